@@ -65,6 +65,8 @@ var layers = []struct {
 	{"internal/store/storetest", ""},
 	{"internal/engine", "crash store"},
 	{"internal/loops", "engine fixloop store"},
+	{"internal/acceptance", "text crash schema"},
+	{"internal/verify", "exitcode text acceptance gitrepo command config doors phase checks"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks crash"},
 	{"internal/agents", "text schema store"},
 	{"internal/access", "store"},

@@ -4,14 +4,12 @@
 package checks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -64,10 +62,26 @@ const (
 // Run runs the six checks where they can do no harm, and returns what they found. The
 // error is one that came before anything could be judged; it is a phase.InvalidInput
 // where the input cannot be validated, and carries its exit code.
-func Run(ctx context.Context, cfg Config, deps Deps) (*checkreport.Document, error) {
+func Run(ctx context.Context, cfg Config, deps Deps) (doc *checkreport.Document, err error) {
+	place, err := Open(ctx, cfg, deps)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		for _, e := range place.Close() {
+			if err == nil {
+				doc.Notes = append(doc.Notes, e.Error())
+			}
+		}
+	}()
+	return place.document(ctx)
+}
+
+// newValidation sets a validation up.
+func newValidation(cfg Config, deps Deps) (validation, error) {
 	dir, err := filepath.Rel(cfg.Root, cfg.Input.WorkingDirectory)
 	if err != nil {
-		return nil, exitcode.FailedError(err)
+		return validation{}, exitcode.FailedError(err)
 	}
 	v := validation{Config: cfg, deps: deps, dir: filepath.ToSlash(dir), phase: cfg.Checks.Phase}
 	v.Input.ChangedFiles, v.outside = cfg.Changes.split(v.dir)
@@ -80,7 +94,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (*checkreport.Document, err
 		v.sandbox.Pass = slices.Concat(isolate.DefaultPass(), cfg.Checks.PassEnv)
 	}
 	v.credentials = findCredentials(deps, cfg.Root, cfg.AllowCredentials)
-	return v.run(ctx)
+	return v, nil
 }
 
 // defaultTo returns the value of a setting, or the default if it is not set.
@@ -100,50 +114,6 @@ type validation struct {
 	phase       phase.Config
 	sandbox     isolate.Config
 	credentials credentials // those that the commands could use
-}
-
-func (v validation) run(ctx context.Context) (doc *checkreport.Document, err error) {
-	sandbox, err := v.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	fixes := &fixCopy{cfg: v.sandbox}
-	defer func() {
-		for _, e := range []error{fixes.close(), sandbox.Close()} {
-			if e != nil && err == nil {
-				doc.Notes = append(doc.Notes, e.Error())
-			}
-		}
-	}()
-	if warning := v.credentials.warning(); warning != "" && !sandbox.Apart() {
-		v.deps.Log(warning)
-	}
-	job := phase.Job{Input: v.Input, Repository: sandbox.Dir(), Diff: v.Changes.files()}
-	job.Input.WorkingDirectory = filepath.Join(sandbox.Dir(), filepath.FromSlash(v.dir))
-	cfg := v.phase
-	cfg.CheckOnly, cfg.Scratch = cfg.CheckOnly || sandbox.Apart(), sandbox.Apart()
-	both, err := newReviews(reviewsConfig{Checks: v.Checks, Scanner: v.deps.Scanner, Changes: v.Changes.Set, Run: sandbox.Run})
-	if err != nil {
-		return nil, exitcode.UsageError(err)
-	}
-	workers := &workers{sandbox: sandbox}
-	result, err := phase.Validate(ctx, job, cfg, phase.Deps{
-		Run: sandbox.Run, Now: time.Now, Wait: wait, CodeReview: both.codeReview(), SecurityReview: both.securityReview(),
-		Progress: v.deps.Tell, Workers: workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: fixes.open,
-	})
-	if err != nil {
-		return nil, stopped(ctx, err)
-	}
-	details := both.details()
-	result.Missing = append(result.Missing, details.missing...)
-	in := checkreport.Input{Result: result, Repository: v.Event.Repo.FullName(), Head: v.Changes.head, Informational: cfg.Informational,
-		Rules: details.rules, Code: v.Changes.sourceLines(), Place: v.Changes.atHead, Mask: v.mask(append(fixes.names(), sandbox.Replacements()...))}
-	if v.Event.IsPull {
-		in.Number = v.Event.Number
-	}
-	in.Notes = append(fixes.notes(), workers.notes()...)
-	v.addDetails(&in, details, sandbox)
-	return checkreport.New(in), nil
 }
 
 // open opens the place where the commands run. It refuses where they could use a

@@ -17,7 +17,8 @@ const docsFile = "../../docs/configuration.md"
 // rewrites them.
 func TestDocumentedKeys(t *testing.T) {
 	tables := map[string]string{"safe-outputs": docTable(globalTable()), "mentions": docTable(mentionKeys()), "allowed-secrets": docTable(secretKeys()),
-		"checks": docTable(checksTable()), "checks-report": docTable(checkReportKeys()), "checks-review": docTable(reviewRuleKeys("")), "checks-reviewers": docTable(reviewerKeys())}
+		"checks": docTable(checksTable()), "checks-report": docTable(checkReportKeys()), "checks-review": docTable(reviewRuleKeys("")), "checks-reviewers": docTable(reviewerKeys()),
+		"acceptance": docTable(acceptanceTable())}
 	for _, row := range kindTable() {
 		tables[string(row.kind)] = docTable(row.keys)
 	}

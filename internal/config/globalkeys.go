@@ -38,6 +38,7 @@ func globalKeys() []key[SafeOutputs] {
 		into("max-patch-files", "As max-patch-files of the kinds that carry code, for both.", limit(100), func(c *SafeOutputs) *int { return &c.maxFiles }),
 		into("max-patch-size", "As max-patch-size of the kinds that carry code, for both.", limit(1024), func(c *SafeOutputs) *int { return &c.maxSizeKB }),
 		checksKey(),
+		acceptanceKey(),
 	)
 	keys = append(keys, foreignKinds()...)
 	return append(keys, foreign[SafeOutputs](

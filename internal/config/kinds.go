@@ -205,6 +205,8 @@ func placeOf(name string) string {
 		return "below " + strings.Join(kinds[:min(len(kinds), 3)], ", ")
 	case knows(checksTable(), name):
 		return "below checks"
+	case knows(acceptanceTable(), name):
+		return "below acceptance"
 	}
 	return ""
 }

@@ -35,6 +35,8 @@ type SafeOutputs struct {
 	AllowedSecrets secrets.Allowed
 	// Checks is how a pull request's changed files are validated.
 	Checks Checks
+	// Acceptance is how acceptance criteria are verified.
+	Acceptance Acceptance
 	// Warnings are keys that are understood and have no effect, and settings
 	// that allow less than they seem to.
 	Warnings Problems
@@ -71,7 +73,7 @@ func Parse(source string, data []byte) (SafeOutputs, error) {
 		cfg.AllowedMentions = nil
 	}
 	d.imports(doc, &cfg)
-	if !cfg.enablesKind() && !cfg.Checks.Given {
+	if !cfg.enablesKind() && !cfg.Checks.Given && !cfg.Acceptance.Given {
 		d.warn(&doc.root, "no kind is enabled, so everything that would change something is denied; add for example \"create-issue:\"")
 	}
 	d.warnings.sort()

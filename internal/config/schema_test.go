@@ -87,6 +87,7 @@ func TestSchemaAndDecoderAgree(t *testing.T) {
 		check(fmt.Sprintf(`{%q: {"no-such-key": 1}}`, row.kind))
 	}
 	checkNested(check, samples, "checks", checksTable())
+	checkNested(check, samples, "acceptance", acceptanceTable())
 	checkNested(check, samples, "report", checkReportKeys(), "checks")
 	checkNested(check, samples, "code-review", reviewRuleKeys(phase.CodeReview), "checks")
 	checkNested(check, samples, "security_review", reviewRuleKeys(phase.SecurityReview), "checks")
@@ -140,6 +141,7 @@ func TestTablesAreSound(t *testing.T) {
 	checkTable(t, "mentions", mentionKeys())
 	checkTable(t, "allowed-secrets", secretKeys())
 	checkTable(t, "checks", checksTable())
+	checkTable(t, "acceptance", acceptanceTable())
 	checkTable(t, "report", checkReportKeys())
 	checkTable(t, "review", reviewRuleKeys(""))
 	checkTable(t, "reviewers", reviewerKeys())
@@ -225,6 +227,8 @@ func publishedSchema() []byte {
 	writeSection(&b, "checks-report", "Where the result of the checks is shown.", checkReportKeys())
 	b.WriteString(`, "checks-review": `)
 	writeSection(&b, "checks-review", "A built-in reviewer's rules.", reviewRuleKeys(""))
+	b.WriteString(`, "acceptance": `)
+	writeSection(&b, "acceptance", "How acceptance criteria are verified.", acceptanceTable())
 	b.WriteString(`, "checks-reviewers": `)
 	writeSection(&b, "checks-reviewers", "A reviewer that runs beside the built-in ones.", reviewerKeys())
 	for _, row := range kindTable() {

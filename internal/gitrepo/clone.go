@@ -182,6 +182,20 @@ func (c *Clone) followAlternates() error {
 	return nil
 }
 
+// Branch returns the name of the branch that is checked out, "" if it is a commit without
+// one.
+func (c *Clone) Branch() (string, error) {
+	data, _, err := ReadFile(c.GitDir, "HEAD", maxPointer)
+	if err != nil {
+		return "", err
+	}
+	ref, symbolic := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: ")
+	if !symbolic {
+		return "", nil
+	}
+	return strings.TrimPrefix(ref, "refs/heads/"), nil
+}
+
 // Resolve returns the object id that a ref of the clone names: "HEAD", or a full name such
 // as "refs/remotes/origin/main".
 func (c *Clone) Resolve(name string) (string, error) {

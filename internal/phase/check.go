@@ -250,6 +250,9 @@ func (w *run) judge() {
 	}
 	if passed {
 		w.out.Status, w.out.Blocking, w.out.Old = Pass, nil, append(w.out.Old, w.out.Blocking...)
+		if w.e.config.Test != "" {
+			w.judgeNamed()
+		}
 		return
 	}
 	w.out.Excerpt = report.FirstFailures

@@ -3,6 +3,7 @@ package phase
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/crash"
@@ -16,6 +17,10 @@ func (e *engine) reviews(ctx context.Context) ([]CheckResult, error) {
 	start := e.deps.Now()
 	var wg crash.Group
 	for i, reviewer := range []Reviewer{e.deps.CodeReview, e.deps.SecurityReview} {
+		if e.config.Only != nil && !slices.Contains(e.config.Only, results[i].Check) {
+			results[i].Status, results[i].Severity = Skipped, finding.None
+			continue
+		}
 		wg.Go(func() {
 			r := &results[i]
 			e.review(ctx, reviewer, r)

@@ -59,6 +59,12 @@ type Config struct {
 	NewOnly bool
 	// Informational are checks whose failure does not fail the validation.
 	Informational []Check
+	// Only, if not nil, are the checks that run. The others have no CheckResult, reviews are
+	// skipped, and the Output says nothing.
+	Only []Check
+	// Test, if not "", runs only the tests of that name instead of all. A root without such a
+	// test has NoTests set.
+	Test string
 	// Roots, if any, are validated instead of the roots that are found. A changed file that
 	// is in none of them is only reviewed.
 	Roots      []Root
@@ -158,6 +164,7 @@ func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, e
 		return Result{}, err
 	}
 	roots := e.project.plan(job.Input, found)
+	e.restrict(roots)
 	workers := e.workers(roots)
 	if err := e.eachRoot(ctx, workers, e.runRoot); err != nil {
 		return Result{}, err
@@ -222,6 +229,20 @@ func (e *engine) roots() ([]root, error) {
 		return nil, &InvalidInput{[]string{cannotDetect}}
 	}
 	return found, nil
+}
+
+// restrict leaves only what Config.Only and Config.Test ask for.
+func (e *engine) restrict(roots []*rootRun) {
+	for _, r := range roots {
+		if e.config.Only != nil {
+			r.plans = slices.DeleteFunc(r.plans, func(p plan) bool { return !slices.Contains(e.config.Only, p.check) })
+		}
+		for i := range r.plans {
+			if e.config.Test != "" && r.plans[i].check == Tests {
+				r.plans[i] = e.project.testsNamed(e.config.Test, e.job.Input, r.root)
+			}
+		}
+	}
 }
 
 func (e *engine) runRoot(ctx context.Context, r *rootRun) error {

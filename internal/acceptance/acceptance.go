@@ -1,0 +1,80 @@
+// Package acceptance verifies acceptance criteria (spec 001): it reads a validation
+// request, evaluates each criterion, collects evidence and answers with a verdict.
+//
+// It starts no process, opens no connection and reads no clock by itself: everything of
+// the world is in Deps. What a criterion's evaluation finds is data; an error means that
+// the verification itself could not go on.
+package acceptance
+
+// Status is how one criterion, claim or gate ended.
+type Status string
+
+// The statuses. Blocked means that it could not be verified, Skip that there was nothing
+// to verify.
+const (
+	Pass    Status = "PASS"
+	Fail    Status = "FAIL"
+	Skip    Status = "SKIP"
+	Blocked Status = "BLOCKED"
+)
+
+// Verdict is how a verification ended.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictPass    Verdict = "PASS"
+	VerdictFail    Verdict = "FAIL"
+	VerdictPartial Verdict = "PARTIAL"
+	VerdictBlocked Verdict = "BLOCKED"
+)
+
+// VerdictOf returns the verdict that follows from the statuses of all criteria: PARTIAL
+// if some pass and some fail, FAIL if some fail and none passes; without a failure,
+// BLOCKED if one is blocked or none passes, else PASS.
+func VerdictOf(statuses []Status) Verdict {
+	count := map[Status]int{}
+	for _, s := range statuses {
+		count[s]++
+	}
+	switch {
+	case count[Fail] > 0 && count[Pass] > 0:
+		return VerdictPartial
+	case count[Fail] > 0:
+		return VerdictFail
+	case count[Blocked] > 0 || count[Pass] == 0:
+		return VerdictBlocked
+	}
+	return VerdictPass
+}
+
+// allOf returns the status of what passes only if each of its parts does: FAIL if one
+// fails, BLOCKED if one is blocked, SKIP if all are skipped.
+func allOf(statuses []Status) Status {
+	worst := Skip
+	for _, s := range statuses {
+		switch {
+		case s == Fail:
+			return Fail
+		case s == Blocked:
+			worst = Blocked
+		case s == Pass && worst == Skip:
+			worst = Pass
+		}
+	}
+	return worst
+}
+
+// Trust is how far the author of a text is trusted, which decides what the text may make
+// happen (rule R11).
+type Trust int
+
+const (
+	// Stranger is anybody who can write an issue, a pull request or a request of a server.
+	// Their criteria may look at paths and name checks. A command has to equal one that the
+	// owner configured, a URL to lead to a host that the owner allows, and no validator is
+	// asked unless the owner wants that.
+	Stranger Trust = iota
+	// Owner is the user of the command line, or who writes the workflow.
+	Owner
+)

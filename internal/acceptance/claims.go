@@ -1,0 +1,91 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// claims checks what the request claims. Claims count neither for nor against a
+// criterion: what was found is told, and decides gate 1.
+func (v *verification) claims(ctx context.Context, r *Response) {
+	claim := v.req.Claim
+	if claim == nil || v.checks == nil { // nothing is run where something blocks
+		return
+	}
+	var changed []string
+	var comparedWith string
+	var unknown error
+	if len(claim.Files) > 0 {
+		v.tell(Step{Text: "what the claim says"})
+		changed, comparedWith, unknown = v.worktree.Changed(ctx)
+	}
+	for _, file := range claim.Files {
+		r.Claims = append(r.Claims, v.claimedFile(file, changed, comparedWith, unknown))
+	}
+	if claim.Commit != "" {
+		r.Claims = append(r.Claims, v.claimedCommit(ctx, claim.Commit))
+	}
+	if v.claimsTests() {
+		r.Claims = append(r.Claims, v.claimedTests(ctx))
+	}
+	for i := range r.Claims {
+		r.Claims[i].Claim, r.Claims[i].Evidence = v.deps.Mask(r.Claims[i].Claim), v.deps.Mask(r.Claims[i].Evidence)
+	}
+}
+
+// claimedFile checks that a file exists and that the branch changes it.
+func (v *verification) claimedFile(file string, changed []string, comparedWith string, unknown error) ClaimResult {
+	out := ClaimResult{Claim: "modified " + file}
+	clean, err := relative(file)
+	if err != nil {
+		out.Status, out.Evidence = Fail, err.Error()+"."
+		return out
+	}
+	_, err = v.worktree.Stat(clean)
+	isChanged := slices.Contains(changed, clean)
+	switch {
+	case errors.Is(err, ErrNoPath) && !isChanged:
+		out.Status, out.Evidence = Fail, "There is no such file."
+	case err != nil && !errors.Is(err, ErrNoPath):
+		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked at: %v.", err)
+	case unknown != nil:
+		out.Status, out.Evidence = Blocked, fmt.Sprintf("Whether it is changed cannot be told: %s.", strings.TrimSuffix(text.OneLine(unknown.Error()), "."))
+	case !isChanged:
+		out.Status, out.Evidence = Fail, fmt.Sprintf("It is as in %s.", comparedWith)
+	case err != nil:
+		out.Status, out.Evidence = Pass, fmt.Sprintf("It is deleted, compared with %s.", comparedWith)
+	default:
+		out.Status, out.Evidence = Pass, fmt.Sprintf("It exists, and differs from %s.", comparedWith)
+	}
+	return out
+}
+
+func (v *verification) claimedCommit(ctx context.Context, id string) ClaimResult {
+	out := ClaimResult{Claim: "commit " + id}
+	has, err := v.worktree.HasCommit(ctx, strings.ToLower(id))
+	switch {
+	case err != nil:
+		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked for: %s.", strings.TrimSuffix(text.OneLine(err.Error()), "."))
+	case !has:
+		out.Status, out.Evidence = Fail, "The branch does not contain it."
+	default:
+		out.Status, out.Evidence = Pass, "The branch contains it."
+	}
+	return out
+}
+
+// claimsTests reports whether the request claims how the tests ended.
+func (v *verification) claimsTests() bool {
+	return v.req.Claim != nil && !text.IsBlank(v.req.Claim.Tests)
+}
+
+// claimedTests runs the tests again: what the claim says of them is not looked at.
+func (v *verification) claimedTests(ctx context.Context) ClaimResult {
+	p := v.check(ctx, "tests")
+	return ClaimResult{Claim: "tests: " + text.Truncate(text.OneLine(v.req.Claim.Tests), 200), Status: p.status, Evidence: p.evidence}
+}

@@ -1,0 +1,146 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Gate is one of the three gates that stand before a task is done.
+type Gate struct {
+	Number   int    `json:"gate"` // 1 is the claim, 2 the verdict, 3 the judge
+	Status   Status `json:"status"`
+	Evidence string `json:"evidence"`
+}
+
+// NextStep is what follows from a response.
+type NextStep string
+
+// The next steps.
+const (
+	Done         NextStep = "done"          // close the task
+	Fix          NextStep = "fix"           // the failures go to the fixer
+	Unblock      NextStep = "unblock"       // remove what blocks and verify again, which uses up no iteration
+	CorrectClaim NextStep = "correct_claim" // the verdict passes, and the claim does not hold
+)
+
+// gates judges the three gates, and what follows. The judge is asked only where the
+// others let pass.
+func (v *verification) gates(ctx context.Context, r *Response) error {
+	r.Gates = []Gate{claimGate(v.req, *r), verdictGate(*r, v.cfg.AcceptPartial)}
+	if v.deps.Judge != nil && r.Gates[0].Status != Fail && r.Gates[1].Status == Pass {
+		g, err := v.judge(ctx, *r)
+		if err != nil {
+			return err
+		}
+		r.Gates = append(r.Gates, g)
+	}
+	r.NextStep = nextStep(*r)
+	return nil
+}
+
+// claimGate lets pass what does not contradict itself: a claim that is proved wrong stops
+// here, one that cannot be checked does not.
+func claimGate(req Request, r Response) Gate {
+	count := map[Status]int{}
+	var wrong []string
+	for _, c := range r.Claims {
+		count[c.Status]++
+		if c.Status == Fail {
+			wrong = append(wrong, fmt.Sprintf("%s: %s", c.Claim, c.Evidence))
+		}
+	}
+	switch {
+	case req.Claim == nil:
+		return Gate{1, Skip, "The request claims nothing."}
+	case len(wrong) > 0:
+		return Gate{1, Fail, strings.Join(firstOf(wrong, 5), " ")}
+	case count[Pass] > 0:
+		return Gate{1, Pass, fmt.Sprintf("%d of %s checked and right.", count[Pass], text.Count(len(r.Claims), "claim"))}
+	}
+	return Gate{1, Skip, "Nothing that the request claims could be checked."}
+}
+
+func verdictGate(r Response, acceptPartial bool) Gate {
+	switch {
+	case r.Verdict == VerdictPass:
+		return Gate{2, Pass, "All criteria are verified."}
+	case r.Verdict == VerdictPartial && acceptPartial:
+		return Gate{2, Pass, "Some criteria are not met, which the configuration accepts."}
+	case r.Verdict == VerdictBlocked:
+		return Gate{2, Blocked, "Some criteria could not be verified."}
+	}
+	return Gate{2, Fail, "Some criteria are not met."}
+}
+
+// nextStep returns what follows from the gates.
+func nextStep(r Response) NextStep {
+	claim, verdict := r.Gates[0], r.Gates[1]
+	switch {
+	case verdict.Status == Fail:
+		return Fix
+	case verdict.Status == Blocked:
+		return Unblock
+	case claim.Status == Fail:
+		return CorrectClaim
+	case len(r.Gates) < 3 || r.Gates[2].Status == Pass || r.Gates[2].Status == Skip:
+		return Done
+	case r.Gates[2].Status == Blocked:
+		return Unblock
+	}
+	return Fix
+}
+
+// Passed reports whether the verdict and every gate let the task pass.
+func (r Response) Passed() bool {
+	if r.NextStep != "" {
+		return r.NextStep == Done
+	}
+	return r.Verdict == VerdictPass
+}
+
+// judge asks the owner's judge, who gets the request and the response.
+func (v *verification) judge(ctx context.Context, r Response) (Gate, error) {
+	v.tell(Step{Text: "the judge"})
+	r.Timestamp = timestamp(v.deps.Now())
+	r.Gates = nil
+	return AskJudge(ctx, v.deps.Judge, v.req, r, v.cfg.JudgeOptional, v.deps.Mask)
+}
+
+// AskJudge asks the owner's judge about a response. One that gives no valid answer blocks,
+// unless it is optional. The error is ours.
+func AskJudge(ctx context.Context, judge *Program, req Request, r Response, optional bool, mask func(string) string) (Gate, error) {
+	question, err := encode(struct {
+		Request  any      `json:"request"`
+		Response Response `json:"response"`
+	}{req.document(), r})
+	if err != nil {
+		return Gate{}, err
+	}
+	var answer struct {
+		Verdict   Verdict `json:"verdict"`
+		Reasoning string  `json:"reasoning"`
+	}
+	raw, err := judge.Ask(ctx, question)
+	if err == nil {
+		if raw, err = Unwrap(raw); err == nil {
+			err = decodeLoose(raw, &answer)
+		}
+	}
+	if err == nil && answer.Verdict != VerdictPass && answer.Verdict != VerdictFail {
+		err = errors.New("its verdict must be PASS or FAIL")
+	}
+	reasoning := mask(text.Truncate(answer.Reasoning, 4000))
+	switch {
+	case err != nil && optional:
+		return Gate{3, Skip, mask(fmt.Sprintf("The judge gave no valid answer, which the configuration accepts: %s.", text.OneLine(err.Error())))}, nil
+	case err != nil:
+		return Gate{3, Blocked, mask(fmt.Sprintf("The judge gave no valid answer: %s.", text.OneLine(err.Error())))}, nil
+	case answer.Verdict == VerdictFail:
+		return Gate{3, Fail, "The judge: " + reasoning}, nil
+	}
+	return Gate{3, Pass, "The judge: " + reasoning}, nil
+}

@@ -1,0 +1,165 @@
+package acceptance
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// probe is one thing that a machine can verify.
+type probe struct {
+	kind probeKind
+	// path is of existence and content; texts is what the file has to contain.
+	path  string
+	texts []string
+	// perhaps reports that path may be an ordinary word: if there is no such path, nothing
+	// follows from that.
+	perhaps bool
+	asked   bool   // the words "Check" or "exists" stand next to the path
+	command string // the command line
+	method  string
+	url     string
+	status  int    // the status that is expected; 0: any that means success
+	name    string // of a check or a test
+}
+
+type probeKind int
+
+const (
+	pathExists probeKind = iota
+	pathContains
+	runCommand
+	fetchURL
+	namedCheck
+	namedTest
+)
+
+// Parts of a hint, as regular expressions.
+const (
+	quotedText = "(?:\"[^\"\n]+\"|“[^”\n]+”|`[^`\n]+`|'[^'\n]+')"
+	pathToken  = "(?:`[^`\n]+`|\"[^\"\n]+\"|[^\\s\"'`“”,;\x00]+)"
+)
+
+var (
+	commandLineHint = regexp.MustCompile(`(?m)^[ \t]*\$[ \t]+(\S.*?)[ \t]*$`)
+	commandSpan     = regexp.MustCompile("`\\$[ \t]+([^`\n]+)`")
+	containsHint    = regexp.MustCompile(`(` + pathToken + `)\s+contains\s+(` + quotedText + `(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)` + quotedText + `)*)`)
+	oneQuoted       = regexp.MustCompile(quotedText)
+	urlHint         = regexp.MustCompile("(?:\\b(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\\s+)?`?(https?://[^\\s`\"<>\x00]+)`?(?:\\s*(?:->|→|=>)\\s*([0-9]{3})\\b)?")
+	checkHint       = regexp.MustCompile(`\bcheck:([A-Za-z_-]*[A-Za-z])`)
+	testHint        = regexp.MustCompile("\\btest:(\"[^\"\n]+\"|`[^`\n]+`|[^\\s,;`\"\x00]+)")
+	existsHint      = regexp.MustCompile(`(?i)^(check\s+)?(` + pathToken + `)(\s+exists)?$`)
+	connective      = regexp.MustCompile(`(?i)[,;\n]|\.(?:\s|$)|\band\b`)
+	pathForm        = regexp.MustCompile(`/|^\.|\.[A-Za-z0-9_]{1,10}$`)
+	// turned are words around a probe by which the sentence may ask for the opposite, for an
+	// alternative or under a condition, and numbers, which may be a status or exit code.
+	turned = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|or|either|except|unless|instead|if|until|` +
+		`fail\w*|remov\w*|delet\w*|gone|absent|missing|forbid\w*|forbidden|avoid\w*|lacks?|wrong|false|reject\w*|refus\w*|den(?:y|ies|ied)|break\w*|broken|crash\w*|prevent\w*|\d+)\b|n['’]t\b`)
+)
+
+// mark stands for a probe in what is left of a hint.
+const mark = "\x00"
+
+// parseHint returns what a machine can verify of a hint; all of it has to hold. Without
+// any, why is the reason, for people.
+//
+// A path that contains a text, a command, a URL with its method or status, a check and a
+// test may stand in a sentence. That a path exists, and a URL alone, count only where the
+// hint is wholly that, or several of them: "remove docs/old.md" is not done while the file
+// is there.
+func parseHint(hint string) (probes []probe, why string) {
+	rest := strings.ReplaceAll(hint, mark, " ")
+	take := func(form *regexp.Regexp, read func(m []string) (probe, bool)) {
+		rest = form.ReplaceAllStringFunc(rest, func(found string) string {
+			p, ok := read(form.FindStringSubmatch(found))
+			if !ok {
+				return found
+			}
+			probes = append(probes, p)
+			return " " + mark + " "
+		})
+	}
+	command := func(m []string) (probe, bool) { return probe{kind: runCommand, command: strings.TrimSpace(m[1])}, true }
+	take(commandSpan, command)
+	take(commandLineHint, command)
+	take(containsHint, func(m []string) (probe, bool) {
+		p := probe{kind: pathContains, path: unquote(m[1])}
+		for _, text := range oneQuoted.FindAllString(m[2], -1) {
+			p.texts = append(p.texts, unquote(text))
+		}
+		return p, true
+	})
+	var alone []probe
+	take(urlHint, func(m []string) (probe, bool) {
+		p := probe{kind: fetchURL, method: m[1], url: strings.TrimRight(m[2], ".,;:!?)")}
+		p.status, _ = strconv.Atoi(m[3])
+		if p.method == "" {
+			p.method = http.MethodGet
+		}
+		if m[1] == "" && m[3] == "" {
+			alone = append(alone, p)
+		}
+		return p, true
+	})
+	take(checkHint, func(m []string) (probe, bool) { return probe{kind: namedCheck, name: m[1]}, true })
+	take(testHint, func(m []string) (probe, bool) {
+		name := strings.TrimRight(unquote(m[1]), ".)")
+		return probe{kind: namedTest, name: name}, name != ""
+	})
+	if word := turned.FindString(rest); word != "" && len(probes) > 0 {
+		return nil, "its hint may ask for the opposite, an alternative or another result (" + word + "), so no machine can decide it"
+	}
+	existing, wholly := existence(rest)
+	if !wholly && len(probes) == len(alone) || len(probes)+len(existing) == 0 {
+		return nil, "its hint names nothing that a machine can verify"
+	}
+	return append(probes, existing...), ""
+}
+
+// existence returns the paths whose existence what is left of a hint asks for, and
+// whether it asks for nothing else.
+func existence(rest string) (probes []probe, wholly bool) {
+	wholly = true
+	asked := false // an earlier part begins with "Check", which counts for the next ones
+	for _, part := range connective.Split(rest+"\n", -1) {
+		part = strings.TrimSpace(part)
+		if strings.Trim(part, mark+" .") == "" {
+			continue
+		}
+		m := existsHint.FindStringSubmatch(strings.TrimRight(part, "."))
+		if m == nil {
+			wholly = false
+			continue
+		}
+		asked = asked || m[1] != ""
+		quoted := unquote(m[2]) != m[2]
+		p := probe{kind: pathExists, path: unquote(m[2]), perhaps: m[3] == "" && !quoted && !pathForm.MatchString(m[2])}
+		if p.perhaps && !asked && !plainName.MatchString(p.path) {
+			wholly = false
+			continue
+		}
+		p.asked = m[1] != "" || m[3] != ""
+		probes = append(probes, p)
+	}
+	if !wholly { // in a sentence, a word alone is no path
+		probes = slices.DeleteFunc(probes, func(p probe) bool { return !p.asked || p.perhaps })
+	}
+	return probes, wholly
+}
+
+// plainName is a name that a file may have, without a directory and an ending.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_+@-]+$`)
+
+// unquote returns what is between quotes, or the text itself.
+func unquote(s string) string {
+	for _, q := range [][2]string{{"\"", "\""}, {"“", "”"}, {"`", "`"}, {"'", "'"}} {
+		if inner, ok := strings.CutPrefix(s, q[0]); ok {
+			if inner, ok = strings.CutSuffix(inner, q[1]); ok {
+				return inner
+			}
+		}
+	}
+	return s
+}

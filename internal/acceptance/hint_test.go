@@ -1,0 +1,91 @@
+package acceptance
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each hint with what a machine verifies of it; "" where no machine can.
+func TestHints(t *testing.T) {
+	for hint, want := range map[string]string{
+		"docs/guide.md":                    "docs/guide.md",
+		"docs/guide.md exists":             "docs/guide.md",
+		"Check docs/guide.md":              "docs/guide.md",
+		"check docs/guide.md.":             "docs/guide.md",
+		"Check Makefile":                   "Makefile",
+		"`my docs/guide.md` exists":        "my docs/guide.md",
+		"Check a.md, b.md and c.md":        "a.md, b.md, c.md",
+		"a.md exists and b.md exists":      "a.md, b.md",
+		"a.md exists and check:tests":      "check:tests, a.md",
+		"remove docs/old.md":               "",
+		"docs/old.md is gone":              "",
+		"docs/old.md does not exist":       "",
+		"Check docs/old.md was removed":    "",
+		"Check that docs/guide.md exists":  "",
+		"Verify that docs/guide.md exists": "",
+		"The page is beautiful":            "",
+		"":                                 "",
+		"Check spawn prompt includes SendMessage + exit instructions": "",
+
+		`README.md contains "Usage"`:                                  `README.md contains "Usage"`,
+		`The file README.md contains "Usage", for readers`:            `README.md contains "Usage"`,
+		`README.md contains "A" and "B"`:                              `README.md contains "A", "B"`,
+		`README.md contains “not ready”`:                              `README.md contains "not ready"`,
+		"README.md contains `x or y`":                                 `README.md contains "x or y"`,
+		`README.md does not contain "Usage"`:                          "",
+		`It is not the case that README.md contains "Usage"`:          "",
+		`README.md contains "A" or "B"`:                               "",
+		`README.md contains Usage`:                                    "",
+		"README.md doesn't hurt, and a.md contains \"x\"":             "",
+		`a.md contains "x" and b.md contains "y"; b.md exists`:        `a.md contains "x", b.md contains "y", b.md`,
+		`See that a.md contains "x", and the docs are nice, b.md too`: `a.md contains "x"`,
+
+		"$ go test ./... && echo not ok":           "$ go test ./... && echo not ok",
+		"Run:\n$ make a\n$ make b":                 "$ make a, $ make b",
+		"`$ make smoke` succeeds":                  "$ make smoke",
+		"`$ make smoke` fails":                     "",
+		"`$ make smoke` exits with 3":              "",
+		"make smoke":                               "",
+		"https://example.com/x":                    "GET https://example.com/x",
+		"HEAD https://example.com/x -> 204":        "HEAD https://example.com/x -> 204",
+		"`GET http://localhost:3000/health` → 200": "GET http://localhost:3000/health -> 200",
+		"It follows https://example.com/style":     "",
+		"GET https://example.com/x returns 404":    "",
+		"GET https://example.com/x.":               "GET https://example.com/x",
+
+		"check:tests":                            "check:tests",
+		"check:code-review passes":               "check:code-review",
+		"check:tests or check:build":             "",
+		"check:tests fails":                      "",
+		"check:tests and check:build are green.": "check:tests, check:build",
+		`test:TestLogin`:                         "test:TestLogin",
+		`test:"adds two numbers" passes`:         "test:adds two numbers",
+		"test:tests/test_a.py::test_b.":          "test:tests/test_a.py::test_b",
+	} {
+		probes, why := parseHint(hint)
+		if got := strings.ReplaceAll(describe(probes), "“", `"`); got != want || (want == "") != (why != "") {
+			t.Errorf("%q: %q (%s), want %q", hint, got, why, want)
+		}
+	}
+}
+
+func FuzzHint(f *testing.F) {
+	f.Add("Check a.md, `$ x` and GET http://a -> 200 \x00 check:tests")
+	f.Fuzz(func(t *testing.T, hint string) {
+		probes, why := parseHint(hint)
+		if (len(probes) == 0) != (why != "") {
+			t.Errorf("%q: %v, %q", hint, probes, why)
+		}
+	})
+}
+
+func TestSuffix(t *testing.T) {
+	files := []string{"a/b/c.md", "x/b/c.md", "b/cc.md", "deep/er/one/two.go", "one/two.go/x"}
+	for suffix, want := range map[string]string{
+		"c.md": "a/b/c.md x/b/c.md", "b/c.md": "a/b/c.md x/b/c.md", "a/b/c.md": "a/b/c.md", "er/one": "deep/er/one", "two.go": "deep/er/one/two.go one/two.go", ".md": "", "er": "deep/er", "c": "",
+	} {
+		if got := strings.Join(withSuffix(files, suffix), " "); got != want {
+			t.Errorf("%s: %q, want %q", suffix, got, want)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package acceptance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// maxFile bounds a file whose content is looked at, in bytes.
+const maxFile = 64 << 20
+
+// lookAt verifies that a path exists, or that a file contains texts.
+func (v *verification) lookAt(p probe) part {
+	name, entry, why, err := v.find(p.path)
+	switch {
+	case err != nil:
+		return part{status: Blocked, evidence: err.Error() + "."}
+	case name == "":
+		v.addFileCheck(FileCheck{Path: p.path, Note: "there is no such path"})
+		return part{status: Fail, evidence: fmt.Sprintf("There is no path %s in the work tree.", p.path), remediation: fmt.Sprintf("Add %s.", p.path)}
+	case why != "":
+		return part{status: Blocked, evidence: why, remediation: "Name the complete path."}
+	case entry.Kind == OtherEntry:
+		return part{status: Blocked, evidence: fmt.Sprintf("%s is neither a file nor a directory; links are not followed.", name)}
+	case p.kind == pathExists:
+		v.addFileCheck(FileCheck{Path: name, Exists: true, Size: entry.Size})
+		if entry.Kind == DirectoryEntry {
+			return part{status: Pass, evidence: fmt.Sprintf("The directory %s exists.", name)}
+		}
+		return part{status: Pass, evidence: fmt.Sprintf("%s exists (%s).", name, text.Bytes(entry.Size))}
+	case entry.Kind == DirectoryEntry:
+		return part{status: Blocked, evidence: fmt.Sprintf("%s is a directory, which contains no text.", name), remediation: "Name a file."}
+	}
+	return v.lookInto(name, entry, p.texts)
+}
+
+// lookInto verifies that a file contains all texts.
+func (v *verification) lookInto(name string, entry Entry, texts []string) part {
+	content, err := v.worktree.Read(name, maxFile)
+	if err != nil {
+		return part{status: Blocked, evidence: fmt.Sprintf("%s cannot be read: %v.", name, err)}
+	}
+	var missing []string
+	for _, want := range texts {
+		if !bytes.Contains(content, []byte(want)) {
+			missing = append(missing, want)
+		}
+	}
+	contains := len(missing) == 0
+	v.addFileCheck(FileCheck{Path: name, Exists: true, Size: entry.Size, Contains: &contains, Note: "contains " + text.QuoteList(texts)})
+	if !contains {
+		return part{status: Fail, evidence: fmt.Sprintf("%s does not contain %s.", name, text.QuoteList(missing)), remediation: fmt.Sprintf("Add %s to %s.", text.QuoteList(missing), name)}
+	}
+	return part{status: Pass, evidence: fmt.Sprintf("%s contains %s.", name, text.QuoteList(texts))}
+}
+
+// find returns the path of the work tree that a hint names: exactly, or by its last parts
+// if only one path ends with them. why reports that several do; name is "" if none does.
+func (v *verification) find(hinted string) (name string, entry Entry, why string, err error) {
+	clean, err := relative(hinted)
+	if err != nil {
+		return "", entry, "", err
+	}
+	entry, err = v.worktree.Stat(clean)
+	if err == nil {
+		return clean, entry, "", nil
+	}
+	if !errors.Is(err, ErrNoPath) {
+		return "", entry, "", fmt.Errorf("%s cannot be looked at: %w", clean, err)
+	}
+	all, err := v.paths()
+	if err != nil {
+		return "", entry, "", fmt.Errorf("the files of the work tree cannot be listed: %w", err)
+	}
+	ending := withSuffix(all, clean)
+	if len(ending) > 1 { // what was installed there is rarely meant
+		if own := slices.DeleteFunc(slices.Clone(ending), isInstalled); len(own) == 1 {
+			ending = own
+		}
+	}
+	switch len(ending) {
+	case 0:
+		return "", entry, "", nil
+	case 1:
+		entry, err = v.worktree.Stat(ending[0])
+		return ending[0], entry, "", err
+	}
+	return clean, entry, fmt.Sprintf("%d paths end with %s, such as %s and %s.", len(ending), clean, ending[0], ending[1]), nil
+}
+
+// withSuffix returns the files and directories whose path ends with the parts of suffix.
+func withSuffix(files []string, suffix string) (found []string) {
+	seen := map[string]bool{}
+	for _, file := range files {
+		rest := "/" + file + "/"
+		for at := 0; ; {
+			i := strings.Index(rest[at:], "/"+suffix+"/")
+			if i < 0 {
+				break
+			}
+			at += i + 1
+			if name := rest[1 : at+len(suffix)]; !seen[name] {
+				seen[name] = true
+				found = append(found, name)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// isInstalled reports whether a path lies in a directory of other people's code.
+func isInstalled(name string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return dir == "node_modules" || dir == "vendor" })
+}
+
+// relative returns a path of a hint, clean. Only paths in the work tree are looked at.
+func relative(hinted string) (string, error) {
+	clean := path.Clean(strings.TrimSpace(hinted))
+	switch {
+	case strings.ContainsRune(hinted, 0), hinted == "":
+		return "", fmt.Errorf("%s is not a path", schema.Quote(hinted))
+	case path.IsAbs(clean), strings.HasPrefix(clean, "~"):
+		return "", fmt.Errorf("%s does not lie in the work tree: name it relative to that", schema.Quote(hinted))
+	case clean == "..", strings.HasPrefix(clean, "../"):
+		return "", fmt.Errorf("%s leads out of the work tree", schema.Quote(hinted))
+	case slices.Contains(strings.Split(clean, "/"), ".git"):
+		return "", fmt.Errorf("%s is git's own", schema.Quote(hinted))
+	}
+	return clean, nil
+}
+
+// howToHint is the remediation for a hint that no machine understands.
+const howToHint = `Configure a validator, or write a hint that a machine can verify: PATH, PATH contains "TEXT", $ COMMAND, GET URL -> 200, check:NAME or test:NAME.`

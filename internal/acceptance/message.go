@@ -1,0 +1,143 @@
+package acceptance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxWrappings is how many forms may be in one another: an envelope whose content is a
+// text with a fenced block, for example.
+const maxWrappings = 4
+
+// Unwrap returns the JSON object in a message: the message itself, a JSON string that
+// contains it, the first fenced block of a text (the first that is marked as json, if
+// there is one), or what the member content of a message envelope contains in one of
+// these forms.
+func Unwrap(message []byte) (json.RawMessage, error) {
+	if len(message) > MaxMessage {
+		return nil, fmt.Errorf("the message is larger than %d MiB", MaxMessage>>20)
+	}
+	for range maxWrappings {
+		message = bytes.TrimSpace(bytes.TrimPrefix(message, []byte("\uFEFF")))
+		switch {
+		case len(message) == 0:
+			return nil, errors.New("the message is empty; a JSON object is expected")
+		case message[0] == '{':
+			content, ok := contentOf(message)
+			if !ok {
+				return message, nil
+			}
+			message = []byte(content)
+		case message[0] == '"':
+			var text string
+			if err := decodeLoose(message, &text); err != nil {
+				return nil, fmt.Errorf("the message is not a JSON string: %w", err)
+			}
+			message = []byte(text)
+		default:
+			block, ok := firstBlock(string(message))
+			if !ok {
+				return nil, errors.New("the message is neither JSON nor a text with a fenced block of JSON")
+			}
+			message = []byte(block)
+		}
+	}
+	return nil, errors.New("the message contains another one too often")
+}
+
+// contentOf returns the content of a message envelope. Requests and responses, which have
+// a task_id, are not envelopes.
+func contentOf(raw []byte) (content string, ok bool) {
+	var doc struct {
+		TaskID  json.RawMessage `json:"task_id"`
+		Content json.RawMessage `json:"content"`
+	}
+	if decodeLoose(raw, &doc) != nil || doc.TaskID != nil || doc.Content == nil {
+		return "", false
+	}
+	if doc.Content[0] == '{' {
+		return string(doc.Content), true
+	}
+	if decodeLoose(doc.Content, &content) != nil {
+		return "", false
+	}
+	return content, true
+}
+
+// firstBlock returns the content of the first fenced block that is marked as json, else
+// of the first. A block may be indented, as a prompt in a program's text is; one that
+// does not end goes on until the text does.
+func firstBlock(text string) (content string, ok bool) {
+	var first string
+	found := false
+	for rest := text; rest != ""; {
+		line, after, _ := strings.Cut(rest, "\n")
+		rest = after
+		fence, info := fenceOf(line)
+		if fence == "" {
+			continue
+		}
+		var block strings.Builder
+		for rest != "" {
+			line, after, _ = strings.Cut(rest, "\n")
+			rest = after
+			if closing, info := fenceOf(line); info == "" && len(closing) >= len(fence) && closing[0] == fence[0] {
+				break
+			}
+			block.WriteString(line + "\n")
+		}
+		if word, _, _ := strings.Cut(info, " "); strings.EqualFold(word, "json") {
+			return block.String(), true
+		}
+		if !found {
+			first, found = block.String(), true
+		}
+	}
+	return first, found
+}
+
+// fenceOf returns the fence that a line begins with, "" if it does not begin with one,
+// and what stands behind it.
+func fenceOf(line string) (fence, info string) {
+	line = strings.TrimSpace(line)
+	for _, c := range []string{"`", "~"} {
+		rest := strings.TrimLeft(line, c)
+		if n := len(line) - len(rest); n >= 3 {
+			return line[:n], strings.TrimSpace(rest)
+		}
+	}
+	return "", ""
+}
+
+// Envelope is the message in which agents send requests and responses to each other.
+type Envelope struct {
+	Type      string `json:"type"`
+	Recipient string `json:"recipient"`
+	Content   string `json:"content"`
+	Summary   string `json:"summary"`
+}
+
+// DefaultRecipient is to whom a response goes if nobody else is named.
+const DefaultRecipient = "team-lead"
+
+// decodeLoose decodes JSON whose keys are matched exactly. Unknown members are ignored,
+// invalid UTF-8 is replaced, and of members with the same name the last one counts.
+func decodeLoose(raw []byte, to any) error {
+	return jsonv2.Unmarshal(raw, to, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// encode encodes a value as indented JSON with a newline at its end.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,130 @@
+package acceptance_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+)
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// The spec's two examples are read, and the response is written as it was.
+func TestSpecExamples(t *testing.T) {
+	req, err := acceptance.ReadRequest(read(t, "spec-request.json"))
+	if err != nil || len(req.Criteria) != 2 || req.Branch != "epic4-validation-teammate" || len(req.Claim.Files) != 3 {
+		t.Fatalf("%+v, %v", req, err)
+	}
+	golden := read(t, "spec-response.json")
+	r, err := acceptance.ReadResponse(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if violations := r.Answers(req); violations != nil {
+		t.Errorf("the examples do not belong together: %v", violations)
+	}
+	raw, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(value(t, golden), value(t, raw)); diff != "" {
+		t.Errorf("(-spec +written):\n%s", diff)
+	}
+}
+
+func value(t *testing.T, raw []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A message is read in each of its forms, also in one another.
+func TestForms(t *testing.T) {
+	raw := string(read(t, "spec-request.json"))
+	text, _ := json.Marshal(raw)
+	prompt := "You are a validator.\n\n    ## Request\n    ```json\n    " + strings.ReplaceAll(raw, "\n", "\n    ") + "\n    ```\n\nGo."
+	fenced, _ := json.Marshal(prompt)
+	for name, message := range map[string]string{
+		"raw": raw, "byte order mark": "\uFEFF\r\n" + raw, "string": string(text), "fenced": prompt, "other block first": "```sh\nls\n```\n" + prompt,
+		"tilde": "~~~~\n" + raw + "~~~~\n", "not closed": "```json\n" + raw, "no language": "Look:\n```\n" + raw + "\n```\nand\n```\n{}\n```",
+		"envelope":           `{"type":"message","recipient":"x","content":` + string(text) + `,"summary":"s"}`,
+		"envelope of prompt": `{"type":"message","recipient":"x","content":` + string(fenced) + `}`,
+		"envelope of object": `{"content":` + raw + `}`,
+	} {
+		req, err := acceptance.ReadRequest([]byte(message))
+		if err != nil || req.TaskID != "claude-harness-setup-5j8t" {
+			t.Errorf("%s: %+v, %v", name, req.TaskID, err)
+		}
+	}
+}
+
+// Each bad message is answered with where and what.
+func TestInvalidRequests(t *testing.T) {
+	for message, want := range map[string]string{
+		"": "$: the message is empty", "hello": "neither JSON nor", "[1]": "neither JSON nor", "{": "$: ", "null": "neither JSON nor", `"` + "\x00": "not a JSON string",
+		`{}`: "$.task_id", `{"task_id":"a","task_id":"b","validation_type":"code","acceptance_criteria":[{"id":"A","description":"d","validation_hint":""}]}`: "given twice",
+		`{"task_id":"a","validation_type":"code","acceptance_criteria":[]}`:                                                                                                                                       "$.acceptance_criteria",
+		`{"task_id":"a","validation_type":"code","acceptance_criteria":[{"id":"A","description":"d","validation_hint":""},{"id":"A","description":"d","validation_hint":""}]}`:                                    "$.acceptance_criteria[1].id",
+		`{"task_id":"a","validation_type":"code","timeout_seconds":0,"worktree_path":"x","services":{"required_ports":[70000]},"acceptance_criteria":[{"id":"A","description":"d","validation_hint":""}]}`:        "$.services.required_ports[0]",
+		`{"task_id":"a","prd_id":"X","validation_type":"code","acceptance_criteria":[{"id":" ","description":"d","validation_hint":1}],"claimed_evidence":{"commit_hash":"--upload-pack=x"},"focus_areas":"all"}`: "$.claimed_evidence.commit_hash",
+		strings.Repeat(`{"content":`, 10) + `""` + strings.Repeat("}", 10):                                                                                                                                        "too often",
+		strings.Repeat("[", 100_000):           "neither",
+		`{"a":` + strings.Repeat("[", 100_000): "$",
+	} {
+		_, err := acceptance.ReadRequest([]byte(message))
+		var invalid *acceptance.InvalidError
+		if !errors.As(err, &invalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %q", message, err, want)
+			continue
+		}
+		raw, err := invalid.Answer()
+		if err != nil || !strings.Contains(string(raw), `"ValidationRequest"`) || !strings.Contains(string(raw), `"validation_errors"`) {
+			t.Errorf("%.60q: %s, %v", message, raw, err)
+		}
+	}
+}
+
+// A response whose verdict does not follow, or that judges twice, is not valid.
+func TestInvalidResponses(t *testing.T) {
+	head := `{"task_id":"a","timestamp":"2026-02-17T14:30:00Z",`
+	for rest, want := range map[string]string{
+		`"verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"FAIL","evidence":"e"}]}`:                                                     "FAIL follows",
+		`"verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":"e"},{"criterion_id":"A","status":"PASS","evidence":"e"}]}`: "has a result already",
+		`"verdict":"BLOCKED","confidence":2,"criteria_results":[{"criterion_id":"A","status":"SKIP","evidence":"e"}]}`:                                   "$.confidence",
+		`"verdict":"PASS","criteria_results":[]}`:                                                    "$.criteria_results",
+		`"verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"pass","evidence":"e"}]}`: "$.criteria_results[0].status",
+	} {
+		if _, err := acceptance.ReadResponse([]byte(head + rest)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", rest, err, want)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for statuses, want := range map[string]acceptance.Verdict{
+		"PASS": "PASS", "FAIL": "FAIL", "PASS FAIL": "PARTIAL", "FAIL BLOCKED": "FAIL", "PASS FAIL BLOCKED": "PARTIAL", "PASS BLOCKED": "BLOCKED", "PASS SKIP": "PASS",
+		"SKIP SKIP": "BLOCKED", "FAIL SKIP": "FAIL", "SKIP BLOCKED": "BLOCKED", "": "BLOCKED",
+	} {
+		var list []acceptance.Status
+		for _, s := range strings.Fields(statuses) {
+			list = append(list, acceptance.Status(s))
+		}
+		if got := acceptance.VerdictOf(list); got != want {
+			t.Errorf("%s: %s, want %s", statuses, got, want)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package acceptance
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// preflight returns why nothing can be verified, or nothing. It changes nothing.
+func (v *verification) preflight(ctx context.Context) (why []string) {
+	v.tell(Step{Text: "preflight"})
+	why = append(why, v.findWorktree(ctx)...)
+	if len(why) == 0 {
+		v.settleWords(ctx)
+	}
+	why = append(why, v.reachServices(ctx)...)
+	return append(why, v.findPrograms()...)
+}
+
+// findWorktree opens the work tree, on the branch that the request names.
+func (v *verification) findWorktree(ctx context.Context) []string {
+	var err error
+	if v.worktree, err = v.deps.Worktree(ctx); err != nil {
+		return []string{fmt.Sprintf("The work tree cannot be used: %v.", err)}
+	}
+	if v.req.Branch == "" {
+		return nil
+	}
+	branch, err := v.worktree.Branch()
+	switch {
+	case err != nil:
+		return []string{fmt.Sprintf("The request names the branch %s, and which one is checked out cannot be told: %v.", schema.Quote(v.req.Branch), err)}
+	case branch == v.req.Branch, branch == "" && v.worktree.IsAt(v.req.Branch):
+		return nil
+	case branch == "":
+		return []string{fmt.Sprintf("The request names the branch %s, and another commit is checked out.", schema.Quote(v.req.Branch))}
+	}
+	return []string{fmt.Sprintf("The request names the branch %s, and %s is checked out.", schema.Quote(v.req.Branch), schema.Quote(branch))}
+}
+
+// settleWords leaves a hint that is one word to the validator, unless it is a path.
+func (v *verification) settleWords(ctx context.Context) {
+	v.paths = sync.OnceValues(func() ([]string, error) { return v.worktree.Paths(ctx) })
+	for _, c := range v.criteria {
+		if !slices.ContainsFunc(c.probes, func(p probe) bool {
+			if !p.perhaps {
+				return false
+			}
+			name, _, _, err := v.find(p.path)
+			return err == nil && name == ""
+		}) {
+			continue
+		}
+		c.probes, c.why = nil, "its hint names nothing that a machine can verify"
+		c.byMachine, c.byValidator = false, true
+	}
+}
+
+// reachServices connects to what has to run. Nothing is started.
+func (v *verification) reachServices(ctx context.Context) (why []string) {
+	if v.req.Services == nil {
+		return nil
+	}
+	if v.cfg.Trust != Owner {
+		return []string{"The request names services, and only the owner's own requests may have them reached."}
+	}
+	for _, port := range v.req.Services.Ports {
+		address := net.JoinHostPort("localhost", strconv.Itoa(port))
+		if err := v.deps.Reach(ctx, address); err != nil {
+			why = append(why, fmt.Sprintf("The required port %d is closed: %v. Start what listens there; Airlock starts no service.", port, err))
+		}
+	}
+	for _, service := range []string{v.req.Services.AppURL, v.req.Services.APIURL} {
+		if service == "" {
+			continue
+		}
+		address, err := addressOf(service)
+		if err == nil {
+			err = v.deps.Reach(ctx, address)
+		}
+		if err != nil {
+			why = append(why, fmt.Sprintf("The service %s cannot be reached: %v. Start it; Airlock starts no service.", service, err))
+		}
+	}
+	return why
+}
+
+// addressOf returns the host and port of a URL.
+func addressOf(raw string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", err
+	}
+	if u.Hostname() == "" {
+		return "", fmt.Errorf("it names no host")
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// findPrograms looks for the owner's programs that will be asked.
+func (v *verification) findPrograms() (why []string) {
+	for _, side := range []struct {
+		program *Program
+		name    string
+		asked   func(c *criterion) bool
+	}{
+		{v.deps.Validator, "validator", func(c *criterion) bool { return c.byValidator && v.mayAsk() }},
+		{v.deps.Browser, "browser command", func(c *criterion) bool { return c.byBrowser && v.mayAsk() }},
+	} {
+		if side.program == nil || !slices.ContainsFunc(v.criteria, side.asked) {
+			continue
+		}
+		if err := side.program.Find(); err != nil {
+			why = append(why, fmt.Sprintf("The %s %s cannot be used: %v.", side.name, schema.Quote(side.program.Name), err))
+		}
+	}
+	return why
+}
+
+// mayAsk reports whether the owner's programs may judge the criteria (rule R11).
+func (v *verification) mayAsk() bool { return v.cfg.Trust == Owner || v.cfg.StrangersToValidator }

@@ -1,0 +1,190 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// askPrograms has the validator and the browser command judge the criteria that are
+// theirs, each in one question, both at the same time.
+func (v *verification) askPrograms(ctx context.Context) {
+	var wg crash.Group
+	for _, side := range []struct {
+		program *Program
+		name    string
+		setting string
+		asked   func(c *criterion) bool
+	}{
+		{v.deps.Validator, "validator", "acceptance: validator", func(c *criterion) bool { return c.byValidator }},
+		{v.deps.Browser, "browser command", "acceptance: browser", func(c *criterion) bool { return c.byBrowser }},
+	} {
+		var criteria []*criterion
+		for _, c := range v.criteria {
+			if side.asked(c) {
+				criteria = append(criteria, c)
+			}
+		}
+		if len(criteria) == 0 {
+			continue
+		}
+		if side.program == nil || !v.mayAsk() {
+			v.blockUnasked(criteria, side.program != nil, side.name, side.setting)
+			continue
+		}
+		wg.Go(func() {
+			if err := crash.Try(func() error { v.ask(ctx, side.program, side.name, criteria); return nil }); err != nil {
+				block(criteria, err.Error())
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// blockUnasked blocks criteria that nobody judges, and says how that changes.
+func (v *verification) blockUnasked(criteria []*criterion, configured bool, name, setting string) {
+	for _, c := range criteria {
+		p := part{status: Blocked, remediation: howToHint}
+		switch {
+		case configured:
+			p.evidence = fmt.Sprintf("The %s is not asked about criteria that strangers can write.", name)
+			p.remediation = "The owner can set acceptance: validator-for-issues."
+		case c.why != "":
+			p.evidence = fmt.Sprintf("Not verified: %s, and no %s is configured.", c.why, name)
+		default:
+			p.evidence = fmt.Sprintf("Not verified: no %s is configured.", name)
+			p.remediation = fmt.Sprintf("Configure one (%s).", setting)
+		}
+		c.add(p)
+		v.tell(Step{Criterion: c.ID, Status: Blocked})
+	}
+}
+
+func block(criteria []*criterion, why string) {
+	for _, c := range criteria {
+		c.add(part{status: Blocked, evidence: why})
+	}
+}
+
+// ask has a program judge criteria. An answer that is not valid is asked for once more,
+// with what is wrong with it.
+func (v *verification) ask(ctx context.Context, program *Program, name string, criteria []*criterion) {
+	begin := v.deps.Now()
+	var indexes []int
+	for _, c := range criteria {
+		v.tell(Step{Criterion: c.ID, Text: "the " + name})
+		indexes = append(indexes, c.index)
+	}
+	answer, err := v.askTwice(ctx, program, indexes)
+	if err != nil {
+		block(criteria, v.stopped(ctx, fmt.Sprintf("The %s gave no valid answer", name), err))
+	} else {
+		v.take(answer, program, name, criteria)
+	}
+	for _, c := range criteria {
+		v.tell(Step{Criterion: c.ID, Status: c.result().Status, Elapsed: v.deps.Now().Sub(begin)})
+	}
+}
+
+// askTwice returns the first valid answer of two. The error is that of the second.
+func (v *verification) askTwice(ctx context.Context, program *Program, indexes []int) (Response, error) {
+	asked := v.req
+	asked.Criteria = nil
+	for _, i := range indexes {
+		asked.Criteria = append(asked.Criteria, v.req.Criteria[i])
+	}
+	var wrong *InvalidError
+	for try := 1; ; try++ {
+		more := map[string]any{}
+		if wrong != nil {
+			source, _ := schema.Source(ResponseSchema)
+			more["previous_response"] = map[string]any{"violations": wrong.Violations, "schema": source}
+		}
+		question, err := v.req.only(indexes, more)
+		if err != nil {
+			return Response{}, err
+		}
+		raw, err := program.Ask(ctx, question)
+		if err != nil {
+			return Response{}, err
+		}
+		answer, err := ReadResponse(raw)
+		if err == nil {
+			if violations := answer.Answers(asked); len(violations) > 0 {
+				err = &InvalidError{ResponseSchema, violations}
+			}
+		}
+		if err == nil || !errors.As(err, &wrong) || try == 2 {
+			return answer, err
+		}
+	}
+}
+
+// take adds a program's answer to its criteria. Those that it does not judge are blocked.
+func (v *verification) take(answer Response, program *Program, name string, criteria []*criterion) {
+	confidence := 0.0
+	if answer.Confidence != nil {
+		confidence = *answer.Confidence
+	}
+	for _, c := range criteria {
+		i := slices.IndexFunc(answer.Results, func(r CriterionResult) bool { return r.ID == c.ID })
+		if i < 0 {
+			c.add(part{status: Blocked, evidence: fmt.Sprintf("The %s did not judge this criterion.", name)})
+			continue
+		}
+		r := answer.Results[i]
+		c.add(part{status: r.Status, evidence: text.Truncate(r.Evidence, 4000), remediation: text.Truncate(r.Remediation, 4000), confidence: confidence})
+	}
+	if answer.Evidence == nil {
+		return
+	}
+	screenshots := v.collect(program, answer.Evidence.Screenshots)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.evidence.Screenshots = append(v.evidence.Screenshots, screenshots...)
+	for _, t := range answer.Evidence.Tests {
+		t.Command, t.Snippet = v.deps.Mask(t.Command), v.deps.Mask(t.Snippet)
+		v.evidence.Tests = append(v.evidence.Tests, t)
+	}
+	for _, a := range answer.Evidence.Answers {
+		a.Endpoint, a.Snippet = v.deps.Mask(a.Endpoint), v.deps.Mask(a.Snippet)
+		v.evidence.Answers = append(v.evidence.Answers, a)
+	}
+	for _, f := range answer.Evidence.FileChecks {
+		f.Note = v.deps.Mask(f.Note)
+		v.evidence.FileChecks = append(v.evidence.FileChecks, f)
+	}
+}
+
+// maxScreenshots is how many pictures of one program are kept.
+const maxScreenshots = 100
+
+// collect keeps the pictures that a program has left in the evidence directory, where
+// their paths then lead.
+func (v *verification) collect(program *Program, screenshots []Screenshot) (kept []Screenshot) {
+	for i, s := range firstOf(screenshots, maxScreenshots) {
+		s.Description = v.deps.Mask(s.Description)
+		if v.deps.Save != nil && program.Collect != nil {
+			data, err := program.Collect(s.Path)
+			name := fmt.Sprintf("screenshots/%d-%s", i+1, text.Slug(path.Base(path.Clean("/"+s.Path)), 60))
+			if err == nil {
+				err = v.deps.Save(name, data)
+			}
+			if err != nil {
+				s.Description = strings.TrimSpace(s.Description + " (it could not be kept: " + v.deps.Mask(err.Error()) + ")")
+			} else {
+				s.Path = name
+			}
+		}
+		s.Path = v.deps.Mask(s.Path)
+		kept = append(kept, s)
+	}
+	return kept
+}

@@ -1,0 +1,236 @@
+package acceptance
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// Names of the published schemas of requests and responses.
+const (
+	RequestSchema  = "validation-request.schema.json"
+	ResponseSchema = "validation-response.schema.json"
+)
+
+// DefaultTimeout bounds a verification whose request does not.
+const DefaultTimeout = 300 * time.Second
+
+// MaxMessage is how large a message with a request or a response may be, in bytes.
+const MaxMessage = 16 << 20
+
+// Type is who verifies.
+type Type string
+
+// The types. Of Both, each side has to pass.
+const (
+	Code    Type = "code"
+	Browser Type = "browser"
+	Both    Type = "both"
+)
+
+// Request is what to verify, as in spec 001.
+type Request struct {
+	TaskID   string      `json:"task_id"`
+	PRD      string      `json:"prd_id,omitempty"`
+	Type     Type        `json:"validation_type"`
+	Criteria []Criterion `json:"acceptance_criteria"`
+	Claim    *Claim      `json:"claimed_evidence,omitempty"`
+	Worktree string      `json:"worktree_path,omitempty"` // absolute
+	Branch   string      `json:"branch,omitempty"`
+	Services *Services   `json:"services,omitempty"`
+	Focus    []string    `json:"focus_areas,omitempty"`
+	Timeout  int         `json:"timeout_seconds,omitempty"` // 0: DefaultTimeout
+
+	raw json.RawMessage // as it was received, with the properties that are not known here
+}
+
+// Criterion is one acceptance criterion.
+type Criterion struct {
+	ID          string `json:"id"`
+	Description string `json:"description"`
+	Hint        string `json:"validation_hint"`
+}
+
+// Claim is what the author of a change says was done.
+type Claim struct {
+	Summary string   `json:"summary,omitempty"`
+	Files   []string `json:"files_modified,omitempty"`
+	Tests   string   `json:"test_results,omitempty"`
+	Commit  string   `json:"commit_hash,omitempty"`
+}
+
+// Services are what has to run already.
+type Services struct {
+	AppURL string `json:"app_url,omitempty"`
+	APIURL string `json:"api_url,omitempty"`
+	Ports  []int  `json:"required_ports,omitempty"`
+}
+
+// InvalidError is every way in which a message breaks its schema, or a rule that the
+// schema cannot express.
+type InvalidError struct {
+	Schema     string // the name of the published schema
+	Violations []schema.Violation
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		lines[i] = fmt.Sprintf("%s: %s", v.Path, v.Message)
+		if v.SchemaPath != "" {
+			lines[i] += " (" + v.SchemaPath + ")"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Answer returns the error as JSON for the sender, who can correct the message by it: the
+// violations, and the schema itself.
+func (e *InvalidError) Answer() ([]byte, error) {
+	source, ok := schema.Source(e.Schema)
+	if !ok {
+		return nil, errors.New("there is no schema " + e.Schema)
+	}
+	return encode(struct {
+		Error      string             `json:"error"`
+		Message    string             `json:"message"`
+		Violations []schema.Violation `json:"validation_errors"`
+		Schema     json.RawMessage    `json:"schema"`
+	}{"validation_failed", "The message does not conform to " + e.Schema, e.Violations, source})
+}
+
+// invalid returns an InvalidError with one violation.
+func invalid(schemaName, path, format string, args ...any) *InvalidError {
+	return &InvalidError{Schema: schemaName, Violations: []schema.Violation{{Path: path, Message: fmt.Sprintf(format, args...)}}}
+}
+
+// ReadRequest reads a request from a message in any of the forms that Unwrap knows. The
+// error is an *InvalidError with all violations, or ours.
+func ReadRequest(message []byte) (Request, error) {
+	raw, err := Unwrap(message)
+	if err != nil {
+		return Request{}, invalid(RequestSchema, "$", "%s", err.Error())
+	}
+	violations, err := violationsOf(RequestSchema, raw)
+	if err != nil {
+		return Request{}, err
+	}
+	var req Request
+	if len(violations) == 0 {
+		if err := decodeLoose(raw, &req); err != nil {
+			return Request{}, invalid(RequestSchema, "$", "%s", err.Error())
+		}
+		violations = req.contradictions()
+	}
+	if len(violations) > 0 {
+		return Request{}, &InvalidError{RequestSchema, violations}
+	}
+	req.raw = raw
+	return req, nil
+}
+
+// violationsOf validates a document, in which no member may be given twice.
+func violationsOf(name string, raw []byte) ([]schema.Violation, error) {
+	s, ok := schema.Published(name, "")
+	if !ok {
+		return nil, errors.New("there is no schema " + name)
+	}
+	violations, err := s.Validate(raw)
+	if err != nil {
+		return nil, err
+	}
+	if place, twice := schema.Duplicate(raw); twice {
+		violations = append(violations, schema.Violation{Path: place, Message: "it is given twice"})
+	}
+	return violations, nil
+}
+
+// contradictions are the violations that a schema cannot express.
+func (r Request) contradictions() (out []schema.Violation) {
+	seen := map[string]int{}
+	for i, c := range r.Criteria {
+		if first, twice := seen[c.ID]; twice {
+			out = append(out, schema.Violation{Path: fmt.Sprintf("$.acceptance_criteria[%d].id", i),
+				Message: fmt.Sprintf("%s is the id of acceptance_criteria[%d] already: give each criterion its own", schema.Quote(c.ID), first), SchemaPath: "properties.acceptance_criteria.items.properties.id"})
+			continue
+		}
+		seen[c.ID] = i
+	}
+	return out
+}
+
+// timeout returns how long the verification may take.
+func (r Request) timeout() time.Duration {
+	return cmp.Or(time.Duration(r.Timeout)*time.Second, DefaultTimeout)
+}
+
+// focused returns the indexes of the criteria, those that a focus area names first. A
+// focus area names a criterion by its id, or by words in its description or hint.
+func (r Request) focused() []int {
+	var first, rest []int
+	for i, c := range r.Criteria {
+		text := strings.ToLower(c.Description + "\n" + c.Hint)
+		named := slices.ContainsFunc(r.Focus, func(area string) bool {
+			area = strings.ToLower(strings.TrimSpace(area))
+			return area != "" && (area == strings.ToLower(c.ID) || strings.Contains(text, area))
+		})
+		if named {
+			first = append(first, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return append(first, rest...)
+}
+
+// only returns the request as JSON with these criteria alone, and with further members:
+// what a validator is asked. Unknown properties of the request stay.
+func (r Request) only(indexes []int, more map[string]any) ([]byte, error) {
+	doc := map[string]json.RawMessage{}
+	if r.raw == nil {
+		raw, err := encode(r)
+		if err != nil {
+			return nil, err
+		}
+		r.raw = raw
+	}
+	if err := decodeLoose(r.raw, &doc); err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	if err := decodeLoose(doc["acceptance_criteria"], &all); err != nil {
+		return nil, err
+	}
+	var kept []json.RawMessage
+	for _, i := range indexes {
+		kept = append(kept, all[i])
+	}
+	for name, value := range more {
+		raw, err := encode(value)
+		if err != nil {
+			return nil, err
+		}
+		doc[name] = raw
+	}
+	raw, err := encode(kept)
+	if err != nil {
+		return nil, err
+	}
+	doc["acceptance_criteria"] = raw
+	return encode(doc)
+}
+
+// document returns the request as it was received, if it was.
+func (r Request) document() any {
+	if r.raw != nil {
+		return r.raw
+	}
+	return r
+}

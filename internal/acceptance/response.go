@@ -1,0 +1,210 @@
+package acceptance
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// Response is the answer to a request, as in spec 001, with the members that Airlock adds.
+type Response struct {
+	TaskID     string            `json:"task_id"`
+	Verdict    Verdict           `json:"verdict"`
+	Results    []CriterionResult `json:"criteria_results"`
+	Evidence   *Evidence         `json:"evidence_collected,omitempty"`
+	Claims     []ClaimResult     `json:"claims,omitempty"`
+	Gates      []Gate            `json:"gates,omitempty"`
+	NextStep   NextStep          `json:"next_step,omitempty"`
+	Reasoning  string            `json:"reasoning,omitempty"`
+	Confidence *float64          `json:"confidence,omitempty"` // 0 to 1
+	Duration   float64           `json:"duration_seconds"`
+	Timestamp  string            `json:"timestamp"` // RFC 3339
+	Validator  string            `json:"validator_id,omitempty"`
+}
+
+// CriterionResult is how one criterion ended.
+type CriterionResult struct {
+	ID          string `json:"criterion_id"`
+	Status      Status `json:"status"`
+	Evidence    string `json:"evidence"`
+	Remediation string `json:"remediation,omitempty"` // only of one that failed or is blocked
+}
+
+// ClaimResult is one claim, checked.
+type ClaimResult struct {
+	Claim    string `json:"claim"`
+	Status   Status `json:"status"`
+	Evidence string `json:"evidence"`
+}
+
+// Evidence is what was collected.
+type Evidence struct {
+	Screenshots []Screenshot  `json:"screenshots,omitempty"`
+	Tests       []TestResult  `json:"test_results,omitempty"`
+	Answers     []APIResponse `json:"api_responses,omitempty"`
+	FileChecks  []FileCheck   `json:"file_checks,omitempty"`
+	Files       []File        `json:"files,omitempty"` // in the evidence directory
+}
+
+// Screenshot is a picture that a browser took.
+type Screenshot struct {
+	Path        string `json:"path"`
+	Description string `json:"description,omitempty"`
+	Step        any    `json:"step,omitempty"`
+}
+
+// TestResult is a command that ran. The numbers of tests are nil where they are not known.
+type TestResult struct {
+	Command  string `json:"command"`
+	ExitCode int    `json:"exit_code"`
+	Passed   *int   `json:"passed,omitempty"`
+	Failed   *int   `json:"failed,omitempty"`
+	Skipped  *int   `json:"skipped,omitempty"`
+	Snippet  string `json:"output_snippet,omitempty"` // at most 500 characters
+}
+
+// APIResponse is the answer to a request.
+type APIResponse struct {
+	Endpoint string `json:"endpoint"`
+	Method   string `json:"method"`
+	Status   int    `json:"status_code"`
+	Snippet  string `json:"response_snippet,omitempty"` // at most 500 characters
+}
+
+// FileCheck is a path that was looked at.
+type FileCheck struct {
+	Path     string `json:"path"`
+	Exists   bool   `json:"exists"`
+	Size     int64  `json:"size_bytes,omitempty"`
+	Contains *bool  `json:"contains_expected,omitempty"`
+	Note     string `json:"note,omitempty"`
+}
+
+// File is a file in the evidence directory.
+type File struct {
+	Path        string `json:"path"` // relative to the directory
+	CriterionID string `json:"criterion_id,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// ReadResponse reads a response from a message in any of the forms that Unwrap knows, and
+// checks that it does not contradict itself: its verdict is the one that follows from its
+// criteria, of which each is there once. The error is an *InvalidError, or ours.
+func ReadResponse(message []byte) (Response, error) {
+	raw, err := Unwrap(message)
+	if err != nil {
+		return Response{}, invalid(ResponseSchema, "$", "%s", err.Error())
+	}
+	violations, err := violationsOf(ResponseSchema, raw)
+	if err != nil {
+		return Response{}, err
+	}
+	var r Response
+	if len(violations) == 0 {
+		if err := decodeLoose(raw, &r); err != nil {
+			return Response{}, invalid(ResponseSchema, "$", "%s", err.Error())
+		}
+		violations = r.contradictions()
+	}
+	if len(violations) > 0 {
+		return Response{}, &InvalidError{ResponseSchema, violations}
+	}
+	return r, nil
+}
+
+// contradictions are the violations that a schema cannot express.
+func (r Response) contradictions() (out []schema.Violation) {
+	seen := map[string]bool{}
+	for i, c := range r.Results {
+		if seen[c.ID] {
+			out = append(out, schema.Violation{Path: fmt.Sprintf("$.criteria_results[%d].criterion_id", i),
+				Message: schema.Quote(c.ID) + " has a result already", SchemaPath: "properties.criteria_results.items.properties.criterion_id"})
+		}
+		seen[c.ID] = true
+	}
+	if want := VerdictOf(r.statuses()); r.Verdict != want {
+		out = append(out, schema.Violation{Path: "$.verdict", Message: fmt.Sprintf("it is %s, and %s follows from the criteria", r.Verdict, want), SchemaPath: "properties.verdict"})
+	}
+	return out
+}
+
+// Answers returns how a response breaks what its request asks of it: its task is another
+// one, or it judges a criterion that the request does not have.
+func (r Response) Answers(req Request) (out []schema.Violation) {
+	if r.TaskID != req.TaskID {
+		out = append(out, schema.Violation{Path: "$.task_id", Message: fmt.Sprintf("it is %s, and the request's is %s", schema.Quote(r.TaskID), schema.Quote(req.TaskID)), SchemaPath: "properties.task_id"})
+	}
+	for i, c := range r.Results {
+		if !slices.ContainsFunc(req.Criteria, func(asked Criterion) bool { return asked.ID == c.ID }) {
+			out = append(out, schema.Violation{Path: fmt.Sprintf("$.criteria_results[%d].criterion_id", i),
+				Message: "the request has no criterion " + schema.Quote(c.ID), SchemaPath: "properties.criteria_results.items.properties.criterion_id"})
+		}
+	}
+	return out
+}
+
+// Complete returns the response with a result for each criterion of the request, in their
+// order: one that is missing is blocked. The verdict follows from all of them.
+func (r Response) Complete(req Request) Response {
+	var results []CriterionResult
+	for _, c := range req.Criteria {
+		i := slices.IndexFunc(r.Results, func(had CriterionResult) bool { return had.ID == c.ID })
+		if i < 0 {
+			results = append(results, CriterionResult{ID: c.ID, Status: Blocked, Evidence: "The response does not judge this criterion.", Remediation: "Have it judged."})
+			continue
+		}
+		results = append(results, r.Results[i])
+	}
+	r.Results = results
+	r.Verdict = VerdictOf(r.statuses())
+	return r
+}
+
+func (r Response) statuses() []Status {
+	statuses := make([]Status, len(r.Results))
+	for i, c := range r.Results {
+		statuses[i] = c.Status
+	}
+	return statuses
+}
+
+// Encode returns the response as indented JSON with a newline at its end. One that does
+// not conform to its schema is an error, and ours.
+func (r Response) Encode() ([]byte, error) {
+	raw, err := encode(r)
+	if err != nil {
+		return nil, err
+	}
+	violations, err := violationsOf(ResponseSchema, raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(violations) > 0 {
+		return nil, fmt.Errorf("the response is not valid: %w", &InvalidError{ResponseSchema, violations})
+	}
+	return raw, nil
+}
+
+// EncodeIn returns the response as the content of a message to recipient.
+func (r Response) EncodeIn(recipient string) ([]byte, error) {
+	raw, err := r.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return encode(Envelope{Type: "message", Recipient: recipient, Content: string(raw), Summary: fmt.Sprintf("Validation %s for %s", r.Verdict, r.TaskID)})
+}
+
+// timestamp writes a time as RFC 3339 does, in UTC and to the second.
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// seconds returns a duration in seconds, to the millisecond and never negative.
+func seconds(d time.Duration) float64 { return math.Round(max(d.Seconds(), 0)*1000) / 1000 }
+
+// share returns a part of a whole as a number from 0 to 1, to two decimal places.
+func share(part float64, of int) *float64 {
+	v := math.Round(100*part/float64(of)) / 100
+	return &v
+}

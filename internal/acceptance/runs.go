@@ -1,0 +1,190 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// run verifies that a command ends with exit code 0.
+func (v *verification) run(ctx context.Context, c *criterion, line string) part {
+	if v.cfg.Trust != Owner && !slices.Contains(v.cfg.Commands, line) {
+		return part{status: Blocked, evidence: fmt.Sprintf("The command %s is not one that the owner allows such criteria.", schema.Quote(line)), remediation: "The owner can list it under acceptance: commands."}
+	}
+	r, err := v.worktree.Run(ctx, line)
+	if err != nil {
+		return part{status: Blocked, evidence: v.stopped(ctx, fmt.Sprintf("'%s' could not be run", line), err)}
+	}
+	v.addTest(TestResult{Command: line, ExitCode: r.ExitCode, Snippet: v.end(string(r.Output))})
+	v.keep(v.fileName(c, "command", "txt"), c.ID, "what '"+line+"' printed", r.Output)
+	switch {
+	case r.TimedOut:
+		return part{status: Blocked, evidence: fmt.Sprintf("'%s' was ended by the time limit of a command.", line), remediation: "Raise checks: time-limit."}
+	case r.Missing != "":
+		return part{status: Blocked, evidence: fmt.Sprintf("'%s' needs %s, which is not installed.", line, schema.Quote(r.Missing)), remediation: "Install it."}
+	case r.ExitCode != 0:
+		return part{status: Fail, evidence: fmt.Sprintf("'%s' ended with exit code %d%s.", line, r.ExitCode, gist(string(r.Output))), remediation: fmt.Sprintf("Make '%s' succeed.", line)}
+	}
+	return part{status: Pass, evidence: fmt.Sprintf("'%s' ended with exit code 0.", line)}
+}
+
+// stopped words why something did not end: the time that ran out, or its own error.
+func (v *verification) stopped(ctx context.Context, what string, err error) string {
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errTime) {
+		return fmt.Sprintf("%s: the time of the verification (%s) ran out.", what, v.req.timeout())
+	}
+	return fmt.Sprintf("%s: %s.", what, strings.TrimSuffix(text.OneLine(err.Error()), "."))
+}
+
+// fetch verifies that a URL answers with a status.
+func (v *verification) fetch(ctx context.Context, c *criterion, p probe) part {
+	a, err := v.deps.Fetch(ctx, Fetch{Method: p.method, URL: p.url, Redirects: p.status < 300 || p.status > 399, Trust: v.cfg.Trust})
+	if err != nil {
+		return part{status: Blocked, evidence: v.stopped(ctx, fmt.Sprintf("%s %s has no answer", p.method, p.url), err)}
+	}
+	v.addAnswer(APIResponse{Endpoint: p.url, Method: p.method, Status: a.Status, Snippet: v.begin(string(a.Body))})
+	v.keep(v.fileName(c, "response", "txt"), c.ID, fmt.Sprintf("the answer to %s %s", p.method, p.url), a.Body)
+	evidence := fmt.Sprintf("%s %s answers with status %d.", p.method, p.url, a.Status)
+	switch {
+	case p.status != 0 && a.Status != p.status:
+		return part{status: Fail, evidence: evidence, remediation: fmt.Sprintf("Make it answer with status %d.", p.status)}
+	case p.status == 0 && (a.Status < 200 || a.Status > 299):
+		return part{status: Fail, evidence: evidence, remediation: "Make it answer with a status from 200 to 299."}
+	}
+	return part{status: Pass, evidence: evidence}
+}
+
+// shareChecks returns a function that runs all checks that the criteria name, once.
+func (v *verification) shareChecks(ctx context.Context) func() (map[string]Checked, error) {
+	var names []string
+	for _, c := range v.criteria {
+		for _, p := range c.probes {
+			if name, ok := checkName(p.name); ok && p.kind == namedCheck && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if v.claimsTests() && !slices.Contains(names, "tests") {
+		names = append(names, "tests")
+	}
+	return sync.OnceValues(func() (results map[string]Checked, err error) {
+		err = crash.Try(func() error {
+			results, err = v.worktree.Checks(ctx, names)
+			return err
+		})
+		for _, name := range names {
+			if r, ok := results[name]; ok && err == nil {
+				v.addChecked(r)
+				v.keep("checks/"+name+".txt", "", "how the check "+name+" ended", []byte(checkedText(r)))
+			}
+		}
+		return results, err
+	})
+}
+
+// checkNames are the names of the six checks.
+var checkNames = []string{"formatter", "linter", "build", "tests", "code_review", "security_review"}
+
+// checkName returns the name of one of the six checks, in which "-" may replace "_".
+func checkName(name string) (string, bool) {
+	name = strings.ReplaceAll(name, "-", "_")
+	return name, slices.Contains(checkNames, name)
+}
+
+// check verifies that one of the six checks passes.
+func (v *verification) check(ctx context.Context, given string) part {
+	name, ok := checkName(given)
+	if !ok {
+		return part{status: Blocked, evidence: fmt.Sprintf("There is no check %s.", schema.Quote(given)), remediation: "Name one of " + strings.Join(checkNames, ", ") + "."}
+	}
+	results, err := v.checks()
+	if err != nil {
+		return part{status: Blocked, evidence: v.stopped(ctx, "The check "+name+" could not be run", err)}
+	}
+	r, ok := results[name]
+	if !ok {
+		return part{status: Blocked, evidence: "The check " + name + " did not run."}
+	}
+	return r.part("The check " + name)
+}
+
+// test verifies that the tests of one name pass, and that there are any.
+func (v *verification) test(ctx context.Context, c *criterion, name string) part {
+	if v.cfg.Trust != Owner {
+		return part{status: Blocked, evidence: fmt.Sprintf("test:%s names what to run, which only the owner may.", name), remediation: "Use check:tests."}
+	}
+	r, err := v.worktree.Test(ctx, name)
+	if err != nil {
+		return part{status: Blocked, evidence: v.stopped(ctx, fmt.Sprintf("The test %s could not be run", schema.Quote(name)), err)}
+	}
+	v.addChecked(r)
+	v.keep(v.fileName(c, "test", "txt"), c.ID, "how the test "+name+" ended", []byte(checkedText(r)))
+	return r.part("The test " + schema.Quote(name))
+}
+
+// part words how a check or test ended.
+func (r Checked) part(what string) part {
+	ran := ""
+	if r.Command != "" {
+		ran = fmt.Sprintf(" ('%s')", r.Command)
+	}
+	reasons := ""
+	if len(r.Reasons) > 0 {
+		reasons = ": " + strings.TrimSuffix(text.OneLine(strings.Join(firstOf(r.Reasons, 3), "; ")), ".")
+		if more := len(r.Reasons) - 3; more > 0 {
+			reasons += fmt.Sprintf("; and %d more", more)
+		}
+	}
+	switch r.Status {
+	case Pass:
+		return part{status: Pass, evidence: what + ran + " passes."}
+	case Fail:
+		return part{status: Fail, evidence: what + ran + " fails" + reasons + ".", remediation: "Make it pass."}
+	case Skip:
+		return part{status: Skip, evidence: what + ran + " was skipped" + reasons + "."}
+	}
+	return part{status: Blocked, evidence: what + ran + " could not be run" + reasons + "."}
+}
+
+func firstOf[T any](list []T, n int) []T { return list[:min(len(list), n)] }
+
+// addChecked adds a check's command to the evidence.
+func (v *verification) addChecked(r Checked) {
+	if r.Command == "" {
+		return
+	}
+	v.addTest(TestResult{Command: v.deps.Mask(r.Command), ExitCode: r.ExitCode, Failed: r.Failing, Snippet: v.end(r.Output)})
+}
+
+// checkedText is a check's result as a file of evidence.
+func checkedText(r Checked) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.Status)
+	if r.Command != "" {
+		fmt.Fprintf(&b, "$ %s\nexit code %d\n", r.Command, r.ExitCode)
+	}
+	for _, reason := range r.Reasons {
+		fmt.Fprintf(&b, "- %s\n", text.OneLine(reason))
+	}
+	if r.Output != "" {
+		fmt.Fprintf(&b, "\n%s\n", r.Output)
+	}
+	return b.String()
+}
+
+// gist returns the last line that a command printed, in brackets; "" if there is none.
+func gist(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	last := text.OneLine(lines[len(lines)-1])
+	if last == "" {
+		return ""
+	}
+	return " (" + text.Truncate(last, 200) + ")"
+}

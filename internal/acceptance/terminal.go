@@ -1,0 +1,42 @@
+package acceptance
+
+import (
+	"fmt"
+	"io"
+)
+
+// Text writes a response for a person: each criterion that did not pass and why, claims
+// that do not hold, and the verdict last. show makes a text safe to show on one line.
+func (r Response) Text(w io.Writer, show func(string) string) {
+	fmt.Fprintln(w)
+	for _, c := range r.Results {
+		fmt.Fprintf(w, "%s %s: %s\n", sign(c.Status), show(c.ID), show(c.Evidence))
+		if c.Remediation != "" && c.Status != Pass {
+			fmt.Fprintf(w, "  %s\n", show(c.Remediation))
+		}
+	}
+	for _, c := range r.Claims {
+		if c.Status != Pass {
+			fmt.Fprintf(w, "%s claim %s: %s\n", sign(c.Status), show(c.Claim), show(c.Evidence))
+		}
+	}
+	if len(r.Gates) == 3 {
+		fmt.Fprintf(w, "%s %s\n", sign(r.Gates[2].Status), show(r.Gates[2].Evidence))
+	}
+	fmt.Fprintf(w, "%s. %s %s\n", r.Verdict, show(r.Reasoning), r.NextStep.words())
+}
+
+// sign is a status as one character.
+func sign(s Status) string {
+	return map[Status]string{Pass: "✓", Fail: "✗", Blocked: "!", Skip: "-"}[s]
+}
+
+// words says what to do next.
+func (n NextStep) words() string {
+	return map[NextStep]string{
+		Done:         "The task can be closed.",
+		Fix:          "Mend what fails, then verify again.",
+		Unblock:      "Remove what blocks, then verify again.",
+		CorrectClaim: "The claim does not hold: correct it before the task is closed.",
+	}[n]
+}

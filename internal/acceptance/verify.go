@@ -1,0 +1,305 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// verification is one running verification.
+type verification struct {
+	req      Request
+	cfg      Config
+	deps     Deps
+	start    time.Time
+	worktree Worktree // nil until preflight has opened it
+	paths    func() ([]string, error)
+	checks   func() (map[string]Checked, error) // all that the criteria name, run once
+	criteria []*criterion                       // in the order in which they are evaluated
+
+	mu       sync.Mutex
+	evidence Evidence
+}
+
+// criterion is one criterion with its plan.
+type criterion struct {
+	Criterion
+	index int // in the request
+	// probes are what a machine verifies; without any, why is the reason.
+	probes []probe
+	why    string
+	// The sides that judge the criterion.
+	byMachine, byValidator, byBrowser bool
+
+	mu    sync.Mutex
+	parts []part // what each side found
+	files int    // the number of files of evidence
+}
+
+// part is what one side, or one probe, found.
+type part struct {
+	status                Status
+	evidence, remediation string
+	machine               bool    // a machine verified it
+	confidence            float64 // of a validator that judged it
+}
+
+// Verify evaluates the criteria of a request within its time. The error is the context's:
+// everything else is in the response.
+func Verify(ctx context.Context, req Request, cfg Config, deps Deps) (Response, error) {
+	v := &verification{req: req, cfg: cfg, deps: deps, start: deps.Now()}
+	limited, cancel := context.WithTimeoutCause(ctx, req.timeout(), errTime)
+	defer cancel()
+	v.plan()
+	v.keep("request.json", "", "the request", req.raw)
+	if why := v.preflight(limited); len(why) > 0 {
+		for _, c := range v.criteria {
+			c.add(part{status: Blocked, evidence: strings.Join(why, " "), remediation: "Remove what blocks, then verify again."})
+		}
+	} else {
+		v.evaluate(limited)
+	}
+	if ctx.Err() != nil {
+		return Response{}, context.Cause(ctx)
+	}
+	r := v.response()
+	v.claims(limited, &r)
+	if err := v.gates(limited, &r); err != nil {
+		return Response{}, err
+	}
+	if ctx.Err() != nil {
+		return Response{}, context.Cause(ctx)
+	}
+	r.Duration, r.Timestamp = seconds(deps.Now().Sub(v.start)), timestamp(deps.Now())
+	return v.finish(r)
+}
+
+// errTime is why a context ended whose time ran out.
+var errTime = errors.New("the time of the verification ran out")
+
+// plan decides who judges each criterion.
+func (v *verification) plan() {
+	for _, i := range v.req.focused() {
+		c := &criterion{Criterion: v.req.Criteria[i], index: i}
+		c.byBrowser = v.req.Type != Code
+		if v.req.Type != Browser {
+			c.probes, c.why = parseHint(c.Hint)
+			c.byMachine = len(c.probes) > 0
+			c.byValidator = !c.byMachine
+		}
+		v.criteria = append(v.criteria, c)
+	}
+}
+
+// evaluate evaluates all criteria, several at the same time. Those of a focus area begin
+// first.
+func (v *verification) evaluate(ctx context.Context) {
+	v.checks = v.shareChecks(ctx)
+	var wg crash.Group
+	wg.Go(func() { v.askPrograms(ctx) })
+	slots := make(chan struct{}, max(v.cfg.Parallel, 1))
+	for _, c := range v.criteria {
+		if !c.byMachine {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			v.evaluateOne(ctx, c)
+		})
+	}
+	wg.Wait()
+}
+
+// evaluateOne has a machine verify one criterion.
+func (v *verification) evaluateOne(ctx context.Context, c *criterion) {
+	begin := v.deps.Now()
+	v.tell(Step{Criterion: c.ID, Text: describe(c.probes)})
+	for _, p := range c.probes {
+		out := part{status: Blocked, evidence: "The time of the verification ran out before this was verified.", remediation: "Raise timeout_seconds."}
+		if ctx.Err() == nil {
+			if err := crash.Try(func() error { out = v.probe(ctx, c, p); return nil }); err != nil {
+				out = part{status: Blocked, evidence: err.Error()}
+			}
+		}
+		out.machine = out.status == Pass || out.status == Fail
+		c.add(out)
+	}
+	v.tell(Step{Criterion: c.ID, Status: c.result().Status, Elapsed: v.deps.Now().Sub(begin)})
+}
+
+// probe verifies one thing.
+func (v *verification) probe(ctx context.Context, c *criterion, p probe) part {
+	switch p.kind {
+	case pathExists, pathContains:
+		return v.lookAt(p)
+	case runCommand:
+		return v.run(ctx, c, p.command)
+	case fetchURL:
+		return v.fetch(ctx, c, p)
+	case namedCheck:
+		return v.check(ctx, p.name)
+	}
+	return v.test(ctx, c, p.name)
+}
+
+// describe names what is verified, on one line.
+func describe(probes []probe) string {
+	var parts []string
+	for _, p := range probes {
+		parts = append(parts, p.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String returns the probe as a hint would have it.
+func (p probe) String() string {
+	switch p.kind {
+	case pathExists:
+		return p.path
+	case pathContains:
+		return fmt.Sprintf("%s contains %s", p.path, text.QuoteList(p.texts))
+	case runCommand:
+		return "$ " + p.command
+	case fetchURL:
+		if p.status != 0 {
+			return fmt.Sprintf("%s %s -> %d", p.method, p.url, p.status)
+		}
+		return p.method + " " + p.url
+	case namedCheck:
+		return "check:" + p.name
+	}
+	return "test:" + p.name
+}
+
+func (c *criterion) add(p part) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.parts = append(c.parts, p)
+}
+
+// result returns how the criterion ended: it passes only if each part does.
+func (c *criterion) result() CriterionResult {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := CriterionResult{ID: c.ID}
+	var statuses []Status
+	var evidence, remediation []string
+	for _, p := range c.parts {
+		statuses = append(statuses, p.status)
+		evidence = append(evidence, p.evidence)
+		if p.remediation != "" && (p.status == Fail || p.status == Blocked) && !slices.Contains(remediation, p.remediation) {
+			remediation = append(remediation, p.remediation)
+		}
+	}
+	r.Status = allOf(statuses)
+	if len(c.parts) == 0 {
+		r.Status, evidence = Blocked, []string{"Nothing judged this criterion."}
+	}
+	r.Evidence, r.Remediation = strings.Join(evidence, " "), strings.Join(remediation, " ")
+	return r
+}
+
+// response makes the response of what was found, without claims and gates.
+func (v *verification) response() Response {
+	r := Response{TaskID: v.req.TaskID, Validator: v.cfg.Validator}
+	verified := 0.0
+	for _, c := range v.criteria {
+		result := c.result()
+		result.Evidence, result.Remediation = v.deps.Mask(result.Evidence), v.deps.Mask(result.Remediation)
+		r.Results = append(r.Results, result)
+		verified += c.confidence()
+	}
+	r.Verdict = VerdictOf(r.statuses())
+	r.Confidence = share(verified, len(v.criteria))
+	return r
+}
+
+// confidence returns 1 for a criterion that a machine verified, a validator's own word for
+// one that it judged, and 0 for one that is blocked.
+func (c *criterion) confidence() float64 {
+	least := 1.0
+	for _, p := range c.parts {
+		if p.status == Blocked {
+			return 0
+		}
+		if !p.machine {
+			least = min(least, p.confidence)
+		}
+	}
+	if len(c.parts) == 0 {
+		return 0
+	}
+	return least
+}
+
+// finish adds the evidence and the summary, and saves the response.
+func (v *verification) finish(r Response) (Response, error) {
+	r.Reasoning = v.deps.Mask(reasoning(r))
+	if v.deps.Save != nil {
+		v.evidence.Files = append(v.evidence.Files, File{Path: "response.json", Description: "this response"})
+	}
+	evidence := v.evidence
+	slices.SortFunc(evidence.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	if !evidence.isEmpty() {
+		r.Evidence = &evidence
+	}
+	raw, err := r.Encode()
+	if err != nil {
+		return r, err
+	}
+	if v.deps.Save != nil {
+		if err := v.deps.Save("response.json", raw); err != nil {
+			return r, fmt.Errorf("the response cannot be kept as evidence: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// reasoning sums the response up.
+func reasoning(r Response) string {
+	count := map[Status]int{}
+	for _, s := range r.statuses() {
+		count[s]++
+	}
+	var parts []string
+	for _, s := range []struct {
+		status Status
+		word   string
+	}{{Pass, "verified"}, {Fail, "not met"}, {Blocked, "could not be verified"}, {Skip, "skipped"}} {
+		if n := count[s.status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s.word))
+		}
+	}
+	out := fmt.Sprintf("%s: %s.", text.Count(len(r.Results), "criterion"), strings.Join(parts, ", "))
+	if len(r.Results) != 1 {
+		out = fmt.Sprintf("%d criteria: %s.", len(r.Results), strings.Join(parts, ", "))
+	}
+	wrong := 0
+	for _, c := range r.Claims {
+		if c.Status == Fail {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		out += fmt.Sprintf(" Of %d claims, %d do not hold.", len(r.Claims), wrong)
+	}
+	return out
+}
+
+func (v *verification) tell(s Step) {
+	if v.deps.Progress == nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s.Text = v.deps.Mask(s.Text)
+	v.deps.Progress(s)
+}

@@ -1,0 +1,329 @@
+package acceptance_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+)
+
+// tree is a work tree in memory. Commands "sleep DURATION" take that long.
+type tree struct {
+	files   map[string]string
+	changed []string
+
+	mu     sync.Mutex
+	events []string
+}
+
+func (w *tree) Branch() (string, error)                              { return "main", nil }
+func (w *tree) IsAt(string) bool                                     { return false }
+func (w *tree) HasCommit(_ context.Context, id string) (bool, error) { return id == "c0ffee", nil }
+func (w *tree) Changed(context.Context) ([]string, string, error)    { return w.changed, "main", nil }
+func (w *tree) Paths(context.Context) (paths []string, err error) {
+	for name := range w.files {
+		paths = append(paths, name)
+	}
+	return paths, nil
+}
+func (w *tree) Stat(name string) (acceptance.Entry, error) {
+	if text, ok := w.files[name]; ok {
+		return acceptance.Entry{Kind: acceptance.FileEntry, Size: int64(len(text))}, nil
+	}
+	return acceptance.Entry{}, acceptance.ErrNoPath
+}
+func (w *tree) Read(name string, _ int64) ([]byte, error) { return []byte(w.files[name]), nil }
+func (w *tree) Run(ctx context.Context, line string) (acceptance.Ran, error) {
+	w.mu.Lock()
+	w.events = append(w.events, line)
+	w.mu.Unlock()
+	if d, err := time.ParseDuration(strings.TrimPrefix(line, "sleep ")); err == nil {
+		select {
+		case <-ctx.Done():
+			return acceptance.Ran{ExitCode: -1}, context.Cause(ctx)
+		case <-time.After(d):
+		}
+	}
+	if line == "panic" {
+		panic("secret")
+	}
+	return acceptance.Ran{Output: []byte(strings.Repeat("x", 3<<20))}, nil
+}
+func (w *tree) Checks(_ context.Context, names []string) (map[string]acceptance.Checked, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, "checks "+strings.Join(names, " "))
+	out := map[string]acceptance.Checked{}
+	for _, name := range names {
+		out[name] = acceptance.Checked{Status: acceptance.Pass, Command: "run " + name}
+	}
+	out["build"] = acceptance.Checked{Status: acceptance.Skip, Reasons: []string{"there is nothing to build"}}
+	return out, nil
+}
+func (w *tree) Test(_ context.Context, name string) (acceptance.Checked, error) {
+	return acceptance.Checked{}, errors.New("no test " + name)
+}
+
+// request makes a request of hints, each with an id from A on.
+func request(t *testing.T, more string, hints ...string) acceptance.Request {
+	t.Helper()
+	var criteria []string
+	for i, h := range hints {
+		hint, _ := json.Marshal(h)
+		criteria = append(criteria, fmt.Sprintf(`{"id": %q, "description": "d", "validation_hint": %s}`, string(rune('A'+i)), hint))
+	}
+	if more == "" {
+		more = `"validation_type": "code"`
+	}
+	req, err := acceptance.ReadRequest([]byte(`{"task_id": "t", ` + more + `, "unknown": 7, "acceptance_criteria": [` + strings.Join(criteria, ",") + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req
+}
+
+func deps(w *tree) acceptance.Deps {
+	return acceptance.Deps{Now: time.Now, Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
+		Worktree: func(context.Context) (acceptance.Worktree, error) { return w, nil },
+		Reach:    func(context.Context, string) error { return nil },
+		Fetch: func(_ context.Context, r acceptance.Fetch) (acceptance.Answer, error) {
+			return acceptance.Answer{Status: 200, Body: []byte("hunter2")}, nil
+		},
+	}
+}
+
+// show returns the statuses of a response in one line, as "A PASS, B FAIL: VERDICT".
+func show(r acceptance.Response) string {
+	var parts []string
+	for _, c := range r.Results {
+		parts = append(parts, c.ID+" "+string(c.Status))
+	}
+	return strings.Join(parts, ", ") + ": " + string(r.Verdict)
+}
+
+func TestEvaluators(t *testing.T) {
+	w := &tree{files: map[string]string{"a/b.md": "text", "x/dup.md": "", "y/dup.md": "", "z.md": "", "node_modules/q/z.md": "", "p/only.md": "", "vendor/p/only.md": ""}}
+	r, err := acceptance.Verify(t.Context(), request(t, "",
+		"b.md", "dup.md", "missing.md", "word", "only.md", `b.md contains "text"`, `b.md contains "other"`, "check:tests and check:build", "check:smell", "GET https://x.example -> 404", "$ panic", "test:X", "/etc/passwd", ".git/config", "check:build"),
+		acceptance.Config{Trust: acceptance.Owner, Parallel: 4}, deps(w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "A PASS, B BLOCKED, C FAIL, D BLOCKED, E PASS, F PASS, G FAIL, H PASS, I BLOCKED, J FAIL, K BLOCKED, L BLOCKED, M BLOCKED, N BLOCKED, O SKIP: PARTIAL"
+	if got := show(r); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if n := slices.Index(w.events, "checks tests build"); n < 0 || slices.Index(w.events[n+1:], "checks tests build") >= 0 {
+		t.Errorf("the checks did not run once: %q", w.events)
+	}
+	for _, c := range r.Results {
+		if strings.Contains(c.Evidence, "secret") {
+			t.Errorf("%s: %s", c.ID, c.Evidence)
+		}
+	}
+}
+
+// Criteria run side by side, those of a focus area first; what the time leaves is blocked,
+// and what was found stays.
+func TestTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &tree{files: map[string]string{"a.md": ""}}
+		req := request(t, `"validation_type": "code", "timeout_seconds": 60, "focus_areas": ["C"]`, "a.md", "$ sleep 59s", "$ sleep 10s", "$ sleep 1h")
+		r, err := acceptance.Verify(t.Context(), req, acceptance.Config{Trust: acceptance.Owner, Parallel: 8}, deps(w))
+		if err != nil || show(r) != "C PASS, A PASS, B PASS, D BLOCKED: BLOCKED" || r.Duration != 60 {
+			t.Errorf("%s after %v s, %v", show(r), r.Duration, err)
+		}
+		if !strings.Contains(r.Results[3].Evidence, "1m0s") {
+			t.Error(r.Results[3].Evidence)
+		}
+		w.events = nil
+		if _, err = acceptance.Verify(t.Context(), req, acceptance.Config{Trust: acceptance.Owner}, deps(w)); err != nil || w.events[0] != "sleep 10s" {
+			t.Errorf("%q, %v", w.events, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := acceptance.Verify(ctx, req, acceptance.Config{Trust: acceptance.Owner}, deps(w)); err == nil {
+			t.Error("an interruption is no error")
+		}
+	})
+}
+
+// Text from strangers looks at paths and names checks; commands and hosts have to be the
+// owner's, and no program is asked (rule R11).
+func TestStrangers(t *testing.T) {
+	w := &tree{files: map[string]string{"a.md": "x"}}
+	asked := false
+	d := deps(w)
+	d.Fetch = func(_ context.Context, r acceptance.Fetch) (acceptance.Answer, error) {
+		if r.Trust == acceptance.Owner {
+			t.Error("a stranger's URL is asked for as the owner's")
+		}
+		return acceptance.Answer{}, errors.New("refused")
+	}
+	d.Validator = &acceptance.Program{Name: "v", Find: func() error { return nil }, Ask: func(context.Context, []byte) ([]byte, error) {
+		asked = true
+		return nil, errors.New("asked")
+	}}
+	hints := []string{"a.md", `a.md contains "x"`, "check:linter", "$ rm -rf /", "$ make smoke", "$ make smoke; rm -rf /", "http://localhost", "test:X", "judge me"}
+	r, err := acceptance.Verify(t.Context(), request(t, "", hints...), acceptance.Config{Commands: []string{"make smoke"}}, d)
+	if want := "A PASS, B PASS, C PASS, D BLOCKED, E PASS, F BLOCKED, G BLOCKED, H BLOCKED, I BLOCKED: BLOCKED"; err != nil || show(r) != want || asked {
+		t.Errorf("%s, asked %t, %v", show(r), asked, err)
+	}
+	if slices.ContainsFunc(w.events, func(e string) bool { return strings.Contains(e, "rm") }) {
+		t.Errorf("%q", w.events)
+	}
+	if _, err := acceptance.Verify(t.Context(), request(t, "", hints...), acceptance.Config{StrangersToValidator: true}, d); err != nil || !asked {
+		t.Errorf("the owner allows the validator: asked %t, %v", asked, err)
+	}
+	r, _ = acceptance.Verify(t.Context(), request(t, `"validation_type": "code", "services": {"required_ports": [22]}`, "a.md"), acceptance.Config{}, d)
+	if r.Verdict != acceptance.VerdictBlocked {
+		t.Errorf("a stranger's services were reached: %s", show(r))
+	}
+}
+
+// validator answers each question with the next answer, and keeps the questions.
+func validator(questions *[]string, answers ...string) *acceptance.Program {
+	return &acceptance.Program{Name: "v", Find: func() error { return nil }, Ask: func(_ context.Context, question []byte) ([]byte, error) {
+		*questions = append(*questions, string(question))
+		return []byte(answers[min(len(*questions), len(answers))-1]), nil
+	}}
+}
+
+func answer(verdict, results string) string {
+	return `{"task_id":"t","verdict":"` + verdict + `","confidence":0.5,"timestamp":"2026-01-01T00:00:00Z","criteria_results":[` + results + `]}`
+}
+
+func TestValidator(t *testing.T) {
+	w := &tree{files: map[string]string{"a.md": "x"}}
+	pass := `{"criterion_id":"B","status":"PASS","evidence":"hunter2"}`
+	for name, c := range map[string]struct {
+		answers   []string
+		want      string
+		asked     int
+		confident float64
+	}{
+		"judges":                 {[]string{answer("PASS", pass)}, "A PASS, B PASS, C BLOCKED: BLOCKED", 1, 0.5},
+		"fenced":                 {[]string{"Here:\n```json\n" + answer("PASS", pass) + "\n```"}, "A PASS, B PASS, C BLOCKED: BLOCKED", 1, 0.5},
+		"second try":             {[]string{"nonsense", answer("PASS", pass)}, "A PASS, B PASS, C BLOCKED: BLOCKED", 2, 0.5},
+		"wrong verdict":          {[]string{answer("FAIL", pass)}, "A PASS, B BLOCKED, C BLOCKED: BLOCKED", 2, 0.33},
+		"a criterion of another": {[]string{answer("PASS", `{"criterion_id":"A","status":"PASS","evidence":"e"}`)}, "A PASS, B BLOCKED, C BLOCKED: BLOCKED", 2, 0.33},
+		"fails":                  {[]string{answer("FAIL", `{"criterion_id":"B","status":"FAIL","evidence":"e","remediation":"mend"}`)}, "A PASS, B FAIL, C BLOCKED: PARTIAL", 1, 0.5},
+	} {
+		var questions []string
+		d := deps(w)
+		d.Validator = validator(&questions, c.answers...)
+		r, err := acceptance.Verify(t.Context(), request(t, "", "a.md", "judge", "judge too"), acceptance.Config{Trust: acceptance.Owner}, d)
+		if err != nil || show(r) != c.want || len(questions) != c.asked || *r.Confidence != c.confident {
+			t.Errorf("%s: %s, asked %d times, confidence %v, %v\n%+v", name, show(r), len(questions), *r.Confidence, err, r.Results)
+		}
+		if raw, _ := r.Encode(); strings.Contains(string(raw), "hunter2") {
+			t.Errorf("%s: a secret is in the response", name)
+		}
+		if strings.Contains(questions[0], `"A"`) || !strings.Contains(questions[0], `"unknown": 7`) {
+			t.Errorf("%s: the question is %s", name, questions[0])
+		}
+		if c.asked == 2 && (!strings.Contains(questions[1], "previous_response") || !strings.Contains(questions[1], "ValidationResponse")) {
+			t.Errorf("%s: the second question says nothing of the first answer", name)
+		}
+	}
+}
+
+// Of both, each side has to pass.
+func TestBoth(t *testing.T) {
+	w := &tree{files: map[string]string{"a.md": "x", "b.md": "", "c.md": ""}}
+	var questions []string
+	d := deps(w)
+	d.Browser = validator(&questions, answer("PARTIAL", `{"criterion_id":"A","status":"PASS","evidence":"e"},{"criterion_id":"B","status":"FAIL","evidence":"e"},{"criterion_id":"C","status":"PASS","evidence":"e"},{"criterion_id":"D","status":"PASS","evidence":"e"}`))
+	for kind, want := range map[string]string{
+		"both": "A PASS, B FAIL, C FAIL, D BLOCKED: PARTIAL", "browser": "A PASS, B FAIL, C PASS, D PASS: PARTIAL",
+	} {
+		r, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "`+kind+`"`, "a.md", "b.md", "missing.md", "judge"), acceptance.Config{Trust: acceptance.Owner}, d)
+		if err != nil || show(r) != want {
+			t.Errorf("%s: %s, %v", kind, show(r), err)
+		}
+	}
+	d.Browser = nil
+	r, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "both"`, "a.md", "missing.md"), acceptance.Config{Trust: acceptance.Owner}, d)
+	if err != nil || show(r) != "A BLOCKED, B FAIL: FAIL" {
+		t.Errorf("%s, %v", show(r), err)
+	}
+}
+
+// Evidence is bounded, masked, and has names that no criterion chooses.
+func TestEvidence(t *testing.T) {
+	w := &tree{files: map[string]string{}}
+	kept := map[string][]byte{}
+	d := deps(w)
+	d.Save = func(name string, data []byte) error { kept[name] = data; return nil }
+	req, err := acceptance.ReadRequest([]byte(`{"task_id":"t","validation_type":"code","acceptance_criteria":[{"id":"../../etc","description":"hunter2","validation_hint":"$ print and more"},{"id":"..","description":"d","validation_hint":"GET https://x.example"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := acceptance.Verify(t.Context(), req, acceptance.Config{Trust: acceptance.Owner}, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range kept {
+		if strings.Contains(name, "..") && !strings.HasPrefix(name, "criterion-..") || len(data) > 2<<20 || strings.Contains(string(data), "hunter2") || strings.Contains(name, "/../") {
+			t.Errorf("%s: %d bytes", name, len(data))
+		}
+		if !slices.ContainsFunc(r.Evidence.Files, func(f acceptance.File) bool { return f.Path == name }) {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+	if len(kept) != 4 || len(r.Evidence.Tests[0].Snippet) > 500+3 {
+		t.Errorf("%d files, snippet %d", len(kept), len(r.Evidence.Tests[0].Snippet))
+	}
+}
+
+func TestGates(t *testing.T) {
+	w := &tree{files: map[string]string{"a.md": "x", "b.md": ""}, changed: []string{"a.md", "deleted.md"}}
+	claim := func(files, commit string) string {
+		return `"validation_type": "code", "claimed_evidence": {"files_modified": [` + files + `], "commit_hash": "` + commit + `"}`
+	}
+	for _, c := range []struct {
+		name, more, hint, judge string
+		want                    acceptance.NextStep
+		gates                   string
+	}{
+		{"nothing claimed", "", "a.md", "", acceptance.Done, "SKIP PASS"},
+		{"a right claim", claim(`"a.md", "deleted.md"`, "C0FFEE"), "a.md", "", acceptance.Done, "PASS PASS"},
+		{"a wrong file", claim(`"b.md"`, "c0ffee"), "a.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.CorrectClaim, "FAIL PASS"},
+		{"a wrong commit", claim(`"a.md"`, "abcd"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
+		{"a path outside", claim(`"../a.md"`, "c0ffee"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
+		{"a failure", "", "c.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.Fix, "SKIP FAIL"},
+		{"blocked", "", "judge", "", acceptance.Unblock, "SKIP BLOCKED"},
+		{"the judge agrees", "", "a.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.Done, "SKIP PASS PASS"},
+		{"the judge does not", "", "a.md", `{"verdict":"FAIL","reasoning":"x"}`, acceptance.Fix, "SKIP PASS FAIL"},
+		{"the judge is confused", "", "a.md", `{"verdict":"MAYBE"}`, acceptance.Unblock, "SKIP PASS BLOCKED"},
+	} {
+		d := deps(w)
+		if c.judge != "" {
+			d.Judge = &acceptance.Program{Ask: func(_ context.Context, question []byte) ([]byte, error) {
+				if !strings.Contains(string(question), `"request"`) || !strings.Contains(string(question), `"response"`) {
+					t.Errorf("%s: the judge reads %s", c.name, question)
+				}
+				return []byte(c.judge), nil
+			}}
+		}
+		r, err := acceptance.Verify(t.Context(), request(t, c.more, c.hint), acceptance.Config{Trust: acceptance.Owner}, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gates []string
+		for _, g := range r.Gates {
+			gates = append(gates, string(g.Status))
+		}
+		if got := strings.Join(gates, " "); got != c.gates || r.NextStep != c.want {
+			t.Errorf("%s: gates %s, next %s", c.name, got, r.NextStep)
+		}
+	}
+}

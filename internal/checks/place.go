@@ -1,0 +1,121 @@
+package checks
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// Place is where the commands of a validation run, apart from credentials: the sandbox,
+// or the workspace itself where nothing is at stake. Close must be called. Commands may
+// be run from several goroutines; in a sandbox they wait for each other.
+type Place struct {
+	v       validation
+	sandbox *isolate.Sandbox
+	fixes   *fixCopy
+	workers *workers
+}
+
+// Open opens the place where the commands of a validation run. It refuses where they
+// could use a credential there. Its errors carry their exit code.
+func Open(ctx context.Context, cfg Config, deps Deps) (*Place, error) {
+	v, err := newValidation(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
+	return v.openPlace(ctx)
+}
+
+func (v validation) openPlace(ctx context.Context) (*Place, error) {
+	sandbox, err := v.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if warning := v.credentials.warning(); warning != "" && !sandbox.Apart() {
+		v.deps.Log(warning)
+	}
+	return &Place{v: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}, workers: &workers{sandbox: sandbox}}, nil
+}
+
+// Close removes what the place is made of. The error is what could not be removed.
+func (p *Place) Close() []error {
+	return slices.DeleteFunc([]error{p.fixes.close(), p.sandbox.Close()}, func(err error) bool { return err == nil })
+}
+
+// Dir returns the absolute path of the working directory as commands see it.
+func (p *Place) Dir() string {
+	return filepath.Join(p.sandbox.Dir(), filepath.FromSlash(p.v.dir))
+}
+
+// Apart reports whether commands run as another user in a copy of the workspace.
+func (p *Place) Apart() bool { return p.sandbox.Apart() }
+
+// Run runs a program in the working directory, unless spec names another, as
+// command.Run does.
+func (p *Place) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
+	spec.Dir = cmp.Or(spec.Dir, p.Dir())
+	return p.sandbox.Run(ctx, spec)
+}
+
+// Validate runs some of the six checks, of the tests those with the name test if that is
+// not "". What it returns is not masked: see Masker. Its errors carry their exit code.
+func (p *Place) Validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
+	cfg := p.v.phase
+	cfg.Only, cfg.Test, cfg.Suggest = only, test, false
+	result, _, err := p.validate(ctx, cfg)
+	return result, err
+}
+
+// validate runs the checks, and returns what they and the reviews found.
+func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, reviewDetails, error) {
+	v := p.v
+	job := phase.Job{Input: v.Input, Repository: p.sandbox.Dir(), Diff: v.Changes.files()}
+	job.Input.WorkingDirectory = p.Dir()
+	cfg.CheckOnly, cfg.Scratch = cfg.CheckOnly || p.sandbox.Apart(), p.sandbox.Apart()
+	both, err := newReviews(reviewsConfig{Checks: v.Checks, Scanner: v.deps.Scanner, Changes: v.Changes.Set, Run: p.sandbox.Run})
+	if err != nil {
+		return phase.Result{}, reviewDetails{}, exitcode.UsageError(err)
+	}
+	result, err := phase.Validate(ctx, job, cfg, phase.Deps{
+		Run: p.sandbox.Run, Now: time.Now, Wait: wait, CodeReview: both.codeReview(), SecurityReview: both.securityReview(),
+		Progress: v.deps.Tell, Workers: p.workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: p.fixes.open,
+	})
+	if err != nil {
+		return phase.Result{}, reviewDetails{}, stopped(ctx, err)
+	}
+	return result, both.details(), nil
+}
+
+// Masker returns a function that masks secrets in a text, and replaces the names that the
+// place's directories have by now, which differ each time and mean nothing to a reader. It
+// must not be called while a validation runs.
+func (p *Place) Masker() func(string) string {
+	return p.v.mask(append(p.fixes.names(), p.sandbox.Replacements()...))
+}
+
+// document runs all checks, and returns what they found.
+func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
+	v := p.v
+	result, details, err := p.validate(ctx, v.phase)
+	if err != nil {
+		return nil, err
+	}
+	result.Missing = append(result.Missing, details.missing...)
+	in := checkreport.Input{Result: result, Repository: v.Event.Repo.FullName(), Head: v.Changes.head, Informational: v.phase.Informational,
+		Rules: details.rules, Code: v.Changes.sourceLines(), Place: v.Changes.atHead, Mask: p.Masker()}
+	if v.Event.IsPull {
+		in.Number = v.Event.Number
+	}
+	in.Notes = append(p.fixes.notes(), p.workers.notes()...)
+	v.addDetails(&in, details, p.sandbox)
+	return checkreport.New(in), nil
+}

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/verify"
+)
+
+type verifyFlags struct {
+	request, dir, base, config, evidence string
+	validator, browser, judge            string
+	hosts, passEnv                       []string
+	envelope                             string
+	allowCredentials                     bool
+
+	given func(flag string) bool
+}
+
+func newVerify(env Environment) *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify --request FILE|-",
+		Short: "Verify acceptance criteria, with evidence and a verdict",
+		Long: `Verify the acceptance criteria of a validation request, and answer with a verdict.
+
+The request is JSON ('airlock schema validation-request'): as it is, as a JSON
+string, in the first fenced block of a text, or in the content of a message. What a
+criterion's hint asks for is evaluated by machine:
+
+  docs/guide.md                     the path exists, also as "Check docs/guide.md";
+                                    the last parts of a path are enough
+  README.md contains "Usage"        the file contains the text
+  $ make smoke                      the command ends with exit code 0
+  GET https://example.com -> 200    the address answers with the status
+  check:linter                      one of the six checks passes
+  test:TestLogin                    the tests of that name pass
+
+Several may stand in one sentence. A path alone counts only where the hint is
+nothing else. Every other hint is for the validator (--validator), a command that
+reads the request from standard input and prints a response; without one, the
+criterion is BLOCKED. Requests of the type browser or both need --browser.
+
+Commands run where 'airlock check' runs them. Private addresses are refused unless
+--allow-host names their host. Claims of the request are checked: files against what
+the branch changes, the commit against the branch, tests by running them again.
+
+The response goes to standard output ('airlock schema validation-response').
+Exit codes: 0 for the verdict PASS, 1 for any other one or a gate that does not let
+pass, 2 for an invalid request (its violations go to standard output), 3 if Airlock
+itself failed.`,
+		Example: `  airlock verify --request request.json --evidence evidence
+  airlock verify --request - --validator './validate' < message.txt
+  airlock verify --request request.json --dir . --envelope team-lead`,
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		f.given = cmd.Flags().Changed
+		return runVerify(cmd.Context(), env, f)
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.request, "request", "", "the validation request; - is standard input")
+	flags.StringVar(&f.dir, "dir", "", "the work tree (default: the request's worktree_path, else the current directory)")
+	flags.StringVar(&f.base, "base", "", "the branch, tag or commit to compare with, for claims (default: the default branch)")
+	flags.StringVar(&f.config, "config", "", configUsage)
+	flags.StringVar(&f.evidence, "evidence", "", "keep evidence as files in this directory")
+	flags.StringVar(&f.validator, "validator", "", "the command that judges what no machine can")
+	flags.StringVar(&f.browser, "browser", "", "the command that judges by looking at the application in a browser")
+	flags.StringVar(&f.judge, "judge", "", "the command that has the last word on the verdict PASS")
+	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that these three commands get in addition to the usual ones")
+	flags.StringSliceVar(&f.hosts, "allow-host", nil, "a host, or host:port, that may be asked although its address is private")
+	flags.StringVar(&f.envelope, "envelope", "", "answer in a message to this recipient")
+	flags.Lookup("envelope").NoOptDefVal = acceptance.DefaultRecipient
+	flags.BoolVar(&f.allowCredentials, "allow-credentials", false, "on a runner, run commands although they can use the job's credentials")
+	return cmd
+}
+
+func runVerify(ctx context.Context, env Environment, f verifyFlags) error {
+	if f.request == "" {
+		return exitcode.UsageError(errors.New("--request is missing: name the file with the validation request, or - for standard input"))
+	}
+	cfg, err := loadConfig(env, f.config)
+	if err != nil {
+		return err
+	}
+	if cfg.Acceptance, err = f.override(cfg.Acceptance); err != nil {
+		return exitcode.UsageError(err)
+	}
+	gate, err := newGate(env, cfg, false, ownRepository(env))
+	if err != nil {
+		return err
+	}
+	message, err := readMessage(env, "--request", f.request)
+	if err != nil {
+		return err
+	}
+	req, err := acceptance.ReadRequest(message)
+	if err != nil {
+		return refuseMessage(env, err)
+	}
+	if f.dir, err = f.directory(req); err != nil {
+		return err
+	}
+	_, variable := env.Secrets.Token()
+	response, err := verify.Run(ctx, verify.Config{Request: req, Trust: acceptance.Owner, Dir: f.dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks, Evidence: f.evidence,
+		Changes: checks.ChangeSource{Base: f.base}, AllowCredentials: f.allowCredentials,
+	}, verify.Deps{
+		Deps: checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), Tell: func(phase.Event) {}, TokenVariable: variable},
+		Now:  time.Now, PathList: env.Getenv("PATH"), Progress: verifyProgress(env, gate),
+	})
+	if err != nil {
+		return err
+	}
+	return f.answer(env, gate, response)
+}
+
+// directory returns the work tree that the user names, else "" where the request names
+// one, else the current directory.
+func (f verifyFlags) directory(req acceptance.Request) (string, error) {
+	if f.dir == "" && req.Worktree != "" {
+		return "", nil
+	}
+	dir, err := filepath.Abs(f.dir)
+	if err != nil {
+		return "", exitcode.UsageError(err)
+	}
+	if f.dir != "" && !isDirectory(dir) {
+		return "", exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", f.dir))
+	}
+	return dir, nil
+}
+
+// override replaces the configuration's settings by the flags that were given.
+func (f verifyFlags) override(a config.Acceptance) (config.Acceptance, error) {
+	for name, to := range map[string]struct{ from, to *string }{"validator": {&f.validator, &a.Validator}, "browser": {&f.browser, &a.Browser}, "judge": {&f.judge, &a.Judge}} {
+		if !f.given(name) {
+			continue
+		}
+		if err := phase.CheckCommand(*to.from); err != nil {
+			return a, fmt.Errorf("--%s: %w", name, err)
+		}
+		*to.to = *to.from
+	}
+	for _, host := range f.hosts {
+		if err := config.CheckHost(host); err != nil {
+			return a, fmt.Errorf("--allow-host: %q %w", host, err)
+		}
+	}
+	for _, name := range f.passEnv {
+		if err := config.CheckProgramVariable(name); err != nil {
+			return a, fmt.Errorf("--pass-env: %q %w", name, err)
+		}
+	}
+	a.Hosts = append(a.Hosts[:len(a.Hosts):len(a.Hosts)], f.hosts...)
+	a.PassEnv = append(a.PassEnv[:len(a.PassEnv):len(a.PassEnv)], f.passEnv...)
+	return a, nil
+}
+
+// readMessage reads what a flag names, at most as much as a message may have.
+func readMessage(env Environment, flag, name string) ([]byte, error) {
+	in, err := openInput(env, name)
+	if err != nil {
+		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
+	}
+	defer in.Close()
+	raw, err := io.ReadAll(io.LimitReader(in, acceptance.MaxMessage+1))
+	if err != nil {
+		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
+	}
+	return raw, nil
+}
+
+// refuseMessage answers a message that is not valid: each violation to the person, and all
+// of them with the schema as JSON, by which a program can correct it.
+func refuseMessage(env Environment, err error) error {
+	var invalid *acceptance.InvalidError
+	if !errors.As(err, &invalid) {
+		return exitcode.FailedError(err)
+	}
+	raw, e := invalid.Answer()
+	if e != nil {
+		return exitcode.FailedError(e)
+	}
+	if _, e = env.Stdout.Write(raw); e != nil {
+		return exitcode.FailedError(e)
+	}
+	for line := range strings.SplitSeq(invalid.Error(), "\n") {
+		fmt.Fprintf(env.Stderr, "airlock: %s\n", line)
+	}
+	fmt.Fprintf(env.Stderr, "airlock: 'airlock schema %s' shows what is expected\n", strings.TrimSuffix(invalid.Schema, ".schema.json"))
+	return &exitcode.Error{Code: exitcode.Usage}
+}
+
+// verifyProgress shows a person each step of a verification.
+func verifyProgress(env Environment, gate *doors.Gate) func(acceptance.Step) {
+	show := gate.TerminalText().Line
+	return func(s acceptance.Step) {
+		var line bytes.Buffer
+		if s.Criterion != "" {
+			fmt.Fprintf(&line, "%s: ", show(s.Criterion))
+		}
+		switch {
+		case s.Status == "":
+			line.WriteString(show(s.Text))
+		case s.Elapsed > 0:
+			fmt.Fprintf(&line, "%s (%.1f s)", s.Status, s.Elapsed.Seconds())
+		default:
+			line.WriteString(string(s.Status))
+		}
+		fmt.Fprintf(env.Stderr, "airlock: %s\n", line.String())
+	}
+}
+
+// answer writes the response for a program, and what matters of it for a person.
+func (f verifyFlags) answer(env Environment, gate *doors.Gate, r acceptance.Response) error {
+	raw, err := r.Encode()
+	if f.envelope != "" {
+		raw, err = r.EncodeIn(f.envelope)
+	}
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	r.Text(env.Stderr, gate.TerminalText().Line)
+	if _, err := env.Stdout.Write(raw); err != nil {
+		return err
+	}
+	if !r.Passed() || r.Verdict != acceptance.VerdictPass {
+		return exitcode.ErrFindings
+	}
+	return nil
+}

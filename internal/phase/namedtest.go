@@ -1,0 +1,134 @@
+package phase
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/toolreport"
+)
+
+// testsNamed returns how the tests of one name run in a root: the language's own test
+// command with the option that selects tests. The name is an argument, which no shell
+// reads.
+func (p *project) testsNamed(name string, in Input, r root) plan {
+	pl := plan{check: Tests}
+	switch {
+	case in.SkipTests:
+		pl.refuse = "the tests are left out by skip_tests"
+		return pl
+	case in.TestCommand != "":
+		pl.refuse = fmt.Sprintf("'%s' replaces the language's tests, and how it selects one is not known: use a command instead of test:%s", in.TestCommand, name)
+		return pl
+	case strings.HasPrefix(name, "-"):
+		pl.refuse = "the name of a test does not begin with '-'"
+		return pl
+	}
+	own := p.defaults(r)
+	if own.err != nil {
+		pl.refuse = "package.json cannot be read: " + own.err.Error()
+		return pl
+	}
+	for _, c := range own.byCheck[Tests] {
+		selecting := selection(c.check, p.testScript(r), name)
+		if selecting == nil {
+			continue
+		}
+		line := c.check
+		line.args = slices.Concat(c.check.args, selecting)
+		if line.tool == "go test" { // flags stand before packages
+			line.args = slices.Concat([]string{"go", "test"}, toolreport.Flags(line.tool), selecting, []string{"./..."})
+		}
+		line.line = shown(strings.Fields(c.check.line), selecting)
+		pl.candidates = append(pl.candidates, candidate{check: line})
+	}
+	if len(pl.candidates) == 0 {
+		pl.refuse = fmt.Sprintf("how '%s' selects a test is not known: use a command instead of test:%s", own.byCheck[Tests][0].check.line, name)
+	}
+	return pl
+}
+
+// testScript returns the script "test" of a root's package.json, "" if there is none.
+func (p *project) testScript(r root) string {
+	if r.language.family() != JavaScript || !p.has(r.dir, "package.json") {
+		return ""
+	}
+	scripts, err := p.scripts(r.dir)
+	if err != nil {
+		return ""
+	}
+	return scripts["test"]
+}
+
+// selection returns the arguments by which a test command runs only the tests of one
+// name, nil if they are not known.
+func selection(c commandLine, script, name string) []string {
+	switch c.tool {
+	case "go test":
+		var parts []string
+		for part := range strings.SplitSeq(strings.ReplaceAll(name, " ", "_"), "/") {
+			parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
+		}
+		return []string{"-run", strings.Join(parts, "/")}
+	case "pytest":
+		if strings.Contains(name, "::") || strings.HasSuffix(name, ".py") {
+			return []string{name}
+		}
+		return []string{"-k", name}
+	case "unittest":
+		return []string{"-k", name}
+	case "cargo test":
+		return []string{"--", name}
+	case "rspec":
+		return []string{"-e", name}
+	case "minitest":
+		return []string{"TESTOPTS=--name=" + name}
+	case "maven":
+		return []string{"-Dtest=" + name}
+	case "gradle":
+		return []string{"--tests", name}
+	}
+	var option []string
+	for _, runner := range []struct {
+		word   string
+		option []string
+	}{{"jest", []string{"-t", name}}, {"vitest", []string{"-t", name}}, {"mocha", []string{"-g", name}}, {"node --test", []string{"--test-name-pattern=" + regexp.QuoteMeta(name)}}} {
+		if strings.Contains(script, runner.word) {
+			option = runner.option
+			break
+		}
+	}
+	if option == nil {
+		return nil
+	}
+	if c.args[0] == "npm" {
+		return append([]string{"--"}, option...)
+	}
+	return option
+}
+
+// shown writes a command as people would.
+func shown(words, selecting []string) string {
+	for _, w := range selecting {
+		if strings.ContainsAny(w, " \t'\"$&|;<>()*?[]#~`\\") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+// selectedAny matches what test runners of JavaScript print only if a test has passed: with
+// a name that selects none they end with exit code 0, and count the others as skipped.
+var selectedAny = regexp.MustCompile(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
+
+// judgeNamed fails a run of named tests that has run none.
+func (w *run) judgeNamed() {
+	if w.out.Status != Pass {
+		return
+	}
+	if w.root.language.family() == JavaScript && !selectedAny.MatchString(w.last.result.Stdout.String()+w.last.result.Stderr.String()) {
+		w.out.NoTests = true
+	}
+}

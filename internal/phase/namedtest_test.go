@@ -1,0 +1,99 @@
+package phase_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// With Only, nothing else runs, not even a review.
+func TestOnly(t *testing.T) {
+	dir := files(t, map[string]string{"go.mod": "module x", "a.go": "package x"})
+	s := newStage(t, dir, map[string][]step{"go build ./...": ok, "go test -json ./...": ok})
+	deps := s.deps()
+	deps.CodeReview = nil
+	result, err := phase.Validate(t.Context(), phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{Only: []phase.Check{phase.Build}}, deps)
+	if err != nil || !slices.Equal(s.ran, []string{"go build ./..."}) {
+		t.Fatalf("%q, %v", s.ran, err)
+	}
+	if len(result.Roots[0].Checks) != 1 || result.Reviews[0].Status != phase.Skipped || result.Reviews[1].Status != phase.Skipped {
+		t.Errorf("%+v", result)
+	}
+}
+
+// A name selects tests by the language's own option, as an argument that no shell reads.
+func TestNamedTestCommands(t *testing.T) {
+	pkg := func(script string) string { return `{"scripts": {"test": "` + script + `"}}` }
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		test  string
+		ran   string // the last command
+		out   string // what it prints
+		want  phase.Status
+		none  bool
+	}{
+		{"go", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/b c", "go test -json -run ^TestA$/^b_c$ ./...", `{"Action":"run","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
+		{"go without", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestB", "go test -json -run ^TestB$ ./...", `{"Action":"pass","Package":"x"}`, phase.Pass, true},
+		{"pytest", map[string]string{"pyproject.toml": ""}, "test_a and not x", "pytest -k test_a and not x", "1 passed in 0.01s", phase.Pass, false},
+		{"pytest node", map[string]string{"pyproject.toml": ""}, "tests/test_a.py::test_b", "pytest tests/test_a.py::test_b", "1 passed in 0.01s", phase.Pass, false},
+		{"rust", map[string]string{"Cargo.toml": ""}, "adds", "cargo test --no-fail-fast -- adds", "running 1 test\ntest adds ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, false},
+		{"jest", map[string]string{"package.json": pkg("jest")}, "adds $(x)", "npm test -- -t adds $(x)", "Tests:       1 skipped, 1 passed, 2 total", phase.Pass, false},
+		{"jest without", map[string]string{"package.json": pkg("jest")}, "none", "npm test -- -t none", "Tests:       3 skipped, 3 total", phase.Pass, true},
+		{"vitest with pnpm", map[string]string{"package.json": pkg("vitest run"), "pnpm-lock.yaml": ""}, "adds", "pnpm test -t adds", "Tests  1 passed | 2 skipped (3)", phase.Pass, false},
+		{"java", map[string]string{"pom.xml": ""}, "ShopTest", "mvn test -Dtest=ShopTest", "", phase.Pass, false},
+		{"unknown runner", map[string]string{"package.json": pkg("./run")}, "adds", "", "", phase.Fail, false},
+		{"an option", map[string]string{"go.mod": "module x"}, "-exec=evil", "", "", phase.Fail, false},
+	} {
+		dir := files(t, c.files)
+		s := newStage(t, dir, map[string][]step{c.ran: {{stdout: c.out}}})
+		result, err := phase.Validate(t.Context(), phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{Only: []phase.Check{phase.Tests}, Test: c.test}, s.deps())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := result.Roots[0].Checks[0]
+		last := ""
+		if len(s.ran) > 0 {
+			last = s.ran[len(s.ran)-1]
+		}
+		if last != c.ran || got.Status != c.want || got.NoTests != c.none {
+			t.Errorf("%s: ran %q, %s, none %t, %q", c.name, s.ran, got.Status, got.NoTests, got.Problems)
+		}
+	}
+	in := phase.Input{WorkingDirectory: files(t, map[string]string{"go.mod": "module x"}), TestCommand: "make test"}
+	result, err := phase.Validate(t.Context(), phase.Job{Input: in}, phase.Config{Only: []phase.Check{phase.Tests}, Test: "TestA"}, newStage(t, in.WorkingDirectory, nil).deps())
+	if err != nil || !strings.Contains(result.Roots[0].Checks[0].Problems[0], "how it selects one is not known") {
+		t.Errorf("%+v, %v", result.Roots, err)
+	}
+}
+
+// With the real go: the named test decides, and another that fails does not.
+func TestNamedTestReally(t *testing.T) {
+	path, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := files(t, map[string]string{"go.mod": "module example.org/x\n\ngo 1.21\n", "a_test.go": "package x\n\nimport \"testing\"\n\nfunc TestGood(t *testing.T) {}\n\nfunc TestBad(t *testing.T) { t.Error(\"bad\") }\n"})
+	for name, want := range map[string]struct {
+		status phase.Status
+		none   bool
+	}{"TestGood": {phase.Pass, false}, "TestBad": {phase.Fail, false}, "TestGoo": {phase.Pass, true}} {
+		deps := newStage(t, dir, nil).deps()
+		deps.Run, deps.Now = command.Run, time.Now
+		deps.Env = []string{"PATH=" + filepath.Dir(path) + ":/usr/bin:/bin", "HOME=" + os.Getenv("HOME"), "GOFLAGS=-trimpath", "GOTOOLCHAIN=local"}
+		result, err := phase.Validate(t.Context(), phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{Only: []phase.Check{phase.Tests}, Test: name}, deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result.Roots[0].Checks[0]; got.Status != want.status || got.NoTests != want.none {
+			t.Errorf("%s: %s, none %t, %q", name, got.Status, got.NoTests, got.Problems)
+		}
+	}
+}

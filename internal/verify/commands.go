@@ -1,0 +1,250 @@
+package verify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// Limits of commands.
+const (
+	grace       = 2 * time.Second // between asking a command to end and killing it
+	maxPrinted  = 1 << 20         // bytes of a command's output that are kept
+	maxReasons  = 50
+	maxPerCheck = 64 << 10 // bytes of a check's output that are kept
+)
+
+// where returns the place where commands run, which the first of them opens.
+func (w *worktree) where(ctx context.Context) (*checks.Place, error) {
+	w.opening.Lock()
+	defer w.opening.Unlock()
+	if w.place != nil || w.refused != nil {
+		return w.place, w.refused
+	}
+	set, err := w.set()
+	if err != nil {
+		return nil, err
+	}
+	in := checks.ConfiguredInput(w.cfg.Checks)
+	in.WorkingDirectory = w.dir
+	w.place, w.refused = checks.Open(ctx, checks.Config{Root: w.root, Changes: set, Checks: w.cfg.Checks, Input: in, Event: w.cfg.Changes.Event,
+		CheckOnly: true, AllowCredentials: w.cfg.AllowCredentials}, w.deps.Deps)
+	if w.refused != nil {
+		return nil, w.refused
+	}
+	w.learnNames()
+	return w.place, nil
+}
+
+// learnNames has mask replace the names that the place has by now. Nothing may change
+// them meanwhile.
+func (w *worktree) learnNames() {
+	mask := w.place.Masker()
+	w.masking.Lock()
+	defer w.masking.Unlock()
+	w.placeMask = mask
+}
+
+// Run implements acceptance.Worktree.
+func (w *worktree) Run(ctx context.Context, line string) (acceptance.Ran, error) {
+	place, err := w.where(ctx)
+	if err != nil {
+		return acceptance.Ran{}, err
+	}
+	var out bytes.Buffer
+	r, err := place.Run(ctx, command.Spec{Program: "sh", Args: []string{"-c", line}, Grace: grace, OutputLimit: maxPrinted,
+		Timeout: cmp.Or(w.cfg.Checks.Phase.TimeLimit, phase.DefaultTimeLimit)})
+	if err != nil {
+		return acceptance.Ran{}, err
+	}
+	out.Write(r.Stdout.Bytes())
+	out.Write(r.Stderr.Bytes())
+	return acceptance.Ran{ExitCode: r.ExitCode, TimedOut: r.TimedOut, Missing: phase.MissingProgram(line, nil, r, nil), Output: out.Bytes()}, nil
+}
+
+// Checks implements acceptance.Worktree.
+func (w *worktree) Checks(ctx context.Context, names []string) (map[string]acceptance.Checked, error) {
+	only := make([]phase.Check, len(names))
+	for i, name := range names {
+		only[i] = phase.Check(name)
+	}
+	result, err := w.validate(ctx, only, "")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]acceptance.Checked{}
+	for _, name := range names {
+		c := checkedOf(allOf(result, phase.Check(name)))
+		if c.Status == acceptance.Fail && isMissing(result, phase.Check(name)) {
+			c.Status = acceptance.Blocked
+		}
+		out[name] = c
+	}
+	return out, nil
+}
+
+// isMissing reports whether a tool that a check needs is not installed: then nothing was
+// verified.
+func isMissing(r phase.Result, check phase.Check) bool {
+	return slices.ContainsFunc(r.Missing, func(m phase.MissingTool) bool { return m.Check == check })
+}
+
+// Test implements acceptance.Worktree.
+func (w *worktree) Test(ctx context.Context, name string) (acceptance.Checked, error) {
+	result, err := w.validate(ctx, []phase.Check{phase.Tests}, name)
+	if err != nil {
+		return acceptance.Checked{}, err
+	}
+	all := allOf(result, phase.Tests)
+	ran := slices.DeleteFunc(slices.Clone(all), func(c phase.CheckResult) bool { return c.NoTests })
+	if len(ran) == 0 && len(all) > 0 { // a test that is not there does not pass
+		c := checkedOf(all)
+		c.Status, c.Reasons = acceptance.Fail, []string{"there is no test of that name"}
+		return c, nil
+	}
+	c := checkedOf(ran)
+	if c.Status == acceptance.Fail && isMissing(result, phase.Tests) {
+		c.Status = acceptance.Blocked
+	}
+	return c, nil
+}
+
+// validate runs some of the checks.
+func (w *worktree) validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
+	place, err := w.where(ctx)
+	if err != nil {
+		return phase.Result{}, err
+	}
+	w.validating.Lock()
+	defer w.validating.Unlock()
+	result, err := place.Validate(ctx, only, test)
+	w.learnNames()
+	return result, err
+}
+
+// allOf returns the results of one check, one a root.
+func allOf(r phase.Result, check phase.Check) (all []phase.CheckResult) {
+	for _, root := range r.Roots {
+		for _, c := range root.Checks {
+			if c.Check == check {
+				all = append(all, c)
+			}
+		}
+	}
+	for _, c := range r.Reviews {
+		if c.Check == check {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// checkedOf combines the results of one check. Where no command could be run, it is
+// blocked.
+func checkedOf(all []phase.CheckResult) acceptance.Checked {
+	out := acceptance.Checked{Status: acceptance.Skip}
+	var commands []string
+	var printed strings.Builder
+	failing, isTests := 0, false
+	for _, c := range all {
+		isTests = isTests || c.Check == phase.Tests
+		failing += c.Failing
+		if c.Command != "" && !slices.Contains(commands, c.Command) {
+			commands = append(commands, c.Command)
+		}
+		if c.Status == phase.Fail || out.ExitCode == 0 {
+			out.ExitCode = c.ExitCode
+		}
+		out.Reasons = append(out.Reasons, c.Problems...)
+		for _, f := range c.Failures {
+			out.Reasons = append(out.Reasons, strings.Join(strings.Fields(f.Unit+" "+f.Name), " ")+" failed")
+		}
+		printed.WriteString(c.Excerpt)
+		switch {
+		case c.Status == phase.Fail && c.Command == "" && c.Check != phase.CodeReview && c.Check != phase.SecurityReview:
+			if out.Status != acceptance.Fail {
+				out.Status = acceptance.Blocked
+			}
+		case c.Status == phase.Fail:
+			out.Status = acceptance.Fail
+		case c.Status == phase.Pass && out.Status == acceptance.Skip:
+			out.Status = acceptance.Pass
+		case c.Status == phase.Skipped && out.Status == acceptance.Skip:
+			out.Reasons = append(out.Reasons, c.Notes...)
+		}
+	}
+	if out.Status == acceptance.Fail && isTests {
+		out.Failing = &failing
+	}
+	if out.Status == acceptance.Pass {
+		out.Reasons = nil
+	}
+	out.Reasons = out.Reasons[:min(len(out.Reasons), maxReasons)]
+	out.Command = strings.Join(commands, " && ")
+	out.Output = printed.String()[:min(printed.Len(), maxPerCheck)]
+	return out
+}
+
+// program returns one of the owner's programs, nil if its command line is "".
+func (w *worktree) program(line string) *acceptance.Program {
+	if line == "" {
+		return nil
+	}
+	return &acceptance.Program{Name: line, Find: func() error { return w.find(line) }, Collect: w.collect,
+		Ask: func(ctx context.Context, question []byte) ([]byte, error) { return w.ask(ctx, line, question) }}
+}
+
+// find returns an error if the program that a command line begins with is not installed.
+// One that only a shell can tell is not looked for.
+func (w *worktree) find(line string) error {
+	words, err := phase.SplitWords(line)
+	if err != nil || strings.Contains(words[0], "=") {
+		return nil
+	}
+	name := words[0]
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		name = filepath.Join(w.dir, name)
+	}
+	_, err = command.LookPath(name, w.deps.Getenv("PATH"))
+	return err
+}
+
+// ask runs one of the owner's programs where commands run, with the variables that the
+// owner passes it.
+func (w *worktree) ask(ctx context.Context, line string, question []byte) ([]byte, error) {
+	place, err := w.where(ctx)
+	if err != nil {
+		return nil, err
+	}
+	env, err := w.evidenceFor(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range w.cfg.Acceptance.PassEnv {
+		for _, e := range w.deps.Environ {
+			if strings.HasPrefix(e, name+"=") {
+				env = append(env, e)
+			}
+		}
+	}
+	r, err := place.Run(ctx, command.Spec{Program: "sh", Args: []string{"-c", line}, Stdin: bytes.NewReader(question), Env: env, Grace: grace, OutputLimit: 2 * acceptance.MaxMessage})
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Stdout.Truncated():
+		return nil, errors.New("it printed more than an answer may have")
+	case !r.OK():
+		return nil, errors.New(describeEnd(r))
+	}
+	return r.Stdout.Bytes(), nil
+}

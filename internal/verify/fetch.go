@@ -1,0 +1,139 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+)
+
+// Limits of requests.
+const (
+	maxBody      = 64 << 10 // bytes of an answer that are read
+	maxRedirects = 5
+	reachTimeout = 3 * time.Second
+)
+
+// reach implements acceptance.Deps.
+func reach(ctx context.Context, address string) error {
+	dialer := net.Dialer{Timeout: reachTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return plain(err)
+	}
+	return conn.Close()
+}
+
+// plain shortens a connection's error to its reason.
+func plain(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+// fetcher sends requests to hosts: to public addresses, and to those that are allowed.
+type fetcher struct {
+	hosts []string // allowed: host, or host:port
+}
+
+// allowed reports whether the owner names a URL's host.
+func (f fetcher) allowed(u *url.URL) bool {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return slices.ContainsFunc(f.hosts, func(host string) bool {
+		if h, p, err := net.SplitHostPort(host); err == nil {
+			return strings.EqualFold(h, u.Hostname()) && p == port
+		}
+		return strings.EqualFold(strings.Trim(host, "[]"), u.Hostname())
+	})
+}
+
+// fetch implements acceptance.Deps. No proxy is used: it would resolve the host's name
+// itself, and so decide where the request goes.
+func (f fetcher) fetch(ctx context.Context, r acceptance.Fetch) (acceptance.Answer, error) {
+	u, err := url.Parse(r.URL)
+	switch {
+	case err != nil:
+		return acceptance.Answer{}, fmt.Errorf("the URL cannot be read: %w", err)
+	case u.Hostname() == "":
+		return acceptance.Answer{}, errors.New("the URL names no host")
+	case u.User != nil:
+		return acceptance.Answer{}, errors.New("the URL contains a user, and credentials are not sent")
+	case r.Trust != acceptance.Owner && !f.allowed(u):
+		return acceptance.Answer{}, fmt.Errorf("the host %s is not one that the owner allows such criteria (acceptance: allowed-hosts)", u.Host)
+	}
+	dialer := net.Dialer{Timeout: 30 * time.Second}
+	if !f.allowed(u) {
+		dialer.Control = refusePrivate
+	}
+	transport := &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, TLSHandshakeTimeout: 30 * time.Second, MaxResponseHeaderBytes: 1 << 20}
+	defer transport.CloseIdleConnections()
+	client := http.Client{Transport: transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
+		if !r.Redirects || !strings.EqualFold(next.URL.Host, u.Host) || len(via) > maxRedirects {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}}
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, nil)
+	if err != nil {
+		return acceptance.Answer{}, err
+	}
+	request.Header.Set("User-Agent", "airlock")
+	answer, err := client.Do(request)
+	if err != nil {
+		return acceptance.Answer{}, plain(err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was only read
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
+	if err != nil && len(body) == 0 {
+		return acceptance.Answer{}, fmt.Errorf("the answer cannot be read: %w", plain(err))
+	}
+	return acceptance.Answer{Status: answer.StatusCode, Body: body}, nil
+}
+
+// refusePrivate refuses a connection to an address that only this machine or its network
+// reaches. It sees the address after the host's name was resolved.
+func refusePrivate(_, address string, _ syscall.RawConn) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return err
+	}
+	if !isPublic(ip) {
+		return fmt.Errorf("the address %s is private, and refused unless its host is allowed (--allow-host, or acceptance: allowed-hosts)", ip)
+	}
+	return nil
+}
+
+// special are addresses that are not public, beside those that netip knows: shared and
+// reserved ones, and those that stand for an IPv4 address (RFC 6890, RFC 6052, RFC 3056).
+var special = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
+}
+
+// isPublic reports whether an address is one of the public internet.
+func isPublic(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+		return false
+	}
+	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(ip) })
+}

@@ -1,0 +1,85 @@
+package verify
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+)
+
+// A private address is refused, by whatever name, unless the owner allows the host; a
+// redirect never leads to another host.
+func TestFetch(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect led to another host") }))
+	defer other.Close()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/ok", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization")+r.Header.Get("Cookie") != "" {
+			t.Error("credentials were sent")
+		}
+		w.WriteHeader(http.StatusCreated)
+		for range 1000 {
+			_, _ = w.Write([]byte(strings.Repeat("x", 1000)))
+		}
+	})
+	mux.HandleFunc("/here", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/ok", http.StatusFound) })
+	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+"/x", http.StatusFound) })
+	mux.HandleFunc("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) })
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	_, port, _ := net.SplitHostPort(host)
+	for _, c := range []struct {
+		hosts     []string
+		url       string
+		trust     acceptance.Trust
+		redirects bool
+		want      int    // 0: an error
+		why       string // part of it
+	}{
+		{nil, server.URL + "/ok", acceptance.Owner, true, 0, "private"},
+		{nil, "http://localhost:" + port + "/ok", acceptance.Owner, true, 0, "private"},
+		{nil, "http://[::1]:" + port + "/ok", acceptance.Owner, true, 0, ""},
+		{nil, "http://[::ffff:127.0.0.1]:" + port + "/ok", acceptance.Owner, true, 0, "private"},
+		{[]string{host}, server.URL + "/ok", acceptance.Owner, true, 201, ""},
+		{[]string{"127.0.0.1"}, server.URL + "/ok", acceptance.Owner, true, 201, ""},
+		{[]string{"127.0.0.1:1"}, server.URL + "/ok", acceptance.Owner, true, 0, "private"},
+		{[]string{"LOCALHOST"}, "http://localhost:" + port + "/ok", acceptance.Owner, true, 201, ""},
+		{[]string{host}, server.URL + "/here", acceptance.Owner, true, 201, ""},
+		{[]string{host}, server.URL + "/here", acceptance.Owner, false, 302, ""},
+		{[]string{"127.0.0.1"}, server.URL + "/away", acceptance.Owner, true, 302, ""},
+		{[]string{host}, server.URL + "/loop", acceptance.Owner, true, 302, ""},
+		{nil, "http://user:pass@example.com/", acceptance.Owner, true, 0, "credentials"},
+		{nil, "http://", acceptance.Owner, true, 0, "names no host"},
+		{nil, "http://a b/", acceptance.Owner, true, 0, "cannot be read"},
+		{nil, "https://example.com/", acceptance.Stranger, true, 0, "not one that the owner allows"},
+		{[]string{host}, server.URL + "/ok", acceptance.Stranger, true, 201, ""},
+	} {
+		a, err := fetcher{c.hosts}.fetch(t.Context(), acceptance.Fetch{Method: "GET", URL: c.url, Redirects: c.redirects, Trust: c.trust})
+		if a.Status != c.want || (err == nil) != (c.want != 0) || err != nil && !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%q %s: %d, %v, want %d", c.hosts, c.url, a.Status, err, c.want)
+		}
+		if len(a.Body) > maxBody {
+			t.Errorf("%s: %d bytes are kept", c.url, len(a.Body))
+		}
+	}
+	server.Close()
+	if err := reach(t.Context(), host); err == nil {
+		t.Error("a closed port is reached")
+	}
+}
+
+func TestPublicAddresses(t *testing.T) {
+	for address, want := range map[string]bool{
+		"93.184.216.34": true, "2606:4700::1": true, "127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "100.64.0.1": false,
+		"0.0.0.0": false, "224.0.0.1": false, "255.255.255.255": false, "::1": false, "::": false, "fe80::1": false, "fd00::1": false, "::ffff:10.0.0.1": false, "64:ff9b::a00:1": false, "2002:7f00:1::": false, "ff02::1": false,
+	} {
+		if got := isPublic(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s: public %t, want %t", address, got, want)
+		}
+	}
+}

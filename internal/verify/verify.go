@@ -1,0 +1,97 @@
+// Package verify runs one verification of acceptance criteria: it gives acceptance the
+// work tree, the place where commands run, the owner's programs and connections.
+package verify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+)
+
+// Config is what one verification is about.
+type Config struct {
+	Request acceptance.Request // required
+	Trust   acceptance.Trust   // of whoever wrote the request
+	// Dir is the absolute path of the work tree; the request's own counts if it is "".
+	Dir        string
+	Acceptance config.Acceptance // the owner's configuration
+	Checks     config.Checks
+	// Changes finds out what changed, and Event is what it is about; Root, Cloned and Git are
+	// set here.
+	Changes checks.ChangeSource
+	// AllowCredentials runs commands although they can use credentials.
+	AllowCredentials bool
+	Evidence         string // the directory for evidence; "" keeps none
+	Parallel         int    // how many criteria are evaluated at the same time; 0: as many as there are processors
+}
+
+// Deps are what a verification needs of the process.
+type Deps struct {
+	checks.Deps
+	PathList string // where git is looked for; "" is the usual directories
+	Progress func(acceptance.Step)
+	Now      func() time.Time // required
+}
+
+// Run verifies the criteria of a request. The error carries its exit code: it is about
+// the verification itself, never about what was found.
+func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error) {
+	w := newWorktree(cfg, deps)
+	defer w.close()
+	with := acceptance.Deps{
+		Now: deps.Now, Worktree: w.open, Reach: reach, Fetch: fetcher{hosts: cfg.Acceptance.Hosts}.fetch, Mask: w.mask, Progress: deps.Progress,
+		Validator: w.program(cfg.Acceptance.Validator), Browser: w.program(cfg.Acceptance.Browser), Judge: w.program(cfg.Acceptance.Judge),
+	}
+	if cfg.Evidence != "" {
+		dir, err := openEvidence(cfg.Evidence)
+		if err != nil {
+			return acceptance.Response{}, exitcode.UsageError(fmt.Errorf("the evidence directory: %w", err))
+		}
+		defer dir.close()
+		with.Save = dir.save
+	}
+	r, err := acceptance.Verify(ctx, cfg.Request, settings(cfg), with)
+	switch {
+	case ctx.Err() != nil:
+		return r, exitcode.FailedError(errors.New("interrupted; the verification did not end"))
+	case err != nil:
+		return r, exitcode.FailedError(err)
+	}
+	return r, nil
+}
+
+// settings returns what the owner and the user decide.
+func settings(cfg Config) acceptance.Config {
+	return acceptance.Config{Trust: cfg.Trust, Commands: cfg.Acceptance.Commands, StrangersToValidator: cfg.Acceptance.ValidatorForIssues,
+		Parallel: cmp.Or(cfg.Parallel, cfg.Checks.MaxParallel, runtime.GOMAXPROCS(0)), JudgeOptional: cfg.Acceptance.JudgeOptional,
+		AcceptPartial: cfg.Acceptance.AcceptPartial, Validator: "airlock"}
+}
+
+// directory returns the work tree's absolute path. The error completes the sentence that
+// it cannot be used.
+func (cfg Config) directory() (string, error) {
+	dir := cmp.Or(cfg.Dir, cfg.Request.Worktree)
+	if dir == "" {
+		return "", errors.New("neither the request (worktree_path) nor the user names one")
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", fmt.Errorf("there is no directory %s; it may have been removed", dir)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a directory", dir)
+	}
+	return filepath.EvalSymlinks(dir)
+}
