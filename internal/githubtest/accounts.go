@@ -28,12 +28,17 @@ func (s *Server) getUser(c *conversation) reply {
 	if id != c.account.ID {
 		return notFound()
 	}
-	self := s.apiURL() + "/users/" + plainLogin(c.account)
+	return okay(s.renderAccount(c.account))
+}
+
+// renderAccount returns an account with all that GitHub says of one.
+func (s *Server) renderAccount(a Account) object {
+	self := s.apiURL() + "/users/" + plainLogin(a)
 	kind := "User"
-	if strings.HasSuffix(c.account.Login, "[bot]") {
+	if strings.HasSuffix(a.Login, "[bot]") {
 		kind = "Bot"
 	}
-	o := object{"id": id, "node_id": fmt.Sprintf("U_%d", id), "login": c.account.Login, "type": kind, "user_view_type": "public", "site_admin": false, "gravatar_id": "",
+	o := object{"id": a.ID, "node_id": fmt.Sprintf("U_%d", a.ID), "login": a.Login, "type": kind, "user_view_type": "public", "site_admin": false, "gravatar_id": "",
 		"avatar_url": self, "url": self, "html_url": s.siteURL(), "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0,
 		"created_at": stamp(s.now()), "updated_at": stamp(s.now())}
 	for _, list := range []string{"events", "followers", "following", "gists", "organizations", "received_events", "repos", "starred", "subscriptions"} {
@@ -42,5 +47,43 @@ func (s *Server) getUser(c *conversation) reply {
 	for _, text := range []string{"name", "company", "blog", "location", "email", "hireable", "bio"} {
 		o[text] = nil
 	}
-	return okay(o)
+	return o
+}
+
+// getPermission shows what a user may do with the repository.
+func (s *Server) getPermission(c *conversation) reply {
+	login := c.params["username"]
+	a, found := s.account(login)
+	if !found {
+		return notFound()
+	}
+	level := s.state.Repo.Permissions[a.Login]
+	if level == "" {
+		level = "none"
+		if !s.state.Repo.Private {
+			level = "read"
+		}
+	}
+	user := s.renderAccount(a)
+	delete(user, "user_view_type")
+	user["role_name"] = level
+	return okay(object{"permission": level, "role_name": level, "user": user})
+}
+
+// account finds an account that the state names.
+func (s *Server) account(login string) (Account, bool) {
+	known := []Account{s.state.Viewer}
+	known = append(known, s.state.Repo.Collaborators...)
+	for _, i := range s.state.Issues {
+		known = append(known, i.Author)
+		for _, m := range i.Comments {
+			known = append(known, m.Author)
+		}
+	}
+	for _, a := range known {
+		if strings.EqualFold(a.Login, login) {
+			return a, true
+		}
+	}
+	return Account{}, false
 }

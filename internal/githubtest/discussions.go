@@ -48,6 +48,7 @@ func (s *Server) repositoryNode(c *conversation) *node {
 	return &node{typ: "Repository", fields: object{
 		"id":                    nodeID("R", r.ID),
 		"hasDiscussionsEnabled": !r.NoDiscussions,
+		"refs":                  s.refNodes,
 		"branchProtectionRules": func(args map[string]any) (any, error) {
 			var list []*node
 			if c.token != nil && c.token.has("administration=read") { // others see none
@@ -205,6 +206,7 @@ func (s *Server) mutationFields(c *conversation) object {
 		}
 	}
 	return object{
+		"updateRefs":              wrap("contents=write", s.updateRefs),
 		"createCommitOnBranch":    wrap("contents=write", s.createCommitOnBranch),
 		"createDiscussion":        wrap("discussions=write", s.createDiscussion),
 		"addDiscussionComment":    wrap("discussions=write", s.addDiscussionComment),

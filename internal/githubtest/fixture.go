@@ -46,6 +46,9 @@ type Repo struct {
 	Teams []string `json:"teams,omitempty"`
 	// Collaborators can be asked for reviews.
 	Collaborators []Account `json:"collaborators,omitempty"`
+	// Permissions are what users may do, by login: "admin", "write" or "read"; others "none",
+	// or "read" where the repository is public.
+	Permissions map[string]string `json:"permissions,omitempty"`
 	// NoPullsByActions is the setting that keeps the token of a workflow from
 	// opening pull requests; NoDrafts a plan without drafts.
 	NoPullsByActions bool `json:"no_pulls_by_actions,omitempty"`

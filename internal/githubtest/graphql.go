@@ -289,7 +289,7 @@ func (s *Server) receiveGraphQL(c *conversation) {
 	c.rec.Operation = "graphql/" + c.graphql.op.Name
 	c.rec.Write = c.graphql.op.Operation == ast.Mutation
 	c.rec.Content = c.rec.Write && !slices.Contains([]string{"graphql/DeleteDiscussion", "graphql/DeleteDiscussionComment", "graphql/DeleteReview",
-		"graphql/MinimizeComment", "graphql/UnminimizeComment"}, c.rec.Operation)
+		"graphql/MinimizeComment", "graphql/UnminimizeComment", "graphql/UpdateRefs"}, c.rec.Operation)
 }
 
 func parseDocument(query string, variables map[string]any) (*document, error) {

@@ -23,7 +23,7 @@ func operations() map[string][]string {
 		repo + "/issues/{issue_number}":                   {"get", "patch"},
 		repo + "/issues/{issue_number}/comments":          {"get", "post"},
 		repo + "/issues/comments":                         {"get"},
-		repo + "/issues/comments/{comment_id}":            {"patch", "delete"},
+		repo + "/issues/comments/{comment_id}":            {"get", "patch", "delete"},
 		repo + "/issues/{issue_number}/labels":            {"get", "post"},
 		repo + "/labels":                                  {"get"},
 		repo + "/pulls":                                   {"get", "post"},
@@ -49,6 +49,9 @@ func operations() map[string][]string {
 		repo + "/git/refs":                                {"post"},
 		repo + "/git/refs/{ref}":                          {"patch", "delete"},
 		repo + "/git/commits/{commit_sha}":                {"get"},
+		repo + "/git/commits":                             {"post"},
+		repo + "/git/trees":                               {"post"},
+		repo + "/collaborators/{username}/permission":     {"get"},
 		repo + "/actions/jobs/{job_id}":                   {"get"},
 		"/user/{account_id}":                              {"get"},
 	}

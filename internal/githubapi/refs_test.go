@@ -1,0 +1,111 @@
+package githubapi_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubtest"
+)
+
+const loopRef = "refs/airlock/loops/7-1"
+
+// refEnv is a server with a repository that has one commit.
+func refEnv(t *testing.T) (env testEnv, git *githubtest.Git) {
+	t.Helper()
+	git = githubtest.NewGit(t)
+	git.Commit("main", map[string]string{"README.md": "hello\n"}, "Begin")
+	f := githubtest.Fixture{Repo: githubtest.Repo{ID: 5, Owner: "octo", Name: "repo", Permissions: map[string]string{"alice": "write"},
+		Collaborators: []githubtest.Account{{Login: "alice", ID: 11}, {Login: "bob", ID: 12}}}, Viewer: githubtest.Account{Login: "airlock[bot]", ID: 99}}
+	return newTestEnv(t, f, func(s *settings) { s.server.Git = git }), git
+}
+
+func TestFilesOnRefs(t *testing.T) {
+	env, git := refEnv(t)
+	none, err := env.FilesOnRefs(env.ctx, repo, "refs/airlock/loops/", "7-", "log.jsonl")
+	if err != nil || len(none.Files) != 0 || none.Repository == "" {
+		t.Fatalf("%+v, %v", none, err)
+	}
+	write := func(before, text string) (string, error) {
+		parent := before
+		if before == githubapi.NoCommit {
+			parent = ""
+		}
+		sha, err := env.CommitFiles(env.ctx, repo, []githubapi.Addition{{Path: "log.jsonl", Data: []byte(text)}, {Path: "log.md", Data: []byte("# Log\n")}}, "Begin the loop\n\nIt fails.", parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sha, env.MoveRef(env.ctx, repo, none.Repository, loopRef, before, sha)
+	}
+	first, err := write(githubapi.NoCommit, "{}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(githubapi.NoCommit, "{\"other\":1}\n"); err == nil {
+		t.Fatal("two jobs have created the ref")
+	}
+	second, err := write(first, "{}\n{}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(first, "{}\n[]\n"); err == nil {
+		t.Fatal("two jobs have appended to one commit")
+	}
+	got, err := env.FilesOnRefs(env.ctx, repo, "refs/airlock/loops/", "7-", "log.jsonl")
+	want := githubapi.FileOnRef{Ref: loopRef, Commit: second, Headline: "Begin the loop", Text: "{}\n{}\n"}
+	if err != nil || len(got.Files) != 1 || got.Files[0] != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	listed, err := env.FilesOnRefs(env.ctx, repo, "refs/airlock/loops/", "", "")
+	if err != nil || len(listed.Files) != 1 || listed.Files[0].Text != "" || listed.Files[0].Commit != second {
+		t.Errorf("%+v, %v", listed, err)
+	}
+	if parent := git.Run("rev-parse", loopRef+"^"); strings.TrimSpace(parent) != first {
+		t.Errorf("the second commit follows %s", parent)
+	}
+}
+
+func TestALongFileOnARefIsTruncated(t *testing.T) {
+	env, git := refEnv(t)
+	git.Commit("long", map[string]string{"log.jsonl": strings.Repeat("x", 600<<10)}, "Long")
+	git.Run("update-ref", loopRef, "refs/heads/long")
+	got, err := env.FilesOnRefs(env.ctx, repo, "refs/airlock/loops/", "7-", "log.jsonl")
+	if err != nil || len(got.Files) != 1 || !got.Files[0].Truncated {
+		t.Fatalf("%d files, %v", len(got.Files), err)
+	}
+	whole, err := env.GetFile(env.ctx, repo, "log.jsonl", got.Files[0].Commit)
+	if err != nil || len(whole) != 600<<10 {
+		t.Errorf("%d bytes, %v", len(whole), err)
+	}
+}
+
+func TestRefsRefuseWhatIsNone(t *testing.T) {
+	env, _ := refEnv(t)
+	for _, ref := range []string{"", "main", "refs/heads", "refs/heads/../x", "refs/airlock/loops/7 1"} {
+		if err := env.MoveRef(env.ctx, repo, "R_5", ref, githubapi.NoCommit, strings.Repeat("a", 40)); !errors.Is(err, githubapi.Usage) {
+			t.Errorf("%q: %v", ref, err)
+		}
+	}
+	if _, err := env.CommitFiles(env.ctx, repo, []githubapi.Addition{{Path: "a/b"}}, "m", ""); !errors.Is(err, githubapi.Usage) {
+		t.Errorf("%v", err)
+	}
+	if got := env.operations(); got != "" {
+		t.Errorf("requests %s", got)
+	}
+}
+
+func TestGetPermission(t *testing.T) {
+	env, _ := refEnv(t)
+	for login, want := range map[string]githubapi.Permission{"alice": {UserID: 11, Level: "write"}, "bob": {UserID: 12, Level: "read"}} {
+		if got, err := env.GetPermission(env.ctx, repo, login); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", login, got, err)
+		}
+	}
+	if _, err := env.GetPermission(env.ctx, repo, "mallory"); !errors.Is(err, githubapi.NotFound) {
+		t.Errorf("%v", err)
+	}
+	if _, err := env.GetPermission(env.ctx, repo, "a/../b"); !errors.Is(err, githubapi.Usage) {
+		t.Errorf("%v", err)
+	}
+}
