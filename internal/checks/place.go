@@ -23,6 +23,7 @@ type Place struct {
 	sandbox *isolate.Sandbox
 	fixes   *fixCopy
 	workers *workers
+	outbox  outbox
 }
 
 // Open opens the place where the commands of a validation run. It refuses where they
@@ -43,7 +44,7 @@ func (v validation) openPlace(ctx context.Context) (*Place, error) {
 	if warning := v.credentials.warning(); warning != "" && !sandbox.Apart() {
 		v.deps.Log(warning)
 	}
-	return &Place{v: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}, workers: &workers{sandbox: sandbox}}, nil
+	return &Place{v: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}, workers: &workers{sandbox: sandbox}, outbox: openOutbox(sandbox, v.sandbox.TempDir)}, nil
 }
 
 // Close removes what the place is made of. The error is what could not be removed.
@@ -88,6 +89,7 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 	result, err := phase.Validate(ctx, job, cfg, phase.Deps{
 		Run: p.sandbox.Run, Now: time.Now, Wait: wait, CodeReview: both.codeReview(), SecurityReview: both.securityReview(),
 		Progress: v.deps.Tell, Workers: p.workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: p.fixes.open,
+		Reports: p.outbox.dir, Getenv: p.sandbox.Getenv,
 	})
 	if err != nil {
 		return phase.Result{}, reviewDetails{}, stopped(ctx, err)
@@ -99,7 +101,7 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 // place's directories have by now, which differ each time and mean nothing to a reader. It
 // must not be called while a validation runs.
 func (p *Place) Masker() func(string) string {
-	return p.v.mask(append(p.fixes.names(), p.sandbox.Replacements()...))
+	return p.v.mask(slices.Concat(p.outbox.names(), p.fixes.names(), p.sandbox.Replacements()))
 }
 
 // document runs all checks, and returns what they found.
@@ -115,7 +117,7 @@ func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
 	if v.Event.IsPull {
 		in.Number = v.Event.Number
 	}
-	in.Notes = append(p.fixes.notes(), p.workers.notes()...)
+	in.Notes = slices.Concat(p.fixes.notes(), p.workers.notes(), p.outbox.notes())
 	v.addDetails(&in, details, p.sandbox)
 	return checkreport.New(in), nil
 }

@@ -60,9 +60,24 @@ func (a attempt) ending(c commandLine, limit time.Duration) string {
 	return fmt.Sprintf("'%s' ended with exit code %d", c.line, a.result.ExitCode)
 }
 
-// attempt runs a command of a root, and reads what it prints. The error is the context's:
-// all else is in the attempt.
+// attempt runs a command of a root, and reads what it prints and the reports that test
+// runners write. If asking for those may be why it failed, it runs once more without. The
+// error is the context's: all else is in the attempt.
 func (e *engine) attempt(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {
+	asked := e.askForReports(ctx, r, check, c)
+	if asked != nil {
+		defer asked.close()
+	}
+	a, err := e.attemptAsking(ctx, r, check, c, asked)
+	if asked != nil && err == nil && asked.harmed(a.result) {
+		return e.attemptAsking(ctx, r, check, c, nil)
+	}
+	return a, err
+}
+
+// attemptAsking runs a command once, in the environment that asks for reports, if there are
+// to be any.
+func (e *engine) attemptAsking(ctx context.Context, r root, check Check, c commandLine, asked *reports) (attempt, error) {
 	tool := e.tool(r, check, c)
 	if repository, err := os.OpenRoot(e.repository); err == nil {
 		defer repository.Close() //nolint:errcheck // it was only read
@@ -78,20 +93,22 @@ func (e *engine) attempt(ctx context.Context, r root, check Check, c commandLine
 		Stdout: reader.Stdout(), Stderr: reader.Stderr(),
 		Timeout: e.config.TimeLimit, Grace: grace,
 	}
+	if asked != nil {
+		spec.Env = slices.Concat(spec.Env, asked.env)
+	}
 	if c.args != nil {
 		spec.Program, spec.Args = c.args[0], c.args[1:]
 		if strings.Contains(spec.Program, "/") && !filepath.IsAbs(spec.Program) {
 			spec.Program = filepath.Join(spec.Dir, spec.Program) // as a shell would find it
 		}
 	}
-	runner, ok := e.runners[r.dir]
-	if !ok {
-		runner = e.deps.Run
-	}
 	var a attempt
-	a.result, err = runner(ctx, spec)
+	a.result, err = e.runner(r)(ctx, spec)
 	if ctx.Err() != nil {
 		return a, context.Cause(ctx)
+	}
+	if asked != nil {
+		asked.read(e, r, reader)
 	}
 	a.report = reader.Report(toolreport.Exit{Code: a.result.ExitCode, TimedOut: a.result.TimedOut})
 	if c.tool == "gofmt" {
@@ -107,6 +124,14 @@ func (e *engine) attempt(ctx context.Context, r root, check Check, c commandLine
 		}
 	}
 	return a, nil
+}
+
+// runner returns what runs the commands of a root.
+func (e *engine) runner(r root) Runner {
+	if run, ok := e.runners[r.dir]; ok {
+		return run
+	}
+	return e.deps.Run
 }
 
 // existsIn returns a function that reports whether a path exists in a directory. It looks

@@ -97,7 +97,15 @@ type Deps struct {
 	Run  Runner                                           // required
 	Now  func() time.Time                                 // required
 	Wait func(ctx context.Context, d time.Duration) error // required; returns early with the context's error
-	Env  []string                                         // the commands' entire environment, as NAME=value
+	Env  []string                                         // the commands' environment, as NAME=value, besides what Run adds
+	// Getenv returns a variable that Run adds to Env, "" if it adds none of that name. It may
+	// be nil, if Run adds none.
+	Getenv func(name string) string
+	// Reports is the absolute path of a directory outside of the repository, below which each
+	// run of tests gets a directory for the reports that its runner writes. Whoever runs the
+	// commands may enter it. If it is "", no runner is asked for a report. Whoever provides it
+	// removes it when the validation is over.
+	Reports string
 	// Cores is how many roots are worked on at the same time; 0: one. Workers makes that
 	// possible. It is called once, before the first command, with a group of directories for
 	// each worker: absolute, none in another. It returns a Runner for each, which runs one

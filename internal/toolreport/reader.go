@@ -19,13 +19,16 @@ type Reader struct {
 	streams  [2]*stream
 	readings []*reading // by the registry
 	named    map[string]bool
-	generic  *reading // of lines that name a place in the usual form, whichever tool prints them
-	runners  []row    // of tests, by the registry; only where they are detected
-	lanes    *lanes   // of tasks whose lines have a prefix; nil where no tests are read
-	programs int      // that the command line and scripts start
-	unknown  bool     // one of them is not a tool of the registry
-	echoes   int      // lines that look like a script's
-	excerpt  excerpt
+	generic  *reading   // of lines that name a place in the usual form, whichever tool prints them
+	runners  []row      // of tests, by the registry; only where they are detected
+	lanes    *lanes     // of tasks whose lines have a prefix; nil where no tests are read
+	files    *collector // of reports that the runner wrote; nil for none
+	// filesForm is the form of the first of them.
+	filesForm string
+	programs  int  // that the command line and scripts start
+	unknown   bool // one of them is not a tool of the registry
+	echoes    int  // lines that look like a script's
+	excerpt   excerpt
 }
 
 // reading is one way of reading the output. Several are tried if the tool is not known.

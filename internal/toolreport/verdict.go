@@ -50,6 +50,12 @@ func (r *Reader) judge(exit Exit) Report {
 		}
 	}
 	v.reconcile()
+	if r.files != nil {
+		v.report.Notes = append(v.report.Notes, r.files.notes...)
+		if r.filesForm != "" {
+			v.addFiles(r.files.tally, r.filesForm, exit)
+		}
+	}
 	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {
 		v.report.add(r.generic.collector)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -14,6 +15,9 @@ import (
 // readXML reads one or more documents of checkstyle's XML or JUnit's and returns the
 // form's name. It returns an error if a document is incomplete.
 func readXML(b []byte, c *collector) (string, error) {
+	if err := boundedTags(b); err != nil {
+		return "", err
+	}
 	dec := xml.NewDecoder(bytes.NewReader(b))
 	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	x := xmlReader{c: c}
@@ -32,14 +36,65 @@ func readXML(b []byte, c *collector) (string, error) {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			depth++
+			if depth++; depth > maxXMLDepth {
+				x.done()
+				return x.form, fmt.Errorf("its elements are nested more deeply than %d", maxXMLDepth)
+			}
 			x.start(t)
 		case xml.EndElement:
 			depth--
 			x.end(t.Name.Local)
 		case xml.CharData:
-			if x.inside && x.details.Len() < maxMessage {
-				x.details.Write(t[:min(len(t), maxMessage)])
+			if x.inside && x.details.Len() < maxXMLDetails {
+				x.details.Write(t[:min(len(t), maxXMLDetails)])
+			}
+		}
+	}
+}
+
+// Bounds of XML, which costs far more memory than its bytes where it has many attributes
+// or deeply nested elements.
+const (
+	maxXMLDepth = 200
+	maxXMLTag   = 1 << 20 // bytes
+	// maxXMLDetails bounds what is kept of one failure's text, in bytes, until its place is
+	// found in it.
+	maxXMLDetails = 64 << 10
+)
+
+// boundedTags returns an error if a tag is longer than maxXMLTag. Comments and character
+// data may be.
+func boundedTags(b []byte) error {
+	for i := 0; ; {
+		open := bytes.IndexByte(b[i:], '<')
+		if open < 0 {
+			return nil
+		}
+		i += open + 1
+		if i < len(b) && b[i] == '!' { // a comment, CDATA or a declaration: none has attributes
+			end := []byte(">")
+			if bytes.HasPrefix(b[i:], []byte("!--")) {
+				end = []byte("-->")
+			} else if bytes.HasPrefix(b[i:], []byte("![CDATA[")) {
+				end = []byte("]]>")
+			}
+			close := bytes.Index(b[i:], end)
+			if close < 0 {
+				return nil
+			}
+			i += close + len(end)
+			continue
+		}
+		quote := byte(0)
+		for start := i; i < len(b) && (quote != 0 || b[i] != '>'); i++ {
+			switch c := b[i]; {
+			case quote == c:
+				quote = 0
+			case quote == 0 && (c == '"' || c == '\''):
+				quote = c
+			}
+			if i-start > maxXMLTag {
+				return fmt.Errorf("it has a tag of more than %d bytes", maxXMLTag)
 			}
 		}
 	}
@@ -47,20 +102,32 @@ func readXML(b []byte, c *collector) (string, error) {
 
 // xmlReader reads the elements of a document.
 type xmlReader struct {
-	c    *collector
-	form string // "checkstyle", "junit", or "" before the first element of either
-	file string // the current file in checkstyle's XML
+	c      *collector
+	form   string     // "checkstyle", "junit", or "" before the first element of either
+	file   string     // the current file in checkstyle's XML
+	suites []xmlSuite // in JUnit's XML, that are open: outermost first
+	last   string     // the last failed test of pytest's
+	tests  int
 
-	// The current suite and test in JUnit's XML.
-	suite struct {
-		name, file string
-		problems   int  // how many errors and failures the suite reports
-		failed     bool // one of its tests failed
-	}
 	test    Failure
+	class   string          // the test's, or its file
 	failed  bool            // the test failed
 	details strings.Builder // the text of the failure element
 	inside  bool            // the reader is in the failure element
+}
+
+// xmlSuite is a suite in JUnit's XML.
+type xmlSuite struct {
+	name, file string
+	problems   int  // how many errors and failures the suite reports
+	failed     bool // one of its tests failed, or one of a suite in it
+}
+
+func (x *xmlReader) suite() xmlSuite {
+	if len(x.suites) == 0 {
+		return xmlSuite{}
+	}
+	return x.suites[len(x.suites)-1]
 }
 
 func (x *xmlReader) start(e xml.StartElement) {
@@ -87,12 +154,14 @@ func (x *xmlReader) start(e xml.StartElement) {
 		x.failure(attribute)
 	case "testsuite":
 		x.form = "junit"
-		x.suiteEnd()
-		x.suite.name, x.suite.file, x.suite.problems = attribute("name"), attribute("file"), atoi(attribute("errors"))+atoi(attribute("failures"))
+		x.suites = append(x.suites, xmlSuite{name: attribute("name"), file: attribute("file"), problems: atoi(attribute("errors")) + atoi(attribute("failures"))})
+	case "testsuites":
+		x.form = "junit"
 	case "testcase":
-		x.failed = false
-		x.test = Failure{Name: strings.TrimPrefix(attribute("classname")+" "+attribute("name"), " "), Unit: x.suite.name, Cause: Failed,
-			Path: cmp.Or(attribute("file"), x.suite.file), Line: atoi(attribute("line"))}
+		x.failed, x.class = false, attribute("classname")
+		x.tests++
+		x.test = Failure{Name: strings.TrimPrefix(attribute("classname")+" "+attribute("name"), " "), Unit: x.suite().name, Cause: Failed,
+			Path: cmp.Or(attribute("file"), x.suite().file), Line: atoi(attribute("line"))}
 		if attribute("name") == "" {
 			x.test.Name, x.test.Unit = "", attribute("classname")
 		}
@@ -121,11 +190,7 @@ func (x *xmlReader) end(name string) {
 		x.inside = false
 	case "testcase":
 		if x.failed {
-			if x.test.Message == "" {
-				x.test.Message = strings.TrimSpace(x.details.String())
-			}
-			x.suite.failed = true
-			x.c.fail(x.test)
+			x.testEnd()
 		}
 		x.failed = false
 	case "testsuite":
@@ -133,16 +198,48 @@ func (x *xmlReader) end(name string) {
 	}
 }
 
+// testEnd records a test that failed.
+func (x *xmlReader) testEnd() {
+	if len(x.suites) > 0 {
+		x.suites[len(x.suites)-1].failed = true
+	}
+	if x.test.Unit == "pytest" {
+		// A test that failed, and then failed to clean up, is in pytest's report twice.
+		twice := x.last == x.test.Name
+		if x.last = x.test.Name; twice {
+			return
+		}
+		x.c.nameAsPytest(&x.test, x.class)
+	}
+	details := x.details.String()
+	x.c.placeInDetails(&x.test, x.class, details)
+	if x.test.Message == "" {
+		x.test.Message = strings.TrimSpace(details)
+	}
+	x.c.fail(x.test)
+}
+
 // suiteEnd records a suite that reports failures but lists no failed test as a crash.
 func (x *xmlReader) suiteEnd() {
-	if x.suite.problems > 0 && !x.suite.failed {
-		x.c.fail(Failure{Unit: x.suite.name, Cause: Crash, Path: x.suite.file})
+	if len(x.suites) == 0 {
+		return
 	}
-	x.suite.problems, x.suite.failed = 0, false
+	s := x.suite()
+	if s.problems > 0 && !s.failed {
+		x.c.fail(Failure{Unit: s.name, Cause: Crash, Path: s.file})
+		s.failed = true
+	}
+	x.suites = x.suites[:len(x.suites)-1]
+	if len(x.suites) > 0 && s.failed {
+		x.suites[len(x.suites)-1].failed = true
+	}
 }
 
 func (x *xmlReader) done() {
+	for len(x.suites) > 0 { // of a document that is cut off
+		x.suiteEnd()
+	}
 	if x.form == "junit" {
-		x.c.tally.closed = true
+		x.c.tally.closed, x.c.tally.none = true, x.tests == 0 && x.c.tally.failed == 0
 	}
 }

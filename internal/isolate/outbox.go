@@ -1,0 +1,47 @@
+package isolate
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Outbox makes a directory outside of the workspace, below which a caller makes
+// directories for what programs of the sandbox write for it to read. Other users may enter
+// it where the programs are other users', but not list it. tempDir is an existing directory
+// for where the sandbox is not apart; "" is the system's directory for temporary files.
+// Close removes it.
+func (s *Sandbox) Outbox(tempDir string) (string, error) {
+	if s.apart {
+		dir := filepath.Join(s.base, "outbox")
+		if err := os.Mkdir(dir, 0o711); err != nil {
+			return "", err
+		}
+		if err := os.Chmod(dir, 0o711); err != nil { // whatever the umask is
+			return "", err
+		}
+		return dir, nil
+	}
+	temp, err := filepath.Abs(cmp.Or(tempDir, os.TempDir()))
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(temp, "airlock-outbox-")
+	if err != nil {
+		return "", err
+	}
+	s.undo = append(s.undo, func() error { return removeAll(dir) })
+	return dir, nil
+}
+
+// Getenv returns a variable of the environment that all programs of the sandbox have in
+// common, "" if it is not set.
+func (s *Sandbox) Getenv(name string) string {
+	for i := len(s.env) - 1; i >= 0; i-- { // of several, the last counts
+		if value, ok := strings.CutPrefix(s.env[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,260 @@
+package phase
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/toolreport"
+)
+
+// Bounds of the reports that a run of tests leaves: its code can write any number.
+const (
+	maxReports      = 2_000     // files that are read
+	maxReportBytes  = 256 << 20 // of all of them
+	maxReportWalk   = 100_000   // files and directories that are looked at for them
+	maxReportLevels = 12        // directories below the root
+)
+
+// reports is where one run of tests leaves reports of its own: in a directory that its
+// runner is told by the environment, and where Maven and Gradle leave theirs.
+type reports struct {
+	dir   string   // absolute
+	root  *os.Root // of dir; a link that replaces it later leads nowhere
+	began time.Time
+	env   []string
+	asked []string // names of the files that are asked for
+}
+
+// unquoted matches directories that mean the same in every variable without quotes.
+var unquoted = regexp.MustCompile(`^[A-Za-z0-9/._-]+$`)
+
+// askForReports makes the directory of one run of a root's tests, and the variables that
+// ask its runner for a report there. It returns nil where there is none.
+func (e *engine) askForReports(ctx context.Context, r root, check Check, c commandLine) *reports {
+	if check != Tests || e.deps.Reports == "" || !unquoted.MatchString(e.deps.Reports) {
+		return nil
+	}
+	dir, err := os.MkdirTemp(e.deps.Reports, "tests-")
+	if err != nil || os.Chmod(dir, 0o777) != nil { // the commands' user is not known here
+		return nil
+	}
+	opened, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	p := &reports{dir: dir, root: opened}
+	if info, err := opened.Stat("."); err == nil {
+		p.began = info.ModTime() // by the clock of files
+	}
+	p.ask(e, "PYTEST_ADDOPTS", "pytest.xml", "--junitxml=%s", e.project.mentions(r.dir, pytestReport, "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"))
+	p.ask(e, "SPEC_OPTS", "rspec.json", "--format progress --format json --out %s", e.project.mentions(r.dir, rspecReport, ".rspec", ".rspec-local"))
+	if reporter := e.nodeReporter(ctx, r, c); reporter != "" {
+		p.ask(e, "NODE_OPTIONS", "node.xml", "--test-reporter="+reporter+" --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=%s", false)
+	}
+	return p
+}
+
+// ask adds to a variable what makes a runner write its report to a file, unless the
+// project's own files already decide where it goes.
+func (p *reports) ask(e *engine, variable, file, format string, decided bool) {
+	if decided {
+		return
+	}
+	value := fmt.Sprintf(format, filepath.Join(p.dir, file))
+	if before := e.variable(variable); before != "" {
+		value = before + " " + value
+	}
+	p.env = append(p.env, variable+"="+value)
+	p.asked = append(p.asked, file)
+}
+
+// variable returns a variable that commands see.
+func (e *engine) variable(name string) string {
+	for _, v := range slices.Backward(e.deps.Env) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	if e.deps.Getenv == nil {
+		return ""
+	}
+	return e.deps.Getenv(name)
+}
+
+// What a project's own configuration contains that decides where its runner's report goes.
+var (
+	pytestReport = regexp.MustCompile(`junit-?xml`)
+	rspecReport  = regexp.MustCompile(`(?m)(?:^|\s)(?:-o|--out)(?:\s|=|$)`)
+)
+
+// mentions reports whether one of the files of a directory has a match.
+func (p *project) mentions(dir string, what *regexp.Regexp, files ...string) bool {
+	return slices.ContainsFunc(files, func(name string) bool {
+		raw, err := p.read(path.Join(dir, name))
+		return err == nil && what.Match(raw)
+	})
+}
+
+// nodeReporter returns the reporter with which node's test runner prints what it would
+// print anyway, if the command or a script of the root runs it, and "" otherwise: all
+// programs of node read the variable that asks for a report. Node 18 does not take the
+// options from it in all versions, and a script that chooses reporters would have to choose
+// their destinations too.
+func (e *engine) nodeReporter(ctx context.Context, r root, c commandLine) string {
+	lines := []string{c.line}
+	if scripts, err := e.project.scripts(r.dir); err == nil {
+		lines = slices.AppendSeq(lines, maps.Values(scripts))
+	}
+	runs := false
+	for _, line := range lines {
+		if strings.Contains(line, "--test-reporter") || strings.Contains(line, "NODE_OPTIONS") {
+			return ""
+		}
+		runs = runs || slices.Contains(strings.Fields(line), "--test")
+	}
+	if !runs || strings.Contains(e.variable("NODE_OPTIONS"), "--test-reporter") {
+		return ""
+	}
+	result, err := e.runner(r)(ctx, command.Spec{Program: "node", Args: []string{"--version"}, Env: e.deps.Env, Dir: filepath.Join(e.dir, filepath.FromSlash(r.dir)), Timeout: e.config.TimeLimit, Grace: grace})
+	if err != nil || !result.OK() {
+		return ""
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(result.Stdout.String()), "v"), ".")
+	switch version, err := strconv.Atoi(major); {
+	case err != nil || version < 20:
+		return ""
+	case version < 23:
+		return "tap" // to what is no terminal
+	default:
+		return "spec"
+	}
+}
+
+// refused are what programs print that do not take the options of askForReports.
+var refused = []string{"not allowed in NODE_OPTIONS", "must match the number of specified '--test-reporter-destination'"}
+
+// harmed reports whether a run that failed may have failed because it was asked for
+// reports: it wrote none, and printed something about them.
+func (p *reports) harmed(r command.Result) bool {
+	if r.OK() || r.TimedOut {
+		return false
+	}
+	for _, name := range p.asked {
+		if info, err := p.root.Lstat(name); err == nil && info.Size() > 0 {
+			return false
+		}
+	}
+	printed := r.Stdout.String() + r.Stderr.String()
+	return strings.Contains(printed, p.dir) || slices.ContainsFunc(refused, func(sign string) bool { return strings.Contains(printed, sign) })
+}
+
+// close removes what the run left. What cannot be removed now is removed with the directory
+// of all runs.
+func (p *reports) close() {
+	_ = p.root.Close()
+	_ = os.RemoveAll(p.dir)
+}
+
+// read reads the reports of a run of a root's tests.
+func (p *reports) read(e *engine, r root, reader *toolreport.Reader) {
+	left := reportBudget{files: maxReports, bytes: maxReportBytes}
+	for _, name := range p.asked {
+		left.read(&project{root: p.root}, name, toolreport.ReportFile{Name: name}, reader)
+	}
+	if r.language != Java {
+		return
+	}
+	for _, name := range e.project.javaReports(r.dir, p.began) {
+		left.read(e.project, name, toolreport.ReportFile{Name: path.Join(e.prefix, name), Dir: path.Join(e.prefix, reportedModule(name))}, reader)
+	}
+}
+
+// reportBudget is how much more is read of one run's reports.
+type reportBudget struct {
+	files int
+	bytes int64
+}
+
+// read reads a report, if it is a regular file and the budget lasts.
+func (b *reportBudget) read(p *project, name string, file toolreport.ReportFile, reader *toolreport.Reader) {
+	before, err := p.root.Lstat(name)
+	if err != nil || !before.Mode().IsRegular() || before.Size() == 0 {
+		return
+	}
+	f, err := p.open(name)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	opened, err := f.Stat()
+	if err != nil || !os.SameFile(before, opened) {
+		return
+	}
+	b.files--
+	b.bytes -= min(opened.Size(), toolreport.MaxDocument)
+	if b.files < 0 || b.bytes < 0 {
+		return
+	}
+	reader.AddReport(file, f)
+}
+
+// javaReports returns the names of the reports below a directory that Maven or Gradle wrote
+// since a time, sorted.
+func (p *project) javaReports(dir string, since time.Time) []string {
+	var names []string
+	looked := 0
+	var walk func(dir string, levels int)
+	walk = func(dir string, levels int) {
+		f, err := p.open(dir)
+		if err != nil {
+			return
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		for err == nil && looked < maxReportWalk {
+			var entries []fs.DirEntry
+			entries, err = f.ReadDir(1024)
+			looked += len(entries)
+			for _, entry := range entries {
+				name := path.Join(dir, entry.Name())
+				switch {
+				case entry.IsDir() && levels < maxReportLevels && !slices.Contains([]string{".git", ".gradle", "node_modules"}, entry.Name()):
+					walk(name, levels+1)
+				case entry.Type().IsRegular() && reportedModule(name) != "" && len(names) < maxReports:
+					if info, err := entry.Info(); err == nil && !info.ModTime().Before(since) {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+	}
+	walk(dir, 0)
+	slices.Sort(names)
+	return names
+}
+
+// reportedModule returns the directory of the module of which a file is a report, "" if it
+// is none: "a/target/surefire-reports/TEST-x.xml", "a/build/test-results/test/TEST-x.xml".
+func reportedModule(name string) string {
+	if base := path.Base(name); !strings.HasPrefix(base, "TEST-") || !strings.HasSuffix(base, ".xml") {
+		return ""
+	}
+	parts := strings.Split(name, "/")
+	for i := range parts[:len(parts)-1] {
+		pair := parts[i] + "/" + parts[i+1]
+		if pair == "target/surefire-reports" || pair == "target/failsafe-reports" || pair == "build/test-results" {
+			return path.Join(append([]string{"."}, parts[:i]...)...)
+		}
+	}
+	return ""
+}
