@@ -123,6 +123,11 @@ type Envelope struct {
 	Summary   string `json:"summary"`
 }
 
+// EncodeEnvelope returns a message to recipient as indented JSON.
+func EncodeEnvelope(recipient, content, summary string) ([]byte, error) {
+	return encode(Envelope{Type: "message", Recipient: recipient, Content: content, Summary: summary})
+}
+
 // DefaultRecipient is to whom a response goes if nobody else is named.
 const DefaultRecipient = "team-lead"
 

@@ -23,6 +23,8 @@ type Response struct {
 	Duration   float64           `json:"duration_seconds"`
 	Timestamp  string            `json:"timestamp"` // RFC 3339
 	Validator  string            `json:"validator_id,omitempty"`
+	// Dispatch is the dispatch that is answered; "" stands for the task's newest.
+	Dispatch string `json:"dispatch_id,omitempty"`
 }
 
 // CriterionResult is how one criterion ended.
@@ -194,7 +196,7 @@ func (r Response) EncodeIn(recipient string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(Envelope{Type: "message", Recipient: recipient, Content: string(raw), Summary: fmt.Sprintf("Validation %s for %s", r.Verdict, r.TaskID)})
+	return EncodeEnvelope(recipient, string(raw), fmt.Sprintf("Validation %s for %s", r.Verdict, r.TaskID))
 }
 
 // timestamp writes a time as RFC 3339 does, in UTC and to the second.

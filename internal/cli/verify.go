@@ -27,6 +27,8 @@ type verifyFlags struct {
 	hosts, passEnv                       []string
 	envelope                             string
 	allowCredentials                     bool
+	dispatch, response, store            string
+	pending                              bool
 
 	given func(flag string) bool
 }
@@ -34,7 +36,7 @@ type verifyFlags struct {
 func newVerify(env Environment) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
-		Use:   "verify --request FILE|-",
+		Use:   "verify --request FILE|-  (or --dispatch, --response, --pending)",
 		Short: "Verify acceptance criteria, with evidence and a verdict",
 		Long: `Verify the acceptance criteria of a validation request, and answer with a verdict.
 
@@ -59,6 +61,12 @@ Commands run where 'airlock check' runs them. Private addresses are refused unle
 --allow-host names their host. Claims of the request are checked: files against what
 the branch changes, the commit against the branch, tests by running them again.
 
+Where the validator is elsewhere, --dispatch stores a request and prints it with a
+dispatch_id, and --response takes the answer: it is refused if nothing was dispatched
+for its task (2), and if an answer stands already (2); one that comes late, or is
+about another commit, is kept and not applied (1). --pending lists all dispatches,
+and ends with 1 if an answer is missing.
+
 The response goes to standard output ('airlock schema validation-response').
 Exit codes: 0 for the verdict PASS, 1 for any other one or a gate that does not let
 pass, 2 for an invalid request (its violations go to standard output), 3 if Airlock
@@ -70,10 +78,14 @@ itself failed.`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		f.given = cmd.Flags().Changed
-		return runVerify(cmd.Context(), env, f)
+		return f.run(cmd.Context(), env)
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.request, "request", "", "the validation request; - is standard input")
+	flags.StringVar(&f.dispatch, "dispatch", "", "store this validation request as sent to a validator; - is standard input")
+	flags.StringVar(&f.response, "response", "", "take this validation response to a dispatched request; - is standard input")
+	flags.BoolVar(&f.pending, "pending", false, "list the dispatched requests and their answers")
+	flags.StringVar(&f.store, "store", ".airlock/dispatches", "the directory of dispatched requests")
 	flags.StringVar(&f.dir, "dir", "", "the work tree (default: the request's worktree_path, else the current directory)")
 	flags.StringVar(&f.base, "base", "", "the branch, tag or commit to compare with, for claims (default: the default branch)")
 	flags.StringVar(&f.config, "config", "", configUsage)
@@ -89,9 +101,21 @@ itself failed.`,
 	return cmd
 }
 
-func runVerify(ctx context.Context, env Environment, f verifyFlags) error {
-	if f.request == "" {
+// run does the one thing that the flags ask for.
+func (f verifyFlags) run(ctx context.Context, env Environment) error {
+	asked := 0
+	for _, given := range []bool{f.request != "", f.dispatch != "", f.response != "", f.pending} {
+		if given {
+			asked++
+		}
+	}
+	switch {
+	case asked == 0:
 		return exitcode.UsageError(errors.New("--request is missing: name the file with the validation request, or - for standard input"))
+	case asked > 1:
+		return exitcode.UsageError(errors.New("--request, --dispatch, --response and --pending exclude each other: give one of them"))
+	case f.pending:
+		return f.listPending(env)
 	}
 	cfg, err := loadConfig(env, f.config)
 	if err != nil {
@@ -104,28 +128,59 @@ func runVerify(ctx context.Context, env Environment, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	message, err := readMessage(env, "--request", f.request)
+	switch {
+	case f.dispatch != "":
+		return f.send(env)
+	case f.response != "":
+		return f.receive(ctx, env, gate)
+	}
+	return f.verify(ctx, env, gate)
+}
+
+// verify verifies a request.
+func (f verifyFlags) verify(ctx context.Context, env Environment, gate *doors.Gate) error {
+	req, err := f.readRequest(env, "--request", f.request)
 	if err != nil {
 		return err
 	}
-	req, err := acceptance.ReadRequest(message)
+	what, err := f.about(req, gate)
 	if err != nil {
-		return refuseMessage(env, err)
-	}
-	if f.dir, err = f.directory(req); err != nil {
 		return err
 	}
-	_, variable := env.Secrets.Token()
-	response, err := verify.Run(ctx, verify.Config{Request: req, Trust: acceptance.Owner, Dir: f.dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks, Evidence: f.evidence,
-		Changes: checks.ChangeSource{Base: f.base}, AllowCredentials: f.allowCredentials,
-	}, verify.Deps{
-		Deps: checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), Tell: func(phase.Event) {}, TokenVariable: variable},
-		Now:  time.Now, PathList: env.Getenv("PATH"), Progress: verifyProgress(env, gate),
-	})
+	response, err := verify.Run(ctx, what, verifyDeps(env, gate))
 	if err != nil {
 		return err
 	}
 	return f.answer(env, gate, response)
+}
+
+// about returns what a verification is about.
+func (f verifyFlags) about(req acceptance.Request, gate *doors.Gate) (verify.Config, error) {
+	dir, err := f.directory(req)
+	cfg := gate.SafeOutputs()
+	return verify.Config{Request: req, Trust: acceptance.Owner, Dir: dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks, Evidence: f.evidence,
+		Changes: checks.ChangeSource{Base: f.base}, AllowCredentials: f.allowCredentials}, err
+}
+
+func verifyDeps(env Environment, gate *doors.Gate) verify.Deps {
+	_, variable := env.Secrets.Token()
+	return verify.Deps{
+		Deps: checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), TokenVariable: variable},
+		Now:  time.Now, PathList: env.Getenv("PATH"), Progress: verifyProgress(env, gate),
+	}
+}
+
+// readRequest reads a request, and answers one that is not valid.
+func (f verifyFlags) readRequest(env Environment, flag, name string) (acceptance.Request, error) {
+	message, err := readMessage(env, flag, name)
+	if err != nil {
+		return acceptance.Request{}, err
+	}
+	req, err := acceptance.ReadRequest(message)
+	if err != nil {
+		return req, refuseMessage(env, err)
+	}
+	return req, nil
 }
 
 // directory returns the work tree that the user names, else "" where the request names

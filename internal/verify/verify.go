@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
 // Config is what one verification is about.
@@ -48,10 +49,7 @@ type Deps struct {
 func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error) {
 	w := newWorktree(cfg, deps)
 	defer w.close()
-	with := acceptance.Deps{
-		Now: deps.Now, Worktree: w.open, Reach: reach, Fetch: fetcher{hosts: cfg.Acceptance.Hosts}.fetch, Mask: w.mask, Progress: deps.Progress,
-		Validator: w.program(cfg.Acceptance.Validator), Browser: w.program(cfg.Acceptance.Browser), Judge: w.program(cfg.Acceptance.Judge),
-	}
+	with := w.world()
 	if cfg.Evidence != "" {
 		dir, err := openEvidence(cfg.Evidence)
 		if err != nil {
@@ -61,13 +59,36 @@ func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error
 		with.Save = dir.save
 	}
 	r, err := acceptance.Verify(ctx, cfg.Request, settings(cfg), with)
+	return r, ended(ctx, err)
+}
+
+// Conclude checks what the request claims, and judges the gates for a validator's
+// response. Its error is as that of Run.
+func Conclude(ctx context.Context, cfg Config, deps Deps, r acceptance.Response) (acceptance.Response, error) {
+	w := newWorktree(cfg, deps)
+	defer w.close()
+	r, err := acceptance.Conclude(ctx, cfg.Request, r, settings(cfg), w.world())
+	return r, ended(ctx, err)
+}
+
+// ended adds the exit code to why a verification did not end.
+func ended(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return r, exitcode.FailedError(errors.New("interrupted; the verification did not end"))
+		return exitcode.FailedError(errors.New("interrupted; the verification did not end"))
 	case err != nil:
-		return r, exitcode.FailedError(err)
+		return exitcode.FailedError(err)
 	}
-	return r, nil
+	return nil
+}
+
+// world returns what acceptance is given from outside.
+func (w *worktree) world() acceptance.Deps {
+	a := w.cfg.Acceptance
+	return acceptance.Deps{
+		Now: w.deps.Now, Worktree: w.open, Reach: reach, Fetch: fetcher{hosts: a.Hosts}.fetch, Mask: w.mask, Progress: w.deps.Progress,
+		Validator: w.program(a.Validator), Browser: w.program(a.Browser), Judge: w.program(a.Judge),
+	}
 }
 
 // settings returns what the owner and the user decide.
@@ -94,4 +115,26 @@ func (cfg Config) directory() (string, error) {
 		return "", fmt.Errorf("%s is not a directory", dir)
 	}
 	return filepath.EvalSymlinks(dir)
+}
+
+// Head returns the commit that is checked out in the work tree of a request, "" if there
+// is none.
+func Head(cfg Config) string {
+	dir, err := cfg.directory()
+	if err != nil {
+		return ""
+	}
+	root, cloned := checks.FindRoot(dir)
+	if !cloned {
+		return ""
+	}
+	clone, err := gitrepo.Locate(root)
+	if err != nil {
+		return ""
+	}
+	head, err := clone.Resolve("HEAD")
+	if err != nil {
+		return ""
+	}
+	return head
 }

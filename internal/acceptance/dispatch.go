@@ -1,0 +1,102 @@
+package acceptance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Dispatch is a request that was sent to a validator: one attempt to have a task verified
+// at one commit. An answer belongs to one dispatch.
+type Dispatch struct {
+	ID      string `json:"dispatch_id"`
+	TaskID  string `json:"task_id"`
+	Head    string `json:"head,omitempty"` // the commit; "" where there is none
+	Attempt int    `json:"attempt"`        // from 1, of the same task at the same commit
+	// DispatchedAt is when it was sent, and Due until when an answer is in time.
+	DispatchedAt time.Time       `json:"dispatched_at"`
+	Due          time.Time       `json:"due"`
+	Request      json.RawMessage `json:"request"` // with the dispatch's id
+}
+
+// NewDispatch returns the dispatch of a request that follows the task's earlier ones.
+func NewDispatch(req Request, head string, earlier []Dispatch, now time.Time) (Dispatch, error) {
+	d := Dispatch{TaskID: req.TaskID, Head: head, Attempt: 1, DispatchedAt: now.UTC(), Due: now.UTC().Add(req.timeout())}
+	for _, e := range earlier {
+		if e.Head == head {
+			d.Attempt = max(d.Attempt, e.Attempt+1)
+		}
+	}
+	d.ID = fmt.Sprintf("%s-%s-%d", req.TaskID, text.Digest(head), d.Attempt)
+	indexes := make([]int, len(req.Criteria))
+	for i := range indexes {
+		indexes[i] = i
+	}
+	var err error
+	d.Request, err = req.only(indexes, map[string]any{"dispatch_id": d.ID})
+	return d, err
+}
+
+// Reception is what becomes of an answer.
+type Reception string
+
+// The receptions. A Late answer is kept and not applied; of a Conflict, the first answer
+// stands; an Unknown one is refused.
+const (
+	Accepted Reception = "accepted"
+	Late     Reception = "late"
+	Conflict Reception = "conflict"
+	Unknown  Reception = "unknown"
+)
+
+// Receive decides what becomes of a response. dispatches are those of its task, in their
+// order; answered reports whether one has an answer; head is the commit that is there now,
+// "" if that is not known. why explains everything but an accepted answer.
+func Receive(r Response, dispatches []Dispatch, answered func(id string) bool, head string, now time.Time) (d Dispatch, what Reception, why string) {
+	if len(dispatches) == 0 {
+		return d, Unknown, fmt.Sprintf("no request was dispatched for the task %s", schema.Quote(r.TaskID))
+	}
+	newest := dispatches[len(dispatches)-1]
+	d = newest
+	if r.Dispatch != "" {
+		found := false
+		for _, other := range dispatches {
+			if other.ID == r.Dispatch {
+				d, found = other, true
+			}
+		}
+		if !found {
+			return d, Unknown, fmt.Sprintf("the task %s has no dispatch %s", schema.Quote(r.TaskID), schema.Quote(r.Dispatch))
+		}
+	}
+	switch {
+	case answered(d.ID):
+		return d, Conflict, fmt.Sprintf("the dispatch %s has an answer already, which stands", d.ID)
+	case d.ID != newest.ID:
+		return d, Late, fmt.Sprintf("the dispatch %s was followed by %s", d.ID, newest.ID)
+	case head != "" && d.Head != "" && head != d.Head:
+		return d, Late, fmt.Sprintf("the dispatch %s is about the commit %.7s, and %.7s is checked out: dispatch the request again", d.ID, d.Head, head)
+	case now.After(d.Due):
+		return d, Late, fmt.Sprintf("an answer to the dispatch %s was due at %s: dispatch the request again", d.ID, timestamp(d.Due))
+	}
+	return d, Accepted, ""
+}
+
+// Conclude checks what the request claims, judges the gates for a validator's response,
+// and returns the response with both.
+func Conclude(ctx context.Context, req Request, r Response, cfg Config, deps Deps) (Response, error) {
+	v := &verification{req: req, cfg: cfg, deps: deps, start: deps.Now()}
+	if why := v.findWorktree(ctx); len(why) == 0 {
+		v.checks = v.shareChecks(ctx)
+	}
+	r.Claims, r.Gates = nil, nil
+	v.claims(ctx, &r)
+	if err := v.gates(ctx, &r); err != nil {
+		return r, err
+	}
+	return r, ctx.Err()
+}

@@ -1,0 +1,76 @@
+package verify
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+)
+
+func TestDispatches(t *testing.T) {
+	req, err := acceptance.ReadRequest([]byte(`{"task_id":"t","validation_type":"code","timeout_seconds":60,"acceptance_criteria":[{"id":"A","description":"d","validation_hint":"a.md"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := OpenDispatches(filepath.Join(t.TempDir(), "x", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_800_000_000, 0)
+	// Several at the same moment are attempts of their own.
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := store.Add(req, "head", now); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	all, err := store.Of("t")
+	if err != nil || len(all) != 8 {
+		t.Fatalf("%d, %v", len(all), err)
+	}
+	for i, d := range all {
+		if d.Attempt != i+1 {
+			t.Errorf("dispatch %d is attempt %d", i, d.Attempt)
+		}
+	}
+	// Of several answers to one, one stands.
+	accepted := make(chan int, 8)
+	for i := range 8 {
+		wg.Go(func() {
+			err := store.Accept(all[0], acceptance.Response{TaskID: "t", Duration: float64(i)})
+			switch {
+			case err == nil:
+				accepted <- i
+			case !errors.Is(err, os.ErrExist):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	answer, err := store.Answer(all[0])
+	if err != nil || len(accepted) != 1 || answer.Duration != float64(<-accepted) {
+		t.Errorf("%d accepted, %+v, %v", len(accepted), answer, err)
+	}
+	for range 2 {
+		if err := store.KeepLate(all[1], *answer); err != nil {
+			t.Error(err)
+		}
+	}
+	states, err := store.States(now.Add(2 * time.Minute))
+	if err != nil || states[0].Missing || states[0].Answer == nil || !states[1].Missing {
+		t.Errorf("%+v, %v", states[:2], err)
+	}
+	if err := os.WriteFile(store.name(all[2], "answer"), []byte(`{"task_id":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.States(now); err == nil {
+		t.Error("an answer that was cut off is read")
+	}
+}
