@@ -55,6 +55,7 @@ var layers = []struct {
 	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo agentchanges branchname crash"},
 	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
 	{"internal/fixloop", "text finding markdown"},
+	{"internal/loopref", "fixloop githubapi"},
 	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase fixloop"},
 	{"internal/action", "text event token"},
 	{"internal/config", "text safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},

@@ -1,5 +1,7 @@
 package fixloop
 
+import "slices"
+
 // EventType is what happened.
 type EventType string
 
@@ -84,4 +86,40 @@ const (
 // Decisions are all decisions, in the order in which they are offered.
 func Decisions() []Decision {
 	return []Decision{DecideFixed, DecideExtend, DecideSkip, DecideAbort, DecideRetry}
+}
+
+// Recorded returns the event as a log keeps it: each text passed through mask, which removes
+// secrets, and of each check's failures only what a loop keeps. Step does the same with both.
+func (e Event) Recorded(mask func(string) string) Event {
+	e.By, e.Text, e.Head, e.Message = mask(e.By), excerpt(mask(e.Text)), mask(e.Head), mask(e.Message)
+	e.Fixes, e.Files = masked(e.Fixes, mask), masked(e.Files, mask)
+	e.Results = slices.Clone(e.Results)
+	for i := range e.Results {
+		r := &e.Results[i]
+		r.Summary, r.Error, r.Stack = mask(r.Summary), mask(r.Error), excerpt(mask(r.Stack))
+		failures := slices.Clone(r.Failures)
+		for k := range failures {
+			f := &failures[k]
+			if suggestion := mask(f.Suggestion); suggestion != f.Suggestion {
+				f.Suggestion = "" // it would put something else into the code
+			}
+			f.Message, f.Details = mask(f.Message), mask(f.Details)
+			f.Path, f.Tool, f.Rule = mask(f.Path), mask(f.Tool), mask(f.Rule)
+		}
+		prints := printsOf(failures)
+		kept, _ := knownFailures(r.Check, failures)
+		for _, p := range prints[len(kept):] {
+			kept = append(kept, Failure{Fingerprint: p})
+		}
+		r.Failures = kept
+	}
+	return e
+}
+
+func masked(list []string, mask func(string) string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = mask(s)
+	}
+	return out
 }

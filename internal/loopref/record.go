@@ -1,0 +1,256 @@
+// Package loopref keeps the log of a fix loop on a ref of its repository, where a job that has
+// no store finds it again:
+//
+//	refs/airlock/loops/<number of the pull request>-<ordinal>
+//
+// Each change is a commit with the whole log, as JSON lines (log.jsonl), which are read
+// back, and as the spec's communication log (log.md), for people. The log contains events: the
+// state and the messages follow from them by fixloop.Step. A change moves the ref from the
+// commit that was read; whoever is second reads again and decides again. Whoever can write the
+// ref can write the repository. Where an agent can, a secret signs the log.
+package loopref
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/fixloop"
+)
+
+// Version is the version of a log's form. A newer one is not read.
+const Version = 1
+
+// maxLog is the size of a log, in bytes, beyond which it is not continued.
+const maxLog = 16 << 20
+
+// Record is one line of a log: which loop it is, an event, or what has been told.
+type Record struct {
+	Version int       `json:"v"`
+	N       int       `json:"n"` // from 1
+	At      time.Time `json:"at"`
+	// Loop is the first record's.
+	Loop  *fixloop.Loop  `json:"loop,omitempty"`
+	Event *fixloop.Event `json:"event,omitempty"`
+	// Comment is the id of the comment that the event was commanded by, so that the command
+	// counts once; 0 for none.
+	Comment int64 `json:"comment,omitempty"`
+	// Told are the log entries of messages that GitHub shows.
+	Told []string `json:"told,omitempty"`
+	// Sum chains the record to all before it: SHA-256, with the secret HMAC-SHA-256.
+	Sum string `json:"sum"`
+}
+
+// chain computes the sums of records.
+type chain struct {
+	secret string
+	name   string // of the loop
+}
+
+// signed begins the sums of a signed log.
+const signed = "hmac-"
+
+func (c chain) sum(previous string, r Record) (string, error) {
+	r.Sum = ""
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	input := []byte(c.name + "\n" + previous + "\n" + string(raw))
+	if c.secret == "" {
+		digest := sha256.Sum256(input)
+		return hex.EncodeToString(digest[:]), nil
+	}
+	mac := hmac.New(sha256.New, []byte(c.secret))
+	mac.Write(input)
+	return signed + hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+// Log is the log of one loop as it was read, or as it was continued.
+type Log struct {
+	// Ref is the ref that contains it, Commit where that was; NoCommit if it is new.
+	Ref, Commit string
+	Records     []Record
+	State       fixloop.State
+	Messages    []fixloop.Message
+
+	chain chain
+}
+
+// ErrForged is the error about a log whose sums do not fit.
+var ErrForged = errors.New("the log of the loop was not written by Airlock with this secret, or was changed since")
+
+// decode reads a log.
+func decode(text []byte, name, secret string) (*Log, error) {
+	l := &Log{chain: chain{secret, name}}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	for dec.More() {
+		var r Record
+		if err := dec.Decode(&r); err != nil {
+			return nil, fmt.Errorf("the log of the loop cannot be read after entry %d: %w", len(l.Records), err)
+		}
+		switch n := len(l.Records) + 1; {
+		case r.Version > Version:
+			return nil, fmt.Errorf("the log of the loop has version %d, which is newer than this Airlock knows (%d); use the Airlock that wrote it", r.Version, Version)
+		case r.N != n:
+			return nil, fmt.Errorf("the log of the loop has entry %d in place of %d: it is cut, or was changed", r.N, n)
+		case secret == "" && strings.HasPrefix(r.Sum, signed):
+			return nil, errors.New("the log of the loop is signed; give the step the secret that it was signed with")
+		}
+		if err := l.take(r); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.Records) == 0 {
+		return nil, errors.New("the log of the loop is empty")
+	}
+	return l, nil
+}
+
+// take adds a record that was read.
+func (l *Log) take(r Record) error {
+	want, err := l.chain.sum(l.Sum(), r)
+	if err != nil {
+		return err
+	}
+	if !hmac.Equal([]byte(want), []byte(r.Sum)) {
+		return fmt.Errorf("entry %d: %w", r.N, ErrForged)
+	}
+	return l.fold(r)
+}
+
+// fold adds a record and what follows from it.
+func (l *Log) fold(r Record) error {
+	switch {
+	case (r.Loop != nil) != (len(l.Records) == 0):
+		return fmt.Errorf("the log of the loop has no beginning, or two (entry %d)", r.N)
+	case r.Loop != nil:
+		s, err := fixloop.New(*r.Loop)
+		if err != nil {
+			return fmt.Errorf("the log of the loop: entry %d: %w", r.N, err)
+		}
+		l.State = s
+	case r.Event != nil:
+		next, messages, _, err := fixloop.Step(l.State, *r.Event, r.At)
+		if err != nil {
+			return err
+		}
+		l.State, l.Messages = next, append(slices.Clip(l.Messages), messages...)
+	}
+	l.Records = append(slices.Clip(l.Records), r)
+	return nil
+}
+
+// Sum is the sum of the newest record, which stands for the whole log.
+func (l *Log) Sum() string {
+	if len(l.Records) == 0 {
+		return ""
+	}
+	return l.Records[len(l.Records)-1].Sum
+}
+
+// Event continues the log with an event at a time, commanded by a comment or by none (0). The
+// error is a *fixloop.Refused if the event does not fit; the log is unchanged then.
+func (l *Log) Event(e fixloop.Event, at time.Time, comment int64) error {
+	return l.add(Record{Event: &e, At: at, Comment: comment})
+}
+
+// Told continues the log with the entries of messages that GitHub shows by now.
+func (l *Log) Told(entries []string, at time.Time) error {
+	return l.add(Record{Told: entries, At: at})
+}
+
+func (l *Log) add(r Record) error {
+	r.Version, r.N, r.At = Version, len(l.Records)+1, r.At.UTC().Truncate(time.Millisecond)
+	raw, err := json.Marshal(r) // what will be read is what is folded now
+	if err != nil {
+		return err
+	}
+	var again Record
+	if err := json.Unmarshal(raw, &again); err != nil {
+		return err
+	}
+	if again.Sum, err = l.chain.sum(l.Sum(), again); err != nil {
+		return err
+	}
+	return l.fold(again)
+}
+
+// Commanded reports whether a comment's command was carried out before.
+func (l *Log) Commanded(comment int64) bool {
+	return slices.ContainsFunc(l.Records, func(r Record) bool { return r.Comment == comment && comment != 0 })
+}
+
+// Untold returns the messages that people have to be notified of and that are not recorded
+// as told, oldest first.
+func (l *Log) Untold() []fixloop.Message {
+	told := map[string]bool{}
+	for _, r := range l.Records {
+		for _, entry := range r.Told {
+			told[entry] = true
+		}
+	}
+	var out []fixloop.Message
+	for _, m := range l.Messages {
+		if m.Notifies() && !told[m.Entry] {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Witness names the newest record in a form that people can see and Check understands.
+func (l *Log) Witness() string {
+	return fmt.Sprintf("log entry %d, %s", len(l.Records), short(l.Sum()))
+}
+
+// short is the part of a sum that a witness shows.
+func short(sum string) string {
+	sum = strings.TrimPrefix(sum, signed)
+	return sum[:min(len(sum), 20)]
+}
+
+// ErrRolledBack is the error about a log that lacks entries which were there.
+var ErrRolledBack = errors.New("entries of the loop's log that were there are gone: somebody has set its ref back")
+
+// Check finds out whether the log still contains what a witness saw. A text without a witness
+// says nothing.
+func (l *Log) Check(witness string) error {
+	_, rest, found := strings.Cut(witness, "log entry ")
+	if !found {
+		return nil
+	}
+	number, rest, _ := strings.Cut(rest, ", ")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || len(rest) < 20 {
+		return nil
+	}
+	if n > len(l.Records) || short(l.Records[n-1].Sum) != rest[:20] {
+		return fmt.Errorf("%w (the comment has seen entry %d)", ErrRolledBack, n)
+	}
+	return nil
+}
+
+// encode writes the log as JSON lines.
+func (l *Log) encode() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, r := range l.Records {
+		if err := enc.Encode(r); err != nil {
+			return nil, err
+		}
+	}
+	if b.Len() > maxLog {
+		return nil, fmt.Errorf("the log of the loop is larger than %d bytes; abort the loop, and start another one", maxLog)
+	}
+	return b.Bytes(), nil
+}

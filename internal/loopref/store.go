@@ -1,0 +1,195 @@
+package loopref
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+)
+
+// GitHub is what the store needs of GitHub; *githubapi.Client has it.
+type GitHub interface {
+	FilesOnRefs(ctx context.Context, r githubapi.Repo, prefix, containing, file string) (githubapi.FilesOnRefs, error)
+	GetFile(ctx context.Context, r githubapi.Repo, name, ref string) ([]byte, error)
+	CommitFiles(ctx context.Context, r githubapi.Repo, files []githubapi.Addition, message, parent string) (string, error)
+	MoveRef(ctx context.Context, r githubapi.Repo, repository, ref, before, after string) error
+}
+
+// Store reads and writes the logs of a repository's loops.
+type Store struct {
+	GitHub GitHub         // required
+	Repo   githubapi.Repo // required
+	// Secret signs the logs; "" leaves them unsigned. A log is read only with the secret that
+	// signed it.
+	Secret string
+
+	repository string // its node id, once it is known
+}
+
+const (
+	refPrefix = "refs/airlock/loops/"
+	fileName  = "log.jsonl"
+)
+
+// ErrMoved is the error about a log that another job has continued at the same moment. Load it
+// again, and decide again.
+var ErrMoved = errors.New("another job has continued the loop at the same moment")
+
+// Load returns the newest loop of a pull request, nil if it never had one. What it returns
+// first continues at Start.
+func (s *Store) Load(ctx context.Context, number int) (*Log, error) {
+	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, refPrefix, strconv.Itoa(number)+"-", fileName)
+	if err != nil {
+		return nil, err
+	}
+	s.repository = found.Repository
+	var newest githubapi.FileOnRef
+	ordinal := 0
+	for _, f := range found.Files {
+		if n, o, ok := parseRef(f.Ref); ok && n == number && o > ordinal {
+			newest, ordinal = f, o
+		}
+	}
+	if ordinal == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	text := []byte(newest.Text)
+	if newest.Truncated {
+		if text, err = s.GitHub.GetFile(ctx, s.Repo, fileName, newest.Commit); err != nil {
+			return nil, err
+		}
+	}
+	l, err := decode(text, s.name(newest.Ref), s.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", newest.Ref, err)
+	}
+	if loop := l.State.Loop(); loop.Issue != number || loop.Ordinal != ordinal || !strings.EqualFold(loop.Repository, s.Repo.String()) {
+		return nil, fmt.Errorf("%s: it has the log of another loop: %s#%d, loop %d", newest.Ref, loop.Repository, loop.Issue, loop.Ordinal)
+	}
+	l.Ref, l.Commit = newest.Ref, newest.Commit
+	return l, nil
+}
+
+// Begin returns the log of a new loop, which is written by its first Save. before is the
+// pull request's last loop, nil if it has none.
+func (s *Store) Begin(before *Log, loop fixloop.Loop, at time.Time) (*Log, error) {
+	loop.Repository, loop.Ordinal = s.Repo.String(), 1
+	l := &Log{Commit: githubapi.NoCommit}
+	if before != nil {
+		loop.Ordinal = before.State.Loop().Ordinal + 1
+	}
+	l.Ref = refPrefix + strconv.Itoa(loop.Issue) + "-" + strconv.Itoa(loop.Ordinal)
+	l.chain = chain{s.Secret, s.name(l.Ref)}
+	if err := l.add(Record{Loop: &loop, At: at}); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// name is what the sums of a loop's log begin with: one log cannot stand for another.
+func (s *Store) name(ref string) string {
+	return strings.ToLower(s.Repo.String()) + " " + ref
+}
+
+// Save writes a log that was continued. With ErrMoved it was not written.
+func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
+	text, err := l.encode()
+	if err != nil {
+		return err
+	}
+	if s.repository == "" {
+		if _, err := s.Open(ctx); err != nil {
+			return err
+		}
+	}
+	parent := l.Commit
+	if parent == githubapi.NoCommit {
+		parent = ""
+	}
+	files := []githubapi.Addition{{Path: fileName, Data: text}, {Path: "log.md", Data: []byte(fixloop.NewLog(l.State, l.Messages, now).Markdown())}}
+	commit, err := s.GitHub.CommitFiles(ctx, s.Repo, files, l.headline(), parent)
+	if err != nil {
+		return err
+	}
+	moveErr := s.GitHub.MoveRef(ctx, s.Repo, s.repository, l.Ref, l.Commit, commit)
+	if moveErr == nil {
+		l.Commit = commit
+		return nil
+	}
+	// GitHub's words for a ref that has moved are not documented, and an answer may be lost: the ref
+	// itself shows what happened.
+	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, refPrefix, strings.TrimPrefix(l.Ref, refPrefix), "")
+	if err != nil {
+		return moveErr
+	}
+	at := githubapi.NoCommit
+	for _, f := range found.Files {
+		if f.Ref == l.Ref {
+			at = f.Commit
+		}
+	}
+	switch at {
+	case commit:
+		l.Commit = commit
+		return nil
+	case l.Commit:
+		return moveErr
+	}
+	return ErrMoved
+}
+
+// The words of a commit's headline: what lists of open loops are made from.
+const (
+	headlineOpen  = "open"
+	headlineEnded = "ended"
+)
+
+func (l *Log) headline() string {
+	state := headlineOpen
+	if l.State.Status().Final() {
+		state = headlineEnded
+	}
+	return fmt.Sprintf("Loop %s %s: %s, iteration %d of %d", strings.TrimPrefix(l.Ref, refPrefix), state, l.State.Status(), l.State.Iteration(), l.State.MaxIterations())
+}
+
+// Open returns the numbers of the pull requests whose newest loop has not ended. It reads what
+// the commits' messages say; Load finds out whether that is true.
+func (s *Store) Open(ctx context.Context) ([]int, error) {
+	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, refPrefix, "-", "")
+	if err != nil {
+		return nil, err
+	}
+	s.repository = found.Repository
+	newest, open := map[int]int{}, map[int]bool{}
+	var numbers []int
+	for _, f := range found.Files {
+		n, o, ok := parseRef(f.Ref)
+		if !ok || o < newest[n] {
+			continue
+		}
+		if newest[n] == 0 {
+			numbers = append(numbers, n)
+		}
+		newest[n], open[n] = o, !strings.Contains(f.Headline, " "+headlineEnded+": ")
+	}
+	var out []int
+	for _, n := range numbers {
+		if open[n] {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+// parseRef reads the number and the ordinal of a loop's ref.
+func parseRef(ref string) (number, ordinal int, ok bool) {
+	n, o, found := strings.Cut(strings.TrimPrefix(ref, refPrefix), "-")
+	number, errN := strconv.Atoi(n)
+	ordinal, errO := strconv.Atoi(o)
+	return number, ordinal, found && errN == nil && errO == nil && number > 0 && ordinal > 0 && ref == refPrefix+strconv.Itoa(number)+"-"+strconv.Itoa(ordinal)
+}

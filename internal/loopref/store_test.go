@@ -1,0 +1,257 @@
+package loopref_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/loopref"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+var (
+	repo  = githubapi.Repo{Owner: "octo", Name: "shop"}
+	began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+)
+
+// open returns a store on a server with a git repository.
+func open(t *testing.T, secret string) (*loopref.Store, *githubtest.Git, *githubtest.Server) {
+	t.Helper()
+	git := githubtest.NewGit(t)
+	git.Commit("main", map[string]string{"README.md": "hello\n"}, "Begin")
+	clock := githubtest.NewVirtualClock(time.Time{})
+	f := githubtest.Fixture{Repo: githubtest.Repo{ID: 5, Owner: "octo", Name: "shop"}, Viewer: githubtest.Account{Login: "airlock[bot]", ID: 99}}
+	server := githubtest.New(t, f, githubtest.Options{Clock: clock, Git: git})
+	client, err := githubapi.New(githubapi.Options{Clock: clock, Pace: githubapi.Unpaced(), Transport: server.Transport(), APIURL: server.APIURL(), Token: token.New("ghs_x", server.APIURL())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &loopref.Store{GitHub: client, Repo: repo, Secret: secret}, git, server
+}
+
+// begin writes the log of a loop whose tests fail.
+func begin(t *testing.T, s *loopref.Store, before *loopref.Log) *loopref.Log {
+	t.Helper()
+	l, err := s.Begin(before, fixloop.Loop{Issue: 7, Title: "Count"}, began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	event(t, l, fixloop.Event{Type: fixloop.EventStart, Head: "a1"})
+	event(t, l, fixloop.Event{Type: fixloop.EventResult, Op: 1, Results: results(fixloop.Tests)})
+	if err := s.Save(t.Context(), l, began); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// results are those of all checks, of which one fails.
+func results(failing fixloop.Check) []fixloop.Result {
+	var out []fixloop.Result
+	for _, c := range fixloop.Specialists() {
+		r := fixloop.Result{Check: c, Status: fixloop.ResultPass}
+		if c == failing {
+			r.Status, r.Failures = fixloop.ResultFail, []fixloop.Failure{{Message: "TestTotal failed <b> & more"}}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func event(t *testing.T, l *loopref.Log, e fixloop.Event) {
+	t.Helper()
+	if err := l.Event(e, began.Add(time.Minute), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestALogComesBackAsItWasWritten(t *testing.T) {
+	for _, secret := range []string{"", "correct horse"} {
+		s, git, _ := open(t, secret)
+		if none, err := s.Load(t.Context(), 7); none != nil || err != nil {
+			t.Fatalf("%+v, %v", none, err)
+		}
+		l := begin(t, s, nil)
+		got, err := s.Load(t.Context(), 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(l.Messages, got.Messages); diff != "" || got.State.Status() != l.State.Status() || got.Sum() != l.Sum() || got.Commit != l.Commit {
+			t.Fatalf("%s, %s\n%s", got.State.Status(), l.State.Status(), diff)
+		}
+		if err := got.Told([]string{got.Untold()[0].Entry}, began); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Untold()) != 0 {
+			t.Error("what was told is told again")
+		}
+		event(t, got, fixloop.Event{Type: fixloop.EventFixDone, Iteration: 1, Fixes: []string{"counted"}})
+		if err := s.Save(t.Context(), got, began); err != nil {
+			t.Fatal(err)
+		}
+		if md := git.Run("show", "refs/airlock/loops/7-1:log.md"); !strings.Contains(md, "FIXDONE-7-1") {
+			t.Errorf("log.md:\n%s", md)
+		}
+		if other, err := s.Load(t.Context(), 17); other != nil || err != nil {
+			t.Errorf("another pull request has the log: %+v, %v", other, err)
+		}
+	}
+}
+
+func TestOfTwoJobsOneWins(t *testing.T) {
+	s, _, _ := open(t, "")
+	begin(t, s, nil)
+	const jobs = 8
+	var wg sync.WaitGroup
+	errs := make([]error, jobs)
+	loaded := make([]*loopref.Log, jobs)
+	for i := range jobs {
+		l, err := s.Load(t.Context(), 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded[i] = l
+	}
+	for i := range jobs {
+		wg.Go(func() {
+			if errs[i] = loaded[i].Event(fixloop.Event{Type: fixloop.EventFixDone, Iteration: 1, Fixes: []string{fmt.Sprint("by job ", i)}}, began, 0); errs[i] == nil {
+				mine := *s
+				errs[i] = mine.Save(t.Context(), loaded[i], began)
+			}
+		})
+	}
+	wg.Wait()
+	won := 0
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, loopref.ErrMoved):
+			t.Errorf("job %d: %v", i, err)
+		}
+	}
+	got, err := s.Load(t.Context(), 7)
+	if err != nil || won != 1 || len(got.Records) != 4 {
+		t.Errorf("%d jobs won, %v", won, err)
+	}
+}
+
+func TestALostAnswerIsNoLostLog(t *testing.T) {
+	s, _, server := open(t, "")
+	l := begin(t, s, nil)
+	event(t, l, fixloop.Event{Type: fixloop.EventFixDone, Iteration: 1})
+	server.SetFault(func(r githubtest.Request) githubtest.Fault {
+		if r.Operation == "graphql/UpdateRefs" {
+			return githubtest.Fault{Status: 502, After: true}
+		}
+		return githubtest.Fault{}
+	})
+	if err := s.Save(t.Context(), l, began); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Load(t.Context(), 7)
+	if err != nil || len(got.Records) != 4 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTheNextLoopOfAPullRequest(t *testing.T) {
+	s, _, _ := open(t, "")
+	first := begin(t, s, nil)
+	event(t, first, fixloop.Event{Type: fixloop.EventClosed})
+	if err := s.Save(t.Context(), first, began); err != nil {
+		t.Fatal(err)
+	}
+	if numbers, err := s.Open(t.Context()); len(numbers) != 0 || err != nil {
+		t.Errorf("open: %v, %v", numbers, err)
+	}
+	before, err := s.Load(t.Context(), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := begin(t, s, before)
+	if second.Ref != "refs/airlock/loops/7-2" {
+		t.Errorf("ref %s", second.Ref)
+	}
+	got, err := s.Load(t.Context(), 7)
+	if err != nil || got.State.Loop().Ordinal != 2 {
+		t.Errorf("%v", err)
+	}
+	if numbers, err := s.Open(t.Context()); !cmp.Equal(numbers, []int{7}) || err != nil {
+		t.Errorf("open: %v, %v", numbers, err)
+	}
+}
+
+// forge puts another text in place of the log.
+func forge(git *githubtest.Git, text string) {
+	git.Commit("forged", map[string]string{"log.jsonl": text}, "Loop 7-1 open: forged")
+	git.Run("update-ref", "refs/airlock/loops/7-1", "refs/heads/forged")
+	git.DeleteBranch("forged")
+}
+
+func TestForgeriesAreFound(t *testing.T) {
+	const ref = "refs/airlock/loops/7-1:log.jsonl"
+	text := func(t *testing.T, secret string) string {
+		s, git, _ := open(t, secret)
+		begin(t, s, nil)
+		return git.Run("show", ref) + "\n"
+	}
+	signed, plain := text(t, "correct horse"), text(t, "")
+	for name, c := range map[string]struct{ secret, text, want string }{
+		"an event changed":         {"correct horse", strings.Replace(signed, "TestTotal", "TestOther", 1), "entry 3: the log of the loop was not written by Airlock"},
+		"an entry left out":        {"correct horse", strings.Join(append(strings.SplitAfter(signed, "\n")[:1:1], strings.SplitAfter(signed, "\n")[2:]...), ""), "entry 3 in place of 2"},
+		"signed with another":      {"wrong horse", signed, "was not written by Airlock"},
+		"never signed":             {"correct horse", plain, "was not written by Airlock"},
+		"signed, without a secret": {"", signed, "give the step the secret"},
+		"changed without a secret": {"", strings.Replace(plain, "TestTotal", "TestOther", 1), "was changed since"},
+		"cut in a line":            {"", plain[:len(plain)-30], "cannot be read after entry 2"},
+		"empty":                    {"", "", "is empty"},
+		"prose":                    {"", "hello", "cannot be read"},
+		"newer":                    {"", strings.Replace(plain, `{"v":1`, `{"v":2`, 1), "newer than this Airlock"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, git, _ := open(t, c.secret)
+			forge(git, c.text)
+			if _, err := s.Load(t.Context(), 7); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+	t.Run("the log of another pull request", func(t *testing.T) {
+		s, git, _ := open(t, "correct horse")
+		begin(t, s, nil)
+		git.Run("update-ref", "refs/airlock/loops/8-1", "refs/airlock/loops/7-1")
+		if _, err := s.Load(t.Context(), 8); !errors.Is(err, loopref.ErrForged) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestALogThatWasSetBackIsFound(t *testing.T) {
+	s, git, _ := open(t, "correct horse")
+	l := begin(t, s, nil)
+	old := git.Run("rev-parse", l.Ref)
+	event(t, l, fixloop.Event{Type: fixloop.EventFixDone, Iteration: 1})
+	if err := s.Save(t.Context(), l, began); err != nil {
+		t.Fatal(err)
+	}
+	witness := "the newest state\n\n" + l.Witness() + "\n"
+	got, err := s.Load(t.Context(), 7)
+	if err != nil || got.Check(witness) != nil || got.Check("no witness") != nil {
+		t.Fatalf("%v, %v", err, got.Check(witness))
+	}
+	git.Run("update-ref", l.Ref, strings.TrimSpace(old))
+	if got, err = s.Load(t.Context(), 7); err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Check(witness); !errors.Is(err, loopref.ErrRolledBack) {
+		t.Errorf("%v", err)
+	}
+}
