@@ -10,12 +10,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Environment is everything of the process that a command may touch; a test passes its
@@ -94,7 +96,12 @@ be judged, or the results could not be written.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
+	root.Version = versionOf(env)
+	root.SetVersionTemplate("airlock {{.Version}}\n")
+	root.DisableFlagsInUseLine = true
+	root.DisableSuggestions = true // unknownCommand makes them
+	root.Args = unknownCommand
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SetFlagErrorFunc(flagError)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -105,17 +112,40 @@ be judged, or the results could not be written.`,
 	return root
 }
 
+// unknownCommand returns an error for what is not a command, with the one that may be meant.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(append(names, c.Name()), c.Aliases...)
+	}
+	meant := ""
+	if near := text.Nearest(args[0], names); near != "" {
+		meant = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Errorf("unknown command %q%s ('%s --help' lists the commands)", args[0], meant, cmd.CommandPath())
+}
+
 // flagError describes in plain words what is wrong with a flag, instead of in those of the
 // functions that parse it, and where to look.
 func flagError(cmd *cobra.Command, err error) error {
-	text := err.Error()
+	words := err.Error()
 	for _, read := range []struct{ by, instead string }{
 		{": strconv.ParseInt: ", "give a whole number"}, {": strconv.ParseBool: ", "give true or false, or the flag alone"},
 		{": time: ", "give a time with its unit, such as 300s or 5m"},
 	} {
-		if head, _, ok := strings.Cut(text, read.by); ok {
-			text = head + ": " + read.instead
+		if head, _, ok := strings.Cut(words, read.by); ok {
+			words = head + ": " + read.instead
 		}
 	}
-	return fmt.Errorf("%s ('%s --help' lists the flags)", text, cmd.CommandPath())
+	if name, ok := strings.CutPrefix(words, "unknown flag: --"); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := text.Nearest(name, names); near != "" {
+			words += "; did you mean --" + near + "?"
+		}
+	}
+	return fmt.Errorf("%s ('%s --help' lists the flags)", words, cmd.CommandPath())
 }

@@ -10,10 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -44,7 +46,7 @@ configuration is not.`,
 				return err
 			}
 			if file != "" {
-				fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n", file, enabledWords(cfg))
+				fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n\nThe job that applies all of it needs:\n\n%s", file, enabledWords(cfg), permissionsBlock(cfg.Policy))
 			}
 			if len(args) == 0 {
 				return nil
@@ -88,6 +90,16 @@ func validateOutput(ctx context.Context, env Environment, gate *doors.Gate, path
 		return exitcode.ErrFindings
 	}
 	return nil
+}
+
+// permissionsBlock returns the block of a workflow with which everything that is allowed can
+// be applied.
+func permissionsBlock(cfg policy.Config) string {
+	var need []apply.Permission
+	for _, name := range cfg.Permissions() {
+		need = append(need, apply.Permission{Name: name, Level: "write"})
+	}
+	return apply.PermissionsBlock(need)
 }
 
 // enabledWords describes which kinds a configuration enables.

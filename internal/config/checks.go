@@ -12,6 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/reviewer"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Checks is how a pull request's changed files are validated, the key "checks". It
@@ -201,7 +202,7 @@ func checkNames() shape {
 		if _, ok := phase.CheckNamed(s); ok {
 			return nil
 		}
-		if near := nearest(canonical(s), names); near != "" {
+		if near := text.Nearest(canonical(s), names); near != "" {
 			return fmt.Errorf("is not a check; did you mean %q?", near)
 		}
 		return errors.New("is not a check; there are " + strings.Join(names, ", "))
@@ -279,7 +280,7 @@ func reviewRule(check phase.Check, name string) error {
 		}
 		names = append(names, r.ID)
 	}
-	if near := nearest(name, names); near != "" {
+	if near := text.Nearest(name, names); near != "" {
 		return fmt.Errorf("is not a review rule; did you mean %q?", near)
 	}
 	return errors.New("is not a review rule; docs/review-rules.md lists them")

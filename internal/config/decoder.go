@@ -2,7 +2,11 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // decoder collects what is wrong with a document, and what in it has no effect,
@@ -122,11 +126,23 @@ func (d *decoder) unknownKey(path, name string, names []string) string {
 	if path != "" {
 		unknown += " below " + path
 	}
-	if near := nearest(canonical(name), names); near != "" {
+	if near := nearestKey(canonical(name), names); near != "" {
 		return fmt.Sprintf("%s; did you mean %q?", unknown, near)
 	}
 	if place := d.placeOf(canonical(name)); place != "" {
 		return unknown + "; it belongs " + place
 	}
 	return unknown + "; known are: " + strings.Join(names, ", ")
+}
+
+// nearestKey returns the key that is most similar to a name. The other names of kinds count
+// as keys too, as the configuration takes them.
+func nearestKey(name string, keys []string) string {
+	known := slices.Clone(keys)
+	for _, spec := range safeoutput.Kinds() {
+		if slices.Contains(keys, string(spec.Kind)) {
+			known = append(known, spec.Aliases...)
+		}
+	}
+	return text.Nearest(name, known)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 const docsFile = "../../docs/configuration.md"
@@ -22,6 +24,7 @@ func TestDocumentedKeys(t *testing.T) {
 	for _, row := range kindTable() {
 		tables[string(row.kind)] = docTable(row.keys)
 	}
+	tables["permissions"] = permissionTable()
 	raw, err := os.ReadFile(docsFile)
 	if err != nil {
 		t.Fatal(err)
@@ -104,4 +107,37 @@ func TestDocumentedExamples(t *testing.T) {
 			}
 		}
 	}
+}
+
+// permissionTable returns the table of the permissions that each kind needs, from the kinds'
+// rows.
+func permissionTable() string {
+	var b strings.Builder
+	b.WriteString("| kind | on | permissions |\n| --- | --- | --- |\n")
+	for _, spec := range safeoutput.Kinds() {
+		byNeed := map[string][]string{}
+		var order []string
+		for _, t := range append([]safeoutput.Target{safeoutput.NoTarget}, spec.ActsOn...) {
+			names, ok := spec.Permissions[t]
+			if !ok {
+				continue
+			}
+			need := "`" + strings.Join(names, ": write`, `") + ": write`"
+			on := string(t)
+			if t == safeoutput.NoTarget {
+				on = "the repository"
+			}
+			if byNeed[need] == nil {
+				order = append(order, need)
+			}
+			byNeed[need] = append(byNeed[need], on)
+		}
+		for _, need := range order {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", spec.Kind, strings.Join(byNeed[need], ", "), need)
+		}
+		if len(order) == 0 {
+			fmt.Fprintf(&b, "| `%s` | – | none |\n", spec.Kind)
+		}
+	}
+	return b.String()
 }

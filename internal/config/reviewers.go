@@ -81,7 +81,7 @@ func decodeReviewer(d *decoder, at *node) plugin.Config {
 }
 
 func unknownReviewer(name string) string {
-	if near := nearest(name, plugin.Presets()); near != "" {
+	if near := text.Nearest(name, plugin.Presets()); near != "" {
 		return fmt.Sprintf("there is no reviewer %s; did you mean %q?", quote(name), near)
 	}
 	return fmt.Sprintf("there is no reviewer %s; known by name are %s; any other needs a \"command\", such as {name: our-linter, command: \"lint {files}\"}", quote(name), strings.Join(plugin.Presets(), ", "))

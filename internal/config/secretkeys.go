@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/secrets"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // secretKeys is the table of keys below allowed-secrets.
@@ -30,7 +31,7 @@ func secretRules() shape {
 		rules, err := secrets.Rules()
 		if err == nil && !slices.Contains(rules, s) {
 			why := "is not a rule about secrets; a denial names its rule"
-			if near := nearest(s, rules); near != "" {
+			if near := text.Nearest(s, rules); near != "" {
 				why += "; did you mean " + near + "?"
 			}
 			return errors.New(why)

@@ -119,7 +119,7 @@ func CheckInputs(given []string, complete bool) error {
 			continue
 		}
 		meant := ""
-		if near := nearest(name, known); near != "" {
+		if near := text.Nearest(name, known); near != "" {
 			meant = fmt.Sprintf("; did you mean %q?", near)
 		}
 		in.fail(text.Truncate(text.OneLine(name), 50), "Airlock has no such input%s If a variable of the workflow or of an earlier step has this name (INPUT_…), rename it", cmp.Or(meant, "."))
@@ -200,7 +200,7 @@ func choice[T ~string](in *inputs, name string, words ...T) T {
 		plain[i] = string(w)
 	}
 	meant := ""
-	if near := nearest(strings.ToLower(v), plain); near != "" {
+	if near := text.Nearest(strings.ToLower(v), plain); near != "" {
 		meant = fmt.Sprintf("; did you mean %q?", near)
 	}
 	in.fail(name, "expected one of %s, found %s%s", strings.Join(plain, ", "), quote(v), meant)

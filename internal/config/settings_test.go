@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 func TestSettings(t *testing.T) {
@@ -109,8 +111,8 @@ func TestNearest(t *testing.T) {
 	for in, want := range map[string]string{
 		"titel-prefix": "title-prefix", "label": "labels", "mac": "max", "zz": "", "": "", "stagde": "staged", "allowed-title-prefixes": "", "xam": "",
 	} {
-		if got := nearest(in, words); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", in, got, want)
+		if got := text.Nearest(in, words); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

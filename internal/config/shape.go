@@ -279,7 +279,7 @@ func oneOf(words ...string) shape {
 		case slices.Contains(words, n.text):
 			return n.text, nil
 		}
-		near := nearest(n.text, words)
+		near := text.Nearest(n.text, words)
 		for _, w := range words {
 			if strings.EqualFold(w, n.text) {
 				near = w

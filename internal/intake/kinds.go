@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // unionFile is the published schema of the union.
@@ -164,7 +165,7 @@ func nearestKind(name string) string {
 	best, distance := "", len(name)/3+2
 	for _, s := range safeoutput.Kinds() {
 		for _, known := range append([]string{string(s.Kind)}, s.Aliases...) {
-			d := editDistance(name, known)
+			d := text.Distance(name, known, distance)
 			if len(name) >= 5 && strings.Contains(known, name) {
 				d = min(d, 2)
 			}
@@ -174,26 +175,4 @@ func nearestKind(name string) string {
 		}
 	}
 	return best
-}
-
-// editDistance counts the insertions, deletions and replacements of bytes that
-// turn a into b (Levenshtein).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

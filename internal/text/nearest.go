@@ -1,19 +1,21 @@
-package config
+package text
 
-// nearest returns the candidate that a misspelt word most likely stands for, or "".
-func nearest(word string, candidates []string) string {
+// Nearest returns the candidate that differs from a word in the fewest letters, the first
+// of several; "" where more than a third of the word's letters differ, and at least two do.
+func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(len(word)/3, 1)+1
 	for _, c := range candidates {
-		if d := distance(word, c, bestDistance); d < bestDistance {
+		if d := Distance(word, c, bestDistance); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
 	return best
 }
 
-// distance is the number of letters to insert, remove, replace or swap with
+// Distance returns the number of letters to insert, remove, replace or swap with
 // their neighbour (Damerau's optimal string alignment), or limit if it is more.
-func distance(a, b string, limit int) int {
+// It takes time in proportion to the product of both lengths.
+func Distance(a, b string, limit int) int {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
