@@ -68,6 +68,7 @@ var layers = []struct {
 	{"internal/loops", "engine fixloop store"},
 	{"internal/acceptance", "text crash schema"},
 	{"internal/verify", "exitcode text acceptance gitrepo command config doors phase checks"},
+	{"internal/fixer", "agentchanges command fixloop gitrepo isolate text"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks crash"},
 	{"internal/agents", "text schema store"},
 	{"internal/access", "store"},

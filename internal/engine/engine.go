@@ -118,7 +118,7 @@ func (e *Engine) open(cfg Config) error {
 	case cfg.Lease > 0:
 		e.id = cfg.Executor + "-" + rand.Text()
 	default:
-		_, err = e.store.Lock(e.base, "executor "+e.id)
+		_, err = e.store.Lock(e.base, lockOf(e.id))
 		if errors.Is(err, store.ErrLocked) {
 			err = fmt.Errorf("%s: %w", e.id, ErrRunning)
 		}
@@ -158,6 +158,22 @@ func (e *Engine) open(cfg Config) error {
 		return fmt.Errorf("the engine on the store %s: %w", e.store.Name(), err)
 	}
 	return nil
+}
+
+// lockOf returns the name of the lock that an executor without a lease holds.
+func lockOf(executor string) string { return "executor " + executor }
+
+// IsRunning reports whether a process has opened an engine under an executor's name,
+// without a lease.
+func IsRunning(ctx context.Context, st *store.Store, executor string) (bool, error) {
+	release, err := st.Lock(ctx, lockOf(executor))
+	if errors.Is(err, store.ErrLocked) {
+		return true, nil
+	}
+	if err == nil {
+		release()
+	}
+	return false, err
 }
 
 // register makes the workflows and queues known.

@@ -40,7 +40,8 @@ type Config struct {
 	Executor string // required
 	Lease    time.Duration
 	Queue    string // required: that of the loops to drive
-	Hands    Hands  // required
+	// Hands returns who does the work of these loops.
+	Hands func(*Book) Hands // required
 	Logger   *slog.Logger
 	// Poll is how often the queue is looked at; 0 for the engine's default.
 	Poll time.Duration
@@ -72,7 +73,7 @@ type job struct {
 
 // Open opens a driver on a store, which it closes in the end.
 func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
-	d := &Driver{hands: cfg.Hands, log: cfg.Logger, working: map[string]*job{}, turned: make(chan struct{})}
+	d := &Driver{log: cfg.Logger, working: map[string]*job{}, turned: make(chan struct{})}
 	d.base, d.stop = context.WithCancel(ctx)
 	d.Book = &Book{store: st, now: time.Now}
 	// The workflows that a killed process left begin before engine.Open returns.
@@ -94,6 +95,7 @@ func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 		return nil, err
 	}
 	d.engine = e
+	d.hands = cfg.Hands(d.Book)
 	close(opened)
 	return d, nil
 }

@@ -1,0 +1,169 @@
+package fixer
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// Apply puts the files of a fix into the workspace. Those that are there already stay, so
+// that it can be repeated after a crash. If somebody has changed one of the others since
+// the fix began, nothing is written, and the error is ErrEdited.
+func (r Result) Apply(ctx context.Context, cfg Config) error {
+	if len(r.Files) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(cfg.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var open []File
+	for _, f := range r.Files {
+		same, err := f.isThere(root)
+		if err != nil {
+			return err
+		}
+		if !same {
+			open = append(open, f)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	if err := unedited(ctx, cfg, open); err != nil {
+		return err
+	}
+	for _, f := range open {
+		if err := f.put(root); err != nil {
+			return fmt.Errorf("writing %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// isThere reports whether the workspace has the file as the fix leaves it.
+func (f File) isThere(root *os.Root) (bool, error) {
+	mode, err := modeOf(root, f.Path)
+	if err != nil || mode != f.Mode || mode == "" {
+		return err == nil && mode == f.Mode, err
+	}
+	if info, err := root.Lstat(filepath.FromSlash(f.Path)); err != nil || !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0 {
+		return false, err
+	}
+	now, err := content(root, f, int64(len(f.Content))+1)
+	return err == nil && bytes.Equal(now, f.Content), nil
+}
+
+// unedited returns an error unless the files are as they were when the fix began.
+func unedited(ctx context.Context, cfg Config, files []File) error {
+	clone, err := gitrepo.Locate(cfg.Root)
+	if err != nil {
+		return err
+	}
+	c := workCopy{path: cfg.PathList}
+	if c.head, err = clone.Resolve("HEAD"); err != nil {
+		return err
+	}
+	now, _, err := c.state(ctx, cfg.Root)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		entry, changed := now[f.Path]
+		if !changed {
+			if entry, err = c.committed(ctx, clone, f.Path); err != nil {
+				return err
+			}
+		}
+		if entry != f.Before {
+			return fmt.Errorf("%s %w: look at both, and decide 'fixed'", f.Path, ErrEdited)
+		}
+	}
+	return nil
+}
+
+// committed returns what the commit head has at a path.
+func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name string) (string, error) {
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: c.path})
+	if err != nil {
+		return "", err
+	}
+	defer repo.Close()
+	tree, err := repo.TreeID(ctx, c.head)
+	if err != nil {
+		return "", err
+	}
+	without, err := repo.EditTree(ctx, tree, []gitrepo.TreeEdit{{Path: name}})
+	if err != nil {
+		return "", err
+	}
+	changes, err := repo.TreeChanges(ctx, without, tree)
+	for _, ch := range changes {
+		if ch.Path == name {
+			return entry(ch.NewMode, ch.NewOID), err
+		}
+	}
+	return "", err
+}
+
+// put writes the file next to its place and moves it there, so that nobody sees half of
+// it. It follows no links, and leaves the workspace's owner its files.
+func (f File) put(root *os.Root) error {
+	name := filepath.FromSlash(f.Path)
+	dir := filepath.FromSlash(path.Dir(f.Path))
+	if f.Mode == "" {
+		if err := root.Remove(name); err != nil && !isMissing(err) {
+			return err
+		}
+		for d := dir; d != "."; d = filepath.Dir(d) { // git keeps no empty directories
+			if root.Remove(d) != nil {
+				break
+			}
+		}
+		return nil
+	}
+	if err := root.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	temp := filepath.Join(dir, ".airlock-"+rand.Text())
+	if err := f.write(root, temp); err != nil {
+		_ = root.Remove(temp)
+		return err
+	}
+	giveAway(root, temp)
+	if err := root.Rename(temp, name); err != nil {
+		_ = root.Remove(temp)
+		return err
+	}
+	return nil
+}
+
+func (f File) write(root *os.Root, name string) error {
+	if f.Mode == "120000" {
+		return root.Symlink(filepath.FromSlash(string(f.Content)), name)
+	}
+	mode := os.FileMode(0o644)
+	if f.Mode == "100755" {
+		mode = 0o755
+	}
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(f.Content); err != nil {
+		_ = file.Close()
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		_ = file.Close()
+		return err
+	}
+	return file.Close()
+}

@@ -1,0 +1,240 @@
+package fixer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/agentchanges"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// Limits of what a fix may change.
+const (
+	maxFiles = 2000
+	maxBytes = 64 << 20 // of all new contents together
+	maxIndex = 1 << 30  // bytes of git's index
+)
+
+// File is a file as a fix leaves it.
+type File struct {
+	Path string `json:"path"` // slash-separated, relative to the workspace
+	// Mode is git's: 100644, 100755 or, for a link, 120000; "" if the file is removed.
+	Mode    string `json:"mode,omitempty"`
+	Content []byte `json:"content,omitempty"` // of a link, its target
+	// Before is what git would store for the file before the fix: mode and object id, ""
+	// if there was none.
+	Before string `json:"before,omitempty"`
+}
+
+// workCopy is a copy of the workspace with a clone of its own, by which git can tell what
+// changes there. It borrows the workspace's objects.
+type workCopy struct {
+	dir, head, path string
+	before          map[string]string // what git would store, by path, where it is not what head has
+}
+
+// beginCopy gives a copy its clone, and reads what it contains.
+func beginCopy(ctx context.Context, cfg Config, dir string) (*workCopy, error) {
+	clone, err := gitrepo.Locate(cfg.Root)
+	if err != nil {
+		return nil, err
+	}
+	c := &workCopy{dir: dir, path: cfg.PathList}
+	if c.head, err = clone.Resolve("HEAD"); err != nil {
+		return nil, err
+	}
+	if err := makeClone(clone, dir, c.head); err != nil {
+		return nil, err
+	}
+	c.before, _, err = c.state(ctx, dir)
+	return c, err
+}
+
+// makeClone writes the clone's files. The index comes from the workspace's clone, so that
+// what is tracked there is tracked here.
+func makeClone(from *gitrepo.Clone, dir, head string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.RemoveAll(".git"); err != nil { // a worktree's is a file
+		return err
+	}
+	for _, sub := range []string{"objects/info", "objects/pack", "refs/heads", "info"} {
+		if err := root.MkdirAll(filepath.Join(".git", sub), 0o755); err != nil {
+			return err
+		}
+	}
+	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+	if len(head) == 64 {
+		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
+	}
+	if strings.ContainsAny(from.ObjectDir, "\n\"") {
+		return fmt.Errorf("the name of %s cannot be written into a list", from.ObjectDir)
+	}
+	files := map[string][]byte{"HEAD": []byte(head + "\n"), "config": []byte(config), "objects/info/alternates": []byte(from.ObjectDir + "\n")}
+	for name, source := range map[string]struct{ dir, name string }{
+		"index": {from.GitDir, "index"}, "info/exclude": {from.CommonDir, "info/exclude"}, "shallow": {from.CommonDir, "shallow"},
+	} {
+		data, _, err := gitrepo.ReadFile(source.dir, source.name, maxIndex)
+		if isMissing(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		files[name] = data
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := root.WriteFile(filepath.Join(".git", filepath.FromSlash(name)), files[name], 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// state returns what git would store of a work tree, by path, where it is not what the
+// commit head has, and what that has there instead.
+func (c *workCopy) state(ctx context.Context, dir string) (now, atHead map[string]string, err error) {
+	clone, err := gitrepo.Locate(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: c.path})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer repo.Close()
+	series, err := agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: dir, Bases: []string{c.head}})
+	if err != nil {
+		return nil, nil, err
+	}
+	from, err := repo.TreeID(ctx, c.head)
+	if err != nil {
+		return nil, nil, err
+	}
+	to := from
+	if n := len(series.Changes); n > 0 {
+		to = series.Changes[n-1].After
+	}
+	changes, err := repo.TreeChanges(ctx, from, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, atHead = map[string]string{}, map[string]string{}
+	for _, ch := range changes {
+		now[ch.Path], atHead[ch.Path] = entry(ch.NewMode, ch.NewOID), entry(ch.OldMode, ch.OldOID)
+	}
+	return now, atHead, nil
+}
+
+// entry is what git stores for a file: "" for none.
+func entry(mode, oid string) string {
+	if mode == "" {
+		return ""
+	}
+	return mode + " " + oid
+}
+
+// changes returns what has changed in the copy since its beginning, in the order of paths.
+func (c *workCopy) changes(ctx context.Context) ([]File, error) {
+	now, atHead, err := c.state(ctx, c.dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	paths := maps.Clone(now)
+	maps.Copy(paths, c.before)
+	var files []File
+	left := int64(maxBytes)
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		before, wasChanged := c.before[name]
+		after, isChanged := now[name]
+		if wasChanged == isChanged && before == after {
+			continue
+		}
+		if !wasChanged {
+			before = atHead[name]
+		}
+		f := File{Path: name, Before: before}
+		f.Mode, _, _ = strings.Cut(after, " ")
+		if !isChanged { // it is again as the commit has it
+			if f.Mode, err = modeOf(root, name); err != nil {
+				return nil, err
+			}
+		}
+		if len(files) == maxFiles {
+			return nil, fmt.Errorf("it changed more than %d files", maxFiles)
+		}
+		if f.Mode != "" {
+			if f.Content, err = content(root, f, left); err != nil {
+				return nil, err
+			}
+		}
+		left -= int64(len(f.Content))
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// modeOf returns git's mode of a file, "" if it is not there.
+func modeOf(root *os.Root, name string) (string, error) {
+	info, err := root.Lstat(filepath.FromSlash(name))
+	switch {
+	case isMissing(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	case info.Mode()&os.ModeSymlink != 0:
+		return "120000", nil
+	case info.Mode().Perm()&0o111 != 0:
+		return "100755", nil
+	}
+	return "100644", nil
+}
+
+// content reads a file of the copy, which a stranger's program has written: it follows no
+// link and waits for nothing.
+func content(root *os.Root, f File, limit int64) ([]byte, error) {
+	name := filepath.FromSlash(f.Path)
+	switch f.Mode {
+	case "120000":
+		target, err := root.Readlink(name)
+		return []byte(filepath.ToSlash(target)), err
+	case "100644", "100755":
+	default:
+		return nil, fmt.Errorf("%s is neither a file nor a link", f.Path)
+	}
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file any more", f.Path)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("its changes are larger than %d MiB", maxBytes>>20)
+	}
+	return data, err
+}
+
+// ErrEdited reports that somebody changed a file of the workspace while it was mended.
+var ErrEdited = errors.New("was changed in the workspace while it was mended")

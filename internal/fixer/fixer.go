@@ -1,0 +1,231 @@
+// Package fixer has a command mend what a fix request lists, in a copy of the workspace,
+// and takes over what it changed there.
+package fixer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Config describes the command and the workspace that it mends.
+type Config struct {
+	Command []string // required: the program and its arguments; no shell reads them
+	Root    string   // required: the absolute path of a git work tree's root
+	Environ []string // required: this process's environment
+	// Pass names variables of Environ that the command gets besides those that toolchains
+	// need: its keys. CheckVariable must accept them.
+	Pass     []string
+	PathList string              // where git is found
+	Mask     func(string) string // required: removes secrets from what the command printed
+}
+
+// grace is the time between asking the command to end and killing it.
+const grace = 5 * time.Second
+
+// maxAnswer is how much of what the command prints is read, in bytes.
+const maxAnswer = 1 << 20
+
+// tokens are variables that contain GitHub's tokens, or lead to them.
+var tokens = []string{"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_PAT", "GH_PAT",
+	"ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_URL"}
+
+// CheckVariable returns an error if a variable cannot be passed to the command.
+func CheckVariable(name string) error {
+	if slices.Contains(tokens, strings.ToUpper(name)) || strings.HasPrefix(strings.ToUpper(name), "INPUT_") {
+		return errors.New("may contain GitHub's token, which a fixer never gets: it changes files, and Airlock delivers them")
+	}
+	return nil
+}
+
+// Result is what a fix came to.
+type Result struct {
+	// Files are what changed. They are not in the workspace before Apply.
+	Files []File `json:"files"`
+	// Fixes are what the command says it mended.
+	Fixes []string `json:"fixes,omitempty"`
+	// Failed is why the command did not do its work; Nonsense is why its answer is no answer
+	// to the request. At most one of them is set.
+	Failed   string `json:"failed,omitempty"`
+	Nonsense string `json:"nonsense,omitempty"`
+}
+
+// Paths returns the names of the files that changed.
+func (r Result) Paths() []string {
+	paths := make([]string, len(r.Files))
+	for i, f := range r.Files {
+		paths[i] = f.Path
+	}
+	return paths
+}
+
+// Run runs the command on a copy of the workspace, with the request on its standard input:
+// as the Markdown of spec 003, then as JSON in a fenced block. AIRLOCK_FIX_REQUEST and
+// AIRLOCK_FIX_ATTEMPT in its environment name the request and how often it was made.
+// notice, unless nil, is what was wrong with the answer before, and comes first.
+//
+// Whatever the command does is a Result. The error is the context's, or says why nothing
+// could be run.
+func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixloop.Message, attempt int) (Result, error) {
+	place, err := open(ctx, cfg)
+	if err != nil {
+		return Result{}, fmt.Errorf("a fixer needs a copy of the workspace: %w", err)
+	}
+	defer place.close()
+	copied, err := beginCopy(ctx, cfg, place.dir())
+	if err != nil {
+		return Result{}, fmt.Errorf("a fixer's changes are told by git: %w", err)
+	}
+	stdin, err := prompt(request, notice)
+	if err != nil {
+		return Result{}, err
+	}
+	run, err := place.run(ctx, command.Spec{
+		Program: cfg.Command[0], Args: cfg.Command[1:], Dir: place.dir(), Stdin: strings.NewReader(stdin), Grace: grace, OutputLimit: maxAnswer,
+		Env: append(cfg.passed(), fmt.Sprintf("AIRLOCK_FIX_REQUEST=%s", request.ID), fmt.Sprintf("AIRLOCK_FIX_ATTEMPT=%d", attempt)),
+	})
+	switch {
+	case ctx.Err() != nil:
+		return Result{}, context.Cause(ctx)
+	case err != nil:
+		return Result{Failed: "it cannot be run: " + cfg.Mask(err.Error())}, nil
+	case !run.OK():
+		return Result{Failed: cfg.Mask(failure(run))}, nil
+	}
+	result := answer(cfg.Mask(run.Stdout.String()), request)
+	if result.Nonsense != "" {
+		return result, nil
+	}
+	if result.Files, err = copied.changes(ctx); err != nil {
+		if ctx.Err() != nil {
+			return Result{}, context.Cause(ctx)
+		}
+		return Result{Failed: "what it changed cannot be taken over: " + cfg.Mask(err.Error())}, nil
+	}
+	return result, nil
+}
+
+// prompt writes what the command reads.
+func prompt(request fixloop.Message, notice *fixloop.Message) (string, error) {
+	raw, err := json.MarshalIndent(request, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	out := request.Markdown() + "\n```json\n" + string(raw) + "\n```\n"
+	if notice != nil {
+		out = notice.Markdown() + "\n" + out
+	}
+	return out, nil
+}
+
+// passed returns the variables that Pass names.
+func (c Config) passed() (env []string) {
+	for _, e := range c.Environ {
+		if name, _, ok := strings.Cut(e, "="); ok && slices.Contains(c.Pass, name) && CheckVariable(name) == nil {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// failure describes how the command ended, with the end of what it printed as an error.
+func failure(run command.Result) string {
+	how := fmt.Sprintf("it ended with exit code %d", run.ExitCode)
+	if run.Signal != "" {
+		how = "it was ended by the signal " + run.Signal
+	}
+	said := strings.TrimSpace(run.Stderr.String())
+	if said == "" {
+		said = strings.TrimSpace(run.Stdout.String())
+	}
+	if lines := strings.Split(said, "\n"); len(lines) > 20 {
+		said = strings.Join(lines[len(lines)-20:], "\n")
+	}
+	if said == "" {
+		return how + " and said nothing"
+	}
+	return how + ": " + said
+}
+
+// answer reads what the command printed. A fix completion signal of spec 003 has to be that
+// of the request; any other message of the protocol is no answer; prose is not read: that
+// the command ended well says that it is done, and the checks say whether it is.
+func answer(printed string, request fixloop.Message) Result {
+	messages, err := fixloop.ParseAll(printed)
+	switch {
+	case err != nil && mentionsSignal(printed):
+		return Result{Nonsense: err.Error()}
+	case err != nil:
+		return Result{}
+	}
+	want := strings.Replace(request.ID, "FIXREQ-", "FIXDONE-", 1)
+	m := messages[len(messages)-1]
+	switch {
+	case m.Type != fixloop.FixCompletion:
+		return Result{Nonsense: fmt.Sprintf("it answers with a message of type %s (%s) instead of a fix completion signal, %s", m.Type, text.OneLine(m.ID), want)}
+	case m.ID != want:
+		return Result{Nonsense: fmt.Sprintf("its fix completion signal is %s instead of %s", text.OneLine(m.ID), want)}
+	}
+	return Result{Fixes: m.Fixes}
+}
+
+// mentionsSignal reports whether a text is meant to be a message of the protocol.
+func mentionsSignal(printed string) bool {
+	return strings.Contains(printed, "## Fix Completion") || strings.Contains(printed, "**Message ID**")
+}
+
+// place is where the command runs.
+type place struct {
+	dir   func() string
+	run   func(context.Context, command.Spec) (command.Result, error)
+	close func()
+}
+
+// open copies the workspace. Root's fixer runs as a user that owns nothing; another user's
+// runs as that user, in an environment from zero, and ends with everything it started when
+// this process ends.
+func open(ctx context.Context, cfg Config) (*place, error) {
+	sandbox, err := isolate.Open(ctx, isolate.Config{Workspace: cfg.Root, Environ: cfg.Environ})
+	if err != nil {
+		return nil, err
+	}
+	if sandbox.Apart() {
+		return &place{sandbox.Dir, sandbox.Run, func() { _ = sandbox.Close() }}, nil
+	}
+	_ = sandbox.Close()
+	scratch, err := isolate.OpenScratch(ctx, isolate.Config{Workspace: cfg.Root, Environ: cfg.base()})
+	if err != nil {
+		return nil, err
+	}
+	run := func(ctx context.Context, spec command.Spec) (command.Result, error) {
+		spec.Supervised = true
+		return scratch.Run(ctx, spec)
+	}
+	return &place{scratch.Dir, run, func() { _ = scratch.Close() }}, nil
+}
+
+// base returns the environment that a command of this user begins with: what toolchains
+// need, the user's home, and nothing else.
+func (c Config) base() []string {
+	names := append(isolate.DefaultPass(), "PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+	env := []string{"CI=true"}
+	for _, e := range c.Environ {
+		if name, _, ok := strings.Cut(e, "="); ok && slices.Contains(names, name) {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// isMissing reports whether a file is not there.
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

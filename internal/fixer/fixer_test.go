@@ -1,0 +1,222 @@
+package fixer_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/fixer"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+)
+
+func TestMain(m *testing.M) {
+	command.EnterChild(os.Args)
+	os.Exit(m.Run())
+}
+
+var request = fixloop.Message{Type: fixloop.FixRequest, ID: "FIXREQ-7-1", Issue: 7, Iteration: 1, Max: 5, From: fixloop.Orchestrator, To: fixloop.Fixer,
+	Priority: fixloop.PriorityHigh, Checks: []fixloop.Check{fixloop.Tests}, Failures: []fixloop.Failure{{Check: fixloop.Tests, Message: "TestTotal failed", Path: "shop.go", Line: 3}}}
+
+// work makes a work tree with a commit and changes that are not committed.
+func work(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "shop.go", "package shop\n")
+	write(t, dir, "old.go", "package shop\n")
+	write(t, dir, "run.sh", "true\n")
+	write(t, dir, ".gitignore", "made/\n")
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x"}} {
+		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	write(t, dir, "shop.go", "package shop\n\nvar Total = 1\n")
+	write(t, dir, "new.go", "package shop\n")
+	return dir
+}
+
+func write(t *testing.T, dir, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+func config(dir string, words ...string) fixer.Config {
+	return fixer.Config{Command: words, Root: dir, PathList: os.Getenv("PATH"), Mask: func(s string) string { return s },
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "MODEL_KEY=abc", "OTHER=x", "GITHUB_TOKEN=ghs_secret"}, Pass: []string{"MODEL_KEY", "GITHUB_TOKEN"}}
+}
+
+func run(t *testing.T, cfg fixer.Config) fixer.Result {
+	t.Helper()
+	r, err := fixer.Run(t.Context(), cfg, request, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestWhatChangesIsTakenOver(t *testing.T) {
+	dir := work(t)
+	cfg := config(dir, "sh", "-c", `
+		cat > request.md                      # what it reads
+		env > seen.txt
+		echo 'var More = 2' >> shop.go        # changed before already
+		rm old.go new.go
+		chmod +x run.sh
+		mkdir -p deep/er made && echo x > deep/er/file && echo y > made/ignored
+		ln -s run.sh link`)
+	r := run(t, cfg)
+	if r.Failed != "" || r.Nonsense != "" {
+		t.Fatalf("%+v", r)
+	}
+	want := []string{"deep/er/file", "link", "new.go", "old.go", "request.md", "run.sh", "seen.txt", "shop.go"}
+	if !slices.Equal(r.Paths(), want) {
+		t.Errorf("changed %q, want %q", r.Paths(), want)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "deep")); err == nil {
+		t.Error("the workspace changed before Apply")
+	}
+	for range 2 { // the second time finds it done
+		if err := r.Apply(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, dir, "shop.go"); got != "package shop\n\nvar Total = 1\nvar More = 2\n" {
+		t.Errorf("shop.go is %q", got)
+	}
+	for _, name := range []string{"old.go", "new.go", "made"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is there", name)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "run.sh")); err != nil || info.Mode().Perm()&0o100 == 0 {
+		t.Errorf("run.sh: %v, %v", info, err)
+	}
+	if target, err := os.Readlink(filepath.Join(dir, "link")); target != "run.sh" {
+		t.Errorf("the link goes to %q, %v", target, err)
+	}
+	got := read(t, dir, "request.md")
+	if m, err := fixloop.Parse(got); err != nil || m.ID != request.ID || !strings.Contains(got, "```json\n{") || !strings.Contains(got, "TestTotal failed") {
+		t.Errorf("it read %q, %v", got, err)
+	}
+	env := read(t, dir, "seen.txt")
+	for name, passed := range map[string]bool{"MODEL_KEY=abc": true, "AIRLOCK_FIX_REQUEST=FIXREQ-7-1": true, "AIRLOCK_FIX_ATTEMPT=1": true, "OTHER=": false, "ghs_secret": false} {
+		if strings.Contains(env, name) != passed {
+			t.Errorf("its environment has %s: %t\n%s", name, !passed, env)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	done := strings.ReplaceAll(fixloop.Message{Type: fixloop.FixCompletion, ID: "FIXDONE-7-1", From: fixloop.Fixer, To: fixloop.Orchestrator, Priority: fixloop.PriorityHigh,
+		Issue: 7, Iteration: 1, Time: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Fixes: []string{"Corrected the total"}, Checks: []fixloop.Check{fixloop.Tests}}.Markdown(), "'", "")
+	dir := work(t)
+	for _, c := range []struct {
+		name, script, fixes, failed, nonsense string
+	}{
+		{name: "nothing", script: `true`},
+		{name: "prose", script: `echo "I mended it. ## Well done"`},
+		{name: "a signal", script: "cat <<'E'\n" + done + "\nE", fixes: "Corrected the total"},
+		{name: "another round's signal", script: "cat <<'E'\n" + strings.ReplaceAll(done, "7-1", "7-2") + "\nE", nonsense: "FIXDONE-7-2 instead of FIXDONE-7-1"},
+		{name: "half a signal", script: `printf '## Fix Completion\n\n**Message ID**: FIXDONE-7-1\n'`, nonsense: "is missing"},
+		{name: "an echo", script: `cat`, nonsense: "instead of a fix completion signal, FIXDONE-7-1"},
+		{name: "a failure", script: `echo "no more credit" >&2; exit 3`, failed: "it ended with exit code 3: no more credit"},
+		{name: "a signal of the system", script: `kill -SEGV $$`, failed: "segmentation fault"},
+		{name: "silence", script: `exit 1`, failed: "exit code 1 and said nothing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := run(t, config(dir, "sh", "-c", c.script))
+			if len(r.Files) > 0 || strings.Join(r.Fixes, ";") != c.fixes ||
+				(r.Failed == "") != (c.failed == "") || !strings.Contains(r.Failed, c.failed) || (r.Nonsense == "") != (c.nonsense == "") || !strings.Contains(r.Nonsense, c.nonsense) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+	t.Run("no program", func(t *testing.T) {
+		if r := run(t, config(dir, "no-such-fixer")); !strings.Contains(r.Failed, "cannot be run") {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestAHangingFixerEndsWithItsContext(t *testing.T) {
+	nobody := errors.New("nobody waits any more")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 500*time.Millisecond, nobody)
+	defer cancel()
+	if _, err := fixer.Run(ctx, config(work(t), "sleep", "1000"), request, nil, 1); !errors.Is(err, nobody) {
+		t.Errorf("Run = %v, want the context's cause", err)
+	}
+}
+
+// What somebody edits while the fixer works is not overwritten.
+func TestAnEditMeanwhile(t *testing.T) {
+	for _, name := range []string{"shop.go", "run.sh", "fresh.go"} {
+		dir := work(t)
+		cfg := config(dir, "sh", "-c", "echo mended > "+name+"; echo mended > other.go")
+		r := run(t, cfg)
+		write(t, dir, name, "by hand\n")
+		if err := r.Apply(t.Context(), cfg); !errors.Is(err, fixer.ErrEdited) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: Apply = %v, want ErrEdited", name, err)
+		}
+		if read(t, dir, name) != "by hand\n" || !strings.Contains(read(t, dir, "other.go"), "no such file") {
+			t.Errorf("%s: something was written", name)
+		}
+	}
+}
+
+// A fixer's copy is a stranger's: what it does to its clone, or puts in the place of a
+// file, leads nowhere.
+func TestAHostileCopy(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("top secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range map[string]string{
+		"a link to a secret": `rm shop.go && ln -s ` + secret + ` shop.go`,
+		"a pipe":             `rm shop.go && mkfifo shop.go`,
+		"no clone":           `rm -rf .git; true`,
+		"too much":           `head -c 70000000 /dev/zero > big`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := work(t)
+			cfg := config(dir, "sh", "-c", script)
+			r := run(t, cfg)
+			for _, f := range r.Files {
+				if strings.Contains(string(f.Content), "top secret") {
+					t.Errorf("%s has the secret", f.Path)
+				}
+			}
+			if err := r.Apply(t.Context(), cfg); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestTokensAreNotPassed(t *testing.T) {
+	for name, ok := range map[string]bool{"ANTHROPIC_API_KEY": true, "GITHUB_TOKEN": false, "gh_token": false, "INPUT_TOKEN": false, "ACTIONS_RUNTIME_TOKEN": false} {
+		if err := fixer.CheckVariable(name); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
