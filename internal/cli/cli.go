@@ -106,7 +106,7 @@ be judged, or the results could not be written.`,
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	root.AddCommand(newCollect(env), newApply(env), newCheck(env), newVerify(env), newValidate(env), newSanitize(env), newInstructions(env), newMCP(env), newAction(env),
+	root.AddCommand(newCollect(env), newApply(env), newCheck(env), newVerify(env), newLoop(env), newValidate(env), newSanitize(env), newInstructions(env), newMCP(env), newAction(env),
 		newSchema(env), newVersion(env))
 	root.AddCommand(newAgents(env), newToken(env))
 	return root

@@ -125,7 +125,7 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 		if err != nil {
 			return err
 		}
-		loop, opened = Loop{ID: l.Repository + "#" + strconv.Itoa(l.Issue) + "." + strconv.Itoa(l.Ordinal), State: state, Settings: settings}, true
+		loop, opened = Loop{ID: NextID(l.Repository, l.Issue, l.Ordinal-1), State: state, Settings: settings}, true
 		if _, err := tx.Exec(ctx, `INSERT INTO loops (id, repository, issue, ordinal, state, status, outcome, idle, due, settings) VALUES ($1, $2, $3, $4, '', '', '', 0, 0, $5)`,
 			loop.ID, l.Repository, l.Issue, l.Ordinal, string(settings)); err != nil {
 			return err
@@ -136,6 +136,11 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 		return b.engine.Enqueue(tx, engine.Request{Queue: queue(loop.ID), Workflow: workflow, ID: workflowID(loop.ID), Input: loop.ID})
 	})
 	return loop, opened, err
+}
+
+// NextID returns the ID of the loop that follows the one with an ordinal, 0 for none.
+func NextID(repository string, issue, last int) string {
+	return repository + "#" + strconv.Itoa(issue) + "." + strconv.Itoa(last+1)
 }
 
 // Apply sends a loop an event, once for each key. The error is a *fixloop.Refused if it

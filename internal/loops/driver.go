@@ -41,8 +41,8 @@ type Config struct {
 	Lease    time.Duration
 	Queue    string // required: that of the loops to drive
 	// Hands returns who does the work of these loops.
-	Hands func(*Book) Hands // required
-	Logger   *slog.Logger
+	Hands  func(*Book) Hands // required
+	Logger *slog.Logger
 	// Poll is how often the queue is looked at; 0 for the engine's default.
 	Poll time.Duration
 }

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/fixer"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+type loopStartFlags struct {
+	loopFlags
+	fixer, base, config, title string
+	passEnv                    []string
+	iterations                 int
+	fixTime, checkTime         time.Duration
+	wait                       bool
+	given                      func(flag string) bool
+}
+
+func newLoopStart(env Environment) *cobra.Command {
+	var f loopStartFlags
+	cmd := &cobra.Command{
+		Use:   "start",
+		Short: "Begin a loop, or go on with the one that is open",
+		Long: `Begin the fix loop of a pull request, or go on with the one that is open, also after a
+crash; after a loop that has ended, the next one begins. The settings are kept: to go
+on, the number is enough.
+
+--fixer is a command that mends what the checks find: it gets the fix request on its
+standard input, as Markdown and as JSON, in a copy of the work tree, and what it
+changes there is taken over when it ends well. No shell reads the command. It gets the
+variables that toolchains need and those that --pass-env names, never GitHub's token.
+Without --fixer a person mends: with a commit, which is noticed, or in place, and then
+'airlock loop decide --issue N fixed'.
+
+The command ends when the loop has ended, or when a person has to decide; --wait waits
+for the decision. Progress goes to standard error, the state in the end to standard
+output as JSON, unless that is a terminal.
+Exit codes: 0 if all checks pass, 1 if the loop ended otherwise or waits for a
+decision, 2 for wrong usage, 3 if Airlock itself failed or was interrupted; the loop
+stays open then.`,
+		Example: `  airlock loop start --issue 7 --fixer "claude -p" --pass-env ANTHROPIC_API_KEY
+  airlock loop start --issue 7
+  airlock loop start --issue 7 --fixer ./mend.sh --max-iterations 3`,
+		Args: cobra.NoArgs,
+	}
+	f.register(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.fixer, "fixer", "", `the command that mends (default: a person does)`)
+	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that the fixer gets, such as its keys")
+	flags.StringVar(&f.base, "base", "", "the branch, tag or commit to compare with (default: the default branch)")
+	flags.StringVar(&f.config, "config", "", configUsage)
+	flags.StringVar(&f.title, "title", "", "the pull request's title, for the log")
+	flags.IntVar(&f.iterations, "max-iterations", 5, "how many iterations a new loop has before it is escalated")
+	flags.DurationVar(&f.fixTime, "fix-timeout", 30*time.Minute, "the time that a fix of a new loop has before a reminder; 5 minutes later it is escalated")
+	flags.DurationVar(&f.checkTime, "check-timeout", 30*time.Minute, "the same for a validation")
+	flags.BoolVar(&f.wait, "wait", false, "wait for a person's decision instead of ending")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		f.given = cmd.Flags().Changed
+		return startLoop(cmd.Context(), env, f)
+	}
+	return cmd
+}
+
+func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
+	repository, _, err := f.key(env)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	st, err := f.open(ctx, env)
+	if err != nil {
+		return err
+	}
+	l, err := loops.NewBook(st).Find(ctx, repository, f.issue, 0)
+	if err != nil && !errors.Is(err, loops.ErrNoLoop) {
+		st.Close()
+		return exitcode.FailedError(err)
+	}
+	resumed := err == nil && l.State.Outcome() == fixloop.Running
+	if !resumed {
+		l.ID = loops.NextID(repository, f.issue, l.State.Loop().Ordinal)
+	}
+	settings, err := f.settings(env, l, resumed)
+	if err != nil {
+		st.Close()
+		return exitcode.UsageError(err)
+	}
+	h, err := newLoopHands(env, settings, f.wait)
+	if err != nil {
+		st.Close()
+		return err
+	}
+	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(l.ID), Queue: loops.OfOne(l.ID), Logger: engineLog(env),
+		Hands: func(b *loops.Book) loops.Hands { h.book = b; return h }})
+	if errors.Is(err, engine.ErrRunning) {
+		return exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", l.ID, f.issue))
+	}
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	defer d.Close()
+	return f.drive(ctx, env, d, h, repository)
+}
+
+// drive begins the loop, or goes on with it, and returns how it ended.
+func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Driver, h *loopHands, repository string) error {
+	raw, err := json.Marshal(h.settings)
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	l, opened, err := d.Start(ctx, fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title,
+		Limits: fixloop.Limits{Iterations: f.iterations, Fix: f.fixTime, Validation: f.checkTime, Revalidation: f.checkTime}}, raw, loops.OfOne)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	if !opened {
+		fmt.Fprintf(env.Stderr, "airlock: going on with %s\n", fixloop.NewLog(l.State, nil, time.Now()).Headline())
+		if e, ok := h.pushed(l.State.Work()); ok { // a commit that was made meanwhile is the manual fix
+			var refused *fixloop.Refused
+			if err := d.Apply(ctx, l.ID, "push/"+e.Head, e); err != nil && !errors.As(err, &refused) {
+				return exitcode.FailedError(err)
+			}
+		}
+	}
+	l, err = d.Wait(ctx, l.ID, !f.wait)
+	if ctx.Err() != nil {
+		return exitcode.FailedError(fmt.Errorf("interrupted; the loop stays open, and 'airlock loop start --issue %d' goes on", f.issue))
+	}
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	fmt.Fprintln(env.Stderr, "airlock: "+fixloop.NewLog(l.State, nil, time.Now()).Headline())
+	fmt.Fprintln(env.Stderr, nextStep(l, false))
+	if f.wantsJSON(env) {
+		if err := printJSON(env, documentOf(l, false)); err != nil {
+			return err
+		}
+	}
+	if l.State.Outcome() == fixloop.Succeeded {
+		return nil
+	}
+	return exitcode.ErrFindings
+}
+
+// settings returns what the loop is driven with: the flags, and where they say nothing,
+// what the open loop was driven with before.
+func (f loopStartFlags) settings(env Environment, l loops.Loop, resumed bool) (s loopSettings, err error) {
+	if resumed {
+		if s, err = readSettings(l); err != nil {
+			return s, err
+		}
+	}
+	if f.given("dir") || s.Dir == "" {
+		if s.Dir, err = filepath.Abs(f.dir); err != nil {
+			return s, err
+		}
+	}
+	if f.given("base") {
+		s.Base = f.base
+	}
+	if f.given("config") {
+		if s.Config, err = filepath.Abs(f.config); err != nil {
+			return s, err
+		}
+	}
+	if f.given("fixer") {
+		if s.Fixer = nil; strings.TrimSpace(f.fixer) != "" {
+			if s.Fixer, err = phase.SplitWords(f.fixer); err != nil {
+				return s, fmt.Errorf("--fixer: %w", err)
+			}
+		}
+	}
+	if f.given("pass-env") {
+		s.PassEnv = f.passEnv
+	}
+	for _, name := range s.PassEnv {
+		if err := cmp.Or(config.CheckVariable(name), fixer.CheckVariable(name)); err != nil {
+			return s, fmt.Errorf("--pass-env: %q %w", name, err)
+		}
+	}
+	if len(s.Fixer) > 0 {
+		// The command runs in a copy: a path is relative to where the user is now.
+		if strings.ContainsRune(s.Fixer[0], filepath.Separator) {
+			if s.Fixer[0], err = filepath.Abs(s.Fixer[0]); err != nil {
+				return s, err
+			}
+		}
+		if _, err := command.LookPath(s.Fixer[0], env.Getenv("PATH")); err != nil {
+			return s, fmt.Errorf("--fixer: %w", err)
+		}
+	}
+	return s, s.workDir()
+}
