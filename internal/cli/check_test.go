@@ -111,7 +111,7 @@ func TestCheckRefusesBeforeItRuns(t *testing.T) {
 	}
 	p.commit(t, map[string]string{"a.js": "one\n"})
 	code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--base", "HEAD~3")
-	if code != 2 || !strings.Contains(stderr, `--base: "HEAD~3" is neither`) || strings.Contains(stderr, "changes-base") {
+	if code != 2 || !strings.Contains(stderr, `--base: "HEAD~3" names no commit of the clone`) || strings.Contains(stderr, "changes-base") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
