@@ -73,6 +73,7 @@ var layers = []struct {
 	{"internal/agents", "text schema store"},
 	{"internal/access", "store"},
 	{"internal/runs", "text schema command store engine agents"},
+	{"internal/httpapi", "crash schema access agents runs"},
 	{"internal/server", "text crash safeoutput guide doors"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},
@@ -97,6 +98,8 @@ var onlyImporter = map[string]string{
 	"github.com/dbos-inc/dbos-transact-golang/dbos/internals": "internal/engine",
 	"github.com/rogpeppe/go-internal/diff":                    "internal/toolreport",
 	"github.com/modelcontextprotocol/go-sdk/mcp":              "internal/server",
+	"github.com/prometheus/client_golang/prometheus":          "internal/httpapi",
+	"golang.org/x/time/rate":                                  "internal/httpapi",
 	// Nobody: no text of an agent can become a program (rule R15).
 	"text/template": "no package",
 	"html/template": "no package",

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
@@ -15,8 +16,27 @@ import (
 // is safe for concurrent use, also by several processes on one store.
 type Registry struct {
 	Validator
+	// Rules are what a schema cannot express of the parameters of agents built in, by
+	// their names. They are called with parameters that conform to the schema.
+	Rules map[string]func(parameters []byte) []schema.Violation
+
 	store *store.Store
 	fixed map[string]Blueprint // by name
+}
+
+// Parameters is Validator.Parameters, with the rules of agents built in.
+func (r *Registry) Parameters(b Blueprint, parameters []byte) error {
+	if err := r.Validator.Parameters(b, parameters); err != nil {
+		return err
+	}
+	rule, ok := r.Rules[b.Name]
+	if !ok || b.Source != BuiltIn {
+		return nil
+	}
+	if violations := rule(parameters); len(violations) > 0 {
+		return &ParameterError{b.Name, violations, b.Schema()}
+	}
+	return nil
 }
 
 // New returns the registry of a store that was opened with Tables. The fixed blueprints,

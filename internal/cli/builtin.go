@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// newBuiltIn returns the command by which a worker carries out an agent that is built in,
+// as it does any other: parameters on standard input, JSON on standard output. A process
+// of its own can be stopped with everything that it started.
+func newBuiltIn(env Environment) *cobra.Command {
+	var configFile string
+	cmd := &cobra.Command{
+		Use: "builtin NAME", Short: "Carry out an agent that is built in", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch args[0] {
+			case agents.PhaseValidation:
+				return builtInValidation(cmd.Context(), env, configFile)
+			case agents.CollectOutput:
+				return builtInCollection(cmd.Context(), env)
+			}
+			return exitcode.UsageError(fmt.Errorf("there is no agent %q built in", args[0]))
+		},
+	}
+	cmd.Flags().StringVar(&configFile, "config", "", configUsage)
+	return cmd
+}
+
+// builtInValidation is 'airlock check --input -'. A validation that fails is an answer.
+func builtInValidation(ctx context.Context, env Environment, configFile string) error {
+	var out bytes.Buffer
+	answering := env
+	answering.Stdout = &out
+	err := runCheck(ctx, answering, checkFlags{input: "-", config: configFile, json: true, given: func(string) bool { return false }})
+	var exit *exitcode.Error
+	if out.Len() == 0 || err != nil && (!errors.As(err, &exit) || exit.Code == exitcode.Failed) {
+		return err
+	}
+	_, err = env.Stdout.Write(out.Bytes())
+	return err
+}
+
+// builtInCollection is 'airlock collect' with the lines and the policy of its parameters.
+func builtInCollection(ctx context.Context, env Environment) error {
+	var in struct {
+		Lines  json.RawMessage
+		Policy json.RawMessage
+		Strict bool
+	}
+	if err := json.NewDecoder(env.Stdin).Decode(&in); err != nil {
+		return exitcode.UsageError(err)
+	}
+	var cfg config.SafeOutputs
+	if in.Policy != nil {
+		var err error
+		if cfg, err = config.Parse("policy", in.Policy); err != nil {
+			return exitcode.UsageError(err)
+		}
+	}
+	gate, err := newGate(env, cfg, in.Strict, "")
+	if err != nil {
+		return err
+	}
+	lines, err := linesOf(in.Lines)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	_, err = gate.Write(ctx, lines, intake.Documents{Output: env.Stdout}, true)
+	return err
+}
+
+// linesOf returns JSON lines that are one text, or a list of objects.
+func linesOf(raw json.RawMessage) (io.Reader, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return strings.NewReader(text), nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for _, item := range list {
+		if err := json.Compact(&b, item); err != nil {
+			return nil, err
+		}
+		b.WriteByte('\n')
+	}
+	return &b, nil
+}
+
+// builtInRules returns what holds for parameters that come over the wire: they name no
+// command but the owner's, and no directory outside of root.
+func builtInRules(root string, owner config.SafeOutputs) map[string]func([]byte) []schema.Violation {
+	return map[string]func([]byte) []schema.Violation{
+		agents.PhaseValidation: func(parameters []byte) []schema.Violation { return validationRule(parameters, root, owner.Checks) },
+		agents.CollectOutput:   collectionRule,
+	}
+}
+
+func validationRule(parameters []byte, root string, owner config.Checks) (violations []schema.Violation) {
+	var in struct {
+		WorkingDirectory string `json:"working_directory"`
+		FormatCommand    string `json:"format_command"`
+		LintCommand      string `json:"lint_command"`
+		BuildCommand     string `json:"build_command"`
+		TestCommand      string `json:"test_command"`
+	}
+	if err := json.Unmarshal(parameters, &in); err != nil {
+		return []schema.Violation{{Path: "$", Message: err.Error()}}
+	}
+	for _, c := range []struct{ member, given, configured string }{
+		{"build_command", in.BuildCommand, owner.BuildCommand}, {"format_command", in.FormatCommand, owner.FormatCommand},
+		{"lint_command", in.LintCommand, owner.LintCommand}, {"test_command", in.TestCommand, owner.TestCommand},
+	} {
+		if c.given != "" && c.given != c.configured {
+			violations = append(violations, schema.Violation{Path: "$." + c.member, Message: schema.Quote(c.given) + " is not the command that the server's owner configured: leave it out", SchemaPath: "properties." + c.member})
+		}
+	}
+	if !isBelow(root, in.WorkingDirectory) {
+		violations = append(violations, schema.Violation{Path: "$.working_directory", Message: schema.Quote(in.WorkingDirectory) + " is not a directory below the server's root", SchemaPath: "properties.working_directory"})
+	}
+	return violations
+}
+
+// isBelow reports whether a directory is root or below it, with every symbolic link
+// followed.
+func isBelow(root, dir string) bool {
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return false
+	}
+	dir, err = filepath.EvalSymlinks(dir)
+	if err != nil || !isDirectory(dir) {
+		return false
+	}
+	rel, err := filepath.Rel(root, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func collectionRule(parameters []byte) []schema.Violation {
+	var in struct{ Policy json.RawMessage }
+	if err := json.Unmarshal(parameters, &in); err != nil {
+		return []schema.Violation{{Path: "$", Message: err.Error()}}
+	}
+	if in.Policy == nil {
+		return nil
+	}
+	if _, err := config.Parse("policy", in.Policy); err != nil {
+		return []schema.Violation{{Path: "$.policy", Message: strings.ReplaceAll(err.Error(), "\n", "; "), SchemaPath: "properties.policy"}}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/time/rate"
+
+	"github.com/agent-airlock/airlock/internal/access"
+)
+
+// admit decides whether a request may reach its handler, and for whom.
+func (s *Server) admit(r *http.Request, rt *route) (access.Grant, error) {
+	if err := s.checkOrigin(r); err != nil {
+		return access.Grant{}, err
+	}
+	if rt.scope == "" {
+		return access.Grant{Name: "anybody"}, nil
+	}
+	grant, err := s.identify(r)
+	if err != nil {
+		return grant, err
+	}
+	if !grant.Allows(rt.scope) {
+		return grant, refuse(http.StatusForbidden, "forbidden", "the token %s does not have the scope %s", grant.Name, rt.scope)
+	}
+	return grant, s.limit(grant.Name)
+}
+
+// checkOrigin refuses requests that a page of another site has a browser send: those by a
+// name that the site's owner made point here (DNS rebinding), and those across sites.
+func (s *Server) checkOrigin(r *http.Request) error {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(strings.ToLower(host), "[]")
+	known := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, host) || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+	if !known && !(s.Public && len(s.Hosts) == 0) {
+		return refuse(http.StatusForbidden, "forbidden_host", "this server is not called %q: use its address, or name it with --host", host)
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		return refuse(http.StatusForbidden, "forbidden_origin", "requests from pages of other sites are refused")
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		if u, err := url.Parse(origin); err != nil || !strings.EqualFold(u.Host, r.Host) {
+			return refuse(http.StatusForbidden, "forbidden_origin", "requests from pages of other sites are refused")
+		}
+	}
+	return nil
+}
+
+// identify returns who asks.
+func (s *Server) identify(r *http.Request) (access.Grant, error) {
+	unauthorized := func(code, format string, args ...any) error {
+		e := refuse(http.StatusUnauthorized, code, format, args...)
+		e.header = http.Header{"Www-Authenticate": {`Bearer realm="airlock"`}}
+		return e
+	}
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, token, _ := strings.Cut(header, " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return access.Grant{}, unauthorized("unauthorized", "only Bearer tokens are understood")
+		}
+		grant, ok, err := s.Tokens.Check(r.Context(), strings.TrimSpace(token))
+		if err == nil && !ok {
+			err = unauthorized("invalid_token", "the token is not known, or was revoked")
+		}
+		return grant, err
+	}
+	some, err := s.Tokens.Any(r.Context())
+	switch {
+	case err != nil:
+		return access.Grant{}, err
+	case some || s.Public:
+		return access.Grant{}, unauthorized("unauthorized", "a token is needed: send it as 'Authorization: Bearer TOKEN'")
+	case !isOwnUser(r.Context()):
+		return access.Grant{}, unauthorized("unauthorized", "without a token only the server's own user is answered: make one with 'airlock token add'")
+	}
+	return access.Grant{Name: "the server's user", Scopes: []access.Scope{access.Admin}}, nil
+}
+
+// maxLimiters is how many callers are counted apart from each other.
+const maxLimiters = 10_000
+
+// limit holds a caller to the rate.
+func (s *Server) limit(caller string) error {
+	if s.Rate <= 0 {
+		return nil
+	}
+	s.mu.Lock()
+	l, ok := s.limiters[caller]
+	if !ok {
+		if len(s.limiters) >= maxLimiters {
+			s.limiters = map[string]*rate.Limiter{}
+		}
+		l = rate.NewLimiter(rate.Limit(s.Rate), max(int(s.Rate), 1))
+		s.limiters[caller] = l
+	}
+	s.mu.Unlock()
+	if l.Allow() {
+		return nil
+	}
+	e := refuse(http.StatusTooManyRequests, "rate_limited", "more than %g requests a second: wait a second and try again", s.Rate)
+	e.header = http.Header{"Retry-After": {"1"}}
+	return e
+}

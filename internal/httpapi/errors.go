@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// ErrorBody is the answer to every request that fails, except for parameters that do not
+// conform (agents.ParameterErrorBody).
+type ErrorBody struct {
+	// Error is a stable code, such as agent_not_found.
+	Error string `json:"error"`
+	// Message is a sentence for people, with what to do.
+	Message          string             `json:"message"`
+	ValidationErrors []schema.Violation `json:"validation_errors,omitempty"`
+}
+
+// apiError is an error with its status and body.
+type apiError struct {
+	status int
+	ErrorBody
+	header http.Header
+}
+
+// Error implements error.
+func (e *apiError) Error() string { return e.Message }
+
+func refuse(status int, code, format string, args ...any) *apiError {
+	return &apiError{status: status, ErrorBody: ErrorBody{Error: code, Message: fmt.Sprintf(format, args...)}}
+}
+
+// answerError writes an error as its documented status and body. It returns the status.
+// What is unexpected is not shown but logged.
+func (s *Server) answerError(w http.ResponseWriter, r *http.Request, err error) int {
+	var parameters *agents.ParameterError
+	if errors.As(err, &parameters) {
+		return answer(w, http.StatusBadRequest, parameters.Body())
+	}
+	e := s.describe(r, err)
+	for name, values := range e.header {
+		w.Header()[name] = values
+	}
+	return answer(w, e.status, e.ErrorBody)
+}
+
+func (s *Server) describe(r *http.Request, err error) *apiError {
+	var known *apiError
+	var invalid *agents.InvalidError
+	var noAgent *agents.NotFoundError
+	var exists *agents.ExistsError
+	var readOnly *agents.ReadOnlyError
+	var noRun *runs.NotFoundError
+	var conflict *runs.ConflictError
+	var ended *runs.EndedError
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &invalid):
+		e := refuse(http.StatusBadRequest, "invalid_request", "%s", strings.ReplaceAll(invalid.Error(), "\n", ""))
+		e.Message, e.ValidationErrors = strings.ToUpper(invalid.What[:1])+invalid.What[1:]+" is not valid", invalid.Violations
+		return e
+	case errors.As(err, &noAgent):
+		return refuse(http.StatusNotFound, "agent_not_found", "%s", err)
+	case errors.As(err, &exists):
+		return refuse(http.StatusConflict, "agent_exists", "%s", err)
+	case errors.As(err, &readOnly):
+		return refuse(http.StatusConflict, "agent_read_only", "%s", err)
+	case errors.As(err, &noRun):
+		return refuse(http.StatusNotFound, "run_not_found", "%s", err)
+	case errors.As(err, &conflict):
+		return refuse(http.StatusConflict, "idempotency_conflict", "%s", err)
+	case errors.As(err, &ended):
+		return refuse(http.StatusConflict, "run_ended", "%s", err)
+	case errors.As(err, &tooLarge):
+		return refuse(http.StatusRequestEntityTooLarge, "request_too_large", "the body is larger than %d bytes", tooLarge.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return refuse(http.StatusRequestTimeout, "request_timeout", "the body took too long to arrive")
+	case r.Context().Err() != nil:
+		return refuse(499, "client_gone", "the client closed the connection")
+	}
+	s.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	return refuse(http.StatusServiceUnavailable, "unavailable", "the request cannot be carried out now: the server's log says why; try again later")
+}
+
+// answer writes a value as JSON and returns the status.
+func answer(w http.ResponseWriter, status int, v any) int {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // its failure is the client's loss
+	return status
+}

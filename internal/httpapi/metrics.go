@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/agent-airlock/airlock/internal/runs"
+)
+
+// metrics are what /metrics answers.
+type metrics struct {
+	handler  http.Handler
+	requests *prometheus.HistogramVec
+	created  prometheus.Counter
+}
+
+func newMetrics(service *runs.Service, version string) *metrics {
+	m := &metrics{
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "airlock_http_request_seconds", Help: "How long requests took, by method, path and class of the status.",
+			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"method", "path", "code"}),
+		created: prometheus.NewCounter(prometheus.CounterOpts{Name: "airlock_runs_created_total", Help: "Runs that this process recorded."}),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "airlock_info", Help: "The program's version.", ConstLabels: prometheus.Labels{"version": version}})
+	info.Set(1)
+	r := prometheus.NewRegistry()
+	r.MustRegister(m.requests, m.created, info, runCounts{service}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = promhttp.HandlerFor(r, promhttp.HandlerOpts{})
+	return m
+}
+
+// runCounts collects how many runs there are from the store when it is asked.
+type runCounts struct{ service *runs.Service }
+
+var runsDesc = prometheus.NewDesc("airlock_runs", "Runs that have not ended, by status.", []string{"status"}, nil)
+
+// Describe implements prometheus.Collector.
+func (c runCounts) Describe(to chan<- *prometheus.Desc) { to <- runsDesc }
+
+// Collect implements prometheus.Collector.
+func (c runCounts) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	counts, err := c.service.Count(ctx)
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(runsDesc, err)
+		return
+	}
+	for status, n := range counts {
+		to <- prometheus.MustNewConstMetric(runsDesc, prometheus.GaugeValue, float64(n), string(status))
+	}
+}

@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/runs"
+)
+
+var update = flag.Bool("update", false, "rewrite openapi.json")
+
+// TestOpenAPI asserts that openapi.json is what the routes and the types of their bodies
+// say, and that it is a valid description.
+func TestOpenAPI(t *testing.T) {
+	want, err := json.MarshalIndent(describeAPI(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, '\n')
+	if *update {
+		if err := os.WriteFile("openapi.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		openAPI = want
+	}
+	if !bytes.Equal(openAPI, want) {
+		t.Error("openapi.json is not what the routes say: go test ./internal/httpapi -run OpenAPI -update")
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+type object = map[string]any
+
+func describeAPI() object {
+	paths := object{}
+	for _, rt := range routes() {
+		item, ok := paths[rt.path].(object)
+		if !ok {
+			item = object{}
+			paths[rt.path] = item
+		}
+		op := object{"summary": rt.summary, "operationId": operationID(rt), "responses": responses(rt)}
+		var parameters []object
+		for _, m := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(rt.path, -1) {
+			parameters = append(parameters, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
+		}
+		for in, list := range map[string][]parameter{"query": rt.query, "header": rt.header} {
+			for _, p := range list {
+				s := object{"type": p.kind}
+				if p.one != nil {
+					s["enum"] = p.one
+				}
+				parameters = append(parameters, object{"name": p.name, "in": in, "description": p.about, "schema": s})
+			}
+		}
+		if parameters != nil {
+			op["parameters"] = parameters
+		}
+		if rt.body != nil {
+			op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": schemaOf(reflect.TypeOf(rt.body))}}}
+		}
+		if rt.scope != "" {
+			op["security"] = []object{{"token": []string{}}}
+			op["description"] = "Needs the scope " + string(rt.scope) + "."
+		}
+		item[strings.ToLower(rt.method)] = op
+	}
+	return object{
+		"openapi": "3.0.3",
+		"info":    object{"title": "Airlock coordinator", "version": "1", "description": "Discover agents, start runs and follow them."},
+		"paths":   paths,
+		"components": object{"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer",
+			"description": "A token of 'airlock token add'. Without any token the server answers its own user on loopback."}}},
+	}
+}
+
+func operationID(rt route) string {
+	words := strings.FieldsFunc(rt.path, func(r rune) bool { return strings.ContainsRune("/{}.", r) })
+	return strings.ToLower(rt.method) + "_" + strings.Join(words, "_")
+}
+
+var descriptions = map[int]string{200: "It is answered.", 201: "It was made.", 202: "It was accepted.", 204: "There is nothing to answer.", 400: "The request is not valid.", 404: "There is none.",
+	409: "It does not go with what there is.", 413: "The body is too large.", 503: "It cannot be answered now."}
+
+func responses(rt route) object {
+	out := object{"default": object{"description": "Another error, such as 401, 403, 405, 408, 429 or 503.", "content": object{"application/json": object{"schema": schemaOf(reflect.TypeFor[ErrorBody]())}}}}
+	for status, body := range rt.answers {
+		r := object{"description": descriptions[status]}
+		switch body.(type) {
+		case nil:
+		case text:
+			r["content"] = object{"text/plain": object{"schema": object{"type": "string"}}}
+		case events:
+			r["content"] = object{"text/event-stream": object{"schema": object{"type": "string"}}}
+		default:
+			r["content"] = object{"application/json": object{"schema": schemaOf(reflect.TypeOf(body))}}
+		}
+		out[strconv.Itoa(status)] = r
+	}
+	return out
+}
+
+// schemaOf describes a type as encoding/json writes it.
+func schemaOf(t reflect.Type) object {
+	enum := func(list ...string) object { return object{"type": "string", "enum": list} }
+	switch t {
+	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[anyJSON](), reflect.TypeFor[any]():
+		return object{"nullable": true}
+	case reflect.TypeFor[time.Time]():
+		return object{"type": "string", "format": "date-time"}
+	case reflect.TypeFor[agents.Type]():
+		return enum("agent", "deterministic", "autonomous", "procedural")
+	case reflect.TypeFor[agents.Source]():
+		return enum("built-in", "file", "stored")
+	case reflect.TypeFor[runs.Status]():
+		var list []string
+		for _, s := range runs.Statuses() {
+			list = append(list, string(s))
+		}
+		return enum(list...)
+	case reflect.TypeFor[parameterErrorOrOther]():
+		return object{"anyOf": []object{schemaOf(reflect.TypeFor[agents.ParameterErrorBody]()), schemaOf(reflect.TypeFor[ErrorBody]())}}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.Slice:
+		return object{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer"}
+	}
+	properties, required := object{}, []string{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			continue
+		}
+		properties[name] = schemaOf(f.Type)
+		if options != "omitempty" {
+			required = append(required, name)
+		}
+	}
+	slices.Sort(required)
+	s := object{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}

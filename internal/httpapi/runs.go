@@ -1,0 +1,313 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// newRun is the body of POST /runs.
+type newRun struct {
+	AgentName  string          `json:"agent_name"`
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+}
+
+// runSchema is what the body of POST /runs is held against.
+var runSchema = schema.New(func() (any, error) {
+	return map[string]any{
+		"type": "object", "required": []any{"agent_name"}, "additionalProperties": false,
+		"properties": map[string]any{"agent_name": map[string]any{"type": "string"}, "parameters": map[string]any{}},
+	}, nil
+})
+
+// readBody reads a body that is to be JSON, whatever its Content-Type says: curl -d sends
+// that of a form.
+func readBody(r *http.Request) ([]byte, error) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
+		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body is empty: send a JSON object")
+	}
+	return raw, nil
+}
+
+func (s *Server) createRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	raw, err := readBody(r)
+	if err != nil {
+		return 0, err
+	}
+	violations, err := runSchema.Validate(raw)
+	if err != nil {
+		return 0, err
+	}
+	if path, twice := schema.Duplicate(raw); twice && len(violations) == 0 {
+		violations = []schema.Violation{{Path: path, Message: "the member is there twice"}}
+	}
+	if len(violations) > 0 {
+		e := refuse(http.StatusBadRequest, "invalid_request", "the body is not a request for a run: %s: %s", violations[0].Path, violations[0].Message)
+		e.ValidationErrors = violations
+		return 0, e
+	}
+	var body newRun
+	if err := json.Unmarshal(raw, &body); err != nil {
+		return 0, refuse(http.StatusBadRequest, "invalid_request", "the body is not a request for a run: %s", err)
+	}
+	key, err := idempotencyKey(r)
+	if err != nil {
+		return 0, err
+	}
+	run, replayed, err := s.Runs.Create(r.Context(), runs.Request{AgentName: body.AgentName, Parameters: body.Parameters, Key: key})
+	if err != nil {
+		return 0, err
+	}
+	if replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	} else {
+		s.metrics.created.Inc()
+	}
+	w.Header().Set("Location", "/runs/"+run.ID)
+	return answer(w, http.StatusCreated, created{run.ID, run.Status}), nil
+}
+
+// maxKey is how long an idempotency key may be, in bytes.
+const maxKey = 255
+
+func idempotencyKey(r *http.Request) (string, error) {
+	values, given := r.Header["Idempotency-Key"]
+	if !given {
+		return "", nil
+	}
+	key := strings.Join(values, ",")
+	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return "", refuse(http.StatusBadRequest, "invalid_request", "Idempotency-Key must be 1 to %d printable ASCII characters", maxKey)
+	}
+	return key, nil
+}
+
+func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	q := r.URL.Query()
+	for name := range q {
+		if !slices.Contains([]string{"agent_name", "status", "limit", "cursor"}, name) {
+			return 0, refuse(http.StatusBadRequest, "invalid_request", "there is no filter %q: agent_name, status, limit and cursor are", name)
+		}
+	}
+	limit, err := number(q.Get("limit"), "limit", 50, 1, 200)
+	if err != nil {
+		return 0, err
+	}
+	f := runs.Filter{AgentName: q.Get("agent_name"), Status: runs.Status(q.Get("status")), Before: q.Get("cursor"), Limit: limit + 1}
+	if f.Status != "" && !slices.Contains(runs.Statuses(), f.Status) {
+		return 0, refuse(http.StatusBadRequest, "invalid_request", "there is no status %q: pending, running, stopping, completed, failed and stopped are", f.Status)
+	}
+	if f.Before != "" && !runs.IsID(f.Before) {
+		return 0, refuse(http.StatusBadRequest, "invalid_request", "the cursor is not one: use the next_cursor of the answer before")
+	}
+	found, err := s.Runs.List(r.Context(), f)
+	if err != nil {
+		return 0, err
+	}
+	list := runList{Runs: append([]runs.Run{}, found...)}
+	if len(found) > limit {
+		list.Runs = list.Runs[:limit]
+		list.NextCursor = list.Runs[limit-1].ID
+	}
+	return answer(w, http.StatusOK, list), nil
+}
+
+// number reads a whole number of the query.
+func number(given, name string, otherwise, least, most int) (int, error) {
+	if given == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < least || n > most {
+		return 0, refuse(http.StatusBadRequest, "invalid_request", "%s must be a whole number from %d to %d", name, least, most)
+	}
+	return n, nil
+}
+
+func (s *Server) showRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	run, err := s.Runs.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return 0, err
+	}
+	return answer(w, http.StatusOK, run), nil
+}
+
+func (s *Server) stopRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	run, err := s.Runs.Stop(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return 0, err
+	}
+	return answer(w, http.StatusAccepted, created{run.ID, run.Status}), nil
+}
+
+func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	seconds, err := number(r.URL.Query().Get("timeout"), "timeout", 30, 0, 60)
+	if err != nil {
+		return 0, err
+	}
+	ctx, leave, err := s.stream(w, r)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+	defer cancel()
+	run, err := s.Runs.Wait(ctx, r.PathValue("id"))
+	if err != nil {
+		return 0, err
+	}
+	return answer(w, http.StatusOK, run), nil
+}
+
+// stream counts a request that takes long, and lifts the limits of time of its connection.
+// Its context ends when the server shuts down, too.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request) (ctx context.Context, leave func(), err error) {
+	select {
+	case s.streams <- struct{}{}:
+	default:
+		e := refuse(http.StatusServiceUnavailable, "too_many_streams", "more than %d requests wait or follow events: try again later", maxStreams)
+		e.header = http.Header{"Retry-After": {"5"}}
+		return nil, nil, e
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})
+	_ = control.SetWriteDeadline(time.Time{})
+	ctx, cancel := context.WithCancel(r.Context())
+	go func() {
+		select {
+		case <-s.stopped:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(); <-s.streams }, nil
+}
+
+func (s *Server) showResult(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	run, err := s.Runs.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case !run.Status.Final():
+		return 0, refuse(http.StatusConflict, "run_not_ended", "the run is %s: GET /runs/%s/wait waits for its end", run.Status, run.ID)
+	case run.Status == runs.Stopped:
+		return 0, refuse(http.StatusConflict, "run_stopped", "the run was stopped and has no result")
+	case run.Status == runs.Failed:
+		return 0, refuse(http.StatusConflict, "run_failed", "the run failed (%s): %s", run.Error.Code, run.Error.Message)
+	}
+	result, err := s.Runs.Result(r.Context(), run.ID)
+	if err != nil {
+		return 0, err
+	}
+	return answer(w, http.StatusOK, result), nil
+}
+
+func (s *Server) showLog(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	from, err := number(r.URL.Query().Get("from"), "from", 0, 0, 1<<31-1)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.Runs.Get(r.Context(), r.PathValue("id")); err != nil {
+		return 0, err
+	}
+	log, next, err := s.Runs.Log(r.Context(), r.PathValue("id"), int64(from))
+	if err != nil {
+		return 0, err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Airlock-Log-Next", strconv.FormatInt(next, 10))
+	w.WriteHeader(http.StatusOK)
+	_, _ = io.WriteString(w, log)
+	return http.StatusOK, nil
+}
+
+// How often following looks for events, and says that the connection lives.
+const (
+	followEvery = 200 * time.Millisecond
+	keepAlive   = 15 * time.Second
+	sendWithin  = 30 * time.Second
+)
+
+func (s *Server) followRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	id, last := r.PathValue("id"), int64(0)
+	if given := r.Header.Get("Last-Event-ID"); given != "" {
+		n, err := strconv.ParseInt(given, 10, 64)
+		if err != nil || n < 0 {
+			return 0, refuse(http.StatusBadRequest, "invalid_request", "Last-Event-ID must be the id of an event, a whole number")
+		}
+		last = n
+	}
+	run, err := s.Runs.Get(r.Context(), id)
+	if err != nil {
+		return 0, err
+	}
+	if run.Status.Final() {
+		rest, err := s.Runs.Events(r.Context(), id, last)
+		if err != nil {
+			return 0, err
+		}
+		if len(rest) == 0 {
+			w.WriteHeader(http.StatusNoContent) // which keeps browsers from connecting again
+			return http.StatusNoContent, nil
+		}
+	}
+	ctx, leave, err := s.stream(w, r)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies pass each event on at once
+	w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(w)
+	send := func(text string) error {
+		_ = control.SetWriteDeadline(time.Now().Add(sendWithin))
+		_, err := io.WriteString(w, text)
+		if err == nil {
+			err = control.Flush()
+		}
+		return err
+	}
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for quiet := time.Now(); ; {
+		list, err := s.Runs.Events(ctx, id, last)
+		if err != nil {
+			return http.StatusOK, nil // the answer has begun: the client connects again
+		}
+		for _, e := range list {
+			data, err := json.Marshal(e)
+			if err != nil || send(fmt.Sprintf("id: %d\nevent: status\ndata: %s\n\n", e.N, data)) != nil || e.Status.Final() {
+				return http.StatusOK, nil
+			}
+			last, quiet = e.N, time.Now()
+		}
+		if time.Since(quiet) > keepAlive {
+			if send(": still there\n\n") != nil {
+				return http.StatusOK, nil
+			}
+			quiet = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return http.StatusOK, nil
+		case <-tick.C:
+		}
+	}
+}

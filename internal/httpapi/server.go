@@ -1,0 +1,192 @@
+// Package httpapi is the coordinator's HTTP API: a thin adapter that answers for agents
+// and runs.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
+
+	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/runs"
+)
+
+// Limits of requests.
+const (
+	// maxBody is how large a body may be, in bytes.
+	maxBody = 1 << 20
+	// maxStreams is how many requests may wait or follow events at once.
+	maxStreams = 1024
+	// bodyWithin is how long a request may take to arrive, and an answer to leave.
+	bodyWithin = 30 * time.Second
+)
+
+// Config is what a Server needs.
+type Config struct {
+	Agents *agents.Registry
+	Runs   *runs.Service
+	Tokens *access.Tokens
+	// Hosts are names by which the server is called, besides those of loopback. Where it
+	// is empty and Public is set, every name is accepted.
+	Hosts []string
+	// Public is set where the server listens on more than loopback: then every request
+	// needs a token.
+	Public bool
+	// Rate is how many requests a second each caller may make; 0 for any number.
+	Rate    float64
+	Version string
+	Log     *slog.Logger // required; changes are written to it as well
+}
+
+// Server answers the API. It is an http.Handler.
+type Server struct {
+	Config
+	paths   map[string]map[string]*route // by path and method
+	mux     *http.ServeMux
+	metrics *metrics
+	streams chan struct{}
+	stopped chan struct{} // is closed when no more is to be waited for
+	stop    sync.Once
+
+	mu       sync.Mutex
+	limiters map[string]*rate.Limiter // by caller
+}
+
+// New returns a server.
+func New(cfg Config) *Server {
+	s := &Server{Config: cfg, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams), stopped: make(chan struct{}), limiters: map[string]*rate.Limiter{}, paths: map[string]map[string]*route{}}
+	s.metrics = newMetrics(cfg.Runs, cfg.Version)
+	for _, rt := range routes() {
+		methods, ok := s.paths[rt.path]
+		if !ok {
+			methods = map[string]*route{}
+			s.paths[rt.path] = methods
+			s.mux.HandleFunc(rt.path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, methods) })
+		}
+		methods[rt.method] = &rt
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
+	return s
+}
+
+// HTTP returns the http.Server that serves s on listeners.
+func (s *Server) HTTP() *http.Server {
+	return &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyWithin, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ConnContext: withConnection, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+	}
+}
+
+// Stop ends the requests that wait and follow events, so that the server can shut down.
+func (s *Server) Stop() { s.stop.Do(func() { close(s.stopped) }) }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// serve answers one request to a path that has these methods; nil if there is no such path.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, methods map[string]*route) {
+	began := time.Now()
+	path, status := "unknown", 0
+	rt, err := s.route(r, methods)
+	if rt != nil {
+		path = rt.path
+	}
+	grant := access.Grant{}
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	if err == nil {
+		grant, err = s.admit(r, rt)
+	}
+	if err == nil {
+		_ = http.NewResponseController(w).SetWriteDeadline(began.Add(2 * bodyWithin))
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		err = crash.Try(func() (err error) { status, err = rt.handle(s, w, r, grant); return err })
+	}
+	if err != nil {
+		status = s.answerError(w, r, err)
+	}
+	if rt != nil && rt.changes() {
+		s.Log.Info("audit", "who", grant.Name, "method", r.Method, "path", r.URL.Path, "status", status, "created", header.Get("Location"))
+	}
+	s.metrics.requests.With(prometheus.Labels{"method": knownMethod(r.Method), "path": path, "code": statusClass(status)}).Observe(time.Since(began).Seconds())
+}
+
+// route finds what answers a request. HEAD is a GET whose body nobody sees.
+func (s *Server) route(r *http.Request, methods map[string]*route) (*route, error) {
+	if methods == nil {
+		return nil, refuse(http.StatusNotFound, "not_found", "there is nothing at %s: GET /openapi.json describes what there is", r.URL.Path)
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if rt, ok := methods[method]; ok {
+		return rt, nil
+	}
+	var allowed []string
+	for m := range methods {
+		allowed = append(allowed, m)
+	}
+	slices.Sort(allowed)
+	e := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not possible here: %s is", r.Method, strings.Join(allowed, ", "))
+	e.header = http.Header{"Allow": {strings.Join(allowed, ", ")}}
+	return nil, e
+}
+
+func knownMethod(m string) string {
+	if slices.Contains([]string{"GET", "HEAD", "POST", "PATCH", "DELETE"}, m) {
+		return m
+	}
+	return "other"
+}
+
+func statusClass(status int) string {
+	if status < 100 || status > 599 {
+		return "none"
+	}
+	return string(rune('0'+status/100)) + "xx"
+}
+
+// connection is what is known of a request's connection.
+type connection struct {
+	net.Conn
+	once  sync.Once
+	local bool // the peer is this process's own user, on this machine
+}
+
+type connectionKey struct{}
+
+func withConnection(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, &connection{Conn: c})
+}
+
+// isOwnUser reports whether the user who runs this server, or root, is at the other end of
+// the request's connection.
+func isOwnUser(ctx context.Context) bool {
+	c, ok := ctx.Value(connectionKey{}).(*connection)
+	if !ok {
+		return false
+	}
+	c.once.Do(func() {
+		here, okHere := c.LocalAddr().(*net.TCPAddr)
+		there, okThere := c.RemoteAddr().(*net.TCPAddr)
+		if !okHere || !okThere || !there.IP.IsLoopback() {
+			return
+		}
+		uid, err := peerUser(here.AddrPort(), there.AddrPort())
+		c.local = err == nil && (uid == os.Geteuid() || uid == 0)
+	})
+	return c.local
+}

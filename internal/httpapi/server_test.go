@@ -1,0 +1,598 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+func TestMain(m *testing.M) {
+	command.EnterChild(os.Args)
+	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
+	os.Exit(m.Run())
+}
+
+// api is a server on loopback whose requests and answers are held against openapi.json.
+type api struct {
+	*Server
+	t      *testing.T
+	url    string
+	router routers.Router
+	token  string
+	log    *lockedBuffer
+	tokens *access.Tokens
+	store  *store.Store
+}
+
+// start starts a server with a worker; configure may change its settings.
+func start(t *testing.T, configure func(*Config)) *api {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	st, err := store.Open(ctx, t.TempDir()+"/store.db", engine.Schema, agents.Tables, access.Tables, runs.Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := agents.BuiltIns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry, err := agents.New(st, fixed...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(s string) string { return s }
+	quiet := slog.New(slog.DiscardHandler)
+	worker := runs.NewWorker(st, runs.WorkerConfig{Concurrency: 4, Environ: os.Environ(), Dir: t.TempDir(), Log: quiet, Mask: same, MaskKnown: same})
+	e, err := engine.Open(ctx, st, engine.Config{Executor: "local", Logger: quiet, Workflows: []engine.Workflow{worker.Workflow()}, Queues: []engine.Queue{worker.Queue()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := runs.New(registry, e)
+	a := &api{t: t, log: &lockedBuffer{}, tokens: access.New(st), store: st}
+	cfg := Config{Agents: registry, Runs: service, Tokens: a.tokens, Version: "v1.2.3", Log: slog.New(slog.NewTextHandler(a.log, nil))}
+	if configure != nil {
+		configure(&cfg)
+	}
+	a.Server = New(cfg)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := a.HTTP()
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() {
+		a.Stop()
+		_ = server.Close()
+		service.Close()
+		e.Close()
+	})
+	a.url = "http://" + listener.Addr().String()
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.router, err = gorillamux.NewRouter(doc); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// lockedBuffer is a buffer that may be read while the server writes to it.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// reply is an answer whose body has been read.
+type reply struct {
+	*http.Response
+	body string
+}
+
+// do sends a request and returns the answer, both held against the description. Headers
+// are "Name: value".
+func (a *api) do(method, path, body string, headers ...string) reply {
+	a.t.Helper()
+	req, err := http.NewRequestWithContext(a.t.Context(), method, a.url+path, strings.NewReader(body))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if a.token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+		if name == "Host" {
+			req.Host = value
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.hold(req, body, res, raw)
+	return reply{res, string(raw)}
+}
+
+// hold holds an exchange against the description. A request that is refused needs not
+// conform itself, and one that the description does not know is refused.
+func (a *api) hold(req *http.Request, body string, res *http.Response, raw []byte) {
+	a.t.Helper()
+	known := req.Clone(req.Context())
+	known.Body = io.NopCloser(strings.NewReader(body))
+	known.Host, known.Method = known.URL.Host, strings.Replace(known.Method, "HEAD", "GET", 1)
+	route, params, err := a.router.FindRoute(known)
+	if err != nil {
+		if res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusMethodNotAllowed && res.StatusCode != http.StatusForbidden {
+			a.t.Errorf("%s %s is not described: %v", req.Method, req.URL.Path, err)
+		}
+		return
+	}
+	in := &openapi3filter.RequestValidationInput{Request: known, PathParams: params, Route: route, Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true}}
+	if res.StatusCode < 300 {
+		if err := openapi3filter.ValidateRequest(a.t.Context(), in); err != nil {
+			a.t.Errorf("%s %s: the request: %v", req.Method, req.URL.Path, err)
+		}
+	}
+	if req.Method == http.MethodHead || res.StatusCode == http.StatusNoContent {
+		return
+	}
+	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: res.StatusCode, Header: res.Header, Options: in.Options}
+	answer.SetBodyBytes(raw)
+	if err := openapi3filter.ValidateResponse(a.t.Context(), answer); err != nil {
+		a.t.Errorf("%s %s: the answer %d %s: %v", req.Method, req.URL.Path, res.StatusCode, raw, err)
+	}
+}
+
+// code returns the error code of an answer.
+func (r reply) code() string {
+	var body ErrorBody
+	_ = json.Unmarshal([]byte(r.body), &body)
+	return body.Error
+}
+
+// member returns a text of the answer's object.
+func (r reply) member(name string) string {
+	var body map[string]any
+	_ = json.Unmarshal([]byte(r.body), &body)
+	text, _ := body[name].(string)
+	return text
+}
+
+const researcher = `{"name":"researcher","type":"agent","description":"Research assistant","command":["cat"]}`
+
+// TestSpec has the first five acceptance criteria of spec 004.
+func TestSpec(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	if r := a.do("POST", "/agents", researcher); r.StatusCode != 201 || r.Header.Get("Location") != "/agents/researcher" {
+		t.Fatalf("%d %s", r.StatusCode, r.body)
+	}
+	list := a.do("GET", "/agents", "")
+	if !strings.Contains(list.body, `{"name":"researcher","type":"agent","description":"Research assistant","source":"stored","version":1}`) || !strings.Contains(list.body, `"name":"phase-validation","type":"deterministic"`) {
+		t.Errorf("1: %s", list.body)
+	}
+	// curl -d sends the content type of a form.
+	form := "Content-Type: application/x-www-form-urlencoded"
+	req, _ := http.NewRequestWithContext(t.Context(), "POST", a.url+"/runs", strings.NewReader(`{"agent_name": "researcher", "parameters": {"prompt": "Test"}}`))
+	req.Header.Set("Content-Type", strings.TrimPrefix(form, "Content-Type: "))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil || res.StatusCode != 201 {
+		t.Fatalf("2: %v, %v", res, err)
+	}
+	res.Body.Close()
+	const schemaText = `{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1}},"additionalProperties":false}`
+	const head = `{"error":"parameter_validation_failed","message":"Parameters do not match agent's parameters_schema","agent_name":"researcher","validation_errors":[{"path":"$.prompt","message":"'prompt' is a required property","schema_path":"required"}`
+	for body, want := range map[string]string{
+		`{"agent_name": "researcher", "parameters": {}}`:                 head + `],"parameters_schema":` + schemaText + "}\n",
+		`{"agent_name": "researcher"}`:                                   head + `],"parameters_schema":` + schemaText + "}\n",
+		`{"agent_name": "researcher", "parameters": {"wrong": "field"}}`: head + `,{"path":"$.wrong","message":"Additional properties are not allowed ('wrong' was unexpected)","schema_path":"additionalProperties"}],"parameters_schema":` + schemaText + "}\n",
+	} {
+		r := a.do("POST", "/runs", body)
+		if d := cmp.Diff(want, r.body); r.StatusCode != 400 || d != "" {
+			t.Errorf("3 to 5: %s: %d\n%s", body, r.StatusCode, d)
+		}
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	a.do("POST", "/agents", researcher)
+	deep := strings.Repeat("[", 600) + strings.Repeat("]", 600)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		code               string
+	}{
+		{"POST", "/runs", ``, 400, "invalid_request"},
+		{"POST", "/runs", `{`, 400, "invalid_request"},
+		{"POST", "/runs", `[]`, 400, "invalid_request"},
+		{"POST", "/runs", `{"agent_name":7}`, 400, "invalid_request"},
+		{"POST", "/runs", `{"parameters":{}}`, 400, "invalid_request"},
+		{"POST", "/runs", `{"agent_name":"researcher","parameters":{"prompt":"x"},"extra":1}`, 400, "invalid_request"},
+		{"POST", "/runs", `{"Agent_Name":"researcher"}`, 400, "invalid_request"},
+		{"POST", "/runs", `{"agent_name":"researcher","agent_name":"researcher"}`, 400, "invalid_request"},
+		{"POST", "/runs", `{"agent_name":"researcher"} {}`, 400, "invalid_request"},
+		{"POST", "/runs", `{"agent_name":"researcher","parameters":null}`, 400, "parameter_validation_failed"},
+		{"POST", "/runs", `{"agent_name":"researcher","parameters":{"prompt":` + deep + `}}`, 400, "invalid_request"},
+		{"POST", "/runs", `{"agent_name":"researcher","parameters":{"prompt":1e99999999}}`, 400, "invalid_request"},
+		{"POST", "/runs", `{"agent_name":"nobody"}`, 404, "agent_not_found"},
+		{"POST", "/runs", `{"agent_name":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "request_too_large"},
+		{"POST", "/agents", `{}`, 400, "invalid_request"},
+		{"POST", "/agents", researcher, 409, "agent_exists"},
+		{"POST", "/agents", strings.Replace(researcher, "researcher", "acrawler", 1)[:60], 400, "invalid_request"},
+		{"PATCH", "/agents/researcher", `{"name":"x"}`, 400, "invalid_request"},
+		{"PATCH", "/agents/researcher", `[1]`, 400, "invalid_request"},
+		{"PATCH", "/agents/nobody", `{}`, 404, "agent_not_found"},
+		{"PATCH", "/agents/phase-validation", `{}`, 409, "agent_read_only"},
+		{"DELETE", "/agents/collect-output", ``, 409, "agent_read_only"},
+		{"DELETE", "/agents/nobody", ``, 404, "agent_not_found"},
+		{"GET", "/agents/nobody", ``, 404, "agent_not_found"},
+		{"GET", "/runs/run_none", ``, 404, "run_not_found"},
+		{"GET", "/runs/run_none/result", ``, 404, "run_not_found"},
+		{"GET", "/runs/run_none/log", ``, 404, "run_not_found"},
+		{"GET", "/runs/run_none/events", ``, 404, "run_not_found"},
+		{"GET", "/runs/run_none/wait?timeout=0", ``, 404, "run_not_found"},
+		{"POST", "/runs/run_none/stop", ``, 404, "run_not_found"},
+		{"GET", "/runs?limit=0", ``, 400, "invalid_request"},
+		{"GET", "/runs?limit=201", ``, 400, "invalid_request"},
+		{"GET", "/runs?status=gone", ``, 400, "invalid_request"},
+		{"GET", "/runs?cursor=x", ``, 400, "invalid_request"},
+		{"GET", "/runs?agent=x", ``, 400, "invalid_request"},
+		{"GET", "/runs/run_none/wait?timeout=61", ``, 400, "invalid_request"},
+		{"GET", "/nothing", ``, 404, "not_found"},
+		{"GET", "/runs/run_none/nothing", ``, 404, "not_found"},
+		{"PUT", "/agents", ``, 405, "method_not_allowed"},
+		{"DELETE", "/runs/run_none", ``, 405, "method_not_allowed"},
+	} {
+		r := a.do(c.method, c.path, c.body)
+		if r.StatusCode != c.status || r.code() != c.code || r.member("message") == "" {
+			t.Errorf("%s %s %.80s: %d %s, want %d %s", c.method, c.path, c.body, r.StatusCode, r.body, c.status, c.code)
+		}
+		if r.StatusCode == 405 && r.Header.Get("Allow") == "" {
+			t.Errorf("%s %s: no Allow", c.method, c.path)
+		}
+	}
+	if r := a.do("POST", "/runs", `{"agent_name":"researcher","parameters":{"prompt":"x"}}`, "Idempotency-Key: "+strings.Repeat("k", 256)); r.code() != "invalid_request" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs", ""); r.body != `{"runs":[]}`+"\n" {
+		t.Errorf("what was refused is recorded: %s", r.body)
+	}
+}
+
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	a.do("POST", "/agents", researcher)
+	r := a.do("PATCH", "/agents/researcher", `{"description":"Finds out","tags":["web"]}`)
+	want := `{"name":"researcher","type":"agent","description":"Finds out","command":["cat"],"tags":["web"],"source":"stored","version":2}` + "\n"
+	if r.StatusCode != 200 || r.body != want {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/agents/researcher", ""); r.body != want {
+		t.Errorf("%s", r.body)
+	}
+	if r := a.do("HEAD", "/agents/researcher", ""); r.StatusCode != 200 || r.body != "" {
+		t.Errorf("%d %q", r.StatusCode, r.body)
+	}
+	if r := a.do("DELETE", "/agents/researcher", ""); r.StatusCode != 204 {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/agents/researcher", ""); r.StatusCode != 404 {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	a.do("POST", "/agents", researcher)
+	a.do("POST", "/agents", `{"name":"sleeper","type":"agent","command":["sleep","60"]}`)
+	a.do("POST", "/agents", `{"name":"fails","type":"agent","command":["false"]}`)
+	body := `{"agent_name":"researcher","parameters":{"prompt":"Test"}}`
+	first := a.do("POST", "/runs", body, "Idempotency-Key: k1")
+	again := a.do("POST", "/runs", body, "Idempotency-Key: k1")
+	id := first.member("run_id")
+	if first.StatusCode != 201 || first.member("status") != "pending" || again.StatusCode != 201 || again.member("run_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%s %s", first.body, again.body)
+	}
+	if r := a.do("POST", "/runs", strings.Replace(body, "Test", "Other", 1), "Idempotency-Key: k1"); r.StatusCode != 409 || r.code() != "idempotency_conflict" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs/"+id+"/wait", ""); r.member("status") != "completed" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs/"+id+"/result", ""); r.StatusCode != 200 || r.body != `{"text":"Test"}`+"\n" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs/"+id+"/log", ""); r.StatusCode != 200 || r.body != "Test\n" || r.Header.Get("Airlock-Log-Next") == "" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("POST", "/runs/"+id+"/stop", ""); r.StatusCode != 409 || r.code() != "run_ended" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+
+	sleeper := a.do("POST", "/runs", `{"agent_name":"sleeper","parameters":{"prompt":"x"}}`).member("run_id")
+	if r := a.do("GET", "/runs/"+sleeper+"/result", ""); r.StatusCode != 409 || r.code() != "run_not_ended" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs/"+sleeper+"/wait?timeout=0", ""); r.StatusCode != 200 {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("POST", "/runs/"+sleeper+"/stop", ""); r.StatusCode != 202 || r.member("run_id") != sleeper {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs/"+sleeper+"/wait", ""); r.member("status") != "stopped" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs/"+sleeper+"/result", ""); r.code() != "run_stopped" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	failing := a.do("POST", "/runs", `{"agent_name":"fails","parameters":{"prompt":"x"}}`).member("run_id")
+	if r := a.do("GET", "/runs/"+failing+"/wait", ""); r.member("status") != "failed" || !strings.Contains(r.body, `"code":"exit_code"`) || !strings.Contains(r.body, `"exit_code":1`) {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs/"+failing+"/result", ""); r.code() != "run_failed" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+
+	page := a.do("GET", "/runs?limit=2", "")
+	if page.member("next_cursor") != sleeper || strings.Contains(page.body, id) {
+		t.Errorf("%s", page.body)
+	}
+	if rest := a.do("GET", "/runs?limit=2&cursor="+sleeper, ""); !strings.Contains(rest.body, id) || rest.member("next_cursor") != "" {
+		t.Errorf("%s", rest.body)
+	}
+	if list := a.do("GET", "/runs?status=stopped&agent_name=sleeper", ""); !strings.Contains(list.body, sleeper) || strings.Contains(list.body, failing) {
+		t.Errorf("%s", list.body)
+	}
+	if m := a.do("GET", "/metrics", ""); !strings.Contains(m.body, "airlock_runs_created_total 3") || !strings.Contains(m.body, `airlock_runs{status="pending"} 0`) {
+		t.Errorf("%s", m.body)
+	}
+	if !strings.Contains(a.log.String(), "path=/runs/"+sleeper+"/stop status=202") || strings.Contains(a.log.String(), "Test") {
+		t.Errorf("the audit is\n%s", a.log)
+	}
+}
+
+// TestEvents follows a run as an EventSource does, and connects again.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	a.do("POST", "/agents", `{"name":"sleeper","type":"agent","command":["sleep","60"]}`)
+	id := a.do("POST", "/runs", `{"agent_name":"sleeper","parameters":{"prompt":"x"}}`).member("run_id")
+	res, err := http.Get(a.url + "/runs/" + id + "/events")
+	if err != nil || res.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatal(res, err)
+	}
+	defer res.Body.Close()
+	var got []string
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			var e runs.Event
+			if err := json.Unmarshal([]byte(data), &e); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%d %s", e.N, e.Status))
+			if e.Status == runs.Running {
+				a.do("POST", "/runs/"+id+"/stop", "")
+			}
+		}
+	}
+	if d := cmp.Diff([]string{"1 pending", "2 running", "3 stopping", "4 stopped"}, got); d != "" {
+		t.Error(d)
+	}
+	if r := a.do("GET", "/runs/"+id+"/events", "", "Last-Event-ID: 2"); strings.Contains(r.body, "id: 2\n") || !strings.HasPrefix(r.body, "id: 3\nevent: status\ndata: ") || !strings.Contains(r.body, "id: 4\n") {
+		t.Errorf("%s", r.body)
+	}
+	if r := a.do("GET", "/runs/"+id+"/events", "", "Last-Event-ID: 4"); r.StatusCode != 204 {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/runs/"+id+"/events", "", "Last-Event-ID: x"); r.code() != "invalid_request" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	if r := a.do("POST", "/agents", researcher); r.StatusCode != 201 { // before the first token
+		t.Fatalf("%d %s", r.StatusCode, r.body)
+	}
+	add := func(scope access.Scope) string {
+		secret, err := a.tokens.Add(t.Context(), "t-"+string(scope), scope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secret
+	}
+	secrets := map[access.Scope]string{access.Read: add(access.Read), access.Run: add(access.Run), access.Decide: add(access.Decide), access.Admin: add(access.Admin)}
+	for _, c := range []struct {
+		method, path, body string
+		allowed            []access.Scope
+	}{
+		{"GET", "/agents", "", []access.Scope{access.Read, access.Run, access.Decide, access.Admin}},
+		{"GET", "/runs", "", []access.Scope{access.Read, access.Run, access.Decide, access.Admin}},
+		{"GET", "/metrics", "", []access.Scope{access.Read, access.Run, access.Decide, access.Admin}},
+		{"POST", "/runs", `{"agent_name":"nobody"}`, []access.Scope{access.Run, access.Admin}},
+		{"POST", "/runs/run_none/stop", ``, []access.Scope{access.Run, access.Admin}},
+		{"POST", "/agents", `{}`, []access.Scope{access.Admin}},
+		{"PATCH", "/agents/nobody", `{}`, []access.Scope{access.Admin}},
+		{"DELETE", "/agents/nobody", ``, []access.Scope{access.Admin}},
+	} {
+		for scope, secret := range secrets {
+			a.token = secret
+			r := a.do(c.method, c.path, c.body)
+			allowed := false
+			for _, s := range c.allowed {
+				allowed = allowed || s == scope
+			}
+			if (r.StatusCode == 403) == allowed || !allowed && r.code() != "forbidden" {
+				t.Errorf("%s %s with %s: %d %s", c.method, c.path, scope, r.StatusCode, r.body)
+			}
+		}
+		for _, wrong := range []string{"", "airlock_wrong"} {
+			a.token = wrong
+			if r := a.do(c.method, c.path, c.body); r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
+				t.Errorf("%s %s with %q: %d %s", c.method, c.path, wrong, r.StatusCode, r.body)
+			}
+		}
+	}
+	a.token = ""
+	if r := a.do("GET", "/agents", "", "Authorization: Basic eDp5"); r.StatusCode != 401 {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/openapi.json"} {
+		if r := a.do("GET", path, ""); r.StatusCode != 200 {
+			t.Errorf("%s: %d %s", path, r.StatusCode, r.body)
+		}
+	}
+	a.token = secrets[access.Read]
+	if r := a.do("GET", "/agents/researcher", ""); strings.Contains(r.body, "command") {
+		t.Errorf("a reader sees the command: %s", r.body)
+	}
+	a.token = secrets[access.Run]
+	if err := a.tokens.Revoke(t.Context(), "t-run"); err != nil {
+		t.Fatal(err)
+	}
+	if r := a.do("GET", "/agents", ""); r.StatusCode != 401 || r.code() != "invalid_token" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	for _, secret := range secrets {
+		if strings.Contains(a.log.String(), secret) {
+			t.Error("the log has a token")
+		}
+	}
+}
+
+// TestPagesOfOtherSites asserts that no web page can use the server through a browser.
+func TestPagesOfOtherSites(t *testing.T) {
+	t.Parallel()
+	a := start(t, func(c *Config) { c.Hosts = []string{"coordinator.example"} })
+	for _, c := range []struct {
+		header string
+		status int
+		code   string
+	}{
+		{"Host: localhost:8417", 200, ""}, {"Host: LOCALHOST", 200, ""}, {"Host: [::1]:1", 200, ""}, {"Host: coordinator.example", 200, ""},
+		{"Host: evil.example", 403, "forbidden_host"}, {"Host: evil.example:8417", 403, "forbidden_host"}, {"Host: 127.0.0.1.evil.example", 403, "forbidden_host"}, {"Host: 0.0.0.0", 403, "forbidden_host"},
+		{"Origin: " + a.url, 200, ""}, {"Origin: http://evil.example", 403, "forbidden_origin"}, {"Origin: null", 403, "forbidden_origin"}, {"Origin: http://localhost:1", 403, "forbidden_origin"},
+		{"Sec-Fetch-Site: cross-site", 403, "forbidden_origin"}, {"Sec-Fetch-Site: same-site", 403, "forbidden_origin"}, {"Sec-Fetch-Site: same-origin", 200, ""}, {"Sec-Fetch-Site: none", 200, ""},
+	} {
+		if r := a.do("GET", "/agents", "", c.header); r.StatusCode != c.status || r.code() != c.code {
+			t.Errorf("%s: %d %s", c.header, r.StatusCode, r.body)
+		}
+		if r := a.do("GET", "/healthz", "", c.header); r.StatusCode != c.status {
+			t.Errorf("%s: /healthz %d", c.header, r.StatusCode)
+		}
+	}
+}
+
+func TestPublicServerNeedsATokenAlways(t *testing.T) {
+	t.Parallel()
+	a := start(t, func(c *Config) { c.Public = true })
+	if r := a.do("GET", "/agents", ""); r.StatusCode != 401 {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/healthz", "", "Host: any.example"); r.StatusCode != 200 {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+}
+
+func TestRate(t *testing.T) {
+	t.Parallel()
+	a := start(t, func(c *Config) { c.Rate = 2 })
+	last := 0
+	for range 5 {
+		last = a.do("GET", "/agents", "").StatusCode
+	}
+	if r := a.do("GET", "/agents", ""); last != 429 && r.StatusCode != 429 {
+		t.Errorf("five requests at once pass a limit of two a second: %d", last)
+	}
+}
+
+// TestStoreThatFails asserts an honest answer that shows nothing of the inside.
+func TestStoreThatFails(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	a.do("POST", "/agents", researcher)
+	a.do("GET", "/agents", "") // the tokens are known for a second
+	if _, err := a.store.Exec(t.Context(), `DROP TABLE runs`); err != nil {
+		t.Fatal(err)
+	}
+	r := a.do("POST", "/runs", `{"agent_name":"researcher","parameters":{"prompt":"x"}}`)
+	if r.StatusCode != 503 || r.code() != "unavailable" || strings.Contains(r.body, "runs") {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if !strings.Contains(a.log.String(), "no such table") {
+		t.Errorf("the log does not say why: %s", a.log)
+	}
+}
+
+func TestPeerUser(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.DialTimeout("tcp", listener.Addr().String(), 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	here, there := listener.Addr().(*net.TCPAddr).AddrPort(), client.LocalAddr().(*net.TCPAddr).AddrPort()
+	uid, err := peerUser(here, there)
+	if err != nil || uid != os.Getuid() {
+		t.Errorf("%d, %v", uid, err)
+	}
+	client.Close()
+	if uid, err := peerUser(here, here); err == nil {
+		t.Errorf("nobody is user %d", uid)
+	}
+}
