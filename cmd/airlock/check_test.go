@@ -122,6 +122,9 @@ func TestActionReportsChecks(t *testing.T) {
 			var res result
 			for _, inputs := range jobs {
 				inputs["config"] = checksConfig
+				if err := os.Truncate(ws.summary, 0); err != nil && !os.IsNotExist(err) { // each job has its own
+					t.Fatal(err)
+				}
 				res = run(t, ws.dir, ws.env(h.env(t), inputs), "", "action")
 				if refusesToCheck(t, res) {
 					return
@@ -134,6 +137,12 @@ func TestActionReportsChecks(t *testing.T) {
 				t.Errorf("the check run has its annotations already:\n%s", res.stdout)
 			}
 			assertOwnCommands(t, res.stdout, secret)
+			if summary := ws.read(t, ws.summary); name == "two jobs" {
+				failed, told := strings.Index(summary, "checks failed: "), strings.Index(summary, "What the checks reported")
+				if failed < 0 || failed > told || strings.Index(res.stdout, "::error title=Airlock%3A ") < 0 {
+					t.Errorf("the report does not begin with what failed:\n%s\n%s", res.stdout, summary)
+				}
+			}
 			pull := h.server.State().Issues[1]
 			var comments []string
 			for _, c := range pull.Comments {

@@ -20,6 +20,26 @@ type SafeText struct {
 	Code func(string) string
 }
 
+// Failures returns a line for each check that failed and blocks: its name and its first
+// problem, with how many more there are.
+func (d *Document) Failures(show SafeText) []string {
+	var lines []string
+	for _, r := range d.rows() {
+		if r.status != phase.Fail || r.informational {
+			continue
+		}
+		line := string(r.check)
+		if len(r.problems) > 0 {
+			line += ": " + show.Line(r.problems[0])
+		}
+		if more := len(r.problems) + r.unlisted - 1; more > 0 {
+			line += fmt.Sprintf(" (and %d more)", more)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // Headline describes in one line how the checks ended.
 func (d *Document) Headline() string {
 	var blocking, informing []phase.Check

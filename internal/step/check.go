@@ -8,12 +8,14 @@ import (
 	"os"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/report"
 )
@@ -28,6 +30,7 @@ func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.sayFirst(doc)
 		return doc, s.setCheckOutputs(doc, s.settings.Findings)
 	case s.settings.Mode == config.ModeCheck:
 	case s.settings.Mode == config.ModeAll && given && doors.KnowsCommits(s.event):
@@ -110,6 +113,30 @@ func (s *step) refuseInput(invalid *phase.InvalidInput) error {
 		err = fmt.Errorf("%w\n%s under checks in the configuration. Where a pull request may change documents only, leave those out by paths-ignore in the workflow", err, checks.HowToSetLanguage(""))
 	}
 	return exitcode.UsageError(errors.Join(err, encoding))
+}
+
+// sayFirst says how another job's checks ended, before what becomes of their messages: a
+// reader of a failed job looks for its cause.
+func (s *step) sayFirst(doc *checkreport.Document) {
+	headline := "Airlock: " + doc.Headline()
+	var b strings.Builder
+	b.WriteString("## " + markdown.EscapeText(headline) + "\n")
+	for i, line := range doc.Failures(s.gate.CheckText()) {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("- " + markdown.EscapeText(line) + "\n")
+	}
+	s.addSummary(b.String())
+	if !doc.Failed() {
+		s.runner.Log(headline)
+		return
+	}
+	level := action.Error
+	if s.settings.FailOn == config.FailOnNever {
+		level = action.Warning
+	}
+	s.runner.Annotate(action.Annotation{Level: level, Title: headline, Message: strings.Join(append(doc.Failures(s.gate.CheckText()), "The summary of the job that ran the checks has the details."), "\n")})
 }
 
 // withChecks returns the step's error or, if there is none and failed checks fail the
