@@ -114,7 +114,7 @@ func (s *scan) list(ctx context.Context, dir string) error {
 			s.pending = append(s.pending, name)
 		case tracked && !kind.IsDir():
 			s.present[name] = true
-			if err := s.compare(name, staged, kind); err != nil {
+			if err := s.compare(name, staged, e); err != nil {
 				return err
 			}
 		case !nested:
@@ -124,13 +124,14 @@ func (s *scan) list(ctx context.Context, dir string) error {
 	return nil
 }
 
-// compare compares a tracked file with what the index has of it.
-func (s *scan) compare(name string, staged stagedFile, kind fs.FileMode) error {
-	if !kind.IsRegular() && kind != fs.ModeSymlink {
+// compare compares a tracked file with what the index has of it. Listing the directory has
+// found out what is needed of each file already.
+func (s *scan) compare(name string, staged stagedFile, e fs.DirEntry) error {
+	if !e.Type().IsRegular() && e.Type() != fs.ModeSymlink {
 		s.special = append(s.special, name)
 		return nil
 	}
-	info, err := s.tree.Lstat(name)
+	info, err := e.Info()
 	if err != nil {
 		return fmt.Errorf("%.300q: %w", name, err)
 	}

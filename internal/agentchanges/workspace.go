@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -138,13 +139,14 @@ func (r reader) committedFiles(ctx context.Context, tree string) (map[string]com
 	records := out.Records()
 	files := make(map[string]committedFile, len(records))
 	for _, record := range records {
-		var f committedFile
-		var kind string
-		entry, name, ok := strings.Cut(record, "\t")
-		if n, err := fmt.Sscanf(entry, "%o %s %s", &f.mode, &kind, &f.oid); !ok || err != nil || n != 3 {
+		entry, name, named := strings.Cut(record, "\t")
+		octal, rest, _ := strings.Cut(entry, " ")
+		_, oid, ok := strings.Cut(rest, " ") // after the object's type
+		mode, err := strconv.ParseUint(octal, 8, 32)
+		if !named || !ok || err != nil {
 			return nil, fmt.Errorf("git ls-tree answered %.80q", record)
 		}
-		files[name] = f
+		files[name] = committedFile{mode: uint32(mode), oid: oid}
 	}
 	return files, nil
 }
