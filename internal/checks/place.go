@@ -24,6 +24,8 @@ type Place struct {
 	fixes   *fixCopy
 	workers *workers
 	outbox  outbox
+
+	preparing time.Duration // what it took to open the place
 }
 
 // Open opens the place where the commands of a validation run. It refuses where they
@@ -37,6 +39,7 @@ func Open(ctx context.Context, cfg Config, deps Deps) (*Place, error) {
 }
 
 func (v validation) openPlace(ctx context.Context) (*Place, error) {
+	began := time.Now()
 	sandbox, err := v.open(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +47,8 @@ func (v validation) openPlace(ctx context.Context) (*Place, error) {
 	if warning := v.credentials.warning(); warning != "" && !sandbox.Apart() {
 		v.deps.Log(warning)
 	}
-	return &Place{v: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}, workers: &workers{sandbox: sandbox}, outbox: openOutbox(sandbox, v.sandbox.TempDir)}, nil
+	return &Place{v: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}, workers: &workers{sandbox: sandbox}, outbox: openOutbox(sandbox, v.sandbox.TempDir),
+		preparing: time.Since(began)}, nil
 }
 
 // Close removes what the place is made of. The error is what could not be removed.
@@ -111,6 +115,7 @@ func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	result.Output.Time += p.preparing.Milliseconds()
 	result.Missing = append(result.Missing, details.missing...)
 	in := checkreport.Input{Result: result, Repository: v.Event.Repo.FullName(), Head: v.Changes.head, Informational: v.phase.Informational,
 		Rules: details.rules, Code: v.Changes.sourceLines(), Place: v.Changes.atHead, Mask: p.Masker()}

@@ -23,6 +23,7 @@ type Progress struct {
 
 	mu      sync.Mutex
 	running []runningCheck
+	copying copying
 	drawn   bool // the moving line is on the screen
 	stop    chan struct{}
 	done    crash.Group
@@ -36,6 +37,15 @@ type runningCheck struct {
 	began   time.Time
 	retries int
 }
+
+// copying is the copying of the workspace, before the first check.
+type copying struct {
+	began   time.Time // zero: none was begun
+	entries int64
+}
+
+// tellCopied is how long copying takes before a line says that it has ended.
+const tellCopied = time.Second
 
 // StartProgress begins to show progress on w; Stop must be called. show makes a command
 // safe to show. width returns how many columns w has, 0 where no line can move.
@@ -56,10 +66,33 @@ func (p *Progress) Stop() {
 	p.erase()
 }
 
+// Copied shows that the workspace is copied: it begins with 0 entries, and ends with the
+// first event.
+func (p *Progress) Copied(entries int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.copying.began.IsZero() {
+		p.copying.began = p.now()
+		if !p.live {
+			p.line("copying the workspace to where the checks run")
+		}
+	}
+	p.copying.entries = max(p.copying.entries, entries)
+}
+
+// endCopying shows how long the copying took.
+func (p *Progress) endCopying() {
+	if took := p.now().Sub(p.copying.began); !p.copying.began.IsZero() && took >= tellCopied {
+		p.line(fmt.Sprintf("copied %d files and directories (%s)", p.copying.entries, seconds(took)))
+	}
+	p.copying = copying{}
+}
+
 // Report shows an event of the validation.
 func (p *Progress) Report(e phase.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.endCopying()
 	index := slices.IndexFunc(p.running, func(r runningCheck) bool { return r.root == e.Root && r.check == e.Check })
 	name := p.name(e.Root, e.Check)
 	if e.Status != "" {
@@ -134,6 +167,12 @@ func (p *Progress) spin() {
 func (p *Progress) draw(frame rune) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.running) == 0 && !p.copying.began.IsZero() {
+		rest := fmt.Sprintf(": %d files, %s", p.copying.entries, seconds(p.now().Sub(p.copying.began)))
+		fmt.Fprintf(p.w, "\r\x1b[K%s", movingLine(frame, "copying the workspace", rest, p.width()))
+		p.drawn = true
+		return
+	}
 	if len(p.running) == 0 {
 		p.erase()
 		return

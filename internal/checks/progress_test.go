@@ -41,3 +41,39 @@ func TestProgressWhereNoLineMoves(t *testing.T) {
 		t.Errorf("%q, not %q", got, want)
 	}
 }
+
+// TestProgressOfTheCopy is told at once that the workspace is copied, and how long it took
+// only where somebody may have wondered.
+func TestProgressOfTheCopy(t *testing.T) {
+	const first, last = "airlock: copying the workspace to where the checks run\n", "airlock: tests: go test ./...\n"
+	for took, ended := range map[time.Duration]string{900 * time.Millisecond: "", 3200 * time.Millisecond: "airlock: copied 50123 files and directories (3.2 s)\n"} {
+		var out bytes.Buffer
+		p := StartProgress(&out, func(s string) string { return s }, func() int { return 0 })
+		clock := time.Now()
+		p.now = func() time.Time { return clock }
+		p.Copied(0)
+		if out.String() != first {
+			t.Errorf("at once: %q", out.String())
+		}
+		p.Copied(50_123)
+		p.Copied(500) // another goroutine's, which was overtaken
+		clock = clock.Add(took)
+		p.Report(phase.Event{Root: ".", Check: phase.Tests, Command: "go test ./..."})
+		p.Report(phase.Event{Root: ".", Check: phase.Linter, Command: "ruff check ."})
+		p.Stop()
+		if got, want := out.String(), first+ended+last+"airlock: linter: ruff check .\n"; got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+func TestProgressOfTheCopyMoves(t *testing.T) {
+	var out bytes.Buffer
+	p := &Progress{w: &out, show: func(s string) string { return s }, live: true, width: func() int { return 80 }, now: time.Now}
+	p.Copied(0)
+	p.Copied(12_500)
+	p.draw('*')
+	if got := out.String(); !strings.Contains(got, "* copying the workspace: 12500 files") {
+		t.Errorf("%q", got)
+	}
+}

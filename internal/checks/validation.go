@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -47,6 +48,7 @@ type Deps struct {
 	Scanner *secrets.Scanner    // required: finds the secrets to mask
 	Log     func(line string)   // required
 	Tell    func(phase.Event)   // if not nil, is called with each step of the checks
+	Copied  func(entries int64) // if not nil, is called while the workspace is copied, as isolate.Config says
 	// TokenVariable is the variable that contained this process's own token, which is no
 	// longer in its environment; "" without a token.
 	TokenVariable string
@@ -89,12 +91,23 @@ func newValidation(cfg Config, deps Deps) (validation, error) {
 	v.phase.NewOnly = cfg.Changes.hasDiff && defaultTo(cfg.Checks.NewOnly, doors.KnowsCommits(cfg.Event))
 	v.phase.Suggest = defaultTo(cfg.Checks.Suggestions, true)
 	v.sandbox = isolate.Config{Workspace: cfg.Root, Environ: deps.Environ, Closed: isolate.RunnerPaths(deps.Getenv),
-		Limits: command.Limits{Processes: maxProcesses}, Disk: maxDisk}
+		Limits: command.Limits{Processes: maxProcesses}, Disk: maxDisk, NoNetwork: cfg.Checks.Network == config.NetworkNone, Seed: seed(), Copied: deps.Copied}
 	if len(cfg.Checks.PassEnv) > 0 {
 		v.sandbox.Pass = slices.Concat(isolate.DefaultPass(), cfg.Checks.PassEnv)
 	}
 	v.credentials = findCredentials(deps, cfg.Root, cfg.AllowCredentials)
 	return v, nil
+}
+
+// seedDir is where the image has the beginning of each home directory of the checks.
+const seedDir = "/usr/local/share/airlock/home"
+
+// seed returns seedDir, or "" where this is not the image.
+func seed() string {
+	if info, err := os.Stat(seedDir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return seedDir
 }
 
 // defaultTo returns the value of a setting, or the default if it is not set.
@@ -122,9 +135,12 @@ func (v validation) open(ctx context.Context) (*isolate.Sandbox, error) {
 	v.sandbox.Credential = v.credentials.forbid()
 	sandbox, err := isolate.Open(ctx, v.sandbox)
 	var refused *isolate.RefusedError
+	var connected *isolate.NoNetworkError
 	switch {
 	case err == nil:
 		return sandbox, nil
+	case errors.As(err, &connected):
+		return nil, exitcode.UsageError(fmt.Errorf("network: none: %w; run the checks there, or set network to open", err))
 	case !errors.As(err, &refused):
 		return nil, exitcode.FailedError(err)
 	case v.sandbox.Credential:
@@ -153,7 +169,7 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *
 		if path.Base(n.Name) == ".git" && !mayHaveNeededGit(in.Result) {
 			continue // it is always left out
 		}
-		in.Notes = append(in.Notes, fmt.Sprintf("Not copied to where the checks ran: %s (%s).", n.Name, n.Why))
+		in.Notes = append(in.Notes, fmt.Sprintf("Left out where the checks ran: %s (%s).", n.Name, n.Why))
 	}
 }
 

@@ -33,6 +33,7 @@ type checkFlags struct {
 	skipBuild, skipTests, checkOnly, newOnly  bool
 	allowCredentials                          bool
 	timeLimit                                 time.Duration
+	network                                   string
 	json                                      bool
 	event, eventName                          string
 
@@ -94,6 +95,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that the commands get in addition to the usual ones")
 	flags.BoolVar(&f.allowCredentials, "allow-credentials", false, "on a runner, run the commands although they can use the job's credentials")
 	flags.DurationVar(&f.timeLimit, "time-limit", phase.DefaultTimeLimit, "the time that one command has")
+	flags.StringVar(&f.network, "network", "open", "what the commands can reach: open, or none but a loopback of their own (Linux)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON also to a terminal")
 	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
 	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
@@ -130,7 +132,7 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 	}
 	shown := checks.StartProgress(env.Stderr, gate.OneLine, width)
 	_, variable := env.Secrets.Token()
-	doc, err := checks.Run(ctx, request, checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), Tell: shown.Report, TokenVariable: variable})
+	doc, err := checks.Run(ctx, request, checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), Tell: shown.Report, Copied: shown.Copied, TokenVariable: variable})
 	shown.Stop()
 	if errors.As(err, &invalid) {
 		return refuseInput(env, invalid, len(request.Changes.Files) == 0)
@@ -352,6 +354,12 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 	for _, name := range f.passEnv {
 		if err := config.CheckVariable(name); err != nil {
 			return c, fmt.Errorf("--pass-env: %q %w", name, err)
+		}
+	}
+	if f.given("network") {
+		c.Network = config.Network(f.network)
+		if c.Network != config.NetworkOpen && c.Network != config.NetworkNone {
+			return c, fmt.Errorf("--network: %q is not open or none", f.network)
 		}
 	}
 	c.PassEnv = append(c.PassEnv[:len(c.PassEnv):len(c.PassEnv)], f.passEnv...)

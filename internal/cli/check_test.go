@@ -248,7 +248,7 @@ func TestCheckNotesTheMissingGitDirectory(t *testing.T) {
 		"echo github.com/a/b; false":     false,
 	} {
 		_, code, stderr := p.check(t, pullEvent(t, base, head), "--build-command", command)
-		if code != 1 || strings.Contains(stderr, "Not copied to where the checks ran: .git (") != noted {
+		if code != 1 || strings.Contains(stderr, "Left out where the checks ran: .git (") != noted {
 			t.Errorf("%s: exit code %d\n%s", command, code, stderr)
 		}
 	}

@@ -52,6 +52,11 @@ func become(fd int, answer *os.File) error {
 	if err != nil {
 		return fmt.Errorf("reading what to run: %w", err)
 	}
+	if o.Loopback {
+		if err := raiseLoopback(); err != nil {
+			return fmt.Errorf("setting up the loopback of a network of its own: %w", err)
+		}
+	}
 	// A signal that is handled is back at its default in the next program; one that
 	// is ignored would stay ignored.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)

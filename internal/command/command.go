@@ -42,14 +42,18 @@ type Spec struct {
 	// there is no such limit; 0 sets none.
 	MaxMemory int64
 	// Identity runs the program apart from this process; nil runs it as this
-	// process's user. With it or with Limits, this program must call EnterChild.
+	// process's user. With it, with Limits or with NoNetwork, this program must call EnterChild.
 	Identity *Identity
 	Limits   Limits
 	// Supervised ends everything that the program started, whatever group or session it
 	// went to, when the program has ended, and when this process has, however that
 	// happens. On Linux this program must call EnterChild for it; elsewhere only the
-	// group is ended. It goes with neither Identity nor Limits nor ExtraFiles.
+	// group is ended. It goes with none of Identity, Limits, NoNetwork and ExtraFiles.
 	Supervised bool
+	// NoNetwork runs the program in a network of its own, in which there is only a loopback.
+	// Sockets in the file system stay reachable. It requires Linux and EnterChild, and what
+	// ProbeNoNetwork asks for.
+	NoNetwork bool
 }
 
 // Identity is the user and group that a program runs as, apart from this process:

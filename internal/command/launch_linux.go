@@ -30,6 +30,7 @@ const ready = "ready"
 type order struct {
 	Parent   int // the process id of this process
 	Identity *Identity
+	Loopback bool // the child is in a network of its own, and sets its loopback up
 	Limits   Limits
 	Dir      []byte
 	Path     []byte // empty: only check that all can be set up
@@ -42,16 +43,16 @@ type order struct {
 // container's root may change its user, but not the limits of another process.
 func (p *running) start(spec Spec) error {
 	cmd := p.cmd
-	if spec.Identity == nil && spec.Limits == (Limits{}) && !spec.Supervised {
+	if spec.Identity == nil && spec.Limits == (Limits{}) && !spec.Supervised && !spec.NoNetwork {
 		return cmd.Start()
 	}
-	if spec.Supervised && (spec.Identity != nil || spec.Limits != (Limits{}) || len(spec.ExtraFiles) > 0) {
-		return errors.New("command: a supervised program has no identity, limits or extra files")
+	if spec.Supervised && (spec.Identity != nil || spec.Limits != (Limits{}) || spec.NoNetwork || len(spec.ExtraFiles) > 0) {
+		return errors.New("command: a supervised program has no identity, limits, network of its own or extra files")
 	}
 	if err := spec.Identity.check(); err != nil {
 		return err
 	}
-	o := order{Parent: os.Getpid(), Identity: spec.Identity, Limits: spec.Limits, Dir: []byte(cmd.Dir), Path: []byte(cmd.Path)}
+	o := order{Parent: os.Getpid(), Identity: spec.Identity, Limits: spec.Limits, Loopback: spec.NoNetwork, Dir: []byte(cmd.Dir), Path: []byte(cmd.Path)}
 	for _, a := range cmd.Args {
 		o.Args = append(o.Args, []byte(a))
 	}
@@ -107,6 +108,9 @@ func startChild(cmd *exec.Cmd, flag string, o order) error {
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], orderRead, answerWrite)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, and a group of its own
+	if o.Loopback {
+		newNetwork(cmd.SysProcAttr)
+	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -16,9 +16,14 @@ func Probe(Identity) error {
 	return errors.New("running a program as a user of its own is possible on Linux only")
 }
 
+// ProbeNoNetwork reports whether a program can be run with NoNetwork; here it cannot.
+func ProbeNoNetwork() error {
+	return errors.New("running a program in a network of its own is possible on Linux only")
+}
+
 func (p *running) start(spec Spec) error {
-	if spec.Identity != nil || spec.Limits != (Limits{}) {
-		return errors.New("a user of its own and limits for a program are possible on Linux only")
+	if spec.Identity != nil || spec.Limits != (Limits{}) || spec.NoNetwork {
+		return errors.New("a user of its own, limits and a network of its own for a program are possible on Linux only")
 	}
 	return p.cmd.Start()
 }

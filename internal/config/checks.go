@@ -35,6 +35,8 @@ type Checks struct {
 	NewOnly, Suggestions *bool
 	// PassEnv are names of variables that commands get in addition to the usual ones.
 	PassEnv []string
+	// Network is whether the commands have the machine's network; "" stands for NetworkOpen.
+	Network Network
 	// CodeReview and SecurityReview are the built-in reviewers' settings; one that is
 	// skipped leaves its check to the Plugins.
 	CodeReview, SecurityReview         reviewer.Config
@@ -42,6 +44,15 @@ type Checks struct {
 	Plugins                            []plugin.Config // valid, and each with another name
 	Report                             ReportSettings
 }
+
+// Network is what a pull request's code can reach.
+type Network string
+
+// The networks: the machine's own, or none but the loopback of each command.
+const (
+	NetworkOpen Network = "open"
+	NetworkNone Network = "none"
+)
 
 // ReportSettings are where the result of the checks is shown. nil: where the
 // event and the token allow it.
@@ -93,6 +104,7 @@ func checksKeys() []key[Checks] {
 		into("time-limit", "How long one command may run. Default: 300s.", duration(time.Second, 6*time.Hour, "5m"), func(c *Checks) *time.Duration { return &c.Phase.TimeLimit }),
 		into("retry-delay", "How long to wait between a fix and the next try. Default: 2s.", duration(time.Millisecond, 10*time.Minute, "2s"), func(c *Checks) *time.Duration { return &c.Phase.RetryDelay }),
 		into("pass-env", "Names of variables that commands get in addition to those that toolchains need; never one that looks like a secret. Default: none.", variables(), func(c *Checks) *[]string { return &c.PassEnv }),
+		into("network", "What the commands, and the reviewers below, can reach: open, or none but a loopback of their own. Where that cannot be had, nothing is checked. Default: open.", network(), func(c *Checks) *Network { return &c.Network }),
 		reviewKey("code-review", phase.CodeReview, func(c *Checks) (*reviewer.Config, *bool) { return &c.CodeReview, &c.SkipCodeReview }),
 		reviewKey("security-review", phase.SecurityReview, func(c *Checks) (*reviewer.Config, *bool) { return &c.SecurityReview, &c.SkipSecurityReview }),
 		{
@@ -154,6 +166,11 @@ func language() shape {
 		l, _ := phase.LanguageNamed(word) // these words are all names
 		return l
 	})
+}
+
+// network is a Network.
+func network() shape {
+	return converted(oneOf(string(NetworkOpen), string(NetworkNone)), func(word string) Network { return Network(word) })
 }
 
 // roots are directories to validate, each with its language if it names one.

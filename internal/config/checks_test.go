@@ -36,6 +36,7 @@ checks:
   time-limit: 1m30s
   retry-delay: 5ms
   pass-env: [NODE_OPTIONS]
+  network: none
   code-review: {on: [no-test-change], off: [long-file], only: [no-test-change, breakpoint], max-file-size: 64, tests: true}
   security-review: false
   reviewers:
@@ -70,7 +71,7 @@ func wantChecks() Checks {
 		FormatCommand: "npm run format", LintCommand: "eslint {files}", BuildCommand: "make deps\nmake\n", TestCommand: "make test",
 		MaxRetries: new(0), SkipBuild: true, SkipTests: true,
 		Phase:   phase.Config{Informational: []phase.Check{phase.CodeReview, phase.Tests}, Roots: []phase.Root{{Dir: "api"}, {Dir: "web", Language: phase.TypeScript}}, TimeLimit: 90 * time.Second, RetryDelay: 5 * time.Millisecond},
-		NewOnly: new(false), Suggestions: new(false), PassEnv: []string{"NODE_OPTIONS"}, MaxParallel: 1,
+		NewOnly: new(false), Suggestions: new(false), PassEnv: []string{"NODE_OPTIONS"}, Network: NetworkNone, MaxParallel: 1,
 		CodeReview:         reviewer.Config{On: []string{"no-test-change"}, Off: []string{"long-file"}, Only: []string{"no-test-change", "breakpoint"}, MaxFileBytes: 64 << 10, Tests: true},
 		SkipSecurityReview: true,
 		Plugins: []plugin.Config{gosec, semgrep, {

@@ -69,6 +69,8 @@ type Settings struct {
 	// TrustEnv lets the environment name a proxy, certificates and the
 	// configuration; input trust-env. Earlier steps of a job can set it.
 	TrustEnv bool
+	// Network replaces the configuration's setting; input network. "" leaves it.
+	Network Network
 	// MatrixIndex is the job's index in its matrix, and CheckRunID the id of its check run;
 	// inputs matrix-index, check-run-id.
 	MatrixIndex, CheckRunID string
@@ -96,6 +98,7 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 		Proxy:       in.proxy("proxy"),
 		CAFile:      in.text("ca-file"),
 		TrustEnv:    in.truth("trust-env"),
+		Network:     choice(&in, "network", "", NetworkOpen, NetworkNone),
 		MatrixIndex: in.wholeNumber("matrix-index", "strategy.job-index"),
 		CheckRunID:  in.wholeNumber("check-run-id", "job.check_run_id"),
 		Name:        in.text("name"),
@@ -192,12 +195,14 @@ func choice[T ~string](in *inputs, name string, words ...T) T {
 	if v == "" {
 		return words[0]
 	}
-	plain := make([]string, len(words))
-	for i, w := range words {
-		if v == string(w) {
+	var plain []string
+	for _, w := range words {
+		switch {
+		case v == string(w):
 			return w
+		case w != "":
+			plain = append(plain, string(w))
 		}
-		plain[i] = string(w)
 	}
 	meant := ""
 	if near := text.Nearest(strings.ToLower(v), plain); near != "" {

@@ -16,7 +16,8 @@ type CopyLimits struct {
 // copyOptions say how copyTree copies.
 type copyOptions struct {
 	limits CopyLimits
-	owner  *command.Identity // of the copies; nil: this process's user
+	owner  *command.Identity   // of the copies; nil: this process's user
+	copied func(entries int64) // is told how many entries have been copied; nil: nobody
 	// retarget returns what a link in a directory, relative to the top, points to in the
 	// copy; nil: the same as before.
 	retarget func(dir, target string) string

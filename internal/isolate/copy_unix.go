@@ -35,6 +35,7 @@ const unreadable = "it may not be read"
 type copier struct {
 	copyOptions
 	entries, bytes atomic.Int64
+	noClones       atomic.Bool             // the file system cannot share contents
 	cancel         context.CancelCauseFunc // ends the copying with an error
 	slots          chan struct{}           // of directories that are copied by another goroutine
 	others         crash.Group             // those goroutines
@@ -51,6 +52,7 @@ func copyTree(parent context.Context, from, to string, opt copyOptions) ([]Note,
 	defer cancel(nil)
 	c := &copier{copyOptions: opt, cancel: cancel, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
 	c.limits = c.limits.withDefaults()
+	c.tell(0)
 	src, err := openDir(unix.AT_FDCWD, from)
 	if err != nil {
 		return nil, err
@@ -66,6 +68,7 @@ func copyTree(parent context.Context, from, to string, opt copyOptions) ([]Note,
 	if err := cmp.Or(parent.Err(), context.Cause(ctx)); err != nil {
 		return nil, err
 	}
+	c.tell(c.entries.Load())
 	slices.SortFunc(c.notes, func(a, b Note) int { return cmp.Compare(a.Name, b.Name) })
 	return c.notes, nil
 }
@@ -89,8 +92,12 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 			c.note(name, why)
 			continue
 		}
-		if c.entries.Add(1) > c.limits.Entries {
+		count := c.entries.Add(1)
+		if count > c.limits.Entries {
 			return fmt.Errorf("the workspace has more than %d files and directories", c.limits.Entries)
+		}
+		if count%tellEvery == 0 {
+			c.tell(count)
 		}
 		if e.IsDir() {
 			if err := c.subdir(ctx, src, dst, e.Name(), name, depth); err != nil {
@@ -110,7 +117,11 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return c.finish(src, dst, 0o700)
+	info, err := src.Stat()
+	if err != nil {
+		return err
+	}
+	return c.finish(info, dst, 0o700)
 }
 
 // subdir copies the directory base of src, in another goroutine if there is a slot.
@@ -187,20 +198,35 @@ func (c *copier) file(src, dst *os.File, base, name string) error {
 		return err
 	}
 	to := os.NewFile(uintptr(fd), name)
-	_, err = io.CopyN(to, from, info.Size())
-	if err == nil || errors.Is(err, io.EOF) { // a file that has shrunk meanwhile is copied as it is
-		err = c.finish(from, to, 0)
+	if err = c.contents(to, from, info.Size()); err == nil {
+		err = c.finish(info, to, 0)
 	}
 	return errors.Join(err, to.Close())
 }
 
+// contents copies size bytes: by a reference where the file system can share them until one
+// of the files is written to, otherwise by a copy in the kernel. A file that has shrunk
+// meanwhile is copied as it is.
+func (c *copier) contents(to, from *os.File, size int64) error {
+	if size > 0 && !c.noClones.Load() {
+		err := clone(to, from)
+		if err == nil {
+			return nil
+		}
+		if neverClones(err) {
+			c.noClones.Store(true)
+		}
+	}
+	_, err := io.CopyN(to, from, size)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return err
+}
+
 // finish gives a copy its owner, and the permissions and times of the original. A directory
 // gets at least the permissions that removing it will need.
-func (c *copier) finish(from, to *os.File, atLeast fs.FileMode) error {
-	info, err := from.Stat()
-	if err != nil {
-		return err
-	}
+func (c *copier) finish(info fs.FileInfo, to *os.File, atLeast fs.FileMode) error {
 	if c.owner != nil {
 		if err := to.Chown(int(c.owner.UID), int(c.owner.GID)); err != nil {
 			return err
@@ -227,6 +253,16 @@ func (c *copier) link(src, dst *os.File, base, rel string) error {
 		return err
 	}
 	return unix.Fchownat(int(dst.Fd()), base, int(c.owner.UID), int(c.owner.GID), unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// tellEvery is after how many entries the caller is told of them.
+const tellEvery = 500
+
+// tell tells the caller how many entries have been copied.
+func (c *copier) tell(entries int64) {
+	if c.copied != nil {
+		c.copied(entries)
+	}
 }
 
 func (c *copier) note(name, why string) {

@@ -33,14 +33,23 @@ type Config struct {
 	// may enter; "" is the system's directory for temporary files.
 	TempDir  string
 	Identity *command.Identity // nil: DefaultIdentity, or another one that is free
-	Limits   command.Limits    // of each program whose Spec has none
-	Copy     CopyLimits
+	// Seed is a directory whose files each user's home directory begins with, as links to
+	// them: caches of toolchains. "" if there is none. Nobody but root may write there.
+	Seed string
+	// NoNetwork gives each program a network of its own, in which there is only the
+	// loopback. Open returns a *NoNetworkError where that cannot be had.
+	NoNetwork bool
+	Limits    command.Limits // of each program whose Spec has none
+	Copy      CopyLimits
+	// Copied, if not nil, is called with the number of entries that have been copied: with 0
+	// at the beginning, and then now and then, from several goroutines.
+	Copied func(entries int64)
 	// Disk is how many bytes of the copy's file system a program may take before it is
 	// ended; 0: no limit. What others take of it counts too.
 	Disk int64
 }
 
-// Note is a file or variable that is not in a sandbox or a copy, and why.
+// Note is a file, variable or directory of PATH that is not in a sandbox or a copy, and why.
 type Note struct{ Name, Why string }
 
 // RefusedError is why no code of a pull request may run here.
@@ -51,17 +60,30 @@ func (e *RefusedError) Error() string {
 	return "refusing to run the repository's code: " + e.Why + "; run the checks in a job without secrets (permissions: contents: read), or as root on Linux, as the action does"
 }
 
+// NoNetworkError is why programs cannot be kept from the network here.
+type NoNetworkError struct{ Why error }
+
+// Error implements error.
+func (e *NoNetworkError) Error() string {
+	return fmt.Sprintf("the programs cannot be kept from the network here: %v. This needs Linux, and root with the right to make network namespaces (which the container of an action does not have) or a system that lets every user make them", e.Why)
+}
+
+// Unwrap implements errors.
+func (e *NoNetworkError) Unwrap() error { return e.Why }
+
 // Sandbox is where a pull request's code runs. Close must be called.
 type Sandbox struct {
-	apart  bool
-	base   string   // the absolute path of the directory that contains all that the sandbox has made
-	dir    string   // the absolute path of the workspace copy
-	env    []string // the part of the environment that all users have in common
-	notes  []Note
-	limits command.Limits
-	disk   int64
-	owners []uint32       // the owners of what is closed; no program may run as one of them
-	undo   []func() error // what Close does, last first
+	apart     bool
+	noNetwork bool
+	seed      string
+	base      string   // the absolute path of the directory that contains all that the sandbox has made
+	dir       string   // the absolute path of the workspace copy
+	env       []string // the part of the environment that all users have in common
+	notes     []Note
+	limits    command.Limits
+	disk      int64
+	owners    []uint32       // the owners of what is closed; no program may run as one of them
+	undo      []func() error // what Close does, last first
 
 	// users are those that programs run as, the sandbox's own first. Each has one program
 	// at a time.
@@ -92,10 +114,15 @@ func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 	if why != "" && cfg.Credential {
 		return nil, &RefusedError{"a token or git credential can be seen here, and " + why}
 	}
-	if why != "" {
-		return &Sandbox{dir: cfg.Workspace, env: cfg.Environ}, nil
+	if cfg.NoNetwork {
+		if err := command.ProbeNoNetwork(); err != nil {
+			return nil, &NoNetworkError{err}
+		}
 	}
-	s := &Sandbox{apart: true, limits: cfg.Limits, disk: cfg.Disk}
+	if why != "" {
+		return &Sandbox{dir: cfg.Workspace, env: cfg.Environ, noNetwork: cfg.NoNetwork}, nil
+	}
+	s := &Sandbox{apart: true, noNetwork: cfg.NoNetwork, seed: cfg.Seed, limits: cfg.Limits, disk: cfg.Disk}
 	if err := s.separate(ctx, cfg); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -161,6 +188,7 @@ func (s *Sandbox) runAs(ctx context.Context, u *user, spec command.Spec) (comman
 // complete adds the environment and, if there is none, the directory.
 func (s *Sandbox) complete(spec command.Spec, own []string) command.Spec {
 	spec.Env = slices.Concat(s.env, own, spec.Env)
+	spec.NoNetwork = s.noNetwork
 	if spec.Dir == "" {
 		spec.Dir = s.dir
 	}

@@ -57,14 +57,14 @@ func (s *Sandbox) separate(ctx context.Context, cfg Config) error {
 	if err := os.Chmod(s.base, 0o711); err != nil {
 		return err
 	}
-	if err := own.makeDirs(s.base); err != nil {
+	if err := own.makeDirs(s.base, cfg.Seed); err != nil {
 		return err
 	}
 	s.dir = filepath.Join(s.base, "workspace")
 	if err := own.mkdir(s.dir); err != nil {
 		return err
 	}
-	leftOut, err := copyTree(ctx, cfg.Workspace, s.dir, copyOptions{limits: cfg.Copy, owner: &own.identity})
+	leftOut, err := copyTree(ctx, cfg.Workspace, s.dir, copyOptions{limits: cfg.Copy, owner: &own.identity, copied: cfg.Copied})
 	if err != nil {
 		return fmt.Errorf("copying the workspace: %w", err)
 	}
@@ -72,24 +72,59 @@ func (s *Sandbox) separate(ctx context.Context, cfg Config) error {
 		return err
 	}
 	env, dropped := environment(cfg.Environ, cfg.Pass)
-	s.env, s.notes = env, append(leftOut, dropped...)
+	env, closed := withoutClosed(env)
+	s.env, s.notes = env, slices.Concat(leftOut, dropped, closed)
 	return nil
 }
 
 // mayEnter returns an error if other users cannot get into a directory.
 func mayEnter(dir string) error {
+	d, err := closedTo(dir)
+	if d != "" {
+		return fmt.Errorf("the workspace cannot be copied below %s, since other users may not enter %s: set TMPDIR to a directory that they may", dir, d)
+	}
+	return err
+}
+
+// closedTo returns the directory that keeps other users from getting into dir: dir itself,
+// or one that it lies in; "" if none does.
+func closedTo(dir string) (string, error) {
 	for d := dir; ; d = filepath.Dir(d) {
 		info, err := os.Stat(d)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if info.Mode()&0o001 == 0 {
-			return fmt.Errorf("the workspace cannot be copied below %s, since other users may not enter %s: set TMPDIR to a directory that they may", dir, d)
+			return d, nil
 		}
 		if d == filepath.Dir(d) {
-			return nil
+			return "", nil
 		}
 	}
+}
+
+// withoutClosed removes the directories from PATH that the programs' users cannot get into,
+// and returns a note about each. A shell that may not look into one of them reports every
+// missing program as one that may not be run.
+func withoutClosed(env []string) (open []string, notes []Note) {
+	for _, e := range env {
+		if value, ok := strings.CutPrefix(e, "PATH="); ok {
+			dirs := slices.DeleteFunc(filepath.SplitList(value), func(dir string) bool {
+				target, err := filepath.EvalSymlinks(dir)
+				if err != nil {
+					return false // nobody finds anything there
+				}
+				closed, _ := closedTo(target) // a directory that has just gone is not in the way
+				if closed != "" {
+					notes = append(notes, Note{dir + " in PATH", "the user of the checks may not enter " + closed})
+				}
+				return closed != ""
+			})
+			e = "PATH=" + strings.Join(dirs, string(filepath.ListSeparator))
+		}
+		open = append(open, e)
+	}
+	return open, notes
 }
 
 // shut takes all rights to a path from other users until Close. The owner and the group

@@ -27,10 +27,13 @@ type Scratch struct {
 	dir   string
 	env   []string
 	notes []Note
+
+	noNetwork bool
 }
 
 // OpenScratch copies the workspace, without git's directory, to a directory that only this
-// user may enter. It uses Workspace, Environ, TempDir and Copy of the Config. In the
+// user may enter. It uses Workspace, Environ, TempDir, Copy
+// and NoNetwork of the Config. In the
 // environment and in links, the copy's name replaces the workspace's, so that a program
 // that changes files by their absolute names does so in the copy. Links out of the
 // workspace stay as they are.
@@ -56,7 +59,7 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 	if half := freeBytes(temp) / 2; half < limits.Bytes {
 		limits.Bytes, where = max(half, 1), temp+", of which half the free space may be taken"
 	}
-	s := &Scratch{}
+	s := &Scratch{noNetwork: cfg.NoNetwork}
 	if s.base, err = os.MkdirTemp(temp, "airlock-scratch-"); err != nil {
 		return nil, err
 	}
@@ -96,6 +99,7 @@ func (s *Scratch) Notes() []Note { return s.notes }
 func (s *Scratch) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
 	spec.Env = append(s.env[:len(s.env):len(s.env)], spec.Env...)
 	spec.Dir = cmp.Or(spec.Dir, s.dir)
+	spec.NoNetwork = s.noNetwork
 	return command.Run(ctx, spec)
 }
 

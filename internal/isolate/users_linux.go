@@ -66,10 +66,14 @@ func lock(id command.Identity) (*user, error) {
 	return &user{identity: id, lock: lock}, nil
 }
 
-// makeDirs makes the user's own directories in one that exists.
-func (u *user) makeDirs(parent string) error {
+// makeDirs makes the user's own directories in one that exists. The home directory begins
+// with what is in seed, unless that is "".
+func (u *user) makeDirs(parent, seed string) error {
 	u.home, u.temp = filepath.Join(parent, "home"), filepath.Join(parent, "tmp")
-	return errors.Join(u.mkdir(u.home), u.mkdir(u.temp))
+	if err := errors.Join(u.mkdir(u.home), u.mkdir(u.temp)); err != nil || seed == "" {
+		return err
+	}
+	return u.plant(seed, u.home, 0)
 }
 
 // mkdir makes a directory that is closed to all but the user.

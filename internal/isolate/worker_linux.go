@@ -40,7 +40,7 @@ func (s *Sandbox) addUsers(ctx context.Context, workers []*Worker) (err error) {
 		if err := os.Chmod(dir, 0o711); err != nil {
 			return err
 		}
-		if err := u.makeDirs(dir); err != nil {
+		if err := u.makeDirs(dir, s.seed); err != nil {
 			return err
 		}
 	}
@@ -76,6 +76,11 @@ func (s *Sandbox) shareCaches(own *user) ([]string, error) {
 		}
 		if err := errors.Join(os.Chown(dir, int(own.identity.UID), int(own.identity.GID)), os.Chmod(dir, 0o770)); err != nil {
 			return nil, err
+		}
+		if seed := filepath.Join(s.seed, c.dir); s.seed != "" {
+			if err := own.plant(seed, dir, 0o070); err != nil {
+				return nil, err
+			}
 		}
 		env = append(env, c.name+"="+dir)
 	}

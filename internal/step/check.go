@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,13 +93,14 @@ func (s *step) check(ctx context.Context) (*checkreport.Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	owner.Network = cmp.Or(s.settings.Network, owner.Network)
 	in := checks.ConfiguredInput(owner)
 	in.WorkingDirectory = root
 	progress := checks.StartProgress(logWriter{s.info}, s.gate.OneLine, func() int { return 0 })
 	defer progress.Stop()
 	_, variable := s.deps.Secrets.Token()
 	return checks.Run(ctx, checks.Config{Root: root, Changes: set, Checks: owner, Input: in, Event: s.event}, checks.Deps{
-		Getenv: s.deps.Getenv, Environ: s.deps.Environ, Scanner: s.gate.Scanner(), Log: s.info, Tell: progress.Report, TokenVariable: variable})
+		Getenv: s.deps.Getenv, Environ: s.deps.Environ, Scanner: s.gate.Scanner(), Log: s.info, Tell: progress.Report, Copied: progress.Copied, TokenVariable: variable})
 }
 
 // refuseInput sets the outputs for input that cannot be validated, and returns an error

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,9 +16,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agent-airlock/airlock/internal/command"
 )
 
 func main() {
+	command.EnterChild(os.Args)
 	if err := attacks[os.Args[1]](os.Args[2:]); err != nil {
 		fmt.Println(err)
 		os.Exit(7)
@@ -38,7 +43,50 @@ var attacks = map[string]func(args []string) error{
 		}
 		return err
 	},
-	"limits":    func(a []string) error { return unix.Prlimit(number(a[0]), unix.RLIMIT_CORE, &unix.Rlimit{}, nil) },
+	"limits": func(a []string) error { return unix.Prlimit(number(a[0]), unix.RLIMIT_CORE, &unix.Rlimit{}, nil) },
+	"connect": func(a []string) error {
+		conn, err := net.DialTimeout("tcp", a[0], 5*time.Second)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	},
+	"connect-unix": func(a []string) error { _, err := net.Dial("unix", a[0]); return err },
+	"serve": func([]string) error { // and connects to itself
+		for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+			l, err := net.Listen("tcp", address)
+			if err != nil {
+				return err
+			}
+			if _, err := net.Dial("tcp", l.Addr().String()); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+	"up": func([]string) error { // an interface that leads out
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+		if err != nil {
+			return err
+		}
+		lo, err := unix.NewIfreq("lo")
+		if err != nil {
+			return err
+		}
+		return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+	},
+	"without-network": func(a []string) error {
+		if err := command.ProbeNoNetwork(); err != nil {
+			return fmt.Errorf("refused: %w", err)
+		}
+		r, err := command.Run(context.Background(), command.Spec{Program: os.Args[0], Args: a, Dir: "/", NoNetwork: true})
+		fmt.Print(r.Stdout)
+		if err == nil && !r.OK() {
+			err = errors.New("it ended with " + strconv.Itoa(r.ExitCode))
+		}
+		return err
+	},
+	"who":       func([]string) error { fmt.Println(os.Getuid(), os.Getgid()); return nil },
 	"root":      func([]string) error { return syscall.Setuid(0) },
 	"group":     func(a []string) error { return syscall.Setgroups([]int{0}) },
 	"terminal":  func([]string) error { _, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); return err },

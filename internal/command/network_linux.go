@@ -1,0 +1,67 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// newNetwork has a process begin in a network namespace of its own. Root makes one; another
+// user first needs a user namespace, in which that user has the right to.
+func newNetwork(attr *syscall.SysProcAttr) {
+	attr.Cloneflags |= unix.CLONE_NEWNET
+	if os.Geteuid() == 0 {
+		return
+	}
+	attr.Cloneflags |= unix.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+	attr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN} // until the loopback is up
+}
+
+// raiseLoopback sets up the loopback of this process's network namespace, and gives up the
+// right to it where it is not root's.
+func raiseLoopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd) //nolint:errcheck // nothing was written to it
+	loopback, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	loopback.SetUint16(unix.IFF_UP)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, loopback); err != nil {
+		return err
+	}
+	if os.Geteuid() == 0 {
+		return nil // its programs keep their rights, or give up all as an identity
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	var none [2]unix.CapUserData
+	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
+}
+
+// ProbeNoNetwork returns why no program can be run with NoNetwork on this system; nil if one
+// can. It runs nothing but this program itself.
+func ProbeNoNetwork() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/proc/self/exe")
+	err := startChild(cmd, childFlag, order{Parent: os.Getpid(), Loopback: true, Dir: []byte("/")})
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
+		return fmt.Errorf("no network of its own can be made: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package command_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// listen returns the address of a server on this machine's loopback.
+func listen(t *testing.T, network, address string) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
+}
+
+// TestNoNetwork runs programs where there is no network but their own loopback. Each attack
+// succeeds where there is one.
+func TestNoNetwork(t *testing.T) {
+	if err := command.ProbeNoNetwork(); err != nil {
+		if !strings.Contains(err.Error(), "no network of its own can be made") {
+			t.Errorf("the probe: %v", err)
+		}
+		if _, err := command.Run(t.Context(), command.Spec{Program: "true", Dir: "/", Env: []string{path}, NoNetwork: true}); err == nil {
+			t.Error("a program runs with a network although it must not have one")
+		}
+		return
+	}
+	tcp, abstract := listen(t, "tcp", "127.0.0.1:0"), listen(t, "unix", fmt.Sprintf("@airlock-test-%d", os.Getpid()))
+	for _, c := range []struct {
+		attack  string
+		args    []string
+		refused string // without a network
+	}{
+		{"connect", []string{tcp}, "connection refused"},
+		{"connect-unix", []string{abstract}, "connection refused"},
+		{"connect", []string{"169.254.169.254:80"}, "network is unreachable"},
+		{"connect", []string{"[2001:db8::1]:80"}, "network is unreachable"},
+		{"up", nil, "operation not permitted"},
+		{"serve", nil, ""},
+	} {
+		t.Run(c.attack, func(t *testing.T) {
+			spec := hostile(t, c.attack, c.args...)
+			if os.Getuid() != 0 {
+				spec.Identity = nil
+			}
+			spec.NoNetwork = true
+			res, err := command.Run(t.Context(), spec)
+			if err != nil || (res.ExitCode == 7) != (c.refused != "") || !strings.Contains(res.Stdout.String(), c.refused) {
+				t.Errorf("without a network: %v, exit code %d, %s, want %q", err, res.ExitCode, res.Stdout, c.refused)
+			}
+			if c.args == nil || strings.Contains(c.refused, "unreachable") {
+				return // nobody leaves this machine for a test
+			}
+			spec.NoNetwork = false
+			if res, err = command.Run(t.Context(), spec); err != nil || !res.OK() {
+				t.Errorf("with a network: %v, exit code %d, %s", err, res.ExitCode, res.Stdout)
+			}
+		})
+	}
+}
+
+// TestNoNetworkForAnotherUser is what a user has who is not root: a namespace of users, in
+// which the program is that user still and has no rights.
+func TestNoNetworkForAnotherUser(t *testing.T) {
+	if !isRoot(t) {
+		return // then TestNoNetwork does the same
+	}
+	tcp := listen(t, "tcp", "127.0.0.1:0")
+	run := func(args ...string) command.Result {
+		t.Helper()
+		res, err := command.Run(t.Context(), hostile(t, "without-network", args...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	who := run("who")
+	if strings.HasPrefix(who.Stdout.String(), "refused: ") {
+		if who.ExitCode != 7 {
+			t.Errorf("exit code %d, %s", who.ExitCode, who.Stdout)
+		}
+		return // this system lets nobody but root make one
+	}
+	if want := fmt.Sprintf("%d %d\n", nobody().UID, nobody().GID); who.Stdout.String() != want {
+		t.Errorf("the program is %s, want %s", who.Stdout, want)
+	}
+	if res := run("serve"); !res.OK() {
+		t.Errorf("the loopback: %s", res.Stdout)
+	}
+	for _, attack := range [][]string{{"connect", tcp}, {"up"}, {"namespace"}, {"root"}} {
+		if res := run(attack...); res.ExitCode != 7 {
+			t.Errorf("%v: exit code %d, %s", attack, res.ExitCode, res.Stdout)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+//go:build tools
+
+package isolate_test
+
+import (
+	"crypto/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestClonedFiles needs root, Debian's btrfs-progs and a loop device: a copy on a file
+// system that can share contents takes no room, and is one.
+func TestClonedFiles(t *testing.T) {
+	r := newRunner(t)
+	image, dir := filepath.Join(r.base, "image"), filepath.Join(r.base, "btrfs")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v: %s", args, err, out)
+		}
+	}
+	run("truncate", "--size=256M", image)
+	run("mkfs.btrfs", "--quiet", image)
+	run("mount", "-o", "loop", image, dir)
+	t.Cleanup(func() { run("umount", dir) })
+
+	cfg := r.config()
+	cfg.Workspace, cfg.TempDir = filepath.Join(dir, "workspace"), dir
+	data := make([]byte, 60<<20)
+	_, _ = rand.Read(data) // it never fails
+	writeFiles(t, cfg.Workspace, map[string]string{"large.bin": string(data), "small.txt": "theirs\n", "odd.bin": string(data[:10_001])})
+	free := func() int64 {
+		t.Helper()
+		run("sync", "--file-system", dir)
+		var st unix.Statfs_t
+		if err := unix.Statfs(dir, &st); err != nil {
+			t.Fatal(err)
+		}
+		return int64(st.Bfree) * st.Bsize
+	}
+	before := free()
+	s := open(t, cfg)
+	defer s.Close()
+	if taken := before - free(); taken > 5<<20 {
+		t.Errorf("the copy of %d bytes takes %d", len(data), taken)
+	}
+	res, err := s.Run(t.Context(), sh("cmp large.bin $1/large.bin 2>&1; sha256sum <large.bin; cmp -n 10001 large.bin odd.bin; echo mine >large.bin; echo mine >>small.txt; cat small.txt", cfg.Workspace))
+	if err != nil || res.ExitCode != 0 {
+		t.Fatalf("%v, exit code %d: %s%s", err, res.ExitCode, res.Stdout, res.Stderr)
+	}
+	if now, err := os.ReadFile(filepath.Join(cfg.Workspace, "large.bin")); err != nil || string(now) != string(data) {
+		t.Errorf("the original has changed: %d bytes, %v", len(now), err)
+	}
+	if now, err := os.ReadFile(filepath.Join(cfg.Workspace, "small.txt")); err != nil || string(now) != "theirs\n" {
+		t.Errorf("the original has changed: %q, %v", now, err)
+	}
+}

@@ -1,0 +1,61 @@
+package isolate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// plant makes a directory of the user's begin with what is in a directory of the seed: its
+// directories, which belong to the user, and links to its files, which nobody but root can
+// change. A link costs no copy, also where the seed lies in a layer of an image. Others
+// of the user's group have the rights that group says, such as 0o070. It does nothing where
+// the seed has no such directory.
+func (u *user) plant(seed, dir string, group fs.FileMode) error {
+	err := filepath.WalkDir(seed, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(seed, path)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, rel)
+		switch {
+		case rel == ".":
+			return nil
+		case d.IsDir():
+			if err := u.mkdir(to); err != nil {
+				return err
+			}
+			return os.Chmod(to, 0o700|group)
+		case d.Name() == goTrimmed:
+			return u.noTrim(to, 0o600|group&0o060)
+		}
+		return os.Symlink(path, to)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("filling the home directory from %s: %w", seed, err)
+	}
+	return nil
+}
+
+// goTrimmed is the file in which Go's build cache keeps when it last removed what had not
+// been used for five days (cmd/go/internal/cache).
+const goTrimmed = "trim.txt"
+
+// noTrim says that Go's cache has just been trimmed: the seed's files may be older than what
+// it keeps.
+func (u *user) noTrim(name string, mode fs.FileMode) error {
+	if err := os.WriteFile(name, strconv.AppendInt(nil, time.Now().Unix(), 10), 0o600); err != nil {
+		return err
+	}
+	return errors.Join(os.Chown(name, int(u.identity.UID), int(u.identity.GID)), os.Chmod(name, mode))
+}
