@@ -27,7 +27,7 @@ type loopStartFlags struct {
 	fixer, base, config, title string
 	passEnv                    []string
 	iterations                 int
-	fixTime, checkTime         time.Duration
+	fixTime, checkTime, grace  time.Duration
 	wait                       bool
 	given                      func(flag string) bool
 }
@@ -67,8 +67,9 @@ stays open then.`,
 	flags.StringVar(&f.config, "config", "", configUsage)
 	flags.StringVar(&f.title, "title", "", "the pull request's title, for the log")
 	flags.IntVar(&f.iterations, "max-iterations", 5, "how many iterations a new loop has before it is escalated")
-	flags.DurationVar(&f.fixTime, "fix-timeout", 30*time.Minute, "the time that a fix of a new loop has before a reminder; 5 minutes later it is escalated")
-	flags.DurationVar(&f.checkTime, "check-timeout", 30*time.Minute, "the same for a validation")
+	flags.DurationVar(&f.fixTime, "fix-timeout", 30*time.Minute, "the time that a fix has in a new loop before a reminder")
+	flags.DurationVar(&f.checkTime, "check-timeout", 30*time.Minute, "the time that a validation has in a new loop before a reminder")
+	flags.DurationVar(&f.grace, "grace", 5*time.Minute, "the time from a reminder to the escalation in a new loop")
 	flags.BoolVar(&f.wait, "wait", false, "wait for a person's decision instead of ending")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		f.given = cmd.Flags().Changed
@@ -79,6 +80,9 @@ stays open then.`,
 
 func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 	repository, _, err := f.key(env)
+	if err == nil {
+		err = f.checkLimits()
+	}
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
@@ -117,6 +121,22 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 	return f.drive(ctx, env, d, h, repository)
 }
 
+// checkLimits refuses limits that the protocol would take for its defaults, or not at all.
+func (f loopStartFlags) checkLimits() error {
+	if f.iterations < 1 {
+		return fmt.Errorf("--max-iterations: %d is not positive", f.iterations)
+	}
+	for _, limit := range []struct {
+		flag string
+		time time.Duration
+	}{{"fix-timeout", f.fixTime}, {"check-timeout", f.checkTime}, {"grace", f.grace}} {
+		if limit.time < time.Second {
+			return fmt.Errorf("--%s: %s is too short: give at least 1s", limit.flag, limit.time)
+		}
+	}
+	return nil
+}
+
 // drive begins the loop, or goes on with it, and returns how it ended.
 func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Driver, h *loopHands, repository string) error {
 	raw, err := json.Marshal(h.settings)
@@ -124,7 +144,7 @@ func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Dri
 		return exitcode.FailedError(err)
 	}
 	l, opened, err := d.Start(ctx, fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title,
-		Limits: fixloop.Limits{Iterations: f.iterations, Fix: f.fixTime, Validation: f.checkTime, Revalidation: f.checkTime}}, raw, loops.OfOne)
+		Limits: fixloop.Limits{Iterations: f.iterations, Fix: f.fixTime, Validation: f.checkTime, Revalidation: f.checkTime, Grace: f.grace}}, raw, loops.OfOne)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
