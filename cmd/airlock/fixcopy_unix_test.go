@@ -37,12 +37,12 @@ func newUnformatted(t *testing.T, more string) *user {
 	u.write("repo/src/b.js", "exports.b = 1;\n")
 	u.write("repo/.venv/bin/python", "")
 	u.write("home/checks.yml", "checks:\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: 'true'\n")
-	npx := u.write("repo/node_modules/.bin/npx", strings.Replace(tool, "MORE", more, 1))
-	if err := errors.Join(os.Chmod(npx, 0o755), os.Symlink(filepath.Join(u.repo, "src"), filepath.Join(u.repo, "linked")),
+	prettier := u.write("repo/node_modules/.bin/prettier", strings.Replace(tool, "MORE", more, 1))
+	if err := errors.Join(os.Chmod(prettier, 0o755), os.Symlink(filepath.Join(u.repo, "src"), filepath.Join(u.repo, "linked")),
 		os.Mkdir(filepath.Join(u.repo, "data"), 0o000)); err != nil { // such as a container's
 		t.Fatal(err)
 	}
-	u.env = append(u.env, "PWD="+u.repo, "PATH="+filepath.Dir(npx)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	u.env = append(u.env, "PWD="+u.repo, "PATH="+filepath.Dir(prettier)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	return u
 }
 

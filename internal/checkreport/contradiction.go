@@ -30,6 +30,9 @@ func (d *Document) contradiction() error {
 		if c.Status != phase.Fail && (c.Failing > 0 || len(c.Failures) > 0) {
 			return fmt.Errorf("%s: %s did not fail, and failures are listed", place, c.Check)
 		}
+		if c.NotRun != "" && (c.Status != phase.Pass || c.Command != "") {
+			return fmt.Errorf("%s: %s is %q, and has a result", place, c.Check, c.NotRun)
+		}
 		failing[c.Check] += c.Failing
 		retries[c.Check] += c.Retries
 		if r := rows[c.Check]; c.Status == phase.Fail && r.status != phase.Fail {

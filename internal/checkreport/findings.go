@@ -52,6 +52,7 @@ type Check struct {
 	Root     string         `json:"root"` // relative to the working directory, "." for itself
 	Language phase.Language `json:"language,omitempty"`
 	Status   phase.Status   `json:"status"`
+	NotRun   phase.NotRun   `json:"not_run,omitempty"` // why it passes although nothing has run
 	// Informational reports that its failure does not fail the validation.
 	Informational bool      `json:"informational,omitempty"`
 	Command       string    `json:"command,omitempty"`

@@ -73,7 +73,7 @@ func copied[T any](list []T) []T { return append([]T{}, list...) }
 
 func checkOf(root phase.RootResult, c phase.CheckResult) Check {
 	out := Check{
-		Check: c.Check, Root: root.Dir, Language: root.Language, Status: c.Status, Command: c.Command, Retries: c.Retries,
+		Check: c.Check, Root: root.Dir, Language: root.Language, Status: c.Status, NotRun: c.NotRun, Command: c.Command, Retries: c.Retries,
 		Time: max(c.Duration.Milliseconds(), 0), ExitCode: c.ExitCode, TimedOut: c.TimedOut, Flaky: c.Flaky,
 		Problems: copied(c.Problems), Failing: c.Failing, Rewritten: c.Rewritten, Notes: slices.Clone(c.Notes), Excerpt: c.Excerpt,
 	}

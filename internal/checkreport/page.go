@@ -86,7 +86,7 @@ func (p *page) heading(level string) {
 // icon marks how a check ended. The word comes after it.
 func (r row) icon() string {
 	switch {
-	case r.status == phase.Skipped:
+	case r.status == phase.Skipped, r.notRun != "":
 		return "⏭️"
 	case r.status == phase.Pass && r.flaky, r.status == phase.Fail && r.informational:
 		return "⚠️"
@@ -116,12 +116,12 @@ func (p *page) table() {
 	p.b.WriteString(markdown.Table([]string{"Check", "Result", "Time", "Retries", "First failures"}, rows))
 }
 
-// first returns the first failures of a check, or why it was skipped, as a cell.
+// first returns the first failures of a check, or why it did not run, as a cell.
 func (p *page) first(r row) string {
 	list, unlisted := r.problems, r.unlisted
 	if r.status != phase.Fail {
 		list, unlisted = nil, 0
-		if r.status == phase.Skipped || r.flaky {
+		if r.status == phase.Skipped || r.flaky || r.notRun != "" {
 			list = r.notes
 		}
 	}

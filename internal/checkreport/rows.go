@@ -44,10 +44,13 @@ func (d *Document) Failures(show SafeText) []string {
 func (d *Document) Headline() string {
 	var blocking, informing []phase.Check
 	skipped := 0
+	notRun := map[phase.NotRun]int{}
 	for _, r := range d.rows() {
 		switch {
 		case r.status == phase.Skipped:
 			skipped++
+		case r.notRun != "":
+			notRun[r.notRun]++
 		case r.status == phase.Fail && r.informational:
 			informing = append(informing, r.check)
 		case r.status == phase.Fail:
@@ -61,8 +64,18 @@ func (d *Document) Headline() string {
 		return "the checks failed"
 	case len(informing) > 0:
 		return "the checks passed, except for " + checkNames(informing) + ", which only informs"
-	case skipped > 0:
-		return fmt.Sprintf("%d checks passed, %d skipped", 6-skipped, skipped)
+	case skipped > 0 || len(notRun) > 0:
+		passed := 6 - skipped
+		others := ""
+		for _, why := range []phase.NotRun{phase.NotConfigured, phase.NotAsked} {
+			if n := notRun[why]; n > 0 {
+				passed, others = passed-n, others+fmt.Sprintf(", %d %s", n, why)
+			}
+		}
+		if skipped > 0 {
+			others += fmt.Sprintf(", %d skipped", skipped)
+		}
+		return fmt.Sprintf("%d checks passed%s", passed, others)
 	}
 	return "all 6 checks passed"
 }
@@ -71,6 +84,7 @@ func (d *Document) Headline() string {
 type row struct {
 	check         phase.Check
 	status        phase.Status
+	notRun        phase.NotRun // it passes, and nothing has run in any root
 	informational bool
 	flaky         bool
 	time          time.Duration
@@ -101,9 +115,13 @@ func (d *Document) rows() []row {
 	rows := d.outputRows()
 	for i := range rows {
 		r := &rows[i]
+		ran := false
 		for _, c := range d.Checks {
 			if c.Check != r.check {
 				continue
+			}
+			if ran = ran || c.NotRun == ""; !ran && r.status == phase.Pass {
+				r.notRun = c.NotRun
 			}
 			r.informational, r.flaky = r.informational || c.Informational, r.flaky || c.Flaky
 			for _, n := range c.Notes {
@@ -115,6 +133,9 @@ func (d *Document) rows() []row {
 			if c.Check == phase.Tests && c.Status == phase.Fail {
 				r.problems = append(r.problems, testProblems(c)...)
 			}
+		}
+		if ran {
+			r.notRun = ""
 		}
 		r.problems, r.unlisted = withoutLeftOut(r.problems)
 	}
@@ -189,6 +210,8 @@ func (r row) result() string {
 	switch {
 	case r.status == phase.Skipped:
 		return "skipped"
+	case r.notRun != "":
+		return string(r.notRun)
 	case r.status == phase.Pass && r.flaky:
 		return "flaky"
 	case r.status == phase.Pass:

@@ -81,7 +81,7 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 func (t *terminal) check(r row) {
 	mark := t.paint(green, "✓")
 	switch {
-	case r.status == phase.Skipped:
+	case r.status == phase.Skipped, r.notRun != "":
 		mark = t.paint(dim, "-")
 	case r.status == phase.Fail && !r.informational:
 		mark = t.paint(red, "✗")

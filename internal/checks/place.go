@@ -3,6 +3,7 @@ package checks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -76,6 +77,7 @@ func (p *Place) Run(ctx context.Context, spec command.Spec) (command.Result, err
 func (p *Place) Validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
 	cfg := p.v.phase
 	cfg.Only, cfg.Test, cfg.Suggest = only, test, false
+	cfg.CheckOnly = cfg.CheckOnly || p.sandbox.Apart()
 	result, _, err := p.validate(ctx, cfg)
 	return result, err
 }
@@ -85,7 +87,7 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 	v := p.v
 	job := phase.Job{Input: v.Input, Repository: p.sandbox.Dir(), Diff: v.Changes.files()}
 	job.Input.WorkingDirectory = p.Dir()
-	cfg.CheckOnly, cfg.Scratch = cfg.CheckOnly || p.sandbox.Apart(), p.sandbox.Apart()
+	cfg.Scratch = p.sandbox.Apart()
 	both, err := newReviews(reviewsConfig{Checks: v.Checks, Scanner: v.deps.Scanner, Changes: v.Changes.Set, Run: p.sandbox.Run})
 	if err != nil {
 		return phase.Result{}, reviewDetails{}, exitcode.UsageError(err)
@@ -96,7 +98,7 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 		Reports: p.outbox.dir, Getenv: p.sandbox.Getenv,
 	})
 	if err != nil {
-		return phase.Result{}, reviewDetails{}, stopped(ctx, err)
+		return result, both.details(), stopped(ctx, err)
 	}
 	return result, both.details(), nil
 }
@@ -108,11 +110,13 @@ func (p *Place) Masker() func(string) string {
 	return p.v.mask(slices.Concat(p.outbox.names(), p.fixes.names(), p.sandbox.Replacements()))
 }
 
-// document runs all checks, and returns what they found.
+// document runs all checks, and returns what they found, with an error if only the language
+// is not known.
 func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
 	v := p.v
 	result, details, err := p.validate(ctx, v.phase)
-	if err != nil {
+	var invalid *phase.InvalidInput
+	if err != nil && !(errors.As(err, &invalid) && len(result.Reviews) > 0) {
 		return nil, err
 	}
 	result.Output.Time += p.preparing.Milliseconds()
@@ -122,7 +126,7 @@ func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
 	if v.Event.IsPull {
 		in.Number = v.Event.Number
 	}
-	in.Notes = slices.Concat(p.fixes.notes(), p.workers.notes(), p.outbox.notes())
+	in.Notes = slices.Concat(p.fixes.notes(), p.workers.notes(), p.outbox.notes(), writeBack(v.Root, result.Fixed))
 	v.addDetails(&in, details, p.sandbox)
-	return checkreport.New(in), nil
+	return checkreport.New(in), err
 }

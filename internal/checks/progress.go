@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -99,7 +100,7 @@ func (p *Progress) Report(e phase.Event) {
 		if index >= 0 {
 			p.running = append(p.running[:index], p.running[index+1:]...)
 		}
-		p.line(fmt.Sprintf("%s: %s (%s%s)", name, e.Status, seconds(e.Elapsed), retried(e.Retries)))
+		p.line(fmt.Sprintf("%s: %s (%s%s)", name, cmp.Or(string(e.NotRun), string(e.Status)), seconds(e.Elapsed), retried(e.Retries)))
 		return
 	}
 	text := name

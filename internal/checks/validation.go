@@ -63,7 +63,8 @@ const (
 
 // Run runs the six checks where they can do no harm, and returns what they found. The
 // error is one that came before anything could be judged; it is a phase.InvalidInput
-// where the input cannot be validated, and carries its exit code.
+// where the input cannot be validated, and carries its exit code. If only the language is
+// not known, the document is there as well: the reviews have run.
 func Run(ctx context.Context, cfg Config, deps Deps) (doc *checkreport.Document, err error) {
 	place, err := Open(ctx, cfg, deps)
 	if err != nil {
@@ -71,7 +72,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (doc *checkreport.Document,
 	}
 	defer func() {
 		for _, e := range place.Close() {
-			if err == nil {
+			if doc != nil {
 				doc.Notes = append(doc.Notes, e.Error())
 			}
 		}
@@ -162,9 +163,6 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *
 		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: name, Reason: "it lies outside of " + v.dir})
 	}
 	in.Notes = slices.Concat(in.Notes, v.Changes.Notes, d.notes)
-	if style := in.Result.Output.Checks; sandbox.Apart() && !v.phase.CheckOnly && (style.Formatter.Status == phase.Fail || style.Linter.Status == phase.Fail) {
-		in.Notes = append(in.Notes, "Nothing was fixed: root's checks run in a copy. As another user, they fix what they can in place.")
-	}
 	for _, n := range sandbox.Notes() {
 		if path.Base(n.Name) == ".git" && !mayHaveNeededGit(in.Result) {
 			continue // it is always left out

@@ -31,6 +31,7 @@ type checkFlags struct {
 	informational, passEnv                    []string
 	maxRetries                                int
 	skipBuild, skipTests, checkOnly, newOnly  bool
+	reviewsOnly                               bool
 	allowCredentials                          bool
 	timeLimit                                 time.Duration
 	network                                   string
@@ -52,11 +53,13 @@ beyond the default branch, committed or not; --base names another branch, tag or
 commit, in any way that git takes it (HEAD~2, @{u}, main@{yesterday}). The language and its commands are found out from the project's own files;
 the flags, the configuration's key "checks", or the fields of --input override them.
 
-A failing formatter or linter is fixed in place and checked again, up to three
-times; --check-only changes nothing, and has fixes make suggestions in a copy. As
-root the commands run as a user that owns nothing, in a copy, and nothing is
-changed. On a runner they do not run as another user who has credentials there, such
-as a token or those of a checkout.
+The formatter and the linter are those that the project's files name
+(docs/check-tools.md); where none is named, the check is not configured. What fails
+is fixed in the changed files and checked again, up to three times; --check-only
+changes nothing, and has fixes make suggestions in a copy. As root the commands run
+as a user that owns nothing, in a copy, and what was fixed there is written back. On
+a runner, fixes only make suggestions, and the commands do not run as another user
+who has credentials there, such as a token or those of a checkout.
 
 The result goes to standard output as one JSON object, unless that is a terminal;
 'airlock schema phase-validation-output.json' describes it. --findings writes
@@ -89,6 +92,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.IntVar(&f.maxRetries, "max-retries", phase.DefaultMaxRetries, "how often a failing formatter or linter is fixed and run again, 0 to 10")
 	flags.BoolVar(&f.skipBuild, "skip-build", false, "do not build")
 	flags.BoolVar(&f.skipTests, "skip-tests", false, "do not run the tests")
+	flags.BoolVar(&f.reviewsOnly, "reviews-only", false, "run the two reviews alone, which need no language and no tool")
 	flags.BoolVar(&f.checkOnly, "check-only", false, "change no file: fixes run in a copy, for suggestions")
 	flags.BoolVar(&f.newOnly, "new-only", false, "let only findings on changed lines fail formatter, linter and reviews (default: for pull request events)")
 	flags.StringSliceVar(&f.informational, "informational", nil, "checks whose failure does not fail the validation, such as code-review")
@@ -121,7 +125,7 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 	}
 	var invalid *phase.InvalidInput
 	if errors.As(err, &invalid) {
-		return refuseInput(env, invalid, false)
+		return refuseInput(env, invalid)
 	}
 	if err != nil {
 		return err
@@ -134,8 +138,14 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 	_, variable := env.Secrets.Token()
 	doc, err := checks.Run(ctx, request, checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), Tell: shown.Report, Copied: shown.Copied, TokenVariable: variable})
 	shown.Stop()
+	if errors.As(err, &invalid) && doc != nil { // the reviews need no language
+		if err := f.write(env, doc, gate); err != nil {
+			return exitcode.FailedError(fmt.Errorf("the results cannot be written: %w", err))
+		}
+		return explainInput(env, invalid, len(request.Changes.Files) == 0)
+	}
 	if errors.As(err, &invalid) {
-		return refuseInput(env, invalid, len(request.Changes.Files) == 0)
+		return refuseInput(env, invalid)
 	}
 	if err != nil {
 		return err
@@ -335,6 +345,9 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 		c.MaxRetries = &f.maxRetries
 	}
 	c.SkipBuild, c.SkipTests = c.SkipBuild || f.skipBuild, c.SkipTests || f.skipTests
+	if f.given("reviews-only") {
+		c.Phase.ReviewsOnly = f.reviewsOnly
+	}
 	if f.given("new-only") {
 		c.NewOnly = &f.newOnly
 	}
@@ -367,8 +380,8 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 }
 
 // refuseInput answers input that cannot be validated as spec 000 requires: every check
-// failed, and each problem is listed. unchanged reports that no file has changed.
-func refuseInput(env Environment, invalid *phase.InvalidInput, unchanged bool) error {
+// failed, and each problem is listed.
+func refuseInput(env Environment, invalid *phase.InvalidInput) error {
 	raw, err := phase.Refused(invalid.Problems).Encode()
 	if err != nil {
 		return exitcode.FailedError(err)
@@ -376,6 +389,12 @@ func refuseInput(env Environment, invalid *phase.InvalidInput, unchanged bool) e
 	if _, err := env.Stdout.Write(raw); err != nil {
 		return exitcode.FailedError(err)
 	}
+	return explainInput(env, invalid, false)
+}
+
+// explainInput says why input cannot be validated, and what to do. unchanged reports that
+// no file has changed.
+func explainInput(env Environment, invalid *phase.InvalidInput, unchanged bool) error {
 	for _, p := range invalid.Problems {
 		fmt.Fprintf(env.Stderr, "airlock: %s\n", p)
 	}

@@ -38,9 +38,6 @@ func TestCheckOfAMergeCommit(t *testing.T) {
 	if code != 1 || doc.Head != head || len(doc.Findings) != 2 {
 		t.Fatalf("exit code %d, head %s\n%+v\n%s", code, doc.Head, doc, stderr)
 	}
-	if noted := strings.Contains(strings.Join(doc.Notes, "\n"), "Nothing was fixed"); noted != (os.Geteuid() == 0) {
-		t.Errorf("%q: only root's checks run in a copy, where nothing is fixed", doc.Notes)
-	}
 	if f := doc.Findings[0]; f.StartLine != 5 || !f.Gating || f.Message != "New." {
 		t.Errorf("%+v: line 7 of the merge is line 5 of the head", f)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,9 +23,12 @@ type Spec struct {
 	Program string   // required
 	Args    []string // without the program's name
 	// Env is the complete environment, as NAME=value; nothing is inherited.
-	Env   []string
-	Dir   string    // required: the working directory
-	Stdin io.Reader // nil reads as empty
+	Env []string
+	// PathFirst are absolute directories that come before those of Env's PATH, for the
+	// program and for what it starts.
+	PathFirst []string
+	Dir       string    // required: the working directory
+	Stdin     io.Reader // nil reads as empty
 	// Stdout and Stderr additionally receive the complete streams as they come; nil
 	// for none. A write error ends the run.
 	Stdout, Stderr io.Writer
@@ -95,17 +99,34 @@ func (s Spec) check() (string, error) {
 	if s.Dir == "" {
 		return "", errors.New("command: no working directory is given")
 	}
-	pathList := ""
 	for _, e := range s.Env {
-		name, value, ok := strings.Cut(e, "=")
-		if !ok || name == "" || strings.ContainsRune(e, 0) {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" || strings.ContainsRune(e, 0) {
 			return "", errors.New("command: the environment has an entry that is not NAME=value")
 		}
-		if name == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(name, "PATH") {
-			pathList = value
+	}
+	return LookPath(s.Program, s.pathList())
+}
+
+// pathList returns the PATH of the environment.
+func (s Spec) pathList() (list string) {
+	for _, e := range s.Env {
+		if name, value, _ := strings.Cut(e, "="); name == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(name, "PATH") {
+			list = value
 		}
 	}
-	return LookPath(s.Program, pathList)
+	return list
+}
+
+// withPath returns the spec with PathFirst in its environment.
+func (s Spec) withPath() Spec {
+	if len(s.PathFirst) > 0 {
+		list := slices.Clone(s.PathFirst)
+		if rest := s.pathList(); rest != "" {
+			list = append(list, rest)
+		}
+		s.Env = append(slices.Clip(s.Env), "PATH="+strings.Join(list, string(os.PathListSeparator)))
+	}
+	return s
 }
 
 // Limits bound what a program may use. Each counts per process, except Processes; a

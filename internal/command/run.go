@@ -27,6 +27,7 @@ const endWithin = 20 * time.Second
 // Spec.Stderr failed, or when a process of the Identity cannot be ended; the Result
 // then describes the run as far as it went.
 func Run(ctx context.Context, spec Spec) (Result, error) {
+	spec = spec.withPath()
 	path, err := spec.check()
 	if err != nil {
 		return Result{ExitCode: -1}, err

@@ -25,7 +25,7 @@ type Checks struct {
 	FormatCommand, LintCommand, BuildCommand, TestCommand string
 	MaxRetries                                            *int // nil: phase.DefaultMaxRetries
 	SkipBuild, SkipTests                                  bool
-	// Phase has Informational, Roots, TimeLimit and RetryDelay from here; a duration
+	// Phase has ReviewsOnly, Informational, Roots, TimeLimit and RetryDelay from here; a duration
 	// that is 0 was not given.
 	Phase phase.Config
 	// MaxParallel is how many projects may be checked at the same time; 0: as many as
@@ -65,12 +65,25 @@ type ReportSettings struct {
 func checksKey() key[SafeOutputs] {
 	return key[SafeOutputs]{
 		name: "checks", doc: "How a pull request's changed files are validated. It allows an agent nothing.",
-		takes: sectionOr("checks", "settings or no value, such as {lint-command: make lint}", nullNode),
+		takes: checksSection(),
 		set: func(d *decoder, at *node, _ any, c *SafeOutputs) {
 			c.Checks.Given = true
+			c.Checks.Phase.ReviewsOnly = at.kind == textNode
 			section(d, "checks", at.entries, checksTable(), &c.Checks)
 		},
 	}
+}
+
+// ReviewsOnly is the word that stands for the checks of which only the reviews run.
+const ReviewsOnly = "reviews-only"
+
+// checksSection is the settings of the checks, or ReviewsOnly.
+func checksSection() shape {
+	return matching(`{"anyOf": [{"$ref": "#/definitions/checks"}, {"const": "`+ReviewsOnly+`"}, {"type": "null"}]}`,
+		"settings, reviews-only or no value, such as {lint-command: make lint}",
+		func(n *node) (*node, bool) {
+			return n, n.kind == mapNode || n.kind == nullNode || n.kind == textNode && n.text == ReviewsOnly
+		})
 }
 
 // checksTable is the table of keys below checks.
@@ -86,6 +99,7 @@ func checksKeys() []key[Checks] {
 		optional("max-retries", "How often a failing formatter or linter is fixed and run again, where files may be written. Default: 3.", between(0, 10, 3), func(c *Checks) **int { return &c.MaxRetries }),
 		yesNo("skip-build", "Leave out the build. Default: false.", func(c *Checks) *bool { return &c.SkipBuild }),
 		yesNo("skip-tests", "Leave out the tests. Default: false.", func(c *Checks) *bool { return &c.SkipTests }),
+		yesNo(ReviewsOnly, "Run the two reviews alone, which need no language and no tool. Default: false.", func(c *Checks) *bool { return &c.Phase.ReviewsOnly }),
 		{
 			name: "roots", takes: roots(), set: setRoots,
 			doc: "Directories to validate, all of them, whatever changed; each may name its language. Default: those that are found for the changed files.",

@@ -57,6 +57,7 @@ type Settings struct {
 	// to detect it. Inputs changes, changes-base.
 	Changes, ChangesBase string
 	Findings             string   // the findings document of an earlier job; input findings
+	ReviewsOnly          bool     // input checks: of the checks, the reviews alone run
 	FailOn               FailOn   // input fail-on; default error
 	Staged               bool     // input staged: plan everything, apply nothing
 	Strict               bool     // input strict: unknown fields of an item are errors
@@ -91,6 +92,7 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 		Changes:     in.text("changes"),
 		ChangesBase: in.text("changes-base"),
 		Findings:    in.text("findings"),
+		ReviewsOnly: choice(&in, "checks", "as-configured", ReviewsOnly) == ReviewsOnly,
 		FailOn:      choice(&in, "fail-on", FailOnError, FailOnRejected, FailOnNever),
 		Staged:      in.truth("staged"),
 		Strict:      in.truth("strict"),

@@ -21,7 +21,7 @@ func TestSettings(t *testing.T) {
 	}
 	s, err = parseInputs(map[string]string{
 		"mode": "apply", "fail-on": " rejected\n", "staged": "True", "strict": "true", "log-level": "debug", "trust-env": "false",
-		"proxy": "http://u:p@proxy:3128", "ca-file": "ca.pem", "matrix-index": "3", "check-run-id": "5", "name": " api ", "config": " noop:\n", "output-file": "out.ndjson ", "agent-output": "{}",
+		"proxy": "http://u:p@proxy:3128", "ca-file": "ca.pem", "matrix-index": "3", "check-run-id": "5", "name": " api ", "config": " noop:\n", "output-file": "out.ndjson ", "agent-output": "{}", "checks": "reviews-only",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestSettings(t *testing.T) {
 	}
 	s.Proxy = nil
 	want := Settings{Mode: ModeApply, FailOn: FailOnRejected, Staged: true, Strict: true, LogLevel: LogDebug, CAFile: "ca.pem", MatrixIndex: "3", CheckRunID: "5", Name: "api",
-		Config: " noop:\n", OutputFile: "out.ndjson", AgentOutput: "{}"}
+		Config: " noop:\n", OutputFile: "out.ndjson", AgentOutput: "{}", ReviewsOnly: true}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -40,10 +40,11 @@ func TestSettings(t *testing.T) {
 func TestBadSettings(t *testing.T) {
 	_, err := parseInputs(map[string]string{
 		"mode": "aply", "fail-on": "errors", "staged": "yes", "log-level": "quiet", "matrix-index": "-1", "check-run-id": "x", "config": "noop:", "config-file": "a.yml",
-		"proxy": "socks5://user:hunter2@proxy", "trust-env": "1",
+		"proxy": "socks5://user:hunter2@proxy", "trust-env": "1", "checks": "reviews",
 	})
 	want := strings.TrimPrefix(`
 input mode: expected one of all, check, collect, apply, found "aply"; did you mean "apply"?
+input checks: expected one of as-configured, reviews-only, found "reviews"
 input fail-on: expected one of error, rejected, never, found "errors"; did you mean "error"?
 input staged: expected true or false, found "yes"
 input log-level: expected one of info, error, warning, debug, found "quiet"

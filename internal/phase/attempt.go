@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type attempt struct {
 	missing string // the tool that is not installed
 	fault   string // why the command could not be run, for another reason
 	clean   bool   // everything that it failed for does not count
+	ran     bool   // the command was run, or could not be
+	notes   []string
 }
 
 // passed reports whether the attempt shows that all is well.
@@ -36,10 +39,29 @@ func (a attempt) passed(c commandLine) bool {
 	if a.clean {
 		return true
 	}
-	if a.fault != "" || a.missing != "" || !a.result.OK() {
+	if a.fault != "" || a.missing != "" || !a.result.OK() || c.strict && len(a.report.Findings) > 0 {
 		return false
 	}
 	return !c.silent || len(a.result.Stdout.Head) == 0
+}
+
+// only returns what of an attempt belongs to a check, where one run does two: findings of
+// rules of which part reports true, and files that cannot be parsed. If there are none, and
+// the findings are all that the tool had to report, the check has passed.
+func (a attempt) only(part func(rule string) bool, check string) attempt {
+	if part == nil {
+		return a
+	}
+	all := a.report.Findings
+	a.report.Findings = nil
+	for _, f := range all {
+		if part(f.Rule) || slices.Contains(a.report.Unparsed, f.Path) && f.Severity == finding.High {
+			f.Check = check
+			a.report.Findings = append(a.report.Findings, f)
+		}
+	}
+	a.clean = a.clean || len(all) > 0 && len(a.report.Findings) == 0 && a.explained() && a.report.Outside+a.report.Omitted == 0
+	return a
 }
 
 // explained reports whether the findings are all that there is to know about the attempt.
@@ -87,8 +109,9 @@ func (e *engine) attemptAsking(ctx context.Context, r root, check Check, c comma
 	if err != nil {
 		return attempt{}, err
 	}
+	a := attempt{ran: true}
 	spec := command.Spec{
-		Program: "sh", Args: []string{"-c", c.line}, Env: e.deps.Env,
+		Program: "sh", Args: []string{"-c", cmp.Or(c.shell, c.line)}, Env: e.deps.Env, PathFirst: e.toolDirs(r),
 		Dir:    filepath.Join(e.dir, filepath.FromSlash(r.dir)),
 		Stdout: reader.Stdout(), Stderr: reader.Stderr(),
 		Timeout: e.config.TimeLimit, Grace: grace,
@@ -102,7 +125,11 @@ func (e *engine) attemptAsking(ctx context.Context, r root, check Check, c comma
 			spec.Program = filepath.Join(spec.Dir, spec.Program) // as a shell would find it
 		}
 	}
-	var a attempt
+	if c.pin != "" {
+		if spec, err = e.pinned(ctx, r, c.pin, spec, &a); err != nil {
+			return a, err
+		}
+	}
 	a.result, err = e.runner(r)(ctx, spec)
 	if ctx.Err() != nil {
 		return a, context.Cause(ctx)
@@ -132,6 +159,28 @@ func (e *engine) runner(r root) Runner {
 		return run
 	}
 	return e.deps.Run
+}
+
+// toolDirs returns the directories in which a project has tools of its own, those of inner
+// ones first: what its package manager has installed, and its virtual environment.
+func (e *engine) toolDirs(r root) []string {
+	var below []string
+	switch r.language.family() {
+	case JavaScript:
+		below = []string{"node_modules/.bin"}
+	case Python:
+		below = []string{".venv/bin", "venv/bin"}
+	}
+	var dirs []string
+	for dir := path.Join(e.prefix, r.dir); len(below) > 0; dir = path.Dir(dir) {
+		for _, b := range below {
+			dirs = append(dirs, filepath.Join(e.repository, filepath.FromSlash(dir), filepath.FromSlash(b)))
+		}
+		if dir == "." {
+			break
+		}
+	}
+	return dirs
 }
 
 // existsIn returns a function that reports whether a path exists in a directory. It looks
@@ -202,6 +251,9 @@ var missingSigns = []struct {
 	{"python3", `(?m)^\S*python[^\s:]*: No module named (\w+)$`, false},
 	{"cargo", "(?m)^error: (?:no such command: `|'cargo-)([a-z]+)[`']", false},
 	{"npx", `(?m)^npm (?:ERR!|error) (?:could not determine executable to run|npx canceled due to missing packages|code (?:E404|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED|ENOVERSIONS))`, false},
+	{"yarn", `Couldn't find a script named "([^"\s]+)"`, true},
+	{"yarn", `error Command "([^"\s]+)" not found`, false},
+	{"go", `(?m)^go: no such tool "([^"\s]+)"`, false},
 	{"mvn", `No plugin found for prefix '([a-z]+)'`, true},
 }
 

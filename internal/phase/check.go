@@ -19,9 +19,11 @@ type run struct {
 	where  *engine // where its commands run: e, or the engine of the copy
 	root   root
 	plan   plan
+	ran    []*run // the checks of the root that came before
 	start  time.Time
 	chosen candidate // the first whose tool is installed
-	last   attempt   // the last attempt of its check, which decides
+	whole  attempt   // the last attempt of its command
+	last   attempt   // what of it belongs to the check, which decides
 	out    CheckResult
 	// before is a snapshot of the root's files, if a command may have written since.
 	before snapshot
@@ -31,15 +33,17 @@ type run struct {
 	edits    map[string][]toolreport.Edit // of a check that rewrites files
 }
 
-// check does one check of a root.
-func (e *engine) check(ctx context.Context, r root, p plan) (*run, error) {
-	w := &run{e: e, where: e, root: r, plan: p, start: e.deps.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
+// check does one check of a root, after those that have run.
+func (e *engine) check(ctx context.Context, r root, p plan, ran []*run) (*run, error) {
+	w := &run{e: e, where: e, root: r, plan: p, ran: ran, start: e.deps.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
 	switch {
 	case p.skip != "":
 		w.out.Status, w.out.ExitCode = Skipped, 0
 		w.note("%s", p.skip)
 	case p.refuse != "":
 		w.fail(p.refuse)
+	case len(p.candidates) == 0:
+		w.unconfigured()
 	default:
 		if err := w.decide(ctx); err != nil {
 			return w, err
@@ -51,7 +55,7 @@ func (e *engine) check(ctx context.Context, r root, p plan) (*run, error) {
 }
 
 func (w *run) progress(s Status) {
-	w.e.progress(Event{Root: w.root.dir, Check: w.plan.check, Command: w.out.Command, Retries: w.out.Retries, Status: s, Elapsed: w.e.deps.Now().Sub(w.start)})
+	w.e.progress(Event{Root: w.root.dir, Check: w.plan.check, Command: w.out.Command, Retries: w.out.Retries, Status: s, NotRun: w.out.NotRun, Elapsed: w.e.deps.Now().Sub(w.start)})
 }
 
 func (w *run) note(format string, args ...any) {
@@ -97,9 +101,16 @@ func (w *run) decide(ctx context.Context) error {
 			break
 		}
 		if i == len(w.plan.candidates)-1 {
-			w.failMissing()
+			if w.plan.unconfigured != "" {
+				w.unconfigured()
+			} else {
+				w.failMissing()
+			}
 			return nil
 		}
+	}
+	if len(w.plan.others) > 0 {
+		w.note("the project's files name %s, too, which did not run: set %s to a command that runs all", strings.Join(w.plan.others, " and "), overrideName(w.plan.check))
 	}
 	retry := w.repeat
 	if w.isStyle() {
@@ -115,6 +126,12 @@ func (w *run) decide(ctx context.Context) error {
 	return nil
 }
 
+// unconfigured passes the check without having run anything: nothing names a tool for it.
+func (w *run) unconfigured() {
+	w.out.Status, w.out.ExitCode, w.out.Command, w.out.NotRun = Pass, 0, "", NotConfigured
+	w.note("%s", w.plan.unconfigured)
+}
+
 // onlyWrites describes the problem of a check whose only command writes files.
 func onlyWrites(c candidate, err error) string {
 	problem := fmt.Sprintf("'%s' writes files and has no check form that is known: add a script 'format:check', or set format_command", c.check.line)
@@ -126,22 +143,41 @@ func onlyWrites(c candidate, err error) string {
 
 // attempt runs a command of the check. The error is the context's.
 func (w *run) attempt(ctx context.Context, c commandLine) (attempt, error) {
-	return w.where.attempt(ctx, w.root, w.plan.check, c)
+	a, err := w.where.attempt(ctx, w.root, w.plan.check, c)
+	for _, n := range a.notes {
+		if !slices.Contains(w.out.Notes, n) {
+			w.note("%s", n)
+		}
+	}
+	return a, err
+}
+
+// runCheck runs the check of a candidate. If one run does two checks, and the other has
+// just run, its result is read once more.
+func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
+	if i := slices.IndexFunc(w.ran, func(o *run) bool {
+		return c.part != nil && o.chosen.part != nil && o.whole.ran && o.chosen.check.line == c.check.line
+	}); i >= 0 && w.out.Retries == 0 {
+		w.whole = w.ran[i].whole
+	} else if w.whole, err = w.attempt(ctx, c.check); err != nil {
+		return err
+	}
+	w.last = w.whole.only(c.part, string(w.plan.check))
+	return nil
 }
 
 // try runs a candidate's check. If the command is not ours, it also notes what files it
 // changes.
 func (w *run) try(ctx context.Context, c candidate) (err error) {
 	if !w.isStyle() || c.check.tool != "" && !c.writes {
-		w.last, err = w.attempt(ctx, c.check)
-		return err
+		return w.runCheck(ctx, c)
 	}
 	w.watch()
 	var texts map[string][]byte
 	if c.writes && w.e.suggests() {
 		texts = w.where.project.texts(w.root.files)
 	}
-	w.last, err = w.attempt(ctx, c.check)
+	err = w.runCheck(ctx, c)
 	w.noteEdits(texts)
 	return err
 }
@@ -159,7 +195,7 @@ func (w *run) failMissing() {
 	first := w.plan.candidates[0].check
 	m := MissingTool{Tool: w.last.missing, Check: w.plan.check, Command: first.line, Override: overrideName(w.plan.check)}
 	if len(w.plan.candidates) > 1 {
-		m.Tool = known("", first.line, "").args[0]
+		m.Tool = first.args[0]
 		w.note("there is no tool for '%s' either", w.chosen.check.line)
 	}
 	w.out.Command = first.line
@@ -172,33 +208,6 @@ func (w *run) mayRetry() bool {
 	return !w.last.passed(w.chosen.check) && !w.last.result.TimedOut && w.last.fault == ""
 }
 
-// fix runs the fix and then the check again, while the check fails and retries are left.
-func (w *run) fix(ctx context.Context) error {
-	if w.e.config.CheckOnly || w.chosen.fix.line == "" {
-		return nil
-	}
-	for w.out.Retries < w.e.job.Input.MaxRetries && w.mayRetry() {
-		w.out.Retries++
-		w.progress("")
-		w.watch()
-		fixed, err := w.attempt(ctx, w.chosen.fix)
-		if err != nil {
-			return err
-		}
-		if fixed.missing != "" || fixed.fault != "" {
-			w.note("'%s', which fixes, could not be run: %s", w.chosen.fix.line, fixed.missing+fixed.fault)
-			return nil
-		}
-		if err := w.e.deps.Wait(ctx, w.e.config.RetryDelay); err != nil {
-			return err
-		}
-		if w.last, err = w.attempt(ctx, w.chosen.check); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // repeat runs a failed build or test once more, unchanged.
 func (w *run) repeat(ctx context.Context) (err error) {
 	if w.e.job.Input.MaxRetries == 0 || !w.mayRetry() {
@@ -207,7 +216,7 @@ func (w *run) repeat(ctx context.Context) (err error) {
 	w.out.Retries++
 	w.progress("")
 	first := w.last
-	if w.last, err = w.attempt(ctx, w.chosen.check); err != nil {
+	if err := w.runCheck(ctx, w.chosen); err != nil {
 		return err
 	}
 	if w.last.passed(w.chosen.check) {
@@ -247,6 +256,9 @@ func (w *run) judge() {
 	w.readable = w.isStyle() && last.explained() && !w.broken() && report.Outside+report.Omitted == 0 && len(findings) > 0 && w.allExist(findings)
 	if w.out.Blocking = findings; w.isStyle() {
 		w.out.Blocking, w.out.Old = w.splitStyle(findings)
+	}
+	if passed && w.chosen.part != nil && !last.result.OK() {
+		w.note("all that '%s' found belongs to the other check that it does", w.chosen.check.line)
 	}
 	if passed {
 		w.out.Status, w.out.Blocking, w.out.Old = Pass, nil, append(w.out.Old, w.out.Blocking...)
@@ -357,14 +369,18 @@ func (w *run) explain() {
 	}
 }
 
-// failRewritten judges a formatter that was to change nothing and rewrote files. Each of
-// them is a finding, whose lines are not known yet.
+// failRewritten judges a formatter or linter that was to change nothing and rewrote files.
+// Each of them is a finding, whose lines are not known yet.
 func (w *run) failRewritten() {
+	message := toolreport.Unformatted
+	if w.plan.check == Linter {
+		message = fmt.Sprintf("The linter's command, '%s', changes the file.", w.chosen.check.line)
+	}
 	var findings []finding.Finding
 	for _, f := range w.out.Rewritten {
 		findings = append(findings, finding.Finding{
-			Check: string(Formatter), Tool: cmp.Or(w.last.report.Tool, "formatter"), Severity: finding.Low,
-			Message: toolreport.Unformatted, Path: path.Join(w.e.prefix, w.root.dir, f),
+			Check: string(w.plan.check), Tool: cmp.Or(w.last.report.Tool, string(w.plan.check)), Severity: finding.Low,
+			Message: message, Path: path.Join(w.e.prefix, w.root.dir, f),
 		})
 	}
 	finding.SetFingerprints(findings)
@@ -379,6 +395,10 @@ func (w *run) rejudge() {
 	w.out.Problems = nil
 	if w.e.config.NewOnly && len(w.out.Blocking) == 0 {
 		w.passOldOnly()
+		return
+	}
+	if w.plan.check == Linter {
+		w.out.Status, w.out.Problems = Fail, list(w.out.Blocking)
 		return
 	}
 	for _, f := range w.out.Blocking {

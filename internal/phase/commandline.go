@@ -16,10 +16,15 @@ type commandLine struct {
 	line string // as it is shown
 	// args are the program and its arguments; if nil, a shell reads the line, as it would
 	// for a person.
-	args   []string
+	args []string
+	// shell is what the shell reads, if that is not line: the same without "npx", which
+	// would download what is not there.
+	shell  string
 	tool   string // as toolreport calls it; "" if that is to be detected
+	pin    string // the package manager and the version that the project runs it with, as "pnpm@9.1.0"
 	noFile bool   // there is no file for the command to look at
 	silent bool   // any standard output means failure
+	strict bool   // any finding means failure
 }
 
 // known returns one of our own commands. Between head and tail it has the flags that make
@@ -62,10 +67,7 @@ func given(line string, files []string) (commandLine, error) {
 			continue
 		}
 		for _, f := range files {
-			if strings.HasPrefix(f, "-") {
-				f = "./" + f // a name is never an option
-			}
-			c.args = append(c.args, f)
+			c.args = append(c.args, argument(f))
 		}
 	}
 	return c, nil

@@ -64,7 +64,7 @@ const nodeProject = `{"scripts":{"lint":"eslint .","build":"tsc","test":"jest"}}
 
 func nodeSteps() map[string][]step {
 	return map[string][]step{
-		"npx prettier --check .": {{took: 1200 * ms}}, "npm run lint": {{took: 1800 * ms}},
+		"prettier --check .": {{took: 1200 * ms}}, "npm run lint": {{took: 1800 * ms}},
 		"npm run build": {{took: 3000 * ms}}, "npm test": {{took: 2400 * ms}},
 	}
 }
@@ -86,9 +86,9 @@ func TestExampleTwo(t *testing.T) {
 	dir := files(t, map[string]string{"pyproject.toml": "", "main.py": ""})
 	s := newStage(t, dir, map[string][]step{
 		"black . --check":    {{code: 1, took: 600 * ms}, {code: 1, took: 600 * ms}, {took: 600 * ms}},
-		"black .":            {{took: 300 * ms}},
+		"black main.py":      {{took: 300 * ms}},
 		"ruff check . --fix": {{code: 1, took: 1000 * ms}, {took: 1000 * ms}},
-		"ruff check --fix --output-format=json .": {{took: 100 * ms}},
+		"ruff check --fix --force-exclude --output-format=json main.py": {{took: 100 * ms}},
 		"pytest -v": {{took: 3400 * ms, stdout: "==== 3 passed in 0.01s ====\n"}},
 	})
 	got := play(t, "example2", dir, s.deps())

@@ -66,3 +66,13 @@ func (l Language) family() Language {
 	}
 	return l
 }
+
+// endingsOf returns the endings of the files of a language's family.
+func endingsOf(l Language) (endings []string) {
+	for _, row := range languages {
+		if row.language.family() == l.family() {
+			endings = append(endings, row.endings...)
+		}
+	}
+	return endings
+}

@@ -25,12 +25,12 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 		pl.refuse = "the name of a test does not begin with '-'"
 		return pl
 	}
-	own := p.defaults(r)
+	own := p.commands(r)
 	if own.err != nil {
 		pl.refuse = "package.json cannot be read: " + own.err.Error()
 		return pl
 	}
-	for _, c := range own.byCheck[Tests] {
+	for _, c := range own.tests {
 		selecting := selection(c.check, p.testScript(r), name)
 		if selecting == nil {
 			continue
@@ -44,21 +44,17 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 		pl.candidates = append(pl.candidates, candidate{check: line})
 	}
 	if len(pl.candidates) == 0 {
-		pl.refuse = fmt.Sprintf("how '%s' selects a test is not known: use a command instead of test:%s", own.byCheck[Tests][0].check.line, name)
+		pl.refuse = fmt.Sprintf("how '%s' selects a test is not known: use a command instead of test:%s", own.tests[0].check.line, name)
 	}
 	return pl
 }
 
 // testScript returns the script "test" of a root's package.json, "" if there is none.
 func (p *project) testScript(r root) string {
-	if r.language.family() != JavaScript || !p.has(r.dir, "package.json") {
+	if r.language.family() != JavaScript {
 		return ""
 	}
-	scripts, err := p.scripts(r.dir)
-	if err != nil {
-		return ""
-	}
-	return scripts["test"]
+	return p.manifest(r.dir).scripts["test"]
 }
 
 // selection returns the arguments by which a test command runs only the tests of one

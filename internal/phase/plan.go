@@ -33,13 +33,18 @@ type plan struct {
 	candidates []candidate
 	skip       string // why it does not run and counts as passing; "" if it runs
 	refuse     string // why it cannot run and so fails; "" if it can
+	// unconfigured is why a formatter or linter does not run where nothing names one, and
+	// what to do. If there are candidates, it counts if none of them is installed.
+	unconfigured string
+	others       []string // tools that the project names, too, and that do not run
 }
 
 // rootRun is a root with its checks.
 type rootRun struct {
 	root
 	plans []plan
-	began snapshot // of the changed files, when the checks began
+	began snapshot          // of the changed files, when the checks began
+	texts map[string][]byte // of the changed files then, if fixes are to be carried over
 	runs  []*run
 }
 
@@ -54,7 +59,7 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 	var all []*rootRun
 	for _, r := range roots {
 		rr := &rootRun{root: r}
-		defaults := p.defaults(r)
+		defaults := p.commands(r)
 		for _, check := range []Check{Formatter, Linter, Build, Tests} {
 			override := overrides[check]
 			switch {
@@ -73,16 +78,28 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 	return all
 }
 
-// standard plans a check with the language's own commands.
+// standard plans a check with the project's or the language's own commands.
 func standard(check Check, c commands, l Language) plan {
-	pl := plan{check: check, candidates: c.byCheck[check]}
-	switch {
-	case c.err != nil:
+	pl := plan{check: check}
+	if c.err != nil {
 		pl.refuse = "package.json cannot be read: " + c.err.Error()
-	case len(pl.candidates) == 0:
-		pl.skip = "there is nothing to build in " + string(l)
-		if l.family() == JavaScript {
-			pl.skip = "package.json has no build script"
+		return pl
+	}
+	switch check {
+	case Build:
+		if pl.candidates = c.build; len(c.build) == 0 {
+			pl.skip = "there is nothing to build in " + string(l)
+			if l.family() == JavaScript {
+				pl.skip = "package.json has no build script"
+			}
+		}
+	case Tests:
+		pl.candidates = c.tests
+	default:
+		chosen := c.style[check]
+		pl.candidates, pl.others = chosen.candidates, chosen.others
+		if chosen.optional || len(chosen.candidates) == 0 {
+			pl.unconfigured = chosen.unconfigured
 		}
 	}
 	return pl
@@ -91,12 +108,14 @@ func standard(check Check, c commands, l Language) plan {
 // overridden plans a check with the owner's command. If that only writes, and so could
 // never fail, its check form replaces it.
 func (p *project) overridden(check Check, line string, r root, c commands) plan {
-	candidates := c.byCheck[check]
-	if check == Formatter {
-		for _, c := range candidates {
-			if c.fix.line == line {
-				return plan{check: check, candidates: []candidate{c}}
-			}
+	for _, t := range toolsOf(r.language) {
+		if check == Formatter && t.check == check && t.write != "" && (t.write == line || strings.TrimPrefix(t.write, "npx ") == line || t.command(t.write, c.adapt).line == line) {
+			return plan{check: check, candidates: t.candidates(r.language, c.adapt)}
+		}
+	}
+	for _, own := range c.style[check].candidates {
+		if check == Formatter && own.fix.own && own.fix.line == line {
+			return plan{check: check, candidates: []candidate{own}} // the project's script
 		}
 	}
 	command, err := given(line, p.filesOf(r))
@@ -104,31 +123,32 @@ func (p *project) overridden(check Check, line string, r root, c commands) plan 
 		return plan{check: check, refuse: err.Error()}
 	}
 	own := candidate{check: command}
-	switch check {
-	case Formatter:
-		own.writes = true // it may: only its owner knows
-		if len(candidates) > 0 {
-			own.fix = candidates[0].fix
-		}
-	case Linter:
-		own.fix = fixOf(command, candidates)
+	if check == Formatter || check == Linter {
+		own.writes = check == Formatter // it may: only its owner knows
+		own.fix = fixOf(check, command, r.language, c)
 	}
 	return plan{check: check, candidates: []candidate{own}}
 }
 
-// fixOf returns the fix of the candidate whose tool an overriding linter names, otherwise
-// the override itself if it fixes what it finds, otherwise none.
-func fixOf(override commandLine, candidates []candidate) commandLine {
-	words := strings.Fields(override.line)
-	for _, c := range candidates {
-		if c.fix.line != "" && slices.Contains(words, c.check.tool) {
-			return c.fix
+// fixOf returns the fix of an overriding command: that of the tool that it names; for a
+// formatter, otherwise, that of the project's; for a linter the command itself, if it
+// fixes what it finds.
+func fixOf(check Check, override commandLine, l Language, c commands) fixing {
+	for _, t := range toolsOf(l) {
+		if t.check == check && t.fix != "" && t.isNamedIn(override.line) {
+			return t.fixing(l, c.adapt)
 		}
 	}
-	if strings.Contains(override.line, "--fix") {
-		return override
+	if check == Linter {
+		if strings.Contains(override.line, "--fix") {
+			return ownFix(override)
+		}
+		return fixing{}
 	}
-	return commandLine{}
+	if own := c.style[Formatter].candidates; len(own) > 0 {
+		return own[0].fix
+	}
+	return fixing{}
 }
 
 // filesOf returns a root's changed files that exist and are in its language, if that is

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -20,18 +21,46 @@ import (
 // project answers questions about the files of the working directory. They are a
 // stranger's: nothing outside it is read, and no link out of it is followed.
 type project struct {
-	root   *os.Root
-	names  map[string][]string   // the entries of a directory, read once
-	marked map[string][]Language // the languages of a directory's markers
+	root        *os.Root
+	names       map[string][]string   // the entries of a directory, read once
+	marked      map[string][]Language // the languages of a directory's markers
+	manifests   map[string]*manifest  // by their directories
+	commandText map[string]string     // see commandTexts
+	// outer is the repository, if that is a directory above, in which this one is prefix.
+	// Only configuration is looked for there.
+	outer  *project
+	prefix string
 }
 
-// openProject opens the working directory. Close it with root.Close.
+// openProject opens a directory. Close it with close.
 func openProject(dir string) (*project, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}}, nil
+	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}}, nil
+}
+
+// openIn opens a working directory, which is prefix in a repository.
+func openIn(repository, prefix string) (*project, error) {
+	p, err := openProject(filepath.Join(repository, filepath.FromSlash(prefix)))
+	if err != nil || prefix == "." {
+		return p, err
+	}
+	if p.outer, err = openProject(repository); err != nil {
+		_ = p.root.Close() // it was only opened
+		return nil, err
+	}
+	p.prefix = prefix
+	return p, nil
+}
+
+// close closes what is open.
+func (p *project) close() {
+	_ = p.root.Close() // it was only read
+	if p.outer != nil {
+		p.outer.close()
+	}
 }
 
 // open opens a file or directory for reading. It does not wait for the other end of a

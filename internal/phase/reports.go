@@ -113,9 +113,7 @@ func (p *project) mentions(dir string, what *regexp.Regexp, files ...string) boo
 // their destinations too.
 func (e *engine) nodeReporter(ctx context.Context, r root, c commandLine) string {
 	lines := []string{c.line}
-	if scripts, err := e.project.scripts(r.dir); err == nil {
-		lines = slices.AppendSeq(lines, maps.Values(scripts))
-	}
+	lines = slices.AppendSeq(lines, maps.Values(e.project.readManifest(r.dir).scripts))
 	runs := false
 	for _, line := range lines {
 		if strings.Contains(line, "--test-reporter") || strings.Contains(line, "NODE_OPTIONS") {

@@ -15,6 +15,15 @@ type Result struct {
 	Roots   []RootResult  // in the order of their directories
 	Reviews []CheckResult // code, then security
 	Missing []MissingTool // each tool once
+	// Fixed are the changed files that a fix has changed in a copy of the working directory:
+	// with Config.Scratch, and without Config.CheckOnly.
+	Fixed []FixedFile
+}
+
+// FixedFile is a changed file before and after it was fixed.
+type FixedFile struct {
+	Path          string // relative to the repository's root
+	Before, After []byte
 }
 
 // RootResult is what one root's checks found.
@@ -28,6 +37,7 @@ type RootResult struct {
 type CheckResult struct {
 	Check    Check
 	Status   Status
+	NotRun   NotRun
 	Command  string // the check command that ran last, as people write it
 	Retries  int
 	Duration time.Duration
@@ -47,6 +57,16 @@ type CheckResult struct {
 	Notes         []string             // for people
 	Excerpt       string               // where failing began in the output, and its end
 }
+
+// NotRun is why a formatter or linter passes that has not run: its status has no word for
+// that. It is "" for all others.
+type NotRun string
+
+// The reasons.
+const (
+	NotConfigured NotRun = "not configured" // no file of the project names a tool for it
+	NotAsked      NotRun = "not run"        // only the reviews are asked for
+)
 
 // MissingTool is a tool that a check needs and that is not installed.
 type MissingTool struct {

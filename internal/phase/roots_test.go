@@ -108,7 +108,7 @@ func TestListedRootsReplaceThoseThatAreFound(t *testing.T) {
 		{"none there", phase.Input{WorkingDirectory: "bare"}, list("api"), nil, "none of the configured roots is in the working directory"},
 		{"no such directory", phase.Input{}, list("api", "gone", "go.mod"), nil, "the root 'gone' is configured, but there is no such directory; Validation failed: the root 'go.mod'"},
 		{"out of the repository", phase.Input{}, list("../x"), nil, "none of the configured roots"},
-		{"no language", phase.Input{}, list("bare"), nil, "Cannot detect programming language. Please provide explicit 'language' parameter. (the configured root 'bare' has no package.json, go.mod or the like)"},
+		{"no language", phase.Input{}, list("bare"), []string{".  4"}, "Cannot detect programming language. Please provide explicit 'language' parameter. (the configured root 'bare' has no package.json, go.mod or the like)"},
 	}
 	for _, tt := range tests {
 		got, err := rootsOf(t, contents, tt.input, tt.roots...)

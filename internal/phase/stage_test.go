@@ -86,6 +86,9 @@ func (s *stage) run(ctx context.Context, spec command.Spec) (command.Result, err
 		to   io.Writer
 		text string
 	}{{spec.Stdout, st.stdout}, {spec.Stderr, st.stderr}} {
+		if out.to == nil {
+			continue
+		}
 		if _, err := io.WriteString(out.to, out.text); err != nil {
 			return command.Result{}, err
 		}

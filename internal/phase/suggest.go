@@ -39,7 +39,8 @@ func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 		if !w.wantsFix() {
 			continue
 		}
-		edits, ok := done[w.chosen.fix.line]
+		fix := w.fixCommand()
+		edits, ok := done[fix.key()]
 		switch {
 		case w.edits != nil: // the check itself has rewritten files
 			edits = w.edits
@@ -52,7 +53,7 @@ func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 			if current == nil {
 				current = where.project.texts(slices.Sorted(maps.Keys(base)))
 			}
-			after, err := w.fixed(ctx, where, base)
+			after, err := w.fixed(ctx, where, fix, base)
 			if err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 				continue
 			}
 			edits = e.edits(base, current, after)
-			done[w.chosen.fix.line], current = edits, after
+			done[fix.key()], current = edits, after
 		}
 		w.addSuggestions(maps.Clone(edits))
 	}
@@ -111,7 +112,7 @@ func (w *run) dropUnprintable(texts map[string][]byte) {
 // wantsFix reports whether the check failed in a way that a fix may change, and has
 // findings without a suggestion.
 func (w *run) wantsFix() bool {
-	if !w.isStyle() || w.out.Status != Fail || w.edits == nil && w.chosen.fix.line == "" {
+	if !w.isStyle() || w.out.Status != Fail || w.edits == nil && w.fixCommand().noFile {
 		return false
 	}
 	if w.last.fault != "" || w.last.missing != "" || w.last.result.TimedOut {
@@ -127,13 +128,13 @@ func (w *run) wantsFix() bool {
 
 // fixed runs the fix and returns the files after it, nil if the fix did not come to its
 // end.
-func (w *run) fixed(ctx context.Context, where *engine, files map[string][]byte) (map[string][]byte, error) {
-	a, err := where.attempt(ctx, w.root, w.plan.check, w.chosen.fix)
+func (w *run) fixed(ctx context.Context, where *engine, fix commandLine, files map[string][]byte) (map[string][]byte, error) {
+	a, err := where.attempt(ctx, w.root, w.plan.check, fix)
 	if err != nil {
 		return nil, err
 	}
 	if a.missing != "" || a.fault != "" || a.result.TimedOut || a.result.Signal != "" {
-		w.note("no suggestions: %s", a.ending(w.chosen.fix, w.e.config.TimeLimit))
+		w.note("no suggestions: %s", a.ending(fix, w.e.config.TimeLimit))
 		return nil, nil
 	}
 	return where.project.texts(slices.Sorted(maps.Keys(files))), nil
@@ -262,9 +263,9 @@ func (e *engine) openCopy(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &engine{job: e.job, config: e.config, deps: e.deps, prefix: e.prefix, repository: made.Repository}
+	c := &engine{job: e.job, config: e.config, deps: e.deps, prefix: e.prefix, repository: made.Repository, pins: e.pins}
 	c.deps.Run, c.dir = made.Run, filepath.Join(made.Repository, filepath.FromSlash(e.prefix))
-	if c.project, err = openProject(c.dir); err != nil {
+	if c.project, err = openIn(made.Repository, e.prefix); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -53,11 +53,12 @@ func summaries(findings []finding.Finding) []string {
 }
 
 const (
-	prettierLine = "npx prettier --check ."
-	prettierFix  = "npx prettier --write ."
-	eslintLine   = "npx eslint --format json ."
-	eslintFix    = "npx eslint --fix --format json ."
+	prettierLine = "prettier --check ."
+	prettierFix  = "prettier --write --ignore-unknown a.js"
+	eslintLine   = "eslint --format json ."
+	eslintFix    = "eslint --fix --format json a.js"
 	npmTest      = "npm test"
+	withESLint   = `{"eslintConfig":{}}`
 )
 
 // warned is what Prettier prints of files that are not formatted.
@@ -136,7 +137,7 @@ func TestSuggestions(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, inPlace := range []bool{false, true} {
-			dir := files(t, map[string]string{"package.json": "{}", "a.js": source, "b.js": source})
+			dir := files(t, map[string]string{"package.json": withESLint, "a.js": source, "b.js": source})
 			steps := map[string][]step{prettierLine: ok, eslintLine: ok, npmTest: ok}
 			for line, s := range tt.steps(dir) {
 				steps[line] = s
@@ -189,7 +190,7 @@ func TestTooManySuggestionsAreNone(t *testing.T) {
 		fmt.Fprintf(&before, "x%d \nkept %d\n", i, i)
 		fmt.Fprintf(&after, "x%d\nkept %d\n", i, i)
 	}
-	dir := files(t, map[string]string{"package.json": "{}", "a.js": before.String()})
+	dir := files(t, map[string]string{"package.json": withESLint, "a.js": before.String()})
 	s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": after.String()})}, eslintLine: ok, npmTest: ok})
 	f := checkOf(validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}}}, inCopy, s.deps()), phase.Formatter)
 	if !slices.Equal(summaries(f.Blocking), []string{"a.js:0-0"}) || !slices.Contains(f.Notes, "no suggestions for a.js: there are more than 1000") {
@@ -217,7 +218,7 @@ func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
 func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
 	t.Parallel()
 	const format = "npm run format"
-	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"}}`, "a.js": source, "old.js": source})
+	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"},"eslintConfig":{}}`, "a.js": source, "old.js": source})
 	s := newStage(t, dir, map[string][]step{format: {writing(map[string]string{"a.js": "one\ntwo\nthree\nfour\nfive\n", "old.js": "x\n"})}, eslintLine: ok, npmTest: ok})
 	config := inCopy
 	config.NewOnly = true
@@ -235,7 +236,7 @@ func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
 // TestRootsBelowTheRepository: paths are the repository's, wherever the root is.
 func TestRootsBelowTheRepository(t *testing.T) {
 	t.Parallel()
-	repository := files(t, map[string]string{"web/app/package.json": "{}", "web/app/a.js": source})
+	repository := files(t, map[string]string{"web/app/package.json": withESLint, "web/app/a.js": source})
 	dir := filepath.Join(repository, "web")
 	s := newStage(t, dir, map[string][]step{prettierLine + " @app": {warned("a.js")}, prettierFix + " @app": {writing(map[string]string{"a.js": "one\ntwo\nthree\nfour \nfive\n"})}, eslintLine + " @app": ok, npmTest + " @app": ok})
 	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"app/a.js"}}, Repository: repository}, inCopy, s.deps())
@@ -398,10 +399,10 @@ var inPlace = phase.Config{CheckOnly: true, Suggest: true}
 func TestCopyIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	contents := map[string]string{
-		"web/package.json": "{}", "web/a.js": source, "shop/package.json": "{}", "shop/b.js": source, "api/go.mod": "module example.com/m\n", "api/a.go": "package m\n",
+		"web/package.json": withESLint, "web/a.js": source, "shop/package.json": withESLint, "shop/b.js": source, "api/go.mod": "module example.com/m\n", "api/a.go": "package m\n",
 	}
-	const webFormat, webFix, shopFormat, shopFix = prettierLine + " @web", prettierFix + " @web", prettierLine + " @shop", prettierFix + " @shop"
-	const apiFix, ours = "go fmt ./... @api", "ours --fix"
+	const webFormat, webFix, shopFormat, shopFix = prettierLine + " @web", prettierFix + " @web", prettierLine + " @shop", "prettier --write --ignore-unknown b.js @shop"
+	const apiFix, ours = "gofmt -w a.go @api", "ours --fix"
 	fixed := "one\ntwo\nthree\nfour\nfive\n"
 	for name, tt := range map[string]struct {
 		config phase.Config
@@ -415,7 +416,7 @@ func TestCopyIsMadeOnce(t *testing.T) {
 		"one root": {inPlace, map[string][]step{webFormat: {warned("a.js")}, webFix: {writing(map[string]string{"a.js": fixed})}},
 			[][]string{{".venv"}}, []string{webFix}, ""},
 		"two roots": {inPlace, map[string][]step{webFormat: {warned("a.js")}, webFix: {writing(map[string]string{"a.js": fixed})}, shopFormat: {warned("b.js")}, shopFix: {writing(map[string]string{"b.js": fixed})}},
-			[][]string{{".venv"}}, []string{shopFix, webFix}, ""},
+			[][]string{{".venv"}}, []string{webFix, shopFix}, ""},
 		"another language":         {inPlace, map[string][]step{gofmtLine + " @api": {{code: 1, stderr: "broken"}}, apiFix: ok}, [][]string{{".venv", "node_modules"}}, []string{apiFix}, ""},
 		"the owner's command":      {inPlace, map[string][]step{ours: {{code: 1, stdout: "api/a.go:1:1: bad\n"}, {}}}, [][]string{nil}, []string{ours}, ours},
 		"nobody wants suggestions": {phase.Config{CheckOnly: true}, map[string][]step{webFormat: {warned("a.js")}}, nil, nil, ""},
@@ -460,7 +461,7 @@ func TestCopyIsMadeOnce(t *testing.T) {
 func TestNoCopyNoSuggestions(t *testing.T) {
 	t.Parallel()
 	for _, why := range []string{"", "no space left on device"} {
-		dir := files(t, map[string]string{"package.json": "{}", "a.js": source})
+		dir := files(t, map[string]string{"package.json": withESLint, "a.js": source})
 		s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, eslintLine: {linted(dir, "a.js", 2)}, npmTest: ok})
 		deps, asked, notes := s.deps(), 0, 0
 		if why != "" {
@@ -485,7 +486,7 @@ func TestNoCopyNoSuggestions(t *testing.T) {
 // TestInterruptedCopy ends the validation.
 func TestInterruptedCopy(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"package.json": "{}", "a.js": source})
+	dir := files(t, map[string]string{"package.json": withESLint, "a.js": source})
 	s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, eslintLine: ok, npmTest: ok})
 	ctx, cancel := context.WithCancel(t.Context())
 	deps := s.deps()
@@ -513,7 +514,7 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 		"formatted":   {nil, phase.Pass, nil},
 		"unformatted": {map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour \nfive\n"}, phase.Fail, []string{"a.js:2-2=\"two\\nadded\""}},
 	} {
-		repository := files(t, map[string]string{"web/package.json": `{"scripts":{"format":"mine"}}`, "web/a.js": source, "other.js": source})
+		repository := files(t, map[string]string{"web/package.json": `{"scripts":{"format":"mine"},"eslintConfig":{}}`, "web/a.js": source, "other.js": source})
 		dir := filepath.Join(repository, "web")
 		steps := map[string][]step{
 			format: {writing(tt.writes)}, eslintLine: {linted(dir, "a.js", 2, 4)}, npmTest: ok,
@@ -561,7 +562,7 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 // TestAFormatterThatCannotBeJudged names the way out.
 func TestAFormatterThatCannotBeJudged(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"}}`, "a.js": source})
+	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"},"eslintConfig":{}}`, "a.js": source})
 	s := newStage(t, dir, map[string][]step{eslintLine: ok, npmTest: ok})
 	deps := s.deps()
 	deps.Copy = func(context.Context, []string) (phase.Copy, error) { return phase.Copy{}, errors.New("too large") }

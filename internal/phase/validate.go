@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,10 @@ type Config struct {
 	// findings. If a formatter names only the file, one finding for each run of lines
 	// replaces its finding, so that NewOnly can separate old lines from new ones.
 	Suggest bool
+	// ReviewsOnly runs the two reviews alone, which need no language. Of the other checks,
+	// build and tests are skipped, and formatter and linter pass, for which the output has no
+	// other status.
+	ReviewsOnly bool
 	// NewOnly fails the formatter, the linter and the reviews only for findings on changed
 	// lines, if all of the output could be read.
 	NewOnly bool
@@ -131,6 +136,7 @@ type Event struct {
 	Command string
 	Retries int
 	Status  Status        // "" while the check goes on
+	NotRun  NotRun        // why it passes although nothing has run
 	Elapsed time.Duration // since the check began
 }
 
@@ -148,15 +154,18 @@ type engine struct {
 	copy       lazyCopy
 	cores      chan struct{} // contains one element for each root that is worked on
 	first      firstRuns
+	pins       *pins
 	runners    map[string]Runner // of the roots, by their directories; the others use Deps.Run
 
 	mu      sync.Mutex
 	missing []MissingTool
+	fixed   map[string]FixedFile
 }
 
 // Validate runs the six checks. The error is the context's, an *InvalidInput if the
 // language cannot be detected, or ours; whatever the project's commands do is in the
-// result.
+// result. With an *InvalidInput the result is that of the reviews, which need no language;
+// the other checks have failed.
 func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, error) {
 	if deps.Run == nil || deps.Now == nil || deps.Wait == nil {
 		return Result{}, errors.New("phase: Deps.Run, Now and Wait are required")
@@ -167,17 +176,17 @@ func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, e
 		return Result{}, err
 	}
 	defer e.close()
-	found, err := e.roots()
-	if err != nil {
+	var result Result
+	roots, err := e.plan()
+	var invalid *InvalidInput
+	if err != nil && !(errors.As(err, &invalid) && invalid.NoLanguage()) {
 		return Result{}, err
 	}
-	roots := e.project.plan(job.Input, found)
 	e.restrict(roots)
 	workers := e.workers(roots)
 	if err := e.eachRoot(ctx, workers, e.runRoot); err != nil {
 		return Result{}, err
 	}
-	var result Result
 	if result.Reviews, err = e.reviews(ctx); err != nil {
 		return Result{}, err
 	}
@@ -187,6 +196,9 @@ func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, e
 			return Result{}, err
 		}
 	}
+	if len(roots) == 0 {
+		result.Roots = []RootResult{notRun(invalid)}
+	}
 	for _, r := range roots {
 		rr := RootResult{Dir: r.dir, Language: r.language}
 		for _, w := range r.runs {
@@ -195,17 +207,59 @@ func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, e
 		result.Roots = append(result.Roots, rr)
 	}
 	result.Missing = e.missing
+	for _, name := range slices.Sorted(maps.Keys(e.fixed)) {
+		result.Fixed = append(result.Fixed, e.fixed[name])
+	}
 	result.Output = combine(result, config.Informational)
 	result.Output.Time = deps.Now().Sub(start).Milliseconds()
+	if invalid != nil {
+		return result, invalid
+	}
 	return result, nil
 }
+
+// plan plans the checks of the roots. There are none if only the reviews run.
+func (e *engine) plan() ([]*rootRun, error) {
+	if e.config.ReviewsOnly {
+		return nil, nil
+	}
+	found, err := e.roots()
+	if err != nil {
+		return nil, err
+	}
+	return e.project.plan(e.job.Input, found), nil
+}
+
+// notRun returns the result of the checks that run commands where none has run: because the
+// language is not known, or because nobody asked.
+func notRun(invalid *InvalidInput) RootResult {
+	rr := RootResult{Dir: "."}
+	for _, check := range []Check{Formatter, Linter, Build, Tests} {
+		c := CheckResult{Check: check, ExitCode: -1, Status: Fail}
+		switch {
+		case invalid != nil && check == Formatter:
+			c.Problems = invalid.Problems
+		case invalid != nil:
+		case check == Formatter || check == Linter:
+			c.Status, c.NotRun, c.ExitCode = Pass, NotAsked, 0
+			c.Notes = []string{onlyReviews}
+		default:
+			c.Status, c.ExitCode, c.Notes = Skipped, 0, []string{onlyReviews}
+		}
+		rr.Checks = append(rr.Checks, c)
+	}
+	return rr
+}
+
+// onlyReviews is why nothing else runs.
+const onlyReviews = "reviews-only is set: the reviews alone run"
 
 func newEngine(job Job, config Config, deps Deps) (*engine, error) {
 	config.TimeLimit = cmp.Or(config.TimeLimit, DefaultTimeLimit)
 	config.RetryDelay = cmp.Or(config.RetryDelay, DefaultRetryDelay)
 	e := &engine{
 		job: job, config: config, deps: deps, dir: job.Input.WorkingDirectory, repository: cmp.Or(job.Repository, job.Input.WorkingDirectory),
-		cores: make(chan struct{}, max(deps.Cores, 1)), first: firstRuns{ended: map[firstRun]chan struct{}{}}, runners: map[string]Runner{},
+		cores: make(chan struct{}, max(deps.Cores, 1)), first: firstRuns{ended: map[firstRun]chan struct{}{}}, fixed: map[string]FixedFile{}, pins: &pins{found: map[string]pinnedManager{}}, runners: map[string]Runner{},
 	}
 	rel, err := filepath.Rel(e.repository, e.dir)
 	if e.prefix = filepath.ToSlash(rel); err != nil || e.prefix == ".." || strings.HasPrefix(e.prefix, "../") {
@@ -215,15 +269,15 @@ func newEngine(job Job, config Config, deps Deps) (*engine, error) {
 		e.files = append(e.files, path.Join(e.prefix, f))
 	}
 	e.lines = changedLinesOf(job.Diff, e.files)
-	e.project, err = openProject(e.dir)
+	e.project, err = openIn(e.repository, e.prefix)
 	return e, err
 }
 
 // close closes the directories that are open.
 func (e *engine) close() {
-	_ = e.project.root.Close() // it was only read
+	e.project.close()
 	if c := e.copy.engine; c != nil {
-		_ = c.project.root.Close()
+		c.project.close()
 	}
 }
 
@@ -257,14 +311,20 @@ func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
 	if e.suggests() {
 		r.began = e.project.stamps(r.files)
 	}
+	if e.fixesCopy() {
+		r.texts = e.project.texts(r.files)
+	}
 	for _, p := range r.plans {
 		end := e.waitForFirst(ctx, r.language, p.check)
-		w, err := e.check(ctx, r.root, p)
+		w, err := e.check(ctx, r.root, p, r.runs)
 		end()
 		if err != nil {
 			return err
 		}
 		r.runs = append(r.runs, w)
+		if r.texts != nil && w.isStyle() && w.before != nil {
+			e.collectFixed(r, w)
+		}
 	}
 	return nil
 }

@@ -18,8 +18,7 @@ import (
 
 const (
 	gofmtLine = "gofmt -l -d ."
-	lintLine  = "golangci-lint run --output.json.path=stdout"
-	lintFix   = "golangci-lint run --fix --output.json.path=stdout"
+	gofmtFix  = "gofmt -w a.go"
 	vetLine   = "go vet ./..."
 	buildLine = "go build ./..."
 	testLine  = "go test -json ./..."
@@ -27,7 +26,7 @@ const (
 
 // goSteps is a Go project in which all is well, save for what a test changes.
 func goSteps(changed map[string][]step) map[string][]step {
-	steps := map[string][]step{gofmtLine: ok, "go fmt ./...": ok, vetLine: ok, buildLine: ok, testLine: ok}
+	steps := map[string][]step{gofmtLine: ok, gofmtFix: ok, vetLine: ok, buildLine: ok, testLine: ok}
 	for line, s := range changed {
 		steps[line] = s
 	}
@@ -57,7 +56,7 @@ func TestAllIsWell(t *testing.T) {
 	job, dir := goJob(t)
 	s := newStage(t, dir, goSteps(nil))
 	r := validate(t, job, phase.Config{}, s.deps())
-	want := []string{gofmtLine, lintLine, vetLine, buildLine, testLine}
+	want := []string{gofmtLine, vetLine, buildLine, testLine}
 	if diff := cmp.Diff(want, s.ran); diff != "" || r.Output.Status != phase.Pass {
 		t.Errorf("%s\n%s", r.Output.Status, diff)
 	}
@@ -118,7 +117,7 @@ func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 		want                      phase.MissingTool
 		says                      string
 	}{
-		{"not in PATH, nor its stand-in", "", "", "", map[string][]step{vetLine: {{absent: true}}}, phase.MissingTool{Tool: "golangci-lint", Check: phase.Linter, Command: "golangci-lint run", Override: "lint_command"}, ""},
+		{"not in PATH", "", "", "", map[string][]step{vetLine: {{absent: true}}}, phase.MissingTool{Tool: "go", Check: phase.Linter, Command: "go vet ./...", Override: "lint_command"}, ""},
 		{"127 of a shell", "", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: not found\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}, ""},
 		{"127 of dash with a closed PATH", "", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}, ""},
 		{"127 of bash", "", "", "make all", map[string][]step{"make all": {{code: 127, stderr: "bash: line 1: make: command not found\n"}}}, phase.MissingTool{Tool: "make", Check: phase.Build, Command: "make all", Override: "build_command"}, ""},
@@ -193,7 +192,7 @@ func TestACancelledContextIsAnError(t *testing.T) {
 	job, dir := goJob(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newStage(t, dir, goSteps(map[string][]step{buildLine: {{do: func(*testing.T, string) { cancel() }}}}))
-	if r, err := phase.Validate(ctx, job, phase.Config{}, s.deps()); !errors.Is(err, context.Canceled) || len(s.ran) != 4 {
+	if r, err := phase.Validate(ctx, job, phase.Config{}, s.deps()); !errors.Is(err, context.Canceled) || len(s.ran) != 3 {
 		t.Errorf("%v after %v: %+v", err, s.ran, r.Output)
 	}
 }
@@ -237,7 +236,7 @@ func TestProgressReportsEachStep(t *testing.T) {
 	}
 	validate(t, job, phase.Config{}, w)
 	want := []string{
-		"formatter  0s", "formatter pass 0s", "linter  0s", "linter  0s", "linter pass 0s", "build  0s", "build pass 0s",
+		"formatter  0s", "formatter pass 0s", "linter  0s", "linter pass 0s", "build  0s", "build pass 0s",
 		"tests  0s", "tests ! 1s", "tests fail! 2s", "code_review pass 0s", "security_review pass 0s",
 	}
 	slices.Sort(events[len(events)-2:])

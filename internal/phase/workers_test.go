@@ -179,8 +179,8 @@ func TestTheFirstRunOfACheckGoesAlone(t *testing.T) {
 	var linting, linted atomic.Int32
 	third := make(chan struct{})
 	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
-		switch spec.Program {
-		case "golangci-lint":
+		switch {
+		case spec.Program == "go" && spec.Args[0] == "vet":
 			if linting.Add(1) == 2 && linted.Load() == 0 {
 				t.Error("the second linter did not wait for the first")
 			}
@@ -189,7 +189,7 @@ func TestTheFirstRunOfACheckGoesAlone(t *testing.T) {
 			case <-ctx.Done():
 			}
 			linted.Add(1)
-		case "pytest":
+		case spec.Program == "pytest":
 			close(third)
 		}
 		return inner(ctx, spec)
@@ -212,7 +212,7 @@ func TestWaitingEndsWithTheRun(t *testing.T) {
 	inner := w.Run
 	ctx, cancel := context.WithCancel(t.Context())
 	w.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
-		if spec.Program == "golangci-lint" {
+		if spec.Program == "go" && spec.Args[0] == "vet" {
 			cancel()
 			<-ctx.Done()
 		}

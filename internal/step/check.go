@@ -24,7 +24,7 @@ import (
 // findings runs the checks, or reads what an earlier job found; it returns nil where the
 // step neither runs nor reads any.
 func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
-	given := s.gate.SafeOutputs().Checks.Given
+	given := s.gate.SafeOutputs().Checks.Given || s.settings.ReviewsOnly
 	switch {
 	case s.settings.Findings != "":
 		doc, err := s.readFindings()
@@ -46,6 +46,9 @@ func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
 	}
 	doc, err := s.check(ctx)
 	var invalid *phase.InvalidInput
+	if errors.As(err, &invalid) && doc != nil { // the reviews need no language
+		return nil, exitcode.UsageError(errors.Join(explainInput(invalid), s.reportChecks(doc)))
+	}
 	if errors.As(err, &invalid) {
 		return nil, s.refuseInput(invalid)
 	}
@@ -84,6 +87,7 @@ func whyNoChecks(ev event.Event) string {
 // check runs the six checks on the workspace.
 func (s *step) check(ctx context.Context) (*checkreport.Document, error) {
 	root, owner := s.env.Workspace, s.gate.SafeOutputs().Checks
+	owner.Phase.ReviewsOnly = owner.Phase.ReviewsOnly || s.settings.ReviewsOnly
 	src := checks.ChangeSource{Root: root, Git: s.git, Event: s.event, Client: s.client, Log: s.info,
 		Exclude: doors.PathsBelow(root, root, outputDirName, s.settings.OutputFile, s.settings.AgentOutput, os.TempDir())}
 	if doors.KnowsCommits(s.event) {
@@ -110,11 +114,15 @@ func (s *step) refuseInput(invalid *phase.InvalidInput) error {
 	if encoding == nil {
 		encoding = s.setOutputs(report.Output{Name: "checks", Value: string(raw)}, report.Output{Name: "checks-status", Value: string(phase.Fail)})
 	}
-	var err error = invalid
-	if invalid.NoLanguage() {
-		err = fmt.Errorf("%w\n%s under checks in the configuration. Where a pull request may change documents only, leave those out by paths-ignore in the workflow", err, checks.HowToSetLanguage(""))
+	return exitcode.UsageError(errors.Join(explainInput(invalid), encoding))
+}
+
+// explainInput adds to why input cannot be validated what to do.
+func explainInput(invalid *phase.InvalidInput) error {
+	if !invalid.NoLanguage() {
+		return invalid
 	}
-	return exitcode.UsageError(errors.Join(err, encoding))
+	return fmt.Errorf("%w\n%s under checks in the configuration. Where a pull request may change documents only, leave those out by paths-ignore in the workflow", error(invalid), checks.HowToSetLanguage(""))
 }
 
 // sayFirst says how another job's checks ended, before what becomes of their messages: a

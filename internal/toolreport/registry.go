@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -51,9 +52,14 @@ func rows() []row {
 		{name: "tsc", words: []string{"tsc", "vue-tsc"}, exits: []int{1, 2}, flags: []string{"--pretty", "false"},
 			open: text(form{formats: []string{`%f(%l,%c): %trror %m`, `%f(%l,%c): %tarning %m`, `%f:%l:%c - %trror %m`}, rule: `^(?s)(?P<rule>TS\d+): (?P<message>.*)$`,
 				more: []string{"  "}, severity: finding.High, broken: isError, closing: []string{"error TS"}, crash: []string{"error TS5", "error TS6", "error TS18003"}})},
+		{name: "biome", words: []string{"biome"}, open: annotations("format", "parse"), exits: []int{1}, flags: []string{"--reporter=github", "--max-diagnostics=none"}},
+		{name: "oxlint", words: []string{"oxlint"}, open: annotations("", "oxlint"), exits: []int{1}, flags: []string{"--format=github"}},
+		{name: "standard", words: []string{"standard", "semistandard", "ts-standard"}, exits: []int{1},
+			open: text(form{formats: []string{`  %f:%l:%c: %m`}, rule: `^(?s)(?P<message>.*) \((?P<rule>[\w@/-]+)\)(?: \(warning\))?$`,
+				unparsed: func(f finding.Finding) bool { return f.Rule == "null" }, closing: []string{"standard: Use JavaScript Standard Style"}})},
 		{name: "prettier", words: []string{"prettier"}, open: bothStreams(newPrettier), exits: []int{1, 2}},
 		{name: "black", words: []string{"black"}, open: bothStreams(newBlack), exits: []int{1, 123}, flags: []string{"--diff"}},
-		{name: "ruff", words: []string{"ruff"}, open: bothStreams(newRuff), exits: []int{1}, flags: []string{"--output-format=json"}},
+		{name: "ruff", words: []string{"ruff"}, open: bothStreams(newRuff), exits: []int{1, 2}, flags: []string{"--output-format=json"}},
 		{name: "flake8", words: []string{"flake8", "pycodestyle", "pyflakes"}, exits: []int{1},
 			open: text(form{formats: goFormats(), rule: pythonRule, unparsed: pythonSyntax})},
 		{name: "mypy", words: []string{"mypy", "dmypy"}, exits: []int{1}, flags: []string{"--show-column-numbers"},
@@ -108,6 +114,17 @@ func Names() []string {
 		names = append(names, r.name)
 	}
 	return names
+}
+
+// FindsWith reports whether a tool ends with an exit code when it has found something. It
+// is true of every code of a tool that is not known.
+func FindsWith(name string, code int) bool {
+	for _, r := range rows() {
+		if r.name == name {
+			return r.counts || slices.Contains(r.exits, code)
+		}
+	}
+	return true
 }
 
 // Flags returns the flags with which a tool prints the form from which most is read, and

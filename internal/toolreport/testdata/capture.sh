@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # capture.sh [GROUP...]: make the captures again, all of them or those of some
-# groups (go, node, python, rust, ruby, java, wrapped), with the real tools.
+# groups (go, node, style, python, rust, ruby, java, wrapped), with the real tools.
 #
 # Each capture is what a tool printed on one of the small projects in projects/:
 # captures/NAME.out and NAME.err, and a row in MANIFEST.tsv. The projects stand at
@@ -20,6 +20,7 @@ debian="python3-pytest black flake8 mypy ruby rubocop ruby-rspec ruby-minitest
   make tox nox python3-coverage"
 npm="jest@29.7.0 vitest@3.2.7 mocha@11.8.0 eslint@9.39.5 typescript@5.9.3 prettier@3.10.1
   nyc@18.0.0 c8@12.0.0 turbo@2.11.11 npm-run-all@4.1.5 concurrently@9.2.5 lerna@9.0.7 pnpm@9.15.9 yarn@1.22.22"
+npm_style="@biomejs/biome@1.9.4 oxlint@1.0.0 standard@17.1.2" # apart: standard needs an ESLint of its own
 golangci=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,6 +32,7 @@ if [ -z "${CAPTURE_INSIDE:-}" ]; then
   dpkg -s $debian >/dev/null 2>&1 || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $debian; }
   [ -x "$cache/bin/golangci-lint" ] || GOBIN=$cache/bin go install "$golangci"
   [ -d "$cache/npm/node_modules/jest" ] || (cd "$cache/npm" && echo '{"private":true}' >package.json && npm install --no-audit --no-fund --save-exact $npm)
+  [ -d "$cache/npm-style/node_modules/oxlint" ] || (mkdir -p "$cache/npm-style" && cd "$cache/npm-style" && echo '{"private":true}' >package.json && npm install --no-audit --no-fund --save-exact $npm_style)
   CAPTURE_INSIDE=1 exec unshare --mount "$0" "$@"
 fi
 
@@ -165,6 +167,24 @@ group_node() {
 }
 
 debian_version() { dpkg-query -W -f '${Version}' "$1"; }
+
+group_style() {
+  project node; mkdir node_modules; mount --bind "$cache/npm-style/node_modules" node_modules
+  local bin=/src/node_modules/.bin flags=(--reporter=github --max-diagnostics=none) state
+  tool=biome version=1.9.4
+  for state in pass fail syntax; do
+    capture biome-format/$state formatter format/$state "what biome format finds in format/$state" node $bin/biome format "${flags[@]}" .
+    capture biome-lint/$state linter lint/$state "what biome lint finds in lint/$state" node $bin/biome lint "${flags[@]}" .
+  done
+  tool=oxlint version=1.0.0
+  for state in pass fail syntax; do
+    capture oxlint/$state linter lint/$state "what oxlint finds in lint/$state" node $bin/oxlint --format=github
+  done
+  tool=standard version=17.1.2
+  for state in pass fail syntax; do
+    capture standard/$state linter lint/$state "what standard finds in lint/$state" node $bin/standard
+  done
+}
 
 group_python() {
   project python
@@ -336,7 +356,7 @@ group_wrapped() {
   sed -i -E '/^(one|two) (create|installed): /d' "$here/captures/wrapped/tox.out"
 }
 
-groups=("$@"); [ $# -gt 0 ] || groups=(go node python rust ruby java wrapped)
+groups=("$@"); [ $# -gt 0 ] || groups=(go node style python rust ruby java wrapped)
 : >"$manifest.rows"
 for g in "${groups[@]}"; do (trap - EXIT; "group_$g"); done
 # Rows of captures that were not made again are kept.

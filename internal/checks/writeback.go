@@ -1,0 +1,69 @@
+package checks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// writeBack writes the changed files that were fixed in a copy of the workspace into the
+// workspace itself. It returns a note for each that it left as it is: because somebody has
+// changed it meanwhile, or because it is not an ordinary file. Links in the workspace are
+// not followed out of it.
+func writeBack(workspace string, fixed []phase.FixedFile) (notes []string) {
+	if len(fixed) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(workspace)
+	if err != nil {
+		return []string{fmt.Sprintf("What was fixed in a copy is not in the workspace: %v.", err)}
+	}
+	defer root.Close() //nolint:errcheck // each file is closed by itself
+	for _, f := range fixed {
+		if err := writeFixed(root, f); err != nil {
+			notes = append(notes, fmt.Sprintf("Fixed in a copy, and left as it is in the workspace: %s (%v).", f.Path, err))
+		}
+	}
+	return notes
+}
+
+// writeFixed writes one file, in its place, so that its owner and permissions stay.
+func writeFixed(root *os.Root, f phase.FixedFile) (err error) {
+	name := filepath.FromSlash(f.Path)
+	info, err := root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it is not an ordinary file")
+	}
+	file, err := root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := file.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	opened, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	now, err := io.ReadAll(io.LimitReader(file, int64(len(f.Before))+1))
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(info, opened) || !bytes.Equal(now, f.Before) {
+		return errors.New("it has changed since the checks began")
+	}
+	if _, err := file.WriteAt(f.After, 0); err != nil {
+		return err
+	}
+	return file.Truncate(int64(len(f.After)))
+}

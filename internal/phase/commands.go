@@ -1,0 +1,212 @@
+package phase
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// candidate is one way of doing a check. Of several, the first whose tool is installed
+// decides.
+type candidate struct {
+	check commandLine
+	fix   fixing // its line is "" if the tool cannot fix anything
+	// writes reports that the check has no form that leaves files alone: what it changes was
+	// not as it should be.
+	writes bool
+	// part reports whether a finding of this rule belongs to the check, nil if all do.
+	part func(rule string) bool
+}
+
+// fixing is a command that fixes.
+type fixing struct {
+	commandLine
+	// own reports that the command is the project's or the owner's own: it may change any
+	// file. Otherwise it fixes the changed files, for which {files} stands in it; without
+	// {files}, what else it changes is put back.
+	own     bool
+	endings []string // of the files that {files} may be; one that is "" is any
+}
+
+// ownFix returns a fix by the project's or the owner's own command.
+func ownFix(c commandLine) fixing { return fixing{commandLine: c, own: true} }
+
+// commands are the commands of a project in one language.
+type commands struct {
+	style map[Check]choice // of the formatter and the linter
+	build []candidate      // in order of preference
+	tests []candidate
+	err   error // why the project's own settings cannot be read
+	adapt wording
+}
+
+// checksOnly returns candidates that fix nothing.
+func checksOnly(lines ...commandLine) []candidate {
+	var all []candidate
+	for _, c := range lines {
+		all = append(all, candidate{check: c})
+	}
+	return all
+}
+
+// commands returns the commands of a root, as the project's own files decide.
+func (p *project) commands(r root) commands {
+	switch r.language {
+	case JavaScript, TypeScript:
+		return p.nodeCommands(r.dir)
+	case Python:
+		return commands{style: p.style(r.dir, Python, wording{}), tests: checksOnly(known("pytest", "pytest", ""), known("pytest", "python -m pytest", ""),
+			known("pytest", "python3 -m pytest", ""), known("unittest", "python -m unittest", ""), known("unittest", "python3 -m unittest", ""))}
+	case Go:
+		return commands{style: p.style(r.dir, Go, wording{}), build: checksOnly(known("go build", "go build", "./...")), tests: checksOnly(known("go test", "go test", "./..."))}
+	case Rust:
+		return p.rustCommands(r.dir)
+	case Ruby:
+		return p.rubyCommands(r.dir)
+	case Java:
+		return p.javaCommands(r.dir)
+	}
+	return commands{}
+}
+
+func (p *project) rubyCommands(dir string) commands {
+	var w wording
+	bundle := ""
+	if p.has(dir, "Gemfile.lock") {
+		bundle = "bundle exec "
+		w.replace = [][2]string{{"", bundle}}
+	}
+	tests := checksOnly(known("rspec", bundle+"rspec", ""), known("minitest", bundle+"rake test", ""))
+	if !p.has(dir, "spec") && p.has(dir, "Rakefile") {
+		tests = tests[1:] // rspec without a directory spec runs nothing
+	}
+	return commands{style: p.style(dir, Ruby, w), tests: tests, adapt: w}
+}
+
+// javaCommands returns Maven's commands if there is a pom.xml, otherwise those of Gradle's
+// wrapper, or of the installed Gradle if the project has no wrapper.
+func (p *project) javaCommands(dir string) commands {
+	var w wording
+	if p.has(dir, "pom.xml") {
+		return commands{style: p.style(dir, Java, w), build: checksOnly(known("maven", "mvn", "compile")), tests: checksOnly(known("maven", "mvn", "test"))}
+	}
+	gradle := "gradle"
+	if p.has(dir, "gradlew") {
+		gradle = "./gradlew"
+		w.replace = [][2]string{{"gradle ", gradle + " "}}
+	}
+	return commands{style: p.style(dir, Java, w), build: checksOnly(known("gradle", gradle, "build")), tests: checksOnly(known("gradle", gradle, "test")), adapt: w}
+}
+
+// rustCommands returns cargo's commands. In a workspace they are those of all its members,
+// which those of its root alone would not be.
+func (p *project) rustCommands(dir string) commands {
+	raw, _ := p.read(path.Join(dir, "Cargo.toml")) // what cannot be read, cargo reports
+	all, fmtAll := "", ""
+	if inSection := func(name string) bool { return regexp.MustCompile(`(?m)^[ \t]*\[` + name + `\]`).Match(raw) }; inSection("workspace") && (inSection("package") || strings.Contains(string(raw), "default-members")) {
+		all, fmtAll = "--workspace", " --all"
+	}
+	own := p.clippyOptions(dir)
+	w := wording{replace: [][2]string{
+		{"cargo fmt", "cargo fmt" + fmtAll},
+		{"cargo clippy --fix --allow-dirty --allow-no-vcs {flags}", "cargo clippy --fix --allow-dirty --allow-no-vcs {flags}" + own.before(all)},
+		{"cargo clippy {flags}", "cargo clippy {flags}" + own.before(all)},
+	}}
+	style := p.style(dir, Rust, w)
+	for i := range style[Linter].candidates {
+		c := &style[Linter].candidates[i].check
+		c.strict = own.strict
+		c.args = append(c.args, own.lints(false)...)
+		c.line = strings.Join(append([]string{c.line}, own.lints(true)...), " ")
+	}
+	return commands{style: style, adapt: w, build: checksOnly(known("cargo", "cargo build", all)), tests: checksOnly(known("cargo test", "cargo test", all))}
+}
+
+// clippyOptions are the options with which a project runs Clippy.
+type clippyOptions struct {
+	cargo []string // before "--"
+	lint  []string // levels after it, such as "-D", "warnings"
+	// strict reports that every warning is to fail. Denied, the first would end the
+	// compilation of what depends on its crate, whose warnings nobody would see; so all
+	// stay warnings, and each of them counts.
+	strict bool
+}
+
+var (
+	clippyRun  = regexp.MustCompile(`(?m)\bcargo(?: \+\S+)? clippy\b([^\n|;&#"']*)`)
+	deniedFlag = regexp.MustCompile(`RUSTFLAGS["']?\s*[:=].*(?:-D\s*|--deny[ =])warnings`)
+	lintName   = regexp.MustCompile(`^[a-z_]+(?:::[a-z_]+)?$`)
+)
+
+// clippyOptions returns the options of the command in the project's scripts, hooks and CI:
+// of the first that gives lints, otherwise of the first.
+func (p *project) clippyOptions(dir string) clippyOptions {
+	text := p.commandTexts(dir)
+	var found clippyOptions
+	for i, m := range clippyRun.FindAllStringSubmatch(text, -1) {
+		o := readClippyOptions(m[1])
+		if i == 0 || len(found.lint) == 0 && len(o.lint) > 0 {
+			found = o
+		}
+	}
+	if clippyRun.MatchString(text) && deniedFlag.MatchString(text) && !found.strict {
+		found.strict, found.lint = true, append(found.lint, "-D", "warnings")
+	}
+	return found
+}
+
+// readClippyOptions reads the options that are known to look at more or less, and levels of
+// lints. Others, such as those of output, are left out.
+func readClippyOptions(line string) (o clippyOptions) {
+	before, after, _ := strings.Cut(line+" ", " -- ")
+	cargo := []string{"--all-targets", "--all-features", "--no-default-features", "--tests", "--benches", "--examples", "--lib", "--bins", "--no-deps", "--locked", "--workspace", "--all"}
+	for _, word := range strings.Fields(before) {
+		if slices.Contains(cargo, word) && !slices.Contains(o.cargo, word) {
+			o.cargo = append(o.cargo, word)
+		}
+	}
+	words := strings.Fields(after)
+	for i := 0; i < len(words); i++ {
+		flag, name := words[i], ""
+		switch long := strings.TrimPrefix(flag, "--"); {
+		case len(flag) > 2 && flag[0] == '-' && strings.IndexByte("DWAF", flag[1]) >= 0:
+			flag, name = flag[:2], flag[2:]
+		case slices.Contains([]string{"-D", "-W", "-A", "-F"}, flag), slices.Contains([]string{"deny", "warn", "allow", "forbid"}, long):
+			if i++; i < len(words) {
+				name = words[i]
+			}
+			flag = "-" + strings.ToUpper(strings.TrimPrefix(long, "-")[:1])
+		}
+		if !lintName.MatchString(name) {
+			continue
+		}
+		o.lint = append(o.lint, flag, name)
+		o.strict = o.strict || name == "warnings" && (flag == "-D" || flag == "-F")
+	}
+	return o
+}
+
+// before returns the options of cargo. all are those of a workspace.
+func (o clippyOptions) before(all string) string {
+	if slices.Contains(o.cargo, "--workspace") || slices.Contains(o.cargo, "--all") {
+		all = ""
+	}
+	return strings.TrimRight(" "+strings.Join(append([]string{all}, o.cargo...), " "), " ")
+}
+
+// lints returns the levels of lints, as people write them or as they run.
+func (o clippyOptions) lints(shown bool) []string {
+	if len(o.lint) == 0 {
+		return nil
+	}
+	lints := []string{"--"}
+	for i := 0; i+1 < len(o.lint); i += 2 {
+		flag, name := o.lint[i], o.lint[i+1]
+		if o.strict && !shown && (flag == "-D" || flag == "-F") {
+			flag = "-W"
+		}
+		lints = append(lints, flag, name)
+	}
+	return lints
+}

@@ -1,0 +1,403 @@
+package phase_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/google/go-cmp/cmp"
+)
+
+// shown runs a project in which every command fails, and returns what each of
+// the four checks' commands is shown as, and all that ran.
+func shown(t *testing.T, contents map[string]string, in phase.Input, config phase.Config, fails ...string) (lines, ran []string, r phase.Result) {
+	t.Helper()
+	dir := files(t, contents)
+	in.WorkingDirectory, in.MaxRetries = dir, 1
+	steps := map[string][]step{}
+	for _, f := range fails {
+		steps[f] = []step{{code: 1}}
+		if strings.HasPrefix(f, "cargo clippy") {
+			steps[f] = []step{{code: 101}}
+		}
+	}
+	s := newStage(t, dir, steps)
+	r = validate(t, phase.Job{Input: in}, config, s.deps())
+	c := r.Output.Checks
+	return []string{c.Formatter.Command, c.Linter.Command, c.Build.Command, c.Tests.Command}, s.ran, r
+}
+
+// named are the files of a project in which each tool is named, and the commands that are
+// shown for it, of formatter, linter, build and tests. No program is installed: a tool that
+// is not named is not configured.
+func TestCommandsOfAProject(t *testing.T) {
+	t.Parallel()
+	pkg := func(members string) string { return "{" + members + "}" }
+	scripts := func(list string) string { return pkg(`"scripts":{` + list + "}") }
+	tests := []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"nothing named", map[string]string{"package.json": "{}"}, []string{"", "", "", "npm test"}},
+		{"npm", map[string]string{"package.json": scripts(`"build":"x"`), ".prettierrc": "", "eslint.config.mjs": ""}, []string{"npx prettier --check .", "npx eslint .", "npm run build", "npm test"}},
+		{"pnpm", map[string]string{"package.json": scripts(`"lint":"x","build":"x"`), "pnpm-lock.yaml": ""}, []string{"", "pnpm run lint", "pnpm run build", "pnpm test"}},
+		{"yarn", map[string]string{"package.json": scripts(`"lint":"x"`), "yarn.lock": ""}, []string{"", "yarn run lint", "", "yarn test"}},
+		{"yarn without node_modules", map[string]string{"package.json": "{}", "yarn.lock": "", ".pnp.cjs": "", "prettier.config.js": "", ".eslintrc.json": ""}, []string{"yarn run prettier --check .", "yarn run eslint .", "", "yarn test"}},
+		{"bun", map[string]string{"package.json": "{}", "bun.lockb": ""}, []string{"", "", "", "bun run test"}},
+		{"package.json names the manager", map[string]string{"package.json": pkg(`"packageManager":"pnpm@9.1.0+sha512.ab"`), "yarn.lock": ""}, []string{"", "", "", "pnpm test"}},
+		{"for development", map[string]string{"package.json": pkg(`"devEngines":{"packageManager":{"name":"yarn"}}`)}, []string{"", "", "", "yarn test"}},
+		{"members of package.json", map[string]string{"package.json": pkg(`"prettier":{},"eslintConfig":{}`)}, []string{"npx prettier --check .", "npx eslint .", "", "npm test"}},
+		{"a hook's command", map[string]string{"package.json": pkg(`"lint-staged":{"*.js":["prettier --write"]}`)}, []string{"npx prettier --check .", "", "", "npm test"}},
+		{"a dependency alone", map[string]string{"package.json": pkg(`"devDependencies":{"prettier":"3","eslint":"9"}`)}, []string{"", "", "", "npm test"}},
+		{"Biome", map[string]string{"package.json": "{}", "biome.json": "{}"}, []string{"npx biome format .", "npx biome lint .", "", "npm test"}},
+		{"Biome's linter alone", map[string]string{"package.json": "{}", "biome.jsonc": `{"formatter": {"enabled": false}}`}, []string{"", "npx biome lint .", "", "npm test"}},
+		{"Biome's formatter, and ESLint", map[string]string{"package.json": "{}", "biome.json": `{"linter": {"enabled": false}}`, ".eslintrc": ""}, []string{"npx biome format .", "npx eslint .", "", "npm test"}},
+		{"standard", map[string]string{"package.json": pkg(`"devDependencies":{"standard":"17"}`)}, []string{"", "npx standard", "", "npm test"}},
+		{"XO", map[string]string{"package.json": pkg(`"xo":{"space":true}`)}, []string{"", "npx xo", "", "npm test"}},
+		{"Oxlint and dprint", map[string]string{"package.json": "{}", ".oxlintrc.json": "", "dprint.json": ""}, []string{"npx dprint check", "npx oxlint", "", "npm test"}},
+		{"a format script and its check", map[string]string{"package.json": scripts(`"format":"x -w","format:check":"x"`)}, []string{"npm run format:check", "", "", "npm test"}},
+		{"a script that checks by another name", map[string]string{"package.json": scripts(`"style":"prettier --check src"`)}, []string{"npm run style", "", "", "npm test"}},
+		{"a format script of Prettier's", map[string]string{"package.json": scripts(`"format":"prettier --write 'src/**'"`)}, []string{"npx prettier --check 'src/**'", "", "", "npm test"}},
+		{"a lint script that fixes", map[string]string{"package.json": scripts(`"lint":"eslint --fix src"`)}, []string{"", "npx eslint src", "", "npm test"}},
+		{"above", map[string]string{"web/package.json": "{}", ".prettierrc": "", "eslint.config.js": ""}, []string{"(cd 'web' && npx prettier --check .)", "(cd 'web' && npx eslint .)", "", "(cd 'web' && npm test)"}},
+		{"python", map[string]string{"setup.py": ""}, []string{"", "", "", "pytest"}},
+		{"Black", map[string]string{"pyproject.toml": "[tool.black]\nline-length = 100\n"}, []string{"black --check .", "", "", "pytest"}},
+		{"Ruff", map[string]string{"pyproject.toml": "[tool.ruff]\nline-length = 100\n"}, []string{"ruff format --check .", "ruff check .", "", "pytest"}},
+		{"Ruff lints only", map[string]string{"pyproject.toml": "[tool.ruff.lint]\n", "tox.ini": "[testenv:lint]\ncommands = ruff check src\n"}, []string{"", "ruff check .", "", "pytest"}},
+		{"Black formats, Ruff lints", map[string]string{"pyproject.toml": "[tool.black]\n[tool.ruff]\n"}, []string{"black --check .", "ruff check .", "", "pytest"}},
+		{"hooks", map[string]string{"setup.py": "", ".pre-commit-config.yaml": "repos:\n- repo: https://x\n  hooks:\n    - id: ruff-format\n    - id: flake8\n"}, []string{"ruff format --check .", "flake8", "", "pytest"}},
+		{"a comment is no command", map[string]string{"setup.py": "", "Makefile": "# black and flake8 are not used\ntest:\n\tpytest\n"}, []string{"", "", "", "pytest"}},
+		{"CI", map[string]string{"requirements.txt": "", ".github/workflows/ci.yml": "      - run: python -m black --check .\n"}, []string{"black --check .", "", "", "pytest"}},
+		{"setup.cfg", map[string]string{"setup.py": "", "setup.cfg": "[metadata]\n[flake8]\n"}, []string{"", "flake8", "", "pytest"}},
+		{"go", map[string]string{"go.mod": ""}, []string{"gofmt -l .", "go vet ./...", "go build ./...", "go test ./..."}},
+		{"golangci-lint", map[string]string{"go.mod": "", ".golangci.yml": "version: \"2\"\nformatters:\n  enable: [gofumpt]\n"}, []string{"golangci-lint fmt --diff", "golangci-lint run", "go build ./...", "go test ./..."}},
+		{"gofumpt", map[string]string{"go.mod": "", "Makefile": "fmt:\n\tgofumpt -w .\n"}, []string{"gofumpt -l .", "go vet ./...", "go build ./...", "go test ./..."}},
+		{"its action", map[string]string{"go.mod": "", ".github/workflows/lint.yaml": "    - uses: golangci/golangci-lint-action@v8\n"}, []string{"gofmt -l .", "golangci-lint run", "go build ./...", "go test ./..."}},
+		{"rust", map[string]string{"Cargo.toml": "[package]\n"}, []string{"cargo fmt --check", "cargo clippy", "cargo build", "cargo test"}},
+		{"a Rust workspace", map[string]string{"Cargo.toml": "[workspace]\n[package]\n"}, []string{"cargo fmt --all --check", "cargo clippy --workspace", "cargo build --workspace", "cargo test --workspace"}},
+		{"Clippy as CI runs it", map[string]string{"Cargo.toml": "", ".github/workflows/ci.yml": "      - run: cargo clippy --all-targets --color always -- -Dwarnings -A clippy::too_many_arguments ${{ x }}\n"},
+			[]string{"cargo fmt --check", "cargo clippy --all-targets -- -D warnings -A clippy::too_many_arguments", "cargo build", "cargo test"}},
+		{"ruby", map[string]string{"Gemfile": ""}, []string{"", "", "", "rspec"}},
+		{"RuboCop", map[string]string{"Gemfile": "", ".rubocop.yml": ""}, []string{"rubocop", "rubocop", "", "rspec"}},
+		{"ruby with a lock file", map[string]string{"Gemfile": "gem \"rubocop\", require: false\n", "Gemfile.lock": "", "Rakefile": ""}, []string{"bundle exec rubocop", "bundle exec rubocop", "", "bundle exec rake test"}},
+		{"Standard Ruby", map[string]string{"x.gemspec": "  s.add_development_dependency 'standard'\n"}, []string{"standardrb", "standardrb", "", "rspec"}},
+		{"maven", map[string]string{"pom.xml": ""}, []string{"", "", "mvn compile", "mvn test"}},
+		{"Maven's plugins", map[string]string{"pom.xml": "<artifactId>spotless-maven-plugin</artifactId><artifactId>maven-checkstyle-plugin</artifactId>"}, []string{"mvn spotless:check", "mvn checkstyle:check", "mvn compile", "mvn test"}},
+		{"gradle's wrapper", map[string]string{"build.gradle": "plugins { id 'checkstyle' }", "gradlew": ""}, []string{"", "./gradlew checkstyleMain checkstyleTest", "./gradlew build", "./gradlew test"}},
+		{"gradle without one", map[string]string{"build.gradle.kts": "", "app/build.gradle.kts": `id("com.diffplug.spotless")`}, []string{"gradle spotlessCheck", "", "gradle build", "gradle test"}},
+	}
+	for _, tt := range tests {
+		in := phase.Input{}
+		for name := range tt.files {
+			in.ChangedFiles = append(in.ChangedFiles, name)
+		}
+		got, _, r := shown(t, tt.files, in, phase.Config{CheckOnly: true})
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s:\n%s", tt.name, diff)
+		}
+		for i, check := range []phase.Check{phase.Formatter, phase.Linter} {
+			if c := checkOf(r, check); (c.NotRun == phase.NotConfigured) != (tt.want[i] == "") || (c.Status == phase.Pass) != (tt.want[i] == "") {
+				t.Errorf("%s: %s is %q, %q; a tool that is named and not installed is missing", tt.name, check, c.Status, c.NotRun)
+			}
+		}
+	}
+}
+
+// TestConfiguredAboveTheWorkingDirectory, in the repository.
+func TestConfiguredAboveTheWorkingDirectory(t *testing.T) {
+	t.Parallel()
+	repository := files(t, map[string]string{".flake8": "", "a/b/setup.py": "", "a/pyproject.toml": "[tool.black]\n"})
+	dir := filepath.Join(repository, "a", "b")
+	s := newStage(t, dir, map[string][]step{"black --check --diff .": ok, "flake8": ok, "pytest": ok})
+	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}, Repository: repository}, phase.Config{}, s.deps())
+	if c := r.Output.Checks; c.Formatter.Command != "black --check ." || c.Linter.Command != "flake8" || c.Formatter.Status != phase.Pass {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestAUsualTool runs where no other is named, if it is installed, and not beside one that
+// it would contradict.
+func TestAUsualTool(t *testing.T) {
+	t.Parallel()
+	steps := func() map[string][]step {
+		return map[string][]step{"prettier --check .": ok, "black --check --diff .": ok, "flake8": ok, "ruff check --output-format=json .": ok, "standard": ok, "npm test": ok, "pytest": ok, "rubocop --format json": ok, "rspec": ok}
+	}
+	for name, tt := range map[string]struct {
+		files          map[string]string
+		format, linter string
+	}{
+		"python":                          {map[string]string{"setup.py": ""}, "black --check .", "ruff check ."},
+		"Ruff is not Black":               {map[string]string{"setup.py": "", "ruff.toml": "", "tox.ini": "commands = ruff check .\n"}, "", "ruff check ."},
+		"javascript":                      {map[string]string{"package.json": "{}"}, "npx prettier --check .", ""},
+		"standard checks the format":      {map[string]string{"package.json": `{"devDependencies":{"standard":"1","prettier":"3"}}`}, "", "npx standard"},
+		"another package's Prettier":      {map[string]string{"package.json": `{"devDependencies":{"jest":"29"}}`}, "", ""},
+		"a dependency's is the project's": {map[string]string{"package.json": `{"devDependencies":{"prettier":"3"}}`}, "npx prettier --check .", ""},
+		"ruby":                            {map[string]string{"Gemfile": ""}, "rubocop", "rubocop"},
+	} {
+		dir := files(t, tt.files)
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{}, newStage(t, dir, steps()).deps())
+		if c := r.Output.Checks; c.Formatter.Command != tt.format || c.Linter.Command != tt.linter || r.Output.Status != phase.Pass {
+			t.Errorf("%s: %q, %q, %s", name, c.Formatter.Command, c.Linter.Command, r.Output.Status)
+		}
+	}
+}
+
+func TestFixes(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		files map[string]string
+		input phase.Input
+		fails string
+		fix   string // "" for none
+	}{
+		{"npm's scripts take arguments after --", map[string]string{"package.json": `{"scripts":{"lint":"x"}}`}, phase.Input{}, "npm run lint", "npm run lint -- --fix"},
+		{"other managers' do not", map[string]string{"package.json": `{"scripts":{"lint":"x"}}`, "yarn.lock": ""}, phase.Input{}, "yarn run lint", "yarn run lint --fix"},
+		{"a script that fixes", map[string]string{"package.json": `{"scripts":{"lint":"x","lint:fix":"y"}}`}, phase.Input{}, "npm run lint", "npm run lint:fix"},
+		{"a lint script that fixes", map[string]string{"package.json": `{"scripts":{"lint":"eslint --fix src"}}`}, phase.Input{}, "eslint src", "npm run lint"},
+		{"the changed files alone", map[string]string{"pyproject.toml": "[tool.black]\n", "a.py": "", "-b.py": "", "c.txt": "", "old.py": ""}, phase.Input{ChangedFiles: []string{"a.py", "-b.py", "c.txt", "gone.py"}}, "black --check --diff .", "black a.py ./-b.py"},
+		{"clippy", map[string]string{"Cargo.toml": ""}, phase.Input{ChangedFiles: []string{"a.rs"}}, "cargo clippy --message-format=json", ""},
+		{"clippy", map[string]string{"Cargo.toml": "", "a.rs": ""}, phase.Input{ChangedFiles: []string{"a.rs"}}, "cargo clippy --message-format=json", "cargo clippy --fix --allow-dirty --allow-no-vcs --message-format=json"},
+		{"an override of the formatter", map[string]string{"Cargo.toml": "", "a.rs": ""}, phase.Input{FormatCommand: "make fmt", ChangedFiles: []string{"a.rs"}}, "make fmt", "cargo fmt"},
+		{"an override of a known linter", map[string]string{"setup.py": "", "a.py": ""}, phase.Input{LintCommand: "ruff check src", ChangedFiles: []string{"a.py"}}, "ruff check src", "ruff check --fix --force-exclude --output-format=json a.py"},
+		{"an override that fixes", map[string]string{"setup.py": ""}, phase.Input{LintCommand: "mine --fix"}, "mine --fix", "mine --fix"},
+		{"an unknown linter", map[string]string{"setup.py": "", "a.py": ""}, phase.Input{LintCommand: "mine", ChangedFiles: []string{"a.py"}}, "mine", ""},
+		{"a writing override", map[string]string{"Cargo.toml": "", "a.rs": ""}, phase.Input{FormatCommand: "cargo fmt", ChangedFiles: []string{"a.rs"}}, "cargo fmt --check", "cargo fmt"},
+		{"another tool's", map[string]string{"setup.py": "", "a.py": ""}, phase.Input{FormatCommand: "ruff format .", ChangedFiles: []string{"a.py"}}, "ruff format --check .", "ruff format --force-exclude a.py"},
+	}
+	for _, tt := range tests {
+		_, ran, r := shown(t, tt.files, tt.input, phase.Config{}, tt.fails, tt.fix)
+		at := slices.Index(ran, tt.fails)
+		switch {
+		case at < 0:
+			t.Errorf("%s: %q did not run: %q", tt.name, tt.fails, ran)
+		case tt.fix == "" && r.Output.TotalRetries != 0:
+			t.Errorf("%s: %q is repeated though nothing fixes it", tt.name, ran)
+		case tt.fix != "" && (ran[at+1] != tt.fix || ran[at+2] != tt.fails || r.Output.TotalRetries != 1):
+			t.Errorf("%s: %q, want the fix %q and the check again", tt.name, ran, tt.fix)
+		}
+	}
+}
+
+// TestAFixLeavesOtherFiles as they were, with their times, where the tool cannot be told
+// which to write.
+func TestAFixLeavesOtherFiles(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"Cargo.toml": "", "src/a.rs": "a", "src/old.rs": "old", "src/other.rs": "other"})
+	before, err := os.Stat(filepath.Join(dir, "src/old.rs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const check, fix = "cargo fmt --check", "cargo fmt"
+	s := newStage(t, dir, map[string][]step{check: {{code: 1}, {}}, fix: {writing(map[string]string{"src/a.rs": "fixed", "src/old.rs": "fixed, too"})}})
+	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"src/a.rs"}, MaxRetries: 3}}, phase.Config{}, s.deps())
+	if c := checkOf(r, phase.Formatter); c.Status != phase.Pass || c.Retries != 1 || !slices.Equal(c.Rewritten, []string{"src/a.rs"}) {
+		t.Errorf("%+v", c)
+	}
+	for name, want := range map[string]string{"a.rs": "fixed", "old.rs": "old", "other.rs": "other"} {
+		if text, err := os.ReadFile(filepath.Join(dir, "src", name)); err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	after, err := os.Stat(filepath.Join(dir, "src/old.rs"))
+	if err != nil || !after.ModTime().Equal(before.ModTime()) || after.Mode() != before.Mode() {
+		t.Errorf("%v, %v, %v", before, after, err)
+	}
+	if entries, err := os.ReadDir(filepath.Join(dir, "src")); err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestWhatAFixCannotHelp is not retried: a tool that ends for its own configuration, and
+// findings in files that did not change.
+func TestWhatAFixCannotHelp(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]step{
+		"its configuration": {code: 2, stderr: "Oops! Something went wrong! :(\n"},
+		"other files":       {code: 1, stdout: `[{"filePath":"b.js","messages":[{"ruleId":"r","severity":2,"message":"bad","line":1,"column":1}]}]`},
+	} {
+		dir := files(t, map[string]string{"package.json": withESLint, "a.js": "", "b.js": ""})
+		s := newStage(t, dir, map[string][]step{eslintLine: {fails}, eslintFix: ok})
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.js"}, MaxRetries: 3}}, phase.Config{}, s.deps())
+		if c := checkOf(r, phase.Linter); c.Status != phase.Fail || c.Retries != 0 || slices.Contains(s.ran, eslintFix) {
+			t.Errorf("%s: %+v, %q", name, c, s.ran)
+		}
+	}
+}
+
+// TestOneRunOfRuboCop is read by both checks: its layout cops are the formatter's.
+func TestOneRunOfRuboCop(t *testing.T) {
+	t.Parallel()
+	offense := func(cop, severity string) string {
+		return `{"severity":"` + severity + `","message":"bad","cop_name":"` + cop + `","location":{"start_line":1,"start_column":1,"last_line":1,"last_column":2}}`
+	}
+	printed := func(offenses ...string) step {
+		return step{code: 1, stdout: `{"metadata":{},"files":[{"path":"a.rb","offenses":[` + strings.Join(offenses, ",") + `]}],"summary":{"offense_count":1}}`}
+	}
+	const line, layoutFix, lintFix = "rubocop --format json", "rubocop -x --force-exclusion a.rb", "rubocop -a --force-exclusion a.rb"
+	layout, lint, syntax := offense("Layout/ExtraSpacing", "convention"), offense("Lint/UselessAssignment", "warning"), offense("Lint/Syntax", "fatal")
+	for name, tt := range map[string]struct {
+		first          step
+		format, linter phase.Status
+		retries        int
+		ran            []string
+	}{
+		"well":     {step{stdout: `{"files":[],"summary":{}}`}, phase.Pass, phase.Pass, 0, []string{line, "rspec"}},
+		"layout":   {printed(layout), phase.Fail, phase.Pass, 0, []string{line, "rspec"}},
+		"a lint":   {printed(lint), phase.Pass, phase.Fail, 0, []string{line, "rspec"}},
+		"both":     {printed(layout, lint), phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
+		"syntax":   {printed(syntax), phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
+		"a crash":  {step{code: 2, stderr: "undefined method\n"}, phase.Fail, phase.Fail, 0, []string{line, "rspec"}},
+		"is fixed": {printed(layout, lint), phase.Fail, phase.Fail, 1, []string{line, layoutFix, line, lintFix, line, "rspec"}},
+	} {
+		dir := files(t, map[string]string{"Gemfile": "", ".rubocop.yml": "", "a.rb": ""})
+		s := newStage(t, dir, map[string][]step{line: {tt.first}, layoutFix: ok, lintFix: ok, "rspec": ok})
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.rb"}, MaxRetries: tt.retries}}, phase.Config{}, s.deps())
+		f, l := checkOf(r, phase.Formatter), checkOf(r, phase.Linter)
+		if f.Status != tt.format || l.Status != tt.linter || f.Command != "rubocop" || l.Command != "rubocop" {
+			t.Errorf("%s: %+v\n%+v", name, f, l)
+		}
+		if diff := cmp.Diff(tt.ran, s.ran); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+		for _, g := range slices.Concat(f.Blocking, l.Blocking) {
+			if (g.Check == "formatter") != (strings.HasPrefix(g.Rule, "Layout/") || g.Rule == "Lint/Syntax" && slices.Contains(f.Blocking, g)) {
+				t.Errorf("%s: %s is the %s's", name, g.Rule, g.Check)
+			}
+		}
+	}
+}
+
+// TestClippysWarnings fail where the project's own command denies them. They are not denied
+// to the compiler, which would stop at the first crate.
+func TestClippysWarnings(t *testing.T) {
+	t.Parallel()
+	warning := `{"reason":"compiler-message","message":{"level":"warning","message":"needless return","code":{"code":"clippy::needless_return"},"spans":[{"file_name":"src/a.rs","line_start":1,"line_end":1,"column_start":1,"column_end":2,"is_primary":true}],"children":[]}}` + "\n"
+	for ci, want := range map[string]struct {
+		line   string
+		status phase.Status
+	}{
+		"run: cargo clippy":                {"cargo clippy --message-format=json", phase.Pass},
+		"run: cargo clippy -- -D warnings": {"cargo clippy --message-format=json -- -W warnings", phase.Fail},
+		"env:\n  RUSTFLAGS: -Dwarnings\nrun: cargo clippy --all-targets": {"cargo clippy --message-format=json --all-targets -- -W warnings", phase.Fail},
+		"run: cargo clippy -- --deny clippy::unwrap_used":                {"cargo clippy --message-format=json -- -D clippy::unwrap_used", phase.Pass},
+	} {
+		dir := files(t, map[string]string{"Cargo.toml": "", "src/a.rs": "", ".github/workflows/ci.yml": ci})
+		s := newStage(t, dir, map[string][]step{want.line: {{stdout: warning}}})
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"src/a.rs"}}}, phase.Config{CheckOnly: true}, s.deps())
+		if c := checkOf(r, phase.Linter); c.Status != want.status || c.ExitCode != 0 || c.Status == phase.Fail && !slices.Equal(c.Problems, []string{"needless return [clippy::needless_return] at src/a.rs:1"}) {
+			t.Errorf("%s: %+v, %q", ci, c, s.ran)
+		}
+	}
+}
+
+// TestAPinnedPackageManager runs in the version that package.json pins, by corepack if
+// another one is installed.
+func TestAPinnedPackageManager(t *testing.T) {
+	t.Parallel()
+	const asked, fetched = "pnpm --version", "corepack pnpm@9.1.0 --version"
+	printed := func(version string) []step { return []step{{stdout: version + "\n"}} }
+	for name, tt := range map[string]struct {
+		steps map[string][]step
+		ran   string
+		note  bool
+	}{
+		"installed":            {map[string][]step{asked: printed("9.1.0")}, "pnpm test", false},
+		"by corepack":          {map[string][]step{asked: printed("10.2.0"), fetched: printed("9.1.0")}, "corepack pnpm@9.1.0 test", false},
+		"corepack alone":       {map[string][]step{fetched: printed("9.1.0")}, "corepack pnpm@9.1.0 test", false},
+		"without corepack":     {map[string][]step{asked: printed("10.2.0")}, "pnpm test", true},
+		"corepack has none":    {map[string][]step{asked: printed("10.2.0"), fetched: {{code: 1}}}, "pnpm test", true},
+		"nothing is installed": {nil, "pnpm test", false},
+	} {
+		dir := files(t, map[string]string{"package.json": `{"packageManager":"pnpm@9.1.0+sha512.abc","scripts":{"lint":"x"}}`})
+		steps := map[string][]step{"pnpm run lint": ok, "pnpm test": ok, "corepack pnpm@9.1.0 run lint": ok, "corepack pnpm@9.1.0 test": ok}
+		if tt.steps == nil {
+			steps = map[string][]step{}
+		}
+		for line, st := range tt.steps {
+			steps[line] = st
+		}
+		s := newStage(t, dir, steps)
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{}, s.deps())
+		c := checkOf(r, phase.Tests)
+		if !slices.Contains(s.ran, tt.ran) || c.Command != "pnpm test" || (len(c.Notes) > 0) != tt.note || (c.Status == phase.Pass) != (tt.steps != nil) {
+			t.Errorf("%s: %+v, %q", name, c, s.ran)
+		}
+		if tt.steps == nil && (len(r.Missing) != 1 || r.Missing[0].Tool != "pnpm") {
+			t.Errorf("%s: %+v", name, r.Missing)
+		}
+	}
+}
+
+func TestChangedFilesAsArguments(t *testing.T) {
+	t.Parallel()
+	contents := map[string]string{"go.mod": "", "a b.go": "", "-x.go": "", "$(id).go": "", "c.py": ""}
+	in := phase.Input{ChangedFiles: []string{"a b.go", "-x.go", "$(id).go", "c.py", "gone.go"}}
+	for line, want := range map[string]string{
+		"lint '--a b' {files}": "[lint --a b a b.go ./-x.go $(id).go]",
+		`lint \$x {files} "y"`: "[lint $x a b.go ./-x.go $(id).go y]",
+	} {
+		in.LintCommand = line
+		dir := files(t, contents)
+		in.WorkingDirectory = dir
+		s := newStage(t, dir, nil)
+		validate(t, phase.Job{Input: in}, phase.Config{}, s.deps())
+		spec := s.specs[slices.IndexFunc(s.ran, func(l string) bool { return strings.HasPrefix(l, "lint") })]
+		if got := "[" + strings.Join(append([]string{spec.Program}, spec.Args...), " ") + "]"; got != want {
+			t.Errorf("%s runs %s, want %s", line, got, want)
+		}
+	}
+	for _, line := range []string{"lint {files} | cat", "lint --files={files}", "lint 'x {files}", "{files}", "lint {files} > x", `lint {files} \`, "lint $HOME {files}"} {
+		in.LintCommand = line
+		_, ran, r := shown(t, contents, in, phase.Config{})
+		if c := checkOf(r, phase.Linter); c.Status != phase.Fail || len(c.Problems) != 1 || !strings.Contains(c.Problems[0], "{files}") {
+			t.Errorf("%s: %+v ran %q", line, c, ran)
+		}
+	}
+	in.ChangedFiles, in.LintCommand = []string{"c.py"}, "lint {files}"
+	if _, _, r := shown(t, contents, in, phase.Config{}); checkOf(r, phase.Linter).Status != phase.Pass || len(checkOf(r, phase.Linter).Notes) != 1 {
+		t.Error("without a file of the language nothing is run, and that is noted")
+	}
+}
+
+func TestAFormatterThatOnlyWrites(t *testing.T) {
+	t.Parallel()
+	contents := map[string]string{"package.json": `{"scripts":{"format":"mine --write"}}`, "a.js": "x"}
+	writes := func(t *testing.T, dir string) {
+		if err := os.WriteFile(filepath.Join(dir, "a.js"), []byte("longer"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		name   string
+		config phase.Config
+		status phase.Status
+		ran    bool
+		wrote  []string
+	}{
+		{"in place it fixes", phase.Config{}, phase.Pass, true, []string{"a.js"}},
+		{"in a copy it is judged by what it changes", phase.Config{CheckOnly: true, Scratch: true}, phase.Fail, true, []string{"a.js"}},
+		{"where nothing may be written it cannot be judged", phase.Config{CheckOnly: true}, phase.Fail, false, nil},
+	}
+	for _, tt := range tests {
+		dir := files(t, contents)
+		s := newStage(t, dir, map[string][]step{"npm run format": {{do: writes}}})
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, tt.config, s.deps())
+		c := checkOf(r, phase.Formatter)
+		if c.Status != tt.status || slices.Contains(s.ran, "npm run format") != tt.ran || !slices.Equal(c.Rewritten, tt.wrote) {
+			t.Errorf("%s: %+v ran %q", tt.name, c, s.ran)
+		}
+	}
+}
+
+func TestAPackageThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	lines, ran, r := shown(t, map[string]string{"package.json": "{oops"}, phase.Input{}, phase.Config{})
+	if len(ran) != 0 || r.Output.Status != phase.Fail || !strings.Contains(r.Output.Checks.Build.Errors[0], "package.json cannot be read") {
+		t.Errorf("%q ran %q: %+v", lines, ran, r.Output)
+	}
+}

@@ -1,0 +1,245 @@
+package phase
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// node is what a package.json and the lock file next to it contain.
+type node struct {
+	manager string            // npm, pnpm, yarn or bun
+	pin     string            // "manager@version", if package.json names the version
+	scripts map[string]string // of package.json
+	adapt   wording
+}
+
+func (p *project) nodeCommands(dir string) commands {
+	m := p.manifest(dir)
+	n := node{scripts: m.scripts}
+	n.manager, n.pin = p.packageManager(dir)
+	var w wording
+	if p.above(dir, func(p *project, dir string) bool { return p.has(dir, ".pnp.cjs") }) {
+		w.replace = [][2]string{{"npx ", "yarn run "}} // it has no node_modules
+	}
+	c := commands{err: m.err, style: p.style(dir, JavaScript, w), tests: checksOnly(n.test()), adapt: w}
+	if formatter := c.style[Formatter]; formatter.optional && len(m.depends) > 0 && !m.depends["prettier"] {
+		// What is in node_modules nevertheless is there for another package.
+		c.style[Formatter] = choice{unconfigured: unconfigured(Formatter, nil, "")}
+	}
+	n.adapt = w
+	if own, ok := n.formatting(c.style[Formatter].candidates); ok {
+		c.style[Formatter] = choice{candidates: []candidate{own}}
+	}
+	if own, ok := n.linting(); ok {
+		c.style[Linter] = choice{candidates: []candidate{own}}
+	}
+	if n.scripts["build"] != "" {
+		c.build = checksOnly(n.run("build", ""))
+	}
+	return c
+}
+
+// packageManager returns the package manager that the nearest package.json names, otherwise
+// that of the nearest lock file, and the version that is pinned as "manager@version".
+func (p *project) packageManager(dir string) (manager, pin string) {
+	p.above(dir, func(p *project, dir string) bool {
+		pinned, _, _ := strings.Cut(p.manifest(dir).manager, "+") // a digest comes after it
+		name, version, _ := strings.Cut(pinned, "@")
+		if slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, name) {
+			if manager = name; isVersion(version) && name != "npm" { // npm runs whichever it is
+				pin = pinned
+			}
+		}
+		return manager != ""
+	})
+	if manager == "" {
+		p.above(dir, func(p *project, dir string) bool {
+			for _, lock := range []struct{ file, manager string }{
+				{"package-lock.json", "npm"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
+			} {
+				if p.has(dir, lock.file) {
+					manager = lock.manager
+					return true
+				}
+			}
+			return false
+		})
+	}
+	if manager == "" {
+		manager = "npm"
+	}
+	return manager, pin
+}
+
+// isVersion reports whether a text is an exact version, such as 9.1.0 or 4.0.0-rc.42.
+func isVersion(text string) bool {
+	return text != "" && text[0] >= '0' && text[0] <= '9' && strings.Count(text, ".") >= 2 &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789.-abcdefghijklmnopqrstuvwxyz", r) })
+}
+
+// run returns the command that runs one of the scripts. Only npm needs a "--" before the
+// script's own arguments.
+func (n node) run(name, arguments string) commandLine {
+	line := n.manager + " run " + name
+	if arguments != "" && n.manager == "npm" {
+		arguments = "-- " + arguments
+	}
+	line = strings.TrimSpace(line + " " + arguments)
+	return commandLine{line: line, args: strings.Fields(line), pin: n.pin}
+}
+
+func (n node) test() commandLine {
+	line := n.manager + " test"
+	if n.manager == "bun" {
+		line = "bun run test" // "bun test" is bun's own test runner
+	}
+	return commandLine{line: line, args: strings.Fields(line), pin: n.pin}
+}
+
+// formatting returns how the project's own scripts check and fix the format; ok is false if
+// none does. A script that writes is replaced by its check form: another script, or the
+// tool's own option. Any other that writes is judged by what it changes.
+func (n node) formatting(tools []candidate) (c candidate, ok bool) {
+	writes := first(n.scripts, "format", "fmt", "format:write", "format:fix", "prettier:write", "prettier:fix", "prettier", "prettify")
+	check := first(n.scripts, "format:check", "format-check", "check:format", "check-format", "fmt:check", "check:fmt", "prettier:check", "check:prettier", "lint:format", "lint:prettier", "format:ci", "format:test", "test:format")
+	if check == "" {
+		for _, name := range slices.Sorted(maps.Keys(n.scripts)) {
+			if s := readScript(n.scripts[name]); s.formats() && !s.writes() {
+				check = name
+				break
+			}
+		}
+	}
+	if writes != "" && (check == writes || !readScript(n.scripts[writes]).maybeWrites()) && writes != "format" && writes != "fmt" {
+		writes = "" // such as "prettier": "prettier --check ."
+	}
+	if check != "" {
+		c = candidate{check: n.run(check, "")}
+		if writes != "" {
+			c.fix = ownFix(n.run(writes, ""))
+		} else if len(tools) > 0 {
+			c.fix = tools[0].fix
+		}
+		return c, true
+	}
+	if writes == "" {
+		return candidate{}, false
+	}
+	run := n.run(writes, "")
+	if s := readScript(n.scripts[writes]); s.formats() && s.writes() {
+		return candidate{check: s.checking(n.adapt), fix: ownFix(run)}, true
+	}
+	return candidate{check: run, fix: ownFix(run), writes: true}, true
+}
+
+// linting returns how the project's own scripts lint; ok is false if none does. A script
+// that fixes is replaced by the same command without the option, or judged by what it
+// changes.
+func (n node) linting() (c candidate, ok bool) {
+	name := first(n.scripts, "lint", "lint:check", "lint:ci", "lint:js", "lint:ts", "lint:eslint", "eslint", "lint:all", "lint:src", "check:lint")
+	if name == "" {
+		return candidate{}, false
+	}
+	s := readScript(n.scripts[name])
+	switch fix := first(n.scripts, "lint:fix", "lint-fix", "fix:lint", "eslint:fix"); {
+	case !s.writes() && fix != "":
+		return candidate{check: n.run(name, ""), fix: ownFix(n.run(fix, ""))}, true
+	case !s.writes():
+		return candidate{check: n.run(name, ""), fix: ownFix(n.run(name, "--fix"))}, true
+	case s.lints():
+		return candidate{check: s.checking(n.adapt), fix: ownFix(n.run(name, ""))}, true
+	}
+	return candidate{check: n.run(name, ""), fix: ownFix(n.run(name, "")), writes: true}, true
+}
+
+// first returns the first of the names that a script has, "" if none has.
+func first(scripts map[string]string, names ...string) string {
+	for _, name := range names {
+		if scripts[name] != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// nodeScript is a script of package.json.
+type nodeScript struct {
+	words  []string // of its command, if it is one command without a shell
+	simple bool
+	text   string
+}
+
+func readScript(text string) nodeScript {
+	s := nodeScript{text: text, simple: !strings.ContainsAny(text, "|&;<>$`\n")}
+	s.words = strings.Fields(text)
+	if len(s.words) > 1 && s.words[0] == "npx" {
+		s.words = s.words[1:]
+	}
+	if len(s.words) == 0 {
+		s.simple = false
+	}
+	return s
+}
+
+// program returns the tool that the script runs, "" if it is not one command.
+func (s nodeScript) program() string {
+	if !s.simple {
+		return ""
+	}
+	return path.Base(s.words[0])
+}
+
+func (s nodeScript) formats() bool {
+	switch s.program() {
+	case "prettier":
+		return slices.ContainsFunc(s.words, func(w string) bool {
+			return slices.Contains([]string{"--check", "-c", "--list-different", "-l", "--write", "-w"}, w)
+		})
+	case "biome", "dprint":
+		return len(s.words) > 1 && slices.Contains([]string{"format", "check", "fmt"}, s.words[1]) && !(s.program() == "biome" && s.words[1] == "check")
+	}
+	return false
+}
+
+// lints reports whether the script is one command of a linter that takes its fixing option
+// as a word of its own.
+func (s nodeScript) lints() bool {
+	return slices.Contains([]string{"eslint", "standard", "xo", "oxlint", "biome", "ts-standard", "semistandard"}, s.program())
+}
+
+// fixingOptions are the words with which formatters and linters write files.
+var fixingOptions = []string{"--write", "-w", "--fix", "--apply", "--fix=true"}
+
+// writes reports whether the script has an option to write files.
+func (s nodeScript) writes() bool {
+	if s.program() == "dprint" && len(s.words) > 1 && s.words[1] == "fmt" {
+		return true
+	}
+	return slices.ContainsFunc(strings.Fields(s.text), func(w string) bool { return slices.Contains(fixingOptions, w) })
+}
+
+// maybeWrites reports whether nothing shows that the script only checks.
+func (s nodeScript) maybeWrites() bool { return s.writes() || !s.formats() }
+
+// checking returns the script's command in a form that writes nothing.
+func (s nodeScript) checking(adapt wording) commandLine {
+	var words []string
+	for i, w := range s.words {
+		switch {
+		case slices.Contains(fixingOptions, w) && s.program() == "prettier":
+			words = append(words, "--check")
+		case slices.Contains(fixingOptions, w):
+		case s.program() == "dprint" && i == 1:
+			words = append(words, "check")
+		default:
+			words = append(words, w)
+		}
+	}
+	line := strings.Join(words, " ")
+	if len(adapt.replace) > 0 {
+		return script(adapt.replace[0][1] + line)
+	}
+	return commandLine{line: "npx " + line, shell: line}
+}

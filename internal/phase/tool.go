@@ -1,0 +1,210 @@
+package phase
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/toolreport"
+)
+
+// tool is a formatter or a linter: by what a project's files name it, and its commands.
+//
+// A command is written as people type it. In it, {files} stands for the changed files and
+// {flags} for the options that make the tool print the form from which most is read, which
+// are not shown. "npx" is shown and not run: the tool has to be in the project's
+// node_modules or in PATH, and nothing is downloaded.
+type tool struct {
+	check Check  // Formatter or Linter
+	name  string // as people call it
+	// signs are what names it in a project's files, any of them. A tool without one is part
+	// of its language: it does the check where no other tool is named.
+	signs []sign
+	// usual reports that it does the check where no tool is named, if it is installed.
+	usual bool
+	// formats reports that the linter has a formatter too, or checks the format itself: where
+	// it is named, another usual formatter would contradict it.
+	formats bool
+	// reads is the name by which toolreport knows what it prints, "" if that is recognised
+	// by its form.
+	reads string
+	// flags are those for {flags}; nil for toolreport's.
+	flags []string
+	// run are commands of the check. The first whose program is installed decides.
+	run []string
+	// write is what an owner would give to have all files of the project written. Its check
+	// form replaces it. "" if there is nothing of the kind.
+	write string
+	// fix is the command that fixes the changed files, "" if it cannot fix. Without {files}
+	// it writes others, too, and these are put back.
+	fix string
+	// endings are those of the files that {files} in fix may be; nil for those of the language.
+	endings []string
+	silent  bool // any standard output means failure
+	// part reports whether a finding of this rule belongs to the check, where one run does
+	// both checks; nil if all do.
+	part func(rule string) bool
+}
+
+// anyFile is the endings of a tool that itself leaves out what it cannot format.
+var anyFile = []string{""}
+
+// toolsOf returns the tools of a language, in the order in which they are looked for.
+func toolsOf(l Language) []tool {
+	switch l.family() {
+	case JavaScript:
+		return nodeTools()
+	case Python:
+		return pythonTools()
+	case Go:
+		return goTools()
+	case Rust:
+		return rustTools()
+	case Ruby:
+		return rubyTools()
+	case Java:
+		return javaTools()
+	}
+	return nil
+}
+
+// command returns one of a tool's commands. prefix is put in front of it, and what it
+// replaces of it, such as "npx ", is left out.
+func (t tool) command(line string, w wording) commandLine {
+	for _, r := range w.replace {
+		if rest, ok := strings.CutPrefix(line, r[0]); ok {
+			line = r[1] + rest
+			break
+		}
+	}
+	flags := t.flags
+	if flags == nil {
+		flags = toolreport.Flags(t.reads)
+	}
+	c := commandLine{tool: t.reads, silent: t.silent}
+	var shown []string
+	for _, word := range strings.Fields(line) {
+		switch {
+		case word == "{flags}":
+			c.args = append(c.args, flags...)
+		case word == "npx":
+			shown = append(shown, word)
+		default:
+			shown, c.args = append(shown, word), append(c.args, word)
+		}
+	}
+	c.line = strings.Join(shown, " ")
+	return c
+}
+
+// wording is how a project's commands differ from those of others: beginnings of lines, and
+// what replaces them.
+type wording struct{ replace [][2]string }
+
+// candidates returns a tool's candidates for a check.
+func (t tool) candidates(l Language, w wording) []candidate {
+	var all []candidate
+	for _, line := range t.run {
+		c := candidate{check: t.command(line, w), part: t.part}
+		if t.fix != "" {
+			c.fix = t.fixing(l, w)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// fixing returns the command that fixes changed files.
+func (t tool) fixing(l Language, w wording) fixing {
+	endings := t.endings
+	if endings == nil {
+		endings = endingsOf(l)
+	}
+	return fixing{commandLine: t.command(t.fix, w), endings: endings}
+}
+
+// program returns the name of the tool's program.
+func (t tool) program() string {
+	words := strings.Fields(strings.TrimPrefix(t.run[0], "npx "))
+	if words[0] == "cargo" || words[0] == "mvn" || words[0] == "gradle" {
+		return words[1]
+	}
+	return words[0]
+}
+
+// isNamedIn reports whether a command line names the tool.
+func (t tool) isNamedIn(line string) bool {
+	words := strings.Fields(line)
+	return slices.ContainsFunc(words, func(word string) bool { return path.Base(word) == t.program() })
+}
+
+// choice is how a check is done, as far as a project's files say so.
+type choice struct {
+	candidates []candidate
+	// optional reports that no file names the tool: where it is not installed, the check is
+	// not configured.
+	optional bool
+	// unconfigured is why there is no candidate, and what to do.
+	unconfigured string
+	// others are the names of further tools that the files name, which do not run.
+	others []string
+}
+
+// style returns how the formatter and the linter of a project's directory are done.
+func (p *project) style(dir string, l Language, w wording) map[Check]choice {
+	tools := toolsOf(l)
+	named := map[Check][]tool{}
+	formats := ""
+	for _, t := range tools {
+		if len(t.signs) == 0 || !slices.ContainsFunc(t.signs, func(s sign) bool { return p.shows(dir, s) }) {
+			continue
+		}
+		if !slices.ContainsFunc(named[t.check], func(o tool) bool { return o.name == t.name }) {
+			named[t.check] = append(named[t.check], t)
+		}
+		if t.formats {
+			formats = t.name
+		}
+	}
+	choices := map[Check]choice{}
+	for _, check := range []Check{Formatter, Linter} {
+		c := choice{}
+		if all := named[check]; len(all) > 0 {
+			c.candidates = all[0].candidates(l, w)
+			for _, other := range all[1:] {
+				c.others = append(c.others, other.name)
+			}
+		} else {
+			var usual []string
+			for _, t := range tools {
+				switch {
+				case t.check != check:
+				case len(t.signs) == 0 && len(c.candidates) == 0:
+					c.candidates = t.candidates(l, w)
+				case t.usual && (check != Formatter || formats == ""):
+					c.candidates = append(c.candidates, t.candidates(l, w)...)
+					c.optional, usual = true, append(usual, t.name)
+				}
+			}
+			c.unconfigured = unconfigured(check, usual, formats)
+		}
+		choices[check] = c
+	}
+	return choices
+}
+
+// unconfigured explains that no tool does a check, and how to have one. usual are those
+// that would do it if they were installed; formats is the linter that makes a usual
+// formatter superfluous.
+func unconfigured(check Check, usual []string, formats string) string {
+	why := "the project's files name no " + string(check) + " that is known"
+	switch {
+	case check == Formatter && formats != "":
+		why += ", and " + formats + " lints"
+	case len(usual) == 1:
+		why += ", and " + usual[0] + ", the usual one, is not installed"
+	case len(usual) > 1:
+		why += ", and none of the usual ones is installed (" + strings.Join(usual, ", ") + ")"
+	}
+	return "not configured: " + why + "; add a tool's configuration (docs/check-tools.md lists them), or set " + overrideName(check)
+}

@@ -1,0 +1,74 @@
+package toolreport
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// annotationReader reads the commands with which a tool annotates a workflow run of GitHub:
+// "::error file=a.js,line=1,title=RULE::MESSAGE". format is the title for
+// a file that is not formatted, parse that for one that cannot be parsed.
+type annotationReader struct {
+	*collector
+	format, parse string
+}
+
+// annotations returns the readers of a tool's annotations.
+func annotations(format, parse string) opener {
+	return bothStreams(func(c *collector) lineReader { return &annotationReader{c, format, parse} })
+}
+
+func (a *annotationReader) line(line string) {
+	line = truncateBytes(line, maxText)
+	head, message, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
+	level, properties, hasProperties := strings.Cut(head, " ")
+	if !ok || !hasProperties || !strings.HasPrefix(line, "::") {
+		return
+	}
+	f := finding.Finding{Message: unescaped(message)}
+	switch level {
+	case "error":
+		f.Severity = finding.High
+	case "warning":
+		f.Severity = finding.Medium
+	case "notice":
+		f.Severity = finding.Low
+	default:
+		return
+	}
+	for property := range strings.SplitSeq(properties, ",") {
+		name, value, _ := strings.Cut(property, "=")
+		switch value = unescaped(value); name {
+		case "file":
+			f.Path = value
+		case "line":
+			f.Range.StartLine = atoi(value)
+		case "endLine":
+			f.Range.EndLine = atoi(value)
+		case "col":
+			f.Range.StartColumn = atoi(value)
+		case "endColumn":
+			f.Range.EndColumn = atoi(value)
+		case "title":
+			f.Rule = value
+		}
+	}
+	a.recognised = true
+	switch f.Rule {
+	case a.format:
+		a.add(unformatted(f.Path)) // its place is where the file begins
+	case a.parse:
+		f.Rule = ""
+		a.addUnparsed(f)
+	default:
+		a.add(f)
+	}
+}
+
+// unescaped undoes what the commands escape.
+func unescaped(text string) string {
+	return strings.NewReplacer("%0A", "\n", "%0D", "\r", "%3A", ":", "%2C", ",", "%25", "%").Replace(text)
+}
+
+func (a *annotationReader) end() {}
