@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/runs"
+)
+
+// coordinator is what the commands of runs ask: a server, or a store.
+type coordinator interface {
+	create(ctx context.Context, agent string, parameters json.RawMessage, key string) (id string, err error)
+	get(ctx context.Context, id string) (runs.Run, error)
+	result(ctx context.Context, id string) (json.RawMessage, error)
+	list(ctx context.Context, f runs.Filter) ([]runs.Run, error)
+	stop(ctx context.Context, id string) (runs.Run, error)
+	close()
+}
+
+type runsFlags struct {
+	store, agents, config, root, server string
+}
+
+func newRuns(env Environment) *cobra.Command {
+	var f runsFlags
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "Create, list, show and stop runs of agents",
+		Long: `Runs of agents, asked of a server (--server, with the token in AIRLOCK_TOKEN), or
+recorded in its store, from where a running 'airlock serve' takes them.`,
+		Args: cobra.NoArgs,
+	}
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&f.server, "server", "", "the URL of a server, such as http://127.0.0.1:8417 (default: the store)")
+	flags.StringVar(&f.store, "store", "", storeUsage)
+	flags.StringVar(&f.agents, "agents", "", agentsUsage)
+	flags.StringVar(&f.config, "config", "", configUsage)
+	flags.StringVar(&f.root, "root", ".", "the directory below which phase-validation may work")
+	cmd.AddCommand(f.newCreate(env), f.newList(env), f.newShow(env), f.newStop(env))
+	return cmd
+}
+
+// with opens the coordinator for do.
+func (f runsFlags) with(ctx context.Context, env Environment, do func(coordinator) error) error {
+	c, err := f.open(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	err = do(c)
+	var exit *exitcode.Error
+	if err == nil || errors.As(err, &exit) || mendable(err) || mendableRun(err) {
+		return err
+	}
+	return exitcode.FailedError(err)
+}
+
+// mendableRun reports whether an error of runs is about what the user asked for.
+func mendableRun(err error) bool {
+	for _, target := range []any{new(*agents.ParameterError), new(*runs.NotFoundError), new(*runs.ConflictError), new(*runs.EndedError)} {
+		if errors.As(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f runsFlags) open(ctx context.Context, env Environment) (coordinator, error) {
+	if f.server != "" {
+		return newRemote(env, f.server)
+	}
+	w := workerFlags{store: f.store, agents: f.agents, config: f.config, dir: ".", root: f.root}
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	n, err := w.open(ctx, env, slog.New(quiet{slog.NewTextHandler(env.Stderr, nil)}))
+	if err != nil {
+		return nil, err
+	}
+	return local{n}, nil
+}
+
+// local is a store of this machine, or PostgreSQL.
+type local struct{ *node }
+
+func (l local) create(ctx context.Context, agent string, parameters json.RawMessage, key string) (string, error) {
+	r, _, err := l.service.Create(ctx, runs.Request{AgentName: agent, Parameters: parameters, Key: key})
+	return r.ID, err
+}
+
+func (l local) get(ctx context.Context, id string) (runs.Run, error) { return l.service.Get(ctx, id) }
+
+func (l local) result(ctx context.Context, id string) (json.RawMessage, error) {
+	return l.service.Result(ctx, id)
+}
+
+func (l local) list(ctx context.Context, f runs.Filter) ([]runs.Run, error) {
+	return l.service.List(ctx, f)
+}
+
+func (l local) stop(ctx context.Context, id string) (runs.Run, error) { return l.service.Stop(ctx, id) }
+
+func (l local) close() { l.node.close() }
+
+type createFlags struct {
+	parameters, prompt, key string
+	wait                    bool
+	timeout                 time.Duration
+}
+
+func (f *runsFlags) newCreate(env Environment) *cobra.Command {
+	var c createFlags
+	cmd := &cobra.Command{
+		Use: "create AGENT", Short: "Start a run of an agent", Args: cobra.ExactArgs(1),
+		Long: `Start a run of an agent. Parameters that do not match its schema are refused: the answer
+on standard output lists every violation and has the schema, as the API's does.
+
+With --wait the command ends with the run: exit code 0 if it completed, and its result
+on standard output; 1 if it failed or was stopped.`,
+		Example: `  airlock runs create researcher --prompt "What changed since v1?" --wait
+  airlock runs create web-crawler --parameters '{"url":"https://example.com/"}'
+  airlock runs create web-crawler --parameters - < parameters.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), env, func(to coordinator) error { return c.run(cmd, env, to, args[0]) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.parameters, "parameters", "", "the parameters as a JSON object; - reads standard input")
+	flags.StringVar(&c.prompt, "prompt", "", "the prompt, for an agent that takes one")
+	flags.StringVar(&c.key, "idempotency-key", "", "the same key with the same agent and parameters is the same run")
+	flags.BoolVar(&c.wait, "wait", false, "wait for the run's end, and print its result")
+	flags.DurationVar(&c.timeout, "timeout", time.Hour, "how long --wait waits")
+	return cmd
+}
+
+func (c createFlags) run(cmd *cobra.Command, env Environment, to coordinator, agent string) error {
+	parameters, err := c.read(cmd, env)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	id, err := to.create(cmd.Context(), agent, parameters, c.key)
+	var refused *agents.ParameterError
+	if errors.As(err, &refused) {
+		return errors.Join(printJSON(env, refused.Body()), err)
+	}
+	if err != nil {
+		return err
+	}
+	if !c.wait {
+		r, err := to.get(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		return printJSON(env, r)
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), c.timeout)
+	defer cancel()
+	r, err := awaitEnd(ctx, to, id)
+	if err != nil {
+		return err
+	}
+	if r.Status != runs.Completed {
+		if err := printJSON(env, r); err != nil {
+			return err
+		}
+		return exitcode.ErrFindings
+	}
+	result, err := to.result(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	return printJSON(env, result)
+}
+
+func (c createFlags) read(cmd *cobra.Command, env Environment) (json.RawMessage, error) {
+	given := cmd.Flags().Changed
+	switch {
+	case given("prompt") && given("parameters"):
+		return nil, errors.New("--prompt is a short form of --parameters: give one of them")
+	case given("prompt"):
+		return json.Marshal(map[string]string{"prompt": c.prompt})
+	case c.parameters == "-":
+		const most = 1 << 20
+		raw, err := io.ReadAll(io.LimitReader(env.Stdin, most+1))
+		if err == nil && len(raw) > most {
+			err = fmt.Errorf("--parameters: they are larger than %d bytes", most)
+		}
+		return raw, err
+	}
+	return json.RawMessage(cmp.Or(c.parameters, "{}")), nil
+}
+
+// awaitEnd looks at a run until it has ended.
+func awaitEnd(ctx context.Context, to coordinator, id string) (runs.Run, error) {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		r, err := to.get(ctx, id)
+		if err != nil || r.Status.Final() {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return r, exitcode.FailedError(fmt.Errorf("the run %s is still %s: 'airlock runs show %s' shows what becomes of it, and runs of a store begin when 'airlock serve' has it", id, r.Status, id))
+		case <-tick.C:
+		}
+	}
+}
+
+func (f *runsFlags) newList(env Environment) *cobra.Command {
+	var filter runs.Filter
+	var status string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List runs, the newest first", Args: cobra.NoArgs,
+		Example: `  airlock runs list --status running`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter.Status = runs.Status(status)
+			if status != "" && !slices.Contains(runs.Statuses(), filter.Status) {
+				return exitcode.UsageError(fmt.Errorf("--status: %q is not one of %s", status, strings.Trim(fmt.Sprint(runs.Statuses()), "[]")))
+			}
+			if filter.Limit < 1 || filter.Limit > 200 {
+				return exitcode.UsageError(fmt.Errorf("--limit: %d is not between 1 and 200", filter.Limit))
+			}
+			return f.with(cmd.Context(), env, func(to coordinator) error {
+				list, err := to.list(cmd.Context(), filter)
+				if err != nil {
+					return err
+				}
+				if asJSON || !isTerminal(env.Stdout) {
+					return printJSON(env, map[string]any{"runs": append([]runs.Run{}, list...)})
+				}
+				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tCREATED")
+				for _, r := range list {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, r.AgentName, r.Status, r.CreatedAt.Local().Format("2006-01-02 15:04:05"))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&filter.AgentName, "agent", "", "only runs of this agent")
+	flags.StringVar(&status, "status", "", "only runs with this status")
+	flags.IntVar(&filter.Limit, "limit", 50, "at most so many, 1 to 200")
+	flags.StringVar(&filter.Before, "before", "", "only runs that are older than this one")
+	flags.BoolVar(&asJSON, "json", false, "print JSON also to a terminal")
+	return cmd
+}
+
+func (f *runsFlags) newShow(env Environment) *cobra.Command {
+	return &cobra.Command{
+		Use: "show RUN", Short: "Show one run", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), env, func(to coordinator) error {
+				r, err := to.get(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printJSON(env, r)
+			})
+		},
+	}
+}
+
+func (f *runsFlags) newStop(env Environment) *cobra.Command {
+	return &cobra.Command{
+		Use: "stop RUN", Short: "Stop a run: its process is asked to end, and killed after 5 seconds", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(cmd.Context(), env, func(to coordinator) error {
+				r, err := to.stop(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printJSON(env, r)
+			})
+		},
+	}
+}
