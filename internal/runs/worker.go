@@ -22,7 +22,7 @@ const (
 
 // restarts is how often a run is started again because its worker was killed. One that
 // kills its worker each time must not do so forever.
-const restarts = 5
+const restarts = 10
 
 // WorkerConfig says how runs are carried out.
 type WorkerConfig struct {

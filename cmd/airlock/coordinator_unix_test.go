@@ -1,0 +1,176 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
+)
+
+// TestCoordinatorScript runs script/coordinator: the acceptance criteria as curl commands.
+func TestCoordinatorScript(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command(filepath.Join(root, "script", "coordinator"), binary).CombinedOutput()
+	if err != nil || bytes.Count(out, []byte("\n")) != 5 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// coordinator is a running 'airlock serve'.
+type coordinator struct {
+	cmd *exec.Cmd
+	url string
+}
+
+// serve starts a coordinator on the store in dir.
+func serve(t *testing.T, dir string) coordinator {
+	t.Helper()
+	cmd := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--store", "store.db", "--agents", "agents", "--concurrency", "8")
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), "serving on "); ok {
+			url, _, _ := strings.Cut(rest, ";")
+			go func() {
+				for lines.Scan() { // so that the server is not blocked by its log
+				}
+			}()
+			return coordinator{cmd, url}
+		}
+		t.Log(lines.Text())
+	}
+	t.Fatal("the server does not start")
+	return coordinator{}
+}
+
+// TestCoordinatorKilled kills the server again and again while runs are under way. No run
+// is lost, each ends once with its result, and no process of a run outlives the server.
+func TestCoordinatorKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "agents"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Each run leaves its process ids, and has a child that leaves its session.
+	script := `read p; echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 0.3' & sleep 0.2; echo "$p"`
+	blueprint, err := json.Marshal(map[string]any{"name": "slow", "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "agents", "slow.json"), blueprint, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := serve(t, dir)
+	ids := map[string]int{}
+	create := func(n int) {
+		body := fmt.Sprintf(`{"agent_name":"slow","parameters":{"n":%d}}`, n)
+		res, err := http.Post(c.url+"/runs", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		var run struct {
+			ID string `json:"run_id"`
+		}
+		if err := json.NewDecoder(res.Body).Decode(&run); err != nil || res.StatusCode != 201 {
+			t.Fatal(res.Status, err)
+		}
+		ids[run.ID] = n
+	}
+	for n := range 8 {
+		create(n)
+	}
+	// Fewer than the ten times after which a run is given up.
+	for k := range shorttest.Count(8, 4) {
+		moment := time.NewTimer(time.Duration(rand.IntN(300)) * time.Millisecond)
+		<-moment.C
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+		alive := func() (pids []int) {
+			raw, _ := os.ReadFile(filepath.Join(dir, "pids"))
+			for field := range strings.FieldsSeq(string(raw)) {
+				pid, _ := strconv.Atoi(field)
+				stat, err := os.ReadFile("/proc/" + field + "/stat")
+				if syscall.Kill(pid, 0) == nil && err == nil && !bytes.Contains(stat, []byte(") Z ")) {
+					pids = append(pids, pid)
+				}
+			}
+			return pids
+		}
+		eventually(t, func() bool { return len(alive()) == 0 }, "processes of runs outlive the server")
+		c = serve(t, dir)
+		create(100 + int(k))
+	}
+	for id, n := range ids {
+		res, err := http.Get(c.url + "/runs/" + id + "/wait?timeout=60")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var run struct{ Status string }
+		err = json.NewDecoder(res.Body).Decode(&run)
+		res.Body.Close()
+		if err != nil || run.Status != "completed" {
+			t.Errorf("run %s: %+v, %v", id, run, err)
+		}
+		if got := strings.TrimSpace(get(t, c.url+"/runs/"+id+"/result")); got != fmt.Sprintf(`{"n":%d}`, n) {
+			t.Errorf("run %s has the result %s, want that of %d", id, got, n)
+		}
+		if events := get(t, c.url+"/runs/"+id+"/events"); strings.Count(events, "event: status") != 3 || strings.Count(events, `"status":"completed"`) != 1 {
+			t.Errorf("run %s has the events\n%s", id, events)
+		}
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(res.Body); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// eventually waits until holds, up to 20 seconds.
+func eventually(t *testing.T, holds func() bool, otherwise string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			t.Fatal(otherwise)
+		case <-tick.C:
+		}
+	}
+}
