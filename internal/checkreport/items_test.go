@@ -211,6 +211,38 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 	}
 }
 
+// TestEveryWeaknessOfALineIsTold asserts that one comment has all that a check finds on a line, the
+// most severe first, and each only once.
+func TestEveryWeaknessOfALineIsTold(t *testing.T) {
+	t.Parallel()
+	in := failing()
+	review := &in.Result.Reviews[1]
+	on := func(line int, rule string, severity finding.Severity) finding.Finding {
+		return finding.Finding{Check: "security_review", Tool: "airlock", Rule: rule, Severity: severity, Message: "About " + rule + ".", Path: "api/c.go", Range: finding.Range{StartLine: line}}
+	}
+	review.Blocking = []finding.Finding{on(7, "tls", finding.Medium), on(7, "sql", finding.Critical), on(7, "tls", finding.Medium), on(9, "tls", finding.Medium)}
+	for n := range 7 {
+		review.Blocking = append(review.Blocking, on(11, fmt.Sprint("rule", n), finding.Low))
+	}
+	review.Severity, in.Result.Output.Checks.SecurityReview.Severity, in.Result.Output.Critical = finding.Critical, finding.Critical, true
+	bodies := map[int][]string{}
+	for _, a := range let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment] {
+		if c := a.Item().(*safeoutput.CreateReviewComment); c.Path == "api/c.go" {
+			bodies[c.Line] = append(bodies[c.Line], c.Body)
+		}
+	}
+	if len(bodies[7]) != 1 || len(bodies[9]) != 1 || len(bodies[11]) != 1 {
+		t.Fatalf("%v", bodies)
+	}
+	first := bodies[7][0]
+	if sql, tls := strings.Index(first, "Critical:** About sql."), strings.Index(first, "Medium:** About tls. `tls`"); sql < 0 || tls < sql || strings.Count(first, "About tls.") != 1 {
+		t.Errorf("%s", first)
+	}
+	if strings.Contains(bodies[9][0], "Also on this line") || !strings.Contains(bodies[11][0], "and 1 more") {
+		t.Errorf("%s\n%s", bodies[9][0], bodies[11][0])
+	}
+}
+
 // TestNoiseIsCapped asserts that of many findings the most severe are shown, and of
 // several on one line one.
 func TestNoiseIsCapped(t *testing.T) {

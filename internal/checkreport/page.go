@@ -136,12 +136,9 @@ func (p *page) first(r row) string {
 }
 
 // failures writes, for each check that failed, its problems, and the part of the output
-// in which failing began.
+// in which failing began, the gravest check first.
 func (p *page) failures(most, excerpt int) {
-	for _, r := range p.d.rows() {
-		if r.status != phase.Fail {
-			continue
-		}
+	for _, r := range p.d.failedRows() {
 		p.printf("\n### %s: %s\n\n", checkName(r.check), r.result())
 		if r.command != "" {
 			p.b.WriteString(markdown.CodeSpan(p.safe.Code(text.Truncate(r.command, 500))) + "\n\n")

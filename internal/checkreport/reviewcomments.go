@@ -68,6 +68,7 @@ type shownFinding struct {
 	name  string        // by which its comment is found again
 	also  []phase.Check // other checks that report the same for the same line
 	lines []int         // of a comment about several lines: all of them
+	more  []Finding     // what else the check reports for the line of the comment
 }
 
 // distinct returns the blocking findings, in their order. What several checks report in
@@ -101,9 +102,10 @@ func (d *Document) distinct() []shownFinding {
 }
 
 // commented returns the findings that become review comments: blocking ones that have a
-// line, the most severe first, and only the first of each check for a line. What a tool
-// reports in the same words for several lines of a file is one comment, unless it has a
-// suggestion or is about security, where each place is judged by itself.
+// line, the most severe first, and one comment of each check for a line, which has all that
+// the check reports there. What a tool reports in the same words for several lines of a
+// file is one comment, unless it has a suggestion or is about security, where each place
+// is judged by itself.
 func (d *Document) commented(most int) []shownFinding {
 	type spot struct {
 		path  string
@@ -115,29 +117,48 @@ func (d *Document) commented(most int) []shownFinding {
 		check               phase.Check
 		tool, rule, message string
 	}
-	seen, first := map[spot]bool{}, map[wording]int{}
+	at, first := map[spot]int{}, map[wording]int{}
 	var comments []shownFinding
 	for _, f := range d.distinct() {
-		at := spot{f.Path, f.Check, f.StartLine}
+		here := spot{f.Path, f.Check, f.StartLine}
 		key := wording{f.Path, f.Check, f.Tool, f.Rule, f.Message}
-		same, known := first[key]
-		switch {
-		case !isPlaceable(f.Path) || f.StartLine == 0 || seen[at]:
+		if !isPlaceable(f.Path) || f.StartLine == 0 {
 			continue
-		case f.Suggestion != "", f.Check == phase.SecurityReview:
-		case known:
-			seen[at] = true
-			comments[same].lines = append(comments[same].lines, f.StartLine)
+		}
+		if own, ok := at[here]; ok {
+			comments[own].add(f.Finding)
 			continue
-		case len(comments) < most:
-			first[key], f.lines = len(comments), []int{f.StartLine}
+		}
+		if f.Suggestion == "" && f.Check != phase.SecurityReview {
+			if same, known := first[key]; known {
+				comments[same].lines = append(comments[same].lines, f.StartLine)
+				continue
+			}
+			if len(comments) < most {
+				first[key], f.lines = len(comments), []int{f.StartLine}
+			}
 		}
 		if len(comments) < most {
-			seen[at] = true
+			at[here] = len(comments)
 			comments = append(comments, f)
 		}
 	}
 	return comments
+}
+
+// add adds what else is reported for the comment's line, unless the comment has it in the same
+// words. A suggestion comes along if the comment has none and is about the same lines.
+func (f *shownFinding) add(also Finding) {
+	same := func(of Finding) bool {
+		return of.Tool == also.Tool && of.Rule == also.Rule && of.Message == also.Message
+	}
+	if same(f.Finding) || slices.ContainsFunc(f.more, same) {
+		return
+	}
+	f.more = append(f.more, also)
+	if f.Suggestion == "" && max(f.StartLine, f.EndLine) == max(also.StartLine, also.EndLine) && len(f.lines) < 2 {
+		f.Suggestion = also.Suggestion
+	}
 }
 
 // isPlaceable reports whether a comment can name a path: GitHub accepts none with
@@ -161,11 +182,35 @@ func (f shownFinding) commentBody(rules finding.Rules, safe SafeText) string {
 	if help := strings.TrimSpace(strings.Replace(rule.Help, rule.Short, "", 1)); help != "" {
 		b.WriteString("<details><summary>More</summary>\n\n" + text.Truncate(help, 8000) + "\n\n</details>\n\n")
 	}
+	b.WriteString(f.alsoHere(safe))
 	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && safe.Code(s) == s {
 		b.WriteString(markdown.Fence("suggestion", s) + "\n\n")
 	}
 	b.WriteString("<sub>" + strings.Join(f.sources(safe), " · ") + "</sub>\n")
 	return b.String()
+}
+
+// maxMore is how many further findings of its line a comment lists.
+const maxMore = 5
+
+// alsoHere lists what else the check reports for the comment's line.
+func (f shownFinding) alsoHere(safe SafeText) string {
+	if len(f.more) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Also on this line:\n\n")
+	for _, m := range f.more[:min(len(f.more), maxMore)] {
+		b.WriteString("- **" + severityWord(m.Severity) + "** " + markdown.EscapeText(safe.Line(text.Truncate(m.Message, 1000))))
+		if m.Rule != "" {
+			b.WriteString(" " + markdown.CodeSpan(safe.Line(m.Rule)))
+		}
+		b.WriteString("\n")
+	}
+	if left := len(f.more) - maxMore; left > 0 {
+		b.WriteString("- and " + strconv.Itoa(left) + " more, which the job summary lists\n")
+	}
+	return b.String() + "\n"
 }
 
 // lineList writes line numbers: "3, 5 and 9".

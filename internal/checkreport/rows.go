@@ -3,6 +3,7 @@ package checkreport
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,6 +141,27 @@ func (d *Document) rows() []row {
 		r.problems, r.unlisted = withoutLeftOut(r.problems)
 	}
 	return rows
+}
+
+// failedRows returns the checks that failed, the gravest first.
+func (d *Document) failedRows() []row {
+	rows := slices.DeleteFunc(d.rows(), func(r row) bool { return r.status != phase.Fail })
+	slices.SortStableFunc(rows, func(a, b row) int { return b.gravity().Rank() - a.gravity().Rank() })
+	return rows
+}
+
+// gravity is the severity that a failed check has among the others: that of its findings, or as
+// annotations have it.
+func (r row) gravity() finding.Severity {
+	switch {
+	case r.informational:
+		return finding.Low
+	case r.severity.Rank() > 0:
+		return r.severity
+	case r.check == phase.Build, r.check == phase.Tests:
+		return finding.High
+	}
+	return finding.Medium
 }
 
 // withoutLeftOut returns a list without the entry that stands for problems left out of it,

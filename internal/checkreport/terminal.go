@@ -39,13 +39,18 @@ func (t *terminal) paint(colour, s string) string {
 	return "\x1b[" + colour + "m" + s + "\x1b[0m"
 }
 
-// Text writes the document for a terminal or a log: the six checks, what failed and why,
-// and what to do. The headline comes last, where it is read first. colour adds ANSI
+// Text writes the document for a terminal or a log: the six checks, those that failed first and of
+// these the gravest, what failed and why, and what to do. The headline comes last, where it is read first. colour adds ANSI
 // colours.
 func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 	t := &terminal{w: w, safe: safe, colour: colour}
-	for _, r := range d.rows() {
+	for _, r := range d.failedRows() {
 		t.check(r)
+	}
+	for _, r := range d.rows() {
+		if r.status != phase.Fail {
+			t.check(r)
+		}
 	}
 	for _, m := range d.Missing {
 		t.printf("\nMissing: %s, for the %s check. Install it, or %s.\n", safe.Line(m.Tool), checkName(m.Check), safe.Line(m.alternative()))

@@ -23,6 +23,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/isolate"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/reviewer"
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
@@ -153,7 +154,9 @@ func (v validation) open(ctx context.Context) (*isolate.Sandbox, error) {
 // addDetails adds what the reviews left out, and what a reader must know about how the
 // commands ran.
 func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *isolate.Sandbox) {
-	for _, s := range d.suppressed {
+	suppressed := slices.Clone(d.suppressed)
+	slices.SortStableFunc(suppressed, func(a, b reviewer.Suppressed) int { return b.Severity.Rank() - a.Severity.Rank() })
+	for _, s := range suppressed {
 		in.Suppressed = append(in.Suppressed, checkreport.Suppressed{Rule: s.Rule, Path: s.Path, Line: s.Range.StartLine, Message: s.Message, Reason: s.Reason, New: s.New})
 	}
 	for _, s := range d.skipped {

@@ -66,7 +66,9 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) 
 			r.Severity = severity
 		}
 	}
-	r.Problems = append(r.Problems, list(r.Blocking)...)
+	bySeverity := slices.Clone(r.Blocking)
+	slices.SortStableFunc(bySeverity, func(a, b finding.Finding) int { return b.Severity.Rank() - a.Severity.Rank() })
+	r.Problems = append(r.Problems, list(bySeverity)...)
 }
 
 // notReviewed begins the problem of a review that did not take place.

@@ -187,6 +187,21 @@ func TestWhatAFailedReviewFoundCounts(t *testing.T) {
 	}
 }
 
+// TestAReviewListsTheGravestFirst asserts that people read of a critical weakness first, wherever it
+// is.
+func TestAReviewListsTheGravestFirst(t *testing.T) {
+	t.Parallel()
+	job, dir := goJob(t)
+	w := newStage(t, dir, goSteps(nil)).deps()
+	w.SecurityReview = func(context.Context, phase.ReviewRequest) ([]finding.Finding, error) {
+		return []finding.Finding{{Severity: finding.Low, Message: "one", Path: "a.go"}, {Severity: finding.Critical, Message: "two", Path: "b.go"}, {Severity: finding.High, Message: "three", Path: "c.go"}}, nil
+	}
+	got := validate(t, job, phase.Config{}, w).Output.Checks.SecurityReview.Vulnerabilities
+	if want := []string{"two at b.go", "three at c.go", "one at a.go"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestACancelledContextIsAnError(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)

@@ -203,7 +203,17 @@ func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) 
 	if e.isConstantList(e.inside(i)) {
 		return harmless(), "", next
 	}
-	return unknown(), "", next
+	return e.listValue(e.arguments(i), depth), "", next
+}
+
+// listValue returns the value of a list, which comes from where its elements do. In Python its text
+// begins with its first element, the program of a command.
+func (e *evaluator) listValue(list []argument, depth int) value {
+	v := e.otherCall(list)
+	if e.lang.name == "python" && len(list) > 0 && list[0].name == "" && list[0].to == list[0].from+1 {
+		v.text = e.evaluate(list[0].extent, depth+1).text + hole
+	}
+	return v
 }
 
 // isConstantList reports whether a list has no name in it: ["a", 1].
@@ -312,6 +322,8 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 		return e.evaluate(list[0].extent, depth+1)
 	case e.pack.Keeps[name]: // a.trim()
 		return on
+	case isMethod && e.pack.Parts[name]: // a.get(b)
+		return e.partOf(on, list)
 	case e.makesPlaceholders(extent{start, e.after(open)}): // list("?", n)
 		return value{text: "?"}
 	}
@@ -338,6 +350,17 @@ func (e *evaluator) joinCall(on value, name string, list []argument, depth int) 
 		on.literal = true
 	}
 	return on
+}
+
+// partOf returns the value of a part of something, which a method with these arguments returns. It
+// comes from where the whole does, and is as constant.
+func (e *evaluator) partOf(whole value, list []argument) value {
+	if !whole.changing {
+		return whole
+	}
+	v := e.otherCall(list)
+	v.addOrigin(whole.origin)
+	return v
 }
 
 // otherCall returns the value of a call of which nothing is known but where its arguments

@@ -46,6 +46,7 @@ func (m *matcher) visit(i int) {
 			m.appendElement(i, from, end)
 		}
 		m.imports(i)
+		m.declaration(i)
 		m.receiver(i)
 		m.assignment(i)
 		m.loop(i)
@@ -61,6 +62,8 @@ func (m *matcher) callArguments(i int) (from, end int, ok bool) {
 		open++
 	case m.lang.name == "rust" && m.is(open, "::") && m.is(open+1, "<"):
 		open = m.afterTypes(open + 1)
+	case m.lang.name == "java" && m.is(open, "<") && m.is(i-1, "new"):
+		open = m.afterTypes(open)
 	}
 	if m.is(open, "(") {
 		return open + 1, m.after(open) - 1, true
@@ -118,6 +121,8 @@ func (m *matcher) call(i, from, end int) {
 	meant := parts
 	if alias := m.aliases[parts[0]]; alias != nil {
 		meant = slices.Concat(alias, parts[1:])
+	} else if m.lang.name == "java" {
+		meant = withoutPackage(parts)
 	}
 	arguments := m.argumentsIn(from, end)
 	done := map[*Rule]bool{}
@@ -138,6 +143,19 @@ func (m *matcher) call(i, from, end int) {
 			m.report(p.rule, begin, i, strings.Join(parts, "."), values[n])
 		}
 	}
+}
+
+// withoutPackage returns a dotted name of Java from its first type on: ["File"] of java.io.File.
+func withoutPackage(parts []string) []string {
+	for i, part := range parts {
+		switch {
+		case part == "" || i == len(parts)-1 && !isTypeName(part):
+			return parts
+		case isTypeName(part) && part != "this":
+			return parts[i:]
+		}
+	}
+	return parts
 }
 
 // setting looks for the patterns about what is set in the value of the word at index i, which begins

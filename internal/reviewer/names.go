@@ -43,9 +43,26 @@ func (m *matcher) assignment(i int) {
 		old.add(v)
 		v = old
 	}
-	m.scope.set(name, v)
+	isError := m.lang.name == "go" && m.is(i-1, ",") && m.isWord(i-2) && !m.is(x.to, ",") // a, err := f(): only a is a result
+	if isError {
+		m.scope.set(name, unknown())
+	} else {
+		m.scope.set(name, v)
+	}
 	for j := i - 2; m.is(j+1, ",") && m.isWord(j) && m.lang.name != "javascript"; j -= 2 { // a, b = c
-		m.scope.set(m.written(j), unknownFrom(v.origin))
+		if isError && !v.changing {
+			m.scope.set(m.written(j), v)
+		} else {
+			m.scope.set(m.written(j), unknownFrom(v.origin))
+		}
+	}
+}
+
+// declaration notes that a builder of Go has nothing in it yet, if the word at index i declares
+// one: `var b strings.Builder`.
+func (m *matcher) declaration(i int) {
+	if m.lang.name == "go" && m.is(i, "var") && m.isWord(i+1) && (m.isSequence(i+2, "strings", ".", "Builder") || m.isSequence(i+2, "bytes", ".", "Buffer")) {
+		m.scope.set(m.written(i+1), value{})
 	}
 }
 

@@ -32,7 +32,8 @@ type pattern struct {
 	Statement *regexp.Regexp // the line and the names of the functions that it is in
 	Except    *regexp.Regexp // not the line and the names of the functions that it is in
 	Guard     *regexp.Regexp // not the part of the function around it that is before it
-	Chain     *regexp.Regexp // the calls that the call hangs on
+	Lacks     *regexp.Regexp // not the function around it; outside of functions not the file
+	Chain     *regexp.Regexp // the calls that the call hangs on, or what the name was given that it hangs on
 	After     *regexp.Regexp // what follows the call
 	Route     bool           // it is in a function that answers requests: see pack.Routes
 	File      *regexp.Regexp // the file
@@ -153,9 +154,33 @@ func has(re *regexp.Regexp, text string) bool { return re != nil && re.MatchStri
 // the file.
 func (m *matcher) surroundingsMatch(p *pattern, i, end int) bool {
 	return (!p.Route || m.scope.answers()) && (p.Guard == nil || !has(p.Guard, m.functionBefore(i))) &&
-		(p.Chain == nil || !lacks(p.Chain, m.sourceText(extent{m.chainStart(i), i}))) &&
+		(p.Lacks == nil || !has(p.Lacks, m.functionAround(i))) &&
+		(p.Chain == nil || m.chainMatches(p.Chain, i)) &&
 		(p.After == nil || !lacks(p.After, m.afterCall(end))) &&
 		(p.File == nil || m.fileHas(p.File)) && (p.Without == nil || !m.fileHas(p.Without))
+}
+
+// chainMatches reports whether an expression matches the chain before the word at index i, or,
+// where that is a name alone, the source of what the name was given: r.exec(a), after
+// r = Runtime.getRuntime().
+func (m *matcher) chainMatches(re *regexp.Regexp, i int) bool {
+	start := m.chainStart(i)
+	if re.MatchString(m.sourceText(extent{start, i})) {
+		return true
+	}
+	if start != i-2 || !m.isWord(start) || !m.isOneOf(i-1, ".", "?.") {
+		return false
+	}
+	given, known := m.scope.values[m.written(start)]
+	if !known {
+		return false
+	}
+	for line := range strings.Lines(given.origin) {
+		if line = strings.TrimSpace(line); line != "" && re.MatchString(line+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // statement returns the line of the token at index i, after a line with the names of the
@@ -173,6 +198,20 @@ func (m *matcher) functionBefore(i int) string {
 	}
 	from, to := m.tokens[m.scope.nested[n-1].begin].start, m.tokens[i].start
 	return m.text[max(from, to-2*longestSource):to]
+}
+
+// functionAround returns the source of the function around the token at index i, near it, or of the
+// file where there is none.
+func (m *matcher) functionAround(i int) string {
+	from, to, at := 0, len(m.text), int(m.tokens[i].start)
+	if n := len(m.scope.nested); n > 0 {
+		f := m.scope.nested[n-1]
+		from = max(int(m.tokens[f.begin].start), at-2*longestSource)
+		if f.end >= 0 && f.end < len(m.tokens) {
+			to = int(m.tokens[f.end].end)
+		}
+	}
+	return m.text[max(from, at-8*longestSource):min(to, at+8*longestSource)]
 }
 
 // afterCall returns what follows the call that ends with the token before index end, and

@@ -163,6 +163,8 @@ type pack struct {
 	Joins wordSet
 	// Keeps names functions that return what they are given, or nearly: trim.
 	Keeps wordSet
+	// Parts names methods that return a part of what they are called on: get, next.
+	Parts wordSet
 	// Grows names methods that append to what they are called on: WriteString.
 	Grows wordSet
 	// Tags names what stands before a template literal and escapes what fills it: html`…`.
