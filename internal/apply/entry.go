@@ -84,7 +84,8 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		equal[same]++
 		if name := e.stableName(); name != "" {
 			same := strings.Join([]string{kind, target, "name", name}, "\x00")
-			e.key = nameKey(cfg.Run, ev.Repo.ID, kind, target, name, equal[same]) + scopeKey(cfg.Run, ev.Repo.ID, kind, target, scopeOf(name))
+			run := e.writer(cfg.Run)
+			e.key = nameKey(run, ev.Repo.ID, kind, target, name, equal[same]) + scopeKey(run, ev.Repo.ID, kind, target, scopeOf(name))
 			equal[same]++
 		}
 		entries = append(entries, e)

@@ -152,7 +152,7 @@ func (e *entry) stableName() string {
 	switch it := e.item.(type) {
 	case *safeoutput.StickyComment:
 		return it.Name
-	case *safeoutput.CreateReviewComment:
+	case *safeoutput.CreateReviewComment, *safeoutput.CreateIssue:
 		return e.approved.Accepted().Stable() // "" for an agent's
 	case *safeoutput.UpdateIssue:
 		if it.Operation == safeoutput.OperationReplaceIsland {
@@ -160,6 +160,20 @@ func (e *entry) stableName() string {
 		}
 	}
 	return ""
+}
+
+// writer is the workflow run as an entry's stable key and marker name it. What has a revision
+// belongs to no job: any finds it again, and the revision takes the run's place.
+func (e *entry) writer(run event.Run) event.Run {
+	switch it := e.item.(type) {
+	case *safeoutput.StickyComment:
+		if it.Revision > 0 {
+			return event.Run{ID: int64(it.Revision)}
+		}
+	case *safeoutput.CreateIssue:
+		return event.Run{}
+	}
+	return run
 }
 
 // scopeOf is the part of a stable name before its first '/'.

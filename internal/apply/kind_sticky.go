@@ -28,8 +28,12 @@ func planSticky(p *planner, group []*entry) Operation {
 		op.failUnread(err)
 		return op
 	}
-	body, cut := p.cfg.body(it.Body, p.cfg.ownFooter(e.settings.Footer), e.marker(p.cfg.Run))
+	run := e.writer(p.cfg.Run)
 	own := p.snap.found(e.key)
+	if it.Outdated {
+		return p.outdated(op, e, own)
+	}
+	body, cut := p.cfg.body(it.Body, p.cfg.ownFooter(e.settings.Footer), e.marker(run))
 	if len(own) == 0 && it.OnlyUpdate {
 		e.decide(Applied, "", "there is nothing to report, and no comment that reports otherwise")
 		op.Summary = "nothing: there is no comment to update"
@@ -45,7 +49,7 @@ func planSticky(p *planner, group []*entry) Operation {
 	op.Adopts = own
 	op.Summary = fmt.Sprintf("update the comment on %s", describeTarget(e.target))
 	switch {
-	case there.known.later(p.cfg.Run):
+	case there.known.later(run):
 		e.adopt(there, "a later workflow run has updated the comment already")
 	case sameButMarker(there.known.body, body):
 		e.adopt(there, "the comment has this text already")
@@ -84,4 +88,46 @@ func (w *stickyWork) execute(ctx context.Context, x *executor, op *Operation) []
 func (w *stickyWork) gone(ctx context.Context, x *executor) bool {
 	own, err := ownObjects(ctx, x.deps.GitHub, x.repo, w.post.list, x.plan.snap.viewer, x.since)
 	return err == nil && !slices.ContainsFunc(own, func(o Object) bool { return o.key == w.there.key })
+}
+
+// outdated plans to hide the comment that is there.
+func (p *planner) outdated(op Operation, e *entry, own []Object) Operation {
+	if len(own) == 0 || own[0].known.resolved {
+		e.decide(Applied, "", "no comment had to be hidden")
+		op.Summary = "nothing: there is no comment to hide"
+		return op
+	}
+	there := own[0]
+	body, _ := p.cfg.body(there.known.body, "", stableMarker(there.key, history{resolved: true, run: there.known.run}))
+	op.Summary = fmt.Sprintf("hide an older comment on %s", describeTarget(e.target))
+	op.Requests = []Request{
+		graphQL("minimizeComment", map[string]any{"subjectId": there.NodeID, "classifier": githubapi.Outdated}),
+		newRequest("PATCH", p.path(fmt.Sprintf("/issues/comments/%d", there.ID)), bodyJSON{body}),
+	}
+	op.work = &outdateWork{there: there, body: body}
+	return op
+}
+
+// outdateWork hides a comment before it changes the marker, by which later runs recognise what
+// is done.
+type outdateWork struct {
+	there Object
+	body  string
+}
+
+func (w *outdateWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
+	e := op.entries[0]
+	err := x.idempotent(ctx, func(ctx context.Context) error {
+		if err := x.deps.GitHub.MinimizeComment(ctx, w.there.NodeID, githubapi.Outdated); err != nil {
+			return err
+		}
+		_, err := x.deps.GitHub.EditIssueComment(ctx, x.repo, w.there.ID, w.body)
+		return err
+	})
+	if err != nil {
+		return []Result{x.failed(op, e, err)}
+	}
+	r := e.result(Applied, "", "hid an older comment on #%d", e.target.Number)
+	r.Object = &w.there
+	return []Result{r}
 }

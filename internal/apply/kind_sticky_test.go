@@ -218,3 +218,39 @@ func TestStickyCommentIsPlanned(t *testing.T) {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 }
+
+// revision is a text of a loop's comment.
+func revision(name, body string, n int) intake.OwnItem {
+	return intake.OwnItem{Item: &safeoutput.StickyComment{Name: name, Body: body, Revision: n}}
+}
+
+func TestACommentWithARevisionBelongsToNoJob(t *testing.T) {
+	b := ownBench(t, githubtest.Options{})
+	want(t, b.runOwn([]intake.OwnItem{revision("loop/7-1", "It fails.", 3)}), "applied")
+	b.cfg.Run.WorkflowPath, b.cfg.Run.Job = ".github/workflows/other.yml", "other"
+	b.push()
+	want(t, b.runOwn([]intake.OwnItem{revision("loop/7-1", "It passes.", 5)}), "applied")
+	if r := b.push().runOwn([]intake.OwnItem{revision("loop/7-1", "It is being fixed.", 4)}); r[0].State != Adopted {
+		t.Errorf("an older text has replaced a newer one: %+v", r[0])
+	}
+	if diff := cmp.Diff([]string{"It passes."}, b.bodies()); diff != "" {
+		t.Errorf("comments (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnOutdatedCommentIsHiddenOnce(t *testing.T) {
+	b := ownBench(t, githubtest.Options{})
+	old := []intake.OwnItem{{Item: &safeoutput.StickyComment{Name: "loop/FIXREQ-7-1", Body: "-", Revision: 9, Outdated: true}}}
+	want(t, b.runOwn(old), "applied")
+	want(t, b.runOwn([]intake.OwnItem{revision("loop/FIXREQ-7-1", "Please fix.", 3)}), "applied")
+	want(t, b.push().runOwn(old), "applied")
+	c := b.issue(pullNumber).Comments[0]
+	if c.Minimized != "outdated" || !strings.HasPrefix(c.Body, "Please fix.\n") {
+		t.Errorf("%q, %q", c.Minimized, c.Body)
+	}
+	writes := len(b.srv.Writes())
+	want(t, b.push().runOwn(old), "applied")
+	if len(b.srv.Writes()) != writes {
+		t.Error("the comment is hidden twice")
+	}
+}

@@ -107,6 +107,8 @@ type Comment struct {
 	Author    Account   `json:"author,omitzero"`
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
+	// Minimized is why the comment is hidden, "" if it is not.
+	Minimized string `json:"minimized,omitempty"`
 }
 
 // Pull is what a pull request has besides being an issue.

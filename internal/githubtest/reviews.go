@@ -232,7 +232,19 @@ func (s *Server) addDiffComment(i *Issue, d *DiffComment, review *Review, who Ac
 	s.lag(d)
 }
 
-// minimizeComment hides a review comment. Authors may hide their own ones, and accounts that
+// commentByNode is the comment in a conversation with a node id.
+func (s *Server) commentByNode(id any) *Comment {
+	for _, i := range s.state.Issues {
+		for _, m := range i.Comments {
+			if nodeID("IC", m.ID) == id {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// minimizeComment hides a comment. Authors may hide their own ones, and accounts that
 // may write to the repository all of them.
 func (s *Server) minimizeComment(_ *conversation, in map[string]any) (any, error) {
 	return s.setMinimized(in, strings.ToLower(in["classifier"].(string)), "MinimizeCommentPayload", "minimizedComment")
@@ -244,11 +256,16 @@ func (s *Server) unminimizeComment(_ *conversation, in map[string]any) (any, err
 
 func (s *Server) setMinimized(in map[string]any, reason, payload, field string) (any, error) {
 	_, d := s.findDiffComment(func(d *DiffComment) bool { return nodeID("PRRC", d.ID) == in["subjectId"] })
-	if d == nil {
+	typ := "PullRequestReviewComment"
+	switch m := s.commentByNode(in["subjectId"]); {
+	case d != nil:
+		d.Minimized = reason
+	case m != nil:
+		m.Minimized, typ = reason, "IssueComment"
+	default:
 		return nil, missingNode(in["subjectId"])
 	}
-	d.Minimized = reason
-	n := &node{typ: "PullRequestReviewComment", fields: object{"isMinimized": reason != "", "minimizedReason": nil, "viewerCanMinimize": true}}
+	n := &node{typ: typ, fields: object{"isMinimized": reason != "", "minimizedReason": nil, "viewerCanMinimize": true}}
 	if reason != "" {
 		n.fields["minimizedReason"] = reason
 	}

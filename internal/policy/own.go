@@ -16,6 +16,9 @@ type OwnSettings struct {
 	Review         bool // review comments on lines, and hiding those that are resolved
 	CheckRun       bool
 	SecurityReport bool
+	// Loop allows what a fix loop says: comments that have a revision, and an issue about what
+	// a person skipped.
+	Loop bool
 	// ReviewComments is how many review comments one run may have on lines: 0 means
 	// DefaultOwnReviewComments. Those beyond it are not posted.
 	ReviewComments int
@@ -38,7 +41,7 @@ func (s OwnSettings) reviewComments() int {
 // of the settings of kinds, and it acts only on the event's pull request.
 func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
 	kind := it.Kind()
-	if allowed, setting := cfg.Own.allows(kind); !allowed {
+	if allowed, setting := cfg.Own.allows(it); !allowed {
 		if setting == "" {
 			return Approved{}, refuse(RuleOwnKind, "Airlock itself never asks for the kind %s", kind)
 		}
@@ -54,12 +57,17 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 	return v, nil
 }
 
-// allows reports whether own items of a kind may leave, and the name of the
+// allows reports whether an own item may leave, and the name of the
 // setting that decides; "" for a kind that Airlock itself never asks for.
-func (s OwnSettings) allows(kind safeoutput.Kind) (allowed bool, setting string) {
-	switch kind {
+func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
+	switch it.Kind() {
 	case safeoutput.KindStickyComment:
+		if c, ok := it.(*safeoutput.StickyComment); ok && c.Revision > 0 && s.Loop {
+			return true, ""
+		}
 		return s.Comment, "comment"
+	case safeoutput.KindCreateIssue:
+		return s.Loop, ""
 	case safeoutput.KindCreateReviewComment, safeoutput.KindMinimiseComments:
 		return s.Review, "review-comments"
 	case safeoutput.KindCheckRun:
