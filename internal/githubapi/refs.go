@@ -2,6 +2,7 @@ package githubapi
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 
@@ -19,77 +20,151 @@ type FileOnRef struct {
 	Truncated bool
 }
 
+// RefQuery names what FilesOnRefs reads.
+type RefQuery struct {
+	Prefix     string // of the refs, with a slash at its end
+	Containing string // what the rest of their names contains
+	File       string // the file that is read of each; "" for none
+	Pull       int    // the pull request that is read with them; 0 for none
+}
+
 // FilesOnRefs is what FilesOnRefs found.
 type FilesOnRefs struct {
 	Repository string // the repository's node id
 	Files      []FileOnRef
+	Pull       *PullNow // nil unless it was asked for
 }
 
-const filesOnRefsQuery = `query FilesOnRefs($owner: String!, $name: String!, $prefix: String!, $containing: String, $file: String!, $withText: Boolean!, $after: String) {
-  repository(owner: $owner, name: $name) {
-    id
-    refs(refPrefix: $prefix, query: $containing, first: 100, after: $after) {
-      nodes { name target { ... on Commit {
-        oid messageHeadline
-        file(path: $file) @include(if: $withText) { object { ... on Blob { text isTruncated } } }
-      } } }
-      pageInfo { hasNextPage endCursor }
-    }
-  }
-}`
+// PullNow is how a pull request stands, with the newest comments in its conversation.
+type PullNow struct {
+	State string // "OPEN", "CLOSED" or "MERGED"
+	Title string
+	Head  string // the commit
+	// Comments are the newest 100, the oldest first.
+	Comments []CommentNow
+}
 
-// FilesOnRefs reads the refs below prefix, which ends in a slash, whose names contain a text,
-// each with a file of its commit. With file "", only the refs are read.
-func (c *Client) FilesOnRefs(ctx context.Context, r Repo, prefix, containing, file string) (FilesOnRefs, error) {
-	op := reading(r, "read the refs %s*", asMessage(prefix+containing))
-	var all FilesOnRefs
-	withText := file != ""
-	if !withText {
-		file = "-"
+// CommentNow is a comment as it is at this moment.
+type CommentNow struct {
+	ID     int64
+	Body   string
+	Author Actor
+	IsUser bool // and not a bot, or an account that is gone
+	Own    bool // the token's own account wrote it
+	Edited bool
+}
+
+const pullNowFields = `    pullRequest(number: $number) { state title headRefOid
+      comments(last: 100) { nodes { fullDatabaseId body lastEditedAt viewerDidAuthor author { __typename ...actor } } } }
+`
+
+// document returns the GraphQL document of a query.
+func (q RefQuery) document() string {
+	file, number, pull, fragment := "", "", "", ""
+	if q.File != "" {
+		file = " file(path: $file) { object { ... on Blob { text isTruncated } } }"
+		number = ", $file: String!"
 	}
+	if q.Pull != 0 {
+		number += ", $number: Int!"
+		pull, fragment = pullNowFields, "\n"+actorFields
+	}
+	return `query FilesOnRefs($owner: String!, $name: String!, $prefix: String!, $containing: String, $after: String` + number + `) {
+  repository(owner: $owner, name: $name) { id
+` + pull + `    refs(refPrefix: $prefix, query: $containing, first: 100, after: $after) {
+      nodes { name target { ... on Commit { oid messageHeadline` + file + ` } } }
+      pageInfo { hasNextPage endCursor } } }
+}` + fragment
+}
+
+// FilesOnRefs reads refs, which need not be branches, each with a file of its commit, and the
+// pull request that they are about.
+func (c *Client) FilesOnRefs(ctx context.Context, r Repo, q RefQuery) (FilesOnRefs, error) {
+	op := reading(r, "read the refs %s*", asMessage(q.Prefix+q.Containing))
+	var all FilesOnRefs
 	for after := ""; ; {
-		var out struct {
-			Repository struct {
-				ID   string
-				Refs struct {
-					Nodes []struct {
-						Name   string
-						Target struct {
-							OID, MessageHeadline string
-							File                 struct {
-								Object struct {
-									Text        string
-									IsTruncated bool
-								}
-							}
-						}
-					}
-					PageInfo pageInfo
-				}
-			}
+		variables := map[string]any{"owner": r.Owner, "name": r.Name, "prefix": q.Prefix, "containing": q.Containing, "after": cursorVariable(after)}
+		if q.File != "" {
+			variables["file"] = q.File
 		}
-		err := c.query(ctx, op, filesOnRefsQuery, map[string]any{"owner": r.Owner, "name": r.Name, "prefix": prefix, "containing": containing,
-			"file": file, "withText": withText, "after": cursorVariable(after)}, &out)
-		if err != nil {
+		if q.Pull != 0 {
+			op.checkNumber(q.Pull)
+			variables["number"] = q.Pull
+		}
+		var out struct{ Repository refAnswer }
+		if err := c.query(ctx, op, q.document(), variables, &out); err != nil {
 			return FilesOnRefs{}, err
 		}
-		all.Repository = out.Repository.ID
-		if all.Repository == "" {
-			return FilesOnRefs{}, op.unlike("it does not name the repository")
-		}
-		for _, n := range out.Repository.Refs.Nodes {
-			if n.Name == "" || n.Target.OID == "" {
-				return FilesOnRefs{}, op.unlike("an entry of the list is empty")
-			}
-			blob := n.Target.File.Object
-			all.Files = append(all.Files, FileOnRef{Ref: prefix + n.Name, Commit: n.Target.OID, Headline: n.Target.MessageHeadline, Text: blob.Text, Truncated: blob.IsTruncated})
+		if err := out.Repository.addTo(&all, q); err != nil {
+			return FilesOnRefs{}, op.unlike(err.Error())
 		}
 		page := out.Repository.Refs.PageInfo
 		if !page.HasNextPage || page.EndCursor == after {
 			return all, nil
 		}
-		after = page.EndCursor
+		after, q.Pull = page.EndCursor, 0
 	}
+}
+
+// refAnswer is GitHub's answer to a RefQuery.
+type refAnswer struct {
+	ID          string
+	PullRequest *struct {
+		State, Title, HeadRefOid string
+		Comments                 struct {
+			Nodes []struct {
+				FullDatabaseID  longID
+				Body            string
+				LastEditedAt    *string
+				ViewerDidAuthor bool
+				Author          struct {
+					Typename   string `json:"__typename"`
+					Login      string
+					DatabaseID int64
+				}
+			}
+		}
+	}
+	Refs struct {
+		Nodes []struct {
+			Name   string
+			Target struct {
+				OID, MessageHeadline string
+				File                 struct {
+					Object struct {
+						Text        string
+						IsTruncated bool
+					}
+				}
+			}
+		}
+		PageInfo pageInfo
+	}
+}
+
+func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
+	if all.Repository = a.ID; a.ID == "" {
+		return errors.New("it does not name the repository")
+	}
+	for _, n := range a.Refs.Nodes {
+		if n.Name == "" || n.Target.OID == "" {
+			return errors.New("an entry of the list is empty")
+		}
+		blob := n.Target.File.Object
+		all.Files = append(all.Files, FileOnRef{Ref: q.Prefix + n.Name, Commit: n.Target.OID, Headline: n.Target.MessageHeadline, Text: blob.Text, Truncated: blob.IsTruncated})
+	}
+	if q.Pull == 0 {
+		return nil
+	}
+	if a.PullRequest == nil || !isObjectID(a.PullRequest.HeadRefOid) {
+		return errors.New("it does not name the pull request and its head")
+	}
+	all.Pull = &PullNow{State: a.PullRequest.State, Title: a.PullRequest.Title, Head: a.PullRequest.HeadRefOid}
+	for _, n := range a.PullRequest.Comments.Nodes {
+		all.Pull.Comments = append(all.Pull.Comments, CommentNow{ID: int64(n.FullDatabaseID), Body: n.Body, Author: Actor{n.Author.Login, n.Author.DatabaseID},
+			IsUser: n.Author.Typename == "User", Own: n.ViewerDidAuthor, Edited: n.LastEditedAt != nil})
+	}
+	return nil
 }
 
 // CommitFiles writes a commit that consists of the given files, at the top, and follows a
@@ -163,11 +238,4 @@ func (c *Client) GetPermission(ctx context.Context, r Repo, login string) (Permi
 	return result(op, g, err, func(g *github.RepositoryPermissionLevel) Permission {
 		return Permission{UserID: g.GetUser().GetID(), Level: g.GetPermission()}
 	})
-}
-
-// GetIssueComment reads a comment in the conversation of an issue or pull request.
-func (c *Client) GetIssueComment(ctx context.Context, r Repo, id int64) (Comment, error) {
-	op := reading(r, "read the comment %d", id)
-	g, _, err := c.gh.Issues.GetComment(op.context(ctx), r.Owner, r.Name, id)
-	return result(op, g, err, commentOf)
 }

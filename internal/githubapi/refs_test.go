@@ -23,7 +23,7 @@ func refEnv(t *testing.T) (env testEnv, git *githubtest.Git) {
 
 func TestFilesOnRefs(t *testing.T) {
 	env, git := refEnv(t)
-	none, err := env.FilesOnRefs(env.ctx, repo, "refs/airlock/loops/", "7-", "log.jsonl")
+	none, err := env.FilesOnRefs(env.ctx, repo, githubapi.RefQuery{Prefix: "refs/airlock/loops/", Containing: "7-", File: "log.jsonl"})
 	if err != nil || len(none.Files) != 0 || none.Repository == "" {
 		t.Fatalf("%+v, %v", none, err)
 	}
@@ -52,12 +52,12 @@ func TestFilesOnRefs(t *testing.T) {
 	if _, err := write(first, "{}\n[]\n"); err == nil {
 		t.Fatal("two jobs have appended to one commit")
 	}
-	got, err := env.FilesOnRefs(env.ctx, repo, "refs/airlock/loops/", "7-", "log.jsonl")
+	got, err := env.FilesOnRefs(env.ctx, repo, githubapi.RefQuery{Prefix: "refs/airlock/loops/", Containing: "7-", File: "log.jsonl"})
 	want := githubapi.FileOnRef{Ref: loopRef, Commit: second, Headline: "Begin the loop", Text: "{}\n{}\n"}
 	if err != nil || len(got.Files) != 1 || got.Files[0] != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	listed, err := env.FilesOnRefs(env.ctx, repo, "refs/airlock/loops/", "", "")
+	listed, err := env.FilesOnRefs(env.ctx, repo, githubapi.RefQuery{Prefix: "refs/airlock/loops/"})
 	if err != nil || len(listed.Files) != 1 || listed.Files[0].Text != "" || listed.Files[0].Commit != second {
 		t.Errorf("%+v, %v", listed, err)
 	}
@@ -70,7 +70,7 @@ func TestALongFileOnARefIsTruncated(t *testing.T) {
 	env, git := refEnv(t)
 	git.Commit("long", map[string]string{"log.jsonl": strings.Repeat("x", 600<<10)}, "Long")
 	git.Run("update-ref", loopRef, "refs/heads/long")
-	got, err := env.FilesOnRefs(env.ctx, repo, "refs/airlock/loops/", "7-", "log.jsonl")
+	got, err := env.FilesOnRefs(env.ctx, repo, githubapi.RefQuery{Prefix: "refs/airlock/loops/", Containing: "7-", File: "log.jsonl"})
 	if err != nil || len(got.Files) != 1 || !got.Files[0].Truncated {
 		t.Fatalf("%d files, %v", len(got.Files), err)
 	}

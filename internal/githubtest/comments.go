@@ -73,10 +73,6 @@ func onComment(h func(*Server, *conversation, *Issue, *Comment) reply) handler {
 	}
 }
 
-func (s *Server) getComment(_ *conversation, i *Issue, m *Comment) reply {
-	return okay(s.renderComment(i, m))
-}
-
 func (s *Server) updateComment(c *conversation, i *Issue, m *Comment) reply {
 	body, r := s.commentBody(c)
 	if r.status != 0 {

@@ -42,7 +42,22 @@ func (s *Server) reviewNode(r *Review) *node {
 
 // pullNode is a pull request with its reviews and their comments, as far as they are listed.
 func (s *Server) pullNode(c *conversation, i *Issue) *node {
-	return &node{typ: "PullRequest", fields: object{"id": nodeID("PR", i.ID), "reviews": func(args map[string]any) (any, error) {
+	state := strings.ToUpper(i.State)
+	if i.Pull.Merged {
+		state = "MERGED"
+	}
+	return &node{typ: "PullRequest", fields: object{"id": nodeID("PR", i.ID), "state": state, "title": i.Title, "headRefOid": i.Pull.Head.SHA, "comments": func(args map[string]any) (any, error) {
+		var list []*node
+		for _, m := range visibleOf(s, i.Comments, func(*Comment) bool { return true }) {
+			edited := any(nil)
+			if m.UpdatedAt.After(m.CreatedAt) {
+				edited = stamp(m.UpdatedAt)
+			}
+			list = append(list, &node{typ: "IssueComment", fields: object{"id": nodeID("IC", m.ID), "fullDatabaseId": fmt.Sprint(m.ID), "body": m.Body, "lastEditedAt": edited,
+				"viewerDidAuthor": m.Author == c.account, "author": actorNode(m.Author)}})
+		}
+		return connection("IssueCommentConnection", list, args, keyOf), nil
+	}, "reviews": func(args map[string]any) (any, error) {
 		var list []*node
 		for _, r := range visibleOf(s, i.Pull.Reviews, func(r *Review) bool {
 			return r.Author == c.account || r.State != pendingState && s.visible(submission{r})

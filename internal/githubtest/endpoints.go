@@ -102,7 +102,6 @@ func endpoints() map[string]endpoint {
 		"issues/list-comments":                    {"", onIssue((*Server).listComments)},
 		"issues/list-comments-for-repo":           {"", (*Server).listAllComments},
 		"issues/create-comment":                   {"", onIssue(changing(unlocked("comment", (*Server).createComment)))},
-		"issues/get-comment":                      {"", onComment((*Server).getComment)},
 		"issues/update-comment":                   {"", onComment((*Server).updateComment)},
 		"issues/delete-comment":                   {"", onComment((*Server).deleteComment)},
 		"issues/list-labels-on-issue":             {"", onIssue((*Server).listIssueLabels)},

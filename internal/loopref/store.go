@@ -14,7 +14,7 @@ import (
 
 // GitHub is what the store needs of GitHub; *githubapi.Client has it.
 type GitHub interface {
-	FilesOnRefs(ctx context.Context, r githubapi.Repo, prefix, containing, file string) (githubapi.FilesOnRefs, error)
+	FilesOnRefs(ctx context.Context, r githubapi.Repo, q githubapi.RefQuery) (githubapi.FilesOnRefs, error)
 	GetFile(ctx context.Context, r githubapi.Repo, name, ref string) ([]byte, error)
 	CommitFiles(ctx context.Context, r githubapi.Repo, files []githubapi.Addition, message, parent string) (string, error)
 	MoveRef(ctx context.Context, r githubapi.Repo, repository, ref, before, after string) error
@@ -40,12 +40,12 @@ const (
 // again, and decide again.
 var ErrMoved = errors.New("another job has continued the loop at the same moment")
 
-// Load returns the newest loop of a pull request, nil if it never had one. What it returns
-// first continues at Start.
-func (s *Store) Load(ctx context.Context, number int) (*Log, error) {
-	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, refPrefix, strconv.Itoa(number)+"-", fileName)
+// Load returns the newest loop of a pull request, nil if it never had one, and how the pull
+// request stands.
+func (s *Store) Load(ctx context.Context, number int) (*Log, *githubapi.PullNow, error) {
+	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, githubapi.RefQuery{Prefix: refPrefix, Containing: strconv.Itoa(number) + "-", File: fileName, Pull: number})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.repository = found.Repository
 	var newest githubapi.FileOnRef
@@ -56,23 +56,23 @@ func (s *Store) Load(ctx context.Context, number int) (*Log, error) {
 		}
 	}
 	if ordinal == 0 {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, found.Pull, nil
 	}
 	text := []byte(newest.Text)
 	if newest.Truncated {
 		if text, err = s.GitHub.GetFile(ctx, s.Repo, fileName, newest.Commit); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	l, err := decode(text, s.name(newest.Ref), s.Secret)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", newest.Ref, err)
+		return nil, nil, fmt.Errorf("%s: %w", newest.Ref, err)
 	}
 	if loop := l.State.Loop(); loop.Issue != number || loop.Ordinal != ordinal || !strings.EqualFold(loop.Repository, s.Repo.String()) {
-		return nil, fmt.Errorf("%s: it has the log of another loop: %s#%d, loop %d", newest.Ref, loop.Repository, loop.Issue, loop.Ordinal)
+		return nil, nil, fmt.Errorf("%s: it has the log of another loop: %s#%d, loop %d", newest.Ref, loop.Repository, loop.Issue, loop.Ordinal)
 	}
 	l.Ref, l.Commit = newest.Ref, newest.Commit
-	return l, nil
+	return l, found.Pull, nil
 }
 
 // Begin returns the log of a new loop, which is written by its first Save. before is the
@@ -123,7 +123,7 @@ func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	}
 	// GitHub's words for a ref that has moved are not documented, and an answer may be lost: the ref
 	// itself shows what happened.
-	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, refPrefix, strings.TrimPrefix(l.Ref, refPrefix), "")
+	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, githubapi.RefQuery{Prefix: refPrefix, Containing: strings.TrimPrefix(l.Ref, refPrefix)})
 	if err != nil {
 		return moveErr
 	}
@@ -160,7 +160,7 @@ func (l *Log) headline() string {
 // Open returns the numbers of the pull requests whose newest loop has not ended. It reads what
 // the commits' messages say; Load finds out whether that is true.
 func (s *Store) Open(ctx context.Context) ([]int, error) {
-	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, refPrefix, "-", "")
+	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, githubapi.RefQuery{Prefix: refPrefix, Containing: "-"})
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,10 @@ func open(t *testing.T, secret string) (*loopref.Store, *githubtest.Git, *github
 	git.Commit("main", map[string]string{"README.md": "hello\n"}, "Begin")
 	clock := githubtest.NewVirtualClock(time.Time{})
 	f := githubtest.Fixture{Repo: githubtest.Repo{ID: 5, Owner: "octo", Name: "shop"}, Viewer: githubtest.Account{Login: "airlock[bot]", ID: 99}}
+	head := githubtest.Branch{Ref: "fix", SHA: git.SHA("main")}
+	for _, n := range []int{7, 8} {
+		f.Issues = append(f.Issues, &githubtest.Issue{Number: n, Title: "Count", State: "open", Pull: &githubtest.Pull{Head: head, Base: githubtest.Branch{Ref: "main", SHA: head.SHA}}})
+	}
 	server := githubtest.New(t, f, githubtest.Options{Clock: clock, Git: git})
 	client, err := githubapi.New(githubapi.Options{Clock: clock, Pace: githubapi.Unpaced(), Transport: server.Transport(), APIURL: server.APIURL(), Token: token.New("ghs_x", server.APIURL())})
 	if err != nil {
@@ -75,11 +79,11 @@ func event(t *testing.T, l *loopref.Log, e fixloop.Event) {
 func TestALogComesBackAsItWasWritten(t *testing.T) {
 	for _, secret := range []string{"", "correct horse"} {
 		s, git, _ := open(t, secret)
-		if none, err := s.Load(t.Context(), 7); none != nil || err != nil {
+		if none, _, err := s.Load(t.Context(), 7); none != nil || err != nil {
 			t.Fatalf("%+v, %v", none, err)
 		}
 		l := begin(t, s, nil)
-		got, err := s.Load(t.Context(), 7)
+		got, _, err := s.Load(t.Context(), 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +103,7 @@ func TestALogComesBackAsItWasWritten(t *testing.T) {
 		if md := git.Run("show", "refs/airlock/loops/7-1:log.md"); !strings.Contains(md, "FIXDONE-7-1") {
 			t.Errorf("log.md:\n%s", md)
 		}
-		if other, err := s.Load(t.Context(), 17); other != nil || err != nil {
+		if other, _, err := s.Load(t.Context(), 8); other != nil || err != nil {
 			t.Errorf("another pull request has the log: %+v, %v", other, err)
 		}
 	}
@@ -113,7 +117,7 @@ func TestOfTwoJobsOneWins(t *testing.T) {
 	errs := make([]error, jobs)
 	loaded := make([]*loopref.Log, jobs)
 	for i := range jobs {
-		l, err := s.Load(t.Context(), 7)
+		l, _, err := s.Load(t.Context(), 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +141,7 @@ func TestOfTwoJobsOneWins(t *testing.T) {
 			t.Errorf("job %d: %v", i, err)
 		}
 	}
-	got, err := s.Load(t.Context(), 7)
+	got, _, err := s.Load(t.Context(), 7)
 	if err != nil || won != 1 || len(got.Records) != 4 {
 		t.Errorf("%d jobs won, %v", won, err)
 	}
@@ -156,7 +160,7 @@ func TestALostAnswerIsNoLostLog(t *testing.T) {
 	if err := s.Save(t.Context(), l, began); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Load(t.Context(), 7)
+	got, _, err := s.Load(t.Context(), 7)
 	if err != nil || len(got.Records) != 4 {
 		t.Errorf("%v", err)
 	}
@@ -172,7 +176,7 @@ func TestTheNextLoopOfAPullRequest(t *testing.T) {
 	if numbers, err := s.Open(t.Context()); len(numbers) != 0 || err != nil {
 		t.Errorf("open: %v, %v", numbers, err)
 	}
-	before, err := s.Load(t.Context(), 7)
+	before, _, err := s.Load(t.Context(), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +184,7 @@ func TestTheNextLoopOfAPullRequest(t *testing.T) {
 	if second.Ref != "refs/airlock/loops/7-2" {
 		t.Errorf("ref %s", second.Ref)
 	}
-	got, err := s.Load(t.Context(), 7)
+	got, _, err := s.Load(t.Context(), 7)
 	if err != nil || got.State.Loop().Ordinal != 2 {
 		t.Errorf("%v", err)
 	}
@@ -219,7 +223,7 @@ func TestForgeriesAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, git, _ := open(t, c.secret)
 			forge(git, c.text)
-			if _, err := s.Load(t.Context(), 7); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, _, err := s.Load(t.Context(), 7); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
@@ -228,7 +232,7 @@ func TestForgeriesAreFound(t *testing.T) {
 		s, git, _ := open(t, "correct horse")
 		begin(t, s, nil)
 		git.Run("update-ref", "refs/airlock/loops/8-1", "refs/airlock/loops/7-1")
-		if _, err := s.Load(t.Context(), 8); !errors.Is(err, loopref.ErrForged) {
+		if _, _, err := s.Load(t.Context(), 8); !errors.Is(err, loopref.ErrForged) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -243,12 +247,12 @@ func TestALogThatWasSetBackIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	witness := "the newest state\n\n" + l.Witness() + "\n"
-	got, err := s.Load(t.Context(), 7)
+	got, _, err := s.Load(t.Context(), 7)
 	if err != nil || got.Check(witness) != nil || got.Check("no witness") != nil {
 		t.Fatalf("%v, %v", err, got.Check(witness))
 	}
 	git.Run("update-ref", l.Ref, strings.TrimSpace(old))
-	if got, err = s.Load(t.Context(), 7); err != nil {
+	if got, _, err = s.Load(t.Context(), 7); err != nil {
 		t.Fatal(err)
 	}
 	if err := got.Check(witness); !errors.Is(err, loopref.ErrRolledBack) {
