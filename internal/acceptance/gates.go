@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/text"
@@ -94,12 +95,9 @@ func nextStep(r Response) NextStep {
 	return Fix
 }
 
-// Passed reports whether the verdict and every gate let the task pass.
+// Passed reports whether the verdict is PASS and every gate lets the task pass.
 func (r Response) Passed() bool {
-	if r.NextStep != "" {
-		return r.NextStep == Done
-	}
-	return r.Verdict == VerdictPass
+	return r.Verdict == VerdictPass && !slices.ContainsFunc(r.Gates, func(g Gate) bool { return g.Status == Fail || g.Status == Blocked })
 }
 
 // judge asks the owner's judge, who gets the request and the response.

@@ -79,7 +79,7 @@ func (d *Document) isAbout(head string) bool { return head != "" && d.Head == he
 const maxCheckRun = 60_000
 
 func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
-	run := &safeoutput.CheckRun{Name: checkRunName(in.Job, in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
+	run := &safeoutput.CheckRun{Name: RunName("Airlock checks", in.Job, in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
 	if d.Failed() {
 		run.Conclusion = "failure"
 	}
@@ -107,10 +107,10 @@ func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
 	return run
 }
 
-// checkRunName gives jobs, and those of a matrix, check runs of different names. Of several
-// with one name, a branch's rules see only the newest, so that one job's success would
-// hide another's failure.
-func checkRunName(job string, leg int) string {
+// RunName gives jobs, and those of a matrix, check runs of different names, which begin
+// with title. Of several with one name, a branch's rules see only the newest, so that one
+// job's success would hide another's failure.
+func RunName(title, job string, leg int) string {
 	var parts []string
 	if job != "" {
 		parts = append(parts, short(job))
@@ -119,9 +119,9 @@ func checkRunName(job string, leg int) string {
 		parts = append(parts, strconv.Itoa(leg+1))
 	}
 	if len(parts) == 0 {
-		return "Airlock checks"
+		return title
 	}
-	return "Airlock checks (" + strings.Join(parts, ", ") + ")"
+	return title + " (" + strings.Join(parts, ", ") + ")"
 }
 
 // maxJob bounds a job's identity in a name, in characters.

@@ -31,6 +31,9 @@ type ChangeSet struct {
 	atHead func(path string, start, end int) (newStart, newEnd int, ok bool)
 }
 
+// Head returns the commit that people see, "" if there is none.
+func (c *ChangeSet) Head() string { return c.head }
+
 // ChangeSource describes where a ChangeSet comes from.
 type ChangeSource struct {
 	Root    string          // required; absolute: the work tree's root, or the directory to check

@@ -18,6 +18,7 @@ type Mode string
 const (
 	ModeAll     Mode = "all" // check, where the configuration asks for it, collect and apply, in this order
 	ModeCheck   Mode = "check"
+	ModeVerify  Mode = "verify"
 	ModeCollect Mode = "collect"
 	ModeApply   Mode = "apply"
 )
@@ -58,6 +59,8 @@ type Settings struct {
 	Changes, ChangesBase string
 	Findings             string   // the findings document of an earlier job; input findings
 	ReviewsOnly          bool     // input checks: of the checks, the reviews alone run
+	Request              string   // a validation request, as text; input request
+	Verdict              string   // the verdict document of an earlier job; input verdict
 	FailOn               FailOn   // input fail-on; default error
 	Staged               bool     // input staged: plan everything, apply nothing
 	Strict               bool     // input strict: unknown fields of an item are errors
@@ -84,7 +87,7 @@ type Settings struct {
 func ParseSettings(get func(name string) string) (Settings, error) {
 	in := inputs{get: get}
 	s := Settings{
-		Mode:        choice(&in, "mode", ModeAll, ModeCheck, ModeCollect, ModeApply),
+		Mode:        choice(&in, "mode", ModeAll, ModeCheck, ModeVerify, ModeCollect, ModeApply),
 		OutputFile:  in.text("output-file"),
 		AgentOutput: in.text("agent-output"),
 		Config:      in.get("config"),
@@ -93,6 +96,8 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 		ChangesBase: in.text("changes-base"),
 		Findings:    in.text("findings"),
 		ReviewsOnly: choice(&in, "checks", "as-configured", ReviewsOnly) == ReviewsOnly,
+		Request:     in.text("request"),
+		Verdict:     in.text("verdict"),
 		FailOn:      choice(&in, "fail-on", FailOnError, FailOnRejected, FailOnNever),
 		Staged:      in.truth("staged"),
 		Strict:      in.truth("strict"),

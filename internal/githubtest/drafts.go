@@ -65,7 +65,27 @@ func (s *Server) pullNode(c *conversation, i *Issue) *node {
 			list = append(list, s.listedReviewNode(i, r))
 		}
 		return connection("PullRequestReviewConnection", list, args, keyOf), nil
+	}, "closingIssuesReferences": func(args map[string]any) (any, error) {
+		var list []*node
+		for _, closed := range s.state.Issues {
+			if slices.Contains(i.Pull.Closes, closed.Number) {
+				list = append(list, s.closedIssueNode(closed))
+			}
+		}
+		return connection("IssueConnection", list, args, keyOf), nil
 	}}}
+}
+
+// closedIssueNode is an issue that a pull request closes.
+func (s *Server) closedIssueNode(i *Issue) *node {
+	fields := object{"id": nodeID("I", i.ID), "number": i.Number, "body": i.Body, "author": actorNode(i.Author), "editor": nil, "lastEditedAt": nil,
+		"repository": &node{typ: "Repository", fields: object{"nameWithOwner": s.state.Repo.Owner + "/" + s.state.Repo.Name}}}
+	for _, e := range i.Edits {
+		if e.Field == "body" {
+			fields["editor"], fields["lastEditedAt"] = actorNode(e.Editor), stamp(e.At)
+		}
+	}
+	return &node{typ: "Issue", fields: fields}
 }
 
 func (s *Server) listedReviewNode(i *Issue, r *Review) *node {

@@ -113,14 +113,16 @@ type Comment struct {
 
 // Pull is what a pull request has besides being an issue.
 type Pull struct {
-	Head     Branch         `json:"head"`
-	Base     Branch         `json:"base"`
-	Draft    bool           `json:"draft,omitempty"`
-	Merged   bool           `json:"merged,omitempty"`
-	Files    []File         `json:"files,omitempty"`   // files that the head changes
-	Earlier  []Revision     `json:"earlier,omitempty"` // earlier heads, which are still commits of the pull request
-	Asked    []string       `json:"asked,omitempty"`   // logins of the users who were asked for a review
-	Teams    []string       `json:"teams,omitempty"`   // slugs of the teams that were asked for a review
+	Head    Branch     `json:"head"`
+	Base    Branch     `json:"base"`
+	Draft   bool       `json:"draft,omitempty"`
+	Merged  bool       `json:"merged,omitempty"`
+	Files   []File     `json:"files,omitempty"`   // files that the head changes
+	Earlier []Revision `json:"earlier,omitempty"` // earlier heads, which are still commits of the pull request
+	// Closes are the numbers of the issues that the pull request closes.
+	Closes   []int          `json:"closes,omitempty"`
+	Asked    []string       `json:"asked,omitempty"` // logins of the users who were asked for a review
+	Teams    []string       `json:"teams,omitempty"` // slugs of the teams that were asked for a review
 	Reviews  []*Review      `json:"reviews,omitempty"`
 	Comments []*DiffComment `json:"comments,omitempty"`
 }

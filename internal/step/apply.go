@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/config"
@@ -14,11 +15,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
 // apply sends the agent's items, and those that Airlock itself makes of the checks (doc,
-// which may be nil), through both doors and performs what is left.
-func (s *step) apply(ctx context.Context, doc *checkreport.Document) error {
+// which may be nil) and of the verdict (which may be nil), through both doors and performs what is left.
+func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *verdictreport.Document) error {
 	cfg := s.gate.SafeOutputs()
 	if s.conn.Token.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged && !apply.MayLackToken(s.event) {
 		return exitcode.UsageError(errors.New("there is no token to write with: leave the input token at its default, or set staged: true to see the plan"))
@@ -26,7 +28,7 @@ func (s *step) apply(ctx context.Context, doc *checkreport.Document) error {
 	if err := doors.Identify(ctx, s.client, s.event, &s.eventRun, s.info); err != nil {
 		return err
 	}
-	collected, err := s.collected(ctx, doc != nil || s.settings.Mode == config.ModeAll && cfg.Checks.Given)
+	collected, err := s.collected(ctx, doc != nil || verdict != nil || s.settings.Mode == config.ModeAll && cfg.Checks.Given)
 	if err != nil {
 		return err
 	}
@@ -44,11 +46,18 @@ func (s *step) apply(ctx context.Context, doc *checkreport.Document) error {
 			return err
 		}
 	}
+	if verdict != nil {
+		r.Own = append(r.Own, s.gate.VerdictItems(verdict, s.event, doors.ItemsOf(s.deps.Getenv, s.deps.Version, s.event, s.eventRun))...)
+		s.addSummary(verdict.Summary(s.gate.CheckText(), cfg.Acceptance.RequireCriteria, action.MaxSummary))
+	}
 	rep, err := s.gate.Apply(ctx, collected, r)
 	if err != nil {
 		return err
 	}
-	return s.finish(rep)
+	if err := s.finish(rep); err != nil || verdict == nil || !verdict.Failed(cfg.Acceptance.RequireCriteria) {
+		return err
+	}
+	return s.failedVerdict(verdict)
 }
 
 // request returns what the gate needs besides the items, without code and own items.

@@ -84,16 +84,22 @@ func whyNoChecks(ev event.Event) string {
 	return fmt.Sprintf("the checks did not run: the event %q does not name the commits of pull request #%d, and checks out another branch by default. Run them on the event pull_request, or use mode check after checking out the pull request", ev.Name, ev.Number)
 }
 
-// check runs the six checks on the workspace.
-func (s *step) check(ctx context.Context) (*checkreport.Document, error) {
-	root, owner := s.env.Workspace, s.gate.SafeOutputs().Checks
-	owner.Phase.ReviewsOnly = owner.Phase.ReviewsOnly || s.settings.ReviewsOnly
+// changeSet finds out what the pull request changes.
+func (s *step) changeSet(ctx context.Context) (*checks.ChangeSet, error) {
+	root := s.env.Workspace
 	src := checks.ChangeSource{Root: root, Git: s.git, Event: s.event, Client: s.client, Log: s.info,
 		Exclude: doors.PathsBelow(root, root, outputDirName, s.settings.OutputFile, s.settings.AgentOutput, os.TempDir())}
 	if doors.KnowsCommits(s.event) {
 		src.Remote = s.remote
 	}
-	set, err := src.Find(ctx)
+	return src.Find(ctx)
+}
+
+// check runs the six checks on the workspace.
+func (s *step) check(ctx context.Context) (*checkreport.Document, error) {
+	root, owner := s.env.Workspace, s.gate.SafeOutputs().Checks
+	owner.Phase.ReviewsOnly = owner.Phase.ReviewsOnly || s.settings.ReviewsOnly
+	set, err := s.changeSet(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ const (
 	resultsFile     = "results.json"
 	planFile        = "plan.json"
 	findingsFile    = "findings.json"
+	verdictFile     = "verdict.json"
 )
 
 // outputDir is the directory for the step's files.

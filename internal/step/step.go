@@ -104,11 +104,18 @@ func (s *step) run(ctx context.Context) error {
 	if s.settings.Mode == config.ModeCollect {
 		return s.collect(ctx)
 	}
+	verdict, err := s.readVerdict()
+	if err != nil {
+		return err
+	}
+	if s.settings.Mode == config.ModeVerify {
+		return s.verify(ctx)
+	}
 	doc, err := s.findings(ctx)
 	if err != nil || s.settings.Mode == config.ModeCheck {
 		return s.withChecks(doc, err)
 	}
-	err = s.apply(ctx, doc)
+	err = s.apply(ctx, doc, verdict)
 	if doc != nil && s.settings.Mode == config.ModeAll && !s.checkRun {
 		s.annotateChecks(doc)
 	}
@@ -224,8 +231,11 @@ func (s *step) reportStop(err error) {
 		return
 	}
 	nothing := "Nothing was applied."
-	if s.settings.Mode == config.ModeCheck {
+	switch s.settings.Mode {
+	case config.ModeCheck:
 		nothing = "Nothing was checked."
+	case config.ModeVerify:
+		nothing = "Nothing was verified."
 	}
 	s.addSummary("## Airlock stopped\n\n" + nothing + "\n\n" + report.PlainBlock(err.Error()))
 }

@@ -32,8 +32,12 @@ type Config struct {
 	Changes checks.ChangeSource
 	// AllowCredentials runs commands although they can use credentials.
 	AllowCredentials bool
-	Evidence         string // the directory for evidence; "" keeps none
-	Parallel         int    // how many criteria are evaluated at the same time; 0: as many as there are processors
+	// Set is what changed, if that is known already; otherwise Changes finds it out.
+	Set      *checks.ChangeSet
+	Evidence string // the directory for evidence; "" keeps none
+	// Save keeps a file of evidence, instead of Evidence.
+	Save     func(name string, data []byte) error
+	Parallel int // how many criteria are evaluated at the same time; 0: as many as there are processors
 }
 
 // Deps are what a verification needs of the process.
@@ -50,6 +54,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error
 	w := newWorktree(cfg, deps)
 	defer w.close()
 	with := w.world()
+	with.Save = cfg.Save
 	if cfg.Evidence != "" {
 		dir, err := openEvidence(cfg.Evidence)
 		if err != nil {

@@ -81,6 +81,9 @@ func (w *worktree) close() {
 
 // findChanges finds out what changed. Where nothing can tell, nothing has.
 func (w *worktree) findChanges(ctx context.Context, cloned bool) (*checks.ChangeSet, error) {
+	if w.cfg.Set != nil {
+		return w.cfg.Set, nil
+	}
 	src := w.cfg.Changes
 	src.Root, src.Cloned, src.Git, src.Log = w.root, cloned, w.git, w.deps.Log
 	if w.cfg.Evidence != "" {

@@ -1,0 +1,250 @@
+package step
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/token"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
+	"github.com/agent-airlock/airlock/internal/verify"
+)
+
+// evidenceDirName is the directory for evidence, below that for the step's files.
+const evidenceDirName = "evidence"
+
+// criteria are the acceptance criteria of a pull request, and where they come from.
+type criteria struct {
+	request acceptance.Request
+	trust   acceptance.Trust
+	source  verdictreport.Source
+	issues  []verdictreport.Issue
+	notes   []string
+}
+
+// verify is mode verify: the acceptance criteria are verified on the workspace. The issue
+// is read first; then the token is dropped, before any code of the pull request runs.
+func (s *step) verify(ctx context.Context) error {
+	if s.deps.Image == ImageGate {
+		return exitcode.UsageError(errors.New("the image of the gate has no toolchains to verify with: use agent-airlock/airlock instead of agent-airlock/airlock/actions/gate for mode verify"))
+	}
+	c, err := s.criteria(ctx)
+	if err != nil {
+		return err
+	}
+	doc := &verdictreport.Document{Version: verdictreport.Version, Repository: s.event.Repo.FullName(), Source: c.source, Issues: c.issues, Criteria: []verdictreport.Criterion{}, Notes: c.notes}
+	if s.event.IsPull {
+		doc.Number = s.event.Number
+	}
+	if c.source != verdictreport.FromNowhere {
+		set, err := s.changeSet(ctx)
+		if err != nil {
+			return err
+		}
+		s.dropToken()
+		doc.Head = set.Head()
+		response, err := s.runVerification(ctx, c, set)
+		if err != nil {
+			return err
+		}
+		doc.Response = &response
+		for _, one := range c.request.Criteria {
+			doc.Criteria = append(doc.Criteria, verdictreport.Criterion{ID: one.ID, Description: one.Description, Hint: one.Hint})
+		}
+	}
+	doc.Mask(s.gate.Scanner().Mask)
+	return s.reportVerdict(doc)
+}
+
+// dropToken forgets the token and everything that could use it.
+func (s *step) dropToken() {
+	s.client, s.conn.Token = nil, token.Token{}
+}
+
+// runVerification verifies the criteria on the workspace.
+func (s *step) runVerification(ctx context.Context, c criteria, set *checks.ChangeSet) (acceptance.Response, error) {
+	_, variable := s.deps.Secrets.Token()
+	cfg := s.gate.SafeOutputs()
+	return verify.Run(ctx, verify.Config{
+		Request: c.request, Trust: c.trust, Dir: s.env.Workspace, Acceptance: cfg.Acceptance, Checks: cfg.Checks,
+		Changes: checks.ChangeSource{Event: s.event}, Set: set, Save: s.saveEvidence,
+	}, verify.Deps{
+		Deps: checks.Deps{Getenv: s.deps.Getenv, Environ: s.deps.Environ, Scanner: s.gate.Scanner(), Log: s.info, TokenVariable: variable},
+		Now:  time.Now, PathList: s.pathList(), Progress: s.logStep,
+	})
+}
+
+// saveEvidence keeps a file of evidence among the step's files.
+func (s *step) saveEvidence(name string, data []byte) error {
+	name = path.Join(evidenceDirName, name)
+	for i, r := range name {
+		if r != '/' {
+			continue
+		}
+		if err := s.workspace.Mkdir(path.Join(outputDirName, name[:i])); err != nil {
+			return err
+		}
+	}
+	_, err := s.out.WriteFile(name, data)
+	return err
+}
+
+// logStep logs a step of the verification.
+func (s *step) logStep(st acceptance.Step) {
+	line := s.gate.OneLine(st.Text)
+	if st.Status != "" {
+		line = fmt.Sprintf("%s (%.1f s)", st.Status, st.Elapsed.Seconds())
+	}
+	if st.Criterion != "" {
+		line = s.gate.OneLine(st.Criterion) + ": " + line
+	}
+	s.info(line)
+}
+
+// criteria returns those of the input request, else those of the issues that the pull
+// request closes.
+func (s *step) criteria(ctx context.Context) (criteria, error) {
+	if s.settings.Request != "" {
+		req, err := acceptance.ReadRequest([]byte(s.settings.Request))
+		var invalid *acceptance.InvalidError
+		if errors.As(err, &invalid) {
+			return criteria{}, exitcode.UsageError(fmt.Errorf("input request: %w\n'airlock schema validation-request' shows what is expected", err))
+		}
+		return criteria{request: req, trust: acceptance.Owner, source: verdictreport.FromWorkflow}, err
+	}
+	if !s.event.IsPull {
+		return criteria{source: verdictreport.FromNowhere, notes: []string{fmt.Sprintf("The event %q is not about a pull request, so no issue states criteria; name them by the input request.", s.event.Name)}}, nil
+	}
+	if s.client == nil {
+		return criteria{}, exitcode.UsageError(errors.New("there is no token to read the issue with: leave the input token at its default, with the permissions 'issues: read' and 'pull-requests: read', or give the criteria by the input request"))
+	}
+	issues, total, err := s.client.ClosingIssues(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, s.event.Number)
+	if err != nil {
+		return criteria{}, exitcode.FailedError(err)
+	}
+	return s.criteriaOf(issues, total)
+}
+
+// criteriaOf returns the criteria that issues state. What cannot be read blocks.
+func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria, error) {
+	c := criteria{source: verdictreport.FromNowhere}
+	if more := total - len(issues); more > 0 {
+		c.notes = append(c.notes, fmt.Sprintf("The pull request closes %d more issues, whose criteria are not read.", more))
+	}
+	var list []acceptance.Criterion
+	task := ""
+	for _, issue := range issues {
+		if !strings.EqualFold(issue.Repo, s.event.Repo.FullName()) {
+			c.notes = append(c.notes, fmt.Sprintf("The issue %s#%d is another repository's; its criteria are not read.", issue.Repo, issue.Number))
+			continue
+		}
+		stated, err := acceptance.FromIssue(issue.Body)
+		if err != nil { // an empty hint is blocked
+			c.notes = append(c.notes, fmt.Sprintf("The criteria of #%d cannot be read: %v.", issue.Number, err))
+			stated = []acceptance.IssueCriterion{{Criterion: acceptance.Criterion{ID: "unreadable", Description: fmt.Sprintf("The criteria of #%d can be read", issue.Number)}}}
+		}
+		if len(stated) == 0 {
+			continue
+		}
+		origin := verdictreport.Issue{Number: issue.Number, Author: issue.Author.Login, EditedBy: issue.Editor.Login}
+		if !issue.EditedAt.IsZero() {
+			origin.EditedAt = issue.EditedAt.UTC().Format(time.RFC3339)
+		}
+		c.issues = append(c.issues, origin)
+		for _, one := range stated {
+			if len(c.issues) > 1 { // ids count anew in each issue
+				one.ID = fmt.Sprintf("%d/%s", issue.Number, one.ID)
+			}
+			list = append(list, one.Criterion)
+		}
+		if task == "" {
+			task = "issue-" + strconv.Itoa(issue.Number)
+		}
+	}
+	if len(list) == 0 {
+		return c, nil
+	}
+	var err error
+	if c.request, err = acceptance.IssueRequest(task, list); err != nil {
+		return c, exitcode.UsageError(fmt.Errorf("the criteria of the issue: %w", err))
+	}
+	c.trust, c.source = acceptance.Stranger, verdictreport.FromIssue
+	return c, nil
+}
+
+// reportVerdict writes the verdict document, and reports it in log, summary and outputs.
+func (s *step) reportVerdict(doc *verdictreport.Document) error {
+	var file bytes.Buffer
+	if err := doc.Write(&file); err != nil {
+		return exitcode.FailedError(err)
+	}
+	name, err := s.out.WriteFile(verdictFile, file.Bytes())
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	required := s.gate.SafeOutputs().Acceptance.RequireCriteria
+	s.info("Airlock acceptance: " + doc.Headline())
+	s.addSummary(doc.Summary(s.gate.CheckText(), required, action.MaxSummary))
+	if err := s.setVerdictOutputs(doc, name); err != nil {
+		return exitcode.FailedError(err)
+	}
+	if doc.Failed(required) {
+		return s.failedVerdict(doc)
+	}
+	return nil
+}
+
+// failedVerdict shows why the verdict fails the step, unless no finding does.
+func (s *step) failedVerdict(doc *verdictreport.Document) error {
+	level := action.Error
+	if s.settings.FailOn == config.FailOnNever {
+		level = action.Warning
+	}
+	s.runner.Annotate(action.Annotation{Level: level, Title: "Airlock acceptance", Message: doc.Headline()})
+	if s.settings.FailOn == config.FailOnNever {
+		return nil
+	}
+	return exitcode.ErrFindings
+}
+
+// setVerdictOutputs sets the outputs about the verdict.
+func (s *step) setVerdictOutputs(doc *verdictreport.Document, file string) error {
+	verdict := ""
+	if doc.Response != nil {
+		verdict = string(doc.Response.Verdict)
+	}
+	return s.setOutputs(report.Output{Name: "verdict", Value: verdict}, report.Output{Name: "verdict-file", Value: file})
+}
+
+// readVerdict reads the verdict document that the input verdict names; nil if there is
+// none.
+func (s *step) readVerdict() (*verdictreport.Document, error) {
+	if s.settings.Verdict == "" {
+		return nil, nil
+	}
+	if s.settings.Mode != config.ModeApply && s.settings.Mode != config.ModeAll {
+		return nil, exitcode.UsageError(fmt.Errorf("input verdict: mode %s does not report it; use it with mode apply", s.settings.Mode))
+	}
+	f, err := s.openInput("verdict", s.settings.Verdict)
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	defer f.Close()
+	doc, err := s.gate.ReadVerdict(f, s.settings.Verdict, s.event)
+	if err != nil {
+		return nil, exitcode.UsageError(fmt.Errorf("input verdict: %w", err))
+	}
+	return doc, s.setVerdictOutputs(doc, s.settings.Verdict)
+}

@@ -1,0 +1,181 @@
+// Package verdictreport reports an acceptance verdict: as the document that one job passes
+// to another, to people in a summary and a comment, and as Airlock's own items, which go
+// through both doors like any other.
+package verdictreport
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// Version is the version of the document's form. Members are added, never renamed.
+const Version = 1
+
+// Schema is the name of the document's published schema.
+const Schema = "verdict.json"
+
+// MaxBytes bounds a document that is read.
+const MaxBytes = 16 << 20
+
+// Source is where the criteria come from.
+type Source string
+
+// The sources.
+const (
+	FromWorkflow Source = "workflow" // a request in the workflow
+	FromIssue    Source = "issue"    // the issues that the pull request closes
+	FromNowhere  Source = "none"     // there are no criteria
+)
+
+// Document is a verdict, in its documented JSON form. Every text in it may be a stranger's.
+type Document struct {
+	Version    int         `json:"version"`
+	Repository string      `json:"repository,omitempty"` // owner/name
+	Number     int         `json:"pull_request,omitempty"`
+	Head       string      `json:"head_sha,omitempty"` // the commit that was verified
+	Source     Source      `json:"source"`
+	Issues     []Issue     `json:"issues,omitempty"`
+	Criteria   []Criterion `json:"criteria"`
+	// Response is nil if there are no criteria.
+	Response *acceptance.Response `json:"response,omitempty"`
+	Notes    []string             `json:"notes,omitempty"`
+}
+
+// Issue is an issue that states criteria.
+type Issue struct {
+	Number   int    `json:"number"`
+	Author   string `json:"author,omitempty"`
+	EditedBy string `json:"edited_by,omitempty"` // who edited it last; "" if nobody has
+	EditedAt string `json:"edited_at,omitempty"` // RFC 3339
+}
+
+// Criterion is what a criterion says.
+type Criterion struct {
+	ID          string `json:"id"`
+	Description string `json:"description"`
+	Hint        string `json:"hint,omitempty"`
+}
+
+// Passed reports whether the verdict is PASS and every gate lets pass.
+func (d *Document) Passed() bool { return d.Response != nil && d.Response.Passed() }
+
+// Failed reports whether the verdict fails the pull request. Where there are no criteria,
+// that is what required decides.
+func (d *Document) Failed(required bool) bool {
+	if d.Response == nil {
+		return required
+	}
+	return !d.Passed()
+}
+
+// Read reads a document that another job has left. It is untrusted: one that does not
+// conform to the published schemas, or contradicts itself, is an error that describes what
+// is wrong. The outcome that it reports is the other job's claim.
+func Read(r io.Reader) (*Document, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > MaxBytes {
+		return nil, fmt.Errorf("it is larger than %d MiB, the limit of a verdict", MaxBytes>>20)
+	}
+	if place, twice := schema.Duplicate(raw); twice {
+		return nil, fmt.Errorf("an object in it has two members of one name: %s", place)
+	}
+	if !jsontext.Value(raw).IsValid() {
+		return nil, errors.New("it is not JSON in UTF-8")
+	}
+	s, ok := schema.Published(Schema, "")
+	if !ok {
+		return nil, errors.New("there is no schema " + Schema)
+	}
+	violations, err := s.Validate(raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(violations) > 0 {
+		return nil, errors.New("it is not a verdict, as 'airlock schema verdict' describes it: " + (&acceptance.InvalidError{Violations: violations[:min(len(violations), 10)]}).Error())
+	}
+	var d struct {
+		Document
+		Response json.RawMessage `json:"response"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, fmt.Errorf("it is not a verdict: %w", err)
+	}
+	if d.Response != nil {
+		response, err := acceptance.ReadResponse(d.Response)
+		if err != nil {
+			return nil, fmt.Errorf("its response is not valid: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+		d.Document.Response = &response
+	}
+	if err := d.contradiction(); err != nil {
+		return nil, fmt.Errorf("it contradicts itself, so nothing in it counts; verify again: %w", err)
+	}
+	return &d.Document, nil
+}
+
+// contradiction returns the first way in which the document contradicts itself.
+func (d *Document) contradiction() error {
+	if (d.Source == FromNowhere) != (d.Response == nil) || (d.Response == nil) != (len(d.Criteria) == 0) {
+		return errors.New("it has a verdict without criteria, or criteria without a verdict")
+	}
+	if d.Response == nil {
+		return nil
+	}
+	judged := map[string]bool{}
+	for _, r := range d.Response.Results {
+		judged[r.ID] = true
+	}
+	if len(judged) != len(d.Criteria) {
+		return fmt.Errorf("it has %d criteria, and results for %d", len(d.Criteria), len(judged))
+	}
+	for _, c := range d.Criteria {
+		if !judged[c.ID] {
+			return fmt.Errorf("the criterion %s has no result", schema.Quote(c.ID))
+		}
+	}
+	return nil
+}
+
+// Write writes the document as indented JSON.
+func (d *Document) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
+}
+
+// Mask passes every text that people and programs wrote through f, which masks secrets.
+func (d *Document) Mask(f func(string) string) {
+	for i := range d.Criteria {
+		c := &d.Criteria[i]
+		c.Description, c.Hint = f(c.Description), f(c.Hint)
+	}
+	for i := range d.Notes {
+		d.Notes[i] = f(d.Notes[i])
+	}
+	r := d.Response
+	if r == nil {
+		return
+	}
+	r.Reasoning = f(r.Reasoning)
+	for i := range r.Results {
+		r.Results[i].Evidence, r.Results[i].Remediation = f(r.Results[i].Evidence), f(r.Results[i].Remediation)
+	}
+	for i := range r.Claims {
+		r.Claims[i].Claim, r.Claims[i].Evidence = f(r.Claims[i].Claim), f(r.Claims[i].Evidence)
+	}
+	for i := range r.Gates {
+		r.Gates[i].Evidence = f(r.Gates[i].Evidence)
+	}
+}

@@ -1,0 +1,46 @@
+package verdictreport
+
+import (
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// name is the name by which later workflow runs find the comment and the check run.
+const name = "acceptance"
+
+// maxCheckRun bounds the text of a check run, in UTF-16 units: GitHub's limit is 65,535,
+// and a footer is added.
+const maxCheckRun = 60_000
+
+// Items returns the verdict as Airlock's own items: a check run, and one comment that
+// later workflow runs update. Without criteria there is neither, unless they are required;
+// a comment that an earlier push left is updated.
+func (d *Document) Items(in checkreport.ItemsInput, required bool) []intake.OwnItem {
+	var items []intake.OwnItem
+	if in.Comment {
+		comment := &safeoutput.StickyComment{Name: name, Body: d.Comment(in.SafeText, required, in.Head, in.SummaryURL), OnlyUpdate: d.Response == nil && !required}
+		items = append(items, intake.OwnItem{Item: comment, Stable: name})
+	}
+	if in.CheckRun && in.Head != "" && (d.Response != nil || required) {
+		items = append(items, intake.OwnItem{Item: d.checkRun(in, required), Stable: name})
+	}
+	return items
+}
+
+// checkRun returns the check run: PASS is success, and anything else failure. It is never
+// neutral, which a required check takes for success.
+func (d *Document) checkRun(in checkreport.ItemsInput, required bool) *safeoutput.CheckRun {
+	run := &safeoutput.CheckRun{Name: checkreport.RunName("Airlock acceptance", in.Job, in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
+	if d.Failed(required) {
+		run.Conclusion = "failure"
+	}
+	if d.isStale(in.Head) {
+		run.Conclusion, run.Title = "failure", staleTitle+run.Title
+	}
+	p := &page{d: d, safe: in.SafeText, stale: d.isStale(in.Head)}
+	p.all("###", required)
+	run.Summary, _ = markdown.Cut(p.b.String(), maxCheckRun, "*The rest was cut: the job summary has it.*")
+	return run
+}

@@ -1,0 +1,202 @@
+package verdictreport
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Limits of a text for people. The document contains everything.
+const (
+	maxRows    = 100
+	maxCell    = 300    // characters
+	maxComment = 30_000 // UTF-16 units
+)
+
+// Headline sums the verdict up in one line, without a stranger's text.
+func (d *Document) Headline() string {
+	if d.Response == nil {
+		return "no acceptance criteria"
+	}
+	count := map[acceptance.Status]int{}
+	for _, r := range d.Response.Results {
+		count[r.Status]++
+	}
+	line := fmt.Sprintf("%s, %d of %d criteria verified", d.Response.Verdict, count[acceptance.Pass], len(d.Response.Results))
+	if d.Response.Verdict == acceptance.VerdictPass && !d.Passed() {
+		line += ", and a gate does not let pass"
+	}
+	return line
+}
+
+// Summary returns the job summary: the verdict, and each criterion in a table, at most
+// limit bytes.
+func (d *Document) Summary(safe checkreport.SafeText, required bool, limit int) string {
+	p := &page{d: d, safe: safe}
+	p.all("##", required)
+	out, _ := markdown.Cut(p.b.String(), limit/3, "*The rest was cut: a job summary is limited in size. The verdict document contains everything.*")
+	return out
+}
+
+// Comment returns the text of the one comment on a pull request.
+func (d *Document) Comment(safe checkreport.SafeText, required bool, head, summaryURL string) string {
+	p := &page{d: d, safe: safe, stale: d.isStale(head)}
+	p.all("###", required)
+	if summaryURL != "" && d.Response != nil {
+		p.printf("\n[The job summary](%s) has the same, and the job the evidence.\n", summaryURL)
+	}
+	out, _ := markdown.Cut(p.b.String(), maxComment, "*The rest was cut: the job summary has it.*")
+	return out
+}
+
+// isStale reports whether the verdict is about another commit than head.
+func (d *Document) isStale(head string) bool {
+	return d.Response != nil && head != "" && d.Head != head
+}
+
+// staleTitle stands before the headline of a verdict about another commit.
+const staleTitle = "another commit was verified: "
+
+// page writes Markdown.
+type page struct {
+	d     *Document
+	safe  checkreport.SafeText
+	stale bool // another commit was verified
+	b     strings.Builder
+}
+
+func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.b, format, args...) }
+
+// text returns a stranger's text as Markdown that shows it.
+func (p *page) text(s string) string {
+	return markdown.EscapeText(p.safe.Line(text.Truncate(s, maxCell)))
+}
+
+func (p *page) all(level string, required bool) {
+	icon, headline := "✅", p.d.Headline()
+	switch {
+	case p.stale:
+		icon, headline = "❌", staleTitle+headline
+	case p.d.Failed(required):
+		icon = "❌"
+	case p.d.Response == nil:
+		icon = "⏭️"
+	}
+	p.printf("%s %s Airlock acceptance: %s\n\n", level, icon, headline)
+	if p.d.Response == nil {
+		p.none(required)
+		return
+	}
+	if len(p.d.Head) >= 7 {
+		p.printf("Verified commit %s.", markdown.CodeSpan(p.d.Head[:7]))
+	}
+	if p.stale {
+		p.b.WriteString(" That is not the pull request's head, so the verdict does not count for it.")
+	}
+	p.origin()
+	p.table()
+	p.claims()
+	p.notes()
+}
+
+// notes lists what else a reader has to know.
+func (p *page) notes() {
+	if len(p.d.Notes) == 0 {
+		return
+	}
+	p.b.WriteString("\n")
+	for _, note := range p.d.Notes {
+		p.printf("- %s\n", p.text(note))
+	}
+}
+
+// none says what to do where there are no criteria.
+func (p *page) none(required bool) {
+	p.b.WriteString("Neither the workflow nor an issue that the pull request closes states acceptance criteria.")
+	if required {
+		p.b.WriteString(" They are required: add a task list under the heading \"Acceptance criteria\" to the issue, and close the issue by the pull request (`Closes #1`).")
+	}
+	p.b.WriteString("\n")
+	p.notes()
+}
+
+// origin says where the criteria come from, and who changed them last.
+func (p *page) origin() {
+	for _, i := range p.d.Issues {
+		switch {
+		case i.EditedBy != "":
+			p.printf(" The criteria are those of #%d, last edited by %s", i.Number, p.text(i.EditedBy))
+			if i.EditedAt != "" {
+				p.printf(" at %s", p.text(i.EditedAt))
+			}
+			p.b.WriteString(".")
+		case i.Author != "":
+			p.printf(" The criteria are those of #%d, by %s.", i.Number, p.text(i.Author))
+		default:
+			p.printf(" The criteria are those of #%d.", i.Number)
+		}
+	}
+	if p.d.Source == FromWorkflow {
+		p.b.WriteString(" The criteria are those of the workflow.")
+	}
+	p.b.WriteString("\n\n")
+}
+
+// icon marks a status; the word comes after it.
+func icon(s acceptance.Status) string {
+	switch s {
+	case acceptance.Pass:
+		return "✅"
+	case acceptance.Fail:
+		return "❌"
+	case acceptance.Skip:
+		return "⏭️"
+	}
+	return "⚠️"
+}
+
+// table writes each criterion, those that did not pass first.
+func (p *page) table() {
+	says := map[string]string{}
+	for _, c := range p.d.Criteria {
+		says[c.ID] = c.Description
+	}
+	var rows, passed [][]string
+	for _, r := range p.d.Response.Results {
+		evidence := p.text(r.Evidence)
+		if r.Remediation != "" && r.Status != acceptance.Pass {
+			evidence += " **" + p.text(r.Remediation) + "**"
+		}
+		row := []string{icon(r.Status) + " " + string(r.Status), p.text(r.ID), p.text(says[r.ID]), evidence}
+		if r.Status == acceptance.Pass {
+			passed = append(passed, row)
+		} else {
+			rows = append(rows, row)
+		}
+	}
+	rows = append(rows, passed...)
+	more := len(rows) - maxRows
+	p.b.WriteString(markdown.Table([]string{"Result", "Id", "Criterion", "Evidence"}, rows[:min(len(rows), maxRows)]))
+	if more > 0 {
+		p.printf("\nand %d more\n", more)
+	}
+}
+
+// claims lists the claims and gates that do not hold.
+func (p *page) claims() {
+	for _, c := range p.d.Response.Claims {
+		if c.Status == acceptance.Fail {
+			p.printf("\n- ❌ The claim “%s” does not hold: %s", p.text(c.Claim), p.text(c.Evidence))
+		}
+	}
+	for _, g := range p.d.Response.Gates {
+		if g.Number == 3 {
+			p.printf("\n- %s %s", icon(g.Status), p.text(g.Evidence))
+		}
+	}
+	p.b.WriteString("\n")
+}
