@@ -12,11 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/verify"
 )
 
 // newBuiltIn returns the command by which a worker carries out an agent that is built in,
@@ -28,6 +30,8 @@ func newBuiltIn(env Environment) *cobra.Command {
 		Use: "builtin NAME", Short: "Carry out an agent that is built in", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch args[0] {
+			case agents.Acceptance:
+				return builtInAcceptance(cmd.Context(), env, configFile)
 			case agents.PhaseValidation:
 				return builtInValidation(cmd.Context(), env, configFile)
 			case agents.CollectOutput:
@@ -51,6 +55,39 @@ func builtInValidation(ctx context.Context, env Environment, configFile string) 
 		return err
 	}
 	_, err = env.Stdout.Write(out.Bytes())
+	return err
+}
+
+// builtInAcceptance is 'airlock verify --request -' for a stranger: a command has to be one
+// that the owner configured, and an address one that the owner allows (rule R11).
+func builtInAcceptance(ctx context.Context, env Environment, configFile string) error {
+	f := verifyFlags{request: "-", config: configFile}
+	cfg, err := loadConfig(env, configFile)
+	if err != nil {
+		return err
+	}
+	gate, err := newGate(env, cfg, false, ownRepository(env))
+	if err != nil {
+		return err
+	}
+	req, err := f.readRequest(env, "standard input", "-")
+	if err != nil {
+		return err
+	}
+	what, err := f.about(req, gate)
+	if err != nil {
+		return err
+	}
+	what.Trust = acceptance.Stranger
+	response, err := verify.Run(ctx, what, verifyDeps(env, gate))
+	if err != nil {
+		return err
+	}
+	raw, err := response.Encode()
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	_, err = env.Stdout.Write(raw)
 	return err
 }
 
@@ -108,6 +145,7 @@ func linesOf(raw json.RawMessage) (io.Reader, error) {
 func builtInRules(root string, owner config.SafeOutputs) map[string]func([]byte) []schema.Violation {
 	return map[string]func([]byte) []schema.Violation{
 		agents.PhaseValidation: func(parameters []byte) []schema.Violation { return validationRule(parameters, root, owner.Checks) },
+		agents.Acceptance:      func(parameters []byte) []schema.Violation { return acceptanceRule(parameters, root) },
 		agents.CollectOutput:   collectionRule,
 	}
 }
@@ -132,9 +170,27 @@ func validationRule(parameters []byte, root string, owner config.Checks) (violat
 		}
 	}
 	if !isBelow(root, in.WorkingDirectory) {
-		violations = append(violations, schema.Violation{Path: "$.working_directory", Message: schema.Quote(in.WorkingDirectory) + " is not a directory below the server's root", SchemaPath: "properties.working_directory"})
+		violations = append(violations, notBelow("working_directory", in.WorkingDirectory))
 	}
 	return violations
+}
+
+func notBelow(member, dir string) schema.Violation {
+	return schema.Violation{Path: "$." + member, Message: schema.Quote(dir) + " is not a directory below the server's root", SchemaPath: "properties." + member}
+}
+
+func acceptanceRule(parameters []byte, root string) []schema.Violation {
+	req, err := acceptance.ReadRequest(parameters)
+	var invalid *acceptance.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return invalid.Violations
+	case err != nil:
+		return []schema.Violation{{Path: "$", Message: err.Error()}}
+	case req.Worktree != "" && !isBelow(root, req.Worktree):
+		return []schema.Violation{notBelow("worktree_path", req.Worktree)}
+	}
+	return nil
 }
 
 // isBelow reports whether a directory is root or below it, with every symbolic link
