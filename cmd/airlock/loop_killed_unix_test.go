@@ -1,0 +1,162 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// killedLoop is a project whose tests fail twice, and a fixer that mends one failure at a
+// time. Each command takes a moment, so that kills hit it.
+var killedLoop = map[string]string{
+	"package.json": `{"name": "shop"}`,
+	"a.js":         "exports.a = 1;\n",
+	"test.sh":      "sleep 0.1\nif grep -n BUG a.js; then exit 1; fi\n",
+	"../checks.yml": "checks:\n  format-command: test -f a.js\n  lint-command: test -f a.js\n" +
+		"  build-command: test -f a.js\n  test-command: sh test.sh\n",
+	"../half.sh": "sleep 0.1\nawk '/BUG/ && !done { done = 1; next } 1' a.js > fixed\nsleep 0.1\ncat fixed > a.js\nrm fixed\n",
+}
+
+const brokenLoop = "exports.a = 1;\n// BUG one\n// BUG two\n"
+
+// loopPlace is a work tree in which loops are killed.
+type loopPlace struct {
+	t         *testing.T
+	base, dir string
+	env       []string
+}
+
+func newLoopPlace(t *testing.T) loopPlace {
+	t.Helper()
+	base := t.TempDir()
+	for _, dir := range []string{filepath.Dir(base), base} {
+		if err := os.Chmod(dir, 0o711); err != nil { // root's commands run as another user
+			t.Fatal(err)
+		}
+	}
+	p := loopPlace{t, base, filepath.Join(base, "repo"), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "TMPDIR=" + filepath.Join(base, "tmp")}}
+	for _, dir := range []string{"repo", "tmp", "home"} {
+		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range killedLoop {
+		p.write(name, content)
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x"}} {
+		if out, err := exec.Command("git", append([]string{"-C", p.dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	p.write("a.js", brokenLoop)
+	return p
+}
+
+func (p loopPlace) write(name, content string) {
+	p.t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// start returns the command that begins the loop or goes on with it.
+func (p loopPlace) start(stderr *bytes.Buffer) *exec.Cmd {
+	cmd := exec.Command(binary, "loop", "start", "--issue", "7", "--config", filepath.Join(p.base, "checks.yml"), "--fixer", "sh "+filepath.Join(p.base, "half.sh"))
+	cmd.Dir, cmd.Env, cmd.Stderr = p.dir, p.env, stderr
+	return cmd
+}
+
+// times are what may differ between a loop that was killed and one that was not.
+var times = regexp.MustCompile(`\d{8}T\d{6}Z`)
+
+// log returns what the loop's messages say, without their times.
+func (p loopPlace) log() (lines []string) {
+	p.t.Helper()
+	cmd := exec.Command(binary, "loop", "log", "--issue", "7", "--json")
+	cmd.Dir, cmd.Env = p.dir, p.env
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatalf("airlock loop log: %v", err)
+	}
+	var log struct {
+		Outcome  string           `json:"outcome"`
+		Messages []map[string]any `json:"messages"`
+	}
+	if err := json.Unmarshal(out, &log); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range log.Messages {
+		delete(m, "time")
+		delete(m, "elapsed_seconds")
+		raw, err := json.Marshal(m)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		lines = append(lines, times.ReplaceAllString(string(raw), "TIME"))
+	}
+	return append(lines, log.Outcome)
+}
+
+// TestLoopKilled kills loops at random moments and starts them again: their logs must be
+// those of a loop that nobody disturbed.
+func TestLoopKilled(t *testing.T) {
+	t.Parallel()
+	var stderr bytes.Buffer
+	calm := newLoopPlace(t)
+	if err := calm.start(&stderr).Run(); err != nil {
+		t.Fatalf("without a kill: %v\n%s", err, stderr.String())
+	}
+	want := calm.log()
+	kills := 4
+	if factor, err := strconv.Atoi(os.Getenv("AIRLOCK_CHAOS")); err == nil {
+		kills *= factor
+	}
+	seed := uint64(0)
+	for kills > 0 {
+		seed++
+		random := rand.New(rand.NewPCG(seed, 7))
+		p := newLoopPlace(t)
+		var errs bytes.Buffer
+		for ended := false; !ended; {
+			cmd := p.start(&errs)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			end := make(chan error, 1)
+			go func() { end <- cmd.Wait() }()
+			moment := time.Hour
+			if kills > 0 {
+				moment = time.Duration(random.Int64N(int64(1500 * time.Millisecond)))
+			}
+			select {
+			case err := <-end:
+				if ended = true; err != nil {
+					t.Fatalf("seed %d: it ended with %v\n%s", seed, err, errs.String())
+				}
+			case <-time.After(moment):
+				kills--
+				_ = cmd.Process.Kill()
+				<-end
+				fmt.Fprintf(&errs, "--- killed after %s\n", moment)
+			}
+		}
+		if diff := cmp.Diff(want, p.log()); diff != "" {
+			t.Errorf("seed %d: the log (-calm +killed):\n%s\n%s", seed, diff, errs.String())
+		}
+		if got, err := os.ReadFile(filepath.Join(p.dir, "a.js")); err != nil || string(got) != killedLoop["a.js"] {
+			t.Errorf("seed %d: a.js is %q, %v", seed, got, err)
+		}
+	}
+}
