@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,7 +85,7 @@ var times = regexp.MustCompile(`\d{8}T\d{6}Z`)
 // log returns what the loop's messages say, without their times.
 func (p loopPlace) log() (lines []string) {
 	p.t.Helper()
-	cmd := exec.Command(binary, "loop", "log", "--issue", "7", "--json")
+	cmd := exec.Command(binary, "loop", "log", "--issue", "7", "--ordinal", "1", "--json")
 	cmd.Dir, cmd.Env = p.dir, p.env
 	out, err := cmd.Output()
 	if err != nil {
@@ -107,6 +108,33 @@ func (p loopPlace) log() (lines []string) {
 		lines = append(lines, times.ReplaceAllString(string(raw), "TIME"))
 	}
 	return append(lines, log.Outcome)
+}
+
+// assertNoOrphans waits until nothing runs any more that a loop has started: all of it has
+// the place's name among its arguments or is in one of its directories.
+func (p loopPlace) assertNoOrphans() {
+	p.t.Helper()
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		return // the system lists no processes this way
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		var left []string
+		all, _ := filepath.Glob("/proc/[0-9]*")
+		for _, process := range all {
+			line, _ := os.ReadFile(filepath.Join(process, "cmdline"))
+			dir, _ := os.Readlink(filepath.Join(process, "cwd"))
+			if strings.Contains(string(line), p.base) || strings.HasPrefix(dir, p.base) {
+				left = append(left, strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Errorf("these go on: %q", left)
+			return
+		}
+	}
 }
 
 // TestLoopKilled kills loops at random moments and starts them again: their logs must be
@@ -155,6 +183,7 @@ func TestLoopKilled(t *testing.T) {
 		if diff := cmp.Diff(want, p.log()); diff != "" {
 			t.Errorf("seed %d: the log (-calm +killed):\n%s\n%s", seed, diff, errs.String())
 		}
+		p.assertNoOrphans()
 		if got, err := os.ReadFile(filepath.Join(p.dir, "a.js")); err != nil || string(got) != killedLoop["a.js"] {
 			t.Errorf("seed %d: a.js is %q, %v", seed, got, err)
 		}

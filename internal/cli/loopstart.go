@@ -95,7 +95,11 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 		st.Close()
 		return exitcode.FailedError(err)
 	}
-	resumed := err == nil && l.State.Outcome() == fixloop.Running
+	resumed, err := loops.NewBook(st).IsOpen(ctx, l)
+	if err != nil {
+		st.Close()
+		return exitcode.FailedError(err)
+	}
 	if !resumed {
 		l.ID = loops.NextID(repository, f.issue, l.State.Loop().Ordinal)
 	}

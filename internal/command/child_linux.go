@@ -18,8 +18,14 @@ import (
 // with which Run starts this program a second time: then this process becomes the
 // program that Run was asked for, and EnterChild never returns.
 func EnterChild(args []string) {
-	if len(args) != 3 || args[1] != childFlag && args[1] != superviseFlag {
+	if len(args) != 3 || args[1] != childFlag && args[1] != superviseFlag && args[1] != guardFlag {
 		return
+	}
+	if args[1] == guardFlag {
+		if err := guard(args[2]); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	runtime.LockOSThread() // what is set below belongs to the thread that becomes the program
 	fd, err := strconv.Atoi(args[2])

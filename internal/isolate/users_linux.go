@@ -59,11 +59,39 @@ func lock(id command.Identity) (*user, error) {
 	if err != nil {
 		return nil, &RefusedError{fmt.Sprintf("another Airlock uses the user id %d (%v)", id.UID, err)}
 	}
-	if err := command.Probe(id); err != nil {
+	err = command.Probe(id)
+	var guarded *guardedLock
+	if err == nil {
+		guarded, err = guard(id, lock)
+	}
+	if err != nil {
 		_ = lock.Close()
 		return nil, &RefusedError{err.Error()}
 	}
-	return &user{identity: id, lock: lock}, nil
+	return &user{identity: id, lock: guarded}, nil
+}
+
+// guardedLock is the lock of an identity, with the guard that ends the user's processes
+// should this process be killed.
+type guardedLock struct {
+	net.Listener
+	release func()
+}
+
+func guard(id command.Identity, lock net.Listener) (*guardedLock, error) {
+	hold, err := lock.(*net.UnixListener).File()
+	if err != nil {
+		return nil, err
+	}
+	defer hold.Close()
+	release, err := command.Guard(id, hold)
+	return &guardedLock{lock, release}, err
+}
+
+// Close gives the identity up.
+func (l *guardedLock) Close() error {
+	l.release()
+	return l.Listener.Close()
 }
 
 // makeDirs makes the user's own directories in one that exists. The home directory begins

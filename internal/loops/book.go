@@ -105,16 +105,38 @@ func (b *Book) Messages(ctx context.Context, id string) ([]fixloop.Message, erro
 	}, `SELECT body FROM messages WHERE loop = $1 ORDER BY n`, id)
 }
 
+// IsOpen reports whether a loop has not ended, or has messages that nobody has been told:
+// then a driver has something to do.
+func (b *Book) IsOpen(ctx context.Context, l Loop) (bool, error) { return isOpen(ctx, b.store, l) }
+
+func isOpen(ctx context.Context, q store.Querier, l Loop) (bool, error) {
+	told, err := told(ctx, q, l.ID)
+	return l.ID != "" && (l.State.Outcome() == fixloop.Running || !told), err
+}
+
+// told reports whether all messages of a loop have been delivered.
+func told(ctx context.Context, q store.Querier, id string) (bool, error) {
+	var untold int
+	err := q.QueryRow(ctx, `SELECT count(*) FROM messages WHERE loop = $1 AND delivered = 0`, id).Scan(&untold)
+	return untold == 0, err
+}
+
 // Start returns the newest loop of a pull request with new settings if it is open, and
 // otherwise the next one, opened. queue is that of the engine which is to drive it, made
 // from the loop's ID. l.Ordinal is set.
 func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessage, queue func(id string) string) (loop Loop, opened bool, err error) {
+	var last Loop
 	err = b.store.Transact(ctx, func(tx store.Tx) error {
-		last, err := find(ctx, tx, columns+`WHERE repository = $1 AND issue = $2 ORDER BY ordinal DESC LIMIT 1`, l.Repository, l.Issue)
+		var err error
+		last, err = find(ctx, tx, columns+`WHERE repository = $1 AND issue = $2 ORDER BY ordinal DESC LIMIT 1`, l.Repository, l.Issue)
 		if err != nil && !errors.Is(err, ErrNoLoop) {
 			return err
 		}
-		if err == nil && last.State.Outcome() == fixloop.Running {
+		open, err := isOpen(ctx, tx, last)
+		if err != nil {
+			return err
+		}
+		if open {
 			loop = last
 			loop.Settings = settings
 			_, err = tx.Exec(ctx, `UPDATE loops SET settings = $1 WHERE id = $2`, string(settings), loop.ID)
@@ -135,7 +157,30 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 		}
 		return b.engine.Enqueue(tx, engine.Request{Queue: queue(loop.ID), Workflow: workflow, ID: workflowID(loop.ID), Input: loop.ID})
 	})
+	if err == nil && opened && last.ID != "" {
+		err = b.forget(ctx, last.ID) // its driver may have been killed before it could
+	}
 	return loop, opened, err
+}
+
+// forget removes what only the driver of a loop needed, which has ended.
+func (b *Book) forget(ctx context.Context, id string) error {
+	states, err := b.engine.States(workflowID(id))
+	if err != nil {
+		return err
+	}
+	if state, ok := states[workflowID(id)]; ok {
+		if !state.Status.Final() {
+			if err := b.engine.Cancel(workflowID(id)); err != nil {
+				return err
+			}
+		}
+		if err := b.engine.Delete(workflowID(id)); err != nil {
+			return err
+		}
+	}
+	_, err = b.store.Exec(ctx, `DELETE FROM loop_results WHERE loop = $1`, id)
+	return errors.Join(err, b.engine.RemoveQueue(OfOne(id)))
 }
 
 // NextID returns the ID of the loop that follows the one with an ordinal, 0 for none.

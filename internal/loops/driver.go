@@ -119,13 +119,13 @@ func (d *Driver) Wait(ctx context.Context, id string, untilDecision bool) (Loop,
 		if err != nil {
 			return l, err
 		}
-		told, err := d.told(ctx, id)
+		told, err := told(ctx, d.store, id)
 		if err != nil {
 			return l, err
 		}
 		switch {
 		case l.State.Outcome() != fixloop.Running && told:
-			return l, d.forget(ctx, id)
+			return l, d.end(ctx, id)
 		case untilDecision && told && l.State.Work().Kind == fixloop.WorkDecide:
 			return l, nil
 		}
@@ -139,30 +139,16 @@ func (d *Driver) Wait(ctx context.Context, id string, untilDecision bool) (Loop,
 	}
 }
 
-// told reports whether all messages have been delivered.
-func (d *Driver) told(ctx context.Context, id string) (bool, error) {
-	var open int
-	err := d.store.QueryRow(ctx, `SELECT count(*) FROM messages WHERE loop = $1 AND delivered = 0`, id).Scan(&open)
-	return open == 0, err
-}
-
-// forget waits for the end of a loop's workflow and removes what only it needed.
-func (d *Driver) forget(ctx context.Context, id string) error {
+// end waits for the end of a loop's workflow and forgets it.
+func (d *Driver) end(ctx context.Context, id string) error {
 	state, err := d.engine.Wait(ctx, workflowID(id))
-	if errors.Is(err, engine.ErrNoWorkflow) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, engine.ErrNoWorkflow) {
 		return err
 	}
 	if state.Err != nil {
 		d.log.Warn("the loop's workflow ended with an error", "loop", id, "error", state.Err)
 	}
-	if err := d.engine.Delete(workflowID(id)); err != nil {
-		return err
-	}
-	_, err = d.store.Exec(ctx, `DELETE FROM loop_results WHERE loop = $1`, id)
-	return errors.Join(err, d.engine.RemoveQueue(OfOne(id)))
+	return d.forget(ctx, id)
 }
 
 // turn is what the workflow has to do next.

@@ -104,7 +104,7 @@ func hang(ctx context.Context, _ fixloop.Work) (fixloop.Event, bool) {
 
 const name = "o/r#7.1"
 
-func openDriver(t *testing.T, location string, h *hands) *loops.Driver {
+func openDriver(t testing.TB, location string, h *hands) *loops.Driver {
 	t.Helper()
 	st, err := store.Open(t.Context(), location, engine.Schema, loops.Schema)
 	if err != nil {

@@ -1,0 +1,68 @@
+package command_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/command"
+)
+
+// TestGuardOutlivesItsParent kills a process that has a program with an identity and a
+// guard: this test itself, run a second time. A dismissed guard ends nothing.
+func TestGuardOutlivesItsParent(t *testing.T) {
+	if !isRoot(t) {
+		return
+	}
+	if dir := os.Getenv("AIRLOCK_TEST_GUARDED"); dir != "" {
+		hold, err := os.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			release, err := command.Guard(*nobody(), hold)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				release()
+			}
+		}
+		spec := sh(t, fleeing+`touch ready; sleep 600`)
+		spec.Identity, spec.Dir = nobody(), dir
+		_, _ = command.Run(t.Context(), spec)
+		return
+	}
+	dir := t.TempDir()
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if err := os.Chmod(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parent := exec.Command(os.Args[0], "-test.run=^TestGuardOutlivesItsParent$")
+	parent.Env = append(os.Environ(), "AIRLOCK_TEST_GUARDED="+dir)
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = parent.Process.Kill() }()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for tick := time.NewTicker(5 * time.Millisecond); ; {
+		if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatal("the program does not start")
+		case <-tick.C:
+		}
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	assertGone(t, dir)
+}
