@@ -64,6 +64,7 @@ var layers = []struct {
 	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize intake policy apply report checkreport verdictreport action config crash"},
 	{"internal/guide", "text safeoutput sanitize policy config schemas"},
 	{"internal/checks", "exitcode event finding secrets command githubapi gitrepo agentchanges isolate exposure changes reviewer phase plugin checkreport config doors crash"},
+	{"internal/loopturn", "event safeoutput githubapi intake fixloop loopref checkreport"},
 	{"internal/store", ""},
 	{"internal/store/storetest", ""},
 	{"internal/engine", "crash store"},

@@ -43,8 +43,11 @@ type Record struct {
 	// Comment is the id of the comment that the event was commanded by, so that the command
 	// counts once; 0 for none.
 	Comment int64 `json:"comment,omitempty"`
-	// Told are the log entries of messages that GitHub shows.
-	Told []string `json:"told,omitempty"`
+	// Told are the log entries of messages that GitHub shows, Tried of those that it refused,
+	// Hidden of those that it shows no longer because others have taken their place.
+	Told   []string `json:"told,omitempty"`
+	Tried  []string `json:"tried,omitempty"`
+	Hidden []string `json:"hidden,omitempty"`
 	// Sum chains the record to all before it: SHA-256, with the secret HMAC-SHA-256.
 	Sum string `json:"sum"`
 }
@@ -163,9 +166,10 @@ func (l *Log) Event(e fixloop.Event, at time.Time, comment int64) error {
 	return l.add(Record{Event: &e, At: at, Comment: comment})
 }
 
-// Told continues the log with the entries of messages that GitHub shows by now.
-func (l *Log) Told(entries []string, at time.Time) error {
-	return l.add(Record{Told: entries, At: at})
+// Delivered continues the log with what became of the messages that people have to see, by
+// their log entries.
+func (l *Log) Delivered(told, tried, hidden []string, at time.Time) error {
+	return l.add(Record{Told: told, Tried: tried, Hidden: hidden, At: at})
 }
 
 func (l *Log) add(r Record) error {
@@ -189,28 +193,54 @@ func (l *Log) Commanded(comment int64) bool {
 	return slices.ContainsFunc(l.Records, func(r Record) bool { return r.Comment == comment && comment != 0 })
 }
 
-// Untold returns the messages that people have to be notified of and that are not recorded
-// as told, oldest first.
-func (l *Log) Untold() []fixloop.Message {
-	told := map[string]bool{}
+// FollowUp stands for the issue about what a person skipped, among the entries that are told.
+const FollowUp = "follow-up"
+
+// Notice is a message that people have to be notified of, and what became of it.
+type Notice struct {
+	Message fixloop.Message
+	Told    bool
+	Tried   int // how often GitHub refused it
+	Hidden  bool
+}
+
+// Notices returns the messages that notify people, oldest first.
+func (l *Log) Notices() []Notice {
+	told, hidden, tried := map[string]bool{}, map[string]bool{}, map[string]int{}
 	for _, r := range l.Records {
 		for _, entry := range r.Told {
 			told[entry] = true
 		}
+		for _, entry := range r.Hidden {
+			hidden[entry] = true
+		}
+		for _, entry := range r.Tried {
+			tried[entry]++
+		}
 	}
-	var out []fixloop.Message
+	var out []Notice
 	for _, m := range l.Messages {
-		if m.Notifies() && !told[m.Entry] {
-			out = append(out, m)
+		if m.Notifies() {
+			out = append(out, Notice{m, told[m.Entry], tried[m.Entry], hidden[m.Entry]})
 		}
 	}
 	return out
 }
 
+// FollowedUp reports whether the issue about what was skipped is there.
+func (l *Log) FollowedUp() bool {
+	return slices.ContainsFunc(l.Records, func(r Record) bool { return slices.Contains(r.Told, FollowUp) })
+}
+
+// Name is the loop's in its ref and in witnesses: the pull request's number and the ordinal.
+func (l *Log) Name() string { return strings.TrimPrefix(l.Ref, refPrefix) }
+
 // Witness names the newest record in a form that people can see and Check understands.
 func (l *Log) Witness() string {
-	return fmt.Sprintf("log entry %d, %s", len(l.Records), short(l.Sum()))
+	return fmt.Sprintf("%s%d, %s", l.witness(), len(l.Records), short(l.Sum()))
 }
+
+func (l *Log) witness() string { return "log of loop " + l.Name() + ": entry " }
 
 // short is the part of a sum that a witness shows.
 func short(sum string) string {
@@ -222,9 +252,9 @@ func short(sum string) string {
 var ErrRolledBack = errors.New("entries of the loop's log that were there are gone: somebody has set its ref back")
 
 // Check finds out whether the log still contains what a witness saw. A text without a witness
-// says nothing.
+// of this loop says nothing.
 func (l *Log) Check(witness string) error {
-	_, rest, found := strings.Cut(witness, "log entry ")
+	_, rest, found := strings.Cut(witness, l.witness())
 	if !found {
 		return nil
 	}

@@ -90,11 +90,12 @@ func TestALogComesBackAsItWasWritten(t *testing.T) {
 		if diff := cmp.Diff(l.Messages, got.Messages); diff != "" || got.State.Status() != l.State.Status() || got.Sum() != l.Sum() || got.Commit != l.Commit {
 			t.Fatalf("%s, %s\n%s", got.State.Status(), l.State.Status(), diff)
 		}
-		if err := got.Told([]string{got.Untold()[0].Entry}, began); err != nil {
+		entry := got.Notices()[0].Message.Entry
+		if err := got.Delivered([]string{entry}, []string{entry, entry}, nil, began); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Untold()) != 0 {
-			t.Error("what was told is told again")
+		if n := got.Notices(); len(n) != 1 || !n[0].Told || n[0].Tried != 2 || n[0].Hidden {
+			t.Errorf("notices %+v", n)
 		}
 		event(t, got, fixloop.Event{Type: fixloop.EventFixDone, Iteration: 1, Fixes: []string{"counted"}})
 		if err := s.Save(t.Context(), got, began); err != nil {

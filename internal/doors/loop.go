@@ -1,0 +1,35 @@
+package doors
+
+import (
+	"context"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// Tell sends what a fix loop tells people, r.Own, through both doors, and returns for each
+// item whether GitHub shows it by now. The owner's configuration need not name any kind for
+// it: the loop itself was asked for. Where that stages everything, nothing is written.
+func (g *Gate) Tell(ctx context.Context, r Request) (shown []bool, rep *report.Report, err error) {
+	own := *g
+	own.cfg.Policy.Own = policy.OwnSettings{Loop: true}
+	if !own.cfg.Policy.Configured() {
+		own.cfg.Policy.Kinds = map[policy.Kind]policy.KindConfig{}
+	}
+	if rep, err = own.Apply(ctx, intake.Result{}, r); err != nil {
+		return nil, nil, err
+	}
+	shown = make([]bool, len(r.Own))
+	if slices.ContainsFunc(rep.Own, func(res apply.Result) bool { return res.Index < 0 }) {
+		return shown, rep, nil // which items the others are about is not known then
+	}
+	for _, res := range rep.Own {
+		if res.Index < len(shown) {
+			shown[res.Index] = res.State == apply.Applied || res.State == apply.Adopted
+		}
+	}
+	return shown, rep, nil
+}

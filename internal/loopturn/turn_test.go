@@ -1,0 +1,437 @@
+package loopturn_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/loopref"
+	"github.com/agent-airlock/airlock/internal/loopturn"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+var (
+	repo    = githubapi.Repo{Owner: "octo", Name: "shop"}
+	airlock = githubtest.Account{Login: "airlock[bot]", ID: 99}
+	alice   = githubtest.Account{Login: "alice", ID: 11}
+	mallory = githubtest.Account{Login: "mallory", ID: 66}
+)
+
+const key = "ghp_0123456789abcdefghijklmnopqrstuvwxyz" // what no text may contain
+
+// bench is a repository on a server with pull request #7, and jobs that take turns in it.
+type bench struct {
+	t      *testing.T
+	git    *githubtest.Git
+	server *githubtest.Server
+	client *githubapi.Client
+	clock  *githubtest.VirtualClock
+	gate   *doors.Gate
+	secret string
+	head   string
+	runs   int64
+	pushes int
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, git: githubtest.NewGit(t), clock: githubtest.NewVirtualClock(time.Time{})}
+	base := b.git.Commit("main", map[string]string{"README.md": "hello\n"}, "Begin")
+	b.git.SetBranch("fix", base)
+	b.head = b.git.Commit("fix", map[string]string{"shop.go": "package shop\n"}, "Shop")
+	f := githubtest.Fixture{
+		Repo:   githubtest.Repo{ID: 5, Owner: "octo", Name: "shop", DefaultBranch: "main", Permissions: map[string]string{"alice": "write", "mallory": "read"}, Collaborators: []githubtest.Account{alice, mallory}},
+		Viewer: airlock,
+		Issues: []*githubtest.Issue{{ID: 70, Number: 7, Title: "Count the last item", State: "open", Author: alice, Pull: &githubtest.Pull{
+			Head: githubtest.Branch{Ref: "fix", SHA: b.head}, Base: githubtest.Branch{Ref: "main", SHA: base}}}},
+	}
+	b.server = githubtest.New(t, f, githubtest.Options{Clock: b.clock, Git: b.git})
+	var err error
+	b.client, err = githubapi.New(githubapi.Options{Clock: b.clock, Pace: githubapi.Unpaced(), Transport: b.server.Transport(), APIURL: b.server.APIURL(), Token: token.New("ghs_x", b.server.APIURL())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.gate, err = doors.New(doors.Config{Secrets: doors.NewScanner(token.Token{}, []string{key}), SafeOutputs: config.SafeOutputs{}, Repository: "octo/shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// turn takes a turn of another workflow run, of a workflow of its own for each event.
+func (b *bench) turn(ev event.Event, doc *checkreport.Document) ([]loopturn.Result, error) {
+	b.t.Helper()
+	b.runs++
+	ev.Repo = event.Repo{ID: 5, Owner: "octo", Name: "shop", DefaultBranch: "main"}
+	ev.Time = b.clock.Now()
+	t := &loopturn.Turn{
+		Store: &loopref.Store{GitHub: b.client, Repo: repo, Secret: b.secret},
+		Permission: func(ctx context.Context, login string) (githubapi.Permission, error) {
+			return b.client.GetPermission(ctx, repo, login)
+		},
+		Event: ev, Document: doc, Mask: b.gate.Scanner().Mask, Now: b.clock.Now, Say: func(string) {},
+		Deliver: func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) {
+			run := event.Run{ID: b.runs, Attempt: 1, Job: "loop", WorkflowPath: ".github/workflows/" + ev.Name + ".yml"}
+			shown, _, err := b.gate.Tell(ctx, doors.Request{Event: ev, Own: items, Config: apply.Config{Run: run}, Deps: apply.Deps{GitHub: b.client, Clock: b.clock}})
+			return shown, err
+		},
+	}
+	return t.Run(b.t.Context())
+}
+
+// must is turn without an error.
+func (b *bench) must(ev event.Event, doc *checkreport.Document) []loopturn.Result {
+	b.t.Helper()
+	r, err := b.turn(ev, doc)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+func pull() event.Event {
+	return event.Event{Name: "pull_request", Action: "synchronize", Number: 7, IsPull: true, Actor: "alice"}
+}
+
+// push puts another commit on the pull request.
+func (b *bench) push() {
+	b.pushes++
+	b.head = b.git.Commit("fix", map[string]string{"shop.go": fmt.Sprintf("package shop // %d\n", b.pushes)}, "Mend")
+	b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].Pull.Head.SHA = b.head })
+}
+
+// found is what the checks find at the head: one failed test for each message.
+func (b *bench) found(messages ...string) *checkreport.Document {
+	status := phase.Pass
+	var failing []finding.Finding
+	for _, m := range messages {
+		status = phase.Fail
+		failing = append(failing, finding.Finding{Check: "linter", Tool: "vet", Rule: "r", Severity: finding.Medium, Message: m, Path: "shop.go", Range: finding.Range{StartLine: 1}})
+	}
+	ok := phase.StyleCheck{Status: phase.Pass}
+	out := phase.Output{Status: status, Checks: phase.Checks{Formatter: ok, Linter: phase.StyleCheck{Status: status, Issues: messages}, Build: phase.BuildCheck{Status: phase.Pass},
+		Tests: phase.TestsCheck{Status: phase.Pass}, CodeReview: phase.CodeReviewCheck{Status: phase.Pass, Severity: finding.None}, SecurityReview: phase.SecurityReviewCheck{Status: phase.Pass, Severity: finding.None}}}
+	return checkreport.New(checkreport.Input{Repository: "octo/shop", Number: 7, Head: b.head, Result: phase.Result{Output: out,
+		Roots: []phase.RootResult{{Dir: ".", Checks: []phase.CheckResult{{Check: phase.Linter, Status: status, Problems: messages, Blocking: failing}}}}}})
+}
+
+// say has somebody comment on the pull request and returns the event.
+func (b *bench) say(who githubtest.Account, text string) event.Event {
+	var id int64
+	b.server.Change(func(f *githubtest.Fixture) {
+		id = int64(9000 + len(f.Issues[0].Comments))
+		f.Issues[0].Comments = append(f.Issues[0].Comments, &githubtest.Comment{ID: id, Body: text, Author: who, CreatedAt: b.clock.Now(), UpdatedAt: b.clock.Now()})
+	})
+	return event.Event{Name: "issue_comment", Action: "created", Number: 7, IsPull: true, CommentID: id, Actor: who.Login}
+}
+
+// shown are the comments of Airlock's, each by its first line, those that are hidden in brackets.
+func (b *bench) shown() []string {
+	var out []string
+	for _, c := range b.server.State().Issues[0].Comments {
+		if c.Author.ID != airlock.ID {
+			continue
+		}
+		line, _, _ := strings.Cut(c.Body, "\n")
+		if id, found := cutBetween(c.Body, "**Message ID**: ", "\n"); found {
+			line = id
+		}
+		if c.Minimized != "" {
+			line = "[" + line + "]"
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func cutBetween(s, before, after string) (string, bool) {
+	_, rest, found := strings.Cut(s, before)
+	part, _, ended := strings.Cut(rest, after)
+	return part, found && ended
+}
+
+func TestALoopFromFailureToPass(t *testing.T) {
+	b := newBench(t)
+	if r := b.must(pull(), b.found()); len(r) != 0 {
+		t.Fatalf("a loop begins although nothing fails: %+v", r)
+	}
+	b.server.ResetRequests()
+	b.must(pull(), b.found("unused variable x, "+key))
+	want := []string{"### Fix loop: AWAITING_FIX (linter), iteration 1 of 5, it is the fixer's turn", "FIXREQ-7-1"}
+	got := b.shown()
+	if len(got) != 2 || !strings.HasPrefix(got[0], want[0]) || got[1] != want[1] {
+		t.Fatalf("comments %q", got)
+	}
+	b.clock.Advance(10 * time.Minute)
+	b.push()
+	r := b.must(pull(), b.found())
+	if s := r[0].Log.State; s.Status() != fixloop.Completed || s.Outcome() != fixloop.Succeeded {
+		t.Fatalf("%s, %v", s.Status(), r[0].Notes)
+	}
+	if diff := cmp.Diff([]string{"### Fix loop: all checks passed (after 2 iterations)", "[FIXREQ-7-1]"}, b.shown()); diff != "" {
+		t.Error(diff)
+	}
+	log := b.git.Run("show", "refs/airlock/loops/7-1:log.jsonl") + b.git.Run("show", "refs/airlock/loops/7-1:log.md")
+	if strings.Contains(log, key) || !strings.Contains(log, "unused variable x") {
+		t.Error("the log contains a secret, or not the failure")
+	}
+	for _, c := range b.server.State().Issues[0].Comments {
+		if strings.Contains(c.Body, key) || strings.Contains(c.Body, "@feature-implementer-main") {
+			t.Errorf("a comment contains a secret, or mentions somebody:\n%s", c.Body)
+		}
+	}
+	before := len(b.server.Writes())
+	if b.must(pull(), b.found()); len(b.server.Writes()) != before {
+		t.Error("a turn without news writes")
+	}
+	b.push()
+	b.must(pull(), b.found("another"))
+	if got := b.git.Run("rev-parse", "--verify", "refs/airlock/loops/7-2"); got == "" {
+		t.Error("the next failure begins no other loop")
+	}
+}
+
+func TestATurnNeedsFewRequests(t *testing.T) {
+	b := newBench(t)
+	b.must(pull(), b.found("a"))
+	ev := b.say(alice, "/airlock abort")
+	b.server.ResetRequests()
+	b.must(ev, nil)
+	var own []string
+	for _, r := range b.server.Requests() {
+		if r.Operation == "graphql/Viewer" { // from here on the doors deliver
+			break
+		}
+		own = append(own, r.Operation)
+	}
+	want := []string{"graphql/FilesOnRefs", "repos/get-collaborator-permission-level", "git/create-tree", "git/create-commit", "graphql/UpdateRefs"}
+	if diff := cmp.Diff(want, own); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEscalationIsDecidedByAComment(t *testing.T) {
+	escalated := func(t *testing.T) *bench {
+		b := newBench(t)
+		b.must(pull(), b.found("a"))
+		for range 2 { // nothing is resolved
+			b.push()
+			b.must(pull(), b.found("a"))
+		}
+		if got := b.shown(); !strings.Contains(got[0], "ESCALATED (linter), Deadlock") || got[1] != "[FIXREQ-7-1]" || got[2] != "[FIXREQ-7-2]" || !strings.HasPrefix(got[3], "ESC-7-linter-") {
+			t.Fatalf("comments %q", got)
+		}
+		return b
+	}
+	t.Run("extend", func(t *testing.T) {
+		b := escalated(t)
+		r := b.must(b.say(alice, "/airlock extend 2\nplease"), nil)
+		if s := r[0].Log.State; s.Status() != fixloop.AwaitingFix || s.MaxIterations() != 7 {
+			t.Fatalf("%s of %d, %v", s.Status(), s.MaxIterations(), r[0].Notes)
+		}
+		if got := b.shown(); !strings.HasPrefix(got[3], "[ESC-7-linter-") || got[4] != "FIXREQ-7-3" {
+			t.Errorf("comments %q", got)
+		}
+	})
+	t.Run("a command counts once", func(t *testing.T) {
+		b := escalated(t)
+		ev := b.say(alice, "/airlock retry")
+		b.must(ev, b.found("a"))
+		n := b.git.Run("rev-list", "--count", "refs/airlock/loops/7-1")
+		b.must(ev, nil) // the workflow is run again
+		if again := b.git.Run("rev-list", "--count", "refs/airlock/loops/7-1"); again != n {
+			t.Errorf("%s commits, then %s", n, again)
+		}
+	})
+	t.Run("retry", func(t *testing.T) {
+		b := escalated(t)
+		r := b.must(b.say(alice, "/airlock retry"), b.found())
+		if s := r[0].Log.State; s.Outcome() != fixloop.Succeeded {
+			t.Errorf("%s, %v", s.Status(), r[0].Notes)
+		}
+	})
+	t.Run("a push is the manual fix", func(t *testing.T) {
+		b := escalated(t)
+		b.push()
+		r := b.must(pull(), b.found())
+		if s := r[0].Log.State; s.Outcome() != fixloop.Succeeded {
+			t.Errorf("%s, %v", s.Status(), r[0].Notes)
+		}
+	})
+	t.Run("skip opens an issue", func(t *testing.T) {
+		b := escalated(t)
+		b.must(b.say(alice, "/airlock skip"), nil)
+		b.must(pull(), b.found("a")) // the commit was skipped: no new loop
+		issues := b.server.State().Issues
+		if len(issues) != 2 || issues[1].Title != "Known issues of #7 that its fix loop left" || !strings.Contains(issues[1].Body, "shop.go:1") {
+			t.Fatalf("%d issues", len(issues))
+		}
+	})
+	t.Run("who may not, decides nothing", func(t *testing.T) {
+		b := escalated(t)
+		n := b.git.Run("rev-parse", "refs/airlock/loops/7-1")
+		for name, ev := range map[string]event.Event{
+			"no permission": b.say(mallory, "/airlock abort"),
+			"a bot":         b.say(githubtest.Account{Login: "other[bot]", ID: 77}, "/airlock abort"),
+			"itself":        b.say(airlock, "/airlock abort"),
+			"prose":         b.say(alice, "please /airlock abort"),
+			"no command":    b.say(alice, "/airlock dance"),
+		} {
+			b.must(ev, nil)
+			if got := b.git.Run("rev-parse", "refs/airlock/loops/7-1"); got != n {
+				t.Errorf("%s: it was decided", name)
+			}
+		}
+		ev := b.say(alice, "/airlock abort")
+		ev.Actor = "mallory" // somebody else sent what looks like hers
+		b.must(ev, nil)
+		edited := b.say(alice, "/airlock abort")
+		b.server.Change(func(f *githubtest.Fixture) {
+			c := f.Issues[0].Comments[len(f.Issues[0].Comments)-1]
+			c.UpdatedAt = c.CreatedAt.Add(time.Minute)
+		})
+		if r := b.must(edited, nil); len(r) != 1 || !strings.Contains(strings.Join(r[0].Notes, "\n"), "was edited") {
+			t.Errorf("%+v", r)
+		}
+		ev = b.say(alice, "/airlock abort")
+		ev.Action = "edited"
+		b.must(ev, nil)
+		if got := b.git.Run("rev-parse", "refs/airlock/loops/7-1"); got != n {
+			t.Error("it was decided")
+		}
+	})
+}
+
+func TestTheScheduleLooksAtDeadlines(t *testing.T) {
+	b := newBench(t)
+	b.must(pull(), b.found("a"))
+	tick := event.Event{Name: "schedule"}
+	if r := b.must(tick, nil); len(r) != 1 || r[0].Log.State.Status() != fixloop.AwaitingFix {
+		t.Fatalf("%+v", r)
+	}
+	b.clock.Advance(31 * time.Minute)
+	b.must(tick, nil)
+	b.clock.Advance(5 * time.Minute)
+	r := b.must(tick, nil)
+	if s := r[0].Log.State; s.Status() != fixloop.Escalated || s.Reason() != fixloop.ReasonTimeout {
+		t.Errorf("%s, %s", s.Status(), s.Reason())
+	}
+	if got := b.shown(); got[1] != "[FIXREQ-7-1]" || !strings.HasPrefix(got[2], "ESC-7-linter-") {
+		t.Errorf("comments %q", got)
+	}
+}
+
+func TestClosingEndsTheLoop(t *testing.T) {
+	b := newBench(t)
+	b.must(pull(), b.found("a"))
+	b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].State, f.Issues[0].Pull.Merged = "closed", true })
+	ev := pull()
+	ev.Action = "closed"
+	r := b.must(ev, nil)
+	if s := r[0].Log.State; s.Outcome() != fixloop.MergedByPull {
+		t.Errorf("%q", s.Outcome())
+	}
+	if r := b.must(event.Event{Name: "schedule"}, nil); len(r) != 0 {
+		t.Errorf("an ended loop has a turn: %+v", r)
+	}
+}
+
+func TestAMissingToolEscalatesAtOnce(t *testing.T) {
+	b := newBench(t)
+	doc := b.found("a")
+	doc.Missing = []checkreport.MissingTool{{Tool: "golangci-lint", Check: phase.Linter, Command: "golangci-lint run", Override: "lint_command"}}
+	r := b.must(pull(), doc)
+	if s := r[0].Log.State; s.Reason() != fixloop.ReasonSpecialist {
+		t.Errorf("%s, %s", s.Status(), s.Reason())
+	}
+}
+
+func TestFindingsOfAnotherCommitAreNotUsed(t *testing.T) {
+	b := newBench(t)
+	doc := b.found("a")
+	b.push()
+	if r := b.must(pull(), doc); len(r) != 1 || r[0].Log != nil || !strings.Contains(r[0].Notes[0], "they are not used") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestTheLoopOfAFork(t *testing.T) {
+	b := newBench(t)
+	ev := event.Event{Name: "workflow_run", Head: event.Ref{SHA: b.head}}
+	r := b.must(ev, b.found("a"))
+	if s := r[0].Log.State; s.Status() != fixloop.AwaitingFix {
+		t.Errorf("%s", s.Status())
+	}
+	ev.Head.SHA = strings.Repeat("a", 40) // the findings name a pull request that the run was not about
+	if _, err := b.turn(ev, b.found("a")); err == nil || !strings.Contains(err.Error(), "its head is") {
+		t.Errorf("%v", err)
+	}
+	if _, err := b.turn(event.Event{Name: "push"}, nil); err == nil || !strings.Contains(err.Error(), "not about a pull request") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestALogThatWasSetBackStopsTheTurn(t *testing.T) {
+	b := newBench(t)
+	b.secret = "correct horse"
+	b.must(pull(), b.found("a"))
+	old := b.git.Run("rev-parse", "refs/airlock/loops/7-1~1")
+	b.push()
+	b.must(pull(), b.found("b"))
+	b.git.Run("update-ref", "refs/airlock/loops/7-1", old)
+	if _, err := b.turn(pull(), b.found("b")); !errors.Is(err, loopref.ErrRolledBack) {
+		t.Errorf("%v", err)
+	}
+	b.secret = "wrong horse"
+	if _, err := b.turn(pull(), b.found("b")); !errors.Is(err, loopref.ErrForged) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestAKilledJobTellsNothingTwice ends a job after each of its requests in turn.
+func TestAKilledJobTellsNothingTwice(t *testing.T) {
+	for n := 1; ; n++ {
+		b := newBench(t)
+		left := n
+		var killed bool
+		b.server.SetFault(func(githubtest.Request) githubtest.Fault {
+			if left--; left < 0 {
+				killed = true
+				return githubtest.Fault{Status: 401, Body: `{"message":"Bad credentials"}`}
+			}
+			return githubtest.Fault{}
+		})
+		_, _ = b.turn(pull(), b.found("a"))
+		b.server.SetFault(nil)
+		b.clock.Advance(time.Minute)
+		b.must(pull(), b.found("a"))
+		b.clock.Advance(time.Minute)
+		b.push()
+		b.must(pull(), b.found())
+		got := b.shown()
+		slices.Sort(got)
+		if diff := cmp.Diff([]string{"### Fix loop: all checks passed (after 2 iterations)", "[FIXREQ-7-1]"}, got); diff != "" {
+			t.Fatalf("killed after %d requests:\n%s", n, diff)
+		}
+		if !killed {
+			break
+		}
+	}
+}
