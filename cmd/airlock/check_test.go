@@ -139,7 +139,7 @@ func TestActionReportsChecks(t *testing.T) {
 			assertOwnCommands(t, res.stdout, secret)
 			if summary := ws.read(t, ws.summary); name == "two jobs" {
 				failed, told := strings.Index(summary, "checks failed: "), strings.Index(summary, "What the checks reported")
-				if failed < 0 || failed > told || strings.Index(res.stdout, "::error title=Airlock%3A ") < 0 {
+				if failed < 0 || failed > told || !strings.Contains(res.stdout, "::error title=Airlock%3A ") {
 					t.Errorf("the report does not begin with what failed:\n%s\n%s", res.stdout, summary)
 				}
 			}

@@ -40,6 +40,9 @@ type coordinator struct {
 // serve starts a coordinator on the store in dir.
 func serve(t *testing.T, dir string) coordinator {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--store", "store.db", "--agents", "agents", "--concurrency", "8")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}

@@ -9,60 +9,74 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/guide"
+	"github.com/agent-airlock/airlock/internal/httpapi"
 	"github.com/agent-airlock/airlock/internal/server"
 )
 
 type mcpFlags struct {
+	workerFlags
 	safeOutputs            bool
-	config, output, dir    string
+	output                 string
 	event, eventName, repo string
 	strict                 bool
+	server                 string
 }
 
 func newMCP(env Environment) *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
-		Use:   "mcp --safe-outputs --output FILE",
-		Short: "Serve an agent with tools, over the Model Context Protocol",
-		Long: `Serve an agent with one tool for each kind of safe output that the configuration
-enables, over the Model Context Protocol on standard input and output.
+		Use:   "mcp",
+		Short: "Serve tools over the Model Context Protocol",
+		Long: `Serve tools over the Model Context Protocol, on standard input and output.
 
-Each call goes through both doors at once, without GitHub: an error names everything
-that has to change, with the schema, and what is accepted becomes one line of the
-file --output, for collect and apply. create_pull_request and
+With --safe-outputs, an agent has one tool for each kind of safe output that the
+configuration enables. Each call goes through both doors at once, without GitHub: an
+error names everything that has to change, with the schema, and what is accepted
+becomes one line of the file --output, for collect and apply. create_pull_request and
 push_to_pull_request_branch judge the changes in the workspace at the moment of the
-call. Several servers and the agent itself may append to one file.
+call. Several servers and the agent itself may append to one file. No token is needed,
+and none is read. With the workflow run's event (GITHUB_EVENT_PATH, or --event) a call
+also hears whether it may act on the issue or pull request that it names.
 
-No token is needed, and none is read. With the workflow run's event
-(GITHUB_EVENT_PATH, or --event) a call also hears whether it may act on the issue or
-pull request that it names.`,
+Otherwise an orchestrator has tools to discover agents, start runs and follow them. The
+runs are those of a coordinator elsewhere (--server, with its token in AIRLOCK_TOKEN), or
+are carried out here, in the store that 'airlock serve' would use.`,
 		Example: `  airlock mcp --safe-outputs --config policy.yml --output lines.ndjson
-  claude mcp add airlock -- airlock mcp --safe-outputs --config policy.yml --output lines.ndjson`,
+  claude mcp add airlock -- airlock mcp --safe-outputs --config policy.yml --output lines.ndjson
+  airlock mcp --server http://127.0.0.1:8417`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runMCP(cmd.Context(), env, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.safeOutputs {
+				if !cmd.Flags().Changed("dir") {
+					f.dir = ""
+				}
+				return serveSafeOutputs(cmd.Context(), env, f)
+			}
+			return serveCoordinator(cmd.Context(), env, f)
+		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.safeOutputs, "safe-outputs", false, "serve the kinds of safe outputs as tools (required)")
-	flags.StringVar(&f.config, "config", "", configUsage+"; without any, every kind with its default limits")
+	flags.BoolVar(&f.safeOutputs, "safe-outputs", false, "serve the kinds of safe outputs as tools")
 	flags.StringVar(&f.output, "output", "", "the file that accepted lines are appended to (default: the one that GH_AW_SAFE_OUTPUTS names)")
-	flags.StringVar(&f.dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE, else the current directory)")
 	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
 	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
 	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
 	flags.BoolVar(&f.strict, "strict", false, "refuse fields that the schema does not know")
+	flags.StringVar(&f.server, "server", "", "the coordinator whose agents and runs are served (default: one in this process)")
+	f.add(cmd)
+	flags.Lookup("dir").Usage = "the directory in which agents are started; with --safe-outputs, the clone that contains the agent's changes (default: GITHUB_WORKSPACE)"
 	return cmd
 }
 
-func runMCP(ctx context.Context, env Environment, f mcpFlags) error {
-	if !f.safeOutputs {
-		return exitcode.UsageError(errors.New("nothing to serve: add --safe-outputs"))
-	}
+// serveSafeOutputs serves an agent.
+func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	output := cmp.Or(f.output, env.Getenv("GH_AW_SAFE_OUTPUTS"))
 	if output == "" {
 		return exitcode.UsageError(errors.New("there is no file for accepted lines: add --output FILE, or set GH_AW_SAFE_OUTPUTS"))
@@ -95,8 +109,48 @@ func runMCP(ctx context.Context, env Environment, f mcpFlags) error {
 	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: versionOf(env), Log: log}, gate.Asking(asking))
 	fmt.Fprintf(env.Stderr, "airlock: serving %d tools; accepted lines go to %s\n", len(tools), output)
-	if err := s.Serve(ctx, env.Stdin, env.Stdout); err != nil {
-		return exitcode.FailedError(fmt.Errorf("the client's messages cannot be read or answered: %w", err))
+	return servedError(s.Serve(ctx, env.Stdin, env.Stdout))
+}
+
+// servedError adds the exit code to the error with which serving a client ended.
+func servedError(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return exitcode.FailedError(fmt.Errorf("the client's messages cannot be read or answered: %w", err))
+}
+
+// serveCoordinator serves an orchestrator.
+func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
+	log := slog.New(quiet{slog.NewTextHandler(env.Stderr, nil)})
+	coordinator := server.NewCoordinator(versionOf(env), log)
+	if f.server != "" {
+		elsewhere, err := newRemote(env, f.server)
+		if err != nil {
+			return err
+		}
+		defer elsewhere.close()
+		api := func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
+			return elsewhere.send(ctx, method, target, body, nil)
+		}
+		return servedError(coordinator.Serve(ctx, api, env.Stdin, env.Stdout))
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	node, err := f.open(ctx, env, log)
+	if err != nil {
+		return err
+	}
+	defer node.close()
+	local := httpapi.New(httpapi.Config{Agents: node.registry, Runs: node.service, Tokens: access.New(node.store), Version: versionOf(env), Log: log})
+	api := func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
+		return local.Call(ctx, access.Grant{Name: "the server's user", Scopes: []access.Scope{access.Admin}}, method, target, body)
+	}
+	err = servedError(coordinator.Serve(ctx, api, env.Stdin, env.Stdout))
+	local.Stop()
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
+	defer cancel()
+	node.worker.Drain(draining)
+	return err
 }

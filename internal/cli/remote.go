@@ -47,45 +47,53 @@ const maxAnswer = 64 << 20
 
 // do sends a request and decodes the answer.
 func (r *remote) do(ctx context.Context, method, path string, body any, header http.Header, into any) error {
-	var sent io.Reader
+	var sent []byte
 	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if sent, err = json.Marshal(body); err != nil {
 			return exitcode.UsageError(fmt.Errorf("the parameters are not JSON: %w", err))
 		}
-		sent = bytes.NewReader(raw)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, r.base.String()+path, sent)
+	status, raw, err := r.send(ctx, method, path, sent, header)
 	if err != nil {
 		return err
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
-	if sent != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if !r.token.IsZero() {
-		if err := r.token.Authorize(req); err != nil {
-			return exitcode.UsageError(fmt.Errorf("AIRLOCK_TOKEN: %w", err))
-		}
-	}
-	res, err := r.client.Do(req)
-	if err != nil {
-		return fmt.Errorf("the server cannot be asked: %w", err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return fmt.Errorf("the server's answer cannot be read: %w", err)
-	}
-	if res.StatusCode >= 300 {
-		return refusal(res.StatusCode, raw)
+	if status >= 300 {
+		return refusal(status, raw)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return fmt.Errorf("the server answered something else than Airlock's JSON: %w", err)
 	}
 	return nil
+}
+
+// send sends a request, whose body is JSON or nil, and returns the answer.
+func (r *remote) send(ctx context.Context, method, path string, body []byte, header http.Header) (status int, answer []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.base.String()+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if !r.token.IsZero() {
+		if err := r.token.Authorize(req); err != nil {
+			return 0, nil, exitcode.UsageError(fmt.Errorf("AIRLOCK_TOKEN: %w", err))
+		}
+	}
+	res, err := r.client.Do(req)
+	if err != nil {
+		return 0, nil, fmt.Errorf("the server cannot be asked: %w", err)
+	}
+	defer res.Body.Close()
+	answer, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return 0, nil, fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	return res.StatusCode, answer, nil
 }
 
 // refusal makes the error of an answer.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/httpapi"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/secrets"
+	"github.com/agent-airlock/airlock/internal/server"
 	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/token"
 )
@@ -52,7 +54,8 @@ func newServe(env Environment) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve agents and runs over HTTP",
 		Long: `Serve the coordinator's API: an orchestrator discovers agents and the schemas of their
-parameters, starts runs and follows them. GET /openapi.json describes it.
+parameters, starts runs and follows them. GET /openapi.json describes it, and /mcp has
+the same as tools of the Model Context Protocol.
 
 Everything is kept in one store. A run that is recorded survives the server: one that was
 interrupted starts again with the server, and its outcome is recorded once.
@@ -160,9 +163,15 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 		return exitcode.UsageError(err)
 	}
 	api := httpapi.New(httpapi.Config{Agents: node.registry, Runs: node.service, Tokens: tokens, Hosts: f.hosts, Public: public, Rate: f.rate, Version: versionOf(env), Log: log})
-	server := api.HTTP()
+	tools := server.NewCoordinator(versionOf(env), slog.New(quiet{log.Handler()}))
+	api.Mount("/mcp", access.Read, func(g access.Grant) http.Handler {
+		return tools.Handler(func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
+			return api.Call(ctx, g, method, target, body)
+		})
+	})
+	listening := api.HTTP()
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- listening.Serve(listener) }()
 	tending, stopTending := context.WithCancel(ctx)
 	tended := make(chan struct{})
 	go func() { defer close(tended); node.service.Tend(tending, f.retention, log) }()
@@ -179,7 +188,7 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 	api.Stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	_ = server.Shutdown(ending)
+	_ = listening.Shutdown(ending)
 	if err == nil {
 		draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
 		defer cancel()

@@ -75,3 +75,18 @@ func (s *Server) removeAgent(w http.ResponseWriter, r *http.Request, _ access.Gr
 	w.WriteHeader(http.StatusNoContent)
 	return http.StatusNoContent, nil
 }
+
+func (s *Server) validateParameters(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	raw, err := readBody(r)
+	if err != nil {
+		return 0, err
+	}
+	b, err := s.Agents.Get(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return 0, err
+	}
+	if err := s.Agents.Parameters(b, raw); err != nil {
+		return 0, err
+	}
+	return answer(w, http.StatusOK, valid{true, b.Name}), nil
+}

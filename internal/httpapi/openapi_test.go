@@ -124,6 +124,8 @@ func schemaOf(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[anyJSON](), reflect.TypeFor[any]():
 		return object{"nullable": true}
+	case reflect.TypeFor[bool]():
+		return object{"type": "boolean"}
 	case reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
 	case reflect.TypeFor[agents.Type]():

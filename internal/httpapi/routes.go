@@ -38,7 +38,7 @@ type (
 )
 
 // changes reports whether the route changes anything.
-func (rt *route) changes() bool { return rt.method != http.MethodGet }
+func (rt *route) changes() bool { return rt.method != http.MethodGet && rt.scope != access.Read }
 
 // refused are the answers that every route with a scope can have.
 var refused = ErrorBody{}
@@ -63,6 +63,9 @@ func routes() []route {
 			answers: map[int]any{200: blueprint, 400: refused, 404: refused, 409: refused, 413: refused}, handle: (*Server).patchAgent},
 		{method: "DELETE", path: "/agents/{name}", summary: "Remove an agent; its runs stay", scope: access.Admin,
 			answers: map[int]any{204: nil, 404: refused, 409: refused}, handle: (*Server).removeAgent},
+
+		{method: "POST", path: "/agents/{name}/validate", summary: "Validate parameters without starting a run; the body is the parameters", scope: access.Read, body: anyJSON{},
+			answers: map[int]any{200: valid{}, 400: parameterErrorOrOther{}, 404: refused, 413: refused}, handle: (*Server).validateParameters},
 
 		{method: "POST", path: "/runs", summary: "Start a run", scope: access.Run, body: newRun{},
 			header:  []parameter{{name: "Idempotency-Key", about: "The same key with the same agent and parameters is the same run", kind: "string"}},
@@ -110,6 +113,12 @@ type newAgent struct {
 	Tags             []string    `json:"tags,omitempty"`
 	TimeLimitSeconds int         `json:"time_limit_seconds,omitempty"`
 	MaxAttempts      int         `json:"max_attempts,omitempty"`
+}
+
+// valid is the answer where parameters conform.
+type valid struct {
+	Valid     bool   `json:"valid"`
+	AgentName string `json:"agent_name"`
 }
 
 // created is the answer of POST /runs.

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -66,12 +65,7 @@ const safeOutputsInstructions = `You cannot write to GitHub yourself. Each of th
 // Serve answers one client, a message on each line, until it goes away or the context
 // ends. The error is one of reading or writing.
 func (s *SafeOutputs) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	client := newStdio(in, out)
-	err := s.server.Run(ctx, &mcp.IOTransport{Reader: client, Writer: client, MaxLineLength: maxMessage + 1})
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil
-	}
-	return err
+	return serveStdio(ctx, s.server, in, out)
 }
 
 // knowOtherNames lets a client call a tool by every name of its kind.

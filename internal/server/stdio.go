@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // stdio is a client's messages on standard input and output, one on each line. The SDK ends
@@ -26,6 +28,16 @@ type stdio struct {
 	closed  bool
 
 	rest []byte // of the current line
+}
+
+// serveStdio lets a server answer one client until it goes away or the context ends.
+func serveStdio(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer) error {
+	client := newStdio(in, out)
+	err := server.Run(ctx, &mcp.IOTransport{Reader: client, Writer: client, MaxLineLength: maxMessage + 1})
+	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 func newStdio(in io.Reader, out io.Writer) *stdio {

@@ -1,0 +1,275 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agent-airlock/airlock/internal/crash"
+)
+
+// API answers requests to the coordinator's HTTP API: httpapi.Server.Call, or one over the
+// network.
+type API func(ctx context.Context, method, target string, body []byte) (status int, answer []byte, err error)
+
+// Coordinator is a server of the Model Context Protocol through which an orchestrator
+// discovers agents, starts runs and follows them. Each tool is one request to the API: its
+// structured content is the API's answer, an error's body included.
+type Coordinator struct {
+	version string
+	log     *slog.Logger
+}
+
+// NewCoordinator returns a Coordinator. version is Airlock's own; a nil log drops what is
+// written to it.
+func NewCoordinator(version string, log *slog.Logger) *Coordinator {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Coordinator{version, log}
+}
+
+// Serve answers one client, a message on each line, until it goes away or the context
+// ends. The error is one of reading or writing.
+func (c *Coordinator) Serve(ctx context.Context, api API, in io.Reader, out io.Writer) error {
+	return serveStdio(ctx, c.server(api), in, out)
+}
+
+// Handler returns a handler for one request by the streamable HTTP transport, whose caller
+// the API knows. It keeps no session: each request is answered by itself.
+func (c *Coordinator) Handler(api API) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return c.server(api) }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: c.log})
+}
+
+// coordinatorInstructions tell a model what the tools are for.
+const coordinatorInstructions = `Discover agents with list_agent_blueprints: each has a type and, if it takes more than a prompt, the JSON Schema of its parameters. Start one with start_run and follow it with get_run. An error lists every violation and has the schema: correct the parameters and call again.`
+
+// explanation is the prompt that explains the gate to a model.
+const explanation = `Airlock is the gate between AI agents and a GitHub repository. An agent has no write token: it asks for safe outputs (issues, comments, labels, reviews, pull requests), and each request passes two doors. The first accepts only what is well formed and cleans its texts; the second lets out only what the repository's owner allows.
+
+Through these tools you start agents and read what became of them. Call list_agent_blueprints first. An agent without parameters_schema takes {"prompt": "..."}; any other takes what its schema says. validate_parameters checks parameters without starting anything. start_run returns a run_id at once; get_run with wait_seconds waits for the end and returns the result. A run that is pending or running can be stopped with stop_run.`
+
+func (c *Coordinator) server(api API) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "airlock-coordinator", Title: "Airlock: agents and runs", Version: c.version}, &mcp.ServerOptions{
+		Instructions: coordinatorInstructions, Logger: c.log, Capabilities: &mcp.ServerCapabilities{},
+	})
+	for _, t := range coordinatorTools() {
+		s.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.input), Annotations: &mcp.ToolAnnotations{
+			Title: t.title, ReadOnlyHint: t.readOnly, DestructiveHint: new(t.name == "stop_run"), OpenWorldHint: new(!t.readOnly),
+		}}, t.handler(api))
+	}
+	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "agent", Title: "An agent with the schema of its parameters", MIMEType: "application/json", URITemplate: "airlock://agents/{name}"}, resource(api, "airlock:/"))
+	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "run", Title: "A run", MIMEType: "application/json", URITemplate: "airlock://runs/{run_id}"}, resource(api, "airlock:/"))
+	s.AddPrompt(&mcp.Prompt{Name: "explain_the_gate", Title: "What Airlock is, and how to use these tools"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: explanation}}}}, nil
+	})
+	return s
+}
+
+// coordinatorTool is one tool of a Coordinator.
+type coordinatorTool struct {
+	name, title, description string
+	input                    string // its JSON Schema
+	readOnly                 bool
+	call                     func(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequest) (status int, answer []byte, err error)
+}
+
+// toolArguments are the arguments of all tools.
+type toolArguments struct {
+	AgentName   string          `json:"agent_name"`
+	Parameters  json.RawMessage `json:"parameters"`
+	RunID       string          `json:"run_id"`
+	WaitSeconds int             `json:"wait_seconds"`
+	Log         bool            `json:"log"`
+	Status      string          `json:"status"`
+	Limit       int             `json:"limit"`
+	Cursor      string          `json:"cursor"`
+}
+
+// maxWait is how long get_run waits at most, in seconds.
+const maxWait = 600
+
+func coordinatorTools() []coordinatorTool {
+	const agent = `"agent_name": {"type": "string", "description": "The agent's name, as list_agent_blueprints has it."}`
+	const parameters = `"parameters": {"type": "object", "description": "What the agent's parameters_schema asks for; {\"prompt\": \"...\"} for an agent without one."}`
+	const run = `"run_id": {"type": "string", "description": "The run's id, as start_run returned it."}`
+	object := func(required, properties string) string {
+		return `{"type": "object", "properties": {` + properties + `}, "required": [` + required + `], "additionalProperties": false}`
+	}
+	return []coordinatorTool{
+		{name: "list_agent_blueprints", title: "List the agents that runs can be started of", readOnly: true, input: object("", ""),
+			description: "List the agents. Each has a name, a type and a description. Where it has a parameters_schema, the parameters of start_run must conform to that JSON Schema; an agent of type \"agent\" without one takes {\"prompt\": \"...\"}. A \"deterministic\" agent is a program: give it exactly what its schema says.",
+			call: func(ctx context.Context, api API, _ toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
+				return api(ctx, http.MethodGet, "/agents", nil)
+			}},
+		{name: "validate_parameters", title: "Check parameters without starting a run", readOnly: true, input: object(`"agent_name", "parameters"`, agent+", "+parameters),
+			description: "Check parameters against an agent's schema without starting anything. An error lists every violation and has the schema.",
+			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
+				return api(ctx, http.MethodPost, "/agents/"+url.PathEscape(a.AgentName)+"/validate", a.parameters())
+			}},
+		{name: "start_run", title: "Start a run of an agent", input: object(`"agent_name"`, agent+", "+parameters),
+			description: "Start a run. The answer has its run_id at once; follow it with get_run. An error about parameters lists every violation and has the schema: nothing was started, correct the parameters and call again.",
+			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
+				body, err := json.Marshal(map[string]any{"agent_name": a.AgentName, "parameters": json.RawMessage(a.parameters())})
+				if err != nil {
+					return 0, nil, err
+				}
+				return api(ctx, http.MethodPost, "/runs", body)
+			}},
+		{name: "get_run", title: "Show a run, and wait for its end", readOnly: true,
+			input:       object(`"run_id"`, run+fmt.Sprintf(`, "wait_seconds": {"type": "integer", "minimum": 0, "maximum": %d, "description": "Wait so long for the run's end; 0, the default, answers at once."}, "log": {"type": "boolean", "description": "Add what the run has written so far."}`, maxWait)),
+			description: "Show a run: its status, and once it is completed its result. With wait_seconds it answers when the run has ended or the time is over.",
+			call:        getRun},
+		{name: "list_runs", title: "List runs, the newest first", readOnly: true,
+			input: object("", agent+`, "status": {"type": "string", "enum": ["pending", "running", "stopping", "completed", "failed", "stopped"], "description": "Only runs with this status."}, `+
+				`"limit": {"type": "integer", "minimum": 1, "maximum": 200, "description": "At most so many runs; 50 unless given."}, "cursor": {"type": "string", "description": "The next_cursor of the answer before."}`),
+			description: "List runs, the newest first.",
+			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
+				q := url.Values{}
+				for name, value := range map[string]string{"agent_name": a.AgentName, "status": a.Status, "cursor": a.Cursor} {
+					if value != "" {
+						q.Set(name, value)
+					}
+				}
+				if a.Limit != 0 {
+					q.Set("limit", fmt.Sprint(a.Limit))
+				}
+				return api(ctx, http.MethodGet, "/runs?"+q.Encode(), nil)
+			}},
+		{name: "stop_run", title: "Stop a run", input: object(`"run_id"`, run),
+			description: "Stop a run: its process is asked to end, and killed after 5 seconds.",
+			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
+				return api(ctx, http.MethodPost, "/runs/"+url.PathEscape(a.RunID)+"/stop", nil)
+			}},
+	}
+}
+
+func (a toolArguments) parameters() []byte {
+	if len(a.Parameters) == 0 {
+		return []byte("{}")
+	}
+	return a.Parameters
+}
+
+// getRun shows a run, after it has waited for its end and told of the progress, with its
+// result if it has one and its log if asked for.
+func getRun(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequest) (int, []byte, error) {
+	const each = 20 // seconds: how often a waiting client hears of the run
+	path := "/runs/" + url.PathEscape(a.RunID)
+	left := min(max(a.WaitSeconds, 0), maxWait)
+	var run map[string]json.RawMessage
+	for waited := 0; ; waited += each {
+		target := path
+		if left > 0 {
+			target = fmt.Sprintf("%s/wait?timeout=%d", path, min(left, each))
+		}
+		status, answer, err := api(ctx, http.MethodGet, target, nil)
+		if err != nil || status != http.StatusOK {
+			return status, answer, err
+		}
+		run = nil
+		if err := json.Unmarshal(answer, &run); err != nil {
+			return 0, nil, err
+		}
+		if left -= each; left <= 0 || run["ended_at"] != nil {
+			break
+		}
+		if token := req.Params.GetProgressToken(); token != nil && req.Session != nil {
+			// A client that is gone hears of nothing; the call's context ends then.
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(waited + each), Total: float64(a.WaitSeconds), Message: "the run is " + strings.Trim(string(run["status"]), `"`)})
+		}
+	}
+	if string(run["status"]) == `"completed"` {
+		status, answer, err := api(ctx, http.MethodGet, path+"/result", nil)
+		if err != nil {
+			return 0, nil, err
+		}
+		if status == http.StatusOK {
+			run["result"] = answer
+		}
+	}
+	if a.Log {
+		status, answer, err := api(ctx, http.MethodGet, path+"/log", nil)
+		if err != nil {
+			return 0, nil, err
+		}
+		if status == http.StatusOK {
+			if run["log"], err = json.Marshal(lastBytes(string(answer), maxLog)); err != nil {
+				return 0, nil, err
+			}
+		}
+	}
+	whole, err := json.Marshal(run)
+	return http.StatusOK, whole, err
+}
+
+// maxLog is how much of a run's log a tool shows, in bytes: its end.
+const maxLog = 64 << 10
+
+func lastBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return "…" + strings.ToValidUTF8(s[len(s)-n:], "")
+}
+
+// handler returns the SDK's handler of a tool.
+func (t coordinatorTool) handler(api API) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		var a toolArguments
+		if raw := req.Params.Arguments; len(raw) > 0 {
+			dec := json.NewDecoder(strings.NewReader(string(raw)))
+			dec.DisallowUnknownFields()
+			if err := dec.Decode(&a); err != nil {
+				problem := strings.TrimPrefix(err.Error(), "json: ")
+				return apiResult(http.StatusBadRequest, errorBody("invalid_request", "the arguments of "+t.name+" are not valid: "+problem))
+			}
+		}
+		var status int
+		var answer []byte
+		err := crash.Try(func() (err error) {
+			status, answer, err = t.call(ctx, api, a, req)
+			return err
+		})
+		if err != nil {
+			return apiResult(http.StatusServiceUnavailable, errorBody("unavailable", err.Error()))
+		}
+		return apiResult(status, answer)
+	}
+}
+
+func errorBody(code, message string) []byte {
+	body, _ := json.Marshal(map[string]string{"error": code, "message": message}) // strings can be written
+	return body
+}
+
+// apiResult returns the API's answer as a tool's result: as data, and the same as text.
+func apiResult(status int, answer []byte) (*mcp.CallToolResult, error) {
+	answer = []byte(strings.TrimSpace(string(answer)))
+	if !json.Valid(answer) {
+		answer = errorBody("unavailable", fmt.Sprintf("the API answered with status %d and something that is not JSON", status))
+		status = http.StatusBadGateway
+	}
+	return &mcp.CallToolResult{IsError: status >= http.StatusBadRequest, StructuredContent: json.RawMessage(answer), Content: []mcp.Content{&mcp.TextContent{Text: string(answer)}}}, nil
+}
+
+// resource returns a handler that reads what a URI names from the API.
+func resource(api API, prefix string) mcp.ResourceHandler {
+	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		status, answer, err := api(ctx, http.MethodGet, strings.TrimPrefix(req.Params.URI, prefix), nil)
+		if err != nil {
+			return nil, err
+		}
+		if status != http.StatusOK {
+			return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: "application/json", Text: strings.TrimSpace(string(answer))}}}, nil
+	}
+}
