@@ -37,13 +37,15 @@ type Document struct {
 	// Output is the result in the form of spec 000.
 	Output phase.Output `json:"output"`
 	// Checks are the checks of each root, then the reviews.
-	Checks     []Check       `json:"checks"`
-	Findings   []Finding     `json:"findings"`
-	Rules      []Rule        `json:"rules"`
-	Suppressed []Suppressed  `json:"suppressed"`
-	Skipped    []Skipped     `json:"skipped_files"`
-	Missing    []MissingTool `json:"missing_tools"`
-	Notes      []string      `json:"notes"`
+	Checks     []Check      `json:"checks"`
+	Findings   []Finding    `json:"findings"`
+	Rules      []Rule       `json:"rules"`
+	Suppressed []Suppressed `json:"suppressed"`
+	// NewSuppressions are where the change tells tools to be silent.
+	NewSuppressions []NewSuppression `json:"new_suppressions"`
+	Skipped         []Skipped        `json:"skipped_files"`
+	Missing         []MissingTool    `json:"missing_tools"`
+	Notes           []string         `json:"notes"`
 }
 
 // Check is how one check of one root ended.
@@ -126,6 +128,16 @@ type Suppressed struct {
 	Message string `json:"message"`
 	Reason  string `json:"reason"`        // as the comment gives it
 	New     bool   `json:"new,omitempty"` // the pull request adds the comment
+}
+
+// NewSuppression is a comment, an attribute or a line of configuration that the change adds and that
+// tells a tool to be silent.
+type NewSuppression struct {
+	Tool  string `json:"tool"`
+	Path  string `json:"path"`
+	Line  int    `json:"line"`
+	Text  string `json:"text"`  // what is added
+	Scope string `json:"scope"` // "line", "file" or "project"
 }
 
 // Skipped is a changed file that nobody looked at, and why.
@@ -298,6 +310,9 @@ func (d *Document) Mask(f func(string) string) {
 	}
 	for i := range d.Suppressed {
 		each(&d.Suppressed[i].Rule, &d.Suppressed[i].Message, &d.Suppressed[i].Reason)
+	}
+	for i := range d.NewSuppressions {
+		each(&d.NewSuppressions[i].Text)
 	}
 	for i := range d.Skipped {
 		each(&d.Skipped[i].Reason)

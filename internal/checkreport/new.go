@@ -24,8 +24,10 @@ type Input struct {
 	// Rules returns what is known about a finding's rule. It may be nil.
 	Rules      finding.Rules
 	Suppressed []Suppressed
-	Skipped    []Skipped
-	Notes      []string
+	// NewSuppressions are in the order in which people read them.
+	NewSuppressions []NewSuppression
+	Skipped         []Skipped
+	Notes           []string
 	// Mask masks the secrets in a text. If it is nil, all texts stay as they are.
 	Mask func(string) string
 	// Code returns the lines of a file as they were checked, "" if they are not known. It
@@ -40,7 +42,7 @@ type Input struct {
 func New(in Input) *Document {
 	d := &Document{
 		Version: Version, Repository: in.Repository, Number: in.Number, Head: in.Head, Output: in.Result.Output,
-		Checks: []Check{}, Findings: []Finding{}, Rules: []Rule{}, Suppressed: copied(in.Suppressed),
+		Checks: []Check{}, Findings: []Finding{}, Rules: []Rule{}, Suppressed: copied(in.Suppressed), NewSuppressions: copied(in.NewSuppressions),
 		Skipped: copied(in.Skipped), Missing: []MissingTool{}, Notes: copied(in.Notes),
 	}
 	for _, list := range d.Output.Checks.ProblemLists() {

@@ -32,6 +32,7 @@ func (d *Document) Summary(safe SafeText, limit int) string {
 	p.notes()
 	p.old()
 	p.suppressed()
+	p.newSuppressions()
 	p.skipped()
 	out, _ := markdown.Cut(p.b.String(), limit/3, "*The rest was cut: a job summary is limited in size. The findings document contains everything.*")
 	return out
@@ -50,6 +51,7 @@ func (d *Document) Comment(safe SafeText, summaryURL string) string {
 		p.missing()
 		p.b.WriteString("\n</details>\n")
 	}
+	p.newSuppressionsShort()
 	if summaryURL != "" {
 		p.printf("\n[The job summary](%s) has the output, and everything that is not counted.\n", summaryURL)
 	}
@@ -222,6 +224,42 @@ func (p *page) suppressed() {
 		lines = append(lines, fmt.Sprintf("%s:%d %s: %s (%s)", s.Path, s.Line, s.Rule, s.Message, s.why()))
 	}
 	p.folded(suppressedTitle, lines)
+}
+
+// newSuppressionsTitle is the title of the list of new suppressions.
+const newSuppressionsTitle = "New suppressions, which tell tools to be silent"
+
+// line describes the suppression as people read it.
+func (s NewSuppression) line() string {
+	about := ""
+	if s.Scope != "line" {
+		about = ", for the whole " + s.Scope
+	}
+	return fmt.Sprintf("%s:%d %s (%s%s)", s.Path, s.Line, s.Text, s.Tool, about)
+}
+
+func (p *page) newSuppressions() {
+	var lines []string
+	for _, s := range p.d.NewSuppressions {
+		lines = append(lines, s.line())
+	}
+	p.folded(newSuppressionsTitle, lines)
+}
+
+// newSuppressionsShort writes the new suppressions as one line of the comment.
+func (p *page) newSuppressionsShort() {
+	list := p.d.NewSuppressions
+	if len(list) == 0 {
+		return
+	}
+	var places []string
+	for _, s := range list[:min(len(list), maxFirst)] {
+		places = append(places, markdown.CodeSpan(p.safe.Line(text.Truncate(fmt.Sprintf("%s:%d", s.Path, s.Line), maxCell)))+" "+p.text(s.Tool))
+	}
+	if more := len(list) - maxFirst; more > 0 {
+		places = append(places, fmt.Sprintf("%d more", more))
+	}
+	p.printf("\nThe change adds %s: %s.\n", text.Count(len(list), "suppression"), strings.Join(places, ", "))
 }
 
 func (p *page) skipped() {

@@ -77,6 +77,10 @@ func failing() checkreport.Input {
 		Rules: func(tool, rule string) (finding.Rule, bool) {
 			return finding.Rule{ID: rule, Name: "SQL built from variables", Short: "Whoever controls a variable controls the statement.", Help: "Whoever controls a variable controls the statement.\n\nPass the value as a *parameter*.", CWE: []int{89}, Severity: finding.High, Precision: finding.PrecisionHigh}, rule == "go-sql"
 		},
+		NewSuppressions: []checkreport.NewSuppression{
+			{Tool: "golangci-lint", Path: ".golangci.yml", Line: 5, Text: "- errcheck", Scope: "project"}, {Tool: "ESLint", Path: "web/a.js", Line: 1, Text: "eslint-disable", Scope: "file"},
+			{Tool: "gosec", Path: "api/a.go", Line: 3, Text: "nosec <img src=x> @octocat", Scope: "line"}, {Tool: "gosec", Path: "api/a.go", Line: 4, Text: "nosec", Scope: "line"},
+		},
 		Suppressed: []checkreport.Suppressed{{Rule: "go-tls", Path: "api/c.go", Line: 8, Message: "TLS is off", Reason: "a test server"}},
 		Skipped:    []checkreport.Skipped{{Path: "logo.png", Reason: "it is binary"}},
 		Notes:      []string{"What changed is compared with main."},

@@ -73,6 +73,11 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 		skipped = append(skipped, s.Path+": "+s.Reason)
 	}
 	t.list(suppressedTitle, suppressed)
+	var silences []string
+	for _, s := range d.NewSuppressions {
+		silences = append(silences, s.line())
+	}
+	t.list(newSuppressionsTitle, silences)
 	t.list("Changed files that were not reviewed", skipped)
 	mark := t.paint(green, "✓")
 	if d.Failed() {

@@ -94,6 +94,7 @@ type partResult struct {
 	findings   []finding.Finding
 	rules      map[[2]string]finding.Rule // keyed by tool and ID
 	suppressed []reviewer.Suppressed
+	silences   []reviewer.Silence
 	skipped    []reviewer.Skipped
 	notes      []string
 }
@@ -169,7 +170,7 @@ func (r *reviews) addBuiltIn(to *review, skip bool, cfg reviewer.Config, run fun
 		result, err := run(builtIn, ctx, files)
 		out := partResult{
 			findings: append(result.Findings, result.Unchanged...), rules: known,
-			suppressed: result.Suppressed, skipped: append(skipped, result.Skipped...),
+			suppressed: result.Suppressed, silences: result.Silences, skipped: append(skipped, result.Skipped...),
 		}
 		for _, u := range result.Unsuppressed {
 			out.notes = append(out.notes, unsuppressed(u))
@@ -284,6 +285,7 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 // a stable order.
 type reviewDetails struct {
 	suppressed []reviewer.Suppressed // findings that a comment in the file suppresses
+	silences   []reviewer.Silence    // where the change tells tools to be silent
 	skipped    []reviewer.Skipped    // files that were not reviewed, or not completely; each reason once
 	duplicates []finding.Duplicate   // findings that another one stands for
 	missing    []phase.MissingTool
@@ -306,6 +308,7 @@ func (r *reviews) details() reviewDetails {
 		d := v.details
 		v.mu.Unlock()
 		out.suppressed = append(out.suppressed, d.suppressed...)
+		out.silences = append(out.silences, d.silences...)
 		out.duplicates = append(out.duplicates, d.duplicates...)
 		out.missing = append(out.missing, d.missing...)
 		out.notes = append(out.notes, d.notes...)
@@ -350,6 +353,7 @@ func (v *review) join(scanner *secrets.Scanner) ([]finding.Finding, error) {
 			}
 			all = append(all, f)
 		}
+		d.silences = append(d.silences, p.result.silences...)
 		d.suppressed, d.skipped = append(d.suppressed, p.result.suppressed...), append(d.skipped, p.result.skipped...)
 		for _, n := range p.result.notes {
 			d.notes = append(d.notes, scanner.Mask(n))

@@ -30,7 +30,7 @@ var documented = map[string]reflect.Type{
 	"validation": reflect.TypeFor[phase.Output](), "checks": reflect.TypeFor[phase.Checks](), "style": reflect.TypeFor[phase.StyleCheck](), "build": reflect.TypeFor[phase.BuildCheck](),
 	"tests": reflect.TypeFor[phase.TestsCheck](), "review": reflect.TypeFor[phase.CodeReviewCheck](), "security": reflect.TypeFor[phase.SecurityReviewCheck](),
 	"findings": reflect.TypeFor[checkreport.Document](), "check": reflect.TypeFor[checkreport.Check](), "failure": reflect.TypeFor[checkreport.Failure](), "finding": reflect.TypeFor[checkreport.Finding](),
-	"rule": reflect.TypeFor[checkreport.Rule](), "suppressed": reflect.TypeFor[checkreport.Suppressed](), "skipped": reflect.TypeFor[checkreport.Skipped](), "missing": reflect.TypeFor[checkreport.MissingTool](),
+	"rule": reflect.TypeFor[checkreport.Rule](), "suppressed": reflect.TypeFor[checkreport.Suppressed](), "silence": reflect.TypeFor[checkreport.NewSuppression](), "skipped": reflect.TypeFor[checkreport.Skipped](), "missing": reflect.TypeFor[checkreport.MissingTool](),
 }
 
 // TestDocumentIsTheTypes asserts that docs/output.md lists the members of the Go types with

@@ -82,6 +82,9 @@ type Result struct {
 	Suppressed []Suppressed
 	// Unsuppressed are those of Findings that a comment names which does not count.
 	Unsuppressed []Suppressed
+	// Silences are where the change tells tools to be silent, those that cover more first. Only
+	// Security lists them.
+	Silences []Silence
 	// Skipped are the files that were not reviewed, or not completely.
 	Skipped []Skipped
 }
@@ -103,6 +106,8 @@ type Reviewer struct {
 	config  Config
 	secrets *secrets.Scanner
 	uses    func(*Rule) bool
+	// silencers are the ways to tell tools to be silent.
+	silencers *silencerTable
 }
 
 // New returns a reviewer that looks for secrets with the scanner. It returns an error if
@@ -117,8 +122,12 @@ func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
 			return nil, fmt.Errorf("there is no review rule %q: docs/review-rules.md lists them", id)
 		}
 	}
+	table, err := silencers()
+	if err != nil {
+		return nil, err
+	}
 	config.MaxFileBytes = cmp.Or(config.MaxFileBytes, 1<<20)
-	return &Reviewer{catalogue: built, config: config, secrets: scanner, uses: config.uses}, nil
+	return &Reviewer{catalogue: built, config: config, secrets: scanner, uses: config.uses, silencers: table}, nil
 }
 
 // uses reports whether a rule is used.
@@ -139,6 +148,7 @@ func (r *Reviewer) Security(ctx context.Context, files []File) (Result, error) {
 type reviewed struct {
 	findings []finding.Finding
 	ignores  map[ignored]ignore
+	silences []Silence
 	skipped  string // the reason why it was not reviewed, or not completely
 }
 
@@ -180,10 +190,12 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 	for i, result := range results {
 		byPath[files[i].Path] = i
 		all = append(all, result.findings...)
+		out.Silences = append(out.Silences, result.silences...)
 		if result.skipped != "" {
 			out.Skipped = append(out.Skipped, Skipped{files[i].Path, result.skipped})
 		}
 	}
+	slices.SortStableFunc(out.Silences, func(a, b Silence) int { return a.gravity() - b.gravity() })
 	kept, _ := finding.Merge(all, func(_, id string) (finding.Rule, bool) {
 		rule, ok := r.byID[id]
 		if !ok {

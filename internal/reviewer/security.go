@@ -29,6 +29,9 @@ func (r *Reviewer) security(f File) reviewed {
 		out.findings = append(out.findings, r.workflow(f)...)
 	}
 	out.ignores = ignores(f.Text, s)
+	if out.skipped == "" {
+		out.silences = r.silencers.silences(&f, s)
+	}
 	return out
 }
 

@@ -1,0 +1,227 @@
+package reviewer
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Silence is a place where the change tells a tool to be silent: a comment, an attribute, or a line
+// of the tool's configuration. It is no finding: whoever reads the change judges it.
+type Silence struct {
+	Tool  string // for people
+	Path  string
+	Line  int
+	Text  string // what the change adds, on one line, cut to 120 characters
+	Scope Scope
+}
+
+// Scope is how much a silence covers.
+type Scope string
+
+// The scopes of silences.
+const (
+	ScopeLine    Scope = "line" // a line or a block
+	ScopeFile    Scope = "file"
+	ScopeProject Scope = "project" // a line of configuration
+)
+
+// silencer is a way to tell a tool to be silent: an entry of rules/suppressions.yaml.
+type silencer struct {
+	Tool                                  string
+	Comment, Code, Wide, Path, Line, Keys *regexp.Regexp
+}
+
+// silencers reads the ways to tell tools to be silent, once a process.
+var silencers = sync.OnceValues(func() (*silencerTable, error) {
+	var all []silencer
+	if err := decode("suppressions", &all); err != nil {
+		return nil, err
+	}
+	t := &silencerTable{all: all}
+	var comments []string
+	for _, s := range all {
+		if s.Comment != nil {
+			comments = append(comments, s.Comment.String())
+		}
+	}
+	var err error
+	// It begins the comment, or another comment in it: # type: ignore # noqa
+	t.comment, err = regexp.Compile(`(?:^[^\w@$:#]*#?|#\s*|//\s*)(` + strings.Join(comments, "|") + `)`)
+	return t, err
+})
+
+type silencerTable struct {
+	all     []silencer
+	comment *regexp.Regexp // matches a comment of any of them; its first group is the words
+}
+
+// silencingWords are parts of words, one of which is in every silence that a file has in comments or
+// in code. Looking for them costs less than an expression.
+var silencingWords = []string{"gnore", "isable", "nolint", "NOLINT", "noqa", "nosec", "nosem", "NOSONAR", "NOPMD", "uppress", "SUPPRESS", "allow", "expect", "nocheck", "skip", "off", "OFF", "Flow", "noflow", "reek:", "typed:", "noinspection", "pyright", "mypy", "pyre-", "lgtm", "codeql", "coverity", "todo", "jshint", "eslint"}
+
+func maySilence(text string) bool {
+	return slices.ContainsFunc(silencingWords, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// silences returns where the change of a file tells tools to be silent. s is nil where the file's
+// language is not known.
+func (t *silencerTable) silences(f *File, s *source) []Silence {
+	found := t.inConfiguration(f)
+	if len(found) == 0 && maySilence(f.Text) {
+		if s != nil {
+			found = t.inTokens(s)
+		} else {
+			found = t.inLines(f.Text)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	base := newBaseLines(f)
+	found = slices.DeleteFunc(found, func(one Silence) bool { return base.had(one.Line) })
+	for i := range found {
+		found[i].Path = f.Path
+	}
+	slices.SortStableFunc(found, func(a, b Silence) int { return cmp.Compare(a.Line, b.Line) })
+	return found
+}
+
+// silence returns one of a tool's with the words that make it.
+func (s silencer) silence(line int, words string, scope Scope) Silence {
+	const longest = 120
+	if s.Wide != nil && s.Wide.MatchString(words) {
+		scope = ScopeFile
+	}
+	return Silence{Tool: s.Tool, Line: line, Text: text.Truncate(text.OneLine(strings.TrimSpace(words)), longest), Scope: scope}
+}
+
+// inComment returns what a comment, or a line that begins with one, tells tools. Lines count from
+// the first.
+func (t *silencerTable) inComment(comment string, first int) []Silence {
+	if !maySilence(comment) {
+		return nil
+	}
+	var found []Silence
+	for n, line := range strings.Split(comment, "\n") {
+		for _, at := range t.comment.FindAllStringSubmatchIndex(line, -1) {
+			words := strings.TrimSuffix(strings.TrimSpace(line[at[2]:]), "*/")
+			for _, s := range t.all {
+				if s.Comment == nil {
+					continue
+				}
+				if where := s.Comment.FindStringIndex(words); where != nil && where[0] == 0 {
+					found = append(found, s.silence(first+n, words, ScopeLine))
+					break
+				}
+			}
+		}
+	}
+	return found
+}
+
+// inTokens looks into the comments of a file, and for attributes in its code.
+func (t *silencerTable) inTokens(s *source) []Silence {
+	var found []Silence
+	for _, c := range s.comments {
+		found = append(found, t.inComment(s.text[c.start:c.end], s.line(c.start))...)
+	}
+	for i := range s.tokens {
+		if !(s.isWord(i) && strings.HasPrefix(s.written(i), "@Suppress")) && !(s.is(i, "#") && s.isOneOf(i+1, "[", "!")) {
+			continue
+		}
+		line, _, _ := strings.Cut(s.text[s.tokens[i].start:], "\n")
+		found = append(found, t.inCode(line, s.line(s.tokens[i].start))...)
+	}
+	return found
+}
+
+// inCode looks for what begins a piece of code.
+func (t *silencerTable) inCode(code string, line int) []Silence {
+	for _, s := range t.all {
+		if s.Code == nil {
+			continue
+		}
+		if at := s.Code.FindStringIndex(code); at != nil && strings.TrimSpace(code[:at[0]]) == "" {
+			return []Silence{s.silence(line, code, ScopeLine)}
+		}
+	}
+	return nil
+}
+
+// commentSign matches what may begin a comment, in languages that are not known.
+var commentSign = regexp.MustCompile(`(?:^|\s)(#|//|--|/\*|<!--|;|%|\{#|\(\*)`)
+
+// inLines looks into every line of a file whose language is not known.
+func (t *silencerTable) inLines(code string) []Silence {
+	var found []Silence
+	number := 0
+	for line := range strings.Lines(code) {
+		number++
+		if len(line) > longestLine || !maySilence(line) {
+			continue
+		}
+		if at := commentSign.FindStringSubmatchIndex(line); at != nil {
+			found = append(found, t.inComment(strings.TrimRight(line[at[2]:], "\r\n"), number)...)
+		}
+		found = append(found, t.inCode(strings.TrimSpace(line), number)...)
+	}
+	return found
+}
+
+// key matches the key of a line of TOML, YAML, JSON or an INI file.
+var key = regexp.MustCompile(`^\s*(?:- )?["']?([\w.-]+)["']?\s*[:=]`)
+
+// inConfiguration looks into the configuration of tools: for lines that switch something off, and
+// for those below keys that do.
+func (t *silencerTable) inConfiguration(f *File) []Silence {
+	var found []Silence
+	for _, s := range t.all {
+		if s.Path == nil || !s.Path.MatchString(f.Path) {
+			continue
+		}
+		var below []openKey // the keys that are open, by their indentation
+		number := 0
+		for line := range strings.Lines(f.Text) {
+			number++
+			trimmed := strings.TrimSpace(line)
+			if trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "//") || len(line) > longestLine {
+				continue
+			}
+			indent := len(line) - len(strings.TrimLeft(line, " \t"))
+			isItem := strings.HasPrefix(trimmed, "-")
+			for len(below) > 0 && (indent < below[len(below)-1].indent || indent == below[len(below)-1].indent && !isItem && !strings.HasPrefix(trimmed, "]")) {
+				below = below[:len(below)-1]
+			}
+			m := key.FindStringSubmatch(line)
+			if m != nil {
+				below = append(below, openKey{indent, s.Keys != nil && s.Keys.MatchString(m[1])})
+			}
+			silences := slices.ContainsFunc(below, func(k openKey) bool { return k.silences })
+			isOnlyKey := m != nil && (strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "[") || strings.HasSuffix(trimmed, "="))
+			isEnd := strings.Trim(trimmed, "[]{},") == ""
+			if s.Line != nil && s.Line.MatchString(line) || silences && !isOnlyKey && !isEnd {
+				found = append(found, s.silence(number, trimmed, ScopeProject))
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return found
+}
+
+// openKey is a key of a configuration below which a line stands.
+type openKey struct {
+	indent   int
+	silences bool
+}
+
+// gravity orders silences: what covers more first.
+func (s Silence) gravity() int {
+	return slices.Index([]Scope{ScopeProject, ScopeFile, ScopeLine}, s.Scope)
+}
