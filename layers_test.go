@@ -75,7 +75,7 @@ var layers = []struct {
 	{"internal/agents", "text schema store"},
 	{"internal/access", "store"},
 	{"internal/runs", "text schema command store engine agents"},
-	{"internal/httpapi", "crash schema access agents runs"},
+	{"internal/httpapi", "crash schema access agents fixloop loops runs"},
 	{"internal/server", "text crash safeoutput guide doors"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},

@@ -108,7 +108,7 @@ be judged, or the results could not be written.`,
 	root.SetErr(env.Stderr)
 	root.AddCommand(newCollect(env), newApply(env), newCheck(env), newVerify(env), newLoop(env), newValidate(env), newSanitize(env), newInstructions(env), newMCP(env), newAction(env),
 		newSchema(env), newVersion(env))
-	root.AddCommand(newAgents(env), newRuns(env), newServe(env), newToken(env), newBuiltIn(env))
+	root.AddCommand(newAgents(env), newRuns(env), newServe(env), newRunner(env), newToken(env), newBuiltIn(env))
 	return root
 }
 

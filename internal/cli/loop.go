@@ -105,46 +105,6 @@ func (f loopFlags) find(ctx context.Context, env Environment) (*store.Store, loo
 	return nil, l, exitcode.FailedError(err)
 }
 
-// loopDocument is what programs read about a loop; docs/loop.md describes it.
-type loopDocument struct {
-	Version    int                `json:"version"`
-	Loop       string             `json:"loop"`
-	Repository string             `json:"repository"`
-	Issue      int                `json:"issue"`
-	Ordinal    int                `json:"ordinal"`
-	Status     fixloop.Status     `json:"status"`
-	Outcome    fixloop.Outcome    `json:"outcome,omitempty"`
-	Reason     fixloop.Reason     `json:"escalation_reason,omitempty"`
-	Iteration  int                `json:"iteration"`
-	Max        int                `json:"max_iterations"`
-	WaitsFor   fixloop.WorkKind   `json:"waits_for"`
-	Deadline   *time.Time         `json:"deadline,omitempty"`
-	Driven     bool               `json:"driven"`
-	Head       string             `json:"head_sha,omitempty"`
-	Checks     []loopCheckSection `json:"checks"`
-}
-
-type loopCheckSection struct {
-	Check    fixloop.Check     `json:"check"`
-	Status   fixloop.Status    `json:"status"`
-	Count    int               `json:"failing_count"`
-	Failures []fixloop.Failure `json:"failures"`
-	Error    string            `json:"error,omitempty"`
-}
-
-func documentOf(l loops.Loop, driven bool) loopDocument {
-	s := l.State
-	d := loopDocument{Version: 1, Loop: l.ID, Repository: s.Loop().Repository, Issue: s.Loop().Issue, Ordinal: s.Loop().Ordinal, Status: s.Status(), Outcome: s.Outcome(),
-		Reason: s.Reason(), Iteration: s.Iteration(), Max: s.MaxIterations(), WaitsFor: s.Work().Kind, Driven: driven, Head: s.Head(), Checks: []loopCheckSection{}}
-	if due := s.Deadline(); !due.IsZero() {
-		d.Deadline = &due
-	}
-	for _, c := range s.Checks() {
-		d.Checks = append(d.Checks, loopCheckSection{c.Check, c.Status, c.Count, append([]fixloop.Failure{}, c.Failures...), c.Error})
-	}
-	return d
-}
-
 // wantsJSON reports whether standard output gets JSON: where a program reads it, or the
 // user asks for it.
 func (f loopFlags) wantsJSON(env Environment) bool { return f.json || !isTerminal(env.Stdout) }
@@ -175,7 +135,7 @@ func newLoopStatus(env Environment) *cobra.Command {
 			return exitcode.FailedError(err)
 		}
 		if f.wantsJSON(env) {
-			return printJSON(env, documentOf(l, driven))
+			return printJSON(env, loops.DocumentOf(l, driven))
 		}
 		return writeStatus(env.Stdout, l, driven)
 	}
@@ -199,7 +159,7 @@ func listLoops(ctx context.Context, env Environment, f loopFlags) error {
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	documents := make([]loopDocument, len(all))
+	documents := make([]loops.Document, len(all))
 	for i, l := range all {
 		driven := false
 		if l.State.Outcome() == fixloop.Running {
@@ -207,7 +167,7 @@ func listLoops(ctx context.Context, env Environment, f loopFlags) error {
 				return exitcode.FailedError(err)
 			}
 		}
-		documents[i] = documentOf(l, driven)
+		documents[i] = loops.DocumentOf(l, driven)
 	}
 	if f.wantsJSON(env) {
 		return printJSON(env, map[string]any{"version": 1, "loops": documents})
@@ -331,7 +291,7 @@ func decideLoop(ctx context.Context, env Environment, f loopFlags, e fixloop.Eve
 	}
 	fmt.Fprintln(env.Stderr, nextStep(l, driven))
 	if f.wantsJSON(env) {
-		return printJSON(env, documentOf(l, driven))
+		return printJSON(env, loops.DocumentOf(l, driven))
 	}
 	return nil
 }

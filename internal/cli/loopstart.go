@@ -171,7 +171,7 @@ func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Dri
 	fmt.Fprintln(env.Stderr, "airlock: "+fixloop.NewLog(l.State, nil, time.Now()).Headline())
 	fmt.Fprintln(env.Stderr, nextStep(l, false))
 	if f.wantsJSON(env) {
-		if err := printJSON(env, documentOf(l, false)); err != nil {
+		if err := printJSON(env, loops.DocumentOf(l, false)); err != nil {
 			return err
 		}
 	}

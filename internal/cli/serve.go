@@ -24,6 +24,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/httpapi"
+	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/secrets"
 	"github.com/agent-airlock/airlock/internal/server"
@@ -162,7 +163,7 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	api := httpapi.New(httpapi.Config{Agents: node.registry, Runs: node.service, Tokens: tokens, Hosts: f.hosts, Public: public, Rate: f.rate, Version: versionOf(env), Log: log})
+	api := httpapi.New(httpapi.Config{Agents: node.registry, Runs: node.service, Loops: loops.NewWritable(node.engine), Tokens: tokens, Hosts: f.hosts, Public: public, Rate: f.rate, Version: versionOf(env), Log: log})
 	tools := server.NewCoordinator(versionOf(env), slog.New(quiet{log.Handler()}))
 	api.Mount("/mcp", access.Read, func(g access.Grant) http.Handler {
 		return tools.Handler(func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
@@ -243,7 +244,7 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStore(ctx, env, f.store, engine.Schema, agents.Tables, access.Tables, runs.Tables)
+	st, err := openStore(ctx, env, f.store, engine.Schema, agents.Tables, access.Tables, runs.Tables, loops.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/schema"
 )
@@ -61,6 +63,7 @@ func (s *Server) describe(r *http.Request, err error) *apiError {
 	var conflict *runs.ConflictError
 	var ended *runs.EndedError
 	var tooLarge *http.MaxBytesError
+	var loopRefused *fixloop.Refused
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -80,6 +83,12 @@ func (s *Server) describe(r *http.Request, err error) *apiError {
 		return refuse(http.StatusConflict, "idempotency_conflict", "%s", err)
 	case errors.As(err, &ended):
 		return refuse(http.StatusConflict, "run_ended", "%s", err)
+	case errors.Is(err, loops.ErrNoLoop):
+		return refuse(http.StatusNotFound, "loop_not_found", "there is no such loop: GET /loops lists those there are; '/' and '#' of an id are written as %%2F and %%23")
+	case errors.As(err, &loopRefused) && loopRefused.Code == fixloop.CodeInvalid:
+		return refuse(http.StatusBadRequest, "invalid_request", "%s", loopRefused.Why)
+	case errors.As(err, &loopRefused):
+		return refuse(http.StatusConflict, "loop_"+string(loopRefused.Code), "%s", loopRefused.Why)
 	case errors.As(err, &tooLarge):
 		return refuse(http.StatusRequestEntityTooLarge, "request_too_large", "the body is larger than %d bytes", tooLarge.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -16,6 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
@@ -138,6 +139,12 @@ func schemaOf(t reflect.Type) object {
 			list = append(list, string(s))
 		}
 		return enum(list...)
+	case reflect.TypeFor[fixloop.Decision]():
+		var list []string
+		for _, d := range fixloop.Decisions() {
+			list = append(list, string(d))
+		}
+		return enum(list...)
 	case reflect.TypeFor[parameterErrorOrOther]():
 		return object{"anyOf": []object{schemaOf(reflect.TypeFor[agents.ParameterErrorBody]()), schemaOf(reflect.TypeFor[ErrorBody]())}}
 	}
@@ -150,6 +157,8 @@ func schemaOf(t reflect.Type) object {
 		return object{"type": "string"}
 	case reflect.Int, reflect.Int64:
 		return object{"type": "integer"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
 	}
 	properties, required := object{}, []string{}
 	for i := range t.NumField() {

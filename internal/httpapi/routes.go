@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
@@ -89,6 +90,20 @@ func routes() []route {
 		{method: "GET", path: "/runs/{id}/events", summary: "Follow a run's changes as server-sent events, until it has ended", scope: access.Read,
 			header:  []parameter{{name: "Last-Event-ID", about: "Only events after this one", kind: "string"}},
 			answers: map[int]any{200: events{}, 204: nil, 400: refused, 404: refused}, handle: (*Server).followRun},
+
+		{method: "GET", path: "/loops", summary: "List fix loops", scope: access.Read,
+			query:   []parameter{{name: "repository", about: "Only loops of this repository, owner/name", kind: "string"}},
+			answers: map[int]any{200: loopList{}, 400: refused}, handle: (*Server).listLoops},
+		{method: "GET", path: "/loops/{id}", summary: "Show where a loop is; '/' and '#' of its id are written as %2F and %23", scope: access.Read,
+			answers: map[int]any{200: loops.Document{}, 404: refused}, handle: (*Server).showLoop},
+		{method: "GET", path: "/loops/{id}/log", summary: "Show a loop's communication log", scope: access.Read,
+			answers: map[int]any{200: anyJSON{}, 404: refused}, handle: (*Server).showLoopLog},
+		{method: "POST", path: "/loops/{id}/fixed", summary: "Report that what a loop's fix request asks for is done", scope: access.Run, body: loopFixed{},
+			header:  []parameter{{name: "Idempotency-Key", about: "A second report with the same key changes nothing", kind: "string"}},
+			answers: map[int]any{202: loops.Document{}, 400: refused, 404: refused, 409: refused, 413: refused}, handle: (*Server).fixedLoop},
+		{method: "POST", path: "/loops/{id}/decision", summary: "Decide about a loop that was escalated", scope: access.Decide, body: loopDecision{},
+			header:  []parameter{{name: "Idempotency-Key", about: "A second decision with the same key changes nothing", kind: "string"}},
+			answers: map[int]any{202: loops.Document{}, 400: refused, 404: refused, 409: refused, 413: refused}, handle: (*Server).decideLoop},
 
 		{method: "GET", path: "/healthz", summary: "Tell that the process lives", answers: map[int]any{200: health{}}, handle: (*Server).live},
 		{method: "GET", path: "/readyz", summary: "Tell whether the store answers", answers: map[int]any{200: health{}, 503: refused}, handle: (*Server).ready},

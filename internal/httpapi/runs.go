@@ -24,12 +24,14 @@ type newRun struct {
 }
 
 // runSchema is what the body of POST /runs is held against.
-var runSchema = schema.New(func() (any, error) {
-	return map[string]any{
-		"type": "object", "required": []any{"agent_name"}, "additionalProperties": false,
-		"properties": map[string]any{"agent_name": map[string]any{"type": "string"}, "parameters": map[string]any{}},
-	}, nil
-})
+var runSchema = bodySchema([]any{"agent_name"}, map[string]any{"agent_name": map[string]any{"type": "string"}, "parameters": map[string]any{}})
+
+// bodySchema returns the schema of an object with these members and no others.
+func bodySchema(required []any, members map[string]any) *schema.Schema {
+	return schema.New(func() (any, error) {
+		return map[string]any{"type": "object", "required": required, "additionalProperties": false, "properties": members}, nil
+	})
+}
 
 // readBody reads a body that is to be JSON, whatever its Content-Type says: curl -d sends
 // that of a form.
@@ -44,26 +46,34 @@ func readBody(r *http.Request) ([]byte, error) {
 	return raw, nil
 }
 
-func (s *Server) createRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
-	raw, err := readBody(r)
+// decodeBody decodes a body that conforms to a schema. The error has every violation.
+func decodeBody(raw []byte, form *schema.Schema, into any) error {
+	violations, err := form.Validate(raw)
 	if err != nil {
-		return 0, err
-	}
-	violations, err := runSchema.Validate(raw)
-	if err != nil {
-		return 0, err
+		return err
 	}
 	if path, twice := schema.Duplicate(raw); twice && len(violations) == 0 {
 		violations = []schema.Violation{{Path: path, Message: "the member is there twice"}}
 	}
 	if len(violations) > 0 {
-		e := refuse(http.StatusBadRequest, "invalid_request", "the body is not a request for a run: %s: %s", violations[0].Path, violations[0].Message)
+		e := refuse(http.StatusBadRequest, "invalid_request", "the body is not valid: %s: %s", violations[0].Path, violations[0].Message)
 		e.ValidationErrors = violations
-		return 0, e
+		return e
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return refuse(http.StatusBadRequest, "invalid_request", "the body is not valid: %s", err)
+	}
+	return nil
+}
+
+func (s *Server) createRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	raw, err := readBody(r)
+	if err != nil {
+		return 0, err
 	}
 	var body newRun
-	if err := json.Unmarshal(raw, &body); err != nil {
-		return 0, refuse(http.StatusBadRequest, "invalid_request", "the body is not a request for a run: %s", err)
+	if err := decodeBody(raw, runSchema, &body); err != nil {
+		return 0, err
 	}
 	key, err := idempotencyKey(r)
 	if err != nil {

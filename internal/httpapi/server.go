@@ -1,5 +1,5 @@
-// Package httpapi is the coordinator's HTTP API: a thin adapter that answers for agents
-// and runs.
+// Package httpapi is the coordinator's HTTP API: a thin adapter that answers for agents,
+// runs and loops.
 package httpapi
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
@@ -36,6 +37,7 @@ const (
 type Config struct {
 	Agents *agents.Registry
 	Runs   *runs.Service
+	Loops  *loops.Book
 	Tokens *access.Tokens
 	// Hosts are names by which the server is called, besides those of loopback. Where it
 	// is empty and Public is set, every name is accepted.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/store"
 )
@@ -52,7 +55,7 @@ type api struct {
 func start(t *testing.T, configure func(*Config)) *api {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	st, err := store.Open(ctx, t.TempDir()+"/store.db", engine.Schema, agents.Tables, access.Tables, runs.Tables)
+	st, err := store.Open(ctx, t.TempDir()+"/store.db", engine.Schema, agents.Tables, access.Tables, runs.Tables, loops.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,7 @@ func start(t *testing.T, configure func(*Config)) *api {
 	}
 	service := runs.New(registry, e)
 	a := &api{t: t, log: &lockedBuffer{}, tokens: access.New(st), store: st}
-	cfg := Config{Agents: registry, Runs: service, Tokens: a.tokens, Version: "v1.2.3", Log: slog.New(slog.NewTextHandler(a.log, nil))}
+	cfg := Config{Agents: registry, Runs: service, Loops: loops.NewWritable(e), Tokens: a.tokens, Version: "v1.2.3", Log: slog.New(slog.NewTextHandler(a.log, nil))}
 	if configure != nil {
 		configure(&cfg)
 	}
@@ -554,6 +557,69 @@ func TestRate(t *testing.T) {
 	}
 	if r := a.do("GET", "/agents", ""); last != 429 && r.StatusCode != 429 {
 		t.Errorf("five requests at once pass a limit of two a second: %d", last)
+	}
+}
+
+// TestLoops asserts who may decide about a loop, and that it is decided once.
+func TestLoops(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	l, _, err := a.Loops.Start(t.Context(), fixloop.Loop{Repository: "octo/shop", Issue: 7}, json.RawMessage(`{}`), func(string) string { return "nobody" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "/loops/" + url.PathEscape(l.ID)
+	if r := a.do("GET", "/loops", ""); !strings.Contains(r.body, `"loop":"octo/shop#7.1"`) {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/loops?repository=octo/other", ""); r.body != `{"version":1,"loops":[]}`+"\n" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", path, ""); r.StatusCode != 200 || r.member("repository") != "octo/shop" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", path+"/log", ""); r.StatusCode != 200 || !strings.Contains(r.body, `"messages":[]`) {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	secrets := map[access.Scope]string{}
+	for _, scope := range []access.Scope{access.Run, access.Decide} {
+		if secrets[scope], err = a.tokens.Add(t.Context(), "t-"+string(scope), scope); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.token = secrets[access.Run]
+	if r := a.do("POST", path+"/decision", `{"decision":"abort"}`); r.StatusCode != 403 || r.code() != "forbidden" {
+		t.Errorf("who starts loops decides: %d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("POST", path+"/fixed", `{"fixes":["x"]}`); r.StatusCode != 409 || !strings.HasPrefix(r.code(), "loop_") {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	a.token = secrets[access.Decide]
+	for _, c := range []struct {
+		path, body string
+		status     int
+		code       string
+	}{
+		{"/loops/octo%2Fshop%237.9/decision", `{"decision":"abort"}`, 404, "loop_not_found"},
+		{path + "/decision", `{"decision":"maybe"}`, 400, "invalid_request"},
+		{path + "/decision", `{}`, 400, "invalid_request"},
+		{path + "/decision", `{"decision":"extend","n":0}`, 400, "invalid_request"},
+		{path + "/decision", `{"decision":"skip"}`, 409, "loop_unexpected"},
+		{path + "/fixed", `{}`, 403, "forbidden"},
+	} {
+		if r := a.do("POST", c.path, c.body); r.StatusCode != c.status || r.code() != c.code {
+			t.Errorf("%s %s: %d %s", c.path, c.body, r.StatusCode, r.body)
+		}
+	}
+	r := a.do("POST", path+"/decision", `{"decision":"abort"}`, "Idempotency-Key: one")
+	if r.StatusCode != 202 || r.member("outcome") == "" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if again := a.do("POST", path+"/decision", `{"decision":"abort"}`, "Idempotency-Key: one"); again.StatusCode != 202 {
+		t.Errorf("%d %s", again.StatusCode, again.body)
+	}
+	if twice := a.do("POST", path+"/decision", `{"decision":"abort"}`); twice.StatusCode != 409 {
+		t.Errorf("%d %s", twice.StatusCode, twice.body)
 	}
 }
 

@@ -35,6 +35,12 @@ type coordinator struct {
 // start opens a coordinator that the test's end closes. Without workers, runs wait.
 func start(t *testing.T, location string, workers int) coordinator {
 	t.Helper()
+	return startAs(t, location, workers, "")
+}
+
+// startAs is start with a lease of that name, as one of several processes; "" is alone.
+func startAs(t *testing.T, location string, workers int, name string) coordinator {
+	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	st, err := store.Open(ctx, location, engine.Schema, agents.Tables, runs.Tables)
 	if err != nil {
@@ -51,6 +57,9 @@ func start(t *testing.T, location string, workers int) coordinator {
 	cfg := engine.Config{Logger: slog.New(slog.DiscardHandler)}
 	if workers > 0 {
 		cfg.Executor, cfg.Workflows, cfg.Queues = "local", []engine.Workflow{c.worker.Workflow()}, []engine.Queue{c.worker.Queue()}
+	}
+	if name != "" {
+		cfg.Executor, cfg.Lease = name, time.Minute
 	}
 	e, err := engine.Open(ctx, st, cfg)
 	if err != nil {
@@ -370,4 +379,33 @@ func TestDrain(t *testing.T) {
 	if r := c.ended(t, r.ID); r.Status != runs.Completed {
 		t.Errorf("%+v", r)
 	}
+}
+
+// TestCoordinatorsShareRuns has two coordinators with workers on one database: each run is
+// carried out once, whoever recorded it.
+func TestCoordinatorsShareRuns(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		if !store.IsURL(location) {
+			return // one process has a file
+		}
+		first, second := startAs(t, location, 4, "first"), startAs(t, location, 4, "second")
+		first.program(t, "once", `echo "$AIRLOCK_RUN_ID $AIRLOCK_ATTEMPT" >&2; echo 1`)
+		var ids []string
+		for i := range 40 {
+			c := first
+			if i%2 == 1 {
+				c = second
+			}
+			ids = append(ids, c.create(t, "once", `{}`).ID)
+		}
+		for _, id := range ids {
+			if r := second.ended(t, id); r.Status != runs.Completed || r.Attempt != 1 || first.statuses(t, id) != "pending running completed" {
+				t.Errorf("%+v, %s", r, first.statuses(t, id))
+			}
+			if text, _, err := first.Log(t.Context(), id, 0); err != nil || text != id+" 1\n" {
+				t.Errorf("the log is %q, %v", text, err)
+			}
+		}
+	})
 }

@@ -1,0 +1,146 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/loops"
+)
+
+// loopList is the answer of GET /loops.
+type loopList struct {
+	Version int              `json:"version"`
+	Loops   []loops.Document `json:"loops"`
+}
+
+// loopFixed is the body of POST /loops/{id}/fixed.
+type loopFixed struct {
+	// Iteration is that of the fix request that was answered; the present one unless given.
+	Iteration int      `json:"iteration,omitempty"`
+	Fixes     []string `json:"fixes,omitempty"`    // what was done
+	Files     []string `json:"files,omitempty"`    // what changed, relative to the repository's root
+	Head      string   `json:"head_sha,omitempty"` // the commit that there is now
+}
+
+// loopDecision is the body of POST /loops/{id}/decision.
+type loopDecision struct {
+	Decision fixloop.Decision `json:"decision"`
+	N        int              `json:"n,omitempty"` // by how many iterations extend extends
+}
+
+var (
+	texts       = map[string]any{"type": "array", "maxItems": json.Number("1000"), "items": map[string]any{"type": "string"}}
+	fixedSchema = bodySchema(nil, map[string]any{"iteration": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}, "fixes": texts, "files": texts, "head_sha": map[string]any{"type": "string"}})
+
+	decisionSchema = bodySchema([]any{"decision"}, map[string]any{"decision": map[string]any{"enum": decisions()}, "n": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("100")}})
+)
+
+func decisions() (list []any) {
+	for _, d := range fixloop.Decisions() {
+		list = append(list, string(d))
+	}
+	return list
+}
+
+func (s *Server) listLoops(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	all, err := s.Loops.List(r.Context(), r.URL.Query().Get("repository"))
+	if err != nil {
+		return 0, err
+	}
+	list := loopList{Version: 1, Loops: []loops.Document{}}
+	for _, l := range all {
+		d, err := s.loopDocument(r, l)
+		if err != nil {
+			return 0, err
+		}
+		list.Loops = append(list.Loops, d)
+	}
+	return answer(w, http.StatusOK, list), nil
+}
+
+func (s *Server) loopDocument(r *http.Request, l loops.Loop) (loops.Document, error) {
+	if l.State.Outcome() != fixloop.Running {
+		return loops.DocumentOf(l, false), nil
+	}
+	driven, err := s.Loops.Driven(r.Context(), l.ID)
+	return loops.DocumentOf(l, driven), err
+}
+
+func (s *Server) answerLoop(w http.ResponseWriter, r *http.Request, status int) (int, error) {
+	l, err := s.Loops.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return 0, err
+	}
+	d, err := s.loopDocument(r, l)
+	if err != nil {
+		return 0, err
+	}
+	return answer(w, status, d), nil
+}
+
+func (s *Server) showLoop(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	return s.answerLoop(w, r, http.StatusOK)
+}
+
+func (s *Server) showLoopLog(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	l, err := s.Loops.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return 0, err
+	}
+	messages, err := s.Loops.Messages(r.Context(), l.ID)
+	if err != nil {
+		return 0, err
+	}
+	return answer(w, http.StatusOK, fixloop.NewLog(l.State, messages, time.Now())), nil
+}
+
+func (s *Server) fixedLoop(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
+	raw, err := readBody(r)
+	if err != nil {
+		return 0, err
+	}
+	var body loopFixed
+	if err := decodeBody(raw, fixedSchema, &body); err != nil {
+		return 0, err
+	}
+	if body.Iteration == 0 {
+		l, err := s.Loops.Get(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return 0, err
+		}
+		body.Iteration = l.State.Iteration()
+	}
+	return s.applyToLoop(w, r, fixloop.Event{Type: fixloop.EventFixDone, Iteration: body.Iteration, Fixes: body.Fixes, Files: body.Files, Head: body.Head, By: g.Name})
+}
+
+func (s *Server) decideLoop(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
+	raw, err := readBody(r)
+	if err != nil {
+		return 0, err
+	}
+	var body loopDecision
+	if err := decodeBody(raw, decisionSchema, &body); err != nil {
+		return 0, err
+	}
+	return s.applyToLoop(w, r, fixloop.Event{Type: fixloop.EventDecision, Decision: body.Decision, N: body.N, By: g.Name})
+}
+
+// applyToLoop sends a loop an event, once for each idempotency key, and answers the loop
+// as it is then.
+func (s *Server) applyToLoop(w http.ResponseWriter, r *http.Request, e fixloop.Event) (int, error) {
+	key, err := idempotencyKey(r)
+	if err != nil {
+		return 0, err
+	}
+	if key == "" {
+		key = rand.Text()
+	}
+	if err := s.Loops.Apply(r.Context(), r.PathValue("id"), "http/"+string(e.Type)+"/"+key, e); err != nil {
+		return 0, err
+	}
+	return s.answerLoop(w, r, http.StatusAccepted)
+}

@@ -1,0 +1,49 @@
+package loops
+
+import (
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/fixloop"
+)
+
+// Document is what programs read about a loop; docs/loop.md describes it.
+type Document struct {
+	Version    int              `json:"version"`
+	Loop       string           `json:"loop"`
+	Repository string           `json:"repository"`
+	Issue      int              `json:"issue"`
+	Ordinal    int              `json:"ordinal"`
+	Status     fixloop.Status   `json:"status"`
+	Outcome    fixloop.Outcome  `json:"outcome,omitempty"`
+	Reason     fixloop.Reason   `json:"escalation_reason,omitempty"`
+	Iteration  int              `json:"iteration"`
+	Max        int              `json:"max_iterations"`
+	WaitsFor   fixloop.WorkKind `json:"waits_for"`
+	Deadline   *time.Time       `json:"deadline,omitempty"`
+	Driven     bool             `json:"driven"`
+	Head       string           `json:"head_sha,omitempty"`
+	Checks     []CheckSection   `json:"checks"`
+}
+
+// CheckSection is one of the six checks of a loop.
+type CheckSection struct {
+	Check    fixloop.Check     `json:"check"`
+	Status   fixloop.Status    `json:"status"`
+	Count    int               `json:"failing_count"`
+	Failures []fixloop.Failure `json:"failures"`
+	Error    string            `json:"error,omitempty"`
+}
+
+// DocumentOf returns the document of a loop; driven reports that a process drives it.
+func DocumentOf(l Loop, driven bool) Document {
+	s := l.State
+	d := Document{Version: 1, Loop: l.ID, Repository: s.Loop().Repository, Issue: s.Loop().Issue, Ordinal: s.Loop().Ordinal, Status: s.Status(), Outcome: s.Outcome(),
+		Reason: s.Reason(), Iteration: s.Iteration(), Max: s.MaxIterations(), WaitsFor: s.Work().Kind, Driven: driven, Head: s.Head(), Checks: []CheckSection{}}
+	if due := s.Deadline(); !due.IsZero() {
+		d.Deadline = &due
+	}
+	for _, c := range s.Checks() {
+		d.Checks = append(d.Checks, CheckSection{c.Check, c.Status, c.Count, append([]fixloop.Failure{}, c.Failures...), c.Error})
+	}
+	return d
+}
