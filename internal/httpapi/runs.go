@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/runs"
@@ -42,6 +43,9 @@ func readBody(r *http.Request) ([]byte, error) {
 	}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body is empty: send a JSON object")
+	}
+	if !utf8.Valid(raw) {
+		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body is not UTF-8, as JSON must be")
 	}
 	return raw, nil
 }
@@ -285,6 +289,9 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, _ access.Gran
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies pass each event on at once
 	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return http.StatusOK, nil
+	}
 	control := http.NewResponseController(w)
 	send := func(text string) error {
 		_ = control.SetWriteDeadline(time.Now().Add(sendWithin))

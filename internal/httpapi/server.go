@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
@@ -135,7 +137,7 @@ func (s *Server) route(r *http.Request, methods map[string]*route) (*route, erro
 		method = http.MethodGet
 	}
 	if rt, ok := methods[method]; ok {
-		return rt, nil
+		return rt, checkTexts(r)
 	}
 	var allowed []string
 	for m := range methods {
@@ -145,6 +147,16 @@ func (s *Server) route(r *http.Request, methods map[string]*route) (*route, erro
 	e := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not possible here: %s is", r.Method, strings.Join(allowed, ", "))
 	e.header = http.Header{"Allow": {strings.Join(allowed, ", ")}}
 	return nil, e
+}
+
+// checkTexts refuses a path or a query with texts that nothing can be called: a store need
+// not be able to look for them.
+func checkTexts(r *http.Request) error {
+	query, err := url.QueryUnescape(r.URL.RawQuery)
+	if err != nil || !utf8.ValidString(query) || !utf8.ValidString(r.URL.Path) || strings.ContainsRune(query+r.URL.Path, 0) {
+		return refuse(http.StatusBadRequest, "invalid_request", "the path and the query must be valid UTF-8 without NUL, escaped as in URLs")
+	}
+	return nil
 }
 
 func knownMethod(m string) string {

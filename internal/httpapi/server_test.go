@@ -86,6 +86,7 @@ func start(t *testing.T, configure func(*Config)) *api {
 		t.Fatal(err)
 	}
 	server := a.HTTP()
+	server.ReadTimeout = time.Second
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() {
 		a.Stop()
@@ -267,6 +268,13 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/runs", `{"agent_name":"researcher","parameters":{"prompt":1e99999999}}`, 400, "invalid_request"},
 		{"POST", "/runs", `{"agent_name":"nobody"}`, 404, "agent_not_found"},
 		{"POST", "/runs", `{"agent_name":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "request_too_large"},
+		{"POST", "/runs", "{\"agent_name\":\"researcher\",\"parameters\":{\"prompt\":\"\xff\"}}", 400, "invalid_request"},
+		{"POST", "/runs", "\ufeff{\"agent_name\":\"researcher\"}", 400, "invalid_request"},
+		{"GET", "/runs?agent_name=%ff", ``, 400, "invalid_request"},
+		{"GET", "/runs?agent_name=a%00b", ``, 400, "invalid_request"},
+		{"GET", "/runs?limit=%zz", ``, 400, "invalid_request"},
+		{"GET", "/agents/a%00b", ``, 400, "invalid_request"},
+		{"GET", "/runs/%ff", ``, 400, "invalid_request"},
 		{"POST", "/agents", `{}`, 400, "invalid_request"},
 		{"POST", "/agents", researcher, 409, "agent_exists"},
 		{"POST", "/agents", strings.Replace(researcher, "researcher", "acrawler", 1)[:60], 400, "invalid_request"},
@@ -307,6 +315,29 @@ func TestBadRequests(t *testing.T) {
 	}
 	if r := a.do("GET", "/runs", ""); r.body != `{"runs":[]}`+"\n" {
 		t.Errorf("what was refused is recorded: %s", r.body)
+	}
+}
+
+// TestSlowBody asserts that a body that does not arrive occupies nothing for long.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "POST /runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, _ := io.ReadAll(res.Body)
+	if res.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(raw), "request_timeout") {
+		t.Errorf("%d %s", res.StatusCode, raw)
 	}
 }
 
