@@ -229,6 +229,7 @@ func TestBuiltIns(t *testing.T) {
 	var v Validator
 	good := map[string]string{
 		Acceptance:      `{"task_id":"t-1","validation_type":"code","acceptance_criteria":[{"id":"a","description":"b","validation_hint":"README.md"}]}`,
+		FixLoop:         `{"issue":7,"directory":"/src/app","fixer":"claude"}`,
 		PhaseValidation: `{"working_directory":"/src/app","changed_files":["app.py"]}`,
 		CollectOutput:   `{"lines":[{"type":"noop","message":"x"}],"policy":{"noop":true}}`,
 	}

@@ -52,7 +52,7 @@ func TestRegistry(t *testing.T) {
 		for _, b := range list {
 			names = append(names, b.Name+" "+string(b.Source))
 		}
-		want := []string{"acceptance built-in", "ask stored", "collect-output built-in", "filed file", "phase-validation built-in", "web-crawler stored"}
+		want := []string{"acceptance built-in", "ask stored", "collect-output built-in", "filed file", "fix-loop built-in", "phase-validation built-in", "web-crawler stored"}
 		if d := cmp.Diff(want, names); d != "" || err != nil {
 			t.Errorf("%v, %s", err, d)
 		}

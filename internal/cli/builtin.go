@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,12 +27,15 @@ import (
 // of its own can be stopped with everything that it started.
 func newBuiltIn(env Environment) *cobra.Command {
 	var configFile string
+	var fixers, passEnv []string
 	cmd := &cobra.Command{
 		Use: "builtin NAME", Short: "Carry out an agent that is built in", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch args[0] {
 			case agents.Acceptance:
 				return builtInAcceptance(cmd.Context(), env, configFile)
+			case agents.FixLoop:
+				return builtInLoop(cmd.Context(), env, configFile, fixers, passEnv)
 			case agents.PhaseValidation:
 				return builtInValidation(cmd.Context(), env, configFile)
 			case agents.CollectOutput:
@@ -41,6 +45,8 @@ func newBuiltIn(env Environment) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&configFile, "config", "", configUsage)
+	cmd.Flags().StringArrayVar(&fixers, "fixer", nil, "")
+	cmd.Flags().StringSliceVar(&passEnv, "pass-env", nil, "")
 	return cmd
 }
 
@@ -89,6 +95,75 @@ func builtInAcceptance(ctx context.Context, env Environment, configFile string) 
 	}
 	_, err = env.Stdout.Write(raw)
 	return err
+}
+
+// builtInStore is the variable with the location of the store that a loop is kept in.
+const builtInStore = "AIRLOCK_BUILTIN_STORE"
+
+// loopInput is what fix-loop takes.
+type loopInput struct {
+	Issue         int
+	Directory     string
+	Repository    string
+	Fixer         string
+	Base          string
+	Title         string
+	MaxIterations int `json:"max_iterations"`
+}
+
+// builtInLoop is 'airlock loop start'. A loop that waits for a decision, or did not
+// succeed, is an answer.
+func builtInLoop(ctx context.Context, env Environment, configFile string, fixers, passEnv []string) error {
+	in := loopInput{MaxIterations: 5}
+	if err := json.NewDecoder(env.Stdin).Decode(&in); err != nil {
+		return exitcode.UsageError(err)
+	}
+	line, ok := fixerNamed(fixers, in.Fixer)
+	if in.Fixer != "" && !ok {
+		return exitcode.UsageError(fmt.Errorf("there is no fixer %q on this machine", in.Fixer))
+	}
+	var out bytes.Buffer
+	answering := env
+	answering.Stdout = &out
+	f := loopStartFlags{
+		loopFlags: loopFlags{issue: in.Issue, repository: in.Repository, dir: in.Directory, store: env.Getenv(builtInStore), json: true},
+		fixer:     line, base: in.Base, config: configFile, title: in.Title, passEnv: passEnv, iterations: in.MaxIterations,
+		fixTime: 30 * time.Minute, checkTime: 30 * time.Minute, grace: 5 * time.Minute,
+	}
+	f.given = func(flag string) bool {
+		return flag == "dir" || flag == "fixer" || flag == "pass-env" || flag == "base" && in.Base != "" || flag == "config" && configFile != ""
+	}
+	err := startLoop(ctx, answering, f)
+	if out.Len() == 0 || err != nil && !errors.Is(err, exitcode.ErrFindings) {
+		return err
+	}
+	_, err = env.Stdout.Write(out.Bytes())
+	return err
+}
+
+// fixerNamed returns the command of a fixer among those that the owner configured, each
+// as NAME=COMMAND.
+func fixerNamed(fixers []string, name string) (line string, ok bool) {
+	for _, fixer := range fixers {
+		if n, line, _ := strings.Cut(fixer, "="); n == name {
+			return line, true
+		}
+	}
+	return "", false
+}
+
+func loopRule(parameters []byte, root string, fixers []string) (violations []schema.Violation) {
+	var in loopInput
+	if err := json.Unmarshal(parameters, &in); err != nil {
+		return []schema.Violation{{Path: "$", Message: err.Error()}}
+	}
+	if !isBelow(root, in.Directory) {
+		violations = append(violations, notBelow("directory", in.Directory))
+	}
+	if _, ok := fixerNamed(fixers, in.Fixer); in.Fixer != "" && !ok {
+		violations = append(violations, schema.Violation{Path: "$.fixer", Message: schema.Quote(in.Fixer) + " is not the name of a fixer that the server's owner configured", SchemaPath: "properties.fixer"})
+	}
+	return violations
 }
 
 // builtInCollection is 'airlock collect' with the lines and the policy of its parameters.
@@ -142,11 +217,12 @@ func linesOf(raw json.RawMessage) (io.Reader, error) {
 
 // builtInRules returns what holds for parameters that come over the wire: they name no
 // command but the owner's, and no directory outside of root.
-func builtInRules(root string, owner config.SafeOutputs) map[string]func([]byte) []schema.Violation {
+func builtInRules(root string, fixers []string, owner config.SafeOutputs) map[string]func([]byte) []schema.Violation {
 	return map[string]func([]byte) []schema.Violation{
 		agents.PhaseValidation: func(parameters []byte) []schema.Violation { return validationRule(parameters, root, owner.Checks) },
 		agents.Acceptance:      func(parameters []byte) []schema.Violation { return acceptanceRule(parameters, root) },
 		agents.CollectOutput:   collectionRule,
+		agents.FixLoop:         func(parameters []byte) []schema.Violation { return loopRule(parameters, root, fixers) },
 	}
 }
 

@@ -18,17 +18,27 @@ const (
 
 // openStore opens the store that the user names, or the usual one.
 func openStore(ctx context.Context, env Environment, location string, tables ...store.Schema) (*store.Store, error) {
-	if location == "" {
-		var err error
-		if location, err = store.DefaultPath(env.Getenv); err != nil {
-			return nil, exitcode.UsageError(err)
-		}
+	location, err := storeLocation(env, location)
+	if err != nil {
+		return nil, err
 	}
 	s, err := store.Open(ctx, location, tables...)
 	if err != nil {
 		return nil, exitcode.UsageError(err)
 	}
 	return s, nil
+}
+
+// storeLocation returns what the user named, or the usual place.
+func storeLocation(env Environment, named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	location, err := store.DefaultPath(env.Getenv)
+	if err != nil {
+		return "", exitcode.UsageError(err)
+	}
+	return location, nil
 }
 
 // newRegistry returns the agents built in, those of a directory ("" for none) and those

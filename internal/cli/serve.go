@@ -44,7 +44,7 @@ type serveFlags struct {
 // workerFlags are those of whatever carries out runs.
 type workerFlags struct {
 	store, agents, config, dir, root string
-	passEnv                          []string
+	passEnv, fixers                  []string
 	concurrency                      int
 	drain                            time.Duration
 }
@@ -92,6 +92,7 @@ func (f *workerFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.dir, "dir", ".", "the directory in which agents are started")
 	flags.StringVar(&f.root, "root", "", "the directory below which phase-validation may work (default: that of --dir)")
 	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that agents get in addition to the usual ones")
+	flags.StringArrayVar(&f.fixers, "fixer", nil, "a fixer that runs of fix-loop may name, as NAME=COMMAND")
 	flags.IntVar(&f.concurrency, "concurrency", 4, "how many runs are carried out at once; 0 carries out none")
 	flags.DurationVar(&f.drain, "drain", 20*time.Second, "how long runs may go on when the program is to end")
 }
@@ -106,11 +107,21 @@ func (f *workerFlags) check() error {
 	if f.root == "" {
 		f.root = dir
 	}
+	if f.config != "" { // agents built in read it again, in that directory
+		if f.config, err = filepath.Abs(f.config); err != nil {
+			return exitcode.UsageError(fmt.Errorf("--config: %w", err))
+		}
+	}
 	if f.root, err = filepath.Abs(f.root); err != nil || !isDirectory(f.root) {
 		return exitcode.UsageError(fmt.Errorf("--root: %s is not a directory", f.root))
 	}
 	if f.concurrency < 0 || f.concurrency > 1000 {
 		return exitcode.UsageError(fmt.Errorf("--concurrency: %d is not between 0 and 1000", f.concurrency))
+	}
+	for _, fixer := range f.fixers {
+		if name, line, _ := strings.Cut(fixer, "="); name == "" || strings.TrimSpace(line) == "" {
+			return exitcode.UsageError(fmt.Errorf("--fixer: %q is not NAME=COMMAND", fixer))
+		}
 	}
 	for _, name := range f.passEnv {
 		if err := config.CheckVariable(name); err != nil {
@@ -244,7 +255,11 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStore(ctx, env, f.store, engine.Schema, agents.Tables, access.Tables, runs.Tables, loops.Schema)
+	location, err := storeLocation(env, f.store)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStore(ctx, env, location, engine.Schema, agents.Tables, access.Tables, runs.Tables, loops.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +268,7 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 		st.Close()
 		return nil, err
 	}
-	n.registry.Rules = builtInRules(f.root, owner)
+	n.registry.Rules = builtInRules(f.root, f.fixers, owner)
 	self, err := os.Executable()
 	if err != nil {
 		st.Close()
@@ -262,13 +277,7 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 	environ, scanner, values := f.environment(env)
 	n.worker = runs.NewWorker(st, runs.WorkerConfig{
 		Concurrency: f.concurrency, Environ: environ, Dir: f.dir, Log: log, Mask: scanner.Mask, MaskKnown: values.Replace,
-		BuiltIn: func(name string) []string {
-			argv := []string{self, "builtin", name}
-			if f.config != "" {
-				argv = append(argv, "--config", f.config)
-			}
-			return argv
-		},
+		BuiltIn: f.builtIn(self, location),
 	})
 	cfg := engine.Config{Logger: slog.New(quiet{log.Handler()})}
 	if f.concurrency > 0 {
@@ -286,6 +295,27 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 	}
 	n.service = runs.New(n.registry, n.engine)
 	return n, nil
+}
+
+// builtIn returns how agents built in are started: as this program, with what the owner
+// configured. The store's location may contain a password, which arguments would show.
+func (f workerFlags) builtIn(self, location string) func(string) (argv, environ []string) {
+	return func(name string) (argv, environ []string) {
+		argv = []string{self, "builtin", name}
+		if f.config != "" {
+			argv = append(argv, "--config", f.config)
+		}
+		if name != agents.FixLoop {
+			return argv, nil
+		}
+		for _, fixer := range f.fixers {
+			argv = append(argv, "--fixer", fixer)
+		}
+		for _, variable := range f.passEnv {
+			argv = append(argv, "--pass-env", variable)
+		}
+		return argv, []string{builtInStore + "=" + location}
+	}
 }
 
 func (n *node) close() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,9 +84,11 @@ func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) ou
 	if remaining <= 0 {
 		return timedOut(r)
 	}
-	argv := r.blueprint.Command
+	argv, environ := r.blueprint.Command, w.Environ
 	if r.blueprint.Source == agents.BuiltIn {
-		argv = w.BuiltIn(r.AgentName)
+		var more []string
+		argv, more = w.BuiltIn(r.AgentName)
+		environ = slices.Concat(environ, more)
 	}
 	input, err := r.input()
 	if err != nil || len(argv) == 0 {
@@ -94,7 +97,7 @@ func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) ou
 	log := newLogWriter(w.store, r.ID, w.Mask)
 	spec := command.Spec{
 		Program: argv[0], Args: argv[1:], Dir: w.Dir,
-		Env:   append(w.Environ[:len(w.Environ):len(w.Environ)], "AIRLOCK_RUN_ID="+r.ID, "AIRLOCK_AGENT="+r.AgentName, "AIRLOCK_ATTEMPT="+strconv.Itoa(r.Attempt)),
+		Env:   append(environ[:len(environ):len(environ)], "AIRLOCK_RUN_ID="+r.ID, "AIRLOCK_AGENT="+r.AgentName, "AIRLOCK_ATTEMPT="+strconv.Itoa(r.Attempt)),
 		Stdin: bytes.NewReader(input), Stderr: log.stream(), Timeout: remaining, Grace: grace, OutputLimit: maxResult, Supervised: true,
 	}
 	if r.blueprint.Type == agents.Agent {

@@ -31,8 +31,9 @@ type WorkerConfig struct {
 	Environ []string
 	Dir     string // required: the directory that agents are started in
 	// BuiltIn returns the command of an agent that is built in: a program and its
-	// arguments, which reads parameters and prints JSON as others do.
-	BuiltIn func(name string) []string
+	// arguments, which reads parameters and prints JSON as others do, and what its
+	// environment has in addition.
+	BuiltIn func(name string) (argv, environ []string)
 	// Mask hides secrets in what agents print, before it is kept. It gets whole lines.
 	Mask func(text string) string
 	// MaskKnown hides only the values that must never leave the server, in results.
