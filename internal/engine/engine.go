@@ -118,7 +118,7 @@ func (e *Engine) open(cfg Config) error {
 	case cfg.Lease > 0:
 		e.id = cfg.Executor + "-" + rand.Text()
 	default:
-		_, err = e.store.Lock(e.base, lockOf(e.id))
+		err = e.lock()
 		if errors.Is(err, store.ErrLocked) {
 			err = fmt.Errorf("%s: %w", e.id, ErrRunning)
 		}
@@ -174,6 +174,24 @@ func IsRunning(ctx context.Context, st *store.Store, executor string) (bool, err
 		release()
 	}
 	return false, err
+}
+
+// lock takes the executor's lock. A process that was killed while it started another leaves
+// the lock to that one until it has become its program, which a moment's patience covers.
+func (e *Engine) lock() error {
+	pause := time.NewTicker(50 * time.Millisecond)
+	defer pause.Stop()
+	for tries := 1; ; tries++ {
+		_, err := e.store.Lock(e.base, lockOf(e.id))
+		if !errors.Is(err, store.ErrLocked) || tries == 20 {
+			return err
+		}
+		select {
+		case <-pause.C:
+		case <-e.base.Done():
+			return context.Cause(e.base)
+		}
+	}
 }
 
 // register makes the workflows and queues known.

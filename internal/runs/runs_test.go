@@ -21,6 +21,9 @@ import (
 
 func TestMain(m *testing.M) {
 	command.EnterChild(os.Args)
+	if location := os.Getenv("RUNS_TEST_WORKER"); location != "" {
+		work(location, os.Getenv("RUNS_TEST_DIR"))
+	}
 	os.Exit(storetest.Main(m))
 }
 
@@ -30,6 +33,8 @@ type coordinator struct {
 	registry *agents.Registry
 	worker   *runs.Worker
 	dir      string // that agents run in
+	store    *store.Store
+	engine   *engine.Engine
 }
 
 // start opens a coordinator that the test's end closes. Without workers, runs wait.
@@ -46,7 +51,7 @@ func startAs(t *testing.T, location string, workers int, name string) coordinato
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := coordinator{dir: t.TempDir()}
+	c := coordinator{dir: t.TempDir(), store: st}
 	if c.registry, err = agents.New(st); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +70,7 @@ func startAs(t *testing.T, location string, workers int, name string) coordinato
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Service = runs.New(c.registry, e)
+	c.Service, c.engine = runs.New(c.registry, e), e
 	t.Cleanup(func() {
 		c.Service.Close()
 		e.Close()
