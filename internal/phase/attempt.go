@@ -78,6 +78,8 @@ func (a attempt) ending(c commandLine, limit time.Duration) string {
 		return fmt.Sprintf("'%s' was ended by a signal: %s", c.line, a.result.Signal)
 	case a.result.ExitCode == 0:
 		return fmt.Sprintf("'%s' printed something, which means failure", c.line)
+	case a.report.FirstFailures == "":
+		return fmt.Sprintf("'%s' ended with exit code %d and printed nothing: run it by hand to see why it failed", c.line, a.result.ExitCode)
 	}
 	return fmt.Sprintf("'%s' ended with exit code %d", c.line, a.result.ExitCode)
 }

@@ -175,7 +175,8 @@ func TestFailingCounts(t *testing.T) {
 		"rspec/pass": 0, "rspec/fail": 2, "rspec/documentation": 2, "rspec/crash": unknown, "rspec/hang": unknown, "rspec/nocompile": 2, "rspec/none": 0, "rspec-json/fail": 2, "rspec-json/nocompile": 2,
 		"minitest/pass": 0, "minitest/fail": 2, "minitest/verbose": 2, "minitest/crash": unknown, "minitest/hang": unknown, "minitest/nocompile": unknown, "minitest/none": 0,
 		"maven/pass": 0, "maven/fail": 3, "maven/crash": 1, "maven/hang": unknown, "maven/nocompile": 1, "junit-xml/fail": 3,
-		"wrapped/nyc": 2, "wrapped/c8": 2, "wrapped/run-p": 3, "wrapped/run-s": 3, "wrapped/concurrently": 3, "wrapped/turbo": 3, "wrapped/lerna": 3, "wrapped/pnpm": 3, "wrapped/yarn": 2,
+		"bun/pass": 0, "bun/fail": 3, "deno/pass": 0, "deno/fail": 2, "jasmine/pass": 0, "jasmine/fail": 2, "playwright/pass": 0, "playwright/fail": 2,
+		"wrapped/nyc": 2, "wrapped/ava": 3, "wrapped/c8": 2, "wrapped/run-p": 3, "wrapped/run-s": 3, "wrapped/concurrently": 3, "wrapped/turbo": 3, "wrapped/lerna": 3, "wrapped/pnpm": 3, "wrapped/yarn": 2,
 		"wrapped/make": 2, "wrapped/coverage": 2, "wrapped/nox": 2, "wrapped/tox": 4,
 		"gradle/pass": 0, "gradle/fail": 2, "gradle/crash": 1, "gradle/hang": unknown, "gradle/nocompile": 1,
 	}

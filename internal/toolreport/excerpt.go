@@ -80,7 +80,7 @@ func reportsFailure(line string) bool {
 	if reportsSuccess(line) {
 		return false
 	}
-	for _, sign := range []string{"FAIL", "not ok ", "--- FAIL", "panic: ", "Traceback (", "✖", "✕", "×", "●", "[ERROR]", "Failure:", "Failures:", "Error:", "error:", "error[", " error ", "error TS", "FAILED", "[warn]", "would reformat", "Oops!"} {
+	for _, sign := range []string{"FAIL", "not ok ", "--- FAIL", "panic: ", "Traceback (", "✖", "✕", "×", "●", "[ERROR]", "Failure:", "Failures:", "Error:", "error:", "error[", " error ", "error TS", "FAILED", "[warn]", "would reformat", "Oops!", "ERROR in ", "error during ", "Build failed", "rake aborted!"} {
 		if strings.Contains(line, sign) {
 			return true
 		}

@@ -117,6 +117,7 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 			"[INFO] --- surefire:3.2.5:test (default-test) @ b ---\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! - in b.T\n[ERROR] two(b.T)  Time elapsed: 0 s  <<< ERROR!\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0\n[INFO] BUILD FAILURE\n", 1, 2, 2, false},
 		"a target that a test of cargo's ends":     {"cargo test", "\nrunning 2 tests\ntest a ... ok\n\nrunning 1 test\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nrunning 7 tests\n\nfailures:\n    b\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured\n", 101, 2, 2, false},
 		"an example that a test of rspec's prints": {"rspec", "rspec ./x.rb:3 # z\n\nFailures:\n\n  1) A fakes\n     Failure/Error: no\n\n1 example, 1 failure\n\nFailed examples:\n\nrspec ./spec/a_spec.rb:2 # A fakes\n", 1, 1, 1, false},
+		"Maven prints only that tests failed":      {"mvn -q test", "[INFO] BUILD FAILURE\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test (default-test) on project app: There are test failures.\n", 1, 1, 0, false},
 		"no tests at all":                          {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
 	} {
 		got, err := read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},

@@ -26,6 +26,7 @@ type mavenReader struct {
 	crashes      bool                      // the next lines name them
 	uncompiled   bool
 	skipped      bool // modules were not built
+	unnamed      bool // tests failed, of which nothing else was printed
 	ended        bool
 }
 
@@ -63,6 +64,7 @@ func (r *mavenReader) line(line string) {
 		return
 	}
 	text := strings.TrimSpace(line)
+	r.unnamed = r.unnamed || strings.HasPrefix(line, "[ERROR] Failed to execute goal ") && strings.Contains(line, "There are test failures")
 	switch {
 	case strings.HasPrefix(line, "[INFO] BUILD "):
 		r.ended, r.recognised, r.current = true, true, nil
@@ -103,6 +105,6 @@ func (r *mavenReader) end() {
 	}
 	if r.ended {
 		r.tally.closed = !r.skipped
-		r.tally.none = r.ran == 0 && r.tally.failed == 0
+		r.tally.none = r.ran == 0 && r.tally.failed == 0 && !r.unnamed
 	}
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # capture.sh [GROUP...]: make the captures again, all of them or those of some
-# groups (go, node, style, python, rust, ruby, java, wrapped), with the real tools.
+# groups (go, node, style, python, rust, ruby, java, wrapped, more), with the real
+# tools.
 #
 # Each capture is what a tool printed on one of the small projects in projects/:
 # captures/NAME.out and NAME.err, and a row in MANIFEST.tsv. The projects stand at
@@ -19,7 +20,8 @@ debian="python3-pytest black flake8 mypy ruby rubocop ruby-rspec ruby-minitest
   libmaven-compiler-plugin-java libmaven-resources-plugin-java libmaven-jar-plugin-java
   make tox nox python3-coverage"
 npm="jest@29.7.0 vitest@3.2.7 mocha@11.8.0 eslint@9.39.5 typescript@5.9.3 prettier@3.10.1
-  nyc@18.0.0 c8@12.0.0 turbo@2.11.11 npm-run-all@4.1.5 concurrently@9.2.5 lerna@9.0.7 pnpm@9.15.9 yarn@1.22.22"
+  nyc@18.0.0 c8@12.0.0 turbo@2.11.11 npm-run-all@4.1.5 concurrently@9.2.5 lerna@9.0.7 pnpm@9.15.9 yarn@1.22.22 ava@7.0.0
+  jasmine@5.13.0 @playwright/test@1.65.1 deno@2.9.6 @oven/bun-linux-x64-baseline@1.2.23"
 npm_style="@biomejs/biome@1.9.4 oxlint@1.0.0 standard@17.1.2" # apart: standard needs an ESLint of its own
 golangci=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -325,6 +327,8 @@ group_wrapped() {
   npm_version() { version=$(node -p "require('/src/node_modules/$tool/package.json').version"); }
   tool=nyc; npm_version
   capture wrapped/nyc tests . "eslint, then nyc and mocha" npm test
+  tool=ava; npm_version
+  capture wrapped/ava tests ava "two tests fail, and a file that does not load; one is expected to" ava
   tool=c8; npm_version
   capture wrapped/c8 tests packages/a "mocha's TAP reporter in c8" c8 --reporter=none mocha --reporter tap
   tool=npm-run-all; npm_version
@@ -356,7 +360,26 @@ group_wrapped() {
   sed -i -E '/^(one|two) (create|installed): /d' "$here/captures/wrapped/tox.out"
 }
 
-groups=("$@"); [ $# -gt 0 ] || groups=(go node style python rust ruby java wrapped)
+group_more() {
+  project more; mkdir node_modules; mount --bind "$cache/npm/node_modules" node_modules
+  export PATH=/src/node_modules/@oven/bun-linux-x64-baseline/bin:/src/node_modules/@deno/linux-x64-glibc:/src/node_modules/.bin:$PATH HOME=$cache/home
+  local state in
+  for state in fail pass; do
+    in=; [ $state = fail ] || in=/pass
+    tool=bun version=$(bun --version)
+    capture bun/$state tests bun$in "two tests fail, and a file that does not load; or one passes" bun test $([ $state = pass ] && echo ok || echo add load)
+    tool=jasmine version=$(node -p "require('/src/node_modules/jasmine/package.json').version")
+    capture jasmine/$state tests jasmine$in "two tests of three fail, or one passes" jasmine --random=false './*Spec.js'
+    tool=deno version=$(deno --version | sed -n 's/^deno \([^ ]*\).*/\1/p')
+    capture deno/$state tests deno$in "a test and a step of another fail, or one passes" deno test --no-check ./*_test.js
+    tool=playwright version=$(node -p "require('/src/node_modules/@playwright/test/package.json').version")
+    capture playwright/$state tests playwright$in "two tests of three fail, or one passes" playwright test --output /tmp/playwright-results add.spec ok.spec
+  done
+  rm -rf /tmp/playwright-results
+  cd / && umount /src/node_modules
+}
+
+groups=("$@"); [ $# -gt 0 ] || groups=(go node style python rust ruby java wrapped more)
 : >"$manifest.rows"
 for g in "${groups[@]}"; do (trap - EXIT; "group_$g"); done
 # Rows of captures that were not made again are kept.

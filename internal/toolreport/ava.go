@@ -1,0 +1,85 @@
+package toolreport
+
+import "strings"
+
+var (
+	avaTest   = containing(" ", `^\s*(?:✘ \[fail\]:|✖) (.+)$`)
+	avaTotal  = starting("  ", `^  (\d+) (?:(?:tests?|hooks?) (failed|passed|skipped|todo)|(uncaught exceptions?|unhandled rejections?|known failures?))$`)
+	avaPlace  = starting("  ", `^  (?:file://)?([^\s:]+\.[cm]?[jt]sx?):(\d+)$`)
+	avaSource = starting("  ", `^ +\d+: `)
+)
+
+// avaReader reads AVA: a line for each test, a section for each that failed, and the totals,
+// with rules between them.
+type avaReader struct {
+	*collector
+	failureList
+	failing []string // the lines of tests that failed, which may end in the reason
+	ruled   bool     // a rule was read: sections or totals follow
+	total   int
+}
+
+func newAVA(c *collector) lineReader { return &avaReader{collector: c} }
+
+func (r *avaReader) line(line string) {
+	line = truncateBytes(line, maxText)
+	if strings.TrimSpace(line) == "─" {
+		r.ruled, r.current = true, nil
+		return
+	}
+	if m := avaTotal.match(line); m != nil && r.ruled {
+		r.recognised, r.tally.closed, r.current = true, true, nil
+		if m[2] == "failed" || m[3] != "" && !strings.HasPrefix(m[3], "known") {
+			r.total += atoi(m[1])
+		}
+		return
+	}
+	if !r.ruled {
+		if m := avaTest.match(line); m != nil && len(r.failing) < MaxFailures {
+			r.failing = append(r.failing, m[1])
+		}
+		return
+	}
+	name, isName := strings.CutPrefix(line, "  ")
+	if isName && r.names(name) {
+		r.begin(Failure{Name: name, Cause: Failed})
+		return
+	}
+	if r.current == nil {
+		return
+	}
+	m := avaPlace.match(line)
+	if m == nil {
+		m = mochaFrame.match(line)
+	}
+	if m != nil && !strings.Contains(m[1], "node_modules") {
+		if r.current.Line == 0 {
+			r.current.Path, r.current.Line = m[1], atoi(m[2])
+		}
+		return
+	}
+	if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "›") && !strings.HasPrefix(text, "at ") && avaSource.match(line) == nil {
+		r.describe(text, maxName)
+	}
+}
+
+// names reports whether a line is the name of a test that failed, and takes it from those
+// whose section is to come.
+func (r *avaReader) names(name string) bool {
+	if name == "" || name[0] == ' ' {
+		return false
+	}
+	for i, listed := range r.failing {
+		if rest, ok := strings.CutPrefix(listed, name); ok && (rest == "" || rest[0] == ' ') {
+			r.failing = append(r.failing[:i], r.failing[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (r *avaReader) end() {
+	if r.recognised {
+		r.failTotal(r.list, r.total)
+	}
+}

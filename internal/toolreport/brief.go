@@ -1,0 +1,121 @@
+package toolreport
+
+import "strings"
+
+// briefForm describes a runner that prints a line for each failed test and totals, with the
+// details of a failure before or after its line.
+type briefForm struct {
+	known  pattern // a line that only this runner prints
+	end    pattern // one that it prints only at its end
+	total  pattern // group 1 is how many tests failed
+	test   pattern // groups "name", and "path" and "line" where it has them
+	before bool    // the details come before the line
+}
+
+// The forms of such runners.
+var (
+	bunForm = briefForm{
+		known: starting("Ran ", `^Ran \d+ tests? across \d+ files?\.`), end: starting("Ran ", `^Ran \d+ tests? across \d+ files?\.`),
+		total: starting(" ", `^ +(\d+) fail$`), test: starting("(fail) ", `^\(fail\) (?P<name>.+?)(?: \[[\d.]+m?s\])?$`), before: true,
+	}
+	denoForm = briefForm{
+		known: containing(" passed", `^(?:ok|FAILED) \| \d+ passed`), end: containing(" passed", `^(?:ok|FAILED) \| \d+ passed`),
+		total: containing(" failed", `^FAILED \| \d+ passed.*? \| (\d+) failed`), test: containing(" => ", `^(?P<name>.+) => (?P<path>[^\s:]+):(?P<line>\d+):\d+$`),
+	}
+	jasmineForm = briefForm{
+		known: containing(" spec", `^\d+ specs?, \d+ failures?`), end: containing(" spec", `^\d+ specs?, \d+ failures?`),
+		total: containing(" spec", `^\d+ specs?, (\d+) failures?`), test: containing(") ", `^\d+\) (?P<name>.+)$`),
+	}
+	playwrightForm = briefForm{
+		known: starting("Running ", `^Running \d+ tests? using \d+ workers?`), end: starting("  ", `^  \d+ (?:failed$|passed \()`),
+		total: starting("  ", `^  (\d+) failed$`), test: starting("  ", `^  \d+\) (?:\[[^\]]+\] › )?(?P<path>[^\s:]+):(?P<line>\d+):\d+ › (?P<name>.+?)(?: ─+)?$`),
+	}
+)
+
+// open returns the reader of the form.
+func (f *briefForm) open(c *collector) lineReader {
+	return &briefReader{form: f, collector: c, seen: map[string]bool{}}
+}
+
+// briefReader reads the output of such a runner.
+type briefReader struct {
+	form *briefForm
+	*collector
+	failureList
+	seen    map[string]bool // failed tests, which some runners list twice
+	total   int
+	details Failure // read before the line that they belong to
+}
+
+func (r *briefReader) line(line string) {
+	line = truncateBytes(line, maxText)
+	total, end := r.form.total.match(line), r.form.end.match(line) != nil
+	r.recognised = r.recognised || r.form.known.match(line) != nil
+	if total != nil {
+		r.total += atoi(total[1])
+	}
+	if end {
+		r.tally.closed = true
+	}
+	if total != nil || end {
+		r.current, r.details = nil, Failure{}
+		return
+	}
+	if m := r.form.test.match(line); m != nil {
+		r.test(m)
+		return
+	}
+	to := r.current
+	if r.form.before {
+		to = &r.details
+	}
+	if to != nil {
+		r.detail(to, line)
+	}
+}
+
+// test begins a failed test, or ends it if its details came before.
+func (r *briefReader) test(m []string) {
+	group := func(name string) string {
+		if i := r.form.test.compiled().SubexpIndex(name); i > 0 {
+			return m[i]
+		}
+		return ""
+	}
+	f := Failure{Name: group("name"), Cause: Failed, Path: group("path"), Line: atoi(group("line")), Unit: group("path")}
+	key := truncateBytes(f.Name+"\x00"+f.Path, maxName)
+	if r.current = nil; r.seen[key] || len(r.seen) == maxRunning {
+		return
+	}
+	r.seen[key] = true
+	if r.form.before {
+		f.Path, f.Line, f.Message = r.details.Path, r.details.Line, r.details.Message
+		r.details = Failure{}
+	}
+	r.begin(f)
+}
+
+// detail reads a line about a failure: its message, and a stack frame, whose place is more
+// exact than the test's.
+func (r *briefReader) detail(f *Failure, line string) {
+	if m := mochaFrame.match(line); m != nil {
+		if _, ok := r.places.rel(m[1]); ok && (f.Line == 0 || f.Unit != "") && !strings.Contains(m[1], "node_modules") {
+			f.Path, f.Line, f.Unit = m[1], atoi(m[2]), ""
+		}
+		return
+	}
+	text := strings.TrimSpace(line)
+	switch {
+	case r.form.before && strings.HasPrefix(text, "error: "):
+		f.Message, f.Path, f.Line = text, "", 0 // what came before was printed by the test
+	case r.form.before && f.Message == "", text == "", strings.HasSuffix(text, ":") && f.Message == "":
+	case f.Message == "", r.form.before && strings.HasPrefix(text, "Expected: "), r.form.before && strings.HasPrefix(text, "Received: "):
+		f.Message = strings.TrimSpace(truncateBytes(f.Message+"\n"+text, maxMessage))
+	}
+}
+
+func (r *briefReader) end() {
+	if r.recognised {
+		r.failTotal(r.list, r.total)
+	}
+}
