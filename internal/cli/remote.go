@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -35,6 +36,9 @@ func newRemote(env Environment, server string) (*remote, error) {
 	}
 	r := &remote{base: base, client: &http.Client{Timeout: 90 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if value := env.Getenv("AIRLOCK_TOKEN"); value != "" {
+		if ip := net.ParseIP(base.Hostname()); base.Scheme == "http" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return nil, exitcode.UsageError(fmt.Errorf("--server: the token is not sent to %s without TLS: use https", base.Host))
+		}
 		r.token = token.New(value, base.String())
 	}
 	return r, nil
