@@ -113,7 +113,7 @@ func (c *codeFile) conflicts() {
 
 var (
 	// testPath matches the paths of tests.
-	testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|e2e)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$`)
+	testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|test[-_]?(utils?|helpers?|support)|e2e)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$`)
 	// taskPath matches files that developers run by hand, or once, such as migrations and
 	// what makes a release: no stranger's input comes there.
 	taskPath = regexp.MustCompile(`(^|/)db/migrate/|(^|/)(models|db|database|sql)/(\w+_)?migrations?/|(^|/)migrations/(versions/|\d)|(^|/)Rakefile$|\.rake$|(^|/)releas(e|er|ing)\.[a-z]+$`)

@@ -86,7 +86,7 @@ snippets further down.
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s%s |\n", r.ID, cwe, severity, r.Precision, before[r.ID], fresh[r.ID], fresher[r.ID], all[r.ID], found, r.Remediation, off)
 	}
-	return b.String() + describeSources(sources, rules) + describeLabelled(t)
+	return b.String() + describeSources(sources, rules) + describeLabelled(t) + describeOthers(t)
 }
 
 // describeSources describes for the document what was measured.

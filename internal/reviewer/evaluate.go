@@ -15,8 +15,18 @@ type evaluator struct {
 // valueOf returns the value of an expression, with its own source as a part of its origin.
 func (e *evaluator) valueOf(x extent) value {
 	v := e.evaluate(x, 0)
-	v.addOrigin(e.sourceWithoutIndexes(e.upToFunction(x)))
+	if !e.looksUp(x) {
+		v.addOrigin(e.sourceWithoutIndexes(e.upToFunction(x)))
+	}
 	return v
+}
+
+// looksUp reports whether an expression asks for something that the program has stored, such as
+// User.find(params[:id]): a request says which, and not what is in it.
+func (e *evaluator) looksUp(x extent) bool {
+	return len(e.pack.Lookups) > 0 && e.anyAtLevel(extent{x.from, min(x.to, x.from+longestExpression)}, func(i int) bool {
+		return e.isWord(i) && e.pack.Lookups[e.written(i)] && e.isOneOf(i+1, "(", "!")
+	})
 }
 
 // upToFunction cuts an extent where a function begins in it: what a handler reads is not
@@ -308,6 +318,8 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	switch {
 	case e.isCleaned(name, open): // parseInt(a)
 		return harmless()
+	case isMethod && (e.pack.Lookups[name] || e.is(start, "self") && open-start > 4): // self.store.read(a)
+		return unknown()
 	case e.pack.Formats[name] && on.literal: // "a {}".format(b)
 		return e.fillFormat(on, e.inside(open), e.lang.name == "python", depth)
 	case e.pack.Formats[name] && len(list) > 0: // fmt.Sprintf("a %s", b)

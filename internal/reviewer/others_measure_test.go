@@ -62,6 +62,8 @@ type labelledFile struct {
 	labels []judged
 }
 
+// TestOthersLabels measures the rules by sets that others labelled. With -update it writes the
+// numbers, which docs/review-rules.md shows.
 func TestOthersLabels(t *testing.T) {
 	if *othersDir == "" {
 		t.Fatal("-sets is needed: script/recall says which directories it has")
@@ -70,93 +72,63 @@ func TestOthersLabels(t *testing.T) {
 	for _, read := range []func(*testing.T, string) []labelledFile{semgrepLabels, gosecLabels, banditLabels, benchmarkLabels} {
 		files = append(files, read(t, *othersDir)...)
 	}
-	type key struct {
-		set, language string
-		held          bool
-	}
-	counts := map[key]*[4]int{} // vulnerable, found, safe, flagged
-	byRule, heldBySort := map[string]*[4]int{}, map[string]*[4]int{}
 	r, err := New(Config{Tests: true}, secrets.New(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
+	counts := map[othersRow]*othersCount{}
 	for _, f := range files {
 		result, err := r.Security(t.Context(), []File{f.File})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range f.labels {
-			hit := slices.ContainsFunc(result.Findings, func(found finding.Finding) bool {
+			isFound := slices.ContainsFunc(result.Findings, func(found finding.Finding) bool {
 				return (l.line == 0 || found.Range.StartLine >= l.line && found.Range.StartLine <= l.last) && groupOf(r.byID[found.Rule]) == l.group
 			})
-			k := key{l.set, l.language, l.held}
-			if counts[k] == nil {
-				counts[k] = &[4]int{}
+			row := othersRow{l.set, l.language, l.held}
+			if counts[row] == nil {
+				counts[row] = &othersCount{}
 			}
-			rule := l.set + " " + l.language + " " + l.group + " " + l.by
-			if byRule[rule] == nil {
-				byRule[rule] = &[4]int{}
-			}
-			at := 0
-			if !l.vulnerable {
-				at = 2
-			}
-			counts[k][at]++
-			if hit {
-				counts[k][at+1]++
-			}
-			if l.held { // never where, so that nobody tunes by it
-				if heldBySort[rule] == nil {
-					heldBySort[rule] = &[4]int{}
+			counts[row].add(l.vulnerable, isFound)
+			if *othersShow && !l.held && isFound != l.vulnerable {
+				show := "missed"
+				if isFound {
+					show = "mistaken"
 				}
-				heldBySort[rule][at]++
-				if hit {
-					heldBySort[rule][at+1]++
-				}
-			} else {
-				byRule[rule][at]++
-				if hit {
-					byRule[rule][at+1]++
-				}
-				if *othersShow && hit != l.vulnerable {
-					kind := "MISSED"
-					if hit {
-						kind = "MISTAKEN"
-					}
-					line := ""
-					if l.line > 0 {
-						line = strings.TrimSpace(strings.Split(f.Text, "\n")[min(l.line, strings.Count(f.Text, "\n"))-1])
-					}
-					fmt.Printf("%s %s %s:%d\t%s\n", kind, rule, l.path, l.line, line)
-				}
+				fmt.Printf("%s %s %s %s %s:%d\t%s\n", show, l.set, l.group, l.by, l.path, l.line, lineOf(f.Text, l.line))
 			}
 		}
 	}
-	var keys []key
-	for k := range counts {
-		keys = append(keys, k)
+	rows := others{}
+	for row, n := range counts {
+		rows = append(rows, othersResult{row, *n})
 	}
-	slices.SortFunc(keys, func(a, b key) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	for _, k := range keys {
-		c := counts[k]
-		fmt.Printf("%-16s %-10s held=%v recall %d/%d %.2f  safe flagged %d/%d %.3f\n", k.set, k.language, k.held, c[1], c[0], float64(c[1])/float64(max(1, c[0])), c[3], c[2], float64(c[3])/float64(max(1, c[2])))
+	slices.SortFunc(rows, func(a, b othersResult) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	for _, row := range rows {
+		fmt.Println(row.describe())
 	}
-	if *othersShow {
-		var names []string
-		for n := range byRule {
-			names = append(names, n)
+	if *update {
+		raw, err := yaml.Marshal(rows)
+		if err == nil {
+			err = os.WriteFile(othersFile, append([]byte("# script/recall writes this.\n"), raw...), 0o644)
 		}
-		slices.Sort(names)
-		for _, n := range names {
-			c := byRule[n]
-			fmt.Printf("RULE %s: %d of %d found, %d of %d safe flagged\n", n, c[1], c[0], c[3], c[2])
-			if c := heldBySort[n]; c != nil {
-				fmt.Printf("HELD %s: %d of %d found, %d of %d safe flagged\n", n, c[1], c[0], c[3], c[2])
-			}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
 
+// lineOf returns a line of a text, which counts from 1; "" for 0.
+func lineOf(text string, number int) string {
+	lines := strings.Split(text, "\n")
+	if number < 1 || number > len(lines) {
+		return ""
+	}
+	return strings.TrimSpace(lines[number-1])
+}
+
+// groupOf returns the weakness that a rule finds, as the labels name it.
 func groupOf(rule *Rule) string {
 	if rule != nil {
 		for _, cwe := range rule.CWE {

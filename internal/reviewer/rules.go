@@ -165,6 +165,8 @@ type pack struct {
 	Keeps wordSet
 	// Parts names methods that return a part of what they are called on: get, next.
 	Parts wordSet
+	// Lookups names functions that return what the program has stored, though a request says which.
+	Lookups wordSet
 	// Grows names methods that append to what they are called on: WriteString.
 	Grows wordSet
 	// Tags names what stands before a template literal and escapes what fills it: html`…`.
