@@ -56,6 +56,9 @@ func TestWhatCannotBeParsedBlocksOnlyIfItChanged(t *testing.T) {
 	stylish := func(broken string) step {
 		return step{code: 1, stdout: "b.go\n  9:1  error  old  no-old\n\n" + broken + "\n  1:1  error  Parsing error: odd\n\n✖ 2 problems (2 errors, 0 warnings)\n"}
 	}
+	syntaxError := func(file string) step {
+		return step{code: 1, stderr: "# m\nvet: ./" + file + ":9:9: expected ')', found '{'\n./b.go:5:1: old\n"}
+	}
 	typeError := step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n"}
 	for _, tt := range []struct {
 		name, changed, patch, lint string
@@ -68,6 +71,10 @@ func TestWhatCannotBeParsedBlocksOnlyIfItChanged(t *testing.T) {
 		{"documents change", "doc.md", document, "eslint .", stylish("a.go"), phase.Pass, 0},
 		{"code is compiled together with what changed", "a.go", code, "go vet ./...", typeError, phase.Fail, 1},
 		{"documents change, and the code does not compile", "doc.md", document, "go vet ./...", typeError, phase.Pass, 0},
+		{"an old finding beside it", "a.go", code, "go vet ./...", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n./b.go:9:1: old\n"}, phase.Fail, 1},
+		{"another file of Go cannot be parsed", "a.go", code, "go vet ./...", syntaxError("b.go"), phase.Pass, 0},
+		{"the changed file of Go cannot be parsed", "a.go", code, "go vet ./...", syntaxError("a.go"), phase.Fail, 1},
+		{"a file of which nobody knows the package", "a.go", code, "go vet ./...", step{code: 1, stderr: "vet: ./b.go:1:1: expected 'package', found pakage\n"}, phase.Fail, 1},
 		{"dependencies change, and the code does not compile", "go.mod", document, "go vet ./...", typeError, phase.Fail, 1},
 	} {
 		job, dir := goJob(t)

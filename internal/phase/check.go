@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -272,11 +273,32 @@ func (w *run) judge() {
 		w.passOldOnly()
 		return
 	}
-	if w.isStyle() && !w.readable {
+	switch {
+	case !w.isStyle() || w.readable: // the lines have decided
+	case w.e.config.NewOnly && last.explained() && w.broken():
+		w.out.Blocking, w.out.Old = withErrors(w.out.Blocking, w.out.Old)
+	default:
 		w.out.Blocking, w.out.Old = append(w.out.Blocking, w.out.Old...), nil // the exit code decides
 	}
 	w.explain()
 }
+
+// withErrors returns what counts where code could not be compiled: the findings on changed
+// lines, and the errors wherever they are, because a change may cause one elsewhere. What
+// else was found on old lines stays old.
+func withErrors(blocking, old []finding.Finding) (counting, rest []finding.Finding) {
+	for _, f := range old {
+		if f.Rule == "typecheck" || f.Severity == finding.High && (f.Rule == "" || compilerCode.MatchString(f.Rule)) {
+			blocking = append(blocking, f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	return blocking, rest
+}
+
+// compilerCode matches the codes of errors of rustc.
+var compilerCode = regexp.MustCompile(`^E\d+$`)
 
 // splitStyle separates the findings of a formatter or linter that count from old ones. In a
 // changed file that could not be parsed all count, because the error may be reported on any

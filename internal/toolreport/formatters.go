@@ -120,18 +120,33 @@ func (p *prettierReader) end() {}
 // signs.
 type rustfmtReader struct {
 	*collector
-	diff diffReader
+	diff  diffReader
+	error string // the headline of the error whose place comes next
 }
+
+// rustfmtError is the headline of an error in a file, after which nothing of its crate is
+// formatted.
+var rustfmtError = starting("error", `^error(?:\[\w+\])?: (.*)$`)
 
 var rustfmtHead = starting("Diff in ", `^Diff in (.+?):(\d+):$|^Diff in (.+?) at line (\d+):$`)
 
-func newRustfmt(c *collector) lineReader { return &rustfmtReader{c, newDiff(c)} }
+func newRustfmt(c *collector) lineReader { return &rustfmtReader{collector: c, diff: newDiff(c)} }
 
 func (r *rustfmtReader) line(line string) {
 	if m := rustfmtHead.match(truncateBytes(line, maxText)); m != nil {
 		r.recognised = true
 		r.diff.end()
 		r.diff.path, r.diff.next = m[1]+m[3], atoi(m[2]+m[4])
+		return
+	}
+	if m := rustfmtError.match(truncateBytes(line, maxText)); m != nil {
+		r.error = m[1]
+		return
+	}
+	if m := arrowPlace.match(truncateBytes(line, maxText)); m != nil && r.error != "" {
+		r.recognised = true
+		r.addUnparsed(unparsed(m[1], r.error, m[2], m[3]))
+		r.error = ""
 		return
 	}
 	if r.diff.path != "" && line != "" && strings.IndexByte(" +-", line[0]) >= 0 {

@@ -275,3 +275,34 @@ func TestJUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesThatCannotBeParsed are named, one by one, by each tool that reads each file on
+// its own; errors of types are not, since they may come from another file.
+func TestFilesThatCannotBeParsed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		command, stdout, stderr string
+		code                    int
+		want                    []string
+		broken                  bool
+	}{
+		"rustfmt":             {"cargo fmt --check", "", "error: this file contains an unclosed delimiter\n --> /src/src/broken.rs:1:9\n  |\n1 | fn x( {\n\nError writing files: failed to resolve mod `broken`: cannot parse /src/src/broken.rs\n", 1, []string{"src/broken.rs"}, false},
+		"rustfmt at the root": {"cargo fmt --check", "", "error[E0765]: unterminated double quote string\n --> /src/src/main.rs:2:23\n", 101, []string{"src/main.rs"}, false},
+		"ruff format":         {"ruff format --check .", "Would reformat: a.py\n1 file would be reformatted\n", "error: Failed to parse b.py:1:5: Expected an expression\n", 2, []string{"b.py"}, false},
+		"go vet":              {"go vet ./...", "", "# m/a\nvet: a/a.go:2:9: expected ')', found '{'\nb/b.go:3:24: fmt.Printf is odd\n", 1, []string{"a/a.go"}, false},
+		"go vet's types":      {"go vet ./...", "", "# m/a\nvet: a/a.go:2:9: undefined: x\n", 1, nil, true},
+		"biome":               {"biome lint .", "::error title=parse,file=./b.js,line=1,endLine=1,col=7,endColumn=8::Expected%2C found\n::error title=lint/x,file=./a.js,line=1,endLine=1,col=2,endColumn=2::bad\n", "", 1, []string{"b.js"}, false},
+		"standard":            {"standard", "  /src/b.js:1:7: Parsing error: Unexpected token = (null)\n", "standard: Use JavaScript Standard Style (https://standardjs.com)\n", 1, []string{"b.js"}, false},
+		"a denied lint":       {"cargo clippy --message-format=json", `{"reason":"compiler-message","message":{"level":"error","message":"unused variable","code":{"code":"unused_variables"},"spans":[{"file_name":"src/a.rs","line_start":1,"line_end":1,"column_start":1,"column_end":2,"is_primary":true}],"children":[]}}` + "\n", "", 101, nil, false},
+		"a compiler's error":  {"cargo clippy --message-format=json", `{"reason":"compiler-message","message":{"level":"error","message":"mismatched types","code":{"code":"E0308"},"spans":[{"file_name":"src/a.rs","line_start":1,"line_end":1,"column_start":1,"column_end":2,"is_primary":true}],"children":[]}}` + "\n", "", 101, nil, true},
+	} {
+		got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}, Check: "linter"},
+			output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: toolreport.Exit{Code: c.code}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got.Unparsed); diff != "" || got.Broken != c.broken || !got.Explained {
+			t.Errorf("%s: broken %v, explained %v\n%s\n%+v", name, got.Broken, got.Explained, diff, got.Findings)
+		}
+	}
+}

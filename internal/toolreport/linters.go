@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -55,6 +56,9 @@ type ruffReader struct {
 
 var ruffHead = containing("", `^([A-Z]+[0-9]+|[a-z]+(?:-[a-z]+)*:)(?: \[\*\])? (.+)$`)
 
+// ruffUnparsed is how ruff format reports a file that it cannot parse.
+var ruffUnparsed = starting("error: Failed to parse ", `^error: Failed to parse (.+?)(?::(\d+):(\d+))?: (.*)$`)
+
 func newRuff(c *collector) lineReader {
 	concise := text(form{formats: goFormats(), rule: pythonRule, unparsed: pythonSyntax,
 		closing: []string{"Found ", "# file would be ", "# files would be "}, crash: []string{"ruff failed", "error: "}})
@@ -65,6 +69,10 @@ func (r *ruffReader) line(line string) {
 	line = truncateBytes(line, maxText)
 	above := r.above
 	r.above = line
+	if m := ruffUnparsed.match(line); m != nil {
+		r.addUnparsed(unparsed(m[1], m[4], m[2], m[3]))
+		return
+	}
 	if path, ok := strings.CutPrefix(line, "Would reformat: "); ok {
 		r.recognised = true
 		r.add(unformatted(path))
@@ -107,6 +115,9 @@ var (
 	rustcLint = containing("= note: `#[", "= note: `#\\[(?:warn|deny|forbid)\\(([\\w:]+)\\)\\]`")
 )
 
+// rustcError matches the codes of the compiler's errors.
+var rustcError = regexp.MustCompile(`^E\d+$`)
+
 func newRustc(c *collector) lineReader { return &rustcReader{collector: c} }
 
 func (r *rustcReader) line(line string) {
@@ -146,6 +157,7 @@ func (c *collector) addRust(f finding.Finding) {
 	if strings.HasPrefix(f.Rule, "clippy::") {
 		f.Tool = "clippy"
 	}
-	c.broken = c.broken || isError(f) && f.Tool == "rustc"
+	// A lint that the project denies is an error, too, and has a name of its own.
+	c.broken = c.broken || isError(f) && f.Tool == "rustc" && (f.Rule == "" || rustcError.MatchString(f.Rule))
 	c.add(f)
 }

@@ -44,7 +44,7 @@ type row struct {
 func rows() []row {
 	return []row{
 		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1, 2}, flags: []string{"-d"}},
-		{name: "go vet", words: []string{"go vet"}, open: text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}}), exits: []int{1}},
+		{name: "go vet", words: []string{"go vet"}, open: text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}, unparsed: goSyntax}), exits: []int{1}},
 		{name: "go build", words: []string{"go build", "go install", "go run"}, open: bothStreams(goCompiler), exits: []int{1}},
 		{name: "golangci-lint", words: []string{"golangci-lint"}, exits: []int{1}, flags: []string{"--output.json.path=stdout"},
 			open: text(form{formats: goFormats(), rule: `^(?s)(?P<message>.*) \((?P<rule>[a-z0-9_-]+)\)$`, ignore: []string{": # "}, broken: func(f finding.Finding) bool { return f.Rule == "typecheck" }, closing: []string{"# issues:"}, crash: []string{"level=error", "Error: can't"}})},
@@ -73,7 +73,7 @@ func rows() []row {
 			open: text(form{formats: []string{`[%tRROR] %f:%l:%c: %m`, `[%tARN] %f:%l:%c: %m`, `[%tNFO] %f:%l:%c: %m`, `[%tRROR] %f:%l: %m`, `[%tARN] %f:%l: %m`, `[%tNFO] %f:%l: %m`},
 				rule: `^(?s)(?P<message>.*) \[(?P<rule>\w+)\]$`, closing: []string{"Audit done.", "Starting audit..."}})},
 		{name: "cargo", words: []string{"cargo build", "cargo check", "cargo clippy", "rustc"}, open: bothStreams(newRustc), exits: []int{101}, flags: []string{"--message-format=json"}},
-		{name: "rustfmt", words: []string{"cargo fmt", "rustfmt"}, open: bothStreams(newRustfmt), exits: []int{1}},
+		{name: "rustfmt", words: []string{"cargo fmt", "rustfmt"}, open: bothStreams(newRustfmt), exits: []int{1, 101}},
 
 		{name: "go test", words: []string{"go test", "gotestsum"}, open: openGoTest, exits: []int{1}, tests: true, flags: []string{"-json"}},
 		{name: "pytest", words: []string{"pytest", "py.test"}, open: bothStreams(newPytest), exits: []int{1, 2}, tests: true},
@@ -98,6 +98,13 @@ func rows() []row {
 
 // goFormats are those of Go's tools, and many others.
 func goFormats() []string { return []string{`%f:%l:%c: %m`, `%f:%l: %m`} }
+
+// goSyntax reports whether an error is that of Go's parser, after which other packages are
+// looked at nevertheless. A file whose package is not known ends the entire run.
+func goSyntax(f finding.Finding) bool {
+	return f.Severity == finding.High && !strings.HasPrefix(f.Message, "expected 'package'") &&
+		(strings.HasPrefix(f.Message, "expected ") || strings.HasPrefix(f.Message, "syntax error") || strings.HasPrefix(f.Message, "illegal ") || strings.HasSuffix(f.Message, " not terminated"))
+}
 
 // pythonRule separates the code that Python's linters begin a message with.
 const pythonRule = `^(?s)(?P<rule>[A-Z]+[0-9]+):? (?:\[\*\] )?(?P<message>.*)$`

@@ -114,7 +114,7 @@ func (t *textReader) line(line string) {
 	}
 	if prefixed && t.prefix != "" {
 		f.Severity = finding.High
-		t.collector.broken = true
+		t.collector.broken = t.collector.broken || t.form.unparsed == nil || !t.form.unparsed(f)
 	}
 	t.pending, t.dir = &f, t.places.current
 }
