@@ -193,8 +193,12 @@ func (p *project) commandTexts(dir string) string {
 	p.above(dir, func(p *project, dir string) bool {
 		for _, pattern := range commandFiles {
 			for _, name := range p.matching(dir, pattern) {
+				info, err := p.root.Stat(name)
+				if err != nil || info.Size() > maxCommandFile || b.Len() > maxCommandTexts {
+					continue
+				}
 				raw, err := p.read(name)
-				if err != nil || len(raw) > maxCommandFile || b.Len() > maxCommandTexts {
+				if err != nil {
 					continue
 				}
 				switch path.Base(name) {

@@ -66,6 +66,9 @@ func (c *collector) add(f finding.Finding) {
 
 // addUnparsed keeps the finding that a file could not be parsed.
 func (c *collector) addUnparsed(f finding.Finding) {
+	if f.Rule == "null" { // as JavaScript prints that there is none
+		f.Rule = ""
+	}
 	if path, ok := c.places.rel(f.Path); ok && path != "" {
 		if c.unparsed == nil {
 			c.unparsed = map[string]bool{}

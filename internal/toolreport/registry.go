@@ -55,7 +55,7 @@ func rows() []row {
 		{name: "biome", words: []string{"biome"}, open: annotations("format", "parse"), exits: []int{1}, flags: []string{"--reporter=github", "--max-diagnostics=none"}},
 		{name: "oxlint", words: []string{"oxlint"}, open: annotations("", "oxlint"), exits: []int{1}, flags: []string{"--format=github"}},
 		{name: "standard", words: []string{"standard", "semistandard", "ts-standard"}, exits: []int{1},
-			open: text(form{formats: []string{`  %f:%l:%c: %m`}, rule: `^(?s)(?P<message>.*) \((?P<rule>[\w@/-]+)\)(?: \(warning\))?$`,
+			open: text(form{formats: []string{`  %f:%l:%c: %m`}, rule: `^(?s)(?P<message>.*?) \((?P<rule>[\w@/-]+)\)(?: \(warning\))?$`,
 				unparsed: func(f finding.Finding) bool { return f.Rule == "null" }, closing: []string{"standard: Use JavaScript Standard Style"}})},
 		{name: "prettier", words: []string{"prettier"}, open: bothStreams(newPrettier), exits: []int{1, 2}},
 		{name: "black", words: []string{"black"}, open: bothStreams(newBlack), exits: []int{1, 123}, flags: []string{"--diff"}},
