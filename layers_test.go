@@ -68,7 +68,7 @@ var layers = []struct {
 	{"internal/store", ""},
 	{"internal/store/storetest", ""},
 	{"internal/engine", "crash store"},
-	{"internal/loops", "engine fixloop store"},
+	{"internal/loops", "crash engine fixloop store"},
 	{"internal/verify", "exitcode text acceptance gitrepo command config doors phase checks"},
 	{"internal/fixer", "agentchanges command fixloop gitrepo isolate text"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks acceptance verdictreport verify crash"},

@@ -70,7 +70,7 @@ func TestLoopProjects(t *testing.T) {
 			p.writeBelow(p.base, "fix.sh", `cp -r "`+p.base+`/fixes/$AIRLOCK_FIX_REQUEST/." .`+"\n")
 			var stdout, stderr bytes.Buffer
 			cmd := exec.Command(binary, "loop", "start", "--issue", "7", "--fixer", "sh "+filepath.Join(p.base, "fix.sh"))
-			cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.dir, append(p.env, "GOPROXY=off", "GOFLAGS=-mod=mod"), &stdout, &stderr
+			cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.dir, append(p.env, "TMPDIR="+os.TempDir(), "GOPROXY=off"), &stdout, &stderr // black's socket needs a short name
 			if err := cmd.Run(); err != nil {
 				t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
 			}

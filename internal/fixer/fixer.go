@@ -79,12 +79,12 @@ func (r Result) Paths() []string {
 func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixloop.Message, attempt int) (Result, error) {
 	place, err := open(ctx, cfg)
 	if err != nil {
-		return Result{}, fmt.Errorf("a fixer needs a copy of the workspace: %w", err)
+		return Result{}, fmt.Errorf("a fixer needs a copy of the workspace: %w", causeOf(ctx, err))
 	}
 	defer place.close()
 	copied, err := beginCopy(ctx, cfg, place.dir())
 	if err != nil {
-		return Result{}, fmt.Errorf("a fixer's changes are told by git: %w", err)
+		return Result{}, fmt.Errorf("a fixer's changes are told by git: %w", causeOf(ctx, err))
 	}
 	stdin, err := prompt(request, notice)
 	if err != nil {
@@ -113,6 +113,14 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 		return Result{Failed: "what it changed cannot be taken over: " + cfg.Mask(err.Error())}, nil
 	}
 	return result, nil
+}
+
+// causeOf returns why the context ended, or the error if it has not.
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // prompt writes what the command reads.

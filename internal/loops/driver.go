@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/store"
@@ -187,7 +188,7 @@ func (d *Driver) carry(x *engine.Execution, id string) error {
 		d.see(id)
 		wait := patience
 		if !next.Due.IsZero() {
-			wait = max(next.Due.Sub(d.now()), 0)
+			wait = max(next.Due.Sub(d.now()), 0) + time.Millisecond // the engine rounds down to one
 		}
 		if _, _, err := x.Receive(wait); err != nil {
 			return err
@@ -300,9 +301,14 @@ func (d *Driver) see(id string) {
 
 // work has the hands do the work and applies what came of it.
 func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
-	e, ok := d.hands.Work(ctx, l, w, func(e fixloop.Event) error {
-		return d.Apply(ctx, l.ID, key+"/"+string(e.Type), e)
-	})
+	var e fixloop.Event
+	ok := false
+	if err := crash.Try(func() error {
+		e, ok = d.hands.Work(ctx, l, w, func(e fixloop.Event) error { return d.Apply(ctx, l.ID, key+"/"+string(e.Type), e) })
+		return nil
+	}); err != nil { // its time limit escalates the loop
+		d.log.Error("the work of a loop ended with a defect", "loop", l.ID, "error", err)
+	}
 	for ok && ctx.Err() == nil {
 		err := d.Apply(ctx, l.ID, key, e)
 		var refused *fixloop.Refused
