@@ -77,6 +77,9 @@ func (p *Place) Run(ctx context.Context, spec command.Spec) (command.Result, err
 func (p *Place) Validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
 	cfg := p.v.phase
 	cfg.Only, cfg.Test, cfg.Suggest = only, test, false
+	if !slices.ContainsFunc(only, func(c phase.Check) bool { return c != phase.CodeReview && c != phase.SecurityReview }) {
+		cfg.ReviewsOnly = true // which need no language
+	}
 	cfg.CheckOnly = cfg.CheckOnly || p.sandbox.Apart()
 	result, _, err := p.validate(ctx, cfg)
 	return result, err

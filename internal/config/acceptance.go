@@ -28,8 +28,6 @@ type Acceptance struct {
 	AcceptPartial bool // the verdict PARTIAL is as good as PASS for what follows
 	// RequireCriteria fails a pull request for which there are no criteria.
 	RequireCriteria bool
-	// Tick ticks the verified boxes of the issue's task list after the merge.
-	Tick bool
 }
 
 // acceptanceKey is the key at the top that configures acceptance verdicts.
@@ -59,7 +57,6 @@ func acceptanceKeys() []key[Acceptance] {
 		into("commands", "Command lines that criteria from issues may run, each exactly as it is written here. Default: none.", texts(`{"type": "string", "maxLength": 10000, "pattern": "\\S"}`, "[make smoke]", anyCommand), func(a *Acceptance) *[]string { return &a.Commands }),
 		into("allowed-hosts", "Hosts, or host:port, that criteria from issues may ask by URL; a private address has to be named here for any criterion. Default: none.", texts(`{"type": "string", "pattern": "^[^\\s/@*]+$"}`, "[\"localhost:3000\"]", CheckHost), func(a *Acceptance) *[]string { return &a.Hosts }),
 		yesNo("require-criteria", "Whether a pull request without acceptance criteria fails. Default: false.", func(a *Acceptance) *bool { return &a.RequireCriteria }),
-		yesNo("tick", "Whether the verified boxes of the issue's own task list are ticked after the merge. Default: false.", func(a *Acceptance) *bool { return &a.Tick }),
 	}
 }
 

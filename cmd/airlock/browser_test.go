@@ -1,0 +1,85 @@
+//go:build browser
+
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+)
+
+// The documented browser command looks at a page with a real headless Chromium, whose
+// script makes the text, and its pictures are kept as evidence.
+func TestBrowserExample(t *testing.T) {
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<title>Shop</title><body style="background:teal"><h1></h1><script>document.querySelector("h1").textContent = "Welcome to " + "the shop" // never shown</script>`)
+	}))
+	defer app.Close()
+	dir := t.TempDir()
+	for d := dir; d != filepath.Clean(os.TempDir()) && d != "/"; d = filepath.Dir(d) {
+		_ = os.Chmod(d, 0o755)
+	}
+	script, err := os.ReadFile(filepath.Join(root, "examples", "browser", "look.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := `{"task_id": "shop", "validation_type": "browser", "services": {"app_url": "` + app.URL + `"}, "acceptance_criteria": [
+		{"id": "greets", "description": "d", "validation_hint": "/ shows \"Welcome to the shop\""},
+		{"id": "hides", "description": "d", "validation_hint": "/ has no \"never shown\""},
+		{"id": "sells", "description": "d", "validation_hint": "/cart shows \"Pay now\""},
+		{"id": "pretty", "description": "d", "validation_hint": "It is pretty"}]}`
+	for name, text := range map[string]string{"work/look.py": string(script), "request.json": request} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
+	res := run(t, filepath.Join(dir, "work"), env, "", "verify", "--request", "../request.json", "--browser", "python3 look.py", "--evidence", "../evidence")
+	r, err := acceptance.ReadResponse([]byte(res.stdout))
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, res.stdout, res.stderr)
+	}
+	var got []string
+	for _, c := range r.Results {
+		got = append(got, c.ID+" "+string(c.Status))
+	}
+	if want := "greets PASS, hides PASS, sells FAIL, pretty BLOCKED"; strings.Join(got, ", ") != want || r.Verdict != acceptance.VerdictPartial {
+		t.Errorf("%s: %q\n%s", r.Verdict, got, res.stdout)
+	}
+	if len(r.Evidence.Screenshots) != 3 {
+		t.Fatalf("%+v", r.Evidence.Screenshots)
+	}
+	for _, s := range r.Evidence.Screenshots {
+		raw, err := os.ReadFile(filepath.Join(dir, "evidence", s.Path))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		picture, err := png.Decode(bytes.NewReader(raw))
+		if err != nil || picture.Bounds().Dx() != 1280 {
+			t.Errorf("%s: %v", s.Path, err)
+			continue
+		}
+		if _, g, b, _ := picture.At(1200, 700).RGBA(); g == b && g>>8 == 128 {
+			continue
+		}
+		t.Errorf("%s does not show the page", s.Path)
+	}
+	if !json.Valid([]byte(res.stdout)) {
+		t.Error(res.stdout)
+	}
+}
