@@ -16,7 +16,8 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files")
 
 // TestCaptures reads what the real tools printed on the small projects next to it,
-// with the arguments of their presets. Their directory was renamed to /src.
+// with the arguments of their presets. Their directory was renamed to /src. That of opengrep is
+// written by hand in its shape.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -28,6 +29,7 @@ func TestCaptures(t *testing.T) {
 		{"bandit", "out", 1, plugin.File{Path: "app.py", Language: "python", Lines: 10}},
 		{"bandit", "out.broken", 0, plugin.File{Path: "bad.py", Language: "python", Lines: 1}},
 		{"eslint", "out", 1, plugin.File{Path: "app.js", Language: "javascript", Lines: 4}},
+		{"opengrep", "out", 0, plugin.File{Path: "app.py", Language: "python", Lines: 7}},
 		{"gosec", "out", 0, plugin.File{Path: "main.go", Language: "go", Lines: 25}},
 		{"gosec", "out.broken", 0, plugin.File{Path: "main.go", Language: "go", Lines: 25}},
 	} {

@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,14 +13,14 @@ type matcher struct {
 	*evaluator
 	uses  func(*Rule) bool
 	found []finding.Finding
-	files map[*regexp.Regexp]bool // which expressions match something in the file
+	files map[string]bool // which expressions match something in the file
 	// aliases are names that stand for a module or a function of it, by its parts.
 	aliases map[string][]string
 }
 
 // matchPack returns what a pack's rules find in a file.
 func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
-	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p)}, uses: uses, files: map[*regexp.Regexp]bool{}, aliases: map[string][]string{}}
+	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p)}, uses: uses, files: map[string]bool{}, aliases: map[string][]string{}}
 	for i := range s.tokens {
 		m.visit(i)
 	}

@@ -116,7 +116,15 @@ func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
 			return false
 		}
 	}
-	return m.surroundingsMatch(p, i, arguments.to) && m.valueMatches(p, x) && !has(p.Unless, m.sourceText(arguments))
+	return m.surroundingsMatch(p, i, arguments.to) && m.valueMatches(p, x) && !has(p.Unless, m.sourceText(arguments)) && m.contextMatches(p, i)
+}
+
+// contextMatches reports whether the conditions about the function around the word at index i and
+// about the file are true. They read most text, so they come last.
+func (m *matcher) contextMatches(p *pattern, i int) bool {
+	return (p.Guard == nil || !has(p.Guard, m.functionBefore(i))) &&
+		(p.Lacks == nil || !has(p.Lacks, m.functionAround(i))) &&
+		(p.File == nil || m.fileHas(p.File)) && (p.Without == nil || !m.fileHas(p.Without))
 }
 
 // valueMatches reports whether the conditions about the value are true. It evaluates the value only
@@ -149,15 +157,12 @@ func lacks(re *regexp.Regexp, text string) bool { return re != nil && !re.MatchS
 // has reports whether an expression is given and matches something in a text.
 func has(re *regexp.Regexp, text string) bool { return re != nil && re.MatchString(text) }
 
-// surroundingsMatch reports whether the conditions about the places around the word at index i are
-// true: the chain before it, what follows the call that ends with the token before index end, and
-// the file.
+// surroundingsMatch reports whether the conditions about the places next to the word at index i are
+// true: the chain before it, and what follows the call that ends with the token before index end.
 func (m *matcher) surroundingsMatch(p *pattern, i, end int) bool {
-	return (!p.Route || m.scope.answers()) && (p.Guard == nil || !has(p.Guard, m.functionBefore(i))) &&
-		(p.Lacks == nil || !has(p.Lacks, m.functionAround(i))) &&
+	return (!p.Route || m.scope.answers()) &&
 		(p.Chain == nil || m.chainMatches(p.Chain, i)) &&
-		(p.After == nil || !lacks(p.After, m.afterCall(end))) &&
-		(p.File == nil || m.fileHas(p.File)) && (p.Without == nil || !m.fileHas(p.Without))
+		(p.After == nil || !lacks(p.After, m.afterCall(end)))
 }
 
 // chainMatches reports whether an expression matches the chain before the word at index i, or,
@@ -226,10 +231,10 @@ func (m *matcher) afterCall(end int) string {
 
 // fileHas reports whether an expression matches something in the file. It looks once a file.
 func (m *matcher) fileHas(re *regexp.Regexp) bool {
-	matches, known := m.files[re]
+	matches, known := m.files[re.String()]
 	if !known {
 		matches = re.MatchString(m.text)
-		m.files[re] = matches
+		m.files[re.String()] = matches
 	}
 	return matches
 }

@@ -50,14 +50,13 @@ var silencers = sync.OnceValues(func() (*silencerTable, error) {
 		}
 	}
 	var err error
-	// It begins the comment, or another comment in it: # type: ignore # noqa
-	t.comment, err = regexp.Compile(`(?:^[^\w@$:#]*#?|#\s*|//\s*)(` + strings.Join(comments, "|") + `)`)
+	t.comment, err = regexp.Compile(`^(?:` + strings.Join(comments, "|") + `)`)
 	return t, err
 })
 
 type silencerTable struct {
 	all     []silencer
-	comment *regexp.Regexp // matches a comment of any of them; its first group is the words
+	comment *regexp.Regexp // matches what a comment of any of them begins with
 }
 
 // silencingWords are parts of words, one of which is in every silence that a file has in comments or
@@ -103,25 +102,53 @@ func (s silencer) silence(line int, words string, scope Scope) Silence {
 // inComment returns what a comment, or a line that begins with one, tells tools. Lines count from
 // the first.
 func (t *silencerTable) inComment(comment string, first int) []Silence {
-	if !maySilence(comment) {
-		return nil
-	}
 	var found []Silence
-	for n, line := range strings.Split(comment, "\n") {
-		for _, at := range t.comment.FindAllStringSubmatchIndex(line, -1) {
-			words := strings.TrimSuffix(strings.TrimSpace(line[at[2]:]), "*/")
-			for _, s := range t.all {
+	for line := range strings.Lines(comment) {
+		for _, words := range beginnings(line) {
+			if !t.comment.MatchString(words) {
+				continue
+			}
+			words = strings.TrimSuffix(strings.TrimSpace(words), "*/")
+			i := slices.IndexFunc(t.all, func(s silencer) bool {
 				if s.Comment == nil {
-					continue
+					return false
 				}
-				if where := s.Comment.FindStringIndex(words); where != nil && where[0] == 0 {
-					found = append(found, s.silence(first+n, words, ScopeLine))
-					break
-				}
+				at := s.Comment.FindStringIndex(words)
+				return at != nil && at[0] == 0
+			})
+			if i >= 0 {
+				found = append(found, t.all[i].silence(first, words, ScopeLine))
 			}
 		}
+		first++
 	}
 	return found
+}
+
+// beginnings returns a line of a comment without the sign that begins it, and what stands behind
+// further signs in it: # type: ignore # noqa
+func beginnings(line string) []string {
+	isWord := func(r rune) bool {
+		return r == '@' || r == '$' || r == ':' || r == '_' || 'a' <= r|0x20 && r|0x20 <= 'z'
+	}
+	var all []string
+	for line != "" {
+		begin := strings.IndexFunc(line, isWord)
+		if begin < 0 {
+			break
+		}
+		line = line[begin:]
+		all = append(all, line)
+		next := strings.IndexByte(line, '#')
+		if slashes := strings.Index(line, "//"); slashes >= 0 && (next < 0 || slashes < next) {
+			next = slashes
+		}
+		if next < 0 {
+			break
+		}
+		line = line[next:]
+	}
+	return all
 }
 
 // inTokens looks into the comments of a file, and for attributes in its code.
