@@ -57,3 +57,20 @@ func TestEverydayWeaknessesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordedPagesHoldOthersSecrets asserts that what looks like a secret in a page that a test has
+// recorded is no finding, and that it is one elsewhere, in the page's source for example.
+func TestRecordedPagesHoldOthersSecrets(t *testing.T) {
+	page := "<p data-key='AKIA" + "Z7QVTB3N4KXWMJ2R'></p>\n"
+	for path, want := range map[string]int{"tests/data/page.html": 0, "templates/page.html": 1} {
+		var found int
+		for _, f := range security(t, Config{}, File{Path: path, Text: page}).Findings {
+			if f.Rule == secretRule {
+				found++
+			}
+		}
+		if found != want {
+			t.Errorf("%s: %d secrets, want %d", path, found, want)
+		}
+	}
+}
