@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
@@ -19,9 +20,13 @@ import (
 func TestDeniedChangesKeepTheirPatch(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"
-	noise := make([]byte, 66<<20)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	for _, tt := range shorttest.First(5, []struct {
+	const withLittle = 6 // of the cases have little data
+	noise := sync.OnceValue(func() []byte {
+		data := make([]byte, 66<<20)
+		_, _ = rand.NewChaCha8([32]byte{}).Read(data)
+		return data
+	})
+	cases := []struct {
 		name, state string
 		make        func(b *codeBench)
 		lacks       bool // the content of the large file
@@ -35,16 +40,20 @@ func TestDeniedChangesKeepTheirPatch(t *testing.T) {
 			b.write(map[string]string{"y": "2\n"}).commit("More")
 			b.git.Commit("main", map[string]string{"docs/a.md": "theirs\n"}, "Elsewhere")
 		}, false},
+		{"rule", "denied(protected-files)", func(b *codeBench) { b.write(map[string]string{".github/x.yml": "x\n"}) }, false},
 		{"large", "denied(max-patch-size)", func(b *codeBench) { b.write(map[string]string{"x": strings.Repeat("many words\n", 4<<20)}) }, false},
 		{"added and removed", "denied(max-patch-size)", func(b *codeBench) {
 			b.pull(func(s *policy.ChangeSettings) { s.Commits = policy.CommitsKeep })
-			b.write(map[string]string{"x": string(noise)}).commit("One")
+			b.write(map[string]string{"x": string(noise())}).commit("One")
 			_ = os.Remove(filepath.Join(b.dir, "x"))
 			b.commit("Two")
 		}, false},
-		{"too large for a patch", "denied(max-patch-size)", func(b *codeBench) { b.write(map[string]string{"x": string(noise)}) }, true},
-		{"rule", "denied(protected-files)", func(b *codeBench) { b.write(map[string]string{".github/x.yml": "x\n"}) }, false},
-	}) {
+		{"too large for a patch", "denied(max-patch-size)", func(b *codeBench) { b.write(map[string]string{"x": string(noise())}) }, true},
+	}
+	if !shorttest.AtLimits() {
+		cases = cases[:withLittle]
+	}
+	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newCodeBench(t)

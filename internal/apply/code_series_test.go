@@ -484,7 +484,7 @@ func TestExcludedFilesAreLeftOut(t *testing.T) {
 // TestMoreCommitsThanAreKeptApart: they become one commit, or are denied.
 func TestMoreCommitsThanAreKeptApart(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
+	if !shorttest.AtLimits() {
 		t.Skip("it reads thousands of commits")
 	}
 	for _, form := range []string{"workspace", "mailbox"} {
@@ -499,13 +499,13 @@ func TestMoreCommitsThanAreKeptApart(t *testing.T) {
 		if notes := strings.Join(r[0].Notes, "; "); !strings.Contains(notes, "put together as one") {
 			t.Errorf("%s: notes: %q", form, notes)
 		}
-		b = newCodeBench(t)
-		b.pull(func(s *policy.ChangeSettings) { s.Commits = policy.CommitsKeep })
-		b.commits(1001)
-		r = b.run(aPull)
-		want(t, r, "denied(commits)")
-		if r[0].File == "" {
-			t.Errorf("no patch is kept: %q", r[0].Notes)
-		}
+	}
+	b := newCodeBench(t)
+	b.pull(func(s *policy.ChangeSettings) { s.Commits = policy.CommitsKeep })
+	b.commits(1001)
+	r := b.run(aPull)
+	want(t, r, "denied(commits)")
+	if r[0].File == "" {
+		t.Errorf("no patch is kept: %q", r[0].Notes)
 	}
 }

@@ -37,3 +37,8 @@ func Count(n, part uint64) uint64 {
 	}
 	return n
 }
+
+// AtLimits reports whether a test handles as much data as the limits allow: not with -short,
+// and not with the race detector, which is many times slower and finds in much data what it
+// finds in little. CI plays those tests without it as well.
+func AtLimits() bool { return !testing.Short() && !raceDetector }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package shorttest
+
+const raceDetector = false
