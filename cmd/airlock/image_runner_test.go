@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io/fs"
@@ -33,6 +34,7 @@ type job struct {
 	workflow  string
 	env       map[string]string
 	flags     []string // more flags for docker run
+	image     string   // what runs; "": the image of the gate
 }
 
 // newJob returns a job whose API is s, which an event with a payload of testdata/events
@@ -117,7 +119,7 @@ func (j *job) start(args ...string) *container {
 	j.t.Helper()
 	j.chown()
 	c := &container{t: j.t, name: "airlock-test-" + strings.ToLower(rand.Text())}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	c.cancel = cancel
 	argv := []string{
 		"run", "--rm", "--name", c.name, "--workdir", "/github/workspace", "--network", "host",
@@ -134,7 +136,7 @@ func (j *job) start(args ...string) *container {
 		env = append(env, name+"="+value)
 	}
 	argv = append(argv, j.flags...)
-	argv = append(argv, os.Getenv("AIRLOCK_IMAGE"))
+	argv = append(argv, cmp.Or(j.image, os.Getenv("AIRLOCK_IMAGE")))
 	c.cmd = exec.CommandContext(ctx, docker(), append(argv, args...)...)
 	// HOME and the like are for the container. docker itself needs PATH and DOCKER_HOST.
 	c.cmd.Env = env
