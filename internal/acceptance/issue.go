@@ -127,7 +127,7 @@ func withoutComments(line string, inside bool) (visible string, goesOn bool) {
 			if !ended {
 				return b.String(), true
 			}
-			line, inside = after, false
+			line = after
 		}
 		before, after, begins := strings.Cut(line, "<!--")
 		b.WriteString(before)

@@ -20,7 +20,7 @@ func (v *verification) run(ctx context.Context, c *criterion, line string) part 
 	}
 	r, err := v.worktree.Run(ctx, line)
 	if err != nil {
-		return part{status: Blocked, evidence: v.stopped(ctx, fmt.Sprintf("'%s' could not be run", line), err)}
+		return part{status: Blocked, evidence: v.stopped(ctx, fmt.Sprintf("'%s' did not end", line), err)}
 	}
 	v.addTest(TestResult{Command: line, ExitCode: r.ExitCode, Snippet: v.end(string(r.Output))})
 	v.keep(v.fileName(c, "command", "txt"), c.ID, "what '"+line+"' printed", r.Output)

@@ -98,15 +98,20 @@ func (v *verification) plan() {
 	}
 }
 
-// evaluate evaluates all criteria, several at the same time. Those of a focus area begin
-// first.
+// evaluate evaluates all criteria: first those about files alone, then the others, several
+// at the same time. Of both, those of a focus area begin first.
 func (v *verification) evaluate(ctx context.Context) {
 	v.checks = v.shareChecks(ctx)
 	var wg crash.Group
 	wg.Go(func() { v.askPrograms(ctx) })
+	for _, c := range v.criteria {
+		if c.byMachine && c.isQuick() {
+			v.evaluateOne(ctx, c)
+		}
+	}
 	slots := make(chan struct{}, max(v.cfg.Parallel, 1))
 	for _, c := range v.criteria {
-		if !c.byMachine {
+		if !c.byMachine || c.isQuick() {
 			continue
 		}
 		slots <- struct{}{}
@@ -116,6 +121,12 @@ func (v *verification) evaluate(ctx context.Context) {
 		})
 	}
 	wg.Wait()
+}
+
+// isQuick reports whether a criterion is only about files, so that it need not wait for
+// commands.
+func (c *criterion) isQuick() bool {
+	return !slices.ContainsFunc(c.probes, func(p probe) bool { return p.kind != pathExists && p.kind != pathContains })
 }
 
 // evaluateOne has a machine verify one criterion.

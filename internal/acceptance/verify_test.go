@@ -145,8 +145,12 @@ func TestTime(t *testing.T) {
 			t.Error(r.Results[3].Evidence)
 		}
 		w.events = nil
-		if _, err = acceptance.Verify(t.Context(), req, acceptance.Config{Trust: acceptance.Owner}, deps(w)); err != nil || w.events[0] != "sleep 10s" {
+		r, err = acceptance.Verify(t.Context(), req, acceptance.Config{Trust: acceptance.Owner}, deps(w))
+		if err != nil || w.events[0] != "sleep 10s" {
 			t.Errorf("%q, %v", w.events, err)
+		}
+		if show(r) != "C PASS, A PASS, B BLOCKED, D BLOCKED: BLOCKED" { // a file waits for no command
+			t.Error(show(r))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
