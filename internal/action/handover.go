@@ -24,6 +24,9 @@ const orchestrationVariable = "ACTIONS_ORCHESTRATION_ID"
 // secretsVariable is the input of further secrets, one a line.
 const secretsVariable = "INPUT_SECRETS"
 
+// loopSecretVariable is the input of the secret that signs the logs of fix loops.
+const loopSecretVariable = "INPUT_LOOP-SECRET"
+
 // misnamedVariables are inputs of other actions that contain a token. Airlock does not
 // have them, and reports so; their value leaves the environment before it does.
 var misnamedVariables = [...]string{"INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "INPUT_REPO-TOKEN", "INPUT_REPO_TOKEN", "INPUT_GH-TOKEN", "INPUT_GH_TOKEN"}
@@ -74,6 +77,9 @@ func (s Secrets) Further() []string {
 	return values
 }
 
+// Loop returns the secret that signs the logs of fix loops; "" when there is none.
+func (s Secrets) Loop() string { return s.trimmed(loopSecretVariable) }
+
 // Orchestration returns what the runner calls the job among those of its workflow run; ""
 // where it does not.
 func (s Secrets) Orchestration() string { return s.trimmed(orchestrationVariable) }
@@ -83,7 +89,7 @@ func (s Secrets) Orchestration() string { return s.trimmed(orchestrationVariable
 // (ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and their URLs).
 func secretVariable(name string) bool {
 	name = strings.ToUpper(name) // on Windows case does not count; elsewhere this removes a little more
-	return slices.Contains(tokenVariables[:], name) || slices.Contains(misnamedVariables[:], name) || name == secretsVariable || strings.HasPrefix(name, "ACTIONS_")
+	return slices.Contains(tokenVariables[:], name) || slices.Contains(misnamedVariables[:], name) || name == secretsVariable || name == loopSecretVariable || strings.HasPrefix(name, "ACTIONS_")
 }
 
 // split divides an environment into what may stay and the secrets. The name of an input
@@ -112,7 +118,7 @@ func split(environ []string) (stay []string, secrets map[string]string) {
 // onlyNeeded returns what Airlock uses of the variables that leave.
 func onlyNeeded(secrets map[string]string) map[string]string {
 	kept := map[string]string{}
-	for _, name := range append(tokenVariables[:], secretsVariable, orchestrationVariable) {
+	for _, name := range append(tokenVariables[:], secretsVariable, loopSecretVariable, orchestrationVariable) {
 		if v := secrets[name]; v != "" {
 			kept[name] = v
 		}

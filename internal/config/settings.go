@@ -21,6 +21,7 @@ const (
 	ModeVerify  Mode = "verify"
 	ModeCollect Mode = "collect"
 	ModeApply   Mode = "apply"
+	ModeLoop    Mode = "loop" // one turn of a pull request's fix loop
 )
 
 // FailOn is which outcomes fail the action's step.
@@ -61,6 +62,7 @@ type Settings struct {
 	ReviewsOnly          bool     // input checks: of the checks, the reviews alone run
 	Request              string   // a validation request, as text; input request
 	Verdict              string   // the verdict document of an earlier job; input verdict
+	LoopLimits           string   // limits of a fix loop, as fixloop.ParseLimits reads them; input loop-limits
 	FailOn               FailOn   // input fail-on; default error
 	Staged               bool     // input staged: plan everything, apply nothing
 	Strict               bool     // input strict: unknown fields of an item are errors
@@ -87,7 +89,7 @@ type Settings struct {
 func ParseSettings(get func(name string) string) (Settings, error) {
 	in := inputs{get: get}
 	s := Settings{
-		Mode:        choice(&in, "mode", ModeAll, ModeCheck, ModeVerify, ModeCollect, ModeApply),
+		Mode:        choice(&in, "mode", ModeAll, ModeCheck, ModeVerify, ModeCollect, ModeApply, ModeLoop),
 		OutputFile:  in.text("output-file"),
 		AgentOutput: in.text("agent-output"),
 		Config:      in.get("config"),
@@ -95,6 +97,7 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 		Changes:     in.text("changes"),
 		ChangesBase: in.text("changes-base"),
 		Findings:    in.text("findings"),
+		LoopLimits:  in.text("loop-limits"),
 		ReviewsOnly: choice(&in, "checks", "as-configured", ReviewsOnly) == ReviewsOnly,
 		Request:     in.text("request"),
 		Verdict:     in.text("verdict"),
@@ -154,7 +157,7 @@ var runnerInputs = []string{"entrypoint", "args"}
 
 // inputNames returns the names of the action's inputs, sorted.
 func inputNames() []string {
-	names := []string{"token", "secrets"} // package action takes these out of the environment
+	names := []string{"token", "secrets", "loop-secret"} // package action takes these out of the environment
 	_, _ = ParseSettings(func(name string) string {
 		names = append(names, name)
 		return ""

@@ -43,7 +43,7 @@ func TestBadSettings(t *testing.T) {
 		"proxy": "socks5://user:hunter2@proxy", "trust-env": "1", "checks": "reviews",
 	})
 	want := strings.TrimPrefix(`
-input mode: expected one of all, check, verify, collect, apply, found "aply"; did you mean "apply"?
+input mode: expected one of all, check, verify, collect, apply, loop, found "aply"; did you mean "apply"?
 input checks: expected one of as-configured, reviews-only, found "reviews"
 input fail-on: expected one of error, rejected, never, found "errors"; did you mean "error"?
 input staged: expected true or false, found "yes"
@@ -76,7 +76,7 @@ func TestSettingsAreTheActionsInputs(t *testing.T) {
 	if err := yaml.Unmarshal(raw, &action); err != nil {
 		t.Fatal(err)
 	}
-	read := map[string]bool{"token": true, "secrets": true} // package action takes these out of the environment
+	read := map[string]bool{"token": true, "secrets": true, "loop-secret": true} // package action takes these out of the environment
 	defaults, err := ParseSettings(func(name string) string {
 		read[name] = true
 		if v := action.Inputs[name].Default; !strings.Contains(v, "${{") {

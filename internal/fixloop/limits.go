@@ -3,7 +3,10 @@ package fixloop
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Limits bound a loop. A member that is zero means its default, the spec's.
@@ -73,6 +76,31 @@ func (l *Limits) UnmarshalJSON(raw []byte) error {
 		*l.durations()[i] = v
 	}
 	return nil
+}
+
+// ParseLimits reads limits such as "iterations=3 fix=45m": names and values in any order, with
+// spaces or commas between them. Those that are not named have their defaults.
+func ParseLimits(text string) (Limits, error) {
+	var l Limits
+	counts := map[string]*int{"iterations": &l.Iterations, "stuck": &l.Stuck, "extend": &l.Extend}
+	times := map[string]*time.Duration{"validation": &l.Validation, "fix": &l.Fix, "revalidation": &l.Revalidation, "grace": &l.Grace, "round": &l.Round}
+	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		name, value, _ := strings.Cut(pair, "=")
+		var err error
+		switch {
+		case counts[name] != nil:
+			*counts[name], err = strconv.Atoi(value)
+		case times[name] != nil:
+			*times[name], err = time.ParseDuration(value)
+		default:
+			return Limits{}, fmt.Errorf("there is no limit %q; the limits are iterations, stuck, extend, validation, fix, revalidation, grace and round", name)
+		}
+		if err != nil {
+			return Limits{}, fmt.Errorf("limit %q: %q is not a number, or a time such as 45m", name, value)
+		}
+	}
+	complete := l.withDefaults()
+	return l, complete.check()
 }
 
 // withDefaults returns the limits with the spec's for those that are zero.

@@ -659,3 +659,15 @@ func TestTransitions(t *testing.T) {
 		}
 	}
 }
+
+func TestParseLimits(t *testing.T) {
+	got, err := ParseLimits(" iterations=3, fix=45m\ngrace=30s ")
+	if want := (Limits{Iterations: 3, Fix: 45 * time.Minute, Grace: 30 * time.Second}); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{"speed=9", "iterations", "iterations=x", "fix=9", "fix=0.1s", "iterations=-1", "stuck=1"} {
+		if _, err := ParseLimits(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}

@@ -38,13 +38,6 @@ type Turn struct {
 	Say func(string) // required
 }
 
-// Result is how the turn left one loop.
-type Result struct {
-	Log *loopref.Log
-	// Notes say what was refused, and why.
-	Notes []string
-}
-
 // maxTries is how often a turn decides anew because others were faster.
 const maxTries = 8
 

@@ -111,6 +111,9 @@ func (s *step) run(ctx context.Context) error {
 	if s.settings.Mode == config.ModeVerify {
 		return s.verify(ctx)
 	}
+	if s.settings.Mode == config.ModeLoop {
+		return s.loop(ctx)
+	}
 	doc, err := s.findings(ctx)
 	if err != nil || s.settings.Mode == config.ModeCheck {
 		return s.withChecks(doc, err)
@@ -173,6 +176,9 @@ func (s *step) maskSecrets() (tok token.Token, further []string) {
 	tok = token.New(secret, s.env.APIURL)
 	s.runner.Mask(tok)
 	further = s.deps.Secrets.Further()
+	if v := s.deps.Secrets.Loop(); v != "" {
+		further = append(further, v)
+	}
 	for _, v := range further {
 		s.runner.Mask(token.New(v, s.env.APIURL))
 	}
@@ -236,6 +242,8 @@ func (s *step) reportStop(err error) {
 		nothing = "Nothing was checked."
 	case config.ModeVerify:
 		nothing = "Nothing was verified."
+	case config.ModeLoop:
+		nothing = "The fix loop has not moved."
 	}
 	s.addSummary("## Airlock stopped\n\n" + nothing + "\n\n" + report.PlainBlock(err.Error()))
 }

@@ -1,0 +1,68 @@
+package loopturn
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/loopref"
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// Store returns the store of a repository's loops. A secret signs their logs; "" leaves them
+// unsigned.
+func Store(gh loopref.GitHub, repo githubapi.Repo, secret string) *loopref.Store {
+	return &loopref.Store{GitHub: gh, Repo: repo, Secret: secret}
+}
+
+// ParseLimits reads the limits of a loop, such as "iterations=3 fix=45m".
+func ParseLimits(text string) (fixloop.Limits, error) { return fixloop.ParseLimits(text) }
+
+// Result is how the turn left one loop.
+type Result struct {
+	Log *loopref.Log // nil if there is none
+	// Notes say what was refused, and why.
+	Notes []string
+}
+
+// Status and Outcome are the loop's; "" if there is none, and while it runs.
+func (r Result) Status() string {
+	if r.Log == nil {
+		return ""
+	}
+	return string(r.Log.State.Status())
+}
+
+// Outcome is how the loop ended.
+func (r Result) Outcome() string {
+	if r.Log == nil {
+		return ""
+	}
+	return string(r.Log.State.Outcome())
+}
+
+// Request is the fix request that was made since a moment, as Markdown; "" for none.
+func (r Result) Request(since time.Time) string {
+	if r.Log == nil {
+		return ""
+	}
+	if w := r.Log.State.Work(); w.Kind == fixloop.WorkFix && !w.Request.Time.Before(since.Truncate(time.Second)) {
+		return w.Request.Markdown()
+	}
+	return ""
+}
+
+// Headline describes the loop in one line; "" if there is none.
+func (r Result) Headline(now time.Time) string {
+	if r.Log == nil {
+		return ""
+	}
+	return fixloop.NewLog(r.Log.State, r.Log.Messages, now).Headline()
+}
+
+// Summary is the loop's log with a diagram, as Markdown.
+func (r Result) Summary(now time.Time) string {
+	log := fixloop.NewLog(r.Log.State, r.Log.Messages, now)
+	return fmt.Sprintf("## Fix loop of #%d\n\n%s\n\n%s\n\n%s", log.Issue, markdown.EscapeText(log.Headline()), markdown.Fence("mermaid", log.Mermaid()), log.Markdown())
+}

@@ -1,0 +1,101 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/loopturn"
+	"github.com/agent-airlock/airlock/internal/report"
+)
+
+// loop is mode loop: a turn of the pull request's fix loop or, on a schedule, of each open one.
+func (s *step) loop(ctx context.Context) error {
+	if s.client == nil {
+		return exitcode.UsageError(errors.New("mode loop needs a token: leave the input token at its default, with contents: write and pull-requests: write in the job's permissions"))
+	}
+	if s.settings.Staged || s.gate.SafeOutputs().Policy.Staged {
+		return exitcode.UsageError(errors.New("mode loop cannot be staged: a turn that is not recorded would be taken again"))
+	}
+	limits, err := loopturn.ParseLimits(s.settings.LoopLimits)
+	if err != nil {
+		return exitcode.UsageError(fmt.Errorf("input loop-limits: %w", err))
+	}
+	var doc *checkreport.Document
+	if s.settings.Findings != "" {
+		if doc, err = s.readFindings(); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	turn := s.turn(doc)
+	turn.Limits = limits
+	results, err := turn.Run(ctx)
+	for _, r := range results {
+		s.reportLoop(r)
+	}
+	if outputErr := s.setLoopOutputs(results, began); err == nil {
+		err = outputErr
+	}
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	return nil
+}
+
+// turn returns the turn that the step takes.
+func (s *step) turn(doc *checkreport.Document) *loopturn.Turn {
+	repo := githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}
+	return &loopturn.Turn{
+		Store: loopturn.Store(s.client, repo, s.deps.Secrets.Loop()),
+		Permission: func(ctx context.Context, login string) (githubapi.Permission, error) {
+			return s.client.GetPermission(ctx, repo, login)
+		},
+		Event: s.event, Document: doc, Mask: s.gate.Scanner().Mask, Now: time.Now, Say: s.info,
+		Deliver: func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) {
+			r := s.request(intake.Result{})
+			r.Event, r.Own, r.Planned = ev, items, nil
+			shown, rep, err := s.gate.Tell(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			for _, res := range rep.Own {
+				if res.State == apply.Failed || res.State == apply.Denied {
+					s.warn(s.gate.OneLine(string(res.Kind) + ": " + res.Message))
+				}
+			}
+			return shown, nil
+		},
+	}
+}
+
+// reportLoop shows a loop in the log and, with a diagram, in the summary.
+func (s *step) reportLoop(r loopturn.Result) {
+	for _, note := range r.Notes {
+		s.warn(s.gate.OneLine(note))
+	}
+	if r.Log == nil {
+		return
+	}
+	now := time.Now()
+	s.info("fix loop " + s.gate.OneLine(r.Headline(now)))
+	s.addSummary(r.Summary(now))
+	s.reported = true
+}
+
+// setLoopOutputs sets the outputs about the one loop that the turn was about.
+func (s *step) setLoopOutputs(results []loopturn.Result, began time.Time) error {
+	var r loopturn.Result
+	if len(results) == 1 {
+		r = results[0]
+	}
+	return s.setOutputs(report.Output{Name: "loop-status", Value: r.Status()}, report.Output{Name: "loop-outcome", Value: r.Outcome()},
+		report.Output{Name: "fix-request", Value: inline([]byte(r.Request(began)), maxInlineChecks)})
+}
