@@ -2,10 +2,11 @@ package acceptance
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // probe is one thing that a machine can verify.
@@ -43,19 +44,19 @@ const (
 )
 
 var (
-	commandLineHint = regexp.MustCompile(`(?m)^[ \t]*\$[ \t]+(\S.*?)[ \t]*$`)
-	commandSpan     = regexp.MustCompile("`\\$[ \t]+([^`\n]+)`")
-	containsHint    = regexp.MustCompile(`(` + pathToken + `)\s+contains\s+(` + quotedText + `(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)` + quotedText + `)*)`)
-	oneQuoted       = regexp.MustCompile(quotedText)
-	urlHint         = regexp.MustCompile("(?:\\b(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\\s+)?`?(https?://[^\\s`\"<>\x00]+)`?(?:\\s*(?:->|→|=>)\\s*([0-9]{3})\\b)?")
-	checkHint       = regexp.MustCompile(`\bcheck:([A-Za-z_-]*[A-Za-z])`)
-	testHint        = regexp.MustCompile("\\btest:(\"[^\"\n]+\"|`[^`\n]+`|[^\\s,;`\"\x00]+)")
-	existsHint      = regexp.MustCompile(`(?i)^(check\s+)?(` + pathToken + `)(\s+exists)?$`)
-	connective      = regexp.MustCompile(`(?i)[,;\n]|\.(?:\s|$)|\band\b`)
-	pathForm        = regexp.MustCompile(`/|^\.|\.[A-Za-z0-9_]{1,10}$`)
+	commandLineHint = lazyregexp.New(`(?m)^[ \t]*\$[ \t]+(\S.*?)[ \t]*$`)
+	commandSpan     = lazyregexp.New("`\\$[ \t]+([^`\n]+)`")
+	containsHint    = lazyregexp.New(`(` + pathToken + `)\s+contains\s+(` + quotedText + `(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)` + quotedText + `)*)`)
+	oneQuoted       = lazyregexp.New(quotedText)
+	urlHint         = lazyregexp.New("(?:\\b(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\\s+)?`?(https?://[^\\s`\"<>\x00]+)`?(?:\\s*(?:->|→|=>)\\s*([0-9]{3})\\b)?")
+	checkHint       = lazyregexp.New(`\bcheck:([A-Za-z_-]*[A-Za-z])`)
+	testHint        = lazyregexp.New("\\btest:(\"[^\"\n]+\"|`[^`\n]+`|[^\\s,;`\"\x00]+)")
+	existsHint      = lazyregexp.New(`(?i)^(check\s+)?(` + pathToken + `)(\s+exists)?$`)
+	connective      = lazyregexp.New(`(?i)[,;\n]|\.(?:\s|$)|\band\b`)
+	pathForm        = lazyregexp.New(`/|^\.|\.[A-Za-z0-9_]{1,10}$`)
 	// turned are words around a probe by which the sentence may ask for the opposite, for an
 	// alternative or under a condition, and numbers, which may be a status or exit code.
-	turned = regexp.MustCompile(`(?i)\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|or|either|except|unless|instead|if|until|` +
+	turned = lazyregexp.New(`(?i)\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|or|either|except|unless|instead|if|until|` +
 		`fail\w*|remov\w*|delet\w*|gone|absent|missing|forbid\w*|forbidden|avoid\w*|lacks?|wrong|false|reject\w*|refus\w*|den(?:y|ies|ied)|break\w*|broken|crash\w*|prevent\w*|\d+)\b|n['’]t\b`)
 )
 
@@ -71,7 +72,7 @@ const mark = "\x00"
 // is there.
 func parseHint(hint string) (probes []probe, why string) {
 	rest := strings.ReplaceAll(hint, mark, " ")
-	take := func(form *regexp.Regexp, read func(m []string) (probe, bool)) {
+	take := func(form *lazyregexp.Regexp, read func(m []string) (probe, bool)) {
 		rest = form.ReplaceAllStringFunc(rest, func(found string) string {
 			p, ok := read(form.FindStringSubmatch(found))
 			if !ok {
@@ -150,7 +151,7 @@ func existence(rest string) (probes []probe, wholly bool) {
 }
 
 // plainName is a name that a file may have, without a directory and an ending.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_+@-]+$`)
+var plainName = lazyregexp.New(`^[A-Za-z0-9_+@-]+$`)
 
 // unquote returns what is between quotes, or the text itself.
 func unquote(s string) string {

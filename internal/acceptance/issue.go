@@ -3,11 +3,11 @@ package acceptance
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -26,10 +26,10 @@ const (
 )
 
 var (
-	headingLine  = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
-	criteriaName = regexp.MustCompile(`(?i)^(?:[\W_]*)acceptance criteri(?:a|on)(?:[\W_]*)$`)
-	taskLine     = regexp.MustCompile(`^[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]+(\S.*)$`)
-	bulletLine   = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
+	headingLine  = lazyregexp.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
+	criteriaName = lazyregexp.New(`(?i)^(?:[\W_]*)acceptance criteri(?:a|on)(?:[\W_]*)$`)
+	taskLine     = lazyregexp.New(`^[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]+(\S.*)$`)
+	bulletLine   = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
 )
 
 // FromIssue returns the criteria that an issue's text states: those of its fenced blocks
@@ -166,8 +166,8 @@ func fromTasks(lines []visibleLine) (found []IssueCriterion) {
 }
 
 var (
-	mappingLine = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?(?:id|description|validation_hint|hint|acceptance_criteria)[ \t]*:(?:[ \t]|$)`)
-	structured  = regexp.MustCompile(`^[ \t\r\n]*[[{]`)
+	mappingLine = lazyregexp.New(`(?m)^[ \t]*(?:-[ \t]+)?(?:id|description|validation_hint|hint|acceptance_criteria)[ \t]*:(?:[ \t]|$)`)
+	structured  = lazyregexp.New(`^[ \t\r\n]*[[{]`)
 )
 
 // fromBlock reads a block: YAML or JSON if it looks like that, else a criterion a line.

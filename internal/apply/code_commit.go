@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -211,11 +211,11 @@ var (
 	// shows who is named by Co-authored-by as an author and On-behalf-of as an organization,
 	// and checks of sign-offs believe Signed-off-by. The other words are those that projects
 	// use for who made, reviewed, tested or approved something.
-	creditLine = regexp.MustCompile(`(?i)^[\s\pZ]*((?:[a-z]+-and-)*(?:signed-off|co-authored|co-developed|co-committed|authored|committed|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|inspired|originally|merged|pair-programmed|also)(?:-[a-z]+)*-(?:by|with)|on-behalf-of)[\s\pZ]*:`)
+	creditLine = lazyregexp.New(`(?i)^[\s\pZ]*((?:[a-z]+-and-)*(?:signed-off|co-authored|co-developed|co-committed|authored|committed|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|inspired|originally|merged|pair-programmed|also)(?:-[a-z]+)*-(?:by|with)|on-behalf-of)[\s\pZ]*:`)
 	// addressLine matches any other line of that form whose value is a person's address.
-	addressLine = regexp.MustCompile(`(?i)^[\s\pZ]*([a-z]+(?:-[a-z]+)*-by)[\s\pZ]*:.*<[^<>]*@[^<>]*>`)
+	addressLine = lazyregexp.New(`(?i)^[\s\pZ]*([a-z]+(?:-[a-z]+)*-by)[\s\pZ]*:.*<[^<>]*@[^<>]*>`)
 	// ownLine matches a line like the one that ends every message of ours.
-	ownLine = regexp.MustCompile(`(?i)^[\s\pZ]*` + trailerName + `[\s\pZ]*:`)
+	ownLine = lazyregexp.New(`(?i)^[\s\pZ]*` + trailerName + `[\s\pZ]*:`)
 )
 
 // withoutCredits removes the lines that credit others, and those like our own, with the lines
@@ -248,7 +248,7 @@ func withoutCredits(message string) (kept string, credits []string) {
 
 // mailAddress matches the addresses that a commit's author may have: nothing that ends or
 // continues the line in which git keeps them.
-var mailAddress = regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~\[\]-]{1,64}@[A-Za-z0-9.-]{1,190}$`)
+var mailAddress = lazyregexp.New(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~\[\]-]{1,64}@[A-Za-z0-9.-]{1,190}$`)
 
 // author returns the author of a change, cleaned; the committer, where the name or the address
 // is not usable.
@@ -318,10 +318,10 @@ const githubEmail = "noreply@github.com"
 // skipCommands are the words in a commit message that keep GitHub from starting workflows. An
 // agent may not switch off the checks of its own changes. See GitHub's documentation on
 // skipping workflow runs.
-var skipCommands = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
+var skipCommands = lazyregexp.New(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
 
 // skipTrailer is the other form, a line of its own.
-var skipTrailer = regexp.MustCompile(`(?im)^(skip-checks):`)
+var skipTrailer = lazyregexp.New(`(?im)^(skip-checks):`)
 
 // startable makes words that switch off workflows inert, and keeps them readable.
 func startable(message string) (clean string, changed bool) {

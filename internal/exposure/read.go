@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -68,7 +68,7 @@ func socket(path string) bool {
 // credentialName matches names whose value, if it is plausible, is a credential. It is
 // narrower than the pattern by which isolate passes no variable on, because a wrong match
 // keeps the checks from running here.
-var credentialName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|credential|(private|api|access|deploy|ssh|signing|encryption)[-_]?key|(^|[-_])(auth|pat)([-_]|$)|pass$`)
+var credentialName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|(private|api|access|deploy|ssh|signing|encryption)[-_]?key|(^|[-_])(auth|pat)([-_]|$)|pass$`)
 
 // plausible reports whether a value can be a credential. A switch, a small number, a word
 // that stands for a password in tests, one or two characters repeated, and a reference to
@@ -94,7 +94,7 @@ func plausible(value string) bool {
 }
 
 // urlWithUser matches the beginning of a URL with a user in it.
-var urlWithUser = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#"'<>@]+@`)
+var urlWithUser = lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#"'<>@]+@`)
 
 // credentialURL reports whether a text contains a URL with a password, or with a token as
 // the name of the user, as in `https://TOKEN@host`. `ssh://git@host` has neither.

@@ -4,25 +4,26 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // Patterns of files that contain credentials. Their group is the value, which has to be
 // plausible.
 var (
-	storedPassword = regexp.MustCompile(`(?m)^[a-z]+://([^@\s]+)@`)
-	privateKey     = regexp.MustCompile(`-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)`)
-	jsonSecret     = regexp.MustCompile(`"(?:auth|identitytoken|registrytoken|password|token|refresh_token|private_key|secret|access_token|accessToken|bearer)"\s*:\s*"([^"]*)`)
-	jsonHelper     = regexp.MustCompile(`"(?:credsStore|credHelpers)"\s*:\s*\{?\s*"([^"]+)`)
-	assigned       = regexp.MustCompile(`(?im)^[^#;\n]*(?:token|_auth|passw(?:or)?d|secret|access_?key|api_?key)[\w-]*["']?[ \t]*[=:][ \t]*["']?([^\s"']*)`)
-	element        = regexp.MustCompile(`(?i)<(?:password|passphrase|privateKey)>([^<]*)`)
-	clearText      = regexp.MustCompile(`(?i)key="(?:ClearText)?Password"\s+value="([^"]*)`)
-	netrcWord      = regexp.MustCompile(`(?m)(?:^|\s)password\s+(\S+)`)
-	gemKey         = regexp.MustCompile(`(?m)^:\w+:[ \t]*(\S+)`)
-	bundleLogin    = regexp.MustCompile(`(?m)^BUNDLE_[A-Z0-9_]+__[A-Z0-9_]+:[ \t]*"?([^\s"]+)`)
-	clientKey      = regexp.MustCompile(`(?m)^\s*(?:token|client-key-data|password):[ \t]*["']?([^\s"']*)`)
-	anything       = regexp.MustCompile(`(\S+)`)
+	storedPassword = lazyregexp.New(`(?m)^[a-z]+://([^@\s]+)@`)
+	privateKey     = lazyregexp.New(`-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)`)
+	jsonSecret     = lazyregexp.New(`"(?:auth|identitytoken|registrytoken|password|token|refresh_token|private_key|secret|access_token|accessToken|bearer)"\s*:\s*"([^"]*)`)
+	jsonHelper     = lazyregexp.New(`"(?:credsStore|credHelpers)"\s*:\s*\{?\s*"([^"]+)`)
+	assigned       = lazyregexp.New(`(?im)^[^#;\n]*(?:token|_auth|passw(?:or)?d|secret|access_?key|api_?key)[\w-]*["']?[ \t]*[=:][ \t]*["']?([^\s"']*)`)
+	element        = lazyregexp.New(`(?i)<(?:password|passphrase|privateKey)>([^<]*)`)
+	clearText      = lazyregexp.New(`(?i)key="(?:ClearText)?Password"\s+value="([^"]*)`)
+	netrcWord      = lazyregexp.New(`(?m)(?:^|\s)password\s+(\S+)`)
+	gemKey         = lazyregexp.New(`(?m)^:\w+:[ \t]*(\S+)`)
+	bundleLogin    = lazyregexp.New(`(?m)^BUNDLE_[A-Z0-9_]+__[A-Z0-9_]+:[ \t]*"?([^\s"]+)`)
+	clientKey      = lazyregexp.New(`(?m)^\s*(?:token|client-key-data|password):[ \t]*["']?([^\s"']*)`)
+	anything       = lazyregexp.New(`(\S+)`)
 )
 
 // knownFiles are the files in which common tools keep credentials: in the user's home
@@ -31,7 +32,7 @@ var knownFiles = []struct {
 	path     string // relative to the home directory; .config/ is the user's directory of configurations
 	variable string // the variable that names another place, or a list of places; "" if there is none
 	name     string // the file's name in that place; "" if the place is the file itself
-	pattern  *regexp.Regexp
+	pattern  *lazyregexp.Regexp
 }{
 	{".git-credentials", "", "", storedPassword},
 	{".config/git/credentials", "", "", storedPassword},
@@ -82,7 +83,7 @@ func (s *search) toolFiles() {
 }
 
 // toolFile judges one file by a pattern. It ignores the path "".
-func (s *search) toolFile(path string, pattern *regexp.Regexp) {
+func (s *search) toolFile(path string, pattern *lazyregexp.Regexp) {
 	if path == "" {
 		return
 	}

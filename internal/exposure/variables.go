@@ -3,10 +3,11 @@ package exposure
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // knownVariables are those that are credentials, or lead to them, by their name alone.
@@ -19,7 +20,7 @@ var knownVariables = map[string]string{
 }
 
 // fingerprint matches the fingerprint of a public key: images of Python have one in GPG_KEY.
-var fingerprint = regexp.MustCompile(`^[0-9A-F]{40}$`)
+var fingerprint = lazyregexp.New(`^[0-9A-F]{40}$`)
 
 // variables judges the environment.
 func (s *search) variables() {

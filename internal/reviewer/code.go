@@ -3,12 +3,12 @@ package reviewer
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // Code reviews files for slips: what was left over, what is silent, what is too long. It works as
@@ -113,10 +113,10 @@ func (c *codeFile) conflicts() {
 
 var (
 	// testPath matches the paths of tests.
-	testPath = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|test[-_]?(utils?|helpers?|support)|e2e)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$`)
+	testPath = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata|test[-_]?(utils?|helpers?|support)|e2e)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$`)
 	// taskPath matches files that developers run by hand, or once, such as migrations and
 	// what makes a release: no stranger's input comes there.
-	taskPath = regexp.MustCompile(`(^|/)db/migrate/|(^|/)(models|db|database|sql)/(\w+_)?migrations?/|(^|/)migrations/(versions/|\d)|(^|/)Rakefile$|\.rake$|(^|/)releas(e|er|ing)\.[a-z]+$`)
+	taskPath = lazyregexp.New(`(^|/)db/migrate/|(^|/)(models|db|database|sql)/(\w+_)?migrations?/|(^|/)migrations/(versions/|\d)|(^|/)Rakefile$|\.rake$|(^|/)releas(e|er|ing)\.[a-z]+$`)
 )
 
 // missingTest finds a change of much code and of no test.
@@ -164,10 +164,10 @@ func (f File) changedLines() int {
 }
 
 var (
-	licensed  = regexp.MustCompile(`(?i)\blicen[cs]e|\bcopyright\b|\(c\)`)
-	published = regexp.MustCompile(`\b\d+\.\d+`)
+	licensed  = lazyregexp.New(`(?i)\blicen[cs]e|\bcopyright\b|\(c\)`)
+	published = lazyregexp.New(`\b\d+\.\d+`)
 	// compiled matches what compilers write at the beginning of a module.
-	compiled = regexp.MustCompile(`Object\.defineProperty\(exports, ["']__esModule["']`)
+	compiled = lazyregexp.New(`Object\.defineProperty\(exports, ["']__esModule["']`)
 )
 
 // isCopied reports whether a file is not edited here: a compiler made it, or it is a library that

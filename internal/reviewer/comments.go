@@ -1,20 +1,21 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 var (
-	note = regexp.MustCompile(`\b(TODO|FIXME)\b|^\W*(XXX)\b(: |[^:])|\bXXX: `)
+	note = lazyregexp.New(`\b(TODO|FIXME)\b|^\W*(XXX)\b(: |[^:])|\bXXX: `)
 	// notePlace matches what shows where or when a note will be found again: an issue, an
 	// address, or the version with which it goes.
-	notePlace = regexp.MustCompile(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+|(?i:\bissue ?\d+)|\w/pull/\d+|(?i:\b(remov|drop|replac|updat|requires?\b|once\b|when\b|until\b)).*(\d\.[\dx]|\bv\d|(?i:\bpy\d))`)
+	notePlace = lazyregexp.New(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+|(?i:\bissue ?\d+)|\w/pull/\d+|(?i:\b(remov|drop|replac|updat|requires?\b|once\b|when\b|until\b)).*(\d\.[\dx]|\bv\d|(?i:\bpy\d))`)
 	// notNote matches comments with a note's word that are not notes: what an editor writes
 	// above a stub, what points at another note, and the word in quotation marks.
-	notNote = regexp.MustCompile(`(?i:\bauto-?generated\b|\bsearch (and see|this)\b|\b(another|that) (TODO|FIXME)\b)|["'\x60](TODO|FIXME|XXX)\b|\b(TODO|FIXME|XXX)["'\x60|]`)
+	notNote = lazyregexp.New(`(?i:\bauto-?generated\b|\bsearch (and see|this)\b|\b(another|that) (TODO|FIXME)\b)|["'\x60](TODO|FIXME|XXX)\b|\b(TODO|FIXME|XXX)["'\x60|]`)
 	// statement matches lines of comments that are written like code.
-	statement = regexp.MustCompile(`[;{}]\s*$|^\s*(if|for|while|return|const|let|var|def|func|import)\b.*[({:;=]|^\s*[\w.]+\s*(=|:=|\+=)\s*\S|^\s*[\w.]+\(.*\)\s*$`)
+	statement = lazyregexp.New(`[;{}]\s*$|^\s*(if|for|while|return|const|let|var|def|func|import)\b.*[({:;=]|^\s*[\w.]+\s*(=|:=|\+=)\s*\S|^\s*[\w.]+\(.*\)\s*$`)
 )
 
 // longestNote is how many comments that follow each other make one note.

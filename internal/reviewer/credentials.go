@@ -1,10 +1,10 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // writtenCredential is where a credential is written, never what it is.
@@ -24,16 +24,16 @@ func namedValue(name string, start, end int) writtenCredential {
 
 var (
 	// madeUpPath matches paths of files whose credentials are made up.
-	madeUpPath = regexp.MustCompile(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration)/|(example|sample|template|mock|fixture|test|swagger|openapi)[^/]*\.[a-z]+$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
+	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration)/|(example|sample|template|mock|fixture|test|swagger|openapi)[^/]*\.[a-z]+$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
 	// settingPath matches paths of files of settings by name.
-	settingPath = regexp.MustCompile(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
+	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
 	// secretName matches names in code whose value is secret; settingName does so in a file
 	// of settings, and settingLine a line that gives such a name a value.
-	secretName  = regexp.MustCompile(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
-	settingName = regexp.MustCompile(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
-	settingLine = regexp.MustCompile(`(?i)^\s*(?:export\s+|-\s+|set\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
+	secretName  = lazyregexp.New(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
+	settingName = lazyregexp.New(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
+	settingLine = lazyregexp.New(`(?i)^\s*(?:export\s+|-\s+|set\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
 	// otherName matches names of what is about a secret, and not the secret: forgotPassword.
-	otherName = regexp.MustCompile(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
+	otherName = lazyregexp.New(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
 )
 
 // credentials finds passwords and keys that are written into a file as the value of
@@ -268,11 +268,11 @@ func credentialsInPairs(line string, offset int) []writtenCredential {
 
 var (
 	// connectionPassword matches the password in the text that a driver connects with.
-	connectionPassword = regexp.MustCompile(`(?:^|[;\s"'])(?:[Pp]assword|[Pp]wd)\s*=\s*([^;\s"'&{}<>$%*]{4,64})`)
+	connectionPassword = lazyregexp.New(`(?:^|[;\s"'])(?:[Pp]assword|[Pp]wd)\s*=\s*([^;\s"'&{}<>$%*]{4,64})`)
 	// connectionPart matches what else such a text has in it.
-	connectionPart = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host|user id|uid|user|username|dbname|database|initial catalog)\s*=`)
+	connectionPart = lazyregexp.New(`(?i)(?:^|[;\s"'])(?:server|data source|host|user id|uid|user|username|dbname|database|initial catalog)\s*=`)
 	// localDatabase matches a database on the same machine, as it is started for tests.
-	localDatabase = regexp.MustCompile(`(?i)(?:^|[;\s"'])(?:server|data source|host)\s*=\s*(?:localhost|127\.0\.0\.1|::1)(?:[:;,\s"']|$)`)
+	localDatabase = lazyregexp.New(`(?i)(?:^|[;\s"'])(?:server|data source|host)\s*=\s*(?:localhost|127\.0\.0\.1|::1)(?:[:;,\s"']|$)`)
 )
 
 // passwordsInConnections finds passwords in what a driver connects with, such as

@@ -1,9 +1,10 @@
 package reviewer
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 const (
@@ -13,15 +14,15 @@ const (
 
 var (
 	// standIn matches placeholders for a credential: changeme, ${PASSWORD}.
-	standIn = regexp.MustCompile(`(?i)example|placeholder|redacted|anonymous|bogus|dead_?beef|d3adb33f|ssword|change_?-?(me|it)|your|dummy|not_?-?a_?-?real|replace|xxx|\.\.\.|\*\*\*|<|>|\[|\]|\$|\{|\}|%[sdv(]|pass_?(word|wd|phrase)|secret|^test|test$|^(p|pw|pwd|pass|passwd|user|username|token|key|apikey|foo|bar|baz|abc|none|null|nil|true|false|undefined|string|required|optional|hidden|x+|0+|1+|me|my)\d*$`)
+	standIn = lazyregexp.New(`(?i)example|placeholder|redacted|anonymous|bogus|dead_?beef|d3adb33f|ssword|change_?-?(me|it)|your|dummy|not_?-?a_?-?real|replace|xxx|\.\.\.|\*\*\*|<|>|\[|\]|\$|\{|\}|%[sdv(]|pass_?(word|wd|phrase)|secret|^test|test$|^(p|pw|pwd|pass|passwd|user|username|token|key|apikey|foo|bar|baz|abc|none|null|nil|true|false|undefined|string|required|optional|hidden|x+|0+|1+|me|my)\d*$`)
 	// methodName matches names of methods and formats: sha256, oauth2.
-	methodName = regexp.MustCompile(`(?i)^(md[245]|sha-?\d+|[bs]crypt\d*|argon2\w*|pbkdf2\w*|utf-?(8|16)|base(32|64)|oauth2?|[hrep]s\d{3}|x509|v\d+(\.\d+)*|u?int\d+|text\d*|input\d*|field\d*|aes-?\d+[\w-]*)$`)
+	methodName = lazyregexp.New(`(?i)^(md[245]|sha-?\d+|[bs]crypt\d*|argon2\w*|pbkdf2\w*|utf-?(8|16)|base(32|64)|oauth2?|[hrep]s\d{3}|x509|v\d+(\.\d+)*|u?int\d+|text\d*|input\d*|field\d*|aes-?\d+[\w-]*)$`)
 	// identifier matches names of several words: keys of texts, names of settings.
-	identifier = regexp.MustCompile(`^([a-z]+|[A-Z]+|[A-Z][a-z]+)([._:-]?([a-z]+|[A-Z][a-z]*|[A-Z]+|\d))*$`)
+	identifier = lazyregexp.New(`^([a-z]+|[A-Z]+|[A-Z][a-z]+)([._:-]?([a-z]+|[A-Z][a-z]*|[A-Z]+|\d))*$`)
 	// wordAndDigits matches texts such as hunter2.
-	wordAndDigits = regexp.MustCompile(`^[A-Za-z]*[0-9]+$`)
+	wordAndDigits = lazyregexp.New(`^[A-Za-z]*[0-9]+$`)
 	// passwordName matches names of passwords, whose values are seldom keys of something else.
-	passwordName = regexp.MustCompile(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
+	passwordName = lazyregexp.New(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
 	// commonPasswords are passwords of letters only that are tried first.
 	commonPasswords = words("letmein qwerty welcome admin root toor tiger iloveyou monkey dragon swordfish sunshine master superman")
 )
@@ -77,7 +78,7 @@ var (
 	// madeUpHosts are placeholders for hosts, and names of the machine itself.
 	madeUpHosts = append(strings.Fields("localhost host hostname server servername domain ip addr address [::1] 0.0.0.0 foo bar a b x test"), "")
 	// madeUpHostParts matches parts of such names.
-	madeUpHostParts = regexp.MustCompile(`^(127\.|your|my)|example|bogus|[${}%*]|(\.test|\.invalid|\.localhost|host\.com|domain\.com)$`)
+	madeUpHostParts = lazyregexp.New(`^(127\.|your|my)|example|bogus|[${}%*]|(\.test|\.invalid|\.localhost|host\.com|domain\.com)$`)
 )
 
 // isMadeUpHost reports whether a host does not exist, or is the machine itself.

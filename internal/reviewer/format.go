@@ -1,8 +1,9 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // formatCall returns the value of a call whose arguments, which end at index end, are a
@@ -17,11 +18,11 @@ func (e *evaluator) formatCall(list []argument, end, depth int) value {
 
 var (
 	// verb matches a place in a format such as "a %s %-8d %(b)s %%", up to its last letter.
-	verb = regexp.MustCompile(`%(?:\([^)]{0,62}\))?[-+# 0-9.*\[\]$<]*(?:[%dfxXobeEgGptTcunisvqrSj]|$)`)
+	verb = lazyregexp.New(`%(?:\([^)]{0,62}\))?[-+# 0-9.*\[\]$<]*(?:[%dfxXobeEgGptTcunisvqrSj]|$)`)
 	// bracePlace matches a place in a format such as "a {} {b}".
-	bracePlace = regexp.MustCompile(`\{[^} \n"']{0,62}\}`)
+	bracePlace = lazyregexp.New(`\{[^} \n"']{0,62}\}`)
 	// rustVariable matches a variable in the braces of a format of Rust: "{a}", not "{{a}".
-	rustVariable = regexp.MustCompile(`(?:^|[^{])(?:\{\{)*\{[a-z_]`)
+	rustVariable = lazyregexp.New(`(?:^|[^{])(?:\{\{)*\{[a-z_]`)
 )
 
 // fillFormat returns the value of a format whose places the arguments in an extent fill.

@@ -1,9 +1,10 @@
 package reviewer
 
 import (
-	"regexp"
 	"sort"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // breakpoints are calls that stop a program for its debugger, by language.
@@ -148,7 +149,7 @@ func (c *codeFile) givesReason(open int) bool {
 
 // excuse matches reasons why a test is off until somebody asks for it: it is run by hand,
 // measures, or needs what is not there; or there is no test.
-var excuse = regexp.MustCompile(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benchmarks?|performance|requires|no tests)\b|--ignored\b`)
+var excuse = lazyregexp.New(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benchmarks?|performance|requires|no tests)\b|--ignored\b`)
 
 // isExcused reports whether the line of the token at index i, or the comment above it, names an
 // issue or the reason why the test is off. Other marks of the test may stand in between.
@@ -196,13 +197,13 @@ func (c *codeFile) commentEnding(line int) string {
 
 var (
 	// programPath matches paths of programs, whose work it is to print.
-	programPath = regexp.MustCompile(`(?i)(^|/)(bin|cli|cmd|commands?|scripts?|tools?|tasks?|examples?|samples?|demos?|docs?|bench(marks?)?)/|(^|/)(main|cli|index|setup|manage|build)\.\w+$|\.rake$`)
+	programPath = lazyregexp.New(`(?i)(^|/)(bin|cli|cmd|commands?|scripts?|tools?|tasks?|examples?|samples?|demos?|docs?|bench(marks?)?)/|(^|/)(main|cli|index|setup|manage|build)\.\w+$|\.rake$`)
 	// outcry matches texts that only show that the program came here: "here", ">>> 2".
-	outcry = regexp.MustCompile(`(?i)^[\W_]*(debug(ging)?|(i am |i'm |got |in |we get |we are )?here|reached( here)?|wtf|asdf+\w*|qwerty?|xxx+|yyy+|zzz+|aaa+|bbb+)[\W_]*\d*[\W_]*$|^[\W_]*(DEBUG|XXX+)\b\s*[:>-]`)
+	outcry = lazyregexp.New(`(?i)^[\W_]*(debug(ging)?|(i am |i'm |got |in |we get |we are )?here|reached( here)?|wtf|asdf+\w*|qwerty?|xxx+|yyy+|zzz+|aaa+|bbb+)[\W_]*\d*[\W_]*$|^[\W_]*(DEBUG|XXX+)\b\s*[:>-]`)
 	// label matches a name as a label for its own value, with a place for it: "n = %v\n".
-	label = regexp.MustCompile(`^[\W_]*([A-Za-z_][\w.\[\]()]*)\s*(?:=+|:|->|=>)?\s*(?:(%[+#]?[a-z]|\{[^}]*\})|\\n|\W)*$`)
+	label = lazyregexp.New(`^[\W_]*([A-Za-z_][\w.\[\]()]*)\s*(?:=+|:|->|=>)?\s*(?:(%[+#]?[a-z]|\{[^}]*\})|\\n|\W)*$`)
 	// rawPlace matches the places that show a value as the program has it: %v, {:?}.
-	rawPlace = regexp.MustCompile(`^(%[+#]?v|\{:#?\?\}|)$`)
+	rawPlace = lazyregexp.New(`^(%[+#]?v|\{:#?\?\}|)$`)
 )
 
 // isProgram reports whether the file is likely to belong to a program, which prints what

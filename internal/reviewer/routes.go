@@ -1,8 +1,9 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // This file reads which functions answer requests, and which of their parameters have a
@@ -39,9 +40,9 @@ func (s *scopes) route(i int) string {
 
 var (
 	// notText are words in the types of parameters that hold no text of a stranger.
-	notText = regexp.MustCompile(`^\s*(int|float|bool|complex|UUID|uuid|date|datetime|Request|Response|Session|AsyncSession|WebSocket|BackgroundTasks)\b|\bDepends\b|\bSecurity\b`)
+	notText = lazyregexp.New(`^\s*(int|float|bool|complex|UUID|uuid|date|datetime|Request|Response|Session|AsyncSession|WebSocket|BackgroundTasks)\b|\bDepends\b|\bSecurity\b`)
 	// numberPlace matches a place in a route that takes a number only: <int:a>.
-	numberPlace = regexp.MustCompile(`<(?:int|float|uuid)(?:\([^)>]*\))?:(\w+)>`)
+	numberPlace = lazyregexp.New(`<(?:int|float|uuid)(?:\([^)>]*\))?:(\w+)>`)
 	// ownParameters are names of parameters that the program fills.
 	ownParameters = words("self cls request req response db session context")
 )

@@ -1,8 +1,9 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // rubyName returns where a Ruby name really ends: empty? and save! have one sign more
@@ -116,4 +117,4 @@ func fillHoles(text string) (filled string, changing bool) {
 	return filled, changing
 }
 
-var rubyHole = regexp.MustCompile(`#\{[^}]*(?:\}|$)`)
+var rubyHole = lazyregexp.New(`#\{[^}]*(?:\}|$)`)

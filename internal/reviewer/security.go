@@ -2,10 +2,10 @@ package reviewer
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/secrets"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -83,7 +83,7 @@ var madeInTests = words("jwt jwt-base64 heroku-api-key url-password")
 
 // recordedPage matches the paths of pages that tests have recorded from elsewhere: what looks like a
 // secret in them is the other site's.
-var recordedPage = regexp.MustCompile(`(?i)\.(html?|mhtml)$`)
+var recordedPage = lazyregexp.New(`(?i)\.(html?|mhtml)$`)
 
 // privateKey is the rule of private keys. One in a test may well be in use.
 const privateKey = "private-key"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -181,7 +182,7 @@ func (t *silencerTable) inCode(code string, line int) []Silence {
 }
 
 // commentSign matches what may begin a comment, in languages that are not known.
-var commentSign = regexp.MustCompile(`(?:^|\s)(#|//|--|/\*|<!--|;|%|\{#|\(\*)`)
+var commentSign = lazyregexp.New(`(?:^|\s)(#|//|--|/\*|<!--|;|%|\{#|\(\*)`)
 
 // inLines looks into every line of a file whose language is not known.
 func (t *silencerTable) inLines(code string) []Silence {
@@ -201,7 +202,7 @@ func (t *silencerTable) inLines(code string) []Silence {
 }
 
 // key matches the key of a line of TOML, YAML, JSON or an INI file.
-var key = regexp.MustCompile(`^\s*(?:- )?["']?([\w.-]+)["']?\s*[:=]`)
+var key = lazyregexp.New(`^\s*(?:- )?["']?([\w.-]+)["']?\s*[:=]`)
 
 // inConfiguration looks into the configuration of tools: for lines that switch something off, and
 // for those below keys that do.

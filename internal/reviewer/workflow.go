@@ -1,22 +1,22 @@
 package reviewer
 
 import (
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 var (
 	// workflowPath is where GitHub reads workflows and actions from.
-	workflowPath = regexp.MustCompile(`^\.github/workflows/[^/]+\.ya?ml$|(^|/)action\.ya?ml$`)
+	workflowPath = lazyregexp.New(`^\.github/workflows/[^/]+\.ya?ml$|(^|/)action\.ya?ml$`)
 	// strangerExpression matches the expressions whose value anybody may choose who can open an
 	// issue or a pull request, by GitHub's own guide to script injection.
-	strangerExpression = regexp.MustCompile(`\$\{\{[^}]*\bgithub\.(head_ref\b|event\.(issue\.(title|body)|pull_request\.(title|body|head\.(ref|label|repo\.default_branch))|comment\.body|review\.body|review_comment\.body|discussion\.(title|body)|pages[^}]*\.page_name|commits[^}]*\.(message|author\.(email|name))|head_commit\.(message|author\.(email|name))|workflow_run\.(head_branch|head_commit\.message)))`)
+	strangerExpression = lazyregexp.New(`\$\{\{[^}]*\bgithub\.(head_ref\b|event\.(issue\.(title|body)|pull_request\.(title|body|head\.(ref|label|repo\.default_branch))|comment\.body|review\.body|review_comment\.body|discussion\.(title|body)|pages[^}]*\.page_name|commits[^}]*\.(message|author\.(email|name))|head_commit\.(message|author\.(email|name))|workflow_run\.(head_branch|head_commit\.message)))`)
 	// headRef matches the names of what a pull request proposes.
-	headRef = regexp.MustCompile(`github\.(event\.pull_request\.(head\.(sha|ref)|merge_commit_sha)|head_ref)|refs/pull/`)
+	headRef = lazyregexp.New(`github\.(event\.pull_request\.(head\.(sha|ref)|merge_commit_sha)|head_ref)|refs/pull/`)
 )
 
 // workflowFile is a workflow or an action under security review.
