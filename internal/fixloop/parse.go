@@ -12,26 +12,17 @@ import (
 // maxText is how much of a text Parse reads, in bytes.
 const maxText = 4 << 20
 
-// ParseError is why a text is no message of the protocol.
+// ParseError is why a text is not a message of the protocol.
 type ParseError struct{ Problems []string }
 
 func (e *ParseError) Error() string {
 	return "this is not a message of the protocol: " + strings.Join(e.Problems, "; ")
 }
 
-// Parse reads the first message in a text. It understands the message also after its Markdown
-// was written in another way: other line ends, list marks or line breaks, escaped characters,
-// inert mentions, a quote or a fence around it, text before it. What the form does not
-// contain, such as the log entry, is empty. The error is a *ParseError.
-func Parse(src string) (Message, error) {
-	messages, err := ParseAll(src)
-	if err != nil {
-		return Message{}, err
-	}
-	return messages[0], nil
-}
-
-// ParseAll reads all messages in a text, at least one.
+// ParseAll reads all messages in a text, at least one. It understands a message also after its
+// Markdown was written in another way: other line ends, list marks or line breaks, escaped
+// characters, inert mentions, a quote or a fence around it, text before it. What the form does
+// not contain, such as the log entry, is empty. The error is a *ParseError.
 func ParseAll(src string) ([]Message, error) {
 	if len(src) > maxText {
 		return nil, &ParseError{[]string{fmt.Sprintf("it is longer than %d bytes", maxText)}}

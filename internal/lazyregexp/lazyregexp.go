@@ -17,9 +17,6 @@ func New(expression string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
 }
 
-// Get returns the compiled expression, for what takes one.
-func (r *Regexp) Get() *regexp.Regexp { return r.compile() }
-
 // FindAllString is that of regexp.Regexp.
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compile().FindAllString(s, n) }
 

@@ -70,33 +70,6 @@ func runs(commands ...string) (signs []sign) {
 	return signs
 }
 
-// String describes the sign in Markdown.
-func (s sign) String() string {
-	described := "`" + s.file + "`"
-	switch {
-	case s.runs != "":
-		return "a command `" + s.runs + "`"
-	case s.key != "":
-		return "`package.json` with " + code(s.key)
-	case s.text != "":
-		described += " with " + code(s.shown)
-	}
-	if s.without != "" {
-		described += " without " + s.withoutShown
-	}
-	if s.unless != "" {
-		described += ", unless a command `" + s.unless + "`"
-	}
-	return described
-}
-
-func code(text string) string {
-	if rest, ok := strings.CutPrefix(text, "dependency "); ok && !strings.HasPrefix(rest, `"`) {
-		return "the dependency `" + rest + "`"
-	}
-	return "`" + text + "`"
-}
-
 // above calls look for a directory and those above it, up to the repository's root, until
 // it returns true.
 func (p *project) above(dir string, look func(p *project, dir string) bool) bool {

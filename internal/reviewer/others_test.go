@@ -33,21 +33,6 @@ type othersResult struct {
 	othersCount `yaml:",inline"`
 }
 
-func (c *othersCount) add(isVulnerable, isFound bool) {
-	all, found := &c.Safe, &c.Flagged
-	if isVulnerable {
-		all, found = &c.Vulnerable, &c.Found
-	}
-	*all++
-	if isFound {
-		*found++
-	}
-}
-
-func (r othersResult) describe() string {
-	return fmt.Sprintf("%s %s held=%v: found %d of %d, %.2f; flagged %d of %d safe ones", r.Set, r.Language, r.Held, r.Found, r.Vulnerable, float64(r.Found)/float64(max(1, r.Vulnerable)), r.Flagged, r.Safe)
-}
-
 func readOthers(t *testing.T, path string) map[othersRow]othersCount {
 	t.Helper()
 	raw, err := os.ReadFile(path)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,7 +48,7 @@ func (w *Worker) exec(ctx context.Context, id string) (outcome, error) {
 		switch {
 		case ctx.Err() != nil:
 			return out, context.Cause(ctx)
-		case context.Cause(limited) == errStopped:
+		case errors.Is(context.Cause(limited), errStopped):
 			return outcome{Status: Stopped}, nil
 		case out.Status == Completed || out.Error.Code == "timeout" || r.Attempt-first+1 >= r.blueprint.Attempts():
 			return out, nil

@@ -1,0 +1,30 @@
+package phase
+
+import "strings"
+
+// String describes the sign in Markdown.
+func (s sign) String() string {
+	described := "`" + s.file + "`"
+	switch {
+	case s.runs != "":
+		return "a command `" + s.runs + "`"
+	case s.key != "":
+		return "`package.json` with " + code(s.key)
+	case s.text != "":
+		described += " with " + code(s.shown)
+	}
+	if s.without != "" {
+		described += " without " + s.withoutShown
+	}
+	if s.unless != "" {
+		described += ", unless a command `" + s.unless + "`"
+	}
+	return described
+}
+
+func code(text string) string {
+	if rest, ok := strings.CutPrefix(text, "dependency "); ok && !strings.HasPrefix(rest, `"`) {
+		return "the dependency `" + rest + "`"
+	}
+	return "`" + text + "`"
+}
