@@ -116,7 +116,7 @@ func TestWhatChangesIsTakenOver(t *testing.T) {
 		t.Errorf("the link goes to %q, %v", target, err)
 	}
 	got := read(t, dir, "request.md")
-	if m, err := fixloop.Parse(got); err != nil || m.ID != request.ID || !strings.Contains(got, "```json\n{") || !strings.Contains(got, "TestTotal failed") {
+	if m, err := fixloop.ParseAll(got); err != nil || m[0].ID != request.ID || !strings.Contains(got, "```json\n{") || !strings.Contains(got, "TestTotal failed") {
 		t.Errorf("it read %q, %v", got, err)
 	}
 	env := read(t, dir, "seen.txt")

@@ -101,6 +101,9 @@ func (s *step) run(ctx context.Context) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
+	if err := s.emptyOutputs(); err != nil {
+		return err
+	}
 	if s.settings.Mode == config.ModeCollect {
 		return s.collect(ctx)
 	}
@@ -123,6 +126,24 @@ func (s *step) run(ctx context.Context) error {
 		s.annotateChecks(doc)
 	}
 	return s.withChecks(doc, err)
+}
+
+// emptyOutputs sets the outputs that only other modes have, so that every output of the action
+// is set.
+func (s *step) emptyOutputs() error {
+	var names []string
+	if s.settings.Mode != config.ModeLoop {
+		names = append(names, "loop-status", "loop-outcome", "fix-request")
+	}
+	if s.settings.Mode != config.ModeVerify && s.settings.Verdict == "" {
+		names = append(names, "verdict", "verdict-file")
+	}
+	for _, name := range names {
+		if err := s.setOutputs(report.Output{Name: name}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // open reads the step's inputs and sets up what it works with; close undoes it, also
