@@ -144,7 +144,7 @@ func existence(rest string) (probes []probe, wholly bool) {
 		p.asked = m[1] != "" || m[3] != ""
 		probes = append(probes, p)
 	}
-	if !wholly { // in a sentence, a word alone is no path
+	if !wholly { // in a sentence, a word alone is not a path
 		probes = slices.DeleteFunc(probes, func(p probe) bool { return !p.asked || p.perhaps })
 	}
 	return probes, wholly

@@ -155,7 +155,7 @@ func TestTime(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := acceptance.Verify(ctx, req, acceptance.Config{Trust: acceptance.Owner}, deps(w)); err == nil {
-			t.Error("an interruption is no error")
+			t.Error("an interruption has no error")
 		}
 	})
 }

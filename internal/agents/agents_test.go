@@ -213,7 +213,7 @@ func TestReadDirectory(t *testing.T) {
 	for _, want := range []string{
 		"a.yaml:5: $.command[1]: 7 is not of type 'string'", "a.yaml:6: $.extra: ", "b.yml: ", "line 2", "c.yaml: there is more than one document", "d.yaml: the file is empty",
 		"e.yaml: line 2: \"name\" is there twice", "f.yaml:5: $.parameters_schema: the schema is not valid draft-07: at $.required", "g.yaml: ", "more than 50000 values",
-		"h.yaml: line 4: \"0x10\" is no number that JSON has", "j.yaml: the agent ok is in i.yaml already",
+		"h.yaml: line 4: \"0x10\" is not a number in JSON", "j.yaml: the agent ok is in i.yaml already",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q:\n%v", want, err)

@@ -180,7 +180,7 @@ func (c *yamlConverter) convert(n *yaml.Node, path string, depth int) (any, erro
 		if jsonNumber.MatchString(n.Value) && schema.BoundedNumber(n.Value) {
 			return json.Number(n.Value), nil
 		}
-		return nil, fmt.Errorf("line %d: %q is no number that JSON has: write it in decimal, or in quotes if it is a text", n.Line, text.Truncate(n.Value, 40))
+		return nil, fmt.Errorf("line %d: %q is not a number in JSON: write it in decimal, or in quotes if it is a text", n.Line, text.Truncate(n.Value, 40))
 	}
 	return n.Value, nil // a text, or what only YAML has a type for, such as a date
 }

@@ -9,7 +9,7 @@ import (
 
 // Patched returns the blueprint that a JSON merge patch (RFC 7396) makes of b: a member
 // that is null is removed, any other replaces what b has. The name stays. The error is an
-// *InvalidError if the patch is no object, or what it makes is not valid.
+// *InvalidError if the patch is not an object, or what it makes is not valid.
 func (b Blueprint) Patched(patch []byte) (Blueprint, error) {
 	members, err := decodeObject(patch)
 	if err != nil {

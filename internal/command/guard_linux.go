@@ -15,7 +15,7 @@ import (
 // as long as it takes to end the processes of a user.
 const guardFlag = "--airlock-guard"
 
-// dismissed is what the guard reads when it is no longer needed.
+// dismissed is what the guard reads when it is not needed any more.
 const dismissed = 'd'
 
 // Guard sees to it that all processes of the identity's user end when this process does,

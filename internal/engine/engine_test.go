@@ -170,14 +170,14 @@ func TestStepsAndPanics(t *testing.T) {
 			return err
 		}
 		if _, err := engine.Step(x, "panic", func(context.Context) (int, error) { panic("oh") }); err == nil {
-			return errors.New("a panic is no error")
+			return errors.New("a panic did not become an error")
 		}
 		_, err = engine.Transaction(x, "undone", func(ctx context.Context, tx store.Tx) (int, error) {
 			_, _ = tx.Exec(ctx, `INSERT INTO marks (workflow, what) VALUES ('steps', 'undone')`)
 			panic("oh")
 		})
 		if err == nil {
-			return errors.New("a panic in a transaction is no error")
+			return errors.New("a panic in a transaction did not become an error")
 		}
 		if _, _, err := x.Receive(time.Hour); err != nil {
 			return err

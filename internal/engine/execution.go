@@ -100,12 +100,7 @@ func (t engineTx) Query(ctx context.Context, each func(store.Row) error, query s
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return store.EachRow(rows, each)
 }
 
 type engineRow struct{ row dbos.Row }

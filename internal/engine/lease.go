@@ -18,7 +18,7 @@ import (
 // Whoever finds one whose lease has run out claims it, has the engine put its workflows
 // back into their queues, and removes it. A claim is a lease, too: if its owner dies, the
 // next one claims again, and putting back twice does no harm, because what another
-// executor has taken since is no longer the dead one's.
+// executor has taken since is not the dead one's any more.
 
 // enter adds the executor to the table.
 func (e *Engine) enter(ctx context.Context) error {

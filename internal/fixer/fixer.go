@@ -54,7 +54,7 @@ type Result struct {
 	Files []File `json:"files"`
 	// Fixes are what the command says it mended.
 	Fixes []string `json:"fixes,omitempty"`
-	// Failed is why the command did not do its work; Nonsense is why its answer is no answer
+	// Failed is why the command did not do its work; Nonsense is why its answer does not count
 	// to the request. At most one of them is set.
 	Failed   string `json:"failed,omitempty"`
 	Nonsense string `json:"nonsense,omitempty"`
@@ -166,7 +166,7 @@ func failure(run command.Result) string {
 }
 
 // answer reads what the command printed. A fix completion signal of spec 003 has to be that
-// of the request; any other message of the protocol is no answer; prose is not read: that
+// of the request; any other message of the protocol does not count; prose is not read: that
 // the command ended well says that it is done, and the checks say whether it is.
 func answer(printed string, request fixloop.Message) Result {
 	messages, err := fixloop.ParseAll(printed)

@@ -108,7 +108,7 @@ func (t *turn) revalidationResult(c *check, result Status) Message {
 	return m
 }
 
-// successNotification tells that a check which had failed has passed for good.
+// successNotification is the message that a check which had failed has passed for good.
 func (t *turn) successNotification(c *check) Message {
 	return Message{
 		Type: Success, ID: t.id("SUCCESS", string(c.Name), t.iteration()), From: Orchestrator, To: Fixer, Priority: PriorityMedium, Check: c.Name,

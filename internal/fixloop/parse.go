@@ -136,7 +136,7 @@ var identifier = regexp.MustCompile(`^([A-Z]+)-([0-9]{1,10})(?:-([a-z-]+))?-([0-
 func (in *interpreter) identifier(m *Message) {
 	parts := identifier.FindStringSubmatch(m.ID)
 	if parts == nil || parts[1] != prefixes[m.Type] {
-		in.fail("%q is no identifier of a %s, which begins with %s-", m.ID, in.title, prefixes[m.Type])
+		in.fail("%q is not an identifier of a %s, which begins with %s-", m.ID, in.title, prefixes[m.Type])
 		return
 	}
 	m.Issue, _ = strconv.Atoi(parts[2])
@@ -322,7 +322,7 @@ func (in *interpreter) clock(s string) Duration {
 	for _, p := range parts {
 		n, err := strconv.Atoi(p)
 		if err != nil || n < 0 || n > 1e9 || len(parts) > 3 || len(parts) < 2 {
-			in.fail("%q is no time such as 30:00 or 01:30:00", s)
+			in.fail("%q is not a time such as 30:00 or 01:30:00", s)
 			return 0
 		}
 		total = total*60 + n

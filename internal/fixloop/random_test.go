@@ -216,7 +216,7 @@ func (w *walk) send(e Event) {
 	if err != nil {
 		var r *Refused
 		if !errors.As(err, &r) {
-			w.t.Fatalf("%v of %+v is no refusal: %v", before.Status(), e, err)
+			w.t.Fatalf("%v of %+v is not a refusal: %v", before.Status(), e, err)
 		}
 		if len(messages) > 0 || next.Status() != before.Status() || next.doc.Entries != before.doc.Entries {
 			w.t.Fatalf("a refused event has changed something: %+v", e)

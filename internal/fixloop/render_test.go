@@ -241,7 +241,7 @@ func TestWhatIsNoMessage(t *testing.T) {
 		"prose":                {"I have fixed it.", "no heading of a message"},
 		"too long":             {strings.Repeat("a", 4<<20+1), "longer than"},
 		"no identifier":        {strings.Replace(done, "Message ID", "Massage ID", 1), `the field "Message ID" is missing`},
-		"another's identifier": {strings.Replace(done, "FIXDONE-7-1", "FIXREQ-7-1", 1), `"FIXREQ-7-1" is no identifier of a Fix Completion, which begins with FIXDONE-`},
+		"another's identifier": {strings.Replace(done, "FIXDONE-7-1", "FIXREQ-7-1", 1), `"FIXREQ-7-1" is not an identifier of a Fix Completion, which begins with FIXDONE-`},
 		"a check in it":        {strings.Replace(done, "FIXDONE-7-1", "FIXDONE-7-tests-1", 1), "names a check"},
 		"a time in it":         {strings.Replace(done, "FIXDONE-7-1", "FIXDONE-7-20260304T050607Z", 1), "does not end with an iteration"},
 		"an unknown check":     {strings.Replace(result, "REVALRES-7-tests", "REVALRES-7-taste", 1), `no check "taste"`},

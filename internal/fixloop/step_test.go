@@ -136,7 +136,7 @@ func TestNoProgressEscalates(t *testing.T) {
 	if same.state.Reason() != ReasonDeadlock {
 		t.Errorf("reason %q", same.state.Reason())
 	}
-	// Worse is no progress either.
+	// Worse does not count as progress either.
 	play([]string{"a"}, []string{"a", "b"}, []string{"a", "b", "c"}).want(Escalated, WorkDecide)
 	// One of two resolved, another one new: something was resolved.
 	play([]string{"a", "b"}, []string{"a", "c"}, []string{"a", "d"}).want(AwaitingFix, WorkFix)

@@ -100,7 +100,7 @@ func TestRevisionsThatNameNothing(t *testing.T) {
 }
 
 // TestRevisionsOfAHostileClone asserts that nothing which the clone names is run or read,
-// and that what is no ordinary file does not keep git waiting.
+// and that what is not an ordinary file does not keep git waiting.
 func TestRevisionsOfAHostileClone(t *testing.T) {
 	t.Parallel()
 	c := withRevisions(t)

@@ -70,7 +70,7 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"Ruff lints only", map[string]string{"pyproject.toml": "[tool.ruff.lint]\n", "tox.ini": "[testenv:lint]\ncommands = ruff check src\n"}, []string{"", "ruff check .", "", "pytest"}},
 		{"Black formats, Ruff lints", map[string]string{"pyproject.toml": "[tool.black]\n[tool.ruff]\n"}, []string{"black --check .", "ruff check .", "", "pytest"}},
 		{"hooks", map[string]string{"setup.py": "", ".pre-commit-config.yaml": "repos:\n- repo: https://x\n  hooks:\n    - id: ruff-format\n    - id: flake8\n"}, []string{"ruff format --check .", "flake8", "", "pytest"}},
-		{"a comment is no command", map[string]string{"setup.py": "", "Makefile": "# black and flake8 are not used\ntest:\n\tpytest\n"}, []string{"", "", "", "pytest"}},
+		{"a comment is not a command", map[string]string{"setup.py": "", "Makefile": "# black and flake8 are not used\ntest:\n\tpytest\n"}, []string{"", "", "", "pytest"}},
 		{"CI", map[string]string{"requirements.txt": "", ".github/workflows/ci.yml": "      - run: python -m black --check .\n"}, []string{"black --check .", "", "", "pytest"}},
 		{"setup.cfg", map[string]string{"setup.py": "", "setup.cfg": "[metadata]\n[flake8]\n"}, []string{"", "flake8", "", "pytest"}},
 		{"go", map[string]string{"go.mod": ""}, []string{"gofmt -l .", "go vet ./...", "go build ./...", "go test ./..."}},

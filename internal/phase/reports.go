@@ -133,7 +133,7 @@ func (e *engine) nodeReporter(ctx context.Context, r root, c commandLine) string
 	case err != nil || version < 20:
 		return ""
 	case version < 23:
-		return "tap" // to what is no terminal
+		return "tap" // to what is not a terminal
 	default:
 		return "spec"
 	}

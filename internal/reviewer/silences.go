@@ -12,7 +12,7 @@ import (
 )
 
 // Silence is a place where the change tells a tool to be silent: a comment, an attribute, or a line
-// of the tool's configuration. It is no finding: whoever reads the change judges it.
+// of the tool's configuration. It is not a finding: whoever reads the change judges it.
 type Silence struct {
 	Tool  string // for people
 	Path  string

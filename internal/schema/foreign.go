@@ -23,7 +23,7 @@ const (
 )
 
 // Parse returns the draft-07 schema with this text, which somebody else wrote. The
-// error says why it is refused: it is no valid draft-07, refers to something outside of
+// error says why it is refused: it is not valid draft-07, refers to something outside of
 // itself, has a pattern that Go's regexp (RE2) does not know, is too large, or names a
 // member twice.
 //

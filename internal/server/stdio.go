@@ -133,7 +133,7 @@ func checkMessage(message []byte) string {
 	return ""
 }
 
-// refuse answers a line that is no message, with the error of JSON-RPC for it.
+// refuse answers a line that is not a message, with the error of JSON-RPC for it.
 func (s *stdio) refuse(problem string) error {
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": problem}})
 	if err != nil {

@@ -68,12 +68,7 @@ func (c sqliteConn) Query(ctx context.Context, each func(Row) error, query strin
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return EachRow(rows, each)
 }
 
 type sqliteTx struct {
@@ -109,12 +104,7 @@ func (c postgresConn) Query(ctx context.Context, each func(Row) error, query str
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return EachRow(rows, each)
 }
 
 type postgresTx struct {
@@ -138,4 +128,21 @@ func List[T any](ctx context.Context, q Querier, scan func(Row) (T, error), quer
 		return nil
 	}, query, args...)
 	return all, err
+}
+
+// Rows are the rows of a database's own answer.
+type Rows interface {
+	Row
+	Next() bool
+	Err() error
+}
+
+// EachRow calls each with every row, up to its first error. The caller closes the rows.
+func EachRow(rows Rows, each func(Row) error) error {
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
