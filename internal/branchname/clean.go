@@ -3,11 +3,12 @@ package branchname
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // maxClean is the longest name that Clean leaves as it is, in bytes, and maxKept how much of
@@ -17,8 +18,8 @@ const (
 	maxKept  = 60
 )
 
-// digits is how many hexadecimal digits of a hash tell two names apart that look alike
-// without what was replaced in them.
+// digits is how many hexadecimal digits of a hash distinguish names that are the same but for
+// what was replaced in them.
 const digits = 8
 
 // Clean returns the name of a branch for one that an agent asks for. The result consists of
@@ -64,10 +65,10 @@ func Clean(asked string) string {
 }
 
 var (
-	others = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-	dashes = regexp.MustCompile(`-{2,}`)
-	dots   = regexp.MustCompile(`\.{2,}`)
-	safe   = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
+	others = lazyregexp.New(`[^A-Za-z0-9._-]+`)
+	dashes = lazyregexp.New(`-{2,}`)
+	dots   = lazyregexp.New(`\.{2,}`)
+	safe   = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
 )
 
 // isClean reports whether a name can be used as it is.
@@ -84,7 +85,7 @@ func isClean(name string) bool {
 }
 
 // device matches the names that mean devices on Windows, whatever follows their first dot.
-var device = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
+var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
 func isDevice(part string) bool { return device.MatchString(part) }
 

@@ -1,8 +1,9 @@
 package branchname
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // reserved are names that mean something to others, in lower case. A name is compared in full
@@ -24,7 +25,7 @@ var reserved = []struct {
 }
 
 // version matches the names of version branches and tags: v1, 1.0, 2.x, v1.2.3-rc.1.
-var version = regexp.MustCompile(`^v?[0-9]+((\.[0-9x]+)+([-+][0-9a-z.]+)?)?$`)
+var version = lazyregexp.New(`^v?[0-9]+((\.[0-9x]+)+([-+][0-9a-z.]+)?)?$`)
 
 // Reserved returns why a new branch should not have a name, although git would allow it: the
 // name means something to people, other programs or GitHub. It is "" for any other name. Case

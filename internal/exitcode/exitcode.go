@@ -1,7 +1,13 @@
 // Package exitcode has the exit codes of the program, and the errors that lead to them.
 package exitcode
 
-// The exit codes of every command, which the README documents. They follow from what
+import (
+	"errors"
+	"strings"
+	"syscall"
+)
+
+// The exit codes of every command, which docs/action.md documents. They follow from what
 // happened to the items, never from what was logged.
 const (
 	// Clean: everything that was asked for was done, staged or planned.
@@ -39,6 +45,19 @@ func UsageError(err error) error { return &Error{Usage, err} }
 
 // FailedError returns err with the exit code Failed.
 func FailedError(err error) error { return &Error{Failed, err} }
+
+// IsFull reports whether an error is that a disk, or a user's share of it, is full.
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+// Explain returns the text of an error for people. Where a disk is full, it adds what to do, unless
+// the text says it.
+func Explain(err error) string {
+	text := err.Error()
+	if IsFull(err) && !strings.Contains(text, "make room") {
+		text += "; make room there, and try again"
+	}
+	return text
+}
 
 // ErrFindings ends a command that has already reported what it found.
 var ErrFindings error = &Error{Code: Findings}

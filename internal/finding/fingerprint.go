@@ -4,8 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // SetFingerprints gives each finding without a fingerprint one that stays the
@@ -52,7 +53,7 @@ func digest(parts ...string) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-var digits = regexp.MustCompile("[0-9]+")
+var digits = lazyregexp.New("[0-9]+")
 
 // withoutNumbers replaces each number by 0: messages contain lines and counts,
 // which change.

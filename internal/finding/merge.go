@@ -71,19 +71,19 @@ func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplic
 	for _, c := range candidates {
 		same := fmt.Sprintf("same %q %q %q %v", c.Tool, c.Rule, c.Message, c.Range)
 		keys := problems(c.Finding, c.rule)
-		by := -1
+		keeper := -1
 		if known := keptBy[same]; len(known) > 0 {
-			by = known[len(known)-1]
+			keeper = known[len(known)-1]
 		}
 		for _, k := range keys {
 			for _, i := range keptBy[k] {
-				if kept[i].Tool != c.Tool && (by < 0 || i < by) {
-					by = i
+				if kept[i].Tool != c.Tool && (keeper < 0 || i < keeper) {
+					keeper = i
 				}
 			}
 		}
-		if by >= 0 {
-			duplicates = append(duplicates, Duplicate{Finding: c.Finding, KeptBy: kept[by]})
+		if keeper >= 0 {
+			duplicates = append(duplicates, Duplicate{Finding: c.Finding, KeptBy: kept[keeper]})
 			continue
 		}
 		kept = append(kept, c.Finding)

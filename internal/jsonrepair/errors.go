@@ -24,7 +24,7 @@ const (
 	TooDeep      Code = "too-deep"       // more than MaxDepth levels
 )
 
-// remedies holds Error.Mend for each reason.
+// remedies has Error.Mend for each reason.
 var remedies = map[Code]string{
 	NoObject:     "write one object, from { to }",
 	SecondObject: "write one object a line",
@@ -65,7 +65,7 @@ func depthError(offset int) error {
 
 // unexpected is the error at pos, where something else belongs.
 func (f *fixer) unexpected(want string) error {
-	return fail(Unexpected, f.pos, glimpse(f.in[f.pos:])+" stands where "+want+" belongs")
+	return fail(Unexpected, f.pos, quoteStart(f.in[f.pos:])+" stands where "+want+" belongs")
 }
 
 // ambiguous is the error about the quote at pos. The text may also be cut off
@@ -78,8 +78,8 @@ func (f *fixer) ambiguous() error {
 	return err
 }
 
-// glimpse quotes the first few characters of a text.
-func glimpse(text []byte) string {
+// quoteStart quotes the first few characters of a text.
+func quoteStart(text []byte) string {
 	const most = 20
 	n := 0
 	for i := range string(text[:min(len(text), 4*most)]) {

@@ -7,7 +7,7 @@ import (
 )
 
 // lookahead remembers what was found ahead of pos, so that looking ahead from
-// every quote takes linear time in all.
+// every quote takes linear time in total.
 type lookahead struct {
 	commentsEnd map[int]int // from the start of a comment to the token after it and the comments that follow
 	line        search      // for the next newline
@@ -16,19 +16,20 @@ type lookahead struct {
 	last        map[string]int
 }
 
-// search is the result of a search: there is no match from from to at. At is
-// the length of the input if there is none at all.
+// search is the result of a search that began at one offset: the offset of the
+// first match, or the length of the input if there is none.
 type search struct {
-	from, at int
-	done     bool
+	begin, match int
+	done         bool
 }
 
-// first returns where the first match at or after p is, which scan finds.
+// first returns the offset of the first match at or after p. It calls scan unless
+// the last search answers that.
 func (s *search) first(p int, scan func(p int) int) int {
-	if !s.done || p < s.from || p > s.at {
-		*s = search{from: p, at: scan(p), done: true}
+	if !s.done || p < s.begin || p > s.match {
+		*s = search{begin: p, match: scan(p), done: true}
 	}
-	return s.at
+	return s.match
 }
 
 // index returns where the next text is, at or after p, or the input's length.

@@ -55,7 +55,7 @@ type Repair struct {
 // The error, if any, is an [*Error]. A string that is cut off is never
 // repaired, because its text is incomplete. Neither is a number at the very end
 // of the input, because digits may be missing. Fix takes time linear in the
-// input, and its result is a valid input of its own.
+// input. It returns its own result unchanged.
 func Fix(raw []byte) (fixed []byte, repairs []Repair, err error) {
 	if valid(raw) {
 		if offset := tooDeep(raw); offset >= 0 {
@@ -419,7 +419,7 @@ func (f *fixer) readNumber() error {
 	}
 	switch number := f.in[f.pos:end]; {
 	case !valid(number):
-		return fail(BadNumber, f.pos, glimpse(number)+" is not a JSON number")
+		return fail(BadNumber, f.pos, quoteStart(number)+" is not a JSON number")
 	case end == len(f.in):
 		return fail(CutOff, f.pos, "the text ends where this number may go on")
 	}
@@ -435,7 +435,7 @@ func (f *fixer) literal() error {
 	case len(word) == 0:
 		return f.unexpected("a value")
 	case json == "":
-		return fail(BareValue, f.pos, glimpse(word)+" is a word without quotes")
+		return fail(BareValue, f.pos, quoteStart(word)+" is a word without quotes")
 	case json != string(word):
 		f.note(PythonLiteral, f.pos)
 		f.replace(f.pos, end, json)

@@ -112,7 +112,7 @@ func TestFixRepairs(t *testing.T) {
 	}
 }
 
-// TestIsWrapping holds what may stand before an object without saying anything about it.
+// TestIsWrapping lists what may precede an object without a meaning for it.
 func TestIsWrapping(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " \t": true, "- ": true, "* ": true, "+ ": true, "• ": true, "● ": true, "⏺ ": true, "‣ ": true, "– ": true, "→ ": false, "☐ ": false, "1. ": true, "12) ": true, "- `": true, "``": true, "[": true, ", ": true,

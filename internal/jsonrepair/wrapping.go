@@ -74,8 +74,8 @@ func bullet(text []byte) int {
 }
 
 // logLevel returns the width of the log level at the start of a text: in capitals,
-// or before a colon or a bracket. There are only levels of lines that are meant to
-// be read, because one of an error may quote what was wrong.
+// or before a colon or a bracket. Levels of warnings and errors do not count, because
+// their lines may quote what was wrong.
 func logLevel(text []byte) int {
 	end := 0
 	for end < len(text) && isWordByte(text[end]) {
@@ -83,7 +83,7 @@ func logLevel(text []byte) int {
 	}
 	after, _ := utf8.DecodeRune(text[end:])
 	word := string(text[:end])
-	upper := word == "INFO" || word == "NOTICE" || word == "LOG" || word == "OUTPUT"
+	inCapitals := word == "INFO" || word == "NOTICE" || word == "LOG" || word == "OUTPUT"
 	switch {
 	case after == ':' || after == ']':
 		switch string(bytes.ToUpper(text[:end])) {
@@ -93,7 +93,7 @@ func logLevel(text []byte) int {
 			}
 			return end
 		}
-	case upper && (after == utf8.RuneError || unicode.IsSpace(after)):
+	case inCapitals && (after == utf8.RuneError || unicode.IsSpace(after)):
 		return end
 	}
 	return 0

@@ -17,6 +17,9 @@ func New(expression string) *Regexp {
 	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
 }
 
+// Find is that of regexp.Regexp.
+func (r *Regexp) Find(b []byte) []byte { return r.compile().Find(b) }
+
 // FindAllString is that of regexp.Regexp.
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compile().FindAllString(s, n) }
 
@@ -29,6 +32,14 @@ func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.compile().FindAllStringSubmatchIndex(s, n)
 }
+
+// FindAllSubmatchIndex is that of regexp.Regexp.
+func (r *Regexp) FindAllSubmatchIndex(b []byte, n int) [][]int {
+	return r.compile().FindAllSubmatchIndex(b, n)
+}
+
+// FindIndex is that of regexp.Regexp.
+func (r *Regexp) FindIndex(b []byte) []int { return r.compile().FindIndex(b) }
 
 // FindString is that of regexp.Regexp.
 func (r *Regexp) FindString(s string) string { return r.compile().FindString(s) }
@@ -44,8 +55,21 @@ func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compile().FindStringSubmatchIndex(s)
 }
 
+// Match is that of regexp.Regexp.
+func (r *Regexp) Match(b []byte) bool { return r.compile().Match(b) }
+
 // MatchString is that of regexp.Regexp.
 func (r *Regexp) MatchString(s string) bool { return r.compile().MatchString(s) }
+
+// ReplaceAllFunc is that of regexp.Regexp.
+func (r *Regexp) ReplaceAllFunc(b []byte, with func([]byte) []byte) []byte {
+	return r.compile().ReplaceAllFunc(b, with)
+}
+
+// ReplaceAllLiteralString is that of regexp.Regexp.
+func (r *Regexp) ReplaceAllLiteralString(s, with string) string {
+	return r.compile().ReplaceAllLiteralString(s, with)
+}
 
 // ReplaceAllString is that of regexp.Regexp.
 func (r *Regexp) ReplaceAllString(s, with string) string {

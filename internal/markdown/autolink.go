@@ -12,7 +12,7 @@ import (
 func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
 	inner := p.c.spanOf(p.pos+1, p.pos+n)
 	d := p.s.doc
-	d.Links = append(grown(d.Links), Link{
+	d.Links = append(p.grownLinks(inner.Start), Link{
 		Span: p.c.spanOf(p.pos, p.pos+1+n), Kind: kind, Block: p.block, Text: inner, Dest: inner, Definition: -1,
 	})
 	p.pos += 1 + n
@@ -74,9 +74,9 @@ func scanAngleEmail(s string) int {
 }
 
 // IsEmailByte reports whether c may stand before the @ of an e-mail address.
-func IsEmailByte(c byte) bool {
-	return isAlnum(c) || strings.IndexByte(".!#$%&'*+/=?^_`{|}~-", c) >= 0
-}
+func IsEmailByte(c byte) bool { return emailBytes[c] }
+
+var emailBytes = specialBytes("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.!#$%&'*+/=?^_`{|}~-")
 
 // domainRun is a run of characters that may form a host name. It is remembered,
 // so that each run is read only once.
@@ -139,6 +139,7 @@ func (p *inlineParser) domain(base int, short bool) (end int, ok bool) {
 	return max(r.end, base+1), true
 }
 
+// readDomain reads the run of host characters at an offset into p.domains.
 func (p *inlineParser) readDomain(start int) {
 	r := domainRun{start: start, lastUnderscore: -1, lastDot: -1, secondLastDot: -1}
 	i := start
@@ -208,8 +209,8 @@ func trimBareURL(text string, start, end int) int {
 func (p *inlineParser) emitBare(kind LinkKind, begin, end int) {
 	span := p.c.spanOf(begin, end)
 	d := p.s.doc
-	d.Inlines = append(grown(d.Inlines), Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
-	d.Links = append(grown(d.Links), Link{Span: span, Kind: kind, Block: p.block, Text: span, Dest: span, Definition: -1})
+	p.appendInline(Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
+	d.Links = append(p.grownLinks(span.Start), Link{Span: span, Kind: kind, Block: p.block, Text: span, Dest: span, Definition: -1})
 }
 
 // maxEmailTries is how many @ of one text cmark examines.
@@ -228,8 +229,9 @@ func (p *inlineParser) linkEmails() {
 	d := p.s.doc
 	first := int(d.Blocks[p.block].FirstInline)
 	nodes := d.Inlines[first:]
-	out := p.s.buffers.nodes[:0] // empty until something changes
-	inLink, done := false, 0
+	out := p.s.buffers.nodes[:0] // the new nodes; empty until an address is found
+	done := 0                    // how many of the old nodes out stands for
+	inLink := false
 	run := &p.s.buffers.mail
 	run.text, run.starts = run.text[:0], run.starts[:0]
 	for i := 0; i <= len(nodes); i++ {
@@ -321,7 +323,7 @@ func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]In
 		}
 		span := Span{startSrc, endSrc}
 		out = append(out, Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
-		d.Links = append(grown(d.Links), Link{
+		d.Links = append(p.grownLinks(startSrc), Link{
 			Span: span, Kind: BareEmail, Block: p.block, Text: span, Dest: span, Definition: -1,
 		})
 		done = endNode

@@ -146,6 +146,7 @@ func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
 			case l.indent >= codeIndent:
 				s.advanceColumns(codeIndent)
 			case l.start == l.end:
+				matched = max(matched, s.blankRun()-1)
 			default:
 				return matched, false, false
 			}
@@ -156,15 +157,27 @@ func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
 	return matched, leafMatched, done
 }
 
-// blankRun returns itemRun, which it computes if needed.
+// blankRun returns how many containers at the bottom of the stack the current line, which
+// is blank, continues anyway.
 func (s *scanner) blankRun() int {
-	if s.itemRun < 0 {
-		s.itemRun = 0
-		for s.itemRun < len(s.stack) && s.stack[s.itemRun].kind == ItemBlock && s.stack[s.itemRun].children > 0 {
-			s.itemRun++
+	empty := s.line.start == s.line.end
+	run := &s.runs.blank
+	if empty {
+		run = &s.runs.empty
+	}
+	if *run < 0 {
+		*run = 0
+		for *run < len(s.stack) && s.stack[*run].continuesBlank(empty) {
+			*run++
 		}
 	}
-	return s.itemRun
+	return *run
+}
+
+// continuesBlank reports whether a blank line continues the container, whatever its space,
+// which it has unless it is empty.
+func (c *container) continuesBlank(empty bool) bool {
+	return c.kind == ItemBlock && c.children > 0 || c.kind == FootnoteBlock && empty
 }
 
 // matchLeaf reports whether the open leaf continues with the line. done means
@@ -447,7 +460,7 @@ func (s *scanner) taskMarker(n int) {
 func (s *scanner) push(c container) {
 	c.block = s.addBlock(c.kind)
 	s.stack = append(s.stack, c)
-	s.itemRun = -1
+	s.runs = unknownRuns
 }
 
 // openLeaf opens a leaf in the innermost container.
@@ -465,9 +478,9 @@ func (s *scanner) addBlock(kind BlockKind) int {
 	if n := len(s.stack); n > 0 {
 		b.Parent = s.stack[n-1].block
 		s.stack[n-1].children++
-		s.itemRun = -1
+		s.runs = unknownRuns
 	}
-	s.doc.Blocks = append(grown(s.doc.Blocks), b)
+	s.doc.Blocks = append(Grown(s.doc.Blocks, b.Start, len(s.src)), b)
 	return len(s.doc.Blocks) - 1
 }
 
@@ -476,7 +489,7 @@ func (s *scanner) closeTo(n int) {
 	s.closeLeaf()
 	if n < len(s.stack) {
 		s.stack = s.stack[:n]
-		s.itemRun = -1
+		s.runs = unknownRuns
 	}
 }
 
@@ -487,7 +500,7 @@ func (s *scanner) closeLeaf() {
 			s.doc.Blocks[s.leaf.block].Kind = DefinitionBlock
 			if n := len(s.stack); n > 0 {
 				s.stack[n-1].children--
-				s.itemRun = -1
+				s.runs = unknownRuns
 			}
 		}
 	case IndentedCodeBlock:
@@ -543,7 +556,7 @@ func (s *scanner) appendPiece(p Piece) {
 	if b.PieceCount == 0 {
 		b.FirstPiece = int32(len(s.doc.Pieces))
 	}
-	s.doc.Pieces = append(grown(s.doc.Pieces), p)
+	s.doc.Pieces = append(Grown(s.doc.Pieces, p.Start, len(s.src)), p)
 	b.PieceCount++
 }
 

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// CloseOpen returns what has to be appended to s so that text after it and an
-// empty line is visible and on its own: the end of a code fence or HTML block (a
-// comment, a <pre>) that s leaves open, and the end tags that are missing. It is
-// empty if nothing is open.
+// CloseOpen returns what has to be appended to s so that text that follows after an
+// empty line is visible and not part of anything in s: the end of a code fence or
+// HTML block (a comment, a <pre>) that s leaves open, and the end tags that are
+// missing. It is empty if nothing is open.
 //
-// An element counts as closed only where every reader closes it: its end tag comes
-// when nothing else is open in it but what needs no end tag. Where elements are not
-// nested, some end tags may have nothing to end, and browsers ignore them.
+// An element counts as closed only where every renderer closes it: where all
+// elements in it have ended, except those that need no end tag. Where elements
+// overlap, some of the end tags may have nothing to end; browsers ignore those.
 func CloseOpen(s string) string {
 	doc := Scan(s)
 	open := doc.openElements()
@@ -23,15 +23,15 @@ func CloseOpen(s string) string {
 		open.end(element)
 	}
 	for i, name := range slices.Backward(open.names) {
-		if i > 0 || name != "p" { // any block ends a paragraph, but not what is around it
+		if i > 0 || name != "p" { // an outermost paragraph ends where the next block begins
 			b.WriteString("\n\n</" + name + ">")
 		}
 	}
 	return b.String()
 }
 
-// closing returns what closes the last block, if it is open, and the name of the
-// element that this ends.
+// closing returns the text that closes the last block, if it is open, and the name of
+// the element that this text ends, if any.
 func (d *Document) closing(b *Block) (end, element string) {
 	if b.Closed || b.Depth > 0 {
 		return "", ""
@@ -243,18 +243,18 @@ func (open *elements) end(name string) {
 	open.unsure = open.unsure || len(open.names) > 0
 }
 
-// needsNoEnd reports whether the end tag of an outer element ends an inner one as
-// well.
+// needsNoEnd reports whether an inner element needs no end tag, because the end tag of
+// the outer one ends it as well.
 func needsNoEnd(inner, outer string) bool {
 	switch inner {
 	case "rt", "rp":
 		return outer == "ruby"
-	case "p", "li", "dt", "dd":
-		switch outer {
-		case "p", "dt", "dd":
-			return inner == "p" || inner == "li" && outer != "p"
-		}
+	case "p":
 		return isBlockTag(outer) || outer == "pre"
+	case "li":
+		return outer != "p" && (isBlockTag(outer) || outer == "pre")
+	case "dt", "dd":
+		return outer != "p" && outer != "dt" && outer != "dd" && (isBlockTag(outer) || outer == "pre")
 	case "tr", "td", "th", "tbody", "thead", "tfoot", "caption":
 		switch outer {
 		case "table", "tr", "tbody", "thead", "tfoot":

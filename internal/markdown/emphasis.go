@@ -14,18 +14,18 @@ type delim struct {
 	char       byte
 	canOpen    bool
 	canClose   bool
-	length     int // as written
-	left       int // marks that are not used yet
-	fromStart  int // marks at its start that are used as a closer
-	fromEnd    int // marks at its end that are used as an opener
-	node       int // index of its node in Document.Inlines
-	prev, next int // neighbours on the stack, -1 for none
+	length     int32 // as written
+	left       int32 // marks that are not used yet
+	fromStart  int32 // marks at its start that are used as a closer
+	fromEnd    int32 // marks at its end that are used as an opener
+	node       int32 // index of its node in Document.Inlines
+	prev, next int32 // neighbours on the stack, -1 for none
 }
 
 // delimStack is cmark's delimiter stack.
 type delimStack struct {
 	all  []delim // every run so far; those on the stack are linked
-	last int     // the top, -1 for none
+	last int32   // the top, -1 for none
 	// budget limits the steps back in the search for openers, because cmark's
 	// search is quadratic on some hostile texts. Once it is used up no more
 	// emphasis is found, and addresses around it are not linked.
@@ -73,24 +73,24 @@ func (p *inlineParser) delimRun() {
 		return
 	}
 	ds := &p.delims
-	ds.all = append(grown(ds.all), delim{
-		char: c, canOpen: canOpen, canClose: canClose, length: n, left: n, node: node, prev: ds.last, next: -1,
+	ds.all = append(Grown(ds.all, start, len(text)), delim{
+		char: c, canOpen: canOpen, canClose: canClose, length: int32(n), left: int32(n), node: int32(node), prev: ds.last, next: -1,
 	})
 	if ds.last >= 0 {
-		ds.all[ds.last].next = len(ds.all) - 1
+		ds.all[ds.last].next = int32(len(ds.all) - 1)
 	}
-	ds.last = len(ds.all) - 1
+	ds.last = int32(len(ds.all) - 1)
 	ds.budget += 64
 }
 
 // process matches the delimiters above bottom and removes them from the stack.
-func (ds *delimStack) process(bottom int) {
+func (ds *delimStack) process(bottom int32) {
 	if ds.last == bottom {
 		return
 	}
-	var bottoms [3][3]int // where no opener was found, by the closer's length modulo 3 and its character
+	var bottoms [3][3]int32 // where no opener was found, by the closer's length modulo 3 and its character
 	for i := range bottoms {
-		bottoms[i] = [3]int{bottom, bottom, -1}
+		bottoms[i] = [3]int32{bottom, bottom, -1}
 	}
 	closer := ds.last
 	for ds.all[closer].prev != bottom && ds.all[closer].prev >= 0 {
@@ -140,9 +140,9 @@ func (ds *delimStack) process(bottom int) {
 }
 
 // emphasize uses one or two marks of both runs and returns the next closer.
-func (ds *delimStack) emphasize(opener, closer int) int {
+func (ds *delimStack) emphasize(opener, closer int32) int32 {
 	o, c := &ds.all[opener], &ds.all[closer]
-	n := 1
+	n := int32(1)
 	if o.left >= 2 && c.left >= 2 {
 		n = 2
 	}
@@ -166,7 +166,7 @@ func (ds *delimStack) emphasize(opener, closer int) int {
 
 // remove removes delimiter i from the stack. Its own links stay, so that a walk
 // can continue from it.
-func (ds *delimStack) remove(i int) {
+func (ds *delimStack) remove(i int32) {
 	d := &ds.all[i]
 	if d.next < 0 {
 		ds.last = d.prev
@@ -183,7 +183,7 @@ func (ds *delimStack) remove(i int) {
 func (p *inlineParser) splitMarks() {
 	d := p.s.doc
 	first := int(d.Blocks[p.block].FirstInline)
-	var out []Inline
+	out := p.s.buffers.nodes[:0] // the new nodes; empty until a run was used
 	done := first
 	for i := range p.delims.all {
 		r := &p.delims.all[i]
@@ -191,9 +191,12 @@ func (p *inlineParser) splitMarks() {
 			continue
 		}
 		n := d.Inlines[r.node]
+		if len(out) == 0 {
+			out = withRoom(out, len(d.Inlines)-first+2*(len(p.delims.all)-i))
+		}
 		out = append(out, d.Inlines[done:r.node]...)
-		done = r.node + 1
-		a, b := n.Start+r.fromStart, n.End-r.fromEnd
+		done = int(r.node) + 1
+		a, b := n.Start+int(r.fromStart), n.End-int(r.fromEnd)
 		for _, part := range [...]Inline{
 			{Span: Span{n.Start, a}, Kind: Text, Data: usedMark},
 			{Span: Span{a, b}, Kind: Text},
@@ -204,8 +207,9 @@ func (p *inlineParser) splitMarks() {
 			}
 		}
 	}
-	if out != nil {
+	if len(out) > 0 {
 		out = append(out, d.Inlines[done:]...)
 		d.Inlines = append(d.Inlines[:first], out...)
 	}
+	p.s.buffers.nodes = out[:0]
 }

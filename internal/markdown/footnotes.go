@@ -50,6 +50,10 @@ func (s *scanner) markUsed() {
 	}
 }
 
+// maxLabelReadings is how often the text of a leaf is read as that of labels of footnotes.
+// It is read as often as these are in each other's brackets.
+const maxLabelReadings = 16
+
 // footnoteRef handles a [^label] with its ] at offset from. As in cmark, the
 // nodes between the brackets are dropped: without a definition all of it is plain
 // text, including code spans and tags. A label with a line break is shortened,
@@ -66,12 +70,16 @@ func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
 	if p.text[caret] != '^' || caret+1 >= from {
 		return false
 	}
+	if p.labelBytes += from - start; p.labelBytes > maxLabelReadings*len(p.text) {
+		p.s.doc.TooDeep = true
+		return false
+	}
 	length := max(0, (from+p.lineOffset)-(start+int(b.lineOffset))-2)
 	label := Span{caret + 1, min(caret+1+length, from)}
 	d := p.s.doc
 	d.Inlines = d.Inlines[:b.node]
 	d.Links = d.Links[:b.links]
-	p.delims.process(int(b.delim))
+	p.delims.process(b.delim)
 	p.delims.all = p.delims.all[:b.delims]
 	if i, ok := p.footnote(label, length); ok {
 		p.emit(FootnoteRef, int32(i), start, from+1)
@@ -113,9 +121,7 @@ func (p *inlineParser) emitRaw(start, end int) {
 		}
 		p.emitText(start, start+n)
 		next := skipLineBreak(p.text, start+n)
-		p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{
-			Span: Span{p.c.sourceOf(start + n), p.c.sourceOf(min(next, end))}, Kind: SoftBreak,
-		})
+		p.appendInline(Inline{Span: Span{p.c.sourceOf(start + n), p.c.sourceOf(min(next, end))}, Kind: SoftBreak})
 		start = next
 	}
 	p.emitText(start, end)

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// scanInlines reads the inlines of every leaf that has them. By now every
-// definition is known.
-func (s *scanner) scanInlines() {
+// scanInlines reads the inlines of the leaves that have them and are wanted. By now
+// every definition is known.
+func (s *scanner) scanInlines(wanted func(*Block) bool) {
 	d := s.doc
 	s.indexFootnotes()
+	all := len(d.Definitions) > 0 || len(d.Footnotes) > 0
 	for i := range d.Blocks {
 		b := &d.Blocks[i]
 		switch b.Kind {
@@ -18,15 +19,15 @@ func (s *scanner) scanInlines() {
 			continue
 		}
 		b.FirstInline = int32(len(d.Inlines))
-		if b.PieceCount == 0 || b.Hidden {
+		if b.PieceCount == 0 || b.Hidden || !all && !wanted(b) {
 			continue
 		}
 		p := inlineParser{s: s, block: i, c: s.buffers.content(s.src, d.PiecesOf(b)), noDest: len(s.src)}
-		p.delims.last = -1
+		p.delims = delimStack{all: s.buffers.delims[:0], last: -1}
 		p.brackets = bracketStack{open: s.buffers.brackets[:0], firstLink: -1}
 		p.text = p.c.text[:trimSpan(p.c.text, Span{0, len(p.c.text)}).End]
 		p.run()
-		s.buffers.brackets = p.brackets.open[:0]
+		s.buffers.brackets, s.buffers.delims = p.brackets.open[:0], p.delims.all[:0]
 		b = &d.Blocks[i]
 		b.InlineCount = int32(len(d.Inlines)) - b.FirstInline
 	}
@@ -44,6 +45,7 @@ type inlineParser struct {
 	// after the first line break. The length of a footnote label depends on it.
 	lineOffset int
 	brackets   bracketStack
+	labelBytes int // how many bytes were read as labels of footnotes, those in each other's brackets again
 
 	// noDest is an offset after which no bare link destination ends, which is
 	// known for those that start before destEnd.
@@ -56,8 +58,7 @@ type inlineParser struct {
 	mayMail bool // an @, or something that may decode to one, was read
 }
 
-// specialBytes returns a table of the bytes that may have a meaning. What stands
-// between two of them is a Text node.
+// specialBytes returns a table of some bytes.
 func specialBytes(special string) (table [256]bool) {
 	for _, c := range []byte(special) {
 		table[c] = true
@@ -65,6 +66,7 @@ func specialBytes(special string) (table [256]bool) {
 	return table
 }
 
+// The bytes that may have a meaning. What stands between two of them is a Text node.
 var (
 	special       = specialBytes("\n\r\\`&<[]!:w@")
 	specialOrMark = specialBytes("\n\r\\`&<[]!:w@*_~") // with the marks of emphasis
@@ -184,7 +186,17 @@ func mayEndMailName(c byte) bool { return isAlnum(c) || strings.IndexByte(".+-_:
 
 // emit adds a node for the content from start to end.
 func (p *inlineParser) emit(kind InlineKind, data int32, start, end int) {
-	p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{Span: p.c.spanOf(start, end), Kind: kind, Data: data})
+	p.appendInline(Inline{Span: p.c.spanOf(start, end), Kind: kind, Data: data})
+}
+
+func (p *inlineParser) appendInline(n Inline) {
+	d := p.s.doc
+	d.Inlines = append(Grown(d.Inlines, n.Start, len(d.Source)), n)
+}
+
+// grownLinks returns the document's links with room for one that starts at an offset.
+func (p *inlineParser) grownLinks(start int) []Link {
+	return Grown(p.s.doc.Links, start, len(p.s.src))
 }
 
 // emitText adds text, in several nodes if the source is not contiguous.
@@ -194,7 +206,7 @@ func (p *inlineParser) emitText(start, end int) {
 	}
 	if p.c.starts == nil {
 		base := p.c.pieces[0].Start
-		p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{Span: Span{base + start, base + end}, Kind: Text})
+		p.appendInline(Inline{Span: Span{base + start, base + end}, Kind: Text})
 		return
 	}
 	for start < end {
@@ -228,9 +240,7 @@ func (p *inlineParser) lineBreak(start int, escaped bool) (next int) {
 		p.lineOffset = -p.pos
 		p.pos = skipSpaces(text, p.pos)
 	}
-	p.s.doc.Inlines = append(grown(p.s.doc.Inlines), Inline{
-		Span: Span{p.c.sourceOf(end), p.c.sourceOf(p.pos)}, Kind: kind,
-	})
+	p.appendInline(Inline{Span: Span{p.c.sourceOf(end), p.c.sourceOf(p.pos)}, Kind: kind})
 	return p.pos
 }
 
@@ -249,14 +259,15 @@ type buffers struct {
 	text     strings.Builder
 	starts   []int
 	brackets []bracket
+	delims   []delim
 	ticks    [maxTicks + 1]int
 	mail     emailRun
-	nodes    []Inline // of the leaf whose addresses are linked
+	nodes    []Inline // of the leaf whose marks are split, or whose addresses are linked
 }
 
 // kept returns the buffers for the next Scan.
 func (in *buffers) kept() buffers {
-	return buffers{starts: in.starts[:0], brackets: in.brackets[:0], mail: in.mail, nodes: in.nodes[:0]}
+	return buffers{starts: in.starts[:0], brackets: in.brackets[:0], delims: in.delims[:0], mail: in.mail, nodes: in.nodes[:0]}
 }
 
 // content returns the content of a leaf. It is valid until the next call.

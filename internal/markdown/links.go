@@ -34,14 +34,15 @@ type bracketStack struct {
 	cleared int
 }
 
-func (s *bracketStack) push(b bracket) {
+// push opens a bracket in a text of so many bytes.
+func (s *bracketStack) push(b bracket, of int) {
 	if n := len(s.open); n > 0 {
 		s.open[n-1].after = true
 	}
 	if !b.image && s.firstLink < 0 {
 		s.firstLink = len(s.open)
 	}
-	s.open = append(grown(s.open), b)
+	s.open = append(Grown(s.open, int(b.start), of), b)
 }
 
 func (s *bracketStack) pop() {
@@ -81,8 +82,8 @@ func (p *inlineParser) openBracket(start int, image bool) {
 	d := p.s.doc
 	p.brackets.push(bracket{
 		node: int32(len(d.Inlines)), links: int32(len(d.Links)), start: int32(start), pos: int32(p.pos),
-		lineOffset: int32(p.lineOffset), image: image, delims: int32(len(p.delims.all)), delim: int32(p.delims.last),
-	})
+		lineOffset: int32(p.lineOffset), image: image, delims: int32(len(p.delims.all)), delim: p.delims.last,
+	}, len(p.text))
 	p.emit(Text, 0, start, p.pos)
 }
 
@@ -114,10 +115,10 @@ func (p *inlineParser) closeBracket(from int) bool {
 	link.Block = p.block
 	link.Text = p.c.spanOf(int(b.pos), from)
 	data := int32(len(d.Links))
-	d.Links = append(grown(d.Links), link)
+	d.Links = append(p.grownLinks(link.Start), link)
 	d.Inlines[b.node].Kind, d.Inlines[b.node].Data = LinkOpen, data
 	p.emit(LinkClose, data, from, end)
-	p.delims.process(int(b.delim))
+	p.delims.process(b.delim)
 	p.brackets.pop()
 	if !b.image {
 		p.brackets.linkClosed()
@@ -360,8 +361,7 @@ func (s *scanner) readDefinitions() bool {
 	if b.PieceCount == 0 {
 		return false
 	}
-	first := &s.doc.Pieces[b.FirstPiece]
-	if first.Pad > 0 || s.src[first.Start] != '[' {
+	if first := &s.doc.Pieces[b.FirstPiece]; first.Pad > 0 || !mayDefine(s.src[first.Start:first.End]) {
 		return true // a paragraph starts with text
 	}
 	c := s.buffers.content(s.src, s.doc.PiecesOf(b))
@@ -382,6 +382,25 @@ func (s *scanner) readDefinitions() bool {
 	}
 	s.dropContent(b, c.sourceOf(pos), pos >= len(c.text))
 	return strings.Trim(c.text[pos:], " \t\r\n") != ""
+}
+
+// mayDefine reports quickly whether a paragraph whose first lines are text may begin with
+// a definition.
+func mayDefine(text string) bool {
+	if text[0] != '[' {
+		return false
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '[':
+			return false
+		case ']':
+			return i+1 == len(text) || text[i+1] == ':'
+		}
+	}
+	return true // the label may continue in the next piece
 }
 
 // dropContent removes the content before source offset start, or all of it, from

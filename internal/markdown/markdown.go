@@ -58,8 +58,8 @@ type Document struct {
 	// Footnotes lists the footnote definitions in source order.
 	Footnotes []Footnote
 
-	// TooDeep reports that nesting passed MaxDepth: the classification of what
-	// lies deeper is not GitHub's.
+	// TooDeep reports that nesting passed MaxDepth, or that too many brackets of
+	// footnotes are in each other: the classification of what lies deeper is not GitHub's.
 	TooDeep bool
 
 	scanner *scanner // its memory is used again by Rescan
@@ -152,6 +152,16 @@ type Block struct {
 
 	FirstPiece, PieceCount   int32
 	FirstInline, InlineCount int32
+}
+
+// Quoted reports whether the block, which is one of d's, lies in a block quote or a footnote.
+func (b *Block) Quoted(d *Document) bool {
+	for at := b.Parent; at >= 0; at = d.Blocks[at].Parent {
+		if d.Blocks[at].Kind != ItemBlock {
+			return true
+		}
+	}
+	return false
 }
 
 // Piece is a run of source bytes that is content of a leaf, usually one line
@@ -312,6 +322,11 @@ func (d *Document) Destination(i int) string {
 		return "mailto:" + decode(raw, "&")
 	}
 	return decode(decode(strings.Trim(raw, " \t\r\n"), "&"), `\`)
+}
+
+// InfoText returns the info string of fenced code, decoded as GitHub does.
+func (d *Document) InfoText(b *Block) string {
+	return decode(decode(d.Source[b.Info.Start:b.Info.End], "&"), `\`)
 }
 
 // linkPart returns the content of a span of l, which lies in l's leaf or in its

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -14,9 +13,7 @@ type scanner struct {
 	line   line
 	stack  []container
 	leaf   leaf
-	// itemRun is the number of containers at the bottom of the stack that
-	// continue with every blank line: list items with content. -1 if unknown.
-	itemRun int
+	runs   blankRuns
 
 	labels    map[string]int // normalised label → index of its first definition
 	footnotes map[string]int // normalised label → index of its footnote
@@ -30,6 +27,13 @@ type container struct {
 	need     int // ItemBlock: columns of indentation that continue it
 	children int // ItemBlock: blocks in it so far
 }
+
+// blankRuns are the numbers of containers at the bottom of the stack that continue with
+// every blank line, and with every empty one.
+type blankRuns struct{ blank, empty int }
+
+// unknownRuns are those of a stack that has changed.
+var unknownRuns = blankRuns{-1, -1}
 
 // leaf is the open block to which lines are added, if kind is not 0. It lies in the
 // innermost container.
@@ -56,6 +60,13 @@ func Scan(src string) *Document {
 // Rescan is Scan into d. It uses the slices of d again, so what they contained is
 // no longer valid.
 func (d *Document) Rescan(src string) {
+	d.RescanWhere(src, func(*Block) bool { return true })
+}
+
+// RescanWhere is Rescan for a caller that needs the inlines only of some leaves: those for
+// which wanted returns true. In a text with definitions or footnotes all have theirs,
+// because they decide which of these are used.
+func (d *Document) RescanWhere(src string, wanted func(*Block) bool) {
 	// Ordinary text needs about this much, so that the slices seldom grow.
 	lines := min(strings.Count(src, "\n"), len(src)/8)
 	s := d.scanner
@@ -65,9 +76,9 @@ func (d *Document) Rescan(src string) {
 	*d = Document{
 		scanner:     s,
 		Source:      src,
-		Blocks:      slices.Grow(d.Blocks[:0], lines+8),
-		Inlines:     slices.Grow(d.Inlines[:0], 2*lines+8),
-		Pieces:      slices.Grow(d.Pieces[:0], lines+8),
+		Blocks:      withRoom(d.Blocks[:0], lines+8),
+		Inlines:     withRoom(d.Inlines[:0], 2*lines+8),
+		Pieces:      withRoom(d.Pieces[:0], lines+8),
 		Links:       d.Links[:0],
 		Definitions: d.Definitions[:0],
 		Footnotes:   d.Footnotes[:0],
@@ -75,7 +86,7 @@ func (d *Document) Rescan(src string) {
 	*s = scanner{src: src, doc: d, hasCR: strings.IndexByte(src, '\r') >= 0, nextLF: -1, stack: s.stack[:0], buffers: s.buffers.kept()}
 	s.scanBlocks()
 	d.finishBlocks()
-	s.scanInlines()
+	s.scanInlines(wanted)
 	s.src, s.doc = "", nil
 }
 
@@ -104,13 +115,35 @@ func (d *Document) finishBlocks() {
 	}
 }
 
-// grown returns s with room for one more element. It doubles the capacity,
-// because append would copy the nodes of a hostile text many times.
-func grown[T any](s []T) []T {
-	if len(s) == cap(s) {
-		return slices.Grow(s, max(16, len(s)))
+// Grown returns s, which is filled while a text is read, with room for one more element:
+// the one for what is at an offset of so many bytes. A large slice gets room for as many as
+// it will have if the rest of the text is like what precedes, up to four times as many, so
+// that the elements of a hostile text are not copied again and again.
+func Grown[T any](s []T, offset, of int) []T {
+	if len(s) < cap(s) {
+		return s
 	}
-	return s
+	return enlarged(s, offset, of)
+}
+
+// enlarged is Grown for a full slice.
+func enlarged[T any](s []T, offset, of int) []T {
+	const small, large, most = 16, 1000, 4
+	n := len(s)
+	room := max(small, n)
+	if n >= large {
+		room = max(n/4, min(n*of/max(offset, 1)+n/small, most*n)-n)
+	}
+	return withRoom(s, room)
+}
+
+// withRoom returns s with room for n more elements. Unlike slices.Grow it leaves the room
+// alone, so that memory of the system that is never used is never touched.
+func withRoom[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return append(make([]T, 0, len(s)+n), s...)
 }
 
 const (

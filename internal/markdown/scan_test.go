@@ -173,6 +173,25 @@ func TestTooDeep(t *testing.T) {
 			t.Errorf("%q: not too deep beyond MaxDepth", marker)
 		}
 	}
+	const most = 2 * maxLabelReadings // a label in the middle of so many is read half as often
+	for depth, want := range map[int]bool{maxLabelReadings: false, most + 2: true} {
+		if doc := Scan(strings.Repeat("[^", depth) + "a" + strings.Repeat("]", depth)); doc.TooDeep != want {
+			t.Errorf("labels of footnotes in %d brackets: too deep is %t", depth, doc.TooDeep)
+		}
+	}
+}
+
+// TestEmptyLinesInFootnotes asserts that an empty line continues footnotes and items in each
+// other, and that one with a blank ends the footnotes, as in cmark-gfm.
+func TestEmptyLinesInFootnotes(t *testing.T) {
+	const nested = "[^a]: [^b]: - x"
+	for between, want := range map[string]uint8{"\n\n": 3, "\n\n\n\n": 3, "\n \n": 0} {
+		doc := Scan(nested + between + strings.Repeat(" ", 10) + "y")
+		last := doc.Blocks[len(doc.Blocks)-1]
+		if last.Depth != want {
+			t.Errorf("%q: the last paragraph lies in %d containers, not %d", between, last.Depth, want)
+		}
+	}
 }
 
 func TestRescan(t *testing.T) {

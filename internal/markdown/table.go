@@ -129,14 +129,14 @@ func (s *scanner) addCells(start, end int) {
 	columns := int(s.doc.Blocks[table.block].Data)
 	depth := uint8(len(s.stack))
 	row := len(s.doc.Blocks)
-	s.doc.Blocks = append(grown(s.doc.Blocks), Block{
+	s.doc.Blocks = append(Grown(s.doc.Blocks, start, len(s.src)), Block{
 		Kind: RowBlock, Span: Span{start, end}, Depth: depth, Parent: table.block, FirstPiece: int32(len(s.doc.Pieces)),
 	})
 	n := 0
 	for cell := range cells(s.src, start, end) {
 		cell = trimSpan(s.src, cell)
 		s.leaf.block = len(s.doc.Blocks)
-		s.doc.Blocks = append(grown(s.doc.Blocks), Block{
+		s.doc.Blocks = append(Grown(s.doc.Blocks, cell.Start, len(s.src)), Block{
 			Kind: CellBlock, Span: cell, Depth: depth, Parent: row, Hidden: n >= columns, FirstPiece: int32(len(s.doc.Pieces)),
 		})
 		if !cell.Empty() {

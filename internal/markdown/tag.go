@@ -28,8 +28,8 @@ func IsTagStart(s string, i int) bool {
 }
 
 // ParseTag reads the tag that begins at s[i] by the rules of the tokenizer in the
-// HTML standard. If the text ends inside of it, ok is false, and no tag that
-// begins before the offset undecided has an end either.
+// HTML standard. It reuses the memory of attributes. If the text ends within the tag, ok
+// is false, and so it would be for every tag that begins before the offset undecided.
 func ParseTag(s string, i int, attributes []Attribute) (tag Tag, undecided int, ok bool) {
 	tag = Tag{Start: i, Attributes: attributes[:0]}
 	k := i + 1
@@ -54,7 +54,8 @@ func ParseTag(s string, i int, attributes []Attribute) (tag Tag, undecided int, 
 			return tag, 0, true
 		}
 		a := Attribute{Start: k}
-		for k++; k < len(s) && !isHTMLSpace(s[k]) && s[k] != '/' && s[k] != '>' && s[k] != '='; {
+		k++ // the first character of a name may also be =
+		for k < len(s) && !isHTMLSpace(s[k]) && s[k] != '/' && s[k] != '>' && s[k] != '=' {
 			k++
 		}
 		a.Name = strings.ToLower(s[a.Start:k])
@@ -63,7 +64,8 @@ func ParseTag(s string, i int, attributes []Attribute) (tag Tag, undecided int, 
 			k++
 		}
 		if k < len(s) && s[k] == '=' {
-			for k++; k < len(s) && isHTMLSpace(s[k]); {
+			k++
+			for k < len(s) && isHTMLSpace(s[k]) {
 				k++
 			}
 			if k == len(s) {

@@ -13,7 +13,7 @@ type trace struct {
 	b    strings.Builder
 	text strings.Builder
 	cell int // where the open cell starts
-	// start says that no text has come since the last thing added.
+	// start is set while no text has come since the last thing added.
 	start bool
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -21,14 +22,11 @@ type field struct {
 	omitEmpty bool
 }
 
-// layout contains the fields of the kinds' Go types.
-type layout struct {
-	ordered map[Kind][]field
-	byName  map[Kind]map[string]field
-}
+// layout contains the fields of the kinds' Go types, in their order.
+type layout map[Kind][]field
 
 var layouts = sync.OnceValue(func() layout {
-	l := layout{map[Kind][]field{}, map[Kind]map[string]field{}}
+	l := layout{}
 	for _, s := range kinds() {
 		l.add(s.New())
 	}
@@ -40,22 +38,17 @@ var layouts = sync.OnceValue(func() layout {
 
 func (l layout) add(it Item) {
 	t, kind := reflect.TypeOf(it).Elem(), it.Kind()
-	l.byName[kind] = map[string]field{}
 	for i := range t.NumField() {
 		name, opts, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		f := field{name, i, opts == "omitempty"}
-		l.ordered[kind] = append(l.ordered[kind], f)
-		l.byName[kind][name] = f
+		l[kind] = append(l[kind], field{name, i, opts == "omitempty"})
 	}
 }
-
-func fieldsOf(kind Kind) map[string]field { return layouts().byName[kind] }
 
 // FieldNames returns the JSON names of a kind's fields other than "type", in
 // the order in which Encode writes them.
 func FieldNames(kind Kind) []string {
 	var names []string
-	for _, f := range layouts().ordered[kind] {
+	for _, f := range layouts()[kind] {
 		names = append(names, f.name)
 	}
 	return names
@@ -65,11 +58,12 @@ func FieldNames(kind Kind) []string {
 // kind has no such field. It is a *string, *int, *[]string, **string, **bool or
 // *json.RawMessage.
 func Field(it Item, name string) any {
-	f, ok := fieldsOf(it.Kind())[name]
-	if !ok {
-		return nil
+	for _, f := range layouts()[it.Kind()] { // few, so that a map would take longer
+		if f.name == name {
+			return reflect.ValueOf(it).Elem().Field(f.index).Addr().Interface()
+		}
 	}
-	return reflect.ValueOf(it).Elem().Field(f.index).Addr().Interface()
+	return nil
 }
 
 // Assign sets the item's field with that JSON name to a JSON value that the kind's
@@ -105,37 +99,45 @@ func Assign(it Item, name string, raw []byte) error {
 	}
 }
 
+// assignStrings reads a JSON array of strings without a decoder, which would take longer
+// to make than most arrays take to read.
 func assignStrings(p *[]string, raw []byte) error {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw))
-	tok, err := dec.ReadToken()
-	if err != nil || tok.Kind() != '[' {
+	if len(raw) < 2 || raw[0] != '[' || !utf8.Valid(raw) {
 		return errors.New("not an array")
 	}
 	list := make([]string, 0, bytes.Count(raw, []byte{','})+1)
-	for dec.PeekKind() == '"' {
-		tok, err := dec.ReadToken()
-		if err != nil {
+	rest := bytes.TrimLeft(raw[1:len(raw)-1], jsonSpace)
+	for len(rest) > 0 {
+		end := -1
+		if rest[0] == '"' {
+			end = stringEnd(rest[1:])
+		}
+		if end < 0 {
+			return errors.New("not an array of strings")
+		}
+		var s string
+		if err := assignString(&s, rest[:end+1]); err != nil {
 			return err
 		}
-		list = append(list, tok.String())
-	}
-	if dec.PeekKind() != ']' {
-		return errors.New("not an array of strings")
+		list = append(list, s)
+		rest = bytes.TrimLeft(rest[end+1:], jsonSpace)
+		if len(rest) > 0 { // a comma, as raw is JSON
+			rest = bytes.TrimLeft(rest[1:], jsonSpace)
+		}
 	}
 	*p = list
 	return nil
 }
 
+// jsonSpace is the white space of JSON.
+const jsonSpace = " \t\r\n"
+
 func assignString(p *string, raw []byte) error {
 	if len(raw) < 2 || raw[0] != '"' {
 		return errors.New("not a string")
 	}
-	if b := raw[1 : len(raw)-1]; bytes.IndexByte(b, '\\') < 0 {
-		*p = string(b)
-		return nil
-	}
-	b, err := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw)
-	*p = string(b)
+	text, err := unquoted(raw)
+	*p = text
 	return err
 }
 
@@ -177,7 +179,7 @@ func AppendEncode(dst []byte, it Item) ([]byte, error) {
 	dst = append(dst, it.Kind()...)
 	dst = append(dst, '"')
 	v := reflect.ValueOf(it).Elem()
-	for _, f := range layouts().ordered[it.Kind()] {
+	for _, f := range layouts()[it.Kind()] {
 		fv := v.Field(f.index)
 		if f.omitEmpty && (fv.IsZero() || fv.Kind() == reflect.Slice && fv.Len() == 0) {
 			continue
@@ -196,9 +198,9 @@ func AppendEncode(dst []byte, it Item) ([]byte, error) {
 func appendField(dst []byte, p any) ([]byte, error) {
 	switch p := p.(type) {
 	case *string:
-		return jsontext.AppendQuote(dst, *p)
+		return appendQuoted(dst, *p)
 	case **string:
-		return jsontext.AppendQuote(dst, **p)
+		return appendQuoted(dst, **p)
 	case *int:
 		return strconv.AppendInt(dst, int64(*p), 10), nil
 	case *bool:
@@ -212,7 +214,7 @@ func appendField(dst []byte, p any) ([]byte, error) {
 				dst = append(dst, ',')
 			}
 			var err error
-			if dst, err = jsontext.AppendQuote(dst, (*p)[i]); err != nil {
+			if dst, err = appendQuoted(dst, (*p)[i]); err != nil {
 				return dst, err
 			}
 		}

@@ -1,12 +1,9 @@
 package safeoutput
 
-import (
-	"strings"
-	"sync"
-)
+import "sync"
 
-// fieldNames finds, by kind, the canonical name of a field by that name, by its aliases,
-// and by both in snake_case.
+// fieldNames maps, for each kind, every name of a field to its canonical name: the canonical
+// name itself, also in snake_case, and the aliases.
 var fieldNames = sync.OnceValue(func() map[Kind]map[string]string {
 	all := map[Kind]map[string]string{}
 	for _, s := range kinds() {
@@ -64,16 +61,6 @@ func SnakeCase(name string) string {
 		}
 	}
 	return string(out)
-}
-
-// SameRepository reports whether name, as owner/name or as the name alone, is the
-// repository full, as owner/name. GitHub ignores the letter case of both, and neither has
-// letters that only fold to ASCII ones.
-func SameRepository(name, full string) bool {
-	if !strings.Contains(name, "/") {
-		_, full, _ = strings.Cut(full, "/")
-	}
-	return len(name) == len(full) && strings.EqualFold(name, full)
 }
 
 func isSnakeCase(name string) bool {

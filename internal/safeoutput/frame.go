@@ -2,10 +2,10 @@ package safeoutput
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/jsonrepair"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // MaxDepth is how deeply objects and arrays may be nested in a record.
@@ -282,7 +282,7 @@ func hasUTF16Mark(text []byte) bool {
 
 // documentStart matches the beginning of a document that collect writes: an object
 // whose first member is "items" or "errors", with a list or null.
-var documentStart = regexp.MustCompile(strings.ReplaceAll(`^_\{_"(items|errors)"_:_(\[|null)`, "_", `[\s\v\x00\x{feff}]*`))
+var documentStart = lazyregexp.New(strings.ReplaceAll(`^_\{_"(items|errors)"_:_(\[|null)`, "_", `[\s\v\x00\x{feff}]*`))
 
 // isDocument reports whether a file begins like the document that collect writes.
 func isDocument(head []byte) bool { return documentStart.Match(head) }

@@ -59,19 +59,42 @@ var hiders = []hider{
 	{"<reasoning", "</reasoning", "it is part of a draft", false},
 	{"<scratchpad", "</scratchpad", "it is part of a draft", false},
 	{"<draft", "</draft", "it is part of a draft", false},
+	{"<reflection", "</reflection", "it is part of a draft", false},
+	{"<monologue", "</monologue", "it is part of a draft", false},
 	{"<example", "</example", "it is an example", false},
 	{"<examples", "</examples", "it is an example", false},
+	{"<sample", "</sample", "it is an example", false},
+	{"<quote", "</quote", "it is quoted", false},
+	{"<comment", "</comment", commentedOut, false},
+	{"<rejected", "</rejected", "it is rejected", false},
+	{"<discarded", "</discarded", "it is rejected", false},
+	{"<ignored", "</ignored", "it is rejected", false},
+	{"<skipped", "</skipped", "it is rejected", false},
+	{"<cancelled", "</cancelled", "it is rejected", false},
+	{"<canceled", "</canceled", "it is rejected", false},
 	{"<<<<<<< ", ">>>>>>> ", "it is part of a merge conflict", false},
 	{"<?", "?>", "it is hidden", false},
 	{"<![cdata[", "]]>", "it is hidden", false},
 	{"{% comment", "endcomment", commentedOut, false},
 	{"%%", "%%", commentedOut, false},
+	{"=begin", "=end", commentedOut, false},
+	{ifZero, "#endif", commentedOut, false},
+	{"#|", "|#", commentedOut, false},
+	{"(*", "*)", commentedOut, false},
+	{"<%--", "--%>", commentedOut, false},
+	{"<#--", "-->", commentedOut, false},
 }
 
-// hidden is a part of a file in which nothing is a request.
+// ifZero begins what C leaves out.
+const ifZero = "#if 0"
+
+// hidden is a part of a file in which nothing is a request. It continues to the end of the
+// file, if nothing ends it: each record in it is refused, and the error names the line where
+// it begins.
 type hidden struct {
 	hider
-	line int // where it begins; 0 means that there is none
+	line  int // where it begins; 0 means that there is none
+	depth int // of conditions of C within it
 }
 
 // err returns the error of a record in it.
@@ -83,6 +106,10 @@ func (h *hidden) err() error {
 // whether the text begins the line.
 func (h *hidden) read(text []byte, line int, start bool) {
 	for i := 0; ; {
+		if h.line > 0 && h.open == ifZero {
+			h.readCondition(text)
+			return
+		}
 		if h.line > 0 {
 			n := indexFold(text[i:], h.end)
 			if n < 0 {
@@ -95,11 +122,31 @@ func (h *hidden) read(text []byte, line int, start bool) {
 		if n < 0 {
 			return
 		}
-		h.hider, h.line = found, line
+		h.hider, h.line, h.depth = found, line, 0
+		if found.open == ifZero {
+			return // it continues on the next line
+		}
 		i = n + len(found.open)
 		if found.open == "<!--" && (bytes.HasPrefix(text[i:], []byte(">")) || bytes.HasPrefix(text[i:], []byte("->"))) {
 			h.line = 0 // an empty comment
 		}
+	}
+}
+
+// readCondition continues through a line that C leaves out: a condition within it has an end
+// of its own.
+func (h *hidden) readCondition(text []byte) {
+	directive, ok := bytes.CutPrefix(bytes.TrimLeft(text, " \t"), []byte("#"))
+	if !ok {
+		return
+	}
+	switch directive = bytes.TrimLeft(directive, " \t"); {
+	case hasPrefixFold(directive, "if"):
+		h.depth++
+	case hasPrefixFold(directive, "endif") && h.depth > 0:
+		h.depth--
+	case hasPrefixFold(directive, "endif"), h.depth == 0 && hasPrefixFold(directive, "el"): // #else, #elif
+		h.line = 0
 	}
 }
 
@@ -110,9 +157,10 @@ func (h *hidden) paragraphEnd() {
 	}
 }
 
-// firstHider returns the first hider in text[from:] and its offset in text, or -1. Code
-// in backticks and what a backslash escapes are only text. start is whether the text begins a line: a hider that stands there continues through
-// empty lines, except that of struck-out text.
+// firstHider returns the first hider in text[from:] and its offset in text, or -1. Code in
+// backticks and what a backslash escapes are only text. start is whether the text begins a
+// line: a hider that stands there continues through empty lines, except that of struck-out
+// text.
 func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 	lead := -1
 	if start {
@@ -139,20 +187,10 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 			continue
 		}
 		for _, h := range hiders {
-			if i != lead && !h.anywhere || !hasPrefixFold(text[i:], h.open) {
-				continue
+			if h.begins(text[i:], i == lead) {
+				h.anywhere = h.anywhere && (i != lead || h.open[0] != '<')
+				return h, i
 			}
-			if after := i + len(h.open); isNameByte(text[after-1]) && after < len(text) && strings.IndexByte(" \t>/", text[after]) < 0 {
-				continue // another name, which begins like this one
-			}
-			if h.open == "%%" && i+2 < len(text) && isNameByte(text[i+2]) && !bytes.Contains(text[i+2:], []byte("%%")) {
-				continue // a command to a notebook, such as %%bash
-			}
-			if h.open == "~~" && i != lead && (i+2 == len(text) || text[i+2] == ' ') {
-				continue // what is struck through begins with a letter
-			}
-			h.anywhere = h.anywhere && (i != lead || h.open[0] != '<')
-			return h, i
 		}
 		if h, ok := hiddenElement(text[i:]); ok {
 			h.anywhere = i != lead
@@ -160,6 +198,34 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 		}
 	}
 	return hider{}, -1
+}
+
+// begins reports whether the hider opens at the beginning of a text. atStart is whether
+// that is the beginning of a line.
+func (h hider) begins(text []byte, atStart bool) bool {
+	if !atStart && !h.anywhere || !hasPrefixFold(text, h.open) {
+		return false
+	}
+	after := text[len(h.open):]
+	switch {
+	case len(after) == 0:
+		return h.open != "~~" || atStart
+	case isNameByte(h.open[len(h.open)-1]) && strings.IndexByte(" \t>/", after[0]) < 0: // another name, which begins like this one
+		return false
+	case h.open == "%%" && isNameByte(after[0]) && !bytes.Contains(after, []byte("%%")): // a command to a notebook, such as %%bash
+		return false
+	case h.open == ifZero && !isDirectiveEnd(after): // a sentence about one
+		return false
+	case h.open == "~~" && !atStart && after[0] == ' ': // what is struck through begins with a letter
+		return false
+	}
+	return true
+}
+
+// isDirectiveEnd reports whether the rest of a line may follow a condition of C.
+func isDirectiveEnd(rest []byte) bool {
+	rest = bytes.TrimSpace(rest)
+	return len(rest) == 0 || bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) || bytes.HasPrefix(rest, []byte("&&"))
 }
 
 // hiddenElement returns the hider of a start tag whose attributes hide its element.

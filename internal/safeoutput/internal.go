@@ -12,14 +12,17 @@ const (
 	KindCheckRun         Kind = "check-run"
 	KindStickyComment    Kind = "sticky-comment"
 	KindMinimiseComments Kind = "minimise-comments"
+	KindTickBoxes        Kind = "tick-boxes"
 )
 
 // internalItems returns one empty item of each internal kind.
-func internalItems() []Item { return []Item{&CheckRun{}, &StickyComment{}, &MinimiseComments{}} }
+func internalItems() []Item {
+	return []Item{&CheckRun{}, &StickyComment{}, &MinimiseComments{}, &TickBoxes{}}
+}
 
 // IsInternal reports whether only Airlock itself makes items of the kind.
 func IsInternal(kind Kind) bool {
-	return kind == KindCheckRun || kind == KindStickyComment || kind == KindMinimiseComments
+	return kind == KindCheckRun || kind == KindStickyComment || kind == KindMinimiseComments || kind == KindTickBoxes
 }
 
 // CheckRun shows a conclusion and annotations in a commit's list of checks.
@@ -69,6 +72,17 @@ type MinimiseComments struct {
 	// Keep are the complete stable names of what still applies, with or without a
 	// comment.
 	Keep []string `json:"keep"`
+	// Moved are those of Keep that are shown elsewhere now. Comments on them are hidden as
+	// well, with another note.
+	Moved []string `json:"moved,omitempty"`
+}
+
+// TickBoxes ticks boxes of the acceptance criteria in an issue's text, and changes nothing
+// else there.
+type TickBoxes struct {
+	Issue int `json:"issue"`
+	// Boxes are the digests of the criteria's texts: see tasklist.Digest.
+	Boxes []string `json:"boxes"`
 }
 
 // Kind implements Item.
@@ -79,6 +93,9 @@ func (*StickyComment) Kind() Kind { return KindStickyComment }
 
 // Kind implements Item.
 func (*MinimiseComments) Kind() Kind { return KindMinimiseComments }
+
+// Kind implements Item.
+func (*TickBoxes) Kind() Kind { return KindTickBoxes }
 
 // Texts implements Item.
 func (i *CheckRun) Texts() []Text {
@@ -95,6 +112,9 @@ func (i *StickyComment) Texts() []Text { return []Text{{"body", Body, &i.Body}} 
 
 // Texts implements Item. The names are not shown to people.
 func (i *MinimiseComments) Texts() []Text { return nil }
+
+// Texts implements Item. The digests are not shown to people.
+func (i *TickBoxes) Texts() []Text { return nil }
 
 // Clone returns a copy of an item. Cleaning the copy does not change the item,
 // which must not be nil.

@@ -53,7 +53,7 @@ func TestEncodeInternalKinds(t *testing.T) {
 	}
 }
 
-// TestCloneSharesNoText: cleaning a copy does not change the original.
+// TestCloneSharesNoText asserts that cleaning a copy does not change the original.
 func TestCloneSharesNoText(t *testing.T) {
 	items := append(ownItems(), &UpdateIssue{Title: ptr("t"), Body: ptr("b")}, &CreateIssue{Title: "t", Body: "b", Labels: []string{"l"}})
 	for _, it := range items {

@@ -3,6 +3,7 @@ package safeoutput
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -10,8 +11,8 @@ import (
 type Item interface {
 	// Kind returns the item's canonical kind.
 	Kind() Kind
-	// Texts returns every text that an agent wrote for people, so that the first door
-	// cleans all of them. A test asserts that none is missing.
+	// Texts returns every text of the item that people will read. The first door cleans
+	// these and no others; a test asserts that none is missing.
 	Texts() []Text
 }
 
@@ -27,16 +28,26 @@ const (
 	Literal                 // shown as it is, without mentions or links, such as texts in SARIF
 )
 
-// In each type below, Repo is the repository that the agent named, as owner/name or as its
-// name alone; "" if it named none. Policy denies any other than the workflow run's, so an
-// approved item has none.
-
 // Text is one text field of an item.
 type Text struct {
 	// Field is the field's name in JSON, with an index if it is a list: "labels[2]".
 	Field string
 	Mode  TextMode
 	Value *string
+}
+
+// In each type below, Repo is the repository that the agent named, as owner/name or as its
+// name alone; "" if it named none. Policy denies any other than the workflow run's, so an
+// approved item has none.
+
+// SameRepository reports whether name, as owner/name or as the name alone, is the repository
+// full, as owner/name. As on GitHub, the case of ASCII letters does not count.
+func SameRepository(name, full string) bool {
+	if !strings.Contains(name, "/") {
+		_, full, _ = strings.Cut(full, "/")
+	}
+	// Other letters that fold to ASCII ones, such as the Kelvin sign, take more bytes.
+	return len(name) == len(full) && strings.EqualFold(name, full)
 }
 
 // CreateIssue opens an issue.
@@ -64,7 +75,7 @@ type CreatePullRequest struct {
 	Title  string   `json:"title"`
 	Body   string   `json:"body"`
 	Branch string   `json:"branch,omitempty"`
-	Base   string   `json:"base,omitempty"` // the item is denied where it is another than the one that is used
+	Base   string   `json:"base,omitempty"` // the item is denied unless this is the base that is used anyway
 	Labels []string `json:"labels,omitempty"`
 	Draft  *bool    `json:"draft,omitempty"`
 	Repo   string   `json:"repo,omitempty"`
@@ -84,7 +95,7 @@ type UpdateIssue struct {
 	Status      *string `json:"status,omitempty"` // "open" or "closed"
 	Title       *string `json:"title,omitempty"`
 	Body        *string `json:"body,omitempty"`
-	Operation   string  `json:"operation,omitempty"` // what is done with Body; "" for the configured operation, in an approved item for replace
+	Operation   string  `json:"operation,omitempty"` // what is done with Body; "" is the configured operation, and replace in an approved item
 	IssueNumber int     `json:"issue_number,omitempty"`
 	Repo        string  `json:"repo,omitempty"`
 }
@@ -94,14 +105,14 @@ const (
 	OperationReplace       = "replace"
 	OperationAppend        = "append"
 	OperationPrepend       = "prepend"
-	OperationReplaceIsland = "replace-island" // replaces only what the same workflow's job wrote so
+	OperationReplaceIsland = "replace-island" // replaces only what the same job of the workflow wrote by this operation
 )
 
 // PushToBranch pushes the agent's changes to an existing branch.
 type PushToBranch struct {
 	Message           string `json:"message,omitempty"`
 	PullRequestNumber int    `json:"pull_request_number,omitempty"`
-	Branch            string `json:"branch,omitempty"` // the item is denied where it is another than the pull request's
+	Branch            string `json:"branch,omitempty"` // the item is denied unless this is the branch of the pull request
 	Repo              string `json:"repo,omitempty"`
 }
 

@@ -127,33 +127,19 @@ func (r *Reader) ReadBatch(b *Batch) error {
 	}
 	search := pos
 	for {
+		needsMore := false // to split what is at pos
 		if r.inDoc {
-			var more bool
-			pos, more = r.splitDocument(b, pos)
-			if search = pos; r.inDoc {
-				if !more || len(b.Lines) > 0 {
-					return r.completeBatch(b, pos)
-				}
-				pos = r.compact(b, pos)
-				if err := r.fillDouble(b); err != nil {
-					return err
-				}
-				continue
+			pos = r.splitDocument(b, pos)
+			search, needsMore = pos, r.inDoc
+		}
+		nl := -1
+		if !needsMore {
+			if nl = bytes.IndexByte(b.buf[search:], '\n'); nl >= 0 {
+				nl += search
+				needsMore = !r.splitLine(b, pos, nl)
 			}
 		}
-		if nl := bytes.IndexByte(b.buf[search:], '\n'); nl >= 0 {
-			nl += search
-			if !r.splitLine(b, pos, nl) {
-				if len(b.Lines) > 0 {
-					return r.completeBatch(b, pos)
-				}
-				pos = r.compact(b, pos)
-				search = pos
-				if err := r.fillDouble(b); err != nil {
-					return err
-				}
-				continue
-			}
+		if nl >= 0 && !needsMore {
 			pos, search = nl+1, nl+1
 			r.lineNo++
 			if len(b.Lines) >= batchLines {
@@ -161,7 +147,7 @@ func (r *Reader) ReadBatch(b *Batch) error {
 			}
 			continue
 		}
-		if r.eof {
+		if r.eof && !needsMore {
 			r.finish(b, pos)
 			return r.completeBatch(b, len(b.buf))
 		}
@@ -169,11 +155,18 @@ func (r *Reader) ReadBatch(b *Batch) error {
 			return r.completeBatch(b, pos)
 		}
 		pos = r.compact(b, pos)
-		if r.skipping || len(b.buf)-pos > r.maxLine+slack {
-			pos = r.skip(b)
+		var err error
+		if needsMore {
+			search = pos
+			err = r.fillDouble(b)
+		} else {
+			if r.skipping || len(b.buf)-pos > r.maxLine+slack {
+				pos = r.skip(b)
+			}
+			search = len(b.buf)
+			err = r.fill(b)
 		}
-		search = len(b.buf)
-		if err := r.fill(b); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -373,7 +366,7 @@ func (r *Reader) record(b *Batch, at, to int) {
 				r.text(b, at, to, object)
 				return
 			}
-			if r.code.diff && b.buf[at] == '-' {
+			if b.buf[at] == '-' && (r.code.diff || object == 1) { // a mark of a list has a blank after it
 				r.refuse(b, &NotRequestError{"it is removed in a diff"})
 				return
 			}

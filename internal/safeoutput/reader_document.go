@@ -15,9 +15,9 @@ type document struct {
 	errors  []string
 	unknown []string
 	lines   map[string]int // the line of each member's name, of at most maxNames
-	problem error          // the document's, see Reader.DocumentProblem
+	problem error          // why nothing in the document counts: see Reader.DocumentProblem
 
-	text     bool  // words stand before the next item, so it is not a request
+	text     bool  // there is text before the next item, which is then not a request
 	skipping bool  // a value is too long, and its rest is skipped
 	frame    frame // of that value
 }
@@ -106,9 +106,9 @@ func (d *document) name(raw []byte, line int) error {
 }
 
 // splitDocument splits the part of a document in b.buf[pos:]. It returns where it
-// stopped, and whether it needs more of the file to continue. At the document's end
-// it clears inDoc.
-func (r *Reader) splitDocument(b *Batch, pos int) (next int, more bool) {
+// stopped. At the document's end it clears inDoc; otherwise it needs more of the file to
+// continue, or the batch is full.
+func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
 	d := r.doc
 	for {
 		if d.skipping {
@@ -134,7 +134,7 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int, more bool) {
 			continue
 		}
 		if len(b.Lines) >= batchLines {
-			return pos, true
+			return pos
 		}
 		if pos == len(b.buf) {
 			if r.eof {
@@ -145,19 +145,19 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int, more bool) {
 				}
 				b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: err})
 			}
-			return pos, true
+			return pos
 		}
 		if d.step(b.buf[pos]) {
 			pos++
 			if d.state == docEnd {
 				r.inDoc = false
-				return pos, false
+				return pos
 			}
 			continue
 		}
 		n := valueEnd(b.buf[pos:], r.eof)
 		if n < 0 && !r.eof && len(b.buf)-pos <= r.maxLine {
-			return pos, true
+			return pos
 		}
 		if n < 0 {
 			n = len(b.buf) - pos
@@ -189,7 +189,8 @@ func (d *document) step(c byte) bool {
 	return true
 }
 
-// documentValue reads one complete value, or what is in its place.
+// documentValue reads one complete value, or what stands in place of one: a comment or text. A
+// value of the document itself changes its state; an item becomes a line of the batch.
 func (r *Reader) documentValue(b *Batch, from, to int) {
 	d, raw := r.doc, b.buf[from:to:to]
 	line := Line{No: r.lineNo, End: r.lineNo + bytes.Count(raw, []byte{'\n'})}

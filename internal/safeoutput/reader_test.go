@@ -114,7 +114,8 @@ func TestReaderFrames(t *testing.T) {
 }
 
 func TestReaderLimits(t *testing.T) {
-	long, longer := strings.Repeat("x", 5000), strings.Repeat("x", 20_000) // than maxLine; longer exceeds the slack, too
+	// Both are longer than a line may be; longer also exceeds what is read beyond the limit.
+	long, longer := strings.Repeat("x", 5000), strings.Repeat("x", 20_000)
 	tests := []struct{ name, in, want string }{
 		{"a line", `{"a":1}` + "\n" + `{"b":"` + long + `"}` + "\n" + `{"c":1}`, `1-1: {"a":1}|2-2! the line|3-3: {"c":1}`},
 		{"a longer line", `{"a":1}` + "\n" + `{"b":"` + longer + `"}` + "\n" + `{"c":1}`, `1-1: {"a":1}|2-2! the line|3-3: {"c":1}`},
@@ -270,6 +271,7 @@ func wantNoContent(t *testing.T, b []byte) {
 	}
 }
 
+// stepReader reads at most step bytes at a time.
 type stepReader struct {
 	b    []byte
 	step int

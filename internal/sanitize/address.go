@@ -16,13 +16,15 @@ type address struct {
 // programs link by themselves. found returns where to search next, at least one
 // byte further.
 func findAddresses(text string, found func(a address) (next int)) {
-	end := 0 // of the address that was found last
-	for i := 0; i < len(text); {
-		k := strings.IndexAny(text[i:], ":.")
-		if k < 0 {
+	var last addressEnds
+	for i := 0; ; {
+		k := i
+		for k < len(text) && contents[text[k]]&(hasColon|hasDot) == 0 {
+			k++
+		}
+		if k >= len(text) {
 			return
 		}
-		k += i
 		find := wwwAt
 		if text[k] == ':' {
 			find = schemeAt
@@ -32,8 +34,7 @@ func findAddresses(text string, found func(a address) (next int)) {
 			i = k + 1
 			continue
 		}
-		a.extend(text, end)
-		end = a.end
+		a.extend(text, &last)
 		i = max(found(a), k+1)
 	}
 }
@@ -112,26 +113,38 @@ func hasTopLevel(s string) bool {
 	return false
 }
 
+// addressEnds is where the address ends that was found last.
+type addressEnds struct {
+	stop int // where what may be its host ends
+	end  int
+}
+
 // extend sets the ends of the host and of the address: before white space or
-// markup. Punctuation and closing brackets at the end belong to the sentence. If
-// the path begins inside the address found before, which ends at known, both end
-// there.
-func (a *address) extend(text string, known int) {
+// markup. Punctuation and closing brackets at the end belong to the sentence. An
+// address that begins in the host of the last one ends where that does, and so does
+// one whose path begins inside the last one.
+func (a *address) extend(text string, last *addressEnds) {
+	if a.host <= last.stop {
+		last.end = max(a.host, last.end)
+		a.end, a.hostEnd = last.end, min(last.stop, last.end)
+		return
+	}
 	i := a.host
 	for i < len(text) && !endsAddress(text[i]) && !endsHost(text[i]) {
 		i++
 	}
-	a.hostEnd = i
+	last.stop = i
 	switch {
-	case i < known:
-		i = known
+	case i < last.end:
+		i = last.end
 	case i < len(text) && endsHost(text[i]):
 		i = pathEnd(text, i)
 	default:
 		i = trimEnd(text, a.host, i, ".,;:!?'*_~])\x02")
 	}
 	a.end = trimEnd(text, a.host, i, ".,;:!?'*_~]")
-	a.hostEnd = min(a.hostEnd, a.end)
+	a.hostEnd = min(last.stop, a.end)
+	last.end = a.end
 }
 
 // pathEnd returns the end of the path that begins at text[i].

@@ -177,6 +177,9 @@ const (
 	maxToken = 64
 	maxCite  = 120
 	maxMedia = 120
+	maxType  = 40 // the longest of schema.org has 37
+
+	freeNames = 512 // of all names together to which nothing leads, in a short body
 )
 
 // hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty
@@ -208,7 +211,7 @@ func (r attrRule) hasGrammar(value string) bool {
 		return len(value) <= maxMedia && allWords(words, attrWords[attrMedia])
 	case attrVocabulary:
 		_, name, ok := strings.Cut(value, "://schema.org/")
-		return ok && len(name) <= maxToken && isToken(name)
+		return ok && len(name) <= maxType && !strings.ContainsFunc(name, func(c rune) bool { return c >= utf8.RuneSelf || !isAlpha(byte(c)) })
 	case attrRelation, attrRole:
 		return len(value) <= maxToken && allWords(strings.Fields(value), attrWords[r])
 	}
@@ -257,8 +260,11 @@ func isLength(s string) bool {
 }
 
 // isLanguage reports whether s is a language with a script and a region at most, as
-// in "zh-Hant-TW".
+// in "zh-Hant-TW". The languages in which GitHub draws code are excluded.
 func isLanguage(s string) bool {
+	if strings.EqualFold(s, "math") || strings.EqualFold(s, "stl") {
+		return false
+	}
 	for i, part := range strings.FieldsFunc(s, func(r rune) bool { return r == '-' || r == '_' }) {
 		if len(part) > 4 || len(part) < 2 || i > 2 || strings.ContainsFunc(part, func(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) }) {
 			return false
@@ -310,6 +316,7 @@ func (p *pass) contentOf(name string, offset int) string {
 // from elsewhere may lead to it, but all such names together must be a small part of
 // the body.
 func (p *pass) mayName(name string) bool {
+	p.sections.names += len(name)
 	if p.anchorsKnown == nil {
 		p.anchorsKnown = make(map[string]bool)
 		for rest := p.src; ; {
@@ -326,9 +333,8 @@ func (p *pass) mayName(name string) bool {
 			}
 			rest = after
 		}
-		const free = 512
 		// In steps, so that the limit does not follow each removal.
-		p.namesLeft = free + 1<<bits.Len(uint(len(p.src)))/16
+		p.namesLeft = freeNames + 1<<bits.Len(uint(len(p.src)))/16
 	}
 	if p.anchorsKnown[name] {
 		return true

@@ -17,7 +17,9 @@ func (c runeClass) depends() bool {
 // isRightToLeft reports whether r belongs to a script that is written from right to
 // left.
 func isRightToLeft(r rune) bool {
-	if r < 0x590 {
+	// Outside of these ranges no character of the Basic Multilingual Plane is, the marks
+	// themselves left out.
+	if r < 0x590 || r >= 0x900 && r < 0xfb1d {
 		return false
 	}
 	properties, _ := bidi.LookupRune(r)
@@ -58,6 +60,10 @@ func (t *runeTable) stripBidi(s string, n *noter) string {
 		if k := strings.IndexByte(line, '\n'); k >= 0 {
 			line = line[:k]
 		}
+		if !mayHaveBidi(line) {
+			start += len(line) + 1
+			continue
+		}
 		isolates = matchIsolates(line, isolates[:0])
 		used, prev, next := 0, rune(-1), following{table: t, line: line}
 		marked := false // the controls around i have a mark already
@@ -95,6 +101,12 @@ func (t *runeTable) stripBidi(s string, n *noter) string {
 	n.addN(RuleCharacters, classBidi.detail(), removed)
 	b.WriteString(s[copied:])
 	return b.String()
+}
+
+// mayHaveBidi reports whether s may have a character that stripBidi judges: one of
+// those begins with these bytes in UTF-8.
+func mayHaveBidi(s string) bool {
+	return strings.Contains(s, "\xe2\x80") || strings.Contains(s, "\xe2\x81") || strings.Contains(s, "\xd8\x9c")
 }
 
 // isBidi reports whether stripBidi judges r.

@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -63,7 +62,8 @@ func (s *Sanitizer) cleanStart(text string, n *noter) string {
 // nothing to edit.
 func (s *Sanitizer) clean(text string, n *noter) string {
 	text = characters(text, n)
-	if !needsReading(text) {
+	calm := firstTrigger(text, 0, len(text))
+	if calm == len(text) {
 		return text
 	}
 	p, ok := s.passes.Get().(*pass)
@@ -71,21 +71,32 @@ func (s *Sanitizer) clean(text string, n *noter) string {
 		p = new(pass)
 	}
 	defer p.release()
+	p.readBody(s, text, calm)
 	for range maxRounds {
-		p.read(s, text)
 		if p.doc.TooDeep {
 			break
 		}
 		if len(p.edits) == 0 {
 			return text
 		}
+		p.settle()
+		quiet := !slices.ContainsFunc(p.edits, func(e edit) bool { return !e.quiet })
 		text = p.apply(text, n)
-		size := len(text)
+		p.sections.follow(p.edits, text)
 		if mayHaveMarks(text) {
+			size := len(text)
 			text = characters(text, n) // what they stood next to may be gone
+			quiet = quiet && len(text) == size
+			p.sections.list = p.sections.list[:0]
 		}
-		if p.active == 0 && len(text) == size || !needsReading(text) {
+		if quiet {
 			return text
+		}
+		if calm = firstTrigger(text, 0, len(text)); calm == len(text) {
+			return text
+		}
+		if s.noExcerpts || !p.readExcerpt(s, text) {
+			p.readBody(s, text, calm)
 		}
 	}
 	n.add(RuleCode, "unsettled")
@@ -100,14 +111,18 @@ func mayHaveMarks(text string) bool {
 }
 
 // needsReading reports whether a text contains anything that could act or hide
-// to some reader. It looks only at single bytes and their neighbours.
-func needsReading(s string) bool {
-	for i := 0; i < len(s); i++ {
+// to some reader.
+func needsReading(s string) bool { return firstTrigger(s, 0, len(s)) < len(s) }
+
+// firstTrigger returns the offset of the first byte of s[from:end] that may be a part of
+// anything that acts or hides, or end. It looks only at single bytes and their neighbours.
+func firstTrigger(s string, from, end int) int {
+	for i := from; i < end; i++ {
 		if trigger[s[i]] && triggers(s, i) {
-			return true
+			return i
 		}
 	}
-	return false
+	return end
 }
 
 // trigger marks the bytes that triggers has to look at.
@@ -154,7 +169,7 @@ func triggers(s string, i int) bool {
 	case '\\':
 		return next == '/'
 	case '/':
-		return isAlpha(next) && mayBeginLine(s, i)
+		return (isAlpha(next) || next == 0xe2 || next == 0xef || next == 0xf0) && mayBeginLine(s, i)
 	case 0xef:
 		return strings.HasPrefix(s[i:], wideSlash)
 	}
@@ -166,7 +181,23 @@ func triggers(s string, i int) bool {
 func isSpecialFence(line string) bool {
 	info := strings.TrimLeft(line, line[:1])
 	info = strings.TrimLeft(info[:min(len(info), maxInfo)], " \t")
-	return info != "" && info[0]|0x20 == 'm' || len(line) > maxInfo && strings.IndexByte(line[:maxInfo], '\n') < 0
+	return isDrawn(info) || len(line) > maxInfo && strings.IndexByte(line[:maxInfo], '\n') < 0
+}
+
+// isDrawn reports quickly whether an info string may begin with a language that GitHub
+// draws.
+func isDrawn(info string) bool {
+	if len(info) < len("stl") {
+		return false
+	}
+	switch info[0] | 0x20 {
+	case 'm':
+		return true
+	case 'g', 's', 't':
+		first := strings.ToLower(info[:len("stl")])
+		return first == "geo" || first == "stl" || first == "top"
+	}
+	return false
 }
 
 // mayBeginLine reports whether there may be only blanks and marks of containers
@@ -191,7 +222,10 @@ type pass struct {
 	s   *Sanitizer
 	src string
 	doc markdown.Document
+	// calm is a part of src that triggers nothing: what was looked through last.
+	calm span
 	plan
+	sections sections
 
 	// The state of the leaf or HTML block that is being read.
 	flat       flat
@@ -203,6 +237,7 @@ type pass struct {
 	labelStart int  // where the bracket of a footnote label begins
 	inHTML     bool // the block of HTML ends at an empty line
 	attrs      []markdown.Attribute
+	named      []string // the known attributes of the tag so far; far fewer than all can be
 	anchors    []openAnchor
 	squeezed   squeezed
 	judged     judged
@@ -210,6 +245,7 @@ type pass struct {
 
 	// The state of the body.
 	openTags  map[string][]bool // open elements by name: whether the start tag was made text
+	open      int               // how many there are in openTags
 	longTags  []span            // tags of several lines, in source order
 	longCodes []span            // code spans of several lines, in source order
 	imaged    bool              // there is an image
@@ -220,24 +256,26 @@ type pass struct {
 	// bytes of other names may stay.
 	anchorsKnown map[string]bool
 	namesLeft    int
+	defined      []judgedDefinition // those that links have led to so far, or nil
 	// Whether there are right-to-left characters, if knowsDirection.
 	rightToLeft, knowsDirection bool
 }
 
-// read scans src and collects the edits.
-func (p *pass) read(s *Sanitizer, src string) {
-	p.s, p.src = s, src
-	p.plan.reset()
+// read scans src, whose first bytes, as many as calm, trigger nothing, and collects the edits.
+func (p *pass) read(s *Sanitizer, src string, calm int) {
+	p.s, p.src, p.calm = s, src, span{0, calm}
+	p.plan.reset(len(src))
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
-	p.openTags, p.anchorsKnown, p.knowsDirection = nil, nil, false
+	p.openTags, p.open, p.anchorsKnown, p.defined, p.knowsDirection = nil, 0, nil, nil, false
 	p.small, p.imaged, p.closed, p.mentioned = [3]int{}, false, 0, nil
-	p.doc.Rescan(src)
+	p.doc.RescanWhere(src, p.mayAct)
 	if p.doc.TooDeep {
 		return
 	}
 	p.hiddenText()
 	for i := range p.doc.Blocks {
 		b := &p.doc.Blocks[i]
+		p.beginBlock(i)
 		switch b.Kind {
 		case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
 			if b.Hidden {
@@ -258,122 +296,18 @@ func (p *pass) read(s *Sanitizer, src string) {
 	p.commands()
 }
 
-// maxKept is the length of the largest buffers that are kept for the next text: those
-// that a megabyte of nothing but short marks needs.
-const maxKept = 1 << 20
+// maxKept is how many elements the largest buffers have that are kept for the next text:
+// those that a megabyte of nothing but short marks needs.
+const maxKept = 5 << 18
 
 // release returns the pass for the next text, without what it refers to.
 func (p *pass) release() {
 	s := p.s
-	if s == nil || cap(p.edits) > maxKept || cap(p.flat.text) > maxKept || cap(p.doc.Inlines) > maxKept {
+	if s == nil || cap(p.edits) > maxKept || cap(p.flat.text) > len("&lt;")*maxKept || cap(p.doc.Inlines) > maxKept {
 		return
 	}
-	p.plan.reset()
-	p.s, p.src, p.openTags, p.anchorsKnown = nil, "", nil, nil
-	p.judged = judged{}
+	p.plan.reset(0)
+	p.s, p.src, p.openTags, p.anchorsKnown, p.defined = nil, "", nil, nil, nil
 	p.doc.Rescan("")
 	s.passes.Put(p)
-}
-
-// edit replaces a range of the source.
-type edit struct {
-	start, end int32
-	note       int32 // index of the note that counts it, -1 for none
-	text       string
-}
-
-// plan is a list of edits with their notes.
-type plan struct {
-	edits []edit
-	notes []Note // apply counts them
-
-	// active counts the edits after which the text may be read in another way. After
-	// the others, which are quiet, there is nothing more to edit.
-	active int
-	quiet  int // quiet edits in the current leaf or HTML block
-}
-
-func (l *plan) reset() {
-	clear(l.edits)
-	clear(l.notes)
-	l.edits, l.notes = l.edits[:0], l.notes[:0]
-	l.active, l.quiet = 0, 0
-}
-
-// quietEdit is edit for what only makes text inert that stays text, and is found inert
-// by the next reading.
-func (l *plan) quietEdit(start, end int, text, rule, detail string) {
-	l.edit(start, end, text, rule, detail)
-	l.active--
-	l.quiet++
-}
-
-// endLeaf ends the current leaf or HTML block. Its quiet edits are so only in simple
-// text.
-func (l *plan) endLeaf(simple bool) {
-	if !simple {
-		l.active += l.quiet
-	}
-	l.quiet = 0
-}
-
-// edit replaces src[start:end] by text and notes it, unless rule is empty. The
-// detail is copied, because it may be part of a buffer.
-func (l *plan) edit(start, end int, text, rule, detail string) {
-	note := -1
-	if rule != "" {
-		note = l.noteFor(rule, detail)
-	}
-	if n := len(l.edits); n == cap(l.edits) && n > 1000 {
-		l.edits = slices.Grow(l.edits, 3*n) // such a text will need many
-	}
-	l.active++
-	l.edits = append(l.edits, edit{start: int32(start), end: int32(end), text: text, note: int32(note)})
-}
-
-// noteFor returns the index of the note about a rule and detail. Of the last few notes
-// none is repeated.
-func (l *plan) noteFor(rule, detail string) int {
-	const few = 8
-	for i := len(l.notes) - 1; i >= max(0, len(l.notes)-few); i-- {
-		if n := &l.notes[i]; n.Rule == rule && n.Detail == detail {
-			return i
-		}
-	}
-	l.notes = append(l.notes, Note{Rule: rule, Detail: strings.Clone(detail)})
-	return len(l.notes) - 1
-}
-
-// insert inserts text at an offset, without a note.
-func (l *plan) insert(offset int, text string) { l.edit(offset, offset, text, "", "") }
-
-// apply applies the edits in source order. Of two that overlap the first wins;
-// the next round finds the other one again, if it is still needed.
-func (l *plan) apply(src string, n *noter) string {
-	order := func(a, b edit) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
-	}
-	if !slices.IsSortedFunc(l.edits, order) {
-		slices.SortStableFunc(l.edits, order)
-	}
-	var b strings.Builder
-	b.Grow(len(src) + 8*len(l.edits))
-	last, applied := int32(0), edit{start: -1}
-	for _, e := range l.edits {
-		if e.start < last || e.start == applied.start && e.end == applied.end && e.text == applied.text {
-			l.active++ // the next reading has to look at it
-			continue
-		}
-		b.WriteString(src[last:e.start])
-		b.WriteString(e.text)
-		last, applied = e.end, e
-		if e.note >= 0 {
-			l.notes[e.note].Count++
-		}
-	}
-	b.WriteString(src[last:])
-	for i := range l.notes {
-		n.addN(l.notes[i].Rule, l.notes[i].Detail, l.notes[i].Count)
-	}
-	return b.String()
 }

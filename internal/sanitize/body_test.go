@@ -14,8 +14,8 @@ func TestBody(t *testing.T) {
 	s := mustNew(t, Config{AllowedMentions: []string{"hubot"}, AllowedDomains: []string{"example.org"}})
 	for _, tt := range []struct{ name, in, want string }{
 		{"mention", "Hi @octocat and @hubot", "Hi @&#8203;octocat and @hubot"},
-		{"mention behind an escape", `\@octocat`, `\@&#8203;octocat`},
-		{"mention behind an entity", "&#64;octocat", "&#64;&#8203;octocat"},
+		{"mention after an escape", `\@octocat`, `\@&#8203;octocat`},
+		{"mention after an entity", "&#64;octocat", "&#64;&#8203;octocat"},
 		{"mention at a node boundary", "**a**@octocat `b`@octocat", "**a**@&#8203;octocat `b`@&#8203;octocat"},
 		{"allowed mention that goes on", "@hu**bot** @hubot**x**", "@&#8203;hu**bot** @&#8203;hubot**x**"},
 		{"e-mail", "jane@example.com <jane@example.com>", "jane@example.com <jane@example.com>"},
@@ -59,7 +59,7 @@ func TestBody(t *testing.T) {
 		{"denied HTML image", `<img src="//evil.example/x.png" alt="a*b*">`, "a&#42;b&#42; (evil.example/redacted)"},
 		{"denied bare address", "see https://evil.example/x?y=1.", "see (evil.example/redacted)."},
 		{"www", "www.evil.example", "(evil.example/redacted)"},
-		{"note is no link", "[a]<https://evil.example>", "[a] (evil.example/redacted)"},
+		{"note is not a link", "[a]<https://evil.example>", "[a] (evil.example/redacted)"},
 		{"link text stays text", "[- a](https://evil.example)", `\- a (evil.example/redacted)`},
 		{"link title", `[a](https://github.com "hidden")`, "[a](https://github.com )"},
 		{"unused definition", "a\n\n[x]: https://github.com", "a\n\n"},
@@ -68,7 +68,7 @@ func TestBody(t *testing.T) {
 		{"command before punctuation", "/deploy! /x\n/deploy.\n/deploy:x\n/deploy@bot\n/deploy(x)", "&#47;deploy! /x\n&#47;deploy.\n&#47;deploy:x\n&#47;deploy@bot\n&#47;deploy(x)"},
 		{"command that looks like a path", "/deploy/prod\n- /usr/bin", "&#47;deploy/prod\n- /usr/bin"},
 		{"escaped command", "\\/deploy\n> \\/deploy!", "&#47;deploy\n> &#47;deploy!"},
-		{"command behind a full-width slash", "\uff0fdeploy", "&#65295;deploy"},
+		{"command after a full-width slash", "\uff0fdeploy", "&#65295;deploy"},
 		{"line separators", "a\u2028/deploy", "a /deploy"},
 		{"command in a code span", "`a\n/deploy b`", "`a /deploy b`"},
 		{"command in a code block", "```\n/deploy\n```", "```\n/deploy\n```"},
@@ -76,7 +76,7 @@ func TestBody(t *testing.T) {
 		{"marks as references", "a &rlm;b&#8206;! &#x2067;c&#x2069;", "a b! c"},
 		{"marks as references in Hebrew", "\u05e9\u05dc &rlm;C++&lrm;&lrm; \u05d0&rlm;\u05d1", "\u05e9\u05dc &rlm;C++&lrm; \u05d0\u05d1"},
 		{"text in another order", "<bdo dir=\"rtl\">a</bdo>", "&lt;bdo dir=\"rtl\">a&lt;/bdo>"},
-		{"table cell is no code", "| `a | @octocat | b` |\n|---|---|---|\n", "| `a | @&#8203;octocat | b` |\n|---|---|---|\n"},
+		{"table cell is not code", "| `a | @octocat | b` |\n|---|---|---|\n", "| `a | @&#8203;octocat | b` |\n|---|---|---|\n"},
 		{"address with a backtick", "https://github.com/`a @octocat b`", "<https://github.com/`a> @&#8203;octocat b\\`"},
 		{"deep nesting", strings.Repeat("> ", 200) + "@octocat", "```\n" + strings.Repeat("> ", 200) + "@octocat\n```"},
 	} {

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -41,6 +42,15 @@ func characters(s string, n *noter) string {
 // remove, or -1. context means that what surrounds it decides.
 func (t *runeTable) firstDirty(s string) (at int, context bool) {
 	for i := 0; i < len(s); {
+		for i+8 <= len(s) {
+			n := printable(s[i : i+8])
+			if i += n; n < 8 {
+				break
+			}
+		}
+		if i == len(s) {
+			break
+		}
 		lead := t.lead[s[i]]
 		if lead == leadPlain {
 			i++
@@ -70,6 +80,18 @@ func (t *runeTable) firstDirty(s string) (at int, context bool) {
 		i += size
 	}
 	return -1, false
+}
+
+// printable returns how many of the eight bytes of s, from the first one on, are printable
+// ASCII. It looks at all of them together.
+func printable(s string) int {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	// The high bit of a byte is set from 0x80 on, after adding 1 from 0x7f on, and after
+	// subtracting 0x20 up to 0x1f. Only a byte that is not printable carries or borrows.
+	return bits.TrailingZeros64((word|(word+each)|(word-0x20*each))&high) / 8
 }
 
 // stripUnconditional removes what is wrong everywhere.

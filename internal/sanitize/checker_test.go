@@ -52,7 +52,7 @@ var (
 	anyScheme   = regexp.MustCompile(`(?i)^[\x00-\x20]*[a-z][a-z0-9+.\t\r\n-]*:`)
 	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\r\n]*[/\\]`)
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
-	commandLine = regexp.MustCompile(`(?m)(?:^|[\x{2028}\x{2029}])[\s\p{Z}>]*(?:[-+*] +|[0-9]+[.)] +)*\\?[/\x{ff0f}][A-Za-z][A-Za-z0-9_-]*[^\s\p{Z}]*`)
+	commandLine = regexp.MustCompile(`(?m)(?:^|[\x{2028}\x{2029}])[\s\p{Z}>]*(?:[-+*] +(?:\[[ xX]\] +)?|[0-9]+[.)] +)*(\\?[/\x{ff0f}][A-Za-z\x{ff21}-\x{ff5a}\x{24b6}-\x{24e9}\x{1d400}-\x{1d6a3}][A-Za-z0-9_-]*[^\s\p{Z}]*)`)
 	plainPath   = regexp.MustCompile(`^\\?/(?:etc|lib|opt|proc|sys|tmp|usr|var)\b|^\\?/(?:api|bin|dev|home|src|users|v1)/`)
 	tableTag    = regexp.MustCompile(`(?i)</?t(?:able|body|foot|head|[dhr])\b`) // moves text to where it has other neighbours
 	// plainAttribute is what attributes may say that no reader sees: numbers, single
@@ -94,23 +94,24 @@ func (c checker) problems(source, rendered string) []string {
 	if c.canary != "" && strings.Contains(source, c.canary) && !strings.Contains(w.visible.String(), c.canary) {
 		w.report("hidden text: " + c.canary)
 	}
-	for _, line := range commandLine.FindAllString(source, -1) {
-		word := strings.Fields(strings.TrimLeft(line, " \t\n>-+*.)0123456789\u00a0\u3000\u2003"))
-		if len(word) > 0 && !strings.Contains(w.code.String(), word[0]) && plainPath.FindStringIndex(word[0]) == nil {
-			w.report("command: " + line)
+	for _, line := range commandLine.FindAllStringSubmatch(source, -1) {
+		if word := line[1]; !strings.Contains(w.code.String(), word) && plainPath.FindStringIndex(word) == nil {
+			w.report("command: " + word)
 		}
 	}
 	slices.Sort(w.found)
 	return w.found
 }
 
+// walker walks through rendered HTML for a checker. In the joined texts \x04 stands for a link to
+// an issue, and \x05 for code or an address that is its own link.
 type walker struct {
 	found   []string
 	seen    map[string]bool
-	squash  strings.Builder // texts of one block joined
-	whole   strings.Builder // texts of all blocks joined
-	visible strings.Builder
-	code    strings.Builder
+	squash  strings.Builder   // the joined texts of one block
+	whole   strings.Builder   // the joined texts of all blocks
+	visible strings.Builder   // what a reader sees, code included
+	code    strings.Builder   // the contents of pre elements
 	ours    *strings.Replacer // removes what may stand in a result
 	rawCode bool              // the source has code elements of its own, which are HTML and not code
 }

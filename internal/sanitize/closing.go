@@ -83,7 +83,7 @@ func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 // to ASCII (the long s, the ligature fi) are folded.
 func (q *squeezed) fill(text string, squeeze bool) {
 	q.text = q.text[:0]
-	q.from.reset()
+	q.from.reset(0, len(text))
 	from := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -265,6 +265,9 @@ func issueURLAt(b []byte, i int) (start int, ok bool) {
 // isIssueURL reports whether an address is that of an issue, pull request or
 // discussion.
 func isIssueURL(address string) bool {
+	if address == "" || address[0]|0x20 != 'h' {
+		return false
+	}
 	scheme, rest := splitScheme(address)
 	rest, ok := strings.CutPrefix(rest, "//")
 	if !ok || scheme != "https" && scheme != "http" {

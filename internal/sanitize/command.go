@@ -21,17 +21,45 @@ func commandAt(s string) int {
 	if strings.HasPrefix(s, wideSlash) {
 		slash = len(wideSlash)
 	}
-	if len(s) <= slash || !isAlpha(s[slash]) {
+	if len(s) <= slash {
 		return 0
 	}
-	k := slash + 1
-	for k < len(s) && isNameByte(s[k]) {
-		k++
+	k := slash
+	for k < len(s) {
+		if k > slash && isNameByte(s[k]) || isAlpha(s[k]) {
+			k++
+			continue
+		}
+		size := foldedLetter(s[k:])
+		if size == 0 {
+			break
+		}
+		k += size
+	}
+	if k == slash {
+		return 0
 	}
 	if name := s[slash:k]; isSystemDirectory(name) || k+1 < len(s) && s[k] == '/' && s[k+1] > ' ' && beginsPaths(name) {
 		return 0
 	}
 	return k
+}
+
+// foldedLetter returns the length of the letter at the start of s that bots which
+// normalize a text (NFKC) read as one of ASCII: full-width, circled or mathematical. It
+// is 0 for others.
+func foldedLetter(s string) int {
+	if s[0] < utf8.RuneSelf {
+		return 0
+	}
+	switch r, size := utf8.DecodeRuneInString(s); {
+	case r >= 0xff21 && r <= 0xff3a, r >= 0xff41 && r <= 0xff5a, // full-width
+		r >= 0x24b6 && r <= 0x24e9,   // circled
+		r >= 0x1d400 && r <= 0x1d6a3, // mathematical
+		r >= 0x2100 && r <= 0x2149:   // letterlike, most of them mathematical as well
+		return size
+	}
+	return 0
 }
 
 // isSystemDirectory reports whether a name stands for a directory of Unix wherever it
@@ -66,17 +94,16 @@ func findCommands(src string, found func(start, slash, end int)) {
 	slash, wide := -1, -1
 	for k := 0; ; k++ {
 		if slash < k {
-			if slash = k + strings.IndexByte(src[k:], '/'); slash < k {
-				slash = len(src)
-			}
+			slash = indexFrom(src, "/", k)
 		}
 		if wide < k {
-			if wide = k + strings.Index(src[k:], wideSlash); wide < k {
-				wide = len(src)
-			}
+			wide = indexFrom(src, wideSlash, k)
 		}
 		if k = min(slash, wide); k == len(src) {
 			return
+		}
+		if k > 0 && inSentence[src[k-1]] {
+			continue
 		}
 		if size := commandAt(src[k:]); size > 0 {
 			start := k
@@ -90,8 +117,25 @@ func findCommands(src string, found func(start, slash, end int)) {
 	}
 }
 
-// beginsLine reports whether there are only blanks, quote marks and list marks
-// between the start of the line and k. It reads back to the first other byte, so
+// indexFrom returns the index of the first part in s from k on, len(s) if there is none.
+func indexFrom(s, part string, k int) int {
+	if i := strings.Index(s[k:], part); i >= 0 {
+		return k + i
+	}
+	return len(s)
+}
+
+// inSentence marks the bytes that cannot be before a command, those of most addresses
+// and paths among them.
+var inSentence = func() (marked [256]bool) {
+	for c := byte('!'); c < 0x7f; c++ {
+		marked[c] = strings.IndexByte(`\>-+*.)`, c) < 0
+	}
+	return marked
+}()
+
+// beginsLine reports whether there are only blanks, quote marks, list marks and boxes of
+// tasks between the start of the line and k. It reads back to the first other byte, so
 // it reads no byte for two commands.
 func beginsLine(src string, k int) bool {
 	for k > 0 {
@@ -101,6 +145,12 @@ func beginsLine(src string, k int) bool {
 			return true
 		case c == ' ', c == '\t', c == '>', c == '-', c == '+', c == '*':
 			k--
+			continue
+		case c == ']': // the box of a task
+			if k < 4 || src[k-3] != '[' || src[k-4] != ' ' || strings.IndexByte(" xX", src[k-2]) < 0 {
+				return false
+			}
+			k -= 3
 			continue
 		case c == '.' || c == ')':
 			j := k - 1
@@ -127,7 +177,6 @@ func beginsLine(src string, k int) bool {
 // commands makes the commands inert that begin a line outside of code blocks.
 func (p *pass) commands() {
 	blocks, tags, codes := p.doc.Blocks, p.longTags, p.longCodes
-	p.quiet = 0
 	findCommands(p.src, func(start, slash, end int) {
 		for len(blocks) > 0 && !leafEndsAfter(&blocks[0], start) {
 			blocks = blocks[1:]

@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
 // The bytes of a flat text that stand for what is not text. The character rules
@@ -43,7 +45,13 @@ type flat struct {
 	refs []strayRef
 	// links are the ranges of text that link by themselves. Nothing can be
 	// inserted into these addresses.
-	links []span
+	links []flatLink
+}
+
+// flatLink is an address in a flat text that links by itself.
+type flatLink struct {
+	span
+	isURL bool // and not an e-mail address
 }
 
 // strayRef is a character reference for a joiner, selector or the like, which
@@ -54,9 +62,10 @@ type strayRef struct {
 	r          rune
 }
 
-func (f *flat) reset() {
-	f.text, f.refs, f.links = f.text[:0], f.refs[:0], f.links[:0]
-	f.pos.reset()
+// reset begins the text of a leaf or HTML block between two source offsets.
+func (f *flat) reset(first, end int) {
+	f.text, f.refs, f.links = slices.Grow(f.text[:0], end-first), f.refs[:0], f.links[:0]
+	f.pos.reset(first, end)
 }
 
 // addText appends literal source text that begins at a source offset.
@@ -127,16 +136,16 @@ func (f *flat) addLink(text string, offset, start, end int) {
 	f.addMark(markTag, start)
 	from := len(f.text)
 	f.addText(text, offset)
-	f.links = append(f.links, span{from, len(f.text)})
+	f.links = append(f.links, flatLink{span{from, len(f.text)}, strings.Contains(text, "://") || hasWWW(text)})
 	f.addMark(markTag, end)
 }
 
 // linkAt returns the address that links by itself around offset k of the flat
 // text.
-func (f *flat) linkAt(k int) (link span, ok bool) {
+func (f *flat) linkAt(k int) (link flatLink, ok bool) {
 	i := sort.Search(len(f.links), func(i int) bool { return f.links[i].end > k })
 	if i == len(f.links) || f.links[i].start > k {
-		return span{}, false
+		return flatLink{}, false
 	}
 	return f.links[i], true
 }
@@ -146,11 +155,10 @@ func (f *flat) inLink(k int) bool {
 	return ok
 }
 
-// inURL reports whether k lies inside such an address that is a URL and not an
-// e-mail address.
-func (f *flat) inURL(k int, text string) bool {
+// inURL reports whether k lies inside such an address that is a URL.
+func (f *flat) inURL(k int) bool {
 	link, ok := f.linkAt(k)
-	return ok && (strings.Contains(text[link.start:link.end], "://") || hasWWW(text[link.start:]))
+	return ok && link.isURL
 }
 
 // addLines appends literal text line by line, because each line may have a place
@@ -187,7 +195,7 @@ func (f *flat) addHTML(text string, first int, source func(int) int, drop func(s
 		}
 		decoded, size := browserEntity(text[k:])
 		if size == 0 {
-			f.addMark('&', source(first+k))
+			f.addText(text[k:k+1], source(first+k))
 			k++
 			continue
 		}
@@ -203,6 +211,8 @@ func (f *flat) addHTML(text string, first int, source func(int) int, drop func(s
 // was made, run by run.
 type offsets struct {
 	runs []run
+	// The text is made from what lies between these offsets.
+	first, end int
 }
 
 // run maps the bytes of the derived text from start on. If literal, each has its
@@ -212,17 +222,15 @@ type run struct {
 	literal       bool
 }
 
-func (o *offsets) reset() { o.runs = o.runs[:0] }
+// reset begins a text that is made from what lies between two offsets.
+func (o *offsets) reset(first, end int) { o.runs, o.first, o.end = o.runs[:0], first, end }
 
 // add begins a run. A literal run that continues the one before is joined with it.
 func (o *offsets) add(start, source int, literal bool) {
 	if n := len(o.runs); n > 0 && literal && o.runs[n-1].literal && int(o.runs[n-1].source)+start-int(o.runs[n-1].start) == source {
 		return
 	}
-	if n := len(o.runs); n == cap(o.runs) && n > 1000 {
-		o.runs = slices.Grow(o.runs, 3*n) // such a text will need many
-	}
-	o.runs = append(o.runs, run{int32(start), int32(source), literal})
+	o.runs = append(markdown.Grown(o.runs, source-o.first, o.end-o.first), run{int32(start), int32(source), literal})
 }
 
 // source returns the source offset of the byte at offset k.

@@ -22,8 +22,8 @@ func seeds(f *testing.F) {
 // cmark-gfm takes seconds, which looks like a hang to the fuzzer.
 const maxFuzzed = 8 << 10
 
-// FuzzBody asserts every property of a body for any bytes: inert in what both
-// renderers make of it, idempotent, valid UTF-8.
+// FuzzBody asserts every property of a cleaned body for any bytes: it is inert in both
+// renderers, idempotent and valid UTF-8.
 func FuzzBody(f *testing.F) {
 	seeds(f)
 	s := mustNew(f, corpusConfig())
@@ -32,8 +32,8 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzJoined does so for documents that are joined of hostile fragments, as the
-// fuzzer chooses.
+// FuzzJoined asserts these properties for documents that the fuzzer joins from hostile
+// fragments.
 func FuzzJoined(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 30 {

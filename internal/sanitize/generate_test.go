@@ -31,6 +31,50 @@ func fragments() []string {
 	}
 }
 
+// denied are links and images that are replaced by their text, often without a second
+// reading of what is around them.
+func denied() []string {
+	return []string{
+		"[the docs](https://evil.example/a_b?c=d&e#f)", "![A badge2](https://evil.example/*i*.svg)", "[well-known](//evil.example 'a title')", "[GH-12](https://evil.example)",
+		"[![A badge](https://evil.example/i.png?a_b)](https://evil.example/~x_)", "[![build](https://evil.example/i)](https://github.com/a/b)", "[![a](https://github.com/i)](https://evil.example)",
+		"[![a](https://evil.example)b](https://evil.example)", "[x](https://evil.example)", "[fixes](https://evil.example)", "![www](https://evil.example)", "![a](https://evil.example \"`\")",
+		"[a|b](https://evil.example)", "[a](https://evil.example/|)", "[http](https://evil.example)", "[1 a](https://evil.example)",
+		"[octocat](https://evil.example)", "[evil](https://evil.example)", "[*a](https://evil.example)", "[a $x](https://evil.example)", "[a](https://evil.example/$)", "[1.](https://evil.example)", "[- a](https://evil.example)", "[/deploy](https://evil.example)", "[@octocat](https://evil.example)",
+		"[](u https://evil.example)", "[b](<u> https://evil.example/x", "[www.evil.example](https://github.com/a)", "[a <b](https://evil.example)", "[`a`](https://evil.example)", "[a\\](https://evil.example)", "![/deploy now](https://evil.example/i)", "![![a](https://evil.example)](https://evil.example)",
+	}
+}
+
+// TestGeneratedLinks cleans denied links among hostile fragments: whatever is cut and not
+// read again, the result is its own result.
+func TestGeneratedLinks(t *testing.T) {
+	rounds := 5_000
+	if testing.Short() {
+		rounds = 500
+	}
+	s, limited := mustNew(t, corpusConfig()), mustNew(t, Config{References: []string{"repo"}, MaxMentions: 1})
+	links, words := denied(), fragments()
+	around := []string{" ", " ", "\n", "\n\n", "", ".", ", ", ": ", "**", "- ", "# ", "| ", " |"}
+	for seed := range rounds {
+		r := rand.New(rand.NewPCG(uint64(seed), 11))
+		var b strings.Builder
+		for range 1 + r.IntN(8) {
+			if r.IntN(2) == 0 {
+				b.WriteString(words[r.IntN(len(words))])
+			}
+			b.WriteString(around[r.IntN(len(around))] + links[r.IntN(len(links))] + around[r.IntN(len(around))])
+		}
+		for _, s := range []*Sanitizer{s, limited} {
+			out, _ := s.Body(b.String())
+			if again, _ := s.Body(out); again != out {
+				t.Fatalf("not idempotent:\n in    %q\n out   %q\n again %q", b.String(), out, again)
+			}
+		}
+		if seed%20 == 0 && !sound(t, s, b.String()) {
+			return
+		}
+	}
+}
+
 // generate joins n fragments.
 func generate(r *rand.Rand, n int) string {
 	words := fragments()

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -19,7 +20,7 @@ func (p *pass) htmlBlock(i int) {
 		return
 	}
 	first := len(p.edits)
-	p.flat.reset()
+	p.flat.reset(b.Start, b.End)
 	p.anchors = p.anchors[:0]
 	p.inHTML = b.Data >= 6
 	if len(pieces) == 1 && pieces[0].Pad == 0 {
@@ -121,7 +122,7 @@ func (p *pass) html(text string, source func(int) int) {
 		case k+1 < len(text) && (text[k+1] == '!' || text[k+1] == '?' || text[k+1] == '/'):
 			p.show(source(k), "declaration")
 		}
-		p.flat.addMark('<', source(k))
+		p.flat.addText(text[k:k+1], source(k))
 		k++
 	}
 }
@@ -169,6 +170,7 @@ func (p *pass) tag(t *markdown.Tag, source func(int) int) bool {
 		return p.opened(t.Name, false)
 	}
 	edits := len(p.edits)
+	p.named = p.named[:0]
 	for i := range t.Attributes {
 		if v := p.attribute(t, i, start-t.Start); !v.allowed {
 			p.edits = p.edits[:edits]
@@ -199,9 +201,10 @@ func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 		return verdict{allowed: true}
 	}
 	rule := ruleOf(t.Name, a.Name)
-	if rule == attrUnknown || slices.ContainsFunc(t.Attributes[:i], func(other markdown.Attribute) bool { return other.Name == a.Name }) {
+	if rule == attrUnknown || slices.Contains(p.named, a.Name) {
 		return drop(RuleHTML, "attribute")
 	}
+	p.named = append(p.named, a.Name)
 	value := decodeHTML(a.Value)
 	if hasStray(value) {
 		return drop(RuleCharacters, "invisible")
@@ -242,18 +245,22 @@ func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 	return verdict{allowed: true}
 }
 
-// isTiny reports whether an image is so small that nobody sees it.
+// isTiny reports whether an image is so small that nobody sees it. Browsers know no unit
+// in these attributes but the percent sign, and ignore what follows a number.
 func isTiny(t *markdown.Tag) bool {
-	const visible = 8 // pixels
 	for i := range t.Attributes {
 		a := &t.Attributes[i]
 		if a.Name != "width" && a.Name != "height" {
 			continue
 		}
-		value := strings.TrimSpace(decodeHTML(a.Value))
-		unit := strings.TrimLeft(value, "0123456789.")
-		n, err := strconv.ParseFloat(value[:len(value)-len(unit)], 64)
-		if err == nil && (n == 0 || n < visible && (unit == "" || unit == "px")) {
+		value := strings.TrimLeft(strings.TrimSpace(decodeHTML(a.Value)), "+")
+		rest := strings.TrimLeft(value, "0123456789.")
+		visible := 8.0 // pixels
+		if strings.HasPrefix(rest, "%") {
+			visible = 2 // percent
+		}
+		n, err := strconv.ParseFloat(value[:len(value)-len(rest)], 64)
+		if err == nil && n < visible {
 			return true
 		}
 	}
@@ -308,6 +315,7 @@ func (p *pass) opened(name string, shown bool) bool {
 			p.openTags = make(map[string][]bool)
 		}
 		p.openTags[name] = append(p.openTags[name], shown)
+		p.open++
 	}
 	return !shown
 }
@@ -317,6 +325,7 @@ func (p *pass) endTag(t *markdown.Tag, start, end int) bool {
 	if open := p.openTags[t.Name]; len(open) > 0 {
 		shown = shown || open[len(open)-1]
 		p.openTags[t.Name] = open[:len(open)-1]
+		p.open--
 	}
 	if shown {
 		p.show(start, t.Name)
@@ -393,11 +402,20 @@ func literalText(s string) string {
 
 // reference writes c as a character reference.
 func reference(c rune) string {
-	if c == '/' { // of every command
-		return "&#47;"
+	if c < utf8.RuneSelf {
+		return asciiReferences()[c]
 	}
 	return "&#" + strconv.Itoa(int(c)) + ";"
 }
+
+// asciiReferences are the references to ASCII, so that they are not allocated for each edit.
+var asciiReferences = sync.OnceValue(func() []string {
+	all := make([]string, utf8.RuneSelf)
+	for c := range all {
+		all[c] = "&#" + strconv.Itoa(c) + ";"
+	}
+	return all
+})
 
 // safeElement reports whether an element stays. The list is that of GitHub's published
 // HTML pipeline, without bdo, which shows text in another order than it is read.

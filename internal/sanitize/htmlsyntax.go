@@ -112,4 +112,7 @@ func decodeHTML(s string) string {
 }
 
 // hasStray reports whether the character rules would change s.
-func hasStray(s string) bool { return characters(s, &noter{}) != s }
+func hasStray(s string) bool {
+	at, _ := runeClasses().firstDirty(s)
+	return at >= 0 && characters(s, &noter{}) != s
+}

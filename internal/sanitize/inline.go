@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 // leaf reads a paragraph, heading or table cell.
 func (p *pass) leaf(b *markdown.Block) {
 	nodes := p.doc.InlinesOf(b)
-	if len(nodes) == 0 || !p.mayAct(b) {
+	if len(nodes) == 0 || !p.mayLink(nodes) && !p.mayAct(b) {
 		return
 	}
 	p.simple, p.cut = len(p.doc.Definitions) == 0 && len(p.doc.Footnotes) == 0, false
@@ -22,7 +23,7 @@ func (p *pass) leaf(b *markdown.Block) {
 // inlines reads the inline nodes of a leaf.
 func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 	f := &p.flat
-	f.reset()
+	f.reset(b.Start, b.End)
 	p.anchors, p.images = p.anchors[:0], 0
 	ticks, first := false, len(p.edits)
 	for i := range nodes {
@@ -30,7 +31,7 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 		switch n.Kind {
 		case markdown.Text:
 			f.addText(p.src[n.Start:n.End], n.Start)
-			p.text(n)
+			p.text(b, n)
 			p.simple = p.simple && n.Data != markdown.RawText
 		case markdown.Backticks:
 			ticks, p.simple = true, false
@@ -89,31 +90,40 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 	p.match(nodes[len(nodes)-1].End)
 }
 
-// mayAct reports quickly whether a leaf contains anything to look at.
+// mayLink reports whether a leaf contains a link to a definition, which may consist of
+// bytes that trigger nothing. Without definitions all leaves with inlines may act.
+func (p *pass) mayLink(nodes []markdown.Inline) bool {
+	return len(p.doc.Definitions) == 0 && len(p.doc.Footnotes) == 0 ||
+		slices.ContainsFunc(nodes, func(n markdown.Inline) bool { return n.Kind == markdown.LinkOpen })
+}
+
+// mayAct reports quickly whether a leaf contains anything to look at. The leaves are asked
+// about in source order.
 func (p *pass) mayAct(b *markdown.Block) bool {
-	for i := b.Start; i < b.End; i++ {
-		if trigger[p.src[i]] && triggers(p.src, i) {
-			return true
-		}
+	from := b.Start
+	if p.calm.start <= from && from <= p.calm.end {
+		from = p.calm.end
+	} else {
+		p.calm.start = from
 	}
-	// A reference link consists of bytes that trigger nothing.
-	for _, n := range p.doc.InlinesOf(b) {
-		if n.Kind == markdown.LinkOpen {
-			return true
-		}
+	if from < b.End {
+		from = firstTrigger(p.src, from, b.End)
 	}
-	return false
+	p.calm.end = from
+	return from < b.End
 }
 
 // text edits text that other readers do not take for text, so that all do.
-func (p *pass) text(n *markdown.Inline) {
+func (p *pass) text(b *markdown.Block, n *markdown.Inline) {
 	p.showDeclarations(n)
 	switch {
 	case n.Data == markdown.RawText:
 		p.rawLabel(n)
 	case p.src[n.Start] == ']':
-		// A destination in angle brackets that is none to GitHub.
-		rest, ok := strings.CutPrefix(p.src[n.Start:], "](")
+		// What GitHub does not take for a destination in angle brackets, but might after an
+		// edit, such as a redaction in the place of a title.
+		rest, ok := strings.CutPrefix(p.src[n.Start:max(n.Start, b.End)], "](")
+		p.simple = p.simple && !ok
 		if ok && strings.HasPrefix(strings.TrimLeft(rest, " \t\n>"), "<") {
 			p.edit(n.Start, n.Start, `\`, RuleLinks, "bracket")
 		}
@@ -246,8 +256,8 @@ func marksLines(text string) bool {
 	}
 }
 
-// escapeDefinition escapes the bracket of what looks like a definition at the
-// start of a paragraph or cell and is none to GitHub, but to other readers.
+// escapeDefinition escapes the bracket at the start of a paragraph or cell of a link
+// reference definition that GitHub does not take for one, and other renderers do.
 func (p *pass) escapeDefinition(b *markdown.Block, nodes []markdown.Inline) {
 	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 {
 		return
@@ -293,11 +303,15 @@ func beginsDestination(s string) bool {
 // dropped and the result is true: what is code shows in the next reading.
 func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
 	lone, hasCode := p.loneRuns(nodes)
+	isLone := func(n *markdown.Inline) bool {
+		_, found := slices.BinarySearch(lone, n.Start)
+		return found
+	}
 	hasLone := false
 	for i := range nodes {
-		if nodes[i].Kind == markdown.Backticks {
-			hasLone = hasLone || lone[nodes[i].Start]
-			hasCode = hasCode || !lone[nodes[i].Start]
+		if n := &nodes[i]; n.Kind == markdown.Backticks && !(hasLone && hasCode) {
+			found := isLone(n)
+			hasLone, hasCode = hasLone || found, hasCode || !found
 		}
 	}
 	again := hasCode && hasLone
@@ -306,7 +320,7 @@ func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
 	}
 	for i := range nodes {
 		n := &nodes[i]
-		if n.Kind != markdown.Backticks || again && !lone[n.Start] {
+		if n.Kind != markdown.Backticks || again && !isLone(n) {
 			continue
 		}
 		for k := n.Start; k < n.End; k++ {
@@ -316,11 +330,11 @@ func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
 	return again
 }
 
-// loneRuns returns the offsets of the runs of backticks that have no partner by
+// loneRuns returns the offsets, in order, of the runs of backticks that have no partner by
 // the specification: a run opens a code span up to the next run of the same
 // length. hasCode reports whether the leaf has a code span.
-func (p *pass) loneRuns(nodes []markdown.Inline) (lone map[int]bool, hasCode bool) {
-	var runs []span
+func (p *pass) loneRuns(nodes []markdown.Inline) (lone []int, hasCode bool) {
+	runs := make([]span, 0, len(nodes))
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Kind == markdown.CodeNode {
@@ -338,19 +352,22 @@ func (p *pass) loneRuns(nodes []markdown.Inline) (lone map[int]bool, hasCode boo
 			}
 		}
 	}
+	const short = 64
 	partner := make([]int, len(runs)) // the next run of the same length
-	next := map[int]int{}
+	var next [short]int               // by length
+	nextLong := map[int]int{}
 	for i := len(runs) - 1; i >= 0; i-- {
-		length := runs[i].end - runs[i].start
-		partner[i] = next[length]
-		next[length] = i
+		if length := runs[i].end - runs[i].start; length < short {
+			partner[i], next[length] = next[length], i
+		} else {
+			partner[i], nextLong[length] = nextLong[length], i
+		}
 	}
-	lone = map[int]bool{}
 	for i := 0; i < len(runs); i++ {
 		if partner[i] > i {
 			i = partner[i]
 		} else {
-			lone[runs[i].start] = true
+			lone = append(lone, runs[i].start)
 		}
 	}
 	return lone, hasCode

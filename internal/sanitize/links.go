@@ -15,13 +15,13 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 		p.images++
 		p.imaged = true
 	}
-	dest := p.doc.Destination(int(n.Data))
+	dest, issue, v := p.destination(n)
 	mark := byte(markTag)
-	if !l.Image && isIssueURL(dest) {
+	if !l.Image && issue {
 		mark = markIssue
 	}
 	p.flat.addMark(mark, n.Start)
-	if v := p.judge(dest); !v.allowed {
+	if !v.allowed {
 		edit := p.edit
 		if l.Kind == markdown.InlineLink && p.standsAlone(l.Span) && isWords(p.src[l.Text.Start:l.Text.End]) {
 			edit, p.cut = p.quietEdit, true
@@ -40,6 +40,34 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 		p.edit(l.Title.Start, l.Title.End, "", RuleHiddenText, "title")
 	}
 	p.escapeTaskBox(n, l)
+}
+
+// judgedDefinition is where links to a definition lead.
+type judgedDefinition struct {
+	known   bool
+	dest    string
+	issue   bool
+	verdict verdict
+}
+
+// destination returns where a link leads, whether that is an issue, and the verdict about
+// it. Many links may have the address of one definition, which may be long, so that it is
+// read only once.
+func (p *pass) destination(open *markdown.Inline) (dest string, issue bool, v verdict) {
+	definition := p.doc.Links[open.Data].Definition
+	if definition < 0 {
+		dest = p.doc.Destination(int(open.Data))
+		return dest, isIssueURL(dest), p.judge(dest)
+	}
+	if len(p.defined) == 0 {
+		p.defined = make([]judgedDefinition, len(p.doc.Definitions))
+	}
+	d := &p.defined[definition]
+	if !d.known {
+		d.known, d.dest = true, p.doc.Destination(int(open.Data))
+		d.issue, d.verdict = isIssueURL(d.dest), p.judge(d.dest)
+	}
+	return d.dest, d.issue, d.verdict
 }
 
 // standsAlone reports whether a span of the source contains no mark that has a meaning
@@ -112,15 +140,21 @@ func (p *pass) autolink(n *markdown.Inline) {
 		return
 	}
 	// If something is removed from the address, the next round judges its end.
-	if !p.removeStray(n.Span) && p.endIsDisputed(n, l) {
+	// Nothing can stand between a closing word and "www.", or this is not a link. The next
+	// round finds the closing word before the bracket.
+	issue := isIssueURL(dest)
+	switch {
+	case p.removeStray(n.Span):
+	case p.endIsDisputed(n, l) || issue && l.Kind == markdown.BareWWW:
 		open := "<"
 		if l.Kind == markdown.BareWWW {
 			open = "<https://"
 		}
 		p.edit(n.Start, n.Start, open, RuleLinks, "bracketed")
 		p.insert(n.End, ">")
+		issue = false
 	}
-	if isIssueURL(dest) {
+	if issue {
 		p.flat.addMark(markIssue, n.Start)
 	}
 	p.flat.addLink(written, l.Text.Start, n.Start, n.End)

@@ -28,7 +28,7 @@ func (p *pass) match(end int) {
 			case m.inert:
 				p.usedZWSP = append(p.usedZWSP, m.offset+1)
 			case p.s.admits(m, &p.mentioned):
-			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset, text)):
+			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset)):
 			case m.offset > 0 && text[m.offset-1] == markTag:
 				p.makeInert(m.offset+1, RuleMentions, m.name)
 			default:
@@ -109,9 +109,12 @@ func (p *pass) makeInertQuietly(k int, rule, detail string) {
 func (p *pass) matchAddresses(text string) {
 	f := &p.flat
 	findAddresses(text, func(a address) (next int) {
-		v, part := p.s.judgeText(text, a)
-		if v.allowed || f.inURL(a.start, text) {
+		if f.inURL(a.start) { // it was judged as a link
 			return a.start + 1 // another address may be inside
+		}
+		v, part := p.s.judgeText(text, a)
+		if v.allowed {
+			return a.start + 1
 		}
 		if part > 0 {
 			start := f.pos.source(part)

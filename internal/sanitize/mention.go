@@ -110,14 +110,18 @@ type mentioned map[string]bool
 
 // admits reports whether an allowed mention may stay: there is a limit to the names in a
 // text.
-func (s *Sanitizer) admits(m mention, so *mentioned) bool {
-	if !m.allowed || !(*so)[m.name] && len(*so) >= s.mostMentions {
+func (s *Sanitizer) admits(m mention, soFar *mentioned) bool {
+	switch {
+	case !m.allowed:
 		return false
+	case (*soFar)[m.name]:
+		return true
+	case len(*soFar) >= s.mostMentions:
+		return false
+	case *soFar == nil:
+		*soFar = mentioned{}
 	}
-	if *so == nil {
-		*so = mentioned{}
-	}
-	(*so)[m.name] = true
+	(*soFar)[strings.Clone(m.name)] = true // the name is a part of a buffer
 	return true
 }
 

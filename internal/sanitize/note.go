@@ -36,7 +36,7 @@ type Note struct {
 // noter counts what the rules did to one text.
 type noter struct {
 	notes []Note
-	index map[Note]int // index in notes of each note without its count
+	index map[Note]int // index in notes of each note without its count, if there are many
 	last  int          // the index that was used last
 }
 
@@ -52,18 +52,36 @@ func (n *noter) addN(rule, detail string, count int) {
 			return
 		}
 	}
-	if n.index == nil {
-		n.index = make(map[Note]int)
-	}
 	key := Note{Rule: rule, Detail: detail}
-	i, ok := n.index[key]
-	if !ok {
+	i := n.find(key)
+	if i < 0 {
 		i = len(n.notes)
-		n.index[key] = i
+		if n.index != nil {
+			n.index[key] = i
+		}
 		n.notes = append(n.notes, key)
 	}
 	n.notes[i].Count += count
 	n.last = i
+}
+
+// find returns the index of the note with a rule and detail, or -1. Most texts have few
+// notes; the index is built when there are more.
+func (n *noter) find(key Note) int {
+	const few = 8
+	if len(n.notes) <= few {
+		return slices.IndexFunc(n.notes, func(note Note) bool { return note.Rule == key.Rule && note.Detail == key.Detail })
+	}
+	if n.index == nil {
+		n.index = make(map[Note]int)
+		for i, note := range n.notes {
+			n.index[Note{Rule: note.Rule, Detail: note.Detail}] = i
+		}
+	}
+	if i, ok := n.index[key]; ok {
+		return i
+	}
+	return -1
 }
 
 // list returns the notes, sorted by rule and detail; nil if there are none.

@@ -26,8 +26,8 @@ var (
 )
 
 // Plain cleans raw text that may have several lines: commit messages, author and
-// branch names, the text of tool messages. It reads no Markdown, so code is no
-// protection either. What must not act gets an invisible U+200B.
+// branch names, the text of tool messages. It does not read Markdown, so it also
+// cleans what looks like code. An invisible U+200B makes inert what must not act.
 func (s *Sanitizer) Plain(text string) (string, []Note) {
 	var n noter
 	out := s.raw(characters(text, &n), &n)
@@ -44,7 +44,7 @@ func (s *Sanitizer) Title(text string) (string, []Note) {
 		return out, n.list()
 	}
 	n.add(RuleSize, "title")
-	// The cut may break off what was inert, and cleaning changes the length: try
+	// Cutting may undo what made the title inert, and cleaning changes its length: try
 	// until the result is clean and fits.
 	for size := MaxTitle - 1; size > 0; size-- {
 		cut := strings.TrimRightFunc(markdown.UTF16Prefix(out, size), unicode.IsSpace) + "…"
@@ -78,7 +78,7 @@ func (s *Sanitizer) Label(text string) (string, []Note, error) {
 // joinLines replaces line breaks and tabs, with the spaces around them, by single
 // spaces, and removes space at both ends. Other spaces stay as they are.
 func joinLines(s string) string {
-	if !strings.ContainsAny(s, "\n\t") {
+	if strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '\t') < 0 {
 		return strings.TrimSpace(s)
 	}
 	var b strings.Builder
@@ -121,9 +121,9 @@ func (s *Sanitizer) raw(text string, n *noter) string {
 		}
 	}
 	var cuts []int
-	var so mentioned
+	var soFar mentioned
 	s.findMentions(text, false, func(m mention) {
-		if s.admits(m, &so) {
+		if s.admits(m, &soFar) {
 			return
 		}
 		for len(allowed) > 0 && allowed[0].end <= m.offset {
@@ -135,7 +135,7 @@ func (s *Sanitizer) raw(text string, n *noter) string {
 		cuts = append(cuts, m.offset+1)
 		n.add(RuleMentions, m.name)
 	})
-	if closed := 0; !s.closes(1 << 30) {
+	if closed := 0; !s.closes(1 << 30) { // unless any number of closing words may act
 		findClosing(text, false, &squeezed{}, func(c closing) {
 			if s.closes(closed) {
 				closed++

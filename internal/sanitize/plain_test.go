@@ -28,7 +28,7 @@ func TestTitle(t *testing.T) {
 		{"team", "Ask @acme/ops", "Ask @" + z + "acme/ops"},
 		{"allowed user", "Ask @hubot and @HUBOT.", "Ask @hubot and @HUBOT."},
 		{"allowed team", "Ask @acme/core", "Ask @acme/core"},
-		{"allowed user is no team", "Ask @hubot/all", "Ask @" + z + "hubot/all"},
+		{"allowed user is not a team", "Ask @hubot/all", "Ask @" + z + "hubot/all"},
 		{"longer name", "Ask @hubot2 @hubot-x", "Ask @" + z + "hubot2 @" + z + "hubot-x"},
 		{"e-mail", "From a.b@example.com", "From a.b@example.com"},
 		{"hidden mention", "Ask @" + z + "\u200d\u2060octocat", "Ask @" + z + "octocat"},

@@ -85,7 +85,8 @@ func TestBadReferences(t *testing.T) {
 	}
 }
 
-// TestMaxClosingWords: the first ones of a text act, the others do not.
+// TestMaxClosingWords asserts that the first closing words of a text stay active, up to the limit,
+// and the others become inert.
 func TestMaxClosingWords(t *testing.T) {
 	t.Parallel()
 	s, err := New(Config{ClosingWords: true, MaxClosingWords: 2})
@@ -106,15 +107,17 @@ func TestMaxClosingWords(t *testing.T) {
 	}
 }
 
-// TestMaxMentions: the first allowed names of a text act, however often; others do not.
+// TestMaxMentions asserts that mentions of the first allowed names stay active, up to the limit of
+// names, and those of other names become inert.
 func TestMaxMentions(t *testing.T) {
 	t.Parallel()
 	s, err := New(Config{AllowedMentions: []string{"a", "b", "c"}, MaxMentions: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const text = "@x @a @A\n\n- @b @c @a"
-	const want = "@&#8203;x @a @A\n\n- @b @&#8203;c @a"
+	// The names of the first paragraph have to be known when the buffer has others.
+	const text = "@x @A @a\n\n- nobody here, nor there\n- also @b @c @a"
+	const want = "@&#8203;x @A @a\n\n- nobody here, nor there\n- also @b @&#8203;c @a"
 	got, _ := s.Body(text)
 	if got != want {
 		t.Errorf("Body = %q, want %q", got, want)

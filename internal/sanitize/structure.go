@@ -79,6 +79,7 @@ func (p *pass) separateBlock(i int, edits []edit) {
 		}
 		return
 	}
+	p.readsLine(b.Start, b.End+1)
 	if b.End >= len(p.src) || p.src[b.End] != '\n' {
 		return
 	}
@@ -150,6 +151,7 @@ func (p *pass) quoteMarks(offset int) string {
 
 // blockBefore returns the top-level block before the top-level block i, or nil.
 func (p *pass) blockBefore(i int) *markdown.Block {
+	p.readsBlock(p.doc.Blocks[i].Start, p.doc.Blocks[i].Start-1)
 	for i--; i >= 0 && p.doc.Blocks[i].Parent >= 0; {
 		i = p.doc.Blocks[i].Parent
 	}
@@ -163,10 +165,18 @@ func (p *pass) blockBefore(i int) *markdown.Block {
 // footnote and something that would continue these without it.
 func (p *pass) isSeparator(i int) bool {
 	b := &p.doc.Blocks[i]
-	if b.Depth > 0 || i == 0 || int(b.Next) >= len(p.doc.Blocks) {
+	if b.Depth > 0 {
 		return false
 	}
-	switch p.blockBefore(i).Kind {
+	before, next := p.blockBefore(i), len(p.src)
+	if int(b.Next) < len(p.doc.Blocks) {
+		next = p.doc.Blocks[b.Next].Start
+	}
+	p.readsBlock(b.Start, next)
+	if before == nil || next == len(p.src) {
+		return false
+	}
+	switch before.Kind {
 	case markdown.ItemBlock, markdown.FootnoteBlock:
 	default:
 		return false

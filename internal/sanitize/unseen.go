@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -12,60 +13,41 @@ const (
 	maxInfo      = 100
 	maxEmptyLink = 200
 	maxLabelName = 40 // of an equation
+
+	longestDefinition = 300 // of a macro, as far as it is read
 )
 
-// fencedCode handles what a page does not show of fenced code: a long info string,
-// and comments in diagrams and formulas, which GitHub draws.
+// fencedCode handles what a page does not show of fenced code: a long info string, and
+// what GitHub leaves out of code that it draws.
 func (p *pass) fencedCode(b *markdown.Block) {
 	if p.removeStray(b.Info) {
 		return
 	}
 	info := p.src[b.Info.Start:b.Info.End]
-	language := info[:indexAnyOrLen(info, " \t{")]
+	word := info[:indexAnyOrLen(info, " \t{")]
 	if len(info) > maxInfo {
-		from := b.Info.Start + len(language)
-		if len(language) > maxInfo {
+		from := b.Info.Start + len(word)
+		if len(word) > maxInfo {
 			from = b.Info.Start
 		}
 		p.edit(from, b.Info.End, "", RuleHiddenText, "info")
 	}
-	pieces := p.doc.PiecesOf(b)
-	switch strings.ToLower(language) {
+	language := p.doc.InfoText(b)
+	switch language = strings.ToLower(language[:indexAnyOrLen(language, " \t{")]); language {
 	case "mermaid":
-		for _, piece := range pieces {
-			p.diagram(piece.Start, piece.End)
-		}
+		p.diagram(p.doc.PiecesOf(b))
 	case "math":
-		for _, piece := range pieces {
+		for _, piece := range p.doc.PiecesOf(b) {
 			p.formula(piece.Start, piece.End)
 		}
-	}
-}
-
-// diagram removes the comments of a Mermaid diagram from lines of its source.
-func (p *pass) diagram(start, end int) {
-	for start < end {
-		line := p.src[start:end]
-		if k := strings.IndexByte(line, '\n'); k >= 0 {
-			line = line[:k+1]
+	case "geojson", "topojson":
+		if !isPlainMap(p.doc.Literal(b, b.Span)) {
+			p.edit(b.Info.Start, b.Info.Start+len(word), "json", RuleHiddenText, "map")
 		}
-		text := strings.TrimLeft(line, " \t")
-		if strings.HasPrefix(text, "%%") && !strings.HasPrefix(text, "%%{") {
-			p.edit(start, start+len(line), "", RuleHiddenText, "diagram")
+	case "stl":
+		if !isPlainModel(p.doc.Literal(b, b.Span)) {
+			p.edit(b.Info.Start, b.Info.Start+len(word), "text", RuleHiddenText, "model")
 		}
-		for k := strings.Index(line, "<!--"); k >= 0; {
-			stop := markdown.CommentEnd(line, k)
-			if stop < 0 {
-				break
-			}
-			p.edit(start+k, start+stop, "", RuleHiddenText, "diagram")
-			next := strings.Index(line[stop:], "<!--")
-			if next < 0 {
-				break
-			}
-			k = stop + next
-		}
-		start += len(line)
 	}
 }
 
@@ -94,9 +76,9 @@ func (p *pass) surplusCells(i int) {
 	}
 }
 
-// formulas handles the formulas between dollar signs in src[start:end]. What looks
-// like the beginning of a formula without an end is none, unless it has two signs: it
-// may continue in the next block.
+// formulas handles the formulas between dollar signs in src[start:end]. A sign without
+// an end begins no formula. Two signs without an end do: the formula may continue in
+// the next block.
 func (p *pass) formulas(start, end int) {
 	text := p.src[start:end]
 	noInline := false
@@ -149,12 +131,13 @@ func escapes(s string, k int) bool {
 // formula removes from a formula in src[start:end] the commands that hide a part of
 // it, or show it as something else, so that the part is shown.
 func (p *pass) formula(start, end int) {
+	colors := hasColors(p.src[start:end])
 	for k := start; k < end; k++ {
 		switch p.src[k] {
 		case '%': // a comment, up to the end of the line
 			p.edit(k, k+1, "", RuleHiddenText, "formula")
 		case '\\':
-			if n := hidingMacro(p.src[k:end]); n > 0 {
+			if n := hidingMacro(p.src[k:end], colors); n > 0 {
 				p.edit(k, k+n, "", RuleHiddenText, "formula")
 				k += n - 1
 			} else {
@@ -164,20 +147,69 @@ func (p *pass) formula(start, end int) {
 	}
 }
 
+// hasColors reports whether a formula gives its text a color. A background could then have
+// the same one.
+func hasColors(s string) bool {
+	for _, command := range [...]string{`\color`, `\textcolor`} {
+		for rest := s; ; {
+			_, after, ok := strings.Cut(rest, command)
+			if !ok {
+				break
+			}
+			if rest = after; after == "" || !isAlpha(after[0]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // hidingMacro returns the length of the command of a formula at the start of s, which
 // is a backslash, if it hides text: with its color, but without the text. Otherwise
-// it is 0.
-func hidingMacro(s string) int {
-	const longest = len("definecolor")
+// it is 0. colors is whether the formula gives its text a color.
+func hidingMacro(s string, colors bool) int {
+	const longest = len("DeclareMathOperator")
 	k := 1
 	for k < len(s) && isAlpha(s[k]) {
 		if k++; k > longest+1 {
 			return 0
 		}
 	}
-	switch s[1:k] {
-	case "phantom", "hphantom", "vphantom", "href", "class", "cssId", "style", "require", "data", "mmlToken", "definecolor":
+	if k == 1 && k < len(s) && s[k] == '\\' {
+		k++
+	}
+	name := s[1:k]
+	switch name {
+	case "phantom", "hphantom", "vphantom", "href", "class", "cssId", "style", "require", "data", "mmlToken", "definecolor", "bbox":
 		return k
+	case "mathchoice", "toggle": // show one of several texts
+		return k
+	case "texttip", "mathtip": // show the second text to who points at the first one
+		return k
+	case "newenvironment", "renewenvironment":
+		return k
+	case "DeclareMathOperator": // a name that is perhaps never used
+		if isSentence(s[k:min(len(s), k+longestDefinition)]) {
+			return k
+		}
+	case "\\": // a line break, with a distance
+		if strings.HasPrefix(s[k:], "[") && movesFar(s[k+1:]) {
+			return k
+		}
+	case "rule", "Rule", "Space": // a large one covers what is around it
+		for _, side := range strings.SplitN(s[k:min(len(s), k+longestDefinition)], "{", 4) {
+			if movesFar(side) {
+				return k
+			}
+		}
+	case "hspace", "vspace", "hskip", "vskip", "kern", "mkern", "mskip", "mspace", "raise", "lower", "raisebox", "moveleft", "moveright":
+		if movesFar(s[k:]) {
+			return k
+		}
+	case "def", "gdef", "edef", "xdef", "newcommand", "renewcommand", "providecommand":
+		if !showsAll(s[k:]) {
+			return k
+		}
 	case "label":
 		if name, ok := braced(s[k:]); !ok || len(name) > maxLabelName || strings.ContainsAny(name, " \n\t") {
 			return k
@@ -191,11 +223,75 @@ func hidingMacro(s string) int {
 		if !ok {
 			return k // with a model, or a color without braces
 		}
-		if !isReadable(color) {
+		if isBackground := name != "color" && name != "textcolor"; !isReadable(color) || isBackground && colors {
 			return n + len(color) + len("{}")
 		}
 	}
 	return 0
+}
+
+// movesFar reports whether s, after a command that moves what follows it, begins with a
+// length that moves it out of sight.
+func movesFar(s string) bool {
+	s = strings.TrimLeft(s, "*{[ -+")
+	digits := s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+	const far, farInPoints = 2, 3 // digits
+	unit := strings.TrimLeft(strings.TrimLeft(s[len(digits):], ".0123456789"), " ")
+	for _, small := range [...]string{"pt", "mu", "px", "sp"} {
+		if strings.HasPrefix(unit, small) {
+			return len(digits) >= farInPoints
+		}
+	}
+	return len(digits) >= far
+}
+
+// showsAll reports whether the definition of a macro, after its command, shows all that it
+// is given, and contains no sentence, which only a use of it would show.
+func showsAll(s string) bool {
+	const most = 9
+	s = strings.TrimLeft(s[:min(len(s), longestDefinition)], "*{ ")
+	open := strings.IndexByte(s, '{')
+	if open < 0 {
+		return false
+	}
+	head, parameters := s[:open], strings.Count(s[:open], "#")
+	if _, number, ok := strings.Cut(head, "["); ok && number != "" && isDigit(number[0]) {
+		parameters = int(number[0] - '0')
+	}
+	body, depth := "", 0
+	for k := open; k < len(s) && body == ""; k++ {
+		switch s[k] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				body = s[open : k+1]
+			}
+		}
+	}
+	for i := 1; i <= min(parameters, most); i++ {
+		if !strings.Contains(body, "#"+strconv.Itoa(i)) {
+			return false
+		}
+	}
+	return body != "" && !isSentence(body)
+}
+
+// isSentence reports whether a part of a formula contains several words, apart from names
+// of commands.
+func isSentence(s string) bool {
+	const letters, few = 3, 2
+	words := 0
+	for k := 0; k < len(s); k++ {
+		start := k
+		for k < len(s) && isAlpha(s[k]) {
+			k++
+		}
+		if k-start >= letters && (start == 0 || s[start-1] != '\\') {
+			words++
+		}
+	}
+	return words > few
 }
 
 // braced returns the text in the braces at the start of s.

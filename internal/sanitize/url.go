@@ -83,31 +83,26 @@ func (s *Sanitizer) judgeReference(rest string) verdict {
 	return v
 }
 
-// judged are the verdicts about the hosts that were judged last. Most texts link to
-// few.
-type judged struct {
-	hosts    [4]string // as written, with what else stands before the path
-	verdicts [4]verdict
-	next     int
+// judged are verdicts about hosts. Most texts link to few, and to the same ones.
+type judged [16]struct {
+	host    string // as written, with what else stands before the path
+	verdict verdict
 }
 
-// judge is Sanitizer.judge, which it asks once about each host of an ordinary https
-// address.
+// judge is Sanitizer.judge, which it asks once about most hosts of ordinary https
+// addresses.
 func (p *pass) judge(address string) verdict {
+	const longest = 253
 	host, ok := ordinaryHost(address)
-	if !ok || p.s.refs.limited { // then the path counts as well
+	if !ok || len(host) > longest || p.s.refs.limited { // then the path counts as well
 		return p.s.judge(address)
 	}
-	j := &p.judged
-	for i := range j.hosts {
-		if j.hosts[i] == host {
-			return j.verdicts[i]
-		}
+	slot := &p.judged[(len(host)+int(host[0])+int(host[len(host)/2]))%len(p.judged)]
+	if slot.host != host {
+		whole := "https://" + host // which is kept, unlike the text
+		slot.host, slot.verdict = whole[len("https://"):], p.s.judge(whole)
 	}
-	v := p.s.judge(address)
-	j.hosts[j.next], j.verdicts[j.next] = host, v
-	j.next = (j.next + 1) % len(j.hosts)
-	return v
+	return slot.verdict
 }
 
 // ordinaryHost returns what stands between "https://" and the path of an address, if
@@ -180,6 +175,13 @@ func endsInCapitals(host string) bool {
 // trimURL drops what browsers drop: control characters and spaces at both ends,
 // tabs and line breaks everywhere.
 func trimURL(u string) string {
+	k := 0
+	for k < len(u) && u[k] > ' ' {
+		k++
+	}
+	if k == len(u) {
+		return u
+	}
 	return urlBreaks.Replace(strings.TrimFunc(u, isURLBlank))
 }
 

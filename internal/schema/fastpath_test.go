@@ -348,13 +348,12 @@ func (g *generator) object(b []byte, s map[string]any, depth int) []byte {
 	}
 	properties, _ := s["properties"].(map[string]any)
 	var names []string
-	for name := range properties {
+	for _, name := range slices.Sorted(maps.Keys(properties)) { // the order of a map does not depend on the seed
 		isRequired := slices.Contains(required, any(name))
 		if isRequired && !g.odd() || depth < 5 && g.IntN(3+depth*4) == 0 {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // the order of a map does not depend on the seed
 	g.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	if len(names) > 0 && g.odd() {
 		names = append(names, names[0]) // twice

@@ -87,8 +87,8 @@ func deeper(v any, depth int) bool {
 	return false
 }
 
-// inspect returns the sizes of all patterns that can be applied. The error says what of a
-// compiled schema is refused.
+// inspect returns the sizes of all patterns that can be applied. The error names the part of
+// the compiled schema that is refused.
 func inspect(root *jsonschema.Schema) (sizes map[*regexp.Regexp]int, err error) {
 	sizes = map[*regexp.Regexp]int{}
 	total := 0

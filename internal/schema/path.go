@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
@@ -45,7 +46,10 @@ func instancePath(ptr string, value any) string {
 	return b.String()
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
+var plainName = lazyregexp.New(`^[A-Za-z0-9_$-]+$`)
+
+// PropertyPath returns the path of an object's property, as violations write it.
+func PropertyPath(name string) string { return "$" + pathStep(name) }
 
 // pathStep writes a property's name as the next step of a path: ".name", or
 // "['odd name']" if the name is not a plain word.

@@ -193,7 +193,7 @@ func compile(document any, formats map[string]func(any) bool) (root *jsonschema.
 	return root, nil
 }
 
-// compileError words a compiler's error without its internal names.
+// compileError describes a compiler's error without its internal names.
 func compileError(err error) error {
 	var ve *jsonschema.ValidationError
 	if errors.As(err, &ve) {

@@ -16,9 +16,9 @@ type Allowed struct {
 
 // Allowing returns a scanner that does not find what the owner allows by rule or value.
 func (s *Scanner) Allowing(allowed Allowed) *Scanner {
-	also := *s
-	also.allowed = allowed
-	return &also
+	scanner := *s
+	scanner.allowed = allowed
+	return &scanner
 }
 
 // Allowed returns what the owner allows.

@@ -47,8 +47,8 @@ type run struct {
 	hex        bool
 }
 
-// decoded is the text that a run stands for. After the first skip characters of the run,
-// each group of chars characters stands for bytes bytes of the text.
+// decoded is the text that a run encodes from its character skip on, in groups: chars characters
+// of the run for bytes of the text, in Base64 4 for 3 and in hexadecimal 2 for 1.
 type decoded struct {
 	text               string
 	skip, chars, bytes int

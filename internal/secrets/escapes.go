@@ -33,7 +33,7 @@ const (
 	escapings
 )
 
-// escapeStarts tells of each byte which escapes begin with it.
+// escapeStarts has for each byte the escapes that begin with it.
 var escapeStarts = [256]escaping{'%': inURL, '\\': inProgram, '"': inProgram, '\'': inProgram, '`': inProgram, '&': inHTML, '=': inMail}
 
 // scanEscaped returns the hits in a text whose escapes are decoded: percent-encoding, the
@@ -67,7 +67,7 @@ func (s *Scanner) scanEscaped(rules *ruleSet, path, text string, depth int) []Hi
 			continue
 		}
 		n, r := escapeAt(text, i)
-		if n > 0 && (r == joined || r > ' ' && r < 0x7f) {
+		if printable := r > ' ' && r < 0x7f; n > 0 && (printable || r == joined) {
 			part := &parts[e]
 			if part.end > 0 && i > part.end+beforeEscape {
 				scan(e)

@@ -143,11 +143,7 @@ func explains(text string, nameStart, start, end int) bool {
 		return true
 	}
 	if decoded, isText := decodedText(value); isText {
-		_, password, hasUser := strings.Cut(decoded, ":")
-		if !hasUser {
-			password = decoded
-		}
-		return isWeak(password, true) || strings.ContainsAny(decoded, " \n")
+		return isWeak(afterUser(decoded), true) || strings.ContainsAny(decoded, " \n")
 	}
 	return false
 }

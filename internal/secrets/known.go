@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
@@ -64,7 +64,7 @@ func newKnownSet(known []Known) (set *knownSet, ignored []string) {
 }
 
 // percents finds what URL encoding makes of a byte.
-var percents = regexp.MustCompile(`%[0-9A-F]{2}`)
+var percents = lazyregexp.New(`%[0-9A-F]{2}`)
 
 // formsOf returns the forms in which a value may appear: those of its token, its
 // lines, hexadecimal, and what other encoders than Go's make of it.

@@ -40,7 +40,7 @@ func TestKnownValueInEveryForm(t *testing.T) {
 		"base64 for URLs":          web([]byte("xy" + odd)),
 		"git's authorization":      std([]byte("x-access-token:" + odd)),
 		"query":                    url.QueryEscape(odd),
-		"query in lower case":      strings.ReplaceAll(strings.ToLower(url.QueryEscape("<>&\"/\\=%+ ")), " ", "") + lowerPercent(url.QueryEscape(odd)),
+		"query in lower case":      lowerPercent(url.QueryEscape(odd)),
 		"path":                     url.PathEscape(odd),
 		"JSON":                     string(asJSON),
 		"JSON of other encoders":   strings.ReplaceAll(strings.ReplaceAll(odd, `\`, `\\`), `"`, `\"`),
@@ -62,7 +62,7 @@ func TestKnownValueInEveryForm(t *testing.T) {
 		"decimal entities":         everyByte("&#%d;", odd),
 		"hexadecimal entities":     everyByte("&#x%x;", odd),
 		"entities":                 html.EscapeString(odd),
-		"UTF-16":                   strings.Join(wideForms(odd)[:1], ""),
+		"UTF-16":                   wideForms(odd)[0],
 		"UTF-16, big-endian":       wideForms(odd)[1],
 		"UTF-16 of base64":         wideForms(std([]byte("so " + odd)))[0],
 		"base64 of UTF-16":         std([]byte(wideForms("so " + odd)[0])),
@@ -88,9 +88,9 @@ func TestKnownValueInEveryForm(t *testing.T) {
 			}
 		})
 	}
-	for _, other := range []string{"Value", odd[1:], odd[:len(odd)-1]} {
-		if hits := s.Scan("before " + other[:len(other)-1] + " after"); len(hits) != 0 {
-			t.Errorf("%q: %v", other, hits)
+	for _, part := range []string{"Va<lue>", odd[1:], odd[:len(odd)-1]} {
+		if hits := s.Scan("before " + part + " after"); len(hits) != 0 {
+			t.Errorf("%q: %v", part, hits)
 		}
 	}
 }

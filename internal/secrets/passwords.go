@@ -11,7 +11,7 @@ import (
 // than an expression. What is around a password makes it one, so each is judged by itself: a
 // weak one is an example or for a developer's machine.
 func passwordRules() []*rule {
-	rules := []*rule{
+	return []*rule{
 		{id: "url-password", name: "a password in a URL", keywords: []string{"://", `:\/\/`, "%3a%2f%2f"}, find: urlPassword},
 		{id: "connection-string-password", name: "a password in a connection string", keywords: []string{"password=", "passwd=", "pwd="}, find: connectionPassword},
 		{id: "netrc-password", name: "a password of .netrc", keywords: []string{"password ", "password\t", "password\n", "password\r"}, find: netrcPassword},
@@ -20,10 +20,10 @@ func passwordRules() []*rule {
 		{id: "private-key-in-url", name: "a private key in the form of a query", keywords: []string{"-----begin+"}, find: queryPrivateKey},
 		{id: "basic-auth", name: "a password of HTTP's basic authentication", keywords: []string{"basic "}, find: basicAuth},
 	}
-	return rules
 }
 
-// endOf returns where the bytes end that stop reports false for, at most 512 after start.
+// endOf returns the offset of the first byte from start on for which stop is true, at most 512
+// bytes after start.
 func endOf(text string, start int, stop func(c byte) bool) int {
 	end, most := start, min(len(text), start+512)
 	for end < most && !stop(text[end]) {
@@ -69,7 +69,7 @@ func urlPassword(text string, start, end int) (from, to int, ok bool) {
 	password := authority[colon+1 : at]
 	plain, err := url.PathUnescape(password)
 	if err != nil || strings.HasPrefix(password, "//") || !utf8.ValidString(plain) || isWeak(plain, isLocalHost(host)) {
-		return 0, 0, false // an escape that is none is a variable
+		return 0, 0, false // an invalid escape is part of a variable, such as %s
 	}
 	return end + colon + 1, end + at, true
 }
@@ -141,13 +141,17 @@ func npmrcAuth(text string, start, end int) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	if decoded, isText := decodedText(value); isText {
-		_, password, hasUser := strings.Cut(decoded, ":")
-		if !hasUser {
-			password = decoded
-		}
-		return from, to, !isWeak(password, false)
+		value = afterUser(decoded)
 	}
 	return from, to, !isWeak(value, false)
+}
+
+// afterUser returns the password of a credential that may have a user before it.
+func afterUser(credential string) string {
+	if _, password, hasUser := strings.Cut(credential, ":"); hasUser {
+		return password
+	}
+	return credential
 }
 
 // dockerAuth finds the value of "auth" in Docker's configuration: user and password in Base64.

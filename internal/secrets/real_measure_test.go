@@ -27,7 +27,7 @@ var (
 // so most hits are wrong denials; people judge them.
 func TestRealCode(t *testing.T) {
 	if *realDir == "" {
-		t.Skip("give -realDir")
+		t.Fatal("give -realDir: the directory of other people's code to measure")
 	}
 	scanner := New(nil)
 	rules, bases := map[string]int{}, map[string]*codeBase{}
@@ -70,7 +70,7 @@ func TestRealCode(t *testing.T) {
 			if h.Explained != "" {
 				rule += ", in " + h.Explained
 			} else if *realRule == "" || slices.Contains(strings.Split(*realRule, ","), h.Rule) {
-				fmt.Printf("%s:%d: %s %s\n", name, h.Line, h.Rule, around(string(data), h))
+				fmt.Printf("%s:%d: %s %s\n", name, h.Line, h.Rule, hitInContext(string(data), h))
 			}
 			rules[rule]++
 		}
@@ -96,8 +96,8 @@ type codeBase struct {
 	bytes, denials, explained int
 }
 
-// around returns a hit on one line, with a few characters on both sides.
-func around(text string, h Hit) string {
+// hitInContext returns a hit on one line, with a few characters on both sides.
+func hitInContext(text string, h Hit) string {
 	part := text[max(0, h.Start-60):h.Start] + "⟦" + text[h.Start:min(h.End, h.Start+120)] + "⟧" + text[h.End:min(len(text), h.End+30)]
 	return fmt.Sprintf("%q", strings.ToValidUTF8(part, "?"))
 }

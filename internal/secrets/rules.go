@@ -29,11 +29,11 @@ type ruleText struct {
 	Allowlists      []allowText
 }
 
-// ruleSet is all rules and the words that wake them.
+// ruleSet is all rules, and the keywords near which they are tried.
 type ruleSet struct {
 	rules    []*rule
 	keywords *searcher
-	wakes    [][]int // keyword -> rules
+	wakes    [][]int // by keyword, the indexes of the rules that are tried there
 }
 
 // rule is one kind of secret. Its expressions are compiled when they are first
@@ -56,13 +56,14 @@ type rule struct {
 
 // Rules with a treatment of their own.
 const (
-	// GeneralRule, which is often wrong, is for anything that is assigned to a name like key or password.
+	// GeneralRule finds anything that is assigned to a name like key or password, and is often
+	// wrong.
 	GeneralRule = "generic-api-key"
 	// sourcegraphRule also matches the bare name of a commit wherever a text mentions
 	// Sourcegraph, as lock files do.
 	sourcegraphRule = "sourcegraph-access-token"
-	// vaultRule also matches calls of methods with long names, as s.method(...), were it not for
-	// what follows.
+	// vaultRule keeps its endPart: with anyEnd it would also match calls of methods with long
+	// names, such as s.method(...).
 	vaultRule = "vault-service-token"
 	// jwtRule matches tokens that are signed with any key and valid at any time.
 	jwtRule = "jwt"

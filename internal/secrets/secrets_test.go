@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,14 +38,8 @@ func TestLinesAndColumns(t *testing.T) {
 				t.Errorf("%s: found %q", name, found)
 			}
 		}
-		if len(got) != len(c.want) {
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
-			continue
-		}
-		for i := range got {
-			if got[i] != c.want[i] {
-				t.Errorf("%s: %v, want %v", name, got, c.want)
-			}
 		}
 	}
 }
@@ -64,14 +59,8 @@ func TestMostPreciseOfOverlappingHitsStays(t *testing.T) {
 		"an earlier one that ends later": {[]Hit{hit("a", 0, 30), hit("b", 31, 40), hit(GeneralRule, 30, 31)}, []Hit{hit("a", 0, 30), hit(GeneralRule, 30, 31), hit("b", 31, 40)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := distinct(c.in)
-			if len(got) != len(c.want) {
-				t.Fatalf("%v, want %v", got, c.want)
-			}
-			for i := range got {
-				if got[i] != c.want[i] {
-					t.Errorf("%v, want %v", got, c.want)
-				}
+			if got := distinct(c.in); !slices.Equal(got, c.want) {
+				t.Errorf("%v, want %v", got, c.want)
 			}
 		})
 	}

@@ -1,14 +1,13 @@
 package secrets
 
-import (
-	"strings"
-)
+import "strings"
 
 // isWords reports whether a text is made of words, as names in code and passphrases are: its
 // parts, which end where letters, digits and cases change, have three characters or more on
-// average, and three of four letters that could be words belong to one with a vowel.
+// average, and of the letters in parts of three or more, three of four are in parts that can be
+// spoken.
 func isWords(text string) bool {
-	parts, size, speakable, dumb := 0, 0, 0, 0
+	parts, size, speakable, unspeakable := 0, 0, 0, 0
 	for rest := text; rest != ""; {
 		n := partLength(rest)
 		part := rest[:n]
@@ -21,12 +20,12 @@ func isWords(text string) bool {
 		switch {
 		case n < 3 || digit(part[0]):
 		case !strings.ContainsAny(part, "aeiouyAEIOUY") || longestConsonants(part) > 4:
-			dumb += n
+			unspeakable += n
 		default:
 			speakable += n
 		}
 	}
-	return size >= 3*parts && speakable > 0 && dumb*3 <= speakable
+	return size >= 3*parts && speakable > 0 && unspeakable*3 <= speakable
 }
 
 // partLength returns the length of the part that a text begins with: a word with or without a
@@ -79,7 +78,7 @@ var weakWords = []string{
 	"placeholder", "credentials", "credential", "postgresql", "elasticsearch", "undefined", "password", "passwort", "redacted", "changeme", "postgres", "rabbitmq", "username",
 	"whatever", "sensitive", "anonymous", "letmein", "mongodb", "default", "replace", "example", "nothing", "invalid", "private", "encoded", "account",
 	"passwd", "secret", "sample", "access", "qwerty", "shadow", "dragon", "monkey", "change", "mysql", "redis", "mongo", "admin", "guest", "login", "token", "dummy",
-	"super", "local", "hello", "world", "value", "string", "basic", "oauth", "super", "hunter", "squirrel", "foobar", "github", "gitlab", "master", "server", "client", "random", "strong", "secure",
+	"super", "local", "hello", "world", "value", "string", "basic", "oauth", "hunter", "squirrel", "foobar", "github", "gitlab", "master", "server", "client", "random", "strong", "secure",
 	"pass", "user", "root", "test", "demo", "fake", "mock", "your", "some", "here", "null", "none", "todo", "hash", "auth", "name", "proxy", "proxies", "dev",
 	"pwd", "psw", "foo", "bar", "baz", "abc", "xyz", "key", "api", "app", "the", "my", "db", "pw", "is", "a", "me", "this", "not", "real", "it", "in",
 }

@@ -1,12 +1,46 @@
-// Package shorttest picks the cases of a table that a test plays with -short, for tests
-// whose every case starts programs. Without -short, all are played.
+// Package shorttest picks what is played with -short: the cases of a table, for tests whose
+// every case starts programs, and the tests of a package. Without -short, all are played.
 package shorttest
 
 import (
+	"flag"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
+
+// LeaveOut leaves the named tests out of a run with -short, beside what -skip names. A
+// TestMain calls it before it runs the tests.
+func LeaveOut(tests ...string) {
+	flag.Parse()
+	if !testing.Short() {
+		return
+	}
+	pattern := "^(" + strings.Join(tests, "|") + ")$"
+	skip := flag.Lookup("test.skip").Value
+	if also := skip.String(); also != "" {
+		pattern += "|" + also
+	}
+	if err := skip.Set(pattern); err != nil {
+		panic(err)
+	}
+}
+
+// InParallel lets n tests run at once where -parallel does not say how many: for tests that
+// wait for programs and servers more than they compute.
+func InParallel(n int) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return
+	}
+	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
+		panic(err)
+	}
+}
 
 // First returns all cases of a table, with -short the first n.
 func First[T any](n int, cases []T) []T {
@@ -38,7 +72,6 @@ func Count(n, part uint64) uint64 {
 	return n
 }
 
-// AtLimits reports whether a test handles as much data as the limits allow: not with -short,
-// and not with the race detector, which is many times slower and finds in much data what it
-// finds in little. CI plays those tests without it as well.
-func AtLimits() bool { return !testing.Short() && !raceDetector }
+// AtLimits reports whether a test handles as much data as the limits allow: with the build tag
+// limits, as one step of CI has it.
+func AtLimits() bool { return atLimits }

@@ -1,5 +1,7 @@
 package text
 
+import "fmt"
+
 // Nearest returns the candidate that differs from a word in the fewest letters, the first
 // of several; "" where more than a third of the word's letters differ, and at least two do.
 func Nearest(word string, candidates []string) string {
@@ -10,6 +12,15 @@ func Nearest(word string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// DidYouMean returns how a message about an unknown word ends: with the Nearest candidate, as
+// in `; did you mean "lint"?`; "" where there is none.
+func DidYouMean(word string, candidates []string) string {
+	if near := Nearest(word, candidates); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
 }
 
 // Distance returns the number of letters to insert, remove, replace or swap with

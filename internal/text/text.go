@@ -167,6 +167,13 @@ func FileKind(mode fs.FileMode) string {
 // GitHub compares those of labels. Letters that only look like others keep their own
 // form: the Kelvin sign does not become a k, nor the long s an s.
 func FoldCase(name string) string {
+	i := 0
+	for i < len(name) && name[i] < utf8.RuneSelf && (name[i] < 'A' || name[i] > 'Z') {
+		i++
+	}
+	if i == len(name) { // as most names
+		return name
+	}
 	return strings.Map(func(r rune) rune {
 		if lower := unicode.ToLower(r); unicode.ToUpper(lower) == r {
 			return lower

@@ -10,7 +10,7 @@ func (j *judgement) checkCollisions() {
 	if added == nil {
 		return
 	}
-	all := slices.Concat(j.tree.Paths, added) // the tree's paths may not be known
+	all := slices.Concat(j.tree.Paths, added) // Paths may be missing
 	slices.Sort(all)
 	j.collisions(newOccupancy(added, slices.Compact(all)), added)
 }
@@ -61,8 +61,8 @@ type descendants struct {
 	example string // one of them, or of those that were there
 }
 
-// newOccupancy returns what of a tree's paths is at the places of the interesting ones, or
-// above them.
+// newOccupancy returns which of a tree's paths are equal to one of the interesting paths, or to
+// a directory that contains one.
 func newOccupancy(interesting, paths []string) *occupancy {
 	o := &occupancy{foldedTree{}, map[int][]string{}, map[int]descendants{}}
 	for _, path := range interesting {

@@ -87,10 +87,10 @@ func newLinkMap(t Tree) linkMap {
 }
 
 // apply changes the links as a commit does, and reports whether it changes any.
-func (m linkMap) apply(all []Change) (any bool) {
+func (m linkMap) apply(all []Change) (changed bool) {
 	changes := slices.DeleteFunc(slices.Clone(all), func(c Change) bool {
-		_, there := m.find(c.Path)
-		return c.NewMode != modeLink && !there
+		_, isLink := m.find(c.Path)
+		return c.NewMode != modeLink && !isLink
 	})
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Link, b.Link))
@@ -98,20 +98,20 @@ func (m linkMap) apply(all []Change) (any bool) {
 	for _, c := range changes {
 		if l, ok := m.find(c.Path); ok && l.path == c.Path && c.NewMode != modeLink {
 			delete(m.links, m.places.add(c.Path))
-			any = true
+			changed = true
 		}
 	}
 	for _, c := range changes {
 		if c.NewMode == modeLink {
 			m.links[m.places.add(c.Path)] = link{c.Path, c.Link, true}
-			any = true
+			changed = true
 		}
 	}
-	return any
+	return changed
 }
 
-// settle makes the links of these changes ones that are there already.
-func (m linkMap) settle(changes []Change) {
+// markExisting makes the links of these changes ones that were there before.
+func (m linkMap) markExisting(changes []Change) {
 	for _, c := range changes {
 		if l, ok := m.find(c.Path); ok && l.changed {
 			l.changed = false

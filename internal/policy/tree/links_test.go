@@ -31,7 +31,7 @@ func TestLinksThroughLinks(t *testing.T) {
 		long = append(long, fmt.Sprintf("link l%02d", i))
 	}
 	judgeCases(t, []treeCase{
-		{"up through a link to a folder further up", Config{}, Tree{Changes: slices.Concat(newLink("a/b/up", "../.."), newLink("x", "a/b/up/.."))}, []string{"link x"}},
+		{"up through a link to a directory further up", Config{}, Tree{Changes: slices.Concat(newLink("a/b/up", "../.."), newLink("x", "a/b/up/.."))}, []string{"link x"}},
 		{"through a link that was there", Config{}, Tree{Changes: newLink("x", "top/../y"), Links: map[string]string{"a/top": "..", "top": "."}}, []string{"link x"}},
 		{"through a link of another case", Config{}, Tree{Changes: newLink("x", "TOP/.."), Links: map[string]string{"top": "."}}, []string{"link x"}},
 		{"down through a link", Config{}, Tree{Changes: newLink("x", "far/../y"), Links: map[string]string{"far": "a/b/c"}}, nil},

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkNames checks that every path of the changes that remains is the same file on all
-// systems. What was there before may keep a name that only some systems cannot have.
+// checkNames checks that every path of the changes, except deletions, is the same file on all
+// systems. A file that existed before may keep a name that is invalid on some systems.
 func (j *judgement) checkNames() {
 	for _, c := range j.tree.Changes {
 		if c.NewMode == "" {
@@ -57,8 +57,8 @@ func isGitName(name string) bool { return isDotName(name, "git", "git~1", "") }
 func isModulesName(name string) bool { return isDotName(name, "gitmodules", "gitmod~", "gi7eba") }
 
 // isDotName reports whether a name is "." and the word in any spelling. short is its
-// short name on NTFS, without the digit where there are four of them; hashed is how
-// the short name begins that NTFS makes when those are in use.
+// short name on NTFS. For a word with four of them it ends before the digit, and hashed
+// is the beginning of the names that NTFS uses once all four are taken.
 func isDotName(name, word, short, hashed string) bool {
 	// Windows reads "\" as a slash and what follows ":" as a stream.
 	for part := range strings.SplitSeq(name, `\`) {

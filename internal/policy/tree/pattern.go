@@ -18,14 +18,16 @@ const (
 )
 
 // CheckPattern checks a pattern of paths or branches. The error's text continues a
-// sentence that names the pattern. A pattern may contain
+// sentence that names the pattern. A pattern is written from the repository's root with "/"
+// between names, and may contain
 //
-//   - any text within a name          ?       one character of a name
-//     **     any directories, or everything in one
-//     [a-z]  one of these             [!a-z]  none of these
-//     {a,b}  one of these             \*      the character itself
-//
-// and is written from the repository's root with "/" between names.
+//	?       one character of a name
+//	*       any text within a name
+//	**      any directories, or everything in one
+//	[a-z]   one of these characters
+//	[!a-z]  any other character
+//	{a,b}   one of these texts
+//	\*      the character itself
 func CheckPattern(pattern string) error {
 	switch {
 	case pattern == "":

@@ -35,6 +35,7 @@ func protectedByDefault() []protectedGroup {
 			// The places that GitHub reads besides .github.
 			"/CODEOWNERS", "/docs/CODEOWNERS",
 		}},
+		{"Airlock's own files: the policy, and what agents are told", []string{"/.airlock/"}},
 		{"git's own files", []string{".gitmodules", ".gitattributes", ".lfsconfig", ".githooks/", ".husky/", "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lefthook.yml", ".lefthook.yaml", ".lefthook.toml", ".lefthook.json", ".pre-commit-config.yml", ".pre-commit-config.yaml"}},
 		{"other CI systems' files, which run with the repository's secrets", []string{
 			"/.gitlab-ci.yml", "/.circleci/", "/.buildkite/", "/.travis.yml", "/.drone.yml", "/.drone.yaml", "/.drone.jsonnet", "/.drone.star", "/.woodpecker/", "/.woodpecker.yml", "/.woodpecker.yaml", "/.cirrus.yml", "/.cirrus.star",

@@ -1,8 +1,6 @@
 package tree
 
-import (
-	"maps"
-)
+import "maps"
 
 // Series are commits that lead from one tree to another, one after the other.
 type Series struct {
@@ -49,7 +47,7 @@ func JudgeSeries(cfg Config, s Series) (commit int, broken []Violation) {
 		j.collisions(places, addedPaths(changes))
 		if linksChanged {
 			j.checkLinks()
-			j.links.settle(changes)
+			j.links.markExisting(changes)
 		}
 		if len(j.found) > 0 {
 			return i, j.violations()

@@ -108,7 +108,8 @@ type Change struct {
 type Tree struct {
 	// Changes are all differences from the tree before. Required.
 	Changes []Change
-	// Paths are all file paths of the tree. Required.
+	// Paths are all file paths of the tree. Without them, paths that are added are compared
+	// with each other alone.
 	Paths []string
 	// Links are the links that did not change: path → target. Without them, a link
 	// through such a link is judged by its own text alone, and what a protected link
@@ -170,13 +171,15 @@ func (j *judgement) report(rule, path, format string, args ...any) {
 }
 
 // quotePath quotes a path for a message: on one line, with what does not print
-// escaped, and shortened.
+// escaped, and shortened. The character by which texts are made inert is written as a
+// message shows others that nobody sees, because in its own form it is taken for that.
 func quotePath(path string) string {
 	const most = 300
+	shortened := ""
 	if len(path) > most {
-		return strconv.Quote(strings.ToValidUTF8(path[:most], "")) + "…"
+		path, shortened = strings.ToValidUTF8(path[:most], ""), "…"
 	}
-	return strconv.Quote(path)
+	return strings.ReplaceAll(strconv.Quote(path), `\u200b`, "<U+200B>") + shortened
 }
 
 // oldContents returns the known object ids of the contents before the changes.

@@ -1,0 +1,28 @@
+package sanitize
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/bidi"
+)
+
+// TestBidiShortcuts compares what the shortcuts say of each character with Unicode's table
+// and with the table of classes.
+func TestBidiShortcuts(t *testing.T) {
+	table := runeClasses()
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		properties, _ := bidi.LookupRune(r)
+		class := properties.Class()
+		want := (class == bidi.R || class == bidi.AL) && r != rlm && r != alm
+		if got := isRightToLeft(r); got != want {
+			t.Errorf("isRightToLeft(%U) = %t, the class is %v", r, got, class)
+		}
+		if table.isBidi(r) && !mayHaveBidi(string(r)) {
+			t.Errorf("mayHaveBidi leaves out %U", r)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package sanitize
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// edit replaces a range of the source.
+type edit struct {
+	start, end int32
+	note       int32 // index of the note that counts it, -1 for none
+	quiet      bool  // after it, what is around it needs no edit
+	text       string
+}
+
+// plan is a list of edits with their notes.
+type plan struct {
+	edits []edit
+	notes []Note // apply counts them
+
+	size int // of the text, in bytes
+	leaf int // the index of the first edit in the current leaf or HTML block
+
+	merged []edit // memory of sort
+}
+
+// reset begins the plan for a text of so many bytes.
+func (l *plan) reset(size int) {
+	clear(l.edits)
+	clear(l.notes)
+	l.edits, l.notes = l.edits[:0], l.notes[:0]
+	l.size, l.leaf = size, 0
+}
+
+// quietEdit is edit for what only makes text inert that stays text, and is found inert
+// by the next reading.
+func (l *plan) quietEdit(start, end int, text, rule, detail string) {
+	l.edit(start, end, text, rule, detail)
+	l.edits[len(l.edits)-1].quiet = true
+}
+
+// endLeaf ends the current leaf or HTML block. Its edits are quiet only in simple text.
+func (l *plan) endLeaf(simple bool) {
+	if !simple {
+		for i := l.leaf; i < len(l.edits); i++ {
+			l.edits[i].quiet = false
+		}
+	}
+	l.leaf = len(l.edits)
+}
+
+// edit replaces src[start:end] by text and notes it, unless rule is empty. The
+// detail is copied, because it may be part of a buffer.
+func (l *plan) edit(start, end int, text, rule, detail string) {
+	note := -1
+	if rule != "" {
+		note = l.noteFor(rule, detail)
+	}
+	l.edits = append(markdown.Grown(l.edits, start, l.size), edit{start: int32(start), end: int32(end), text: text, note: int32(note)})
+}
+
+// noteFor returns the index of the note about a rule and detail. Of the last few notes
+// none is repeated.
+func (l *plan) noteFor(rule, detail string) int {
+	const few = 8
+	for i := len(l.notes) - 1; i >= max(0, len(l.notes)-few); i-- {
+		if n := &l.notes[i]; n.Rule == rule && n.Detail == detail {
+			return i
+		}
+	}
+	l.notes = append(l.notes, Note{Rule: rule, Detail: strings.Clone(detail)})
+	return len(l.notes) - 1
+}
+
+// insert inserts text at an offset, without a note.
+func (l *plan) insert(offset int, text string) { l.edit(offset, offset, text, "", "") }
+
+// settle puts the edits in source order. Of two that overlap the first stays; the next
+// reading finds the other one again, if it is still needed.
+func (l *plan) settle() {
+	l.sort()
+	settled := l.edits[:0]
+	for _, e := range l.edits {
+		if n := len(settled); n > 0 {
+			last := &settled[n-1]
+			if e.start < last.end || e.start == last.start && e.end == last.end && e.text == last.text {
+				last.quiet = false
+				continue
+			}
+		}
+		settled = append(settled, e)
+	}
+	l.edits = settled
+}
+
+// sort puts the edits in source order; of those with the same range, the one that was made
+// first comes first. Nearly all are in order already: what is not are the edits of commands,
+// which come last, and those within a link, which come after the edits at its ends. So it
+// merges the runs that are in order.
+func (l *plan) sort() {
+	var ends []int // of the runs
+	for i := 1; i < len(l.edits); i++ {
+		if l.edits[i].before(&l.edits[i-1]) {
+			ends = append(ends, i)
+		}
+	}
+	if len(ends) > 0 {
+		l.mergeRuns(0, append(ends, len(l.edits)))
+	}
+}
+
+// before reports whether an edit comes before another one in the source.
+func (e *edit) before(other *edit) bool {
+	return e.start < other.start || e.start == other.start && e.end < other.end
+}
+
+// mergeRuns merges the runs of edits with these ends, the first of which starts at an index.
+func (l *plan) mergeRuns(start int, ends []int) {
+	if len(ends) == 1 {
+		return
+	}
+	half := len(ends) / 2
+	middle, end := ends[half-1], ends[len(ends)-1]
+	l.mergeRuns(start, ends[:half])
+	l.mergeRuns(middle, ends[half:])
+	// Only what lies between the first edit of the second half and the last one of the
+	// first half is out of order.
+	all := l.edits
+	start += sort.Search(middle-start, func(i int) bool { return all[middle].before(&all[start+i]) })
+	end = middle + sort.Search(end-middle, func(i int) bool { return !all[middle+i].before(&all[middle-1]) })
+	l.merged = append(l.merged[:0], all[middle:end]...)
+	first, second := middle-1, len(l.merged)-1
+	for second >= 0 {
+		end--
+		if first >= start && l.merged[second].before(&all[first]) {
+			all[end] = all[first]
+			first--
+		} else {
+			all[end] = l.merged[second]
+			second--
+		}
+	}
+}
+
+// apply returns src with the edits, which are settled, and notes them.
+func (l *plan) apply(src string, n *noter) string {
+	var b strings.Builder
+	b.Grow(len(src) + 8*len(l.edits))
+	last := int32(0)
+	for _, e := range l.edits {
+		b.WriteString(src[last:e.start])
+		b.WriteString(e.text)
+		last = e.end
+		if e.note >= 0 {
+			l.notes[e.note].Count++
+		}
+	}
+	b.WriteString(src[last:])
+	for i := range l.notes {
+		n.addN(l.notes[i].Rule, l.notes[i].Detail, l.notes[i].Count)
+	}
+	return b.String()
+}

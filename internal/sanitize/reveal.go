@@ -1,0 +1,92 @@
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Reveal returns a message in which each invisible character that the character rules
+// remove is written as its number, such as <U+200B>, so that a reader of the message sees
+// that a name contains it. What a cleaned text contains of this package's own is removed
+// instead, also where the message has it escaped; [Sanitizer.Plain] adds it again.
+func Reveal(message string) string {
+	message = withoutOwn(message)
+	clean := characters(message, &noter{})
+	if clean == message {
+		return message
+	}
+	var b strings.Builder
+	b.Grow(len(message) + len("<U+200B>"))
+	// The clean text is what is left of the message, in order.
+	for i := 0; i < len(message); {
+		r, size := utf8.DecodeRuneInString(message[i:])
+		kept, keptSize := utf8.DecodeRuneInString(clean)
+		class := runeClasses().classOf(r)
+		switch {
+		case keptSize > 0 && (kept == r && size > 0 && !(r == utf8.RuneError && size == 1) || r == '\r' && kept == '\n' || class == classSeparator && kept == ' '):
+			b.WriteRune(kept)
+			clean = clean[keptSize:]
+		case class != classPlain && class != classC1:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// withoutOwn removes the characters, also escaped ones, that stand where this package
+// inserts them.
+func withoutOwn(s string) string {
+	var b strings.Builder
+	copied := 0
+	for i := 0; i < len(s); i++ {
+		size := ownSize(s[i:])
+		if size == 0 {
+			continue
+		}
+		b.WriteString(s[copied:i])
+		copied = i
+		if isOwnPlace(b.String()) {
+			copied = i + size
+		}
+		i += size - 1
+	}
+	if copied == 0 {
+		return s
+	}
+	b.WriteString(s[copied:])
+	return b.String()
+}
+
+// ownSize returns the length of the character at the start of s, in any of its forms, by
+// which this package makes things inert, or 0.
+func ownSize(s string) int {
+	switch s[0] {
+	case string(zwsp)[0], '&', '\\':
+		for _, form := range [...]string{string(zwsp), ourZWSP, `\u200b`} {
+			if strings.HasPrefix(s, form) {
+				return len(form)
+			}
+		}
+	}
+	return 0
+}
+
+// isOwnPlace reports whether this package may insert a character after a text: within a
+// mention or a reference, or between a closing word and a reference.
+func isOwnPlace(before string) bool {
+	const far = 64
+	if before = before[max(0, len(before)-far):]; before == "" {
+		return false
+	}
+	switch last := before[len(before)-1]; last {
+	case '@', '#':
+		return true
+	case '-':
+		return len(before) > 2 && strings.EqualFold(before[len(before)-3:], "gh-")
+	}
+	before = strings.TrimRight(before, " :*_~[\n")
+	word := before[len(strings.TrimRight(before, letters)):]
+	return len(word) <= len("resolved") && asClosingWord([]byte(word)) != ""
+}

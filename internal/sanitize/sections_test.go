@@ -1,0 +1,120 @@
+package sanitize
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// bothWays cleans texts with excerpts and without.
+type bothWays struct {
+	name            string
+	excerpts, whole *Sanitizer
+}
+
+// waysOfReading returns configurations under which other edits are needed.
+func waysOfReading(t testing.TB) []bothWays {
+	t.Helper()
+	ways := []bothWays{}
+	for name, cfg := range map[string]Config{
+		"corpus":  corpusConfig(),
+		"default": {},
+		"limited": {
+			References: []string{"repo"}, AllowedMentions: []string{"octocat", "acme/ops"}, MaxMentions: 1,
+			ClosingWords: true, MaxClosingWords: 2,
+		},
+	} {
+		way := bothWays{name, mustNew(t, cfg), mustNew(t, cfg)}
+		way.whole.noExcerpts = true
+		ways = append(ways, way)
+	}
+	return ways
+}
+
+// assertSame asserts that both ways of reading clean a text alike.
+func (w *bothWays) assertSame(t *testing.T, text string) bool {
+	t.Helper()
+	got, gotNotes := w.excerpts.Body(text)
+	want, wantNotes := w.whole.Body(text)
+	if got != want || !slices.Equal(gotNotes, wantNotes) {
+		t.Errorf("%s: reading excerpts differs from reading all\n in   %q\n got  %q\n want %q\n notes %v and %v", w.name, text, got, want, gotNotes, wantNotes)
+		return false
+	}
+	return true
+}
+
+// pieces are what documents of many sections are made of: the ordinary texts, cut where
+// sections may begin, the attacks, and what reaches beyond its section.
+func pieces(t testing.TB) (ordinary, hostile []string) {
+	t.Helper()
+	files, _ := filepath.Glob("testdata/ordinary/*.md")
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ordinary = append(ordinary, strings.SplitAfter(string(data), "\n\n")...)
+	}
+	for _, list := range attacks(t) {
+		for _, a := range list {
+			hostile = append(hostile, a.text)
+		}
+	}
+	slices.Sort(hostile) // attacks is a map
+	return ordinary, append(hostile, denied()...)
+}
+
+// reaching are texts that have to do with others.
+func reaching() []string {
+	return []string{
+		"[r]: https://evil.example", "[r]: #x", "[r]: https://github.com 'title'", "[R]: /other", "see [r] and [a][r]", "![i][r]", "[r]", "[octocat]: #a", "[^n]", "[^n]: @octocat", "[//]: # (hidden)",
+		"<sub>", "</sub>", "<sub><sub><sub>", "</small>", "<small>x", "<script>", "</script>", "<style>x</style>", "<x>", "</x>", "<div>", "</div>", "<pre>", "</pre>", "<details>", "</details>", "<div>\n<script>\n</div>",
+		"```", "~~~", "```\n@octocat\n```", "<!--", "-->", "<!-- x -->", "<!-- x -->\n    @octocat", "<?", "<![CDATA[", "    @octocat", "\t@octocat", "1. a", "2. b", "- a\n\n  @octocat", "* @octocat", "- ", "-", "===", "---", "| a |\n|-|", "| @octocat |",
+		"<a name=a1></a>", "<a name=" + strings.Repeat("n", 60) + "></a>", "[to](#a1)", "<b id=" + strings.Repeat("k", 60) + ">x</b>", "&rlm;a", "\u05d0", "<img alt='&#1488;' src=//evil.example>",
+		"@octocat", "@acme/ops", "@other", "fixes #1", "closes #2", "fixes #3", "![a](https://evil.example/i)", "[a](https://evil.example)", "<img src=//evil.example>", "/deploy", "> quote\nlazy", "> <b onclick=x>", "a `` @octocat", "$$\\phantom{a}", "<details x=1>", "**<b x>", "[x](<\n", "<b title='", "'>", "# @octocat", "\\",
+	}
+}
+
+// joinSections makes a document of pieces.
+func joinSections(r *rand.Rand, ordinary, hostile []string) string {
+	between := []string{"\n\n", "\n\n", "\n\n", "\n", "\n- ", "\n# ", "\n\n\n", "\n\n- ", "\n\n1. ", "\n> ", " ", ""}
+	words, reaching := fragments(), reaching()
+	var b strings.Builder
+	for range 2 + r.IntN(14) {
+		switch r.IntN(8) {
+		case 0, 1, 2:
+			b.WriteString(ordinary[r.IntN(len(ordinary))])
+		case 3, 4:
+			b.WriteString(reaching[r.IntN(len(reaching))])
+		case 5, 6:
+			b.WriteString(hostile[r.IntN(len(hostile))])
+		default:
+			for range 1 + r.IntN(5) {
+				b.WriteString(words[r.IntN(len(words))])
+			}
+		}
+		b.WriteString(between[r.IntN(len(between))])
+	}
+	return b.String()
+}
+
+// TestExcerpts asserts that reading only what was edited again comes to the same as
+// reading all again, for generated documents of many sections, and that it is what
+// happens to most.
+func TestExcerpts(t *testing.T) {
+	rounds := 6_000
+	if testing.Short() {
+		rounds = 600
+	}
+	ordinary, hostile := pieces(t)
+	for _, way := range waysOfReading(t) {
+		for seed := range rounds {
+			if !way.assertSame(t, joinSections(rand.New(rand.NewPCG(uint64(seed), 31)), ordinary, hostile)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxListed is how many violations the error of ReadDocument lists.
+const maxListed = 10
+
+// ReadDocument reads a JSON document that another job or program has left into v, a pointer.
+// file is the published schema that it has to conform to, what names such a document for
+// people, and limit is its greatest size in bytes. The error describes what is wrong and where;
+// it is about the document unless r fails.
+//
+// Of an object with two members of one name, the schema would judge one and Go read the
+// other: it is an error.
+func ReadDocument(r io.Reader, file, what string, limit int64, v any) error {
+	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return err
+	}
+	if int64(len(raw)) > limit {
+		return fmt.Errorf("it is larger than %d MiB, the limit of %s", limit>>20, what)
+	}
+	if place, twice := Duplicate(raw); twice {
+		return fmt.Errorf("an object in it has two members of one name: %s", place)
+	}
+	if !jsontext.Value(raw).IsValid() {
+		return errors.New("it is not JSON in UTF-8")
+	}
+	s, ok := Published(file, "")
+	if !ok {
+		return errors.New("there is no schema " + file)
+	}
+	violations, err := s.Validate(raw)
+	if err != nil {
+		return err
+	}
+	if len(violations) > 0 {
+		return fmt.Errorf("it is not %s, as 'airlock schema %s' describes it: %s", what, strings.TrimSuffix(file, ".json"), listed(violations))
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("it is not %s: %w", what, err)
+	}
+	return nil
+}
+
+// listed lists violations in one line.
+func listed(violations []Violation) string {
+	var problems []string
+	for _, v := range violations[:min(len(violations), maxListed)] {
+		problems = append(problems, v.Path+": "+v.Message)
+	}
+	if more := len(violations) - maxListed; more > 0 {
+		problems = append(problems, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(problems, "; ")
+}

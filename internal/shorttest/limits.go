@@ -1,0 +1,5 @@
+//go:build limits
+
+package shorttest
+
+const atLimits = true

@@ -1,5 +1,0 @@
-//go:build !race
-
-package shorttest
-
-const raceDetector = false

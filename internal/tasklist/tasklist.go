@@ -1,0 +1,135 @@
+// Package tasklist reads the task lists of an issue's text, as GitHub shows them, and ticks
+// their boxes without changing any other byte.
+package tasklist
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/markdown"
+)
+
+// Item is an item of a task list.
+type Item struct {
+	// Text is the item's own first paragraph in one line, as Markdown, without comments and
+	// without the items below it.
+	Text string
+	// Ticked reports whether its box is ticked.
+	Ticked bool
+	box    int // the offset of the character between the brackets
+}
+
+// criteriaName is the heading of the section that states acceptance criteria.
+var criteriaName = lazyregexp.New(`(?i)^(?:[\W_]*)acceptance criteri(?:a|on)(?:[\W_]*)$`)
+
+// Criteria returns the task list items under each heading "Acceptance criteria" of a text, up
+// to the next heading of its level, in their order. What is quoted, code or a comment is not
+// an item.
+func Criteria(body string) []Item {
+	return CriteriaOf(markdown.Scan(body))
+}
+
+// CriteriaOf is Criteria for a text that was scanned already.
+func CriteriaOf(doc *markdown.Document) []Item {
+	var items []Item
+	level := int32(0) // of the heading, while below it
+	for i := range doc.Blocks {
+		b := &doc.Blocks[i]
+		switch {
+		case b.Kind == markdown.HeadingBlock && b.Parent < 0:
+			if criteriaName.MatchString(visible(doc, b)) {
+				level = b.Data
+			} else if b.Data <= level {
+				level = 0
+			}
+		case b.Kind == markdown.ItemBlock && b.Task && level > 0 && !b.Quoted(doc):
+			if item, ok := itemOf(doc, i); ok {
+				items = append(items, item)
+			}
+		}
+	}
+	return items
+}
+
+// itemOf reads the task list item that is block i; ok is false if it has no text.
+func itemOf(doc *markdown.Document, i int) (item Item, ok bool) {
+	b := &doc.Blocks[i]
+	first := i + 1
+	if int32(first) >= b.Next || doc.Blocks[first].Kind != markdown.ParagraphBlock {
+		return Item{}, false
+	}
+	bracket := strings.IndexByte(doc.Source[b.Start:], '[') // no list marker contains one
+	box := b.Start + bracket + 1
+	if bracket < 0 || box >= doc.Blocks[first].Start || !strings.ContainsRune(" xX", rune(doc.Source[box])) {
+		return Item{}, false
+	}
+	item = Item{Text: visible(doc, &doc.Blocks[first]), Ticked: doc.Source[box] != ' ', box: box}
+	return item, item.Text != ""
+}
+
+// visible returns a leaf's text as Markdown in one line, without comments.
+func visible(doc *markdown.Document, b *markdown.Block) string {
+	var out strings.Builder
+	for _, n := range doc.InlinesOf(b) {
+		source := doc.Literal(b, n.Span)
+		switch {
+		case n.Kind == markdown.SoftBreak || n.Kind == markdown.HardBreak:
+			source = " "
+		case n.Kind == markdown.Dropped || n.Kind == markdown.HTMLNode && strings.HasPrefix(source, "<!--"):
+			continue
+		}
+		out.WriteString(source)
+	}
+	return strings.Join(strings.Fields(out.String()), " ")
+}
+
+// Digest returns 32 hexadecimal digits that stand for an item's text.
+func Digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Outcome is what became of the boxes that were to be ticked, each by the digest of its text.
+type Outcome struct {
+	Ticked    []string // texts of the items whose boxes were ticked
+	Already   int      // boxes that were ticked before
+	Ambiguous []string // texts that several items have; none of them is ticked
+	Changed   int      // digests that are not those of any item: its text was changed or removed
+}
+
+// Tick ticks the boxes under the heading "Acceptance criteria" whose text has one of the
+// digests. The result has the same length; it differs from body in one byte a box.
+func Tick(body string, digests []string) (string, Outcome) {
+	var o Outcome
+	wanted, found := map[string]bool{}, map[string][]Item{}
+	for _, d := range digests {
+		wanted[d] = true
+	}
+	var order []string
+	for _, item := range Criteria(body) {
+		d := Digest(item.Text)
+		if !wanted[d] {
+			continue
+		}
+		if found[d] == nil {
+			order = append(order, d)
+		}
+		found[d] = append(found[d], item)
+	}
+	o.Changed = len(wanted) - len(found)
+	out := []byte(body)
+	for _, d := range order {
+		switch item := found[d][0]; {
+		case len(found[d]) > 1:
+			o.Ambiguous = append(o.Ambiguous, item.Text)
+		case item.Ticked:
+			o.Already++
+		default:
+			out[item.box] = 'x'
+			o.Ticked = append(o.Ticked, item.Text)
+		}
+	}
+	return string(out), o
+}

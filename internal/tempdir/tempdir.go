@@ -1,0 +1,74 @@
+// Package tempdir makes temporary directories that do not stay for ever if their process is
+// killed: the next one that is made next to them removes those whose process has ended.
+package tempdir
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Dir is a temporary directory, which is in use until Close, or until this process ends.
+type Dir struct {
+	Path string // absolute
+
+	lock   *os.File // nil where there are no locks
+	remove func(string) error
+}
+
+// Make makes a directory below parent ("": the system's for temporary files), whose name begins
+// with prefix and which only this user may enter. It contains a file, lock. remove removes a
+// directory with all that is in it; nil is os.RemoveAll.
+//
+// Before that it removes directories with this prefix whose process has ended: only those of this
+// user, to which nobody else may write, and whose lock nobody holds. On systems that are not
+// Unix's, those of killed processes stay.
+func Make(parent, prefix string, remove func(string) error) (*Dir, error) {
+	parent, err := filepath.Abs(cmp.Or(parent, os.TempDir()))
+	if err != nil {
+		return nil, err
+	}
+	if remove == nil {
+		remove = os.RemoveAll
+	}
+	path, lock, err := makeTemp(parent, prefix, remove)
+	if err != nil {
+		return nil, err
+	}
+	return &Dir{path, lock, remove}, nil
+}
+
+// lockName is the name of the file whose lock marks a directory as in use.
+const lockName = "lock"
+
+// removeDir removes a directory with all that is in it, the lock last: if this process is killed
+// meanwhile, the next one finds an unlocked directory and goes on.
+func removeDir(path string, remove func(string) error) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return remove(path)
+	}
+	for _, e := range entries {
+		if e.Name() != lockName {
+			err = errors.Join(err, remove(filepath.Join(path, e.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return remove(path)
+}
+
+// Close removes the directory. d may be nil.
+func (d *Dir) Close() error {
+	if d == nil {
+		return nil
+	}
+	err := removeDir(d.Path, d.remove)
+	if d.lock != nil {
+		err = errors.Join(err, d.lock.Close())
+		d.lock = nil
+	}
+	return err
+}

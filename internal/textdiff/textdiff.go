@@ -1,0 +1,10 @@
+// Package textdiff shows how two texts differ.
+package textdiff
+
+import "github.com/rogpeppe/go-internal/diff"
+
+// Unified returns the unified difference of two texts with three lines of context, or nil if
+// they are equal. It takes time in proportion to the texts' sizes.
+func Unified(oldName string, oldText []byte, newName string, newText []byte) []byte {
+	return diff.Diff(oldName, oldText, newName, newText)
+}
