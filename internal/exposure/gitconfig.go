@@ -57,7 +57,7 @@ func (s *search) gitConfig(f gitFile) {
 	case why == "" && s.configBytes > maxConfigBytes:
 		why = fmt.Sprintf("there are more than %s of it", text.Bytes(maxConfigBytes))
 	case why == "" && f.depth > maxIncludeDepth:
-		why = fmt.Sprintf("it is included over more than %d files", maxIncludeDepth)
+		why = fmt.Sprintf("it is included through more than %d files", maxIncludeDepth)
 	}
 	if why != "" {
 		s.add(place(f.path, 0), "this configuration of git cannot be judged: "+why)

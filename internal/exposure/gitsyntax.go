@@ -15,14 +15,15 @@ type gitEntry struct {
 }
 
 // parseGitConfig reads the syntax of git's configuration files as git does, in one pass.
-// After a line that git would not accept it goes on with the next one, because another
-// program may read what is there. bad is the first such line, or 0.
+// After a line that git would reject it continues with the next one, because another
+// program may accept the file. bad is the number of the first such line, or 0.
 func parseGitConfig(text string) (entries []gitEntry, bad int) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	r := &gitConfigReader{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}
 	prefix := "" // the section, with a dot at its end
 	for {
-		c, line, ok := r.next(), r.line, true
+		line, ok := r.line, true
+		c := r.next()
 		switch {
 		case r.ended:
 			return entries, bad
@@ -35,7 +36,7 @@ func parseGitConfig(text string) (entries []gitEntry, bad int) {
 		case !letter(c):
 			ok = false
 		default:
-			r.back()
+			r.unreadByte()
 			var name, value string
 			name, value, ok = r.variable()
 			entries = append(entries, newGitEntry(prefix+name, value, line))
@@ -83,8 +84,8 @@ func (r *gitConfigReader) next() byte {
 	return c
 }
 
-// back goes back by a byte, which must not be a line feed.
-func (r *gitConfigReader) back() { r.pos-- }
+// unreadByte goes back by a byte, which must not be a line feed.
+func (r *gitConfigReader) unreadByte() { r.pos-- }
 
 func (r *gitConfigReader) skipLine() {
 	for r.next() != '\n' {

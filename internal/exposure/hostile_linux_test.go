@@ -68,7 +68,7 @@ func TestHostileConfiguration(t *testing.T) {
 				m.write(fmt.Sprintf("home/c%02d", i), fmt.Sprintf("[include] path = c%02d\n", i+1))
 			}
 			m.write("home/.gitconfig", "[include] path = c00\n")
-		}, []string{"home/c10: this configuration of git cannot be judged: it is included over more than 10 files"}},
+		}, []string{"home/c10: this configuration of git cannot be judged: it is included through more than 10 files"}},
 		{"what git refuses", func(t *testing.T, m *machine) {
 			m.write("home/.gitconfig", "[user]\nname = A\n= !\n[http \"x\n\textraheader = x\n")
 		}, []string{"home/.gitconfig:3: git could not read this line", "home/.gitconfig:5: git sends this header"}},
@@ -103,7 +103,7 @@ func TestHostileConfiguration(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)
 			c.set(t, m)
-			if c.name != "names" { // of which no file can be looked up
+			if c.name != "names" { // places finds no file by a path that is printed in quotes
 				m.places()
 			}
 			var got []string

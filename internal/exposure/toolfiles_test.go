@@ -58,7 +58,8 @@ func TestCredentialsOfTools(t *testing.T) {
 			if got := m.places(); !slices.Equal(got, []string{c.path}) {
 				t.Errorf("%q contains a credential; found %q", c.with, got)
 			}
-			if m.write(c.path, c.without); c.without == "" {
+			m.write(c.path, c.without)
+			if c.without == "" {
 				if err := os.Remove(file); err != nil {
 					t.Fatal(err)
 				}

@@ -177,3 +177,9 @@ func (s *search) parent(pid string) string {
 	}
 	return ""
 }
+
+// VariableNamesCredential reports whether a variable has the name of a credential. Find lists it
+// if its value can be one.
+func VariableNamesCredential(name string) bool {
+	return knownVariables[name] != "" || credentialName.MatchString(name)
+}

@@ -41,7 +41,9 @@ func (j *recordJudge) clean() {
 			return
 		}
 		it.SARIF = log
-		j.checkSARIF(log) // a tool's name may be empty now
+		if len(notes) > 0 { // otherwise only the order of members and line ends are new
+			j.checkSARIF(log) // a tool's name may be empty now
+		}
 		for _, n := range notes {
 			j.notes.Redactions = append(j.notes.Redactions, Redaction{"sarif", n.Rule, n.Detail, n.Count})
 		}

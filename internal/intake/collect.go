@@ -24,7 +24,8 @@ type Documents struct {
 	// Schemas adds to the report the schemas of the kinds of rejected records, so that
 	// an agent can correct itself.
 	Schemas bool
-	// Each, unless it is nil, is called with each outcome, in the order of the input.
+	// Each, unless it is nil, is called with each outcome, in the order of the input. What
+	// Accepted points to is valid until it returns.
 	Each func(Outcome)
 }
 
@@ -56,9 +57,8 @@ type documentWriter struct {
 	counts Counts
 
 	items   int
-	errors  []byte // JSON strings, one on each line
+	errors  errorList
 	omitted int
-	listed  int
 }
 
 func (w *documentWriter) outcome(o Outcome) error {
@@ -73,7 +73,7 @@ func (w *documentWriter) outcome(o Outcome) error {
 		}
 		o.Accepted.encoded = nil // its memory will be reused
 	}
-	if n := o.Problems(); len(w.errors) > maxErrorText {
+	if n := o.Problems(); w.errors.size > maxErrorText {
 		w.omitted += n
 	} else if n > 0 {
 		for _, e := range o.Errors() {
@@ -92,28 +92,46 @@ func (w *documentWriter) outcome(o Outcome) error {
 }
 
 func (w *documentWriter) addError(e string) {
-	if len(w.errors) > maxErrorText {
+	if w.errors.size > maxErrorText {
 		w.omitted++
 		return
 	}
-	if w.listed++; w.listed > 1 {
-		w.errors = append(w.errors, ',')
+	w.errors.add(e)
+}
+
+// errorList is the text of a document's errors: JSON strings, one on each line. It is in
+// parts, so that none of it is copied while it grows.
+type errorList struct {
+	parts [][]byte
+	last  []byte // the part that is being filled
+	size  int    // of all of them
+}
+
+func (l *errorList) add(e string) {
+	const part = 64 << 10
+	if len(l.last) > part-part/16 {
+		l.parts, l.last = append(l.parts, l.last), make([]byte, 0, part)
 	}
-	w.errors = append(w.errors, '\n')
-	w.errors, _ = jsontext.AppendQuote(w.errors, e) // the error is about invalid UTF-8, which is replaced
+	before := len(l.last)
+	if l.size > 0 {
+		l.last = append(l.last, ',')
+	}
+	l.last, _ = jsontext.AppendQuote(append(l.last, '\n'), e) // the error is about invalid UTF-8, which is replaced
+	l.size += len(l.last) - before
 }
 
 func (w *documentWriter) end() error {
 	if w.omitted > 0 {
-		e := fmt.Sprintf("There are %d more errors; the report lists them all.", w.omitted)
-		w.errors, _ = jsontext.AppendQuote(append(w.errors, ",\n"...), e)
+		w.errors.add(fmt.Sprintf("There are %d more errors; the report lists them all.", w.omitted))
 	}
 	if w.items > 0 {
 		w.out.WriteByte('\n')
 	}
 	w.out.WriteString(`],"errors":[`)
-	w.out.Write(w.errors)
-	if w.listed > 0 {
+	for _, part := range append(w.errors.parts, w.errors.last) {
+		w.out.Write(part)
+	}
+	if w.errors.size > 0 {
 		w.out.WriteByte('\n')
 	}
 	w.out.WriteString("]}\n")

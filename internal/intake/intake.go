@@ -44,6 +44,9 @@ type Config struct {
 	Repository string
 	// Sanitize is how texts are cleaned. A MaxBodyUTF16 of 0 means defaultMaxBody.
 	Sanitize sanitize.Config
+	// KeepSource is how many bytes of its record's text each outcome keeps, until the outcomes
+	// keep maxSources together; 0 keeps none.
+	KeepSource int
 	// Workers is how many records are judged at the same time; 0 means one for each
 	// processor.
 	Workers int
@@ -80,6 +83,7 @@ type Accepted struct {
 	notes   Notes
 	asked   []askedText
 	encoded []byte
+	source  string
 	own     bool
 	stable  string
 }
@@ -100,6 +104,10 @@ func (a Accepted) Asked(field string) (text string, ok bool) {
 	}
 	return "", false
 }
+
+// Source returns the text of the item's record as the agent wrote it, as much of it as
+// Config.KeepSource says. It is as hostile as the file.
+func (a Accepted) Source() string { return a.source }
 
 // Own reports whether Airlock itself made the item. Only the function Own makes such
 // items; a file cannot contain them.
@@ -125,6 +133,8 @@ type Rejected struct {
 	// Violations are all the reasons: at least one.
 	Violations []Violation
 	Notes      Notes
+	// Source is the record's text, as Accepted.Source; "" for one that could not be read.
+	Source string
 	// TooFew is set where no record is rejected, but one is missing: see Config.Min.
 	TooFew bool
 
@@ -147,6 +157,8 @@ type Dropped struct {
 	Kind  safeoutput.Kind
 	Limit int // how many items of the kind are accepted
 	Notes Notes
+	// Source is the record's text, as Accepted.Source.
+	Source string
 }
 
 // Outcome is the outcome of one record: exactly one field is set.
@@ -162,9 +174,9 @@ func (o Outcome) refusedWith(message string) Outcome {
 	var r Rejected
 	switch {
 	case o.Accepted != nil:
-		r = Rejected{Line: o.Accepted.line, Kind: o.Accepted.item.Kind(), Notes: o.Accepted.notes}
+		r = Rejected{Line: o.Accepted.line, Kind: o.Accepted.item.Kind(), Notes: o.Accepted.notes, Source: o.Accepted.source}
 	case o.Dropped != nil:
-		r = Rejected{Line: o.Dropped.Line, Kind: o.Dropped.Kind, Notes: o.Dropped.Notes}
+		r = Rejected{Line: o.Dropped.Line, Kind: o.Dropped.Kind, Notes: o.Dropped.Notes, Source: o.Dropped.Source}
 	default:
 		return o
 	}
@@ -197,7 +209,8 @@ func (r *Rejected) Crashed() bool { return r.crashed }
 
 // Collect judges the records of r, NDJSON or one {"items": [...], "errors": [...]}
 // document. The error is the context's, the reader's, or about an invalid setting in
-// Config.Sanitize; a rejected record is not an error. When Collect returns before the end, a Read of r may still be in progress.
+// Config.Sanitize; a rejected record is not an error. When Collect returns before the
+// end, a Read of r may still be in progress.
 func Collect(ctx context.Context, r io.Reader, cfg Config) (Result, error) {
 	var res Result
 	in, err := run(ctx, r, cfg, false, func(o Outcome) error {

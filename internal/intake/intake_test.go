@@ -67,6 +67,7 @@ func TestRejections(t *testing.T) {
 		{"a misspelt kind", `{"type":"create-isue"}`, []string{"Line 1: 'type' ('create-isue') is not a kind of safe output; did you mean 'create-issue'? The kinds are: " + kinds}},
 		{"an unknown kind", `{"type":"launch-missiles"}`, []string{"Line 1: 'type' ('launch-missiles') is not a kind of safe output; the kinds are: " + kinds}},
 		{"keys are matched exactly", `{"type":"noop","Message":"a"}`, []string{"Line 1: noop: 'message' is a required property ('Message' is another name: names are matched exactly)"}},
+		{"a misspelt key", `{"type":"create-issue","titel":"a","body":"b"}`, []string{"Line 1: create-issue: 'title' is a required property (there is no field 'titel': did you mean 'title'?)"}},
 		{"keys are matched exactly, also the key of the kind", `{"Type":"noop","message":"a"}`, []string{"Line 1: 'type' is a required property ('Type' is another name: names are matched exactly); the kinds are: " + kinds}},
 		{"lines that were read together", "{\\\"type\\\":\nx\ny", []string{`Line 1: not valid JSON, and it cannot be repaired: byte 1: "\\\"type\\\":\nx\ny" stands where a key belongs; write valid JSON; lines 1 to 3 were read together`}},
 		{"blank", `{"type":"create-issue","title":" ","body":"\u00a0\n"}`, []string{

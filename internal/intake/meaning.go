@@ -22,6 +22,9 @@ func (j *recordJudge) changesMeaning(m schema.Member) bool {
 		return false
 	}
 	meaning := meaningOf(m.Name)
+	if meaning == meansNothing {
+		meaning = j.meaningOfValue(m)
+	}
 	field := j.similarField(m.Name)
 	inside := ""
 	if meaning == meansNothing && field == "" {
@@ -152,7 +155,9 @@ var wordMeanings = func() map[string]meaning {
 		island force pin pinned hide minimize minimise approve approved approval dismiss resolve resolved answer react reaction subscribe notify
 		schedule due staged dryrun dry private confidential visibility field attachment skip skipped disable disabled enable enabled
 		cancel canceled cancelled ignore ignored simulate simulated preview confirm confirmed postpone delay defer deferred upsert update
-		apply publish submit send execute perform active inactive`) {
+		apply publish submit send execute perform active inactive
+		condition conditional if unless until wait await depend depends silent quiet hidden edit amend rewrite undo revert rollback
+		abort reject withdraw retract revoke void`) {
 		m[w] = meansAction
 	}
 	return m
@@ -211,10 +216,81 @@ func meaningOf(name string) meaning {
 	return found
 }
 
+// placeNames are names, in snake_case, that mean a target if the value is a number.
+var placeNames = map[string]bool{"reference": true, "subject": true, "case": true, "in": true, "at": true, "about": true, "re": true,
+	"regarding": true, "against": true, "task": true, "bug": true, "story": true}
+
+// meaningOfValue returns what the value of a field says whose name says nothing: a
+// reference is a target under any name, and so is the name of an operation an action, in
+// items that have one.
+func (j *recordJudge) meaningOfValue(m schema.Member) meaning {
+	const longest = 300
+	if len(m.Value) > longest {
+		return meansNothing
+	}
+	value := strings.TrimSpace(strings.Trim(string(m.Value), `"`))
+	_, operates := j.form.fields["operation"]
+	switch {
+	case operates && isOperation(value):
+		return meansAction
+	case len(j.form.spec.NumberNames()) == 0: // it acts on nothing that exists
+	case placeNames[strings.ToLower(safeoutput.SnakeCase(m.Name))] && isNumber(value), m.Value[0] == '"' && isReference(value):
+		return meansTarget
+	}
+	return meansNothing
+}
+
+// isOperation reports whether s is the name of an operation on a text.
+func isOperation(s string) bool {
+	switch strings.ToLower(s) {
+	case safeoutput.OperationAppend, safeoutput.OperationPrepend, safeoutput.OperationReplace, safeoutput.OperationReplaceIsland,
+		"replace_island", "insert", "overwrite", "merge", "patch", "delete", "remove", "add":
+		return true
+	}
+	return false
+}
+
+// isNumber reports whether s is digits and nothing else.
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// isReference reports whether s is nothing but a reference to an issue, pull request or
+// discussion: "#12", "GH-12", "owner/name#12" or its address.
+func isReference(s string) bool {
+	if strings.ContainsAny(s, " \n\t") {
+		return false
+	}
+	if before, number, ok := strings.Cut(s, "#"); ok && isNumber(number) {
+		return before == "" || strings.Count(before, "/") == 1
+	}
+	if len(s) > len("GH-") && strings.EqualFold(s[:len("GH-")], "GH-") {
+		return isNumber(s[len("GH-"):])
+	}
+	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
+		return false
+	}
+	steps := strings.Split(s[:indexAnyOrLen(s, "?#")], "/") // https: "" host owner name kind number
+	if len(steps) < 7 || !isNumber(steps[6]) {
+		return false
+	}
+	switch steps[5] {
+	case "issues", "pull", "discussions":
+		return true
+	}
+	return false
+}
+
+// indexAnyOrLen returns where one of chars is in s first, or the length of s.
+func indexAnyOrLen(s, chars string) int {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
 // latin returns a name in ASCII as far as its characters have such a form: without marks
-// and invisible characters, and with plain forms of wide and styled letters. It reports
-// whether the name mixes letters of scripts that look alike, or has a letter of Latin that
-// is none of a language's but looks like one: so are names written to look like others.
+// and invisible characters, and with plain forms of wide and styled letters. mixed reports
+// whether the name is written to look like another one: it mixes letters of scripts that look
+// alike, or has a Latin letter that no language uses and that looks like one that some do.
 func latin(name string) (plain string, mixed bool) {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return name, false

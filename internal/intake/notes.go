@@ -7,6 +7,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -150,13 +151,22 @@ func (o Outcome) Errors() []string {
 func quote(s string) string { return schema.Quote(s) }
 
 // similarName returns a hint at the first of the names that differs from wanted only in
-// letter case and separators, or "".
+// letter case and separators, else at the one that looks like wanted misspelt, or "". It
+// looks at a hundred names.
 func similarName(wanted string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
-	for _, n := range names {
-		if len(n) < 64 && strings.EqualFold(plain.Replace(n), plain.Replace(wanted)) {
+	var short []string
+	for _, n := range names[:min(len(names), 100)] {
+		if len(n) >= 64 {
+			continue
+		}
+		if strings.EqualFold(plain.Replace(n), plain.Replace(wanted)) {
 			return " (" + quote(n) + " is another name: names are matched exactly)"
 		}
+		short = append(short, n)
+	}
+	if near := text.Nearest(wanted, short); near != "" {
+		return " (there is no field " + quote(near) + ": did you mean " + quote(wanted) + "?)"
 	}
 	return ""
 }

@@ -107,12 +107,28 @@ func (j *recordJudge) internal(it safeoutput.Item) {
 		if text.IsBlank(it.Name) {
 			j.refuse("$.name", "'name' must not be blank")
 		}
+	case *safeoutput.TickBoxes:
+		j.tickBoxes(it)
 	case *safeoutput.MinimiseComments:
 		for i, s := range it.Scopes {
 			if !text.IsBlank(s) && !strings.Contains(s, "/") {
 				continue
 			}
 			j.refuse(fmt.Sprintf("$.scopes[%d]", i), fmt.Sprintf("'scopes[%d]' (%s) must be the part of stable names before their first '/'", i, quote(s)))
+		}
+	}
+}
+
+func (j *recordJudge) tickBoxes(it *safeoutput.TickBoxes) {
+	if it.Issue < 1 {
+		j.refuse("$.issue", fmt.Sprintf("'issue' (%d) must be an issue's number", it.Issue))
+	}
+	if len(it.Boxes) == 0 {
+		j.refuse("$.boxes", "'boxes' must not be empty")
+	}
+	for i, digest := range it.Boxes {
+		if len(digest) != 32 || strings.Trim(digest, "0123456789abcdef") != "" {
+			j.refuse(fmt.Sprintf("$.boxes[%d]", i), fmt.Sprintf("'boxes[%d]' (%s) must be the digest of a criterion's text", i, quote(digest)))
 		}
 	}
 }

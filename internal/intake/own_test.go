@@ -13,8 +13,8 @@ import (
 
 const commit = "0123456789012345678901234567890123456789"
 
-// own sends items through the door.
-func own(t *testing.T, items ...OwnItem) ([]Accepted, []Rejected) {
+// collectOwn sends items through the door.
+func collectOwn(t *testing.T, items ...OwnItem) ([]Accepted, []Rejected) {
 	t.Helper()
 	accepted, rejected, err := Own(items, Config{Max: map[safeoutput.Kind]int{safeoutput.KindCreateReviewComment: 0}})
 	if err != nil {
@@ -30,8 +30,8 @@ func checkRun(notes ...safeoutput.CheckAnnotation) *safeoutput.CheckRun {
 	return &safeoutput.CheckRun{Name: "checks", HeadSHA: commit, Conclusion: "failure", Title: "1 finding", Summary: "One.", Annotations: notes}
 }
 
-// TestOwnItemsAreCleaned: the checks quote the output of tools, which the pull
-// request's code may control.
+// TestOwnItemsAreCleaned asserts that own items are cleaned, because they quote the
+// output of tools, which the pull request's code may control.
 func TestOwnItemsAreCleaned(t *testing.T) {
 	hostile := "Ask @octocat, who fixes #1 <!-- hidden -->\x1b[31m\xff"
 	note := safeoutput.CheckAnnotation{Path: "./a//b.go", StartLine: 1, EndLine: 1, Level: "warning", Title: "two\nlines", Message: hostile}
@@ -42,7 +42,7 @@ func TestOwnItemsAreCleaned(t *testing.T) {
 		{Item: &safeoutput.MinimiseComments{Scopes: []string{"finding"}}},
 	}
 	before := safeoutput.Clone(in[2].Item)
-	accepted, rejected := own(t, in...)
+	accepted, rejected := collectOwn(t, in...)
 	if len(rejected) > 0 {
 		t.Fatalf("rejected %+v", rejected)
 	}
@@ -69,10 +69,10 @@ func TestOwnItemsAreCleaned(t *testing.T) {
 	}
 }
 
-// TestOnlyOwnMakesOwnItems: an agent's limits do not apply to own items, and a line of a
-// file cannot make one.
+// TestOnlyOwnMakesOwnItems asserts that a line of a file cannot make an own item, and that an
+// agent's limits do not apply to own items.
 func TestOnlyOwnMakesOwnItems(t *testing.T) {
-	if accepted, _ := own(t, OwnItem{Item: &safeoutput.CreateReviewComment{Path: "a.go", Line: 3, Body: "b"}}); len(accepted) != 1 {
+	if accepted, _ := collectOwn(t, OwnItem{Item: &safeoutput.CreateReviewComment{Path: "a.go", Line: 3, Body: "b"}}); len(accepted) != 1 {
 		t.Error("an agent's limit dropped a comment of ours")
 	}
 	res := collect(t, Config{}, `{"type":"create-pull-request-review-comment","path":"a.go","line":3,"body":"b","own":true,"origin":"airlock","stable":"finding/1"}`)
@@ -108,7 +108,7 @@ func TestOwnRefuses(t *testing.T) {
 		{bad(func(c *safeoutput.CheckRun) { c.Summary = " " }), "check-run: 'summary' must not be blank"},
 	}
 	for _, tt := range tests {
-		_, rejected := own(t, OwnItem{Item: tt.item})
+		_, rejected := collectOwn(t, OwnItem{Item: tt.item})
 		var got []string
 		for i := range rejected {
 			got = append(got, Outcome{Rejected: &rejected[i]}.Errors()...)
@@ -119,12 +119,12 @@ func TestOwnRefuses(t *testing.T) {
 	}
 }
 
-// TestOddAnnotationsAreLeftOut: an annotation that GitHub would reject must not cost
-// the check run.
+// TestOddAnnotationsAreLeftOut asserts that annotations that GitHub would reject are left
+// out, so that the check run is created.
 func TestOddAnnotationsAreLeftOut(t *testing.T) {
 	good := safeoutput.CheckAnnotation{Path: "a.go", StartLine: 1, EndLine: 1, Level: "notice", Message: strings.Repeat("é", maxAnnotation)}
 	odd := func(f func(*safeoutput.CheckAnnotation)) safeoutput.CheckAnnotation { c := good; f(&c); return c }
-	accepted, _ := own(t, OwnItem{Item: checkRun(
+	accepted, _ := collectOwn(t, OwnItem{Item: checkRun(
 		odd(func(a *safeoutput.CheckAnnotation) { a.Path = "/etc/passwd" }),
 		odd(func(a *safeoutput.CheckAnnotation) { a.EndLine = 0 }),
 		good,

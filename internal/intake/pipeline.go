@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/agent-airlock/airlock/internal/crash"
@@ -19,6 +20,9 @@ const (
 	// unless a single batch is larger. They are counted in units of slotSize.
 	maxInFlight = 16 << 20
 	slotSize    = 64 << 10
+	// maxSources is how many bytes of records the outcomes keep together, so that no file can
+	// fill the memory.
+	maxSources = 64 << 20
 	// maxReused is the size in bytes of the largest batch that is used again.
 	maxReused = 1 << 20
 )
@@ -36,8 +40,7 @@ type batch struct {
 // run reads NDJSON, or one {"items": [...], "errors": [...]} document, and passes
 // each record's outcome to sink, in the order of the input and on the caller's
 // goroutine. Memory is bounded by the longest record, and for a document by its items.
-// With encode, accepted items have their canonical JSON, which is valid until sink
-// returns.
+// An accepted item, and with encode its canonical JSON, is valid until sink returns.
 //
 // The error is the context's, the reader's, the sink's, or about an invalid setting in
 // Config.Sanitize; a rejected record is not an error. When run returns before the end, a Read of src may still be in progress.
@@ -97,6 +100,7 @@ type pipeline struct {
 	// rejected: those that are accepted in their place are cleaned when they are counted.
 	tickets   map[safeoutput.Kind]*atomic.Int64
 	counts    map[safeoutput.Kind]int // how many items are accepted so far
+	kept      int                     // how many bytes of records the outcomes keep
 	suggested int                     // how many records of unknown kinds there are so far
 	scratch   []byte
 }
@@ -146,7 +150,7 @@ func (p *pipeline) reserve(ctx context.Context, b *batch) bool {
 func (p *pipeline) judge() {
 	parse := newParser()
 	for b := range p.work {
-		b.verdicts = b.verdicts[:0]
+		b.verdicts = slices.Grow(b.verdicts[:0], len(b.in.Lines))
 		b.encoded = b.encoded[:0]
 		for _, l := range b.in.Lines {
 			v, err := p.judgeLine(parse, b, l)
@@ -210,14 +214,18 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 		}
 		for i := range b.verdicts {
 			in.Records++
+			b.verdicts[i].accepted.source = p.source(b.in.Lines[i].Raw)
 			out, err := p.safeOutcome(&b.verdicts[i])
 			if err != nil {
 				v := crashed(b.verdicts[i].accepted.line, err)
+				v.accepted.source = b.verdicts[i].accepted.source
 				out = p.outcome(&v)
 			}
 			if p.reader.IsDocument() {
 				if out.Accepted != nil { // its memory will be reused
-					out.Accepted.encoded = bytes.Clone(out.Accepted.encoded)
+					a := *out.Accepted
+					a.encoded = bytes.Clone(a.encoded)
+					out.Accepted = &a
 				}
 				kept = append(kept, out)
 				continue
@@ -228,6 +236,13 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 		}
 		p.release(b)
 	}
+}
+
+// source returns as much of a record's text as its outcome keeps.
+func (p *pipeline) source(raw []byte) string {
+	n := min(len(raw), p.door.cfg.KeepSource, maxSources-p.kept)
+	p.kept += n
+	return string(raw[:n])
 }
 
 // deliverRest calls the sink with the outcomes of a document, and with those of kinds of
@@ -275,8 +290,8 @@ func (p *pipeline) safeOutcome(v *verdict) (out Outcome, err error) {
 	return p.outcome(v), nil
 }
 
-// outcome counts an item and returns the record's outcome. It cleans an item that no
-// worker has cleaned, unless it drops it.
+// outcome counts an item and returns the record's outcome, which is valid until its batch is
+// released. It cleans an item that no worker has cleaned, unless it drops it.
 func (p *pipeline) outcome(v *verdict) Outcome {
 	kind := v.kind
 	if v.cleaned || len(v.violations) == 0 { // it was valid before it was cleaned
@@ -285,7 +300,7 @@ func (p *pipeline) outcome(v *verdict) Outcome {
 			if v.cleaned {
 				notes = v.before // as if no worker had cleaned it
 			}
-			return Outcome{Dropped: &Dropped{Line: v.accepted.line, Kind: kind, Limit: limit, Notes: notes}}
+			return Outcome{Dropped: &Dropped{Line: v.accepted.line, Kind: kind, Limit: limit, Notes: notes, Source: v.accepted.source}}
 		}
 		if !v.cleaned {
 			p.door.judgeOf(v).clean()
@@ -299,11 +314,10 @@ func (p *pipeline) outcome(v *verdict) Outcome {
 		p.suggested++
 	}
 	if len(v.violations) > 0 {
-		return Outcome{Rejected: &Rejected{Line: v.accepted.line, Kind: kind, Violations: sortViolations(v.violations), Notes: v.accepted.notes, crashed: v.crashed}}
+		return Outcome{Rejected: &Rejected{Line: v.accepted.line, Kind: kind, Violations: sortViolations(v.violations), Notes: v.accepted.notes, Source: v.accepted.source, crashed: v.crashed}}
 	}
 	p.counts[kind]++
-	a := v.accepted
-	return Outcome{Accepted: &a}
+	return Outcome{Accepted: &v.accepted}
 }
 
 // encodeItem appends the item's JSON to buf. The item's slice of it stays valid if

@@ -144,9 +144,9 @@ func TestLargeLines(t *testing.T) {
 }
 
 func TestErrorsAreBounded(t *testing.T) {
-	w := documentWriter{errors: make([]byte, maxErrorText+1), listed: 1}
+	w := documentWriter{errors: errorList{size: maxErrorText + 1}}
 	w.addError("one more")
-	if w.omitted != 1 || len(w.errors) != maxErrorText+1 {
+	if w.omitted != 1 || w.errors.size != maxErrorText+1 {
 		t.Error("the list of errors grows without bound")
 	}
 }

@@ -86,6 +86,7 @@ type recordJudge struct {
 	refusedFields int // how many fields changesMeaning has refused
 }
 
+// judgeOf returns a judge that fills in the verdict.
 func (d *door) judgeOf(v *verdict) *recordJudge {
 	return &recordJudge{door: d, verdict: v, notes: &v.accepted.notes}
 }
@@ -132,7 +133,7 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 	if !ok {
 		name, err := jsontext.AppendUnquote(nil, raw)
 		if spec, ok = safeoutput.Lookup(string(name)); !ok || err != nil {
-			j.refuse("$.type", "") // its message is that of its place among such records
+			j.refuse("$.type", "") // the message is added when records of unknown kinds are counted
 			j.unknown = string(name)
 			return false
 		}

@@ -70,6 +70,12 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"comment of the end":              `{"items":[ASK],/* {"items":[NOT]} */"errors":[]}`,
 		"comment within an object":        "{\"type\":\"noop\",\n/*\nNOT\n*/\n\"message\":\"m\"}\nASK",
 		"HTML comment within an object":   "{\"type\":\"noop\",\n<!--\nNOT\n-->\n\"message\":\"m\"}\nASK",
+		"comments of more languages":      "=begin\nNOT\n=end\n#if 0\nNOT\n#endif\n#|\nNOT\n|#\n(*\nNOT\n*)\n<#--\nNOT\n-->\n<%--\nNOT\n--%>\nASK",
+		"conditions of C":                 "#if 0 // later\nNOT\n#ifdef X\nNOT\n#else\nNOT\n# endif\nNOT\n#else\nASK\n#endif\nASK\n#if 0 && X\nNOT\n#elif Y\nASK\n#endif\nASK",
+		"condition without an end":        "ASK\n#if 0\nNOT\n\nNOT",
+		"sentence about a condition":      "#if 0 blocks were removed from a.c.\nASK\n#if 0x10 is odd\nASK\n`#if 0` too\nASK",
+		"rejected":                        "<rejected>\nNOT\n</rejected>\n<cancelled why=\"x\">\nNOT\n</cancelled>\n<quote>\nNOT\n</quote>\n<sample>NOT</sample>\n<Comment>\nNOT\n</Comment>\nASK\n<commentary>\nASK",
+		"removed by a diff":               "-NOT\n+ASK\n- ASK",
 		// What is part of a sentence.
 		"sentence":              "I decided NOT to do NOT\nASK",
 		"sentence after":        "NOT was not done\nASK",

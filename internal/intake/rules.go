@@ -145,16 +145,19 @@ func (j *recordJudge) checkLabels(labels []string) []string {
 		return nil
 	}
 	out := labels[:0]
+	var few [8]string
+	folded := few[:0]          // the labels of out, to compare
 	for i, l := range labels { // at most a hundred, by the schema
 		clean, ok := j.checkLabel(i, l)
 		if !ok {
 			continue
 		}
-		if slices.ContainsFunc(out, func(o string) bool { return text.FoldCase(o) == text.FoldCase(clean) }) {
+		fold := text.FoldCase(clean)
+		if slices.Contains(folded, fold) {
 			j.notes.repair(RepairLabel, "labels")
 			continue
 		}
-		out = append(out, clean)
+		out, folded = append(out, clean), append(folded, fold)
 	}
 	if n := j.cfg.maxLabels(&j.form.spec); n >= 0 && len(out) > n && len(j.violations) == 0 {
 		j.notes.DroppedLabels, j.notes.LabelLimit = out[n:], n

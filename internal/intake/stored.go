@@ -1,21 +1,17 @@
 package intake
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // storedElsewhere matches a notice that a text was stored in a file.
-var storedElsewhere = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:saved|stored|written|persisted|moved|offloaded|dumped|spilled)\b(?: (?:to|in|into|at|under|as))?(?: (?:an?|the|this))?(?: (?:temporary|temp|local|output))?(?: (?:file|path|disk))?\s*[:=]?\s*` +
-		"[`'\"]?(?:file://)?[^\\s`'\"]*[/.\\\\][^\\s`'\"]*[`'\"]?[\\s.]*$")
-})
+var storedElsewhere = lazyregexp.New(`(?i)\b(?:saved|stored|written|persisted|moved|offloaded|dumped|spilled)\b(?: (?:to|in|into|at|under|as))?(?: (?:an?|the|this))?(?: (?:temporary|temp|local|output))?(?: (?:file|path|disk))?\s*[:=]?\s*` +
+	"[`'\"]?(?:file://)?[^\\s`'\"]*[/.\\\\][^\\s`'\"]*[`'\"]?[\\s.]*$")
 
 // longForItsPlace matches what such a notice gives as the reason.
-var longForItsPlace = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:too (?:large|long|big)|truncated|exceed(?:s|ed)?|over the limit|persisted[- ]output|full (?:content|output|result|response|text)s?)\b`)
-})
+var longForItsPlace = lazyregexp.New(`(?i)\b(?:too (?:large|long|big)|truncated|exceed(?:s|ed)?|over the limit|persisted[- ]output|full (?:content|output|result|response|text)s?)\b`)
 
 // isStoredElsewhere reports whether a text is nothing but a program's notice that it stored
 // the text in a file because it was too long, as some clients of tools do with arguments:
@@ -25,13 +21,25 @@ func isStoredElsewhere(text string) bool {
 	if len(text) > longest || !strings.ContainsAny(text, `/.\`) {
 		return false
 	}
-	whole := strings.TrimSpace(text)
-	if begin, inner, ok := strings.Cut(whole, ">"); ok && strings.HasPrefix(begin, "<") { // <persisted-output>
+	note := strings.TrimSpace(text)
+	if begin, inner, ok := strings.Cut(note, ">"); ok && strings.HasPrefix(begin, "<") { // <persisted-output>
 		if i := strings.LastIndex(inner, "</"); i >= 0 {
 			inner = inner[:i]
 		}
-		whole = strings.TrimSpace(inner)
+		note = strings.TrimSpace(inner)
 	}
-	whole = strings.Trim(whole, "[](){}*_ \t\r\n")
-	return strings.Count(whole, "\n") <= 2 && longForItsPlace().MatchString(text) && storedElsewhere().MatchString(whole)
+	note = strings.Trim(note, "[](){}*_ \t\r\n")
+	lastWord := note[strings.LastIndexAny(note, " \t\n\f\r")+1:]
+	return strings.ContainsAny(lastWord, `/.\`) && strings.Count(note, "\n") <= 2 && mayBeTooLong(text) && longForItsPlace.MatchString(text) && storedElsewhere.MatchString(note)
+}
+
+// mayBeTooLong reports quickly whether longForItsPlace may match a text.
+func mayBeTooLong(text string) bool {
+	text = strings.ToLower(text)
+	for _, word := range [...]string{"too ", "truncated", "exceed", "over the limit", "persisted", "full "} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
 }

@@ -63,11 +63,11 @@ func (j *recordJudge) checkRepository() {
 	}
 	own := j.cfg.Repository
 	if j.owner != "" {
-		switch owner, _, whole := strings.Cut(*repo, "/"); {
-		case whole && !strings.EqualFold(owner, j.owner):
+		switch owner, _, hasOwner := strings.Cut(*repo, "/"); {
+		case hasOwner && !strings.EqualFold(owner, j.owner):
 			j.refuse("$.repo", fmt.Sprintf("'repo' is %s, but the owner is given as %s", quote(*repo), quote(j.owner)))
 			return
-		case whole:
+		case hasOwner:
 		case *repo != "":
 			*repo = j.owner + "/" + *repo
 		case own == "":

@@ -120,7 +120,8 @@ func TestFieldsThatChangeWhatIsDone(t *testing.T) {
 		"add_labels", "remove_labels", "parent", "blocked_by", "duplicate_of", "base", "base_branch", "head", "branch", "ref", "commit_id", "start_side",
 		"stack_position", "dependencies", "suggest", "draft", "title", "body", "category_id", "expires", "auto_merge", "merge_method", "update_branch",
 		"force", "lock", "close", "reopen", "pinned", "hide_older_comments", "comment_body", "projects", "fields", "private", "confidential", "dry_run", "staged", "files", "side",
-		"skip", "disabled", "enabled", "cancel", "cancelled", "ignore", "if", "when", "confirm", "simulate", "preview", "delay", "update", "upsert", "apply", "publish", "do_not_send"}
+		"skip", "disabled", "enabled", "cancel", "cancelled", "ignore", "if", "when", "confirm", "simulate", "preview", "delay", "update", "upsert", "apply", "publish", "do_not_send",
+		"condition", "only_if", "unless", "wait_for", "silent", "hidden", "edit", "undo", "revert", "abort", "reject", "withdraw", "depends_on"}
 	for _, spec := range safeoutput.Kinds() {
 		if spec.AlwaysAllowed {
 			continue
@@ -139,7 +140,40 @@ func TestFieldsThatChangeWhatIsDone(t *testing.T) {
 	}
 }
 
-// TestNamesThatLookLikeFields: a name is read as people read it, whatever its letters are.
+// TestValuesThatMeanSomething asserts that an unknown field is an error if its value is a reference
+// or an operation, because ignoring it could act on another target or in another way.
+func TestValuesThatMeanSomething(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"type":"add_comment","body":"b","reference":2}`:                                   "target",
+		`{"type":"add_comment","body":"b","In":"2"}`:                                        "target",
+		`{"type":"add_comment","body":"b","story":2}`:                                       "target",
+		`{"type":"add_comment","body":"b","see":"#2"}`:                                      "target",
+		`{"type":"add_comment","body":"b","context":"gh-2"}`:                                "target",
+		`{"type":"add_comment","body":"b","context":"o/r#2"}`:                               "target",
+		`{"type":"add_comment","body":"b","about":"https://github.com/o/r/pull/2/files#x"}`: "target",
+		`{"type":"update_issue","body":"b","issue_number":2,"how":"Append"}`:                "change what is done",
+		`{"type":"update_issue","body":"b","issue_number":2,"strategy":"prepend"}`:          "change what is done",
+
+		`{"type":"add_comment","body":"b","id":2}`:                                      "",
+		`{"type":"add_comment","body":"b","priority":2}`:                                "",
+		`{"type":"add_comment","body":"b","reference":"the guide"}`:                     "",
+		`{"type":"add_comment","body":"b","context":"see #2"}`:                          "",
+		`{"type":"add_comment","body":"b","evidence":"https://github.com/o/r/tree/2"}`:  "",
+		`{"type":"create_issue","title":"t","body":"b","context":"#2"}`:                 "",
+		`{"type":"add_comment","body":"b","strategy":"append"}`:                         "",
+		`{"type":"update_issue","body":"b","issue_number":2,"reason":"it was missing"}`: "",
+	} {
+		switch got := errorsOf(collect(t, Config{}, line)); {
+		case want == "" && len(got) != 0:
+			t.Errorf("%s: %q", line, got)
+		case want != "" && (len(got) != 1 || !strings.Contains(got[0], want)):
+			t.Errorf("%s: got %q, want %s", line, got, want)
+		}
+	}
+}
+
+// TestNamesThatLookLikeFields asserts that the name of a target is recognised, and an error, in
+// letters that look the same; and that names in other languages are not taken for one.
 func TestNamesThatLookLikeFields(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
 		if spec.AlwaysAllowed {
@@ -159,8 +193,8 @@ func TestNamesThatLookLikeFields(t *testing.T) {
 	}
 }
 
-// TestTargetInsideOfAField: agents that know tools write the fields of an item as the
-// arguments of a call.
+// TestTargetInsideOfAField asserts that a target is found, and an error, in a member such as
+// "arguments", in which agents that are used to tools write the fields of an item.
 func TestTargetInsideOfAField(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
 		names := append(spec.NumberNames(), "repo")
@@ -200,8 +234,8 @@ func TestFieldsThatChangeNothing(t *testing.T) {
 	}
 }
 
-// TestWhatOtherProgramsAdd: a program that hands an agent's lines on says in them how it
-// stored the changes.
+// TestWhatOtherProgramsAdd asserts that the members by which a program that passes an agent's
+// lines on describes how it stored the changes are accepted.
 func TestWhatOtherProgramsAdd(t *testing.T) {
 	for kind, fields := range map[string]string{
 		"create_pull_request":         `"title":"t","body":"b","branch":"fix-1","base_commit":"0123","patch_path":"/tmp/aw.patch","bundle_path":"/tmp/aw.bundle","patch_lines":7`,

@@ -199,8 +199,8 @@ func TestEveryTextIsCleaned(t *testing.T) {
 	}
 }
 
-// TestKindTableExamples: the example that the table shows agents is accepted as
-// it is.
+// TestKindTableExamples asserts that each example that the kind table shows to
+// agents is accepted without a change.
 func TestKindTableExamples(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
 		res := collect(t, Config{Strict: true}, spec.Example)

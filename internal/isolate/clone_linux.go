@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clone makes to share the contents of from until one of them is written to (FICLONE), as
-// Btrfs, XFS and others can.
+// clone makes the file to a clone of the file from: they share their blocks until one of them is
+// written to (FICLONE). Btrfs, XFS and others support it.
 func clone(to, from *os.File) error {
 	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd()))
 }
 
-// neverClones reports whether the error of clone means that no file of these file systems
-// can be cloned: they cannot, or they are two.
+// neverClones reports whether the error of clone applies to all files of these two file systems:
+// cloning is not supported, or not from one file system to another.
 func neverClones(err error) bool {
 	return errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS)
 }

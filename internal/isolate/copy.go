@@ -13,11 +13,11 @@ type CopyLimits struct {
 	Exclude []string // patterns of names to leave out (path.Match), anywhere in the tree
 }
 
-// copyOptions say how copyTree copies.
+// copyOptions are how copyTree copies.
 type copyOptions struct {
 	limits CopyLimits
 	owner  *command.Identity   // of the copies; nil: this process's user
-	copied func(entries int64) // is told how many entries have been copied; nil: nobody
+	copied func(entries int64) // called with how many entries have been copied; may be nil
 	// retarget returns what a link in a directory, relative to the top, points to in the
 	// copy; nil: the same as before.
 	retarget func(dir, target string) string

@@ -52,7 +52,7 @@ func copyTree(parent context.Context, from, to string, opt copyOptions) ([]Note,
 	defer cancel(nil)
 	c := &copier{copyOptions: opt, cancel: cancel, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
 	c.limits = c.limits.withDefaults()
-	c.tell(0)
+	c.report(0)
 	src, err := openDir(unix.AT_FDCWD, from)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func copyTree(parent context.Context, from, to string, opt copyOptions) ([]Note,
 	if err := cmp.Or(parent.Err(), context.Cause(ctx)); err != nil {
 		return nil, err
 	}
-	c.tell(c.entries.Load())
+	c.report(c.entries.Load())
 	slices.SortFunc(c.notes, func(a, b Note) int { return cmp.Compare(a.Name, b.Name) })
 	return c.notes, nil
 }
@@ -96,8 +96,8 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 		if count > c.limits.Entries {
 			return fmt.Errorf("the workspace has more than %d files and directories", c.limits.Entries)
 		}
-		if count%tellEvery == 0 {
-			c.tell(count)
+		if count%reportEvery == 0 {
+			c.report(count)
 		}
 		if e.IsDir() {
 			if err := c.subdir(ctx, src, dst, e.Name(), name, depth); err != nil {
@@ -255,11 +255,11 @@ func (c *copier) link(src, dst *os.File, base, rel string) error {
 	return unix.Fchownat(int(dst.Fd()), base, int(c.owner.UID), int(c.owner.GID), unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// tellEvery is after how many entries the caller is told of them.
-const tellEvery = 500
+// reportEvery is how many entries are copied between two reports to the caller.
+const reportEvery = 500
 
-// tell tells the caller how many entries have been copied.
-func (c *copier) tell(entries int64) {
+// report gives the caller the number of entries that have been copied.
+func (c *copier) report(entries int64) {
 	if c.copied != nil {
 		c.copied(entries)
 	}

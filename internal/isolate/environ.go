@@ -2,10 +2,10 @@ package isolate
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
@@ -23,18 +23,19 @@ func DefaultPass() []string {
 }
 
 // secretName matches names under which people keep secrets.
-var secretName = regexp.MustCompile(`(?i)token|secret|passw|passphrase|credential|private_?key|api_?key|access_?key|(^|_)(auth|key|pat|pwd)(_|$)|^(ACTIONS|INPUT|GITHUB)_`)
+var secretName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|private_?key|api_?key|access_?key|(^|_)(auth|key|pat|pwd)(_|$)|^(ACTIONS|INPUT|GITHUB)_`)
 
-// environment builds the part of an environment that all users have in common: CI, and
-// those variables of environ that are named in pass, except those that look like a secret
-// by their name or their value. Relative directories are removed from PATH. For each
-// variable of pass that is left out, a note gives the reason, but never the value.
+// environment builds the part of an environment that all users have in common: CI, messages
+// in English, by which failures are counted, and those variables of environ that are named in
+// pass, except those that look like a secret by their name or their value. Relative
+// directories are removed from PATH. For each variable of pass that is left out, a note gives
+// the reason, but never the value.
 func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()
 	}
 	pass = append([]string{"PATH", "LANG", "TERM"}, pass...)
-	env := []string{"CI=true"}
+	env := []string{"CI=true", "LC_MESSAGES=C"}
 	var notes []Note
 	scanner := secrets.New(nil)
 	for _, e := range environ {

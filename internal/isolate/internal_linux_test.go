@@ -35,21 +35,50 @@ func TestEntriesAreFoundByDescriptor(t *testing.T) {
 }
 
 // TestIdentities asserts that identities differ, that each has a guard of its own, and that
-// those that systemd may lend to a service come last.
+// two runs do not begin with the same one.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
-	taken, lent := map[uint32]bool{}, false
-	for _, id := range identities() {
-		if taken[id.UID] || taken[id.UID+1] || id.UID != id.GID || id.UID < 65000 || id.UID+1 > 65533 {
-			t.Errorf("%+v", id)
+	taken, first := map[uint32]bool{}, map[uint32]bool{}
+	for range 4 {
+		ids := identities()
+		first[ids[0].UID] = true
+		clear(taken)
+		for _, id := range ids {
+			if taken[id.UID] || taken[id.UID+1] || id.UID != id.GID || id.UID < 65000 || id.UID > 99998 || id.UID%2 != 0 {
+				t.Errorf("%+v", id)
+			}
+			taken[id.UID], taken[id.UID+1] = true, true
 		}
-		if id.UID+1 > 65519 && lent {
-			t.Errorf("%d comes after ids that systemd lends", id.UID)
+		if len(ids) < 64 {
+			t.Errorf("%d identities are not enough for many workers", len(ids))
 		}
-		lent = lent || id.UID <= 65519
-		taken[id.UID], taken[id.UID+1] = true, true
 	}
-	if len(taken) < 2*64 {
-		t.Errorf("%d identities are not enough for many workers", len(taken)/2)
+	if mapped("/proc/self/uid_map", 0, 1<<20) && len(first) == 1 {
+		t.Errorf("each of four runs begins with the user %v", first)
+	}
+}
+
+// TestMapped reads the maps of user namespaces that systems make.
+func TestMapped(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "map")
+	for table, want := range map[string]bool{
+		"         0          0 4294967295\n":          true,
+		"         0       1000          1\n":          false,
+		"0 1000 1\n1 100000 65536\n":                  false,
+		"0 1000 1\n1 100000 200000\n":                 true,
+		"0 100000 66001\n":                            false,
+		"":                                            false,
+		"hostile\n99999999999999999999 0 0\n-1 0 9\n": false,
+	} {
+		if err := os.WriteFile(file, []byte(table), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := mapped(file, firstFree, lastFree); got != want {
+			t.Errorf("%q: %t", table, got)
+		}
+	}
+	if mapped(file+".none", 0, 0) {
+		t.Error("a file that does not exist maps an id")
 	}
 }

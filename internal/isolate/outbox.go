@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/tempdir"
 )
 
 // Outbox makes a directory outside of the workspace, below which a caller makes
@@ -27,12 +29,12 @@ func (s *Sandbox) Outbox(tempDir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp(temp, "airlock-outbox-")
+	made, err := tempdir.Make(temp, "airlock-outbox-", removeAll)
 	if err != nil {
 		return "", err
 	}
-	s.undo = append(s.undo, func() error { return removeAll(dir) })
-	return dir, nil
+	s.undo = append(s.undo, made.Close)
+	return made.Path, nil
 }
 
 // Getenv returns a variable of the environment that all programs of the sandbox have in

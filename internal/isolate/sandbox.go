@@ -14,10 +14,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// DefaultIdentity is the user and group that programs in a Sandbox run as: nobody's, in
-// the image and on usual systems.
-var DefaultIdentity = command.Identity{UID: 65532, GID: 65532}
-
 // Config is what programs run on, and what they are kept apart from.
 type Config struct {
 	Workspace string   // required; the absolute path of a directory
@@ -32,7 +28,7 @@ type Config struct {
 	// TempDir is an existing directory below which the copy is made, and which other users
 	// may enter; "" is the system's directory for temporary files.
 	TempDir  string
-	Identity *command.Identity // nil: DefaultIdentity, or another one that is free
+	Identity *command.Identity // nil: one that is free, another in each run
 	// Seed is a directory whose files each user's home directory begins with, as links to
 	// them: caches of toolchains. "" if there is none. Nobody but root may write there.
 	Seed string
@@ -68,7 +64,7 @@ func (e *NoNetworkError) Error() string {
 	return fmt.Sprintf("the programs cannot be kept from the network here: %v. This needs Linux, and root with the right to make network namespaces (which the container of an action does not have) or a system that lets every user make them", e.Why)
 }
 
-// Unwrap implements errors.
+// Unwrap returns the cause.
 func (e *NoNetworkError) Unwrap() error { return e.Why }
 
 // Sandbox is where a pull request's code runs. Close must be called.

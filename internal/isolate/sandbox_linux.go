@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/agent-airlock/airlock/internal/tempdir"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -30,7 +31,8 @@ func cannotSeparate() string {
 
 // separate sets the sandbox up. What it did is in s.undo, also after an error.
 func (s *Sandbox) separate(ctx context.Context, cfg Config) error {
-	own, err := claim(cfg.Identity)
+	paths := append([]string{cfg.Workspace}, cfg.Closed...)
+	own, err := claim(cfg.Identity, owners(paths)...)
 	if err != nil {
 		return err
 	}
@@ -39,7 +41,7 @@ func (s *Sandbox) separate(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range append([]string{cfg.Workspace}, cfg.Closed...) {
+	for _, path := range paths {
 		if err := s.shut(path, temp); err != nil {
 			return err
 		}
@@ -50,10 +52,12 @@ func (s *Sandbox) separate(ctx context.Context, cfg Config) error {
 	if err := mayEnter(temp); err != nil {
 		return err
 	}
-	if s.base, err = os.MkdirTemp(temp, "airlock-sandbox-"); err != nil {
+	made, err := tempdir.Make(temp, "airlock-sandbox-", removeAll)
+	if err != nil {
 		return err
 	}
-	s.undo = append(s.undo, func() error { return removeAll(s.base) }, s.sweep)
+	s.base = made.Path
+	s.undo = append(s.undo, made.Close, s.sweep)
 	if err := os.Chmod(s.base, 0o711); err != nil {
 		return err
 	}
@@ -75,6 +79,20 @@ func (s *Sandbox) separate(ctx context.Context, cfg Config) error {
 	env, closed := withoutClosed(env)
 	s.env, s.notes = env, slices.Concat(leftOut, dropped, closed)
 	return nil
+}
+
+// owners returns the users and groups that the paths belong to, those that do not exist left
+// out.
+func owners(paths []string) []uint32 {
+	var ids []uint32
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok {
+				ids = append(ids, st.Uid, st.Gid)
+			}
+		}
+	}
+	return ids
 }
 
 // mayEnter returns an error if other users cannot get into a directory.
@@ -116,7 +134,9 @@ func withoutClosed(env []string) (open []string, notes []Note) {
 				}
 				closed, _ := closedTo(target) // a directory that has just gone is not in the way
 				if closed != "" {
-					notes = append(notes, Note{dir + " in PATH", "the user of the checks may not enter " + closed})
+					if note := (Note{dir + " in PATH", "the user of the checks may not enter " + closed}); !slices.Contains(notes, note) {
+						notes = append(notes, note)
+					}
 				}
 				return closed != ""
 			})
@@ -210,8 +230,8 @@ func watchDisk(ctx context.Context, dir string, limit int64) (context.Context, f
 
 // replaceable returns a directory of programs that every user may write to, or "". A
 // program of the pull request could replace one that a later step, which has the
-// credentials, runs from there. It looks at the directories of PATH and at the runner's tools, which everybody may write to on
-// GitHub's machines.
+// credentials, runs from there. It looks at the directories of PATH and at the runner's
+// tools, which everybody may write to on GitHub's machines.
 func replaceable(environ []string) string {
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
@@ -276,7 +296,7 @@ func sweepDir(name string, users []uint32) error {
 		return nil // this system has no such directory
 	}
 	defer dir.Close()
-	for { // removing entries may hide others from the listing: until none is left to remove
+	for { // removing entries may hide others from the listing, so it is repeated until nothing is removed
 		removed := 0
 		for err = nil; err == nil; {
 			var entries []os.DirEntry
@@ -327,11 +347,11 @@ func sweepIPC(table string, users []uint32, control uintptr) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", table, err)
 		}
-		by, err := strconv.ParseUint(columns[creator], 10, 32)
+		creatorID, err := strconv.ParseUint(columns[creator], 10, 32)
 		if err != nil {
 			return fmt.Errorf("%s: %w", table, err)
 		}
-		if !slices.Contains(users, uint32(by)) {
+		if !slices.Contains(users, uint32(creatorID)) {
 			continue
 		}
 		if _, _, errno := unix.Syscall(control, uintptr(id), unix.IPC_RMID, unix.IPC_RMID); errno != 0 && errno != unix.EIDRM && errno != unix.EINVAL {

@@ -1,16 +1,20 @@
 package isolate_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,7 +27,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	command.EnterChild(os.Args)
+	shorttest.LeaveOut( // each opens sandboxes again and again, or makes thousands of files
+		"TestAttacksOnAnotherWorkersProgram", "TestAttacksFromAWorker", "TestCopiedIsTold", "TestStrangersFilesStayStrangers",
+		"TestFilesOfWorkers", "TestDeepDirectoriesAreRemoved", "TestDeepScratchIsRemoved", "TestSplitRefusals", "TestSandboxesSideBySide",
+	)
 	os.Exit(m.Run())
 }
 
@@ -275,7 +282,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	got := strings.Fields(strings.ReplaceAll(res.Stdout.String(), filepath.Dir(sandbox.Dir()), "SANDBOX"))
 	slices.Sort(got)
-	want := []string{"ADDED=1", "CI=true", "EXTRA=1", "GOFLAGS=-mod=mod", "HOME=SANDBOX/home", "LANG=C.UTF-8", "PATH=/usr/bin:/bin", "PIP_INDEX_URL=https://pypi.test/simple", "PWD=SANDBOX/workspace", "TMPDIR=SANDBOX/tmp"}
+	want := []string{"ADDED=1", "CI=true", "EXTRA=1", "GOFLAGS=-mod=mod", "HOME=SANDBOX/home", "LANG=C.UTF-8", "LC_MESSAGES=C", "PATH=/usr/bin:/bin", "PIP_INDEX_URL=https://pypi.test/simple", "PWD=SANDBOX/workspace", "TMPDIR=SANDBOX/tmp"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the environment (-want +got)\n%s", diff)
 	}
@@ -401,6 +408,71 @@ func TestSandboxesSideBySide(t *testing.T) {
 	if users[0] == users[1] || users[0] == "0" || users[1] == "0" {
 		t.Errorf("the sandboxes' users are %q", users)
 	}
+}
+
+// TestSandboxOfAContainer asserts that no Airlock ends the programs of one in a container on the
+// same machine. It sees them, but chose its user before they were there; and the one in the
+// container, with namespaces of its own, does not see it.
+func TestSandboxOfAContainer(t *testing.T) {
+	if workspace := os.Getenv("AIRLOCK_TEST_CONTAINER"); workspace != "" {
+		runInContainer(t, workspace)
+		return
+	}
+	t.Parallel()
+	r := newRunner(t)
+	cfg := r.config()
+	cfg.Identity = nil
+	outside := open(t, cfg)
+	if outside == nil || command.ProbeNoNetwork() != nil { // no right to make namespaces
+		return
+	}
+	defer outside.Close()
+	container := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSandboxOfAContainer$", "-test.v")
+	container.Env = append(os.Environ(), "AIRLOCK_TEST_CONTAINER="+r.workspace)
+	container.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS}
+	container.Stderr = os.Stderr
+	in, err := container.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := container.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := container.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		line := lines.Text()
+		said = append(said, line)
+		if !strings.HasPrefix(line, "program of ") {
+			continue
+		}
+		if user := mustRun(t, outside.Run, command.Spec{Program: "id", Args: []string{"-u"}}); "program of "+user == line {
+			t.Errorf("both have the user %s", user)
+		}
+		if _, err := io.WriteString(in, "is still there\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := container.Wait(); err != nil || !slices.Contains(said, "is still there") {
+		t.Errorf("%v:\n%s", err, strings.Join(said, "\n"))
+	}
+}
+
+// runInContainer runs a program in a sandbox until it is told something.
+func runInContainer(t *testing.T, workspace string) {
+	if err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("proc", "/proc", "proc", 0, "")); err != nil {
+		t.Fatal(err)
+	}
+	sandbox, err := isolate.Open(t.Context(), isolate.Config{Workspace: workspace, Environ: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sandbox.Close()
+	mustRun(t, sandbox.Run, command.Spec{Program: "sh", Args: []string{"-c", `echo; echo "program of $(id -u)"; read -r word; echo "$word"`},
+		Stdin: os.Stdin, Stdout: os.Stdout})
 }
 
 // TestProgramsThatNobodyMayReplace asserts that directories of PATH are not a reason to refuse

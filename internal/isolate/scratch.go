@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/tempdir"
 )
 
 // The limits of a Scratch if the Config sets none. It is made in the middle of the checks,
@@ -19,11 +20,10 @@ const (
 	maxScratchBytes   = 2 << 30
 )
 
-// Scratch is a copy of the workspace that nobody keeps. Its programs run as this process's
-// user and in its environment: unlike a Sandbox, it keeps nothing apart. Close must be
-// called.
+// Scratch is a temporary copy of the workspace. Unlike in a Sandbox, programs run in it as this
+// process's user and with its environment. Close must be called.
 type Scratch struct {
-	base  string // the absolute path of the directory that contains the copy alone
+	temp  *tempdir.Dir // contains the copy
 	dir   string
 	env   []string
 	notes []Note
@@ -32,13 +32,12 @@ type Scratch struct {
 }
 
 // OpenScratch copies the workspace, without git's directory, to a directory that only this
-// user may enter. It uses Workspace, Environ, TempDir, Copy
-// and NoNetwork of the Config. In the
-// environment and in links, the copy's name replaces the workspace's, so that a program
+// user may enter. It uses Workspace, Environ, TempDir, Copy and NoNetwork of the Config. In
+// the environment and in links, the copy's name replaces the workspace's, so that a program
 // that changes files by their absolute names does so in the copy. Links out of the
 // workspace stay as they are.
 //
-// The error says why there can be no copy: the workspace is too large for the limits or for
+// The error explains why there can be no copy: the workspace is too large for the limits or for
 // half of the free space, the directory for temporary files is in it, or Airlock cannot
 // copy on this system, such as Windows. Nothing is left of the copy then.
 func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
@@ -60,10 +59,10 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 		limits.Bytes, where = max(half, 1), temp+", of which half the free space may be taken"
 	}
 	s := &Scratch{noNetwork: cfg.NoNetwork}
-	if s.base, err = os.MkdirTemp(temp, "airlock-scratch-"); err != nil {
+	if s.temp, err = tempdir.Make(temp, "airlock-scratch-", removeAll); err != nil {
 		return nil, err
 	}
-	s.dir = filepath.Join(s.base, filepath.Base(workspace)) // tools may expect this name
+	s.dir = filepath.Join(s.temp.Path, "copy", filepath.Base(workspace)) // tools may expect this name
 	inCopy := func(text string) string {
 		return replaceDir(replaceDir(text, workspace, s.dir), filepath.Clean(cfg.Workspace), s.dir)
 	}
@@ -76,7 +75,7 @@ func OpenScratch(ctx context.Context, cfg Config) (*Scratch, error) {
 		}
 		return inCopy(filepath.Clean(target))
 	}
-	if err = os.Mkdir(s.dir, 0o700); err == nil {
+	if err = os.MkdirAll(s.dir, 0o700); err == nil {
 		s.notes, err = copyTree(ctx, workspace, s.dir, copyOptions{limits: limits, retarget: retarget})
 	}
 	if err != nil {
@@ -105,7 +104,7 @@ func (s *Scratch) Run(ctx context.Context, spec command.Spec) (command.Result, e
 
 // Close removes the copy, even if tools have made directories in it from which nothing may
 // be removed.
-func (s *Scratch) Close() error { return removeAll(s.base) }
+func (s *Scratch) Close() error { return s.temp.Close() }
 
 // replaceDir replaces the name of a directory wherever a text contains it, or the name of
 // something in it.

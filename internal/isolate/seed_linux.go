@@ -51,8 +51,8 @@ func (u *user) plant(seed, dir string, group fs.FileMode) error {
 // been used for five days (cmd/go/internal/cache).
 const goTrimmed = "trim.txt"
 
-// noTrim says that Go's cache has just been trimmed: the seed's files may be older than what
-// it keeps.
+// noTrim records that Go's cache has just been trimmed. Otherwise go could remove the seed's
+// files from it, which may be older than those that go keeps.
 func (u *user) noTrim(name string, mode fs.FileMode) error {
 	if err := os.WriteFile(name, strconv.AppendInt(nil, time.Now().Unix(), 10), 0o600); err != nil {
 		return err

@@ -3,36 +3,78 @@ package isolate
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
+	osuser "os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// identities returns the identities that a user may have, the usual one first: sandboxes
-// that exist at the same time, and the workers of a sandbox, have one each. Debian keeps
-// the ids from 65000 to 65533 free of users. systemd lends those up to 65519 to services
-// while they run, so they come last. Only every second id is used, because the next one is
-// the guard of the program that runs as it.
+// Ids between those of people and services, which end at 65535, and those that Debian and
+// systemd give to containers, which begin at 100000. A tar archive can name them.
+const (
+	firstFree = 66000
+	lastFree  = 99998
+)
+
+// identities returns the identities that a user may have, in the order in which they are to
+// be tried. Only every second id is used, because the next one is the guard of the program
+// that runs as it.
+//
+// They begin at a random place, so that each run has users of its own: this process sees
+// and can end the programs of another Airlock that runs in a container of the same machine,
+// and neither of them may notice the other when it chooses.
+//
+// In a user namespace that has no such ids they are those that Debian keeps free of users,
+// from 65000 to 65533. systemd lends those up to 65519 to services while they run, so they
+// come last.
 func identities() []command.Identity {
-	ids := []command.Identity{DefaultIdentity}
-	for id := uint32(65530); id >= 65400; id -= 2 {
+	ids := make([]command.Identity, 0, 64)
+	if mapped("/proc/self/uid_map", firstFree, lastFree) && mapped("/proc/self/gid_map", firstFree, lastFree) {
+		const places = (lastFree - firstFree + 1) / 2
+		first := rand.Uint32N(places)
+		for i := range uint32(cap(ids)) {
+			id := firstFree + 2*((first+i)%places)
+			ids = append(ids, command.Identity{UID: id, GID: id})
+		}
+		return ids
+	}
+	for id := uint32(65532); len(ids) < cap(ids); id -= 2 {
 		ids = append(ids, command.Identity{UID: id, GID: id})
 	}
 	return ids
 }
 
-// claim takes an identity until its lock is closed: the wanted one, or otherwise the first
-// that nobody uses and that is not among those to avoid.
+// mapped reports whether all ids from first to last exist in this process's user namespace,
+// whose map the file is.
+func mapped(file string, first, last uint64) bool {
+	table, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(table)) {
+		var from, outside, count uint64
+		if _, err := fmt.Sscan(line, &from, &outside, &count); err == nil && from <= first && last < from+count {
+			return true
+		}
+	}
+	return false
+}
+
+// claim takes an identity until its lock is closed: the wanted one, or otherwise one that
+// nobody uses and that is not among those to avoid.
 func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 	if wanted != nil {
 		return lock(*wanted)
 	}
 	var first error
 	for _, id := range identities() {
-		if slices.Contains(avoid, id.UID) {
+		if slices.Contains(avoid, id.UID) || isSomebody(id) {
 			continue
 		}
 		u, err := lock(id)
@@ -44,6 +86,13 @@ func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 		}
 	}
 	return nil, first
+}
+
+// isSomebody reports whether the system knows the user or the group.
+func isSomebody(id command.Identity) bool {
+	_, user := osuser.LookupId(strconv.FormatUint(uint64(id.UID), 10))
+	_, group := osuser.LookupGroupId(strconv.FormatUint(uint64(id.GID), 10))
+	return user == nil || group == nil
 }
 
 // lock takes an identity that works here and that no other Airlock uses. Two of them that

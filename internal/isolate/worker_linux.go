@@ -48,7 +48,7 @@ func (s *Sandbox) addUsers(ctx context.Context, workers []*Worker) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := (giver{from: s.ids(), to: own, share: true}).below(ctx, s.dir, "."); err != nil {
+	if err := (giver{from: s.ids(), to: own, share: true}).giveBelow(ctx, s.dir, "."); err != nil {
 		return fmt.Errorf("letting the workers' users into the workspace: %w", err)
 	}
 	own.identity.GroupWrites = true
@@ -91,7 +91,7 @@ func (s *Sandbox) shareCaches(own *user) ([]string, error) {
 func (s *Sandbox) giveDirs(ctx context.Context, dirs []string, to *user) error {
 	g := giver{from: s.ids(), to: to}
 	for _, dir := range dirs {
-		if err := g.below(ctx, s.dir, dir); err != nil {
+		if err := g.giveBelow(ctx, s.dir, dir); err != nil {
 			return err
 		}
 	}
@@ -107,9 +107,9 @@ type giver struct {
 	share bool // gives the group the owner's rights as well
 }
 
-// below gives a directory below another one, with what is in it. It ignores one that does
+// giveBelow gives a directory below another one, with what is in it. It ignores one that does
 // not exist or has become a link or a file.
-func (g giver) below(ctx context.Context, root, name string) error {
+func (g giver) giveBelow(ctx context.Context, root, name string) error {
 	dir, err := openDir(unix.AT_FDCWD, root)
 	for _, part := range strings.Split(name, string(filepath.Separator)) {
 		if err != nil {

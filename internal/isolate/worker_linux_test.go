@@ -52,8 +52,8 @@ func openSplit(t *testing.T, r runner) (*isolate.Sandbox, []*isolate.Worker) {
 	return sandbox, workers
 }
 
-// in returns the command with a directory of the sandbox to run in.
-func in(sandbox *isolate.Sandbox, dir string, spec command.Spec) command.Spec {
+// inDirectory returns the command with a directory of the sandbox to run in.
+func inDirectory(sandbox *isolate.Sandbox, dir string, spec command.Spec) command.Spec {
 	spec.Dir = filepath.Join(sandbox.Dir(), dir)
 	return spec
 }
@@ -80,7 +80,7 @@ func TestWorkersRunSideBySide(t *testing.T) {
 	var out [2]string
 	var wg sync.WaitGroup
 	for i, dirs := range [][2]string{{"a", "b"}, {"b", "a"}} {
-		wg.Go(func() { out[i] = mustRun(t, workers[i].Run, in(sandbox, dirs[0], sh(meet, dirs[1]))) })
+		wg.Go(func() { out[i] = mustRun(t, workers[i].Run, inDirectory(sandbox, dirs[0], sh(meet, dirs[1]))) })
 	}
 	wg.Wait()
 	first, second := strings.Fields(out[0]), strings.Fields(out[1])
@@ -110,7 +110,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	defer cancel()
 	started, ended := make(chan struct{}), make(chan string)
 	go func() {
-		spec := in(sandbox, "a", sh(`echo up; until [ -e stop ]; do sleep 0.05; done; echo complete`))
+		spec := inDirectory(sandbox, "a", sh(`echo up; until [ -e stop ]; do sleep 0.05; done; echo complete`))
 		spec.Stdout = writer(func(p []byte) (int, error) {
 			if string(p) == "up\n" {
 				close(started)
@@ -121,7 +121,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 		ended <- fmt.Sprint(err, res.ExitCode, res.LeftBehind, res.Stdout.String())
 	}()
 	<-started
-	res, err := workers[1].Run(ctx, in(sandbox, "b", sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done; kill -9 -1; exit 0`)))
+	res, err := workers[1].Run(ctx, inDirectory(sandbox, "b", sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done; kill -9 -1; exit 0`)))
 	if err != nil {
 		t.Errorf("%v, %+v", err, res)
 	}
@@ -130,7 +130,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; touch ../a/stop`)))
+	mustRun(t, workers[1].Run, inDirectory(sandbox, "b", sh(`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; touch ../a/stop`)))
 	if after, err := os.Stat(late); err != nil || after.Size() != before.Size() {
 		t.Errorf("%v: it grew from %d bytes", err, before.Size())
 	}
@@ -149,17 +149,17 @@ func TestFilesOfWorkers(t *testing.T) {
 	}
 	owner := `stat -c %u . f`
 	users := map[string]string{}
-	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`cat ../a/f && echo x >>../a/f && cat ../main.go`))) // 0600 in the workspace
+	mustRun(t, workers[1].Run, inDirectory(sandbox, "b", sh(`cat ../a/f && echo x >>../a/f && cat ../main.go`))) // 0600 in the workspace
 	for _, dir := range []string{"a", "a/in", "b", "c"} {
 		worker := workers[0]
 		if dir == "b" || dir == "c" {
 			worker = workers[1]
 		}
-		me := mustRun(t, worker.Run, in(sandbox, dir, sh(`id -u`)))
-		if got := mustRun(t, worker.Run, in(sandbox, dir, sh(owner))); got != me+"\n"+me {
+		me := mustRun(t, worker.Run, inDirectory(sandbox, dir, sh(`id -u`)))
+		if got := mustRun(t, worker.Run, inDirectory(sandbox, dir, sh(owner))); got != me+"\n"+me {
 			t.Errorf("%s belongs to %q, not to %s", dir, got, me)
 		}
-		mustRun(t, worker.Run, in(sandbox, dir, sh(`chmod 700 f && touch -d 2001-01-01 f && echo mine >>f && mkdir -m 700 closed && echo x >closed/f && echo other >$1/a/other`, sandbox.Dir())))
+		mustRun(t, worker.Run, inDirectory(sandbox, dir, sh(`chmod 700 f && touch -d 2001-01-01 f && echo mine >>f && mkdir -m 700 closed && echo x >closed/f && echo other >$1/a/other`, sandbox.Dir())))
 		users[dir] = me
 	}
 	if users["a"] == users["b"] || users["b"] != users["c"] {
@@ -169,7 +169,7 @@ func TestFilesOfWorkers(t *testing.T) {
 	if united != users["a"]+"\nx\nx\nx" {
 		t.Errorf("the sandbox's own program says %q", united)
 	}
-	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
+	mustRun(t, workers[1].Run, inDirectory(sandbox, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
 	var mode []string
 	for _, f := range []string{"main.go", "a", "b/f", "sub"} {
 		info, err := os.Stat(filepath.Join(sandbox.Dir(), f))
@@ -200,11 +200,11 @@ func TestStrangersFilesStayStrangers(t *testing.T) {
 	if err := os.Link(filepath.Join(outside, "f"), filepath.Join(sandbox.Dir(), "b/hard")); err != nil { // as where fs.protected_hardlinks is 0
 		t.Fatal(err)
 	}
-	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`ln -s $1 out && ln -s $1/f file && mkfifo pipe && rm -r ../c && ln -s $1 ../c`, outside)))
+	mustRun(t, workers[1].Run, inDirectory(sandbox, "b", sh(`ln -s $1 out && ln -s $1/f file && mkfifo pipe && rm -r ../c && ln -s $1 ../c`, outside)))
 	deep := `i=0; while [ $i -lt 300 ]; do mkdir -m 700 d && cd d || exit 1; i=$((i+1)); done`
-	mustRun(t, workers[1].Run, in(sandbox, "b", sh(deep)))
+	mustRun(t, workers[1].Run, inDirectory(sandbox, "b", sh(deep)))
 	mustRun(t, sandbox.Run, sh(`test ! -w b/hard && stat -c %u b/pipe b/d/d`))
-	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`test ! -w hard`)))
+	mustRun(t, workers[1].Run, inDirectory(sandbox, "b", sh(`test ! -w hard`)))
 	for _, name := range []string{outside, filepath.Join(outside, "f"), filepath.Join(r.base, "linked")} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -251,12 +251,12 @@ func TestWorkersShareGosCaches(t *testing.T) {
 	}
 	var places []string
 	for i, l := range workers {
-		places = append(places, mustRun(t, l.Run, in(sandbox, "a", sh(`echo $GOCACHE && echo $GOMODCACHE && mkdir $GOCACHE/0$1 && echo x >$GOCACHE/0$1/f && echo x >>$GOCACHE/shared && echo x >>$GOMODCACHE/shared`, fmt.Sprint(i)))))
+		places = append(places, mustRun(t, l.Run, inDirectory(sandbox, "a", sh(`echo $GOCACHE && echo $GOMODCACHE && mkdir $GOCACHE/0$1 && echo x >$GOCACHE/0$1/f && echo x >>$GOCACHE/shared && echo x >>$GOMODCACHE/shared`, fmt.Sprint(i)))))
 	}
 	if places[0] != places[1] || !slices.Equal(strings.Fields(strings.NewReplacer(sandbox.Replacements()...).Replace(places[0])), []string{"~/.cache/go-build", "~/go/pkg/mod"}) {
 		t.Errorf("the caches are %q", places)
 	}
-	mustRun(t, workers[1].Run, in(sandbox, "a", sh(`echo y >>$GOCACHE/00/f && rm $GOCACHE/00/f && rmdir $GOCACHE/00`)))
+	mustRun(t, workers[1].Run, inDirectory(sandbox, "a", sh(`echo y >>$GOCACHE/00/f && rm $GOCACHE/00/f && rmdir $GOCACHE/00`)))
 }
 
 func TestSplitRefusals(t *testing.T) {
@@ -295,7 +295,7 @@ func TestSplitRefusals(t *testing.T) {
 func TestASandboxThatIsNotApartHasWorkers(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {
-		again(t)
+		rerunUnprivileged(t)
 		return
 	}
 	sandbox, err := isolate.Open(t.Context(), isolate.Config{Workspace: t.TempDir(), Environ: os.Environ()})
@@ -315,9 +315,9 @@ func TestASandboxThatIsNotApartHasWorkers(t *testing.T) {
 	wg.Wait()
 }
 
-// again runs this test in a process of a user other than root, from a copy of the test's
+// rerunUnprivileged runs this test in a process of a user other than root, from a copy of the test's
 // program that this user may read.
-func again(t *testing.T) {
+func rerunUnprivileged(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "test")
@@ -349,7 +349,7 @@ func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
 	defer cancel()
 	pid, ended := make(chan string, 1), make(chan command.Result, 1)
 	go func() {
-		spec := in(sandbox, "a", sh(`echo $$; until [ -e stop ]; do sleep 0.05; done; echo complete`))
+		spec := inDirectory(sandbox, "a", sh(`echo $$; until [ -e stop ]; do sleep 0.05; done; echo complete`))
 		spec.Stdout = writer(func(p []byte) (int, error) {
 			if text := strings.TrimSpace(string(p)); text != "complete" {
 				pid <- text
@@ -367,18 +367,18 @@ func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
 		`kill -0 $1`, `cat /proc/$1/environ`, `cat /proc/$1/maps`, `ls /proc/$1/fd/`, `ls /proc/$1/cwd/`,
 		`echo 9 >/proc/$1/oom_score_adj`, `cat /proc/$1/stack /proc/$1/syscall`,
 	} {
-		if res, err := workers[1].Run(ctx, in(sandbox, "b", sh(script, victim))); err != nil || res.ExitCode <= 0 {
+		if res, err := workers[1].Run(ctx, inDirectory(sandbox, "b", sh(script, victim))); err != nil || res.ExitCode <= 0 {
 			t.Errorf("%s: %v, exit code %d: %s", script, err, res.ExitCode, res.Stdout)
 		}
 		if strings.Contains(script, "syscall") {
 			continue // a kernel may keep these for root
 		}
 		own := sh(`sh -c 'exec sleep 600' & p=$!; until grep -q sleep /proc/$p/cmdline; do :; done; set -- $p; `+script, "")
-		if res, err := workers[1].Run(ctx, in(sandbox, "b", own)); err != nil || !res.OK() {
+		if res, err := workers[1].Run(ctx, inDirectory(sandbox, "b", own)); err != nil || !res.OK() {
 			t.Errorf("%s fails in any case: %v, exit code %d: %s", script, err, res.ExitCode, res.Stderr)
 		}
 	}
-	mustRun(t, workers[1].Run, in(sandbox, "b", sh(`touch ../a/stop`)))
+	mustRun(t, workers[1].Run, inDirectory(sandbox, "b", sh(`touch ../a/stop`)))
 	if res := <-ended; !res.OK() || !strings.HasSuffix(res.Stdout.String(), "complete\n") {
 		t.Errorf("the other worker's program: %+v", res)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
@@ -45,10 +46,10 @@ func (a attempt) passed(c commandLine) bool {
 	return !c.silent || len(a.result.Stdout.Head) == 0
 }
 
-// only returns what of an attempt belongs to a check, where one run does two: findings of
+// forCheck returns what of an attempt belongs to a check, where one run does two: findings of
 // rules of which part reports true, and files that cannot be parsed. If there are none, and
 // the findings are all that the tool had to report, the check has passed.
-func (a attempt) only(part func(rule string) bool, check string) attempt {
+func (a attempt) forCheck(part func(rule string) bool, check string) attempt {
 	if part == nil {
 		return a
 	}
@@ -72,6 +73,8 @@ func (a attempt) ending(c commandLine, limit time.Duration) string {
 	switch {
 	case a.fault != "":
 		return fmt.Sprintf("'%s' could not be run: %s", c.line, a.fault)
+	case a.result.TimedOut && watches.MatchString(c.line+"\n"+a.result.Stdout.String()+a.result.Stderr.String()):
+		return fmt.Sprintf("'%s' was ended after %s, the time limit of a command: it watches files and does not end by itself; run it without its watch mode (--run, --watch=false), or set another command", c.line, limit)
 	case a.result.TimedOut:
 		return fmt.Sprintf("'%s' was ended after %s, the time limit of a command; raise time-limit if it needs longer", c.line, limit)
 	case a.result.Signal != "":
@@ -84,8 +87,11 @@ func (a attempt) ending(c commandLine, limit time.Duration) string {
 	return fmt.Sprintf("'%s' ended with exit code %d", c.line, a.result.ExitCode)
 }
 
+// watches matches what programs print that wait for files to change, and their options.
+var watches = lazyregexp.New(`(?i)(?:^|\s)--watch(?:all)?(?:$|\s|=true)|\[nodemon\] |\bwatch(?:ing)? (?:mode|usage|for (?:file )?changes)|waiting for (?:file )?changes`)
+
 // attempt runs a command of a root, and reads what it prints and the reports that test
-// runners write. If asking for those may be why it failed, it runs once more without. The
+// runners write. If asking for those may be why it failed, it runs again without. The
 // error is the context's: all else is in the attempt.
 func (e *engine) attempt(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {
 	asked := e.askForReports(ctx, r, check, c)
@@ -132,6 +138,7 @@ func (e *engine) attemptAsking(ctx context.Context, r root, check Check, c comma
 			return a, err
 		}
 	}
+	e.started.Store(true)
 	a.result, err = e.runner(r)(ctx, spec)
 	if ctx.Err() != nil {
 		return a, context.Cause(ctx)

@@ -88,7 +88,7 @@ func BenchmarkStart(b *testing.B) {
 }
 
 // BenchmarkSuggest takes the time that suggestions cost in addition to the tool's own: for
-// 1,000 changed lines in a few files, and for 1,000 files that are formatted anew.
+// 1,000 changed lines in a few files, and for 1,000 files that are formatted again.
 // The goal is 200 ms.
 func BenchmarkSuggest(b *testing.B) {
 	for _, size := range []struct{ files, lines int }{{10, 100}, {100, 10}, {1000, 300}} {

@@ -12,8 +12,9 @@ import (
 // line counts as changed.
 type changedLines map[string][]changes.Span
 
-// changedLinesOf reads the changed lines from the diff. Every line of a file counts as
-// changed if its patch is missing or cannot be read.
+// changedLinesOf reads the changed lines of files from the diff. Every line of a file counts as
+// changed if the file is new, if its patch is missing or cannot be read, or if the diff does not
+// have the file.
 func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 	lines := changedLines{}
 	for _, f := range files {
@@ -21,7 +22,7 @@ func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 	}
 	for _, f := range diff {
 		hunks, err := changes.ParsePatch(f.Patch)
-		if f.PatchMissing || f.Binary || err != nil {
+		if f.Status == changes.Added || f.PatchMissing || f.Binary || err != nil {
 			lines[f.Path] = nil
 			continue
 		}
@@ -37,12 +38,14 @@ func changedLinesOf(diff []changes.ChangedFile, files []string) changedLines {
 // touch reports whether a finding is on a changed line, or, if it names no line, whether a
 // line of its file changed.
 func (l changedLines) touch(f finding.Finding) bool {
-	spans, ok := l[path.Clean(f.Path)]
-	if !ok {
+	spans, changed := l[path.Clean(f.Path)]
+	switch {
+	case !changed:
 		return false
-	}
-	if spans == nil || f.Range.StartLine == 0 {
-		return spans == nil || len(spans) > 0
+	case spans == nil:
+		return true
+	case f.Range.StartLine == 0:
+		return len(spans) > 0
 	}
 	last := max(f.Range.StartLine, f.Range.EndLine)
 	return slices.ContainsFunc(spans, func(s changes.Span) bool { return s.First <= last && f.Range.StartLine <= s.Last })

@@ -32,6 +32,7 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // such as new\nline.go
 		{"without a diff every line is changed", step{code: 1, stderr: "./a.go:3:1: bad\n"}, nil, phase.Fail, 0},
 		{"a patch that is left out", step{code: 1, stderr: "./a.go:3:1: bad\n"}, []changes.ChangedFile{{Path: "a.go", PatchMissing: true}}, phase.Fail, 0},
+		{"in a new file without a line", step{code: 1, stderr: "./a.go:1:1: expected 'package', found 'EOF'\n"}, []changes.ChangedFile{{Path: "a.go", Status: changes.Added}}, phase.Fail, 0},
 		{"a type error", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n"}, diffOf(patch), phase.Fail, 0},
 		{"output without a finding", step{code: 1, stderr: "boom\n"}, diffOf(patch), phase.Fail, 0},
 		{"a crash and an old finding", step{code: 2, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Fail, 0},

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
@@ -24,10 +24,11 @@ type run struct {
 	start  time.Time
 	chosen candidate // the first whose tool is installed
 	whole  attempt   // the last attempt of its command
-	last   attempt   // what of it belongs to the check, which decides
+	last   attempt   // the part of it that belongs to this check and decides its result
 	out    CheckResult
-	// before is a snapshot of the root's files, if a command may have written since.
-	before snapshot
+	// before is a snapshot of the root's files, if a command may have written since, and
+	// after is one of when the check had come to its end.
+	before, after snapshot
 	// readable reports that a style check's findings are all that the tool had to report, so
 	// that their lines decide.
 	readable bool
@@ -39,8 +40,7 @@ func (e *engine) check(ctx context.Context, r root, p plan, ran []*run) (*run, e
 	w := &run{e: e, where: e, root: r, plan: p, ran: ran, start: e.deps.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
 	switch {
 	case p.skip != "":
-		w.out.Status, w.out.ExitCode = Skipped, 0
-		w.note("%s", p.skip)
+		w.skip(p.skip)
 	case p.refuse != "":
 		w.fail(p.refuse)
 	case len(p.candidates) == 0:
@@ -110,6 +110,12 @@ func (w *run) decide(ctx context.Context) error {
 			return nil
 		}
 	}
+	if old := w.unfollowed(); old > 0 {
+		w.out.Status, w.out.ExitCode, w.out.Command, w.out.NotRun = Pass, 0, "", NotConfigured
+		w.note("not configured: '%s', which the project's files do not name, also finds problems on lines that did not change (%d): the project does not follow it, so it decides nothing; "+
+			"add its configuration (docs/check-tools.md lists them), or set %s", w.chosen.check.line, old, overrideName(w.plan.check))
+		return nil
+	}
 	if len(w.plan.others) > 0 {
 		w.note("the project's files name %s, too, which did not run: set %s to a command that runs all", strings.Join(w.plan.others, " and "), overrideName(w.plan.check))
 	}
@@ -121,16 +127,38 @@ func (w *run) decide(ctx context.Context) error {
 		return err
 	}
 	if w.before != nil {
-		w.out.Rewritten = w.before.rewritten(w.where.project.snapshot(w.root.dir))
+		w.after = w.where.project.refresh(w.root.dir, w.before)
+		w.out.Rewritten = w.before.rewritten(w.after)
 	}
 	w.judge()
 	return nil
+}
+
+// skip passes the check without having run anything. Only build and tests have a status for
+// that.
+func (w *run) skip(why string) {
+	w.out.Status, w.out.ExitCode = Skipped, 0
+	if w.isStyle() {
+		w.out.Status, w.out.NotRun = Pass, NotAsked
+	}
+	w.note("%s", why)
 }
 
 // unconfigured passes the check without having run anything: nothing names a tool for it.
 func (w *run) unconfigured() {
 	w.out.Status, w.out.ExitCode, w.out.Command, w.out.NotRun = Pass, 0, "", NotConfigured
 	w.note("%s", w.plan.unconfigured)
+}
+
+// unfollowed returns how many problems a tool that the project does not name has found on
+// lines that did not change: with any, it is not the project's. It returns 0 for a tool that
+// the project names, and where it is not known which lines changed.
+func (w *run) unfollowed() int {
+	if w.plan.unconfigured == "" || w.e.job.Diff == nil || w.last.passed(w.chosen.check) || !w.last.explained() {
+		return 0
+	}
+	_, old := w.e.lines.split(w.last.report.Findings, true)
+	return len(old)
 }
 
 // onlyWrites describes the problem of a check whose only command writes files.
@@ -154,7 +182,7 @@ func (w *run) attempt(ctx context.Context, c commandLine) (attempt, error) {
 }
 
 // runCheck runs the check of a candidate. If one run does two checks, and the other has
-// just run, its result is read once more.
+// just run, its result is read again.
 func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
 	if i := slices.IndexFunc(w.ran, func(o *run) bool {
 		return c.part != nil && o.chosen.part != nil && o.whole.ran && o.chosen.check.line == c.check.line
@@ -163,7 +191,7 @@ func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
 	} else if w.whole, err = w.attempt(ctx, c.check); err != nil {
 		return err
 	}
-	w.last = w.whole.only(c.part, string(w.plan.check))
+	w.last = w.whole.forCheck(c.part, string(w.plan.check))
 	return nil
 }
 
@@ -183,11 +211,17 @@ func (w *run) try(ctx context.Context, c candidate) (err error) {
 	return err
 }
 
-// watch takes a snapshot of the root's files before a command changes them.
+// watch takes a snapshot of the root's files before a command changes them. If the check
+// before it has just taken one, nothing has run since, and that one serves.
 func (w *run) watch() {
-	if w.before == nil {
-		w.before = w.where.project.snapshot(w.root.dir)
+	if w.before != nil {
+		return
 	}
+	if n := len(w.ran); n > 0 && w.ran[n-1].after != nil && w.ran[n-1].where == w.where {
+		w.before = w.ran[n-1].after
+		return
+	}
+	w.before = w.where.project.snapshot(w.root.dir, w.where.knownStamps())
 }
 
 // failMissing fails the check because a tool is missing: that of the first candidate,
@@ -209,7 +243,7 @@ func (w *run) mayRetry() bool {
 	return !w.last.passed(w.chosen.check) && !w.last.result.TimedOut && w.last.fault == ""
 }
 
-// repeat runs a failed build or test once more, unchanged.
+// repeat runs a failed build or test again, unchanged.
 func (w *run) repeat(ctx context.Context) (err error) {
 	if w.e.job.Input.MaxRetries == 0 || !w.mayRetry() {
 		return nil
@@ -253,6 +287,13 @@ func (w *run) judge() {
 	if passed && w.chosen.writes && w.e.config.CheckOnly && len(w.out.Rewritten) > 0 {
 		w.failRewritten()
 		return
+	}
+	if passed && report.Tests.Failed > 0 {
+		if file := w.editedCommand(); file != "" {
+			w.out.Excerpt, w.out.Failing, w.out.Failures = report.FirstFailures, report.Tests.Failed, report.Tests.Failing
+			w.fail(fmt.Sprintf("'%s' ended with exit code 0, although tests fail, and the change edits how it runs (%s): let it end with the test runner's exit code", w.chosen.check.line, file))
+			return
+		}
 	}
 	w.readable = w.isStyle() && last.explained() && !w.broken() && report.Outside+report.Omitted == 0 && len(findings) > 0 && w.allExist(findings)
 	if w.out.Blocking = findings; w.isStyle() {
@@ -298,7 +339,7 @@ func withErrors(blocking, old []finding.Finding) (counting, rest []finding.Findi
 }
 
 // compilerCode matches the codes of errors of rustc.
-var compilerCode = regexp.MustCompile(`^E\d+$`)
+var compilerCode = lazyregexp.New(`^E\d+$`)
 
 // splitStyle separates the findings of a formatter or linter that count from old ones. In a
 // changed file that could not be parsed all count, because the error may be reported on any
@@ -334,7 +375,11 @@ func isDocument(name string) bool {
 // passOldOnly passes the check although it found something: all of it is old.
 func (w *run) passOldOnly() {
 	w.out.Status = Pass
-	w.note("%d problems are on lines that did not change", len(w.out.Old))
+	if len(w.out.Old) == 1 {
+		w.note("1 problem is on a line that did not change")
+	} else {
+		w.note("%d problems are on lines that did not change", len(w.out.Old))
+	}
 }
 
 // allExist reports whether each finding names a file of the project. One that does not may
@@ -376,7 +421,7 @@ func (w *run) explain() {
 		case w.out.NoTests && last.result.ExitCode == noTestsCode:
 			problem += ": no tests were run; add one, or leave the tests out by skip_tests"
 		case len(w.out.Failures) == 0: // otherwise they are the explanation
-			problem += endGist(last.report.FirstFailures)
+			problem += summariseEnd(last.report.FirstFailures)
 		}
 		w.fail(problem)
 	case w.plan.check == Formatter && len(w.out.Blocking) > 0 && last.explained() && !w.broken() && len(last.report.Unparsed) == 0:
@@ -386,7 +431,7 @@ func (w *run) explain() {
 	default:
 		w.out.Problems = append(w.out.Problems, list(w.out.Blocking)...)
 		if !last.explained() || len(w.out.Blocking) == 0 {
-			w.fail(last.ending(w.chosen.check, w.e.config.TimeLimit) + gist(last.report.FirstFailures))
+			w.fail(last.ending(w.chosen.check, w.e.config.TimeLimit) + summarise(last.report.FirstFailures))
 		}
 	}
 }

@@ -42,14 +42,14 @@ func CheckCommand(line string) error {
 	if strings.TrimSpace(line) == "" {
 		return errors.New("it names no command")
 	}
-	_, err := given(line, nil)
+	_, err := ownersCommand(line, nil)
 	return err
 }
 
-// given returns the command with which the owner overrides a check. With {files} in it,
+// ownersCommand returns the command with which the owner overrides a check. With {files} in it,
 // it runs without a shell and each file is an argument; files are relative to where it
 // runs.
-func given(line string, files []string) (commandLine, error) {
+func ownersCommand(line string, files []string) (commandLine, error) {
 	if !strings.Contains(line, filesWord) {
 		return script(line), nil
 	}

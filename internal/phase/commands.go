@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // candidate is one way of doing a check. Of several, the first whose tool is installed
@@ -85,15 +87,21 @@ func (p *project) rubyCommands(dir string) commands {
 }
 
 // javaCommands returns Maven's commands if there is a pom.xml, otherwise those of Gradle's
-// wrapper, or of the installed Gradle if the project has no wrapper.
+// nearest wrapper, or of the installed Gradle if the project has no wrapper.
 func (p *project) javaCommands(dir string) commands {
 	var w wording
 	if p.has(dir, "pom.xml") {
 		return commands{style: p.style(dir, Java, w), build: checksOnly(known("maven", "mvn", "compile")), tests: checksOnly(known("maven", "mvn", "test"))}
 	}
-	gradle := "gradle"
-	if p.has(dir, "gradlew") {
-		gradle = "./gradlew"
+	gradle, up := "gradle", "./"
+	if p.walkUp(dir, func(p *project, dir string) bool {
+		found := p.has(dir, "gradlew")
+		if !found {
+			up = strings.TrimPrefix(up, "./") + "../"
+		}
+		return found
+	}) {
+		gradle = up + "gradlew"
 		w.replace = [][2]string{{"gradle ", gradle + " "}}
 	}
 	return commands{style: p.style(dir, Java, w), build: checksOnly(known("gradle", gradle, "build")), tests: checksOnly(known("gradle", gradle, "test")), adapt: w}
@@ -110,8 +118,8 @@ func (p *project) rustCommands(dir string) commands {
 	own := p.clippyOptions(dir)
 	w := wording{replace: [][2]string{
 		{"cargo fmt", "cargo fmt" + fmtAll},
-		{"cargo clippy --fix --allow-dirty --allow-no-vcs {flags}", "cargo clippy --fix --allow-dirty --allow-no-vcs {flags}" + own.before(all)},
-		{"cargo clippy {flags}", "cargo clippy {flags}" + own.before(all)},
+		{"cargo clippy --fix --allow-dirty --allow-no-vcs {flags}", "cargo clippy --fix --allow-dirty --allow-no-vcs {flags}" + own.cargoOptions(all)},
+		{"cargo clippy {flags}", "cargo clippy {flags}" + own.cargoOptions(all)},
 	}}
 	style := p.style(dir, Rust, w)
 	for i := range style[Linter].candidates {
@@ -134,9 +142,9 @@ type clippyOptions struct {
 }
 
 var (
-	clippyRun  = regexp.MustCompile(`(?m)\bcargo(?: \+\S+)? clippy\b([^\n|;&#"']*)`)
-	deniedFlag = regexp.MustCompile(`RUSTFLAGS["']?\s*[:=].*(?:-D\s*|--deny[ =])warnings`)
-	lintName   = regexp.MustCompile(`^[a-z_]+(?:::[a-z_]+)?$`)
+	clippyRun  = lazyregexp.New(`(?m)\bcargo(?: \+\S+)? clippy\b([^\n|;&#"']*)`)
+	deniedFlag = lazyregexp.New(`RUSTFLAGS["']?\s*[:=].*(?:-D\s*|--deny[ =])warnings`)
+	lintName   = lazyregexp.New(`^[a-z_]+(?:::[a-z_]+)?$`)
 )
 
 // clippyOptions returns the options of the command in the project's scripts, hooks and CI:
@@ -187,8 +195,8 @@ func readClippyOptions(line string) (o clippyOptions) {
 	return o
 }
 
-// before returns the options of cargo. all are those of a workspace.
-func (o clippyOptions) before(all string) string {
+// cargoOptions returns the options of cargo. all are those of a workspace.
+func (o clippyOptions) cargoOptions(all string) string {
 	if slices.Contains(o.cargo, "--workspace") || slices.Contains(o.cargo, "--all") {
 		all = ""
 	}

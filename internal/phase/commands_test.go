@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/google/go-cmp/cmp"
 )
@@ -59,11 +60,29 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"standard", map[string]string{"package.json": pkg(`"devDependencies":{"standard":"17"}`)}, []string{"", "npx standard", "", "npm test"}},
 		{"XO", map[string]string{"package.json": pkg(`"xo":{"space":true}`)}, []string{"", "npx xo", "", "npm test"}},
 		{"Oxlint and dprint", map[string]string{"package.json": "{}", ".oxlintrc.json": "", "dprint.json": ""}, []string{"npx dprint check", "npx oxlint", "", "npm test"}},
+		{"Oxfmt", map[string]string{"package.json": "{}", ".oxfmtrc.json": "{}"}, []string{"npx oxfmt --check .", "", "", "npm test"}},
+		{"a format script of Oxfmt's", map[string]string{"package.json": scripts(`"fmt":"oxfmt src"`)}, []string{"npx oxfmt --check src", "", "", "npm test"}},
+		{"a check script of Oxfmt's", map[string]string{"package.json": scripts(`"style":"oxfmt --check src"`)}, []string{"npm run style", "", "", "npm test"}},
 		{"a format script and its check", map[string]string{"package.json": scripts(`"format":"x -w","format:check":"x"`)}, []string{"npm run format:check", "", "", "npm test"}},
 		{"a script that checks by another name", map[string]string{"package.json": scripts(`"style":"prettier --check src"`)}, []string{"npm run style", "", "", "npm test"}},
 		{"a format script of Prettier's", map[string]string{"package.json": scripts(`"format":"prettier --write 'src/**'"`)}, []string{"npx prettier --check 'src/**'", "", "", "npm test"}},
 		{"a lint script that fixes", map[string]string{"package.json": scripts(`"lint":"eslint --fix src"`)}, []string{"", "npx eslint src", "", "npm test"}},
 		{"above", map[string]string{"web/package.json": "{}", ".prettierrc": "", "eslint.config.js": ""}, []string{"(cd 'web' && npx prettier --check .)", "(cd 'web' && npx eslint .)", "", "(cd 'web' && npm test)"}},
+		{"npm's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "a/package.json": scripts(`"lint":"x","build":"x","test":"x"`)},
+			[]string{"", "npm run lint --workspaces --if-present", "npm run build --workspaces --if-present", "npm run test --workspaces --if-present"}},
+		{"pnpm's workspace", map[string]string{"package.json": scripts(`"build":"x"`), "pnpm-lock.yaml": "", "pnpm-workspace.yaml": "packages:\n  - \"p/**\"\n  - '!**/test/**'\n", "eslint.config.js": "", "p/a/package.json": scripts(`"lint":"x","build":"x","test":"x"`)},
+			[]string{"", "npx eslint .", "pnpm run build", "pnpm --recursive run --if-present test"}},
+		{"other lists of pnpm's workspace", map[string]string{"package.json": "{}", "pnpm-lock.yaml": "", "pnpm-workspace.yaml": "packages: [a]\nonlyBuiltDependencies:\n  - docs\n", "a/package.json": "{}", "docs/package.json": scripts(`"test":"x"`)},
+			[]string{"", "", "", "pnpm test"}},
+		{"a package that the workspace excludes", map[string]string{"package.json": pkg(`"workspaces":["*","!docs"]`), "a/package.json": "{}", "docs/package.json": scripts(`"test":"x"`)},
+			[]string{"", "", "", "npm test"}},
+		{"yarn's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "yarn.lock": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
+		{"a later yarn's, by its pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@4.9.2"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "yarn workspaces foreach --all run test"}},
+		{"yarn's, with a pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@1.22.22"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
+		{"a later yarn's", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "yarn.lock": "", ".yarnrc.yml": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "yarn workspaces foreach --all run test"}},
+		{"bun's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "bun.lock": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "bun run --filter * test"}},
+		{"a workspace without tests", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "a/package.json": "{}"}, []string{"", "", "", "npm test"}},
+		{"packages of their own", map[string]string{"package.json": "{}", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "(cd 'a' && npm test)"}},
 		{"python", map[string]string{"setup.py": ""}, []string{"", "", "", "pytest"}},
 		{"Black", map[string]string{"pyproject.toml": "[tool.black]\nline-length = 100\n"}, []string{"black --check .", "", "", "pytest"}},
 		{"Ruff", map[string]string{"pyproject.toml": "[tool.ruff]\nline-length = 100\n"}, []string{"ruff format --check .", "ruff check .", "", "pytest"}},
@@ -88,6 +107,7 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"maven", map[string]string{"pom.xml": ""}, []string{"", "", "mvn compile", "mvn test"}},
 		{"Maven's plugins", map[string]string{"pom.xml": "<artifactId>spotless-maven-plugin</artifactId><artifactId>maven-checkstyle-plugin</artifactId>"}, []string{"mvn spotless:check", "mvn checkstyle:check", "mvn compile", "mvn test"}},
 		{"gradle's wrapper", map[string]string{"build.gradle": "plugins { id 'checkstyle' }", "gradlew": ""}, []string{"", "./gradlew checkstyleMain checkstyleTest", "./gradlew build", "./gradlew test"}},
+		{"gradle's wrapper above", map[string]string{"gradlew": "", "x/app/build.gradle": ""}, []string{"", "", "(cd 'x/app' && ../../gradlew build)", "(cd 'x/app' && ../../gradlew test)"}},
 		{"gradle without one", map[string]string{"build.gradle.kts": "", "app/build.gradle.kts": `id("com.diffplug.spotless")`}, []string{"gradle spotlessCheck", "", "gradle build", "gradle test"}},
 	}
 	for _, tt := range tests {
@@ -119,7 +139,7 @@ func TestConfiguredAboveTheWorkingDirectory(t *testing.T) {
 	}
 }
 
-// TestAUsualTool runs where no other is named, if it is installed, and not beside one that
+// TestAUsualTool runs where no other is named, if it is installed, and not next to one that
 // it would contradict.
 func TestAUsualTool(t *testing.T) {
 	t.Parallel()
@@ -142,6 +162,40 @@ func TestAUsualTool(t *testing.T) {
 		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{}, newStage(t, dir, steps()).deps())
 		if c := r.Output.Checks; c.Formatter.Command != tt.format || c.Linter.Command != tt.linter || r.Output.Status != phase.Pass {
 			t.Errorf("%s: %q, %q, %s", name, c.Formatter.Command, c.Linter.Command, r.Output.Status)
+		}
+	}
+}
+
+// TestAUsualToolThatTheProjectDoesNotFollow asserts that a tool which no file names decides
+// nothing, and fixes nothing, where it finds problems on lines that did not change.
+func TestAUsualToolThatTheProjectDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	diff := []changes.ChangedFile{{Path: "new.py", Status: changes.Added, Patch: "@@ -0,0 +1 @@\n+import os"}}
+	const inNew, inOld = "new.py:1:1: F401 'os' imported but unused\n", "old.py:9:1: E302 expected 2 blank lines\n"
+	for _, tt := range []struct {
+		name, named, printed string
+		code                 int
+		diff                 []changes.ChangedFile
+		status               phase.Status
+		ran                  string // the command in the output
+	}{
+		{"old problems", "", inNew + inOld, 1, diff, phase.Pass, ""},
+		{"old problems alone", "", inOld, 1, diff, phase.Pass, ""},
+		{"new problems alone", "", inNew, 1, diff, phase.Fail, "flake8"},
+		{"it crashes", "", inOld + "Traceback\n", 3, diff, phase.Fail, "flake8"},
+		{"the project names it", "[flake8]\n", inNew + inOld, 1, diff, phase.Fail, "flake8"},
+		{"nobody knows which lines changed", "", inNew + inOld, 1, nil, phase.Fail, "flake8"},
+		{"nothing is found", "", "", 0, diff, phase.Pass, "flake8"},
+	} {
+		dir := files(t, map[string]string{"setup.cfg": tt.named, "setup.py": "", "new.py": "", "old.py": ""})
+		s := newStage(t, dir, map[string][]step{"flake8": {{code: tt.code, stdout: tt.printed}}, "black --check --diff .": ok, "pytest": ok})
+		job := phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"new.py"}, MaxRetries: 3}, Diff: tt.diff}
+		for _, newOnly := range []bool{true, false} {
+			r := validate(t, job, phase.Config{NewOnly: newOnly}, s.deps())
+			c := checkOf(r, phase.Linter)
+			if c.Status != tt.status || c.Command != tt.ran || (c.NotRun == phase.NotConfigured) != (tt.ran == "") || c.Retries > 0 || tt.ran == "" && len(c.Notes) != 1 {
+				t.Errorf("%s, only new: %v: %+v", tt.name, newOnly, c)
+			}
 		}
 	}
 }
@@ -183,8 +237,8 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// TestAFixLeavesOtherFiles as they were, with their times, where the tool cannot be told
-// which to write.
+// TestAFixLeavesOtherFiles asserts that a fix changes neither the contents nor the times of other
+// files, where the tool has no way to write only some.
 func TestAFixLeavesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"Cargo.toml": "", "src/a.rs": "a", "src/old.rs": "old", "src/other.rs": "other"})
@@ -396,8 +450,15 @@ func TestAFormatterThatOnlyWrites(t *testing.T) {
 
 func TestAPackageThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	lines, ran, r := shown(t, map[string]string{"package.json": "{oops"}, phase.Input{}, phase.Config{})
-	if len(ran) != 0 || r.Output.Status != phase.Fail || !strings.Contains(r.Output.Checks.Build.Errors[0], "package.json cannot be read") {
-		t.Errorf("%q ran %q: %+v", lines, ran, r.Output)
+	for text, want := range map[string]string{
+		"{oops":                           "package.json cannot be read: invalid character 'o'",
+		"[]":                              "package.json cannot be read: it is not a JSON object",
+		`{"scripts": {"test": 5}}`:        "package.json cannot be read: its scripts are not an object of texts",
+		strings.Repeat(" ", 4<<20) + "{}": "package.json cannot be read: package.json is not a regular file, or has more than 4 MiB",
+	} {
+		lines, ran, r := shown(t, map[string]string{"package.json": text}, phase.Input{}, phase.Config{})
+		if len(ran) != 0 || r.Output.Status != phase.Fail || !strings.HasPrefix(r.Output.Checks.Build.Errors[0], want) {
+			t.Errorf("%.40q: %q ran %q: %q", text, lines, ran, r.Output.Checks.Build.Errors)
+		}
 	}
 }

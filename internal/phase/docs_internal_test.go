@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDocumentedTools holds the table of docs/check-tools.md equal to the tools.
+// TestDocumentedTools compares the table of docs/check-tools.md with the tools.
 func TestDocumentedTools(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/check-tools.md"
@@ -65,7 +65,8 @@ func toolTable() string {
 	return b.String()
 }
 
-// TestToolsAreSound: a row without what the others have would be found only by its users.
+// TestToolsAreSound asserts that each row of the table of tools is complete, and that each language
+// has at most one tool a check that runs without a sign in the project.
 func TestToolsAreSound(t *testing.T) {
 	t.Parallel()
 	for _, l := range []Language{JavaScript, Python, Go, Rust, Ruby, Java} {

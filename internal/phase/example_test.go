@@ -36,7 +36,8 @@ func play(t *testing.T, name, dir string, deps phase.Deps) phase.Output {
 	return validate(t, phase.Job{Input: in}, phase.Config{}, deps).Output
 }
 
-// golden compares an output with the spec's, after changing what the notes explain.
+// golden compares an output with the spec's. explained changes in the spec's what the notes say
+// is otherwise.
 func golden(t *testing.T, name string, got phase.Output, explained func(*phase.Output)) {
 	t.Helper()
 	var want phase.Output
@@ -55,7 +56,7 @@ func golden(t *testing.T, name string, got phase.Output, explained func(*phase.O
 	sameJSON(t, w, g)
 }
 
-// reviewed returns a reviewer that takes its time and finds these.
+// reviewed returns a reviewer that reports these findings.
 func reviewed(found ...finding.Finding) phase.Reviewer {
 	return func(context.Context, phase.ReviewRequest) ([]finding.Finding, error) { return found, nil }
 }
@@ -69,8 +70,8 @@ func nodeSteps() map[string][]step {
 	}
 }
 
-// Times that two reviews side by side would add are the spec's own; here they
-// take none. The formatter's command is the check form, which the notes ask for.
+// The reviews of the test take no time, so those of the spec's example are set to 0 and taken from
+// its total. The formatter's command is the check form, which the notes ask for.
 func TestExampleOne(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"package.json": nodeProject, "tsconfig.json": "{}"})

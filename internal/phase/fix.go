@@ -21,7 +21,9 @@ func (w *run) fix(ctx context.Context) error {
 	for w.out.Retries < w.e.job.Input.MaxRetries && w.mayRetry() && w.mayFix() {
 		fix := w.fixCommand()
 		if fix.noFile {
-			w.note("nothing was fixed: none of the files that it is about has changed")
+			if w.out.Retries == 0 {
+				w.note("nothing was fixed: none of the files that it is about has changed")
+			}
 			return nil
 		}
 		w.out.Retries++
@@ -61,8 +63,8 @@ func (w *run) runFix(ctx context.Context, fix commandLine) (bool, error) {
 	return true, err
 }
 
-// mayFix reports whether a fix may help: a tool of our own that ended for another reason
-// than what it found, as for its configuration, ends so again.
+// mayFix reports whether a fix may help. It cannot where one of the built-in tools failed without
+// findings, as for an invalid configuration.
 func (w *run) mayFix() bool {
 	c := w.chosen.check
 	return c.tool == "" || c.silent || len(w.last.report.Findings) > 0 || toolreport.FindsWith(c.tool, w.last.result.ExitCode)
@@ -145,26 +147,28 @@ type kept struct {
 func (p *project) keep(dir string, endings, changed []string) (files map[string]kept, ok bool) {
 	files = map[string]kept{}
 	total := 0
-	for name := range p.snapshot(dir) {
-		name = path.Join(dir, name)
-		if slices.Contains(changed, name) || !slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) }) {
-			continue
+	for subdirectory, here := range p.snapshot(dir, nil) {
+		for _, f := range here {
+			name := path.Join(dir, subdirectory, f.name)
+			if slices.Contains(changed, name) || !slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) }) {
+				continue
+			}
+			info, err := p.root.Lstat(name)
+			if err != nil {
+				continue
+			}
+			text, ok := p.text(name)
+			if total += len(text); !ok || total > maxTexts {
+				return nil, false
+			}
+			files[name] = kept{text, info}
 		}
-		info, err := p.root.Lstat(name)
-		if err != nil {
-			continue
-		}
-		text, ok := p.text(name)
-		if total += len(text); !ok || total > maxTexts {
-			return nil, false
-		}
-		files[name] = kept{text, info}
 	}
 	return files, true
 }
 
 // putBack makes files what they were, and returns the names of those that it could not. A
-// program that the fix has left may still write: each file is made anew and takes the
+// program that the fix has left may still write: each file is made again and takes the
 // other's place, so that nothing is written through a link.
 func (p *project) putBack(files map[string]kept) (failed []string) {
 	for name, f := range files {
@@ -191,7 +195,7 @@ func (p *project) replace(name string, f kept) error {
 		err = closeErr
 	}
 	if err == nil {
-		err = p.own(temporary, f.info)
+		err = p.takeOwner(temporary, f.info)
 	}
 	if err == nil {
 		err = p.root.Chmod(temporary, f.info.Mode().Perm())

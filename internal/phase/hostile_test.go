@@ -41,7 +41,7 @@ func TestCommandsThatMisbehave(t *testing.T) {
 		{"prints endless lines", "yes error", 100 * time.Millisecond, phase.Fail, true, "ended after 100ms"},
 		{"prints one endless line", "yes | tr -d '\\n'", 100 * time.Millisecond, phase.Fail, true, "ended after 100ms"},
 		{"prints a gigabyte as its error", "head -c 1000000000 /dev/zero >&2; echo >&2; echo x.go:1:2: bad >&2; exit 1", 0, phase.Fail, false, "bad at x.go:1"},
-		{"prints what is no text", "head -c 100000 /dev/urandom; exit 1", 0, phase.Fail, false, "ended with exit code 1"},
+		{"prints what is not text", "head -c 100000 /dev/urandom; exit 1", 0, phase.Fail, false, "ended with exit code 1"},
 		{"leaves a process in a session of its own", "mkfifo p; setsid sh -c 'echo >p; sleep 20' & read x <p; exit 0", 0, phase.Pass, false, "a process that the command left behind was still running"},
 		{"forks until its time is over", "while :; do sleep 300 & done", 100 * time.Millisecond, phase.Fail, true, "ended after 100ms"},
 		{"is not there, without a shell", "no-such-tool {files}", 0, phase.Fail, false, "'no-such-tool' is missing"},
@@ -70,8 +70,8 @@ func TestCommandsThatMisbehave(t *testing.T) {
 	}
 }
 
-// TestADirectoryThatGoesAway: what an earlier command removes is missed by the later
-// ones, and each reports it.
+// TestADirectoryThatGoesAway asserts that, if a command removes the root, each later check
+// reports that it is missing.
 func TestADirectoryThatGoesAway(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
@@ -87,8 +87,8 @@ func TestADirectoryThatGoesAway(t *testing.T) {
 	}
 }
 
-// TestOnlyRegularFilesAreSuggested: what replaces a changed file
-// was put there by a stranger's program.
+// TestOnlyRegularFilesAreSuggested asserts that nothing is suggested for a changed file that a
+// command has removed, or replaced by something other than a text file of ordinary size.
 func TestOnlyRegularFilesAreSuggested(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
@@ -121,8 +121,8 @@ func TestOnlyRegularFilesAreSuggested(t *testing.T) {
 	}
 }
 
-// TestAFIFOInsteadOfADirectory: looking for markers does not wait for who writes
-// into it.
+// TestAFIFOInsteadOfADirectory asserts that looking for a project's files does not wait for
+// somebody to write to a FIFO.
 func TestAFIFOInsteadOfADirectory(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
@@ -135,7 +135,8 @@ func TestAFIFOInsteadOfADirectory(t *testing.T) {
 	}
 }
 
-// TestMoreFilesThanAProgramTakes: the system's limit is reported, with what to do.
+// TestMoreFilesThanAProgramTakes asserts that the system's limit for arguments is reported, with
+// what to do.
 func TestMoreFilesThanAProgramTakes(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)

@@ -25,7 +25,7 @@ var languages = []struct {
 	language Language
 	alias    string   // the spec's short form
 	endings  []string // of its files
-	markers  []string // files of a project in it; the last may be a pattern of path.Match
+	markers  []string // files of a project in it; one may be a pattern of path.Match
 }{
 	{JavaScript, "js", []string{".js", ".jsx", ".mjs", ".cjs"}, []string{"package.json"}},
 	{TypeScript, "ts", []string{".ts", ".tsx", ".mts", ".cts"}, nil}, // see project.languages
@@ -33,7 +33,7 @@ var languages = []struct {
 	{Rust, "rs", []string{".rs"}, []string{"Cargo.toml"}},
 	{Python, "py", []string{".py", ".pyi"}, []string{"requirements.txt", "pyproject.toml", "setup.py"}},
 	{Ruby, "rb", []string{".rb", ".rake", ".gemspec"}, []string{"Gemfile", "*.gemspec"}},
-	{Java, "java", []string{".java"}, []string{"pom.xml", "build.gradle", "build.gradle.kts"}},
+	{Java, "java", []string{".java"}, []string{"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}},
 }
 
 // LanguageNamed returns the language of a name, which may be one of the spec's short
@@ -56,6 +56,16 @@ func languageOfFile(name string) Language {
 		}
 	}
 	return ""
+}
+
+// isMarker reports whether a file of that name marks the directory of a project.
+func isMarker(name string) bool {
+	for _, l := range languages {
+		if slices.ContainsFunc(l.markers, func(m string) bool { ok, _ := path.Match(m, name); return ok }) {
+			return true
+		}
+	}
+	return false
 }
 
 // family returns one language for those that share their tools and their marker: a

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
@@ -43,7 +44,10 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 		line.line = shown(strings.Fields(c.check.line), selecting)
 		pl.candidates = append(pl.candidates, candidate{check: line})
 	}
-	if len(pl.candidates) == 0 {
+	switch {
+	case len(own.tests) == 0:
+		pl.refuse = "package.json has no test script"
+	case len(pl.candidates) == 0:
 		pl.refuse = fmt.Sprintf("how '%s' selects a test is not known: use a command instead of test:%s", own.tests[0].check.line, name)
 	}
 	return pl
@@ -117,7 +121,7 @@ func shown(words, selecting []string) string {
 
 // selectedAny matches what test runners of JavaScript print only if a test has passed: with
 // a name that selects none they end with exit code 0, and count the others as skipped.
-var selectedAny = regexp.MustCompile(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
+var selectedAny = lazyregexp.New(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
 
 // judgeNamed fails a run of named tests that has run none.
 func (w *run) judgeNamed() {

@@ -1,10 +1,13 @@
 package phase
 
 import (
+	"encoding/json"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // node is what a package.json and the lock file next to it contain.
@@ -20,7 +23,7 @@ func (p *project) nodeCommands(dir string) commands {
 	n := node{scripts: m.scripts}
 	n.manager, n.pin = p.packageManager(dir)
 	var w wording
-	if p.above(dir, func(p *project, dir string) bool { return p.has(dir, ".pnp.cjs") }) {
+	if p.walkUp(dir, func(p *project, dir string) bool { return p.has(dir, ".pnp.cjs") }) {
 		w.replace = [][2]string{{"npx ", "yarn run "}} // it has no node_modules
 	}
 	c := commands{err: m.err, style: p.style(dir, JavaScript, w), tests: checksOnly(n.test()), adapt: w}
@@ -38,13 +41,115 @@ func (p *project) nodeCommands(dir string) commands {
 	if n.scripts["build"] != "" {
 		c.build = checksOnly(n.run("build", ""))
 	}
+	p.addPackages(dir, n, &c)
+	return c
+}
+
+// isWorkspace reports whether the package.json of a directory is that of a workspace.
+func (p *project) isWorkspace(dir string) bool {
+	return p.has(dir, "pnpm-workspace.yaml") || p.manifest(dir).has("workspaces")
+}
+
+// addPackages has the packages of a workspace run their own scripts for what its root has no
+// script for. Above packages that are in no workspace, a root without a test script has no
+// tests.
+func (p *project) addPackages(dir string, n node, c *commands) {
+	if c.err != nil || n.scripts["test"] != "" && n.scripts["build"] != "" && n.scripts["lint"] != "" {
+		return
+	}
+	patterns := []string{"*"}
+	if p.isWorkspace(dir) {
+		patterns = p.workspacePatterns(dir)
+	} else if n.scripts["test"] != "" {
+		return
+	}
+	below := p.packages(dir, patterns)
+	has := func(script string) bool {
+		return n.scripts[script] == "" && slices.ContainsFunc(below, func(name string) bool { return p.manifest(path.Dir(name)).scripts[script] != "" })
+	}
+	if !p.isWorkspace(dir) {
+		if has("test") {
+			c.tests = nil
+		}
+		return
+	}
+	modern := p.has(dir, ".yarnrc.yml") || strings.HasPrefix(n.pin, "yarn@") && !strings.HasPrefix(n.pin, "yarn@1.")
+	if has("test") {
+		c.tests = checksOnly(n.runAll("test", modern))
+	}
+	if has("build") {
+		c.build = checksOnly(n.runAll("build", modern))
+	}
+	if linter := c.style[Linter]; has("lint") && (linter.optional || len(linter.candidates) == 0) {
+		c.style[Linter] = choice{candidates: checksOnly(n.runAll("lint", modern))}
+	}
+}
+
+// workspacePatterns returns how a workspace names the directories of its packages.
+func (p *project) workspacePatterns(dir string) (patterns []string) {
+	var listed struct{ Packages []string }
+	if raw := p.manifest(dir).members["workspaces"]; json.Unmarshal(raw, &patterns) != nil && json.Unmarshal(raw, &listed) == nil {
+		patterns = listed.Packages
+	}
+	if raw, err := p.read(path.Join(dir, "pnpm-workspace.yaml")); err == nil && yaml.Unmarshal(raw, &listed) == nil {
+		patterns = append(patterns, listed.Packages...)
+	}
+	return patterns
+}
+
+// packages returns the package.json files in the directories below dir that match one of the
+// patterns, and none of those that begin with "!". Where a pattern means any depth, two levels
+// are looked at.
+func (p *project) packages(dir string, patterns []string) (found []string) {
+	const most = 200 // patterns that are looked for
+	var excluded []string
+	for _, pattern := range patterns[:min(len(patterns), most)] {
+		pattern, excludes := strings.CutPrefix(pattern, "!")
+		for _, depth := range []string{"*", "*/*"} {
+			matching := p.matching(dir, path.Clean(strings.ReplaceAll(pattern, "**", depth))+"/package.json")
+			if excludes {
+				excluded = append(excluded, matching...)
+			} else {
+				found = append(found, matching...)
+			}
+			if !strings.Contains(pattern, "**") {
+				break
+			}
+		}
+	}
+	return slices.DeleteFunc(found, func(name string) bool { return slices.Contains(excluded, name) })
+}
+
+// runAll returns the command that runs a script in each package of a workspace that has it.
+// modern reports whether yarn is of version 2 or later. Yarn 1 fails at a package without the
+// script and stops at the first that fails, so npm, which reads the same workspace, runs its
+// scripts.
+func (n node) runAll(script string, modern bool) commandLine {
+	var line string
+	switch {
+	case n.manager == "pnpm":
+		line = "pnpm --recursive run --if-present " + script
+	case n.manager == "bun":
+		line = "bun run --filter * " + script
+	case n.manager == "yarn" && modern:
+		line = "yarn workspaces foreach --all run " + script
+	default:
+		line, n.pin = "npm run "+script+" --workspaces --if-present", ""
+	}
+	c := commandLine{line: line, args: strings.Fields(line), pin: n.pin}
+	if n.manager == "pnpm" { // a package that fails hides no other
+		c.args = slices.Insert(c.args, 2, "--no-bail")
+		if script == "lint" { // and its findings are read as the linter prints them
+			c.args = slices.Insert(c.args, 2, "--reporter-hide-prefix", "--workspace-concurrency=1")
+		}
+	}
 	return c
 }
 
 // packageManager returns the package manager that the nearest package.json names, otherwise
 // that of the nearest lock file, and the version that is pinned as "manager@version".
 func (p *project) packageManager(dir string) (manager, pin string) {
-	p.above(dir, func(p *project, dir string) bool {
+	p.walkUp(dir, func(p *project, dir string) bool {
 		pinned, _, _ := strings.Cut(p.manifest(dir).manager, "+") // a digest comes after it
 		name, version, _ := strings.Cut(pinned, "@")
 		if slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, name) {
@@ -55,7 +160,7 @@ func (p *project) packageManager(dir string) (manager, pin string) {
 		return manager != ""
 	})
 	if manager == "" {
-		p.above(dir, func(p *project, dir string) bool {
+		p.walkUp(dir, func(p *project, dir string) bool {
 			for _, lock := range []struct{ file, manager string }{
 				{"package-lock.json", "npm"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
 			} {
@@ -197,6 +302,8 @@ func (s nodeScript) formats() bool {
 		return slices.ContainsFunc(s.words, func(w string) bool {
 			return slices.Contains([]string{"--check", "-c", "--list-different", "-l", "--write", "-w"}, w)
 		})
+	case "oxfmt":
+		return true
 	case "biome", "dprint":
 		return len(s.words) > 1 && slices.Contains([]string{"format", "check", "fmt"}, s.words[1]) && !(s.program() == "biome" && s.words[1] == "check")
 	}
@@ -214,8 +321,11 @@ var fixingOptions = []string{"--write", "-w", "--fix", "--apply", "--fix=true"}
 
 // writes reports whether the script has an option to write files.
 func (s nodeScript) writes() bool {
-	if s.program() == "dprint" && len(s.words) > 1 && s.words[1] == "fmt" {
+	switch {
+	case s.program() == "dprint" && len(s.words) > 1 && s.words[1] == "fmt":
 		return true
+	case s.program() == "oxfmt": // unless it is told otherwise
+		return !slices.Contains(s.words, "--check") && !slices.Contains(s.words, "--list-different")
 	}
 	return slices.ContainsFunc(strings.Fields(s.text), func(w string) bool { return slices.Contains(fixingOptions, w) })
 }
@@ -231,6 +341,8 @@ func (s nodeScript) checking(adapt wording) commandLine {
 		case slices.Contains(fixingOptions, w) && s.program() == "prettier":
 			words = append(words, "--check")
 		case slices.Contains(fixingOptions, w):
+		case s.program() == "oxfmt" && i == 0:
+			words = append(words, w, "--check")
 		case s.program() == "dprint" && i == 1:
 			words = append(words, "check")
 		default:

@@ -69,11 +69,11 @@ func TestNoOutputLeavesThatIsWrong(t *testing.T) {
 	t.Parallel()
 	breaks := map[string]func(*phase.Output){
 		"no status":                    func(o *phase.Output) { o.Status = "" },
-		"a skipped whole":              func(o *phase.Output) { o.Status = phase.Skipped },
+		"all of it skipped":            func(o *phase.Output) { o.Status = phase.Skipped },
 		"a skipped formatter":          func(o *phase.Output) { o.Checks.Formatter.Status = phase.Skipped },
 		"negative time":                func(o *phase.Output) { o.Time = -1 },
 		"a critical code review":       func(o *phase.Output) { o.Checks.CodeReview.Severity = finding.Critical },
-		"a sum that is none":           func(o *phase.Output) { o.TotalRetries = 7 },
+		"a total that is not the sum":  func(o *phase.Output) { o.TotalRetries = 7 },
 		"critical, unflagged":          func(o *phase.Output) { o.Critical = false },
 		"failing tests that pass":      func(o *phase.Output) { o.Checks.Tests.Failing = 2 },
 		"issues of a passing check":    func(o *phase.Output) { o.Checks.Linter.Issues = []string{"x"} },

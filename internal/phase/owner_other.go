@@ -4,5 +4,5 @@ package phase
 
 import "io/fs"
 
-// own does nothing: a file belongs to who makes it.
-func (p *project) own(string, fs.FileInfo) error { return nil }
+// takeOwner does nothing: a file belongs to who makes it.
+func (p *project) takeOwner(string, fs.FileInfo) error { return nil }

@@ -31,7 +31,7 @@ func CheckNamed(name string) (check Check, ok bool) {
 type plan struct {
 	check      Check
 	candidates []candidate
-	skip       string // why it does not run and counts as passing; "" if it runs
+	skip       string // why it does not run and counts as passing; "" if it may run
 	refuse     string // why it cannot run and so fails; "" if it can
 	// unconfigured is why a formatter or linter does not run where nothing names one, and
 	// what to do. If there are candidates, it counts if none of them is installed.
@@ -39,11 +39,14 @@ type plan struct {
 	others       []string // tools that the project names, too, and that do not run
 }
 
+// noProject is why nothing runs where no changed file is in a project.
+const noProject = "no changed file is in a project: there is nothing to run"
+
 // rootRun is a root with its checks.
 type rootRun struct {
 	root
 	plans []plan
-	began snapshot          // of the changed files, when the checks began
+	began map[string]stamp  // of the changed files, when the checks began
 	texts map[string][]byte // of the changed files then, if fixes are to be carried over
 	runs  []*run
 }
@@ -57,8 +60,9 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 		roots = slices.Insert(roots, 0, root{dir: ".", language: roots[0].language, files: in.ChangedFiles})
 	}
 	var all []*rootRun
-	for _, r := range roots {
+	for i, r := range roots {
 		rr := &rootRun{root: r}
+		atTop := r.dir == "." && i == 0 // the others at the top are of further languages
 		defaults := p.commands(r)
 		for _, check := range []Check{Formatter, Linter, Build, Tests} {
 			override := overrides[check]
@@ -67,8 +71,10 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 				rr.plans = append(rr.plans, plan{check: check, skip: "skip_build is set"})
 			case check == Tests && in.SkipTests:
 				rr.plans = append(rr.plans, plan{check: check, skip: "skip_tests is set"})
-			case override != "" && r.dir == ".":
+			case override != "" && atTop:
 				rr.plans = append(rr.plans, p.overridden(check, override, r, defaults))
+			case r.idle:
+				rr.plans = append(rr.plans, plan{check: check, skip: noProject})
 			case override == "" && (r.dir != "." || !ownersOnly):
 				rr.plans = append(rr.plans, standard(check, defaults, r.language))
 			}
@@ -94,7 +100,9 @@ func standard(check Check, c commands, l Language) plan {
 			}
 		}
 	case Tests:
-		pl.candidates = c.tests
+		if pl.candidates = c.tests; len(c.tests) == 0 {
+			pl.skip = "package.json has no test script, and the packages below it have their own"
+		}
 	default:
 		chosen := c.style[check]
 		pl.candidates, pl.others = chosen.candidates, chosen.others
@@ -118,7 +126,7 @@ func (p *project) overridden(check Check, line string, r root, c commands) plan 
 			return plan{check: check, candidates: []candidate{own}} // the project's script
 		}
 	}
-	command, err := given(line, p.filesOf(r))
+	command, err := ownersCommand(line, p.filesOf(r))
 	if err != nil {
 		return plan{check: check, refuse: err.Error()}
 	}

@@ -61,23 +61,23 @@ func describe(f finding.Finding) string {
 // maxGist is how many lines a gist has at most.
 const maxGist = 4
 
-// gist returns the first lines of an excerpt that contain words, for output without
+// summarise returns the first lines of an excerpt that contain words, for output without
 // findings. What a package manager prints about its own work is used only if there is
 // nothing else.
-func gist(excerpt string) string {
-	lines, chatter := telling(excerpt)
+func summarise(excerpt string) string {
+	lines, chatter := splitChatter(excerpt)
 	if len(lines) == 0 {
 		lines = chatter
 	}
 	return quoted(lines[:min(len(lines), maxGist)])
 }
 
-// endGist returns the last such lines, for tests whose totals are not known: at its end, a
+// summariseEnd returns the last such lines, for tests whose totals are not known: at its end, a
 // runner prints why it failed, and before that it names the tests that passed.
-func endGist(excerpt string) string {
-	lines, _ := telling(excerpt)
+func summariseEnd(excerpt string) string {
+	lines, _ := splitChatter(excerpt)
 	if len(lines) == 0 {
-		return gist(excerpt)
+		return summarise(excerpt)
 	}
 	return quoted(lines[max(0, len(lines)-maxGist):])
 }
@@ -89,8 +89,8 @@ func quoted(lines []string) string {
 	return ": " + strings.Join(lines, " / ")
 }
 
-// telling returns the lines of an excerpt that contain words, and those that are chatter.
-func telling(excerpt string) (lines, chatter []string) {
+// splitChatter returns the lines of an excerpt that contain words, and those that are chatter.
+func splitChatter(excerpt string) (lines, chatter []string) {
 	for line := range strings.SplitSeq(excerpt, "\n") {
 		line = strings.Trim(strings.Join(strings.Fields(line), " "), "= ")
 		switch {

@@ -2,7 +2,7 @@ package phase
 
 import "testing"
 
-func TestGist(t *testing.T) {
+func TestSummarise(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, excerpt, want string }{
 		{"nothing", "\n \n----\n", ""},
@@ -13,14 +13,14 @@ func TestGist(t *testing.T) {
 		{"only chatter", "[INFO] BUILD FAILURE\n", ": [INFO] BUILD FAILURE"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := gist(c.excerpt); got != c.want {
+			if got := summarise(c.excerpt); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-func TestEndGist(t *testing.T) {
+func TestSummariseEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, excerpt, want string }{
 		{"nothing", "\n----\n", ""},
@@ -30,7 +30,7 @@ func TestEndGist(t *testing.T) {
 			": npm error Missing script: \"test\" / npm error / npm error To see a list of scripts, run: / npm error npm run"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := endGist(c.excerpt); got != c.want {
+			if got := summariseEnd(c.excerpt); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})

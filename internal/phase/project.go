@@ -1,21 +1,17 @@
 package phase
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
-	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // project answers questions about the files of the working directory. They are a
@@ -83,6 +79,23 @@ func (p *project) entries(dir string) []string {
 	return names
 }
 
+// directories returns the names of the directories in a directory, sorted, without links.
+func (p *project) directories(dir string) (names []string) {
+	f, err := p.open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()         //nolint:errcheck // it was only read
+	all, _ := f.ReadDir(-1) // what can be read of it
+	for _, e := range all {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // has reports whether a directory has an entry with a name, which may be a pattern of
 // path.Match.
 func (p *project) has(dir, name string) bool {
@@ -108,7 +121,7 @@ func (p *project) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxManifest {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
+		return nil, fmt.Errorf("%s is not a regular file, or has more than %s", name, text.Bytes(maxManifest))
 	}
 	return io.ReadAll(io.LimitReader(f, maxManifest))
 }
@@ -166,104 +179,18 @@ func (p *project) text(name string) ([]byte, bool) {
 	return text, true
 }
 
-// snapshot is when each file was last written, and its size.
-type snapshot map[string]stamp
+// stamp is when a file was last written, in nanoseconds since 1970, and its size.
+type stamp struct{ modified, size int64 }
 
-type stamp struct {
-	modified time.Time
-	size     int64
-}
+func stampOf(info fs.FileInfo) stamp { return stamp{info.ModTime().UnixNano(), info.Size()} }
 
-// rewritten returns the files that were changed between the snapshot and a later one. New
-// files are left out: they are caches as often as not.
-func (s snapshot) rewritten(later snapshot) []string {
-	var names []string
-	for name, after := range later {
-		if before, ok := s[name]; ok && before != after {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// stamps returns a snapshot of files, without those that are not regular.
-func (p *project) stamps(files []string) snapshot {
-	s := snapshot{}
+// stamps returns the stamps of files, without those that are not regular.
+func (p *project) stamps(files []string) map[string]stamp {
+	s := map[string]stamp{}
 	for _, f := range files {
 		if info, err := p.root.Lstat(f); err == nil && info.Mode().IsRegular() {
-			s[f] = stamp{info.ModTime(), info.Size()}
+			s[f] = stampOf(info)
 		}
 	}
 	return s
-}
-
-// Bounds of a snapshot: programs can make more than can be looked at.
-const (
-	maxSnapshot = 200_000 // files and directories
-	maxDepth    = 200     // of directories: the path of each is resolved from the start
-)
-
-// snapshot returns a snapshot of a directory's regular files, without those of other
-// projects and those that builds make. Names are relative to the directory.
-func (p *project) snapshot(dir string) snapshot {
-	w := walk{project: p, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), found: snapshot{}}
-	w.directory(dir, "", 0)
-	w.running.Wait()
-	return w.found
-}
-
-// walk reads directories at the same time: most of the time is spent in the kernel.
-type walk struct {
-	project *project
-	slots   chan struct{} // directories that may be read at the same time as another
-	running crash.Group
-	entries atomic.Int64
-
-	mu    sync.Mutex
-	found snapshot
-}
-
-// directory reads the directory name below dir, which is depth levels down. What cannot
-// be read cannot be formatted either.
-func (w *walk) directory(dir, name string, depth int) {
-	f, err := w.project.open(path.Join(dir, name))
-	if err != nil {
-		return
-	}
-	var below []string
-	here := snapshot{}
-	for err == nil && w.entries.Load() <= maxSnapshot {
-		var entries []fs.DirEntry
-		entries, err = f.ReadDir(1024)
-		w.entries.Add(int64(len(entries)))
-		for _, e := range entries {
-			switch {
-			case e.IsDir() && slices.Contains([]string{".git", "node_modules", "target", "vendor", "__pycache__", ".venv"}, e.Name()):
-			case e.IsDir() && depth < maxDepth:
-				below = append(below, path.Join(name, e.Name()))
-			case e.Type().IsRegular():
-				if info, err := e.Info(); err == nil {
-					here[path.Join(name, e.Name())] = stamp{info.ModTime(), info.Size()}
-				}
-			}
-		}
-	}
-	_ = f.Close() // it was only read
-	for _, name := range below {
-		select {
-		case w.slots <- struct{}{}:
-			w.running.Go(func() {
-				w.directory(dir, name, depth+1)
-				<-w.slots
-			})
-		default:
-			w.directory(dir, name, depth+1)
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.found)+len(here) <= maxSnapshot {
-		maps.Copy(w.found, here)
-	}
 }

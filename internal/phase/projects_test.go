@@ -3,6 +3,7 @@
 package phase_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -26,16 +27,22 @@ import (
 var (
 	projectsDir  = flag.String("projects.dir", "", "where the fetched projects lie, or are fetched to")
 	projectsOnly = flag.String("projects.only", "", "a pattern of the projects to check")
+	changesOnly  = flag.String("projects.changes", "", "a pattern of the changes to make")
 )
 
 // fetched is a real project at one version, and how a person checks it.
 type fetched struct {
-	name, version string // as its registry knows them
-	from          string // go, npm or deb
-	pkg           string // of Go files: the package's name
-	style         string // of JavaScript files
+	// name and version are as its registry knows them: a tag, if it is from GitHub. What
+	// distinguishes two ways of preparing one project follows a space in the name.
+	name, version string
+	from          string // go, npm or github
+	language      string
+	style         string // of Go and Java files the package's name, of JavaScript files their style
 	into          string // the directory or file that changes are made in
-	test          string // the test file that grows, "" for a new one
+	test          string // the test file that grows; a new one, if it does not exist
+	// prepare is a script for what the machine needs to run the project: a package of Debian
+	// in place of one from a registry that is out of reach.
+	prepare string
 	// The commands that a person runs; "" for a check that the project does not have.
 	format, lint, build, tests string
 }
@@ -44,21 +51,69 @@ const (
 	gofmtByHand = "! gofmt -l . | grep ."
 	goBuild     = "go build ./..."
 	goTests     = "go test ./..."
+	goTest      = "zz_airlock_test.go"
 )
 
+// reducedPom is a pom with what Debian has of Maven's plugins, which takes them from there.
+const reducedPom = `mkdir -p .mvn && printf '%s\n' -o -B -s /etc/maven/settings-debian.xml -Dmaven.repo.local=/usr/share/maven-repo >.mvn/maven.config && echo '<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>reduced</groupId><artifactId>reduced</artifactId><version>1</version>
+  <properties>
+    <maven.compiler.source>8</maven.compiler.source><maven.compiler.target>8</maven.compiler.target>
+    <project.build.sourceEncoding>iso-8859-1</project.build.sourceEncoding>
+  </properties>
+  <dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.x</version><scope>test</scope></dependency></dependencies>
+</project>' >pom.xml`
+
+// reducedGradle is a build without the plugins for publishing, of which Debian's Gradle 4.4
+// lacks some, without the wrapper, which would fetch another Gradle, without the part that
+// needs EasyMock, and with JUnit from where Debian has it. One test expects that files cannot
+// be read, which root can.
+const reducedGradle = `rm -r gradlew gradlew.bat gradle hamcrest/src/test/java/org/hamcrest/io/FileMatchersTest.java &&
+sed -i "/enableFeaturePreview\|'hamcrest-integration'/d; s/'hamcrest-library',/'hamcrest-library'/" settings.gradle &&
+sed -i "/^def pomConfigurationFor/,\$d; /'osgi'\|'maven-publish'\|'signing'/d; s|mavenCentral()|maven { url 'file:///usr/share/maven-repo' }|" build.gradle &&
+sed -i "/'osgi'/d; /instruction/,/\*'''/d; s/'4.12'/'4.x'/" */*.gradle && echo org.gradle.daemon=false >gradle.properties`
+
+// smallPackages leaves a workspace those of its packages whose tests need no registry.
+const smallPackages = `for d in */; do case $d in better-path-resolve/|is-subdir/|promise-share/|make-empty-dir/|realpath-missing/|path-absolute/|write-yaml-file/) ;; *) rm -r "$d";; esac; done &&
+for d in */; do (cd "$d" && npm pkg delete mos scripts.md devDependencies.mos devDependencies.mos-plugin-readme); done && npm pkg delete devDependencies && `
+
+// reducedURL is a workspace of Rust without the tests that need crates which Debian lacks, and
+// with the others from there.
+const reducedURL = `sed -i '/^\[dev-dependencies\]/,/^$/d; /^\[\[bench\]\]/,/^$/d; /^\[\[test\]\]/,/^$/d' */Cargo.toml && rm -r */benches url/fuzz url/tests/data.rs url/tests/debugger_visualizer.rs idna/tests data-url/tests &&
+mkdir .cargo && printf '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n[net]\noffline = true\n' >.cargo/config.toml`
+
 var fetchedProjects = []fetched{
-	{"github.com/google/uuid", "v1.6.0", "go", "uuid", "", ".", "", gofmtByHand, "go vet ./...", goBuild, goTests},
-	{"github.com/gorilla/mux", "v1.8.1", "go", "mux", "", ".", "", gofmtByHand, "golangci-lint run", goBuild, goTests},
-	{"github.com/spf13/pflag", "v1.0.6", "go", "pflag", "", ".", "", gofmtByHand, "golangci-lint run", goBuild, goTests},
-	{"github.com/BurntSushi/toml", "v1.4.0", "go", "toml", "", ".", "", gofmtByHand, "go vet ./...", goBuild, goTests},
-	{"github.com/fatih/structtag", "v1.2.0", "go", "structtag", "", ".", "", gofmtByHand, "go vet ./...", goBuild, goTests},
-	{"github.com/rivo/uniseg", "v0.4.7", "go", "uniseg", "", ".", "", gofmtByHand, "go vet ./...", goBuild, goTests},
-	{"fastq", "1.17.1", "npm", "", "standard", ".", "test/test.js", "", "npm run lint", "", "npm test"},
-	{"split2", "4.2.0", "npm", "", "standard", ".", "test.js", "", "npm run lint", "", "npm test"},
-	{"minimist", "1.2.8", "npm", "", "tabs", ".", "test/num.js", "", "npm run lint", "", "npm test"},
-	{"node-commander", "9.4.1-1", "deb", "", "semicolons", "lib", "tests/args.literal.test.js", "", "npm run lint", "", "npm test"},
-	{"toolz", "0.12.0-1", "deb", "", "", "toolz", "", "black --check .", "flake8", "", "pytest"},
-	{"rust-fnv", "1.0.7-1", "deb", "", "", "lib.rs", "", "cargo fmt --check", "cargo clippy", "cargo build", "cargo test"},
+	{"github.com/google/uuid", "v1.6.0", "go", "go", "uuid", ".", goTest, "", gofmtByHand, "go vet ./...", goBuild, goTests},
+	{"github.com/gorilla/mux", "v1.8.1", "go", "go", "mux", ".", goTest, "", gofmtByHand, "golangci-lint run", goBuild, goTests},
+	{"github.com/spf13/pflag", "v1.0.6", "go", "go", "pflag", ".", goTest, "", gofmtByHand, "golangci-lint run", goBuild, goTests},
+	{"github.com/BurntSushi/toml", "v1.4.0", "go", "go", "toml", ".", goTest, "", gofmtByHand, "go vet ./...", goBuild, goTests},
+	{"github.com/fatih/structtag", "v1.2.0", "go", "go", "structtag", ".", goTest, "", gofmtByHand, "go vet ./...", goBuild, goTests},
+	{"github.com/rivo/uniseg", "v0.4.7", "go", "go", "uniseg", ".", goTest, "", gofmtByHand, "go vet ./...", goBuild, goTests},
+	{"fastq", "1.17.1", "npm", "javascript", "standard", ".", "test/test.js", "", "", "npm run lint", "", "npm test"},
+	{"split2", "4.2.0", "npm", "javascript", "standard", ".", "test.js", "", "", "npm run lint", "", "npm test"},
+	{"minimist", "1.2.8", "npm", "javascript", "tabs", ".", "test/num.js", "", "", "npm run lint", "", "npm test"},
+	{"pytoolz/toolz", "0.12.0", "github", "python", "", "toolz", "toolz/tests/test_zz_airlock.py", "", "black --check .", "flake8", "", "pytest"},
+	{"pallets/itsdangerous", "2.1.2", "github", "python", "", "src/itsdangerous", "tests/test_zz_airlock.py", `sed -i 's/^\[tool:pytest\]/&\npythonpath = src/' setup.cfg`, "black --check .", "flake8", "", "pytest"},
+	{"dry-rb/dry-inflector", "v1.1.0", "github", "ruby", "", "lib/dry/inflector", "spec/unit/zz_airlock_spec.rb",
+		`rm Gemfile.devtools spec/support/warnings.rb && printf '# frozen_string_literal: true\n\nsource "https://rubygems.org"\n\ngemspec\n' >Gemfile`, "rubocop --only Layout,Lint/Syntax", "rubocop --except Layout", "", "rspec"},
+	{"apache/commons-cli", "cli-1.4", "github", "java", "org.apache.commons.cli", "src/main/java/org/apache/commons/cli", "src/test/java/org/apache/commons/cli/ZzAirlockTest.java", reducedPom, "", "", "mvn compile", "mvn test"},
+	{"hamcrest/JavaHamcrest", "v2.1", "github", "java", "org.hamcrest", "hamcrest/src/main/java/org/hamcrest", "hamcrest/src/test/java/org/hamcrest/ZzAirlockTest.java", reducedGradle, "", "", "gradle build", "gradle test"},
+	{"servo/rust-fnv", "v1.0.7", "github", "rust", "", "lib.rs", "lib.rs", "", "cargo fmt --check", "cargo clippy", "cargo build", "cargo test"},
+	{"SergioBenitez/version_check", "v0.9.5", "github", "rust", "", "src/lib.rs", "src/lib.rs", "", "cargo fmt --check", "cargo clippy", "cargo build", "cargo test"},
+	{"go-chi/chi", "v5.3.2", "github", "go", "chi", ".", goTest, "", gofmtByHand, "go vet ./...", goBuild, goTests},
+	{"lukeed/dset", "v3.1.4", "github", "javascript", "uvu", "src", "test/index.js", "", "", "", "npm run build", "npm test"},
+	{"tkem/cachetools", "v7.0.6", "github", "python", "", "src/cachetools", "tests/test_zz_airlock.py", `printf '[tool.pytest.ini_options]\npythonpath = "src"\n' >>pyproject.toml`, "", "flake8", "", "pytest"},
+	{"ku1ik/rainbow", "v3.1.1", "github", "ruby", "", "lib/rainbow", "spec/unit/zz_airlock_spec.rb", `sed -i '1,4d' spec/spec_helper.rb`, "rubocop --only Layout,Lint/Syntax", "rubocop --except Layout", "", "rspec"},
+	{"leejarvis/slop", "v4.9.3", "github", "ruby", "minitest", "lib/slop", "test/zz_airlock_test.rb", "", "", "", "", "rake test"},
+	{"ljharb/qs", "v6.13.0", "github", "javascript", "spaces", "lib", "test/utils.js", `npm pkg delete scripts.posttest scripts.postlint`, "", "npm run lint", "", "npm test"},
+	{"pypa/packaging", "21.3", "github", "python", "", "packaging", "tests/test_zz_airlock.py", "", "black --check .", "flake8", "", "pytest"},
+	{"knadh/koanf", "v2.3.5", "github", "go", "maps", "maps", "maps/" + goTest, "", gofmtByHand, "go vet ./... && cd maps && go vet ./...", "go build ./... && cd maps && go build ./...", "go test ./... && cd maps && go test ./..."},
+	{"servo/rust-url", "v2.3.1", "github", "rust", "", "form_urlencoded/src/lib.rs", "form_urlencoded/src/lib.rs", reducedURL, "cargo fmt --check", "cargo clippy", "cargo build", "cargo test"},
+	{"collectiveidea/interactor", "v3.2.0", "github", "ruby", "", "lib/interactor", "spec/zz_airlock_spec.rb", "", "standardrb --only Layout,Lint/Syntax", "standardrb --except Layout", "", "rspec"},
+	{"zkochan/packages by pnpm", "render-help/1.0.1", "github", "javascript", "standard", "promise-share", "promise-share/test.js", smallPackages + `pnpm install --ignore-scripts --no-frozen-lockfile`, "", "", "", "pnpm --recursive test"},
+	{"zkochan/packages by yarn 4", "render-help/1.0.1", "github", "javascript", "standard", "promise-share", "promise-share/test.js", smallPackages + `rm pnpm-*.yaml && npm pkg set 'workspaces[]=*' && npm pack --silent @yarnpkg/cli-dist@4.9.2 && tar xzf yarnpkg-cli-dist-4.9.2.tgz && rm *.tgz && mkdir -p .yarn/releases && mv package/bin/yarn.js .yarn/releases/yarn-4.9.2.cjs && rm -r package && printf 'nodeLinker: node-modules\nyarnPath: .yarn/releases/yarn-4.9.2.cjs\nenableTelemetry: false\nenableScripts: false\n' >.yarnrc.yml && touch yarn.lock && yarn install --no-immutable`, "", "", "", "yarn workspaces foreach --all run test"},
+	{"zkochan/packages by bun", "render-help/1.0.1", "github", "javascript", "standard", "promise-share", "promise-share/test.js", smallPackages + `rm pnpm-*.yaml && npm pkg set 'workspaces[]=*' && bun install --ignore-scripts`, "", "", "", "bun run --filter '*' test"},
 }
 
 // change is one of the seven: a text that becomes a file, or the end of one.
@@ -72,25 +127,46 @@ func changesOf(t *testing.T, p fetched, dir string) []change {
 	texts := map[string]string{}
 	file, test := filepath.Join(p.into, "zz_airlock"), p.test
 	switch {
-	case p.from == "go":
-		file, test = file+".go", "zz_airlock_test.go"
-		head := "package " + p.pkg + "\n\n"
+	case p.language == "go":
+		file += ".go"
+		head := "package " + p.style + "\n\n"
 		texts["clean"] = head + "// AirlockAdd adds.\nfunc AirlockAdd(a, b int) int { return a + b }\n"
 		texts["format"] = head + "// AirlockAdd adds.\nfunc AirlockAdd(a,b int) int { return a+b }\n"
 		texts["lint"] = head + "import \"fmt\"\n\n// AirlockPrint prints.\nfunc AirlockPrint() { fmt.Printf(\"%d\\n\", \"x\") }\n"
 		texts["build"] = head + "// AirlockText returns a text.\nfunc AirlockText() string { return 1 }\n"
 		texts["tests"] = head + "import \"testing\"\n\nfunc TestAirlock(t *testing.T) { t.Fatal(\"airlock\") }\n"
 		texts["weakness"] = head + "import (\n\t\"net/http\"\n\t\"os/exec\"\n)\n\n// AirlockList lists a directory.\nfunc AirlockList(_ http.ResponseWriter, r *http.Request) error {\n\treturn exec.Command(\"sh\", \"-c\", \"ls \"+r.URL.Query().Get(\"dir\")).Run()\n}\n"
-	case p.name == "toolz":
-		file, test = file+".py", "toolz/tests/test_zz_airlock.py"
+	case p.language == "python":
+		file += ".py"
 		texts["clean"] = "def airlock_add(a, b):\n    return a + b\n"
 		texts["format"] = "def airlock_add( a,b ):\n    return a+b\n"
 		texts["lint"] = "import os\n\n\ndef airlock_add(a, b):\n    return a + b\n"
 		texts["build"] = "def airlock_add(a, b:\n    return a + b\n"
 		texts["tests"] = "def test_airlock():\n    assert 1 + 1 == 3\n"
 		texts["weakness"] = "import os\n\nfrom flask import request\n\n\ndef airlock_list():\n    os.system(\"ls \" + request.args[\"dir\"])\n"
-	case p.name == "rust-fnv":
-		file, test = p.into, p.into
+	case p.language == "ruby":
+		file += ".rb"
+		method := func(head, body string) string {
+			return "# frozen_string_literal: true\n\n# What Airlock adds\nmodule ZzAirlock\n  def self." + head + "\n    " + body + "\n  end\nend\n"
+		}
+		texts["clean"], texts["format"] = method("add(one, two)", "one + two"), method("add( one,two )", "one+two")
+		texts["lint"], texts["build"] = method("add(one, two)", "unused = one + two"), method("add(one, two", "one + two")
+		texts["tests"] = "# frozen_string_literal: true\n\nRSpec.describe \"Airlock\" do\n  it \"adds\" do\n    expect(1 + 1).to eq(3)\n  end\nend\n"
+		if p.style == "minitest" {
+			texts["tests"] = "require 'test_helper'\n\ndescribe 'Airlock' do\n  it 'adds' do\n    assert_equal 3, 1 + 1\n  end\nend\n"
+		}
+		texts["weakness"] = method("list(params)", "system(\"ls #{params[:dir]}\")")
+	case p.language == "java":
+		file = filepath.Join(p.into, "ZzAirlock.java")
+		class := func(head, body string) string {
+			return "package " + p.style + ";\n\n/** What Airlock adds. */\npublic class ZzAirlock\n{\n    " + head + "\n    {\n        " + body + "\n    }\n}\n"
+		}
+		texts["clean"], texts["format"] = class("public static int add(int a, int b)", "return a + b;"), class("public static int add( int a,int b )", "return a+b;")
+		texts["lint"], texts["build"] = class("public static int add(int a, int b)", "int unused = 1; return a + b;"), class("public static int add(int a, int b)", "return \"x\";")
+		texts["tests"] = "package " + p.style + ";\n\nimport static org.junit.Assert.assertEquals;\n\nimport org.junit.Test;\n\npublic class ZzAirlockTest\n{\n    @Test\n    public void adds()\n    {\n        assertEquals(3, 1 + 1);\n    }\n}\n"
+		texts["weakness"] = class("public static String key()", "return \""+madeUpKey()+"\";")
+	case p.language == "rust":
+		file = p.into
 		texts["clean"] = "\n/// Adds.\npub fn airlock_add(a: u32, b: u32) -> u32 {\n    a + b\n}\n"
 		texts["format"] = "\n/// Adds.\npub fn airlock_add( a: u32, b: u32 ) -> u32 { a+b }\n"
 		texts["lint"] = "\n/// Adds.\n#[deny(clippy::needless_return)]\npub fn airlock_add(a: u32, b: u32) -> u32 {\n    return a + b;\n}\n"
@@ -100,24 +176,23 @@ func changesOf(t *testing.T, p fetched, dir string) []change {
 	default:
 		file += ".js"
 		js := func(args, body string) string {
-			switch p.style {
-			case "standard":
+			if p.style == "standard" {
 				return "'use strict'\n\nmodule.exports = function airlock (" + args + ") {\n  " + body + "\n}\n"
-			case "tabs":
-				return "'use strict';\n\nmodule.exports = function airlock(" + args + ") {\n\t" + body + ";\n};\n"
 			}
-			return "module.exports = function airlock(" + args + ") {\n  " + body + ";\n};\n"
+			indent := map[string]string{"spaces": "    "}[p.style]
+			return "'use strict';\n\nmodule.exports = function airlock(" + args + ") {\n" + cmp.Or(indent, "\t") + body + ";\n};\n"
 		}
 		texts["clean"], texts["format"] = js("a, b", "return a + b"), strings.ReplaceAll(js("a, b", "return a + b"), "(a, b)", "( a,b )")
 		texts["lint"], texts["build"] = js("a, b", "var unused = 1"), js("a, b", "return (")
+		tape := "\ntest('airlock', function (t) {\n\tt.equal(1 + 1, 3);\n\tt.end();\n});\n"
 		texts["tests"] = map[string]string{
-			"standard": "\ntest('airlock', function (t) {\n  t.plan(1)\n  t.equal(1 + 1, 3)\n})\n", "tabs": "\ntest('airlock', function (t) {\n\tt.equal(1 + 1, 3);\n\tt.end();\n});\n",
-			"semicolons": "\ntest('airlock', () => {\n  expect(1 + 1).toBe(3);\n});\n",
+			"standard": "\ntest('airlock', function (t) {\n  t.plan(1)\n  t.equal(1 + 1, 3)\n})\n", "tabs": tape, "spaces": strings.ReplaceAll(tape, "\t", "    "),
+			"uvu": "\nconst airlock = suite('airlock');\nairlock('adds', () => {\n\tif (1 + 1 !== 3) throw new Error('airlock');\n});\nairlock.run();\n",
 		}[p.style]
 		texts["weakness"] = js("req, res", "require('child_process').exec('ls ' + req.query.dir)")
 	}
 	readme := "README.md"
-	for _, name := range []string{"Readme.md", "README.rst"} {
+	for _, name := range []string{"Readme.md", "readme.md", "README.rst", "README.markdown"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			readme = name
 		}
@@ -198,6 +273,9 @@ func TestFetchedProjects(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s %s | %s |", p.name, p.version, strings.Join(shown, ", "))
 		for _, c := range changesOf(t, p, base) {
+			if !regexp.MustCompile(*changesOnly).MatchString(c.name) {
+				continue
+			}
 			want := p.wanted(t, base, c, hand, atBase)
 			got := p.checked(t, base, c)
 			var failed []string
@@ -223,7 +301,7 @@ func TestFetchedProjects(t *testing.T) {
 	}
 	t.Logf("%d of %d checks are equal\n%s", equal, compared, table.String())
 	if *update {
-		table.WriteString(fmt.Sprintf("\n%d of %d checks are equal.\n", equal, compared))
+		fmt.Fprintf(&table, "\n%d of %d checks are equal.\n", equal, compared)
 		writeProjects(t, table.String())
 	}
 }
@@ -243,7 +321,7 @@ func writeProjects(t *testing.T, table string) {
 
 // namesSource matches what names a source file. A tool that failed before the change without
 // naming one could not be run, as for a configuration of another version.
-var namesSource = regexp.MustCompile(`\.(?:go|js|ts|py|rs)\b`)
+var namesSource = regexp.MustCompile(`\.(?:go|js|ts|py|rs|rb|java)\b`)
 
 // handRun is a command that a person ran.
 type handRun struct {
@@ -251,8 +329,8 @@ type handRun struct {
 	printed string
 }
 
-// byHand runs a command as a person does, in a directory. One that the project does not
-// have is well.
+// byHand runs a command as a person does, in a directory. "", which stands for one that the
+// project does not have, succeeds.
 func (p fetched) byHand(t *testing.T, dir, line string) handRun {
 	t.Helper()
 	if line == "" {
@@ -282,10 +360,10 @@ func (h handRun) hasNew(earlier handRun, file string) bool {
 	return false
 }
 
-// wanted returns how each check ends by hand: a formatter or a linter fails if it fails,
-// and if it did not fail before the change or says something new of the changed file; build and tests if
-// they fail. There is nothing to run by hand for the reviews: the weakness is what the
-// security review has to find.
+// wanted returns how each check ends by hand. Build and tests fail if their command does.
+// Formatter and linter fail if their command does, unless it did so before the change as well
+// and says nothing new about the changed file. There is nothing to run by hand for the reviews:
+// the weakness is what the security review has to find.
 func (p fetched) wanted(t *testing.T, base string, c change, hand []string, before []handRun) map[phase.Check]phase.Status {
 	t.Helper()
 	dir := p.copy(t, base)
@@ -332,11 +410,12 @@ func (p fetched) checked(t *testing.T, base string, c change) map[phase.Check]ph
 		phase.CodeReview: o.CodeReview.Status, phase.SecurityReview: o.SecurityReview.Status}
 }
 
-// copy copies a project; what its package manager has installed is linked.
+// copy copies a project; what its package manager has installed is linked, without what tools
+// have cached there of another copy.
 func (p fetched) copy(t *testing.T, base string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(base))
-	sh(t, ".", `mkdir "$1" && cd "$0" && tar cf - --exclude ./node_modules --exclude ./target . | tar xf - -C "$1" && chmod -R u+w "$1" && if [ -d node_modules ]; then ln -s "$0/node_modules" "$1/node_modules"; fi`, base, dir)
+	sh(t, ".", `mkdir "$1" && cd "$0" && tar cf - --exclude ./node_modules --exclude ./target . | tar xf - -C "$1" && chmod -R u+w "$1" && if [ -d node_modules ]; then rm -rf node_modules/.cache; ln -s "$0/node_modules" "$1/node_modules"; fi`, base, dir)
 	return dir
 }
 
@@ -348,7 +427,7 @@ func (p fetched) fetch(t *testing.T, root string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(root, strings.NewReplacer("/", "_").Replace(p.name+"@"+p.version))
+	dir := filepath.Join(root, strings.NewReplacer("/", "_", " ", "_").Replace(p.name+"@"+p.version))
 	if _, err := os.Stat(filepath.Join(dir, ".fetched")); err == nil {
 		return dir
 	}
@@ -360,12 +439,15 @@ func (p fetched) fetch(t *testing.T, root string) string {
 		sh(t, root, `cd "$(mktemp -d)" && from=$(GOFLAGS=-mod=mod go mod download -json "$0@$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p') && cp -r "$from/." "$2" && chmod -R u+w "$2"`, p.name, p.version, dir)
 	case "npm":
 		sh(t, root, `cd "$2" && tar xzf "$(npm pack --silent "$0@$1")" --strip-components=1 && rm -f ./*.tgz`, p.name, p.version, dir)
-	case "deb":
-		sh(t, root, `cd "$(mktemp -d)" && mkdir -p lists/partial cache/archives/partial && echo 'deb-src http://deb.debian.org/debian bookworm main' >list && apt="apt-get -qq -o Dir::Etc::sourcelist=$PWD/list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$PWD/lists -o Dir::Cache=$PWD/cache -o APT::Sandbox::User=root" &&
-			$apt update && $apt source --download-only "$0=$1" && tar xf ./*.orig.tar.* -C "$2" --strip-components=1`, p.name, p.version, dir)
+	case "github":
+		sh(t, dir, `git init -q && git fetch -q --depth 1 "https://github.com/$0" "refs/tags/$1" && git checkout -q FETCH_HEAD && rm -rf .git`, strings.Fields(p.name)[0], p.version)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "package.json")); err == nil {
-		sh(t, dir, `npm install --ignore-scripts --no-audit --no-fund --silent`)
+	if p.prepare != "" {
+		sh(t, dir, p.prepare)
+	}
+	_, err = os.Stat(filepath.Join(dir, "package.json"))
+	if _, installed := os.Stat(filepath.Join(dir, "node_modules")); err == nil && installed != nil {
+		sh(t, dir, `npm install --ignore-scripts --no-audit --no-fund --silent --no-package-lock`)
 	}
 	sh(t, dir, `touch .fetched`)
 	return dir

@@ -8,13 +8,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
@@ -27,7 +27,7 @@ const (
 )
 
 // reports is where one run of tests leaves reports of its own: in a directory that its
-// runner is told by the environment, and where Maven and Gradle leave theirs.
+// runner gets from the environment, and where Maven and Gradle leave theirs.
 type reports struct {
 	dir   string   // absolute
 	root  *os.Root // of dir; a link that replaces it later leads nowhere
@@ -37,7 +37,7 @@ type reports struct {
 }
 
 // unquoted matches directories that mean the same in every variable without quotes.
-var unquoted = regexp.MustCompile(`^[A-Za-z0-9/._-]+$`)
+var unquoted = lazyregexp.New(`^[A-Za-z0-9/._-]+$`)
 
 // askForReports makes the directory of one run of a root's tests, and the variables that
 // ask its runner for a report there. It returns nil where there is none.
@@ -94,12 +94,12 @@ func (e *engine) variable(name string) string {
 
 // What a project's own configuration contains that decides where its runner's report goes.
 var (
-	pytestReport = regexp.MustCompile(`junit-?xml`)
-	rspecReport  = regexp.MustCompile(`(?m)(?:^|\s)(?:-o|--out)(?:\s|=|$)`)
+	pytestReport = lazyregexp.New(`junit-?xml`)
+	rspecReport  = lazyregexp.New(`(?m)(?:^|\s)(?:-o|--out)(?:\s|=|$)`)
 )
 
 // mentions reports whether one of the files of a directory has a match.
-func (p *project) mentions(dir string, what *regexp.Regexp, files ...string) bool {
+func (p *project) mentions(dir string, what *lazyregexp.Regexp, files ...string) bool {
 	return slices.ContainsFunc(files, func(name string) bool {
 		raw, err := p.read(path.Join(dir, name))
 		return err == nil && what.Match(raw)
@@ -241,8 +241,9 @@ func (p *project) javaReports(dir string, since time.Time) []string {
 	return names
 }
 
-// reportedModule returns the directory of the module of which a file is a report, "" if it
-// is none: "a/target/surefire-reports/TEST-x.xml", "a/build/test-results/test/TEST-x.xml".
+// reportedModule returns the directory of the module whose tests a file reports, such as "a" for
+// "a/target/surefire-reports/TEST-x.xml" and "a/build/test-results/test/TEST-x.xml"; "" if the
+// file is not a test report.
 func reportedModule(name string) string {
 	if base := path.Base(name); !strings.HasPrefix(base, "TEST-") || !strings.HasSuffix(base, ".xml") {
 		return ""

@@ -215,7 +215,7 @@ func TestReportsOfMavenAndGradle(t *testing.T) {
 }
 
 // TestAskingDoesNoHarm checks that a run which fails because it was asked for a report is
-// run once more without.
+// run again without.
 func TestAskingDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

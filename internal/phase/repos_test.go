@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/shorttest"
@@ -73,8 +74,31 @@ func goldenFile(t *testing.T, file string, archive *txtar.Archive, name, got str
 func runProject(t *testing.T, archive *txtar.Archive) string {
 	t.Helper()
 	_, in := unpack(t, archive)
-	r := validate(t, phase.Job{Input: in}, phase.Config{RetryDelay: time.Nanosecond}, realDeps(t))
+	deps := realDeps(t)
+	deps.Reports = t.TempDir()
+	diff := addedLines(t, archive)
+	r := validate(t, phase.Job{Input: in, Diff: diff}, phase.Config{RetryDelay: time.Nanosecond, NewOnly: diff != nil}, deps)
 	return strings.ReplaceAll(describe(r), in.WorkingDirectory, "/project")
+}
+
+// addedLines returns the diff of a pull request, nil for a project without the file "changes". Each
+// of its lines is "PATH:FIRST-LAST", for lines that were added.
+func addedLines(t *testing.T, archive *txtar.Archive) (diff []changes.ChangedFile) {
+	t.Helper()
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "changes" })
+	if i < 0 {
+		return nil
+	}
+	for line := range strings.Lines(string(archive.Files[i].Data)) {
+		name, span, _ := strings.Cut(strings.TrimSpace(line), ":")
+		var first, last int
+		if _, err := fmt.Sscanf(span, "%d-%d", &first, &last); err != nil {
+			t.Fatalf("changes: %q: %v", line, err)
+		}
+		patch := fmt.Sprintf("@@ -%d,0 +%d,%d @@\n", first-1, first, last-first+1) + strings.Repeat("+x\n", last-first+1)
+		diff = append(diff, changes.ChangedFile{Path: name, Status: changes.Modified, Patch: patch})
+	}
+	return diff
 }
 
 // unpack makes a directory of a project, and returns its files and its input.
@@ -84,7 +108,7 @@ func unpack(t *testing.T, archive *txtar.Archive) (map[string]string, phase.Inpu
 	var members map[string]any
 	for _, f := range archive.Files {
 		switch f.Name {
-		case "want", "suggestions":
+		case "want", "suggestions", "changes":
 		case "input.json":
 			if err := json.Unmarshal(f.Data, &members); err != nil {
 				t.Fatal(err)

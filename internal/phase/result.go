@@ -65,7 +65,7 @@ type NotRun string
 // The reasons.
 const (
 	NotConfigured NotRun = "not configured" // no file of the project names a tool for it
-	NotAsked      NotRun = "not run"        // only the reviews are asked for
+	NotAsked      NotRun = "not run"        // only the reviews are asked for, or no changed file is in a project
 )
 
 // MissingTool is a tool that a check needs and that is not installed.

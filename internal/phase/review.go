@@ -32,7 +32,7 @@ func (e *engine) reviews(ctx context.Context) ([]CheckResult, error) {
 	return results, ctx.Err()
 }
 
-// review asks a reviewer, and once more if it crashes.
+// review asks a reviewer, and again if it crashes.
 func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) {
 	r.Status, r.Severity = Pass, finding.None
 	if reviewer == nil {

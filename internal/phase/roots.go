@@ -22,6 +22,8 @@ type root struct {
 	dir      string   // relative to the working directory, "." for itself
 	language Language // "" if it is not known and all commands are the owner's
 	files    []string // the changed files that belong to it, relative to the working directory
+	// idle is set if no changed file is in a project: only the owner's commands run.
+	idle bool
 }
 
 // roots finds what is to be checked: the working directory, if its language is given or
@@ -46,24 +48,52 @@ func (p *project) roots(in Input) []root {
 			continue
 		}
 		r := root{dir: dir, language: majority(p.languages(dir), byHome[dir]), files: byHome[dir]}
-		if len(top) > 0 && covers(found[0].language, r.language) {
+		if len(top) > 0 && p.covers(found[0].language, r.language) {
 			found[0].files = append(found[0].files, r.files...)
 			continue
 		}
 		found = append(found, r)
 	}
-	if len(found) == 0 && in.namesAll() {
-		found = append(found, root{dir: "."})
+	if len(found) > 1 && found[0].dir == "." && len(byHome["."]) == 0 && found[0].language.family() == JavaScript && !p.runsPackages() {
+		found = found[1:] // a package.json for tools, above the packages that changed
+	}
+	if len(found) == 0 && (in.namesAll() || p.leavesProjectsAlone(in.ChangedFiles)) {
+		found = append(found, root{dir: ".", idle: !in.namesAll()})
 	}
 	if len(found) == 1 {
 		found[0].files = in.ChangedFiles // in their own order, also those without a marker above them
 	}
-	return found
+	var all []root
+	for _, r := range found {
+		all = append(all, p.byLanguage(r)...)
+	}
+	return all
+}
+
+// byLanguage returns a root, and another one for each further language whose marker its directory
+// has and in which files changed. Each file is checked by the tools of its own language, and a file
+// of no language by those of each root. A package.json without a test script does not make a root
+// next to that of another language: it is there for tools.
+func (p *project) byLanguage(r root) []root {
+	all := []root{r}
+	for _, l := range p.languages(r.dir) {
+		if l.family() == r.language.family() || l.family() == JavaScript && p.manifest(r.dir).scripts["test"] == "" {
+			continue
+		}
+		isIts := func(f string) bool { return languageOfFile(f).family() == l.family() }
+		if !slices.ContainsFunc(r.files, isIts) {
+			continue
+		}
+		other := slices.DeleteFunc(slices.Clone(r.files), func(f string) bool { return !isIts(f) && languageOfFile(f) != "" })
+		all[0].files = slices.DeleteFunc(slices.Clone(all[0].files), isIts)
+		all = append(all, root{dir: r.dir, language: l, files: other})
+	}
+	return all
 }
 
 // home returns the nearest directory at or above a file that has a marker, "" if there is
-// none in the working directory. A file among others' code or test data belongs to what
-// is around that.
+// none in the working directory. Directories of others' code and of test data do not count:
+// a file in one belongs to the project around it.
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
 	parts := strings.Split(dir, "/")
@@ -80,14 +110,62 @@ func (p *project) home(file string) string {
 	}
 }
 
+// leavesProjectsAlone reports whether none of the changed files, none of which is in a project,
+// concerns the four commands. That is so if all of them are documents, or if none is code or a
+// project's file and there are projects elsewhere. A file that was deleted together with its
+// directory is not taken into account.
+func (p *project) leavesProjectsAlone(files []string) bool {
+	documents := true
+	for _, f := range files {
+		if _, err := p.root.Lstat(path.Dir(f)); err != nil {
+			continue
+		}
+		if languageOfFile(f) != "" || isMarker(path.Base(f)) {
+			return false
+		}
+		documents = documents && isDocument(f)
+	}
+	return len(files) > 0 && (documents || len(p.projects(".", projectDepth)) > 0)
+}
+
 // isForeign reports whether the projects in a directory of that name are not checked:
 // copies of others' code, and test data.
 func isForeign(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata"}, name)
 }
 
-// languages returns those that the markers in a directory indicate, in the order in which
-// they count.
+// projectDepth bounds how far below the top Projects looks: apps/web/client is three.
+const projectDepth = 3
+
+// Projects returns the directories of a work tree that have a marker of a language, sorted,
+// relative and slash-separated: "." alone if the top has one, otherwise those at most three
+// levels below that are in no other. Directories of others' code and of test data are left
+// out, and links are not followed.
+func Projects(dir string) ([]string, error) {
+	p, err := openProject(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	return p.projects(".", projectDepth), nil
+}
+
+func (p *project) projects(dir string, depth int) (found []string) {
+	if len(p.languages(dir)) > 0 {
+		return []string{dir}
+	}
+	if depth == 0 {
+		return nil
+	}
+	for _, name := range p.directories(dir) {
+		if !isForeign(name) {
+			found = append(found, p.projects(path.Join(dir, name), depth-1)...)
+		}
+	}
+	return found
+}
+
+// languages returns the languages that the markers in a directory indicate, the main one first.
 func (p *project) languages(dir string) []Language {
 	found, ok := p.marked[dir]
 	if ok {
@@ -103,15 +181,24 @@ func (p *project) languages(dir string) []Language {
 			found = append(found, l.language)
 		}
 	}
+	if len(found) > 1 && found[0].family() == JavaScript && p.manifest(dir).scripts["test"] == "" {
+		found = append(found[1:], found[0]) // a package.json without tests is there for tools
+	}
 	p.marked[dir] = found
 	return found
 }
 
-// covers reports whether the checks of an outer project cover an inner one of its
-// language: workspaces and modules do, except in Go, where "./..." ends at the next
-// go.mod.
-func covers(outer, inner Language) bool {
-	return outer.family() == inner.family() && outer != Go
+// covers reports whether the checks of the working directory's project also check an inner one of
+// its language. They do, except in Go, where "./..." ends at the next go.mod, and below a
+// package.json that does not run the tests of its packages.
+func (p *project) covers(outer, inner Language) bool {
+	return outer.family() == inner.family() && outer != Go && (outer.family() != JavaScript || p.runsPackages())
+}
+
+// runsPackages reports whether the package.json of the working directory says how the packages
+// below it are tested: it is a workspace, or has a test script, which may reach them.
+func (p *project) runsPackages() bool {
+	return p.isWorkspace(".") || p.manifest(".").scripts["test"] != ""
 }
 
 // majority returns the language in which most of the files are written, or the first if
@@ -130,9 +217,9 @@ func majority(languages []Language, files []string) Language {
 	return best
 }
 
-// listed returns the owner's roots that are in the working directory, which is prefix in
-// the repository, each with the changed files that no root in it has. All are checked,
-// whatever changed. The error is an *InvalidInput that lists what cannot be a root.
+// listed returns the owner's roots that are in the working directory, which is prefix in the
+// repository, also those without changed files. A changed file belongs to the innermost root
+// around it. The error is an *InvalidInput that lists the roots that are not possible.
 func (p *project) listed(in Input, roots []Root, prefix string) ([]root, error) {
 	var found []root
 	var problems []string

@@ -3,6 +3,7 @@ package phase_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,13 +50,27 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a gemspec", empty("x.gemspec"), nil, phase.Input{}, []string{". ruby 4"}},
 		{"gradle", empty("build.gradle.kts"), nil, phase.Input{}, []string{". java 4"}},
 		{"several: the order", empty("Cargo.toml", "go.mod"), nil, phase.Input{}, []string{". go 4"}},
-		{"several: the majority", empty("Cargo.toml", "go.mod"), []string{"a.rs", "b.rs", "c.go"}, phase.Input{}, []string{". rust 4"}},
+		{"several: the majority first, and each that changed", empty("Cargo.toml", "go.mod", "setup.py"), []string{"a.rs", "b.rs", "c.go", "README.md"}, phase.Input{}, []string{". rust 4", ". go 4"}},
 		{"several: only markers count", empty("Cargo.toml", "go.mod"), []string{"a.py", "b.py", "c.rs"}, phase.Input{}, []string{". rust 4"}},
+		{"several, and overrides run once", empty("Cargo.toml", "go.mod"), []string{"a.rs", "b.rs", "c.go"}, phase.Input{TestCommand: "make test"}, []string{". rust 4", ". go 3"}},
+		{"several below the top", empty("a/Cargo.toml", "a/go.mod", "b/go.mod"), []string{"a/a.rs", "a/c.go", "b/b.go"}, phase.Input{}, []string{"a go 4", "a rust 4", "b go 4"}},
 		{"the nearest above the files", empty("a/b/go.mod", "c/go.mod"), []string{"a/b/x/y.go"}, phase.Input{}, []string{"a/b go 4"}},
 		{"a monorepo", empty("a/go.mod", "b/Cargo.toml", "b/c/setup.py"), []string{"b/c/x.py", "a/x.go", "b/x.rs", "README.md"}, phase.Input{}, []string{"a go 4", "b rust 4", "b/c python 4"}},
 		{"workspaces belong to the root", empty("Cargo.toml", "crates/a/Cargo.toml"), []string{"crates/a/x.rs"}, phase.Input{}, []string{". rust 4"}},
 		{"Go modules do not", empty("go.mod", "tools/go.mod"), []string{"tools/x.go"}, phase.Input{}, []string{". go 4", "tools go 4"}},
 		{"another language does not", empty("go.mod", "py/setup.py"), []string{"py/x.py"}, phase.Input{}, []string{". go 4", "py python 4"}},
+		{"packages without a workspace", map[string]string{"package.json": "{}", "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{"web javascript 4"}},
+		{"packages without a top", map[string]string{"a/package.json": "{}", "b/package.json": "{}"}, []string{"a/a.js", "b/b.js"}, phase.Input{}, []string{"a javascript 4", "b javascript 4"}},
+		{"they and their top", map[string]string{"package.json": "{}", "web/package.json": "{}"}, []string{"web/a.js", "package.json"}, phase.Input{}, []string{". javascript 4", "web javascript 4"}},
+		{"packages of a workspace", map[string]string{"package.json": `{"workspaces":["web"]}`, "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"packages of pnpm's workspace", map[string]string{"package.json": "{}", "pnpm-workspace.yaml": "", "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"packages that the top tests", map[string]string{"package.json": `{"scripts":{"test":"x"}}`, "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"a package.json for tools", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"README.md"}, phase.Input{}, []string{". go 4"}},
+		{"it has the majority", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"an empty package.json next to another project", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"a.js", "a.go", "b.go"}, phase.Input{}, []string{". go 4"}},
+		{"with tests it is one", map[string]string{"package.json": `{"scripts":{"test":"x"}}`, "go.mod": ""}, []string{"a.js", "a.go", "b.go"}, phase.Input{}, []string{". go 4", ". javascript 4"}},
+		{"a package.json with tests", map[string]string{"package.json": `{"scripts":{"test":"x"}}`, "go.mod": ""}, []string{"README.md"}, phase.Input{}, []string{". javascript 4"}},
+		{"a Gradle build of several projects", empty("settings.gradle.kts", "app/build.gradle.kts"), []string{"app/src/A.java"}, phase.Input{}, []string{". java 4"}},
 		{"fixtures are nobody's", empty("go.mod", "a/testdata/p/go.mod", "vendor/q/go.mod"), []string{"a/testdata/p/x.go", "vendor/q/x.go"}, phase.Input{}, []string{". go 4"}},
 		{"overrides run once, at the top", empty("a/go.mod", "b/go.mod"), []string{"a/x.go", "b/x.go"}, phase.Input{TestCommand: "make test"}, []string{". go 1", "a go 3", "b go 3"}},
 	}
@@ -68,13 +83,91 @@ func TestLanguageAndRoots(t *testing.T) {
 	}
 }
 
+func TestProjects(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		files string
+		want  []string
+	}{
+		"the top":            {"go.mod web/package.json", []string{"."}},
+		"below the top":      {"web/package.json api/go.mod api/tools/go.mod apps/x/y/Cargo.toml", []string{"api", "apps/x/y", "web"}},
+		"too far below":      {"a/b/c/d/go.mod", nil},
+		"others' code":       {"vendor/go.mod web/node_modules/x/package.json .venv/setup.py x/testdata/go.mod", nil},
+		"without a language": {"README.md docs/a.md", nil},
+	}
+	for name, tt := range tests {
+		dir := t.TempDir()
+		for file := range strings.FieldsSeq(tt.files) {
+			path := filepath.Join(dir, filepath.FromSlash(file))
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := phase.Projects(dir)
+		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", name, err, diff)
+		}
+	}
+	if _, err := phase.Projects(filepath.Join(t.TempDir(), "gone")); err == nil {
+		t.Error("a directory that is gone has projects")
+	}
+}
+
 func TestALanguageIsNeverGuessed(t *testing.T) {
 	t.Parallel()
 	for _, changed := range [][]string{nil, {"a.go", "b.go"}, {"deep/x/y.py"}} {
-		_, err := rootsOf(t, map[string]string{"a.go": "", "other/go.mod": ""}, phase.Input{ChangedFiles: changed})
+		_, err := rootsOf(t, map[string]string{"a.go": "", "deep/x/y.py": "", "other/go.mod": ""}, phase.Input{ChangedFiles: changed})
 		var invalid *phase.InvalidInput
 		if !errors.As(err, &invalid) || invalid.Error() != "Cannot detect programming language. Please provide explicit 'language' parameter." {
 			t.Errorf("%v: %v", changed, err)
+		}
+	}
+}
+
+// TestNothingInAProject asserts that nothing runs, and nothing fails, where no changed file is
+// in a project and none is code; and that anything else still needs a language.
+func TestNothingInAProject(t *testing.T) {
+	t.Parallel()
+	monorepo := map[string]string{"api/go.mod": "", "web/package.json": "{}", "README.md": "", "docs/a.rst": "", "Makefile": "", ".github/workflows/ci.yml": "", "tool.py": "", "logo.png": ""}
+	for _, tt := range []struct {
+		contents map[string]string
+		changed  []string
+		input    phase.Input
+		idle     bool
+	}{
+		{monorepo, []string{"README.md", "docs/a.rst"}, phase.Input{}, true},
+		{monorepo, []string{"Makefile", ".github/workflows/ci.yml", "logo.png"}, phase.Input{}, true},
+		{monorepo, []string{"old/go.mod", "old/main.go"}, phase.Input{}, true}, // deleted with their directory
+		{monorepo, []string{"README.md"}, phase.Input{FormatCommand: "true"}, true},
+		{monorepo, []string{"tool.py"}, phase.Input{}, false},
+		{monorepo, []string{"README.md", "gone.py"}, phase.Input{}, false},
+		{monorepo, []string{"go.mod"}, phase.Input{}, false}, // deleted: the project has lost its marker
+		{monorepo, nil, phase.Input{}, false},
+		{map[string]string{"README.md": ""}, []string{"README.md"}, phase.Input{}, true},
+		{map[string]string{"Makefile": ""}, []string{"Makefile"}, phase.Input{}, false},
+		{map[string]string{"main.c": ""}, []string{"main.c"}, phase.Input{}, false},
+	} {
+		dir := files(t, tt.contents)
+		tt.input.WorkingDirectory, tt.input.ChangedFiles = dir, tt.changed
+		r, err := phase.Validate(t.Context(), phase.Job{Input: tt.input, Repository: dir}, phase.Config{}, newStage(t, dir, map[string][]step{"true": ok}).deps())
+		var invalid *phase.InvalidInput
+		if !tt.idle {
+			if !errors.As(err, &invalid) || !invalid.NoLanguage() {
+				t.Errorf("%v: %v", tt.changed, err)
+			}
+			continue
+		}
+		if err != nil || r.Output.Status != phase.Pass || r.Output.Checks.Build.Status != phase.Skipped || r.Output.Checks.Tests.Status != phase.Skipped {
+			t.Errorf("%v: %v\n%+v", tt.changed, err, r.Output)
+		}
+		if got := checkOf(r, phase.Linter); got.Status != phase.Pass || got.NotRun != phase.NotAsked || len(got.Notes) != 1 || got.Command != "" {
+			t.Errorf("%v: the linter: %+v", tt.changed, got)
+		}
+		if got, want := checkOf(r, phase.Formatter).Command, tt.input.FormatCommand; got != want {
+			t.Errorf("%v: the formatter ran %q, want %q", tt.changed, got, want)
 		}
 	}
 }

@@ -70,9 +70,9 @@ func runs(commands ...string) (signs []sign) {
 	return signs
 }
 
-// above calls look for a directory and those above it, up to the repository's root, until
+// walkUp calls look for a directory and those above it, up to the repository's root, until
 // it returns true.
-func (p *project) above(dir string, look func(p *project, dir string) bool) bool {
+func (p *project) walkUp(dir string, look func(p *project, dir string) bool) bool {
 	for ; ; dir = path.Dir(dir) {
 		if look(p, dir) {
 			return true
@@ -81,7 +81,7 @@ func (p *project) above(dir string, look func(p *project, dir string) bool) bool
 			break
 		}
 	}
-	return p.outer != nil && p.outer.above(path.Dir(p.prefix), look)
+	return p.outer != nil && p.outer.walkUp(path.Dir(p.prefix), look)
 }
 
 // shows reports whether a project's directory, or one above it, has a sign.
@@ -91,10 +91,10 @@ func (p *project) shows(dir string, s sign) bool {
 	case s.runs != "":
 		found = runsIn(s.runs, p.commandTexts(dir))
 	case s.key != "":
-		found = p.above(dir, func(p *project, dir string) bool { return p.manifest(dir).has(s.key) })
+		found = p.walkUp(dir, func(p *project, dir string) bool { return p.manifest(dir).has(s.key) })
 	default:
 		text, without := s.patterns()
-		found = p.above(dir, func(p *project, dir string) bool {
+		found = p.walkUp(dir, func(p *project, dir string) bool {
 			names := p.matching(dir, s.file)
 			if text == nil && without == nil {
 				return len(names) > 0
@@ -163,7 +163,7 @@ func (p *project) commandTexts(dir string) string {
 		return text
 	}
 	var b strings.Builder
-	p.above(dir, func(p *project, dir string) bool {
+	p.walkUp(dir, func(p *project, dir string) bool {
 		for _, pattern := range commandFiles {
 			for _, name := range p.matching(dir, pattern) {
 				info, err := p.root.Stat(name)
@@ -258,9 +258,12 @@ func (p *project) readManifest(dir string) *manifest {
 	}
 	if err == nil {
 		err = json.Unmarshal(raw, &m.members)
+		if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong {
+			err = errors.New("it is not a JSON object")
+		}
 	}
-	if err == nil && m.members["scripts"] != nil {
-		err = json.Unmarshal(m.members["scripts"], &m.scripts)
+	if err == nil && m.members["scripts"] != nil && json.Unmarshal(m.members["scripts"], &m.scripts) != nil {
+		err = errors.New("its scripts are not an object of texts")
 	}
 	if m.err = err; err != nil {
 		return m

@@ -14,7 +14,16 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
+
+func TestMain(m *testing.M) {
+	shorttest.LeaveOut( // these start real tools, or write thousands of files
+		"TestTheDocumentsExampleIsTrue", "TestSnapshotIsBounded", "TestNamedTestReally", "TestMoreFilesThanAProgramTakes", "TestWhatIsLeftOutIsTold",
+		"TestGoProjects",
+	)
+	os.Exit(m.Run())
+}
 
 // step is how one run of a command goes without processes.
 type step struct {

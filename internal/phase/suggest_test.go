@@ -181,8 +181,8 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// TestTooManySuggestionsAreNone: a file in which nearly all is to be changed is for
-// the formatter, not for people.
+// TestTooManySuggestionsAreNone asserts that nothing is suggested for a file of which nearly every
+// line would change: there the formatter should be run.
 func TestTooManySuggestionsAreNone(t *testing.T) {
 	t.Parallel()
 	var before, after strings.Builder
@@ -198,8 +198,8 @@ func TestTooManySuggestionsAreNone(t *testing.T) {
 	}
 }
 
-// TestWhatAToolCannotPrintIsNotSuggested: control characters are taken out of what
-// is printed, so a diff of such a file is not its lines.
+// TestWhatAToolCannotPrintIsNotSuggested asserts that nothing is suggested for lines with control
+// characters, which are removed from printed diffs.
 func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"package  m\n// page\n": `a.go:1-1="package m"`, "package  m\n// \x0cpage\n": "a.go:1-1"} {
@@ -213,8 +213,8 @@ func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
 	}
 }
 
-// TestWhatAScriptRewritesIsSuggested: a format script that only writes has done so
-// when the check is over.
+// TestWhatAScriptRewritesIsSuggested asserts that the changes of a format script that rewrites
+// files, and has no mode to check them, become suggestions.
 func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
 	t.Parallel()
 	const format = "npm run format"
@@ -233,7 +233,7 @@ func TestWhatAScriptRewritesIsSuggested(t *testing.T) {
 	}
 }
 
-// TestRootsBelowTheRepository: paths are the repository's, wherever the root is.
+// TestRootsBelowTheRepository asserts that paths are relative to the repository, not to the root.
 func TestRootsBelowTheRepository(t *testing.T) {
 	t.Parallel()
 	repository := files(t, map[string]string{"web/app/package.json": withESLint, "web/app/a.js": source})
@@ -456,8 +456,8 @@ func TestCopyIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestNoCopyNoSuggestions: the checks end as they did, and a note explains why there is
-// nothing more.
+// TestNoCopyNoSuggestions asserts that, where the workspace cannot be copied, the checks have the
+// same results, and a note explains why there are no suggestions.
 func TestNoCopyNoSuggestions(t *testing.T) {
 	t.Parallel()
 	for _, why := range []string{"", "no space left on device"} {

@@ -22,6 +22,11 @@ func nodeTools() []tool {
 			run:   []string{"npx dprint check"}, write: "npx dprint fmt", fix: "npx dprint fmt --allow-no-files {files}", endings: anyFile,
 		},
 		{
+			check: Formatter, name: "Oxfmt", reads: "oxfmt",
+			signs: slices.Concat(file(".oxfmtrc.json", ".oxfmtrc.jsonc", "oxfmt.config.*"), runs("oxfmt")),
+			run:   []string{"npx oxfmt --check ."}, write: "npx oxfmt", fix: "npx oxfmt --no-error-on-unmatched-pattern {files}", endings: anyFile,
+		},
+		{
 			check: Linter, name: "ESLint", reads: "eslint",
 			signs: slices.Concat(file("eslint.config.*", ".eslintrc", ".eslintrc.*"), member("eslintConfig")),
 			run:   []string{"npx eslint {flags} ."}, fix: "npx eslint --fix {flags} {files}",

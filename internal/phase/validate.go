@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/changes"
@@ -40,6 +41,10 @@ type Job struct {
 	// Diff is what changed, with paths relative to Repository. Without it, every line of a
 	// changed file counts as changed.
 	Diff []changes.ChangedFile
+	// Stamps, if not nil, returns when a file of Repository was last written, and its size in
+	// bytes, as it was shortly before. It saves looking at each file before the first command.
+	// ok is false for a file of which it is not known. It must be safe for concurrent use.
+	Stamps func(path string) (modified time.Time, size int64, ok bool)
 }
 
 // Config is what the owner decides.
@@ -87,7 +92,7 @@ type Copy struct {
 }
 
 // Reviewer reviews the changed files. An error means that it could not review them, or
-// not all; it is then asked once more. What it found counts in any case.
+// not all; it is then asked again. What it found counts in any case.
 type Reviewer func(ctx context.Context, r ReviewRequest) ([]finding.Finding, error)
 
 // ReviewRequest is what a reviewer looks at.
@@ -156,6 +161,7 @@ type engine struct {
 	first      firstRuns
 	pins       *pins
 	runners    map[string]Runner // of the roots, by their directories; the others use Deps.Run
+	started    atomic.Bool       // a command may have written
 
 	mu      sync.Mutex
 	missing []MissingTool
@@ -273,6 +279,22 @@ func newEngine(job Job, config Config, deps Deps) (*engine, error) {
 	return e, err
 }
 
+// knownStamps returns a function for the stamps of files that are known without looking at them.
+// It is nil where none can be trusted, because a command may have written since.
+func (e *engine) knownStamps() func(string) (stamp, bool) {
+	if e.job.Stamps == nil || e.started.Load() {
+		return nil
+	}
+	prefix := e.prefix + "/"
+	if e.prefix == "." {
+		prefix = ""
+	}
+	return func(name string) (stamp, bool) {
+		modified, size, ok := e.job.Stamps(prefix + name)
+		return stamp{modified.UnixNano(), size}, ok
+	}
+}
+
 // close closes the directories that are open.
 func (e *engine) close() {
 	e.project.close()
@@ -300,7 +322,7 @@ func (e *engine) restrict(roots []*rootRun) {
 			r.plans = slices.DeleteFunc(r.plans, func(p plan) bool { return !slices.Contains(e.config.Only, p.check) })
 		}
 		for i := range r.plans {
-			if e.config.Test != "" && r.plans[i].check == Tests {
+			if e.config.Test != "" && r.plans[i].check == Tests && !r.idle {
 				r.plans[i] = e.project.testsNamed(e.config.Test, e.job.Input, r.root)
 			}
 		}

@@ -212,7 +212,7 @@ func TestACancelledContextIsAnError(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOutIsTold: nothing is dropped silently.
+// TestWhatIsLeftOutIsTold asserts that the result says what was left out.
 func TestWhatIsLeftOutIsTold(t *testing.T) {
 	t.Parallel()
 	var printed strings.Builder

@@ -155,7 +155,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestNoWorkers: the roots are then validated one after the other.
+// TestNoWorkers asserts that roots are validated one after the other where there are no workers.
 func TestNoWorkers(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": ""})
@@ -169,8 +169,8 @@ func TestNoWorkers(t *testing.T) {
 	}
 }
 
-// TestTheFirstRunOfACheckGoesAlone: while the first root's linter fills Go's cache, the
-// second's waits, and a third root uses its core.
+// TestTheFirstRunOfACheckGoesAlone asserts that, while the first root's linter fills Go's cache,
+// the second root's waits for it, and a third root uses the free core.
 func TestTheFirstRunOfACheckGoesAlone(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"a/go.mod": "", "b/go.mod": "", "c/setup.py": ""})

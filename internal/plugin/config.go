@@ -67,7 +67,8 @@ const (
 type Config struct {
 	// Name is the reviewer's name in results, and the tool of findings that name none.
 	Name string // required
-	// Command is a line as people write it, which a shell reads, unless FilesWord is in it. Args are a program and its arguments. One of the two is required.
+	// Command is a line as people write it, which a shell reads, unless FilesWord is in it.
+	// Args are a program and its arguments. One of the two is required.
 	Command string
 	Args    []string
 	Check   phase.Check // the review that its findings belong to; "" is CodeReview

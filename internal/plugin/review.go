@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/toolreport"
@@ -348,7 +348,7 @@ func checked(f finding.Finding, lines int) finding.Finding {
 }
 
 // escapes are the sequences that control a terminal.
-var escapes = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])?")
+var escapes = lazyregexp.New("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])?")
 
 // printable removes what controls a terminal.
 func printable(s string) string {

@@ -74,7 +74,7 @@ func TestExitCodes(t *testing.T) {
 		{"1 without a finding", plugin.Config{Format: plugin.RDJSON}, 1, `{"diagnostics":[]}`, 0, "ended with exit code 1 and reported no finding: it broke (it failed, or its findings have a form"},
 		{"another code", plugin.Config{Format: plugin.RDJSON}, 2, one, 1, "ended with exit code 2: it broke (it failed; if the code means findings, list it in the reviewer's exit-codes)"},
 		{"a code of its own", plugin.Config{Format: plugin.RDJSON, FoundExits: []int{3}}, 3, one, 1, ""},
-		{"1 where that is no such code", plugin.Config{Format: plugin.RDJSON, FoundExits: []int{3}}, 1, one, 1, "exit code 1"},
+		{"1 where that is not such a code", plugin.Config{Format: plugin.RDJSON, FoundExits: []int{3}}, 1, one, 1, "exit code 1"},
 		{"silent", plugin.Config{Format: plugin.SARIF}, 0, "", 0, `printed nothing, but its format is "sarif"`},
 		{"another form", plugin.Config{Format: plugin.SARIF}, 0, one, 0, `printed nothing of its format, "sarif"`},
 		{"cut off", plugin.Config{Format: plugin.RDJSON}, 0, one[:len(one)-3], 0, "nothing of its format"},

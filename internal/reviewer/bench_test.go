@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
@@ -81,7 +82,7 @@ func BenchmarkHostile(b *testing.B) {
 				b.SetBytes(int64(n))
 				for b.Loop() {
 					s := scan(f.Path, f.Text, languageOf(f.Path))
-					matchPack(s, packFor(b, f.Path), func(*Rule) bool { return true })
+					matchPack(s, packFor(b, f.Path), func(*Rule, finding.Precision) bool { return true })
 					r.credentials(f, s)
 					r.code(f)
 				}
@@ -115,7 +116,7 @@ func TestHostileTextsEnd(t *testing.T) {
 		if _, err := r.Security(t.Context(), []File{f}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		matchPack(s, packFor(t, f.Path), func(*Rule) bool { return true })
+		matchPack(s, packFor(t, f.Path), func(*Rule, finding.Precision) bool { return true })
 		r.credentials(f, s)
 		r.code(f)
 	}

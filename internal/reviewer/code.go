@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/changes"
@@ -14,13 +15,15 @@ import (
 // Code reviews files for slips: what was left over, what is silent, what is too long. It works as
 // Security does. It also judges all files together, as for new code without a test.
 func (r *Reviewer) Code(ctx context.Context, files []File) (Result, error) {
-	return r.each(ctx, files, r.code, r.missingTest(files)...)
+	return r.reviewAll(ctx, files, r.code, r.missingTest(files)...)
 }
 
 const (
 	largestBinary   = 1 << 20 // bytes of a binary file
 	longestFunction = 200     // lines that have code
 	longestFile     = 1500    // lines
+	listedFunction  = 15      // lines of a long function for each branch in it; with fewer branches it is a list
+	listedFile      = 30      // lines with code of a long file for each branch in it; with fewer it is data
 	fewestLines     = 30      // changed lines of code that need a test
 )
 
@@ -49,7 +52,7 @@ func (r *Reviewer) code(f File) reviewed {
 		return reviewed{skipped: r.unreadable(f)}
 	}
 	lang := f.language()
-	if lang == nil || hasLineOver(f.Text, longestLine) {
+	if lang == nil || hasLineOver(f.Text, longestLine) || f.isPacked() {
 		c.source = unscanned(f)
 		c.conflicts()
 		return reviewed{findings: c.found, ignores: ignores(f.Text, nil)}
@@ -100,7 +103,7 @@ func (c *codeFile) conflicts() {
 	for line := range strings.Lines(c.text) {
 		number++
 		switch {
-		case strings.HasPrefix(line, "<<<<<<< "):
+		case strings.HasPrefix(line, "<<<<<<< ") && !c.quotes(number):
 			begun, parted = number, false
 		case strings.TrimRight(line, "\r\n") == "=======":
 			parted = begun > 0
@@ -111,13 +114,36 @@ func (c *codeFile) conflicts() {
 	}
 }
 
+// quotes reports whether a line begins in a string of a test, which a parser of conflicts is tried on.
+func (c *codeFile) quotes(line int) bool {
+	if !testPath.MatchString(c.path) {
+		return false
+	}
+	start := c.lines[line-1]
+	i := sort.Search(len(c.tokens), func(i int) bool { return c.tokens[i].end > start })
+	return i < len(c.tokens) && c.tokens[i].kind == stringText && c.tokens[i].start < start
+}
+
 var (
-	// testPath matches the paths of tests.
-	testPath = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata|test[-_]?(utils?|helpers?|support)|e2e)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$`)
+	// testPath matches the paths of tests, and of Go's packages that help them, such as httptest.
+	testPath = lazyregexp.New(`(?i)(^|/)(t|tests?|specs?|__tests__|testdata|testing|testsuites?|conformance|test[-_]?(utils?|helpers?|support|environments?)|e2e|features/(support|step_definitions)|tests?[-_]\w+|\w+[-_]tests?|testkit|testing[-_]\w+|cypress|playwright|fixtures?|__mocks__|mocks?)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test[-_][^/]*\.(py|rb|rs)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$|(^|/)[a-z0-9]*[^aenot]test/[^/]*\.go$`)
+	// examplePath matches the directories of examples and manuals; isExample judges a path.
+	examplePath = lazyregexp.New(`(?i)(^|/)(([\w.]+-)?(examples?|samples?|demos?)(-[\w.]+)*|docs?)/|^book/`)
 	// taskPath matches files that developers run by hand, or once, such as migrations and
 	// what makes a release: no stranger's input comes there.
-	taskPath = lazyregexp.New(`(^|/)db/migrate/|(^|/)(models|db|database|sql)/(\w+_)?migrations?/|(^|/)migrations/(versions/|\d)|(^|/)Rakefile$|\.rake$|(^|/)releas(e|er|ing)\.[a-z]+$`)
+	taskPath = lazyregexp.New(`(^|/)db/(migrate|seeds|default)/|(^|/)alembic/versions/|(^|/)(models|db|database|sql)/(\w+_)?migrations?/|(^|/)migrations?/(versions/|v?\d)|^(scripts?|extra|hack|\.?ci|devtools?|capistrano|bench(marks?)?)/|(^|/)Rakefile$|\.rake$|(^|/)releas(e|er|ing)\.[a-z]+$`)
 )
+
+// isExample reports whether a file belongs to an example or a manual, which nobody runs as it is.
+// The names of Java's packages do not count: generators call a program's own com.example.demo.
+func isExample(name string) bool {
+	for _, root := range []string{"/java/", "/com/example/"} {
+		if above, _, isPackage := strings.Cut("/"+name, root); isPackage && strings.HasSuffix(name, ".java") {
+			name = above[min(1, len(above)):] + "/"
+		}
+	}
+	return examplePath.MatchString(name)
+}
 
 // missingTest finds a change of much code and of no test.
 func (r *Reviewer) missingTest(files []File) []finding.Finding {
@@ -166,67 +192,101 @@ func (f File) changedLines() int {
 var (
 	licensed  = lazyregexp.New(`(?i)\blicen[cs]e|\bcopyright\b|\(c\)`)
 	published = lazyregexp.New(`\b\d+\.\d+`)
-	// compiled matches what compilers write at the beginning of a module.
-	compiled = lazyregexp.New(`Object\.defineProperty\(exports, ["']__esModule["']`)
+	// compiled matches what compilers and bundlers write at the beginning of a module.
+	compiled = lazyregexp.New(`Object\.defineProperty\(exports, ["']__esModule["']|webpackBootstrap|__webpack_require__|__nccwpck_require__|\bSystem\.register\(\[`)
+	// universal matches the head of a script that is published for every kind of loader.
+	universal = lazyregexp.New(`typeof define\s*={2,3}\s*["']function["']\s*&&\s*define\.amd`)
 )
 
-// isCopied reports whether a file is not edited here: a compiler made it, or it is a library that
-// was copied into the repository, which is a very long script whose first comment has a licence,
-// and begins with "/*!" or has a version. Its weaknesses count all the same.
-func (c *codeFile) isCopied() bool {
-	if c.lang.name != "javascript" {
-		return false
+// isCopied reports whether a file is not edited here, by what it begins with: a compiler made it, or
+// it is a library that was copied into the repository, which is a very long script that every kind of
+// loader takes, or whose first comments have a licence, and begin with "/*!" or have a version.
+func (s *source) isCopied() bool { return s.copiedUntil() > 0 }
+
+// copiedUntil returns the offset up to which the beginning of a file shows that it is not edited here,
+// 0 if it does not show that.
+func (s *source) copiedUntil() int {
+	if s.lang.name != "javascript" || strings.HasSuffix(s.path, ".ts") || strings.HasSuffix(s.path, ".tsx") {
+		return 0 // libraries are published as JavaScript
 	}
-	if compiled.MatchString(c.text[:min(len(c.text), longestSource)]) {
-		return true
+	head := s.text[:min(len(s.text), longestSource)]
+	if m := compiled.FindStringIndex(head); m != nil {
+		return m[1]
 	}
-	if len(c.lines) <= longestFile || len(c.comments) == 0 || len(c.tokens) == 0 {
-		return false
+	if len(s.lines) <= longestFile {
+		return 0
 	}
-	first := c.comments[0]
-	text := c.text[first.start:min(first.end, first.start+longestSource)]
-	return first.start < c.tokens[0].start && licensed.MatchString(text) && (strings.HasPrefix(text, "/*!") || published.MatchString(text))
+	if m := universal.FindStringIndex(head); m != nil {
+		return m[1]
+	}
+	if len(s.comments) == 0 || len(s.tokens) == 0 || s.comments[0].start > s.tokens[0].start {
+		return 0
+	}
+	from := s.comments[0].start
+	to := min(s.tokens[0].start, from+2*longestSource)
+	if text := s.text[from:to]; licensed.MatchString(text) && (strings.Contains(text, "/*!") || published.MatchString(text)) {
+		return int(to)
+	}
+	return 0
 }
 
-// mayBeLong reports whether a file is a list by nature, such as a test or a migration.
+// mayBeLong reports whether a file is a list by nature, such as a test or a migration, or was copied
+// from Go itself.
 func (c *codeFile) mayBeLong() bool {
-	return testPath.MatchString(c.path) || taskPath.MatchString(c.path)
+	return testPath.MatchString(c.path) || taskPath.MatchString(c.path) || c.lang.name == "go" && strings.Contains(c.text[:min(len(c.text), longestSource)], "The Go Authors")
 }
 
-// longFile finds a file that the change made very long. Half of it has to be code.
+// branching are words that begin a branch or a loop. What has few of them for its length is a list,
+// of options, records or markup, which people read from top to bottom.
+var branching = words("if elif elsif unless for foreach while until loop catch except rescue ensure")
+
+// longFile finds a file that the change made very long. Half of it has to be code, and not data.
+// Rust's tests at the end of their file do not count.
 func (c *codeFile) longFile(f File) {
 	added := f.changedLines()
 	if f.Changed == nil {
 		added = len(c.lines)
 	}
-	if n := len(c.lines); c.mayBeLong() || n <= longestFile || n-added > longestFile {
+	own := len(c.text)
+	if tests := strings.Index(c.text, "#[cfg(test)]\nmod "); tests >= 0 && c.lang.name == "rust" {
+		own = tests
+	}
+	n := c.line(int32(max(0, own-1)))
+	if c.mayBeLong() || n <= longestFile || n-added > longestFile {
 		return
 	}
-	withCode := 0
-	for _, t := range c.tokens {
+	withCode, branches := 0, 0
+	for i, t := range c.tokens {
+		if int(t.start) >= own {
+			break
+		}
 		if t.first {
 			withCode++
 		}
+		if t.kind == word && branching[c.written(i)] {
+			branches++
+		}
 	}
-	if withCode > longestFile/2 {
+	if withCode > longestFile/2 && branches*listedFile >= withCode {
 		c.reportLine("long-file", 0)
 	}
 }
 
-// longFunctions finds functions that are very long. Only lines with code count, and not those of
-// a function inside the function, so that a module's wrapper is as short as it looks.
+// longFunctions finds functions that are very long, and more than lists. Only lines with code count,
+// and not those of a function inside the function, so that a module's wrapper is as short as it
+// looks.
 func (c *codeFile) longFunctions() {
 	if c.mayBeLong() {
 		return
 	}
-	type openFunction struct{ begin, lines int }
+	type openFunction struct{ begin, lines, branches int }
 	var open []openFunction
 	end := func() {
-		last := len(open) - 1
-		if open[last].lines > longestFunction {
-			c.reportToken("long-function", open[last].begin, "")
+		f := open[len(open)-1]
+		if f.lines > longestFunction && f.branches*listedFunction >= f.lines {
+			c.reportToken("long-function", f.begin, "")
 		}
-		open = open[:last]
+		open = open[:len(open)-1]
 	}
 	scope := newScopes(c.source, &pack{})
 	for i, t := range c.tokens {
@@ -241,8 +301,14 @@ func (c *codeFile) longFunctions() {
 		for _, f := range scope.nested[same:] {
 			open = append(open, openFunction{begin: f.begin})
 		}
-		if t.first && len(open) > 0 {
+		if len(open) == 0 {
+			continue
+		}
+		if t.first {
 			open[len(open)-1].lines++
+		}
+		if t.kind == word && branching[c.written(i)] {
+			open[len(open)-1].branches++
 		}
 	}
 	for len(open) > 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCodeReview(t *testing.T) {
-	lines := func(n int) string { return strings.Repeat("\tf()\n", n) }
+	lines := func(n int) string { return strings.Repeat("\tif a { f() }\n", n) }
 	for name, c := range map[string]struct {
 		file File
 		want string // the rules found, in order
@@ -43,15 +43,17 @@ func TestCodeReview(t *testing.T) {
 		"a skipped test without a reason":  {File{Path: "test_a.py", Text: "@pytest.mark.skip\ndef test_a(): ...\n\n@unittest.skip(\"broken\")\ndef test_b(): ...\n"}, "disabled-test disabled-test"},
 		"except and pass in a test":        {File{Path: "tests/a.py", Text: "try:\n    f()\nexcept Exception:\n    pass\n"}, ""},
 		"two methods in Python":            {File{Path: "a.py", Text: "class A:\n" + strings.Repeat("    def f(self):\n"+strings.Repeat("        f()\n", 150), 2)}, ""},
-		"a long method between others":     {File{Path: "a.py", Text: "def f():\n    g()\ndef g():\n" + strings.Repeat("    f()\n", 205) + "def h():\n    g()\n"}, "long-function"},
+		"a long method between others":     {File{Path: "a.py", Text: "def f():\n    g()\ndef g():\n" + strings.Repeat("    if a: f()\n", 205) + "def h():\n    g()\n"}, "long-function"},
 		"a module's wrapper":               {File{Path: "a.js", Text: "module.exports = function (a) {\n" + strings.Repeat("function f() {\n"+lines(150)+"}\n", 2) + "};\n"}, ""},
 		"a long function in a wrapper":     {File{Path: "a.js", Text: "module.exports = function (a) {\nfunction f() {\n" + lines(205) + "}\n};\n"}, "long-function"},
 		"a long test":                      {File{Path: "a_test.go", Text: "func TestA(t *testing.T) {\n" + lines(1600) + "}\n"}, ""},
 		"a file that was long before":      {File{Path: "a.go", Text: strings.Repeat("var a = f()\n", 1600), Changed: []changes.Span{{First: 1, Last: 20}}}, ""},
-		"a file that the change made long": {File{Path: "a.go", Text: strings.Repeat("var a = f()\n", 1600), Changed: []changes.Span{{First: 1, Last: 20}, {First: 100, Last: 220}}}, "long-file no-test-change"},
+		"a file that the change made long": {File{Path: "a.go", Text: strings.Repeat("if a { f() }\n", 1600), Changed: []changes.Span{{First: 1, Last: 20}, {First: 100, Last: 220}}}, "long-file no-test-change"},
 		"a long function":                  {File{Path: "a.go", Text: "func f() {\n" + lines(205) + "}\n"}, "long-function"},
 		"two functions":                    {File{Path: "a.go", Text: strings.Repeat("func f() {\n"+lines(150)+"}\n", 2)}, ""},
-		"a long file":                      {File{Path: "a.go", Text: strings.Repeat("var a = f()\n", 1600)}, "long-file"},
+		"a long file":                      {File{Path: "a.go", Text: strings.Repeat("if a { f() }\n", 1600)}, "long-file"},
+		"a long list":                      {File{Path: "a.go", Text: "func f() {\n" + strings.Repeat("\tg(\"a\")\n", 1600) + "}\n"}, ""},
+		"a long file of tests":             {File{Path: "a.rs", Text: "fn f() {}\n#[cfg(test)]\nmod tests {\n" + strings.Repeat("fn a() { if a { f() } }\n", 1600) + "}\n"}, ""},
 		"a large binary":                   {File{Path: "a.bin", Binary: true, Size: 2 << 20}, "large-binary"},
 		"a small binary":                   {File{Path: "a.bin", Binary: true, Size: 1 << 20}, ""},
 		"a focused name outside tests":     {File{Path: "a.js", Text: "fit(curve);\n"}, ""},
@@ -75,11 +77,26 @@ func TestCodeReview(t *testing.T) {
 	}
 }
 
+// codeCase is code, and the rules that the code review finds in it, in order.
+type codeCase struct{ path, code, want string }
+
+func testCodeRules(t *testing.T, config Config, cases map[string]codeCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, f := range codeReview(t, config, File{Path: c.path, Text: c.code}).Findings {
+				got = append(got, f.Rule)
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("found %v, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestLeftovers(t *testing.T) {
-	for name, c := range map[string]struct {
-		path, code string
-		want       string // the rules found, in order
-	}{
+	testCodeRules(t, everyRule(t), map[string]codeCase{
 		"Ruby's debugger":                     {"a.rb", "def f\n  debugger\n  binding.irb if x\nend\n", "breakpoint breakpoint"},
 		"a Ruby name like it":                 {"a.rb", "debugger = Debugger.new\ndebugger.start\n", ""},
 		"Python's wdb":                        {"a.py", "import wdb\nwdb.set_trace()\n", "breakpoint"},
@@ -115,17 +132,7 @@ func TestLeftovers(t *testing.T) {
 		"a Ruby name like a word of others":   {"a.rb", "continue = f\ng\nnext\n", ""},
 		"a function after a return in Rust":   {"a.rs", "fn f() -> u8 {\n    return g();\n    fn g() -> u8 { 1 }\n}\n", ""},
 		"a focused test in Ginkgo":            {"a_test.go", "var _ = FDescribe(\"a\", func() {\n\tPIt(\"b\", f)\n})\n", "focused-test disabled-test"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, f := range codeReview(t, everyRule(t), File{Path: c.path, Text: c.code}).Findings {
-				got = append(got, f.Rule)
-			}
-			if strings.Join(got, " ") != c.want {
-				t.Errorf("found %v, want %q", got, c.want)
-			}
-		})
-	}
+	})
 }
 
 func TestSwallowedErrors(t *testing.T) {
@@ -133,23 +140,32 @@ func TestSwallowedErrors(t *testing.T) {
 		path, code string
 		want       bool
 	}{
-		"Go":                              {"a.go", "func f() {\n\tif err != nil {\n\t}\n}\n", true},
-		"Go with a call":                  {"a.go", "func f() {\n\tif err := g(); err != nil {\n\t}\n}\n", true},
-		"Go that returns":                 {"a.go", "func f() error {\n\tif err != nil {\n\t\treturn err\n\t}\n}\n", false},
-		"Go with a reason":                {"a.go", "func f() {\n\tif err != nil {\n\t\t// gone already\n\t}\n}\n", false},
-		"Ruby":                            {"a.rb", "begin\n  f\nrescue\nend\n", true},
-		"Ruby with a name":                {"a.rb", "begin\n  f\nrescue StandardError => e\n  nil\nend\n", true},
-		"Ruby of one error":               {"a.rb", "begin\n  f\nrescue KeyError\nend\n", false},
-		"Ruby with a reason":              {"a.rb", "begin\n  f\nrescue\n  # gone already\nend\n", false},
-		"Ruby that gives a value":         {"a.rb", "x = f rescue nil\n", false},
-		"Ruby that logs":                  {"a.rb", "begin\n  f\nrescue => e\n  log(e)\nend\n", false},
-		"Rust":                            {"a.rs", "fn f() {\n    match g() {\n        Ok(x) => h(x),\n        Err(_) => {}\n    }\n}\n", true},
-		"Rust with an empty value":        {"a.rs", "fn f() {\n    match g() {\n        Ok(x) => h(x),\n        Err(_) => (),\n    }\n}\n", true},
-		"Rust in an if":                   {"a.rs", "fn f() {\n    if let Err(_) = g(1) {}\n}\n", true},
-		"Rust that returns":               {"a.rs", "fn f() {\n    match g() {\n        Ok(x) => h(x),\n        Err(_) => return,\n    }\n}\n", false},
-		"Java":                            {"A.java", "class A { void f() { try { g(); } catch (IOException e) {} } }", true},
-		"Java that says so with a name":   {"A.java", "class A { void f() { try { g(); } catch (IOException ignored) {} } }", false},
-		"JavaScript that says so by name": {"a.js", "try { f(); } catch (_) {}\n", false},
+		"Go":                                {"a.go", "func f() {\n\tif err != nil {\n\t}\n}\n", true},
+		"Go with a call":                    {"a.go", "func f() {\n\tif err := g(); err != nil {\n\t}\n}\n", true},
+		"Go that returns":                   {"a.go", "func f() error {\n\tif err != nil {\n\t\treturn err\n\t}\n}\n", false},
+		"Go with a reason":                  {"a.go", "func f() {\n\tif err != nil {\n\t\t// gone already\n\t}\n}\n", false},
+		"Ruby":                              {"a.rb", "begin\n  f\nrescue\nend\n", true},
+		"Ruby with a name":                  {"a.rb", "begin\n  f\nrescue StandardError => e\nend\n", true},
+		"Ruby that gives nil":               {"a.rb", "begin\n  f\nrescue StandardError => e\n  nil\nend\n", false},
+		"Ruby of one error":                 {"a.rb", "begin\n  f\nrescue KeyError\nend\n", false},
+		"Ruby with a reason":                {"a.rb", "begin\n  f\nrescue\n  # gone already\nend\n", false},
+		"Ruby that gives a value":           {"a.rb", "x = f rescue nil\n", false},
+		"Ruby that logs":                    {"a.rb", "begin\n  f\nrescue => e\n  log(e)\nend\n", false},
+		"Rust":                              {"a.rs", "fn f() {\n    match g() {\n        Ok(x) => h(x),\n        Err(_) => {}\n    }\n}\n", true},
+		"Rust with an empty value":          {"a.rs", "fn f() {\n    match g() {\n        Ok(x) => h(x),\n        Err(_) => (),\n    }\n}\n", true},
+		"Rust in an if":                     {"a.rs", "fn f() {\n    if let Err(_) = g(1) {}\n}\n", true},
+		"Rust that returns":                 {"a.rs", "fn f() {\n    match g() {\n        Ok(x) => h(x),\n        Err(_) => return,\n    }\n}\n", false},
+		"Java":                              {"A.java", "class A { void f() { try { g(); } catch (IOException e) {} } }", true},
+		"Java that says so with a name":     {"A.java", "class A { void f() { try { g(); } catch (IOException ignored) {} } }", false},
+		"Rust for the errors that are left": {"a.rs", "fn f() {\n    match g() {\n        Err(e) if h(&e) => return,\n        Err(_) => {}\n    }\n}\n", false},
+		"Java that cannot happen":           {"A.java", "class A { void f() { try { g(); } catch (UnsupportedEncodingException e) {} } }", false},
+		"Java with another value":           {"A.java", "class A { int f() { if (a) { try { return g(); } catch (IOException e) {} } return 0; } }", false},
+		"JavaScript that says so by name":   {"a.js", "try { f(); } catch (_) {}\n", false},
+		"a reason before the handler":       {"a.js", "try {\n  f();\n  // not there: as it was\n} catch (e) {}\n", false},
+		"a reason before two handlers":      {"A.java", "class A { void f() { try { g(); }\n// not there\ncatch (IOException e) {}\ncatch (RuntimeException e) {}\n} }", false},
+		"a comment about something else":    {"a.js", "try {\n  // about f\n  f();\n} catch (e) {}\n", true},
+		"a reason before except":            {"a.py", "try:\n    f()\n# not there: as it was\nexcept Exception:\n    pass\n", false},
+		"JavaScript with an unused name":    {"a.js", "try { f(); } catch (_error) {}\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -163,14 +179,46 @@ func TestSwallowedErrors(t *testing.T) {
 	}
 }
 
+// TestWhatFreshDrawsShowed has, for each class of wrong findings in the fresh draws, code that is
+// accepted now, and similar code that is still found.
+func TestWhatFreshDrawsShowed(t *testing.T) {
+	testCodeRules(t, Config{}, map[string]codeCase{
+		"a skip under a condition":             {"a.test.js", "test('a', () => {\n  test.skip(isWindows, 'needs a terminal');\n  test.skip(!tool);\n  test.fixme(({ name }) => name === 'b', 'c');\n});\n", ""},
+		"a skip below an if":                   {"a.test.js", "test('a', () => {\n  if (isWindows) {\n    test.skip();\n  }\n  if (b) test.skip('c');\n});\n", ""},
+		"a skip of the test that it is in":     {"a.test.js", "test('a', () => {\n  test.skip();\n});\n", "disabled-test"},
+		"a skipped test with its title":        {"a.test.js", "test.skip('a', () => {});\nit.skip(title, () => {});\ntest.skip(`a ${b}`, async ({ c }) => {});\n", "disabled-test disabled-test disabled-test"},
+		"an inherited test that is disabled":   {"ATest.java", "class ATest extends B {\n  @Override\n  @Disabled\n  @Test void f() { g(); }\n\n  @Test @Ignore @Override public void h() { g(); }\n}\n", ""},
+		"a disabled test that has nothing":     {"ATest.java", "class ATest extends B {\n  @Disabled @Test public void f() {\n  }\n}\n", ""},
+		"a disabled test after another":        {"ATest.java", "class ATest extends B {\n  @Override public void f() { g(); }\n  @Disabled @Test public void h() { g(); }\n}\n", "disabled-test"},
+		"a generator that gives nothing":       {"a.py", "def f():\n    return\n    yield\n", ""},
+		"code after a return in Java":          {"A.java", "class A { int f() {\n  return 1;\n  g();\n} }\n", ""},
+		"a value that is missing then":         {"a.js", "let a;\ntry { a = JSON.parse(b); } catch (e) {}\nif (!a) g();\n", ""},
+		"a value that was given before":        {"a.js", "let a = 'b';\ntry {\n  a = f();\n} catch {}\ng(a);\n", ""},
+		"a value that nobody asks for":         {"a.js", "try { this.a = f(); } catch (e) {}\nif (b) g();\n", "swallowed-error"},
+		"a value that is missing then in Java": {"A.java", "class A { void f() {\n  B b = null;\n  try {\n    b = g();\n  } catch (IOException e) {\n  }\n  h(b);\n} }\n", ""},
+		"a value that is None in Python":       {"a.py", "def f():\n    a = None\n    try:\n        a = g()\n    except Exception:\n        pass\n    h(a)\n", ""},
+		"work that fails unseen in Python":     {"a.py", "def f():\n    try:\n        a = g()\n        save(a)\n    except Exception:\n        pass\n    h()\n", "swallowed-error"},
+		"a conflict that a test quotes":        {"a_test.go", "const a = `\n<<<<<<< a\nb\n=======\nc\n>>>>>>> d\n`\n", ""},
+		"a conflict in a test":                 {"a_test.go", "const a = 1\n<<<<<<< a\nb\n=======\nc\n>>>>>>> d\n", "conflict-marker"},
+		"a mark that a runner asks for":        {"spec/a.rb", "quiet unless example.metadata.key?(:focus)\n", ""},
+		"a test by which a runner tries skips": {"test/a.spec.js", "it.skip('should not run', function () {});\nit.skip('runs', function () {});\n", "disabled-test"},
+		"a fixture of a runner":                {"test/fixtures/a.js", "it.only('a', function () {});\n", ""},
+		"a failure that is announced":          {"a.py", "def f():\n    # Wait for the end, but ignore what went wrong.\n    try:\n        g()\n    except Exception:\n        pass\n", ""},
+		"a failure that has another branch":    {"a.py", "def f():\n    try:\n        a = g()\n    except Exception:\n        pass\n    else:\n        h(a)\n", ""},
+		"a transaction that is rolled back":    {"a.js", "try { await runner.rollbackTransaction(); } catch (e) {}\n", ""},
+		"what is done where nothing came":      {"a.js", "function f() {\n  try {\n    go(g(a));\n    return;\n  } catch (e) {}\n  tell(a);\n}\n", ""},
+		"an answer that is sought elsewhere":   {"a.py", "def f():\n    try:\n        return g()\n    except Exception:\n        pass\n    a = h()\n    return a\n", ""},
+		"a job that fails in an example":       {"examples/a.rb", "def f\n  raise 'a'\n  g\nend\n", ""},
+		"a value that is asked for in Ruby":    {"a.rb", "begin\n  a = f\nrescue\nend\ng if a\n", ""},
+		"a value that nobody asks for in Ruby": {"a.rb", "begin\n  a = f\nrescue\nend\ng\n", "swallowed-error"},
+	})
+}
+
 // TestWhatHeldOutSourcesShowed has, for each pattern of wrong findings in the held-out
 // sources, code that is now accepted, and similar code that is still found.
 func TestWhatHeldOutSourcesShowed(t *testing.T) {
-	long := strings.Repeat("  f();\n", 210)
-	for name, c := range map[string]struct {
-		path, code string
-		want       string // the rules found, in order
-	}{
+	long := strings.Repeat("  if (a) { f(); }\n", 210)
+	testCodeRules(t, Config{}, map[string]codeCase{
 		"a class after a decorator":          {"a.ts", "@injectable()\nexport class A {\n" + long + "}\n", ""},
 		"a class after an annotation":        {"A.java", "@A({\"b\"})\npublic class A {\n" + long + "}\n", ""},
 		"a list of objects":                  {"a.ts", "f([\n  g(['a']),\n  {\n" + long + "  },\n]);\n", ""},
@@ -180,9 +228,17 @@ func TestWhatHeldOutSourcesShowed(t *testing.T) {
 		"elements that end":                  {"a.tsx", "class A {\n  f = () => {\n    return <>{rows.map(r => <div>{g(r)}</div>)}</>;\n  };\n\n  private b: C;\n}\n", ""},
 		"an argument named throw":            {"a.py", "def f():\n    hook(\n        throw=True,\n        node=n,\n    )\n", ""},
 		"code after a raise":                 {"a.py", "def f():\n    raise A()\n    g()\n", "unreachable-code"},
+		"a bundle":                           {"a.js", "/******/ (() => { // webpackBootstrap\ntry { f(); } catch (e) {}\n", ""},
+		"a variable that is called skip":     {"a_test.rb", "def initialize(skip)\n  @skip = skip\nend\n", ""},
+		"a skip that a comment explains":     {"a.test.js", "// Skipped in Node, which has no arrayBuffer.\nit.skip('a', () => {});\n", ""},
+		"a filter of tests":                  {"spec/spec_helper.rb", "RSpec.configure do |config|\n  config.filter_run focus: true\nend\n", ""},
+		"a skip with a reason":               {"a_test.rb", "test \"a\" do\n  skip \"a b c\"\n  f\nend\n", ""},
+		"a skip without a reason":            {"a_test.rb", "test \"a\" do\n  skip\n  f\nend\n", "disabled-test"},
+		"a test that Java disables":          {"ATest.java", "class ATest {\n  @Disabled(\"Needs a server\")\n  void a() {}\n}\n", ""},
+		"an answer in Python":                {"a.py", "def f():\n    try:\n        if g(): return 1\n    except Exception:\n        pass\n    return 0\n", ""},
 		"a very long page of documentation":  {"a.go", strings.Repeat("// About f.\n", 1400) + strings.Repeat("var a = f()\n", 200), ""},
 		"a library with its licence":         {"a.js", "/*! A 1.2 | MIT license */\n" + strings.Repeat("try { f(); } catch (e) {}\n", 1600), ""},
-		"a long script of one's own":         {"a.js", "/* About f. */\n" + strings.Repeat("f();\n", 1600), "long-file"},
+		"a long script of one's own":         {"a.js", "/* About f. */\n" + strings.Repeat("if (a) f();\n", 1600), "long-file"},
 		"a library that is not so long":      {"a.js", "/*! A 1.2 | MIT license */\ntry { f(); } catch (e) {}\n", "swallowed-error"},
 		"an error that is raised later":      {"a.rb", "run do\n  f\nrescue => error\nend\nraise error if error\n", ""},
 		"an error with a name and no use":    {"a.rb", "run do\n  f\nrescue => error\nend\ng\n", "swallowed-error"},
@@ -212,15 +268,5 @@ func TestWhatHeldOutSourcesShowed(t *testing.T) {
 		"a test with its mark in between":    {"tests/a.rs", "// It needs a file that is up to date: cargo test -- --ignored\n#[test]\n#[ignore]\nfn f() {}\n", ""},
 		"a test whose comment does not help": {"tests/a.rs", "// Broken.\n#[test]\n#[ignore]\nfn f() {}\n", "disabled-test"},
 		"a test that was tried by hand":      {"test_a.py", "# Fails, but not if it is tested manually.\n@pytest.mark.skip\ndef test_a(): ...\n", "disabled-test"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, f := range codeReview(t, Config{}, File{Path: c.path, Text: c.code}).Findings {
-				got = append(got, f.Rule)
-			}
-			if strings.Join(got, " ") != c.want {
-				t.Errorf("found %v, want %q", got, c.want)
-			}
-		})
-	}
+	})
 }

@@ -24,7 +24,7 @@ func namedValue(name string, start, end int) writtenCredential {
 
 var (
 	// madeUpPath matches paths of files whose credentials are made up.
-	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration)/|(example|sample|template|mock|fixture|test|swagger|openapi)[^/]*\.[a-z]+$|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
+	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration|openapi|swagger|sample[_-]?data|seeds?|tests?[-_]data)/|(example|sample|template|mock|fixture|test|swagger|openapi|compose)[^/]*\.[a-z]+$|(^|/)(\.devcontainer|dev|development|docker)/|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
 	// settingPath matches paths of files of settings by name.
 	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
 	// secretName matches names in code whose value is secret; settingName does so in a file
@@ -230,7 +230,7 @@ func credentialsInLine(line string, offset int) []writtenCredential {
 	if sign := strings.IndexAny(line, ":="); sign > 0 && endsLikeSecret(strings.TrimRight(line[:sign], " \t\"'")) {
 		if m := settingLine.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n")); m != nil {
 			name, value := line[m[2]:m[3]], line[m[4]:m[5]]
-			if otherName.MatchString(name) || !isCredible(name, value, false) {
+			if otherName.MatchString(name) || commonPasswords[value] || !isCredible(name, value, false) {
 				return nil
 			}
 			return []writtenCredential{namedValue(name, offset+m[4], offset+m[5])}
@@ -271,6 +271,8 @@ var (
 	connectionPassword = lazyregexp.New(`(?:^|[;\s"'])(?:[Pp]assword|[Pp]wd)\s*=\s*([^;\s"'&{}<>$%*]{4,64})`)
 	// connectionPart matches what else such a text has in it.
 	connectionPart = lazyregexp.New(`(?i)(?:^|[;\s"'])(?:server|data source|host|user id|uid|user|username|dbname|database|initial catalog)\s*=`)
+	// connectionUser matches the user in such a text.
+	connectionUser = lazyregexp.New(`(?i)(?:^|[;\s"'])(?:user id|uid|user|username)\s*=\s*([^;\s"'&]+)`)
 	// localDatabase matches a database on the same machine, as it is started for tests.
 	localDatabase = lazyregexp.New(`(?i)(?:^|[;\s"'])(?:server|data source|host)\s*=\s*(?:localhost|127\.0\.0\.1|::1)(?:[:;,\s"']|$)`)
 )
@@ -282,9 +284,13 @@ func passwordsInConnections(text string, offset int) []writtenCredential {
 		!connectionPart.MatchString(text) || localDatabase.MatchString(text) {
 		return nil
 	}
+	user := ""
+	if m := connectionUser.FindStringSubmatch(text); m != nil {
+		user = m[1]
+	}
 	var places []writtenCredential
 	for _, m := range connectionPassword.FindAllStringSubmatchIndex(text, -1) {
-		if isPlausible(text[m[2]:m[3]]) {
+		if password := text[m[2]:m[3]]; isPlausible(password) && !strings.EqualFold(user, password) {
 			places = append(places, writtenCredential{offset + m[2], offset + m[3], inConnection})
 		}
 	}

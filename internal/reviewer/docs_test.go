@@ -1,14 +1,14 @@
 package reviewer
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write docs/review-rules.md")
@@ -27,7 +27,7 @@ func TestDocumentListsTheRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(want, string(got)); diff != "" {
+	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("run go test ./internal/reviewer -update:\n%s", diff)
 	}
 }
@@ -53,25 +53,44 @@ secrets, and findings of high or critical severity, the base must have the line,
 the configuration accepts them, with ` + "`accepted: [\"RULE PATTERN\"]`" + ` below ` + "`security-review`" + ` or
 ` + "`code-review`" + `.
 
-Weaknesses are not looked for in tests, unless the configuration asks for it; secrets are.
+Weaknesses are not looked for in tests, examples, documents, migrations and the scripts of
+developers (in directories of the repository's root such as scripts, extra, .ci and bench), unless
+the configuration asks for it; secrets are. In copied libraries and packed scripts only secrets are
+looked for, if the base shows that they are that: a new file is looked at, whatever it begins with.
 
-The columns "tuned", "held out" and "again" give how many of the findings in the sources below were
-right, of all that were found there, and the share. A finding is right if a reviewer should act on
-it, or has to know why it is harmless. The rules were chosen and corrected by the tuned sources. The
-held-out ones were judged with the rules as they were; then the rules were corrected by what these
-showed, and others were held out again: that is what to expect of a rule on code that it was never
-tried on. "Now" is all sources together, with the rules as they are. A rule with less than 0.80
-there is off by default. A rule without a count found nothing. "Recall" is measured on the labelled
-snippets further down.
+## Precision
 
-| rule | CWE | severity | precision | tuned | held out | again | now | recall | instead |
+Each rule, or form of it, has a precision by how often it was right in real code, in the terms of
+code scanning: very-high, high, medium or low. The reviews use those of medium precision and
+better. ` + "`min-precision: high`" + ` leaves out what has to be judged: text that is only built from
+variables, where nobody has seen that a request sends it, and notes on the code's shape.
+` + "`min-precision: low`" + ` adds what is off by default.
+
+` + "```yaml" + `
+checks:
+  security-review: {min-precision: high}  # or airlock check --min-precision high, for both reviews
+  code-review: {on: [print-call]}  # this rule in all its forms, whatever its precision
+` + "```" + `
+
+In the column "precision", "high, medium" is a rule with forms of both: what a request sends and
+what is constant have high precision, text that is only built from variables has medium. SARIF and
+the findings document give each rule the precision of the least precise form that is used.
+
+"Real" gives how many of the findings in the pinned sources below are right, of all that are found
+there, and the share; "high" gives those of forms of high precision. A finding is right if a
+reviewer should act on it, or has to know why it is harmless. The rules were corrected by these
+sources. "Drawn" is from those fresh draws below that have verdicts, of rules of high precision.
+"Recall" is measured on the labelled snippets further down, by default and at high precision. A rule
+without a count found nothing.
+
+| rule | CWE | severity | precision | real | high | drawn | recall | recall, high | instead |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 `)
 	sources := readSources(t)
-	before, fresh, fresher, all := tally(among(sources, tuned), foundFirst), tally(among(sources, heldOut), foundFirst), tally(among(sources, heldOutAgain), foundFirst), tally(sources, foundNow)
-	recall := map[string]string{}
+	all, precise, drawn := tally(sources, foundNow), tallyHigh(sources), tallyDraws(readDraws(t))
+	recall := map[string]labelled{}
 	for _, l := range readLabelled(t) {
-		recall[l.Rule] = fmt.Sprintf("%.2f", l.recall())
+		recall[l.Rule] = l
 	}
 	for _, r := range rules {
 		off := ""
@@ -79,14 +98,28 @@ snippets further down.
 			off = " Off by default: " + r.Off + "."
 		}
 		cwe := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.CWE), " ", ", "), "[]")
-		found := cmp.Or(recall[r.ID], "–")
+		recalled, atHigh := "–", "–"
+		if l, known := recall[r.ID]; known {
+			recalled, atHigh = fmt.Sprintf("%.2f", l.recall()), fmt.Sprintf("%.2f", l.recallAtHigh(t))
+		}
 		severity := string(r.Severity)
 		if r.Request != "" {
 			severity += ", from a request critical"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s%s |\n", r.ID, cwe, severity, r.Precision, before[r.ID], fresh[r.ID], fresher[r.ID], all[r.ID], found, r.Remediation, off)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s%s |\n", r.ID, cwe, severity, r.precisions(), all[r.ID], precise[r.ID], drawn[r.ID], recalled, atHigh, r.Remediation, off)
 	}
-	return b.String() + describeSources(sources, rules) + describeLabelled(t) + describeOthers(t)
+	return b.String() + describeDraws(t) + describeSources(sources, rules) + describeLabelled(t) + describeOthers(t)
+}
+
+// precisions names the precisions of a rule's forms.
+func (r Rule) precisions() string {
+	var names []string
+	for _, p := range Precisions() {
+		if p == r.Precision || slices.Contains(r.forms, p) {
+			names = append(names, string(p))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // describeSources describes for the document what was measured.
@@ -117,7 +150,7 @@ right now.
 		keep func(realSource) bool
 	}{{"all tuned", tuned}, {"all held out", heldOut}, {"all held out again", heldOutAgain}} {
 		total := realSource{Name: part.name}
-		for _, s := range among(sources, part.keep) {
+		for _, s := range selectSources(sources, part.keep) {
 			describeSource(&b, s)
 			total.Verdicts = append(total.Verdicts, s.Verdicts...)
 			total.Measured.Files += s.Measured.Files
@@ -126,33 +159,57 @@ right now.
 		}
 		describeSource(&b, total)
 	}
-	return b.String() + describeDefaults(sources, rules) + describeKnown(sources)
+	return b.String() + describeFirst(sources, rules) + describeDefaults(sources, rules) + describeKnown(sources)
 }
 
-// describeDefaults describes how precise the rules that are on by default are together.
+// describeFirst describes how precise each rule was when its sources were first read.
+func describeFirst(sources []realSource, rules []Rule) string {
+	var b strings.Builder
+	b.WriteString(`
+By rule, how many of the findings were right when the sources were first read, with the rules as
+they were:
+
+| rule | tuned | held out | again |
+| --- | --- | --- | --- |
+`)
+	first, fresh, fresher := tally(selectSources(sources, tuned), foundFirst), tally(selectSources(sources, heldOut), foundFirst), tally(selectSources(sources, heldOutAgain), foundFirst)
+	for _, r := range rules {
+		if first[r.ID].All+fresh[r.ID].All+fresher[r.ID].All > 0 {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.ID, first[r.ID], fresh[r.ID], fresher[r.ID])
+		}
+	}
+	return b.String()
+}
+
+// describeDefaults describes how precise the rules are together that are on by default.
 func describeDefaults(sources []realSource, rules []Rule) string {
-	sum := func(keep func(realSource) bool, when func(verdict) bool) score {
+	sum := func(scores map[string]score) score {
 		var s score
 		for _, r := range rules {
 			if r.Off == "" {
-				one := tally(among(sources, keep), when)[r.ID]
-				s.right, s.all = s.right+one.right, s.all+one.all
+				s.Right, s.All = s.Right+scores[r.ID].Right, s.All+scores[r.ID].All
 			}
 		}
 		return s
 	}
+	in := func(keep func(realSource) bool, when func(verdict) bool) score {
+		return sum(tally(selectSources(sources, keep), when))
+	}
+	first := func(keep func(realSource) bool) score { return sum(tallyHigh(selectSources(sources, keep))) }
 	return fmt.Sprintf(`
 Of all findings of the rules that are on by default, %s were right in the tuned
 sources and %s in the held-out ones. With the rules corrected by these,
 %s were right in the sources that were held out again. Now it is
+%s, %s and %s; of those of high precision,
 %s, %s and %s.
-`, sum(tuned, foundFirst), sum(heldOut, foundFirst), sum(heldOutAgain, foundFirst), sum(tuned, foundNow), sum(heldOut, foundNow), sum(heldOutAgain, foundNow))
+`, in(tuned, foundFirst), in(heldOut, foundFirst), in(heldOutAgain, foundFirst), in(tuned, foundNow), in(heldOut, foundNow), in(heldOutAgain, foundNow),
+		first(tuned), first(heldOut), first(heldOutAgain))
 }
 
 func describeSource(b *strings.Builder, s realSource) {
 	then, since := s.score(foundFirst), s.score(foundNow)
 	fmt.Fprintf(b, "| %s | %s | %d | %.1f | %.1f | %d | %d | %d | %d |\n", s.Name, strings.TrimSpace(s.Client+" "+s.Package+" "+s.Version), s.Measured.Files,
-		float64(s.Measured.Bytes)/1e6, s.Measured.Seconds, then.all, then.right, since.all, since.right)
+		float64(s.Measured.Bytes)/1e6, s.Measured.Seconds, then.All, then.Right, since.All, since.Right)
 }
 
 // describeKnown lists which published weaknesses of the sources the rules find.

@@ -8,15 +8,16 @@ import (
 // evaluator finds the values of expressions, in the order of the file: see value.go.
 type evaluator struct {
 	*source
-	pack  *pack
-	scope *scopes
+	pack     *pack
+	scope    *scopes
+	imported wordSet // the packages of a file of Go, once they are read
 }
 
 // valueOf returns the value of an expression, with its own source as a part of its origin.
 func (e *evaluator) valueOf(x extent) value {
 	v := e.evaluate(x, 0)
 	if !e.looksUp(x) {
-		v.addOrigin(e.sourceWithoutIndexes(e.upToFunction(x)))
+		v.addOrigin(e.scope.withoutNamesakes(e.sourceWithoutIndexes(e.upToFunction(x))))
 	}
 	return v
 }
@@ -24,9 +25,19 @@ func (e *evaluator) valueOf(x extent) value {
 // looksUp reports whether an expression asks for something that the program has stored, such as
 // User.find(params[:id]): a request says which, and not what is in it.
 func (e *evaluator) looksUp(x extent) bool {
-	return len(e.pack.Lookups) > 0 && e.anyAtLevel(extent{x.from, min(x.to, x.from+longestExpression)}, func(i int) bool {
-		return e.isWord(i) && e.pack.Lookups[e.written(i)] && e.isOneOf(i+1, "(", "!")
+	return e.anyAtLevel(extent{x.from, min(x.to, x.from+longestExpression)}, func(i int) bool {
+		return e.isWord(i) && e.isLookup(e.written(i)) && e.isOneOf(i+1, "(", "!")
 	})
+}
+
+// isLookup reports whether a function returns what the program has stored: the pack names it, or its
+// own name says by what it finds something, as in FileByUID and find_user_by_name.
+func (e *evaluator) isLookup(name string) bool {
+	if e.pack.Lookups[name] || strings.Contains(name, "_by_") {
+		return true
+	}
+	i := strings.Index(name, "By")
+	return i > 0 && i+2 < len(name) && 'A' <= name[i+2] && name[i+2] <= 'Z'
 }
 
 // upToFunction cuts an extent where a function begins in it: what a handler reads is not
@@ -105,6 +116,8 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 			return e.choice(yes, no, depth)
 		case isOperator && sign == "%" && v.literal && (e.lang.name == "python" || e.lang.ruby): // "a %s" % b
 			return e.fillFormat(v, rest, false, depth)
+		case isOperator && sign == "%" && e.lang.name != "python" && !e.lang.ruby: // a % 60
+			return harmless()
 		case isOperator && (sign == "||" || sign == "??"): // a || b
 			return e.fallback(v, rest, depth)
 		case isOperator && comparisons[sign]: // a == b
@@ -168,7 +181,11 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 		switch {
 		case e.isOneOf(i, ".", "?.", "::") && e.isWord(i+1) && i+1 < end:
 			member := e.written(i + 1)
-			v, name = e.memberValue(v, name, member), member
+			if i == start+1 && e.isPackageMember(start, name, i+1) {
+				v, name = value{text: member}, member
+			} else {
+				v, name = e.memberValue(v, name, member), member
+			}
 			i += 2
 		case e.is(i, "!") && e.lang.name == "rust" && e.isOneOf(i+1, "(", "["): // format!(a)
 			i++
@@ -176,6 +193,9 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 			v = e.callValue(v, name, start, i, depth)
 			i = e.after(i)
 		case e.is(i, "["):
+			if e.lang.ruby && e.isKeyIndex(i) && !strings.Contains(v.origin, requestMark) && !e.pack.Inputs.MatchString(e.sourceText(extent{start, e.after(i)})) {
+				v = harmless() // row["id"]
+			}
 			if !v.changing { // an element of a constant list
 				v.origin = ""
 			}
@@ -185,6 +205,16 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 		}
 	}
 	return v, min(i, end)
+}
+
+// isKeyIndex reports whether the bracket at index i has the name of a record's key in it.
+func (e *evaluator) isKeyIndex(i int) bool {
+	literal, ok := e.plainLiteral(e.inside(i))
+	if !ok {
+		return e.is(i+1, ":") && e.is(i+2, "id") && e.is(i+3, "]")
+	}
+	name := e.content(literal)
+	return name == "id" || strings.HasSuffix(name, "_id")
 }
 
 // primary returns the value of what an operand begins with, its name if it is one, and
@@ -291,8 +321,18 @@ func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 		return harmless()
 	case isConstantName(member) && (!owner.changing || isTypeName(ownerName)): // Table.NAME
 		return value{text: member}
+	case owner == harmless(): // a moment's year
+		return owner
+	case isOwnName(member):
+		return ownFrom(owner.origin)
+	case e.lang.name == "javascript" && isMarkupName(member):
+		return markupFrom(owner.origin)
 	case owner.literal, member == "join": // "a".format: the call decides
 		return owner
+	case e.lang.ruby && e.pack.Keeps[member] && !owner.changing: // a.to_i.to_s
+		return owner
+	case e.lang.name == "python" && (ownerName == "self" || owner.text == hole+ownMark): // self.table
+		return ownFrom(owner.origin)
 	}
 	return unknownFrom(owner.origin)
 }
@@ -318,7 +358,9 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	switch {
 	case e.isCleaned(name, open): // parseInt(a)
 		return harmless()
-	case isMethod && (e.pack.Lookups[name] || e.is(start, "self") && open-start > 4): // self.store.read(a)
+	case e.lang.name == "python" && isMethod && e.is(start, "self") && open == start+3 && len(list) == 0: // self.limit()
+		return ownFrom("")
+	case isMethod && (e.isLookup(name) || e.is(start, "self") && open-start > 4): // self.store.read(a)
 		return unknown()
 	case e.pack.Formats[name] && on.literal: // "a {}".format(b)
 		return e.fillFormat(on, e.inside(open), e.lang.name == "python", depth)
@@ -339,13 +381,34 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	case e.makesPlaceholders(extent{start, e.after(open)}): // list("?", n)
 		return value{text: "?"}
 	}
-	return e.otherCall(list)
+	v := e.otherCall(list)
+	switch {
+	case e.lang.name == "go" && start == open-1, isOwnName(name): // link(a), a function of the package
+		v.text = hole + ownMark
+	case e.lang.name == "javascript" && isMarkupName(name): // makeHtml(a)
+		v.text = hole + markupMark
+	}
+	return v
 }
 
 // isCleaned reports whether a function's result does no harm: quote or shlex.quote is in
 // the pack's list.
 func (e *evaluator) isCleaned(name string, open int) bool {
-	return e.pack.Clean[name] || e.is(open-2, ".") && e.isWord(open-3) && e.pack.Clean[e.written(open-3)+"."+name]
+	if e.pack.Clean[name] || saysClean(name) {
+		return true
+	}
+	if !e.is(open-2, ".") || !e.isWord(open-3) {
+		return false
+	}
+	owner := e.written(open - 3)
+	return e.pack.Clean[owner+"."+name] || saysClean(owner) || owner == "clean"
+}
+
+// saysClean reports whether the name of a function, or of the package or object that has it, says
+// that its results do no harm: sanitizeName, clean.Token. That a path is clean does not.
+func saysClean(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "sanitiz") || strings.Contains(name, "sanitis")
 }
 
 // joinCall returns the value of a call that joins its arguments to what it is called on.

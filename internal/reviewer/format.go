@@ -30,12 +30,17 @@ var (
 // numbers. The places are {} if braces is set, and %s otherwise.
 func (e *evaluator) fillFormat(format value, arguments extent, braces bool, depth int) value {
 	out := value{literal: format.literal, changing: format.changing, origin: format.origin}
+	filling := e.fillingValue(arguments, depth)
+	filled := hole
+	if isOwn(filling.text) {
+		filled += ownMark
+	}
 	places := 0
 	fill := func(place string) string {
 		switch last := place[len(place)-1]; {
 		case last == '}' || strings.IndexByte("svqrSj", last) >= 0:
 			places++
-			return hole
+			return filled
 		case strings.IndexByte("dfxXobeEgGptTcuni", last) >= 0:
 			return "0"
 		}
@@ -46,7 +51,6 @@ func (e *evaluator) fillFormat(format value, arguments extent, braces bool, dept
 	} else {
 		out.text = verb.ReplaceAllStringFunc(format.text, fill)
 	}
-	filling := e.fillingValue(arguments, depth)
 	out.addOrigin(filling.origin)
 	if places > 0 && filling.changing || e.lang.name == "rust" && rustVariable.MatchString(format.text) {
 		out.changing = true

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-airlock/airlock/internal/finding"
 )
 
 // labelled is what testdata/labelled has about a rule: snippets that are vulnerable
@@ -25,6 +27,22 @@ type labelled struct {
 func (l labelled) recall() float64 {
 	return float64(len(l.Vulnerable)) / float64(len(l.Vulnerable)+len(l.Missed))
 }
+
+// recallAtHigh returns the share of what rules of high precision find.
+func (l labelled) recallAtHigh(t *testing.T) float64 {
+	t.Helper()
+	found := 0
+	for _, code := range l.Vulnerable {
+		result := security(t, Config{MinPrecision: finding.PrecisionHigh}, File{Path: l.path(), Text: code})
+		if slices.ContainsFunc(result.Findings, func(f finding.Finding) bool { return f.Rule == l.Rule }) {
+			found++
+		}
+	}
+	return float64(found) / float64(len(l.Vulnerable)+len(l.Missed))
+}
+
+// path is the path of a file with a snippet.
+func (l labelled) path() string { return "a" + languageNamed(l.Language).extensions[0] }
 
 func (l labelled) precision() float64 {
 	return float64(len(l.Vulnerable)) / float64(max(1, len(l.Vulnerable)+len(l.Mistaken)))
@@ -60,7 +78,7 @@ func readLabelled(t *testing.T) []labelled {
 func TestLabelledCodeIsFoundAsStated(t *testing.T) {
 	for _, l := range readLabelled(t) {
 		t.Run(l.Rule, func(t *testing.T) {
-			file := "a" + languageNamed(l.Language).extensions[0]
+			file := l.path()
 			found := func(code string) bool {
 				return slices.Contains(findingRules(t, file, SecurityReview, code), l.Rule)
 			}

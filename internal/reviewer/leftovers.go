@@ -85,22 +85,91 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 	first := c.tokens[begin]
 	report := func(id, sink string) { c.report(id, first.start, c.tokens[i].end, sink) }
 	stopsWithoutBrackets := c.lang.ruby && first.first && (len(parts) > 1 || c.endsStatement(i+1))
-	switch {
-	case breakpoints[c.lang.name][name] && (c.is(i+1, "(") || stopsWithoutBrackets):
+	if breakpoints[c.lang.name][name] && (c.is(i+1, "(") || stopsWithoutBrackets) {
 		report("breakpoint", "")
-	case !inTest && !called:
-	case !inTest && c.isDebugOutput(i, name):
-		report("debug-output", name)
-	case !inTest && printers[c.lang.name][name] && !c.isProgram():
-		report("print-call", name)
-	case !inTest:
-	case called && focusing[name]:
+		return
+	}
+	if !inTest {
+		switch {
+		case called && c.isDebugOutput(i, name):
+			report("debug-output", name)
+		case called && printers[c.lang.name][name] && !c.isProgram():
+			report("print-call", name)
+		}
+		return
+	}
+	disabled := disabling[name] && !triedOn.MatchString(c.path) && (called || name[0] == '@' && !c.lang.ruby && !c.is(i+1, ".")) && !c.mayRun(i, name) && !c.overridesTest(i, name)
+	skipped := skipping[name] && first.first && c.beginsTest(begin-1) && !c.isConditionalCall(i)
+	switch {
+	case called && focusing[name] && !triedOn.MatchString(c.path):
 		report("focused-test", name)
-	case (called || name[0] == '@') && disabling[name], skipping[name] && first.first && c.beginsTest(begin-1) && !c.isConditionalCall(i):
-		if !c.isExcused(i) && !c.givesReason(i+1) {
-			report("disabled-test", name)
+	case (disabled || skipped) && !c.isExcused(i) && !(c.takesReason(name) && c.givesReason(i+1)):
+		report("disabled-test", name)
+	}
+}
+
+// triedOn matches files that a test runner is tried on, and those for which only types are checked.
+var triedOn = lazyregexp.New(`(?i)(^|/)(sample_?tests?|skipped|fixtures?)/|\.test-d\.ts$`)
+
+// aboutSkipping matches titles of tests by which a test runner tries that they do not run.
+var aboutSkipping = lazyregexp.New(`(?i)["'\x60][^"'\x60]*\b(should not run|(should|will) (be )?skip(ped)?|pending)\b`)
+
+// mayRun reports whether a call of test.skip or test.fixme, which ends with the word at index i,
+// skips only under a condition: test.skip(isWindows, "why"), and test.skip() below an if. What
+// switches a test off has its title as its first argument.
+func (c *codeFile) mayRun(i int, name string) bool {
+	if c.lang.name != "javascript" || !strings.HasSuffix(name, ".skip") && !strings.HasSuffix(name, ".fixme") {
+		return false
+	}
+	list := c.arguments(i + 1)
+	if len(list) == 0 {
+		return c.isUnderCondition(i)
+	}
+	first := list[0].extent
+	if c.kindAt(first.from) == stringText || c.opensString(first.from) {
+		if aboutSkipping.MatchString(c.lineText(c.line(c.tokens[i].start))) {
+			return true
+		}
+		return c.isUnderCondition(i) && len(list) == 1
+	}
+	const longestHead = 8 // tokens of a function's parameters
+	isFunction := func(x extent) bool {
+		return c.any(extent{x.from, min(x.to, x.from+longestHead)}, func(i int) bool { return c.isOneOf(i, "=>", "function") })
+	}
+	return len(list) == 1 || isFunction(first) || !isFunction(list[1].extent)
+}
+
+// isUnderCondition reports whether the statement that has the word at index i is the first one below
+// an if.
+func (c *codeFile) isUnderCondition(i int) bool {
+	_, begin := c.dottedName(i)
+	if c.is(begin-1, "{") {
+		begin--
+	}
+	return c.is(begin-1, ")") && int(c.tokens[begin-1].pair) > 0 && c.is(int(c.tokens[begin-1].pair)-1, "if")
+}
+
+// overridesTest reports whether a mark of Java, the word at index i, switches an inherited test off,
+// which is the only way to leave it out, or one that has nothing in it.
+func (c *codeFile) overridesTest(i int, name string) bool {
+	const longest = 40 // tokens of a method's head
+	if c.lang.name != "java" || name[0] != '@' {
+		return false
+	}
+	for j := i - 1; j > max(0, i-longest) && !c.isOneOf(j, "{", "}", ";"); j-- {
+		if c.is(j, "@Override") {
+			return true
 		}
 	}
+	for j := i + 1; j < min(len(c.tokens), i+longest); j++ {
+		switch {
+		case c.is(j, "@Override"):
+			return true
+		case c.is(j, "{"):
+			return c.is(j+1, "}")
+		}
+	}
+	return false
 }
 
 // leftoverWord judges a word that is not called: debugger, Rust's #[ignore], Ruby's :focus.
@@ -108,11 +177,18 @@ func (c *codeFile) leftoverWord(i int, inTest bool) {
 	switch {
 	case c.lang.name == "javascript" && c.is(i, "debugger") && c.tokens[i].first && c.endsStatement(i+1):
 		c.reportToken("breakpoint", i, "")
-	case c.lang.name == "rust" && c.isSequence(i-2, "#", "[", "ignore") && !c.isExcused(i):
+	case c.lang.name == "rust" && c.isSequence(i-2, "#", "[", "ignore") && !c.isExcused(i) && !c.isSentence(i+2):
 		c.reportToken("disabled-test", i, "#[ignore]")
-	case c.lang.ruby && inTest && c.is(i, "focus") && (c.is(i-1, ":") || c.isSequence(i+1, ":", "true")):
+	case c.lang.ruby && inTest && c.is(i, "focus") && (c.is(i-1, ":") || c.isSequence(i+1, ":", "true")) && !c.filtersTests(i):
 		c.reportToken("focused-test", i, "focus")
 	}
+}
+
+// filtersTests reports whether the line of the token at index i tells RSpec what to do with tests
+// that have a mark, or asks whether one has it: config.filter_run focus: true, metadata[:focus].
+func (c *codeFile) filtersTests(i int) bool {
+	line := c.lineText(c.line(c.tokens[i].start))
+	return strings.Contains(line, "filter_run") || strings.Contains(line, "metadata")
 }
 
 // beginsTest reports whether a test begins after the token at index i: the head of a
@@ -139,17 +215,35 @@ func (c *codeFile) isConditionalCall(i int) bool {
 	return c.lang.ruby && c.anyAtLevel(extent{i + 1, c.lineTokensEnd(i + 1)}, func(i int) bool { return c.isOneOf(i, "if", "unless") })
 }
 
-// givesReason reports whether the call in Python whose bracket is at index open has a
-// sentence as its reason: @unittest.skip("There is no cache to ask.")
+// takesReason reports whether a call or a mark that switches a test off takes the reason, and not
+// the test's title: @Disabled, t.Skip.
+func (c *codeFile) takesReason(name string) bool {
+	return name[0] == '@' || skipping[name]
+}
+
+// givesReason reports whether one of the arguments in the brackets at index open is a sentence:
+// @unittest.skip("There is no cache to ask.")
 func (c *codeFile) givesReason(open int) bool {
-	return c.lang.name == "python" && c.is(open, "(") && c.any(c.inside(open), func(i int) bool {
-		return c.tokens[i].kind == stringText && strings.Count(c.content(i), " ") >= 2
-	})
+	if c.is(open, "(") {
+		return c.any(c.inside(open), c.isSentence)
+	}
+	return c.isSentence(open)
+}
+
+// isSentence reports whether the token at index i is a literal of more than one word.
+func (c *codeFile) isSentence(i int) bool {
+	if i < len(c.tokens) && c.opensString(i) {
+		i++
+	}
+	return c.kindAt(i) == stringText && strings.Contains(strings.TrimSpace(c.content(i)), " ")
 }
 
 // excuse matches reasons why a test is off until somebody asks for it: it is run by hand,
 // measures, or needs what is not there; or there is no test.
 var excuse = lazyregexp.New(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benchmarks?|performance|requires|no tests)\b|--ignored\b`)
+
+// skipReason matches comments that are about a test's being off.
+var skipReason = lazyregexp.New(`(?i)\b(skip\w*|disabled?|disabling|ignored?|enable|because|since|not (supported|implemented|available)|does ?n.t)\b`)
 
 // isExcused reports whether the line of the token at index i, or the comment above it, names an
 // issue or the reason why the test is off. Other marks of the test may stand in between.
@@ -157,15 +251,39 @@ func (c *codeFile) isExcused(i int) bool {
 	const mostMarks = 6
 	line := c.line(c.tokens[i].start)
 	above := line - 1
-	for above > max(0, line-mostMarks) && isMark(c.lineText(above)) {
+	for above > max(0, line-mostMarks) && (isMark(c.lineText(above)) || above == line-1 && c.skipsInside(i) && opensBlock(c.lineText(above))) {
 		above--
 	}
-	for _, text := range []string{c.lineText(line), c.commentEnding(above)} {
+	comment := c.commentEnding(above)
+	if line < len(c.lines) && beginsComment.MatchString(c.lineText(line+1)) { // xit("a", () => { // see #3
+		comment += c.lineText(line + 1)
+	}
+	for _, text := range []string{c.lineText(line), comment} {
 		if notePlace.MatchString(text) || excuse.MatchString(text) {
 			return true
 		}
 	}
-	return false
+	return skipReason.MatchString(comment) || len(strings.Fields(comment)) >= fewestReason && !noReason.MatchString(comment)
+}
+
+// fewestReason is how many words a comment has at least that says why a test is off.
+const fewestReason = 7
+
+// beginsComment matches lines that are comments.
+var beginsComment = lazyregexp.New(`^\s*(//|#|\*)`)
+
+// noReason matches comments that only say that a test fails.
+var noReason = lazyregexp.New(`(?i)\b(fail(s|ing|ed)?|broken|flaky|fix(me)?)\b`)
+
+// skipsInside reports whether the word at index i is a call by which a test skips itself: t.Skip().
+func (c *codeFile) skipsInside(i int) bool {
+	return c.lang.name != "javascript" && strings.HasPrefix(strings.ToLower(c.written(i)), "skip")
+}
+
+// opensBlock reports whether a line ends with what begins a block.
+func opensBlock(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasSuffix(line, "{") || strings.HasSuffix(line, ":") || strings.HasSuffix(line, " do")
 }
 
 // isMark reports whether a line is a mark, such as "@Test" or "#[test]".
@@ -215,8 +333,11 @@ func (c *codeFile) isProgram() bool {
 // isDebugOutput reports whether the call of the word at index i prints something for
 // nobody but the person who was debugging: "here", or a variable under its own name.
 func (c *codeFile) isDebugOutput(i int, name string) bool {
+	if !dumpers[c.lang.name][name] && !printers[c.lang.name][name] || isExample(c.path) {
+		return false
+	}
 	if dumpers[c.lang.name][name] && (c.lang.name != "python" || strings.Contains(c.text, "import ic")) {
-		return true
+		return !c.asksForDebugging(i)
 	}
 	if !printers[c.lang.name][name] {
 		return false
@@ -234,17 +355,38 @@ func (c *codeFile) isDebugOutput(i int, name string) bool {
 	switch {
 	case isPlain && len(text) < 80 && outcry.MatchString(text): // print("here")
 		return true
-	case c.isProgram():
+	case c.isProgram(), taskPath.MatchString(c.path):
 		return false
 	case len(list) == 1 && c.is(first.from, "{") && c.after(first.from) == first.to && c.hasOnlyNames(first.from): // console.log({ user, items })
 		return true
 	case !isPlain:
-		return first.name == "" && c.opensString(first.from) && c.labelsItself(first.from)
+		return first.name == "" && c.opensString(first.from) && c.labelsItself(first.from) && !c.isSaying(first.from)
 	case len(list) != 2 || len(text) > 80:
 		return false
 	}
 	m := label.FindStringSubmatch(text)
 	return m != nil && m[1] == c.sourceText(list[1].extent) && rawPlace.MatchString(m[2]) // print("user.name:", user.name)
+}
+
+// isSaying reports whether the string with holes that opens at index i has several words outside of
+// them: it is a message.
+func (c *codeFile) isSaying(i int) bool {
+	const fewest = 2 // words
+	n := 0
+	for j := i + 1; j < c.after(i)-1; j = c.after(j) {
+		if c.tokens[j].kind == stringText {
+			n += len(strings.Fields(c.content(j)))
+		}
+	}
+	return n >= fewest
+}
+
+// asksForDebugging reports whether a condition shortly before the word at index i is about debugging.
+func (c *codeFile) asksForDebugging(i int) bool {
+	const longest = 60 // tokens
+	return c.any(extent{max(0, i-longest), i}, func(j int) bool {
+		return c.is(j, "if") && c.any(extent{j + 1, j + 6}, func(k int) bool { return c.isWord(k) && strings.Contains(strings.ToLower(c.written(k)), "debug") })
+	})
 }
 
 // printed returns the arguments of the call of the word at index i.
@@ -274,7 +416,7 @@ func (c *codeFile) hasOnlyNames(i int) bool {
 	return c.any(x, c.isWord) && !c.any(x, func(i int) bool { return !c.isWord(i) && !c.is(i, ",") })
 }
 
-// labelsItself reports whether a Python string has a hole such as {x=}.
+// labelsItself reports whether a Python string contains a placeholder such as {x=}.
 func (c *codeFile) labelsItself(i int) bool {
 	return c.lang.name == "python" && c.anyAtLevel(c.inside(i), func(i int) bool {
 		return c.tokens[i].kind == opening && c.is(c.after(i)-2, "=")

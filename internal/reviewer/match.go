@@ -11,16 +11,17 @@ import (
 // that it knows what names were given before.
 type matcher struct {
 	*evaluator
-	uses  func(*Rule) bool
-	found []finding.Finding
-	files map[string]bool // which expressions match something in the file
+	// selects reports whether findings of a rule whose form has a precision are reported.
+	selects func(*Rule, finding.Precision) bool
+	found   []finding.Finding
+	files   map[string]bool // which expressions match something in the file
 	// aliases are names that stand for a module or a function of it, by its parts.
 	aliases map[string][]string
 }
 
 // matchPack returns what a pack's rules find in a file.
-func matchPack(s *source, p *pack, uses func(*Rule) bool) []finding.Finding {
-	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p)}, uses: uses, files: map[string]bool{}, aliases: map[string][]string{}}
+func matchPack(s *source, p *pack, selects func(*Rule, finding.Precision) bool) []finding.Finding {
+	m := &matcher{evaluator: &evaluator{source: s, pack: p, scope: newScopes(s, p)}, selects: selects, files: map[string]bool{}, aliases: map[string][]string{}}
 	for i := range s.tokens {
 		m.visit(i)
 	}
@@ -117,16 +118,16 @@ func (m *matcher) call(i, from, end int) {
 		return
 	}
 	parts, begin := m.dottedName(i)
-	meant := parts
+	name := parts
 	if alias := m.aliases[parts[0]]; alias != nil {
-		meant = slices.Concat(alias, parts[1:])
+		name = slices.Concat(alias, parts[1:])
 	} else if m.lang.name == "java" {
-		meant = withoutPackage(parts)
+		name = withoutPackage(parts)
 	}
 	arguments := m.argumentsIn(from, end)
 	done := map[*Rule]bool{}
 	for _, p := range candidates {
-		if done[p.rule] || !m.uses(p.rule) || !p.names(parts) && !p.names(meant) {
+		if done[p.rule] || !p.names(parts) && !p.names(name) {
 			continue
 		}
 		x, ok := p.argumentIn(arguments)
@@ -201,7 +202,7 @@ func (m *matcher) returned(i int) {
 // index i, and reports a finding at the tokens of an extent.
 func (m *matcher) reportFirst(patterns []*pattern, name []string, x extent, i int, place extent, sink string) {
 	for _, p := range patterns {
-		if m.uses(p.rule) && p.names(name) && m.matches(p, x, x, i) {
+		if p.names(name) && m.matches(p, x, x, i) {
 			m.report(p.rule, place.from, place.to-1, sink, x)
 			return
 		}

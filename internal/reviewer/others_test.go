@@ -1,7 +1,6 @@
 package reviewer
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -26,7 +25,19 @@ type othersRow struct {
 	Held bool
 }
 
-type othersCount struct{ Vulnerable, Found, Safe, Flagged int }
+// othersCount counts labels: those of vulnerable code and how many are found, and those of safe code
+// and how many are flagged, by the rules of medium precision and by those of high precision.
+type othersCount struct {
+	Vulnerable, Found, Safe, Flagged int
+
+	FoundAtHigh   int `yaml:"found_at_high,omitempty"`
+	FlaggedAtHigh int `yaml:"flagged_at_high,omitempty"`
+}
+
+// plus returns the sum of two counts.
+func (c othersCount) plus(d othersCount) othersCount {
+	return othersCount{c.Vulnerable + d.Vulnerable, c.Found + d.Found, c.Safe + d.Safe, c.Flagged + d.Flagged, c.FoundAtHigh + d.FoundAtHigh, c.FlaggedAtHigh + d.FlaggedAtHigh}
+}
 
 type othersResult struct {
 	othersRow   `yaml:",inline"`
@@ -54,13 +65,12 @@ func readOthers(t *testing.T, path string) map[othersRow]othersCount {
 // twice what the rules found before, at few safe lines.
 func TestOthersRecallStands(t *testing.T) {
 	now := readOthers(t, othersFile)
-	for language, least := range map[string]float64{"python": 0.53, "go": 0.74, "java": 0.34} {
+	for language, least := range map[string]float64{"python": 0.53, "go": 0.76, "java": 0.34} {
 		var both othersCount
 		for _, held := range []bool{false, true} {
-			n := now[othersRow{"semgrep-rules", language, held}]
-			both.Vulnerable, both.Found, both.Safe, both.Flagged = both.Vulnerable+n.Vulnerable, both.Found+n.Found, both.Safe+n.Safe, both.Flagged+n.Flagged
+			both = both.plus(now[othersRow{"semgrep-rules", language, held}])
 		}
-		if recall, safe := share(both.Found, both.Vulnerable), share(both.Flagged, both.Safe); recall < least || safe > 0.041 {
+		if recall, safe := share(both.Found, both.Vulnerable), share(both.Flagged, both.Safe); recall < least || safe > 0.02 {
 			t.Errorf("%s: %.2f of the weaknesses and %.3f of the safe lines", language, recall, safe)
 		}
 	}
@@ -80,15 +90,19 @@ Benchmark, files that are vulnerable or not. ` + "`script/recall DIR`" + ` repea
 the sets in a directory; they are not part of this repository. A label counts if it is about a
 weakness that these rules know; a finding counts if it is about the same weakness, from the
 labelled line to the end of its block, 15 lines at most. A rule that only advises, such as "no MD5
-at all", counts too, which is why 1.00 is not the aim.
+at all", counts too, which is why 1.00 is not the aim. What semgrep's rule insecure-module-used
+labels safe does not count: that rule reports the imports of DES and RC4, and calls their use safe
+for that.
 
 Each set is halved by the names of its files. The rules were corrected by the lines of the tuned
 half alone. Of the held-out half sums and names of rules were seen, and some new rules follow them,
-so its figures are better than those of a set that nobody has seen. "Before" is what the rules found
-before that.
+so its figures are better than those of a set that nobody has seen. Of Go's, the safe lines that
+were flagged were read as well, and no rule was changed by them. "Before" is what the rules found
+before that. "Medium" and "high" are what is found now with that least precision; medium is the
+default.
 
-| set | language | half | labelled | found before | found now | recall | safe | flagged |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| set | language | half | labelled | before | medium | high | safe | flagged, medium | flagged, high |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 `)
 	before, now := readOthers(t, beforeFile), readOthers(t, othersFile)
 	for _, set := range []string{"semgrep-rules", "gosec", "bandit", "BenchmarkJava"} {
@@ -105,7 +119,7 @@ before that.
 					half = "held out"
 				}
 				writeOthers(&b, set, l.name, half, n, before[row].Found)
-				both.Vulnerable, both.Found, both.Safe, both.Flagged = both.Vulnerable+n.Vulnerable, both.Found+n.Found, both.Safe+n.Safe, both.Flagged+n.Flagged
+				both = both.plus(n)
 				bothBefore += before[row].Found
 			}
 			if both.Vulnerable > 0 {
@@ -116,15 +130,19 @@ before that.
 	b.WriteString(`
 The safe files of the Benchmark hold the same code as the vulnerable ones, and a constant decides
 that the input does not arrive; these rules compute no constants, so they flag many of them. In
-gosec's samples whole programs are labelled, some safe by what another function does.
+gosec's samples whole programs are labelled, some safe by what another function does. Of the eight
+that are flagged in the tuned half, six use a request's text and one an argument of the command
+line.
 `)
 	return b.String()
 }
 
 func writeOthers(b *strings.Builder, set, language, half string, n othersCount, before int) {
-	flagged := "–"
+	safe, flagged, atHigh := "–", "–", "–"
 	if n.Safe > 0 {
-		flagged = fmt.Sprintf("%d, %.3f", n.Flagged, share(n.Flagged, n.Safe))
+		safe = fmt.Sprint(n.Safe)
+		flagged, atHigh = fmt.Sprintf("%d, %.3f", n.Flagged, share(n.Flagged, n.Safe)), fmt.Sprintf("%d, %.3f", n.FlaggedAtHigh, share(n.FlaggedAtHigh, n.Safe))
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %d | %d, %.2f | %d | %.2f | %s | %s |\n", set, language, half, n.Vulnerable, before, share(before, n.Vulnerable), n.Found, share(n.Found, n.Vulnerable), cmp.Or(strings.TrimPrefix(fmt.Sprint(n.Safe), "0"), "–"), flagged)
+	of := func(found int) string { return fmt.Sprintf("%d, %.2f", found, share(found, n.Vulnerable)) }
+	fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", set, language, half, n.Vulnerable, of(before), of(n.Found), of(n.FoundAtHigh), safe, flagged, atHigh)
 }

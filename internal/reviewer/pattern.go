@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
 )
 
 // pattern is one way to write a weakness: a call or a setting, and conditions, all of which have to
@@ -38,8 +41,11 @@ type pattern struct {
 	Route     bool           // it is in a function that answers requests: see pack.Routes
 	File      *regexp.Regexp // the file
 	Without   *regexp.Regexp // not the file
+	// Precision is how often the pattern is right; "" stands for what formPrecision says.
+	Precision finding.Precision
 
 	rule *Rule
+	form finding.Precision
 	name []string // the parts of one of its names; the first may be "*"
 }
 
@@ -108,7 +114,7 @@ func (p *pattern) argumentIn(arguments []argument) (extent, bool) {
 // matches reports whether the conditions of a pattern are true of a value, of a call with these
 // arguments or of a setting, at the word at index i.
 func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
-	if lacks(p.Arguments, m.sourceText(arguments)) || lacks(p.Written, m.sourceText(x)) {
+	if !m.selects(p.rule, p.rule.Precision) && !m.selects(p.rule, p.form) || lacks(p.Arguments, m.sourceText(arguments)) || lacks(p.Written, m.sourceText(x)) {
 		return false
 	}
 	if p.Statement != nil || p.Except != nil {
@@ -116,7 +122,14 @@ func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
 			return false
 		}
 	}
-	return m.surroundingsMatch(p, i, arguments.to) && m.valueMatches(p, x) && !has(p.Unless, m.sourceText(arguments)) && m.contextMatches(p, i)
+	return m.surroundingsMatch(p, i, arguments.to) && m.valueMatches(p, x) && !has(p.Unless, m.sourceText(arguments)) && m.reports(p, x) && m.contextMatches(p, i) && !m.isMeant(p.rule, x, i)
+}
+
+// isMeant reports whether what a rule finds in a value, at the word at index i, is there on purpose.
+func (m *matcher) isMeant(r *Rule, x extent, i int) bool {
+	return r.meant.Before != nil && r.meant.Before.MatchString(m.withoutComments(m.extentBefore(i))) ||
+		r.meant.Around != nil && (r.meant.Around.MatchString(m.withoutComments(m.extentAround(i))) || r.meant.Around.MatchString(m.scope.functionNames())) ||
+		r.meant.Place != nil && (r.meant.Place.MatchString(m.path) || r.meant.Place.MatchString(m.scope.functionNames())) && !m.fromRequest(m.valueOf(x))
 }
 
 // contextMatches reports whether the conditions about the function around the word at index i and
@@ -195,20 +208,51 @@ func (m *matcher) statement(i int) string {
 	return m.scope.functionNames() + "\n" + line[:min(len(line), longestSource)]
 }
 
+// extentBefore returns the offsets of the function around the token at index i, up to it; outside of
+// functions, those of the text shortly before.
+func (m *matcher) extentBefore(i int) (from, to int) {
+	to = int(m.tokens[i].start)
+	if n := len(m.scope.nested); n > 0 {
+		return max(int(m.tokens[m.scope.nested[n-1].begin].start), to-2*longestSource), to
+	}
+	return max(0, to-longestSource/4), to
+}
+
+// withoutComments returns the source between two offsets without its comments, which anybody may write.
+func (m *matcher) withoutComments(from, to int) string {
+	var b strings.Builder
+	first := sort.Search(len(m.comments), func(i int) bool { return int(m.comments[i].end) > from })
+	for _, c := range m.comments[first:] {
+		if int(c.start) >= to {
+			break
+		}
+		b.WriteString(m.text[from:max(from, int(c.start))])
+		from = min(to, int(c.end))
+	}
+	b.WriteString(m.text[from:to])
+	return b.String()
+}
+
 // functionBefore returns the source of the function around the token at index i, up to it.
 func (m *matcher) functionBefore(i int) string {
-	n := len(m.scope.nested)
-	if n == 0 {
+	if len(m.scope.nested) == 0 {
 		return ""
 	}
-	from, to := m.tokens[m.scope.nested[n-1].begin].start, m.tokens[i].start
-	return m.text[max(from, to-2*longestSource):to]
+	from, to := m.extentBefore(i)
+	return m.text[from:to]
 }
 
 // functionAround returns the source of the function around the token at index i, near it, or of the
 // file where there is none.
 func (m *matcher) functionAround(i int) string {
-	from, to, at := 0, len(m.text), int(m.tokens[i].start)
+	from, to := m.extentAround(i)
+	return m.text[from:to]
+}
+
+// extentAround returns the offsets of functionAround.
+func (m *matcher) extentAround(i int) (from, to int) {
+	at := int(m.tokens[i].start)
+	to = len(m.text)
 	if n := len(m.scope.nested); n > 0 {
 		f := m.scope.nested[n-1]
 		from = max(int(m.tokens[f.begin].start), at-2*longestSource)
@@ -216,7 +260,7 @@ func (m *matcher) functionAround(i int) string {
 			to = int(m.tokens[f.end].end)
 		}
 	}
-	return m.text[max(from, at-8*longestSource):min(to, at+8*longestSource)]
+	return max(from, at-8*longestSource), min(to, at+8*longestSource)
 }
 
 // afterCall returns what follows the call that ends with the token before index end, and

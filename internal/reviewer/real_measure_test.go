@@ -28,9 +28,14 @@ import (
 )
 
 var (
-	realSources = flag.String("realSource", "", "measure these sources of testdata/real only, separated by commas")
-	realDir     = flag.String("realDir", "", "print every finding in this directory instead, each with the lines around it")
-	realOnly    = flag.String("realRule", "", "print the findings of these rules only, separated by commas")
+	realSources    = flag.String("realSource", "", "measure these sources of testdata/real only, separated by commas")
+	realDir        = flag.String("realDir", "", "print every finding in this directory instead, each with the lines around it")
+	realOnly       = flag.String("realRule", "", "print the findings of these rules only, separated by commas")
+	drawFrom       = flag.String("drawFrom", "", "draw from the sources in this directory")
+	drawSeed       = flag.Uint64("drawSeed", 1, "the seed of the draw")
+	drawMost       = flag.Int("drawMost", 8, "the most findings that are drawn from one source")
+	around         = flag.Int("around", 3, "how many lines are printed before and after that of a finding")
+	leastPrecision = flag.String("minPrecision", "", "the least precision of the rules of the draw, and of -realDir")
 )
 
 // TestRealSources fetches the pinned sources of testdata/real, reviews them as a
@@ -39,7 +44,7 @@ var (
 func TestRealSources(t *testing.T) {
 	if *realDir != "" {
 		files := realFiles(t, *realDir, nil)
-		found, _ := review(t, files)
+		found, _ := review(t, Config{MinPrecision: finding.Precision(*leastPrecision)}, files)
 		show(t, files, found)
 		return
 	}
@@ -49,12 +54,13 @@ func TestRealSources(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			files := realFiles(t, fetchSource(t, s), s.Only)
-			found, m := review(t, files)
+			found, m := review(t, Config{On: judgedThoughOff(t)}, files)
+			m.High = s.atHigh(t, files)
 			judged := s.judged()
 			var unjudged []finding.Finding
 			for _, f := range found {
 				at := placeOf(f)
-				if !judged[at] {
+				if _, known := judged[at]; !known {
 					unjudged = append(unjudged, f)
 				}
 				delete(judged, at)
@@ -82,7 +88,7 @@ type place struct {
 
 func placeOf(f finding.Finding) place { return place{f.Rule, f.Path, f.Range.StartLine} }
 
-// judged returns the places of the findings that have a verdict.
+// judged returns the places of the findings that have a verdict, and whether they are right.
 func (s realSource) judged() map[place]bool {
 	at := map[place]bool{}
 	for _, v := range s.Verdicts {
@@ -90,20 +96,33 @@ func (s realSource) judged() map[place]bool {
 			continue
 		}
 		for _, line := range v.Lines {
-			at[place{v.Rule, v.Path, line}] = true
+			at[place{v.Rule, v.Path, line}] = v.Right
 		}
 	}
 	return at
 }
 
-// review runs both reviews with the rules that are on by default and those that are off
-// and have verdicts, or with those that are asked for.
-func review(t *testing.T, files []File) ([]finding.Finding, measured) {
+// atHigh counts what the rules of high precision find in the files of a source, by rule.
+func (s realSource) atHigh(t *testing.T, files []File) map[string]score {
 	t.Helper()
-	config := Config{On: judgedThoughOff(t)}
+	judged, counts := s.judged(), map[string]score{}
+	found, _ := review(t, Config{MinPrecision: finding.PrecisionHigh}, files)
+	for _, f := range found {
+		one := counts[f.Rule]
+		if one.All++; judged[placeOf(f)] {
+			one.Right++
+		}
+		counts[f.Rule] = one
+	}
+	return counts
+}
+
+// review runs both reviews with the rules that a configuration selects, or with those that are asked
+// for.
+func review(t *testing.T, config Config, files []File) ([]finding.Finding, measured) {
+	t.Helper()
 	if *realOnly != "" {
 		config.Only = strings.Split(*realOnly, ",")
-		config.On = config.Only
 	}
 	r, err := New(config, secrets.New(nil))
 	if err != nil {
@@ -139,7 +158,7 @@ func judgedThoughOff(t *testing.T) []string {
 	found := tally(readSources(t), foundNow)
 	var ids []string
 	for _, r := range rules {
-		if r.Off != "" && found[r.ID].all > 0 {
+		if r.Off != "" && found[r.ID].All > 0 {
 			ids = append(ids, r.ID)
 		}
 	}
@@ -189,7 +208,6 @@ func realFiles(t *testing.T, dir string, only []string) []File {
 // show prints findings with the lines around them, for judging.
 func show(t *testing.T, files []File, found []finding.Finding) {
 	t.Helper()
-	const around = 3
 	text := map[string]string{}
 	for _, f := range files {
 		text[f.Path] = f.Text
@@ -198,7 +216,7 @@ func show(t *testing.T, files []File, found []finding.Finding) {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s %s:%d %s\n", f.Rule, f.Path, f.Range.StartLine, f.Message)
 		lines := strings.Split(text[f.Path], "\n")
-		for i := max(1, f.Range.StartLine-around); i <= min(len(lines), f.Range.StartLine+around) && f.Range.StartLine > 0; i++ {
+		for i := max(1, f.Range.StartLine-*around); i <= min(len(lines), f.Range.StartLine+*around) && f.Range.StartLine > 0; i++ {
 			fmt.Fprintf(&b, "\t%d\t%s\n", i, lines[i-1][:min(len(lines[i-1]), 200)])
 		}
 		t.Log(b.String())

@@ -39,6 +39,8 @@ type measured struct {
 	Files   int
 	Bytes   int64
 	Seconds float64 // of both reviews together
+	// High is what the rules of high precision find, by rule; the verdicts are of those of medium.
+	High map[string]score `yaml:",omitempty"`
 }
 
 // verdict is the judgement of the findings of one rule at some lines of a file.
@@ -109,23 +111,23 @@ func (s realSource) check() error {
 }
 
 // score counts findings, and those of them that are right.
-type score struct{ right, all int }
+type score struct{ Right, All int }
 
 func (s *score) add(v verdict) {
-	if s.all += len(v.Lines); v.Right {
-		s.right += len(v.Lines)
+	if s.All += len(v.Lines); v.Right {
+		s.Right += len(v.Lines)
 	}
 }
 
 // String returns the score as the document shows it.
 func (s score) String() string {
-	if s.all == 0 {
+	if s.All == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%d of %d, %.2f", s.right, s.all, s.share())
+	return fmt.Sprintf("%d of %d, %.2f", s.Right, s.All, s.share())
 }
 
-func (s score) share() float64 { return float64(s.right) / float64(s.all) }
+func (s score) share() float64 { return float64(s.Right) / float64(s.All) }
 
 // tally counts the findings of each rule in sources, of those verdicts that when selects.
 func tally(sources []realSource, when func(verdict) bool) map[string]score {
@@ -137,6 +139,18 @@ func tally(sources []realSource, when func(verdict) bool) map[string]score {
 				one.add(v)
 				rules[v.Rule] = one
 			}
+		}
+	}
+	return rules
+}
+
+// tallyHigh counts the findings of the rules of high precision in sources, by rule.
+func tallyHigh(sources []realSource) map[string]score {
+	rules := map[string]score{}
+	for _, s := range sources {
+		for id, found := range s.Measured.High {
+			one := rules[id]
+			rules[id] = score{one.Right + found.Right, one.All + found.All}
 		}
 	}
 	return rules
@@ -158,7 +172,7 @@ func tuned(s realSource) bool        { return !s.HeldOut }
 func heldOut(s realSource) bool      { return s.HeldOut && !s.After }
 func heldOutAgain(s realSource) bool { return s.HeldOut && s.After }
 
-func among(sources []realSource, keep func(realSource) bool) []realSource {
+func selectSources(sources []realSource, keep func(realSource) bool) []realSource {
 	var kept []realSource
 	for _, s := range sources {
 		if keep(s) {
@@ -178,7 +192,7 @@ const (
 func TestRulesArePreciseInRealSources(t *testing.T) {
 	sources := readSources(t)
 	for _, keep := range []func(realSource) bool{tuned, heldOut} {
-		if n := len(among(sources, keep)); n < fewestSources {
+		if n := len(selectSources(sources, keep)); n < fewestSources {
 			t.Errorf("only %d sources", n)
 		}
 	}
@@ -188,8 +202,8 @@ func TestRulesArePreciseInRealSources(t *testing.T) {
 	}
 	found := tally(sources, foundNow)
 	for _, r := range rules {
-		if s := found[r.ID]; r.Off == "" && s.all > 0 && s.share() < precise {
-			t.Errorf("%s is right in %d of %d findings in real sources: it has to be better, or off", r.ID, s.right, s.all)
+		if s := found[r.ID]; r.Off == "" && s.All > 0 && s.share() < precise {
+			t.Errorf("%s is right in %d of %d findings in real sources: it has to be better, or off", r.ID, s.Right, s.All)
 		}
 	}
 	for id := range found {

@@ -3,6 +3,7 @@ package reviewer
 import (
 	"context"
 	"encoding/base64"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,11 @@ func TestWeaknessesOfTestsAreFoundOnRequest(t *testing.T) {
 	}
 	if got := security(t, Config{}, File{Path: "lib/tasks/a.rake", Text: "system \"tar xf #{name}\"\n"}).Findings; len(got) != 0 {
 		t.Errorf("in a task: %v", got)
+	}
+	for _, path := range []string{"examples/a.js", "internal/testing/a.js", "src/testsuite/a.js"} {
+		if got := security(t, Config{}, File{Path: path, Text: injection}).Findings; len(got) != 0 {
+			t.Errorf("%s: %v", path, got)
+		}
 	}
 	if got := security(t, Config{Tests: true}, f).Findings; len(got) != 2 {
 		t.Errorf("on request: %v", got)
@@ -182,7 +188,10 @@ func TestAccepted(t *testing.T) {
 }
 
 // credential is made here, so that no scanner finds one in this file.
-func credential() string { return "ghp" + "_" + "R4nd0mLooking9Characters8OfAToken7xyz"[:36] }
+func credential() string {
+	const random = "R4nd0mLooking9Characters8OfATo"
+	return "ghp" + "_" + random + inBase62(crc32.ChecksumIEEE([]byte(random)))
+}
 
 func TestSecretsAreNeverShown(t *testing.T) {
 	secret := credential()
@@ -208,15 +217,18 @@ func TestSecretsAreNeverShown(t *testing.T) {
 	}
 }
 
-// TestWhatTestsMakeUpIsNoSecret asserts that a login in a test, which no issuer knows, does not
-// block, that a token of an issuer there does, and that the login elsewhere does.
-func TestWhatTestsMakeUpIsNoSecret(t *testing.T) {
+// TestInventedLoginsOfTestsAreNotSecrets asserts that a password in a test does not block, but
+// a token with an issuer's format does there, and so does the password outside of tests. A token
+// with a wrong checksum and a repetitive one are invented.
+func TestInventedLoginsOfTestsAreNotSecrets(t *testing.T) {
+	invented := strings.Replace(credential(), "R4nd0m", "R4nd1m", 1) // its checksum is that of another
 	login := `r.Header.Set("Authorization", "Basic ` + base64.StdEncoding.EncodeToString([]byte("admin:"+"x9Qz"+"7Lm2Rv8KtW4p")) + `")`
 	for _, c := range []struct {
 		path, text string
 		findings   int
 	}{
 		{"tests/login_test.go", login, 0}, {"login.go", login, 1}, {"tests/login_test.go", "const t = \"" + credential() + "\"", 1},
+		{"tests/login_test.go", "const t = \"" + invented + "\"", 0}, {"login.go", "const t = \"" + invented + "\"", 1}, {"login.go", "const t = \"ghp_" + strings.Repeat("wrong1", 6) + "\"", 0},
 	} {
 		if got := security(t, Config{}, File{Path: c.path, Text: "package a\n\n" + c.text + "\n"}).Findings; len(got) != c.findings {
 			t.Errorf("%s: %+v", c.path, got)

@@ -35,15 +35,18 @@ const (
 type Config struct {
 	// MaxFileBytes is the size over which a file is skipped; 0 means 1 MiB.
 	MaxFileBytes int
-	// Tests extends the rules about weaknesses to tests, migrations and rake's tasks. By default
-	// only secrets are looked for there: tests weaken things on purpose, and no stranger's input
-	// comes into the others.
+	// Tests extends the rules about weaknesses to tests, examples, documents, migrations, rake's tasks
+	// and the scripts of developers. By default only secrets are looked for there: tests weaken things
+	// on purpose, and no stranger's input comes into the others.
 	Tests bool
-	// Only names the rules that are used, if it is not empty.
+	// MinPrecision is the least precision of the rules, and forms of rules, that are used; "" means
+	// medium.
+	MinPrecision finding.Precision
+	// Only names the rules that are used, in all their forms, if it is not empty.
 	Only []string
 	// Off names rules that are not used, by their ID.
 	Off []string
-	// On names rules that are used although they are off by default.
+	// On names rules that are used in all their forms, whatever their precision.
 	On []string
 	// NewSuppressions lets comments count that the change itself adds, except for secrets
 	// and for findings of high or critical severity.
@@ -105,13 +108,12 @@ type Reviewer struct {
 	*catalogue
 	config  Config
 	secrets *secrets.Scanner
-	uses    func(*Rule) bool
 	// silencers are the ways to tell tools to be silent.
 	silencers *silencerTable
 }
 
 // New returns a reviewer that looks for secrets with the scanner. It returns an error if
-// the configuration names a rule that does not exist.
+// the configuration names a rule or a precision that does not exist.
 func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
 	built, err := builtIn()
 	if err != nil {
@@ -122,26 +124,24 @@ func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
 			return nil, fmt.Errorf("there is no review rule %q: docs/review-rules.md lists them", id)
 		}
 	}
+	if config.MinPrecision != "" && !slices.Contains(Precisions(), config.MinPrecision) {
+		return nil, fmt.Errorf("invalid precision %q of review rules: it has to be very-high, high, medium or low", config.MinPrecision)
+	}
 	table, err := silencers()
 	if err != nil {
 		return nil, err
 	}
 	config.MaxFileBytes = cmp.Or(config.MaxFileBytes, 1<<20)
-	return &Reviewer{catalogue: built, config: config, secrets: scanner, uses: config.uses, silencers: table}, nil
+	return &Reviewer{catalogue: built, config: config, secrets: scanner, silencers: table}, nil
 }
 
-// uses reports whether a rule is used.
-func (c Config) uses(r *Rule) bool {
-	if slices.Contains(c.Off, r.ID) || len(c.Only) > 0 && !slices.Contains(c.Only, r.ID) {
-		return false
-	}
-	return r.Off == "" || slices.Contains(c.On, r.ID)
-}
+// uses reports whether a rule is used, in one of its forms at least.
+func (r *Reviewer) uses(rule *Rule) bool { return r.config.selects(rule, rule.Precision) }
 
 // Security reviews files for weaknesses and secrets. It works on as many files at a time as there
 // are processors, and stops early, with the context's error, when the context ends.
 func (r *Reviewer) Security(ctx context.Context, files []File) (Result, error) {
-	return r.each(ctx, files, r.security)
+	return r.reviewAll(ctx, files, r.security)
 }
 
 // reviewed is what was found in one file.
@@ -152,9 +152,9 @@ type reviewed struct {
 	skipped  string // the reason why it was not reviewed, or not completely
 }
 
-// each reviews every file. It joins the results with findings about the change, in the
+// reviewAll reviews every file. It joins the results with findings about the change, in the
 // order of the files.
-func (r *Reviewer) each(ctx context.Context, files []File, review func(File) reviewed, aboutChange ...finding.Finding) (Result, error) {
+func (r *Reviewer) reviewAll(ctx context.Context, files []File, review func(File) reviewed, aboutChange ...finding.Finding) (Result, error) {
 	results := make([]reviewed, len(files))
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -195,7 +195,7 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 			out.Skipped = append(out.Skipped, Skipped{files[i].Path, result.skipped})
 		}
 	}
-	slices.SortStableFunc(out.Silences, func(a, b Silence) int { return a.gravity() - b.gravity() })
+	slices.SortStableFunc(out.Silences, func(a, b Silence) int { return a.rank() - b.rank() })
 	kept, _ := finding.Merge(all, func(_, id string) (finding.Rule, bool) {
 		rule, ok := r.byID[id]
 		if !ok {
@@ -207,14 +207,14 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 	base := map[string]*baseLines{}
 	for _, f := range kept {
 		i := byPath[f.Path]
-		by, isIgnored := ignoring(results[i].ignores, f)
-		named := Suppressed{Finding: f, Reason: by.reason, Comment: by.line}
+		comment, isIgnored := ignoring(results[i].ignores, f)
+		named := Suppressed{Finding: f, Reason: comment.reason, Comment: comment.line}
 		counts := false
 		if isIgnored {
 			if base[f.Path] == nil {
 				base[f.Path] = newBaseLines(&files[i])
 			}
-			counts, named.New = r.counts(base[f.Path], f, by)
+			counts, named.New = r.counts(base[f.Path], f, comment)
 		}
 		switch {
 		case r.accepts(f):

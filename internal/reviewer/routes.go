@@ -66,7 +66,7 @@ func (s *scopes) readRoute(route string, open int) {
 		if name == "" || ownParameters[name] || numbers[name] || isTyped && notText.MatchString(s.sourceText(a.extent)) {
 			continue
 		}
-		s.params = append(s.params, parameter{name, requestMark + strings.TrimSpace(route)})
+		s.params = append(s.params, parameter{name: name, origin: requestMark + strings.TrimSpace(route)})
 	}
 }
 

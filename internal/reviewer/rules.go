@@ -32,13 +32,29 @@ type Rule struct {
 	Request string
 	// Remediation is one sentence about what to write instead.
 	Remediation string
-	// Off is the reason why the rule is not used unless it is asked for, or "".
+	// Off is the reason why the precision of the rule is low, so that it is off by default, or "".
 	Off string
 	// Example is the path of the examples, or "" where there are none.
 	Example string
 	// Rejected is code in which the rule finds something; Accepted is code that
 	// looks alike and is right.
 	Rejected, Accepted []string
+
+	meant meant
+	// forms are the precisions of what it finds.
+	forms []finding.Precision
+}
+
+// meant is what shows that code does on purpose what a rule looks for, so that a finding would tell
+// its author nothing.
+type meant struct {
+	// Place matches paths, and names of functions, whose work it is; what a request sends counts
+	// all the same.
+	Place *regexp.Regexp
+	// Before matches the part of the function around that is before it.
+	Before *regexp.Regexp
+	// Around matches what the function around says: the name of a protocol that asks for it.
+	Around *regexp.Regexp
 }
 
 // finding returns a finding of the rule.
@@ -95,6 +111,9 @@ var builtIn = sync.OnceValues(func() (*catalogue, error) {
 	for _, r := range built.rules {
 		built.byID[r.ID] = r
 	}
+	if err == nil {
+		built.byID[secretRule].addForm(finding.PrecisionMedium) // byPlace and halfOf
+	}
 	return built, err
 })
 
@@ -132,6 +151,8 @@ type ruleText struct {
 	Precision                                           finding.Precision
 	Off, Example                                        string
 	Rejected, Accepted                                  []string
+	// Meant is what shows that a weakness is there on purpose.
+	Meant meant
 	// Weakness and Patterns are those of a rule in a pack.
 	Weakness string
 	Patterns []*pattern
@@ -194,13 +215,15 @@ func (p *pack) link(weaknesses []ruleText) error {
 		text.Severity = cmp.Or(text.Severity, meaning.Severity)
 		text.Example = "a" + languageNamed(p.Language).extensions[0]
 		rule := text.rule(SecurityReview, "security")
-		rule.Language = p.Language
+		rule.Language, rule.meant = p.Language, meaning.Meant
 		p.rules = append(p.rules, rule)
 		for _, pattern := range text.Patterns {
 			if err := pattern.check(); err != nil {
 				return fmt.Errorf("%s: %w", rule.ID, err)
 			}
 			pattern.rule = rule
+			pattern.form = pattern.formPrecision()
+			rule.addForm(pattern.form)
 			pattern.fileUnder(p.calls, pattern.Call)
 			pattern.fileUnder(p.sets, pattern.Set)
 			pattern.fileUnder(p.receivers, pattern.On)

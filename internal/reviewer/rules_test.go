@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
@@ -22,6 +23,9 @@ func TestRulesFindTheirExamples(t *testing.T) {
 		t.Run(rule.ID, func(t *testing.T) {
 			if !strings.HasPrefix(rule.ID, "long-") && (len(rule.Rejected) == 0 || len(rule.Accepted) == 0) || rule.Precision == "" || rule.Help == "" {
 				t.Error("the rule lacks an example of each kind, a precision or a help")
+			}
+			if (rule.Precision == finding.PrecisionLow) != (rule.Off != "") {
+				t.Errorf("its precision is %s, and the reason why it is low is %q", rule.Precision, rule.Off)
 			}
 			if rule.Check == SecurityReview && len(rule.CWE) == 0 {
 				t.Error("the rule names no weakness")

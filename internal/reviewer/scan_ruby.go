@@ -108,7 +108,7 @@ func (s *source) opensShell(i int) bool {
 // constants, and reports whether there is a hole.
 func fillHoles(text string) (filled string, changing bool) {
 	filled = rubyHole.ReplaceAllStringFunc(text, func(place string) string {
-		if name := strings.TrimSpace(strings.TrimSuffix(place[len("#{"):], "}")); isConstantName(name) {
+		if name := strings.TrimSpace(strings.TrimSuffix(place[len("#{"):], "}")); isConstantName(name) || namesMoment(name) || numericNames[name] {
 			return name
 		}
 		changing = true

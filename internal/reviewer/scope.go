@@ -22,7 +22,10 @@ type scopes struct {
 
 // parameter is a name in a function's head. Its origin is its own source if it has a
 // stranger's text: @RequestParam String name.
-type parameter struct{ name, origin string }
+type parameter struct {
+	name, origin string
+	isNumber     bool
+}
 
 // undo is what a name was before a function gave it a value.
 type undo struct {
@@ -40,6 +43,9 @@ type function struct {
 	undo   int // length of the undo list when it began
 	// answers is set if it answers requests.
 	answers bool
+	// declared are Go's names of its parameters and its receiver: whether each has what a request
+	// sends.
+	declared map[string]bool
 }
 
 func newScopes(s *source, p *pack) *scopes {
@@ -55,14 +61,19 @@ func (s *scopes) answers() bool {
 
 // value returns what is known of a name.
 func (s *scopes) value(name string) value {
-	if v, ok := s.values[name]; ok {
-		return v
-	}
+	given, known := s.values[name]
 	isOwnID := s.lang.ruby && name == "id" && len(s.nested) > 0 // the record's: a parameter would have a value
-	if constantWords[name] || isConstantName(name) || numericNames[name] || isOwnID {
+	switch {
+	case known && given.text != hole:
+		return given
+	case !known && (constantWords[name] || isConstantName(name) || numericNames[name] || isOwnID || namesMoment(name)):
 		return value{text: name}
+	case isOwnName(name):
+		return ownFrom(given.origin)
+	case s.lang.name == "javascript" && isMarkupName(name):
+		return markupFrom(given.origin)
 	}
-	return unknown()
+	return unknownFrom(given.origin)
 }
 
 // set gives a name a value until the end of the function.
@@ -95,7 +106,7 @@ func (s *scopes) enter(i int) {
 	case t.kind == opening && s.is(i, "{") && s.beginsBody(i):
 		f := function{begin: i, end: s.after(i) - 1, undo: len(s.undo)}
 		if s.pending {
-			f.name, f.answers = s.head.name, s.head.answers
+			f.name, f.answers, f.declared = s.head.name, s.head.answers, s.head.declared
 		}
 		s.pending = false
 		s.push(f)
@@ -126,6 +137,7 @@ func (s *scopes) readHead(i int) {
 		}
 		if s.is(j, "(") {
 			s.readParameters(j)
+			s.declare(j)
 			s.readRoute(route, j)
 			route = "" // its first brackets are those of its parameters
 		}
@@ -145,7 +157,7 @@ func (s *scopes) readParameters(open int) {
 	const longest = 80 // tokens
 	for i := open + 1; i < min(s.after(open)-1, open+longest); i++ {
 		if s.tokens[i].kind == word {
-			s.params = append(s.params, parameter{name: s.written(i)})
+			s.params = append(s.params, parameter{name: s.written(i), isNumber: s.isNumberAt(i)})
 		}
 	}
 	if s.takesEvent() {
@@ -160,10 +172,34 @@ func (s *scopes) readParameters(open int) {
 		}
 		if origin := s.sourceText(a.extent); s.inputs.MatchString(origin) {
 			if name := s.parameterName(a.extent); name != "" {
-				s.params = append(s.params, parameter{name, origin})
+				s.params = append(s.params, parameter{name: name, origin: origin})
 			}
 		}
 	}
+}
+
+// numberTypes are the types of numbers and truth values.
+var numberTypes = words("int long short byte double float boolean bool number Integer Long Double Boolean Decimal UUID uuid " +
+	"int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64")
+
+// isNumberAt reports whether the word at index i is a parameter whose type has numbers only: id int,
+// int id, id: number.
+func (s *scopes) isNumberAt(i int) bool {
+	switch s.lang.name {
+	case "java":
+		return numberTypes[s.wordAt(i-1)]
+	case "go":
+		return numberTypes[s.wordAt(i+1)]
+	}
+	return s.is(i+1, ":") && (numberTypes[s.wordAt(i+2)] || strings.HasSuffix(s.wordAt(i+2), "Id") && s.lang.name == "python") && !s.isOneOf(i+3, ".", "|", "[")
+}
+
+// wordAt returns the word at index i, "" where there is none.
+func (s *scopes) wordAt(i int) string {
+	if !s.isWord(i) {
+		return ""
+	}
+	return s.written(i)
 }
 
 // parameterName returns the name of a parameter: the last word in small letters before
@@ -185,7 +221,11 @@ func (s *scopes) parameterName(x extent) string {
 func (s *scopes) push(f function) {
 	s.nested = append(s.nested, f)
 	for _, p := range s.params {
-		if _, known := s.values[p.name]; known || p.origin != "" || p.name == "id" {
+		_, known := s.values[p.name]
+		switch {
+		case p.isNumber && p.origin == "":
+			s.set(p.name, harmless())
+		case known || p.origin != "" || p.name == "id":
 			s.set(p.name, unknownFrom(p.origin))
 		}
 	}

@@ -2,8 +2,10 @@ package reviewer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/secrets"
@@ -20,8 +22,10 @@ func (r *Reviewer) security(f File) reviewed {
 	if out.skipped == "" {
 		if lang := f.language(); lang != nil {
 			s = scan(f.Path, f.Text, lang)
-			if r.config.Tests || !testPath.MatchString(f.Path) && !taskPath.MatchString(f.Path) {
-				out.findings = append(out.findings, matchPack(s, r.packs[lang.name], r.uses)...)
+			if end := s.copiedUntil(); end > 0 && f.leavesAlone(1, s.line(int32(end-1))) {
+				out.skipped = "a copy of a library, or made by a compiler, as its beginning shows: only secrets were looked for"
+			} else if r.config.Tests || !testPath.MatchString(f.Path) && !taskPath.MatchString(f.Path) && !isExample(f.Path) {
+				out.findings = append(out.findings, matchPack(s, r.packs[lang.name], r.config.selects)...)
 			}
 		}
 		out.findings = withCredentials(out.findings, r.credentials(f, s))
@@ -50,6 +54,10 @@ func (r *Reviewer) unreadable(f File) string {
 // longestLine is the length in bytes from which a line makes its file a minified one.
 const longestLine = 5000
 
+// densestScript is the mean length of a line in bytes from which a script is one that a tool has
+// packed; written by hand they have 30 to 50.
+const densestScript = 110
+
 // onlySecrets returns the reason why only secrets are looked for in a file, or "".
 func onlySecrets(f File) string {
 	switch {
@@ -59,8 +67,44 @@ func onlySecrets(f File) string {
 		return "a vendored file: only secrets were looked for"
 	case f.language() != nil && hasLineOver(f.Text, longestLine):
 		return fmt.Sprintf("a line of more than %d bytes, as minified files have: only secrets were looked for", longestLine)
+	case f.Changed != nil && f.withoutChanges().isPacked():
+		return "lines as long as packed scripts have: only secrets were looked for"
 	}
 	return ""
+}
+
+// leavesAlone reports whether the file was there before the change, with these lines. What a change
+// brings with it does not keep its weaknesses from being looked for.
+func (f File) leavesAlone(first, last int) bool {
+	return f.Changed != nil && !slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.First <= last && first <= s.Last })
+}
+
+// withoutChanges returns the file without the lines that the change added or modified.
+func (f File) withoutChanges() File {
+	var b strings.Builder
+	number, changed := 0, f.Changed
+	for line := range strings.Lines(f.Text) {
+		number++
+		for len(changed) > 0 && changed[0].Last < number {
+			changed = changed[1:]
+		}
+		if len(changed) == 0 || number < changed[0].First {
+			b.WriteString(line)
+		}
+	}
+	f.Text = b.String()
+	return f
+}
+
+// isPacked reports whether a file is a script whose lines were joined.
+func (f File) isPacked() bool {
+	const fewest = 20 // lines
+	lang := f.language()
+	if lang == nil || lang.name != "javascript" {
+		return false
+	}
+	lines := strings.Count(f.Text, "\n")
+	return lines >= fewest && len(f.Text) > lines*densestScript
 }
 
 func hasLineOver(text string, most int) bool {
@@ -85,6 +129,25 @@ var madeInTests = words("jwt jwt-base64 heroku-api-key url-password")
 // secret in them is the other site's.
 var recordedPage = lazyregexp.New(`(?i)\.(html?|mhtml)$`)
 
+// loginRules are the rules for what people write into commands, addresses and settings, and manualPath
+// matches manuals, which show them. passwordRules are those for passwords that a file gives to a service
+// which it starts, or to an example: tokens of an issuer are valid elsewhere.
+var (
+	passwordRules = words("url-password connection-string-password basic-auth")
+	loginRules    = words("curl-auth-user curl-auth-header url-password connection-string-password basic-auth netrc-password jwt jwt-base64 stripe-access-token stripe-webhook-secret")
+	manualPath    = lazyregexp.New(`(?i)\.(md|mdx|rst|adoc)$`)
+	// startedForTests matches the files that start services for development and tests.
+	startedForTests = lazyregexp.New(`(?i)(^|/)[^/]*compose[^/]*\.ya?ml$|(^|/)\.(ci|circleci|github|gitlab|devcontainer)/|(^|/)\.(gitlab-ci|travis|drone)\.ya?ml$`)
+)
+
+// byPlace are the rules that know a secret by where it stands and not by its own form: manuals and
+// comments have such lines with invented values.
+var byPlace = words("url-password connection-string-password basic-auth curl-auth-user curl-auth-header netrc-password")
+
+// halfOf are the rules for half of a credential, with the rule of the other half: either is of no use
+// alone, and a key's number stands in signed addresses that anybody may see.
+var halfOf = map[string]string{"aws-access-token": "aws-secret-access-key", "aws-secret-access-key": "aws-access-token"}
+
 // privateKey is the rule of private keys. One in a test may well be in use.
 const privateKey = "private-key"
 
@@ -94,14 +157,25 @@ func (r *Reviewer) findSecrets(f File) []finding.Finding {
 	if !r.uses(precise) && !r.uses(general) {
 		return nil
 	}
+	hits := r.secrets.ScanFile(f.Path, f.Text)
+	named := map[string]bool{}
+	for _, h := range hits {
+		named[h.Rule] = true
+	}
 	var found []finding.Finding
-	for _, h := range r.secrets.ScanFile(f.Path, f.Text) {
+	for _, h := range hits {
 		rule := precise
 		madeUp := h.Explained != "" && h.Rule != privateKey || testPath.MatchString(f.Path) && (madeInTests[h.Rule] || h.Rule != privateKey && recordedPage.MatchString(f.Path))
-		if h.Rule == secrets.GeneralRule || madeUp {
+		madeUp = madeUp || loginRules[h.Rule] && manualPath.MatchString(f.Path) || passwordRules[h.Rule] && (isExample(f.Path) || startedForTests.MatchString(f.Path)) ||
+			(strings.HasSuffix(h.Rule, "-token") || strings.HasSuffix(h.Rule, "-key") && h.Rule != privateKey) && isWording(f.Text[h.Start:h.End])
+		if h.Rule == secrets.GeneralRule || madeUp || isExampleSecret(f.Path, h.Rule, f.Text[h.Start:h.End]) {
 			rule = general
 		}
-		if !r.uses(rule) {
+		form := rule.Precision
+		if rule == precise && (byPlace[h.Rule] || halfOf[h.Rule] != "" && !named[halfOf[h.Rule]]) {
+			form = finding.PrecisionMedium
+		}
+		if !r.config.selects(rule, form) {
 			continue
 		}
 		one := rule.finding(f.Path, "", finding.Range{StartLine: h.Line, StartColumn: h.Column, EndLine: h.EndLine, EndColumn: h.EndColumn})

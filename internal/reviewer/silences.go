@@ -83,7 +83,7 @@ func (t *silencerTable) silences(f *File, s *source) []Silence {
 		return nil
 	}
 	base := newBaseLines(f)
-	found = slices.DeleteFunc(found, func(one Silence) bool { return base.had(one.Line) })
+	found = slices.DeleteFunc(found, func(one Silence) bool { return base.contains(one.Line) })
 	for i := range found {
 		found[i].Path = f.Path
 	}
@@ -126,7 +126,7 @@ func (t *silencerTable) inComment(comment string, first int) []Silence {
 	return found
 }
 
-// beginnings returns a line of a comment without the sign that begins it, and what stands behind
+// beginnings returns a line of a comment without the sign that begins it, and what follows
 // further signs in it: # type: ignore # noqa
 func beginnings(line string) []string {
 	isWord := func(r rune) bool {
@@ -249,7 +249,7 @@ type openKey struct {
 	silences bool
 }
 
-// gravity orders silences: what covers more first.
-func (s Silence) gravity() int {
+// rank orders silences: what covers more first.
+func (s Silence) rank() int {
 	return slices.Index([]Scope{ScopeProject, ScopeFile, ScopeLine}, s.Scope)
 }

@@ -71,8 +71,8 @@ func TestNewSuppressionsAreListed(t *testing.T) {
 	}
 }
 
-// TestOldSuppressionsAreNotListed asserts that a suppression which the base has, or that only moved,
-// is none of the change.
+// TestOldSuppressionsAreNotListed asserts that a suppression that the base has, also on another
+// line, does not count as one of the change.
 func TestOldSuppressionsAreNotListed(t *testing.T) {
 	file := File{Path: "a.py", Text: "a()  # noqa\nb()  # noqa: E1\nc()  # nosec\n", Changed: []changes.Span{{First: 2, Last: 3}},
 		Patch: "@@ -1,3 +1,3 @@\n a()  # noqa\n-    b()  # noqa: E1\n-c()\n+b()  # noqa: E1\n+c()  # nosec\n"}

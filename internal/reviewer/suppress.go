@@ -83,8 +83,8 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 // line, too, because new code below an old comment is another weakness. A line that the
 // change only indents or moves counts as one of the base, if the comment came along.
 func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
-	hadLine := file.had(f.Range.StartLine)
-	hadComment := !file.changed(by.line) || hadLine && file.had(by.line)
+	hadLine := file.contains(f.Range.StartLine)
+	hadComment := !file.changed(by.line) || hadLine && file.contains(by.line)
 	if strings.HasPrefix(f.Rule, secretRule) || f.Severity == finding.High || f.Severity == finding.Critical {
 		return hadComment && hadLine, !hadComment
 	}
@@ -113,9 +113,9 @@ func (b *baseLines) changed(line int) bool {
 	return b.touches(finding.Range{StartLine: line, EndLine: line})
 }
 
-// had reports whether the base has a line: the change does not touch it, or only moves or
+// contains reports whether the base has a line: the change does not touch it, or only moves or
 // indents it.
-func (b *baseLines) had(line int) bool {
+func (b *baseLines) contains(line int) bool {
 	if !b.changed(line) {
 		return true
 	}

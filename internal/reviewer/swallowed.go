@@ -1,17 +1,27 @@
 package reviewer
 
 import (
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // swallowed finds handlers of errors that do nothing and have no comment. Tests call on
-// purpose what fails.
+// purpose what fails, and examples and scripts leave out what they are not about.
 func (c *codeFile) swallowed() {
-	if testPath.MatchString(c.path) {
+	if testPath.MatchString(c.path) || isExample(c.path) || taskPath.MatchString(c.path) {
 		return
 	}
+	testsBegin := len(c.text) // in Rust, tests end the file
+	if at := strings.Index(c.text, "#[cfg(test)]\nmod "); at >= 0 && c.lang.name == "rust" {
+		testsBegin = at
+	}
 	for i, t := range c.tokens {
+		if int(t.start) >= testsBegin {
+			return
+		}
 		if t.kind == word && c.swallowsAt(i) {
 			c.reportToken("swallowed-error", i, "")
 		}
@@ -41,7 +51,7 @@ func (c *codeFile) swallowsAt(i int) bool {
 		return false
 	}
 	isEmpty := c.isSequence(body, "{", "}") || c.isSequence(body, "(", ")")
-	return isEmpty && !c.hasComment(c.tokens[body].end, c.lineEnd(c.tokens[body+1].end))
+	return isEmpty && !c.hasCommentBefore(i) && !c.hasComment(c.tokens[body].end, c.lineEnd(c.tokens[body+1].end))
 }
 
 // catchBody returns the index of the block of `catch (e) { … }`, or 0 if the error does not matter.
@@ -57,37 +67,124 @@ func (c *codeFile) catchBody(i int) int {
 			return 0
 		}
 	}
-	if c.returnsInstead(tried, body) || c.asksForClass(tried) {
+	if body >= len(c.tokens) || c.isAnnounced(int(c.tokens[tried].pair)-1) || c.returnsInstead(tried, body) || c.asksForClass(tried) || c.decidesLater(extent{int(c.tokens[tried].pair) + 1, tried}, c.after(body)) {
 		return 0
 	}
 	return body
 }
 
-// isUnusedName reports whether the name of an error shows that it does not matter.
-func isUnusedName(name string) bool {
-	return strings.HasPrefix(name, "ignore") || strings.HasPrefix(name, "expected") || name == "unused" || name == "_" || name == "__"
+// decidesLater reports whether what is tried assigns to a variable that a condition soon after the
+// handler tests: an error shows there as a missing value. It does so as well where the variable was
+// given a default right before. The handler ends before the token at index after.
+func (c *codeFile) decidesLater(tried extent, after int) bool {
+	const (
+		soon   = 40 // tokens after the handler
+		before = 24 // tokens before what is tried
+	)
+	for i := tried.from; i+1 < min(tried.to, tried.from+longestExpression); i++ {
+		if !c.isWord(i) || !c.is(i+1, "=") || !c.beginsStatement(i) {
+			continue
+		}
+		if c.isOwnValue(i) || c.asksFor(c.written(i), extent{after, after + soon}) || c.isGiven(c.written(i), extent{max(0, tried.from-before), tried.from}) {
+			return true
+		}
+	}
+	return false
 }
 
-// answering are errors of Java that are the answer to what is tried: that a text is not
-// a number, that a file or a list has ended.
-var answering = words(`NumberFormatException EOFException NoSuchElementException NoSuchFieldException NoSuchMethodException ClassNotFoundException
+// announced matches comments above what is tried which say that its failure does not matter.
+var announced = lazyregexp.New(`(?i)\b(ignor(e|es|ed|ing)|best[- ]effort|if it fails|may (fail|not)|might (fail|not)|does ?n.t matter|swallow)`)
+
+// isAnnounced reports whether the comment above the try at index i says that a failure does not matter.
+func (c *codeFile) isAnnounced(i int) bool {
+	return c.is(i, "try") && announced.MatchString(c.commentEnding(c.line(c.tokens[i].start)-1))
+}
+
+// isOwnValue reports whether the variable at index i is assigned an expression of itself, as in
+// a = parse(a): if that fails, it keeps its value.
+func (c *codeFile) isOwnValue(i int) bool {
+	x := c.expressionAt(i + 2)
+	return c.any(x, func(j int) bool { return c.is(j, c.written(i)) && c.is(j-1, ".") == c.is(i-1, ".") })
+}
+
+// beginsStatement reports whether the word at index i, or what it is a member of, begins a
+// statement.
+func (c *codeFile) beginsStatement(i int) bool {
+	_, begin := c.dottedName(i)
+	return c.tokens[begin].first || c.isOneOf(begin-1, ";", "{", "const", "let", "var")
+}
+
+// asksFor reports whether a condition in an extent contains a name.
+func (c *codeFile) asksFor(name string, x extent) bool {
+	inCondition := false
+	return c.any(x, func(i int) bool {
+		switch {
+		case c.isOneOf(i, "if", "unless", "while", "elif", "!"):
+			inCondition = true
+		case c.isOneOf(i, "{", ";") || c.lang.indented && c.tokens[i].first:
+			inCondition = false
+		case c.is(i, name):
+			return inCondition || c.isOneOf(i+1, "||", "??", "?", "?.", "&&", "or", "and", "==", "===", "!=", "!==", "is", "if", "unless")
+		}
+		return false
+	})
+}
+
+// isGiven reports whether a variable is assigned a value in an extent.
+func (c *codeFile) isGiven(name string, x extent) bool {
+	return c.any(x, func(i int) bool { return c.is(i, name) && c.is(i+1, "=") })
+}
+
+// isUnusedName reports whether the name of an error shows that it does not matter.
+func isUnusedName(name string) bool {
+	return strings.HasPrefix(name, "ignore") || strings.HasPrefix(name, "expected") || strings.HasPrefix(name, "_") || strings.HasPrefix(name, "unused")
+}
+
+// answering are errors of Java that answer a question, such as whether a text is a number, or
+// whether a file or a list has ended.
+var answering = words(`NumberFormatException EOFException NoSuchElementException NoSuchFieldException NoSuchMethodException ClassNotFoundException NoClassDefFoundError
 	NameNotFoundException DateTimeParseException`)
 
-// answersQuestion reports whether the bracket at index i catches only such an error.
+// impossible are errors of Java that callers have to catch though they cannot happen, because each
+// system has the encoding and the class says that it can be cloned.
+var impossible = words("UnsupportedEncodingException CloneNotSupportedException")
+
+// answersQuestion reports whether the bracket at index i catches only an error that is an answer, or
+// one that cannot happen.
 func (c *codeFile) answersQuestion(i int) bool {
-	return c.lang.name == "java" && c.isWord(i+1) && answering[c.written(i+1)] && c.isWord(i+2)
+	return c.lang.name == "java" && c.isWord(i+1) && (answering[c.written(i+1)] || impossible[c.written(i+1)]) && c.isWord(i+2)
 }
 
 // asksForClass reports whether Java code asks for a class that may not be there, in the
 // block that ends with the token at index end.
 func (c *codeFile) asksForClass(end int) bool {
-	return c.lang.name == "java" && c.blockHas(end, "forName", "classForName", "loadClass")
+	return c.lang.name == "java" && c.blockHas(end, "forName", "classForName", "loadClass", "getConstructor", "getMethod", "getDeclaredMethod", "getDeclaredField")
 }
 
-// returnsInstead reports whether what is tried returns a value, and the line after the
-// handler returns another one instead. The block that is tried ends at index end.
+// returnsInstead reports whether what is tried returns a value, and the code after the handler, or
+// after the blocks around it, returns another one: the result if it fails. The block that is tried
+// ends at index end.
 func (c *codeFile) returnsInstead(end, body int) bool {
-	return body < len(c.tokens) && c.is(c.after(body), "return") && c.tokens[end].pair >= 0 && c.blockHas(end, "return")
+	if body >= len(c.tokens) || c.tokens[end].pair < 0 || !c.blockHas(end, "return") {
+		return false
+	}
+	next := c.after(body)
+	inTried := extent{int(c.tokens[end].pair) + 1, end}
+	if c.anyAtLevel(inTried, func(i int) bool { return c.is(i, "return") && c.tokens[i].first }) && next < len(c.tokens) && !c.is(next, "}") {
+		return true // what follows is done instead
+	}
+	for c.is(next, "}") {
+		next++
+	}
+	return c.is(next, "return")
+}
+
+// returnsInsteadOfPass is returnsInstead for Python: except is the word at index i, and next is the
+// index of the token after its block.
+func (c *codeFile) returnsInsteadOfPass(i, next int) bool {
+	begin := c.triedBegin(i, i-longestExpression)
+	goesOn := next < len(c.tokens) && (c.is(next, "return") || c.indent(next) == c.indent(i))
+	return begin > 0 && goesOn && c.any(extent{begin, i}, func(j int) bool { return c.is(j, "return") })
 }
 
 // blockHas reports whether one of some words is in the block that ends at index end.
@@ -97,15 +194,27 @@ func (c *codeFile) blockHas(end int, words ...string) bool {
 }
 
 var (
-	// cleanups are calls at the end of something, whose failure nobody can do anything about.
-	cleanups = words(`close stop disconnect unlink unlinkSync remove rmdir rmSync kill destroy end terminate cancel
-		release umount abort shutdown delete deleteIfExists unsubscribe cleanup off removeListener removeEventListener dispose`)
-	// emptyValues are the values of a name that is not needed any more.
+	// cleanups are functions that release something; a failure of theirs has no remedy.
+	cleanups = words(`close stop disconnect unlink unlinkSync remove rmdir rmSync rmtree kill destroy end terminate cancel
+		release umount abort shutdown delete deleteIfExists deleteDirectory deleteQuietly unsubscribe cleanup off removeListener
+		removeEventListener dispose endwin curs_set nocbreak mkdir mkdirSync`)
+	// emptyValues are assigned to a variable that is no longer needed.
 	emptyValues = words("null undefined None nil")
 )
 
-// cleansUp reports whether all that is tried cleans up: such calls, under conditions, and
-// names that are given nothing. The block ends before the token at index end.
+// cleanupVerbs begin the names of such functions: closeQuietly, unregisterJMX, rollbackTransaction.
+var cleanupVerbs = strings.Fields("close stop disconnect unlink remove kill destroy terminate cancel release shutdown delete unsubscribe cleanup dispose unregister unbind unBind rollback")
+
+// isCleanup reports whether a function cleans up, by its name.
+func isCleanup(name string) bool {
+	return cleanups[name] || slices.ContainsFunc(cleanupVerbs, func(verb string) bool {
+		rest, begins := strings.CutPrefix(name, verb)
+		return begins && (rest == "" || rest[0] == '_' || 'A' <= rest[0] && rest[0] <= 'Z')
+	})
+}
+
+// cleansUp reports whether the block that ends before the token at index end does nothing but clean
+// up: by calls of such functions, also under conditions, and by assigning empty values.
 func (c *codeFile) cleansUp(end int) bool {
 	const longest = 60 // tokens
 	begin := c.triedBegin(end, end-longest)
@@ -125,9 +234,13 @@ func (c *codeFile) cleansUp(end int) bool {
 			i++
 		case c.is(i, "if") && c.is(i+1, "("):
 			i = c.after(i + 1)
+		case c.isOneOf(i, "from", "import") && c.lang.indented:
+			for i++; i < end && !c.tokens[i].first; {
+				i++
+			}
 		case c.is(i, "del") && c.lang.indented && c.isWord(i+1):
 			i += 2
-		case c.isWord(last) && c.is(last+1, "(") && cleanups[c.written(last)]:
+		case c.isWord(last) && c.is(last+1, "(") && isCleanup(c.written(last)):
 			cleaned = true
 			i = c.after(last + 1)
 		case c.isWord(last) && c.is(last+1, "=") && emptyValues[c.written(last+2)]:
@@ -139,8 +252,8 @@ func (c *codeFile) cleansUp(end int) bool {
 	return cleaned
 }
 
-// triedBegin returns the index of the brace or the colon that begins the block that is
-// tried and ends with the token at index end, or 0. It looks no further than to least.
+// triedBegin returns the index of the brace or colon with which the body of the try begins that
+// ends with the token at index end; 0 if there is none. It looks no further back than index least.
 func (c *codeFile) triedBegin(end, least int) int {
 	if !c.lang.indented {
 		if begin := int(c.tokens[end].pair); c.is(begin-1, "try") {
@@ -190,11 +303,14 @@ func (c *codeFile) errBranch(i int) int {
 	return 0
 }
 
-// errArm returns the index of what Rust does about every error, in
+// errArm returns the index of the block that handles every error in Rust, in
 // `Err(_) => {}` and `if let Err(_) = f() {}`, or 0.
 func (c *codeFile) errArm(i int) int {
 	const longest = 60 // tokens
 	if c.isSequence(i+1, "(", "_", ")", "=>") {
+		if c.hasArmBefore(i) {
+			return 0
+		}
 		return i + 5
 	}
 	if !c.is(i-1, "let") || !c.isSequence(i+1, "(", "_", ")", "=") {
@@ -208,10 +324,27 @@ func (c *codeFile) errArm(i int) int {
 	return 0
 }
 
-// isEmptyRescue reports whether a rescue of every error is followed by its end.
+// hasArmBefore reports whether the arm at index i follows another one for errors, and so handles
+// only those that the other one does not match.
+func (c *codeFile) hasArmBefore(i int) bool {
+	const longest = 200 // tokens
+	for j := i - 1; j > max(0, i-longest); j-- {
+		switch {
+		case c.kindAt(j) == closing && int(c.tokens[j].pair) >= 0:
+			j = int(c.tokens[j].pair)
+		case c.kindAt(j) == opening:
+			return false
+		case c.is(j, "Err"):
+			return true
+		}
+	}
+	return false
+}
+
+// isEmptyRescue reports whether the rescue at index i catches every error and does nothing about it.
 func (c *codeFile) isEmptyRescue(i int) bool {
 	if !c.tokens[i].first {
-		return false // "f rescue nil" has a value instead
+		return false // "f rescue nil" replaces the error by a value
 	}
 	next := i + 1
 	if c.isOneOf(next, "StandardError", "Exception") {
@@ -222,10 +355,18 @@ func (c *codeFile) isEmptyRescue(i int) bool {
 		name = c.written(next + 1)
 		next += 2
 	}
-	if c.is(next, "nil") && c.tokens[next].first {
-		next++
+	return c.is(next, "end") && c.tokens[next].first && !c.isUsedSoon(name, next) && !c.decidesLater(c.rescuedBlock(i), next+1) && !c.hasCommentBefore(i) && !c.hasComment(c.tokens[i].end, c.tokens[next].start)
+}
+
+// rescuedBlock returns the tokens from the begin or def to which the rescue at index i belongs, up to
+// it; none if it does not begin a line there.
+func (c *codeFile) rescuedBlock(i int) extent {
+	for j := i - 1; j >= max(0, i-longestExpression); j-- {
+		if c.tokens[j].first && c.indent(j) == c.indent(i) {
+			return extent{j, i}
+		}
 	}
-	return c.is(next, "end") && c.tokens[next].first && !c.isUsedSoon(name, next) && !c.hasComment(c.tokens[i].end, c.tokens[next].start)
+	return extent{}
 }
 
 // isUsedSoon reports whether the name of an error occurs in the statement after the word
@@ -242,8 +383,14 @@ func (c *codeFile) isEmptyExcept(i int) bool {
 		colon++
 	}
 	pass, next := colon+1, colon+2
-	if !c.tokens[i].first || !c.isSequence(colon, ":", "pass") || c.cleansUp(i) {
+	if !c.tokens[i].first || !c.isSequence(colon, ":", "pass") || c.cleansUp(i) || c.returnsInsteadOfPass(i, next) || c.hasCommentBefore(i) {
 		return false
+	}
+	if begin := c.triedBegin(i, i-longestExpression); begin > 0 && (c.decidesLater(extent{begin, i}, next) || c.isAnnounced(begin-1)) {
+		return false
+	}
+	if c.is(next, "else") {
+		return false // the code that depends on success is there
 	}
 	end := int32(len(c.text))
 	if next < len(c.tokens) {
@@ -261,6 +408,20 @@ func (c *codeFile) lineEnd(offset int32) int32 {
 		return c.lines[n]
 	}
 	return int32(len(c.text))
+}
+
+// hasCommentBefore reports whether a comment stands right before the handler that begins with the
+// word at index i, or before the empty handlers right before it, whose reason it may give as well.
+func (c *codeFile) hasCommentBefore(i int) bool {
+	last := i - 1
+	for c.is(last, "}") {
+		last--
+		if c.is(last, "{") && c.is(last-1, ")") && c.is(int(c.tokens[last-1].pair)-1, "catch") {
+			last = int(c.tokens[last-1].pair) - 2
+			i = last + 1
+		}
+	}
+	return last >= 0 && c.hasComment(c.lineEnd(c.tokens[last].end-1)-1, c.tokens[i].start)
 }
 
 // hasComment reports whether a comment begins between two bytes.

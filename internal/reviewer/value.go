@@ -1,6 +1,10 @@
 package reviewer
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
 
 // The model of values
 //
@@ -39,6 +43,12 @@ import "strings"
 const (
 	// hole stands in a value's text for what is not known before the program runs.
 	hole = "\x00"
+	// ownMark follows a hole for what the program's own code gives: an attribute of the object in
+	// Python, what a function of the package returns in Go.
+	ownMark = "\x02"
+	// markupMark follows a hole for what stands in markup that a program makes: a class, a number, or
+	// markup that a function made.
+	markupMark = "\x03"
 	// requestMark stands in the origin of what a request sends, where its source does not show that.
 	requestMark = "\x01"
 	// longestText bounds the bytes of a value's text and origin.
@@ -64,6 +74,20 @@ func unknown() value { return value{text: hole, changing: true} }
 
 // unknownFrom is unknown with an origin.
 func unknownFrom(origin string) value { return value{text: hole, changing: true, origin: origin} }
+
+// ownFrom is unknownFrom for what the program's own code gives.
+func ownFrom(origin string) value { return value{text: hole + ownMark, changing: true, origin: origin} }
+
+// markupFrom is unknownFrom for what stands in markup.
+func markupFrom(origin string) value {
+	return value{text: hole + markupMark, changing: true, origin: origin}
+}
+
+// isOwn reports whether each hole in a text is filled by the program's own code.
+func isOwn(text string) bool {
+	holes := strings.Count(text, hole)
+	return holes > 0 && holes == strings.Count(text, hole+ownMark)
+}
 
 // harmless returns the value of what may change and cannot do harm: a number, a list of
 // constants, the result of a function that cleans.
@@ -108,8 +132,48 @@ func isTypeName(name string) bool {
 	return name == "self" || name == "this" || name == "cls" || name != "" && 'A' <= name[0] && name[0] <= 'Z'
 }
 
+// namesMoment reports whether a name is that of a moment or of a number of something, as created_at
+// and row_count are.
+func namesMoment(name string) bool {
+	for _, end := range momentEnds {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// momentEnds end the names of moments and numbers.
+var momentEnds = []string{"_at", "_ms", "_seconds", "_count", "_status", "_pid", "_hours", "_days", "Millis", "Seconds", "timestamp", "Timestamp"}
+
+// ownName matches names of what a program makes for its own statements: tables, clauses, lists of
+// placeholders. markupName does so for markup, and for what stands in its attributes.
+var (
+	ownName    = lazyregexp.New(`^(tbl|table|schema|database|db)(_?[nN]ames?)?$|^(raw_?)?[tT]able_?[nN]ame$|^(column|field)_?[lL]ist$|[pP]lace_?[hH]olders?$|_sql$|Sql$|SQL$|^sql_?[A-Z]\w+|_clauses?$|Clauses?$|\w2str$|_limit$`)
+	markupName = lazyregexp.New(`(?:Html|HTML|Markup|Icon|Class|Classes|ClassName|ID|Color|Style|Id|Index|Width|Height|Size|Count|Dir|Attrs?|Percent|Progress|Duration|Speed|Theme|_html)$|^(?:markup|icon|cls|className|colou?r|style|id|selected|checked|disabled|width|height|progress|percent|duration|speed|theme|svg|tag|tagName|prefix|suffix)$`)
+)
+
+// isOwnName reports whether ownName matches a name. Most names are ruled out by what they lack, which
+// is cheaper to see.
+func isOwnName(name string) bool {
+	for _, part := range ownParts {
+		if strings.Contains(name, part) {
+			return ownName.MatchString(name)
+		}
+	}
+	return false
+}
+
+// ownParts are in all that ownName matches.
+var ownParts = strings.Fields("tbl able chema atabase db List list olders older sql Sql SQL lause 2str _limit")
+
+// isMarkupName reports whether markupName matches a name.
+func isMarkupName(name string) bool {
+	return len(name) > 1 && strings.IndexByte("lLpnserdDxhtg", name[len(name)-1]) >= 0 && markupName.MatchString(name)
+}
+
 // numericNames are names whose values are numbers in all languages.
 var numericNames = words("pid pids ppid uid gid port i j n idx index count row col width height lft rgt")
 
 // constantWords are words for constants, and names that the language gives a value.
-var constantWords = words("true false nil null None True False undefined __dirname __filename __file__")
+var constantWords = words("true false nil null None True False undefined __dirname __filename __file__ __dir__")

@@ -3,6 +3,8 @@ package reviewer
 import (
 	"strings"
 	"testing"
+
+	"github.com/agent-airlock/airlock/internal/finding"
 )
 
 // TestValues asserts the model in value.go: what is known of an expression. The first nine
@@ -88,7 +90,7 @@ func TestNamesHaveTheirValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := scan(c.path, c.code, languageOf(c.path))
-		m := &matcher{evaluator: &evaluator{source: s, pack: built.packs[s.lang.name], scope: newScopes(s, built.packs[s.lang.name])}, uses: func(*Rule) bool { return true }, aliases: map[string][]string{}}
+		m := &matcher{evaluator: &evaluator{source: s, pack: built.packs[s.lang.name], scope: newScopes(s, built.packs[s.lang.name])}, selects: func(*Rule, finding.Precision) bool { return true }, aliases: map[string][]string{}}
 		for i := range s.tokens {
 			m.visit(i)
 		}

@@ -76,6 +76,9 @@ func (w *workflowFile) walk(n *yaml.Node, depth int) {
 	}
 }
 
+// truths matches an expression that is true or false, whatever is compared in it.
+var truths = lazyregexp.New(`\$\{\{\s*!?\s*(?:contains|startsWith|endsWith)\([^(){}]*\)\s*\}\}`)
+
 // script finds each line of a script into which GitHub writes a stranger's text.
 func (w *workflowFile) script(script *yaml.Node) {
 	isBlock := script.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
@@ -84,7 +87,7 @@ func (w *workflowFile) script(script *yaml.Node) {
 		line++ // the text begins below its sign
 	}
 	for text := range strings.Lines(script.Value) {
-		if strangerExpression.MatchString(text) {
+		if strangerExpression.MatchString(truths.ReplaceAllString(text, "")) {
 			w.report("workflow/expression-injection", line, 0)
 		}
 		if isBlock {

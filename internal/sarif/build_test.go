@@ -2,6 +2,7 @@ package sarif
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,11 +28,8 @@ func lookup(t *testing.T, v any, path string) any {
 		case object:
 			v = node[step]
 		case []any:
-			i := 0
-			for _, c := range step {
-				i = i*10 + int(c-'0')
-			}
-			if i >= len(node) {
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(node) {
 				t.Fatalf("%s: there is no element %s", path, step)
 			}
 			v = node[i]
@@ -107,7 +105,7 @@ func TestBuild(t *testing.T) {
 		"properties": object{"security-severity": "9.5", "precision": "high", "problem.severity": "error",
 			"tags": []any{"security", "sql", "external/cwe/cwe-089"}},
 	})
-	// The rule's severity is its worst finding's, above also where the rule has another.
+	// A rule's severity is that of its worst finding, also for rules/2 above, whose own is lower.
 	wantAt(t, run, "tool/driver/rules/1/properties/security-severity", "5.5")
 }
 

@@ -166,10 +166,10 @@ func (g *group) addRest(run object) {
 	g.merged++
 	delete(run, "automationDetails")
 	for name, v := range run {
-		mine, have := g.run[name]
+		mine, exists := g.run[name]
 		theirs, isList := v.([]any)
 		switch {
-		case !have:
+		case !exists:
 			g.run[name] = v
 		case isList:
 			all, _ := mine.([]any)

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// one returns a log with one rule and one result, with more members of the run
-// and of the result.
-func one(run, result string) json.RawMessage {
+// oneResult returns a log with one rule and one result. run and result are JSON members to
+// add to each, or "".
+func oneResult(run, result string) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R"}]}}%s,"results":[{"ruleId":"R","message":{"text":"m"}%s}]}]}`, run, result))
 }
 
@@ -46,8 +46,8 @@ func TestPlacesOfResults(t *testing.T) {
 		"data:text/html,<script>alert(1)</script>":     "",
 		"FILE:///github/workspace/src/%2e%2e/src/a.go": "src/a.go",
 	} {
-		good := one("", located("good.go"))
-		u := prepare(t, Options{Roots: []string{"/srv/repo"}, ReadFile: files}, Source{SARIF: good}, Source{SARIF: one("", located(uri))})
+		first := oneResult("", located("good.go"))
+		u := prepare(t, Options{Roots: []string{"/srv/repo"}, ReadFile: files}, Source{SARIF: first}, Source{SARIF: oneResult("", located(uri))})
 		switch {
 		case want == "" && (u.Results != 1 || noted(u.Notes, RulePaths) != 1):
 			t.Errorf("%.40q: %d results, %v", uri, u.Results, u.Notes)
@@ -72,7 +72,7 @@ func TestBaseIDs(t *testing.T) {
 		`{"SRC":{"uri":"x/","uriBaseId":"B"},"B":{"uriBaseId":"SRC"}}`:                             "a.go",
 		`{"SRC":{"uri":"../"}}`: "",
 	} {
-		log := one(`,"originalUriBaseIds":`+base, `,"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go","uriBaseId":"SRC"},"region":{"startLine":1}}}]`)
+		log := oneResult(`,"originalUriBaseIds":`+base, `,"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go","uriBaseId":"SRC"},"region":{"startLine":1}}}]`)
 		if want == "" {
 			_, err := Prepare([]Source{{SARIF: log}}, Options{Roots: []string{"/srv/repo"}})
 			if err == nil || !strings.Contains(err.Error(), "relative to the repository's root") {
@@ -85,10 +85,11 @@ func TestBaseIDs(t *testing.T) {
 	}
 }
 
-// TestLostRunsAreNotDelivered: a run without results would close its tool's alerts.
+// TestLostRunsAreNotDelivered asserts that a run all of whose results were left out is left out
+// as well, because a run without results would close its tool's alerts.
 func TestLostRunsAreNotDelivered(t *testing.T) {
-	lost := json.RawMessage(strings.Replace(string(one("", located("/etc/passwd"))), `"name":"t"`, `"name":"lost"`, 1))
-	u := prepare(t, Options{}, Source{SARIF: lost}, Source{SARIF: one("", located("a.go"))})
+	lost := json.RawMessage(strings.Replace(string(oneResult("", located("/etc/passwd"))), `"name":"t"`, `"name":"lost"`, 1))
+	u := prepare(t, Options{}, Source{SARIF: lost}, Source{SARIF: oneResult("", located("a.go"))})
 	if diff := cmp.Diff([]string{"t"}, u.Tools); diff != "" {
 		t.Error(diff)
 	}
@@ -158,7 +159,7 @@ func TestSeverities(t *testing.T) {
 		if diff := cmp.Diff(want, properties["security-severity"]); diff != "" {
 			t.Errorf("%s: %s", given, diff)
 		}
-		if noted(u.Notes, RuleSeverity) != map[bool]int{true: 1}[want == nil] {
+		if dropped := noted(u.Notes, RuleSeverity) == 1; dropped != (want == nil) {
 			t.Errorf("%s: %v", given, u.Notes)
 		}
 	}
@@ -212,7 +213,7 @@ func TestCostIsBounded(t *testing.T) {
 	for name, raw := range referring(many) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u, err := Prepare([]Source{{SARIF: raw}, {SARIF: one("", located("a.go"))}}, Options{MaxPacked: 1 << 30})
+			u, err := Prepare([]Source{{SARIF: raw}, {SARIF: oneResult("", located("a.go"))}}, Options{MaxPacked: 1 << 30})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +234,7 @@ func BenchmarkPrepareReferring(b *testing.B) {
 		for name, raw := range referring(many) {
 			b.Run(fmt.Sprintf("%s/%d", name, many), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Prepare([]Source{{SARIF: raw}, {SARIF: one("", located("a.go"))}}, Options{MaxPacked: 1 << 30}); err != nil {
+					if _, err := Prepare([]Source{{SARIF: raw}, {SARIF: oneResult("", located("a.go"))}}, Options{MaxPacked: 1 << 30}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -242,8 +243,8 @@ func BenchmarkPrepareReferring(b *testing.B) {
 	}
 }
 
-// TestPrepareLeavesOutTheMachine: with which arguments, where and by whom a tool was
-// called is not part of a finding, and may be a secret.
+// TestPrepareLeavesOutTheMachine asserts that the log does not say with which arguments,
+// where and by whom a tool was called, which may be secret.
 func TestPrepareLeavesOutTheMachine(t *testing.T) {
 	invocation := `{"executionSuccessful":false,"exitCode":1,"commandLine":"scan --token=SECRET","arguments":["--token=SECRET"],"machine":"SECRET","account":"SECRET",
 		"processId":7,"environmentVariables":{"TOKEN":"SECRET"},"executableLocation":{"uri":"SECRET"},"workingDirectory":{"uri":"SECRET"},"responseFiles":[{"uri":"SECRET"}],
@@ -268,8 +269,8 @@ func TestPrepareLeavesOutTheMachine(t *testing.T) {
 	}
 }
 
-// TestPrepareDeliversProblemsOnly: a passed check is not an alert, and a SARIF run with
-// only passed checks closes the earlier alerts.
+// TestPrepareDeliversProblemsOnly asserts that results of passed checks are left out, and
+// that a run that has no others is delivered, because it closes the earlier alerts.
 func TestPrepareDeliversProblemsOnly(t *testing.T) {
 	place := `"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]`
 	log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"kind":"pass",` + place + `},{"kind":"notApplicable",` + place + `}]},

@@ -2,10 +2,11 @@ package sarif
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"unicode/utf16"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // The parameters of the line hash are those of code scanning's own uploader.
@@ -150,4 +151,4 @@ func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 }
 
 // lineHashForm is a hash, a colon and a count.
-var lineHashForm = regexp.MustCompile(`^[0-9a-f]{1,16}:[0-9]{1,9}$`)
+var lineHashForm = lazyregexp.New(`^[0-9a-f]{1,16}:[0-9]{1,9}$`)

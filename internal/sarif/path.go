@@ -32,18 +32,14 @@ func RepoPath(uri string, roots []string) (string, error) {
 	if len(uri) > 3*maxPath {
 		return "", errLong
 	}
-	absolute := false
-	if rest, ok := cutPrefixFold(uri, "file:"); ok {
-		absolute = true
-		if host, ok := strings.CutPrefix(rest, "//"); ok {
-			if rest, ok = cutPrefixFold(host, "localhost"); !ok {
-				rest = host
-			}
-			if !strings.HasPrefix(rest, "/") {
+	uri, absolute := cutPrefixFold(uri, "file:")
+	if absolute {
+		if afterSlashes, hasHost := strings.CutPrefix(uri, "//"); hasHost {
+			uri, _ = cutPrefixFold(afterSlashes, "localhost")
+			if !strings.HasPrefix(uri, "/") {
 				return "", errAbsolute // a file of another machine
 			}
 		}
-		uri = rest
 	} else if hasScheme(uri) {
 		return "", errScheme
 	}

@@ -138,19 +138,21 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 
 // dropEmptied returns the groups without those that lost all their results. It is an
 // error if that leaves no group.
-func dropEmptied(groups []*group, n notes) (kept []*group, err error) {
+func dropEmptied(groups []*group, n notes) ([]*group, error) {
+	var kept []*group
+	var emptied *group
 	for _, g := range groups {
 		if g.problems > 0 && len(g.results) == 0 {
 			n.add(RuleRuns, "none of its results is in the repository", 1)
-			err = fmt.Errorf("none of the results of %q is in a file of the repository: %s; write the path relative to the repository's root", stringMember(g.driver, "name"), g.reason)
+			emptied = g
 			continue
 		}
 		kept = append(kept, g)
 	}
-	if len(kept) > 0 {
-		err = nil
+	if len(kept) == 0 && emptied != nil {
+		return nil, fmt.Errorf("none of the results of %q is in a file of the repository: %s; write the path relative to the repository's root", stringMember(emptied.driver, "name"), emptied.reason)
 	}
-	return kept, err
+	return kept, nil
 }
 
 // automationID returns the automation id of a category; the empty category has

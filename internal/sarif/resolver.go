@@ -121,7 +121,7 @@ func (r *resolver) artifactLocation(o object) bool {
 	before := len(stringMember(o, "uri"))
 	uri = encodePath(path)
 	o["uri"] = uri
-	return r.afford(len(uri) - before)
+	return r.spend(len(uri) - before)
 }
 
 // resolveBase prepends the URI of a base id to a relative URI. An id that is not
@@ -212,7 +212,7 @@ func (r *resolver) enterResult(o object) {
 		r.rule.index = r.group.rules.add(object{"id": id})
 	}
 	if id == "" {
-		if id = stringMember(r.descriptor(r.rule), "id"); !r.afford(len(id)) {
+		if id = stringMember(r.descriptor(r.rule), "id"); !r.spend(len(id)) {
 			id = unnamedRule
 		}
 	}
@@ -294,7 +294,7 @@ func (r *resolver) descriptorReference(o object) bool {
 			descriptor, _ := descriptors[i].(object)
 			if id := stringMember(descriptor, "id"); id != "" {
 				o["id"] = id
-				return r.afford(len(id))
+				return r.spend(len(id))
 			}
 		}
 	}
@@ -313,7 +313,7 @@ func (r *resolver) componentReference(o object) bool {
 		if i := c.find(o); i >= 0 {
 			if name := stringMember(c.all[i], "name"); name != "" {
 				o["name"] = name
-				return r.afford(len(name))
+				return r.spend(len(name))
 			}
 		}
 	}
@@ -363,7 +363,7 @@ func (r *resolver) element(o object, elements *shared) object {
 	case !has || i < 0:
 	case i >= len(elements.all):
 		r.notes.add(RuleIndexes, "", 1)
-	case r.afford(elements.size(i)):
+	case r.spend(elements.size(i)):
 		return elements.all[i]
 	}
 	return nil
@@ -444,9 +444,9 @@ func (r *resolver) step(o object) bool {
 	return child(o, "location") != nil
 }
 
-// afford subtracts what inlining adds from the budget and reports whether it was
+// spend subtracts what inlining adds from the budget and reports whether it was
 // enough.
-func (r *resolver) afford(size int) bool {
+func (r *resolver) spend(size int) bool {
 	if size <= 0 {
 		return true
 	}
@@ -469,7 +469,7 @@ func (r *resolver) message(o object) bool {
 	if id := stringMember(o, "id"); id != "" && startsBlank(s) {
 		m := r.messageString(id)
 		s = cmp.Or(upTo(stringMember(m, "text"), maxMessage), id)
-		if md, have := stringMember(m, "markdown"), stringMember(o, "markdown"); md != "" && have == "" && r.afford(len(md)) {
+		if md, have := stringMember(m, "markdown"), stringMember(o, "markdown"); md != "" && have == "" && r.spend(len(md)) {
 			o["markdown"] = md
 		}
 	}
@@ -477,7 +477,7 @@ func (r *resolver) message(o object) bool {
 		s = fill(s, arguments)
 		delete(o, "markdown")
 	}
-	if !r.afford(len(s) - len(stringMember(o, "text"))) {
+	if !r.spend(len(s) - len(stringMember(o, "text"))) {
 		s, _ = limit(s, maxDescription)
 	}
 	if startsBlank(s) && r.current != nil {

@@ -2,6 +2,8 @@ package sarif
 
 import (
 	_ "embed"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -137,37 +139,9 @@ func (t typeTable) walk(typ string, o object, v visitor) bool {
 		if !ok {
 			continue
 		}
-		stays := true
-		switch value := value.(type) {
-		case object:
-			switch m.shape {
-			case single:
-				stays = t.walk(m.typ, value, v)
-			case dictionary:
-				for key, e := range value {
-					if e, ok := e.(object); ok && !t.walk(m.typ, e, v) {
-						delete(value, key)
-					}
-				}
-			}
-		case []any:
-			if m.shape != array {
-				break
-			}
-			kept := value[:0]
-			for _, e := range value {
-				if e, ok := e.(object); ok && !t.walk(m.typ, e, v) {
-					continue
-				}
-				kept = append(kept, e)
-			}
-			if len(kept) < len(value) {
-				clear(value[len(kept):])
-				o[name] = kept
-				stays = len(kept) >= m.minItems
-			}
-		}
-		if !stays {
+		if left, stays := t.walkMember(m, value, v); stays {
+			o[name] = left
+		} else {
 			delete(o, name)
 		}
 	}
@@ -177,4 +151,28 @@ func (t typeTable) walk(typ string, o object, v visitor) bool {
 		}
 	}
 	return v.leave(typ, o)
+}
+
+// walkMember visits the typed objects in a member's value. It returns what is left of the value,
+// and whether the member stays.
+func (t typeTable) walkMember(m member, value any, v visitor) (left any, stays bool) {
+	removed := func(e any) bool {
+		o, ok := e.(object)
+		return ok && !t.walk(m.typ, o, v)
+	}
+	switch value := value.(type) {
+	case object:
+		switch m.shape {
+		case single:
+			return value, !removed(value)
+		case dictionary:
+			maps.DeleteFunc(value, func(_ string, e any) bool { return removed(e) })
+		}
+	case []any:
+		if m.shape == array {
+			kept := slices.DeleteFunc(value, removed)
+			return kept, len(kept) == len(value) || len(kept) >= m.minItems
+		}
+	}
+	return value, true
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // annotationReader reads the commands with which a tool annotates a workflow run of GitHub:
-// "::error file=a.js,line=1,title=RULE::MESSAGE". format is the title for
-// a file that is not formatted, parse that for one that cannot be parsed.
+// "::error file=a.js,line=1,title=RULE::MESSAGE". format is the title for a file that is not
+// formatted, "" if the tool has none; parse is the one for a file that cannot be parsed.
 type annotationReader struct {
 	*collector
 	format, parse string
@@ -55,10 +55,10 @@ func (a *annotationReader) line(line string) {
 		}
 	}
 	a.recognised = true
-	switch f.Rule {
-	case a.format:
+	switch {
+	case a.format != "" && f.Rule == a.format:
 		a.add(unformatted(f.Path)) // its place is where the file begins
-	case a.parse:
+	case f.Rule == a.parse:
 		f.Rule = ""
 		a.addUnparsed(f)
 	default:

@@ -3,20 +3,21 @@ package toolreport
 import "strings"
 
 var (
-	avaTest   = containing(" ", `^\s*(?:✘ \[fail\]:|✖) (.+)$`)
+	// Both signs begin with these bytes.
+	avaTest   = containing("\xe2\x9c", `^\s*(?:✘ \[fail\]:|✖) (.+)$`)
 	avaTotal  = starting("  ", `^  (\d+) (?:(?:tests?|hooks?) (failed|passed|skipped|todo)|(uncaught exceptions?|unhandled rejections?|known failures?))$`)
 	avaPlace  = starting("  ", `^  (?:file://)?([^\s:]+\.[cm]?[jt]sx?):(\d+)$`)
 	avaSource = starting("  ", `^ +\d+: `)
 )
 
 // avaReader reads AVA: a line for each test, a section for each that failed, and the totals,
-// with rules between them.
+// separated by lines of a single dash.
 type avaReader struct {
 	*collector
 	failureList
-	failing []string // the lines of tests that failed, which may end in the reason
-	ruled   bool     // a rule was read: sections or totals follow
-	total   int
+	failing   []string // the lines of tests that failed, which may end in the reason
+	separated bool     // a separator was read: sections or totals follow
+	total     int
 }
 
 func newAVA(c *collector) lineReader { return &avaReader{collector: c} }
@@ -24,24 +25,24 @@ func newAVA(c *collector) lineReader { return &avaReader{collector: c} }
 func (r *avaReader) line(line string) {
 	line = truncateBytes(line, maxText)
 	if strings.TrimSpace(line) == "─" {
-		r.ruled, r.current = true, nil
+		r.separated, r.current = true, nil
 		return
 	}
-	if m := avaTotal.match(line); m != nil && r.ruled {
+	if m := avaTotal.match(line); m != nil && r.separated {
 		r.recognised, r.tally.closed, r.current = true, true, nil
 		if m[2] == "failed" || m[3] != "" && !strings.HasPrefix(m[3], "known") {
 			r.total += atoi(m[1])
 		}
 		return
 	}
-	if !r.ruled {
+	if !r.separated {
 		if m := avaTest.match(line); m != nil && len(r.failing) < MaxFailures {
 			r.failing = append(r.failing, m[1])
 		}
 		return
 	}
 	name, isName := strings.CutPrefix(line, "  ")
-	if isName && r.names(name) {
+	if isName && r.beginsSection(name) {
 		r.begin(Failure{Name: name, Cause: Failed})
 		return
 	}
@@ -63,9 +64,9 @@ func (r *avaReader) line(line string) {
 	}
 }
 
-// names reports whether a line is the name of a test that failed, and takes it from those
-// whose section is to come.
-func (r *avaReader) names(name string) bool {
+// beginsSection reports whether a line is the name of a test that failed, and removes that test
+// from those whose section has not been read yet.
+func (r *avaReader) beginsSection(name string) bool {
 	if name == "" || name[0] == ' ' {
 		return false
 	}

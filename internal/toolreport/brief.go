@@ -12,18 +12,25 @@ type briefForm struct {
 	before bool    // the details come before the line
 }
 
+// Lines that only one of these runners prints, and only at its end.
+var (
+	bunEnd     = starting("Ran ", `^Ran \d+ tests? across \d+ files?\.`)
+	denoEnd    = containing(" passed", `^(?:ok|FAILED) \| \d+ passed`)
+	jasmineEnd = containing(" spec", `^\d+ specs?, \d+ failures?`)
+)
+
 // The forms of such runners.
 var (
 	bunForm = briefForm{
-		known: starting("Ran ", `^Ran \d+ tests? across \d+ files?\.`), end: starting("Ran ", `^Ran \d+ tests? across \d+ files?\.`),
+		known: bunEnd, end: bunEnd,
 		total: starting(" ", `^ +(\d+) fail$`), test: starting("(fail) ", `^\(fail\) (?P<name>.+?)(?: \[[\d.]+m?s\])?$`), before: true,
 	}
 	denoForm = briefForm{
-		known: containing(" passed", `^(?:ok|FAILED) \| \d+ passed`), end: containing(" passed", `^(?:ok|FAILED) \| \d+ passed`),
+		known: denoEnd, end: denoEnd,
 		total: containing(" failed", `^FAILED \| \d+ passed.*? \| (\d+) failed`), test: containing(" => ", `^(?P<name>.+) => (?P<path>[^\s:]+):(?P<line>\d+):\d+$`),
 	}
 	jasmineForm = briefForm{
-		known: containing(" spec", `^\d+ specs?, \d+ failures?`), end: containing(" spec", `^\d+ specs?, \d+ failures?`),
+		known: jasmineEnd, end: jasmineEnd,
 		total: containing(" spec", `^\d+ specs?, (\d+) failures?`), test: containing(") ", `^\d+\) (?P<name>.+)$`),
 	}
 	playwrightForm = briefForm{

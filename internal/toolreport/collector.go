@@ -122,7 +122,7 @@ func (c *collector) failTotal(named []Failure, total int) {
 	c.tally.failed = before + total
 }
 
-// possibleRange returns a range without what cannot be.
+// possibleRange returns a range without the members that contradict each other.
 func possibleRange(r finding.Range) finding.Range {
 	r.StartLine, r.StartColumn = max(r.StartLine, 0), max(r.StartColumn, 0)
 	r.EndLine, r.EndColumn = max(r.EndLine, 0), max(r.EndColumn, 0)

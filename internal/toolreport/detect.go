@@ -100,6 +100,7 @@ func runsScript(words []string) bool {
 // program returns a command without options and without what only starts its program.
 func program(words []string) []string {
 	starters := []string{"sudo", "env", "time", "nice", "exec", "npx", "bunx", "pnpx", "xvfb-run", "cross-env", "run", "sh", "bash", "-c", "nyc", "c8"}
+	isOption := func(word string) bool { return strings.HasPrefix(word, "-") }
 	for len(words) > 0 {
 		first := strings.TrimSuffix(strings.TrimSuffix(path.Base(slashed(words[0])), ".exe"), ".cmd")
 		second := ""
@@ -108,27 +109,34 @@ func program(words []string) []string {
 		}
 		isPython := first == "py" || strings.HasPrefix(first, "python")
 		switch {
-		case slices.Contains(starters, first), strings.Contains(words[0], "=") && !strings.HasPrefix(words[0], "-"), strings.HasPrefix(words[0], "-"):
+		case slices.Contains(starters, first), strings.Contains(words[0], "="), isOption(words[0]): // a variable has a "="
 			words = words[1:]
 		case slices.Contains([]string{"bundle", "poetry", "pipenv", "uv", "hatch", "pdm", "rye"}, first) && (second == "exec" || second == "run"),
 			slices.Contains([]string{"yarn", "pnpm", "npm", "bun"}, first) && (second == "exec" || second == "dlx" || second == "x"),
 			isPython && second == "-m", first == "go" && second == "tool", first == "coverage" && second == "run":
 			words = words[2:]
 		case slices.Contains([]string{"yarn", "pnpm", "bun"}, first) && second != "" && second != "run" && second != "test":
-			words = words[1:]
-		case (first == "node" || first == "ruby" || isPython) && second != "" && !strings.HasPrefix(second, "-") && !strings.Contains(path.Base(second), "."):
-			words = words[1:]
+			words = words[1:] // as in "yarn eslint"
+		case (first == "node" || first == "ruby" || isPython) && second != "" && !isOption(second) && !strings.Contains(path.Base(second), "."):
+			words = words[1:] // as in "node node_modules/.bin/eslint"
 		default:
-			rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "-") && w != "--test" && w != "-jar" })
+			rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return isOption(w) && w != "--test" && w != "-jar" })
 			return append([]string{first}, rest...)
 		}
 	}
 	return nil
 }
 
+// inPackage matches what pnpm prints before it runs a script of a workspace's package.
+var inPackage = containing("$ ", `^[^\s$>+]+ [\w:.-]+\$ (.+)$`)
+
 // echoed returns the words of a command that a script runner prints before it runs it:
-// "> eslint ." of npm and pnpm, "$ eslint ." of yarn and others.
+// "> eslint ." of npm and pnpm, "$ eslint ." of yarn and others, and "packages/a lint$ eslint ."
+// of pnpm in a workspace.
 func echoed(line string) ([]string, bool) {
+	if m := inPackage.match(line); m != nil && len(line) < maxText {
+		return strings.Fields(m[1]), true
+	}
 	for _, sign := range []string{"> ", "$ ", "+ "} {
 		if rest, ok := strings.CutPrefix(line, sign); ok && len(rest) < maxText {
 			return strings.Fields(rest), true

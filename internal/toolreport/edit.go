@@ -7,9 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/textdiff"
 )
 
 // Edit is one run of lines that a tool would change.
@@ -34,10 +33,10 @@ func Edits(base, before, after []byte) []Edit {
 	if !isText(base) || !isText(before) || !isText(after) {
 		return nil
 	}
-	earlier := between(base, before)
+	earlier := editsBetween(base, before)
 	var found []Edit
 	shift := 0 // lines that the earlier edits passed so far have added
-	for _, e := range between(before, after) {
+	for _, e := range editsBetween(before, after) {
 		first, last := min(e.First, e.Range.StartLine), max(e.Last, e.Range.EndLine)
 		for len(earlier) > 0 && earlier[0].end()+shift < first {
 			shift += earlier[0].net
@@ -81,10 +80,10 @@ func (e edit) end() int {
 
 func isText(b []byte) bool { return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 }
 
-// between returns the edits that turn one text into the other. If all lines of each text
+// editsBetween returns the edits that turn one text into the other. If all lines of each text
 // end in the same way, lines are compared without their ends, and different ends are one
 // edit of all lines. A missing newline at the end of a file is an edit of its last line.
-func between(before, after []byte) []edit {
+func editsBetween(before, after []byte) []edit {
 	if bytes.Equal(before, after) {
 		return nil
 	}
@@ -100,7 +99,7 @@ func between(before, after []byte) []edit {
 	before, oldLacks := withNewline(before)
 	after, newLacks := withNewline(after)
 	r := diffReader{emit: func(_ string, e edit) { found = append(found, e) }}
-	for line := range strings.Lines(string(diff.Diff("file", before, "file", after))) {
+	for line := range strings.Lines(string(textdiff.Unified("file", before, "file", after))) {
 		r.line(strings.TrimSuffix(line, "\n"))
 	}
 	r.end()

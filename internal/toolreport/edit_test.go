@@ -48,7 +48,7 @@ func TestEditsBecomeSuggestionsOfWholeLines(t *testing.T) {
 		{"added around a line", "a\nb\nc\n", "a\nx\nb\ny\nc\n", []string{`1-3: 1-3="a\nx\nb\ny\nc"`}},
 		{"added at the start take the one after", "a\nb\n", "x\na\nb\n", []string{`0-1: 1-1="x\na"`}},
 		{"added at the end", "a\nb\n", "a\nb\nx\n", []string{`2-3: 2-2="b\nx"`}},
-		{"an empty line is no empty suggestion", "a\n \nb\n", "a\n\nb\n", []string{`2-2: 1-2="a\n"`}},
+		{"an empty line is not an empty suggestion", "a\n \nb\n", "a\n\nb\n", []string{`2-2: 1-2="a\n"`}},
 		{"next to empty lines", "a\n\nx\n\nb\n", "a\n\n\nb\n", []string{`3-3: 1-3="a\n"`}},
 		{"runs that need the same line are one", "x\na\ny\nb\n", "a\nb\n", []string{`1-3: 1-3="a"`}},
 		{"an empty line keeps nothing apart", "# a\n* b\n* c\n\n", "# a\n\n- b\n- c\n", []string{`2-5: 2-4="\n- b\n- c"`}},
@@ -113,8 +113,8 @@ func applied(text []string, edits []toolreport.Edit) []string {
 	return text
 }
 
-// TestSuggestionsMakeTheText: whatever was changed, those who accept all
-// suggestions have what the tool made.
+// TestSuggestionsMakeTheText asserts that accepting all suggestions gives the
+// text that the tool wrote.
 func TestSuggestionsMakeTheText(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

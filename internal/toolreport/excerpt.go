@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 const (
@@ -75,17 +76,26 @@ func (e *excerpt) text() string {
 	return strings.Trim(strings.Join(append(all, tail...), "\n"), "\n")
 }
 
+// failureSigns are what a line contains that reports a failure, by their first bytes.
+var failureSigns = sync.OnceValue(func() *[256][]string {
+	var signs [256][]string
+	for _, sign := range []string{"FAIL", "not ok ", "--- FAIL", "panic: ", "Traceback (", "✖", "✕", "×", "●", "[ERROR]", "Failure:", "Failures:", "Error:", "error:", "error[", " error ", "error TS", "FAILED", "[warn]", "would reformat", "Oops!", "ERROR in ", "error during ", "Build failed", "rake aborted!"} {
+		signs[sign[0]] = append(signs[sign[0]], sign)
+	}
+	return &signs
+})
+
 // reportsFailure reports whether a line looks like one that reports a failure.
 func reportsFailure(line string) bool {
-	if reportsSuccess(line) {
-		return false
-	}
-	for _, sign := range []string{"FAIL", "not ok ", "--- FAIL", "panic: ", "Traceback (", "✖", "✕", "×", "●", "[ERROR]", "Failure:", "Failures:", "Error:", "error:", "error[", " error ", "error TS", "FAILED", "[warn]", "would reformat", "Oops!", "ERROR in ", "error during ", "Build failed", "rake aborted!"} {
-		if strings.Contains(line, sign) {
-			return true
+	signs := failureSigns()
+	for i := range len(line) {
+		for _, sign := range signs[line[i]] {
+			if strings.HasPrefix(line[i:], sign) {
+				return !reportsSuccess(line)
+			}
 		}
 	}
-	return strings.HasSuffix(line, " failing") // mocha's total, before the list
+	return strings.HasSuffix(line, " failing") && !reportsSuccess(line) // mocha's total, before the list
 }
 
 // reportsSuccess reports whether a line is one with which a test runner names a test that

@@ -116,6 +116,42 @@ func (p *prettierReader) line(line string) {
 
 func (p *prettierReader) end() {}
 
+// oxfmtReader reads oxfmt --check: the name of each file that is not formatted, with the
+// time that it took, and the errors of files that cannot be parsed, whose place comes after
+// the headline.
+type oxfmtReader struct {
+	*collector
+	error string // the headline
+}
+
+var (
+	oxfmtFile  = containing("s)", `^(.+) \(\d+(?:\.\d+)?[mnµ]?s\)$`)
+	oxfmtError = starting("  ", `^\s+[x×] (.+)$`)
+	oxfmtPlace = starting(" ", `^\s+[,╭][-─]+\[(.+):(\d+):(\d+)\]$`)
+)
+
+func newOxfmt(c *collector) lineReader { return &oxfmtReader{collector: c} }
+
+func (o *oxfmtReader) line(line string) {
+	line = truncateBytes(line, maxText)
+	if m := oxfmtFile.match(line); m != nil {
+		o.add(unformatted(m[1]))
+	} else if m := oxfmtError.match(line); m != nil {
+		o.error = m[1]
+	} else if o.error != "" {
+		if m := oxfmtPlace.match(line); m != nil {
+			o.addUnparsed(unparsed(m[1], o.error, m[2], m[3]))
+		}
+		o.error = ""
+	} else if startsWithAny(line, []string{"Checking formatting", "All matched files use the correct format", "Format issues found", "Error occurred when checking code style"}) {
+		o.recognised = true
+	} else if strings.HasPrefix(line, "Failed to ") {
+		o.crashed = true
+	}
+}
+
+func (o *oxfmtReader) end() {}
+
 // rustfmtReader reads cargo fmt --check: "Diff in FILE:LINE:" and lines with their
 // signs.
 type rustfmtReader struct {

@@ -55,7 +55,7 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 		"another, by the line itself": {"eslint . ; stylelint src", stylish, true},
 		"scripts of a script":         {"npm run lint", npm + "npm run js && npm run css\n" + npm + "eslint .\n" + stylish + npm + "stylelint .\n", true},
 		"by yarn":                     {"yarn lint", "$ eslint . && knip\n" + stylish, true},
-		"a quotation is no script":    {"npm run lint", npm + "eslint .\n" + stylish + "\n> run it with --fix\n", false},
+		"a quotation is not a script": {"npm run lint", npm + "eslint .\n" + stylish + "\n> run it with --fix\n", false},
 		"a known directory":           {"cd web && eslint .", stylish, false},
 		"directories on the way":      {"eslint . && cd web && eslint .", stylish, true},
 		"an unknown directory":        {"cd $DIR && eslint .", stylish, true},
@@ -117,8 +117,11 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 			"[INFO] --- surefire:3.2.5:test (default-test) @ b ---\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! - in b.T\n[ERROR] two(b.T)  Time elapsed: 0 s  <<< ERROR!\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0\n[INFO] BUILD FAILURE\n", 1, 2, 2, false},
 		"a target that a test of cargo's ends":     {"cargo test", "\nrunning 2 tests\ntest a ... ok\n\nrunning 1 test\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\nrunning 7 tests\n\nfailures:\n    b\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured\n", 101, 2, 2, false},
 		"an example that a test of rspec's prints": {"rspec", "rspec ./x.rb:3 # z\n\nFailures:\n\n  1) A fakes\n     Failure/Error: no\n\n1 example, 1 failure\n\nFailed examples:\n\nrspec ./spec/a_spec.rb:2 # A fakes\n", 1, 1, 1, false},
-		"Maven prints only that tests failed":      {"mvn -q test", "[INFO] BUILD FAILURE\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test (default-test) on project app: There are test failures.\n", 1, 1, 0, false},
-		"no tests at all":                          {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
+		"a second run of node's test runner": {"npm test", npm + "node --test two.js; node --test three.js\n\n✖ adds (117.660278ms)\n▶ group\n  ✖ inner (58.044783ms)\n  ✔ sound (0.495835ms)\n✖ group (79.102191ms)\nℹ tests 3\nℹ fail 2\nℹ cancelled 0\nℹ duration_ms 4977.56\n" +
+			"\n✖ failing tests:\n\ntest at two.js:2:1\n✖ adds (117.660278ms)\n  AssertionError [ERR_ASSERTION]: 2 == 3\n\ntest at two.js:2:62\n✖ inner (58.044783ms)\n  Error: no\n" +
+			"✖ divides z (37.857176ms)\n✔ sound (0.207458ms)\nℹ tests 2\nℹ fail 1\nℹ cancelled 0\nℹ duration_ms 3817.03\n\n✖ failing tests:\n\ntest at three.js:2:1\n✖ divides (37.857176ms)\n  Error: by zero\n", 1, 3, 3, false},
+		"Maven prints only that tests failed": {"mvn -q test", "[INFO] BUILD FAILURE\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test (default-test) on project app: There are test failures.\n", 1, 1, 0, false},
+		"no tests at all":                     {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
 	} {
 		got, err := read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
@@ -130,7 +133,7 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 		}
 		for _, f := range got.Tests.Failing {
 			if strings.HasSuffix(f.Name, "z") || strings.Contains(f.Name, "x - y") && f.Message != "assert 0" {
-				t.Errorf("%s: %+v is no test that failed", name, f)
+				t.Errorf("%s: %+v is not a test that failed", name, f)
 			}
 		}
 	}
@@ -182,16 +185,16 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 		hunks string
 		want  []finding.Finding
 	}{
-		"a line":             {"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", []finding.Finding{{Range: at(2, 0, 2, 0), Suggestion: "B"}}},
-		"two runs":           {"@@ -1,5 +1,4 @@\n-a\n+A\n b\n-c\n-d\n+CD\n e\n", []finding.Finding{{Range: at(1, 0, 1, 0), Suggestion: "A"}, {Range: at(3, 0, 4, 0), Suggestion: "CD"}}},
-		"only added":         {"@@ -2,2 +2,3 @@\n a\n+\n b\n", []finding.Finding{{Range: at(2, 0, 3, 0), Suggestion: "a\n\nb"}}},
-		"added at the start": {"@@ -0,0 +1 @@\n+x\n", []finding.Finding{{Range: at(1, 0, 0, 0)}}},
-		"added, no context":  {"@@ -7,0 +8,2 @@\n+x\n+y\n", []finding.Finding{{Range: at(7, 0, 0, 0)}}},
-		"removed":            {"@@ -3,2 +3 @@\n-a\n b\n", []finding.Finding{{Range: at(3, 0, 4, 0), Suggestion: "b"}}},
-		"removed, alone":     {"@@ -3 +2,0 @@\n-a\n", []finding.Finding{{Range: at(3, 0, 3, 0)}}},
-		"a line too long":    {"@@ -1 +1 @@\n-a\n+" + strings.Repeat("x", 9000) + "\n", []finding.Finding{{Range: at(1, 0, 1, 0)}}},
-		"very many lines":    {"@@ -1 +1,1200 @@\n-a\n" + strings.Repeat("+x\n", 1200), []finding.Finding{{Range: at(1, 0, 1, 0)}}},
-		"looks like a head":  {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: at(1, 0, 1, 0), Suggestion: "++ y"}}},
+		"a line":             {"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", []finding.Finding{{Range: span(2, 0, 2, 0), Suggestion: "B"}}},
+		"two runs":           {"@@ -1,5 +1,4 @@\n-a\n+A\n b\n-c\n-d\n+CD\n e\n", []finding.Finding{{Range: span(1, 0, 1, 0), Suggestion: "A"}, {Range: span(3, 0, 4, 0), Suggestion: "CD"}}},
+		"only added":         {"@@ -2,2 +2,3 @@\n a\n+\n b\n", []finding.Finding{{Range: span(2, 0, 3, 0), Suggestion: "a\n\nb"}}},
+		"added at the start": {"@@ -0,0 +1 @@\n+x\n", []finding.Finding{{Range: span(1, 0, 0, 0)}}},
+		"added, no context":  {"@@ -7,0 +8,2 @@\n+x\n+y\n", []finding.Finding{{Range: span(7, 0, 0, 0)}}},
+		"removed":            {"@@ -3,2 +3 @@\n-a\n b\n", []finding.Finding{{Range: span(3, 0, 4, 0), Suggestion: "b"}}},
+		"removed, alone":     {"@@ -3 +2,0 @@\n-a\n", []finding.Finding{{Range: span(3, 0, 3, 0)}}},
+		"a line too long":    {"@@ -1 +1 @@\n-a\n+" + strings.Repeat("x", 9000) + "\n", []finding.Finding{{Range: span(1, 0, 1, 0)}}},
+		"very many lines":    {"@@ -1 +1,1200 @@\n-a\n" + strings.Repeat("+x\n", 1200), []finding.Finding{{Range: span(1, 0, 1, 0)}}},
+		"looks like a head":  {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: span(1, 0, 1, 0), Suggestion: "++ y"}}},
 		"no hunk":            {"@@ -x,2 +1 @@\n-a\n", nil},
 	} {
 		got, err := read(toolreport.Tool{Name: "black"}, output{Stdout: strings.NewReader(head + c.hunks), Exit: toolreport.Exit{Code: 1}})

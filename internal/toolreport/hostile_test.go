@@ -162,8 +162,8 @@ func TestCustomFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []finding.Finding{
-		{Tool: "mine", Path: "a.go", Range: at(3, 0, 0, 0), Message: "broken", Severity: finding.High},
-		{Tool: "mine", Path: "b.go", Range: at(12, 0, 0, 0), Message: "odd", Severity: finding.Medium},
+		{Tool: "mine", Path: "a.go", Range: span(3, 0, 0, 0), Message: "broken", Severity: finding.High},
+		{Tool: "mine", Path: "b.go", Range: span(12, 0, 0, 0), Message: "odd", Severity: finding.Medium},
 	}
 	if diff := cmp.Diff(want, got.Findings); diff != "" {
 		t.Error(diff)
@@ -216,14 +216,16 @@ func BenchmarkRead(b *testing.B) {
 		"linter":  {Command: []string{"golangci-lint", "run"}, Check: "linter"},
 		"unknown": {Command: []string{"make", "check"}, Check: "tests"},
 	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(8 << 20)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := read(tool, output{Stdout: &flood{line: line, left: 8 << 20}}); err != nil {
-					b.Fatal(err)
+		for kind, line := range map[string]string{"log": line, "tiny": "x\n", "short": "line 42\n"} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				b.SetBytes(8 << 20)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := read(tool, output{Stdout: &flood{line: line, left: 8 << 20}}); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

@@ -146,7 +146,7 @@ func (log golangciLog) report(c *collector) {
 }
 
 // withoutPlace removes what the compiler's own messages begin with there: the package,
-// and the place once more.
+// and the place again.
 func withoutPlace(text string) string {
 	rest, ok := strings.CutPrefix(text, ": # ")
 	if !ok {
@@ -219,7 +219,7 @@ func (log ruffLog) report(c *collector) {
 }
 
 // readVet reads go vet -json: packages, each with its analyzers, each with its findings
-// or with an error. Any object may be one, so that it has the form only with a finding.
+// or with an error. Nothing else marks the form, so only an object with a finding has it.
 func readVet(raw json.RawMessage, c *collector) bool {
 	var packages map[string]map[string]json.RawMessage
 	if json.Unmarshal(raw, &packages) != nil {

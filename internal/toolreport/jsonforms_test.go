@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-func at(line, column, endLine, endColumn int) finding.Range {
+func span(line, column, endLine, endColumn int) finding.Range {
 	return finding.Range{StartLine: line, StartColumn: column, EndLine: endLine, EndColumn: endColumn}
 }
 
@@ -32,37 +32,37 @@ func TestFormsFromAnything(t *testing.T) {
 			 {"ruleId":"R1","message":{"text":"suppressed"},"suppressions":[{"kind":"inSource"}],"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"}}}]},
 			 {"ruleId":"R1","message":{"text":"outside"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"file:///etc/passwd"}}}]}]}]}`, "sarif",
 			[]finding.Finding{
-				{Tool: "scan", Rule: "R1", Severity: finding.Low, Message: "bad luck", Path: "lib/b.go", Range: at(7, 0, 0, 0)},
-				{Tool: "scan", Rule: "R1", Severity: finding.High, Message: "no", Path: "src/a b.go", Range: at(3, 2, 3, 9)},
+				{Tool: "scan", Rule: "R1", Severity: finding.Low, Message: "bad luck", Path: "lib/b.go", Range: span(7, 0, 0, 0)},
+				{Tool: "scan", Rule: "R1", Severity: finding.High, Message: "no", Path: "src/a b.go", Range: span(3, 2, 3, 9)},
 			}},
 		"rdjson": {"anything", `{"source":{"name":"lint"},"severity":"WARNING","diagnostics":[
 			{"message":"long","location":{"path":"/src/a.go","range":{"start":{"line":2,"column":4},"end":{"line":2,"column":9}}},"code":{"value":"L1"}},
 			{"message":"whole lines","severity":"ERROR","location":{"path":"a.go","range":{"start":{"line":5}}},"suggestions":[{"range":{"start":{"line":5,"column":1},"end":{"line":6}},"text":"x\ny"}]}]}`, "rdjson",
 			[]finding.Finding{
-				{Tool: "lint", Rule: "L1", Severity: finding.Medium, Message: "long", Path: "a.go", Range: at(2, 4, 2, 9)},
-				{Tool: "lint", Severity: finding.High, Message: "whole lines", Path: "a.go", Range: at(5, 1, 6, 0), Suggestion: "x\ny"},
+				{Tool: "lint", Rule: "L1", Severity: finding.Medium, Message: "long", Path: "a.go", Range: span(2, 4, 2, 9)},
+				{Tool: "lint", Severity: finding.High, Message: "whole lines", Path: "a.go", Range: span(5, 1, 6, 0), Suggestion: "x\ny"},
 			}},
 		"rdjsonl": {"npx thing", "starting\n" + `{"message":"one","location":{"path":"a.go","range":{"start":{"line":1}}},"severity":"INFO"}` + "\n" +
 			`{"message":"two","location":{"path":"b.go"},"source":{"name":"t"},"severity":1}` + "\n", "rdjsonl",
 			[]finding.Finding{
-				{Tool: "thing", Severity: finding.Low, Message: "one", Path: "a.go", Range: at(1, 0, 0, 0)},
+				{Tool: "thing", Severity: finding.Low, Message: "one", Path: "a.go", Range: span(1, 0, 0, 0)},
 				{Tool: "t", Severity: finding.High, Message: "two", Path: "b.go"},
 			}},
 		"safe outputs": {"reviewer", `{"type":"create-pull-request-review-comment","path":"a.go","line":"4","start_line":2,"body":"Odd."}` + "\n" +
 			`{"type":"create_code_scanning_alert","file":"b.go","line":9,"severity":"error","message":"Injection","ruleIdSuffix":"sql"}` + "\n" +
 			`{"type":"noop","message":"done"}` + "\n", "safe outputs",
 			[]finding.Finding{
-				{Tool: "reviewer", Severity: finding.Medium, Message: "Odd.", Path: "a.go", Range: at(2, 0, 4, 0)},
-				{Tool: "reviewer", Rule: "sql", Severity: finding.High, Message: "Injection", Path: "b.go", Range: at(9, 0, 0, 0)},
+				{Tool: "reviewer", Severity: finding.Medium, Message: "Odd.", Path: "a.go", Range: span(2, 0, 4, 0)},
+				{Tool: "reviewer", Rule: "sql", Severity: finding.High, Message: "Injection", Path: "b.go", Range: span(9, 0, 0, 0)},
 			}},
 		"checkstyle XML of another tool": {"npm run x", `<?xml version="1.0"?><checkstyle version="4.3"><file name="/src/a.js"><error line="1" column="2" severity="warning" message="Tabs &amp; blanks" source="eslint.rules.tabs" /></file></checkstyle>`, "checkstyle",
-			[]finding.Finding{{Tool: "checkstyle", Rule: "tabs", Severity: finding.Medium, Message: "Tabs & blanks", Path: "a.js", Range: at(1, 2, 0, 0)}}},
+			[]finding.Finding{{Tool: "checkstyle", Rule: "tabs", Severity: finding.Medium, Message: "Tabs & blanks", Path: "a.js", Range: span(1, 2, 0, 0)}}},
 		"ruff": {"ruff check .", ruffText, "ruff",
-			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "`os` imported but unused", Path: "src/app.py", Range: at(1, 8, 0, 0)}}},
+			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "`os` imported but unused", Path: "src/app.py", Range: span(1, 8, 0, 0)}}},
 		"ruff, in full": {"ruff check .", "F401 [*] `os` imported but unused\n --> src/a b.py:1:8\n  |\n1 | import os\n  |        ^^\n  |\nhelp: Remove unused import: `os`\n\ninvalid-syntax: Expected an expression\n   --> b.py:12:3\n    |\n\nFound 2 errors.\n", "ruff",
 			[]finding.Finding{
-				{Tool: "ruff", Rule: "invalid-syntax", Severity: finding.High, Message: "Expected an expression", Path: "b.py", Range: at(12, 3, 0, 0)},
-				{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "`os` imported but unused", Path: "src/a b.py", Range: at(1, 8, 0, 0)},
+				{Tool: "ruff", Rule: "invalid-syntax", Severity: finding.High, Message: "Expected an expression", Path: "b.py", Range: span(12, 3, 0, 0)},
+				{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "`os` imported but unused", Path: "src/a b.py", Range: span(1, 8, 0, 0)},
 			}},
 		"ruff format": {"ruff format --check .", "unformatted: File would be reformatted\n --> a.py:3:1\n  |\n3 | x=1\n\nWould reformat: b.py\n2 files would be reformatted, 1 file already formatted\n", "ruff",
 			[]finding.Finding{
@@ -70,11 +70,13 @@ func TestFormsFromAnything(t *testing.T) {
 				{Tool: "ruff", Severity: finding.Low, Message: toolreport.Unformatted, Path: "b.py"},
 			}},
 		"ruff JSON": {"ruff check --output-format=json .", `[{"cell":null,"code":"F401","end_location":{"column":10,"row":1},"filename":"/src/app.py","fix":null,"location":{"column":8,"row":1},"message":"unused","noqa_row":1,"url":"https://docs.astral.sh/"}]`, "ruff",
-			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "unused", Path: "app.py", Range: at(1, 8, 1, 10)}}},
+			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "unused", Path: "app.py", Range: span(1, 8, 1, 10)}}},
 		"mypy JSON": {"mypy -O json .", `{"file": "app.py", "line": 6, "column": 11, "message": "Incompatible", "hint": null, "code": "return-value", "severity": "error"}` + "\n", "mypy",
-			[]finding.Finding{{Tool: "mypy", Rule: "return-value", Severity: finding.High, Message: "Incompatible", Path: "app.py", Range: at(6, 12, 0, 0)}}},
+			[]finding.Finding{{Tool: "mypy", Rule: "return-value", Severity: finding.High, Message: "Incompatible", Path: "app.py", Range: span(6, 12, 0, 0)}}},
+		"oxlint without a rule": {"oxlint --format=github", "::error file=a.js,line=1,endLine=1,col=2,endColumn=3::bad\n", "oxlint",
+			[]finding.Finding{{Tool: "oxlint", Severity: finding.High, Message: "bad", Path: "a.js", Range: span(1, 2, 1, 3)}}},
 		"checkstyle by Maven": {"mvn checkstyle:check", "[WARN] src/main/java/App.java:[3,5] (naming) MethodName: Name 'Run' must match pattern.\n[INFO] BUILD FAILURE\n", "maven",
-			[]finding.Finding{{Tool: "maven", Rule: "MethodName", Severity: finding.Medium, Message: "Name 'Run' must match pattern.", Path: "src/main/java/App.java", Range: at(3, 5, 0, 0)}}},
+			[]finding.Finding{{Tool: "maven", Rule: "MethodName", Severity: finding.Medium, Message: "Name 'Run' must match pattern.", Path: "src/main/java/App.java", Range: span(3, 5, 0, 0)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
@@ -138,7 +140,7 @@ func TestBrokenDocumentsAreReported(t *testing.T) {
 func TestSecurityForms(t *testing.T) {
 	t.Parallel()
 	const match = `{"text":"a","range":{"byteOffset":{"start":4,"end":5},"start":{"line":2,"column":4},"end":{"line":2,"column":5}},"file":"a.js","lines":"x = a;","charCount":{"leading":4,"trailing":1},"ruleId":"R","severity":"warning","note":null,"message":"m",`
-	ast := finding.Finding{Tool: "ast-grep", Rule: "R", Severity: finding.Medium, Message: "m", Path: "a.js", Range: at(3, 5, 3, 6)}
+	ast := finding.Finding{Tool: "ast-grep", Rule: "R", Severity: finding.Medium, Message: "m", Path: "a.js", Range: span(3, 5, 3, 6)}
 	fixed := ast
 	fixed.Suggestion = "x = b;"
 	for name, c := range map[string]struct {
@@ -150,9 +152,9 @@ func TestSecurityForms(t *testing.T) {
 			{"severity":"HIGH","rule_id":"G2","details":"d","file":"/src/a.go","line":"3","column":"2","suppressions":[{"kind":"inSource"}]},
 			{"severity":"HIGH","rule_id":"G3","details":"d","file":"/src/a.go","line":"3-5","column":"2"},
 			{"severity":"odd","rule_id":"G4","details":"d","file":"/elsewhere/a.go","line":"x","column":""}]}`,
-			[]finding.Finding{{Tool: "gosec", Rule: "G3", Severity: finding.High, Message: "d", Path: "a.go", Range: at(3, 2, 5, 0)}}},
+			[]finding.Finding{{Tool: "gosec", Rule: "G3", Severity: finding.High, Message: "d", Path: "a.go", Range: span(3, 2, 5, 0)}}},
 		"bandit: columns from 0": {`{"errors":[],"metrics":{},"results":[{"filename":"./a.py","issue_severity":"UNDEFINED","issue_text":"t","line_number":4,"col_offset":0,"end_col_offset":9,"test_id":"B1","issue_cwe":{"id":78,"link":"x"}}]}`,
-			[]finding.Finding{{Tool: "bandit", Rule: "B1", Severity: finding.Medium, Message: "t", Path: "a.py", Range: at(4, 1, 0, 0)}}},
+			[]finding.Finding{{Tool: "bandit", Rule: "B1", Severity: finding.Medium, Message: "t", Path: "a.py", Range: span(4, 1, 0, 0)}}},
 		"ast-grep: a fix of the match":       {match + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{fixed}},
 		"ast-grep: a fix of more":            {match + `"replacement":"b","replacementOffsets":{"start":0,"end":6}}` + "\n", []finding.Finding{ast}},
 		"ast-grep: counts that cannot be":    {strings.Replace(match, `"leading":4`, `"leading":40`, 1) + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{ast}},

@@ -1,10 +1,10 @@
 package toolreport
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // arrowPlace is how rustc and ruff print a place, below the headline.
@@ -116,7 +116,7 @@ var (
 )
 
 // rustcError matches the codes of the compiler's errors.
-var rustcError = regexp.MustCompile(`^E\d+$`)
+var rustcError = lazyregexp.New(`^E\d+$`)
 
 func newRustc(c *collector) lineReader { return &rustcReader{collector: c} }
 

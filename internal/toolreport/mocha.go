@@ -65,12 +65,18 @@ func (r *mochaReader) detail(line string) {
 		}
 		return
 	}
+	mochaDetail(r.current, line)
+}
+
+// mochaDetail reads a line below a failed test: the first is the message, and the first stack
+// frame outside of node and of libraries is the place.
+func mochaDetail(f *Failure, line string) {
 	if m := mochaFrame.match(line); m != nil {
-		if r.current.Line == 0 && !strings.Contains(m[1], "node_modules") && !strings.HasPrefix(m[1], "node") {
-			r.current.Path, r.current.Line = m[1], atoi(m[2])
+		if f.Line == 0 && !strings.Contains(m[1], "node_modules") && !strings.HasPrefix(m[1], "node") {
+			f.Path, f.Line = m[1], atoi(m[2])
 		}
-	} else if r.current.Message == "" {
-		r.current.Message = text
+	} else if f.Message == "" {
+		f.Message = strings.TrimSpace(line)
 	}
 }
 

@@ -173,7 +173,7 @@ func readItem(line json.RawMessage, c *collector) bool {
 		c.add(finding.Finding{Path: it.Path, Range: lines, Message: it.Body, Severity: finding.Medium})
 	case *safeoutput.CreateSecurityReport:
 		if len(it.SARIF) > 0 {
-			log := json.RawMessage(it.SARIF)
+			log := it.SARIF
 			var quoted string
 			if json.Unmarshal(log, &quoted) == nil { // the log is inside a string
 				log = json.RawMessage(quoted)

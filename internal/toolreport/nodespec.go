@@ -13,6 +13,7 @@ type nodeSpecReader struct {
 	*collector
 	totals  map[string]int
 	listing bool     // the failing tests are listed
+	placed  bool     // and each with its place, as since Node 20
 	place   string   // of the next one
 	test    *Failure // whose details are read
 	todo    bool     // it may fail
@@ -26,6 +27,7 @@ func newNodeSpec(c *collector) lineReader {
 func (n *nodeSpecReader) line(line string) {
 	line = truncateBytes(line, maxText)
 	if m := nodeTotal.match(line); m != nil {
+		n.unlist()
 		n.totals[m[1]] += atoi(m[2])
 		if m[1] == "duration_ms" {
 			n.recognised, n.tally.closed = true, true
@@ -34,11 +36,14 @@ func (n *nodeSpecReader) line(line string) {
 	}
 	switch {
 	case line == "✖ failing tests:":
-		n.listing = true
+		n.unlist()
+		n.listing, n.placed = true, false
 	case !n.listing:
+	case strings.HasPrefix(line, "✔ "), strings.HasPrefix(line, "▶ "), strings.HasPrefix(line, "✖ ") && n.placed && n.place == "":
+		n.unlist() // another run of the runner has begun
 	case strings.HasPrefix(line, "test at "):
 		n.flush()
-		n.place = line[len("test at "):]
+		n.place, n.placed = line[len("test at "):], true
 	case strings.HasPrefix(line, "✖ "):
 		n.flush()
 		m := nodeTest.match(line)
@@ -61,6 +66,12 @@ func (n *nodeSpecReader) detail(text string) {
 	case strings.Contains(text, "timed out"):
 		n.test.Cause = Timeout
 	}
+}
+
+// unlist ends the list of failing tests.
+func (n *nodeSpecReader) unlist() {
+	n.flush()
+	n.listing = false
 }
 
 // flush keeps the last test, now that its details are read.

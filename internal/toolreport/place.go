@@ -14,10 +14,13 @@ type places struct {
 	strict  bool   // it is never known: a relative path that does not exist is another file's
 	// exists reports whether a path of the repository exists; nil: not known.
 	exists func(string) bool
+
+	line  string // that was last looked at, by all readings one after the other
+	place int    // placeIn(line)
 }
 
 func newPlaces(t Tool) *places {
-	p := &places{dir: path.Clean("/" + slashed(t.Dir))[1:], exists: t.Exists}
+	p := &places{dir: path.Clean("/" + slashed(t.Dir))[1:], exists: t.Exists, place: -1}
 	p.current = p.dir
 	for _, r := range t.Roots {
 		if r = strings.TrimRight(slashed(r), "/"); r != "" {
@@ -43,9 +46,12 @@ func (p *places) started(line [][]string) {
 
 // moved follows what make prints about the directories in which it works.
 func (p *places) moved(line string) {
+	if !strings.HasPrefix(line, "make") && !strings.HasPrefix(line, "gmake") {
+		return
+	}
 	for _, verb := range []string{": Entering directory ", ": Leaving directory "} {
-		program, dir, ok := strings.Cut(line, verb)
-		if !ok || !strings.HasPrefix(program, "make") && !strings.HasPrefix(program, "gmake") {
+		_, dir, ok := strings.Cut(line, verb)
+		if !ok {
 			continue
 		}
 		p.current = p.dir
@@ -53,6 +59,14 @@ func (p *places) moved(line string) {
 			p.current = dir
 		}
 	}
+}
+
+// placeIn is the function of that name. It looks once at a line that several readings ask for.
+func (p *places) placeIn(line string) int {
+	if p.line != line {
+		p.line, p.place = line, placeIn(line)
+	}
+	return p.place
 }
 
 // rel returns a printed path relative to the root, slash-separated. ok is false for a path

@@ -1,9 +1,9 @@
 package toolreport
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 var (
@@ -11,9 +11,7 @@ var (
 	pytestSection = starting("___", `^_{3,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(.+?) _{3,}$`)
 	pytestPlace   = containing(".py", `^(?:E +File ")?([^\s:"][^:"]*\.py)(?:", line |:)(\d+)(?:: \S|$)`)
 	pytestBanner  = starting("=", `^=+ (test session starts|short test summary info) =+$`)
-	pytestCounts  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(\d+) (failed|errors?|passed|skipped|xfailed|xpassed)\b`)
-	})
+	pytestCounts  = lazyregexp.New(`(\d+) (failed|errors?|passed|skipped|xfailed|xpassed)\b`)
 )
 
 // pytestReader reads pytest: the summary lists what failed, and the sections before it
@@ -135,7 +133,7 @@ func (p *pytestReader) summary(rest string, isError bool) {
 // with its summary counts, otherwise the worst.
 func (p *pytestReader) totals(line string) {
 	s := &pytestSummary{none: true, failures: p.failures}
-	for _, m := range pytestCounts().FindAllStringSubmatch(line, -1) {
+	for _, m := range pytestCounts.FindAllStringSubmatch(line, -1) {
 		s.none = false
 		if m[2] == "failed" || strings.HasPrefix(m[2], "error") {
 			s.failed += atoi(m[1])

@@ -19,10 +19,10 @@ type Reader struct {
 	streams  [2]*stream
 	readings []*reading // by the registry
 	named    map[string]bool
-	generic  *reading   // of lines that name a place in the usual form, whichever tool prints them
-	runners  []row      // of tests, by the registry; only where they are detected
-	lanes    *lanes     // of tasks whose lines have a prefix; nil where no tests are read
-	files    *collector // of reports that the runner wrote; nil for none
+	generic  *reading     // of lines that name a place in the usual form, whichever tool prints them
+	runners  []row        // of tests, by the registry; only where they are detected
+	tasks    *taskOutputs // whose lines have a prefix; nil where no tests are read
+	files    *collector   // of reports that the runner wrote; nil for none
 	// filesForm is the form of the first of them.
 	filesForm string
 	programs  int  // that the command line and scripts start
@@ -47,6 +47,7 @@ type stream struct {
 	objects   *ndjson
 	index     int
 	quoted    bool // the line before began with "> "
+	short     shortLines
 }
 
 // New returns a Reader. The error is about the tool: a name that is not known, or an
@@ -92,7 +93,7 @@ func New(tool Tool) (*Reader, error) {
 	}
 	if detects {
 		r.runners = slices.DeleteFunc(known, func(row row) bool { return !row.tests })
-		r.lanes = &lanes{open: r.lane, byName: map[string]*lane{}}
+		r.tasks = &taskOutputs{open: r.task, byName: map[string]*taskOutput{}}
 	}
 	return r, nil
 }
@@ -106,19 +107,19 @@ func newReading(row row, tool Tool, places *places) *reading {
 	return &reading{row: row, collector: c, parts: row.open(c)}
 }
 
-// lane returns the readings of a task's lines, one for each test runner.
-func (r *Reader) lane(prefix string) *lane {
+// task returns the readings of a task's lines, one for each test runner.
+func (r *Reader) task(prefix string) *taskOutput {
 	places := newPlaces(r.tool)
 	places.strict = true
 	if dir, _, ok := strings.Cut(prefix, " "); ok && places.exists != nil && places.exists(path.Join(places.dir, dir)) {
 		places.dir = path.Join(places.dir, dir) // as pnpm names it
 		places.current = places.dir
 	}
-	l := &lane{}
+	t := &taskOutput{}
 	for _, row := range r.runners {
-		l.readings = append(l.readings, newReading(row, r.tool, places))
+		t.readings = append(t.readings, newReading(row, r.tool, places))
 	}
-	return l
+	return t
 }
 
 // starts notes which programs a command line starts, and where.
@@ -148,13 +149,16 @@ func (s *stream) line(line string) {
 	r := s.r
 	r.excerpt.line(line)
 	s.doc.line(line)
+	if s.short.skips(line) {
+		return
+	}
 	s.objects.line(line)
 	if s.objects.form != "" && strings.HasPrefix(line, "{") {
 		return // it means nothing to others
 	}
 	if words, ok := echoed(line); ok && r.tool.Name == "" && len(r.tool.Formats) == 0 {
 		// npm prints a line of its own before the script's, and others quote with the same sign.
-		r.echo(words, line[0] == '$' || line[0] == '>' && s.quoted)
+		r.echo(words, line[0] == '$' || line[0] == '>' && s.quoted || line[0] != '>' && line[0] != '+')
 	}
 	s.quoted = strings.HasPrefix(line, "> ")
 	r.places.moved(line)
@@ -164,8 +168,8 @@ func (s *stream) line(line string) {
 	if r.generic != nil {
 		r.generic.parts[s.index].line(line)
 	}
-	if r.lanes != nil {
-		r.lanes.line(line, s.index)
+	if r.tasks != nil {
+		r.tasks.line(line, s.index)
 	}
 }
 

@@ -31,11 +31,11 @@ type row struct {
 	open  opener
 	// exits are the codes other than 0 with which it ends when its output is complete.
 	exits []int
-	// counts reports that its exit code is the number of what it found.
+	// counts is set if its exit code is the number of its findings.
 	counts bool
 	tests  bool // it runs tests
 	quiet  bool // it may succeed without printing totals
-	// flags make it print the form from which most is read.
+	// flags make it print the format that toolreport can read the most from.
 	flags []string
 }
 
@@ -58,6 +58,7 @@ func rows() []row {
 			open: text(form{formats: []string{`  %f:%l:%c: %m`}, rule: `^(?s)(?P<message>.*?) \((?P<rule>[\w@/-]+)\)(?: \(warning\))?$`,
 				unparsed: func(f finding.Finding) bool { return f.Rule == "null" }, closing: []string{"standard: Use JavaScript Standard Style"}})},
 		{name: "prettier", words: []string{"prettier"}, open: bothStreams(newPrettier), exits: []int{1, 2}},
+		{name: "oxfmt", words: []string{"oxfmt"}, open: bothStreams(newOxfmt), exits: []int{1, 2}},
 		{name: "black", words: []string{"black"}, open: bothStreams(newBlack), exits: []int{1, 123}, flags: []string{"--diff"}},
 		{name: "ruff", words: []string{"ruff"}, open: bothStreams(newRuff), exits: []int{1, 2}, flags: []string{"--output-format=json"}},
 		{name: "flake8", words: []string{"flake8", "pycodestyle", "pyflakes"}, exits: []int{1},
@@ -99,8 +100,8 @@ func rows() []row {
 // goFormats are those of Go's tools, and many others.
 func goFormats() []string { return []string{`%f:%l:%c: %m`, `%f:%l: %m`} }
 
-// goSyntax reports whether an error is that of Go's parser, after which other packages are
-// looked at nevertheless. A file whose package is not known ends the entire run.
+// goSyntax reports whether an error is a syntax error in one file, despite which Go's tools
+// examine other packages. An error in a package clause ends the run, and is not one of these.
 func goSyntax(f finding.Finding) bool {
 	return f.Severity == finding.High && !strings.HasPrefix(f.Message, "expected 'package'") &&
 		(strings.HasPrefix(f.Message, "expected ") || strings.HasPrefix(f.Message, "syntax error") || strings.HasPrefix(f.Message, "illegal ") || strings.HasSuffix(f.Message, " not terminated"))
@@ -128,8 +129,8 @@ func Names() []string {
 	return names
 }
 
-// FindsWith reports whether a tool ends with an exit code when it has found something. It
-// is true of every code of a tool that is not known.
+// FindsWith reports whether an exit code means that a tool has found something. Every code
+// of an unknown tool may mean that.
 func FindsWith(name string, code int) bool {
 	for _, r := range rows() {
 		if r.name == name {
@@ -139,8 +140,8 @@ func FindsWith(name string, code int) bool {
 	return true
 }
 
-// Flags returns the flags with which a tool prints the form from which most is read, and
-// ends with the same exit code. They come right after the tool's name and its subcommand.
+// Flags returns the flags with which a tool prints the format that toolreport can read the
+// most from, without changing its exit code. They follow the tool's name and subcommand.
 func Flags(name string) []string {
 	for _, r := range rows() {
 		if r.name == name {

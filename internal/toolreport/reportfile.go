@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // ReportFile is a report that a test runner wrote into a file: JUnit's XML, or the JSON of
@@ -70,7 +71,7 @@ func unreadable(err error) string {
 // addFiles adds what the runners' own reports say about the tests. The worse of them and of
 // what was printed counts, so that a forged report hides nothing; the list of failures that
 // names more places is kept.
-func (v *verdict) addFiles(files tally, form string, exit Exit) {
+func (v *verdict) addFiles(files tally, form string) {
 	printed := v.tally
 	if files.failed > printed.failed || files.failed == printed.failed && located(files.failing) > located(printed.failing) {
 		v.tally.failed, v.tally.failing = files.failed, files.failing
@@ -80,9 +81,6 @@ func (v *verdict) addFiles(files tally, form string, exit Exit) {
 	v.tally.none = files.none && (printed.none || !printed.closed)
 	if len(v.names) == 0 {
 		v.names = append(v.names, form)
-	}
-	if exit.OK() && files.failed > 0 {
-		v.report.Notes = append(v.report.Notes, fmt.Sprintf("the test runner's own report lists %d failing tests, although the command ended with exit code 0: let the command end with the runner's exit code", files.failed))
 	}
 }
 
@@ -99,14 +97,14 @@ func located(failures []Failure) int {
 
 // characterReference is one of a character that XML does not allow, though runners write
 // it: what a test printed in colour.
-var characterReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`&#(x[0-9A-Fa-f]{1,8}|[0-9]{1,9});`) })
+var characterReference = lazyregexp.New(`&#(x[0-9A-Fa-f]{1,8}|[0-9]{1,9});`)
 
-// legibleXML replaces what Go's reader of XML refuses: invalid UTF-8, control characters
-// and references to them.
+// legibleXML replaces what XML does not allow, and Go's reader refuses: invalid UTF-8, control
+// characters and references to them.
 func legibleXML(b []byte) []byte {
 	b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
 	b = bytes.Map(func(r rune) rune {
-		if isControl(r) && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+		if !isXML(r) {
 			return ' '
 		}
 		return r
@@ -114,16 +112,21 @@ func legibleXML(b []byte) []byte {
 	if !bytes.Contains(b, []byte("&#")) {
 		return b
 	}
-	return characterReference().ReplaceAllFunc(b, func(ref []byte) []byte {
+	return characterReference.ReplaceAllFunc(b, func(ref []byte) []byte {
 		digits, base := string(ref[2:len(ref)-1]), 10
 		if strings.HasPrefix(digits, "x") {
 			digits, base = digits[1:], 16
 		}
-		if n, err := strconv.ParseUint(digits, base, 32); err == nil && (n >= ' ' && n < 0xFFFE && (n < 0xD800 || n > 0xDFFF) || n == '\t' || n == '\n' || n == '\r' || n >= 0x10000 && n <= 0x10FFFF) {
+		if n, err := strconv.ParseInt(digits, base, 32); err == nil && isXML(rune(n)) {
 			return ref
 		}
 		return []byte(" ")
 	})
+}
+
+// isXML reports whether XML 1.0 allows a character.
+func isXML(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= utf8.MaxRune
 }
 
 // placeInDetails sets the place of a failure, if it has none, from the text that a JUnit

@@ -59,7 +59,7 @@ func TestReportsAgainstWhatWasPrinted(t *testing.T) {
 		"a forged report without tests":     {mocha, 2, []string{`<testsuites></testsuites>`}, 2, true, false, ""},
 		"it fails, and the report has none": {"", 1, []string{suite(0)}, 1, false, false, ""},
 		"it passes, and the report does":    {"", 0, []string{suite(0)}, 0, true, false, ""},
-		"it passes, and the report fails":   {"", 0, []string{suite(2)}, 2, true, false, "lists 2 failing tests, although the command ended with exit code 0"},
+		"it passes, and the report fails":   {"", 0, []string{suite(2)}, 2, true, false, "reports failing tests (2), although the command ended with exit code 0"},
 		"no tests":                          {"", 0, []string{`<testsuite name="s" tests="0"/>`}, 0, true, true, ""},
 		"tests were printed":                {"  1 passing (3ms)\n", 0, []string{`<testsuite name="s" tests="0"/>`}, 0, true, false, ""},
 		"cut off":                           {mocha, 2, []string{suite(5)[:300]}, 2, true, false, "0.xml is incomplete"},

@@ -3,12 +3,12 @@ package toolreport
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/sarif"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -117,7 +117,8 @@ func (run sarifRun) report(c *collector) {
 	}
 }
 
-// element returns the element of a list that an index names, which a stranger wrote.
+// element returns the element of a list at an index; ok is false for one outside of it, which
+// a stranger's log may contain.
 func element[T any](list []T, index *int) (e T, ok bool) {
 	if index == nil || *index < 0 || *index >= len(list) {
 		return e, false
@@ -200,7 +201,7 @@ func (r sarifRule) rule() finding.Rule {
 }
 
 // weakness is a number of the Common Weakness Enumeration as tags write it.
-var weakness = regexp.MustCompile(`(?i)^(?:external/cwe/)?cwe-0*([1-9][0-9]{0,4})\b`)
+var weakness = lazyregexp.New(`(?i)^(?:external/cwe/)?cwe-0*([1-9][0-9]{0,4})\b`)
 
 // weaknesses returns the rule's numbers of the Common Weakness Enumeration, from its
 // tags and its relationships.

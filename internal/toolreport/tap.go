@@ -5,7 +5,8 @@ import "strings"
 var (
 	tapPoint  = containing("ok", `^( *)(not )?ok\b(?: +\d+)?(?: +- | +|$)(.*)$`)
 	tapPlan   = starting("1..", `^1\.\.(\d+)(?: |$)`)
-	tapDetail = containing(":", `^ *(location|at|file|line|error|message|failureType|exitCode): *['"]?(.*?)['"]?$`)
+	tapDetail = containing(":", `^ *(location|at|operator|file|line|error|message|failureType|exitCode): *['"]?(.*?)['"]?$`)
+	tapFrame  = containing(":", `^(?:.*\()?([^()]+):(\d+):\d+\)?$`)
 )
 
 // tapReader reads the Test Anything Protocol, with the subtests of TAP 14 and of node's
@@ -23,6 +24,7 @@ type tapReader struct {
 	isParent bool     // its subtests failed
 	count    int
 	listed   []Failure
+	comment  string // the last comment: tape prints the name of a test before its assertions
 }
 
 func newTAP(c *collector) lineReader { return &tapReader{collector: c, planned: -1} }
@@ -42,6 +44,11 @@ func (t *tapReader) line(line string) {
 		t.bailed = true
 	case strings.HasPrefix(line, "# SyntaxError"):
 		t.syntax = true
+	case strings.HasPrefix(line, "# "):
+		t.comment = ""
+		if !strings.HasPrefix(line, "# Subtest: ") { // node's, which are of tests with lines of their own
+			t.comment = strings.TrimSpace(line[2:])
+		}
 	case t.test != nil && t.detail(line):
 	default:
 		if m := tapPlan.match(line); m != nil {
@@ -90,13 +97,7 @@ func (t *tapReader) detail(line string) bool {
 		t.yaml = true
 	}
 	if !t.yaml && strings.HasPrefix(line, "  ") {
-		if m := mochaFrame.match(line); m != nil {
-			if f.Line == 0 && !strings.Contains(m[1], "node_modules") && !strings.HasPrefix(m[1], "node") {
-				f.Path, f.Line = m[1], atoi(m[2])
-			}
-		} else if f.Message == "" {
-			f.Message = strings.TrimSpace(line)
-		}
+		mochaDetail(f, line)
 		return true
 	}
 	m := tapDetail.match(line)
@@ -107,6 +108,14 @@ func (t *tapReader) detail(line string) bool {
 	case "location":
 		path, lines := position(value)
 		f.Path, f.Line = path, lines.StartLine
+	case "operator": // tape's: what failed is one assertion of the test
+		if t.comment != "" {
+			f.Name = strings.TrimSpace(t.comment + " " + f.Name)
+		}
+	case "at":
+		if frame := tapFrame.match(value); frame != nil && f.Path == "" {
+			f.Path, f.Line = frame[1], atoi(frame[2])
+		}
 	case "file":
 		f.Path = value
 	case "line":

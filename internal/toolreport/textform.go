@@ -21,10 +21,13 @@ type form struct {
 	rule string
 	// severity is that of a finding whose line does not contain one.
 	severity finding.Severity
-	// broken reports that a finding is an error of compiling or types; unparsed, that it is
-	// that of a file which a tool that reads each file on its own could not parse.
-	broken, unparsed func(finding.Finding) bool
-	// prefix is left out at the beginning of a line; a finding after it is such an error.
+	// broken reports whether a finding means that code could not be compiled or type-checked.
+	broken func(finding.Finding) bool
+	// unparsed reports whether a finding means that only its own file could not be parsed: the
+	// tool reads each file by itself.
+	unparsed func(finding.Finding) bool
+	// prefix begins the line of an error that keeps code from being compiled. It is not part of
+	// the path.
 	prefix string
 	// anyPlace reports that a finding's line may name its place in any way.
 	anyPlace bool
@@ -32,7 +35,7 @@ type form struct {
 	ignore []string
 	// more begins the lines that continue the message of the line before.
 	more []string
-	// between reports that other lines may come before those: the source line.
+	// between is set where other lines, such as the source line, may come before those.
 	between bool
 	// closing begins lines that only this tool prints; a "#" stands for a number.
 	closing []string
@@ -137,7 +140,7 @@ func (t *textReader) end() {
 // match matches a line that names a place. A path may contain spaces if it is all that
 // comes before its line number.
 func (t *textReader) match(line string) *errorformat.Match {
-	place := placeIn(line)
+	place := t.places.placeIn(line)
 	if place < 0 && !t.anyPlace {
 		return nil
 	}
@@ -163,8 +166,8 @@ func (t *textReader) match(line string) *errorformat.Match {
 // isError reports whether a compiler's finding is an error, not a warning.
 func isError(f finding.Finding) bool { return f.Severity == finding.High }
 
-// severityOf returns the severity that begins with a letter, otherwise the other one, or
-// medium.
+// severityOf returns the severity whose name begins with a letter. For any other letter it
+// returns otherwise or, if that is "", medium.
 func severityOf(letter byte, otherwise finding.Severity) finding.Severity {
 	switch letter | 0x20 {
 	case 'e', 'f':
@@ -199,9 +202,8 @@ func startsWithAny(line string, beginnings []string) bool {
 	return false
 }
 
-// placeIn returns the index before which a path, and after which its line number, seems
-// to be: that of a ":", "(" or "[" with what every form has after it. It is -1 if there
-// is none, so that most lines are not matched at all.
+// placeIn returns the index of the ":", "(" or "[" between what looks like a path and its
+// line number, or -1. Most lines have none, and are matched against no pattern.
 func placeIn(line string) int {
 	for i := 1; i+1 < len(line); i++ {
 		c := line[i]

@@ -30,30 +30,28 @@ func (r *Reader) judge(exit Exit) Report {
 		v.objects(s.objects)
 	}
 	structured := len(v.names) > 0
-	for _, reading := range r.readings {
-		if structured {
-			v.acceptText(reading, r.named[reading.row.name], r.believes(reading))
-		} else if r.believes(reading) {
-			v.accept(reading.row.name, reading.collector)
-			v.tally.join(reading.collector.tally)
-			// The exit code of a command that only looks like the tool's may be another's.
-			v.complete = v.complete && !reading.collector.crashed && (r.named[reading.row.name] || exit.OK())
-		}
-	}
-	for _, rd := range r.recognisedLanes() {
-		if structured {
-			v.acceptText(rd, false, true)
-		} else {
+	acceptText := func(rd *reading, named, believed bool) {
+		switch {
+		case structured:
+			v.acceptBesides(rd, named, believed)
+		case believed:
 			v.accept(rd.row.name, rd.collector)
 			v.tally.join(rd.collector.tally)
-			v.complete = v.complete && !rd.collector.crashed && exit.OK()
+			// The exit code of a command that only looks like the tool's may be another's.
+			v.complete = v.complete && !rd.collector.crashed && (named || exit.OK())
 		}
+	}
+	for _, rd := range r.readings {
+		acceptText(rd, r.named[rd.row.name], r.hasFormOf(rd))
+	}
+	for _, rd := range r.recognisedTasks() {
+		acceptText(rd, false, true)
 	}
 	v.reconcile()
 	if r.files != nil {
 		v.report.Notes = append(v.report.Notes, r.files.notes...)
 		if r.filesForm != "" {
-			v.addFiles(r.files.tally, r.filesForm, exit)
+			v.addFiles(r.files.tally, r.filesForm)
 		}
 	}
 	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {
@@ -69,6 +67,9 @@ func (r *Reader) judge(exit Exit) Report {
 	report.Tool = strings.Join(v.names, ", ")
 	if r.tool.Check == "tests" {
 		report.Tests = v.tally.tests(exit)
+		if exit.OK() && report.Tests.Failed > 0 && v.tally.closed {
+			report.Notes = append(report.Notes, fmt.Sprintf("the test runner reports failing tests (%d), although the command ended with exit code 0: let the command end with the runner's exit code", report.Tests.Failed))
+		}
 		if runner := r.runner(); runner != "" && exit.OK() && !v.tally.closed {
 			report.Notes = append(report.Notes, runner+" ended with exit code 0, but without its totals: a test may have ended it early, as by a call of exit")
 		}
@@ -90,10 +91,10 @@ func (r *Reader) runner() string {
 	return ""
 }
 
-// believes reports whether the output has the form of a text reading, as far as that can
+// hasFormOf reports whether the output has the form of a text reading, as far as that can
 // be seen. A tool that the command names may print nothing that only it prints; any
 // other one is recognised by what only it prints.
-func (r *Reader) believes(rd *reading) bool {
+func (r *Reader) hasFormOf(rd *reading) bool {
 	if !r.named[rd.row.name] {
 		if rd.row.tests {
 			return rd.collector.recognised && r.believesUnnamedTests()
@@ -115,12 +116,12 @@ func (r *Reader) believesUnnamedTests() bool {
 	return r.unknown || !slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.collector.recognised })
 }
 
-// recognisedLanes ends the lanes and returns the readings that count.
-func (r *Reader) recognisedLanes() []*reading {
-	if r.lanes == nil {
+// recognisedTasks ends the tasks and returns their readings that count.
+func (r *Reader) recognisedTasks() []*reading {
+	if r.tasks == nil {
 		return nil
 	}
-	readings := r.lanes.end()
+	readings := r.tasks.end()
 	if !r.believesUnnamedTests() {
 		return nil
 	}
@@ -161,8 +162,8 @@ func (v *verdict) objects(n *ndjson) {
 	}
 }
 
-// acceptText accepts what a tool prints as text besides a document.
-func (v *verdict) acceptText(rd *reading, named, believed bool) {
+// acceptBesides accepts what a tool prints as text besides a document.
+func (v *verdict) acceptBesides(rd *reading, named, believed bool) {
 	c := rd.collector
 	if rd.row.tests && c.recognised && believed {
 		v.text.join(c.tally)

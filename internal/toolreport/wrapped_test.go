@@ -27,7 +27,7 @@ func TestFormsThatNoCommandNames(t *testing.T) {
 		"a linter is named in the command":      {"flake8 . && ./cov.sh", "== 2 failed, 1 passed in 0.02s ==\n", 2},
 		"a linter's JSON comes first":           {"npm test", npm + "eslint -f json . ; ./test.sh\n" + `[{"filePath":"/src/a.js","messages":[]}]` + "\n" + mocha, 2},
 		"a reporter prints another form":        {"mocha --reporter tap", "1..3\nok 1 a\nnot ok 2 b\nnot ok 3 c\n", 2},
-		"behind a wrapper that is known":        {"coverage run -m pytest -q", "2 failed, 1 passed in 0.02s\n", 2},
+		"after a wrapper that is known":         {"coverage run -m pytest -q", "2 failed, 1 passed in 0.02s\n", 2},
 		"a second runner in an unknown program": {"npm test", npm + "mocha && ./e2e.sh\n" + mocha + jest, 6},
 		"what a test of mocha's prints":         {"npm test", npm + "mocha\n" + jest + mocha, 2},
 		"what a test of mocha's logs":           {"npm test", npm + "mocha\n[server] " + strings.ReplaceAll(mocha, "\n", "\n[server] ") + "\n" + mocha, 2},

@@ -22,7 +22,7 @@ debian="python3-pytest black flake8 mypy ruby rubocop ruby-rspec ruby-minitest
 npm="jest@29.7.0 vitest@3.2.7 mocha@11.8.0 eslint@9.39.5 typescript@5.9.3 prettier@3.10.1
   nyc@18.0.0 c8@12.0.0 turbo@2.11.11 npm-run-all@4.1.5 concurrently@9.2.5 lerna@9.0.7 pnpm@9.15.9 yarn@1.22.22 ava@7.0.0
   jasmine@5.13.0 @playwright/test@1.65.1 deno@2.9.6 @oven/bun-linux-x64-baseline@1.2.23"
-npm_style="@biomejs/biome@1.9.4 oxlint@1.0.0 standard@17.1.2" # apart: standard needs an ESLint of its own
+npm_style="@biomejs/biome@1.9.4 oxlint@1.0.0 oxfmt@0.43.0 standard@17.1.2" # apart: standard needs an ESLint of its own
 golangci=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,7 +34,7 @@ if [ -z "${CAPTURE_INSIDE:-}" ]; then
   dpkg -s $debian >/dev/null 2>&1 || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $debian; }
   [ -x "$cache/bin/golangci-lint" ] || GOBIN=$cache/bin go install "$golangci"
   [ -d "$cache/npm/node_modules/jest" ] || (cd "$cache/npm" && echo '{"private":true}' >package.json && npm install --no-audit --no-fund --save-exact $npm)
-  [ -d "$cache/npm-style/node_modules/oxlint" ] || (mkdir -p "$cache/npm-style" && cd "$cache/npm-style" && echo '{"private":true}' >package.json && npm install --no-audit --no-fund --save-exact $npm_style)
+  [ -d "$cache/npm-style/node_modules/oxfmt" ] || (mkdir -p "$cache/npm-style" && cd "$cache/npm-style" && echo '{"private":true}' >package.json && npm install --no-audit --no-fund --save-exact $npm_style)
   CAPTURE_INSIDE=1 exec unshare --mount "$0" "$@"
 fi
 
@@ -181,6 +181,10 @@ group_style() {
   tool=oxlint version=1.0.0
   for state in pass fail syntax; do
     capture oxlint/$state linter lint/$state "what oxlint finds in lint/$state" node $bin/oxlint --format=github
+  done
+  tool=oxfmt version=0.43.0
+  for state in pass fail syntax; do
+    capture oxfmt/$state formatter format/$state "what oxfmt finds in format/$state" node $bin/oxfmt --check .
   done
   tool=standard version=17.1.2
   for state in pass fail syntax; do

@@ -6,91 +6,91 @@ import (
 	"strings"
 )
 
-// Bounds of the lanes. A program can print any number of prefixes, and reading the lines of
+// Bounds of the tasks. A program can print any number of prefixes, and reading the lines of
 // each takes memory.
 const (
-	maxLanes      = 100    // at the same time
-	maxLanesEver  = 10_000 // opened over an output
-	maxLanePrefix = 100    // bytes
-	maxLaneDepth  = 3      // prefixes before one another
+	maxTasks      = 100    // at the same time
+	maxTasksEver  = 10_000 // opened over an output
+	maxTaskPrefix = 100    // bytes
+	maxTaskDepth  = 3      // prefixes of one line
 )
 
-// lanes reads the lines of tasks that a program runs side by side and tells apart by a
-// prefix of each line: turbo, npm-run-all, concurrently, lerna, pnpm and many others. What
+// taskOutputs reads the lines of tasks that a program runs side by side and marks with a
+// prefix each: turbo, npm-run-all, concurrently, lerna, pnpm and many others. What
 // follows a prefix is read as an output of its own. Only test runners are looked for: the
 // directory of a task is not known, and so neither are the files of other findings.
-type lanes struct {
-	open   func(prefix string) *lane
-	byName map[string]*lane
+type taskOutputs struct {
+	open   func(prefix string) *taskOutput
+	byName map[string]*taskOutput
 	opened int
 	clock  int // lines that had a prefix
 }
 
-// lane is the output of one task.
-type lane struct {
+// taskOutput is the output of one task.
+type taskOutput struct {
 	readings []*reading
-	used     int // the lanes' clock when it was last written to
+	used     int // the clock when it was last written to
 }
 
-// recognised reports whether the lane has the output of a test runner.
-func (l *lane) recognised() bool {
-	return slices.ContainsFunc(l.readings, func(r *reading) bool { return r.collector.recognised })
+// recognised reports whether the task has the output of a test runner.
+func (t *taskOutput) recognised() bool {
+	return slices.ContainsFunc(t.readings, func(r *reading) bool { return r.collector.recognised })
 }
 
 // line reads a line of one of the streams.
-func (l *lanes) line(line string, stream int) {
+func (o *taskOutputs) line(line string, stream int) {
 	start := 0
-	for range maxLaneDepth {
+	for range maxTaskDepth {
 		length := prefixOf(line[start:])
 		if length == 0 {
 			return
 		}
 		start += length
-		lane := l.lane(strings.TrimRight(line[:start], " "))
-		if lane == nil {
+		task := o.task(strings.TrimRight(line[:start], " "))
+		if task == nil {
 			return
 		}
-		for _, r := range lane.readings {
+		for _, r := range task.readings {
 			r.parts[stream].line(line[start:])
 		}
 	}
 }
 
-// lane returns the lane of a prefix. It is nil if there are too many.
-func (l *lanes) lane(prefix string) *lane {
-	l.clock++
-	found := l.byName[prefix]
+// task returns the output of the task with a prefix, nil if there are too many tasks.
+func (o *taskOutputs) task(prefix string) *taskOutput {
+	o.clock++
+	found := o.byName[prefix]
 	if found == nil {
-		if l.opened == maxLanesEver || len(l.byName) == maxLanes && !l.forget() {
+		if o.opened == maxTasksEver || len(o.byName) == maxTasks && !o.forget() {
 			return nil
 		}
-		l.opened++
-		found = l.open(prefix)
-		l.byName[strings.Clone(prefix)] = found
+		o.opened++
+		found = o.open(prefix)
+		o.byName[strings.Clone(prefix)] = found
 	}
-	found.used = l.clock
+	found.used = o.clock
 	return found
 }
 
-// forget removes the lane that was not written to for the longest time, of those in which
+// forget removes the task that was not written to for the longest time, of those in which
 // no test runner was recognised. It reports whether there was one.
-func (l *lanes) forget() bool {
+func (o *taskOutputs) forget() bool {
 	oldest := ""
-	for name, lane := range l.byName {
-		if !lane.recognised() && (oldest == "" || lane.used < l.byName[oldest].used) {
+	for name, task := range o.byName {
+		if !task.recognised() && (oldest == "" || task.used < o.byName[oldest].used) {
 			oldest = name
 		}
 	}
-	delete(l.byName, oldest)
+	delete(o.byName, oldest)
 	return oldest != ""
 }
 
-// end ends the lanes, in the order of their prefixes, and returns the readings in which a
+// end ends the tasks, in the order of their prefixes, and returns the readings in which a
 // test runner was recognised.
-func (l *lanes) end() []*reading {
+func (o *taskOutputs) end() []*reading {
 	var recognised []*reading
-	for _, name := range slices.Sorted(maps.Keys(l.byName)) {
-		for _, r := range l.byName[name].readings {
+	for _, name := range slices.Sorted(maps.Keys(o.byName)) {
+		for _, r := range o.byName[name].readings {
 			if r.end(); r.collector.recognised {
 				recognised = append(recognised, r)
 			}
@@ -104,8 +104,8 @@ func (l *lanes) end() []*reading {
 // turbo, "package: " of lerna, "directory task: " of pnpm, "service  | " of docker compose,
 // and "│ " of package managers that draw a frame.
 func prefixOf(line string) int {
-	head := line[:min(len(line), maxLanePrefix)]
-	end := 0
+	head := line[:min(len(line), maxTaskPrefix)]
+	var end int
 	switch {
 	case strings.HasPrefix(head, "["):
 		i := strings.IndexAny(head[1:], "[]") + 1

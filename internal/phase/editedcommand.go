@@ -1,0 +1,69 @@
+package phase
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
+
+// makefiles are the files that make and its relatives read, by their program.
+var makefiles = map[string][]string{
+	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
+	"rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"},
+}
+
+// editedCommand returns the changed file that contains the check's command: a script of
+// package.json, a makefile, or a script that the command runs. It is "" if none has changed,
+// and where it is not known what changed. Who changes how the tests are run can have them end
+// well whatever they find.
+func (w *run) editedCommand() string {
+	if w.e.job.Diff == nil {
+		return ""
+	}
+	for _, f := range w.root.files {
+		if path.Base(f) == "package.json" && w.editedScript(f) {
+			return f
+		}
+	}
+	lines := []string{w.chosen.check.line}
+	if w.root.language.family() == JavaScript {
+		lines = slices.AppendSeq(lines, maps.Values(w.e.project.readManifest(w.root.dir).scripts))
+	}
+	for _, line := range lines {
+		for _, word := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(" \t\n;&|()'\"", c) }) {
+			for _, name := range append(slices.Clone(makefiles[path.Base(word)]), word) {
+				if file := path.Join(w.root.dir, name); slices.Contains(w.root.files, file) {
+					return file
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// editedScript reports whether a changed line of a package.json names one of its scripts.
+func (w *run) editedScript(name string) bool {
+	raw, err := w.e.project.read(name)
+	if err != nil {
+		return false
+	}
+	scripts := w.e.project.readManifest(path.Dir(name)).scripts
+	for i, line := range strings.Split(string(raw), "\n") {
+		if !w.e.lines.touch(finding.Finding{Path: path.Join(w.e.prefix, name), Range: finding.Range{StartLine: i + 1}}) {
+			continue
+		}
+		for _, member := range jsonMember.FindAllStringSubmatch(line, -1) {
+			if scripts[member[1]] != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// jsonMember matches the name of a member in a line of JSON.
+var jsonMember = lazyregexp.New(`"([^"]+)"\s*:`)

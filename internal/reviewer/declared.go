@@ -1,0 +1,145 @@
+package reviewer
+
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
+
+// This file finds out what a name stands for by Go's declarations: a parameter or receiver of a
+// type, or an imported package.
+
+// requestType matches types of parameters from which a request's data can be read.
+var requestType = lazyregexp.New(`(?i)\bhttp\.Request\b|proxyrequest|context|ctx|event|gin\b|echo\b|fiber\b|\*Request\b`)
+
+// declare records the parameters or the receiver in the bracket that the token at index open
+// begins. In Go it records whether the type of each is one from which a request's data can be read;
+// in Ruby it records a parameter called params, which is then not Rails' params.
+func (s *scopes) declare(open int) {
+	if s.lang.ruby && s.any(s.inside(open), func(i int) bool { return s.is(i, "params") }) { // def run(params)
+		s.head.declared = map[string]bool{"params": false}
+	}
+	if s.lang.name != "go" {
+		return
+	}
+	for _, a := range s.arguments(open) {
+		if !s.isWord(a.from) || a.to < a.from+2 {
+			continue
+		}
+		if s.head.declared == nil {
+			s.head.declared = map[string]bool{}
+		}
+		s.head.declared[s.written(a.from)] = requestType.MatchString(s.sourceText(extent{a.from + 1, a.to}))
+	}
+}
+
+// declaration reports whether a name is a recorded parameter or receiver, and whether a request's
+// data can be read from it.
+func (s *scopes) declaration(name string) (hasRequest, known bool) {
+	for i := len(s.nested) - 1; i >= 0; i-- {
+		if hasRequest, known = s.nested[i].declared[name]; known {
+			return hasRequest, true
+		}
+	}
+	return false, false
+}
+
+// withoutNamesakes returns the source of an expression with a mark after each name that is written
+// like a request and is declared as something else, as r in `func (r *Repository) f()`, so that
+// r.Host does not look like that of a request.
+func (s *scopes) withoutNamesakes(source string) string {
+	if s.lang.ruby && strings.Contains(source, "params") {
+		if _, isGiven := s.declaration("params"); isGiven {
+			return strings.ReplaceAll(source, "params", "params_")
+		}
+	}
+	for _, name := range requestNames {
+		if !strings.Contains(source, name+".") {
+			continue
+		}
+		if hasRequest, known := s.declaration(name); known && !hasRequest {
+			source = markName(source, name)
+		}
+	}
+	return source
+}
+
+// requestNames are the names that requests have in Go.
+var requestNames = strings.Fields("r c ctx gc req request")
+
+// markName puts a mark after each place in a source where a name has a member.
+func markName(source, name string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(source, name+".")
+		if i < 0 {
+			b.WriteString(source)
+			return b.String()
+		}
+		b.WriteString(source[:i+len(name)])
+		if i == 0 || !isNamePart(source[i-1]) {
+			b.WriteByte('_')
+		}
+		source = source[i+len(name):]
+	}
+}
+
+// isNamePart reports whether a byte before a name shows that it is the end of another one, or a
+// member.
+func isNamePart(c byte) bool {
+	return c == '.' || c == '_' || isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80
+}
+
+// isPackageMember reports whether the member at index i is a constant or a variable of a package
+// that a file of Go imports, such as models.Table: what the program itself wrote down, except for
+// the arguments that it was started with, and for its secrets.
+func (e *evaluator) isPackageMember(owner int, name string, member int) bool {
+	if e.lang.name != "go" || name == "os" || !e.isWord(owner) || e.is(owner-1, ".") || e.is(member+1, "(") || !isTypeName(e.written(member)) || endsLikeSecret(e.written(member)) {
+		return false
+	}
+	if _, isDeclared := e.scope.declaration(name); isDeclared {
+		return false
+	}
+	if _, isSet := e.scope.values[name]; isSet {
+		return false
+	}
+	return e.packages()[name]
+}
+
+// packageVersion matches the version that ends an import path.
+var packageVersion = lazyregexp.New(`[/.]v\d+$`)
+
+// packages returns the names of the packages that a file of Go imports.
+func (e *evaluator) packages() wordSet {
+	if e.imported != nil {
+		return e.imported
+	}
+	e.imported = wordSet{}
+	for i := range e.tokens {
+		if e.is(i, "func") || e.is(i, "type") {
+			break
+		}
+		if !e.is(i, "import") {
+			continue
+		}
+		block := extent{i + 1, min(i+3, len(e.tokens))}
+		if e.is(i+1, "(") {
+			block = e.inside(i + 1)
+		}
+		for j := block.from; j < min(block.to, len(e.tokens)); j++ {
+			if e.tokens[j].kind != stringText {
+				continue
+			}
+			name := e.content(j)
+			if version := packageVersion.FindStringIndex(name); version != nil {
+				name = name[:version[0]]
+			}
+			name = name[strings.LastIndexByte(name, '/')+1:]
+			if e.isWord(j-1) && !e.is(j-1, "import") {
+				name = e.written(j - 1)
+			}
+			e.imported[name] = true
+		}
+	}
+	return e.imported
+}

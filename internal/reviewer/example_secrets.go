@@ -1,0 +1,98 @@
+package reviewer
+
+import (
+	"hash/crc32"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
+
+// This file tells secrets from values that only look like them.
+
+// isExampleSecret reports whether a value cannot be a secret: it repeats itself, or it is in a test
+// and has a checksum that is wrong or is too short for a key. What a file says of a value does not count: whoever adds a secret
+// could say it as well.
+func isExampleSecret(path, rule, value string) bool {
+	if rule == privateKey {
+		return testPath.MatchString(path) && isCutKey(value)
+	}
+	return repeatsItself(value) || rule == "slack-token" && shortNumber.MatchString(value) || testPath.MatchString(path) && hasWrongChecksum(value)
+}
+
+// shortNumber matches a token of Slack whose first number is shorter than those of workspaces, which
+// have nine digits at least.
+var shortNumber = lazyregexp.New(`^xox[a-z](?:\.xox[a-z])?-\d{1,7}-`)
+
+// isWording reports whether a value is words, such as dropboxoauthkey, DropboxSync and
+// sk_live_secret_value, and not random: it has letters only, and few of them are capitals inside.
+func isWording(value string) bool {
+	const fewest = 4 // letters of a word, on average
+	words := 1
+	for i := range len(value) {
+		switch c := value[i]; {
+		case 'A' <= c && c <= 'Z' && i > 0, c == '_', c == '-':
+			words++
+		case (c < 'a' || c > 'z') && (c < 'A' || c > 'Z'):
+			return false
+		}
+	}
+	return words*fewest <= len(value)
+}
+
+// isCutKey reports whether the text of a private key between its first and its last line is shorter
+// than that of any key: the 48 bytes of one for Ed25519 take 64 characters.
+func isCutKey(value string) bool {
+	const shortest = 64
+	_, body, begins := strings.Cut(value, "KEY-----")
+	body, _, ends := strings.Cut(body, "-----END")
+	return begins && ends && len(strings.Join(strings.Fields(body), "")) < shortest
+}
+
+// repeatsItself reports whether a value has the same few characters again and again, as no random
+// one has.
+func repeatsItself(value string) bool {
+	const size, most = 5, 4 // bytes, and how often they may occur
+	seen := map[string]int{}
+	for i := 0; i+size <= len(value) && i < longestCredential; i++ {
+		if seen[value[i:i+size]]++; seen[value[i:i+size]] > most {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	// checksumSize is how many characters at the end of a token are its checksum.
+	checksumSize = 6
+)
+
+// checkedPrefixes begin the tokens of GitHub that end with their own checksum.
+var checkedPrefixes = strings.Fields("ghp_ gho_ ghu_ ghs_ ghr_")
+
+// hasWrongChecksum reports whether a value looks like such a token and cannot be one: its last
+// characters are not the CRC-32 of the random ones before them.
+// https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
+func hasWrongChecksum(value string) bool {
+	const length = 40 // of a prefix, 30 random characters and the checksum
+	if len(value) != length {
+		return false
+	}
+	for _, prefix := range checkedPrefixes {
+		if random, ok := strings.CutPrefix(value, prefix); ok {
+			random, checksum := random[:len(random)-checksumSize], random[len(random)-checksumSize:]
+			return checksum != inBase62(crc32.ChecksumIEEE([]byte(random)))
+		}
+	}
+	return false
+}
+
+// inBase62 returns a number with as many digits as a checksum has.
+func inBase62(n uint32) string {
+	digits := make([]byte, checksumSize)
+	for i := range digits {
+		digits[len(digits)-1-i] = base62[n%62]
+		n /= 62
+	}
+	return string(digits)
+}

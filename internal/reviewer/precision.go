@@ -1,0 +1,72 @@
+package reviewer
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+)
+
+// minPrecision is Config.MinPrecision where nothing is configured.
+const minPrecision = finding.PrecisionMedium
+
+// Precisions are the values of Config.MinPrecision, the highest first, in the words of CodeQL's
+// queries and of code scanning.
+func Precisions() []finding.Precision {
+	return []finding.Precision{finding.PrecisionVeryHigh, finding.PrecisionHigh, finding.PrecisionMedium, finding.PrecisionLow}
+}
+
+// selects reports whether findings of a rule are reported whose form is right that often.
+func (c Config) selects(r *Rule, form finding.Precision) bool {
+	switch {
+	case slices.Contains(c.Off, r.ID):
+		return false
+	case len(c.Only) > 0:
+		return slices.Contains(c.Only, r.ID)
+	}
+	return form.Rank() >= cmp.Or(c.MinPrecision, minPrecision).Rank() || slices.Contains(c.On, r.ID)
+}
+
+// Rules returns the rules as the configuration uses them, in a stable order: the precision of each
+// is that of the least precise of its forms that are used.
+func (r *Reviewer) Rules() []Rule {
+	var used []Rule
+	for _, rule := range r.rules {
+		one := *rule
+		for _, p := range rule.forms {
+			if r.config.selects(rule, p) && p.Rank() < one.Precision.Rank() {
+				one.Precision = p
+			}
+		}
+		if r.uses(rule) || one.Precision != rule.Precision {
+			used = append(used, one)
+		}
+	}
+	return used
+}
+
+// addForm notes that some of what a rule finds is right that often.
+func (r *Rule) addForm(p finding.Precision) {
+	if !slices.Contains(r.forms, p) {
+		r.forms = append(r.forms, p)
+	}
+}
+
+// formPrecision returns how often a pattern is right. What is constant, and what a request sends, is
+// what its rule says; text that only has something in it that changes may be harmless, which nobody
+// sees who does not know the callers.
+func (p *pattern) formPrecision() finding.Precision {
+	switch {
+	case p.Precision != "":
+		return p.Precision
+	case (p.Is == "built" || p.Is == "changing") && p.rule.Precision.Rank() > finding.PrecisionMedium.Rank():
+		return finding.PrecisionMedium
+	}
+	return p.rule.Precision
+}
+
+// reports reports whether what a pattern finds in a value is reported: its form is one that is used,
+// or a request sends the value.
+func (m *matcher) reports(p *pattern, x extent) bool {
+	return m.selects(p.rule, p.form) || p.form != p.rule.Precision && m.selects(p.rule, p.rule.Precision) && m.fromRequest(m.valueOf(x))
+}

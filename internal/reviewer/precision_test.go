@@ -1,0 +1,167 @@
+package reviewer
+
+import (
+	"encoding/base64"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// high has only rules of high precision.
+var high = Config{MinPrecision: finding.PrecisionHigh}
+
+// TestPrecisionSelectsForms asserts which forms of a rule each precision has, and what naming a rule
+// changes.
+func TestPrecisionSelectsForms(t *testing.T) {
+	const (
+		rule  = "javascript/sql-injection"
+		sent  = "db.query('SELECT a FROM b WHERE c = ' + req.query.c);\n"
+		built = "db.query('SELECT a FROM b WHERE c = ' + c);\n"
+		fixed = "libxmljs.parseXml(text, { noent: true });\n"
+	)
+	for name, c := range map[string]struct {
+		config Config
+		code   string
+		found  bool
+	}{
+		"what a request sends":               {Config{}, sent, true},
+		"what a request sends, high":         {high, sent, true},
+		"what a request sends, off":          {Config{Off: []string{rule}}, sent, false},
+		"what a request sends, another only": {Config{Only: []string{"secret"}}, sent, false},
+		"what is built":                      {Config{}, built, true},
+		"what is built, medium":              {Config{MinPrecision: finding.PrecisionMedium}, built, true},
+		"what is built, high":                {high, built, false},
+		"what is built, high, on":            {Config{MinPrecision: finding.PrecisionHigh, On: []string{rule}}, built, true},
+		"what is built, high, only":          {Config{MinPrecision: finding.PrecisionHigh, Only: []string{rule}}, built, true},
+		"what is built, on and off":          {Config{On: []string{rule}, Off: []string{rule}}, built, false},
+		"what is constant, high":             {high, fixed, true},
+	} {
+		if found := len(security(t, c.config, File{Path: "a.js", Text: c.code}).Findings) > 0; found != c.found {
+			t.Errorf("%s: found: %v, want %v", name, found, c.found)
+		}
+	}
+}
+
+// TestPrecisionSelectsRules asserts at which least precision a rule is used.
+func TestPrecisionSelectsRules(t *testing.T) {
+	for rule, c := range map[string]struct {
+		code string
+		from finding.Precision // the highest at which it is used
+	}{
+		"conflict-marker": {"<<<<<<< a\n=======\n>>>>>>> b\n", finding.PrecisionVeryHigh},
+		"swallowed-error": {"try { f(); } catch (e) {}\n", finding.PrecisionMedium},
+		"print-call":      {"console.log('The server has started');\n", finding.PrecisionLow},
+	} {
+		code := c.code
+		for _, least := range Precisions() {
+			found := len(codeReview(t, Config{MinPrecision: least}, File{Path: "lib/a.js", Text: code}).Findings) > 0
+			if want := least.Rank() <= c.from.Rank(); found != want {
+				t.Errorf("%s at %s: found: %v, want %v", rule, least, found, want)
+			}
+		}
+		if len(codeReview(t, Config{On: []string{rule}}, File{Path: "lib/a.js", Text: code}).Findings) == 0 {
+			t.Errorf("%s is not found although it is on", rule)
+		}
+	}
+}
+
+// TestPrecisionOfSecrets asserts that what an issuer's form shows to be a secret has high precision,
+// and what only its place shows, or half of a credential, has medium precision.
+func TestPrecisionOfSecrets(t *testing.T) {
+	const (
+		id  = "aws_access_key_id = AKIA" + "Z7QVTB3N4KXWMJ2R\n"
+		key = "aws_secret_access_key = wJalrXUtnFEMI" + "K7MDENGbPxRfiCYzR4mQ9pLs2vT\n"
+	)
+	for name, c := range map[string]struct {
+		text         string
+		high, medium int
+	}{
+		"an issuer's token":                  {"t = '" + credential() + "'\n", 1, 1},
+		"the number of a key":                {id, 0, 1},
+		"a key":                              {key, 0, 1},
+		"a key and its number":               {id + key, 2, 2},
+		"a password in an address":           {"u = 'https://app:kqW7vN2xLp9R@files.internal/'\n", 0, 1},
+		"a password of basic authentication": {"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("app:kqW7vN2xLp9R")) + "\n", 0, 1},
+	} {
+		f := File{Path: "deploy/settings", Text: c.text}
+		secretsIn := func(found []finding.Finding) (n int) {
+			for _, f := range found {
+				if f.Rule == secretRule {
+					n++
+				}
+			}
+			return n
+		}
+		if precise, all := secretsIn(security(t, high, f).Findings), secretsIn(security(t, Config{}, f).Findings); precise != c.high || all != c.medium {
+			t.Errorf("%s: %d of high precision and %d by default, want %d and %d", name, precise, all, c.high, c.medium)
+		}
+	}
+}
+
+// TestRulesHaveThePrecisionOfTheirForms asserts that what code scanning is told of a rule is true of the
+// forms that are used.
+func TestRulesHaveThePrecisionOfTheirForms(t *testing.T) {
+	for name, c := range map[string]struct {
+		config Config
+		want   map[string]finding.Precision // "" for a rule that is not used
+	}{
+		"default": {Config{}, map[string]finding.Precision{"go/sql-injection": finding.PrecisionMedium, "swallowed-error": finding.PrecisionMedium, "print-call": ""}},
+		"high":    {high, map[string]finding.Precision{"go/sql-injection": finding.PrecisionHigh, "swallowed-error": "", "print-call": ""}},
+		"low":     {Config{MinPrecision: finding.PrecisionLow}, map[string]finding.Precision{"print-call": finding.PrecisionLow}},
+		"named":   {Config{MinPrecision: finding.PrecisionHigh, On: []string{"go/sql-injection", "print-call"}}, map[string]finding.Precision{"go/sql-injection": finding.PrecisionMedium, "print-call": finding.PrecisionLow}},
+	} {
+		r, err := New(c.config, secrets.New(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range c.want {
+			var got finding.Precision
+			for _, rule := range r.Rules() {
+				if rule.ID == id {
+					got = rule.Precision
+				}
+			}
+			if got != want {
+				t.Errorf("%s: %s has precision %q, want %q", name, id, got, want)
+			}
+		}
+	}
+}
+
+// TestNewRefusesAnUnknownPrecision asserts that a mistyped precision is an error and not the default.
+func TestNewRefusesAnUnknownPrecision(t *testing.T) {
+	if _, err := New(Config{MinPrecision: "all"}, secrets.New(nil)); err == nil {
+		t.Error("no error")
+	}
+}
+
+// TestWhatIsFoundByDefault has the vulnerabilities of spec 000's examples, and in each language a
+// query and a command of a shell with a parameter in them, which no request is seen to send.
+func TestWhatIsFoundByDefault(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, code string
+		severity   finding.Severity
+	}{
+		"user input concatenated into a query": {"src/database.ts", "export async function find(req: Request) {\n  return db.query(`SELECT * FROM users WHERE name = '${req.query.name}'`);\n}\n", finding.Critical},
+		"a key in the code":                    {"src/config.ts", "export const apiKey = 'sk_live" + "_4eC39HqLyjWDarjtT1zdp7dcAb93jQ';\n", finding.Critical},
+		"a query in TypeScript":                {"src/database.ts", "export function find(name: string) {\n  return db.query(\"SELECT * FROM users WHERE name = '\" + name + \"'\");\n}\n", finding.High},
+		"a query in JavaScript":                {"src/database.js", "exports.find = (name) => db.query(`SELECT * FROM users WHERE name = '${name}'`);\n", finding.High},
+		"a query in Python":                    {"app/users.py", "def find(cursor, name):\n    cursor.execute(f\"SELECT * FROM users WHERE name = '{name}'\")\n", finding.High},
+		"a query in Go":                        {"users.go", "package users\n\nfunc find(db *sql.DB, name string) {\n\tdb.Query(\"SELECT * FROM users WHERE name = '\" + name + \"'\")\n}\n", finding.High},
+		"a query in Java":                      {"src/Users.java", "class Users {\n  void find(Statement s, String name) throws Exception {\n    s.executeQuery(\"SELECT * FROM users WHERE name = '\" + name + \"'\");\n  }\n}\n", finding.High},
+		"a query in Ruby":                      {"app/models/user.rb", "def self.find_by(name)\n  where(\"name = '#{name}'\")\nend\n", finding.High},
+		"a query in Rust":                      {"src/users.rs", "fn find(conn: &Connection, name: &str) {\n    conn.execute(&format!(\"SELECT * FROM users WHERE name = '{}'\", name), []);\n}\n", finding.High},
+		"a command in JavaScript":              {"src/ping.js", "const { exec } = require('child_process');\nexports.ping = (host) => exec('ping ' + host);\n", finding.High},
+		"a command in Python":                  {"app/ping.py", "import os\ndef ping(host):\n    os.system('ping ' + host)\n", finding.High},
+		"a command in Go":                      {"ping.go", "package ping\n\nfunc ping(host string) {\n\texec.Command(\"sh\", \"-c\", \"ping \"+host).Run()\n}\n", finding.High},
+		"a command in Java":                    {"src/Ping.java", "class Ping {\n  void ping(String host) throws Exception {\n    Runtime.getRuntime().exec(\"ping \" + host);\n  }\n}\n", finding.High},
+		"a command in Ruby":                    {"app/ping.rb", "def ping(host)\n  system(\"ping #{host}\")\nend\n", finding.High},
+		"a command in Rust":                    {"src/ping.rs", "fn ping(host: &str) {\n    Command::new(\"sh\").arg(\"-c\").arg(format!(\"ping {}\", host)).spawn();\n}\n", finding.High},
+	} {
+		found := security(t, Config{}, File{Path: c.path, Text: c.code}).Findings
+		if len(found) != 1 || found[0].Severity.Rank() < c.severity.Rank() {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}
