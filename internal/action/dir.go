@@ -2,9 +2,12 @@ package action
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -149,14 +152,9 @@ func (d *Dir) Mkdir(name string) error {
 		return err
 	}
 	defer parent.Close()
-	switch err := parent.Mkdir(base, 0o755); {
-	case errors.Is(err, fs.ErrExist):
-		dir, err := enter(parent, base, name)
-		if err != nil {
-			return err
-		}
-		return dir.Close()
-	case err != nil:
+	err = parent.Mkdir(base, 0o755)
+	existed := errors.Is(err, fs.ErrExist)
+	if err != nil && !existed {
 		return explain(name, err)
 	}
 	dir, err := enter(parent, base, name)
@@ -164,6 +162,9 @@ func (d *Dir) Mkdir(name string) error {
 		return err
 	}
 	defer dir.Close()
+	if existed {
+		return nil
+	}
 	info, err := parent.Stat(".")
 	if err != nil {
 		return explain(name, err)
@@ -174,4 +175,39 @@ func (d *Dir) Mkdir(name string) error {
 	}
 	defer f.Close()
 	return giveTo(f, info)
+}
+
+// List returns the names of the ordinary files and links in a directory below this one, sorted.
+// More than limit entries are an error. Links in the path are not followed.
+func (d *Dir) List(name string, limit int) ([]string, error) {
+	parent, base, err := d.walk(name)
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close()
+	dir, err := enter(parent, base, name)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(limit + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, explain(name, err)
+	}
+	if len(entries) > limit {
+		return nil, &FileError{name, fmt.Sprintf("has more than %d entries", limit), "look at it yourself", nil}
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }

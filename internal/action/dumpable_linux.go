@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closeToOthers keeps other processes of the same user from reading this process's
+// CloseToOthers keeps other processes of the same user from reading this process's
 // memory and environment, and its memory out of core files.
-func closeToOthers() error {
+func CloseToOthers() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("making the process unreadable for other processes: %w", err)
 	}

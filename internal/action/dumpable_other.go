@@ -2,5 +2,5 @@
 
 package action
 
-// closeToOthers does nothing: only Linux lets a process make itself unreadable.
-func closeToOthers() error { return nil }
+// CloseToOthers does nothing: only Linux lets a process make itself unreadable.
+func CloseToOthers() error { return nil }

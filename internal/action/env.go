@@ -58,7 +58,7 @@ func Snapshot(getenv func(string) string) Env {
 		Inputs: inputs,
 		Event: event.Env{
 			EventName: run.EventName, Repository: run.Repository, RepositoryID: getenv("GITHUB_REPOSITORY_ID"),
-			SHA: run.SHA, Ref: run.Ref, Actor: run.Actor, TriggeringActor: getenv("GITHUB_TRIGGERING_ACTOR"),
+			SHA: run.SHA, Ref: run.Ref, Actor: run.Actor,
 			RunID: getenv("GITHUB_RUN_ID"), RunNumber: getenv("GITHUB_RUN_NUMBER"), RunAttempt: getenv("GITHUB_RUN_ATTEMPT"),
 			WorkflowRef: getenv("GITHUB_WORKFLOW_REF"), Workflow: run.Workflow, Job: run.Job, Step: run.Action,
 			MatrixIndex: inputs.Get(MatrixIndexInput), Orchestration: getenv(orchestrationVariable), ServerURL: run.ServerURL,

@@ -23,12 +23,12 @@ func TestSnapshot(t *testing.T) {
 		"GITHUB_ACTIONS": "true", "RUNNER_DEBUG": "1", "GITHUB_WORKSPACE": "/github/workspace", "GITHUB_EVENT_PATH": "/github/workflow/event.json",
 		"GITHUB_OUTPUT": "/o", "GITHUB_STEP_SUMMARY": "/s", "RUNNER_TEMP": "/t", "GITHUB_API_URL": "https://ghe.example/api/v3",
 		"GITHUB_EVENT_NAME": "push", "GITHUB_REPOSITORY": "o/r", "GITHUB_REPOSITORY_ID": "5", "GITHUB_SHA": "ab", "GITHUB_REF": "refs/heads/main",
-		"GITHUB_ACTOR": "octocat", "GITHUB_TRIGGERING_ACTOR": "hubot", "GITHUB_RUN_ID": "7", "GITHUB_RUN_NUMBER": "8", "GITHUB_RUN_ATTEMPT": "9",
+		"GITHUB_ACTOR": "octocat", "GITHUB_RUN_ID": "7", "GITHUB_RUN_NUMBER": "8", "GITHUB_RUN_ATTEMPT": "9",
 		"GITHUB_WORKFLOW_REF": "o/r/.github/workflows/x.yml@refs/heads/main", "GITHUB_WORKFLOW": "x", "GITHUB_JOB": "gate", "GITHUB_ACTION": "airlock",
 		"INPUT_MATRIX-INDEX": "3",
 	}))
 	want := event.Env{
-		EventName: "push", Repository: "o/r", RepositoryID: "5", SHA: "ab", Ref: "refs/heads/main", Actor: "octocat", TriggeringActor: "hubot", RunID: "7",
+		EventName: "push", Repository: "o/r", RepositoryID: "5", SHA: "ab", Ref: "refs/heads/main", Actor: "octocat", RunID: "7",
 		RunNumber: "8", RunAttempt: "9", WorkflowRef: "o/r/.github/workflows/x.yml@refs/heads/main", Workflow: "x", Job: "gate", Step: "airlock",
 		MatrixIndex: "3", ServerURL: "https://github.com",
 	}

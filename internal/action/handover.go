@@ -160,5 +160,5 @@ func Enter(environ, args []string) (Secrets, error) {
 			break
 		}
 	}
-	return newSecrets(values), closeToOthers()
+	return newSecrets(values), CloseToOthers()
 }

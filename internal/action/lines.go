@@ -12,17 +12,17 @@ import (
 )
 
 // Lines is a file of lines to which several processes append: the tools of an agent's
-// jobs, and the agent itself. Each line is written whole or not at all. The methods may be
+// jobs, and the agent itself. Each line is written in full or not at all. The methods may be
 // called by one goroutine at a time.
 type Lines struct {
 	path string
-	seen int64 // how much of the file Update has shown
+	seen int64 // how many bytes of the file Update has given to add
 	// previous is the file that was seen, so that another one in its place is noticed.
 	previous os.FileInfo
 }
 
 // NewLines returns the file of lines at a path. It is made when the first line is
-// appended; what is there before has to be an ordinary file and not a link.
+// appended; a file that exists already must be an ordinary one and not a link.
 func NewLines(path string) *Lines { return &Lines{path: path} }
 
 // Path returns the file's path.
@@ -37,28 +37,28 @@ const (
 	maxLines = 512 << 20
 )
 
-// Update shows the lines that were added since the last call, its own among them, and
-// appends the line that add returns; nil for none. Nobody else appends meanwhile, so what add decides by the lines
-// so far is still true when its line is written. again is set where all lines are shown
-// once more, because the file is another one or has become shorter.
+// Update calls add with the lines that were added since the last call, including those that
+// Update appended, and appends the line that add returns, if it is not nil. The file is locked
+// until then, so that no other process can append a line after add has read the lines.
 //
-// An unfinished last line is not shown; the line that is appended begins on its own. An
-// error of add is returned as it is.
-func (l *Lines) Update(ctx context.Context, add func(added io.Reader, again bool) (line []byte, err error)) error {
+// all is set when added has all lines of the file: at the first call, and when the file was
+// replaced or has become shorter. An unfinished last line is not among them, and is ended
+// before a line is appended. Update returns an error of add unchanged.
+func (l *Lines) Update(ctx context.Context, add func(added io.Reader, all bool) (line []byte, err error)) error {
 	f, info, err := l.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // which unlocks it
-	again := l.previous == nil || !os.SameFile(l.previous, info) || info.Size() < l.seen
-	if again {
+	all := l.previous == nil || !os.SameFile(l.previous, info) || info.Size() < l.seen
+	if all {
 		l.seen = 0
 	}
 	end, err := lastNewline(f, l.seen, info.Size())
 	if err != nil {
 		return explain(l.path, err)
 	}
-	line, err := add(io.NewSectionReader(f, l.seen, end-l.seen), again)
+	line, err := add(io.NewSectionReader(f, l.seen, end-l.seen), all)
 	if err != nil {
 		return err
 	}
@@ -66,13 +66,13 @@ func (l *Lines) Update(ctx context.Context, add func(added io.Reader, again bool
 	if line == nil {
 		return nil
 	}
-	whole := make([]byte, 0, len(line)+2)
+	appended := make([]byte, 0, len(line)+2)
 	if end < info.Size() {
-		whole = append(whole, '\n') // ends what somebody has left unfinished
+		appended = append(appended, '\n') // ends what somebody has left unfinished
 	}
-	whole = append(append(whole, line...), '\n')
-	if _, err := f.WriteAt(whole, info.Size()); err != nil {
-		// Nothing of a line that does not fit stays.
+	appended = append(append(appended, line...), '\n')
+	if _, err := f.WriteAt(appended, info.Size()); err != nil {
+		// No part of a line that does not fit stays in the file.
 		return errors.Join(explain(l.path, err), f.Truncate(info.Size()))
 	}
 	return nil

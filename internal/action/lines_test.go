@@ -29,7 +29,7 @@ func TestLinesShowWhatIsNew(t *testing.T) {
 		}
 		return shown, again
 	}
-	hand := func(text string) {
+	appendByHand := func(text string) {
 		t.Helper()
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		if err == nil {
@@ -47,12 +47,12 @@ func TestLinesShowWhatIsNew(t *testing.T) {
 	}{
 		{nil, "one", "", true},
 		{nil, "two", "one\n", false},
-		{func() { hand("three\nunfini") }, "", "two\nthree\n", false},
+		{func() { appendByHand("three\nunfini") }, "", "two\nthree\n", false},
 		{nil, "four", "", false},
 		{nil, "", "unfini\nfour\n", false},
 		{func() { _ = os.Truncate(path, 4) }, "", "one\n", true},
 		{func() { _ = os.Rename(path, path+".old"); _ = os.WriteFile(path, []byte("new\n"), 0o600) }, "", "new\n", true},
-		{func() { hand(strings.Repeat("x", 200_000)) }, "", "", false},
+		{func() { appendByHand(strings.Repeat("x", 200_000)) }, "", "", false},
 	} {
 		if step.before != nil {
 			step.before()

@@ -4,9 +4,9 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -16,7 +16,7 @@ const (
 	MaxSummary = 1_000_000 // of one step's summary: GitHub drops one that is larger
 )
 
-var outputName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]*$`)
+var outputName = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_-]*$`)
 
 // SetOutput sets an output of the step. The value may contain anything, because
 // the delimiter that ends it in the runner's file is random. Outside a runner, the

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -77,15 +78,23 @@ func (r reader) bundle(ctx context.Context, cfg FileConfig) (gitrepo.Series, err
 func (r reader) unpack(ctx context.Context, b bundle, tip string) (string, error) {
 	// Old histories contain what these three names stand for, and GitHub accepts it.
 	const strict = "--strict=zeroPaddedFilemode=ignore,badTimezone=ignore,missingSpaceBeforeDate=ignore"
-	if _, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(b.pack)}, "index-pack", "--stdin", "--fix-thin", strict, "--max-input-size="+strconv.Itoa(maxBundle)); err != nil {
+	out, err := r.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(b.pack)}, "index-pack", "--stdin", "--fix-thin", strict, "--max-input-size="+strconv.Itoa(maxBundle))
+	if err != nil {
+		if m := refusedObject.FindStringSubmatch(out.Stderr); m != nil {
+			return "", fmt.Errorf("git refuses the object %s in it (%s): 'git log --find-object=%[1]s' names the commit that brings it; write that commit again without it, and the bundle", m[1], m[2])
+		}
 		return "", err
 	}
-	out, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 10, MaxExit: gitrepo.AnyExit}, "rev-parse", "--verify", "--quiet", tip+"^{commit}")
+	out, err = r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 10, MaxExit: gitrepo.AnyExit}, "rev-parse", "--verify", "--quiet", tip+"^{commit}")
 	if err == nil && out.ExitCode != 0 {
 		err = fmt.Errorf("its tip %s is not a commit", tip)
 	}
 	return out.Line(), err
 }
+
+// refusedObject matches what git fsck prints about an object: its id, and what is wrong
+// with it. See git-fsck(1), "FSCK MESSAGES".
+var refusedObject = lazyregexp.New(`(?m)^error: object ([0-9a-f]{40,64}): ([A-Za-z0-9]+: .*)$`)
 
 // bundle is a git bundle: see gitformat-bundle(5).
 type bundle struct {

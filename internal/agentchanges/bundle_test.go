@@ -187,7 +187,7 @@ func TestBundleSeriesErrors(t *testing.T) {
 // never writes.
 func TestBundleSeriesRefusesHostileObjects(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{".git", "..", ".GIT", "a/b"} {
+	for _, name := range []string{".git", "..", ".GIT", "git~1", ".git.", "a/b"} {
 		c := newClone(t)
 		c.Write("a", "1")
 		base := c.Commit("base")
@@ -203,7 +203,7 @@ func TestBundleSeriesRefusesHostileObjects(t *testing.T) {
 		tree := c.Git("hash-object", "-t", "tree", "-w", "--literally", raw)
 		c.Git("update-ref", "refs/heads/evil", c.Git("commit-tree", "-p", base, "-m", "evil", tree))
 		_, err = agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: cloneOf(t, c, base).Open(), Data: c.bundle(base + "..evil"), Bases: []string{base}})
-		if err == nil || !strings.Contains(err.Error(), "cannot be unpacked") {
+		if err == nil || !strings.Contains(err.Error(), "cannot be unpacked: git refuses the object "+tree+" in it (") || !strings.Contains(err.Error(), "git log --find-object="+tree) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -11,7 +11,16 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
+
+func TestMain(m *testing.M) {
+	shorttest.LeaveOut( // each starts git some dozens of times
+		"TestWorkspaceSeriesNeverLeavesTheWorkTree", "TestBundleSeriesRefusesHostileObjects", "TestPatchSeriesErrors", "TestIndexSparesReading",
+		"TestWorkspaceSeriesOfOtherClones", "TestPatchSeriesOfOtherDiffs", "TestPatchSeriesFindsItsBase",
+	)
+	os.Exit(m.Run())
+}
 
 // clone is a clone that a test writes with git itself.
 type clone struct{ gittest.Clone }

@@ -13,7 +13,7 @@ import (
 // maxSeries is how many commits a series keeps apart.
 const maxSeries = 1000
 
-// deepen says what to do about a clone that lacks the base.
+// deepen is the remedy for a clone that lacks the base.
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or name the commit that they were made from (changes-base)"
 
 // existing returns those of the commits that the repository has, in their order.
@@ -58,6 +58,9 @@ func (r reader) baseOf(ctx context.Context, tip string, bases []string) (string,
 	}
 	var ancestors, mergeBases []string
 	for _, base := range found {
+		if base == tip {
+			return tip, nil
+		}
 		out, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 10, MaxExit: gitrepo.AnyExit}, "merge-base", base, tip)
 		if err != nil {
 			return "", err
@@ -82,6 +85,9 @@ func (r reader) baseOf(ctx context.Context, tip string, bases []string) (string,
 
 // nearest returns the first of the ancestors of tip with the fewest commits between.
 func (r reader) nearest(ctx context.Context, tip string, ancestors []string) (nearest string, err error) {
+	if len(ancestors) == 1 {
+		return ancestors[0], nil
+	}
 	fewest := 0
 	for _, commit := range ancestors {
 		out, err := r.repo.Run(ctx, gitrepo.Call{Limit: 1 << 10}, "rev-list", "--count", commit+".."+tip)

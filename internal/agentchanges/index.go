@@ -28,10 +28,11 @@ const (
 // index is a clone's index, read as data: see gitformat-index(5). A stranger wrote it, so
 // it may decide which files Airlock reads, but never what their contents are.
 type index struct {
-	files      map[string]stagedFile
+	files      map[string]*stagedFile
 	sparseDirs []string // directories of a sparse index that are not checked out, with a slash
 	unmerged   []string
 	written    time.Time
+	tree       string // the id of the tree that its files make; "" if git has not noted it
 }
 
 // stagedFile is an entry of an index, with the file's metadata when the entry was written.
@@ -41,6 +42,9 @@ type stagedFile struct {
 	skip         bool // skip-worktree: not checked out, on purpose
 	mtime, ctime time.Time
 	ino, size    uint32 // truncated to 32 bits, as git does
+
+	present bool // it is in the work tree, as the scan has seen
+	fresh   bool // it has the same metadata there, and its size is not truncated here
 }
 
 // readIndex reads the clone's index, and the one that it is split from. If there is none, the
@@ -82,6 +86,7 @@ type indexFile struct {
 	// the first entries here, which have no names.
 	sharedID          string
 	removed, replaced []bool
+	tree              string // the id of the tree that the entries make, "" if it is not noted
 }
 
 // indexEntry is an entry of an index.
@@ -162,14 +167,15 @@ func (x *indexFile) join(shared *indexFile) error {
 			joined = append(joined, e)
 		}
 	}
-	x.entries = append(joined, own...)
+	x.entries, x.tree = append(joined, own...), ""
 	return nil
 }
 
 // index sorts the entries.
 func (x *indexFile) index() *index {
-	all := &index{files: make(map[string]stagedFile, len(x.entries))}
-	for _, e := range x.entries {
+	all := &index{files: make(map[string]*stagedFile, len(x.entries)), tree: x.tree}
+	for i := range x.entries {
+		e := &x.entries[i]
 		switch {
 		case e.unmerged:
 			if k := len(all.unmerged); k == 0 || all.unmerged[k-1] != e.name {
@@ -178,7 +184,7 @@ func (x *indexFile) index() *index {
 		case e.file.mode == modeDir:
 			all.sparseDirs = append(all.sparseDirs, strings.TrimSuffix(e.name, "/")+"/")
 		default:
-			all.files[e.name] = e.file
+			all.files[e.name] = &e.file
 		}
 	}
 	return all
@@ -231,12 +237,23 @@ func (x *indexFile) readExtensions(rest []byte, idLen int) error {
 			if err := x.readLink(rest[8:8+size], idLen); err != nil {
 				return err
 			}
+		case kind == "TREE":
+			x.readTree(rest[8:8+size], idLen)
 		case kind != "sdir" && (kind[0] < 'A' || kind[0] > 'Z'):
 			return fmt.Errorf("it has an unknown extension %q", kind)
 		}
 		rest = rest[8+size:]
 	}
 	return nil
+}
+
+// readTree reads from the extension of noted trees that of the root: an empty path and a NUL,
+// how many entries of the index it covers, how many trees follow, and its id.
+func (x *indexFile) readTree(data []byte, idLen int) {
+	counts, rest, found := bytes.Cut(data, []byte{'\n'})
+	if covered := fmt.Sprintf("\x00%d ", len(x.entries)); found && bytes.HasPrefix(counts, []byte(covered)) && len(rest) >= idLen {
+		x.tree = hex.EncodeToString(rest[:idLen])
+	}
 }
 
 // readLink reads the extension of a split index: the id of the other part, and two bitmaps of
@@ -263,8 +280,9 @@ func (x *indexFile) readLink(data []byte, idLen int) (err error) {
 const maxBitmap = maxIndex / 62
 
 // readBitmap reads a bitmap that is compressed as EWAH: see gitformat-index(5) and
-// bitmap-format of git. A word says how many words of equal bits follow, and how many as they
-// are.
+// bitmap-format of git. It consists of 64-bit words in groups. The first word of a group has, from
+// its lowest bit on, the value of a run of equal bits (1 bit), the run's length in words (32 bits),
+// and how many uncompressed words follow (31 bits).
 func readBitmap(data []byte) (bits []bool, rest []byte, err error) {
 	be := binary.BigEndian
 	if len(data) < 8 {
@@ -274,7 +292,7 @@ func readBitmap(data []byte) (bits []bool, rest []byte, err error) {
 	if data = data[8:]; size > maxBitmap || words*8+4 > int64(len(data)) {
 		return nil, nil, errIndex
 	}
-	rest = data[words*8+4:] // the bitmap ends with the place of its last word of this kind
+	rest = data[words*8+4:] // four bytes after the words have the index of the last group
 	bits = make([]bool, 0, size)
 	add := func(bit bool, times int64) {
 		for range min(times, size-int64(len(bits))) {
@@ -288,9 +306,9 @@ func readBitmap(data []byte) (bits []bool, rest []byte, err error) {
 			if i++; i == words {
 				return nil, nil, errIndex
 			}
-			plain := be.Uint64(data[i*8:])
+			uncompressed := be.Uint64(data[i*8:])
 			for bit := range 64 {
-				add(plain>>bit&1 != 0, 1)
+				add(uncompressed>>bit&1 != 0, 1)
 			}
 		}
 	}
@@ -300,10 +318,21 @@ func readBitmap(data []byte) (bits []bool, rest []byte, err error) {
 // unchanged reports whether a file's metadata is that of the staged file, so that it need
 // not be read. As in git, a file that was written at the same time as the index, or later,
 // counts as changed.
-func (x *index) unchanged(f stagedFile, info fs.FileInfo) bool {
+func (x *index) unchanged(f *stagedFile, info fs.FileInfo) bool {
 	changed, ino, ok := changeTime(info)
 	return ok && info.ModTime().Equal(f.mtime) && f.mtime.Before(x.written) && changed.Equal(f.ctime) &&
 		uint32(ino) == f.ino && uint32(info.Size()) == f.size && gitMode(info) == f.mode
+}
+
+// stamps returns what was seen of the files that are as the index has them.
+func (x *index) stamps() Stamps {
+	return func(name string) (time.Time, int64, bool) {
+		f := x.files[name]
+		if f == nil || !f.fresh || f.mode == modeLink {
+			return time.Time{}, 0, false
+		}
+		return f.mtime, int64(f.size), true
+	}
 }
 
 // gitMode returns the mode that git gives to a file, or 0 for what git does not store.

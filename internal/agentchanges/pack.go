@@ -28,8 +28,8 @@ const (
 var errPack = errors.New("its pack of objects cannot be read: the file is cut off, write it again")
 
 // checkPack returns gitrepo.ErrTooLarge if the objects of a pack are larger than its limits:
-// a few megabytes can be compressed from many gigabytes. It reads what git index-pack would
-// read, up to there: see gitformat-pack(5). idLen is the length of an id in bytes.
+// a few megabytes can unpack to many gigabytes. It reads the pack like git index-pack, without
+// resolving deltas: see gitformat-pack(5). idLen is the length of an object id in bytes.
 func checkPack(pack []byte, idLen int) error {
 	if len(pack) < 12+idLen || string(pack[:4]) != "PACK" {
 		return errPack
@@ -85,7 +85,7 @@ func checkPack(pack []byte, idLen int) error {
 	return nil
 }
 
-// takeSize takes the size of an object off what is left.
+// takeSize subtracts the size of an object from the bytes left.
 func takeSize(left *int64, size uint64) error {
 	if size > maxPackObject {
 		return fmt.Errorf("%w: it contains an object of %s, and at most %s are accepted", gitrepo.ErrTooLarge, text.Bytes(int64(min(size, 1<<60))), text.Bytes(maxPackObject))

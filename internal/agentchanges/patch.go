@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -77,12 +77,12 @@ func namedBases(data []byte) []string {
 
 var (
 	// mailStart is how a mailbox, or a single mail, begins.
-	mailStart  = regexp.MustCompile(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Date|Message-I[dD]|MIME-Version|Return-Path): )`)
-	firstDiff  = regexp.MustCompile(`(?m)^(diff --git |--- .*\n\+\+\+ )`)
-	binarySize = regexp.MustCompile(`(?m)^(?:literal|delta) ([0-9]+)$`)
-	combined   = regexp.MustCompile(`(?m)^diff --(?:cc|combined) `)
-	submodule  = regexp.MustCompile(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
-	lineNumber = regexp.MustCompile(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
+	mailStart  = lazyregexp.New(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Date|Message-I[dD]|MIME-Version|Return-Path): )`)
+	firstDiff  = lazyregexp.New(`(?m)^(diff --git |--- .*\n\+\+\+ )`)
+	binarySize = lazyregexp.New(`(?m)^(?:literal|delta) ([0-9]+)$`)
+	combined   = lazyregexp.New(`(?m)^diff --(?:cc|combined) `)
+	submodule  = lazyregexp.New(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
+	lineNumber = lazyregexp.New(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
 )
 
 // readPatches reads a file's patches, in order. The notes name mails without a patch, such
@@ -177,11 +177,10 @@ func (r reader) readMails(ctx context.Context, name string, data []byte, line in
 			p.line = line - 1 + lineAt(mail, len(mail)-len(p.text))
 		}
 		line += bytes.Count(mail, []byte{'\n'})
-		switch {
-		case !firstDiff.Match(p.text):
-			notes = append(notes, fmt.Sprintf("%s contains no patch and is left out: %.100q", p.where, p.message))
-		default:
+		if firstDiff.Match(p.text) {
 			patches = append(patches, p)
+		} else {
+			notes = append(notes, fmt.Sprintf("%s contains no patch and is left out: %.100q", p.where, p.message))
 		}
 	}
 	return patches, notes, nil

@@ -279,8 +279,8 @@ func TestPatchSeriesNotesASubmoduleInWords(t *testing.T) {
 	}
 }
 
-// TestPatchSeriesErrors says for each file that is not a patch, or a hostile one,
-// where it is wrong.
+// TestPatchSeriesErrors asserts that the error names the place of what is wrong, for files that
+// are not patches and for hostile ones.
 func TestPatchSeriesErrors(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

@@ -15,16 +15,16 @@ import (
 // applyToAny applies the patches to the first of the commits that they fit: first as they
 // are, then with merges.
 func (r reader) applyToAny(ctx context.Context, patches []patch, bases []string) (gitrepo.Series, error) {
-	var conflict *gitrepo.Conflict
+	var conflict *gitrepo.Conflict // with the first base, when it was tried with merges
 	for _, threeWay := range []bool{false, true} {
-		conflict = nil // that of the best base, as it is after a merge was tried
+		conflict = nil
 		for _, base := range bases {
 			s, err := r.applyTo(ctx, patches, base, threeWay)
-			var c *gitrepo.Conflict
-			switch {
-			case err == nil:
+			if err == nil {
 				return s, nil
-			case !errors.As(err, &c):
+			}
+			switch c, ok := errors.AsType[*gitrepo.Conflict](err); {
+			case !ok:
 				return gitrepo.Series{}, err
 			case conflict == nil:
 				conflict = c
@@ -54,7 +54,7 @@ func (r reader) applyTo(ctx context.Context, patches []patch, base string, three
 	}
 	for _, p := range patches {
 		merged, err := r.apply(ctx, index, p, threeWay)
-		if c := (*gitrepo.Conflict)(nil); errors.As(err, &c) {
+		if c, ok := errors.AsType[*gitrepo.Conflict](err); ok {
 			c.Change = len(s.Changes)
 		}
 		if err != nil {

@@ -9,7 +9,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -18,16 +20,18 @@ import (
 // those that do. Finding them opens only the files of ignore rules and attributes.
 type scan struct {
 	tree      *gitrepo.WorkTree
+	others    []*gitrepo.WorkTree // the same directory, opened for other goroutines
 	shadow    *shadow
-	committed map[string]committedFile
+	committed committed
 	index     *index
 	exclude   map[string]bool // paths that stay as they are committed
 
 	trackedDirs map[string]bool // directories with tracked files
 	pending     []string        // directories that are still to be listed
 	unknown     []unknownName   // names of this round that the ignore rules decide on
-	count       int             // of names
-	present     map[string]bool // tracked files that exist, and others that count
+	count       atomic.Int64    // of the names in all directories that were listed
+	present     map[string]bool // names that exist and count, of what is not tracked
+	kept        int             // committed files that are in the index and the work tree
 	toRead      []string        // files and links that have to be read
 
 	special, nested, submodules, filtered []string // what is left out, for the notes
@@ -56,10 +60,16 @@ func (s *scan) run(ctx context.Context) error {
 		}
 		s.unknown = nil
 		for len(s.pending) > 0 {
-			dir := s.pending[len(s.pending)-1]
-			s.pending = s.pending[:len(s.pending)-1]
-			if err := s.list(ctx, dir); err != nil {
-				return fmt.Errorf("%.300q: %w", path.Clean(dir), err)
+			dirs := s.pending
+			s.pending = nil
+			listed, err := s.list(ctx, dirs)
+			if err != nil {
+				return err
+			}
+			for i, dir := range dirs {
+				if err := s.sort(dir, listed[i]); err != nil {
+					return fmt.Errorf("%.300q: %w", path.Clean(dir), err)
+				}
 			}
 		}
 		if err := s.sortUnknown(ctx); err != nil {
@@ -70,25 +80,51 @@ func (s *scan) run(ctx context.Context) error {
 	return nil
 }
 
-// list sorts what is in a directory into what is tracked and what is unknown.
-func (s *scan) list(ctx context.Context, dir string) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// list lists directories, several at the same time: it takes most of the scan's time, in
+// the kernel.
+func (s *scan) list(ctx context.Context, dirs []string) ([][]fs.DirEntry, error) {
+	listed, errs := make([][]fs.DirEntry, len(dirs)), make([]error, len(dirs))
+	var next atomic.Int64
+	each := func(tree *gitrepo.WorkTree) {
+		for i := int(next.Add(1) - 1); i < len(dirs); i = int(next.Add(1) - 1) {
+			if errs[i] = ctx.Err(); errs[i] != nil {
+				return
+			}
+			listed[i], errs[i] = tree.List(dirs[i], maxWorkFiles-int(s.count.Load()))
+			if s.count.Add(int64(len(listed[i]))) > maxWorkFiles || errors.Is(errs[i], gitrepo.ErrTooLarge) {
+				errs[i] = fmt.Errorf("%w: there are more than %d files", gitrepo.ErrTooLarge, maxWorkFiles)
+			}
+			if errs[i] != nil {
+				next.Store(int64(len(dirs)))
+			}
+		}
 	}
-	entries, err := s.tree.List(dir, maxWorkFiles-s.count)
-	if errors.Is(err, gitrepo.ErrTooLarge) {
-		return fmt.Errorf("%w: there are more than %d files", gitrepo.ErrTooLarge, maxWorkFiles)
+	var group crash.Group
+	for _, tree := range s.others[:min(len(s.others), len(dirs)-1)] {
+		group.Go(func() { each(tree) })
 	}
-	if err != nil {
-		return err
+	each(s.tree)
+	group.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("%.300q: %w", path.Clean(dirs[i]), err)
+		}
 	}
-	s.count += len(entries)
+	return listed, nil
+}
+
+// sort sorts what is in a directory into what is tracked and what is unknown.
+func (s *scan) sort(dir string, entries []fs.DirEntry) error {
 	nested := dir != "" && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isDotGit(e.Name()) })
 	if nested {
 		s.nested = append(s.nested, dir)
 	}
+	prefix := dir
+	if dir != "" {
+		prefix += "/"
+	}
 	for _, e := range entries {
-		name := path.Join(dir, e.Name())
+		name := prefix + e.Name()
 		if s.exclude[name] {
 			continue
 		}
@@ -106,14 +142,14 @@ func (s *scan) list(ctx context.Context, dir string) error {
 		staged, tracked := s.index.files[name]
 		switch kind := e.Type(); {
 		case kind.IsDir() && tracked && staged.mode == modeSubmodule:
-			s.present[name] = true
-			if staged.oid != s.committed[name].oid {
+			staged.present = true
+			if c, _ := s.committed.file(name); staged.oid != c.oid {
 				s.submodules = append(s.submodules, name)
 			}
 		case kind.IsDir() && s.trackedDirs[name]:
 			s.pending = append(s.pending, name)
 		case tracked && !kind.IsDir():
-			s.present[name] = true
+			staged.present = true
 			if err := s.compare(name, staged, e); err != nil {
 				return err
 			}
@@ -124,9 +160,9 @@ func (s *scan) list(ctx context.Context, dir string) error {
 	return nil
 }
 
-// compare compares a tracked file with what the index has of it. Listing the directory has
-// found out what is needed of each file already.
-func (s *scan) compare(name string, staged stagedFile, e fs.DirEntry) error {
+// compare adds a tracked file to those that have to be read if it may differ from what the
+// index has of it. It does not open the file.
+func (s *scan) compare(name string, staged *stagedFile, e fs.DirEntry) error {
 	if !e.Type().IsRegular() && e.Type() != fs.ModeSymlink {
 		s.special = append(s.special, name)
 		return nil
@@ -135,7 +171,13 @@ func (s *scan) compare(name string, staged stagedFile, e fs.DirEntry) error {
 	if err != nil {
 		return fmt.Errorf("%.300q: %w", name, err)
 	}
-	if c := s.committed[name]; c.oid != staged.oid || c.mode != staged.mode || !s.index.unchanged(staged, info) {
+	unchanged := s.index.unchanged(staged, info)
+	staged.fresh = unchanged && info.Size() == int64(staged.size)
+	c, found := s.committed.file(name)
+	if found {
+		s.kept++
+	}
+	if c.oid != staged.oid || c.mode != staged.mode || !unchanged {
 		s.toRead = append(s.toRead, name)
 	}
 	return nil
@@ -187,11 +229,15 @@ func (s *scan) sortUnknown(ctx context.Context) error {
 // removed lists the committed files that do not exist any more. What a sparse checkout
 // leaves out, and submodules, may be absent without having been removed.
 func (s *scan) removed() []string {
+	if s.kept == s.committed.len() {
+		return nil
+	}
 	var removed []string
-	for name := range s.committed {
+	for name := range s.committed.names() {
 		staged, tracked := s.index.files[name]
 		switch {
-		case s.present[name], s.excluded(name), tracked && staged.skip, !tracked && s.sparse(name):
+		case tracked && staged.present, s.present[name], s.excluded(name), tracked && staged.skip, !tracked && s.sparse(name):
+			// It exists, or may be absent.
 		case tracked && staged.mode == modeSubmodule:
 			s.submodules = append(s.submodules, name)
 		default:
@@ -251,7 +297,7 @@ func (s *scan) copyChanged(ctx context.Context) (changed []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%.300q: %w", name, err)
 		}
-		before := s.committed[name]
+		before, _ := s.committed.file(name)
 		if filters[name] != "" && mode != modeLink {
 			if data = filtered(filters[name], data, before.oid); data == nil {
 				s.filtered = append(s.filtered, name)
@@ -295,8 +341,8 @@ func (s *scan) content(name string) (data []byte, mode uint32, err error) {
 	return data, mode, err
 }
 
-// filtered returns what a filter makes of a file, as far as this is known without running
-// it: a file that was not changed becomes what is committed. Otherwise it returns nil.
+// filtered returns the content that git would commit of a file with a filter, as far as that is
+// known without running the filter, and otherwise nil.
 func filtered(filter string, data []byte, committed string) []byte {
 	const head = "version https://git-lfs.github.com/spec/v1\n" // of the small file that Git LFS commits instead of a large one
 	pointer := fmt.Appendf(nil, "%soid sha256:%x\nsize %d\n", head, sha256.Sum256(data), len(data))
@@ -314,6 +360,9 @@ func filtered(filter string, data []byte, committed string) []byte {
 // isDotGit reports whether any file system takes a name for ".git", which git allows in no
 // tree.
 func isDotGit(name string) bool {
+	if name != "" && name[0] < 0x80 && !strings.ContainsRune(".gG", rune(name[0])) {
+		return false // as nearly all are
+	}
 	name, _, _ = strings.Cut(name, ":") // NTFS: a stream of the file
 	name = strings.Map(func(r rune) rune {
 		switch { // HFS+ ignores these in names

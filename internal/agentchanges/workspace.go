@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"maps"
 	"path"
+	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -32,39 +36,51 @@ const (
 // The error is ErrNoBase without a base that can be read, gitrepo.ErrTooLarge over a limit,
 // and one that names the file if one cannot be read or is written meanwhile.
 func FromWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, error) {
+	s, _, err := ReadWorkspace(ctx, cfg)
+	return s, err
+}
+
+// Stamps returns when a file of a work tree was last written, and its size in bytes, as far
+// as that was looked at: ok is false for other files. The name is relative to the work tree.
+type Stamps func(name string) (modified time.Time, size int64, ok bool)
+
+// ReadWorkspace does what FromWorkspace does. It also returns what it has seen of the files
+// that have not changed since git wrote its index, which is nearly all of them, so that
+// nobody needs to look at each of them again.
+func ReadWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, Stamps, error) {
 	r := reader{cfg.Repo}
 	if err := r.checkOwner(cfg.Dir); err != nil {
-		return gitrepo.Series{}, err
+		return gitrepo.Series{}, nil, err
 	}
 	head, err := r.repo.Clone().Resolve("HEAD")
 	if errors.Is(err, gitrepo.ErrNoRef) {
-		return gitrepo.Series{}, fmt.Errorf("%w: the work tree %s has no commit yet: check out the one that the agent is to start from", ErrNoBase, cfg.Dir)
+		return gitrepo.Series{}, nil, fmt.Errorf("%w: the work tree %s has no commit yet: check out the one that the agent is to start from", ErrNoBase, cfg.Dir)
 	}
 	if err != nil {
-		return gitrepo.Series{}, err
+		return gitrepo.Series{}, nil, err
 	}
 	if err := r.repo.Require(ctx, head); err != nil {
-		return gitrepo.Series{}, err
+		return gitrepo.Series{}, nil, err
 	}
 	base, err := r.baseOf(ctx, head, cfg.Bases)
 	if err != nil {
-		return gitrepo.Series{}, err
+		return gitrepo.Series{}, nil, err
 	}
 	s, err := r.series(ctx, base, head)
 	if err != nil {
-		return gitrepo.Series{}, err
+		return gitrepo.Series{}, nil, err
 	}
 	from, err := r.repo.TreeID(ctx, head)
 	if err != nil {
-		return gitrepo.Series{}, err
+		return gitrepo.Series{}, nil, err
 	}
-	to, notes, err := r.workTree(ctx, cfg, from)
+	to, notes, stamps, err := r.workTree(ctx, cfg, from)
 	if err != nil {
-		return gitrepo.Series{}, fmt.Errorf("reading the work tree %s: %w", cfg.Dir, err)
+		return gitrepo.Series{}, nil, fmt.Errorf("reading the work tree %s: %w", cfg.Dir, err)
 	}
 	s.Notes = append(s.Notes, notes...)
 	addChange(&s, gitrepo.Change{Before: from, After: to})
-	return s, nil
+	return s, stamps, nil
 }
 
 // checkOwner returns an error unless the directory is the work tree of the clone.
@@ -77,51 +93,59 @@ func (r reader) checkOwner(dir string) error {
 }
 
 // workTree makes the tree of what is in a work tree, whose last commit has the tree from.
-func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) (to string, notes []string, err error) {
-	committed, err := r.committedFiles(ctx, from)
-	if err != nil {
-		return "", nil, err
-	}
+func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) (to string, notes []string, stamps Stamps, err error) {
 	index, err := r.readIndex()
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, errors.New("nothing is checked out in it: there is no index ('git checkout HEAD' makes one)")
+		return "", nil, nil, errors.New("nothing is checked out in it: there is no index ('git checkout HEAD' makes one)")
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("the index cannot be used: %w", err)
+		return "", nil, nil, fmt.Errorf("the index cannot be used: %w", err)
 	}
 	if len(index.unmerged) > 0 {
-		return "", nil, fmt.Errorf("a merge was not finished in %s: resolve it, and 'git add' the files", text.QuoteList(index.unmerged))
+		return "", nil, nil, fmt.Errorf("a merge was not finished in %s: resolve it, and 'git add' the files", text.QuoteList(index.unmerged))
+	}
+	committed, err := r.committedFiles(ctx, from, index)
+	if err != nil {
+		return "", nil, nil, err
 	}
 	dir, remove, err := r.repo.TempDir()
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	defer remove()
 	shadow, err := r.newShadow(ctx, dir)
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	defer shadow.Close()
 	tree, err := gitrepo.OpenWorkTree(cfg.Dir)
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	defer tree.Close()
 	s := &scan{tree: tree, shadow: shadow, committed: committed, index: index, exclude: map[string]bool{}}
 	for _, name := range cfg.Exclude {
 		s.exclude[path.Clean(name)] = true
 	}
+	for range runtime.GOMAXPROCS(0) - 1 {
+		other, err := tree.Reopen()
+		if err != nil {
+			return "", nil, nil, err
+		}
+		defer other.Close()
+		s.others = append(s.others, other)
+	}
 	if err := s.run(ctx); err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	changed, err := s.copyChanged(ctx)
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	if to, err = shadow.writeTree(ctx, from, changed, s.removed()); err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
-	return to, s.notes(), nil
+	return to, s.notes(), index.stamps(), nil
 }
 
 // committedFile is an entry of the last commit's tree.
@@ -130,8 +154,53 @@ type committedFile struct {
 	oid  string
 }
 
-// committedFiles lists the files of a tree by their names.
-func (r reader) committedFiles(ctx context.Context, tree string) (map[string]committedFile, error) {
+// committedFiles returns the files of the last commit's tree by their names. Where the index
+// notes that its files make this tree, they are the index's, and git is not asked. Somebody
+// who forges that decides what is read, as everywhere in the index.
+func (r reader) committedFiles(ctx context.Context, tree string, x *index) (committed, error) {
+	if x.tree == tree && len(x.sparseDirs) == 0 {
+		return committed{index: x}, nil
+	}
+	files, err := r.listTree(ctx, tree)
+	return committed{listed: files}, err
+}
+
+// committed is the files of a tree: those that git listed, or those of the index.
+type committed struct {
+	listed map[string]committedFile
+	index  *index
+}
+
+// file returns the file of a name, and whether there is one.
+func (c committed) file(name string) (committedFile, bool) {
+	if c.index == nil {
+		f, ok := c.listed[name]
+		return f, ok
+	}
+	if f := c.index.files[name]; f != nil {
+		return committedFile{f.mode, f.oid}, true
+	}
+	return committedFile{}, false
+}
+
+// len returns how many files there are.
+func (c committed) len() int {
+	if c.index == nil {
+		return len(c.listed)
+	}
+	return len(c.index.files)
+}
+
+// names returns the names of the files, in any order.
+func (c committed) names() iter.Seq[string] {
+	if c.index == nil {
+		return maps.Keys(c.listed)
+	}
+	return maps.Keys(c.index.files)
+}
+
+// listTree lists the files of a tree by their names.
+func (r reader) listTree(ctx context.Context, tree string) (map[string]committedFile, error) {
 	out, err := r.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
 		return nil, err

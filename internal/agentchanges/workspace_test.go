@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,9 +21,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// snapshot says everything about a directory that a reader could have changed,
-// save for the times of objects: git renews that of one which it would have
-// written again.
+// snapshot describes everything in a directory that a reader could have changed,
+// except the times of objects: git renews the time of an object instead of
+// writing it again.
 func snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -134,7 +135,7 @@ func (c clone) chmod(name string, mode fs.FileMode) {
 	}
 }
 
-// TestWorkspaceSeries holds the last change against the tree that git itself
+// TestWorkspaceSeries compares the last change with the tree that git itself
 // makes of the same work tree.
 func TestWorkspaceSeries(t *testing.T) {
 	t.Parallel()
@@ -317,6 +318,16 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 		inner.Git("init", "-q")
 		inner.Commit("inner")
 	}
+	base := newClone(t)
+	base.Write("a.txt", "one\n")
+	base.Write("src/b.txt", "one\n")
+	base.Write("large.lfs", lfsPointer("large"))
+	base.Commit("files")
+	base.Write(".gitattributes", "*.lfs filter=lfs\n")
+	nested(base, "sub")
+	nested(base, "libs/sub")
+	base.Commit("base")
+	_, before := base.workspace(agentchanges.WorkspaceConfig{})
 	for name, x := range shorttest.Some(2, map[string]struct {
 		change func(c clone)
 		note   string
@@ -368,16 +379,9 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newClone(t)
-			c.Write("a.txt", "one\n")
-			c.Write("src/b.txt", "one\n")
-			c.Write("large.lfs", lfsPointer("large"))
-			c.Commit("files")
-			c.Write(".gitattributes", "*.lfs filter=lfs\n")
-			nested(c, "sub")
-			nested(c, "libs/sub")
-			c.Commit("base")
-			_, before := c.workspace(agentchanges.WorkspaceConfig{})
+			c := clone{base.Copy(t)}
+			c.Git("update-index", "-q", "--refresh")
+			before := maps.Clone(before)
 			// As git lfs pull leaves it: the content in place, the pointer in the index.
 			c.Write("large.lfs", "large")
 			x.change(c)
@@ -418,8 +422,8 @@ func (c clone) touch(name string) {
 	}
 }
 
-// TestWorkspaceSeriesOfOtherClones: worktrees, SHA-256, a history that is cut
-// off, and a clone that borrows its objects.
+// TestWorkspaceSeriesOfOtherClones reads a linked worktree, a SHA-256 repository, a
+// shallow clone, and a clone that shares the objects of another one.
 func TestWorkspaceSeriesOfOtherClones(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]func(c clone) clone{
@@ -471,5 +475,47 @@ func TestWorkspaceSeriesOfOtherClones(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// TestReadWorkspaceStamps asserts that the stamps of files that are as the index has them
+// are those of the work tree, and that there are none of other files.
+func TestReadWorkspaceStamps(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	for _, name := range []string{"a", "dir/b", "edited", "removed"} {
+		c.Write(name, name+"\n")
+	}
+	c.Write(".gitignore", "ignored\n")
+	if err := os.Symlink("a", filepath.Join(c.Dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	base := c.Commit("base")
+	old := time.Unix(1_700_000_000, 7)
+	for _, name := range []string{"a", "dir/b", "edited"} { // as old as the files of a checkout are
+		if err := os.Chtimes(filepath.Join(c.Dir, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Git("update-index", "--refresh")
+	c.Write("edited", "more\n")
+	c.Write("ignored", "x\n")
+	c.Write("untracked", "x\n")
+	if err := os.Remove(filepath.Join(c.Dir, "removed")); err != nil {
+		t.Fatal(err)
+	}
+	_, stamps, err := agentchanges.ReadWorkspace(t.Context(), agentchanges.WorkspaceConfig{Repo: c.Open(), Dir: c.Dir, Bases: []string{base}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int64{"a": 2, "dir/b": 6} {
+		if modified, n, ok := stamps(name); !ok || !modified.Equal(old) || n != size {
+			t.Errorf("%s: %v, %d, %v", name, modified, n, ok)
+		}
+	}
+	for _, name := range []string{"edited", "removed", "ignored", "untracked", "link", "dir", ""} {
+		if modified, n, ok := stamps(name); ok {
+			t.Errorf("%s: %v, %d", name, modified, n)
+		}
 	}
 }

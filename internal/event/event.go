@@ -9,13 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // Event is what started the workflow run.
@@ -27,6 +28,7 @@ type Event struct {
 	// about; 0 if there is none.
 	Number       int
 	IsPull       bool // Number is a pull request
+	Merged       bool // Number is a pull request that is merged, as far as the payload says it
 	IsDiscussion bool // Number is a discussion
 	// Head and Base are those of the pull request. They are empty if the payload
 	// does not contain them: a comment on a pull request is an issue_comment event,
@@ -52,7 +54,6 @@ type Repo struct {
 	ID            int64 // 0 if unknown
 	Owner, Name   string
 	DefaultBranch string // "" if unknown
-	Private       bool
 }
 
 // FullName returns "owner/name", or "" for the zero Repo.
@@ -73,27 +74,26 @@ type Ref struct {
 // Env contains the environment variables that describe a workflow run; "" means
 // unset.
 type Env struct {
-	EventName       string    // GITHUB_EVENT_NAME
-	Repository      string    // GITHUB_REPOSITORY, "owner/name"
-	RepositoryID    string    // GITHUB_REPOSITORY_ID
-	SHA             string    // GITHUB_SHA
-	Ref             string    // GITHUB_REF
-	Actor           string    // GITHUB_ACTOR
-	TriggeringActor string    // GITHUB_TRIGGERING_ACTOR
-	RunID           string    // GITHUB_RUN_ID
-	RunNumber       string    // GITHUB_RUN_NUMBER
-	RunAttempt      string    // GITHUB_RUN_ATTEMPT
-	WorkflowRef     string    // GITHUB_WORKFLOW_REF, "owner/name/.github/workflows/x.yml@refs/heads/main"
-	Workflow        string    // GITHUB_WORKFLOW, the workflow's name
-	Job             string    // GITHUB_JOB, the job's key
-	Step            string    // GITHUB_ACTION, the step's id or a name that the runner made
-	MatrixIndex     string    // strategy.job-index, from an input of the action, as the runner exports no variable for it
-	Name            string    // the owner's name for the job, from an input of the action
-	Orchestration   string    // ACTIONS_ORCHESTRATION_ID, which is not documented
-	CheckRunID      string    // job.check_run_id, from an input of the action
-	Nonce           string    // what distinguishes this process from others outside of a workflow run
-	ServerURL       string    // GITHUB_SERVER_URL
-	StartedAt       time.Time // when the job started; zero if unknown
+	EventName     string    // GITHUB_EVENT_NAME
+	Repository    string    // GITHUB_REPOSITORY, "owner/name"
+	RepositoryID  string    // GITHUB_REPOSITORY_ID
+	SHA           string    // GITHUB_SHA
+	Ref           string    // GITHUB_REF
+	Actor         string    // GITHUB_ACTOR
+	RunID         string    // GITHUB_RUN_ID
+	RunNumber     string    // GITHUB_RUN_NUMBER
+	RunAttempt    string    // GITHUB_RUN_ATTEMPT
+	WorkflowRef   string    // GITHUB_WORKFLOW_REF, "owner/name/.github/workflows/x.yml@refs/heads/main"
+	Workflow      string    // GITHUB_WORKFLOW, the workflow's name
+	Job           string    // GITHUB_JOB, the job's key
+	Step          string    // GITHUB_ACTION, the step's id or a name that the runner made
+	MatrixIndex   string    // strategy.job-index, from an input of the action, as the runner exports no variable for it
+	Name          string    // the owner's name for the job, from an input of the action
+	Orchestration string    // ACTIONS_ORCHESTRATION_ID, which is not documented
+	CheckRunID    string    // job.check_run_id, from an input of the action
+	Nonce         string    // what distinguishes this process from others outside of a workflow run
+	ServerURL     string    // GITHUB_SERVER_URL
+	StartedAt     time.Time // when the job started; zero if unknown
 }
 
 // ParseRepo reads "owner/name". It accepts only the characters that GitHub
@@ -106,7 +106,7 @@ func ParseRepo(s string) (Repo, bool) {
 	return Repo{Owner: owner, Name: name}, true
 }
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+var nameForm = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 
 // validName reports whether name has the form of an owner's or a repository's
 // name of at most most bytes. "." and ".." are path elements.
@@ -229,13 +229,16 @@ func repoOf(r *repository, env Env) (Repo, error) {
 	if !ok {
 		return Repo{}, fmt.Errorf("the event payload's repository %q is not a repository name", r.FullName)
 	}
-	repo.ID, repo.DefaultBranch, repo.Private = r.ID, r.DefaultBranch, r.Private
+	repo.ID, repo.DefaultBranch = r.ID, r.DefaultBranch
 	if env.Repository == "" {
 		return repo, nil
 	}
 	same := strings.EqualFold(repo.FullName(), fromEnv.FullName())
 	if repo.ID != 0 && fromEnv.ID != 0 {
 		same = repo.ID == fromEnv.ID // a repository may have been renamed since the event
+	}
+	if !same && strings.EqualFold(repo.FullName(), fromEnv.FullName()) {
+		return Repo{}, fmt.Errorf("the event payload is about %s with the id %d, but this workflow run belongs to %s with the id %d, which is another repository: give the payload of this repository's event, or unset GITHUB_REPOSITORY_ID", repo.FullName(), repo.ID, fromEnv.FullName(), fromEnv.ID)
 	}
 	if !same {
 		return Repo{}, fmt.Errorf("the event payload is about %s, but this workflow run belongs to %s: give the payload of this repository's event, or unset GITHUB_REPOSITORY", repo.FullName(), fromEnv.FullName())
@@ -272,6 +275,7 @@ func (ev *Event) readPull(p payload) error {
 		return missing(ev.Name, "pull_request")
 	}
 	ev.Number, ev.IsPull = pr.Number, true
+	ev.Merged = pr.Merged
 	ev.Head, ev.Base = refOf(pr.Head), refOf(pr.Base)
 	ev.Fork = ev.isForeign(pr.Head.Repo)
 	ev.setComment(p.Comment)

@@ -68,7 +68,7 @@ func TestRealPayloads(t *testing.T) {
 			Ref: "refs/heads/master", Actor: "Codertocat", CommentID: 492700400, Time: parseTime("2019-05-15T15:20:21Z"),
 			Notice: "the issue_comment event does not carry the commits of pull request #2: they are read through the API"}},
 		{"discussion.created", "discussion", event.Env{}, event.Event{Action: "created", Number: 90, IsDiscussion: true, Actor: "Codertocat",
-			Repo: event.Repo{ID: 17273051, Owner: "octo-org", Name: "octo-repo", DefaultBranch: "main", Private: true}, Ref: "refs/heads/main", Time: parseTime("2021-03-29T14:16:08Z")}},
+			Repo: event.Repo{ID: 17273051, Owner: "octo-org", Name: "octo-repo", DefaultBranch: "main"}, Ref: "refs/heads/main", Time: parseTime("2021-03-29T14:16:08Z")}},
 		{"schedule", "schedule", event.Env{Repository: "octo/repo", RepositoryID: "7", SHA: "cccc", Ref: "refs/heads/main", Actor: "octocat"},
 			event.Event{Repo: event.Repo{ID: 7, Owner: "octo", Name: "repo"}, SHA: "cccc", Ref: "refs/heads/main", Actor: "octocat",
 				Notice: "a schedule event is about no issue, pull request or discussion"}},
@@ -218,7 +218,7 @@ func TestBadPayloads(t *testing.T) {
 		{"no repository", "schedule", `{}`, event.Env{}, "set GITHUB_REPOSITORY"},
 		{"bad environment", "schedule", `{}`, event.Env{Repository: "not a repo"}, "give it as owner/name"},
 		{"hostile name", "push", `{"repository":{"full_name":"o/../../x"}}`, event.Env{}, "not a repository name"},
-		{"other repository", "push", `{"repository":{"id":5,"full_name":"o/r"}}`, event.Env{Repository: "o/r", RepositoryID: "6"}, "belongs to o/r"},
+		{"other repository", "push", `{"repository":{"id":5,"full_name":"o/r"}}`, event.Env{Repository: "o/r", RepositoryID: "6"}, "about o/r with the id 5, but this workflow run belongs to o/r with the id 6"},
 		{"other repository by name", "push", `{"repository":{"full_name":"o/r"}}`, event.Env{Repository: "o/q"}, "about o/r, but this workflow run belongs to o/q"},
 	}
 	for _, tt := range tests {

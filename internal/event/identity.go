@@ -17,7 +17,7 @@ import (
 const MaxName = 100
 
 // CheckName returns an error if an owner's name for a job is not one line of printable
-// text of at most MaxName bytes. There may be none.
+// text of at most MaxName bytes. "" is valid, and stands for no name.
 func CheckName(name string) error {
 	if len(name) > MaxName || !printable(name) {
 		return fmt.Errorf("invalid name %.110q: give one line of at most %d bytes, without control characters", name, MaxName)
@@ -34,8 +34,8 @@ func printable(s string) bool {
 // reusable workflow, or the job's key.
 func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
 
-// identify finds out what distinguishes the job, as far as the environment shows
-// it. The first of these counts:
+// identify sets what distinguishes the job, as far as the environment shows it. The
+// first of these that is known counts:
 //
 //   - the name that the owner gave;
 //   - the runner's orchestration id, which is not documented;
@@ -43,8 +43,8 @@ func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
 //   - the job's key and its index in the matrix, which are the same in two calls of
 //     one reusable workflow.
 //
-// Wherever a job turns out to be called by no other workflow, the key and the
-// index are enough, so that the identity does not depend on which source there was.
+// Where a source shows that no other workflow calls the job, the key and the index
+// are used nevertheless, so that the identity does not depend on the source.
 func (run *Run) identify(env Env) error {
 	if err := CheckName(env.Name); err != nil {
 		return err
@@ -70,7 +70,8 @@ func (run *Run) identify(env Env) error {
 // forAllAttempts begins a claim that does not depend on the attempt.
 const forAllAttempts = "0000"
 
-// claim returns a Run's claim. An attempt that does not fit counts as all.
+// claim returns a Run's claim: the attempt and a digest of the job. Attempt 0 stands for all
+// attempts, and so does one that is too large.
 func claim(attempt int, job string) string {
 	if attempt > math.MaxUint16 {
 		attempt = 0
@@ -79,8 +80,8 @@ func claim(attempt int, job string) string {
 	return fmt.Sprintf("%04x", attempt) + hex.EncodeToString(sum[:6])
 }
 
-// ClaimedByOther reports whether a claim is that of another job with the same identity. The
-// claims of different attempts are not comparable, unless they hold for all.
+// ClaimedByOther reports whether a claim is that of another job with the same identity. Claims
+// of two different attempts are not comparable: it is false for them.
 func (run Run) ClaimedByOther(claim string) bool {
 	const attempt = len(forAllAttempts)
 	return len(claim) == len(run.Claim) && len(claim) > attempt && claim[:attempt] == run.Claim[:attempt] && claim != run.Claim
@@ -96,8 +97,8 @@ const defaultLeg = "__default"
 // callPath returns the path of a job in an orchestration id, which has the form
 // "id.job.__default", or "id.caller.job.__default" for a job of a reusable workflow;
 // in a matrix the last part names the leg. It returns "" for a job that is not called
-// by another, whose key is enough. ok is false where the id is not about the job:
-// every earlier step can set a variable that the runner does not know.
+// by another, whose key is enough. ok is false where the id is not that of the job:
+// an earlier step can set the variable on runners that do not set it themselves.
 func callPath(orchestration, job string, indexed bool) (path string, ok bool) {
 	_, rest, found := strings.Cut(orchestration, ".")
 	parts := strings.Split(rest, ".")
@@ -116,9 +117,9 @@ func callPath(orchestration, job string, indexed bool) (path string, ok bool) {
 // GitHub gives to jobs of reusable workflows.
 const callSeparator = " / "
 
-// AwaitsJobName reports whether only the name of the job can show whether another
-// job of the workflow run has the same key, so that GitHub is to be asked for it:
-// CheckRunID identifies it.
+// AwaitsJobName reports whether GitHub is to be asked for the job's name, by
+// CheckRunID: nothing else can show whether another job of the workflow run has the
+// same key.
 func (run Run) AwaitsJobName() bool {
 	return run.ID != 0 && run.Shared && run.CheckRunID != 0 && !strings.HasPrefix(run.Claim, forAllAttempts)
 }

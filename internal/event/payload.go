@@ -29,7 +29,6 @@ type repository struct {
 	ID            int64  `json:"id"`
 	FullName      string `json:"full_name"`
 	DefaultBranch string `json:"default_branch"`
-	Private       bool   `json:"private"`
 }
 
 type user struct {
@@ -40,6 +39,7 @@ type pullRequest struct {
 	Number    int       `json:"number"`
 	Head      endpoint  `json:"head"`
 	Base      endpoint  `json:"base"`
+	Merged    bool      `json:"merged"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }

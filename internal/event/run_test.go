@@ -100,8 +100,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestClaims asserts that two jobs with one identity are told from each other by what is left,
-// and that an attempt is not taken for another job.
+// TestClaims asserts that two jobs with one identity are distinguished by the rest of their runs,
+// and that another attempt is not taken for another job.
 func TestClaims(t *testing.T) {
 	parse := func(env event.Env, jobName string) event.Run {
 		env.RunID, env.Job = "7", "gate"
@@ -141,6 +141,6 @@ func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {
 		t.Errorf("%+v, %v", run, err)
 	}
 	if run, _ = event.ParseRun(event.Env{Nonce: "a", RunID: "1"}, event.Event{}); run.Own != "" {
-		t.Error("a workflow run's attempt is on its own")
+		t.Error("attempts of one workflow run do not share their objects")
 	}
 }

@@ -2,11 +2,15 @@ package githubapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +24,6 @@ type answer struct {
 	resp *http.Response
 	body []byte
 }
-
-func (a *answer) requestID() string { return a.resp.Header.Get("X-GitHub-Request-Id") }
 
 // redacted returns the answer with *** wherever it repeats the token.
 func (a *answer) redacted(t token.Token) *answer {
@@ -60,7 +62,7 @@ func broken(op *operation, err error, a *answer, unsent bool) *Error {
 	e := op.fail(Unreachable, "%s", asMessage(cause.Error()))
 	e.Err = err
 	if a != nil {
-		e.Kind, e.Status, e.RequestID = Malformed, a.resp.StatusCode, a.requestID()
+		e.Kind, e.Status = Malformed, a.resp.StatusCode
 	}
 	if !unsent {
 		e.Kind = op.unknown(e.Kind)
@@ -82,7 +84,7 @@ func judge(req *http.Request, op *operation, a *answer, now time.Time) *Error {
 		bad = op.fail(op.unknown(Malformed), "the answer is not %v", op.answer)
 	case status >= 200 && status < 300:
 	case status == http.StatusNotModified:
-		bad = op.fail(Malformed, "an answer without content")
+		bad = op.fail(op.unknown(Malformed), "an answer without content")
 	case status >= 300 && status < 400:
 		bad = redirect(req, op, a)
 	default:
@@ -139,9 +141,9 @@ func refusal(op *operation, a *answer, now time.Time) *Error {
 	status, h := a.resp.StatusCode, a.resp.Header
 	message, fields := errorBody(a.body)
 	e := op.fail(Validation, "%s", asMessage(message))
-	e.Status, e.Fields, e.RequestID = status, fields, a.requestID()
+	e.Status, e.Fields = status, fields
 	if status == http.StatusForbidden || status == http.StatusNotFound {
-		e.Permission = asMessage(h.Get("X-Accepted-GitHub-Permissions"))
+		e.Permission = cmp.Or(asMessage(h.Get("X-Accepted-GitHub-Permissions")), op.needs)
 	}
 	reasons := e.reasons()
 	e.Feature = featureOf(status, reasons)
@@ -150,7 +152,7 @@ func refusal(op *operation, a *answer, now time.Time) *Error {
 		e.Kind, e.Until = RateLimited, limitEnd(h, now)
 	case status == http.StatusUnauthorized:
 		e.Kind = Unauthorized
-	case e.Feature != "", status == http.StatusForbidden, status == http.StatusUnavailableForLegalReasons:
+	case e.Feature != "", status == http.StatusForbidden:
 		e.Kind = Forbidden
 	case status == http.StatusNotFound, status == http.StatusGone:
 		e.Kind = NotFound
@@ -174,34 +176,57 @@ func (e *Error) reasons() string {
 	return strings.ToLower(strings.Join(all, "; "))
 }
 
-// errorBody reads GitHub's error document; its errors are one string, or a list of
-// objects and strings.
+// maxFieldErrors is how many reasons of one refusal are kept.
+const maxFieldErrors = 20
+
+// errorBody reads GitHub's error document. Its errors are a string, an object, or a list of
+// both; some of GitHub's endpoints, and proxies, answer with an object that has the reasons
+// by field, as in {"body": ["is too long"]}, and some write another member than message.
 func errorBody(body []byte) (message string, fields []FieldError) {
-	var doc struct {
-		Message string          `json:"message"`
-		Errors  json.RawMessage `json:"errors"`
-	}
+	var doc map[string]any
 	if json.Unmarshal(body, &doc) != nil {
 		return "", nil
 	}
-	var list []json.RawMessage
-	var only string
-	if json.Unmarshal(doc.Errors, &only) == nil && only != "" {
-		list = []json.RawMessage{doc.Errors}
-	} else if json.Unmarshal(doc.Errors, &list) != nil {
-		return doc.Message, nil
-	}
-	for _, raw := range list {
-		var f FieldError
-		if json.Unmarshal(raw, &f.Message) != nil && json.Unmarshal(raw, &f) != nil {
-			continue
+	for _, name := range []string{"message", "error_description", "error"} {
+		if text, ok := doc[name].(string); ok && message == "" {
+			message = text
+		} else if !ok && message == "" {
+			fields = appendReasons(fields, "", doc[name])
 		}
-		for _, s := range []*string{&f.Resource, &f.Field, &f.Code, &f.Message} {
-			*s = asMessage(*s)
-		}
-		fields = append(fields, f)
 	}
-	return doc.Message, fields
+	return message, appendReasons(fields, "", doc["errors"])
+}
+
+// appendReasons adds the reasons in a value of an error document that is about a field, ""
+// if it names that itself.
+func appendReasons(fields []FieldError, field string, value any) []FieldError {
+	if len(fields) == maxFieldErrors {
+		return fields
+	}
+	switch value := value.(type) {
+	case string:
+		if value = asMessage(value); value != "" {
+			fields = append(fields, FieldError{Field: field, Message: value})
+		}
+	case []any:
+		for _, element := range value {
+			fields = appendReasons(fields, field, element)
+		}
+	case map[string]any:
+		text := func(name string) string {
+			s, _ := value[name].(string)
+			return asMessage(s)
+		}
+		one := FieldError{Resource: text("resource"), Field: text("field"), Code: text("code"), Message: text("message")}
+		if one != (FieldError{}) {
+			one.Field = cmp.Or(one.Field, field)
+			return append(fields, one)
+		}
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			fields = appendReasons(fields, cmp.Or(field, asMessage(name)), value[name])
+		}
+	}
+	return fields
 }
 
 // asMessage returns a foreign text as one line of at most 500 bytes.
@@ -212,6 +237,8 @@ func asMessage(s string) string { return text.TruncateBytes(text.OneLine(s), 500
 func featureOf(status int, reasons string) string {
 	has := func(wordings ...string) bool { return containsAny(reasons, wordings) }
 	switch {
+	case status == http.StatusUnavailableForLegalReasons:
+		return FeatureBlocked
 	case status != http.StatusForbidden && status != http.StatusGone && status != http.StatusOK && status != http.StatusUnprocessableEntity:
 		return ""
 	case has("not permitted to create or approve pull requests"):
@@ -220,6 +247,8 @@ func featureOf(status int, reasons string) string {
 		return FeatureDrafts
 	case status == http.StatusUnprocessableEntity:
 		return ""
+	case status == http.StatusForbidden && has("saml enforcement", "ip allow list"):
+		return FeatureAccess
 	case has("must be enabled") && has("advanced security", "code security", "code scanning"),
 		has("code scanning is not enabled", "advanced security is not enabled", "code security is not enabled"):
 		return FeatureCodeScanning
@@ -278,18 +307,22 @@ func limitEnd(h http.Header, now time.Time) time.Time {
 		server = d
 	}
 	if v := h.Get("Retry-After"); v != "" {
-		if s, err := strconv.Atoi(v); err == nil && s >= 0 && s < 1<<30 {
-			return now.Add(time.Duration(s) * time.Second)
+		if s, err := strconv.ParseFloat(v, 64); !math.IsNaN(s) && s >= 0 && (err == nil || errors.Is(err, strconv.ErrRange)) {
+			return now.Add(time.Duration(min(s, longestLimit.Seconds()) * float64(time.Second)))
 		}
 		if t, err := http.ParseTime(v); err == nil {
-			return now.Add(t.Sub(server))
+			return now.Add(min(t.Sub(server), longestLimit))
 		}
 	}
 	if h.Get("X-RateLimit-Remaining") == "0" {
 		if s, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil {
+			reset := time.Unix(min(s, server.Add(longestLimit).Unix()), 0)
 			// One second more: both ends are rounded to full seconds.
-			return now.Add(time.Unix(s, 0).Sub(server) + time.Second)
+			return now.Add(reset.Sub(server) + time.Second)
 		}
 	}
 	return time.Time{}
 }
+
+// longestLimit is the longest that a limit is believed to last. Nobody waits for it.
+const longestLimit = 365 * 24 * time.Hour

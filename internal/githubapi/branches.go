@@ -24,7 +24,7 @@ func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string
 	}
 	switch got := ref.GetRef(); {
 	case got == "" || ref.GetObject().GetSHA() == "":
-		return "", op.unlike("it does not name a branch and its commit")
+		return "", op.unexpectedAnswer("it does not name a branch and its commit")
 	case got != "refs/heads/"+name:
 		// Earlier servers answered with refs that only begin with the name.
 		return "", op.fail(NotFound, "GitHub answers with %s", asMessage(got))
@@ -50,11 +50,11 @@ func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Bra
 	}
 	var out []Branch
 	if refs == nil {
-		return nil, op.unlike("it has no list")
+		return nil, op.unexpectedAnswer("it has no list")
 	}
 	for _, ref := range refs {
 		if ref.GetRef() == "" || ref.GetObject().GetSHA() == "" {
-			return nil, op.unlike("an entry of the list is empty")
+			return nil, op.unexpectedAnswer("an entry of the list is empty")
 		}
 		if name, ok := strings.CutPrefix(ref.GetRef(), "refs/heads/"); ok && strings.HasPrefix(name, prefix) {
 			out = append(out, Branch{Name: name, SHA: ref.GetObject().GetSHA()})
@@ -70,7 +70,7 @@ func (c *Client) CreateBranch(ctx context.Context, r Repo, name, sha string) err
 	ref := "refs/heads/" + name
 	made, _, err := c.gh.Git.CreateRef(op.context(ctx), r.Owner, r.Name, &github.Reference{Ref: &ref, Object: &github.GitObject{SHA: &sha}})
 	if err == nil && (made.GetRef() != ref || made.GetObject().GetSHA() != sha) {
-		return op.unlike("it does not name the branch and its commit")
+		return op.unexpectedAnswer("it does not name the branch and its commit")
 	}
 	return op.finish(err)
 }

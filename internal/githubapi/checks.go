@@ -18,10 +18,10 @@ type CheckRun struct {
 	Name        string
 	HeadSHA     string
 	ExternalID  string // the creator's own id for it
-	Status      string // "completed", "in_progress", ...
-	Conclusion  string
 	URL         string
 	Annotations int // number of annotations
+	Text        string
+	App         string // the short name of the app that made it
 }
 
 // NewCheckRun is a check run that has ended.
@@ -96,9 +96,19 @@ func (c *Client) JobName(ctx context.Context, r Repo, id int64) (string, error) 
 // ListCheckRuns yields a commit's check runs of that name, of all apps, including
 // those that newer ones replace.
 func (c *Client) ListCheckRuns(ctx context.Context, r Repo, sha, name string) iter.Seq2[CheckRun, error] {
+	return c.checkRuns(ctx, r, sha, github.ListCheckRunsOptions{CheckName: &name, Filter: github.String("all")})
+}
+
+// LatestCheckRuns yields a commit's check runs of all apps, of each name the newest.
+func (c *Client) LatestCheckRuns(ctx context.Context, r Repo, sha string) iter.Seq2[CheckRun, error] {
+	return c.checkRuns(ctx, r, sha, github.ListCheckRunsOptions{Filter: github.String("latest")})
+}
+
+func (c *Client) checkRuns(ctx context.Context, r Repo, sha string, which github.ListCheckRunsOptions) iter.Seq2[CheckRun, error] {
 	op := reading(r, "list the check runs of %.7s", sha)
 	return pages(ctx, op, func(run CheckRun) int64 { return run.ID }, checkRunOf, func(ctx context.Context, page github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
-		list, resp, err := c.gh.Checks.ListCheckRunsForRef(ctx, r.Owner, r.Name, sha, &github.ListCheckRunsOptions{CheckName: &name, Filter: github.String("all"), ListOptions: page})
+		which.ListOptions = page
+		list, resp, err := c.gh.Checks.ListCheckRunsForRef(ctx, r.Owner, r.Name, sha, &which)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -125,6 +135,6 @@ func outputOf(o CheckOutput) *github.CheckRunOutput {
 func (run CheckRun) identified() bool { return run.ID > 0 }
 
 func checkRunOf(g *github.CheckRun) CheckRun {
-	return CheckRun{ID: g.GetID(), NodeID: g.GetNodeID(), Name: g.GetName(), HeadSHA: g.GetHeadSHA(), ExternalID: g.GetExternalID(), Status: g.GetStatus(),
-		Conclusion: g.GetConclusion(), URL: g.GetHTMLURL(), Annotations: g.GetOutput().GetAnnotationsCount()}
+	return CheckRun{ID: g.GetID(), NodeID: g.GetNodeID(), Name: g.GetName(), HeadSHA: g.GetHeadSHA(), ExternalID: g.GetExternalID(),
+		URL: g.GetHTMLURL(), Annotations: g.GetOutput().GetAnnotationsCount(), Text: g.GetOutput().GetText(), App: g.GetApp().GetSlug()}
 }

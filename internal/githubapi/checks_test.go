@@ -29,13 +29,13 @@ func TestCheckRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := githubapi.CheckRun{ID: made.ID, NodeID: made.NodeID, Name: "checks", HeadSHA: head, ExternalID: "key", Status: "completed", Conclusion: "neutral",
-		URL: made.URL, Annotations: 50}
+	want := githubapi.CheckRun{ID: made.ID, NodeID: made.NodeID, Name: "checks", HeadSHA: head, ExternalID: "key",
+		URL: made.URL, Annotations: 50, Text: "X", App: "github-actions"}
 	if diff := cmp.Diff(want, made); diff != "" || made.URL == "" || made.NodeID == "" {
 		t.Errorf("made (-want +got):\n%s", diff)
 	}
 	more, err := env.AddAnnotations(env.ctx, repo, made.ID, "checks", githubapi.CheckOutput{Title: "T", Summary: "S", Annotations: annotations(2)})
-	if err != nil || more.Annotations != 52 || more.Conclusion != "neutral" {
+	if err != nil || more.Annotations != 52 || env.State().Checks[0].Conclusion != "neutral" {
 		t.Errorf("with more annotations: %+v, %v", more, err)
 	}
 	if got, err := env.GetCheckRun(env.ctx, repo, made.ID); err != nil || got != more {

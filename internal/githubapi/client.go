@@ -39,7 +39,6 @@ type Client struct {
 	gh      *github.Client
 	http    *http.Client
 	graphql string
-	clock   Clock
 }
 
 // maxRedirects bounds how often one request may be redirected. GitHub redirects
@@ -75,7 +74,7 @@ func New(o Options) (*Client, error) {
 	gh := github.NewClient(client)
 	gh.BaseURL = api.JoinPath("/")
 	gh.UserAgent = s.userAgent
-	return &Client{gh: gh, http: client, graphql: strings.TrimSuffix(graphql.String(), "/"), clock: s.clock}, nil
+	return &Client{gh: gh, http: client, graphql: strings.TrimSuffix(graphql.String(), "/")}, nil
 }
 
 // GraphQLURLOf derives the GraphQL address from a REST address: /api/v3 becomes

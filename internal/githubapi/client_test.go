@@ -122,7 +122,8 @@ func TestRepositoryNames(t *testing.T) {
 	}
 }
 
-// TestRedirects: followed on the same host only, and never with a changed method.
+// TestRedirects asserts that redirects are followed on the same host only, and never with another
+// method.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	var stolen []string
@@ -187,8 +188,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestTokenStaysAtItsHost: a GraphQL address on another host gets no token, and
-// so no request.
+// TestTokenStaysAtItsHost asserts that neither the token nor a request is sent to a
+// GraphQL address on another host.
 func TestTokenStaysAtItsHost(t *testing.T) {
 	t.Parallel()
 	asked := 0

@@ -63,12 +63,12 @@ func (c *Client) ClosingIssues(ctx context.Context, r Repo, n int) (issues []Clo
 		return nil, 0, op.fail(NotFound, "")
 	}
 	list := out.Repository.PullRequest.ClosingIssuesReferences
-	if list == nil {
-		return nil, 0, op.unlike("the list of issues is missing")
+	if list == nil || list.Nodes == nil {
+		return nil, 0, op.unexpectedAnswer("the list of issues is missing")
 	}
 	for _, i := range list.Nodes {
 		if i.Number <= 0 || i.Repository.NameWithOwner == "" {
-			return nil, 0, op.unlike("an issue has no number")
+			return nil, 0, op.unexpectedAnswer("an issue has no number")
 		}
 		issue := ClosingIssue{Repo: i.Repository.NameWithOwner, Number: i.Number, Body: i.Body, Author: i.Author, Editor: i.Editor}
 		if i.LastEditedAt != nil {

@@ -5,19 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/google/go-github/v60/github"
 )
 
 // SARIFUpload is a SARIF file to hand to code scanning.
 type SARIFUpload struct {
-	CommitSHA   string    // 40 hexadecimal digits
-	Ref         string    // refs/heads/..., refs/pull/N/merge, refs/pull/N/head
-	SARIF       string    // base64 of gzip
-	CheckoutURI string    // where the repository was checked out, or empty
-	StartedAt   time.Time // zero: not sent
-	ToolName    string    // GitHub reads it only if the SARIF file names no tool
+	CommitSHA string // 40 hexadecimal digits
+	Ref       string // refs/heads/..., refs/pull/N/merge, refs/pull/N/head
+	SARIF     string // base64 of gzip
 }
 
 // SARIFStatus is how far GitHub is with an upload.
@@ -43,11 +39,7 @@ func (c *Client) UploadSARIF(ctx context.Context, r Repo, u SARIFUpload) (string
 	if u.SARIF == "" || u.CommitSHA == "" || u.Ref == "" {
 		op.refuse("an upload needs the SARIF, the commit and the ref")
 	}
-	req := &github.SarifAnalysis{CommitSHA: &u.CommitSHA, Ref: &u.Ref, Sarif: &u.SARIF, CheckoutURI: optional(u.CheckoutURI), ToolName: optional(u.ToolName)}
-	if !u.StartedAt.IsZero() {
-		req.StartedAt = &github.Timestamp{Time: u.StartedAt.UTC().Truncate(time.Second)}
-	}
-	upload, _, err := c.gh.CodeScanning.UploadSarif(op.context(ctx), r.Owner, r.Name, req)
+	upload, _, err := c.gh.CodeScanning.UploadSarif(op.context(ctx), r.Owner, r.Name, &github.SarifAnalysis{CommitSHA: &u.CommitSHA, Ref: &u.Ref, Sarif: &u.SARIF})
 	if err == nil && upload.GetID() == "" {
 		err = errors.New("the answer names no upload")
 	}

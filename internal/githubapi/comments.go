@@ -12,14 +12,12 @@ import (
 
 // Comment is a comment on an issue or in a pull request's conversation.
 type Comment struct {
-	ID        int64
-	NodeID    string
-	Number    int // of the issue or pull request; 0 if unknown
-	Body      string
-	Author    Actor
-	URL       string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	ID     int64
+	NodeID string
+	Number int // of the issue or pull request; 0 if unknown
+	Body   string
+	Author Actor
+	URL    string
 }
 
 // ListIssueComments yields the comments of an issue's or pull request's
@@ -77,15 +75,13 @@ func isOn(address string, number int) bool {
 
 func commentOf(g *github.IssueComment) Comment {
 	number, _ := strconv.Atoi(g.GetIssueURL()[strings.LastIndexByte(g.GetIssueURL(), '/')+1:])
-	return Comment{ID: g.GetID(), NodeID: g.GetNodeID(), Number: number, Body: g.GetBody(), Author: actorOf(g.User), URL: g.GetHTMLURL(),
-		CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
+	return Comment{ID: g.GetID(), NodeID: g.GetNodeID(), Number: number, Body: g.GetBody(), Author: actorOf(g.User), URL: g.GetHTMLURL()}
 }
 
 // The reasons for which a comment is hidden, as GraphQL spells them.
 const (
-	Resolved  = "RESOLVED"
-	Outdated  = "OUTDATED"
-	Duplicate = "DUPLICATE"
+	Resolved = "RESOLVED"
+	Outdated = "OUTDATED"
 )
 
 const (
@@ -99,7 +95,7 @@ const (
 )
 
 // MinimizeComment hides a comment, by its node id, for a reason that readers see.
-// A comment that is hidden already is hidden once more without harm.
+// A comment that is hidden already is hidden again without harm.
 func (c *Client) MinimizeComment(ctx context.Context, nodeID, reason string) error {
 	return c.setMinimized(ctx, "hide a comment", minimizeCommentMutation, nodeID, map[string]any{"subjectId": nodeID, "classifier": reason}, true)
 }
@@ -128,7 +124,7 @@ func (c *Client) setMinimized(ctx context.Context, what, mutation, nodeID string
 		got = out.MinimizeComment.MinimizedComment.IsMinimized
 	}
 	if got == nil || *got != hidden {
-		return op.unlike("it does not show the comment as changed")
+		return op.unexpectedAnswer("it does not show the comment as changed")
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (c *Client) ListCommits(ctx context.Context, r Repo, ref string, n int) ([]
 	}
 	commits := commitsOf(list[:min(n, len(list))])
 	if slices.ContainsFunc(commits, func(c Commit) bool { return !c.identified() }) {
-		return nil, op.unlike("an entry of the list is empty")
+		return nil, op.unexpectedAnswer("an entry of the list is empty")
 	}
 	return commits, nil
 }
@@ -63,7 +63,6 @@ type Comparison struct {
 	// base.
 	Status    string
 	AheadBy   int    // number of commits that only head has
-	BehindBy  int    // number of commits that only base has
 	MergeBase string // their best common ancestor
 	// Commits are those that only head has, the oldest first. Where AheadBy is larger, the
 	// newest are missing: at most 10,000 are read.
@@ -84,7 +83,7 @@ func (c *Client) Compare(ctx context.Context, r Repo, base, head string) (Compar
 	op := reading(r, "compare %s with %s", asMessage(base), asMessage(head)).checkBranch(base).checkBranch(head)
 	g, _, err := c.gh.Repositories.CompareCommits(op.context(ctx), r.Owner, r.Name, base, head, nil)
 	comparison, err := result(op, g, err, func(g *github.CommitsComparison) Comparison {
-		return Comparison{Status: g.GetStatus(), AheadBy: g.GetAheadBy(), BehindBy: g.GetBehindBy(), MergeBase: g.GetMergeBaseCommit().GetSHA(), Commits: commitsOf(g.Commits)}
+		return Comparison{Status: g.GetStatus(), AheadBy: g.GetAheadBy(), MergeBase: g.GetMergeBaseCommit().GetSHA(), Commits: commitsOf(g.Commits)}
 	})
 	if err != nil || len(comparison.Commits) < maxCompared || comparison.AheadBy <= len(comparison.Commits) {
 		return comparison, emptyIsNotFound(err)
@@ -106,7 +105,7 @@ func (c *Client) comparedCommits(ctx context.Context, r Repo, base, head string,
 		}
 		more := commitsOf(g.Commits)
 		if !(Comparison{Status: g.GetStatus(), Commits: more}).identified() {
-			return nil, op.unlike("an entry of the list is empty")
+			return nil, op.unexpectedAnswer("an entry of the list is empty")
 		}
 		commits = append(commits, more...)
 	}

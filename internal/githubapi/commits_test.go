@@ -109,7 +109,7 @@ func TestCompareOnTheWire(t *testing.T) {
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		want := githubapi.Comparison{Status: "diverged", AheadBy: 300, BehindBy: 2, MergeBase: shaB,
+		want := githubapi.Comparison{Status: "diverged", AheadBy: 300, MergeBase: shaB,
 			Commits: []githubapi.Commit{{SHA: shaA, Tree: "t", Message: "one", Author: githubapi.Person{Name: "A", Email: "a@x"}, Parents: []string{shaB}, Verified: true}}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", name, diff)
@@ -199,7 +199,8 @@ func TestCreateCommitRefusedByARepository(t *testing.T) {
 	}
 }
 
-// TestCreateCommitAmbiguous: after a lost answer, the branch shows what happened.
+// TestCreateCommitAmbiguous asserts that, after a lost answer, the branch is read to find out
+// whether the commit was created.
 func TestCreateCommitAmbiguous(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {

@@ -19,12 +19,11 @@ type DiscussionCategory struct {
 	RepositoryID string // node id, which NewDiscussion needs
 	Name         string
 	Slug         string
-	Answerable   bool
 }
 
 // NewDiscussion is a discussion to create.
 type NewDiscussion struct {
-	RepositoryID string // node id: DiscussionCategory.RepositoryID or Repository.NodeID
+	RepositoryID string // node id: DiscussionCategory.RepositoryID
 	CategoryID   string // node id
 	Title        string
 	Body         string
@@ -35,15 +34,11 @@ type Discussion struct {
 	ID         string // node id
 	DatabaseID int64
 	Number     int
-	Title      string
 	Body       string
 	Category   DiscussionCategory
 	Author     Actor
-	Closed     bool
-	Locked     bool
 	URL        string
 	CreatedAt  time.Time
-	UpdatedAt  time.Time
 }
 
 // DiscussionComment is a top-level comment of a discussion.
@@ -53,7 +48,6 @@ type DiscussionComment struct {
 	Body       string
 	Author     Actor
 	URL        string
-	CreatedAt  time.Time
 	UpdatedAt  time.Time
 }
 
@@ -61,14 +55,14 @@ type DiscussionComment struct {
 // against GitHub's published schema.
 const (
 	discussionFields = `fragment discussion on Discussion {
-  id databaseId number title body closed locked url createdAt updatedAt
-  category { id name slug answerable: isAnswerable }
+  id databaseId number body url createdAt
+  category { id name slug }
   author { ...actor }
 }
 ` + actorFields
 
 	discussionCommentFields = `fragment comment on DiscussionComment {
-  id databaseId body url createdAt updatedAt
+  id databaseId body url updatedAt
   author { ...actor }
 }
 ` + actorFields
@@ -77,7 +71,7 @@ const (
   repository(owner: $owner, name: $name) {
     id hasDiscussionsEnabled
     discussionCategories(first: 100, after: $after) {
-      nodes { id name slug answerable: isAnswerable }
+      nodes { id name slug }
       pageInfo { hasNextPage endCursor }
     }
   }
@@ -142,7 +136,7 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 		var out struct {
 			Repository struct {
 				ID                    string
-				HasDiscussionsEnabled bool
+				HasDiscussionsEnabled *bool
 				DiscussionCategories  struct {
 					Nodes    []DiscussionCategory
 					PageInfo pageInfo
@@ -152,10 +146,10 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 		if err := c.queryDiscussions(ctx, op, categoriesQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, err
 		}
-		if out.Repository.ID == "" {
-			return nil, pageInfo{}, op.unlike("it has no repository")
+		if out.Repository.ID == "" || out.Repository.HasDiscussionsEnabled == nil {
+			return nil, pageInfo{}, op.unexpectedAnswer("it has no repository")
 		}
-		if !out.Repository.HasDiscussionsEnabled {
+		if !*out.Repository.HasDiscussionsEnabled {
 			return nil, pageInfo{}, discussionsOff(op)
 		}
 		list := out.Repository.DiscussionCategories
@@ -180,7 +174,7 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 		var out struct {
 			Repository struct {
 				ID                    string
-				HasDiscussionsEnabled bool
+				HasDiscussionsEnabled *bool
 				Discussions           struct {
 					Nodes    []Discussion
 					PageInfo pageInfo
@@ -190,10 +184,10 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 		if err := c.queryDiscussions(ctx, op, discussionsQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, err
 		}
-		if out.Repository.ID == "" {
-			return nil, pageInfo{}, op.unlike("it has no repository")
+		if out.Repository.ID == "" || out.Repository.HasDiscussionsEnabled == nil {
+			return nil, pageInfo{}, op.unexpectedAnswer("it has no repository")
 		}
-		if !out.Repository.HasDiscussionsEnabled {
+		if !*out.Repository.HasDiscussionsEnabled {
 			return nil, pageInfo{}, discussionsOff(op)
 		}
 		list := out.Repository.Discussions
@@ -222,11 +216,11 @@ func (c *Client) GetDiscussion(ctx context.Context, r Repo, n int) (Discussion, 
 	d := out.Repository.Discussion
 	switch {
 	case d == nil && out.Repository.ID == "":
-		return Discussion{}, op.unlike("it has no repository")
+		return Discussion{}, op.unexpectedAnswer("it has no repository")
 	case d == nil:
 		return Discussion{}, op.fail(NotFound, "")
 	case d.ID == "" || d.Number != n:
-		return Discussion{}, op.unlike("it is about something else")
+		return Discussion{}, op.unexpectedAnswer("it is about something else")
 	}
 	d.Category.RepositoryID = out.Repository.ID
 	return *d, nil
@@ -248,7 +242,7 @@ func (c *Client) CreateDiscussion(ctx context.Context, d NewDiscussion) (Discuss
 	}
 	created := out.CreateDiscussion.Discussion
 	if created == nil || created.ID == "" || created.Number <= 0 {
-		return Discussion{}, op.unlike("it has no discussion")
+		return Discussion{}, op.unexpectedAnswer("it has no discussion")
 	}
 	created.Category.RepositoryID = d.RepositoryID
 	return *created, nil
@@ -296,7 +290,7 @@ func (c *Client) AddDiscussionComment(ctx context.Context, discussionID, body st
 		return DiscussionComment{}, err
 	}
 	if made := out.AddDiscussionComment.Comment; made == nil || made.ID == "" {
-		return DiscussionComment{}, op.unlike("it has no comment")
+		return DiscussionComment{}, op.unexpectedAnswer("it has no comment")
 	}
 	return *out.AddDiscussionComment.Comment, nil
 }
@@ -325,7 +319,7 @@ func (c *Client) deleteNode(ctx context.Context, what, document, id string) erro
 		return err
 	}
 	if out.DeleteDiscussion.Discussion.ID == "" && out.DeleteDiscussionComment.Comment.ID == "" {
-		return op.unlike("it does not name what was deleted")
+		return op.unexpectedAnswer("it does not name what was deleted")
 	}
 	return nil
 }

@@ -58,10 +58,10 @@ func (c *Client) StartReview(ctx context.Context, r Repo, n int, commitID, body 
 }
 
 // AddReviewThreads adds at most MaxThreads comments to a pending review and reports which of
-// them GitHub took. It refuses one whose place is not in the diff without a word. Both the
+// them GitHub took. One whose place is not in the diff it leaves out without an error. Both the
 // pull request and the review are node ids.
 //
-// After Ambiguous some may have been added: ReadDraft tells.
+// After Ambiguous some may have been added: ReadDraft returns those that were.
 func (c *Client) AddReviewThreads(ctx context.Context, r Repo, pullID, reviewID string, threads []NewThread) (taken []bool, err error) {
 	op := creating(r, "add comments to a review")
 	op.needs, op.several = "pull_requests=write", true
@@ -141,7 +141,7 @@ func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft,
 			return nil, pageInfo{}, op.fail(NotFound, "")
 		}
 		if all.State = out.Node.State; all.State == "" {
-			return nil, pageInfo{}, op.unlike("it does not name the review's state")
+			return nil, pageInfo{}, op.unexpectedAnswer("it does not name the review's state")
 		}
 		return out.Node.Comments.Nodes, out.Node.Comments.PageInfo, nil
 	}) {
@@ -190,7 +190,7 @@ func (c *Client) DeletePendingReview(ctx context.Context, r Repo, reviewID strin
 		return err
 	}
 	if out.DeletePullRequestReview.PullRequestReview.ID == "" {
-		return op.unlike("it does not name the review")
+		return op.unexpectedAnswer("it does not name the review")
 	}
 	return nil
 }

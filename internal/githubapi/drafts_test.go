@@ -22,7 +22,7 @@ func TestPendingReview(t *testing.T) {
 	head := strings.Repeat("a", 40)
 	env.Change(func(f *githubtest.Fixture) { f.Issues[1].Pull.Head.Fork = "somebody/repo" })
 	r, err := env.StartReview(env.ctx, repo, 2, head, "not yet")
-	if err != nil || r.State != githubapi.ReviewPending || r.NodeID == "" || !r.SubmittedAt.IsZero() {
+	if err != nil || r.State != githubapi.ReviewPending || r.NodeID == "" {
 		t.Fatalf("StartReview = %+v, %v", r, err)
 	}
 	for name, err := range map[string]error{
@@ -31,7 +31,7 @@ func TestPendingReview(t *testing.T) {
 		"submitting with a long body": env.SubmitReview(env.ctx, repo, r.NodeID, "COMMENT", strings.Repeat("x", 65537)),
 		"approving as the author": func() error {
 			env.Change(func(f *githubtest.Fixture) { f.Issues[1].Author = f.Viewer })
-			return env.SubmitReview(env.ctx, repo, r.NodeID, githubapi.ReviewRequestChanges, "x")
+			return env.SubmitReview(env.ctx, repo, r.NodeID, "REQUEST_CHANGES", "x")
 		}(),
 	} {
 		if !errors.Is(err, githubapi.Validation) {

@@ -3,6 +3,8 @@ package githubapi
 import (
 	"cmp"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -54,6 +56,11 @@ const (
 	FeaturePullCreation = "pull request creation"
 	// FeatureDrafts: the repository's plan has no draft pull requests.
 	FeatureDrafts = "draft pull requests"
+	// FeatureAccess: the organization's rules about access, such as single sign-on or a list of
+	// addresses, do not let the token in.
+	FeatureAccess = "access"
+	// FeatureBlocked: GitHub has disabled access to the repository (status 451).
+	FeatureBlocked = "blocked"
 )
 
 // FieldError is one reason of a Validation error.
@@ -78,7 +85,6 @@ type Error struct {
 	Expired    bool   // if Unauthorized, GitHub accepted the token before
 	Fields     []FieldError
 	Until      time.Time // if RateLimited, when the limit ends; zero if that is unknown
-	RequestID  string    // X-GitHub-Request-Id, for GitHub's support
 	Err        error     // the cause, when there is one
 }
 
@@ -125,6 +131,9 @@ func (e *Error) cause() string {
 	case Forbidden:
 		return e.forbidden() + quoted
 	case Validation:
+		if e.Status != 0 && e.Status != http.StatusOK && e.Status != http.StatusUnprocessableEntity {
+			return "GitHub refuses the request: " + e.fieldMessages()
+		}
 		return "GitHub refuses the content: " + e.fieldMessages()
 	case Conflict:
 		if len(e.Fields) > 0 {
@@ -161,6 +170,10 @@ func (e *Error) forbidden() string {
 		return "the conversation is locked"
 	case FeatureArchived:
 		return "the repository is archived, so it cannot be written to"
+	case FeatureAccess:
+		return "the organization's rules about access do not let the token in"
+	case FeatureBlocked:
+		return "GitHub has blocked access to the repository for legal reasons"
 	case FeaturePullCreation:
 		return "the settings do not let GitHub Actions create pull requests"
 	case FeatureDrafts:
@@ -192,6 +205,10 @@ func (e *Error) next() string {
 			return "unlock it, or leave it alone"
 		case FeatureArchived:
 			return "unarchive the repository"
+		case FeatureAccess:
+			return "authorize the token for the organization's single sign-on, or let its list of addresses (IP allow list) contain the runner's; permissions do not help"
+		case FeatureBlocked:
+			return "the repository's owner has to ask GitHub's support"
 		case FeaturePullCreation:
 			return `allow it in the repository's Settings, Actions, General: "Allow GitHub Actions to create and approve pull requests" ` +
 				`(an organization may have to allow it first), or use the token of a GitHub App`
@@ -234,12 +251,20 @@ func permissions(header string) string {
 	return cmp.Or(strings.Join(alternatives, ", or "), header)
 }
 
-// fieldMessages joins the reasons of a Validation error.
+// fieldMessages joins the reasons of a Validation error. The document's own message comes
+// first where it says something.
 func (e *Error) fieldMessages() string {
 	if len(e.Fields) == 0 {
 		return e.Message
 	}
 	var messages []string
+	switch e.Message {
+	case "", "Validation Failed", "Unprocessable Entity":
+	default:
+		if !slices.ContainsFunc(e.Fields, func(f FieldError) bool { return strings.Contains(f.Message, e.Message) }) {
+			messages = append(messages, e.Message)
+		}
+	}
 	for _, f := range e.Fields {
 		message := cmp.Or(f.Message, strings.ReplaceAll(f.Code, "_", " "))
 		if f.Field != "" && !strings.HasPrefix(message, f.Field) {

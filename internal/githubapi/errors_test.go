@@ -180,7 +180,7 @@ func TestRefusals(t *testing.T) {
 				f.Issues[1].Author = githubtest.Account{Login: "github-actions[bot]", ID: 41898282}
 			},
 			do: func(env testEnv) error {
-				_, err := env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: githubapi.ReviewRequestChanges, Body: "x"})
+				_, err := env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: "REQUEST_CHANGES", Body: "x"})
 				return err
 			},
 			kind: githubapi.Validation, want: "Can not request changes on your own pull request",
@@ -227,6 +227,34 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%d requests: a refused one must not be repeated", n)
 			}
 		})
+	}
+}
+
+// TestReasonsOfARefusal asserts that what a refusal says is shown, in whatever form the
+// document has it.
+func TestReasonsOfARefusal(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"message":"Validation Failed","errors":[{"resource":"Issue","field":"title","code":"missing_field"}]}`: "the content: title missing field",
+		`{"message":"Validation Failed","errors":{"resource":"Issue","field":"title","code":"missing_field"}}`:   "the content: title missing field",
+		`{"message":"Validation Failed","errors":["a","b"]}`:                                                     "the content: a; b",
+		`{"message":"Validation Failed","errors":"a"}`:                                                           "the content: a",
+		`{"message":"Validation Failed","errors":{"body":["is too long","is odd"],"base":"is gone"}}`:            "the content: base is gone; body is too long; body is odd",
+		`{"message":"Validation Failed","errors":[["a",["b"]],{"x":{"y":["z"]}}]}`:                               "the content: a; b; x z",
+		`{"message":"Validation Failed","errors":[1,true,null,{},[]]}`:                                           "the content: Validation Failed",
+		`{"message":{"body":["is too long"]}}`:                                                                   "the content: body is too long",
+		`{"error":"a","error_description":"b"}`:                                                                  "the content: b",
+		`{"message":"Too long","errors":[{"field":"data","code":"unprocessable"}]}`:                              "the content: Too long; data unprocessable",
+		`{"message":"Validation Failed","errors":["a\u001b[31m\r\n::error::b\u202e"]}`:                           "the content: a [31m ::error::b",
+		`{"message":"Validation Failed","errors":[` + strings.Repeat(`"x",`, 5000) + `"y"]}`:                     "the content: x; x",
+		`{"message":"Validation Failed","errors":` + strings.Repeat(`[`, 9000) + strings.Repeat(`]`, 9000) + `}`: "the content: Validation Failed",
+		`<html>422</html>`: "the content: status 422",
+		``:                 "the content: status 422",
+	} {
+		_, err := strangeClient(t, 422, body).CreateIssue(t.Context(), repo, githubapi.NewIssue{Title: "x"})
+		if !errors.Is(err, githubapi.Validation) || !strings.HasSuffix(err.Error(), want) && !strings.Contains(err.Error(), want+";") || len(err.Error()) > 2000 {
+			t.Errorf("%.200s: %.2000v", body, err)
+		}
 	}
 }
 

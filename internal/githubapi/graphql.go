@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -64,7 +65,7 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 		Message string
 	}
 	e := op.fail(op.unknown(Malformed), "the answer is not what GraphQL answers")
-	e.Status, e.RequestID = a.resp.StatusCode, a.requestID()
+	e.Status = a.resp.StatusCode
 	if err := json.Unmarshal(a.body, &doc); err != nil {
 		return e
 	}
@@ -74,6 +75,9 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 		}
 		if e.Message = asMessage(doc.Message); e.Message == "" {
 			e.Message = "the answer has no data"
+		}
+		if mentionsLimit(strings.ToLower(doc.Message)) { // GitHub's secondary limits come with status 200, too
+			e.Kind, e.Until = RateLimited, limitEnd(a.resp.Header, now)
 		}
 		return e
 	}
@@ -85,11 +89,12 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 	reasons := strings.ToLower(first.Message)
 	feature := featureOf(http.StatusOK, reasons)
 	switch {
-	case op.write && len(first.Path) > 1, op.several && !nothingDone(doc.Data):
+	case op.write && (len(first.Path) > 1 || !nothingDone(doc.Data)):
 		// The mutation's own field comes first in a path: what is below it is read
-		// after the mutation took effect. Of several mutations some took effect.
+		// after the mutation took effect. What has data took effect, whatever the
+		// errors say.
 		e.Kind = Ambiguous
-	case first.Type == "RATE_LIMITED" || first.Type == "RATE_LIMIT" || mentionsLimit(reasons):
+	case slices.ContainsFunc(doc.Errors, graphQLError.limits):
 		e.Kind, e.Until = RateLimited, limitEnd(a.resp.Header, now)
 	case feature != "":
 		e.Kind, e.Feature = Forbidden, feature
@@ -107,6 +112,8 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 		e.Kind = Conflict
 	case first.Type == "BRANCH_PROTECTION_RULE_VIOLATION":
 		e.Kind = Forbidden
+	case first.Type == "" && e.Message == "":
+		e.Message = "an error without a message" // of which nobody knows what it is about
 	default:
 		e.Kind = Validation
 		for _, g := range doc.Errors {
@@ -121,6 +128,11 @@ type graphQLError struct {
 	Type    string // GitHub's addition
 	Message string
 	Path    []any
+}
+
+// limits reports whether the error is one of a rate limit.
+func (g graphQLError) limits() bool {
+	return g.Type == "RATE_LIMITED" || g.Type == "RATE_LIMIT" || mentionsLimit(strings.ToLower(g.Message))
 }
 
 // onlyRefusals reports whether each error refuses the content of one mutation.

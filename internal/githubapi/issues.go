@@ -12,21 +12,16 @@ import (
 
 // Issue is an issue, or a pull request seen as one.
 type Issue struct {
-	ID          int64
-	NodeID      string
-	Number      int
-	Title       string
-	Body        string
-	State       string // open, closed
-	StateReason string // completed, not_planned, reopened, duplicate or empty
-	Labels      []string
-	Author      Actor
-	IsPull      bool
-	Locked      bool
-	Comments    int
-	URL         string // address of the page for people
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	ID     int64
+	NodeID string
+	Number int
+	Title  string
+	Body   string
+	State  string // open, closed
+	Labels []string
+	Author Actor
+	IsPull bool
+	URL    string // address of the page for people
 }
 
 // NewIssue is an issue to create.
@@ -93,7 +88,7 @@ func (c *Client) ListIssues(ctx context.Context, r Repo, f IssueFilter) iter.Seq
 		list, resp, err := c.gh.Issues.ListByRepo(ctx, r.Owner, r.Name, &github.IssueListByRepoOptions{State: cmp.Or(f.State, "all"), Since: f.Since, Labels: f.Labels,
 			Creator: f.Creator, Sort: "created", Direction: "desc", ListOptions: page})
 		if n := len(list); err == nil && n > 0 && list[n-1].GetCreatedAt().Before(f.CreatedFrom) {
-			resp.NextPage = 0
+			resp.NextPage = noMorePages
 		}
 		return list, resp, err
 	})
@@ -103,8 +98,7 @@ func (i Issue) identified() bool { return i.Number > 0 }
 
 func issueOf(g *github.Issue) Issue {
 	return Issue{ID: g.GetID(), NodeID: g.GetNodeID(), Number: g.GetNumber(), Title: g.GetTitle(), Body: g.GetBody(), State: g.GetState(),
-		StateReason: g.GetStateReason(), Labels: labelNames(g.Labels), Author: actorOf(g.User), IsPull: g.IsPullRequest(), Locked: g.GetLocked(),
-		Comments: g.GetComments(), URL: g.GetHTMLURL(), CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
+		Labels: labelNames(g.Labels), Author: actorOf(g.User), IsPull: g.IsPullRequest(), URL: g.GetHTMLURL()}
 }
 
 // Edit is one change that somebody made to an issue or pull request.
@@ -157,10 +151,10 @@ fragment reopening on ReopenedEvent { createdAt actor { ...actor } }
 // body does not count as an edit.
 func (c *Client) IssueEdits(ctx context.Context, r Repo, n int, since time.Time) ([]Edit, error) {
 	var edits []Edit
-	bodies, events := pageInfo{HasNextPage: true}, pageInfo{HasNextPage: true}
-	for range maxPages {
+	var bodies, events trail
+	for !bodies.ended || !events.ended {
 		op := reading(r, "read the history of #%d", n).checkNumber(n)
-		vars := map[string]any{"owner": r.Owner, "name": r.Name, "number": n, "bodyAfter": cursorVariable(bodies.EndCursor), "eventsAfter": cursorVariable(events.EndCursor)}
+		vars := map[string]any{"owner": r.Owner, "name": r.Name, "number": n, "bodyAfter": cursorVariable(bodies.cursor), "eventsAfter": cursorVariable(events.cursor)}
 		if !since.IsZero() {
 			vars["since"] = since.UTC().Format(time.RFC3339)
 		}
@@ -175,33 +169,26 @@ func (c *Client) IssueEdits(ctx context.Context, r Repo, n int, since time.Time)
 			return nil, op.fail(NotFound, "")
 		}
 		if !h.complete() {
-			return nil, op.unlike("a part of the history is missing")
+			return nil, op.unexpectedAnswer("a part of the history is missing")
 		}
 		if h.UserContentEdits == nil {
-			bodies.HasNextPage = false
+			bodies.ended = true
 		}
-		if bodies.HasNextPage {
+		if !bodies.ended {
 			edits = append(edits, h.bodyEdits(since)...)
-			bodies = nextPage(bodies, h.UserContentEdits.PageInfo)
+			if err := bodies.follow(op, h.UserContentEdits.PageInfo); err != nil {
+				return nil, err
+			}
 		}
-		if events.HasNextPage {
+		if !events.ended {
 			edits = append(edits, h.eventEdits(since)...)
-			events = nextPage(events, h.TimelineItems.PageInfo)
-		}
-		if !bodies.HasNextPage && !events.HasNextPage {
-			break
+			if err := events.follow(op, h.TimelineItems.PageInfo); err != nil {
+				return nil, err
+			}
 		}
 	}
 	slices.SortStableFunc(edits, func(a, b Edit) int { return a.At.Compare(b.At) })
 	return edits, nil
-}
-
-// nextPage moves on to the following page and keeps the cursor of the last one.
-func nextPage(old, got pageInfo) pageInfo {
-	if got.EndCursor == "" || got.EndCursor == old.EndCursor {
-		return pageInfo{EndCursor: old.EndCursor}
-	}
-	return got
 }
 
 // history is what editsQuery reads of an issue or pull request.

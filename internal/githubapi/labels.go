@@ -46,7 +46,7 @@ func (c *Client) AddLabels(ctx context.Context, r Repo, n int, labels []string) 
 	_, err = c.gh.Do(op.context(ctx), req, &all)
 	names, err := result(op, all, err, labelNames)
 	if slices.Contains(names, "") {
-		return nil, op.unlike("an entry of the list is empty")
+		return nil, op.unexpectedAnswer("an entry of the list is empty")
 	}
 	return names, err
 }

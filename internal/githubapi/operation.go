@@ -184,7 +184,7 @@ func result[G, T any](op *operation, value G, err error, convert func(G) T) (T, 
 	}
 	out := convert(value)
 	if thing, ok := any(out).(identified); ok && !thing.identified() {
-		return none, op.unlike("it does not name what it is about")
+		return none, op.unexpectedAnswer("it does not name what it is about")
 	}
 	return out, nil
 }
@@ -197,12 +197,12 @@ func resultOf[G any, T identified](op *operation, value G, err error, convert fu
 	out, err := result(op, value, err, convert)
 	if err == nil && !same(out) {
 		var none T
-		return none, op.unlike("it is about something else")
+		return none, op.unexpectedAnswer("it is about something else")
 	}
 	return out, err
 }
 
-// unlike is the error for a complete answer that is not what was asked for.
-func (op *operation) unlike(why string) error {
+// unexpectedAnswer is the error for a complete answer that is not what was asked for.
+func (op *operation) unexpectedAnswer(why string) error {
 	return op.fail(op.unknown(Malformed), "the answer is not what was expected: %s", why)
 }

@@ -37,7 +37,7 @@ type pace struct {
 	clock     Clock
 	spacing   time.Duration
 	maxWait   time.Duration
-	mu        sync.Mutex // over what follows
+	mu        sync.Mutex // guards what follows
 	lastWrite time.Time
 	minute    window // content-creating requests of the last minute
 	hour      window // content-creating requests of the last hour
@@ -45,7 +45,7 @@ type pace struct {
 }
 
 func newPace(c PaceConfig, clock Clock) *pace {
-	return &pace{clock: clock, spacing: orDefault(c.Spacing, time.Second), maxWait: orDefault(c.MaxWait, 10*time.Minute),
+	return &pace{clock: clock, spacing: orDefault(c.Spacing, time.Second), maxWait: orDefault(c.MaxWait, defaultMaxWait),
 		minute: window{span: time.Minute, limit: orDefault(c.ContentPerMinute, 80)},
 		hour:   window{span: time.Hour, limit: orDefault(c.ContentPerHour, 500)},
 		points: window{span: time.Minute, limit: orDefault(c.PointsPerMinute, 900)}}
@@ -150,44 +150,54 @@ func (w *window) add(now time.Time, cost int) {
 	}
 }
 
-// limitWait is one request's patience with rate limits.
-type limitWait struct {
+// Patience computes how long one request, or what takes its place, waits for GitHub's rate limits.
+type Patience struct {
 	clock  Clock
 	log    func(string)
-	max    time.Duration
+	max    time.Duration // 0: for ever
 	waited time.Duration
-	least  time.Duration // the least wait where GitHub sends the end; doubles, so that a wrong answer cannot cause a busy loop
-	next   time.Duration // the wait where GitHub sends no end; begins with a minute and doubles
+	least  time.Duration // the shortest next wait if GitHub says when the limit ends; doubles, because that time may be wrong
+	next   time.Duration // the next wait if GitHub does not say it; doubles
 }
 
-// The waits for a rate limit whose end GitHub does not send, as it advises.
+// The first, longest and shortest wait. GitHub advises the first where it does not say when the
+// limit ends.
 const (
 	firstLimitWait = time.Minute
 	maxLimitWait   = 15 * time.Minute
 	minLimitWait   = time.Second
 )
 
-func newLimitWait(s *sender) *limitWait {
-	return &limitWait{clock: s.clock, log: s.log, max: s.pace.maxWait, least: minLimitWait, next: firstLimitWait}
+// defaultMaxWait is PaceConfig.MaxWait where nothing is configured.
+const defaultMaxWait = 10 * time.Minute
+
+// NewPatience returns the patience of a request that does not go through a Client, such as git's:
+// it waits as a Client does whose configuration says nothing. log gets a line about every wait.
+func NewPatience(clock Clock, log func(string)) *Patience {
+	return newPatience(clock, log, defaultMaxWait)
 }
 
-// wait sleeps until the limit should be over, or returns the error when that
-// takes too long.
-func (l *limitWait) wait(ctx context.Context, op *operation, e *Error) error {
-	d := l.next
+func newPatience(clock Clock, log func(string), longest time.Duration) *Patience {
+	return &Patience{clock: clock, log: log, max: longest, least: minLimitWait, next: firstLimitWait}
+}
+
+// Wait sleeps until the limit that e reports should be over, or returns e with the time at which
+// that is, if it takes too long. It returns ctx's error as soon as ctx ends.
+func (p *Patience) Wait(ctx context.Context, e *Error) error {
+	d := p.next
 	if !e.Until.IsZero() {
-		d = max(e.Until.Sub(l.clock.Now()), l.least)
-		l.least = min(l.least*2, maxLimitWait)
+		d = max(e.Until.Sub(p.clock.Now()), p.least)
+		p.least = min(p.least*2, maxLimitWait)
 	} else {
-		e.Until = l.clock.Now().Add(d)
-		l.next = min(l.next*2, maxLimitWait)
+		p.next = min(p.next*2, maxLimitWait)
 	}
-	if l.waited += d; l.max > 0 && l.waited > l.max {
+	e.Until = p.clock.Now().Add(d)
+	if p.waited += d; p.max > 0 && p.waited > p.max {
 		return e
 	}
-	l.log(fmt.Sprintf("GitHub asks to slow down (%q); waiting %v before: %s", e.Message, d.Round(time.Second), op.what))
-	if err := l.clock.Sleep(ctx, d); err != nil {
-		return fmt.Errorf("could not %s: %w", op.what, err)
+	p.log(fmt.Sprintf("GitHub asks to slow down (%q); waiting %v before: %s", e.Message, d.Round(time.Second), e.Op))
+	if err := p.clock.Sleep(ctx, d); err != nil {
+		return fmt.Errorf("could not %s: %w", e.Op, err)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// TestRateLimits: a limited request had no effect, so reads and writes alike wait
-// and are sent again.
+// TestRateLimits asserts that reads and writes that were refused by a rate limit, and
+// so had no effect, are sent again after a pause.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	now := githubtest.NewVirtualClock(time.Time{}).Now()
@@ -116,7 +116,8 @@ func TestRateLimitTooLong(t *testing.T) {
 	}
 }
 
-// TestForbiddenIsNotALimit: the last request of the hour can be refused for another reason.
+// TestForbiddenIsNotALimit asserts that a refusal of the hour's last request for another reason
+// does not count as a rate limit.
 func TestForbiddenIsNotALimit(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

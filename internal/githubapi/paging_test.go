@@ -133,7 +133,7 @@ func TestPagingEndsWithTheError(t *testing.T) {
 	}
 }
 
-// TestLag: a new object is readable at once and listed later.
+// TestLag asserts that a new object can be read at once and appears in lists later.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture(), func(s *settings) { s.server.Lag = 30 * time.Second })

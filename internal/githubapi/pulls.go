@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"strings"
-	"time"
 
 	"github.com/google/go-github/v60/github"
 )
@@ -20,7 +19,6 @@ type Pull struct {
 	State        string // open, closed
 	Draft        bool
 	Merged       bool
-	Locked       bool
 	Author       Actor
 	Head         PullRef
 	Base         PullRef
@@ -28,8 +26,6 @@ type Pull struct {
 	Labels       []string
 	Reviewers    []string // logins, and teams as org/team, that were asked for a review and have not given it
 	URL          string
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
 }
 
 // PullFilter restricts ListPulls.
@@ -69,10 +65,7 @@ type PullFile struct {
 	PreviousPath string // earlier path of a renamed file
 	Status       string // added, removed, modified, renamed, copied, changed, unchanged
 	Patch        string // hunks without file headers; empty for binary files and for those GitHub finds too large
-	Additions    int
-	Deletions    int
 	Changes      int
-	SHA          string // id of the blob
 }
 
 // GetPull reads a pull request.
@@ -118,7 +111,7 @@ func (c *Client) CreatePull(ctx context.Context, r Repo, n NewPull) (Pull, error
 	}
 	op := creating(r, "open a pull request").checkBranch(head).checkBranch(n.Base)
 	g, _, err := c.gh.PullRequests.Create(op.context(ctx), r.Owner, r.Name, &github.NewPullRequest{Title: &n.Title, Body: &n.Body, Head: &n.Head, Base: &n.Base, Draft: &n.Draft})
-	return result(op, g, err, pullOf)
+	return resultOf(op, g, err, pullOf, func(p Pull) bool { return p.Head.Ref == head && p.Base.Ref == n.Base })
 }
 
 // EditPull changes the fields that e names.
@@ -181,14 +174,13 @@ func (p Pull) identified() bool { return p.Number > 0 }
 
 func pullFileOf(g *github.CommitFile) PullFile {
 	return PullFile{Path: g.GetFilename(), PreviousPath: g.GetPreviousFilename(), Status: g.GetStatus(), Patch: g.GetPatch(),
-		Additions: g.GetAdditions(), Deletions: g.GetDeletions(), Changes: g.GetChanges(), SHA: g.GetSHA()}
+		Changes: g.GetChanges()}
 }
 
 func pullOf(g *github.PullRequest) Pull {
 	p := Pull{ID: g.GetID(), NodeID: g.GetNodeID(), Number: g.GetNumber(), Title: g.GetTitle(), Body: g.GetBody(), State: g.GetState(),
 		Draft: g.GetDraft(), Merged: g.GetMerged() || g.MergedAt != nil, // lists have only the time
-		Locked: g.GetLocked(), Labels: labelNames(g.Labels), Author: actorOf(g.User), Head: pullRefOf(g.Head), Base: pullRefOf(g.Base), ChangedFiles: g.GetChangedFiles(),
-		URL: g.GetHTMLURL(), CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
+		Labels: labelNames(g.Labels), Author: actorOf(g.User), Head: pullRefOf(g.Head), Base: pullRefOf(g.Base), ChangedFiles: g.GetChangedFiles(), URL: g.GetHTMLURL()}
 	for _, u := range g.RequestedReviewers {
 		p.Reviewers = append(p.Reviewers, u.GetLogin())
 	}

@@ -3,7 +3,9 @@ package githubapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,7 +30,7 @@ type Recent struct {
 const (
 	recentReviews = `{ reviews(last: 100) { nodes { id fullDatabaseId body state url author { ...actor }
     comments(first: 100) { nodes { id fullDatabaseId body url author { ...actor } replyTo { fullDatabaseId } } } } } }`
-	recentDiscussions = `discussions(first: 100, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { id databaseId number title body closed url author { ...actor } } }`
+	recentDiscussions = `discussions(first: 100, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { id databaseId number body url author { ...actor } } }`
 	recentComments    = `{ comments(last: 100) { nodes { id databaseId body url author { ...actor } } } }`
 )
 
@@ -69,13 +71,16 @@ func (c *Client) Recent(ctx context.Context, r Repo, q RecentQuery) (Recent, err
 	found := Recent{Reviews: map[int][]Review{}, Comments: map[int][]DiffComment{}, InDiscussions: map[int][]DiscussionComment{}}
 	for _, n := range q.Pulls {
 		if err := found.readReviews(out.Repository[fmt.Sprintf("p%d", n)], n); err != nil {
-			return Recent{}, op.unlike(err.Error())
+			return Recent{}, op.unexpectedAnswer(err.Error())
 		}
 	}
 	if q.Discussions {
 		var list struct{ Nodes []Discussion }
 		if err := readConnection(out.Repository["discussions"], &list); err != nil {
-			return Recent{}, op.unlike(err.Error())
+			return Recent{}, op.unexpectedAnswer(err.Error())
+		}
+		if err := checkNodes(list.Nodes, func(d Discussion) string { return d.ID }); err != nil {
+			return Recent{}, op.unexpectedAnswer(err.Error())
 		}
 		found.Discussions = list.Nodes
 	}
@@ -84,7 +89,10 @@ func (c *Client) Recent(ctx context.Context, r Repo, q RecentQuery) (Recent, err
 			Comments struct{ Nodes []DiscussionComment }
 		}
 		if err := readConnection(out.Repository[fmt.Sprintf("d%d", n)], &discussion); err != nil {
-			return Recent{}, op.unlike(err.Error())
+			return Recent{}, op.unexpectedAnswer(err.Error())
+		}
+		if err := checkNodes(discussion.Comments.Nodes, func(d DiscussionComment) string { return d.ID }); err != nil {
+			return Recent{}, op.unexpectedAnswer(err.Error())
 		}
 		found.InDiscussions[n] = discussion.Comments.Nodes
 	}
@@ -93,29 +101,33 @@ func (c *Client) Recent(ctx context.Context, r Repo, q RecentQuery) (Recent, err
 
 // readReviews decodes the reviews of one pull request.
 func (found *Recent) readReviews(raw json.RawMessage, number int) error {
+	type comment struct {
+		ID             string
+		FullDatabaseID longID
+		Body, URL      string
+		Author         Actor
+		ReplyTo        struct{ FullDatabaseID longID }
+	}
+	type review struct {
+		ID               string
+		FullDatabaseID   longID
+		Body, State, URL string
+		Author           Actor
+		Comments         struct{ Nodes []comment }
+	}
 	var pull struct {
-		Reviews struct {
-			Nodes []struct {
-				ID               string
-				FullDatabaseID   longID
-				Body, State, URL string
-				Author           Actor
-				Comments         struct {
-					Nodes []struct {
-						ID             string
-						FullDatabaseID longID
-						Body, URL      string
-						Author         Actor
-						ReplyTo        struct{ FullDatabaseID longID }
-					}
-				}
-			}
-		}
+		Reviews struct{ Nodes []review }
 	}
 	if err := readConnection(raw, &pull); err != nil {
 		return err
 	}
+	if err := checkNodes(pull.Reviews.Nodes, func(v review) string { return v.ID }); err != nil {
+		return err
+	}
 	for _, v := range pull.Reviews.Nodes {
+		if err := checkNodes(v.Comments.Nodes, func(c comment) string { return c.ID }); err != nil {
+			return err
+		}
 		found.Reviews[number] = append(found.Reviews[number], Review{ID: int64(v.FullDatabaseID), NodeID: v.ID, State: v.State, Body: v.Body, Author: v.Author, URL: v.URL})
 		for _, d := range v.Comments.Nodes {
 			found.Comments[number] = append(found.Comments[number], DiffComment{ID: int64(d.FullDatabaseID), NodeID: d.ID, ReviewID: int64(v.FullDatabaseID),
@@ -131,4 +143,16 @@ func readConnection(raw json.RawMessage, to any) error {
 		return fmt.Errorf("it lacks what was asked for")
 	}
 	return json.Unmarshal(raw, to)
+}
+
+// checkNodes returns an error for a list that is not there, or has an entry without an id: it
+// says nothing about what else there is.
+func checkNodes[T any](nodes []T, id func(T) string) error {
+	if nodes == nil {
+		return errors.New("it has no list")
+	}
+	if slices.ContainsFunc(nodes, func(n T) bool { return id(n) == "" }) {
+		return errors.New("an entry of the list is empty")
+	}
+	return nil
 }

@@ -1,12 +1,14 @@
 package githubapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"regexp"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // FileOnRef is a text file at the top of the commit that a ref leads to.
@@ -26,6 +28,13 @@ type RefQuery struct {
 	Containing string // what the rest of their names contains
 	File       string // the file that is read of each; "" for none
 	Pull       int    // the pull request that is read with them; 0 for none
+	Also       FileAt // a file that is read with them; the zero FileAt for none
+}
+
+// FileAt names a file of a commit.
+type FileAt struct {
+	Path   string
+	Commit string // "" for the default branch's
 }
 
 // FilesOnRefs is what FilesOnRefs found.
@@ -33,6 +42,10 @@ type FilesOnRefs struct {
 	Repository string // the repository's node id
 	Files      []FileOnRef
 	Pull       *PullNow // nil unless it was asked for
+	// Also is the content of the file that was asked for. It is nil where GitHub does not give it
+	// this way: for a file that is not there, is long, is not text, or is a link. GetFile says
+	// what it is then.
+	Also *string
 }
 
 // PullNow is how a pull request stands, with the newest comments in its conversation.
@@ -40,6 +53,11 @@ type PullNow struct {
 	State string // "OPEN", "CLOSED" or "MERGED"
 	Title string
 	Head  string // the commit
+	// CloneURL is the address that git reaches the pull request's repository at.
+	CloneURL string
+	// Branch is the name of the branch that is to be merged, Fork whether it is in another repository.
+	Branch string
+	Fork   bool
 	// Comments are the newest 100, the oldest first.
 	Comments []CommentNow
 }
@@ -54,13 +72,17 @@ type CommentNow struct {
 	Edited bool
 }
 
-const pullNowFields = `    pullRequest(number: $number) { state title headRefOid
+const pullNowFields = `    url
+    pullRequest(number: $number) { state title headRefOid headRefName isCrossRepository
       comments(last: 100) { nodes { fullDatabaseId body lastEditedAt viewerDidAuthor author { __typename ...actor } } } }
+`
+
+const alsoFields = `    also: object(expression: $commit) { ... on Commit { file(path: $path) { mode object { ... on Blob { text byteSize isTruncated } } } } }
 `
 
 // document returns the GraphQL document of a query.
 func (q RefQuery) document() string {
-	file, number, pull, fragment := "", "", "", ""
+	file, number, pull, fragment, also := "", "", "", "", ""
 	if q.File != "" {
 		file = " file(path: $file) { object { ... on Blob { text isTruncated } } }"
 		number = ", $file: String!"
@@ -69,9 +91,13 @@ func (q RefQuery) document() string {
 		number += ", $number: Int!"
 		pull, fragment = pullNowFields, "\n"+actorFields
 	}
+	if q.Also.Path != "" {
+		number += ", $commit: String!, $path: String!"
+		also = alsoFields
+	}
 	return `query FilesOnRefs($owner: String!, $name: String!, $prefix: String!, $containing: String, $after: String` + number + `) {
   repository(owner: $owner, name: $name) { id
-` + pull + `    refs(refPrefix: $prefix, query: $containing, first: 100, after: $after) {
+` + pull + also + `    refs(refPrefix: $prefix, query: $containing, first: 100, after: $after) {
       nodes { name target { ... on Commit { oid messageHeadline` + file + ` } } }
       pageInfo { hasNextPage endCursor } } }
 }` + fragment
@@ -82,8 +108,8 @@ func (q RefQuery) document() string {
 func (c *Client) FilesOnRefs(ctx context.Context, r Repo, q RefQuery) (FilesOnRefs, error) {
 	op := reading(r, "read the refs %s*", asMessage(q.Prefix+q.Containing))
 	var all FilesOnRefs
-	for after := ""; ; {
-		variables := map[string]any{"owner": r.Owner, "name": r.Name, "prefix": q.Prefix, "containing": q.Containing, "after": cursorVariable(after)}
+	for way := (trail{}); !way.ended; {
+		variables := map[string]any{"owner": r.Owner, "name": r.Name, "prefix": q.Prefix, "containing": q.Containing, "after": cursorVariable(way.cursor)}
 		if q.File != "" {
 			variables["file"] = q.File
 		}
@@ -91,27 +117,42 @@ func (c *Client) FilesOnRefs(ctx context.Context, r Repo, q RefQuery) (FilesOnRe
 			op.checkNumber(q.Pull)
 			variables["number"] = q.Pull
 		}
+		if q.Also.Path != "" {
+			op.checkPath(q.Also.Path)
+			variables["path"], variables["commit"] = q.Also.Path, cmp.Or(q.Also.Commit, "HEAD")
+		}
 		var out struct{ Repository refAnswer }
 		if err := c.query(ctx, op, q.document(), variables, &out); err != nil {
 			return FilesOnRefs{}, err
 		}
 		if err := out.Repository.addTo(&all, q); err != nil {
-			return FilesOnRefs{}, op.unlike(err.Error())
+			return FilesOnRefs{}, op.unexpectedAnswer(err.Error())
 		}
-		page := out.Repository.Refs.PageInfo
-		if !page.HasNextPage || page.EndCursor == after {
-			return all, nil
+		if err := way.follow(op, out.Repository.Refs.PageInfo); err != nil {
+			return FilesOnRefs{}, err
 		}
-		after, q.Pull = page.EndCursor, 0
+		q.Pull, q.Also = 0, FileAt{}
 	}
+	return all, nil
 }
 
 // refAnswer is GitHub's answer to a RefQuery.
 type refAnswer struct {
-	ID          string
+	ID, URL string
+	Also    struct {
+		File struct {
+			Mode   int
+			Object struct {
+				Text        *string
+				ByteSize    int
+				IsTruncated bool
+			}
+		}
+	}
 	PullRequest *struct {
-		State, Title, HeadRefOid string
-		Comments                 struct {
+		State, Title, HeadRefOid, HeadRefName string
+		IsCrossRepository                     bool
+		Comments                              struct {
 			Nodes []struct {
 				FullDatabaseID  longID
 				Body            string
@@ -142,6 +183,12 @@ type refAnswer struct {
 	}
 }
 
+// The modes of ordinary files, as git has them.
+const (
+	fileMode = 0o100644
+	execMode = 0o100755
+)
+
 func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
 	if all.Repository = a.ID; a.ID == "" {
 		return errors.New("it does not name the repository")
@@ -153,13 +200,22 @@ func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
 		blob := n.Target.File.Object
 		all.Files = append(all.Files, FileOnRef{Ref: q.Prefix + n.Name, Commit: n.Target.OID, Headline: n.Target.MessageHeadline, Text: blob.Text, Truncated: blob.IsTruncated})
 	}
+	if also := a.Also.File; q.Also.Path != "" && (also.Mode == fileMode || also.Mode == execMode) {
+		// A text that GitHub has changed into UTF-8 has another length.
+		if text := also.Object.Text; text != nil && !also.Object.IsTruncated && len(*text) == also.Object.ByteSize {
+			all.Also = text
+		}
+	}
 	if q.Pull == 0 {
 		return nil
 	}
-	if a.PullRequest == nil || !isObjectID(a.PullRequest.HeadRefOid) {
+	if a.PullRequest == nil || !isObjectID(a.PullRequest.HeadRefOid) || a.URL == "" {
 		return errors.New("it does not name the pull request and its head")
 	}
-	all.Pull = &PullNow{State: a.PullRequest.State, Title: a.PullRequest.Title, Head: a.PullRequest.HeadRefOid}
+	if a.PullRequest.Comments.Nodes == nil {
+		return errors.New("the list of comments is missing")
+	}
+	all.Pull = &PullNow{State: a.PullRequest.State, Title: a.PullRequest.Title, Head: a.PullRequest.HeadRefOid, CloneURL: a.URL + ".git", Branch: a.PullRequest.HeadRefName, Fork: a.PullRequest.IsCrossRepository}
 	for _, n := range a.PullRequest.Comments.Nodes {
 		all.Pull.Comments = append(all.Pull.Comments, CommentNow{ID: int64(n.FullDatabaseID), Body: n.Body, Author: Actor{n.Author.Login, n.Author.DatabaseID},
 			IsUser: n.Author.Typename == "User", Own: n.ViewerDidAuthor, Edited: n.LastEditedAt != nil})
@@ -181,7 +237,7 @@ func (c *Client) CommitFiles(ctx context.Context, r Repo, files []Addition, mess
 	}
 	tree, _, err := c.gh.Git.CreateTree(op.context(ctx), r.Owner, r.Name, "", entries)
 	if err == nil && tree.GetSHA() == "" {
-		return "", op.unlike("it names no tree")
+		return "", op.unexpectedAnswer("it names no tree")
 	}
 	if err = op.finish(err); err != nil {
 		return "", err
@@ -195,7 +251,7 @@ func (c *Client) CommitFiles(ctx context.Context, r Repo, files []Addition, mess
 	}
 	made, _, err := c.gh.Git.CreateCommit(op.context(ctx), r.Owner, r.Name, commit, nil)
 	if err == nil && made.GetSHA() == "" {
-		return "", op.unlike("it names no commit")
+		return "", op.unexpectedAnswer("it names no commit")
 	}
 	return made.GetSHA(), op.finish(err)
 }
@@ -214,11 +270,16 @@ func (c *Client) MoveRef(ctx context.Context, r Repo, repository, ref, before, a
 	if !refForm.MatchString(ref) {
 		op.refuse("%q is not the complete name of a ref", ref)
 	}
-	return c.query(ctx, op, updateRefsMutation, map[string]any{"input": map[string]any{"repositoryId": repository,
-		"refUpdates": []any{map[string]any{"name": ref, "beforeOid": before, "afterOid": after}}}}, &struct{ UpdateRefs struct{} }{})
+	var out struct{ UpdateRefs *struct{} }
+	err := c.query(ctx, op, updateRefsMutation, map[string]any{"input": map[string]any{"repositoryId": repository,
+		"refUpdates": []any{map[string]any{"name": ref, "beforeOid": before, "afterOid": after}}}}, &out)
+	if err == nil && out.UpdateRefs == nil {
+		return op.unexpectedAnswer("it does not show that the ref was moved")
+	}
+	return err
 }
 
-var refForm = regexp.MustCompile(`^refs(/[A-Za-z0-9_-]+){2,}$`)
+var refForm = lazyregexp.New(`^refs(/[A-Za-z0-9_-]+){2,}$`)
 
 // Permission is what a user may do with a repository.
 type Permission struct {

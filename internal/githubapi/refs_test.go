@@ -74,13 +74,13 @@ func TestALongFileOnARefIsTruncated(t *testing.T) {
 	if err != nil || len(got.Files) != 1 || !got.Files[0].Truncated {
 		t.Fatalf("%d files, %v", len(got.Files), err)
 	}
-	whole, err := env.GetFile(env.ctx, repo, "log.jsonl", got.Files[0].Commit)
-	if err != nil || len(whole) != 600<<10 {
-		t.Errorf("%d bytes, %v", len(whole), err)
+	file, err := env.GetFile(env.ctx, repo, "log.jsonl", got.Files[0].Commit)
+	if err != nil || len(file) != 600<<10 {
+		t.Errorf("%d bytes, %v", len(file), err)
 	}
 }
 
-func TestRefsRefuseWhatIsNone(t *testing.T) {
+func TestInvalidRefsAreRefused(t *testing.T) {
 	env, _ := refEnv(t)
 	for _, ref := range []string{"", "main", "refs/heads", "refs/heads/../x", "refs/airlock/loops/7 1"} {
 		if err := env.MoveRef(env.ctx, repo, "R_5", ref, githubapi.NoCommit, strings.Repeat("a", 40)); !errors.Is(err, githubapi.Usage) {

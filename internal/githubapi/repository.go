@@ -45,14 +45,11 @@ func actorOf(u *github.User) Actor { return Actor{Login: u.GetLogin(), DatabaseI
 // Repository is what GetRepo returns.
 type Repository struct {
 	ID             int64
-	NodeID         string
 	Repo           Repo // the name in GitHub's spelling
 	DefaultBranch  string
-	Private        bool
 	Archived       bool // read-only: every write is refused
 	HasIssues      bool
 	HasDiscussions bool
-	URL            string // address of the page for people
 	CloneURL       string
 }
 
@@ -80,9 +77,8 @@ func (c *Client) GetRepo(ctx context.Context, r Repo) (Repository, error) {
 	op := reading(r, "read the repository")
 	g, _, err := c.gh.Repositories.Get(op.context(ctx), r.Owner, r.Name)
 	return result(op, g, err, func(g *github.Repository) Repository {
-		return Repository{ID: g.GetID(), NodeID: g.GetNodeID(), Repo: Repo{g.GetOwner().GetLogin(), g.GetName()},
-			DefaultBranch: g.GetDefaultBranch(), Private: g.GetPrivate(), Archived: g.GetArchived(), HasIssues: g.GetHasIssues(),
-			HasDiscussions: g.GetHasDiscussions(), URL: g.GetHTMLURL(), CloneURL: g.GetCloneURL()}
+		return Repository{ID: g.GetID(), Repo: Repo{g.GetOwner().GetLogin(), g.GetName()}, DefaultBranch: g.GetDefaultBranch(), Archived: g.GetArchived(),
+			HasIssues: g.GetHasIssues(), HasDiscussions: g.GetHasDiscussions(), CloneURL: g.GetCloneURL()}
 	})
 }
 

@@ -9,13 +9,9 @@ import (
 	"github.com/google/go-github/v60/github"
 )
 
-// The events of a review. A review without one would stay a hidden draft, so
-// CreateReview refuses an empty Event.
-const (
-	ReviewComment        = "COMMENT"
-	ReviewApprove        = "APPROVE"
-	ReviewRequestChanges = "REQUEST_CHANGES"
-)
+// ReviewComment is the event of a review that neither approves the changes nor asks for others.
+// A review without an event would stay a hidden draft, so CreateReview refuses an empty one.
+const ReviewComment = "COMMENT"
 
 // The sides of a diff that a review comment may be on.
 const (
@@ -45,35 +41,23 @@ type DraftComment struct {
 
 // Review is a review that was posted.
 type Review struct {
-	ID          int64
-	NodeID      string
-	State       string // COMMENTED, APPROVED, CHANGES_REQUESTED, DISMISSED, PENDING
-	Body        string
-	CommitID    string
-	Author      Actor
-	URL         string
-	SubmittedAt time.Time
+	ID     int64
+	NodeID string
+	State  string // COMMENTED, APPROVED, CHANGES_REQUESTED, DISMISSED, PENDING
+	Body   string
+	Author Actor
+	URL    string
 }
 
 // DiffComment is a comment on a line or file of a pull request's diff.
 type DiffComment struct {
-	ID           int64
-	NodeID       string
-	ReviewID     int64
-	InReplyTo    int64
-	Path         string
-	Body         string
-	Line         int // 0 once the comment is outdated, and on files
-	OriginalLine int
-	Side         string
-	StartLine    int // 0 for a single line
-	StartSide    string
-	SubjectType  string // line or file
-	CommitID     string
-	Author       Actor
-	URL          string
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	ID        int64
+	NodeID    string
+	ReviewID  int64
+	InReplyTo int64
+	Body      string
+	Author    Actor
+	URL       string
 }
 
 // CreateReview posts a review with all its comments, or nothing: see NewReview.
@@ -89,7 +73,7 @@ func (c *Client) CreateReview(ctx context.Context, r Repo, n int, v NewReview) (
 		req.Comments = append(req.Comments, g)
 	}
 	g, _, err := c.gh.PullRequests.CreateReview(op.context(ctx), r.Owner, r.Name, n, req)
-	return resultOf(op, g, err, reviewOf, func(Review) bool { return isOn(g.GetPullRequestURL(), n) })
+	return resultOf(op, g, err, reviewOf, func(v Review) bool { return v.State != ReviewPending && isOn(g.GetPullRequestURL(), n) })
 }
 
 // EditReview replaces the body of a review of one's own. A review that was
@@ -156,13 +140,10 @@ func (v Review) identified() bool { return v.ID > 0 }
 func (d DiffComment) identified() bool { return d.ID > 0 }
 
 func reviewOf(g *github.PullRequestReview) Review {
-	return Review{ID: g.GetID(), NodeID: g.GetNodeID(), State: g.GetState(), Body: g.GetBody(), CommitID: g.GetCommitID(), Author: actorOf(g.User),
-		URL: g.GetHTMLURL(), SubmittedAt: g.GetSubmittedAt().Time}
+	return Review{ID: g.GetID(), NodeID: g.GetNodeID(), State: g.GetState(), Body: g.GetBody(), Author: actorOf(g.User), URL: g.GetHTMLURL()}
 }
 
 func diffCommentOf(g *github.PullRequestComment) DiffComment {
-	return DiffComment{ID: g.GetID(), NodeID: g.GetNodeID(), ReviewID: g.GetPullRequestReviewID(), InReplyTo: g.GetInReplyTo(), Path: g.GetPath(),
-		Body: g.GetBody(), Line: g.GetLine(), OriginalLine: g.GetOriginalLine(), Side: g.GetSide(), StartLine: g.GetStartLine(), StartSide: g.GetStartSide(),
-		SubjectType: g.GetSubjectType(), CommitID: g.GetCommitID(), Author: actorOf(g.User), URL: g.GetHTMLURL(),
-		CreatedAt: g.GetCreatedAt().Time, UpdatedAt: g.GetUpdatedAt().Time}
+	return DiffComment{ID: g.GetID(), NodeID: g.GetNodeID(), ReviewID: g.GetPullRequestReviewID(), InReplyTo: g.GetInReplyTo(),
+		Body: g.GetBody(), Author: actorOf(g.User), URL: g.GetHTMLURL()}
 }

@@ -73,7 +73,7 @@ func (s *sender) exchange(req *http.Request, op *operation) (*http.Response, err
 	if err != nil {
 		return nil, op.fail(Usage, "%s", asMessage(err.Error()))
 	}
-	limit := newLimitWait(s)
+	limit := newPatience(s.clock, s.log, s.pace.maxWait)
 	for attempt := 1; ; attempt++ {
 		if err := s.pace.wait(ctx, op, s.log); err != nil {
 			return nil, err
@@ -83,7 +83,7 @@ func (s *sender) exchange(req *http.Request, op *operation) (*http.Response, err
 			return got.response(req), nil
 		}
 		if bad.Kind == RateLimited {
-			if err := limit.wait(ctx, op, bad); err != nil {
+			if err := limit.Wait(ctx, bad); err != nil {
 				return nil, err
 			}
 			attempt-- // a refusal for speed is not a failure

@@ -200,8 +200,8 @@ func TestSystemClock(t *testing.T) {
 	}
 }
 
-// TestNeverSent: a write that certainly did not leave is tried again, and is not
-// reported as ambiguous.
+// TestNeverSent asserts that a write that cannot have been sent is tried again, and
+// is not reported as ambiguous.
 func TestNeverSent(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -229,7 +229,8 @@ func TestNeverSent(t *testing.T) {
 	}
 }
 
-// TestSentIsAmbiguous: the connection stood, so the write may have arrived.
+// TestSentIsAmbiguous asserts that a write that failed after the connection was made is
+// reported as ambiguous, because it may have arrived.
 func TestSentIsAmbiguous(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int32

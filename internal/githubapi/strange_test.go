@@ -27,6 +27,10 @@ var strangeAnswers = []struct {
 	{200, `{"data":{"repository":{"id":"R","hasDiscussionsEnabled":true,"discussions":{"nodes":[null]},"discussionCategories":{"nodes":null},"discussion":{"comments":{"nodes":[null]}}}}}`},
 	{200, `{"data":{"createDiscussion":{"discussion":{}},"addDiscussionComment":{"comment":{}},"minimizeComment":{"minimizedComment":{"isMinimized":null}},"deleteDiscussion":{"discussion":null}}}`},
 	{200, `{"data":{"repository":{"id":"R","hasDiscussionsEnabled":true,"discussions":{"nodes":[{"id":"D","number":1}],"pageInfo":null},"discussionCategories":{"nodes":[{"id":"C"}]},"discussion":{"comments":{"nodes":[{"id":"D"}]}}}}}`},
+	{200, `{"data":{"repository":{"id":"R","url":"u","p5":{"reviews":null},"discussions":{"nodes":null},"d6":{"comments":null},"issue":{"number":5,"body":"x","userContentEdits":{"nodes":null}},
+		"pullRequest":{"headRefOid":"` + strings.Repeat("a", 40) + `","comments":null,"closingIssuesReferences":{"nodes":null,"totalCount":3}},"refs":{"nodes":[],"pageInfo":{}}}}}`},
+	{200, `{"data":{"repository":{"p5":{"reviews":{"nodes":[null]}},"discussions":{"nodes":[{}]},"d6":{"comments":{"nodes":[null]}}}}}`},
+	{200, `{"data":{"repository":{"p5":{"reviews":{"nodes":[{"id":"R","comments":null}]}},"discussions":{"nodes":[]},"d6":{"comments":{"nodes":[]}}}}}`},
 	{200, `{"data":{"submitPullRequestReview":{"pullRequestReview":{"state":"PENDING"}},"t0":{}}}`},
 }
 
@@ -50,9 +54,22 @@ func TestStrangeAnswersAreNoAnswers(t *testing.T) {
 		"ListPulls": func(c *githubapi.Client) error {
 			return firstError(c.ListPulls(t.Context(), repo, githubapi.PullFilter{}))
 		},
-		"ListPullFiles":        func(c *githubapi.Client) error { return firstError(c.ListPullFiles(t.Context(), repo, 5)) },
-		"ListReviews":          func(c *githubapi.Client) error { return firstError(c.ListReviews(t.Context(), repo, 5)) },
-		"ListReviewComments":   func(c *githubapi.Client) error { return firstError(c.ListReviewComments(t.Context(), repo, 5, since)) },
+		"ListPullFiles":      func(c *githubapi.Client) error { return firstError(c.ListPullFiles(t.Context(), repo, 5)) },
+		"ListReviews":        func(c *githubapi.Client) error { return firstError(c.ListReviews(t.Context(), repo, 5)) },
+		"ListReviewComments": func(c *githubapi.Client) error { return firstError(c.ListReviewComments(t.Context(), repo, 5, since)) },
+		"Recent": func(c *githubapi.Client) error {
+			return second(c.Recent(t.Context(), repo, githubapi.RecentQuery{Pulls: []int{5}, Discussions: true, InDiscussions: []int{6}}))
+		},
+		"FilesOnRefs": func(c *githubapi.Client) error {
+			return second(c.FilesOnRefs(t.Context(), repo, githubapi.RefQuery{Prefix: "refs/airlock/", Pull: 5}))
+		},
+		"IssueText": func(c *githubapi.Client) error { return second(c.IssueText(t.Context(), repo, 5)) },
+		"ClosingIssues": func(c *githubapi.Client) error {
+			_, _, err := c.ClosingIssues(t.Context(), repo, 5)
+			return err
+		},
+		"ListComments":         func(c *githubapi.Client) error { return firstError(c.ListComments(t.Context(), repo, since)) },
+		"GetPermission":        func(c *githubapi.Client) error { return second(c.GetPermission(t.Context(), repo, "mona")) },
 		"ReadDraft":            func(c *githubapi.Client) error { return second(c.ReadDraft(t.Context(), repo, "PRR_1")) },
 		"GetRepo":              func(c *githubapi.Client) error { return second(c.GetRepo(t.Context(), repo)) },
 		"GetFile":              func(c *githubapi.Client) error { return second(c.GetFile(t.Context(), repo, "a.go", "")) },
@@ -95,6 +112,7 @@ func TestStrangeAnswersAreNoAnswers(t *testing.T) {
 		"EditReviewComment":   func(c *githubapi.Client) error { return second(c.EditReviewComment(t.Context(), repo, 5, "x")) },
 		"StartReview":         func(c *githubapi.Client) error { return second(c.StartReview(t.Context(), repo, 5, sha, "x")) },
 		"SubmitReview":        func(c *githubapi.Client) error { return c.SubmitReview(t.Context(), repo, "PRR_1", "COMMENT", "x") },
+		"MoveRef":             func(c *githubapi.Client) error { return c.MoveRef(t.Context(), repo, "R", "refs/airlock/x", sha, sha) },
 		"DeletePendingReview": func(c *githubapi.Client) error { return c.DeletePendingReview(t.Context(), repo, "PRR_1") },
 		"MinimizeComment":     func(c *githubapi.Client) error { return c.MinimizeComment(t.Context(), "PRRC_1", githubapi.Resolved) },
 		"UnminimizeComment":   func(c *githubapi.Client) error { return c.UnminimizeComment(t.Context(), "PRRC_1") },
@@ -140,7 +158,7 @@ func deliberate(name, body string, err error) bool {
 	switch name {
 	case "GetFile":
 		return errors.Is(err, githubapi.Usage)
-	case "ReadDraft", "GetDiscussion", "ListDiscussionComments", "IssueEdits":
+	case "ReadDraft", "GetDiscussion", "ListDiscussionComments", "IssueEdits", "IssueText", "ClosingIssues":
 		return strings.Contains(body, `"data":{`) && errors.Is(err, githubapi.NotFound)
 	}
 	return false

@@ -252,8 +252,9 @@ func (c *Clone) packedRef(name string) (string, error) {
 	return "", fmt.Errorf("%w in the clone: %s", ErrNoRef, name)
 }
 
-// validRef reports whether a name is a full one that git's check-ref-format accepts, as far
-// as this matters for a path: none that it accepts leaves the directory of refs.
+// validRef reports whether a name can be the full one of a ref. It follows git's
+// check-ref-format as far as this matters for a path: no name that it accepts leads out of
+// the directory of refs.
 func validRef(name string) bool {
 	if !strings.HasPrefix(name, "refs/") || strings.HasSuffix(name, "/") || len(name) > 4096 {
 		return false
@@ -289,7 +290,7 @@ func ReadFile(dir, name string, limit int64) (data []byte, info fs.FileInfo, err
 	return data, info, err
 }
 
-// readRegular does what ReadFile does.
+// readRegular is ReadFile for a directory that is open, without the info.
 func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
 	full := filepath.Join(root.Name(), name)
 	before, err := root.Lstat(name)

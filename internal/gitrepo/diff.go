@@ -12,26 +12,42 @@ const maxDiff = 128 << 20
 
 // Has reports whether the repository has the commit.
 func (r *Repo) Has(ctx context.Context, commit string) (bool, error) {
-	if !IsObjectID(commit) {
-		return false, fmt.Errorf("%q is not a full commit id", commit)
+	lacking, err := r.lacking(ctx, commit)
+	return err == nil && len(lacking) == 0, err
+}
+
+// lacking returns those of some commits that the repository does not have, in their order.
+func (r *Repo) lacking(ctx context.Context, commits ...string) (lacking []string, err error) {
+	var asked []string
+	for _, c := range commits {
+		if !IsObjectID(c) {
+			return nil, fmt.Errorf("%q is not a full commit id", c)
+		}
+		if _, ok := r.present.Load(c); !ok {
+			asked = append(asked, c)
+		}
 	}
-	out, err := r.Run(ctx, Call{Stdin: strings.NewReader(commit + "\n"), Limit: 1 << 10}, "cat-file", "--batch-check=%(objecttype)")
-	return out.Line() == "commit", err
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	err = r.inspect(ctx, asked, func(h header) {
+		if h.kind == "commit" {
+			r.present.Store(h.oid, true)
+		} else {
+			lacking = append(lacking, h.oid)
+		}
+	})
+	return lacking, err
 }
 
 // Require returns ErrMissing, with what to do about it, if the repository lacks one of the
 // commits.
 func (r *Repo) Require(ctx context.Context, commits ...string) error {
-	for _, c := range commits {
-		ok, err := r.Has(ctx, c)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return fmt.Errorf("%w: %s%s: %s", ErrMissing, c, r.WhyMissing(), deepen)
-		}
+	lacking, err := r.lacking(ctx, commits...)
+	if err == nil && len(lacking) > 0 {
+		err = fmt.Errorf("%w: %s%s: %s", ErrMissing, lacking[0], r.WhyMissing(), deepen)
 	}
-	return nil
+	return err
 }
 
 // WhyMissing returns why an object may be missing, in parentheses after a space, or "".
@@ -51,6 +67,9 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	if err := r.Require(ctx, a, b); err != nil {
 		return "", err
 	}
+	if a == b {
+		return a, nil
+	}
 	out, err := r.Run(ctx, Call{Limit: 1 << 10, MaxExit: 1}, "merge-base", a, b)
 	if err != nil {
 		return "", err
@@ -66,7 +85,6 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 
 // Diff is a diff between two commits in the two forms that package changes puts together.
 type Diff struct {
-	Base  string // the commit compared with
 	Raw   []byte // of diff-tree --raw -z: names as they are
 	Patch []byte // of diff-tree -p: hunks, with quoted names
 }
@@ -105,5 +123,5 @@ func (r *Repo) DiffFrom(ctx context.Context, from, head string) (Diff, error) {
 		return Diff{}, err
 	}
 	patch, err := run(r.opt.MaxDiff, "-p", "-U3", "--no-color", "--diff-algorithm=default", "--src-prefix=a/", "--dst-prefix=b/")
-	return Diff{Base: from, Raw: raw, Patch: patch}, err
+	return Diff{Raw: raw, Patch: patch}, err
 }

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// TreeEdit says what is to be at a path of a tree.
+// TreeEdit is what is to be at a path of a tree.
 type TreeEdit struct {
 	Path, Mode, OID string // Mode and OID are "" for nothing
 }
 
-// EditTree returns the id of a tree that differs from another one in these paths, and in what
-// was below them or above them.
+// EditTree makes a tree from another one and returns its id. What an edit writes replaces a
+// directory at its path, and a file at a parent directory of the path.
 func (r *Repo) EditTree(ctx context.Context, tree string, edits []TreeEdit) (string, error) {
 	dir, remove, err := r.TempDir()
 	if err != nil {
@@ -51,11 +51,7 @@ func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string)
 	if len(s.Changes) == 0 {
 		return s, nil, nil
 	}
-	trees := []string{s.Changes[0].Before}
-	for _, c := range s.Changes {
-		trees = append(trees, c.After)
-	}
-	steps, err := r.SeriesChanges(ctx, trees...)
+	steps, err := r.SeriesChanges(ctx, s.Trees()...)
 	if err != nil {
 		return s, nil, err
 	}
@@ -74,7 +70,7 @@ func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string)
 	}
 	kept = s
 	kept.Changes = nil
-	tree := trees[0]
+	tree := s.Changes[0].Before
 	for i, c := range s.Changes {
 		if len(wanted[i]) == 0 {
 			continue

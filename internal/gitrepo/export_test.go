@@ -1,4 +1,4 @@
 package gitrepo
 
-// GitDir is the repository itself, so that a test can ask git what is in it.
+// GitDir returns the repository's git directory, for tests that run git in it.
 func (r *Repo) GitDir() string { return r.gitDir() }

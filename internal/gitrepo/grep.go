@@ -14,10 +14,10 @@ const (
 	maxFoundFile = 64 << 20 // bytes of one of them
 )
 
-// Contained reports which texts are in a file of a commit, each in one file and as it is
-// written. git finds the files; they are read and checked against their ids, so what somebody
-// has done to the clone makes nothing appear in a commit. Where more than 200 files match, only
-// the first ones are read. Objects that the clone lacks are as if they contained nothing.
+// Contained reports which texts are in a commit: each as it is written, in a single file. git
+// finds the files; each of them is read and checked against its id, so that a clone that
+// somebody has changed cannot make a text appear in a commit. Where more than 200 files match,
+// only the first ones are read. Objects that the clone lacks are as if they contained nothing.
 func (r *Repo) Contained(ctx context.Context, commit string, texts []string) (map[string]bool, error) {
 	var patterns []string
 	for _, t := range texts {

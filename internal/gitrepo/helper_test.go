@@ -7,12 +7,18 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // sharedDir is for what several tests copy.
 var sharedDir string
 
 func TestMain(m *testing.M) {
+	shorttest.LeaveOut( // each starts git some dozens of times, or writes much
+		"TestObjectsAreOrdinaryFiles", "TestRevisionsAreGits", "TestHostileTrees", "TestPushOfHostileNames", "TestMemoryOfGitIsLimited",
+		"TestRevisionsThatNameNothing", "TestRevisionsOfAHostileClone", "TestRevisionsOfAWorktree", "TestPushKeepsTheTokenToItself",
+		"TestForgedObjects", "TestPatchMessagesDeceiveNobody", "TestAProcessThatFailsIsReplaced",
+	)
 	dir, err := os.MkdirTemp("", "gitrepo-")
 	if err != nil {
 		panic(err)

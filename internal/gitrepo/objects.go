@@ -1,7 +1,6 @@
 package gitrepo
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -11,6 +10,7 @@ import (
 	"hash"
 	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -221,7 +221,7 @@ func (c *cache) get(oid string) (object, bool) {
 
 // add keeps a commit or a tree, up to maxKnown bytes of them.
 func (c *cache) add(oid string, o object) {
-	if o.kind == "blob" {
+	if o.kind == "blob" || o.err != nil {
 		return
 	}
 	c.mu.Lock()
@@ -232,7 +232,7 @@ func (c *cache) add(oid string, o object) {
 	if c.objects == nil {
 		c.objects = map[string]object{}
 	}
-	c.objects[oid] = object{kind: o.kind, data: bytes.Clone(o.data)} // so that git's other output can be freed
+	c.objects[oid] = o
 }
 
 // read reads objects and checks each against its id. Files over the limit, and objects that
@@ -247,19 +247,12 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 			unknown = append(unknown, oid)
 		}
 	}
-	failed, _, err := r.look(ctx, unknown, limit)
+	failed, sizes, err := r.look(ctx, unknown, limit)
 	if err != nil {
 		return nil, err
 	}
-	var wanted []string
-	for _, oid := range unknown {
-		if o, ok := failed[oid]; ok {
-			objects[oid] = o
-		} else {
-			wanted = append(wanted, oid)
-		}
-	}
-	loaded, err := r.load(ctx, wanted)
+	maps.Copy(objects, failed)
+	loaded, err := r.load(ctx, slices.Collect(maps.Keys(sizes)))
 	if err != nil {
 		return nil, err
 	}
@@ -271,66 +264,40 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 // objects that are missing.
 func (r *Repo) look(ctx context.Context, oids []string, limit int64) (failed map[string]object, sizes map[string]int64, err error) {
 	failed, sizes = map[string]object{}, make(map[string]int64, len(oids))
-	out, err := r.catFile(ctx, "--batch-check", oids)
-	if err != nil {
-		return nil, nil, err
-	}
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
+	err = r.inspect(ctx, oids, func(h header) {
 		switch {
-		case len(fields) == 2 && fields[1] == "missing":
-			failed[fields[0]] = object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.WhyMissing(), deepen)}
-		case len(fields) != 3:
-			return nil, nil, fmt.Errorf("git cat-file answered %q", strings.TrimSpace(line))
+		case h.kind == "":
+			failed[h.oid] = r.missing()
+		case h.kind == "blob" && h.size > limit:
+			failed[h.oid] = object{err: fmt.Errorf("%w: %s, at most %s are read", ErrTooLarge, text.Bytes(h.size), text.Bytes(limit))}
 		default:
-			size, err := strconv.ParseInt(fields[2], 10, 64)
-			if err != nil || fields[1] == "blob" && size > limit {
-				failed[fields[0]] = object{err: fmt.Errorf("%w: %s, at most %s are read", ErrTooLarge, text.Bytes(size), text.Bytes(limit))}
-				continue
-			}
-			sizes[fields[0]] = size
+			sizes[h.oid] = h.size
 		}
-	}
-	return failed, sizes, nil
+	})
+	return failed, sizes, err
+}
+
+// missing returns the entry for an object that the clone does not have.
+func (r *Repo) missing() object {
+	return object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.WhyMissing(), deepen)}
 }
 
 // load reads objects that are there, and checks each against its id.
 func (r *Repo) load(ctx context.Context, oids []string) (map[string]object, error) {
-	out, err := r.catFile(ctx, "--batch", oids)
-	if err != nil {
-		return nil, err
-	}
 	objects := make(map[string]object, len(oids))
-	for len(out) > 0 {
-		head, rest, _ := bytes.Cut(out, []byte{'\n'})
-		fields := strings.Fields(string(head))
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("git cat-file answered %q", head)
+	err := r.contents(ctx, oids, maxObjects, func(h header, data []byte) error {
+		o := object{kind: h.kind, data: data}
+		switch {
+		case h.kind == "":
+			o = r.missing()
+		case !hasID(o, h.oid):
+			return fmt.Errorf("%w (%s)", ErrForged, h.oid)
 		}
-		size, err := strconv.Atoi(fields[2])
-		if err != nil || size < 0 || size >= len(rest) {
-			return nil, fmt.Errorf("git cat-file answered %q and too little after it", head)
-		}
-		o := object{kind: fields[1], data: rest[:size:size]}
-		if !hasID(o, fields[0]) {
-			return nil, fmt.Errorf("%w (%s)", ErrForged, fields[0])
-		}
-		objects[fields[0]] = o
-		r.known.add(fields[0], o)
-		out = rest[size+1:]
-	}
-	return objects, nil
-}
-
-// catFile runs git cat-file on a list of ids, unless it is empty. Each line of its answer
-// has the id, kind and size of an object.
-func (r *Repo) catFile(ctx context.Context, mode string, oids []string) ([]byte, error) {
-	if len(oids) == 0 {
-		return nil, nil
-	}
-	stdin := strings.NewReader(strings.Join(oids, "\n") + "\n")
-	out, err := r.Run(ctx, Call{Stdin: stdin, Limit: maxObjects}, "cat-file", mode+"=%(objectname) %(objecttype) %(objectsize)")
-	return out.Stdout, err
+		objects[h.oid] = o
+		r.known.add(h.oid, o)
+		return nil
+	})
+	return objects, err
 }
 
 // IsBlob reports whether an id is that of a file with this content.

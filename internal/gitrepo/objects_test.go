@@ -69,8 +69,8 @@ func TestBlob(t *testing.T) {
 	}
 }
 
-// TestBlobs asserts that contents come in the order of their ids, whatever the size of all
-// together, and that what is wrong with one file is said of it alone.
+// TestBlobs asserts that contents come in the order of their ids, whatever their total size, and
+// that an error about one file does not affect the others.
 func TestBlobs(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

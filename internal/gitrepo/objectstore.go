@@ -80,8 +80,8 @@ func (s *objectStore) inspect(dir, sub string) (subs []string, err error) {
 	return subs, nil
 }
 
-// restore gives the files their times again, as far as git has changed them since: it marks
-// an object that it would have written as used, in the directory that it borrows it from.
+// restore gives the files back the times that git has changed since. Instead of writing an
+// object that it can borrow, git marks the borrowed file as used, by its time.
 func (s *objectStore) restore() error {
 	var failed error
 	byDir := slices.Clone(s.files)
@@ -102,8 +102,8 @@ func (s *objectStore) restore() error {
 	return failed
 }
 
-// restore gives a file its time of modification again if it was changed after a time, and
-// nothing else was.
+// restore gives a file back its time of modification, if nothing but that time has changed, and
+// the new one is after the given time.
 func (f storeFile) restore(root *os.Root, after time.Time) error {
 	// Times of files may lag behind the clock by its granularity.
 	const granularity = 20 * time.Millisecond

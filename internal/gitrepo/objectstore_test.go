@@ -3,11 +3,9 @@
 package gitrepo_test
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// TestObjectsAreOrdinaryFiles: git opens nothing that could keep it waiting.
+// TestObjectsAreOrdinaryFiles asserts that a FIFO, which git would wait for, is refused.
 func TestObjectsAreOrdinaryFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pack/pack-x.idx", "pack/pack-x.pack", "pack/multi-pack-index", "info/commit-graph", "info/commit-graphs/commit-graph-chain", "ab/0123", "pack/pack-x.keep"} {
@@ -48,8 +46,9 @@ func TestObjectsAreOrdinaryFiles(t *testing.T) {
 	}
 }
 
-// TestObjectsKeepTheirTimes: what git marks as used has its times again when the repository is
-// closed, in packs and single objects, of the clone and of what it borrows from.
+// TestObjectsKeepTheirTimes asserts that Close restores the modification times of the objects
+// that git has touched: of packs and of single objects, in the clone and in the clone whose
+// objects it shares.
 func TestObjectsKeepTheirTimes(t *testing.T) {
 	t.Parallel()
 	for _, packed := range []bool{false, true} {
@@ -72,9 +71,9 @@ func TestObjectsKeepTheirTimes(t *testing.T) {
 			}
 			return all
 		}
-		long := time.Now().Add(-time.Hour)
+		hourAgo := time.Now().Add(-time.Hour)
 		for path := range times() {
-			if err := os.Chtimes(path, long, long); err != nil {
+			if err := os.Chtimes(path, hourAgo, hourAgo); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -106,25 +105,4 @@ func differing(a, b map[string]time.Time) (n int) {
 		}
 	}
 	return n + len(b) - len(a)
-}
-
-// TestMemoryOfGitIsLimited: git gets no more memory than it may have, and the error says so.
-func TestMemoryOfGitIsLimited(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux can limit it")
-	}
-	c := newClone(t)
-	c.Write("a", "a")
-	c.Commit("base")
-	r, err := gitrepo.New(c.Locate(), gitrepo.Options{TempDir: t.TempDir(), MaxMemory: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	// A tree, unlike a file, is read into memory as one piece.
-	_, err = r.Run(t.Context(), gitrepo.Call{Stdin: strings.NewReader(strings.Repeat("x", 200<<20))}, "hash-object", "-t", "tree", "-w", "--stdin")
-	if !errors.Is(err, gitrepo.ErrTooLarge) || !strings.Contains(err.Error(), "needs more than 64 MiB of memory") {
-		t.Errorf("%v", err)
-	}
 }

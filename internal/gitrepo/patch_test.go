@@ -200,7 +200,7 @@ func TestPatchLimits(t *testing.T) {
 		t.Error("a merge is written as mails")
 	}
 	if _, err := r.SeriesOf(t.Context(), side, tip); err == nil {
-		t.Error("a base that is no ancestor is taken")
+		t.Error("a base that is not an ancestor is accepted")
 	}
 	if s, err := r.SeriesOf(t.Context(), base, base); len(s.Changes) != 0 || err != nil {
 		t.Errorf("nothing: %v, %v", s, err)

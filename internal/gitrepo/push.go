@@ -3,11 +3,12 @@ package gitrepo
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/branchname"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // maxPushed is how many commits are searched for the one that a branch is at.
@@ -55,9 +56,9 @@ func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 	return m.pushError(p.Branch, out, err)
 }
 
-// checkFollows returns an error unless the commit tip is the other one or has it among its
-// ancestors. The lease of a push alone would move the branch back. The commits are checked
-// against their ids, so that a clone cannot make up a history.
+// checkFollows returns an error unless the commit tip is ancestor or descends from it: a push
+// with a lease would also move the branch back. The commits are checked against their ids, so
+// that a clone cannot make up a history.
 func (r *Repo) checkFollows(ctx context.Context, tip, ancestor string) error {
 	seen := map[string]bool{tip: true}
 	for level := []string{tip}; len(level) > 0 && len(seen) <= maxPushed; {
@@ -89,7 +90,7 @@ func (r *Repo) checkFollows(ctx context.Context, tip, ancestor string) error {
 	return fmt.Errorf("%s does not follow %s: pushing it would take commits off the branch", tip, ancestor)
 }
 
-// PushErrorKind says why a push did not happen.
+// PushErrorKind is why a push did not happen.
 type PushErrorKind int
 
 // The kinds.
@@ -99,6 +100,7 @@ const (
 	PushForbidden                            // the token does not allow it
 	PushAmbiguous                            // the connection was lost: it may have happened
 	PushUnreachable                          // nothing was sent
+	PushLimited                              // the server asks to slow down: see LimitError
 )
 
 // String returns the kind in plain words.
@@ -114,6 +116,8 @@ func (k PushErrorKind) String() string {
 		return "the connection was lost, the push may have happened"
 	case PushUnreachable:
 		return "the server could not be reached"
+	case PushLimited:
+		return "the server asks to slow down"
 	}
 	return fmt.Sprintf("kind %d", int(k))
 }
@@ -126,9 +130,9 @@ type PushError struct {
 	// Reason is what the server or otherwise git printed: one line without control
 	// characters and secrets. It is untrusted text.
 	Reason     string
-	Code       string // GitHub's code of a rule, such as GH006; "": none
 	Permission string // what the token lacks, as a workflow file writes it; "": unknown
-	err        error  // what ended git; nil: it ended by itself
+	Status     int    // the HTTP status of the server's answer; 0: unknown
+	err        error  // what ended git, or the LimitError; nil: it ended by itself, for another reason
 }
 
 // Error implements error in one line.
@@ -143,7 +147,8 @@ func (e *PushError) Error() string {
 	return message
 }
 
-// Unwrap returns the context's error if that ended the push.
+// Unwrap returns the context's error if that ended the push, or the *LimitError of a
+// PushLimited.
 func (e *PushError) Unwrap() error { return e.err }
 
 // pushStatus returns what git push --porcelain reports of a ref: a flag and a text.
@@ -158,10 +163,9 @@ func pushStatus(out Output, ref string) (flag byte, status string) {
 }
 
 var (
-	ruleCode     = regexp.MustCompile(`\bGH[0-9]{3}\b`)
-	noWorkflows  = regexp.MustCompile("without .?workflows?.? (permission|scope)")
-	concurrently = regexp.MustCompile(`is at [0-9a-f]+ but expected|reference already exists|incorrect old value`)
-	httpStatus   = regexp.MustCompile(`(?:returned error: |RPC failed; HTTP )([0-9]{3})`)
+	noWorkflows  = lazyregexp.New("without .?workflows?.? (permission|scope)")
+	concurrently = lazyregexp.New(`is at [0-9a-f]+ but expected|reference already exists|incorrect old value`)
+	httpStatus   = lazyregexp.New(`(?:returned error: |RPC failed; HTTP )([0-9]{3})`)
 )
 
 // pushError finds out from what git printed why a push did not happen. If it cannot be
@@ -186,13 +190,19 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 		}
 	case code != nil:
 		e.Kind = kindOfStatus(code[1], strings.Contains(all, "RPC failed"))
+		e.Status, _ = strconv.Atoi(code[1])
+	case strings.Contains(all, "git-http-push failed"):
+		// To git, a page instead of a list of refs is a server of files.
+		e.Kind, reasons = PushUnreachable, append([]string{"the server does not answer as one of git does"}, reasons...)
 	case strings.Contains(all, "Authentication failed") || strings.Contains(all, "could not read Username") || strings.Contains(all, "fatal: repository '"):
 		e.Kind = PushForbidden
 	case strings.Contains(all, "unable to access") && !strings.Contains(all, "RPC failed"):
 		e.Kind, reasons = PushUnreachable, own
 	}
 	e.Reason = messageLine(strings.Join(reasons, "; "))
-	e.Code = ruleCode.FindString(e.Reason)
+	if limit := limitOf(out, e.Reason); limit != nil && err == nil && flag == 0 {
+		e.Kind, e.err = PushLimited, limit
+	}
 	switch {
 	case noWorkflows.MatchString(e.Reason):
 		e.Kind, e.Permission = PushForbidden, "workflows: write"
@@ -202,13 +212,15 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	return e
 }
 
-// kindOfStatus judges an HTTP status. sent says that it is of the request that sends the
-// commits, not of the one that asks for the branches.
+// kindOfStatus judges an HTTP status. sent is set for the status of the request that sends the
+// commits, and not for that of the request that asks for the branches.
 func kindOfStatus(code string, sent bool) PushErrorKind {
 	switch {
 	case code == "401" || code == "403" || code == "404":
 		return PushForbidden
-	case !sent, code == "429", code == "408": // not now
+	case code == "408": // not now
+		return PushUnreachable
+	case !sent && (code[0] != '4' || code == "407"): // 407 is a proxy's
 		return PushUnreachable
 	case code[0] == '4':
 		return PushRefused

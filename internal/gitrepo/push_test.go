@@ -48,7 +48,7 @@ func TestPush(t *testing.T) {
 		if tt.kind == 0 && err != nil || tt.kind != 0 && (!errors.As(err, &failed) || failed.Kind != tt.kind) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
-		if at := s.at(tt.push.Branch); at != tt.at {
+		if at := s.head(tt.push.Branch); at != tt.at {
 			t.Errorf("%s: the branch is at %q, want %q", tt.name, at, tt.at)
 		}
 	}
@@ -67,8 +67,8 @@ func TestPushTakesNoCommitsAway(t *testing.T) {
 			t.Errorf("err = %v", err)
 		}
 	}
-	if asked := s.requests(); s.at("main") != two || len(asked) > 0 {
-		t.Errorf("main is at %s, and the server was asked %v", s.at("main"), asked)
+	if asked := s.requests(); s.head("main") != two || len(asked) > 0 {
+		t.Errorf("main is at %s, and the server was asked %v", s.head("main"), asked)
 	}
 }
 
@@ -77,8 +77,8 @@ func TestPushBelievesNoForgedHistory(t *testing.T) {
 	s, c, _, two, three, aside := published(t)
 	replaceObject(t, c, aside, three) // which follows two
 	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: aside, Branch: "main", Expect: two})
-	if !errors.Is(err, gitrepo.ErrForged) || s.at("main") != two {
-		t.Errorf("err = %v, main is at %s", err, s.at("main"))
+	if !errors.Is(err, gitrepo.ErrForged) || s.head("main") != two {
+		t.Errorf("err = %v, main is at %s", err, s.head("main"))
 	}
 }
 
@@ -93,8 +93,8 @@ func TestPushOfWhatWasTransplanted(t *testing.T) {
 	if err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: got.Tip, Branch: "main", Expect: two}); err != nil {
 		t.Fatal(err)
 	}
-	if files := s.Git("ls-tree", "-r", "--name-only", "main"); s.at("main") != got.Tip || files != "f\ng" {
-		t.Errorf("main is at %s with %q", s.at("main"), files)
+	if files := s.Git("ls-tree", "-r", "--name-only", "main"); s.head("main") != got.Tip || files != "f\ng" {
+		t.Errorf("main is at %s with %q", s.head("main"), files)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestFromAPatchToABranchWithoutAClone(t *testing.T) {
 	if err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: got.Tip, Branch: "main", Expect: two}); err != nil {
 		t.Fatal(err)
 	}
-	if at, text := s.at("main"), s.Git("show", "main:f"); at != got.Tip || text != "zwei" {
+	if at, text := s.head("main"), s.Git("show", "main:f"); at != got.Tip || text != "zwei" {
 		t.Errorf("main is at %s with %q", at, text)
 	}
 	if _, err := r.MergeBase(t.Context(), two, got.Tip); err != nil {
@@ -170,22 +170,22 @@ func TestPushErrors(t *testing.T) {
 	}
 	cut := func(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 	for name, tt := range shorttest.Some(2, map[string]struct {
-		server     func(*gitServer)
-		kind       gitrepo.PushErrorKind
-		code, perm string
-		words      []string
+		server func(*gitServer)
+		kind   gitrepo.PushErrorKind
+		perm   string
+		words  []string
 	}{
 		"a protected branch": {
 			server: func(s *gitServer) {
 				s.hook("pre-receive", "echo 'error: GH006: Protected branch update failed for refs/heads/x.'\nprintf '\\033[31mAt least 1 approving\\rreview\\n'\nexit 1\n")
 			},
-			kind: gitrepo.PushRefused, code: "GH006", words: []string{"pre-receive hook declined", "Protected branch update failed", "At least 1 approving; review"},
+			kind: gitrepo.PushRefused, words: []string{"GH006", "pre-receive hook declined", "Protected branch update failed", "At least 1 approving; review"},
 		},
 		"a rule": {
 			server: func(s *gitServer) {
 				s.hook("pre-receive", "echo 'error: GH013: Repository rule violations found'; echo ' - GITHUB PUSH PROTECTION'; exit 1\n")
 			},
-			kind: gitrepo.PushRefused, code: "GH013", words: []string{"GITHUB PUSH PROTECTION"},
+			kind: gitrepo.PushRefused, words: []string{"GH013", "GITHUB PUSH PROTECTION"},
 		},
 		"a workflow": {
 			server: func(s *gitServer) {
@@ -210,12 +210,18 @@ func TestPushErrors(t *testing.T) {
 		"no permission to send": {server: respond("POST", status(403, "no")), kind: gitrepo.PushForbidden, perm: "contents: write"},
 		"no repository":         {server: respond("GET", status(404, "Repository not found.")), kind: gitrepo.PushForbidden, perm: "contents: write", words: []string{"Repository not found"}},
 		"an ill server":         {server: respond("GET", status(502, "")), kind: gitrepo.PushUnreachable},
-		"cut before":            {server: respond("GET", cut), kind: gitrepo.PushUnreachable},
-		"cut after":             {server: respond("POST", cut), kind: gitrepo.PushAmbiguous},
-		"ill after":             {server: respond("POST", status(500, "")), kind: gitrepo.PushAmbiguous},
-		"nonsense after":        {server: respond("POST", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") }), kind: gitrepo.PushAmbiguous},
-		"too large":             {server: respond("POST", status(413, "")), kind: gitrepo.PushRefused},
-		"down":                  {server: func(s *gitServer) { s.Server.Close() }, kind: gitrepo.PushUnreachable},
+		"nonsense before": {
+			server: respond("GET", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>Sign in</html>") }),
+			kind:   gitrepo.PushUnreachable, words: []string{"the server does not answer as one of git does"},
+		},
+		"too fast":       {server: respond("GET", status(429, "")), kind: gitrepo.PushLimited, words: []string{"429"}},
+		"blocked":        {server: respond("GET", status(451, "Repository unavailable due to DMCA takedown.")), kind: gitrepo.PushRefused, words: []string{"DMCA"}},
+		"cut before":     {server: respond("GET", cut), kind: gitrepo.PushUnreachable},
+		"cut after":      {server: respond("POST", cut), kind: gitrepo.PushAmbiguous},
+		"ill after":      {server: respond("POST", status(500, "")), kind: gitrepo.PushAmbiguous},
+		"nonsense after": {server: respond("POST", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") }), kind: gitrepo.PushAmbiguous},
+		"too large":      {server: respond("POST", status(413, "")), kind: gitrepo.PushRefused},
+		"down":           {server: func(s *gitServer) { s.Server.Close() }, kind: gitrepo.PushUnreachable},
 		"it tells the token": {
 			server: respond("GET", status(403, "you sent "+secret+" and eC1hY2Nlc3MtdG9rZW46Z2hzX1Rlc3QwMTIzNDU2Nzg5YWJjZGVmZ2hpamtsbW5vcHFyc3R1dg==")),
 			kind:   gitrepo.PushForbidden, perm: "contents: write", words: []string{"you sent *** and ***"},
@@ -224,7 +230,7 @@ func TestPushErrors(t *testing.T) {
 			server: func(s *gitServer) {
 				s.hook("pre-receive", "yes 'error: GH006: no, no, no' | head -c 20000000; exit 1\n")
 			},
-			kind: gitrepo.PushRefused, code: "GH006", words: []string{"no, no, no"},
+			kind: gitrepo.PushRefused, words: []string{"GH006", "no, no, no"},
 		},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +240,7 @@ func TestPushErrors(t *testing.T) {
 			tt.server(s)
 			err := c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
 			var failed *gitrepo.PushError
-			if !errors.As(err, &failed) || failed.Kind != tt.kind || failed.Code != tt.code || failed.Permission != tt.perm || failed.Branch != "x" {
+			if !errors.As(err, &failed) || failed.Kind != tt.kind || failed.Permission != tt.perm || failed.Branch != "x" {
 				t.Fatalf("err = %#v: %v", err, err)
 			}
 			for _, w := range append(tt.words, `"x"`, tt.kind.String()) {

@@ -10,18 +10,18 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// RemoteOptions say where a repository is fetched from and pushed to, and how.
+// RemoteOptions are where a repository is fetched from and pushed to, and how.
 type RemoteOptions struct {
 	URL     string      // required; https, without user and query, as GitHub's API gives it (clone_url)
 	Token   token.Token // zero: none, which is enough to fetch public repositories
@@ -63,7 +63,7 @@ func NewRemote(opt RemoteOptions) (*Remote, error) {
 	}
 	if opt.Proxy != "" {
 		p, err := url.Parse(opt.Proxy)
-		if err != nil || p.Host == "" || !strings.Contains(" http https socks5 socks5h ", " "+p.Scheme+" ") {
+		if err != nil || p.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, p.Scheme) {
 			return nil, errors.New("the proxy is not written as http://HOST:PORT") // it may contain a password
 		}
 		if secret, ok := p.User.Password(); ok && secret != "" {
@@ -136,10 +136,10 @@ func remoteConfig(opt RemoteOptions) string {
 	emptyAuth = false
 `)
 	if opt.Proxy != "" {
-		fmt.Fprintf(&b, "\tproxy = \"%s\"\n", strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(opt.Proxy))
+		fmt.Fprintf(&b, "\tproxy = %s\n", quote(opt.Proxy))
 	}
-	// To list what the refs of the clone name, whose objects are borrowed, git would run in
-	// the clone: it runs the program true instead.
+	// Where objects are borrowed from a clone, git runs a command in the clone to list its refs.
+	// It runs the program true instead, which lists none.
 	b.WriteString(`[core]
 	alternateRefsCommand = true
 [credential]
@@ -183,15 +183,13 @@ func (r *Repo) Fetch(ctx context.Context, m *Remote, oids []string, depth int) e
 	if err != nil {
 		return err
 	}
-	var want []string
-	for _, oid := range unique(oids) {
-		there, err := r.Has(ctx, oid) // which also checks that it is an id
-		if err != nil {
-			return err
-		}
-		if !there || depth == 0 && shallow {
-			want = append(want, oid)
-		}
+	want := unique(oids)
+	lacking, err := r.lacking(ctx, want...) // which also checks that they are ids
+	if err != nil {
+		return err
+	}
+	if depth > 0 || !shallow {
+		want = lacking
 	}
 	if len(want) == 0 {
 		return nil
@@ -225,14 +223,17 @@ func (r *Repo) isShallow() (bool, error) {
 }
 
 // lostConnection matches what git prints when the connection failed.
-var lostConnection = regexp.MustCompile(`unable to access|RPC failed|disconnect|early EOF|hung up|timed out|returned error: (5|429)`)
+var lostConnection = lazyregexp.New(`unable to access|RPC failed|disconnect|early EOF|hung up|timed out|returned error: 5`)
 
-// fetchError says why a fetch failed, from what the server or otherwise git printed.
+// fetchError returns why a fetch failed, from what the server or otherwise git printed.
 func (m *Remote) fetchError(out Output) error {
 	own, server := splitStderr(out.Stderr)
 	reason := messageLine(strings.Join(append(server, own...), "; "))
 	code := httpStatus.FindStringSubmatch(reason)
+	limit := limitOf(out, reason)
 	switch {
+	case limit != nil:
+		return fmt.Errorf("fetching from %s: %w", m, limit)
 	case strings.Contains(reason, "not our ref") || strings.Contains(reason, "unadvertised object"):
 		return fmt.Errorf("%w: %s does not have it either: %s", ErrMissing, m, reason)
 	case code != nil && kindOfStatus(code[1], true) == PushForbidden, strings.Contains(reason, "Authentication failed"), strings.Contains(reason, "could not read Username"):
@@ -278,10 +279,18 @@ func (r *Repo) runRemote(ctx context.Context, m *Remote, args ...string) (Output
 		defer pipe.Close()
 		c.files = []*os.File{pipe}
 	}
+	trace, variables, err := newAnswerTrace(firstFile + len(c.files))
+	if err != nil {
+		return Output{}, err
+	}
+	c.files, c.Env = append(c.files, trace.write), append(c.Env, variables...)
 	out, err := r.Run(ctx, c, args...)
-	out.Stderr = m.redact(out.Stderr)
+	out.Stderr, out.wait = m.redact(out.Stderr), trace.end()
 	return out, err
 }
+
+// firstFile is the descriptor of the first of Call.files.
+const firstFile = 3
 
 // tokenPipe returns a pipe that contains the token as a line of git's credential store.
 func (m *Remote) tokenPipe() (*os.File, error) {

@@ -107,8 +107,8 @@ func (s *gitServer) remoteWith(secret string) *gitrepo.Remote {
 	return m
 }
 
-// at returns the commit that a branch is at, "" without one.
-func (s *gitServer) at(branch string) string {
+// head returns the commit that a branch is at, "" without one.
+func (s *gitServer) head(branch string) string {
 	s.T.Helper()
 	return s.Git("for-each-ref", "--format=%(objectname)", "refs/heads/"+branch)
 }

@@ -11,16 +11,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/tempdir"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Options say how git runs. The zero value is usable.
+// Options are how git runs. The zero value is usable.
 type Options struct {
 	PathList string // the PATH that git is found in, and runs with; "": DefaultPath
 	TempDir  string // where the repository is made; "": the system's directory for temporary files
@@ -34,12 +36,15 @@ type Options struct {
 // configuration but its own, and borrows a clone's objects. Close removes it. Its methods
 // may be used by several goroutines.
 type Repo struct {
-	dir   string
-	lock  *os.File // held while the repository is in use; nil where there are no locks
-	clone *Clone
-	opt   Options
-	store *objectStore // the clone's
-	known cache        // commits and trees that have been read and checked
+	dir     string
+	temp    *tempdir.Dir // dir
+	clone   *Clone
+	opt     Options
+	store   *objectStore // the clone's
+	known   cache        // commits and trees that have been read and checked
+	batches batches      // processes of git cat-file that read objects
+	// present caches the ids of commits that the repository is known to have.
+	present sync.Map
 }
 
 // ErrMissing is returned for a commit that the clone does not have.
@@ -55,12 +60,12 @@ var ErrUnreachable = errors.New("the connection failed")
 // ErrTooLarge is returned for a diff or a file over the limit.
 var ErrTooLarge = errors.New("too large")
 
-// deepen says what to do about a clone that lacks history.
+// deepen is the remedy for a clone that lacks history.
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"
 
 // New makes a repository that borrows the objects of the clone, or an empty one for a nil
-// clone. It removes what repositories of killed processes left, and refuses a clone whose object directories contain something that is neither an
-// ordinary file nor a directory.
+// clone. It removes what repositories of killed processes left, and refuses a clone whose
+// object directories contain something that is neither an ordinary file nor a directory.
 func New(clone *Clone, opt Options) (*Repo, error) {
 	switch {
 	case clone != nil:
@@ -80,11 +85,11 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, lock, err := makeTemp(opt.TempDir)
+	temp, err := tempdir.Make(opt.TempDir, "airlock-git-", nil)
 	if err != nil {
 		return nil, fmt.Errorf("making a repository of our own: %w", err)
 	}
-	r := &Repo{dir: dir, lock: lock, clone: clone, opt: opt, store: store}
+	r := &Repo{dir: temp.Path, temp: temp, clone: clone, opt: opt, store: store}
 	err = r.initIn(r.gitDir())
 	if err == nil {
 		err = os.Mkdir(filepath.Join(r.dir, "home"), 0o700)
@@ -102,14 +107,11 @@ func (r *Repo) Clone() *Clone { return r.clone }
 // IDLen returns how many hex digits an object id has: 40, or 64 for SHA-256.
 func (r *Repo) IDLen() int { return r.clone.oidLen }
 
-// Close removes the repository, and gives the clone's files the times again that git has
-// changed.
+// Close removes the repository, and restores the modification times of the clone's files that git
+// has changed.
 func (r *Repo) Close() error {
-	err := errors.Join(os.RemoveAll(r.dir), r.store.restore())
-	if r.lock != nil {
-		_ = r.lock.Close()
-	}
-	return err
+	r.batches.close()
+	return errors.Join(r.temp.Close(), r.store.restore())
 }
 
 // initIn writes the files that make a directory a bare repository with the clone's objects.
@@ -148,7 +150,7 @@ func (r *Repo) initIn(gitDir string) error {
 		"config": config,
 	}
 	if r.clone.ObjectDir != "" {
-		files["objects/info/alternates"] = quotePath(r.clone.ObjectDir) + "\n"
+		files["objects/info/alternates"] = quote(filepath.ToSlash(r.clone.ObjectDir)) + "\n"
 	}
 	if len(r.clone.Shallow) > 0 {
 		files["shallow"] = strings.Join(r.clone.Shallow, "\n") + "\n"
@@ -168,10 +170,10 @@ func (r *Repo) initIn(gitDir string) error {
 
 func (r *Repo) gitDir() string { return filepath.Join(r.dir, "repo.git") }
 
-// quotePath writes a path as a line of objects/info/alternates, in quotes, so that none of
-// its characters has a meaning.
-func quotePath(path string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(filepath.ToSlash(path)) + `"`
+// quote writes a value of a configuration, or a line of objects/info/alternates, in quotes, so
+// that none of its characters has a meaning.
+func quote(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
 }
 
 // env returns the entire environment of git.
@@ -205,7 +207,7 @@ const (
 	gitTimeout = 2 * time.Minute
 )
 
-// Call says how git runs, in addition to its arguments.
+// Call is how git runs, in addition to its arguments.
 type Call struct {
 	Stdin    io.Reader // nil: empty
 	Limit    int       // of the output, in bytes; 0: 64 MiB
@@ -227,6 +229,7 @@ type Output struct {
 	// Stderr is what git printed for people, at most 64 KiB. Beyond the words of an error it
 	// is not for parsing, and it is never shown unquoted.
 	Stderr string
+	wait   time.Duration // that the remote's last answer asks for; 0: none
 }
 
 // Reason returns the first line that git printed for people, or its exit code, quoted and
@@ -257,8 +260,19 @@ func (o Output) Line() string { return strings.TrimSpace(string(o.Stdout)) }
 // Run runs git in the repository. The error is ErrTooLarge if it prints more than the
 // limit; the Output is what was read until then.
 func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) {
-	c.Limit = cmp.Or(c.Limit, maxOutput)
-	c.timeout = cmp.Or(c.timeout, gitTimeout)
+	stdout := &buffer{limit: cmp.Or(c.Limit, maxOutput)}
+	spec := r.spec(c, stdout, args...)
+	spec.Timeout = cmp.Or(c.timeout, gitTimeout)
+	res, err := command.Run(ctx, spec)
+	out := Output{Stdout: stdout.data, ExitCode: res.ExitCode, Signal: res.Signal, Stderr: res.Stderr.String()}
+	if errors.Is(err, errFull) {
+		return out, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], text.Bytes(stdout.limit))
+	}
+	return out, r.outcome(c, args[0], out, res, err)
+}
+
+// spec returns how git runs, without its time limit.
+func (r *Repo) spec(c Call, stdout io.Writer, args ...string) command.Spec {
 	global := []string{"--git-dir=" + cmp.Or(c.gitDir, r.gitDir())}
 	if args[0] != "check-ignore" { // the only command that does not accept it
 		global = append(global, "--literal-pathspecs")
@@ -271,29 +285,29 @@ func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) 
 	if c.Index != "" {
 		env = append(env, "GIT_INDEX_FILE="+c.Index)
 	}
-	stdout := &buffer{limit: c.Limit}
-	res, err := command.Run(ctx, command.Spec{
+	return command.Spec{
 		Program: "git", Args: append(global, args...),
-		Env: env, Dir: dir, Stdin: c.Stdin, Stdout: stdout, ExtraFiles: c.files, Timeout: c.timeout, OutputLimit: 64 << 10, MaxMemory: cmp.Or(r.opt.MaxMemory, maxMemory),
-	})
-	out := Output{Stdout: stdout.data, ExitCode: res.ExitCode, Signal: res.Signal, Stderr: res.Stderr.String()}
-	switch {
-	case errors.Is(err, errFull):
-		return out, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], text.Bytes(c.Limit))
-	case err != nil:
-		return out, err
-	case res.ExitCode != 0 && outOfMemory.MatchString(out.Stderr):
-		return out, fmt.Errorf("%w: git %s needs more than %s of memory", ErrTooLarge, args[0], text.Bytes(cmp.Or(r.opt.MaxMemory, maxMemory)))
-	case res.TimedOut:
-		return out, fmt.Errorf("git %s took longer than %v", args[0], c.timeout)
-	case res.ExitCode < 0, res.ExitCode > c.MaxExit:
-		return out, fmt.Errorf("git %s failed: %s", args[0], out.Reason())
+		Env: env, Dir: dir, Stdin: c.Stdin, Stdout: stdout, ExtraFiles: c.files, OutputLimit: 64 << 10, MaxMemory: cmp.Or(r.opt.MaxMemory, maxMemory),
 	}
-	return out, nil
+}
+
+// outcome returns the error that a run of git ended with, nil if it is a result.
+func (r *Repo) outcome(c Call, name string, out Output, res command.Result, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case res.ExitCode != 0 && outOfMemory.MatchString(out.Stderr):
+		return fmt.Errorf("%w: git %s needs more than %s of memory", ErrTooLarge, name, text.Bytes(cmp.Or(r.opt.MaxMemory, maxMemory)))
+	case res.TimedOut:
+		return fmt.Errorf("git %s took longer than %v", name, cmp.Or(c.timeout, gitTimeout))
+	case res.ExitCode < 0, res.ExitCode > c.MaxExit:
+		return fmt.Errorf("git %s failed: %s", name, out.Reason())
+	}
+	return nil
 }
 
 // outOfMemory matches what git prints if it gets no more memory.
-var outOfMemory = regexp.MustCompile(`(?mi)^(fatal|error): .*(out of memory|cannot allocate memory)`)
+var outOfMemory = lazyregexp.New(`(?mi)^(fatal|error): .*(out of memory|cannot allocate memory)`)
 
 // errFull ends a program whose output is over the limit.
 var errFull = errors.New("the output is too large")

@@ -212,9 +212,9 @@ func (r *Repo) copyUpstreams(ctx context.Context, scratch, gitDir string) error 
 		name := rest[strings.LastIndexByte(rest, '.')+1:]
 		subsection := strings.TrimSuffix(strings.TrimSuffix(rest, name), ".")
 		if subsection != "" {
-			section += " " + quoteSetting(subsection)
+			section += " " + quote(subsection)
 		}
-		fmt.Fprintf(&settings, "[%s]\n\t%s = %s\n", section, name, quoteSetting(value))
+		fmt.Fprintf(&settings, "[%s]\n\t%s = %s\n", section, name, quote(value))
 	}
 	config, err := os.OpenFile(filepath.Join(gitDir, "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -222,9 +222,4 @@ func (r *Repo) copyUpstreams(ctx context.Context, scratch, gitDir string) error 
 	}
 	_, err = config.WriteString(settings.String())
 	return errors.Join(err, config.Close())
-}
-
-// quoteSetting writes a value of a configuration in quotes.
-func quoteSetting(value string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
 }

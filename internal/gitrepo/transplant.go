@@ -27,9 +27,19 @@ type Change struct {
 type Series struct {
 	Base    string // the commit that the series was made from
 	Changes []Change
-	Joined  bool // the changes were more commits, which could not be kept apart
-	// Notes say in plain words what was left out, and why. Names of files in them are quoted.
+	Joined  bool // the agent made several commits, which could not be kept apart
+	// Notes describe what was left out, and why. Names of files in them are quoted.
 	Notes []string
+}
+
+// Trees returns the trees before, between and after the changes of a series, which must have
+// some.
+func (s Series) Trees() []string {
+	trees := []string{s.Changes[0].Before}
+	for _, c := range s.Changes {
+		trees = append(trees, c.After)
+	}
+	return trees
 }
 
 // Conflict is the error of a change that does not fit the commit that it is put on.
@@ -131,7 +141,7 @@ func (r *Repo) makeCommit(ctx context.Context, c newCommit) (string, error) {
 	return out.Line(), err
 }
 
-// Style says how commits are made. The same series, base and Style give the same commit
+// Style is how commits are made. The same series, base and Style give the same commit
 // ids.
 type Style struct {
 	Committer Person    // required
@@ -144,7 +154,7 @@ type Style struct {
 	AuthorOf func(c Change) Person
 }
 
-// What a commit gets that has nothing of its own.
+// The message and the person of a commit that has none.
 const (
 	noMessage = "Change files"
 	noName    = "unknown"

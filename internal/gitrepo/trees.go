@@ -38,7 +38,6 @@ const (
 // File is a file of a commit.
 type File struct {
 	Data []byte
-	Exec bool
 	Mode string // git's, of six digits; also of a link or a submodule; "" if nothing is there
 	// Err is set instead if there is no such file: fs.ErrNotExist, ErrTooLarge, or that the
 	// path is a directory, a link or a submodule.
@@ -66,7 +65,7 @@ func (r *Repo) File(ctx context.Context, commit, path string, limit int64) ([]by
 
 // Files reads files of a commit, each of at most limit bytes. Every object on the way from
 // the commit's id to a file is hashed, so replaced objects in the clone lead to an error,
-// never to other contents. All paths together take two runs of git for each level of
+// never to other contents. All paths together take one or two runs of git for each level of
 // directories; directories that have been read before take none.
 func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit int64) (map[string]File, error) {
 	c, err := r.Commit(ctx, commit)
@@ -99,7 +98,7 @@ func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit i
 			case o.err != nil:
 				files[p] = File{Mode: s.mode, Err: fmt.Errorf("%s: %w", p, o.err)}
 			case s.rest == "" && o.kind == "blob":
-				files[p] = File{Data: o.data, Exec: s.mode == modeExec, Mode: s.mode}
+				files[p] = File{Data: o.data, Mode: s.mode}
 			case s.rest == "":
 				files[p] = File{Mode: modeDir, Err: fmt.Errorf("%s is a directory in commit %s", p, commit)}
 			default:
@@ -349,21 +348,18 @@ func (r *Repo) describe(ctx context.Context, changes []TreeChange) error {
 
 // sizes returns the sizes of files' contents, in bytes.
 func (r *Repo) sizes(ctx context.Context, oids []string) (map[string]int64, error) {
-	out, err := r.catFile(ctx, "--batch-check", oids)
-	if err != nil {
-		return nil, err
-	}
 	sizes := make(map[string]int64, len(oids))
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(line)
-		if len(fields) != 3 || fields[1] != "blob" {
-			return nil, fmt.Errorf("the content of a file is missing%s: %s", r.WhyMissing(), strings.TrimSpace(line))
+	missing := ""
+	err := r.inspect(ctx, oids, func(h header) {
+		if h.kind != "blob" {
+			missing = h.oid
 		}
-		if sizes[fields[0]], err = strconv.ParseInt(fields[2], 10, 64); err != nil {
-			return nil, fmt.Errorf("git cat-file answered %q", line)
-		}
+		sizes[h.oid] = h.size
+	})
+	if err == nil && missing != "" {
+		err = fmt.Errorf("the content of a file is missing%s: %s", r.WhyMissing(), missing)
 	}
-	return sizes, nil
+	return sizes, err
 }
 
 func isFileMode(mode string) bool { return mode == modeFile || mode == modeExec }
@@ -378,8 +374,8 @@ func isLFSPointer(data []byte) bool {
 // entry is what a tree has under a name.
 type entry struct{ mode, oid string }
 
-// treePair is a directory in two trees; an id is "" where there is no directory. The step
-// says of which two.
+// treePair is a directory in the two trees of a step; the id is "" for a tree that has no
+// directory there.
 type treePair struct {
 	step           int
 	path, from, to string
@@ -388,7 +384,7 @@ type treePair struct {
 // walkTrees calls differs for each path at which the two trees of a pair differ and at least
 // one of them has something other than a directory. A zero entry stands for nothing, or a
 // directory. Every tree that is read is checked against its id; equal ones are not read. The
-// paths are taken off what bytesLeft counts.
+// sizes of the paths are subtracted from bytesLeft.
 func (r *Repo) walkTrees(ctx context.Context, level []treePair, bytesLeft *int, differs func(step int, path string, from, to entry)) error {
 	for len(level) > 0 {
 		var oids []string

@@ -32,7 +32,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	head := c.Commit("one")
-	c.Write("policy.yml", "max: 1000\n") // the tree as the agent left it
+	c.Write("policy.yml", "max: 1000\n") // not committed, so it must not be read
 	r := c.Open()
 	text := map[string]string{"policy.yml": "max: 1\n", "deep/er/still/x": "deep", "deep/er/y": "y", "empty": "", "odd\nname ü": "odd", "run.sh": "#!/bin/sh\n"}
 	bad := map[string]string{
@@ -55,7 +55,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%d files of %d", len(files), len(paths))
 	}
 	for p, want := range text {
-		if f := files[p]; string(f.Data) != want || f.Err != nil || f.Exec != (p == "run.sh") {
+		if f := files[p]; string(f.Data) != want || f.Err != nil || (f.Mode == "100755") != (p == "run.sh") {
 			t.Errorf("%q: %q, %v", p, f.Data, f.Err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %q", p, f.Data, f.Err, want)
 		}
 	}
-	again, err := r.Files(t.Context(), head, paths, 1000) // now from what is known
+	again, err := r.Files(t.Context(), head, paths, 1000) // now from the cache
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	if !errors.Is(files["none"].Err, fs.ErrNotExist) || !errors.Is(files["big"].Err, gitrepo.ErrTooLarge) {
-		t.Error("the errors lost what they are")
+		t.Error("the errors do not wrap their sentinels")
 	}
 }
 
@@ -210,7 +210,7 @@ func changedTree(t *testing.T, initArgs ...string) (c clone, from, to string) {
 	return c, from, c.Git("rev-parse", "HEAD")
 }
 
-func TestTreeChangesAreGits(t *testing.T) {
+func TestTreeChangesEqualGitDiffTree(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
@@ -241,8 +241,8 @@ func TestTreeChangesAreGits(t *testing.T) {
 				fmt.Fprintf(&got, ":%s %s %s %s %s\x00%s\x00", or(ch.OldMode, "000000"), or(ch.NewMode, "000000"), or(ch.OldOID, none), or(ch.NewOID, none), status, ch.Path)
 			}
 			want := records(c.Git("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", from, to))
-			if have := records(got.String()); !slices.Equal(have, want) {
-				t.Errorf("got\n%q\nwant\n%q", have, want)
+			if got := records(got.String()); !slices.Equal(got, want) {
+				t.Errorf("got\n%q\nwant\n%q", got, want)
 			}
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,7 +20,7 @@ import (
 // may contain any other bytes. A WorkTree is not for several goroutines at once.
 type WorkTree struct {
 	root *os.Root
-	open []openDir // the directories of the last path, from the root down
+	open []openDir // the directories of the last path, from the top down, root excluded
 }
 
 type openDir struct {
@@ -45,6 +45,15 @@ func (notDirError) Is(target error) bool { return target == fs.ErrNotExist }
 // OpenWorkTree opens a directory, which itself may be reached by a link.
 func OpenWorkTree(dir string) (*WorkTree, error) {
 	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the work tree cannot be opened: %w", err)
+	}
+	return &WorkTree{root: root}, nil
+}
+
+// Reopen opens the same directory again, for another goroutine.
+func (w *WorkTree) Reopen() (*WorkTree, error) {
+	root, err := w.root.OpenRoot(".")
 	if err != nil {
 		return nil, fmt.Errorf("the work tree cannot be opened: %w", err)
 	}
@@ -126,7 +135,7 @@ func (w *WorkTree) List(dir string, limit int) ([]fs.DirEntry, error) {
 		case len(all) > limit:
 			return nil, fmt.Errorf("%w: there are more than %d files", ErrTooLarge, limit)
 		case err == io.EOF || err == nil && len(some) == 0:
-			sort.Slice(all, func(i, j int) bool { return all[i].Name() < all[j].Name() })
+			slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 			return all, nil
 		case err != nil:
 			return nil, err

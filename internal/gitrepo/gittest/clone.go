@@ -5,11 +5,14 @@ package gittest
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/fstest"
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -24,9 +27,63 @@ type Clone struct {
 // New makes a clone without commits, whose branch is main.
 func New(t testing.TB, initArgs ...string) Clone {
 	t.Helper()
+	return empty.clone(t, strings.Join(initArgs, " "), func() Clone {
+		c := Clone{t, t.TempDir()}
+		c.Git(append([]string{"init", "-q", "--template=", "-b", "main"}, initArgs...)...)
+		return c
+	})
+}
+
+var empty, forked templates
+
+// templates are the files of clones, by what distinguishes these: a clone lasts no longer than the
+// test that makes it.
+type templates struct {
+	mu    sync.Mutex
+	files map[string]fstest.MapFS
+}
+
+// clone makes a copy of the clone that build returns the first time.
+func (p *templates) clone(t testing.TB, name string, build func() Clone) Clone {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.files == nil {
+		p.files = map[string]fstest.MapFS{}
+	}
+	if p.files[name] == nil {
+		p.files[name] = readTree(t, build().Dir)
+	}
 	c := Clone{t, t.TempDir()}
-	c.Git(append([]string{"init", "-q", "--template=", "-b", "main"}, initArgs...)...)
+	if err := os.CopyFS(c.Dir, p.files[name]); err != nil {
+		t.Fatal(err)
+	}
 	return c
+}
+
+// readTree reads all files below a directory.
+func readTree(t testing.TB, dir string) fstest.MapFS {
+	t.Helper()
+	files, tree := fstest.MapFS{}, os.DirFS(dir)
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		file := &fstest.MapFile{Mode: info.Mode()}
+		if !d.IsDir() {
+			file.Data, err = fs.ReadFile(tree, name)
+		}
+		files[name] = file
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // Copy copies the clone for a test that changes it. The index does not know the times of
@@ -198,17 +255,25 @@ func In(t testing.TB, r *gitrepo.Repo) Clone {
 // Fork makes a clone with a base branch, main, that went on after the head, topic, left it.
 func Fork(t testing.TB, initArgs ...string) (c Clone, root, base, head string) {
 	t.Helper()
-	c = New(t, initArgs...)
+	c = forked.clone(t, strings.Join(initArgs, " "), func() Clone { return fork(t, initArgs...) })
+	c.Git("update-index", "-q", "--refresh")
+	ids := strings.Fields(c.Git("rev-parse", "main~", "main", "topic"))
+	return c, ids[0], ids[1], ids[2]
+}
+
+func fork(t testing.TB, initArgs ...string) Clone {
+	t.Helper()
+	c := New(t, initArgs...)
 	c.Write("a.txt", "1\n2\n3\n")
 	c.Write(".gitattributes", "* diff=evil filter=evil textconv=evil\n")
 	c.Write("dir/old", strings.Repeat("line\n", 20))
-	root = c.Commit("root")
+	c.Commit("root")
 	c.Git("checkout", "-q", "-b", "topic")
 	c.Write("a.txt", "1\nzwei\n3\n")
 	c.Git("mv", "dir/old", "dir/new\nname")
-	head = c.Commit("head")
+	c.Commit("head")
 	c.Git("checkout", "-q", "main")
 	c.Write("b.txt", "only on main\n")
-	base = c.Commit("base")
-	return c, root, base, head
+	c.Commit("base")
+	return c
 }

@@ -1,0 +1,87 @@
+package githubapi
+
+import (
+	"context"
+	"time"
+)
+
+// IssueText is an issue's text and the last versions of it, read at one moment.
+type IssueText struct {
+	ID     int64
+	NodeID string
+	Number int
+	URL    string // address of the page for people
+	Body   string
+	// Versions are the texts that edits left, at most 20, the newest first. They are empty
+	// where nobody has edited the text; with the first edit GitHub adds the original, too.
+	Versions []TextVersion
+}
+
+// TextVersion is the text of an issue after one edit.
+type TextVersion struct {
+	ID     string
+	Editor Actor
+	At     time.Time // in seconds
+	// Text is what GitHub calls the edit's diff, which is the entire text after the edit. ""
+	// where GitHub does not show it, such as where somebody has removed it from the history.
+	Text string
+}
+
+const issueTextQuery = `query IssueText($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    issue(number: $number) {
+      id fullDatabaseId number url body
+      userContentEdits(first: 20) {
+        nodes { id editedAt diff editor { ...actor } }
+      }
+    }
+  }
+}
+` + actorFields
+
+// IssueText reads an issue's text with its last versions. A pull request is not found.
+func (c *Client) IssueText(ctx context.Context, r Repo, n int) (IssueText, error) {
+	op := reading(r, "read the text of #%d", n).checkNumber(n)
+	var out struct {
+		Repository struct {
+			Issue *struct {
+				ID               string
+				FullDatabaseID   int64 `json:",string"`
+				Number           int
+				URL              string
+				Body             *string
+				UserContentEdits *struct { // GitHub may answer null for a text that nobody edited
+					Nodes []struct {
+						ID       string
+						EditedAt time.Time
+						Diff     string
+						Editor   Actor
+					}
+				}
+			}
+		}
+	}
+	if err := c.query(ctx, op, issueTextQuery, map[string]any{"owner": r.Owner, "name": r.Name, "number": n}, &out); err != nil {
+		return IssueText{}, err
+	}
+	i := out.Repository.Issue
+	if i == nil {
+		return IssueText{}, op.fail(NotFound, "")
+	}
+	if i.Number != n || i.Body == nil {
+		return IssueText{}, op.unexpectedAnswer("the issue has no text")
+	}
+	t := IssueText{ID: i.FullDatabaseID, NodeID: i.ID, Number: i.Number, URL: i.URL, Body: *i.Body}
+	if i.UserContentEdits != nil {
+		if i.UserContentEdits.Nodes == nil {
+			return IssueText{}, op.unexpectedAnswer("the list of edits is missing")
+		}
+		for _, e := range i.UserContentEdits.Nodes {
+			if e.ID == "" || e.EditedAt.IsZero() {
+				return IssueText{}, op.unexpectedAnswer("an edit has no id")
+			}
+			t.Versions = append(t.Versions, TextVersion{ID: e.ID, Editor: e.Editor, At: e.EditedAt, Text: e.Diff})
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,67 @@
+package githubapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// WorkflowPermissions are the settings of a repository for the tokens of its workflows.
+type WorkflowPermissions struct {
+	// Default is what a token may do where the workflow declares nothing: "read" or "write".
+	Default string
+	// MayOpenPulls is whether workflows may open and approve pull requests.
+	MayOpenPulls bool
+}
+
+func (w WorkflowPermissions) identified() bool { return w.Default != "" }
+
+// WorkflowPermissions reads the settings for the tokens of workflows. It takes the permission to
+// administer the repository, which a workflow's own token never has.
+func (c *Client) WorkflowPermissions(ctx context.Context, r Repo) (WorkflowPermissions, error) {
+	op := reading(r, "read the settings for workflows")
+	op.needs = "administration=read"
+	g, _, err := c.gh.Repositories.GetDefaultWorkflowPermissions(op.context(ctx), r.Owner, r.Name)
+	return result(op, g, err, func(g *github.DefaultWorkflowPermissionRepository) WorkflowPermissions {
+		return WorkflowPermissions{Default: g.GetDefaultWorkflowPermissions(), MayOpenPulls: g.GetCanApprovePullRequestReviews()}
+	})
+}
+
+// ActionsSecrets returns the names of a repository's own secrets for workflows, at most 100; those
+// of its organization and of environments are not among them.
+func (c *Client) ActionsSecrets(ctx context.Context, r Repo) ([]string, error) {
+	op := reading(r, "list the names of the secrets")
+	op.needs = "secrets=read"
+	g, _, err := c.gh.Actions.ListRepoSecrets(op.context(ctx), r.Owner, r.Name, &github.ListOptions{PerPage: 100})
+	return result(op, g, err, func(g *github.Secrets) (names []string) {
+		for _, s := range g.Secrets {
+			names = append(names, s.Name)
+		}
+		return names
+	})
+}
+
+// CodeScanningEnabled reports whether a repository takes reports for code scanning. It takes the
+// permission to read alerts.
+func (c *Client) CodeScanningEnabled(ctx context.Context, r Repo) (bool, error) {
+	op := listing(r, "look for code scanning")
+	op.needs = "security_events=read"
+	req, err := c.gh.NewRequest(http.MethodGet, "repos/"+r.Owner+"/"+r.Name+"/code-scanning/alerts?per_page=1", nil)
+	if err != nil {
+		op.refuse("%v", err)
+		return false, op.err
+	}
+	var alerts []struct{}
+	_, err = c.gh.Do(op.context(ctx), req, &alerts)
+	err = op.finish(err)
+	var e *Error
+	switch {
+	case errors.As(err, &e) && e.Feature == FeatureCodeScanning:
+		return false, nil
+	case errors.As(err, &e) && e.Kind == NotFound: // "no analysis found": nothing was uploaded yet
+		return true, nil
+	}
+	return err == nil, err
+}

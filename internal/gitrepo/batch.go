@@ -1,0 +1,223 @@
+package gitrepo
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// batches are the processes of git cat-file that wait for the next question about objects.
+// Each answers one caller at a time; the next caller takes one that waits, or starts another.
+type batches struct {
+	mu     sync.Mutex
+	idle   []*batch
+	closed bool
+}
+
+// batch is a running git cat-file --batch-command.
+type batch struct {
+	stdin *os.File
+	out   *bufio.Reader // what git prints
+	kill  context.CancelFunc
+	ended chan struct{} // closed once git has ended, as result and err describe
+	// result and err are what command.Run returned.
+	result command.Result
+	err    error
+}
+
+// takeBatch returns a process that waits, or starts one.
+func (r *Repo) takeBatch() (*batch, error) {
+	r.batches.mu.Lock()
+	defer r.batches.mu.Unlock()
+	if r.batches.closed {
+		return nil, errors.New("the repository of our own is closed")
+	}
+	if n := len(r.batches.idle); n > 0 {
+		b := r.batches.idle[n-1]
+		r.batches.idle = r.batches.idle[:n-1]
+		return b, nil
+	}
+	return r.startBatch()
+}
+
+// giveBatch lets a process wait for the next question.
+func (r *Repo) giveBatch(b *batch) {
+	r.batches.mu.Lock()
+	defer r.batches.mu.Unlock()
+	if r.batches.closed {
+		b.kill()
+		return
+	}
+	r.batches.idle = append(r.batches.idle, b)
+}
+
+// close ends all processes that wait.
+func (l *batches) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for _, b := range l.idle {
+		b.kill()
+		<-b.ended
+	}
+	l.idle = nil
+}
+
+// startBatch starts a process. It ends with its standard input, so with this process, too.
+func (r *Repo) startBatch() (*batch, error) {
+	stdin, questions, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("making a pipe to git: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	answers, stdout := io.Pipe()
+	b := &batch{stdin: questions, out: bufio.NewReaderSize(answers, 64<<10), ended: make(chan struct{})}
+	b.kill = func() {
+		cancel()
+		_ = questions.Close()
+		_ = answers.Close() // so that git does not wait for a reader
+	}
+	spec := r.spec(Call{Stdin: stdin}, stdout, "cat-file", "--batch-command="+objectForm, "--buffer")
+	go func() {
+		b.result, b.err = command.Run(ctx, spec)
+		_ = stdin.Close()
+		_ = stdout.Close()
+		close(b.ended)
+	}()
+	return b, nil
+}
+
+// objectForm is the first line of an answer about an object.
+const objectForm = "%(objectname) %(objecttype) %(objectsize)"
+
+// header is the first line of an answer about an object. The kind is "" if the object is
+// missing.
+type header struct {
+	oid, kind string
+	size      int64
+}
+
+// inspect asks what objects are, without their contents, and calls each for every one in
+// their order.
+func (r *Repo) inspect(ctx context.Context, oids []string, each func(header)) error {
+	return r.ask(ctx, "info", oids, func(b *batch) error {
+		h, err := b.header()
+		if err == nil {
+			each(h)
+		}
+		return err
+	})
+}
+
+// contents reads objects, and calls each for every one in their order; the data is nil for one
+// that is missing. The error is ErrTooLarge if they have more than limit bytes together.
+func (r *Repo) contents(ctx context.Context, oids []string, limit int64, each func(header, []byte) error) error {
+	left := limit
+	return r.ask(ctx, "contents", oids, func(b *batch) error {
+		h, err := b.header()
+		if err != nil || h.kind == "" {
+			return errors.Join(err, each(h, nil))
+		}
+		if left -= h.size; left < 0 {
+			return fmt.Errorf("%w: the objects have more than %s", ErrTooLarge, text.Bytes(limit))
+		}
+		data := make([]byte, h.size+1)
+		if _, err := io.ReadFull(b.out, data); err != nil {
+			return errBroken
+		}
+		if data[h.size] != '\n' {
+			return fmt.Errorf("git cat-file answered %s with other content than it announced", h.oid)
+		}
+		return each(h, data[:h.size:h.size])
+	})
+}
+
+// errBroken is the error about an answer that ended before it was complete.
+var errBroken = errors.New("git cat-file ended in the middle of an answer")
+
+// header reads the first line of an answer.
+func (b *batch) header() (header, error) {
+	line, err := b.out.ReadSlice('\n')
+	if err != nil {
+		return header{}, errBroken
+	}
+	fields := strings.Fields(string(line))
+	switch {
+	case len(fields) == 2 && fields[1] == "missing":
+		return header{oid: fields[0]}, nil
+	case len(fields) == 3:
+		size, err := strconv.ParseInt(fields[2], 10, 64)
+		if err == nil && size >= 0 {
+			return header{fields[0], fields[1], size}, nil
+		}
+	}
+	return header{}, fmt.Errorf("git cat-file answered %q", bytes.TrimSpace(line))
+}
+
+// ask gives a process a command for each object, and has answer read each answer. After an error
+// the process is ended.
+func (r *Repo) ask(ctx context.Context, what string, oids []string, answer func(*batch) error) error {
+	if len(oids) == 0 {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	b, err := r.takeBatch()
+	if err != nil {
+		return err
+	}
+	var questions bytes.Buffer
+	for _, oid := range oids {
+		questions.WriteString(what + " " + oid + "\n")
+	}
+	questions.WriteString("flush\n")
+	limited, cancel := context.WithTimeoutCause(ctx, gitTimeout, errSlow)
+	defer cancel()
+	stop := context.AfterFunc(limited, b.kill)
+	defer stop()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		_, _ = questions.WriteTo(b.stdin) // a failure shows in the answers
+	}()
+	for range oids {
+		if err = answer(b); err != nil {
+			break
+		}
+	}
+	if err == nil && stop() {
+		<-written
+		r.giveBatch(b)
+		return nil
+	}
+	b.kill()
+	<-written
+	<-b.ended
+	switch {
+	case err == nil: // the time ran out after the last answer
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("git cat-file was ended: %w", context.Cause(ctx))
+	case limited.Err() != nil:
+		return fmt.Errorf("git cat-file took longer than %v", gitTimeout)
+	case errors.Is(err, errBroken):
+		out := Output{ExitCode: b.result.ExitCode, Signal: b.result.Signal, Stderr: b.result.Stderr.String()}
+		return cmp.Or(r.outcome(Call{}, "cat-file", out, b.result, b.err), err)
+	}
+	return err
+}
+
+// errSlow is why a context ended in which git took too long.
+var errSlow = errors.New("git took too long")
