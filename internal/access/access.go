@@ -9,12 +9,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
@@ -48,6 +48,11 @@ func ScopeNamed(name string) (Scope, error) {
 type Grant struct {
 	Name   string
 	Scopes []Scope
+
+	// What the grant rests on, for Tokens.Holds: the hashes of a token and of a session, or
+	// that there is no token.
+	token, session string
+	tokenless      bool
 }
 
 // Allows reports whether the grant includes a scope.
@@ -62,7 +67,14 @@ CREATE TABLE tokens (
 	hash TEXT NOT NULL UNIQUE,
 	scopes TEXT NOT NULL,
 	created BIGINT NOT NULL
-)`)}}
+)`), store.Both(`
+CREATE TABLE sessions (
+	hash TEXT PRIMARY KEY,
+	token TEXT NOT NULL,
+	expires BIGINT NOT NULL
+);
+CREATE INDEX sessions_by_token ON sessions (token);
+CREATE INDEX sessions_by_end ON sessions (expires)`)}}
 
 // refresh is how old what Tokens knows of the store may be: a token that was revoked, also
 // by another process, is refused after that time.
@@ -73,9 +85,13 @@ const refresh = time.Second
 type Tokens struct {
 	store *store.Store
 
-	mu     sync.Mutex
-	known  map[string]Grant // by the token's hash
-	loaded time.Time
+	mu       sync.Mutex
+	known    map[string]Grant // by the token's hash
+	loaded   time.Time
+	failed   error // why the store could not be read at last, or nil
+	tried    time.Time
+	sessions map[string]bool // by the hash; those that have not ended
+	looked   time.Time       // when sessions was loaded
 }
 
 // New returns the tokens of a store.
@@ -84,7 +100,7 @@ func New(s *store.Store) *Tokens { return &Tokens{store: s} }
 // prefix marks tokens, so that scanners for secrets can find one that got lost.
 const prefix = "airlock_"
 
-var validName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
+var validName = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
 
 // Add makes a token, which is returned this once: it cannot be read again.
 func (t *Tokens) Add(ctx context.Context, name string, granted ...Scope) (token string, err error) {
@@ -112,7 +128,14 @@ func (t *Tokens) Add(ctx context.Context, name string, granted ...Scope) (token 
 
 // Revoke removes a token: within a second, no server of the store accepts it any more.
 func (t *Tokens) Revoke(ctx context.Context, name string) error {
-	removed, err := t.store.Exec(ctx, `DELETE FROM tokens WHERE name = $1`, name)
+	var removed int64
+	err := t.store.Transact(ctx, func(tx store.Tx) (err error) {
+		if _, err = tx.Exec(ctx, `DELETE FROM sessions WHERE token IN (SELECT hash FROM tokens WHERE name = $1)`, name); err != nil {
+			return err
+		}
+		removed, err = tx.Exec(ctx, `DELETE FROM tokens WHERE name = $1`, name)
+		return err
+	})
 	if err == nil && removed == 0 {
 		err = fmt.Errorf("there is no token %q: 'airlock token list' lists those there are", name)
 	}
@@ -139,7 +162,7 @@ func (t *Tokens) List(ctx context.Context) ([]Listed, error) {
 	return append([]Listed{}, list...), err // never nil, which JSON would write as null
 }
 
-// Check returns what a token allows; ok is false if it is none.
+// Check returns what a token allows; ok is false for an unknown or revoked token.
 func (t *Tokens) Check(ctx context.Context, token string) (g Grant, ok bool, err error) {
 	known, err := t.load(ctx)
 	if err != nil {
@@ -155,22 +178,52 @@ func (t *Tokens) Any(ctx context.Context) (bool, error) {
 	return len(known) > 0, err
 }
 
+// WithoutToken is the grant of the server's own user, which holds until there is a token.
+func WithoutToken() Grant {
+	return Grant{Name: "the server's user", Scopes: []Scope{Admin}, tokenless: true}
+}
+
+// Holds reports whether a grant still holds: its token was not revoked since, its session
+// has not ended. A change by another process is noticed after a second. A grant that does
+// not come from Tokens holds always.
+func (t *Tokens) Holds(ctx context.Context, g Grant) (bool, error) {
+	if g.token == "" && !g.tokenless {
+		return true, nil
+	}
+	known, err := t.load(ctx)
+	if err != nil {
+		return false, err
+	}
+	if g.tokenless {
+		return len(known) == 0, nil
+	}
+	if _, ok := known[g.token]; !ok || g.session == "" {
+		return ok, nil
+	}
+	sessions, err := t.loadSessions(ctx)
+	return sessions[g.session], err
+}
+
 func (t *Tokens) load(ctx context.Context) (map[string]Grant, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.known != nil && time.Since(t.loaded) < refresh {
 		return t.known, nil
 	}
+	if t.failed != nil && time.Since(t.tried) < refresh {
+		return nil, t.failed // so that those who waited for a store that hangs do not all try in turn
+	}
 	known := map[string]Grant{}
 	began := time.Now()
-	err := t.store.Query(ctx, func(r store.Row) error {
+	err := t.store.Query(context.WithoutCancel(ctx), func(r store.Row) error {
 		var name, key, names string
 		if err := r.Scan(&name, &key, &names); err != nil {
 			return err
 		}
-		known[key] = Grant{name, split(names)}
+		known[key] = Grant{Name: name, Scopes: split(names), token: key}
 		return nil
 	}, `SELECT name, hash, scopes FROM tokens`)
+	t.failed, t.tried = err, time.Now()
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +234,7 @@ func (t *Tokens) load(ctx context.Context) (map[string]Grant, error) {
 func (t *Tokens) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.known = nil
+	t.known, t.sessions = nil, nil
 }
 
 // hash returns what is kept of a token. A token has 256 random bits, so that nobody can

@@ -76,7 +76,7 @@ func TestTokens(t *testing.T) {
 func TestScopes(t *testing.T) {
 	for _, name := range []string{"read", "run", "decide", "admin"} {
 		s, err := ScopeNamed(name)
-		g := Grant{"x", []Scope{s}}
+		g := Grant{Name: "x", Scopes: []Scope{s}}
 		if err != nil || !g.Allows(s) || !g.Allows(Read) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// Type says how an agent is called.
+// Type is how an agent is called.
 type Type string
 
 const (
@@ -51,6 +51,7 @@ type Blueprint struct {
 	// Command is the program and its arguments; nil for those built in.
 	Command          []string `json:"command,omitempty"`
 	Tags             []string `json:"tags,omitempty"`
+	Needs            []string `json:"needs,omitempty"`              // tags that a worker must have
 	TimeLimitSeconds int      `json:"time_limit_seconds,omitempty"` // 0: DefaultTimeLimit
 	MaxAttempts      int      `json:"max_attempts,omitempty"`       // 0: one
 	Source           Source   `json:"source"`
@@ -83,7 +84,7 @@ func (b Blueprint) TimeLimit() time.Duration {
 // Attempts returns how often a run is started until it succeeds.
 func (b Blueprint) Attempts() int { return max(b.MaxAttempts, 1) }
 
-// InvalidError says why a blueprint is refused.
+// InvalidError reports why a blueprint is refused.
 type InvalidError struct {
 	// What names the refused text, such as "the blueprint" or a file's name.
 	What       string
@@ -124,21 +125,21 @@ func parse(raw []byte) (b Blueprint, violations []schema.Violation, err error) {
 	if path, twice := schema.Duplicate(raw); twice {
 		return b, []schema.Violation{{Path: path, Message: "the member is there twice"}}, nil
 	}
-	// A copy without the methods and the fields that nobody else sets.
+	// The members that a document may have.
 	var given struct {
 		Name, Type, Description string
 		ParametersSchema        json.RawMessage `json:"parameters_schema"`
 		OutputSchema            json.RawMessage `json:"output_schema"`
-		Command, Tags           []string
+		Command, Tags, Needs    []string
 		TimeLimitSeconds        json.Number `json:"time_limit_seconds"`
 		MaxAttempts             json.Number `json:"max_attempts"`
 	}
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return b, nil, fmt.Errorf("agents: %w", err)
 	}
-	b = Blueprint{Name: given.Name, Type: typeNames[given.Type], Description: given.Description, Command: given.Command, Tags: given.Tags,
+	b = Blueprint{Name: given.Name, Type: typeNames[given.Type], Description: given.Description, Command: given.Command, Tags: given.Tags, Needs: given.Needs,
 		ParametersSchema: present(given.ParametersSchema), OutputSchema: present(given.OutputSchema),
-		TimeLimitSeconds: whole(given.TimeLimitSeconds), MaxAttempts: whole(given.MaxAttempts), Source: Stored, Version: 1}
+		TimeLimitSeconds: smallInteger(given.TimeLimitSeconds), MaxAttempts: smallInteger(given.MaxAttempts), Source: Stored, Version: 1}
 	if given.Command[0] == "" {
 		violations = append(violations, schema.Violation{Path: "$.command[0]", Message: "'' must not be empty", SchemaPath: "properties.command.items"})
 	}
@@ -163,9 +164,9 @@ func present(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// whole returns a number that the schema has found to be a small integer, such as 60 or
+// smallInteger returns a number that the schema has found to be a small integer, such as 60 or
 // 6e1; 0 if there is none.
-func whole(n json.Number) int {
+func smallInteger(n json.Number) int {
 	f, _ := n.Float64()
 	return int(f)
 }

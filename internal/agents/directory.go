@@ -8,11 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/text"
 	"go.yaml.in/yaml/v3"
@@ -84,7 +84,7 @@ func readFile(dir fs.FS, name string) (Blueprint, error) {
 	}
 	var problems []error
 	for _, v := range violations {
-		problems = append(problems, fmt.Errorf("%s:%d: %s: %s", name, lines.of(v), v.Path, v.Message))
+		problems = append(problems, fmt.Errorf("%s:%d: %s: %s", name, lines.line(v), v.Path, v.Message))
 	}
 	b.Source = File
 	return b, errors.Join(problems...)
@@ -102,8 +102,8 @@ func ToJSON(data []byte) (json.RawMessage, error) {
 // yamlLines has the line of each value by its path.
 type yamlLines map[string]int
 
-// of returns the line of a violation: that of its value, or of the nearest one around it.
-func (l yamlLines) of(v schema.Violation) int {
+// line returns the line of a violation: that of its value, or of the nearest one around it.
+func (l yamlLines) line(v schema.Violation) int {
 	for p := v.Path; ; {
 		if line, ok := l[p]; ok {
 			return line
@@ -143,7 +143,7 @@ type yamlConverter struct {
 }
 
 // jsonNumber matches what JSON writes as a number. YAML has more forms.
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+var jsonNumber = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 func (c *yamlConverter) convert(n *yaml.Node, path string, depth int) (any, error) {
 	if c.nodes++; c.nodes > maxFileNodes {

@@ -18,7 +18,7 @@ func (b Blueprint) Patched(patch []byte) (Blueprint, error) {
 	if _, ok := members["name"]; ok {
 		return b, &InvalidError{"the patch", []schema.Violation{{Path: "$.name", Message: "the name of an agent cannot be changed: add another agent instead"}}}
 	}
-	current, err := json.Marshal(b.given())
+	current, err := json.Marshal(b.definition())
 	if err != nil {
 		return b, err
 	}
@@ -38,8 +38,8 @@ func (b Blueprint) Patched(patch []byte) (Blueprint, error) {
 	return patched, nil
 }
 
-// given returns what somebody writes down to add this blueprint.
-func (b Blueprint) given() map[string]any {
+// definition returns what somebody writes down to add this blueprint.
+func (b Blueprint) definition() map[string]any {
 	m := map[string]any{"name": b.Name, "type": b.Type, "description": b.Description, "command": b.Command}
 	for name, value := range map[string]json.RawMessage{"parameters_schema": b.ParametersSchema, "output_schema": b.OutputSchema} {
 		if value != nil {
@@ -48,6 +48,9 @@ func (b Blueprint) given() map[string]any {
 	}
 	if len(b.Tags) > 0 {
 		m["tags"] = b.Tags
+	}
+	if len(b.Needs) > 0 {
+		m["needs"] = b.Needs
 	}
 	if b.TimeLimitSeconds > 0 {
 		m["time_limit_seconds"] = b.TimeLimitSeconds

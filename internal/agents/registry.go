@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Registry has all blueprints: those built in, those of files, and those in the store. It
@@ -41,7 +42,8 @@ func (r *Registry) Parameters(b Blueprint, parameters []byte) error {
 
 // New returns the registry of a store that was opened with Tables. The fixed blueprints,
 // built in or of files, can be neither changed nor removed, and come before stored ones
-// of the same name. Two with the same name are an error.
+// of the same name. Two with the same name are an error. Without a store, nil, there are the
+// fixed blueprints alone, which can be listed.
 func New(s *store.Store, fixed ...Blueprint) (*Registry, error) {
 	r := &Registry{store: s, fixed: map[string]Blueprint{}}
 	for _, b := range fixed {
@@ -56,15 +58,15 @@ func New(s *store.Store, fixed ...Blueprint) (*Registry, error) {
 	return r, nil
 }
 
-// NotFoundError says that there is no agent of that name.
+// NotFoundError reports that there is no agent of that name.
 type NotFoundError struct{ Name string }
 
 // Error implements error.
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("there is no agent %q: 'airlock agents list' or GET /agents lists those there are", e.Name)
+	return fmt.Sprintf("there is no agent %q: 'airlock agents list' or GET /agents lists those there are", text.Truncate(e.Name, 100))
 }
 
-// ExistsError says that there is an agent of that name already.
+// ExistsError reports that there is an agent of that name already.
 type ExistsError struct{ Name string }
 
 // Error implements error.
@@ -72,7 +74,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("there is an agent called %s already: change or remove it, or choose another name", e.Name)
 }
 
-// ReadOnlyError says that an agent cannot be changed or removed.
+// ReadOnlyError reports that an agent cannot be changed or removed.
 type ReadOnlyError struct {
 	Name   string
 	Source Source
@@ -88,9 +90,12 @@ func (e *ReadOnlyError) Error() string {
 
 // List returns all blueprints by name.
 func (r *Registry) List(ctx context.Context) ([]Blueprint, error) {
-	stored, err := store.List(ctx, r.store, scan, selectAgents+` ORDER BY name`)
-	if err != nil {
-		return nil, err
+	var stored []Blueprint
+	if r.store != nil {
+		var err error
+		if stored, err = store.List(ctx, r.store, scan, selectAgents+` ORDER BY name`); err != nil {
+			return nil, err
+		}
 	}
 	list := make([]Blueprint, 0, len(r.fixed)+len(stored))
 	for _, b := range r.fixed {
@@ -110,7 +115,16 @@ func (r *Registry) Get(ctx context.Context, name string) (Blueprint, error) {
 	if b, ok := r.fixed[name]; ok {
 		return b, nil
 	}
+	if r.store == nil || !isName(name) {
+		return Blueprint{}, &NotFoundError{name}
+	}
 	return get(ctx, r.store, name)
+}
+
+// isName reports whether a text may be an agent's name: a store need not be able to look for
+// any other.
+func isName(s string) bool {
+	return len(s) <= 63 && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '-' })
 }
 
 func get(ctx context.Context, q store.Querier, name string) (Blueprint, error) {
@@ -131,7 +145,7 @@ func (r *Registry) Add(ctx context.Context, raw []byte) (Blueprint, error) {
 	if _, ok := r.fixed[b.Name]; ok {
 		return b, &ExistsError{b.Name}
 	}
-	added, err := r.store.Exec(ctx, `INSERT INTO agents (name, `+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (name) DO NOTHING`, append([]any{b.Name}, b.values()...)...)
+	added, err := r.store.Exec(ctx, `INSERT INTO agents (name, `+columns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (name) DO NOTHING`, append([]any{b.Name}, b.values()...)...)
 	if err == nil && added == 0 {
 		err = &ExistsError{b.Name}
 	}
@@ -141,6 +155,9 @@ func (r *Registry) Add(ctx context.Context, raw []byte) (Blueprint, error) {
 // Patch changes a stored blueprint by a JSON merge patch; see Blueprint.Patched. The
 // error may be a *NotFoundError, a *ReadOnlyError or an *InvalidError.
 func (r *Registry) Patch(ctx context.Context, name string, patch []byte) (Blueprint, error) {
+	if !isName(name) {
+		return Blueprint{}, &NotFoundError{name}
+	}
 	if b, ok := r.fixed[name]; ok {
 		return b, &ReadOnlyError{name, b.Source}
 	}
@@ -153,7 +170,7 @@ func (r *Registry) Patch(ctx context.Context, name string, patch []byte) (Bluepr
 		if patched, err = b.Patched(patch); err != nil {
 			return err
 		}
-		changed, err := tx.Exec(ctx, `UPDATE agents SET (`+columns+`) = ($2, $3, $4, $5, $6, $7, $8, $9, $10) WHERE name = $1 AND version = $10 - 1`, append([]any{name}, patched.values()...)...)
+		changed, err := tx.Exec(ctx, `UPDATE agents SET (`+columns+`) = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) WHERE name = $1 AND version = $11 - 1`, append([]any{name}, patched.values()...)...)
 		if err == nil && changed == 0 {
 			err = fmt.Errorf("somebody else changed the agent %s at the same moment: try again", name)
 		}
@@ -165,6 +182,9 @@ func (r *Registry) Patch(ctx context.Context, name string, patch []byte) (Bluepr
 // Remove removes a stored blueprint. Its runs stay, and those that wait are carried out.
 // The error may be a *NotFoundError or a *ReadOnlyError.
 func (r *Registry) Remove(ctx context.Context, name string) error {
+	if !isName(name) {
+		return &NotFoundError{name}
+	}
 	if b, ok := r.fixed[name]; ok {
 		return &ReadOnlyError{name, b.Source}
 	}
@@ -175,7 +195,7 @@ func (r *Registry) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-const columns = `type, description, parameters_schema, output_schema, command, tags, time_limit_seconds, max_attempts, version`
+const columns = `type, description, parameters_schema, output_schema, command, tags, needs, time_limit_seconds, max_attempts, version`
 
 const selectAgents = `SELECT name, ` + columns + ` FROM agents`
 
@@ -191,14 +211,14 @@ func (b Blueprint) values() []any {
 		raw, _ := json.Marshal(l) // texts can be written
 		return string(raw)
 	}
-	return []any{string(b.Type), b.Description, nullable(b.ParametersSchema), nullable(b.OutputSchema), list(b.Command), list(b.Tags), int64(b.TimeLimitSeconds), int64(b.MaxAttempts), b.Version}
+	return []any{string(b.Type), b.Description, nullable(b.ParametersSchema), nullable(b.OutputSchema), list(b.Command), list(b.Tags), list(b.Needs), int64(b.TimeLimitSeconds), int64(b.MaxAttempts), b.Version}
 }
 
 func scan(row store.Row) (Blueprint, error) {
 	b := Blueprint{Source: Stored}
 	var parameters, output *string
-	var command, tags string
-	if err := row.Scan(&b.Name, &b.Type, &b.Description, &parameters, &output, &command, &tags, &b.TimeLimitSeconds, &b.MaxAttempts, &b.Version); err != nil {
+	var command, tags, needs string
+	if err := row.Scan(&b.Name, &b.Type, &b.Description, &parameters, &output, &command, &tags, &needs, &b.TimeLimitSeconds, &b.MaxAttempts, &b.Version); err != nil {
 		return b, err
 	}
 	if parameters != nil {
@@ -207,5 +227,5 @@ func scan(row store.Row) (Blueprint, error) {
 	if output != nil {
 		b.OutputSchema = json.RawMessage(*output)
 	}
-	return b, errors.Join(json.Unmarshal([]byte(command), &b.Command), json.Unmarshal([]byte(tags), &b.Tags))
+	return b, errors.Join(json.Unmarshal([]byte(command), &b.Command), json.Unmarshal([]byte(tags), &b.Tags), json.Unmarshal([]byte(needs), &b.Needs))
 }

@@ -2,7 +2,10 @@ package agents
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/store"
@@ -11,6 +14,40 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+
+// TestPatchesAtOnce asserts that of several changes at one moment none is lost: each is in the
+// next version, or refused.
+func TestPatchesAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, location string) {
+		st, err := store.Open(t.Context(), location, Tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		r, err := New(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Add(t.Context(), []byte(`{"name":"ask","type":"agent","command":["ask"]}`)); err != nil {
+			t.Fatal(err)
+		}
+		var changed atomic.Int64
+		var patching sync.WaitGroup
+		for range 8 {
+			patching.Go(func() {
+				for n := range 10 {
+					if _, err := r.Patch(t.Context(), "ask", fmt.Appendf(nil, `{"max_attempts":%d}`, n%10+1)); err == nil {
+						changed.Add(1)
+					}
+				}
+			})
+		}
+		patching.Wait()
+		if b, err := r.Get(t.Context(), "ask"); err != nil || b.Version != 1+changed.Load() || changed.Load() == 0 {
+			t.Errorf("after %d changes the version is %d, %v", changed.Load(), b.Version, err)
+		}
+	})
+}
 
 func TestRegistry(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, location string) {

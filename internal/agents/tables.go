@@ -15,4 +15,4 @@ CREATE TABLE agents (
 	time_limit_seconds BIGINT NOT NULL,
 	max_attempts BIGINT NOT NULL,
 	version BIGINT NOT NULL
-)`)}}
+)`), store.Both(`ALTER TABLE agents ADD COLUMN needs TEXT NOT NULL DEFAULT '[]'`)}}

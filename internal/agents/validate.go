@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// ParameterError says that parameters do not conform to an agent's schema. Its JSON is
+// ParameterError reports that parameters do not conform to an agent's schema. Its JSON is
 // the answer that lets an AI correct itself: the same over HTTP, over MCP and on the
 // command line.
 type ParameterError struct {
@@ -52,7 +52,7 @@ func (e *ParameterError) MarshalJSON() ([]byte, error) { return json.Marshal(e.B
 // maxCompiled is how many compiled schemas a Validator keeps.
 const maxCompiled = 256
 
-// Validator holds values against the schemas of agents. It compiles each schema once. It
+// Validator validates values against the schemas of agents. It compiles each schema once. It
 // is safe for concurrent use.
 type Validator struct {
 	mu       sync.Mutex

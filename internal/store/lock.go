@@ -5,17 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
+	"time"
 )
 
 // Lock takes a lock that no two processes hold at once, nor two stores of one process.
 // It does not wait: if it is held, the error is ErrLocked. The lock is free again when
 // release is called, the store is closed, or the process ends, however that happens.
 func (s *Store) Lock(ctx context.Context, name string) (release func(), err error) {
-	var free func()
+	var l heldLock
 	if s.pool != nil {
-		free, err = s.lockPostgres(ctx, name)
+		l, err = s.lockPostgres(ctx, name)
 	} else {
-		free, err = lockFile(s.path+".lock", lockKey(name))
+		l, err = lockFile(s.path+".lock", lockKey(name))
 	}
 	if errors.Is(err, ErrLocked) {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -24,7 +27,7 @@ func (s *Store) Lock(ctx context.Context, name string) (release func(), err erro
 		return nil, s.explain(err)
 	}
 	s.mu.Lock()
-	s.locks[name] = free
+	s.locks[name] = l
 	s.mu.Unlock()
 	return func() {
 		s.mu.Lock()
@@ -32,9 +35,80 @@ func (s *Store) Lock(ctx context.Context, name string) (release func(), err erro
 		delete(s.locks, name)
 		s.mu.Unlock()
 		if held {
-			free()
+			l.free()
 		}
 	}, nil
+}
+
+// heldLock is a lock that this process has taken.
+type heldLock interface {
+	// hold returns nil if nobody else has had the lock since it was taken, and ErrLost if somebody
+	// has. It waits while that cannot be found out.
+	hold(ctx context.Context) error
+	free()
+}
+
+// Hold returns nil once it is certain that nobody else has had a lock of this store since this
+// process took it; then it is safe to do what only the lock's holder may. A lock on PostgreSQL
+// goes with a connection: where that was interrupted, the lock is taken again, and the error is
+// ErrLost if another process was faster. While the database does not answer, Hold waits until ctx
+// ends; ReportWaits is how people get to know.
+func (s *Store) Hold(ctx context.Context) error {
+	s.mu.Lock()
+	held := slices.Collect(maps.Values(s.locks))
+	s.mu.Unlock()
+	for _, l := range held {
+		if err := l.hold(ctx); err != nil {
+			return s.explain(err)
+		}
+	}
+	return nil
+}
+
+// ReportWaits has Hold call report when it has waited for some seconds for a database that does not
+// answer, with the reason, and with nil when it has answered again. Call it before any Hold. report
+// is called by one goroutine at a time for each lock.
+func (s *Store) ReportWaits(report func(error)) { s.waits = report }
+
+// ErrLost reports that a lock which this process had was taken by another one.
+var ErrLost = errors.New("another process has taken over: the connection to the store was interrupted, or the file of its locks was removed; what was recorded is not lost, and this process does nothing more")
+
+// IsLocked reports whether somebody holds a lock.
+func (s *Store) IsLocked(ctx context.Context, name string) (bool, error) {
+	if s.pool != nil { // without a connection of its own, which taking the lock would need
+		var held bool
+		err := s.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+			AND classid::bigint = $1 AND objid::bigint = $2)`, lockKey(name)>>32, lockKey(name)&0xffffffff).Scan(&held)
+		return held, err
+	}
+	release, err := s.Lock(ctx, name)
+	if errors.Is(err, ErrLocked) {
+		return true, nil
+	}
+	if err == nil {
+		release()
+	}
+	return false, err
+}
+
+// LockSoon is Lock, but waits for a second until the lock is free: a process that was
+// killed while it started another leaves its locks to that one until it has become its
+// program.
+func (s *Store) LockSoon(ctx context.Context, name string) (release func(), err error) {
+	pause := time.NewTicker(50 * time.Millisecond)
+	defer pause.Stop()
+	for tries := 1; ; tries++ {
+		release, err = s.Lock(ctx, name)
+		if !errors.Is(err, ErrLocked) || tries == 20 {
+			return release, err
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // lockKey returns the number that stands for a lock's name: positive, because it is an
@@ -43,24 +117,4 @@ func lockKey(name string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("airlock " + name))
 	return int64(h.Sum64() >> 2)
-}
-
-// lockPostgres holds the lock by a connection of its own, which the database frees with
-// the connection.
-func (s *Store) lockPostgres(ctx context.Context, name string) (func(), error) {
-	conn, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var got bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, lockKey(name)).Scan(&got); err != nil {
-		conn.Release()
-		return nil, err
-	}
-	if !got {
-		conn.Release()
-		return nil, ErrLocked
-	}
-	own := conn.Hijack()
-	return func() { _ = own.Close(context.WithoutCancel(ctx)) }, nil
 }

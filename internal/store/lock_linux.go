@@ -2,5 +2,5 @@ package store
 
 import "golang.org/x/sys/unix"
 
-// setLock makes locks that belong to the open file, not to the process.
+// setLock is the fcntl command for locks that belong to the open file, not to the process.
 const setLock = unix.F_OFD_SETLK

@@ -12,7 +12,7 @@ import (
 
 // lockFile locks one byte of a file, which may lie beyond its end, so that one file
 // serves any number of locks.
-func lockFile(path string, at int64) (func(), error) {
+func lockFile(path string, at int64) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func lockFile(path string, at int64) (func(), error) {
 		}
 	}
 	if err == nil {
-		return func() { _ = file.Close() }, nil
+		return &fileLock{file}, nil
 	}
 	_ = file.Close()
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {

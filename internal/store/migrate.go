@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Schema is the tables of one package. The package that owns rows declares its schema
@@ -32,6 +36,10 @@ func Both(statements string) Step { return Step{SQLite: statements, Postgres: st
 
 const createVersions = `CREATE TABLE IF NOT EXISTS airlock_versions (package TEXT PRIMARY KEY, version BIGINT NOT NULL)`
 
+// migrateWithin bounds the changes of tables, which may have to go through all rows, and wait
+// for another process that does so.
+const migrateWithin = time.Hour
+
 // migrate brings the tables up to date. A store that is up to date is only read.
 func (s *Store) migrate(ctx context.Context, schemas []Schema) error {
 	versions, err := s.versions(ctx)
@@ -48,6 +56,8 @@ func (s *Store) migrate(ctx context.Context, schemas []Schema) error {
 	if !behind {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, migrateWithin)
+	defer cancel()
 	for _, schema := range schemas {
 		if err := s.Transact(ctx, func(tx Tx) error { return s.upgrade(ctx, tx, schema) }); err != nil {
 			return err
@@ -58,26 +68,32 @@ func (s *Store) migrate(ctx context.Context, schemas []Schema) error {
 
 // versions returns how many steps each package's tables have taken.
 func (s *Store) versions(ctx context.Context) (map[string]int64, error) {
-	there := `SELECT count(*) FROM sqlite_schema WHERE name = 'airlock_versions'`
-	if s.pool != nil {
-		there = `SELECT count(*) FROM pg_tables WHERE schemaname = 'airlock' AND tablename = 'airlock_versions'`
-	}
 	versions := map[string]int64{}
-	var n int64
-	if err := s.QueryRow(ctx, there).Scan(&n); err != nil || n == 0 {
-		return versions, err
-	}
-	err := s.Query(ctx, func(r Row) error {
+	read := func(r Row) error {
 		var name string
 		var version int64
-		if err := r.Scan(&name, &version); err != nil {
-			return err
-		}
+		err := r.Scan(&name, &version)
 		versions[name] = version
-		return nil
-	}, `SELECT package, version FROM airlock_versions`)
-	return versions, err
+		return err
+	}
+	const query = `SELECT package, version FROM airlock_versions`
+	if s.pool != nil { // in one round trip, because it is asked once
+		var server *pgconn.PgError
+		err := s.Query(ctx, read, query, pgx.QueryExecModeExec)
+		if errors.As(err, &server) && server.Code == undefinedTable {
+			err = nil
+		}
+		return versions, err
+	}
+	var n int64
+	if err := s.QueryRow(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'airlock_versions'`).Scan(&n); err != nil || n == 0 {
+		return versions, err
+	}
+	return versions, s.Query(ctx, read, query)
 }
+
+// undefinedTable is the SQLSTATE of a table that is not there.
+const undefinedTable = "42P01"
 
 func (s *Store) compatible(schema Schema, version int64) error {
 	if version <= int64(len(schema.Steps)) {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -24,19 +25,63 @@ func openPostgres(ctx context.Context, location string) (*Store, error) {
 	}
 	cfg.ConnConfig.RuntimeParams["search_path"] = "airlock"
 	cfg.ConnConfig.RuntimeParams["application_name"] = "airlock"
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = answerWithin
+	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, s.explain(err)
 	}
-	if err := s.pool.Ping(ctx); err != nil {
-		s.pool.Close()
-		return nil, fmt.Errorf("the store %s cannot be reached: %w: start the database, or correct --store", s.name, withoutURL(err))
-	}
-	s.Querier = postgresConn{s.pool}
+	s.Querier = postgresConn{s.pool, s.explainTrouble}
 	s.begin = func(ctx context.Context) (finisher, error) {
+		ctx, cancel := withDeadline(ctx)
+		defer cancel()
 		tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{})
-		return postgresTx{postgresConn{tx}, tx}, err
+		return postgresTx{postgresConn{tx, s.explainTrouble}, tx}, err
 	}
 	return s, nil
+}
+
+// unreachable explains why a store could not be opened if that is about the way to it.
+func (s *Store) unreachable(err error) error {
+	var connect *pgconn.ConnectError
+	if s.pool == nil || !errors.As(err, &connect) && Trouble(err) != Unreachable {
+		return s.explain(err)
+	}
+	return fmt.Errorf("the store %s cannot be reached: %w: %s", s.name, withoutURL(err), connectHint(err, "start the database, or correct --store"))
+}
+
+// tooManyConnections is the SQLSTATE of a server that has no connection left.
+const tooManyConnections = "53300"
+
+// connectHint returns what to do about a server that takes no connection. Unless the server says
+// that it has too many, that is the hint otherwise.
+func connectHint(err error, otherwise string) string {
+	var server *pgconn.PgError
+	if errors.As(err, &server) && server.Code == tooManyConnections {
+		return "raise max_connections of the database, or lower pool_max_conns in the URLs of those who use it"
+	}
+	return otherwise
+}
+
+// pipeline is Apply for PostgreSQL, where statements that are sent together are one
+// transaction.
+func (s *Store) pipeline(ctx context.Context, statements []Statement) (changed []int64, err error) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	var batch pgx.Batch
+	for _, statement := range statements {
+		batch.Queue(statement.Text, statement.Args...)
+	}
+	results := s.pool.SendBatch(ctx, &batch)
+	for range statements {
+		tag, err := results.Exec()
+		if err != nil {
+			_ = results.Close() // it repeats the error
+			return nil, err
+		}
+		changed = append(changed, tag.RowsAffected())
+	}
+	return changed, results.Close()
 }
 
 // withoutURL returns the innermost error: pgx's own repeat the user and the database.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -87,24 +88,56 @@ type postgresQuerier interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }
 
-type postgresConn struct{ q postgresQuerier }
+// answerWithin is how long PostgreSQL may take for a statement whose context has no deadline,
+// so that a network which passes nothing on any more is an error.
+const answerWithin = 10 * time.Second
+
+func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, answerWithin)
+}
+
+// postgresConn runs statements on a connection, one of a pool, or in a transaction.
+type postgresConn struct {
+	q       postgresQuerier
+	explain func(error) error // explains trouble
+}
 
 func (c postgresConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
 	tag, err := c.q.Exec(ctx, statement, args...)
-	return tag.RowsAffected(), err
+	return tag.RowsAffected(), c.explain(err)
 }
 
 func (c postgresConn) QueryRow(ctx context.Context, query string, args ...any) Row {
-	return c.q.QueryRow(ctx, query, args...) // pgx.ErrNoRows is sql.ErrNoRows, too
+	ctx, cancel := withDeadline(ctx)
+	return postgresRow{c.q.QueryRow(ctx, query, args...), cancel, c.explain}
 }
 
 func (c postgresConn) Query(ctx context.Context, each func(Row) error, query string, args ...any) error {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
 	rows, err := c.q.Query(ctx, query, args...)
 	if err != nil {
-		return err
+		return c.explain(err)
 	}
 	defer rows.Close()
-	return EachRow(rows, each)
+	return c.explain(EachRow(rows, each))
+}
+
+// postgresRow is a row whose deadline ends with Scan.
+type postgresRow struct {
+	row     pgx.Row
+	cancel  context.CancelFunc
+	explain func(error) error
+}
+
+func (r postgresRow) Scan(into ...any) error {
+	defer r.cancel()
+	return r.explain(r.row.Scan(into...)) // pgx.ErrNoRows is sql.ErrNoRows, too
 }
 
 type postgresTx struct {
@@ -112,9 +145,19 @@ type postgresTx struct {
 	tx pgx.Tx
 }
 
-func (t postgresTx) Native() any                      { return t.tx }
-func (t postgresTx) commit(ctx context.Context) error { return t.tx.Commit(ctx) }
-func (t postgresTx) rollback(ctx context.Context)     { _ = t.tx.Rollback(ctx) }
+func (t postgresTx) Native() any { return t.tx }
+
+func (t postgresTx) commit(ctx context.Context) error {
+	ctx, cancel := withDeadline(ctx)
+	defer cancel()
+	return t.tx.Commit(ctx)
+}
+
+func (t postgresTx) rollback(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
+	defer cancel()
+	_ = t.tx.Rollback(ctx)
+}
 
 // List returns what scan makes of each row of a query.
 func List[T any](ctx context.Context, q Querier, scan func(Row) (T, error), query string, args ...any) ([]T, error) {

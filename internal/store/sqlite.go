@@ -10,8 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	sqlite "modernc.org/sqlite"
-	sqlitelib "modernc.org/sqlite/lib"
+	_ "modernc.org/sqlite" // the driver
 )
 
 // applicationID marks a SQLite file as Airlock's ("Airl" in ASCII), so that a file of
@@ -22,13 +21,16 @@ const applicationID = 0x4169726c
 // connection, because SQLite has one writer: with several, writers would wait for each
 // other without order and some would fail. A transaction takes the write lock when it
 // begins, and waits for those of other processes up to 10 s.
-func openSQLite(ctx context.Context, path string) (*Store, error) {
+func openSQLite(ctx context.Context, path string, prepare func(path string) error) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{name: path, path: path}
-	if err := prepareFile(path); err != nil {
+	if err := prepare(path); err != nil {
+		if errors.Is(err, ErrAbsent) {
+			return nil, err
+		}
 		return nil, s.explain(err)
 	}
 	settings := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)"}}
@@ -39,8 +41,21 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	s.sqlite.SetMaxOpenConns(1)
 	s.sqlite.SetMaxIdleConns(1)
 	s.sqlite.SetConnMaxLifetime(0)
-	s.Querier = sqliteConn{s.sqlite}
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	inPlace := func() error {
+		if now, err := os.Stat(path); err != nil || !os.SameFile(file, now) {
+			return s.explain(ErrGone)
+		}
+		return nil
+	}
+	s.Querier = placedConn{sqliteConn{s.sqlite}, inPlace, s.explainTrouble}
 	s.begin = func(ctx context.Context) (finisher, error) {
+		if err := inPlace(); err != nil {
+			return nil, err
+		}
 		tx, err := s.sqlite.BeginTx(ctx, nil)
 		return sqliteTx{sqliteConn{tx}, tx}, err
 	}
@@ -64,7 +79,16 @@ func prepareFile(path string) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	return checkFile(path)
+}
+
+// checkFile refuses what is not a file, and takes rights on the file from everybody but its
+// owner.
+func checkFile(path string) error {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w at %s", ErrAbsent, path)
+	}
 	if err != nil {
 		return err
 	}
@@ -76,6 +100,41 @@ func prepareFile(path string) error {
 	}
 	return nil
 }
+
+// placedConn runs statements as long as the file is in its place. SQLite would continue to use a
+// file that was removed, and what it records would be lost at the end of the process.
+type placedConn struct {
+	sqliteConn
+	inPlace func() error
+	explain func(error) error // explains trouble
+}
+
+func (c placedConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	if err := c.inPlace(); err != nil {
+		return 0, err
+	}
+	n, err := c.sqliteConn.Exec(ctx, statement, args...)
+	return n, c.explain(err)
+}
+
+func (c placedConn) QueryRow(ctx context.Context, query string, args ...any) Row {
+	if err := c.inPlace(); err != nil {
+		return failedRow{err}
+	}
+	return c.sqliteConn.QueryRow(ctx, query, args...)
+}
+
+func (c placedConn) Query(ctx context.Context, each func(Row) error, query string, args ...any) error {
+	if err := c.inPlace(); err != nil {
+		return err
+	}
+	return c.explain(c.sqliteConn.Query(ctx, each, query, args...))
+}
+
+// failedRow is the row of a query that was not asked.
+type failedRow struct{ err error }
+
+func (r failedRow) Scan(...any) error { return r.err }
 
 // claim marks a file that holds nothing yet as a store, and refuses that of another
 // program.
@@ -95,26 +154,28 @@ func (s *Store) claim(ctx context.Context) error {
 	return err
 }
 
-// explain adds the store's name to an error, and what to do about it.
-func (s *Store) explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	var failed *sqlite.Error
-	advice := ""
-	if errors.As(err, &failed) {
-		switch failed.Code() & 0xff {
-		case sqlitelib.SQLITE_BUSY, sqlitelib.SQLITE_LOCKED:
-			advice = "; another process has been writing to it for more than 10 s: see which one uses it, and try again"
-		case sqlitelib.SQLITE_FULL:
-			advice = "; make room on its disk, and try again: nothing that was recorded is lost"
-		case sqlitelib.SQLITE_NOTADB:
-			advice = "; it is not a store: name another file with --store"
-		case sqlitelib.SQLITE_CORRUPT:
-			advice = "; it is damaged: restore it from a copy, or name another file with --store"
-		case sqlitelib.SQLITE_READONLY, sqlitelib.SQLITE_CANTOPEN, sqlitelib.SQLITE_PERM:
-			advice = "; let this user write to the file and its directory, or name another with --store"
+// applySQLite runs statements, of which it parses each text once: that takes longer than
+// running it.
+func applySQLite(ctx context.Context, tx *sql.Tx, statements []Statement) (changed []int64, err error) {
+	parsed := map[string]*sql.Stmt{}
+	for _, statement := range statements {
+		stmt, ok := parsed[statement.Text]
+		if !ok {
+			if stmt, err = tx.PrepareContext(ctx, statement.Text); err != nil {
+				return nil, err
+			}
+			defer stmt.Close()
+			parsed[statement.Text] = stmt
 		}
+		result, err := stmt.ExecContext(ctx, statement.Args...)
+		if err != nil {
+			return nil, err
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return nil, err
+		}
+		changed = append(changed, n)
 	}
-	return fmt.Errorf("the store %s: %w%s", s.name, err, advice)
+	return changed, nil
 }

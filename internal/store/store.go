@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,7 +25,8 @@ type Store struct {
 	begin  func(context.Context) (finisher, error)
 
 	mu    sync.Mutex
-	locks map[string]func() // what Lock holds, by name
+	locks map[string]heldLock // what Lock has taken, by name
+	waits func(error)         // see ReportWaits
 }
 
 // Open opens the store at a location: the path of a SQLite file, which is made if there
@@ -33,20 +35,34 @@ type Store struct {
 //
 // Errors name the store and the next step. ErrNewer is among them.
 func Open(ctx context.Context, location string, schemas ...Schema) (*Store, error) {
+	return open(ctx, location, prepareFile, schemas)
+}
+
+// OpenExisting is Open, but makes no file: without one, the error is ErrAbsent. A
+// PostgreSQL database gets the tables that it lacks.
+func OpenExisting(ctx context.Context, location string, schemas ...Schema) (*Store, error) {
+	return open(ctx, location, checkFile, schemas)
+}
+
+// open opens a store, after prepare has seen to a SQLite store's file.
+func open(ctx context.Context, location string, prepare func(path string) error, schemas []Schema) (*Store, error) {
 	var s *Store
 	var err error
 	if IsURL(location) {
 		s, err = openPostgres(ctx, location)
 	} else {
-		s, err = openSQLite(ctx, location)
+		s, err = openSQLite(ctx, location, prepare)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.locks = map[string]func(){}
+	s.locks = map[string]heldLock{}
+	if s.pool != nil {
+		schemas = append(slices.Clip(schemas), lockSchema)
+	}
 	if err := s.migrate(ctx, schemas); err != nil {
 		s.Close()
-		return nil, s.explain(err)
+		return nil, s.unreachable(err)
 	}
 	return s, nil
 }
@@ -60,10 +76,10 @@ func IsURL(location string) bool {
 func (s *Store) Close() {
 	s.mu.Lock()
 	held := s.locks
-	s.locks = map[string]func(){}
+	s.locks = map[string]heldLock{}
 	s.mu.Unlock()
-	for _, release := range held {
-		release()
+	for _, l := range held {
+		l.free()
 	}
 	if s.sqlite != nil {
 		_ = s.sqlite.Close()
@@ -98,12 +114,15 @@ func (s *Store) Now() string {
 // forever.
 func (s *Store) Transact(ctx context.Context, do func(tx Tx) error) error {
 	tx, err := s.begin(ctx)
+	if errors.Is(err, ErrGone) {
+		return err
+	}
 	if err != nil {
 		return s.explain(err)
 	}
 	defer tx.rollback(context.WithoutCancel(ctx))
 	if err := do(tx); err != nil {
-		return err
+		return s.explainTrouble(err)
 	}
 	if err := tx.commit(ctx); err != nil {
 		return s.explain(err)
@@ -111,8 +130,31 @@ func (s *Store) Transact(ctx context.Context, do func(tx Tx) error) error {
 	return nil
 }
 
+// Statement is one statement with its arguments.
+type Statement struct {
+	Text string
+	Args []any
+}
+
+// Apply runs statements in one transaction, and returns how many rows each has changed.
+// PostgreSQL gets all of them at once, so that they cost one round trip.
+func (s *Store) Apply(ctx context.Context, statements []Statement) (changed []int64, err error) {
+	if s.pool != nil {
+		changed, err = s.pipeline(ctx, statements)
+		return changed, s.explainTrouble(err)
+	}
+	err = s.Transact(ctx, func(tx Tx) error {
+		changed, err = applySQLite(ctx, tx.(sqliteTx).tx, statements)
+		return err
+	})
+	return changed, err
+}
+
 // ErrNotFound reports that a query has no row. QueryRow's Scan returns it.
 var ErrNotFound = sql.ErrNoRows
+
+// ErrAbsent reports that there is no store.
+var ErrAbsent = errors.New("there is no store")
 
 // ErrNewer reports that a newer Airlock has written to the store.
 var ErrNewer = errors.New("the store is of a newer Airlock")

@@ -64,6 +64,23 @@ func TestTransactions(t *testing.T) {
 	})
 }
 
+func TestOpenExistingMakesNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "below", "airlock.db")
+	_, err := store.OpenExisting(t.Context(), path, things)
+	if !errors.Is(err, store.ErrAbsent) || err.Error() != "there is no store at "+path {
+		t.Errorf("OpenExisting without a store: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("OpenExisting has made something: %v", err)
+	}
+	open(t, path, things).Close()
+	s, err := store.OpenExisting(t.Context(), path, things)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+}
+
 func TestMigrationsKeepWhatIsThere(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, location string) {
 		ctx := t.Context()
@@ -124,8 +141,14 @@ func TestLocks(t *testing.T) {
 		if _, err := b.Lock(ctx, "two"); err != nil {
 			t.Errorf("another lock: %v", err)
 		}
+		if held, err := b.IsLocked(ctx, "one"); err != nil || !held {
+			t.Errorf("a lock that is held is free: %v, %v", held, err)
+		}
 		release()
 		release()
+		if held, err := b.IsLocked(ctx, "one"); err != nil || held {
+			t.Errorf("a lock that was released is held: %v, %v", held, err)
+		}
 		if _, err := b.Lock(ctx, "one"); err != nil {
 			t.Errorf("a lock that was released: %v", err)
 		}

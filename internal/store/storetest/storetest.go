@@ -17,7 +17,7 @@ func Main(m *testing.M) int {
 }
 
 // Each runs a test with the location of an empty store: once with a SQLite file, and
-// with the build tag postgres once more with a PostgreSQL database.
+// with the build tag postgres again with a PostgreSQL database.
 func Each(t *testing.T, test func(t *testing.T, location string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "store.db")) })
 	eachServer(t, test)
