@@ -36,14 +36,19 @@ FROM node:22-bookworm-slim AS node
 
 FROM debian:bookworm-slim
 # Without documents, and without parts that no check needs: Java's for linking programs
-# with a Java of their own and for heaps above 32 GB, GCC's for optimizing while it links.
+# with a Java of their own and for heaps above 32 GB, GCC's for optimizing while it links
+# and for sanitizers in static programs, git's servers and its second copy of itself.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends \
       black build-essential bundler ca-certificates default-jdk-headless flake8 git maven mypy \
       python3 python3-pytest python3-venv rake rubocop ruby ruby-rspec \
  && apt-get clean \
  && rm -rf /var/lib/apt/lists/* /usr/share/doc /usr/share/man /usr/share/locale /usr/lib/jvm/*/jmods \
-      /usr/lib/jvm/*/lib/server/classes_nocoops.jsa /usr/lib/gcc/*/*/lto1 /usr/bin/*-lto-dump-*
+      /usr/lib/jvm/*/lib/server/classes_nocoops.jsa /usr/lib/gcc/*/*/lto1 /usr/bin/*-lto-dump-* \
+      /usr/lib/gcc/*/*/lib?san.a /usr/lib/gcc/*/*/libubsan.a \
+      /usr/bin/scalar /usr/bin/git-shell /usr/lib/git-core/scalar /usr/lib/git-core/git-shell \
+      /usr/lib/git-core/git-daemon /usr/lib/git-core/git-http-backend /usr/lib/git-core/git-http-push /usr/lib/git-core/git-imap-send \
+ && ln -sf ../../bin/git /usr/lib/git-core/git
 COPY --from=go /usr/local/go /usr/local/go
 COPY --from=rust /opt/rust /usr/local/rust
 COPY --from=node /usr/local/bin/node /usr/local/bin/node

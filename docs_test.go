@@ -184,7 +184,7 @@ func headings(t *testing.T, path string) []string {
 	return anchors
 }
 
-// TestWorkflowsPinActions holds every third-party action of our workflows to a commit:
+// TestWorkflowsPinActions asserts that our workflows name every third-party action by its commit:
 // a tag can be moved to another one.
 func TestWorkflowsPinActions(t *testing.T) {
 	paths, err := filepath.Glob(".github/workflows/*.yml")
@@ -209,7 +209,7 @@ func TestWorkflowsPinActions(t *testing.T) {
 	}
 }
 
-// TestReadmeListsEachKind holds the README's table of kinds to the kind table: every kind,
+// TestReadmeListsEachKind compares the README's table of kinds with the kind table: every kind,
 // in the same order, with its default limit.
 func TestReadmeListsEachKind(t *testing.T) {
 	raw, err := os.ReadFile("README.md")
@@ -227,7 +227,7 @@ func TestReadmeListsEachKind(t *testing.T) {
 	}
 }
 
-// TestProjectLayoutHasTheLayers holds the table of packages in docs/project-layout.md to
+// TestProjectLayoutHasTheLayers compares the table of packages in docs/project-layout.md with
 // layers.
 func TestProjectLayoutHasTheLayers(t *testing.T) {
 	raw, err := os.ReadFile("docs/project-layout.md")

@@ -1,10 +1,17 @@
-// Package airlock_test holds the table of packages and what each may import.
+// Package airlock_test checks what each package imports, and what the documents say.
 package airlock_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -30,11 +37,13 @@ var layers = []struct {
 	{"internal/shorttest", ""},
 	{"internal/markdown", ""},
 	{"internal/markdown/cmarkgfm", ""},
+	{"internal/tasklist", "markdown"},
 	{"internal/schema", "schemas text"},
 	{"internal/sanitize", "markdown"},
 	{"internal/sarif", "text finding schema"},
 	{"internal/secrets", "token"},
-	{"internal/toolreport", "finding sarif safeoutput"},
+	{"internal/textdiff", ""},
+	{"internal/toolreport", "finding sarif safeoutput textdiff"},
 	{"internal/command", "text crash"},
 	{"internal/branchname", ""},
 	{"internal/githubapi", "text token branchname"},
@@ -42,42 +51,47 @@ var layers = []struct {
 	{"internal/githubtest/githubserver", "githubtest"},
 	{"internal/githubtest/cutopenapi", ""},
 	{"internal/intake", "text safeoutput jsonrepair schema sanitize sarif crash"},
-	{"internal/gitrepo", "text command token branchname"},
+	{"internal/tempdir", ""},
+	{"internal/gitrepo", "tempdir text command token branchname"},
 	{"internal/gitrepo/gittest", "command gitrepo"},
-	{"internal/agentchanges", "text gitrepo"},
-	{"internal/isolate", "text command secrets crash"},
-	{"internal/exposure", "text secrets lazyregexp"},
+	{"internal/agentchanges", "text gitrepo crash"},
+	{"internal/isolate", "tempdir text command secrets crash"},
+	{"internal/exposure", "text secrets"},
 	{"internal/changes", "text gitrepo"},
-	{"internal/reviewer", "text finding changes secrets crash lazyregexp"},
+	{"internal/reviewer", "text finding changes secrets crash"},
 	{"internal/policy/tree", "text"},
 	{"internal/policy", "text safeoutput intake event schema policy/tree branchname"},
 	{"internal/phase", "text finding changes command toolreport schema crash"},
 	{"internal/plugin", "text safeoutput finding jsonrepair changes command toolreport phase crash"},
-	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown sanitize secrets githubapi gitrepo agentchanges branchname crash lazyregexp"},
-	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply"},
+	{"internal/apply", "text safeoutput policy policy/tree event changes sarif finding markdown tasklist sanitize secrets githubapi gitrepo agentchanges branchname crash"},
 	{"internal/fixloop", "text finding markdown"},
+	{"internal/pages", "text crash schema sanitize fixloop"},
+	{"internal/githubtest/pullpage", "githubtest pages"},
+	{"internal/report", "text safeoutput finding event markdown sarif intake policy apply pages"},
 	{"internal/loopref", "fixloop githubapi"},
-	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase fixloop"},
-	{"internal/acceptance", "text crash schema lazyregexp"},
-	{"internal/verdictreport", "text safeoutput markdown schema intake checkreport acceptance"},
+	{"internal/checkreport", "text safeoutput finding markdown sarif schema intake phase fixloop pages"},
+	{"internal/acceptance", "text crash markdown tasklist schema"},
+	{"internal/verdictreport", "text safeoutput markdown schema intake fixloop checkreport acceptance"},
 	{"internal/action", "text event token"},
 	{"internal/config", "text safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},
-	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize intake policy apply report checkreport verdictreport action config crash"},
+	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize sarif intake policy apply report checkreport verdictreport action config crash pages"},
 	{"internal/guide", "text safeoutput sanitize policy config schemas"},
+	{"internal/scaffold", "text textdiff safeoutput apply action config"},
+	{"internal/doctor", "text crash safeoutput policy exposure githubapi apply action config"},
 	{"internal/checks", "exitcode event finding secrets command githubapi gitrepo agentchanges isolate exposure changes reviewer phase plugin checkreport config doors crash"},
-	{"internal/loopturn", "event safeoutput markdown githubapi intake fixloop loopref checkreport"},
+	{"internal/fixer", "agentchanges command config fixloop gitrepo isolate policy/tree safeoutput secrets text"},
+	{"internal/loopturn", "text event safeoutput markdown githubapi gitrepo intake apply config secrets fixloop fixer loopref checkreport verdictreport"},
 	{"internal/store", ""},
 	{"internal/store/storetest", ""},
 	{"internal/engine", "crash store"},
 	{"internal/loops", "crash engine fixloop store"},
 	{"internal/verify", "exitcode text acceptance gitrepo command config doors phase checks"},
-	{"internal/fixer", "agentchanges command fixloop gitrepo isolate text"},
 	{"internal/step", "exitcode token event safeoutput finding markdown githubapi gitrepo intake phase apply report checkreport action config doors checks acceptance verdictreport verify crash loopturn"},
 	{"internal/agents", "text schema store"},
 	{"internal/access", "store"},
-	{"internal/runs", "text schema command store engine agents"},
-	{"internal/httpapi", "crash schema access agents fixloop loops runs"},
-	{"internal/server", "text crash safeoutput guide doors"},
+	{"internal/runs", "text crash schema command store agents"},
+	{"internal/httpapi", "text crash schema store access agents fixloop loops runs pages"},
+	{"internal/server", "text crash safeoutput schema guide doors"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},
 }
@@ -98,21 +112,29 @@ var onlyImporter = map[string]string{
 	"modernc.org/sqlite":                                      "internal/store",
 	"github.com/jackc/pgx/v5/pgxpool":                         "internal/store",
 	"github.com/dbos-inc/dbos-transact-golang/dbos":           "internal/engine",
-	"github.com/dbos-inc/dbos-transact-golang/dbos/internals": "internal/engine",
-	"github.com/rogpeppe/go-internal/diff":                    "internal/toolreport",
+	"github.com/dbos-inc/dbos-transact-golang/dbos/internals": "no package", // nobody promises anything about it
+	"github.com/rhysd/actionlint":                             "internal/doctor",
+	"github.com/rogpeppe/go-internal/diff":                    "internal/textdiff",
 	"github.com/modelcontextprotocol/go-sdk/mcp":              "internal/server",
 	"github.com/prometheus/client_golang/prometheus":          "internal/httpapi",
 	"golang.org/x/time/rate":                                  "internal/httpapi",
+	// Templates are files of ours, and only data comes from agents.
+	"html/template": "internal/pages",
 	// Nobody: no text of an agent can become a program (rule R15).
 	"text/template": "no package",
-	"html/template": "no package",
 	"plugin":        "no package",
 }
 
 type listed struct {
+	Dir        string
 	ImportPath string
 	Imports    []string
+	GoFiles    []string
 }
+
+// everywhere is the package that any other may import: it stands for the standard library's
+// regexp.
+const everywhere = "internal/lazyregexp"
 
 func TestPackagesImportOnlyWhatTheirRowNames(t *testing.T) {
 	rows := map[string][]string{}
@@ -138,7 +160,7 @@ func TestPackagesImportOnlyWhatTheirRowNames(t *testing.T) {
 			continue
 		}
 		for _, imported := range p.Imports {
-			if own, isOurs := strings.CutPrefix(imported, module+"/"); isOurs && !slices.Contains(allowed, own) && !slices.Contains(allowed, "internal/*") {
+			if own, isOurs := strings.CutPrefix(imported, module+"/"); isOurs && own != everywhere && !slices.Contains(allowed, own) && !slices.Contains(allowed, "internal/*") {
 				t.Errorf("%s imports %s, which its row does not name", pkg, own)
 			}
 			if only, ok := onlyImporter[imported]; ok && only != pkg && !testSupport(pkg) {
@@ -159,15 +181,104 @@ func TestBinaryLinksNoTestSupport(t *testing.T) {
 		t.Fatalf("go list -deps: %v", err)
 	}
 	for dep := range strings.FieldsSeq(string(out)) {
-		if testSupport(dep) || strings.Contains(dep, "kin-openapi") || strings.Contains(dep, "goldmark") || strings.Contains(dep, "gqlparser") {
+		if testSupport(dep) || strings.Contains(dep, "kin-openapi") || strings.Contains(dep, "gqlparser") || strings.Contains(dep, "chromedp") {
 			t.Errorf("the binary links %s", dep)
+		}
+	}
+}
+
+// TestWhatShortLeavesOutExists finds names of tests that -short leaves out and that are gone.
+func TestWhatShortLeavesOutExists(t *testing.T) {
+	left := 0
+	for _, p := range list(t) {
+		dir := strings.TrimPrefix(p.ImportPath, module+"/")
+		files, err := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests, named := map[string]bool{}, []string{}
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					tests[n.Name.Name] = true
+				case *ast.CallExpr:
+					if fun, ok := n.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "LeaveOut" {
+						for _, arg := range n.Args {
+							name, _ := strconv.Unquote(arg.(*ast.BasicLit).Value)
+							named = append(named, name)
+						}
+					}
+				}
+				return true
+			})
+		}
+		for _, name := range named {
+			if !tests[name] {
+				t.Errorf("%s: -short leaves out %s, which does not exist", dir, name)
+			}
+		}
+		left += len(named)
+	}
+	if left == 0 {
+		t.Error("no call of shorttest.LeaveOut was found")
+	}
+}
+
+// TestStartCompilesNoExpression fails on a variable of a package that compiles a regular
+// expression, which every start of the program would wait for, and on an invalid expression,
+// which would be noticed only when it is used.
+func TestStartCompilesNoExpression(t *testing.T) {
+	for _, p := range list(t) {
+		if testSupport(p.ImportPath) {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			files := token.NewFileSet()
+			file, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || len(call.Args) != 1 {
+					return true
+				}
+				made, ok := call.Fun.(*ast.SelectorExpr)
+				expression, isLiteral := call.Args[0].(*ast.BasicLit)
+				if !ok || !isLiteral || made.Sel.Name != "New" || fmt.Sprint(made.X) != "lazyregexp" {
+					return true
+				}
+				if text, err := strconv.Unquote(expression.Value); err != nil {
+					t.Error(err)
+				} else if _, err := regexp.Compile(text); err != nil {
+					t.Errorf("%s: %v", files.Position(call.Pos()), err)
+				}
+				return true
+			})
+			for _, decl := range file.Decls {
+				if _, isFunction := decl.(*ast.FuncDecl); isFunction {
+					continue
+				}
+				ast.Inspect(decl, func(n ast.Node) bool {
+					_, isFunction := n.(*ast.FuncLit)
+					if f, ok := n.(*ast.SelectorExpr); ok && f.Sel.Name == "MustCompile" {
+						t.Errorf("%s compiles an expression at the start of the program: make it with lazyregexp.New", files.Position(f.Pos()))
+					}
+					return !isFunction
+				})
+			}
 		}
 	}
 }
 
 func list(t *testing.T) []listed {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "./...").Output()
+	out, err := exec.Command("go", "list", "-e", "-json=Dir,ImportPath,Imports,GoFiles", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -2,6 +2,7 @@ package airlock_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -14,53 +15,88 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var update = flag.Bool("update", false, "rewrite what the README shows")
+var update = flag.Bool("update", false, "rewrite what documents show")
 
-// TestReadme executes the README: its main command, its examples, and its tables
-// against action.yml. Every other document has a test where it is made.
+// TestReadme executes the README's main command, which ends well, shows each text, and writes
+// the page.
 func TestReadme(t *testing.T) {
 	raw, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(raw)
-
 	t.Run("main command", func(t *testing.T) {
-		command := regexp.MustCompile("```sh\n(go run [^\n]+)\n```").FindStringSubmatch(text)
+		command := regexp.MustCompile("```sh\n(go run [^\n]+ --plan-html )plan.html\n```").FindStringSubmatch(string(raw))
 		if command == nil {
 			t.Fatal("the README has no main command")
 		}
-		// One line of five is rejected on purpose, so the exit code is 1.
-		cmd := exec.Command("go", strings.Fields(command[1])[1:]...)
+		page := filepath.Join(t.TempDir(), "plan.html")
+		cmd := exec.Command("go", append(strings.Fields(command[1])[1:], page)...)
 		cmd.Env = append(os.Environ(), "GITHUB_TOKEN=", "GH_TOKEN=", "GITHUB_ACTIONS=", "GITHUB_EVENT_NAME=", "GITHUB_REPOSITORY=")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		err := cmd.Run()
-		if _, isExit := err.(*exec.ExitError); !isExit {
+		if err := cmd.Run(); err != nil {
 			t.Fatalf("%s: %v\n%s", command[1], err, stderr.String())
 		}
-		for _, want := range []string{"Plan for Codertocat/Hello-World", "POST /repos/Codertocat/Hello-World/issues\n", "4 of 5 requests would be done, nothing was written"} {
+		for _, want := range []string{"Plan for Codertocat/Hello-World", "POST /repos/Codertocat/Hello-World/issues\n", "Seen since #41. cc @&#8203;octocat", "4 of 4 requests would be done, nothing was written", page} {
 			if !strings.Contains(stderr.String(), want) {
 				t.Errorf("the plan lacks %q:\n%s", want, stderr.String())
 			}
 		}
+		if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "TestParse fails one run in ten") {
+			t.Errorf("the page: %v\n%.500s", err, html)
+		}
 	})
+}
 
-	want := replaceBlocks(t, text)
-	want = between(t, want, "inputs", inputsTable(t))
-	want = between(t, want, "outputs", outputsTable(t))
-	if want == text {
-		return
-	}
-	if !*update {
-		t.Fatal("the README shows something else than the program does; run go test . -update and read the difference")
-	}
-	if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
-		t.Fatal(err)
+// TestGeneratedDocuments compares what documents show with the program and with action.yml.
+func TestGeneratedDocuments(t *testing.T) {
+	for _, path := range []string{"README.md", "docs/lines.md", "docs/action.md"} {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := replaceBlocks(t, string(raw))
+		if path == "docs/action.md" {
+			want = between(t, want, "inputs", inputsTable(t))
+			want = between(t, want, "outputs", outputsTable(t))
+		}
+		switch {
+		case want == string(raw):
+		case !*update:
+			t.Errorf("%s shows something else than the program does; run go test . -update and read the difference", path)
+		default:
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
-// TestGatesActionIsTheSame holds actions/gate/action.yml to action.yml: it has the same
+// TestReadmeIsShort holds the README to 900 words before its reference, with the words of code
+// and tables, and its sentences to a mean of 15 words. A sentence ends where a paragraph, a list's
+// item or a line of code begins, too.
+func TestReadmeIsShort(t *testing.T) {
+	raw, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, found := strings.Cut(string(raw), "\n## Reference\n")
+	if n := len(strings.Fields(text)); !found || n > 900 {
+		t.Errorf("%d words before the reference (found: %t), more than 900", n, found)
+	}
+	prose := regexp.MustCompile("(?ms)^ *```.*?^ *```$|^<!--.*?-->$|^#.*?$|^!\\[.*?$").ReplaceAllString(text, "\n\n")
+	words, sentences := 0, 0
+	for _, sentence := range regexp.MustCompile(`[.?!:]\s|\n\n|\n *(?:-|\d\.) `).Split(prose, -1) {
+		if n := len(strings.Fields(sentence)); n > 0 {
+			words, sentences = words+n, sentences+1
+		}
+	}
+	if sentences == 0 || words > 15*sentences {
+		t.Errorf("%d words in %d sentences, more than 15 in the mean", words, sentences)
+	}
+}
+
+// TestGatesActionIsTheSame compares actions/gate/action.yml with action.yml: it has the same
 // inputs and outputs, in the image of the gate.
 func TestGatesActionIsTheSame(t *testing.T) {
 	whole, err := os.ReadFile("action.yml")
@@ -125,10 +161,68 @@ func TestPinImages(t *testing.T) {
 	}
 }
 
+// TestFormula writes the Homebrew formula of a release as the release does, and has Ruby read it
+// where there is one.
+func TestFormula(t *testing.T) {
+	names := []string{"airlock_darwin_amd64", "airlock_darwin_arm64", "airlock_linux_amd64", "airlock_linux_arm64", "airlock_man_and_completions.tar.gz", "airlock_windows_amd64.exe"}
+	var sums strings.Builder
+	for i, name := range names {
+		fmt.Fprintf(&sums, "%s  %s\n", strings.Repeat(fmt.Sprint(i), 64), name)
+	}
+	path := filepath.Join(t.TempDir(), "checksums.txt")
+	if err := os.WriteFile(path, []byte(sums.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	formula, err := exec.Command("sh", "script/formula", "v1.2.3", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names[:5] {
+		if want := fmt.Sprintf("url \"https://github.com/agent-airlock/airlock/releases/download/v1.2.3/%s\"\n", name); !strings.Contains(string(formula), want) || !strings.Contains(string(formula), "sha256 \""+strings.Repeat(fmt.Sprint(i), 64)+"\"") {
+			t.Errorf("the formula lacks %s or its checksum:\n%s", name, formula)
+		}
+	}
+	if !strings.Contains(string(formula), "version \"1.2.3\"") {
+		t.Errorf("the formula has another version:\n%s", formula)
+	}
+	if ruby, err := exec.LookPath("ruby"); err == nil {
+		cmd := exec.Command(ruby, "-wc")
+		cmd.Stdin = bytes.NewReader(formula)
+		if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "Syntax OK" {
+			t.Errorf("ruby: %v\n%s", err, out)
+		}
+	}
+	for _, args := range [][]string{{"1.2.3", path}, {"v1", path}, {"v1.2.3", os.DevNull}} {
+		if out, err := exec.Command("sh", append([]string{"script/formula"}, args...)...).Output(); err == nil {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+}
+
+// TestSchemaHasAnAddress compares the schema's own address with the entry for SchemaStore.
+func TestSchemaHasAnAddress(t *testing.T) {
+	var entry struct{ URL string }
+	var schema struct {
+		ID string `json:"$id"`
+	}
+	for path, into := range map[string]any{"docs/schemastore-entry.json": &entry, "schemas/safe-outputs-config.json": &schema} {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if entry.URL != schema.ID || !strings.HasSuffix(entry.URL, "/main/schemas/safe-outputs-config.json") {
+		t.Errorf("the entry names %s, and the schema is %s", entry.URL, schema.ID)
+	}
+}
+
 // replaceBlocks fills the blocks that show a file or the output of a command.
 func replaceBlocks(t *testing.T, text string) string {
 	t.Helper()
-	block := regexp.MustCompile("(?s)<!-- (file|output): ([^\n]+) -->\n```json\n.*?```\n")
+	block := regexp.MustCompile("(?s)<!-- (file|output): ([^\n]+) -->\n```json\n(?:.*?\n)??```\n")
 	return block.ReplaceAllStringFunc(text, func(found string) string {
 		m := block.FindStringSubmatch(found)
 		var shown []byte
@@ -152,9 +246,9 @@ func replaceBlocks(t *testing.T, text string) string {
 // between puts a table after its marker.
 func between(t *testing.T, text, name, table string) string {
 	t.Helper()
-	section := regexp.MustCompile(`(?s)<!-- ` + name + ` -->\n.*?\n(### |## )`)
+	section := regexp.MustCompile(`(?s)<!-- ` + name + ` -->\n.*?\n?(### |## )`)
 	if !section.MatchString(text) {
-		t.Fatalf("the README has no marker for the table of %s", name)
+		t.Fatalf("there is no marker for the table of %s", name)
 	}
 	return section.ReplaceAllString(text, "<!-- "+name+" -->\n\n"+strings.ReplaceAll(table, "$", "$$")+"\n$1")
 }

@@ -36,7 +36,8 @@ func TestLookupOfFiles(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsExplained: `airlock schema KIND` is what teaches an agent.
+// TestEveryFieldIsExplained asserts that each field has a description, because `airlock schema
+// KIND` is what agents learn the fields from.
 func TestEveryFieldIsExplained(t *testing.T) {
 	names, err := Definitions(AgentOutput)
 	if err != nil {

@@ -24,34 +24,72 @@ type actLine struct {
 
 // act runs the workflow's job on a real payload, in a repository that has the
 // files. The action is that of the gate, with its own action.yml but for the image: that is
-// the one that was built.
+// the one that was built, in which the other steps run as well.
 func act(t *testing.T, s *githubtest.Server, workflow string, files map[string]string) (obeyed []actLine, log string, ok bool) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "actions", "gate", "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	metadata := strings.Replace(string(raw), "image: ../../Dockerfile.gate", "image: docker://"+os.Getenv("AIRLOCK_IMAGE"), 1)
-	if metadata == string(raw) {
-		t.Fatal("actions/gate/action.yml does not name Dockerfile.gate")
-	}
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"), "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com"}
-	action := repository(t, env, "https://github.com/agent-airlock/airlock.git", map[string]string{"actions/gate/action.yml": metadata})
 	all := map[string]string{".github/workflows/gate.yml": workflow}
 	for path, text := range files {
 		all[path] = text
 	}
-	dir := repository(t, env, "https://github.com/Codertocat/Hello-World.git", all)
-	cmd := exec.CommandContext(t.Context(), os.Getenv("AIRLOCK_ACT"), "pull_request", "--json",
-		"--eventpath", filepath.Join(root, "testdata", "events", "pull_request.opened.json"),
-		"--platform", "ubuntu-latest=debian:bookworm-slim", "--pull=false", "--network", "host", "--container-daemon-socket", "-", "--no-cache-server", "--rm", "--bind",
-		"--local-repository", "agent-airlock/airlock@v1="+action,
-		"--env", "GITHUB_API_URL="+s.APIURL(), "--env", "GITHUB_GRAPHQL_URL="+s.APIURL()+"/graphql", "--secret", "GITHUB_TOKEN="+secret)
-	cmd.Dir, cmd.Env = dir, env
+	return actRun{
+		event: "pull_request", payload: filepath.Join(root, "testdata", "events", "pull_request.opened.json"), files: all, runner: os.Getenv("AIRLOCK_IMAGE"),
+		actions: map[string]map[string]string{"agent-airlock/airlock@v1": {"actions/gate/action.yml": gateAction(t)}},
+	}.run(t, s)
+}
+
+// gateAction is the action of the gate, with the image that was built.
+func gateAction(t testing.TB) string {
+	return withImage(t, filepath.Join("actions", "gate", "action.yml"), "image: ../../Dockerfile.gate", "image: docker://"+os.Getenv("AIRLOCK_IMAGE"))
+}
+
+// withImage returns an action of ours with another image.
+func withImage(t testing.TB, name, from, to string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	metadata := strings.Replace(string(raw), from, to, 1)
+	if metadata == string(raw) {
+		t.Fatalf("%s does not contain %q", name, from)
+	}
+	return metadata
+}
+
+// actRun is what act runs.
+type actRun struct {
+	event, payload string            // the event's name, and the file with its payload
+	files          map[string]string // of the repository, with the workflows
+	git            *githubtest.Git   // the repository itself instead of its files: the workflow runs at its commit
+	runner         string            // the image that stands for ubuntu-latest
+	actions        map[string]map[string]string
+	arguments      []string
+}
+
+// run runs the workflows that the event starts.
+func (r actRun) run(t testing.TB, s *githubtest.Server) (obeyed []actLine, log string, ok bool) {
+	t.Helper()
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com"}
+	args := append([]string{r.event, "--json", "--eventpath", r.payload,
+		"--platform", "ubuntu-latest=" + r.runner, "--platform", "ubuntu-24.04=" + r.runner, "--pull=false", "--network", "host", "--container-daemon-socket", "-", "--no-cache-server", "--rm", "--bind",
+		"--env", "GITHUB_API_URL=" + s.APIURL(), "--env", "GITHUB_GRAPHQL_URL=" + s.APIURL() + "/graphql", "--secret", "GITHUB_TOKEN=" + secret}, r.arguments...)
+	for name, files := range r.actions {
+		action, _, _ := strings.Cut(name, "@")
+		args = append(args, "--local-repository", name+"="+repository(t, env, "https://github.com/"+action+".git", files))
+	}
+	cmd := exec.CommandContext(t.Context(), os.Getenv("AIRLOCK_ACT"), args...)
+	cmd.Env = env
+	if r.git == nil {
+		cmd.Dir = repository(t, env, actOrigin, r.files)
+	} else {
+		cmd.Dir = t.TempDir()
+		runGit(t, env, cmd.Dir, "clone", "--quiet", r.git.Dir(), ".")
+		runGit(t, env, cmd.Dir, "remote", "set-url", "origin", actOrigin)
+	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
+	err := cmd.Run()
 	if _, isExit := err.(*exec.ExitError); err != nil && !isExit {
 		t.Fatal(err)
 	}
@@ -68,8 +106,11 @@ func act(t *testing.T, s *githubtest.Server, workflow string, files map[string]s
 	return obeyed, kept.String(), err == nil
 }
 
+// actOrigin tells act which repository the workflows are of.
+const actOrigin = "https://github.com/Codertocat/Hello-World.git"
+
 // repository makes a git repository with the files and an origin.
-func repository(t *testing.T, env []string, origin string, files map[string]string) string {
+func repository(t testing.TB, env []string, origin string, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for path, text := range files {
@@ -84,13 +125,18 @@ func repository(t *testing.T, env []string, origin string, files map[string]stri
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch", "master"}, {"add", "--all"}, {"commit", "--quiet", "--message", "All"}, {"remote", "add", "origin", origin},
 	} {
-		cmd := exec.CommandContext(t.Context(), "git", args...)
-		cmd.Dir, cmd.Env = dir, env
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
+		runGit(t, env, dir, args...)
 	}
 	return dir
+}
+
+func runGit(t testing.TB, env []string, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir, cmd.Env = dir, env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
 }
 
 // TestActOutputs runs a workflow that uses the action and reads its outputs in the
@@ -214,19 +260,15 @@ jobs:
 // applies what it asked for.
 func TestActAgentWithTools(t *testing.T) {
 	s := server(t, pullRequestFixture(), githubtest.Options{})
-	files := map[string]string{"policy.yml": "add-issue-comment:\nadd-issue-label: {allowed: [bug, docs]}\ncreate-issue:\n"}
-	for name, pkg := range map[string]string{"airlock": ".", "agent": "./testdata/scripted-agent"} {
-		path := filepath.Join(t.TempDir(), name)
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, pkg)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go build %s: %v\n%s", pkg, err, out)
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files["bin/"+name] = string(data)
+	agent := filepath.Join(t.TempDir(), "agent")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", agent, "./testdata/scripted-agent")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	program, err := os.ReadFile(agent)
+	if err != nil {
+		t.Fatal(err)
 	}
 	_, log, ok := act(t, s, `
 on: pull_request
@@ -236,8 +278,8 @@ jobs:
     steps:
       - name: The agent
         run: |
-          chmod +x bin/airlock bin/agent
-          bin/agent bin/airlock mcp --safe-outputs --config policy.yml --output lines.ndjson > agent.log
+          chmod +x agent
+          ./agent airlock mcp --safe-outputs --config policy.yml --output lines.ndjson > agent.log
           cat agent.log
           test "$(grep -c 'was refused' agent.log)" = 3
           test "$(grep -c 'is carried out' agent.log)" = 3
@@ -248,7 +290,7 @@ jobs:
             add-issue-comment:
             add-issue-label: {allowed: [bug, docs]}
             create-issue:
-`, files)
+`, map[string]string{"agent": string(program), "policy.yml": "add-issue-comment:\nadd-issue-label: {allowed: [bug, docs]}\ncreate-issue:\n"})
 	if !ok {
 		t.Errorf("the workflow failed:\n%s", log)
 	}

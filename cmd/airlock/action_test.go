@@ -13,7 +13,7 @@ import (
 // workspace is a step's surroundings as the runner makes them.
 type workspace struct{ dir, output, summary string }
 
-func newWorkspace(t *testing.T, files map[string]string) workspace {
+func newWorkspace(t testing.TB, files map[string]string) workspace {
 	t.Helper()
 	base := t.TempDir()
 	ws := workspace{filepath.Join(base, "workspace"), filepath.Join(base, "output"), filepath.Join(base, "summary")}
@@ -47,7 +47,7 @@ func (ws workspace) env(workflow []string, inputs map[string]string) []string {
 	return env
 }
 
-func (ws workspace) read(t *testing.T, path string) string {
+func (ws workspace) read(t testing.TB, path string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -57,14 +57,14 @@ func (ws workspace) read(t *testing.T, path string) string {
 }
 
 // outputs parses GITHUB_OUTPUT as the runner does.
-func (ws workspace) outputs(t *testing.T) map[string]string {
+func (ws workspace) outputs(t testing.TB) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	lines := strings.Split(ws.read(t, ws.output), "\n")
 	for i := 0; i < len(lines)-1; i++ {
 		name, delimiter, ok := strings.Cut(lines[i], "<<")
 		if !ok {
-			t.Fatalf("line %d of GITHUB_OUTPUT is no output: %q", i+1, lines[i])
+			t.Fatalf("line %d of GITHUB_OUTPUT does not begin an output: %q", i+1, lines[i])
 		}
 		var value []string
 		for i++; lines[i] != delimiter; i++ {

@@ -184,15 +184,11 @@ func TestCertificates(t *testing.T) {
 	s.SetBaseURL(ts.URL)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ts.Certificate().Raw})
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	write(t, dir, map[string]string{
 		"ca.pem":       strings.Repeat("# the bundle of an operating system\n", 40_000) + string(authority),
 		"lines.ndjson": `{"type":"add-issue-comment","body":"Hello"}` + "\n",
 		"policy.yml":   "add-issue-comment:\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	env := append(workflowEnv(nil, "pull_request", "pull_request.opened.json"), "GITHUB_API_URL="+s.APIURL())
 	args := []string{"apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml"}
 	if res := run(t, dir, append(env, "SSL_CERT_FILE=ca.pem"), "", args...); res.code != 3 || len(s.Writes()) != 0 {

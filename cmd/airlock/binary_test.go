@@ -10,18 +10,45 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 // binary is the built program, and root the repository's root; TestMain sets them.
 var binary, root string
 
 func TestMain(m *testing.M) {
+	shorttest.InParallel(8)
+	shorttest.LeaveOut(
+		// These wait a second between two writes, as the action does, or longer for GitHub's lists.
+		"TestRunsThatNothingDistinguishes", "TestActionLoopHoldsAnAgentsPushAgainstTheRules", "TestActionLoopWithAcceptance",
+		"TestActionLoopNeedsASignedLogForAnAgent", "TestActionReportsChecks", "TestEachCallReportsItsOwn",
+		"TestStrangeAnswers", "TestOneIdentityOfTwoCallsIsRefused", "TestInterruptedWhileWriting",
+		"TestLongBranchStaysOurs", "TestCoordinatorLockedStore",
+		// These start the binary or git some dozens of times.
+		"TestMainJob", "TestLoopJobKilled", "TestLoopKilled", "TestCertificates", "TestCodeOfEarlierCommits",
+		"TestCodeWithoutAConfirmation", "TestCoordinatorBearsHostileAgents", "TestPlanPageOfManyAndLargeItems",
+		"TestWhatInitWritesWorks", "TestActionVerifies", "TestBranchNamesAreSafe", "TestPeopleCommitToOurBranch",
+		"TestBoxesAreTickedAfterTheMerge", "TestActionVerdictIsSuperseded", "TestNoBadLineCostsTheOthers", "TestActionLoop",
+		"TestNoCommandOverTheWire", "TestActionVerifiesRequest", "TestBrokenMessages", "TestOwnerAllowsASecret",
+		"TestScheduledRunsKeepTheirPullRequests", "TestCodeHalfDone", "TestCodeSources", "TestNoVariablePrintsTheToken", "TestPlantedProgramsDoNotRun",
+		"TestOddTemporaryDirectories", "TestStrangeRefusals", "TestStrangeAnswersToPushes",
+		"TestActionLoopRequests", "TestActionLoopReadsItsConfigurationWithTheLog", "TestCheckWithoutNetwork", "TestWhatCountsAsASecretInChanges",
+		"TestFullDiskOfVerdictsAndLoops", "TestInvisibleMarksInPaths", "TestActionLogIsNotObeyed", "TestCoordinatorKnowsItsVisitors",
+		"TestCoordinatorBearsHostileRequests", "TestUndeclaredInputs", "TestOutsideOfActionsEachRunIsItsOwn", "TestCoordinatorFullStore",
+		"TestInterruptedCheckLeavesNoCopy", "TestVerifyOddRequests", "TestOrchestratorCorrectsItself", "TestEvidenceThatCannotBeKept",
+		"TestCoordinatorKilled", "TestStoppedWhileAReviewIsPending", "TestToolsJudgeTheWorkspace", "TestKilledWithCode",
+		"TestActionAnnotatesWithoutACheckRun", "TestActionNamesTheFileOfAllFindings", "TestActionRefusesFindingsThatContradictThemselves",
+		"TestActionFailsBelowTheMinimum", "TestToolsOverHTTPEndWithTheirToken", "TestActionWithoutOutputs", "TestApplyLeavesNoCoreFile",
+		"TestCodeSwitchesNoWorkflowsOff", "TestActionCodeRefused", "TestActionRefusesFindingsOfAnotherRepository", "TestPlanPageThatCannotBeWritten",
+		"TestCoordinatorNewerStore", "TestCheckNamesNoCopy", "TestCoordinatorStoreGone", "TestTwoServersAppendToOneFile",
+	)
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "airlock-test-")
 		if err != nil {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
+		sharedDir = dir
 		binary = filepath.Join(dir, "airlock.exe") // Windows needs the extension, other systems ignore it
 		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 			panic(string(out))
@@ -40,7 +67,7 @@ type result struct {
 }
 
 // run executes the binary in dir with exactly the environment given.
-func run(t *testing.T, dir string, env []string, stdin string, args ...string) result {
+func run(t testing.TB, dir string, env []string, stdin string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -63,6 +90,14 @@ func run(t *testing.T, dir string, env []string, stdin string, args ...string) r
 		}
 	}
 	return res
+}
+
+// openToOthers lets every user enter a test's directory, as on a runner: where a test runs as
+// root, the commands of the repository run as another user.
+func openToOthers(dir string) {
+	for ; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+		_ = os.Chmod(dir, 0o755)
+	}
 }
 
 // withoutMasks returns the log without the commands that register a mask: the runner
@@ -102,7 +137,7 @@ func pullRequestFixture() githubtest.Fixture {
 }
 
 // server starts a GitHub for the binary.
-func server(t *testing.T, f githubtest.Fixture, o githubtest.Options) *githubtest.Server {
+func server(t testing.TB, f githubtest.Fixture, o githubtest.Options) *githubtest.Server {
 	t.Helper()
 	s := githubtest.New(t, f, o)
 	s.Start(t)

@@ -59,15 +59,15 @@ func (s *schedule) opened() (list []string) {
 	return list
 }
 
-// TestScheduledRunsKeepTheirPullRequests: a run about something else does not take over the
-// pull request of an earlier run.
+// TestScheduledRunsKeepTheirPullRequests asserts that a run for another purpose does not replace
+// the pull request of an earlier run.
 func TestScheduledRunsKeepTheirPullRequests(t *testing.T) {
 	t.Parallel()
 	s := newSchedule(t)
-	for _, day := range [][2]string{{"monday", "Fix the login page"}, {"tuesday", "Upgrade the parser"}, {"wednesday", "fix the  Login page!"}} {
+	for _, day := range [][2]string{{"monday", "Fix the login page"}, {"tuesday", "Upgrade the parser"}, {"wednesday", "fix the  Login page!"}, {"thursday", "Use <= in the bound"}, {"friday", "Use >= in the bound"}} {
 		assertSays(t, s.run(day[0]+"\n", pullLine(t, day[1], "")), 0)
 	}
-	if got := strings.Join(s.opened(), "\n"); got != "#3 fix the  Login page!: wednesday\n#4 Upgrade the parser: tuesday" {
+	if got := strings.Join(s.opened(), "\n"); got != "#3 fix the  Login page!: wednesday\n#4 Upgrade the parser: tuesday\n#5 Use <= in the bound: thursday\n#6 Use >= in the bound: friday" {
 		t.Errorf("the pull requests are\n%s", got)
 	}
 }
@@ -115,8 +115,8 @@ func TestBranchNamesAreSafe(t *testing.T) {
 	}
 }
 
-// TestPeopleCommitToOurBranch: after "Update branch" and after a person's commit, the next runs
-// go on in the same pull request.
+// TestPeopleCommitToOurBranch asserts that later runs update the same pull request after somebody
+// has clicked "Update branch" or committed to its branch.
 func TestPeopleCommitToOurBranch(t *testing.T) {
 	t.Parallel()
 	for _, signed := range []string{"false", "true"} {
@@ -149,7 +149,8 @@ func TestPeopleCommitToOurBranch(t *testing.T) {
 	}
 }
 
-// TestLongBranchStaysOurs: a branch with more commits than GitHub compares in one answer.
+// TestLongBranchStaysOurs asserts that later runs recognise their branch although it has more
+// commits than GitHub lists in one comparison.
 func TestLongBranchStaysOurs(t *testing.T) {
 	t.Parallel()
 	s := newSchedule(t)

@@ -116,7 +116,7 @@ func TestCodeRefused(t *testing.T) {
 		{"directory", func(s *codeStep) { s.args = append(s.args, "--changes", ".") }, 2, []string{". is a directory: name a file in it"}},
 		{"fifo", func(s *codeStep) { mkfifo(filepath.Join(s.dir, "pipe")); s.args = append(s.args, "--changes", "pipe") }, 2, []string{"pipe is a FIFO: write its text into a file first"}},
 		{"empty", file("empty.patch", ""), 1, []string{`skipped (no-changes): there are no changes: the file "empty.patch" contains none`}},
-		{"no patch", file("notes.txt", "Dear reader,\nthis is no patch.\n"), 1, []string{`"notes.txt" contains no patch: 'git format-patch --stdout BASE..'`}},
+		{"no patch", file("notes.txt", "Dear reader,\nthis is not a patch.\n"), 1, []string{`"notes.txt" contains no patch: 'git format-patch --stdout BASE..'`}},
 		{"a binary", file("notes.bin", "\x7fELF\x00\x01\x02"), 1, []string{`"notes.bin" contains no patch`}},
 		{"does not apply", file("old.patch", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1,2 +1,2 @@\n-# Something else\n+# Else\n entirely\n"), 1, []string{"failed (merge-conflict)", `"README.md"`, "name the right one (changes-base)"}},
 		{"cut off", file("cut.patch", "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1,20 +1,2 @@\n-# Hello\n"), 1, []string{`"cut.patch", line 6`, "the file is cut off, or was edited; write it again"}},
@@ -141,7 +141,7 @@ func TestCodeRefused(t *testing.T) {
 			s.write(s.t, empty, "a", "a\n")
 			s.args = append(s.args, "--dir", empty)
 		}, 1, []string{"failed (no-base)", "has no commit yet: check out the one"}},
-		{"no such folder", func(s *codeStep) { s.args = append(s.args, "--dir", "nowhere") }, 2, []string{"--dir: nowhere is not a directory"}},
+		{"no such directory", func(s *codeStep) { s.args = append(s.args, "--dir", "nowhere") }, 2, []string{"--dir: nowhere is not a directory"}},
 		{"unknown base", both(dirty, func(s *codeStep) { s.args = append(s.args, "--changes-base", "trunk") }), 2, []string{`the base "trunk"`, "correct changes-base"}},
 		{"base elsewhere", both(dirty, func(s *codeStep) { s.args = append(s.args, "--changes-base", strings.Repeat("ab", 20)) }), 1, []string{"failed (no-base)", "abababa could not be fetched"}},
 		{"nothing changed", func(*codeStep) {}, 1, []string{"skipped (no-changes)", "the agent has to leave them in the workspace"}},
@@ -208,6 +208,49 @@ func TestCodeHalfDone(t *testing.T) {
 	})
 }
 
+// TestCodeWithoutAConfirmation asserts that, where GitHub's answer to creating a pull request is
+// of another form, the report says what exists, and no other pull request or issue is changed.
+func TestCodeWithoutAConfirmation(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]githubtest.FaultRule{
+		"about another":    {Times: 1, Fault: githubtest.Fault{Status: 201, Body: `{"id":7,"number":1}`}},
+		"cut off":          {Times: 1, Fault: githubtest.Fault{Status: 206, Body: `{"id":7,"number":1,"head":{"ref":"changes"},"base":{"ref":"master"}}`}},
+		"never understood": {Fault: githubtest.Fault{Garbage: "true"}},
+		"not modified":     {Times: 1, Fault: githubtest.Fault{Status: 304, After: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newCodeStep(t, strings.Replace(askedPull, `"title"`, `"labels": ["automation"], "title"`, 1))
+			s.write(t, s.work, "docs/new.md", "New.\n")
+			rule.Operation = "pulls/create"
+			s.server.SetFault(githubtest.Faults([]githubtest.FaultRule{rule}))
+			assertSays(t, s.run(), 0, "/Codertocat/Hello-World/pull/3")
+			issues := s.server.State().Issues
+			if len(issues) != 3 || len(issues[0].Labels) != 0 || !cmp.Equal(issues[2].Labels, []string{"automation"}) {
+				t.Errorf("%d issues, labels %q", len(issues), issues[0].Labels)
+			}
+		})
+	}
+}
+
+// TestCodeSwitchesNoWorkflowsOff asserts that no instruction to skip workflows remains in the
+// commits, or in the title and text of a pull request, which become a merge commit's message.
+func TestCodeSwitchesNoWorkflowsOff(t *testing.T) {
+	t.Parallel()
+	s := newCodeStep(t, `{"type": "create-pull-request", "title": "Mend it [no ci]", "body": "It was wrong. [skip ci]\n\nskip-checks: true"}`)
+	s.write(t, s.work, "docs/new.md", "New.\n")
+	git(t, s.work, "add", "-A")
+	git(t, s.work, "commit", "--quiet", "-m", "Add a file [ci skip]\n\n Skip-Checks : true")
+	assertSays(t, s.run(), 0, "words that keep workflows from running were made inert")
+	pull := s.server.State().Issues[2]
+	message := s.git.Run("log", "-1", "--format=%B", pull.Pull.Head.Ref)
+	for _, shown := range []string{"(no ci)", "(skip ci)", "\n(skip-checks: true)", "(ci skip)", "\n(Skip-Checks : true)"} {
+		if !strings.Contains(pull.Title+"\n"+pull.Body+"\n"+message, shown) {
+			t.Errorf("no %q in %q, %q, %q", shown, pull.Title, pull.Body, message)
+		}
+	}
+}
+
 // TestCodeSources brings the same two commits of an agent to GitHub in every way
 // in which a job can have them.
 func TestCodeSources(t *testing.T) {
@@ -263,8 +306,8 @@ func TestCodeSources(t *testing.T) {
 	}
 }
 
-// TestCodeOfEarlierCommits: an earlier commit brings a workflow and 40 MB, which the last one
-// takes away again. None of it reaches GitHub, in whatever form the commits come.
+// TestCodeOfEarlierCommits asserts that a workflow and a file of 40 MB that an earlier commit adds
+// and the last one deletes do not reach GitHub, whether the changes are a clone, patch or bundle.
 func TestCodeOfEarlierCommits(t *testing.T) {
 	t.Parallel()
 	for name, setup := range map[string]func(s *codeStep){
@@ -289,8 +332,8 @@ func TestCodeOfEarlierCommits(t *testing.T) {
 	}
 }
 
-// TestCodeOfDeniedItem: an item that the policy denies, or whose own text contains a secret,
-// leaves the agent's work as a patch.
+// TestCodeOfDeniedItem asserts that the changes of an item that the policy denies, or whose text
+// contains a secret, are kept as a patch.
 func TestCodeOfDeniedItem(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string]string{

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -37,15 +37,17 @@ type coordinator struct {
 	url string
 }
 
-// serve starts a coordinator on the store in dir.
-func serve(t *testing.T, dir string) coordinator {
+// startServer starts a coordinator and returns the address that it says it serves on.
+func startServer(t testing.TB, cmd *exec.Cmd) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--store", "store.db", "--agents", "agents", "--concurrency", "8")
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	url, _, _ := strings.Cut(startReady(t, cmd, "serving on "), ";")
+	return url
+}
+
+// startReady starts a process, waits until it says on standard error that it is ready, and
+// returns the rest of that line.
+func startReady(t testing.TB, cmd *exec.Cmd, ready string) (rest string) {
+	t.Helper()
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -56,21 +58,63 @@ func serve(t *testing.T, dir string) coordinator {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
-		if _, rest, ok := strings.Cut(lines.Text(), "serving on "); ok {
-			url, _, _ := strings.Cut(rest, ";")
+		if _, rest, ok := strings.Cut(lines.Text(), ready); ok {
 			go func() {
-				for lines.Scan() { // so that the server is not blocked by its log
+				for lines.Scan() { // so that the process is not blocked by its log
 				}
 			}()
-			return coordinator{cmd, url}
+			return rest
 		}
 		t.Log(lines.Text())
 	}
-	t.Fatal("the server does not start")
-	return coordinator{}
+	t.Fatal("the process does not start")
+	return ""
 }
 
-// TestCoordinatorKilled kills the server again and again while runs are under way. No run
+// serve starts a coordinator on the store in dir.
+func serve(t *testing.T, dir string) coordinator {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "serve", "--addr", "127.0.0.1:0", "--store", "store.db", "--agents", "agents", "--concurrency", "8")
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	return coordinator{cmd, startServer(t, cmd)}
+}
+
+// post starts a run, and returns the status, the id or the code of the error, and the answer.
+func (c coordinator) post(t *testing.T, agent string, size int) (status int, word, answer string) {
+	t.Helper()
+	res, err := http.Post(c.url+"/runs", "application/json", strings.NewReader(fmt.Sprintf(`{"agent_name":%q,"parameters":{"p":"%s"}}`, agent, strings.Repeat("x", size))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		ID    string `json:"run_id"`
+		Error string `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &body); err != nil {
+		t.Fatalf("%s: %s", res.Status, raw)
+	}
+	return res.StatusCode, body.ID + body.Error, string(raw)
+}
+
+// completed waits for the end of a run.
+func (c coordinator) completed(t *testing.T, id string) {
+	t.Helper()
+	if got := get(t, c.url+"/runs/"+id+"/wait?timeout=60"); !strings.Contains(got, `"status":"completed"`) {
+		t.Errorf("%s: %s", id, got)
+	}
+}
+
+// TestCoordinatorKilled kills the server again and again while runs are under way,
+// AIRLOCK_CHAOS times as often as usual. No run
 // is lost, each ends once with its result, and no process of a run outlives the server.
 func TestCoordinatorKilled(t *testing.T) {
 	t.Parallel()
@@ -107,24 +151,21 @@ func TestCoordinatorKilled(t *testing.T) {
 	for n := range 8 {
 		create(n)
 	}
-	// Fewer than the ten times after which a run is given up.
-	for k := range shorttest.Count(8, 4) {
+	kills := shorttest.Count(4, 2)
+	if factor, err := strconv.Atoi(os.Getenv("AIRLOCK_CHAOS")); err == nil {
+		kills *= uint64(factor)
+	}
+	for k := range kills {
+		if k%8 == 7 { // so that no run loses its worker more often than it may
+			for id := range ids {
+				get(t, c.url+"/runs/"+id+"/wait?timeout=60")
+			}
+		}
 		moment := time.NewTimer(time.Duration(rand.IntN(300)) * time.Millisecond)
 		<-moment.C
 		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
-		alive := func() (pids []int) {
-			raw, _ := os.ReadFile(filepath.Join(dir, "pids"))
-			for field := range strings.FieldsSeq(string(raw)) {
-				pid, _ := strconv.Atoi(field)
-				stat, err := os.ReadFile("/proc/" + field + "/stat")
-				if syscall.Kill(pid, 0) == nil && err == nil && !bytes.Contains(stat, []byte(") Z ")) {
-					pids = append(pids, pid)
-				}
-			}
-			return pids
-		}
-		eventually(t, func() bool { return len(alive()) == 0 }, "processes of runs outlive the server")
+		eventually(t, func() bool { return len(alive(dir)) == 0 }, "processes of runs outlive the server")
 		c = serve(t, dir)
 		create(100 + int(k))
 	}
@@ -146,6 +187,21 @@ func TestCoordinatorKilled(t *testing.T) {
 			t.Errorf("run %s has the events\n%s", id, events)
 		}
 	}
+}
+
+// alive returns the processes that runs in a directory have left there and that live.
+func alive(dir string) (pids []string) {
+	raw, _ := os.ReadFile(filepath.Join(dir, "pids"))
+	for pid := range strings.FieldsSeq(string(raw)) {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		cmdline, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+		// A number may have been given to another process since.
+		ours := bytes.Contains(cmdline, []byte("sleep")) || bytes.Contains(cmdline, []byte("pids"))
+		if err == nil && ours && !bytes.Contains(stat, []byte(") Z ")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 func get(t *testing.T, url string) string {

@@ -26,9 +26,7 @@ var chatty = []string{
 // API and for a push by git, over TLS to a server that also offers HTTP/2.
 func TestNoVariablePrintsTheToken(t *testing.T) {
 	t.Parallel()
-	git := githubtest.NewGit(t)
-	git.SetBranch("changes", git.Commit("master", map[string]string{"README.md": "# Hello\n"}, "Begin"))
-	git.Commit("changes", map[string]string{"README.md": "# Hello, World\nMore.\n"}, "Update the README")
+	git := newOrigin(map[string]string{"README.md": "# Hello\n"}, map[string]string{"README.md": "# Hello, World\nMore.\n"})(t)
 	s := githubtest.New(t, pullRequestFixture(), githubtest.Options{Git: git})
 	tls := httptest.NewUnstartedServer(s)
 	tls.EnableHTTP2 = true

@@ -3,5 +3,5 @@ package main_test
 import "errors"
 
 func mkfifo(string) error {
-	return errors.New("there are no named pipes in folders here: condition the script with [unix]")
+	return errors.New("there are no named pipes in directories here: condition the script with [unix]")
 }

@@ -46,8 +46,8 @@ func newUnformatted(t *testing.T, more string) *user {
 	return u
 }
 
-// everything describes all files below the user's directories except findings.json.
-func (u *user) everything() map[string]string {
+// snapshot describes all files below the user's directories except findings.json.
+func (u *user) snapshot() map[string]string {
 	u.t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(u.base, func(name string, d fs.DirEntry, err error) error {
@@ -78,17 +78,17 @@ func (u *user) everything() map[string]string {
 	return all
 }
 
-// TestCheckSuggestsInPlace, where the commands run as the user of a runner: the
-// formatter's own fix makes the suggestions in a copy, and the checkout stays as it is.
+// TestCheckSuggestsInPlace runs the commands without a sandbox, as a runner's own user does. It
+// asserts that the formatter makes the suggestions in a copy, and that the checkout stays as it is.
 func TestCheckSuggestsInPlace(t *testing.T) {
 	t.Parallel()
 	u := newUnformatted(t, "")
-	for i := range 25 { // which nobody wants to read of one by one
+	for i := range 25 { // more than the notes list one by one
 		if err := syscall.Mkfifo(filepath.Join(u.repo, fmt.Sprint("pipe", i)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := u.everything()
+	before := u.snapshot()
 	out := filepath.Join(u.temp, "findings.json")
 	res, _ := u.check("--allow-credentials", "--findings", out)
 	f, err := os.Open(out)
@@ -111,7 +111,7 @@ func TestCheckSuggestsInPlace(t *testing.T) {
 	if !strings.Contains(notes, "ran: data (it may not be read).") || !strings.Contains(notes, "ran: 6 more.") || strings.Count(notes, "ran: ") != 21 || strings.Contains(notes, ".git") {
 		t.Errorf("%q", doc.Notes)
 	}
-	if diff := cmp.Diff(before, u.everything()); diff != "" {
+	if diff := cmp.Diff(before, u.snapshot()); diff != "" {
 		t.Errorf("the checkout was changed, or something is left\n%s", diff)
 	}
 }
@@ -126,7 +126,7 @@ func TestCheckNamesNoCopy(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(u.repo, "node_modules/.bin/npm"), []byte("#!/bin/sh\necho \"$PWD/a.js:2:1: error: broken\"; exit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	before := u.everything()
+	before := u.snapshot()
 	out := filepath.Join(u.temp, "findings.json")
 	res, _ := u.check("--allow-credentials", "--findings", out)
 	raw, err := os.ReadFile(out)
@@ -136,13 +136,13 @@ func TestCheckNamesNoCopy(t *testing.T) {
 	if all := string(raw) + res.stdout + res.stderr; strings.Contains(all, "airlock-scratch-") || strings.Contains(all, "has no check form") {
 		t.Errorf("%s", all)
 	}
-	if diff := cmp.Diff(before, u.everything()); diff != "" {
+	if diff := cmp.Diff(before, u.snapshot()); diff != "" {
 		t.Errorf("the checkout was changed, or something is left\n%s", diff)
 	}
 }
 
-// TestInterruptedCheckLeavesNoCopy has somebody end it while a fix runs, a runner cancel
-// the job, or a terminal close.
+// TestInterruptedCheckLeavesNoCopy ends the program while a fix runs, by the signals of a person,
+// of a runner that cancels the job, and of a terminal that closes.
 func TestInterruptedCheckLeavesNoCopy(t *testing.T) {
 	t.Parallel()
 	handled := make(chan os.Signal, 1)
@@ -150,12 +150,12 @@ func TestInterruptedCheckLeavesNoCopy(t *testing.T) {
 	defer signal.Stop(handled)
 	for _, name := range []string{"INT", "TERM", "HUP"} {
 		u := newUnformatted(t, "kill -"+name+" $PPID; exec sleep 600")
-		before := u.everything()
+		before := u.snapshot()
 		res, _ := u.check("--allow-credentials")
 		if res.code != 3 || !strings.Contains(res.stderr, "interrupted; the checks did not end") {
 			t.Errorf("%s: exit code %d\n%s", name, res.code, res.stderr)
 		}
-		if diff := cmp.Diff(before, u.everything()); diff != "" {
+		if diff := cmp.Diff(before, u.snapshot()); diff != "" {
 			t.Errorf("%s: the checkout was changed, or something is left\n%s", name, diff)
 		}
 	}
@@ -167,12 +167,12 @@ func TestCheckWithoutACopy(t *testing.T) {
 	u := newUnformatted(t, "")
 	u.write("repo/temp/x", "")
 	u.env = append(u.env, "TMPDIR="+filepath.Join(u.repo, "temp"))
-	before := u.everything()
+	before := u.snapshot()
 	res, _ := u.check("--allow-credentials")
 	if res.code != 1 || !strings.Contains(res.stderr, "no suggestions: the workspace cannot be copied") || !strings.Contains(res.stderr, "set TMPDIR") {
 		t.Errorf("exit code %d\n%s", res.code, res.stderr)
 	}
-	if diff := cmp.Diff(before, u.everything()); diff != "" {
+	if diff := cmp.Diff(before, u.snapshot()); diff != "" {
 		t.Errorf("the checkout was changed, or something is left\n%s", diff)
 	}
 }

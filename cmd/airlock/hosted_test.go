@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
@@ -18,12 +19,31 @@ type hosted struct {
 	start  string // the head of the pull request when the event happened
 }
 
-func newHosted(t *testing.T) hosted {
+// workspaces are directories that tests copy, by the refs that were fetched and the branch. They
+// are made when the first test asks for them.
+var workspaces = struct {
+	sync.Mutex
+	dirs map[string]string
+}{dirs: map[string]string{}}
+
+// sharedDir is for what outlives one test; TestMain sets it.
+var sharedDir string
+
+// newOrigin returns a function that makes repositories with the branches master, and changes, which
+// is one commit with the files ahead of it.
+func newOrigin(master, changes map[string]string) func(githubtest.TB) *githubtest.Git {
+	return githubtest.Prepared(func(git *githubtest.Git) {
+		git.Run("symbolic-ref", "HEAD", "refs/heads/master")
+		git.SetBranch("changes", git.Commit("master", master, "Begin"))
+		git.Commit("changes", changes, "Update the README")
+	})
+}
+
+var hostedOrigin = newOrigin(map[string]string{"README.md": "# Hello\n", "docs/old.md": "Old.\n"}, map[string]string{"README.md": "# Hello, World\nMore.\n"})
+
+func newHosted(t testing.TB) hosted {
 	t.Helper()
-	git := githubtest.NewGit(t)
-	base := git.Commit("master", map[string]string{"README.md": "# Hello\n", "docs/old.md": "Old.\n"}, "Begin")
-	git.SetBranch("changes", base)
-	git.Commit("changes", map[string]string{"README.md": "# Hello, World\nMore.\n"}, "Update the README")
+	git := hostedOrigin(t)
 	return hosted{git, server(t, pullRequestFixture(), githubtest.Options{Git: git}), git.SHA("changes")}
 }
 
@@ -38,12 +58,39 @@ func (h hosted) checkout(t *testing.T, branch string) string {
 // fill makes a directory that is there a workspace at a branch.
 func (h hosted) fill(t *testing.T, dir, branch string) {
 	t.Helper()
-	for _, args := range [][]string{{"init", "--quiet"}, {"fetch", "--quiet", h.git.Dir(), "+refs/heads/*:refs/remotes/origin/*"}, {"checkout", "--quiet", "--detach", h.git.SHA(branch)}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %s: %v: %s", args, err, out)
-		}
+	if err := os.CopyFS(dir, os.DirFS(h.workspace(t, branch))); err != nil {
+		t.Fatal(err)
+	}
+	sh(t, dir, "update-index", "-q", "--refresh")
+}
+
+// workspace returns a workspace at a branch, for copies.
+func (h hosted) workspace(t *testing.T, branch string) string {
+	t.Helper()
+	workspaces.Lock()
+	defer workspaces.Unlock()
+	key := h.git.Run("for-each-ref") + "\n" + branch
+	if dir, ok := workspaces.dirs[key]; ok {
+		return dir
+	}
+	dir, err := os.MkdirTemp(sharedDir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh(t, dir, "init", "--quiet")
+	sh(t, dir, "fetch", "--quiet", h.git.Dir(), "+refs/heads/*:refs/remotes/origin/*")
+	sh(t, dir, "checkout", "--quiet", "--detach", h.git.SHA(branch))
+	workspaces.dirs[key] = dir
+	return dir
+}
+
+// sh runs git with the settings of this machine.
+func sh(t testing.TB, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %s: %v: %s", args, err, out)
 	}
 }
 
@@ -60,7 +107,7 @@ func (h hosted) write(t *testing.T, dir, name, text string) {
 }
 
 // event is the sample event's payload with the real commits.
-func (h hosted) event(t *testing.T) []byte {
+func (h hosted) event(t testing.TB) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, "testdata", "events", "pull_request.opened.json"))
 	if err != nil {
@@ -71,7 +118,7 @@ func (h hosted) event(t *testing.T) []byte {
 	return bytes.ReplaceAll(data, []byte(f.Base.SHA), []byte(h.git.SHA("master")))
 }
 
-// env is that of a step on the sample event; what is given counts.
+// env is that of a step on the sample event. The given variables override it.
 func (h hosted) env(t *testing.T, given ...string) []string {
 	t.Helper()
 	payload := filepath.Join(t.TempDir(), "event.json")

@@ -153,8 +153,8 @@ func TestActionAgentTextIsOnlyText(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"output", "summary", "workspace/.airlock/.gitignore", "workspace/.airlock/agent-output.json", "workspace/.airlock/plan.json",
-		"workspace/.airlock/report.json", "workspace/.airlock/results.json", "workspace/lines.ndjson"}
+	want := []string{"output", "summary", "workspace/.airlock/.gitignore", "workspace/.airlock/agent-output.json", "workspace/.airlock/plan.html",
+		"workspace/.airlock/plan.json", "workspace/.airlock/report.json", "workspace/.airlock/results.json", "workspace/lines.ndjson"}
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)

@@ -21,17 +21,16 @@ func findingsOf(t *testing.T, name string) string {
 		strings.Repeat("ab", 20), "ec26c3e57ca3a959ca5aad62de7213c562f8c821").Replace(string(raw))
 }
 
-// callers are two jobs of one workflow run that GITHUB_JOB, the workflow and the matrix index
-// do not distinguish: how the runner, GitHub or the owner do.
-func callers() map[string][2]struct {
+// caller is a job as a reusable workflow or a matrix starts it.
+type caller struct {
 	env    []string
 	inputs map[string]string
-} {
-	type job = struct {
-		env    []string
-		inputs map[string]string
-	}
-	return map[string][2]job{
+}
+
+// callers are pairs of jobs of one workflow run that have GITHUB_JOB, the workflow and the matrix
+// index in common, each pair under what tells the two apart.
+func callers() map[string][2]caller {
+	return map[string][2]caller{
 		"the runner's own id": {
 			{[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.api.gate.__default"}, nil}, {[]string{"ACTIONS_ORCHESTRATION_ID=8f7c.web.gate.__default"}, nil}},
 		"a leg without an index": {
@@ -171,47 +170,64 @@ func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 	}
 }
 
-// TestTwoRunsOnOneAttempt starts two processes that nothing distinguishes, on a later attempt
-// of one job, at one moment. What both write must be there once, and a run must say so.
-func TestTwoRunsOnOneAttempt(t *testing.T) {
+// TestRunsThatNothingDistinguishes starts processes at one moment that nothing distinguishes:
+// two runs on a later attempt, two calls of a reusable workflow, and the legs of a matrix
+// without an index, on a runner that names no job. What they write must be there once, and a
+// run must say so.
+func TestRunsThatNothingDistinguishes(t *testing.T) {
 	t.Parallel()
-	s := server(t, pullRequestFixture(), githubtest.Options{})
-	dir := newWorkspace(t, map[string]string{"policy.yml": "add-issue-comment:\ncreate-issue:\n",
-		"lines.ndjson": `{"type":"add-issue-comment","body":"Said once."}` + "\n" + `{"type":"create-issue","title":"Opened once","body":"Once."}`}).dir
-	env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), "GITHUB_RUN_ATTEMPT=2")
-	said := make(chan string)
-	for range 2 {
-		go func() {
-			res := run(t, dir, env, "", "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml", "--json")
-			if res.code != 0 {
-				t.Errorf("it ended with %d\n%s", res.code, res.stderr)
+	for name, c := range map[string]struct {
+		runs int
+		env  []string
+	}{
+		"two runs on a later attempt": {2, []string{"GITHUB_RUN_ATTEMPT=2"}},
+		"two calls":                   {2, []string{"ACTIONS_ORCHESTRATION_ID="}},
+		"legs of a matrix":            {3, []string{"ACTIONS_ORCHESTRATION_ID=", "GITHUB_JOB=test", "GITHUB_ACTION=__run"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := server(t, pullRequestFixture(), githubtest.Options{})
+			dir := newWorkspace(t, map[string]string{"policy.yml": "add-issue-comment:\ncreate-issue:\n",
+				"lines.ndjson": `{"type":"add-issue-comment","body":"Said once."}` + "\n" + `{"type":"create-issue","title":"Opened once","body":"Once."}`}).dir
+			env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), c.env...)
+			said := make(chan string)
+			for range c.runs {
+				go func() {
+					res := run(t, dir, env, "", "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml", "--json")
+					if res.code != 0 {
+						t.Errorf("it ended with %d\n%s", res.code, res.stderr)
+					}
+					said <- res.stdout
+				}()
 			}
-			said <- res.stdout
-		}()
-	}
-	all := <-said + <-said
-	open := 0
-	for _, i := range s.State().Issues {
-		if i.Title == "Opened once" && i.State == "open" {
-			open++
-		}
-	}
-	if n := len(s.State().Issues[1].Comments); n != 1 || open != 1 {
-		t.Errorf("%d comments and %d open issues\n%s", n, open, all)
-	}
-	created := 0
-	for _, w := range s.Writes() {
-		if w.Operation == "issues/create-comment" {
-			created++
-		}
-	}
-	if created == 2 && !strings.Contains(all, "it was written twice") {
-		t.Errorf("no run says that something was written twice:\n%s", all)
+			all := ""
+			for range c.runs {
+				all += <-said
+			}
+			open := 0
+			for _, i := range s.State().Issues {
+				if i.Title == "Opened once" && i.State == "open" {
+					open++
+				}
+			}
+			if n := len(s.State().Issues[1].Comments); n != 1 || open != 1 {
+				t.Errorf("%d comments and %d open issues\n%s", n, open, all)
+			}
+			created := 0
+			for _, w := range s.Writes() {
+				if w.Operation == "issues/create-comment" {
+					created++
+				}
+			}
+			if created > 1 && !strings.Contains(all, "it was written twice") {
+				t.Errorf("no run says that something was written twice:\n%s", all)
+			}
+		})
 	}
 }
 
 // TestOutsideOfActionsEachRunIsItsOwn posts a nightly comment from another CI or a terminal
-// twice, and once where the CI names its run.
+// twice. Where the CI names its run, a second attempt of it posts nothing more.
 func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
@@ -229,5 +245,10 @@ func TestOutsideOfActionsEachRunIsItsOwn(t *testing.T) {
 	nightly()
 	if n := len(s.State().Issues[1].Comments); n != 2 {
 		t.Errorf("%d comments of two nights", n)
+	}
+	nightly("GITHUB_RUN_ID=7")
+	nightly("GITHUB_RUN_ID=7")
+	if n := len(s.State().Issues[1].Comments); n != 3 {
+		t.Errorf("%d comments of three nights", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 )
@@ -95,7 +96,9 @@ func runByHand(t *testing.T, workspace, script string) verdict {
 	cmd := exec.CommandContext(t.Context(), docker(), append(args, os.Getenv("AIRLOCK_CHECKS_IMAGE"), "-c", setUp+script)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
+	began := time.Now()
 	out, err := cmd.Output()
+	t.Logf("by hand: %.1f s", time.Since(began).Seconds())
 	if err != nil {
 		t.Fatalf("the tools by hand: %v\n%s%s", err, out, stderr.String())
 	}
@@ -138,7 +141,8 @@ func checksOf(t *testing.T, outputs map[string]string) (v verdict, tests string)
 
 // TestChecksImageLanguages checks a project of each language in the image, as the runner starts
 // it, and compares with what the tools say when they run by hand: sound in mode check, and
-// broken in mode all, which also reports it.
+// broken in mode all, which also reports it. With -short the tools do not run by hand on the
+// sound ones, in which they find nothing.
 func TestChecksImageLanguages(t *testing.T) {
 	files, err := filepath.Glob("testdata/languages/*.txtar")
 	if err != nil || len(files) < 7 {
@@ -161,26 +165,37 @@ func TestChecksImageLanguages(t *testing.T) {
 				h.write(t, j.workspace, "lines.ndjson", `{"type": "noop", "message": "Nothing to do."}`+"\n")
 				j.input("mode", mode, "config", "checks:\n  informational: [code-review]\n", "output-file", "lines.ndjson")
 				j.image, j.flags = os.Getenv("AIRLOCK_CHECKS_IMAGE"), toolFlags()
-				return j, j.run()
+				began := time.Now()
+				res := j.run()
+				t.Logf("mode %s: %.1f s", mode, time.Since(began).Seconds())
+				return j, res
 			}
-			compare := func(j *job, res result) verdict {
-				want := runByHand(t, j.workspace, p.byHand)
+			compare := func(j *job, res result, want verdict) {
 				got, tests := checksOf(t, j.outputs())
 				if got != want || (tests == "fail") != (want.Failing > 0) {
 					t.Errorf("the checks say %+v and the tests %s, the tools by hand %+v\n%s%s", got, tests, want, res.stdout, res.stderr)
 				}
 				j.assertOwned()
-				return want
 			}
 
 			j, res := run("check", p.sound)
-			if want := compare(j, res); res.code != 0 || want.Formatter != "pass" || want.Linter != "pass" || want.Build == "fail" || want.Failing != 0 {
-				t.Errorf("sound: exit code %d, by hand %+v\n%s%s", res.code, want, res.stdout, res.stderr)
+			want := verdict{Formatter: "pass", Linter: "pass", Build: "skipped"}
+			if strings.Contains(p.byHand, "echo build") {
+				want.Build = "pass"
+			}
+			if !testing.Short() {
+				if byHand := runByHand(t, j.workspace, p.byHand); byHand != want {
+					t.Errorf("sound: by hand %+v", byHand)
+				}
+			}
+			if compare(j, res, want); res.code != 0 {
+				t.Errorf("sound: exit code %d\n%s%s", res.code, res.stdout, res.stderr)
 			}
 			broken := maps.Clone(p.sound)
 			maps.Copy(broken, p.broken)
 			j, res = run("all", broken)
-			if want := compare(j, res); res.code != 1 || want.Failing != 2 {
+			want = runByHand(t, j.workspace, p.byHand)
+			if compare(j, res, want); res.code != 1 || want.Failing != 2 {
 				t.Errorf("broken: exit code %d, by hand %+v\n%s%s", res.code, want, res.stdout, res.stderr)
 			}
 			comments := 0
@@ -227,7 +242,7 @@ func TestChecksImageSize(t *testing.T) {
 // in the image, or to its caches.
 func TestChecksImageNothingMayBeReplaced(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), docker(), "run", "--rm", "--user", "65532:65532", "--entrypoint", "find", os.Getenv("AIRLOCK_CHECKS_IMAGE"),
-		"/usr", "/etc", "/opt", "!", "-type", "l", "-writable", "-print").CombinedOutput()
+		"/usr", "/etc", "/opt", "!", "-type", "l", "-writable", "-print", "-o", "-type", "d", "!", "-readable", "-prune").CombinedOutput()
 	if err != nil || len(out) > 0 {
 		t.Errorf("%v:\n%.2000s", err, out)
 	}

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -51,11 +50,7 @@ const killedLines = `{"type":"create-issue","title":"One","body":"The first."}
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"lines.ndjson": killedLines, "policy.yml": killedPolicy} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, map[string]string{"lines.ndjson": killedLines, "policy.yml": killedPolicy})
 	args := []string{"apply", "--input", "lines.ndjson", "--config", "policy.yml", "--pace=0s"}
 	calm := server(t, pullRequestFixture(), githubtest.Options{})
 	if res := run(t, dir, workflowEnv(calm, "pull_request", "pull_request.opened.json"), "", args...); res.code != 0 {
@@ -164,11 +159,7 @@ const codeLines = `{"type":"push-to-branch","message":"Add a page"}
 func TestKilledWithCode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"lines.ndjson": codeLines, "policy.yml": codePolicy} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, map[string]string{"lines.ndjson": codeLines, "policy.yml": codePolicy})
 	start := func(t *testing.T) (h hosted, env, args []string) {
 		h = newHosted(t)
 		workspace := h.checkout(t, "changes")

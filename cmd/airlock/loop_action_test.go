@@ -3,28 +3,20 @@ package main_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
 // TestActionLoop takes the first turn of a fix loop with the findings of an earlier job, then
 // one without news, and one with a secret that the log was not signed with.
 func TestActionLoop(t *testing.T) {
 	t.Parallel()
-	h := newHosted(t)
-	h.server.Change(func(f *githubtest.Fixture) { f.Issues[1].Pull.Head.SHA = h.start })
-	findings := `{"version":1,"repository":"Codertocat/Hello-World","pull_request":2,"head_sha":"` + h.start + `","output":{"status":"fail","execution_time_ms":1,"total_retries":0,"checks":{` +
-		`"formatter":{"status":"pass","issues":[],"retry_count":0,"command":"","execution_time_ms":0},"linter":{"status":"pass","issues":[],"retry_count":0,"command":"","execution_time_ms":0},` +
-		`"build":{"status":"fail","errors":["README.md is not code"],"retry_count":0,"command":"make","execution_time_ms":0},"tests":{"status":"pass","failing_count":0,"retry_count":0,"command":"","execution_time_ms":0},` +
-		`"code_review":{"status":"pass","findings":[],"severity":"none","execution_time_ms":0},"security_review":{"status":"pass","vulnerabilities":[],"severity":"none","execution_time_ms":0}}},` +
-		`"checks":[],"findings":[],"rules":[],"suppressed":[],"skipped_files":[],"missing_tools":[],"notes":[]}`
+	j := newLoopJobs(t)
+	h := j.hosted
+	runs := 0
 	turn := func(more map[string]string) (result, workspace) {
-		ws := newWorkspace(t, map[string]string{"findings.json": findings})
-		inputs := map[string]string{"mode": "loop", "findings": "findings.json"}
-		for name, value := range more {
-			inputs[name] = value
-		}
-		return run(t, ws.dir, ws.env(h.env(t), inputs), "", "action"), ws
+		runs++
+		event, payload := j.pushedBy("Codertocat")
+		job := j.job(runs, event, payload, j.findings("README.md is not code"), more)
+		return run(t, job.dir, job.environ, "", "action"), job.workspace
 	}
 	res, ws := turn(nil)
 	if res.code != 0 {
@@ -35,7 +27,7 @@ func TestActionLoop(t *testing.T) {
 		t.Errorf("outputs %q", out)
 	}
 	comments := h.server.State().Issues[1].Comments
-	if len(comments) != 2 || !strings.HasPrefix(comments[0].Body, "### Fix loop: AWAITING_FIX (build)") || !strings.HasPrefix(comments[1].Body, "## Fix Request\n") {
+	if len(comments) != 2 || !strings.HasPrefix(comments[0].Body, "### Fix loop: AWAITING_FIX (build)") || !strings.Contains(comments[1].Body, "\n## Fix Request\n") {
 		t.Fatalf("%d comments", len(comments))
 	}
 	if summary := ws.read(t, ws.summary); !strings.Contains(summary, "```mermaid\nsequenceDiagram\n") {
@@ -47,6 +39,8 @@ func TestActionLoop(t *testing.T) {
 	}
 	for says, inputs := range map[string]map[string]string{
 		"was not written by Airlock": {"loop-secret": "correct horse battery"},
+		"loop-dispatch needs loop-s": {"loop-dispatch": "airlock-fix"},
+		"has 5 characters; give at":  {"loop-secret": "horse"},
 		"there is no limit":          {"loop-limits": "speed=9"},
 		"cannot be staged":           {"staged": "true"},
 	} {

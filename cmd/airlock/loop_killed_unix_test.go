@@ -72,7 +72,7 @@ func (p loopPlace) write(name, content string) {
 	}
 }
 
-// start returns the command that begins the loop or goes on with it.
+// start returns the command that begins or resumes the loop.
 func (p loopPlace) start(stderr *bytes.Buffer) *exec.Cmd {
 	cmd := exec.Command(binary, "loop", "start", "--issue", "7", "--config", filepath.Join(p.base, "checks.yml"), "--fixer", "sh "+filepath.Join(p.base, "half.sh"))
 	cmd.Dir, cmd.Env, cmd.Stderr = p.dir, p.env, stderr
@@ -110,35 +110,48 @@ func (p loopPlace) log() (lines []string) {
 	return append(lines, log.Outcome)
 }
 
-// assertNoOrphans waits until nothing runs any more that a loop has started: all of it has
-// the place's name among its arguments or is in one of its directories.
+// assertNoOrphans waits until nothing runs any more that a loop has started.
 func (p loopPlace) assertNoOrphans() {
 	p.t.Helper()
-	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
-		return // the system lists no processes this way
+	var left []string
+	defer func() {
+		if len(left) > 0 {
+			p.t.Logf("these go on: %q", left)
+		}
+	}()
+	eventually(p.t, func() bool {
+		left = p.processes()
+		return len(left) == 0
+	}, "processes of a loop outlive it")
+}
+
+// processes returns the commands that a loop has started and that still run: all of them have the
+// place's name among their arguments or are in one of its directories. There are none where the
+// system has no /proc.
+func (p loopPlace) processes() (commands []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range all {
+		line, _ := os.ReadFile(filepath.Join(process, "cmdline"))
+		dir, _ := os.Readlink(filepath.Join(process, "cwd"))
+		if strings.Contains(string(line), p.base) || strings.HasPrefix(dir, p.base) {
+			commands = append(commands, strings.ReplaceAll(string(line), "\x00", " "))
+		}
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		var left []string
-		all, _ := filepath.Glob("/proc/[0-9]*")
-		for _, process := range all {
-			line, _ := os.ReadFile(filepath.Join(process, "cmdline"))
-			dir, _ := os.Readlink(filepath.Join(process, "cwd"))
-			if strings.Contains(string(line), p.base) || strings.HasPrefix(dir, p.base) {
-				left = append(left, strings.ReplaceAll(string(line), "\x00", " "))
-			}
-		}
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Errorf("these go on: %q", left)
-			return
+	return commands
+}
+
+// assertNothingLeft checks that what killed processes left was removed by those after them.
+func (p loopPlace) assertNothingLeft() {
+	p.t.Helper()
+	for _, kind := range []string{"sandbox", "scratch", "outbox", "git"} {
+		if left, _ := filepath.Glob(filepath.Join(p.base, "tmp", "airlock-"+kind+"-*")); len(left) > 0 {
+			p.t.Errorf("%q is left", left)
 		}
 	}
 }
 
-// TestLoopKilled kills loops at random moments and starts them again: their logs must be
-// those of a loop that nobody disturbed.
+// TestLoopKilled kills and interrupts loops at random moments, in turn, and starts them again:
+// their logs must be those of a loop that nobody disturbed.
 func TestLoopKilled(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
@@ -175,15 +188,20 @@ func TestLoopKilled(t *testing.T) {
 				}
 			case <-time.After(moment):
 				kills--
-				_ = cmd.Process.Kill()
-				<-end
-				fmt.Fprintf(&errs, "--- killed after %s\n", moment)
+				signal := []os.Signal{os.Kill, os.Interrupt}[kills%2]
+				_ = cmd.Process.Signal(signal)
+				ended = <-end == nil
+				fmt.Fprintf(&errs, "--- %s after %s\n", signal, moment)
 			}
+		}
+		if strings.Contains(errs.String(), "level=") {
+			t.Errorf("seed %d: a log that people cannot read:\n%s", seed, errs.String())
 		}
 		if diff := cmp.Diff(want, p.log()); diff != "" {
 			t.Errorf("seed %d: the log (-calm +killed):\n%s\n%s", seed, diff, errs.String())
 		}
 		p.assertNoOrphans()
+		p.assertNothingLeft()
 		if got, err := os.ReadFile(filepath.Join(p.dir, "a.js")); err != nil || string(got) != killedLoop["a.js"] {
 			t.Errorf("seed %d: a.js is %q, %v", seed, got, err)
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// version is set by the release build; a plain build reports what the module knows.
-var version string
+// version and commit are set by the release build; a plain build reports what the module
+// knows.
+var version, commit string
 
 func main() {
 	secrets, err := cli.Enter(os.Args, os.Environ())
@@ -39,5 +40,6 @@ func main() {
 		Environ: os.Environ(),
 		Secrets: secrets,
 		Version: version,
+		Commit:  commit,
 	}))
 }

@@ -3,14 +3,18 @@
 package main_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -147,7 +151,7 @@ func TestOrchestratorCorrectsItself(t *testing.T) {
 			if ended, isError := asked[struct{ Error string }](t, s, "stop_run", `{"run_id":"`+started.RunID+`"}`); !isError || ended.Error != "run_ended" {
 				t.Errorf("stopping an ended run: %+v", ended)
 			}
-			if unknown, isError := asked[struct{ Error, Message string }](t, s, "get_run", `{"id":"x"}`); !isError || !strings.Contains(unknown.Message, `"id"`) {
+			if unknown, isError := asked[struct{ Error, Message string }](t, s, "get_run", `{"id":"x"}`); !isError || !strings.Contains(unknown.Message, "$.id: ") {
 				t.Errorf("an unknown argument: %+v", unknown)
 			}
 			resource, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "airlock://runs/" + started.RunID})
@@ -209,8 +213,10 @@ func TestToolsOverHTTPHoldTheTokensScopes(t *testing.T) {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		req.Header.Set("Authorization", "Bearer "+tokens["run"])
-		if req.Header.Set(header, value); header == "Host" {
-			req.Host = value
+		if header == "Host" {
+			req.Host = value // which the client sends instead of the header
+		} else {
+			req.Header.Set(header, value)
 		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
@@ -220,5 +226,132 @@ func TestToolsOverHTTPHoldTheTokensScopes(t *testing.T) {
 		if res.StatusCode != http.StatusForbidden {
 			t.Errorf("with %s %s: %s", header, value, res.Status)
 		}
+	}
+}
+
+// TestBrokenMessagesOverHTTP asserts that each request to /mcp that is not a good message has
+// an answer of its own, and that the next one is served.
+func TestBrokenMessagesOverHTTP(t *testing.T) {
+	t.Parallel()
+	address := serve(t, t.TempDir()).url
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	call := func(tool, arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
+	}
+	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
+	for name, tt := range map[string]struct {
+		method, contentType, accept, session, body string
+		status                                     int
+		want                                       string
+	}{
+		"not JSON":                {body: "{", status: 400, want: "malformed payload"},
+		"not an object":           {body: "7", status: 400, want: "malformed payload"},
+		"an empty batch":          {body: "[]", status: 400, want: "empty batch"},
+		"another version":         {body: `{"jsonrpc":"1.0","id":1,"method":"tools/list"}`, status: 400, want: "version"},
+		"an unknown method":       {body: `{"jsonrpc":"2.0","id":1,"method":"nope"}`, status: 400, want: "nope"},
+		"another content type":    {contentType: "text/plain", body: list, status: 415, want: "application/json"},
+		"another answer wanted":   {accept: "text/html", body: list, status: 400, want: "text/event-stream"},
+		"another method":          {method: http.MethodPut, body: list, status: 405, want: "send POST"},
+		"too deep":                {body: call("start_run", `{"agent_name":"collect-output","parameters":`+deep+`}`), status: 400, want: "depth"},
+		"too large":               {body: call("start_run", `{"agent_name":"`+strings.Repeat("a", 2<<20)+`"}`), status: 413, want: "1048576 bytes"},
+		"an unknown tool":         {body: call("nope", "{}"), status: 200, want: `"code":-32602`},
+		"a wrong type":            {body: call("start_run", `{"agent_name":7}`), status: 200, want: `$.agent_name: 7 is not of type 'string'`},
+		"a member twice":          {body: call("start_run", `{"agent_name":"a","agent_name":"collect-output"}`), status: 200, want: `$.agent_name: the member is there twice`},
+		"not UTF-8":               {body: call("start_run", "{\"agent_name\":\"\xff\"}"), status: 200, want: "agent_not_found"},
+		"an id that is an object": {body: `{"jsonrpc":"2.0","id":{},"method":"tools/list"}`, status: 400, want: "invalid ID"},
+		"an id that is null":      {body: `{"jsonrpc":"2.0","id":null,"method":"tools/list"}`, status: 400, want: "missing id"},
+		"a method in capitals":    {body: `{"jsonrpc":"2.0","ID":1,"METHOD":"tools/list"}`, status: 400, want: "invalid request"},
+		"what never began ends":   {body: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, status: 202},
+		"an answer to nothing":    {body: `{"jsonrpc":"2.0","id":7,"result":{}}`, status: 202},
+		"a batch":                 {body: "[" + list + `,{"jsonrpc":"2.0","id":2,"method":"ping"}]`, status: 200, want: `"id":2`},
+		"somebody's session":      {session: "of-somebody", body: list, status: 200, want: "start_run"}, // there are none
+		"the end of a session":    {method: http.MethodDelete, session: "of-somebody", status: 405, want: "send POST"},
+		"a good one":              {body: list, status: 200, want: "start_run"},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), cmp.Or(tt.method, http.MethodPost), address+"/mcp", strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", cmp.Or(tt.contentType, "application/json"))
+		req.Header.Set("Accept", cmp.Or(tt.accept, "application/json, text/event-stream"))
+		if tt.session != "" {
+			req.Header.Set("Mcp-Session-Id", tt.session)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		answer, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != tt.status || !strings.Contains(string(answer), tt.want) || !json.Valid(answer) && tt.status >= 400 || res.Header.Get("Mcp-Session-Id") != "" || err != nil {
+			t.Errorf("%s: %s %.300s (%v), want %d with %s", name, res.Status, answer, err, tt.status, tt.want)
+		}
+	}
+	if got := get(t, address+"/runs"); strings.Contains(got, "run_id") {
+		t.Errorf("a run was started: %s", got)
+	}
+}
+
+// TestToolsOverHTTPEndWithTheirToken asserts that a tool that waits for a run answers when
+// its token is revoked, although the request began with it.
+func TestToolsOverHTTPEndWithTheirToken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "agents"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "agents", "slow.json"), []byte(`{"name":"slow","type":"agent","command":["sh","-c","echo begun >&2; exec sleep 600"]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(dir, "store.db")
+	tokens := map[string]string{}
+	for _, name := range []string{"leaver", "stayer"} {
+		r := run(t, dir, nil, "", "token", "add", name, "--scope", "run", "--store", store)
+		if r.code != 0 {
+			t.Fatal(r.stderr)
+		}
+		tokens[name] = strings.TrimSpace(r.stdout)
+	}
+	address := serve(t, dir).url
+	leaver, err := overHTTP(t, address, tokens["leaver"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	stayer, err := overHTTP(t, address, tokens["stayer"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, _ := asked[struct {
+		RunID string `json:"run_id"`
+	}](t, leaver, "start_run", `{"agent_name":"slow","parameters":{"prompt":"x"}}`)
+	answered := make(chan string, 1)
+	go func() {
+		res, err := leaver.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_run", Arguments: json.RawMessage(`{"run_id":"` + started.RunID + `","wait_seconds":600}`)})
+		if err != nil || len(res.Content) != 1 {
+			answered <- fmt.Sprint(res, err)
+			return
+		}
+		text, _ := res.Content[0].(*mcp.TextContent)
+		answered <- text.Text
+	}()
+	eventually(t, func() bool {
+		run, _ := asked[struct{ Log string }](t, stayer, "get_run", `{"run_id":"`+started.RunID+`","log":true}`)
+		return run.Log == "begun\n"
+	}, "the run does not begin")
+	if r := run(t, dir, nil, "", "token", "revoke", "leaver", "--store", store); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	select {
+	case got := <-answered:
+		// Where the call comes after the revocation, the transport refuses it.
+		if !strings.Contains(got, `"error":"invalid_token"`) && !strings.Contains(got, "Unauthorized") {
+			t.Errorf("the tool answered %s", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the tool goes on waiting")
+	}
+	if stopped, isError := asked[struct{ Status string }](t, stayer, "stop_run", `{"run_id":"`+started.RunID+`"}`); isError {
+		t.Errorf("%+v", stopped)
 	}
 }

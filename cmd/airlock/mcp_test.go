@@ -187,7 +187,7 @@ update-issue: {status: true}
 	s := connect(t, dir, []string{"GITHUB_EVENT_PATH=" + filepath.Join(root, "testdata", "events", "issues.opened.json"), "GITHUB_REPOSITORY=Codertocat/Hello-World"}, "--config", policy, "--output", lines)
 	for _, c := range []struct {
 		name, tool, arguments string
-		want                  []string // a part of each problem, "" in the rest of the cases: accepted
+		want                  []string // a part of each problem; nil: the call is accepted
 	}{
 		{"wrong types", "add_comment", `{"body": 5, "issue_number": "x", "extra": 1}`, []string{"5 is not of type 'string'", "'issue_number'"}},
 		{"missing", "create_issue", `{}`, []string{"'body' is a required property", "'title' is a required property"}},
@@ -200,7 +200,7 @@ update-issue: {status: true}
 		{"a field", "update_issue", `{"title": "x"}`, []string{"'title' may not be changed"}},
 		{"a secret", "add_comment", `{"body": "the key is ghp_` + strings.Repeat("a1B2c3", 6) + `"}`, []string{"secret"}},
 		{"stored elsewhere", "add_comment", `{"body": "[Content too large, saved to file: 12ab.json]"}`, []string{"stored in a file"}},
-		{"not enabled", "create_issue", `{"title": "a", "body": "b"}`, nil},
+		{"good, of another kind", "create_issue", `{"title": "a", "body": "b"}`, nil},
 		{"good", "add_comment", `{"body": "Seen by @octocat."}`, nil},
 		{"good again", "add_comment", "{\n  \"body\": \"over\\nlines\"\n}", nil},
 		{"too many", "add_comment", `{"body": "third"}`, []string{"at most 2"}},
@@ -372,13 +372,12 @@ func TestExampleConfigurationsStartTheTools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file := map[string]any{}
-			if decode := json.Unmarshal; strings.HasSuffix(name, ".toml") {
-				err = toml.Unmarshal(data, &file)
-			} else {
-				err = decode(data, &file)
+			decode := json.Unmarshal
+			if strings.HasSuffix(name, ".toml") {
+				decode = toml.Unmarshal
 			}
-			if err != nil {
+			file := map[string]any{}
+			if err := decode(data, &file); err != nil {
 				t.Fatal(err)
 			}
 			raw, err := json.Marshal(file[at].(map[string]any)["airlock"])

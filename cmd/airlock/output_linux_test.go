@@ -2,6 +2,8 @@ package main_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/shorttest"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // runWithOutput runs the binary with its standard output and error going to the given
@@ -106,16 +109,64 @@ func TestNobodyReads(t *testing.T) {
 	}
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	write(t, dir, map[string]string{
 		"lines.ndjson": `{"type":"add-issue-comment","body":"Hello"}` + "\n" + `{"type":"add-issue-label","labels":["automation"]}` + "\n",
 		"policy.yml":   "add-issue-comment:\nadd-issue-label:\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	res := runWithOutput(t, dir, workflowEnv(s, "pull_request", "pull_request.opened.json"), nil, abandoned(t), "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml")
 	if res.code != 0 || len(s.Writes()) != 2 || !strings.Contains(res.stdout, `"applied": 2`) {
 		t.Errorf("exit code %d, %d writes:\n%s", res.code, len(s.Writes()), res.stdout)
+	}
+}
+
+// TestToolsOnAFullDisk asserts that a call whose line has no room is refused with the reason,
+// that what was accepted before stays, and that the same call is accepted once there is room.
+func TestToolsOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "disk"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("unshare", "-rm", "sh", "-c", `mount -t tmpfs -o size=64k none disk && head -c 32768 /dev/zero >disk/ballast && exec "$@"`, "sh",
+		binary, "mcp", "--safe-outputs", "--output", "disk/lines", "--config", writeFile(t, filepath.Join(dir, "policy.yml"), "add-issue-comment: {max: 100}"))
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH")}
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	call := func() *mcp.CallToolResult {
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "add_comment", Arguments: map[string]any{"body": strings.Repeat("x", 900)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	accepted := 0
+	res := call()
+	for ; !res.IsError && accepted < 100; res = call() {
+		accepted++
+	}
+	if got := res.Content[0].(*mcp.TextContent).Text; !res.IsError || accepted == 0 || !strings.Contains(got, "no space left on device") {
+		t.Fatalf("after %d lines: %s", accepted, got)
+	}
+	disk := fmt.Sprintf("/proc/%d/root%s/disk", cmd.Process.Pid, dir) // as the server's process has it
+	if err := os.Remove(filepath.Join(disk, "ballast")); err != nil {
+		t.Fatal(err)
+	}
+	if res := call(); res.IsError {
+		t.Errorf("with room again: %+v", res.Content[0])
+	}
+	lines, err := os.ReadFile(filepath.Join(disk, "lines"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line is not complete: %.80q", line)
+		}
+	}
+	if n := strings.Count(string(lines), "\n"); n != accepted+1 {
+		t.Errorf("%d lines, want %d", n, accepted+1)
 	}
 }

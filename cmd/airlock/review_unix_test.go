@@ -4,8 +4,6 @@ package main_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,11 +24,7 @@ func refusedReview(t *testing.T) (dir string, args []string, o githubtest.Option
 		fmt.Fprintf(&lines, `{"type":"create-pull-request-review-comment","path":"README.md","line":%d,"body":%q}`+"\n", 1+i%2, text)
 	}
 	dir = t.TempDir()
-	for name, text := range map[string]string{"lines.ndjson": lines.String(), "policy.yml": "create-pull-request-review-comment:\n  max: 20\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write(t, dir, map[string]string{"lines.ndjson": lines.String(), "policy.yml": "create-pull-request-review-comment:\n  max: 20\n"})
 	o.RefuseComment = func(body string) bool { return strings.HasPrefix(body, "Refused.") }
 	return dir, []string{"apply", "--input", "lines.ndjson", "--config", "policy.yml", "--pace=0s"}, o
 }
@@ -115,14 +109,10 @@ func TestStoppedWhileAReviewIsPending(t *testing.T) {
 func TestStrangeAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	write(t, dir, map[string]string{
 		"lines.ndjson": `{"type":"add-issue-comment","body":"Hello"}` + "\n" + `{"type":"create-issue","title":"T","body":"B"}` + "\n",
 		"policy.yml":   "add-issue-comment:\ncreate-issue:\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	for name, tt := range map[string]struct {
 		operation string
 		fault     githubtest.Fault

@@ -11,13 +11,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// newAccepted is a pull request that closes an issue with this text, and its workspace.
+var acceptedOrigin = newOrigin(map[string]string{"README.md": "# Hello\n", "docs/old.md": "Old.\n"},
+	map[string]string{"README.md": "# Hello, World\nUsage: more.\n", "docs/guide.md": "Guide\n", "test.sh": "test -f docs/guide.md && ! env | grep -q TOKEN\n"})
+
+// newAccepted returns a pull request that closes an issue with this text, and its workspace.
 func newAccepted(t *testing.T, body string) (hosted, workspace) {
 	t.Helper()
-	git := githubtest.NewGit(t)
-	base := git.Commit("master", map[string]string{"README.md": "# Hello\n", "docs/old.md": "Old.\n"}, "Begin")
-	git.SetBranch("changes", base)
-	git.Commit("changes", map[string]string{"README.md": "# Hello, World\nUsage: more.\n", "docs/guide.md": "Guide\n", "test.sh": "test -f docs/guide.md && ! env | grep -q TOKEN\n"}, "Update the README")
+	git := acceptedOrigin(t)
 	f := pullRequestFixture()
 	f.Issues[0].Body = body
 	f.Issues[0].Author = githubtest.Account{Login: "reporter", ID: 7}
@@ -26,9 +26,7 @@ func newAccepted(t *testing.T, body string) (hosted, workspace) {
 	h := hosted{git, server(t, f, githubtest.Options{Git: git}), git.SHA("changes")}
 	ws := newWorkspace(t, nil)
 	h.fill(t, ws.dir, "changes")
-	for dir := ws.dir; dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
-		_ = os.Chmod(dir, 0o755) // as a runner's directories are
-	}
+	openToOthers(ws.dir)
 	return h, ws
 }
 
@@ -51,8 +49,8 @@ func verifyPull(t *testing.T, h hosted, ws workspace, config string, inputs map[
 	return verifying, reporting
 }
 
-// The criteria of the issue that the pull request closes are verified without the token,
-// and the verdict goes through both doors to the pull request.
+// TestActionVerifies asserts that the criteria of the issue that the pull request closes are
+// verified without the token, and that the verdict passes both doors to the pull request.
 func TestActionVerifies(t *testing.T) {
 	t.Parallel()
 	for name, c := range shorttest.Some(2, map[string]struct {
@@ -120,12 +118,12 @@ func TestActionVerifies(t *testing.T) {
 	}
 }
 
-// Each push supersedes the verdict: the one comment is updated, and a verdict about another
-// commit is a failure.
+// TestActionVerdictIsSuperseded asserts that, after a push, the verdict about the commit before is
+// reported as a failure, in the same comment.
 func TestActionVerdictIsSuperseded(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Log("only root verifies beside a token")
+		t.Log("only root verifies next to a token")
 		return
 	}
 	h, ws := newAccepted(t, issueCriteria)
@@ -146,7 +144,8 @@ func TestActionVerdictIsSuperseded(t *testing.T) {
 	}
 }
 
-// A request in the workflow is the owner's, and comes before the issue.
+// TestActionVerifiesRequest asserts that a request in the workflow, which the owner wrote, is
+// verified instead of the issue's criteria.
 func TestActionVerifiesRequest(t *testing.T) {
 	t.Parallel()
 	h, ws := newAccepted(t, issueCriteria)
@@ -167,7 +166,8 @@ func TestActionVerifiesRequest(t *testing.T) {
 	}
 }
 
-// A verdict file is a stranger's: what contradicts itself counts for nothing.
+// TestActionRefusesForgedVerdicts asserts that a verdict file that contradicts itself is refused,
+// because the pull request's code may have written it.
 func TestActionRefusesForgedVerdicts(t *testing.T) {
 	t.Parallel()
 	response := `{"task_id":"t","verdict":"PASS","timestamp":"2026-01-01T00:00:00Z","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":"e"}]}`

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rhysd/actionlint"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
@@ -29,7 +31,7 @@ func workflows(t *testing.T) map[string]string {
 		}
 		return paths
 	}
-	for _, path := range append(glob(".github/workflows/*.yml"), glob("examples/*.yml")...) {
+	for _, path := range slices.Concat(glob(".github/workflows/*.yml"), glob("examples/*.yml"), glob("examples/*/.github/workflows/*.yml")) {
 		if text := (workspace{}).read(t, path); strings.Contains(text, "jobs:") {
 			out[filepath.Base(path)] = text
 		}
@@ -53,7 +55,7 @@ func TestWorkflowsKeepTheDoorsApart(t *testing.T) {
 		if !strings.Contains(text, "uses: ./\n") && !strings.Contains(text, "agent-airlock/") {
 			continue
 		}
-		problems, g, o := apart(t, text)
+		problems, g, o := checkSeparation(t, text)
 		gates, others = gates+g, others+o
 		for _, p := range problems {
 			t.Errorf("%s: %s", name, p)
@@ -72,6 +74,33 @@ func TestWorkflowsLeaveNoCredentials(t *testing.T) {
 		for _, p := range credentials(t, text) {
 			t.Errorf("%s: %s", name, p)
 		}
+	}
+}
+
+// TestWorkflowsOfDocumentsAreComplete lints each workflow that people copy from a document.
+func TestWorkflowsOfDocumentsAreComplete(t *testing.T) {
+	t.Parallel()
+	linted := 0
+	for name, text := range workflows(t) {
+		document, _, isDocument := strings.Cut(name, ": ")
+		if !isDocument || !strings.HasSuffix(document, ".md") {
+			continue
+		}
+		linted++
+		linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems, err := linter.Lint(document, []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range problems {
+			t.Errorf("%v\n%s", p, text)
+		}
+	}
+	if linted < 5 {
+		t.Errorf("only %d workflows of documents were found", linted)
 	}
 }
 
@@ -153,13 +182,13 @@ func (s flowStep) isAirlock() bool {
 // checks, which runs a pull request's code.
 func (s flowStep) isGate() bool { return s.isAirlock() && s.With["mode"] != "check" }
 
-// apart checks rule R1 of docs/security.md: a job with a token executes nothing but the
+// checkSeparation checks rule R1 of docs/security.md: a job with a token executes nothing but the
 // gate; every other job, in which an agent or a check works, has no secret and no
 // permission to write. It returns what breaks the rule, and the number of gates and of
 // other jobs.
-func apart(t *testing.T, text string) (problems []string, gates, others int) {
+func checkSeparation(t *testing.T, text string) (problems []string, gates, others int) {
 	t.Helper()
-	harmless := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact"}
+	harmless := []string{"actions/create-github-app-token", "actions/checkout", "actions/download-artifact", "actions/upload-artifact"}
 	var w flow
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
@@ -278,7 +307,7 @@ func TestWorkflowRulesSeeWhatBreaksThem(t *testing.T) {
 		{"with: {persist-credentials: false}", "with: {fetch-depth: 0}", "leaves its credentials in the workspace"},
 	} {
 		text := strings.Replace(soundWorkflow, c.old, c.new, 1)
-		problems, gates, others := apart(t, text)
+		problems, gates, others := checkSeparation(t, text)
 		problems = append(problems, credentials(t, text)...)
 		if gates+others != 2 {
 			t.Errorf("%q: %d gates, %d others", c.new, gates, others)

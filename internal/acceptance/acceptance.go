@@ -31,7 +31,7 @@ const (
 
 // VerdictOf returns the verdict that follows from the statuses of all criteria: PARTIAL
 // if some pass and some fail, FAIL if some fail and none passes; without a failure,
-// BLOCKED if one is blocked or none passes, else PASS.
+// BLOCKED if one is blocked or none passes, otherwise PASS.
 func VerdictOf(statuses []Status) Verdict {
 	count := map[Status]int{}
 	for _, s := range statuses {

@@ -11,17 +11,17 @@ import (
 )
 
 // claims checks what the request claims. Claims count neither for nor against a
-// criterion: what was found is told, and decides gate 1.
+// criterion: the response lists what was found, which decides gate 1.
 func (v *verification) claims(ctx context.Context, r *Response) {
 	claim := v.req.Claim
-	if claim == nil || v.checks == nil { // nothing is run where something blocks
+	if claim == nil || v.checks == nil { // v.checks is nil where something blocks: nothing is run
 		return
 	}
 	var changed []string
 	var comparedWith string
 	var unknown error
 	if len(claim.Files) > 0 {
-		v.tell(Step{Text: "what the claim says"})
+		v.progress(Step{Text: "what the claim says"})
 		changed, comparedWith, unknown = v.worktree.Changed(ctx)
 	}
 	for _, file := range claim.Files {
@@ -54,7 +54,7 @@ func (v *verification) claimedFile(file string, changed []string, comparedWith s
 	case err != nil && !errors.Is(err, ErrNoPath):
 		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked at: %v.", err)
 	case unknown != nil:
-		out.Status, out.Evidence = Blocked, fmt.Sprintf("Whether it is changed cannot be told: %s.", strings.TrimSuffix(text.OneLine(unknown.Error()), "."))
+		out.Status, out.Evidence = Blocked, fmt.Sprintf("Whether it is changed cannot be determined: %s.", strings.TrimSuffix(text.OneLine(unknown.Error()), "."))
 	case !isChanged:
 		out.Status, out.Evidence = Fail, fmt.Sprintf("It is as in %s.", comparedWith)
 	case err != nil:
@@ -84,7 +84,7 @@ func (v *verification) claimsTests() bool {
 	return v.req.Claim != nil && !text.IsBlank(v.req.Claim.Tests)
 }
 
-// claimedTests runs the tests again: what the claim says of them is not looked at.
+// claimedTests runs the tests again, whatever the claim says of them.
 func (v *verification) claimedTests(ctx context.Context) ClaimResult {
 	p := v.check(ctx, "tests")
 	return ClaimResult{Claim: "tests: " + text.Truncate(text.OneLine(v.req.Claim.Tests), 200), Status: p.status, Evidence: p.evidence}

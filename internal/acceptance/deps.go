@@ -41,7 +41,7 @@ type Deps struct {
 	Mask func(string) string // required
 	// Save keeps a file of evidence by its slash-separated name; nil keeps none.
 	Save func(name string, data []byte) error
-	// Progress is told each step, one call at a time; nil for nobody.
+	// Progress receives each step, one call at a time; nil for nobody.
 	Progress func(Step)
 }
 

@@ -17,7 +17,7 @@ type Dispatch struct {
 	TaskID  string `json:"task_id"`
 	Head    string `json:"head,omitempty"` // the commit; "" where there is none
 	Attempt int    `json:"attempt"`        // from 1, of the same task at the same commit
-	// DispatchedAt is when it was sent, and Due until when an answer is in time.
+	// DispatchedAt is when it was sent; an answer after Due is late.
 	DispatchedAt time.Time       `json:"dispatched_at"`
 	Due          time.Time       `json:"due"`
 	Request      json.RawMessage `json:"request"` // with the dispatch's id
@@ -37,11 +37,11 @@ func NewDispatch(req Request, head string, earlier []Dispatch, now time.Time) (D
 		indexes[i] = i
 	}
 	var err error
-	d.Request, err = req.only(indexes, map[string]any{"dispatch_id": d.ID})
+	d.Request, err = req.withCriteria(indexes, map[string]any{"dispatch_id": d.ID})
 	return d, err
 }
 
-// Reception is what becomes of an answer.
+// Reception is the decision on an answer.
 type Reception string
 
 // The receptions. A Late answer is kept and not applied; of a Conflict, the first answer
@@ -53,10 +53,10 @@ const (
 	Unknown  Reception = "unknown"
 )
 
-// Receive decides what becomes of a response. dispatches are those of its task, in their
-// order; answered reports whether one has an answer; head is the commit that is there now,
-// "" if that is not known. why explains everything but an accepted answer.
-func Receive(r Response, dispatches []Dispatch, answered func(id string) bool, head string, now time.Time) (d Dispatch, what Reception, why string) {
+// Receive decides on a response, and returns the dispatch that it answers. dispatches are those of
+// its task, oldest first; answered reports whether one has an answer; head is the commit that is
+// checked out now, "" if it is not known. why explains a decision other than Accepted.
+func Receive(r Response, dispatches []Dispatch, answered func(id string) bool, head string, now time.Time) (d Dispatch, decision Reception, why string) {
 	if len(dispatches) == 0 {
 		return d, Unknown, fmt.Sprintf("no request was dispatched for the task %s", schema.Quote(r.TaskID))
 	}
@@ -86,8 +86,8 @@ func Receive(r Response, dispatches []Dispatch, answered func(id string) bool, h
 	return d, Accepted, ""
 }
 
-// Conclude checks what the request claims, judges the gates for a validator's response,
-// and returns the response with both.
+// Conclude checks the claims of the request, judges the gates for a validator's response, and
+// returns the response with the results of both.
 func Conclude(ctx context.Context, req Request, r Response, cfg Config, deps Deps) (Response, error) {
 	v := &verification{req: req, cfg: cfg, deps: deps, start: deps.Now()}
 	if why := v.findWorktree(ctx); len(why) == 0 {

@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -51,7 +52,11 @@ func (v *verification) end(output string) string {
 
 // begin returns the beginning of an output as a snippet, without secrets.
 func (v *verification) begin(output string) string {
-	return text.Truncate(v.deps.Mask(strings.TrimSpace(strings.ToValidUTF8(output, ""))), maxSnippet)
+	s := v.deps.Mask(strings.TrimSpace(strings.ToValidUTF8(output, "")))
+	if utf8.RuneCountInString(s) > maxSnippet {
+		s = text.Truncate(s, maxSnippet-1)
+	}
+	return s
 }
 
 // fileName returns the name of a criterion's next file of evidence: the same one each
@@ -63,19 +68,50 @@ func (v *verification) fileName(c *criterion, what, ending string) string {
 	return fmt.Sprintf("criterion-%s/%d-%s.%s", text.Slug(c.ID, 60), c.files, what, ending)
 }
 
-// keep saves a text as a file of evidence, without secrets. A file that cannot be saved is
-// told in its description: the verdict does not depend on it.
+// lost is evidence that could not be kept, for one reason.
+type lost struct {
+	reason string
+	names  []string
+}
+
+// noteLoss notes that a file could not be kept, and returns the reason.
+func (v *verification) noteLoss(name string, err error) string {
+	reason := v.deps.Mask(text.OneLine(err.Error()))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	i := slices.IndexFunc(v.lost, func(l lost) bool { return l.reason == reason })
+	if i < 0 {
+		i = len(v.lost)
+		v.lost = append(v.lost, lost{reason: reason})
+	}
+	v.lost[i].names = append(v.lost[i].names, name)
+	return reason
+}
+
+// reportLost tells the caller which evidence could not be kept.
+func (v *verification) reportLost() {
+	for _, l := range v.lost {
+		names := strings.Join(firstOf(l.names, 3), ", ")
+		if more := len(l.names) - 3; more > 0 {
+			names += fmt.Sprintf(" and %s", text.Count(more, "more file"))
+		}
+		v.progress(Step{Text: fmt.Sprintf("evidence: %s could not be kept: %s; the verdict does not depend on it", names, l.reason)})
+	}
+}
+
+// keep saves a text as a file of evidence, without secrets. Where a file cannot be saved, its
+// description gives the reason: the verdict does not depend on it.
 func (v *verification) keep(name, criterionID, description string, data []byte) {
 	if v.deps.Save == nil || data == nil {
 		return
 	}
-	s := string(data)
+	s := v.deps.Mask(strings.ToValidUTF8(string(data), "\uFFFD")) // before the cut, which could divide a secret
 	if over := len(s) - maxKept; over > 0 {
 		s = s[:maxKept/2] + fmt.Sprintf("\n[... %s left out ...]\n", text.Bytes(over)) + s[len(s)-maxKept/2:]
 	}
 	description = v.deps.Mask(description)
-	if err := v.deps.Save(name, []byte(v.deps.Mask(strings.ToValidUTF8(s, "\uFFFD")))); err != nil {
-		description += "; it could not be kept: " + err.Error()
+	if err := v.deps.Save(name, []byte(strings.ToValidUTF8(s, ""))); err != nil {
+		description += "; it could not be kept: " + v.noteLoss(name, err)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

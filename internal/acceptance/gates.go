@@ -102,7 +102,7 @@ func (r Response) Passed() bool {
 
 // judge asks the owner's judge, who gets the request and the response.
 func (v *verification) judge(ctx context.Context, r Response) (Gate, error) {
-	v.tell(Step{Text: "the judge"})
+	v.progress(Step{Text: "the judge"})
 	r.Timestamp = timestamp(v.deps.Now())
 	r.Gates = nil
 	return AskJudge(ctx, v.deps.Judge, v.req, r, v.cfg.JudgeOptional, v.deps.Mask)

@@ -15,8 +15,8 @@ type probe struct {
 	// path is of existence and content; texts is what the file has to contain.
 	path  string
 	texts []string
-	// perhaps reports that path may be an ordinary word: if there is no such path, nothing
-	// follows from that.
+	// perhaps reports that path may be an ordinary word or a pattern: if there is no such path,
+	// nothing follows from that.
 	perhaps bool
 	asked   bool   // the words "Check" or "exists" stand next to the path
 	command string // the command line
@@ -62,6 +62,9 @@ var (
 
 // mark stands for a probe in what is left of a hint.
 const mark = "\x00"
+
+// quotedMark is what is left of a code span or quotation that was nothing but probes.
+var quotedMark = lazyregexp.New("`[\\s.]*\x00[\\s\x00.]*`|\"[\\s.]*\x00[\\s\x00.]*\"|“[\\s.]*\x00[\\s\x00.]*”")
 
 // parseHint returns what a machine can verify of a hint; all of it has to hold. Without
 // any, why is the reason, for people.
@@ -109,6 +112,7 @@ func parseHint(hint string) (probes []probe, why string) {
 		name := strings.TrimRight(unquote(m[1]), ".)")
 		return probe{kind: namedTest, name: name}, name != ""
 	})
+	rest = quotedMark.ReplaceAllString(rest, mark)
 	if word := turned.FindString(rest); word != "" && len(probes) > 0 {
 		return nil, "its hint may ask for the opposite, an alternative or another result (" + word + "), so no machine can decide it"
 	}
@@ -136,8 +140,12 @@ func existence(rest string) (probes []probe, wholly bool) {
 		}
 		asked = asked || m[1] != ""
 		quoted := unquote(m[2]) != m[2]
-		p := probe{kind: pathExists, path: unquote(m[2]), perhaps: m[3] == "" && !quoted && !pathForm.MatchString(m[2])}
-		if p.perhaps && !asked && !plainName.MatchString(p.path) {
+		if strings.Contains(m[2], "://") { // a URL that is not HTTP
+			wholly = false
+			continue
+		}
+		p := probe{kind: pathExists, path: unquote(m[2]), perhaps: m[3] == "" && !quoted && !pathForm.MatchString(m[2]) || strings.ContainsAny(m[2], "*?#[")}
+		if p.perhaps && !asked && !pathForm.MatchString(p.path) && !plainName.MatchString(p.path) {
 			wholly = false
 			continue
 		}

@@ -53,7 +53,16 @@ func TestHints(t *testing.T) {
 		"GET https://example.com/x returns 404":    "",
 		"GET https://example.com/x.":               "GET https://example.com/x",
 
+		"`GET https://example.com/x -> 418`.": "GET https://example.com/x -> 418",
+		"ftp://example.com/x":                 "",
+		"Check git://example.com/x.git":       "",
+
 		"check:tests":                            "check:tests",
+		"`check:tests`":                          "check:tests",
+		"`check:tests` and `test:TestLogin`.":    "check:tests, test:TestLogin",
+		"`check:tests` passes":                   "check:tests",
+		"`README.md contains \"Usage\"`":         `README.md contains "Usage"`,
+		"`check:tests`, `docs/guide.md` exists":  "check:tests, docs/guide.md",
 		"check:code-review passes":               "check:code-review",
 		"check:tests or check:build":             "",
 		"check:tests fails":                      "",

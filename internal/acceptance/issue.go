@@ -8,15 +8,17 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/tasklist"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // IssueCriterion is a criterion that an issue's text states.
 type IssueCriterion struct {
 	Criterion
-	// Line is the line of its task list item, as the text has it; "" for one of an acceptance
-	// block, which has no box to tick.
-	Line string
+	// Box is the digest of its task list item (see tasklist.Digest); "" for one of an
+	// acceptance block, which has no box to tick.
+	Box string
 }
 
 // Limits of what is read of an issue.
@@ -25,49 +27,48 @@ const (
 	maxCriterion     = 2000 // characters of one criterion
 )
 
-var (
-	headingLine  = lazyregexp.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$`)
-	criteriaName = lazyregexp.New(`(?i)^(?:[\W_]*)acceptance criteri(?:a|on)(?:[\W_]*)$`)
-	taskLine     = lazyregexp.New(`^[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]+(\S.*)$`)
-	bulletLine   = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
-)
+// bulletLine is a line of an acceptance block with one criterion.
+var bulletLine = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
+
+// taskLine is such a line with a box, which no YAML begins with.
+var taskLine = lazyregexp.New(`^[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]+(\S.*)$`)
 
 // FromIssue returns the criteria that an issue's text states: those of its fenced blocks
-// named acceptance, else the task list under a heading "Acceptance criteria". A block has
+// named acceptance, otherwise the task list under a heading "Acceptance criteria". A block has
 // a criterion a line, or YAML or JSON: a list of texts or of criteria, or a request with
-// acceptance_criteria. What readers of the issue do not see, such as comments, states
-// nothing. The error says what of a block cannot be read.
+// acceptance_criteria. Text that readers of the issue do not see, such as comments, is
+// ignored. The error names the part of a block that cannot be read.
 func FromIssue(body string) ([]IssueCriterion, error) {
-	lines := visibleLines(body)
+	doc := markdown.Scan(body)
 	var found []IssueCriterion
 	blocks := false
-	for i := 0; i < len(lines); i++ {
-		if lines[i].block == "" {
-			continue
-		}
-		start := i
-		var block strings.Builder
-		for ; i < len(lines) && lines[i].block == lines[start].block; i++ {
-			block.WriteString(lines[i].text + "\n")
-		}
-		i--
-		if !strings.HasSuffix(lines[start].block, " acceptance") {
+	for i := range doc.Blocks {
+		b := &doc.Blocks[i]
+		if b.Kind != markdown.FencedCodeBlock || b.Quoted(doc) || !isAcceptance(doc.Source[b.Info.Start:b.Info.End]) {
 			continue
 		}
 		blocks = true
-		criteria, err := fromBlock(block.String())
+		criteria, err := fromBlock(doc.Literal(b, b.Span))
 		if err != nil {
 			return nil, fmt.Errorf("the block acceptance cannot be read: %w", err)
 		}
 		found = append(found, criteria...)
 	}
 	if !blocks {
-		found = fromTasks(lines)
+		for _, item := range tasklist.CriteriaOf(doc) {
+			found = append(found, IssueCriterion{Criterion{Description: item.Text, Hint: item.Text}, tasklist.Digest(item.Text)})
+		}
 	}
 	if len(found) > maxIssueCriteria {
 		return nil, fmt.Errorf("it states %d criteria; at most %d are read", len(found), maxIssueCriteria)
 	}
 	return numbered(found), nil
+}
+
+// isAcceptance reports whether a fenced block's info string names it acceptance.
+func isAcceptance(info string) bool {
+	words := strings.Fields(info)
+	return len(words) > 0 && strings.EqualFold(words[0], "acceptance")
 }
 
 // numbered gives each criterion without an id, or with that of another one, its own.
@@ -84,93 +85,12 @@ func numbered(criteria []IssueCriterion) []IssueCriterion {
 	return criteria
 }
 
-// visibleLine is a line of a text, without what a comment hides.
-type visibleLine struct {
-	text  string
-	raw   string // the whole line
-	block string // of a fenced block's content: its number and name, as "3 acceptance"; "" outside
-}
-
-// visibleLines splits a text. The lines of fences are left out.
-func visibleLines(body string) (lines []visibleLine) {
-	fence, block, blocks, hidden := "", "", 0, false
-	for raw := range strings.Lines(body) {
-		raw = strings.TrimRight(raw, "\r\n")
-		line := raw
-		if fence != "" {
-			if closing, info := fenceOf(line); info == "" && len(closing) >= len(fence) && closing[0] == fence[0] {
-				fence = ""
-				continue
-			}
-			lines = append(lines, visibleLine{line, raw, block})
-			continue
-		}
-		line, hidden = withoutComments(line, hidden)
-		if opening, info := fenceOf(line); opening != "" && !hidden && !strings.Contains(info, "`") {
-			blocks++
-			name, _, _ := strings.Cut(info, " ")
-			fence, block = opening, fmt.Sprintf("%d %s", blocks, strings.ToLower(name))
-			continue
-		}
-		lines = append(lines, visibleLine{line, raw, ""})
-	}
-	return lines
-}
-
-// withoutComments removes HTML comments from a line, the first of which may have begun
-// before it. It reports whether one goes on after it.
-func withoutComments(line string, inside bool) (visible string, goesOn bool) {
-	var b strings.Builder
-	for {
-		if inside {
-			_, after, ended := strings.Cut(line, "-->")
-			if !ended {
-				return b.String(), true
-			}
-			line = after
-		}
-		before, after, begins := strings.Cut(line, "<!--")
-		b.WriteString(before)
-		if !begins {
-			return b.String(), false
-		}
-		line, inside = after, true
-	}
-}
-
-// fromTasks returns the task list items under the heading, up to the next one of its level.
-func fromTasks(lines []visibleLine) (found []IssueCriterion) {
-	level := 0 // of the heading, while below it
-	for _, l := range lines {
-		if l.block != "" {
-			continue
-		}
-		if m := headingLine.FindStringSubmatch(l.text); m != nil {
-			switch {
-			case criteriaName.MatchString(m[2]):
-				level = len(m[1])
-			case len(m[1]) <= level:
-				level = 0
-			}
-			continue
-		}
-		if level == 0 {
-			continue
-		}
-		if m := taskLine.FindStringSubmatch(l.text); m != nil {
-			item := strings.TrimSpace(m[1])
-			found = append(found, IssueCriterion{Criterion{Description: item, Hint: item}, l.raw})
-		}
-	}
-	return found
-}
-
 var (
 	mappingLine = lazyregexp.New(`(?m)^[ \t]*(?:-[ \t]+)?(?:id|description|validation_hint|hint|acceptance_criteria)[ \t]*:(?:[ \t]|$)`)
 	structured  = lazyregexp.New(`^[ \t\r\n]*[[{]`)
 )
 
-// fromBlock reads a block: YAML or JSON if it looks like that, else a criterion a line.
+// fromBlock reads a block: YAML or JSON if it looks like that, otherwise a criterion a line.
 func fromBlock(block string) (found []IssueCriterion, err error) {
 	checkbox := taskLine.MatchString(block)
 	if !mappingLine.MatchString(block) && (!structured.MatchString(block) || checkbox) {

@@ -9,10 +9,12 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// maxWrappings is how many forms may be in one another: an envelope whose content is a
-// text with a fenced block, for example.
+// maxWrappings is how deep forms may be nested: an envelope whose content is a text with a
+// fenced block, for example, is two deep.
 const maxWrappings = 4
 
 // Unwrap returns the JSON object in a message: the message itself, a JSON string that
@@ -42,13 +44,16 @@ func Unwrap(message []byte) (json.RawMessage, error) {
 			message = []byte(text)
 		default:
 			block, ok := firstBlock(string(message))
+			if !ok && jsontext.Value(message).IsValid() {
+				return nil, fmt.Errorf("a JSON object is expected, and the message is %s", schema.Quote(string(message)))
+			}
 			if !ok {
 				return nil, errors.New("the message is neither JSON nor a text with a fenced block of JSON")
 			}
 			message = []byte(block)
 		}
 	}
-	return nil, errors.New("the message contains another one too often")
+	return nil, fmt.Errorf("a message in a message is read up to %d deep, and this one is deeper: send the JSON object itself", maxWrappings)
 }
 
 // contentOf returns the content of a message envelope. Requests and responses, which have
@@ -70,7 +75,7 @@ func contentOf(raw []byte) (content string, ok bool) {
 	return content, true
 }
 
-// firstBlock returns the content of the first fenced block that is marked as json, else
+// firstBlock returns the content of the first fenced block that is marked as json, otherwise
 // of the first. A block may be indented, as a prompt in a program's text is; one that
 // does not end goes on until the text does.
 func firstBlock(text string) (content string, ok bool) {
@@ -103,7 +108,7 @@ func firstBlock(text string) (content string, ok bool) {
 }
 
 // fenceOf returns the fence that a line begins with, "" if it does not begin with one,
-// and what stands behind it.
+// and what follows it.
 func fenceOf(line string) (fence, info string) {
 	line = strings.TrimSpace(line)
 	for _, c := range []string{"`", "~"} {
@@ -128,7 +133,7 @@ func EncodeEnvelope(recipient, content, summary string) ([]byte, error) {
 	return encode(Envelope{Type: "message", Recipient: recipient, Content: content, Summary: summary})
 }
 
-// DefaultRecipient is to whom a response goes if nobody else is named.
+// DefaultRecipient is who gets a response if nobody else is named.
 const DefaultRecipient = "team-lead"
 
 // decodeLoose decodes JSON whose keys are matched exactly. Unknown members are ignored,

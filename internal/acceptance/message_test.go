@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,13 +76,13 @@ func TestForms(t *testing.T) {
 // Each bad message is answered with where and what.
 func TestInvalidRequests(t *testing.T) {
 	for message, want := range map[string]string{
-		"": "$: the message is empty", "hello": "neither JSON nor", "[1]": "neither JSON nor", "{": "$: ", "null": "neither JSON nor", `"` + "\x00": "not a JSON string",
+		"": "$: the message is empty", "hello": "neither JSON nor", "[1]": "a JSON object is expected, and the message is '[1]'", "{": "$: ", "null": "a JSON object is expected", `"` + "\x00": "not a JSON string",
 		`{}`: "$.task_id", `{"task_id":"a","task_id":"b","validation_type":"code","acceptance_criteria":[{"id":"A","description":"d","validation_hint":""}]}`: "given twice",
 		`{"task_id":"a","validation_type":"code","acceptance_criteria":[]}`:                                                                                                                                       "$.acceptance_criteria",
 		`{"task_id":"a","validation_type":"code","acceptance_criteria":[{"id":"A","description":"d","validation_hint":""},{"id":"A","description":"d","validation_hint":""}]}`:                                    "$.acceptance_criteria[1].id",
 		`{"task_id":"a","validation_type":"code","timeout_seconds":0,"worktree_path":"x","services":{"required_ports":[70000]},"acceptance_criteria":[{"id":"A","description":"d","validation_hint":""}]}`:        "$.services.required_ports[0]",
 		`{"task_id":"a","prd_id":"X","validation_type":"code","acceptance_criteria":[{"id":" ","description":"d","validation_hint":1}],"claimed_evidence":{"commit_hash":"--upload-pack=x"},"focus_areas":"all"}`: "$.claimed_evidence.commit_hash",
-		strings.Repeat(`{"content":`, 10) + `""` + strings.Repeat("}", 10):                                                                                                                                        "too often",
+		strings.Repeat(`{"content":`, 10) + `""` + strings.Repeat("}", 10):                                                                                                                                        "up to 4 deep",
 		strings.Repeat("[", 100_000):           "neither",
 		`{"a":` + strings.Repeat("[", 100_000): "$",
 	} {
@@ -94,6 +95,33 @@ func TestInvalidRequests(t *testing.T) {
 		raw, err := invalid.Answer()
 		if err != nil || !strings.Contains(string(raw), `"ValidationRequest"`) || !strings.Contains(string(raw), `"validation_errors"`) {
 			t.Errorf("%.60q: %s, %v", message, raw, err)
+		}
+	}
+}
+
+// All violations are told at once: those of the schema, and those that it cannot express.
+func TestAllViolationsAtOnce(t *testing.T) {
+	_, request := acceptance.ReadRequest([]byte(`{"task_id":"T","acceptance_criteria":[{"id":"A"},{"id":"A","description":"d","validation_hint":"h"},{},{}]}`))
+	_, response := acceptance.ReadResponse([]byte(`{"task_id":"a","timestamp":"now","verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"FAIL","evidence":"e"},{"criterion_id":"A","status":"FAIL","evidence":"e"}]}`))
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{request, "$.acceptance_criteria[0].description $.acceptance_criteria[0].validation_hint $.acceptance_criteria[1].id $.acceptance_criteria[2].description $.acceptance_criteria[2].id " +
+			"$.acceptance_criteria[2].validation_hint $.acceptance_criteria[3].description $.acceptance_criteria[3].id $.acceptance_criteria[3].validation_hint $.task_id $.validation_type"},
+		{response, "$.criteria_results[1].criterion_id $.timestamp $.verdict"},
+	} {
+		var invalid *acceptance.InvalidError
+		if !errors.As(tt.err, &invalid) {
+			t.Fatal(tt.err)
+		}
+		var paths []string
+		for _, v := range invalid.Violations {
+			paths = append(paths, v.Path)
+		}
+		slices.Sort(paths)
+		if got := strings.Join(paths, " "); got != tt.want {
+			t.Errorf("%s\nwant %s", got, tt.want)
 		}
 	}
 }

@@ -14,10 +14,10 @@ import (
 
 // preflight returns why nothing can be verified, or nothing. It changes nothing.
 func (v *verification) preflight(ctx context.Context) (why []string) {
-	v.tell(Step{Text: "preflight"})
+	v.progress(Step{Text: "preflight"})
 	why = append(why, v.findWorktree(ctx)...)
 	if len(why) == 0 {
-		v.settleWords(ctx)
+		v.dropBareWords(ctx)
 	}
 	why = append(why, v.reachServices(ctx)...)
 	return append(why, v.findPrograms()...)
@@ -35,7 +35,7 @@ func (v *verification) findWorktree(ctx context.Context) []string {
 	branch, err := v.worktree.Branch()
 	switch {
 	case err != nil:
-		return []string{fmt.Sprintf("The request names the branch %s, and which one is checked out cannot be told: %v.", schema.Quote(v.req.Branch), err)}
+		return []string{fmt.Sprintf("The request names the branch %s, and which one is checked out cannot be determined: %v.", schema.Quote(v.req.Branch), err)}
 	case branch == v.req.Branch, branch == "" && v.worktree.IsAt(v.req.Branch):
 		return nil
 	case branch == "":
@@ -44,8 +44,8 @@ func (v *verification) findWorktree(ctx context.Context) []string {
 	return []string{fmt.Sprintf("The request names the branch %s, and %s is checked out.", schema.Quote(v.req.Branch), schema.Quote(branch))}
 }
 
-// settleWords leaves a hint that is one word to the validator, unless it is a path.
-func (v *verification) settleWords(ctx context.Context) {
+// dropBareWords leaves a hint that is one word to the validator, unless it is a path.
+func (v *verification) dropBareWords(ctx context.Context) {
 	v.paths = sync.OnceValues(func() ([]string, error) { return v.worktree.Paths(ctx) })
 	for _, c := range v.criteria {
 		if !slices.ContainsFunc(c.probes, func(p probe) bool {

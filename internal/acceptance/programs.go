@@ -63,7 +63,7 @@ func (v *verification) blockUnasked(criteria []*criterion, configured bool, name
 			p.remediation = fmt.Sprintf("Configure one (%s).", setting)
 		}
 		c.add(p)
-		v.tell(Step{Criterion: c.ID, Status: Blocked})
+		v.progress(Step{Criterion: c.ID, Status: Blocked})
 	}
 }
 
@@ -73,23 +73,23 @@ func block(criteria []*criterion, why string) {
 	}
 }
 
-// ask has a program judge criteria. An answer that is not valid is asked for once more,
+// ask has a program judge criteria. An answer that is not valid is asked for again,
 // with what is wrong with it.
 func (v *verification) ask(ctx context.Context, program *Program, name string, criteria []*criterion) {
 	begin := v.deps.Now()
 	var indexes []int
 	for _, c := range criteria {
-		v.tell(Step{Criterion: c.ID, Text: "the " + name})
+		v.progress(Step{Criterion: c.ID, Text: "the " + name})
 		indexes = append(indexes, c.index)
 	}
 	answer, err := v.askTwice(ctx, program, indexes)
 	if err != nil {
 		block(criteria, v.stopped(ctx, fmt.Sprintf("The %s gave no valid answer", name), err))
 	} else {
-		v.take(answer, program, name, criteria)
+		v.addJudgement(answer, program, name, criteria)
 	}
 	for _, c := range criteria {
-		v.tell(Step{Criterion: c.ID, Status: c.result().Status, Elapsed: v.deps.Now().Sub(begin)})
+		v.progress(Step{Criterion: c.ID, Status: c.result().Status, Elapsed: v.deps.Now().Sub(begin)})
 	}
 }
 
@@ -107,7 +107,7 @@ func (v *verification) askTwice(ctx context.Context, program *Program, indexes [
 			source, _ := schema.Source(ResponseSchema)
 			more["previous_response"] = map[string]any{"violations": wrong.Violations, "schema": source}
 		}
-		question, err := v.req.only(indexes, more)
+		question, err := v.req.withCriteria(indexes, more)
 		if err != nil {
 			return Response{}, err
 		}
@@ -127,8 +127,8 @@ func (v *verification) askTwice(ctx context.Context, program *Program, indexes [
 	}
 }
 
-// take adds a program's answer to its criteria. Those that it does not judge are blocked.
-func (v *verification) take(answer Response, program *Program, name string, criteria []*criterion) {
+// addJudgement adds a program's answer to its criteria. Those that it does not judge are blocked.
+func (v *verification) addJudgement(answer Response, program *Program, name string, criteria []*criterion) {
 	confidence := 0.0
 	if answer.Confidence != nil {
 		confidence = *answer.Confidence
@@ -178,7 +178,7 @@ func (v *verification) collect(program *Program, screenshots []Screenshot) (kept
 				err = v.deps.Save(name, data)
 			}
 			if err != nil {
-				s.Description = strings.TrimSpace(s.Description + " (it could not be kept: " + v.deps.Mask(err.Error()) + ")")
+				s.Description = strings.TrimSpace(s.Description + " (it could not be kept: " + v.noteLoss(name, err) + ")")
 			} else {
 				s.Path = name
 			}

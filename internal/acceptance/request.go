@@ -123,11 +123,10 @@ func ReadRequest(message []byte) (Request, error) {
 		return Request{}, err
 	}
 	var req Request
-	if len(violations) == 0 {
-		if err := decodeLoose(raw, &req); err != nil {
-			return Request{}, invalid(RequestSchema, "$", "%s", err.Error())
-		}
-		violations = req.contradictions()
+	if err := decodeLoose(raw, &req); err == nil {
+		violations = append(violations, req.contradictions()...)
+	} else if len(violations) == 0 {
+		return Request{}, invalid(RequestSchema, "$", "%s", err.Error())
 	}
 	if len(violations) > 0 {
 		return Request{}, &InvalidError{RequestSchema, violations}
@@ -156,6 +155,9 @@ func violationsOf(name string, raw []byte) ([]schema.Violation, error) {
 func (r Request) contradictions() (out []schema.Violation) {
 	seen := map[string]int{}
 	for i, c := range r.Criteria {
+		if c.ID == "" {
+			continue // the schema says so
+		}
 		if first, twice := seen[c.ID]; twice {
 			out = append(out, schema.Violation{Path: fmt.Sprintf("$.acceptance_criteria[%d].id", i),
 				Message: fmt.Sprintf("%s is the id of acceptance_criteria[%d] already: give each criterion its own", schema.Quote(c.ID), first), SchemaPath: "properties.acceptance_criteria.items.properties.id"})
@@ -190,9 +192,9 @@ func (r Request) focused() []int {
 	return append(first, rest...)
 }
 
-// only returns the request as JSON with these criteria alone, and with further members:
+// withCriteria returns the request as JSON with these criteria alone, and with further members:
 // what a validator is asked. Unknown properties of the request stay.
-func (r Request) only(indexes []int, more map[string]any) ([]byte, error) {
+func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error) {
 	doc := map[string]json.RawMessage{}
 	if r.raw == nil {
 		raw, err := encode(r)

@@ -105,11 +105,10 @@ func ReadResponse(message []byte) (Response, error) {
 		return Response{}, err
 	}
 	var r Response
-	if len(violations) == 0 {
-		if err := decodeLoose(raw, &r); err != nil {
-			return Response{}, invalid(ResponseSchema, "$", "%s", err.Error())
-		}
-		violations = r.contradictions()
+	if err := decodeLoose(raw, &r); err != nil && len(violations) == 0 {
+		return Response{}, invalid(ResponseSchema, "$", "%s", err.Error())
+	} else if err == nil {
+		violations = append(violations, r.contradictions()...)
 	}
 	if len(violations) > 0 {
 		return Response{}, &InvalidError{ResponseSchema, violations}
@@ -121,16 +120,22 @@ func ReadResponse(message []byte) (Response, error) {
 func (r Response) contradictions() (out []schema.Violation) {
 	seen := map[string]bool{}
 	for i, c := range r.Results {
-		if seen[c.ID] {
+		if seen[c.ID] && c.ID != "" {
 			out = append(out, schema.Violation{Path: fmt.Sprintf("$.criteria_results[%d].criterion_id", i),
 				Message: schema.Quote(c.ID) + " has a result already", SchemaPath: "properties.criteria_results.items.properties.criterion_id"})
 		}
 		seen[c.ID] = true
 	}
-	if want := VerdictOf(r.statuses()); r.Verdict != want {
+	if want := VerdictOf(r.statuses()); r.Verdict != want && r.hasOnlyKnown() {
 		out = append(out, schema.Violation{Path: "$.verdict", Message: fmt.Sprintf("it is %s, and %s follows from the criteria", r.Verdict, want), SchemaPath: "properties.verdict"})
 	}
 	return out
+}
+
+// hasOnlyKnown reports whether the verdict and all statuses are ones that there are.
+func (r Response) hasOnlyKnown() bool {
+	return slices.Contains([]Verdict{VerdictPass, VerdictFail, VerdictPartial, VerdictBlocked}, r.Verdict) && len(r.Results) > 0 &&
+		!slices.ContainsFunc(r.statuses(), func(s Status) bool { return !slices.Contains([]Status{Pass, Fail, Skip, Blocked}, s) })
 }
 
 // Answers returns how a response breaks what its request asks of it: its task is another

@@ -20,7 +20,11 @@ func (v *verification) run(ctx context.Context, c *criterion, line string) part 
 	}
 	r, err := v.worktree.Run(ctx, line)
 	if err != nil {
-		return part{status: Blocked, evidence: v.stopped(ctx, fmt.Sprintf("'%s' did not end", line), err)}
+		what := fmt.Sprintf("'%s' could not be run", line)
+		if ctx.Err() != nil {
+			what = fmt.Sprintf("'%s' did not end", line)
+		}
+		return part{status: Blocked, evidence: v.stopped(ctx, what, err)}
 	}
 	v.addTest(TestResult{Command: line, ExitCode: r.ExitCode, Snippet: v.end(string(r.Output))})
 	v.keep(v.fileName(c, "command", "txt"), c.ID, "what '"+line+"' printed", r.Output)
@@ -30,17 +34,18 @@ func (v *verification) run(ctx context.Context, c *criterion, line string) part 
 	case r.Missing != "":
 		return part{status: Blocked, evidence: fmt.Sprintf("'%s' needs %s, which is not installed.", line, schema.Quote(r.Missing)), remediation: "Install it."}
 	case r.ExitCode != 0:
-		return part{status: Fail, evidence: fmt.Sprintf("'%s' ended with exit code %d%s.", line, r.ExitCode, gist(string(r.Output))), remediation: fmt.Sprintf("Make '%s' succeed.", line)}
+		return part{status: Fail, evidence: fmt.Sprintf("'%s' ended with exit code %d%s.", line, r.ExitCode, lastLine(string(r.Output))), remediation: fmt.Sprintf("Make '%s' succeed.", line)}
 	}
 	return part{status: Pass, evidence: fmt.Sprintf("'%s' ended with exit code 0.", line)}
 }
 
-// stopped words why something did not end: the time that ran out, or its own error.
+// stopped describes why something did not end: the time ran out, or its own error.
 func (v *verification) stopped(ctx context.Context, what string, err error) string {
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errTime) {
 		return fmt.Sprintf("%s: the time of the verification (%s) ran out.", what, v.req.timeout())
 	}
-	return fmt.Sprintf("%s: %s.", what, strings.TrimSuffix(text.OneLine(err.Error()), "."))
+	why := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ") // violations are on a line each
+	return fmt.Sprintf("%s: %s.", what, strings.TrimSuffix(text.OneLine(why), "."))
 }
 
 // fetch verifies that a URL answers with a status.
@@ -129,7 +134,7 @@ func (v *verification) test(ctx context.Context, c *criterion, name string) part
 	return r.part("The test " + schema.Quote(name))
 }
 
-// part words how a check or test ended.
+// part returns the result of a check or test as a criterion's.
 func (r Checked) part(what string) part {
 	ran := ""
 	if r.Command != "" {
@@ -153,6 +158,7 @@ func (r Checked) part(what string) part {
 	return part{status: Blocked, evidence: what + ran + " could not be run" + reasons + "."}
 }
 
+// firstOf returns at most the first n elements.
 func firstOf[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 
 // addChecked adds a check's command to the evidence.
@@ -179,8 +185,8 @@ func checkedText(r Checked) string {
 	return b.String()
 }
 
-// gist returns the last line that a command printed, in brackets; "" if there is none.
-func gist(output string) string {
+// lastLine returns the last line that a command printed, in brackets; "" if there is none.
+func lastLine(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	last := text.OneLine(lines[len(lines)-1])
 	if last == "" {

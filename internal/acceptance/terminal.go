@@ -3,6 +3,7 @@ package acceptance
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Text writes a response for a person: each criterion that did not pass and why, claims
@@ -23,7 +24,7 @@ func (r Response) Text(w io.Writer, show func(string) string) {
 	if len(r.Gates) == 3 {
 		fmt.Fprintf(w, "%s %s\n", sign(r.Gates[2].Status), show(r.Gates[2].Evidence))
 	}
-	fmt.Fprintf(w, "%s. %s %s\n", r.Verdict, show(r.Reasoning), r.NextStep.words())
+	fmt.Fprintln(w, strings.Join(strings.Fields(fmt.Sprintf("%s. %s %s", r.Verdict, show(r.Reasoning), r.NextStep.advice())), " "))
 }
 
 // sign is a status as one character.
@@ -31,8 +32,8 @@ func sign(s Status) string {
 	return map[Status]string{Pass: "✓", Fail: "✗", Blocked: "!", Skip: "-"}[s]
 }
 
-// words says what to do next.
-func (n NextStep) words() string {
+// advice returns the sentence about what to do next.
+func (n NextStep) advice() string {
 	return map[NextStep]string{
 		Done:         "The task can be closed.",
 		Fix:          "Mend what fails, then verify again.",

@@ -26,6 +26,7 @@ type verification struct {
 
 	mu       sync.Mutex
 	evidence Evidence
+	lost     []lost
 }
 
 // criterion is one criterion with its plan.
@@ -132,7 +133,7 @@ func (c *criterion) isQuick() bool {
 // evaluateOne has a machine verify one criterion.
 func (v *verification) evaluateOne(ctx context.Context, c *criterion) {
 	begin := v.deps.Now()
-	v.tell(Step{Criterion: c.ID, Text: describe(c.probes)})
+	v.progress(Step{Criterion: c.ID, Text: describe(c.probes)})
 	for _, p := range c.probes {
 		out := part{status: Blocked, evidence: "The time of the verification ran out before this was verified.", remediation: "Raise timeout_seconds."}
 		if ctx.Err() == nil {
@@ -143,7 +144,7 @@ func (v *verification) evaluateOne(ctx context.Context, c *criterion) {
 		out.machine = out.status == Pass || out.status == Fail
 		c.add(out)
 	}
-	v.tell(Step{Criterion: c.ID, Status: c.result().Status, Elapsed: v.deps.Now().Sub(begin)})
+	v.progress(Step{Criterion: c.ID, Status: c.result().Status, Elapsed: v.deps.Now().Sub(begin)})
 }
 
 // probe verifies one thing.
@@ -254,8 +255,9 @@ func (c *criterion) confidence() float64 {
 // finish adds the evidence and the summary, and saves the response.
 func (v *verification) finish(r Response) (Response, error) {
 	r.Reasoning = v.deps.Mask(reasoning(r))
+	own := File{Path: "response.json", Description: "this response"}
 	if v.deps.Save != nil {
-		v.evidence.Files = append(v.evidence.Files, File{Path: "response.json", Description: "this response"})
+		v.evidence.Files = append(v.evidence.Files, own)
 	}
 	evidence := v.evidence
 	slices.SortFunc(evidence.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
@@ -263,14 +265,14 @@ func (v *verification) finish(r Response) (Response, error) {
 		r.Evidence = &evidence
 	}
 	raw, err := r.Encode()
-	if err != nil {
+	if err != nil || v.deps.Save == nil {
 		return r, err
 	}
-	if v.deps.Save != nil {
-		if err := v.deps.Save("response.json", raw); err != nil {
-			return r, fmt.Errorf("the response cannot be kept as evidence: %w", err)
-		}
+	if err := v.deps.Save(own.Path, raw); err != nil { // the response itself is answered all the same
+		i := slices.Index(evidence.Files, own)
+		evidence.Files[i].Description += "; it could not be kept: " + v.noteLoss(own.Path, err)
 	}
+	v.reportLost()
 	return r, nil
 }
 
@@ -305,7 +307,8 @@ func reasoning(r Response) string {
 	return out
 }
 
-func (v *verification) tell(s Step) {
+// progress reports a step to the caller, without secrets.
+func (v *verification) progress(s Step) {
 	if v.deps.Progress == nil {
 		return
 	}

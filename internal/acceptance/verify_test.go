@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
 )
@@ -329,5 +330,53 @@ func TestGates(t *testing.T) {
 		if got := strings.Join(gates, " "); got != c.gates || r.NextStep != c.want {
 			t.Errorf("%s: gates %s, next %s", c.name, got, r.NextStep)
 		}
+	}
+}
+
+// A long answer is a snippet within the schema's limit, and a secret is masked before it is
+// cut, wherever the cut is.
+func TestLongAnswers(t *testing.T) {
+	d := deps(&tree{})
+	d.Fetch = func(context.Context, acceptance.Fetch) (acceptance.Answer, error) {
+		return acceptance.Answer{Status: 200, Body: []byte(strings.Repeat("é", 496) + "hunter2" + strings.Repeat("x", 1<<19-3-496*2-7) + "hunter2" + strings.Repeat("y", 1<<20))}, nil
+	}
+	saved := map[string]string{}
+	d.Save = func(name string, data []byte) error { saved[name] = string(data); return nil }
+	r, err := acceptance.Verify(t.Context(), request(t, "", "https://x.example"), acceptance.Config{Trust: acceptance.Owner}, d)
+	if err != nil || r.Verdict != acceptance.VerdictPass {
+		t.Fatalf("%+v %v", r, err)
+	}
+	if s := r.Evidence.Answers[0].Snippet; utf8.RuneCountInString(s) != 500 || strings.Contains(s, "hun") {
+		t.Errorf("%d characters: %s", utf8.RuneCountInString(s), s[len(s)-20:])
+	}
+	if s := saved["criterion-A/1-response.txt"]; strings.Contains(s, "hun") || len(s) > 1<<20+100 || !strings.Contains(s, "left out") {
+		t.Errorf("%d bytes", len(s))
+	}
+}
+
+// A disk that is full costs the evidence and not the answer.
+func TestEvidenceThatCannotBeKept(t *testing.T) {
+	d := deps(&tree{files: map[string]string{"a.md": ""}})
+	d.Save = func(string, []byte) error { return errors.New("no space left on device") }
+	var steps []string
+	d.Progress = func(s acceptance.Step) { steps = append(steps, s.Text) }
+	r, err := acceptance.Verify(t.Context(), request(t, "", "a.md"), acceptance.Config{Trust: acceptance.Owner}, d)
+	if err != nil || r.Verdict != acceptance.VerdictPass {
+		t.Fatalf("%+v %v", r, err)
+	}
+	for _, name := range []string{"request.json", "response.json"} {
+		i := slices.IndexFunc(r.Evidence.Files, func(f acceptance.File) bool { return f.Path == name })
+		if i < 0 || !strings.Contains(r.Evidence.Files[i].Description, "no space left") || !strings.Contains(steps[len(steps)-1], name) {
+			t.Errorf("%s: %+v, %q", name, r.Evidence.Files, steps)
+		}
+	}
+}
+
+// A pattern is not a path: where no file has that name, no machine decides.
+func TestPatterns(t *testing.T) {
+	w := &tree{files: map[string]string{"docs/a.md": "", "docs/#1.md": ""}}
+	r, err := acceptance.Verify(t.Context(), request(t, "", "docs/*.md", "docs/a.md#top", "docs/#1.md", "`docs/?.md` exists"), acceptance.Config{Trust: acceptance.Owner}, deps(w))
+	if want := "A BLOCKED, B BLOCKED, C PASS, D BLOCKED: BLOCKED"; err != nil || show(r) != want {
+		t.Errorf("%s, %v", show(r), err)
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// addition is a text of the agent's that stands in an issue's body next to what is there
-// already, of which no byte changes. What is appended or prepended ends with the item's
-// marker. An island stands between two markers of the job's, and a later workflow run
-// replaces it. Only Airlock writes markers: composing removes them from every text.
+// addition is a text of the agent's that is added to an issue's body, of which no other
+// byte changes. It is appended or prepended and ends with the item's marker, or it is an
+// island: it stands between two markers of the job, and a later workflow run replaces it.
+// Only Airlock writes markers: composing removes them from every text.
 type addition struct {
 	operation string
 	key       string // the item's, or for an island the job's, without its history
@@ -30,8 +30,8 @@ func (p *planner) addition(e *entry, it *safeoutput.UpdateIssue) (a *addition, c
 	return a, cut
 }
 
-// concerns returns those of the edits by others that the addition would undo. What is
-// appended or prepended undoes none, because it goes into the newest text.
+// concerns returns the edits that the addition would undo. A text that is appended or
+// prepended undoes none of the body, because it is added to the newest version.
 func (a *addition) concerns(edits []githubapi.Edit) []githubapi.Edit {
 	if a == nil || a.operation == safeoutput.OperationReplaceIsland {
 		return edits
@@ -45,7 +45,7 @@ func (a *addition) concerns(edits []githubapi.Edit) []githubapi.Edit {
 	return rest
 }
 
-// bodyError is why an addition has no place in a body.
+// bodyError is the reason why an addition cannot be made to a body.
 type bodyError struct{ code, message string }
 
 func (e *bodyError) Error() string { return e.message }
@@ -54,10 +54,10 @@ func (e *bodyError) Error() string { return e.message }
 // which are never fewer.
 const hardLimit = 65_536
 
-// in returns a body with the addition in it: the same body where it is there already. ours
-// is set for the body of an issue that Airlock itself created: its last line stays last,
-// because that is where a later attempt looks for its marker. The error is a *bodyError.
-func (a *addition) in(body string, ours bool) (string, error) {
+// addTo returns a body with the addition in it, unchanged if it contains it already. ours is set
+// for the body of an issue that Airlock itself created: its last line stays last, because it
+// is the marker by which a later attempt finds the issue. The error is a *bodyError.
+func (a *addition) addTo(body string, ours bool) (string, error) {
 	text, last := body, ""
 	if ours {
 		if key, ok := markdown.LastLineMarker(body); ok {
@@ -65,43 +65,43 @@ func (a *addition) in(body string, ours bool) (string, error) {
 			text = strings.TrimRight(body[:strings.LastIndex(body, last)], "\r\n")
 		}
 	}
-	var with string
+	var combined string
 	switch a.operation {
 	case safeoutput.OperationReplaceIsland:
-		there, err := a.island(text)
+		current, err := a.island(text)
 		switch {
 		case err != nil:
 			return "", err
-		case there == island{}:
-			with = join(text, a.between(), last)
-		case there.later(a.run) || sameText(there.content, a.text):
+		case current == island{}:
+			combined = join(text, a.withMarkers(), last)
+		case current.later(a.run) || sameText(current.content, a.text):
 			return body, nil
 		default:
-			with = body[:there.start] + a.between() + body[there.end:]
+			combined = body[:current.start] + a.withMarkers() + body[current.end:]
 		}
 	case safeoutput.OperationPrepend:
-		if a.within(body) {
+		if a.occursIn(body) {
 			return body, nil
 		}
-		with = a.text + "\n\n" + markdown.Marker(a.key)
+		combined = a.text + "\n\n" + markdown.Marker(a.key)
 		if strings.TrimSpace(body) != "" {
-			with += "\n\n" + body
+			combined += "\n\n" + body
 		}
 	default:
-		if a.within(body) {
+		if a.occursIn(body) {
 			return body, nil
 		}
-		with = join(text, a.text+"\n\n"+markdown.Marker(a.key), last)
+		combined = join(text, a.text+"\n\n"+markdown.Marker(a.key), last)
 	}
-	if n := markdown.UTF16Len(with); n > hardLimit {
+	if n := markdown.UTF16Len(combined); n > hardLimit {
 		return "", &bodyError{CodeTooLong, fmt.Sprintf("the issue's text has %d characters, and with what is to be added it would have %d, more than GitHub's %d; shorten the text there, or ask for a comment",
 			markdown.UTF16Len(body), n, hardLimit)}
 	}
-	return with, nil
+	return combined, nil
 }
 
-// join puts a section below a text, and the line last below it. What the text leaves open,
-// such as a code fence, is closed in between.
+// join returns a text, a section below it, and the line last below that. What the text leaves
+// open, such as a code fence, is closed in between.
 func join(text, section, last string) string {
 	if strings.TrimSpace(text) != "" {
 		text += markdown.CloseOpen(text) + "\n\n"
@@ -113,8 +113,8 @@ func join(text, section, last string) string {
 	return text
 }
 
-// within reports whether a line of the body is the addition's marker.
-func (a *addition) within(body string) bool {
+// occursIn reports whether the body contains the addition already, by its marker.
+func (a *addition) occursIn(body string) bool {
 	for line := range strings.Lines(body) {
 		if kind, key, ok := markdown.LineMarker(line); ok && kind == markdown.MarksText && key == a.key {
 			return true
@@ -123,8 +123,8 @@ func (a *addition) within(body string) bool {
 	return false
 }
 
-// between returns the island with its markers.
-func (a *addition) between() string {
+// withMarkers returns the text of an island between its two markers.
+func (a *addition) withMarkers() string {
 	return markdown.MarkerOf(markdown.IslandStart, a.marker) + "\n\n" + a.text + "\n\n" + markdown.MarkerOf(markdown.IslandEnd, a.key)
 }
 
@@ -136,8 +136,8 @@ type island struct {
 }
 
 // island finds the job's island in a text; the zero island if there is none. It is an error
-// if its markers are not one pair: somebody has copied or removed one, and nobody knows
-// what may be replaced.
+// if its markers are not exactly one pair: somebody has copied or removed one, so it is not
+// known which part may be replaced.
 func (a *addition) island(text string) (island, error) {
 	var found island
 	var starts, ends, pos, begin int

@@ -8,8 +8,8 @@ import (
 // agentReport describes a kind of items that report something to people. By themselves they
 // change nothing on GitHub.
 type agentReport struct {
-	// decide fixes the outcome of an item, whose message is the report.
-	decide func(e *entry)
+	// result returns the outcome of an item, whose message is the report.
+	result func(e *entry) Result
 	// failed is set for a report that counts as a failed item, even if it has an issue.
 	failed bool
 	// summary describes in the plan what is done.
@@ -39,7 +39,8 @@ func reportHandler(r agentReport) handler {
 			settings := group[0].settings
 			if !settings.CreateIssue {
 				for _, e := range group {
-					r.decide(e)
+					res := r.result(e)
+					e.decided = &res
 				}
 				return p.operation(group, r.summary)
 			}
@@ -71,10 +72,7 @@ func (r agentReport) asFailed(e *entry, done Result) Result {
 	if done.State != Applied && done.State != Adopted {
 		return done
 	}
-	before := e.decided
-	r.decide(e)
-	failed := *e.decided
-	e.decided = before
+	failed := r.result(e)
 	failed.Object, failed.Notes = done.Object, done.Notes
 	return failed
 }

@@ -209,7 +209,7 @@ func (b *bench) planOf(approved []policy.Approved) *Plan {
 // run takes lines through both doors and applies them.
 func (b *bench) run(lines ...string) []Result {
 	b.t.Helper()
-	results := Execute(context.Background(), b.deps, b.plan(lines...))
+	results := execute(context.Background(), b.deps, b.plan(lines...))
 	if len(results) != len(lines) {
 		b.t.Fatalf("%d results for %d items", len(results), len(lines))
 	}
@@ -286,7 +286,7 @@ func ownBench(t testing.TB, o githubtest.Options) *bench {
 }
 
 func (b *bench) allowOwn() {
-	b.pol.Own = policy.OwnSettings{Comment: true, Review: true, CheckRun: true, SecurityReport: true}
+	b.pol.Own = policy.OwnSettings{Comment: true, Review: true, CheckRun: true, SecurityReport: true, Tick: true}
 	b.cfg.Run.WorkflowPath = ".github/workflows/checks.yml"
 }
 
@@ -308,7 +308,7 @@ func (b *bench) approve(own []intake.OwnItem, lines ...string) []policy.Approved
 // runOwn takes Airlock's own items through both doors and applies them, after an agent's lines.
 func (b *bench) runOwn(own []intake.OwnItem, lines ...string) []Result {
 	b.t.Helper()
-	results := Execute(context.Background(), b.deps, b.planOf(b.approve(own, lines...)))
+	results := execute(context.Background(), b.deps, b.planOf(b.approve(own, lines...)))
 	if len(results) != len(own)+len(lines) {
 		b.t.Fatalf("%d results for %d items", len(results), len(own)+len(lines))
 	}
@@ -328,4 +328,11 @@ func sanitizer(t testing.TB) *sanitize.Sanitizer {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// execute carries out a plan that is not continued.
+func execute(ctx context.Context, deps Deps, plan *Plan) []Result {
+	e := NewExecution(deps, plan)
+	e.Perform(ctx)
+	return e.Finish(ctx)
 }

@@ -26,7 +26,7 @@ func (c Config) body(text, footer, key string) (body string, cut bool) {
 }
 
 // compose returns the agent's text with the footer below it, in at most limit UTF-16 code
-// units. Both are cleaned once more, together.
+// units. Both are cleaned again, together.
 func (c Config) compose(text, footer string, limit int) (composed string, cut bool) {
 	text = strings.TrimRight(markdown.StripMarkers(text), " \t\r\n")
 	text = text[:prefixLen(text, maxBody+1)]
@@ -59,13 +59,14 @@ func (op *Operation) noteCut(cut bool) {
 	}
 }
 
-// sameText compares bodies as GitHub keeps them: it may trim them and change line ends.
+// sameText reports whether two bodies are equal apart from what GitHub may change when it
+// stores one: white space around it and line ends.
 func sameText(a, b string) bool {
 	norm := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 	return norm(a) == norm(b)
 }
 
-// sameButMarker compares bodies without their markers.
+// sameButMarker reports whether two bodies differ in nothing but their markers.
 func sameButMarker(a, b string) bool {
 	return sameText(markdown.StripMarkers(a), markdown.StripMarkers(b))
 }
@@ -77,7 +78,7 @@ func closed(text string) string {
 	return text + markdown.CloseOpen(text)
 }
 
-// title cleans a title once more, with its prefix.
+// title cleans a title again, with its prefix.
 func (c Config) title(s string) string {
 	t, _ := c.Sanitizer.Title(s)
 	return t
@@ -99,7 +100,7 @@ func (c Config) ownFooter(f *policy.Footer) string {
 	return footerOr(f, "> Found by the checks"+job+c.origin()+"; posted by Airlock.")
 }
 
-// footerOr returns the owner's footer, or else the built-in one.
+// footerOr returns the owner's footer, otherwise the built-in one.
 func footerOr(f *policy.Footer, builtin string) string {
 	switch {
 	case f == nil:

@@ -85,8 +85,13 @@ func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Dur
 	case 10:
 		return "not JSON " + when, githubtest.NotJSON(after)
 	case 11:
-		garbage := []string{`{"id":`, `{}`, `null`, `[null]`, `{"message":"ok"}`}[r.IntN(5)]
-		return "garbage " + garbage, githubtest.Fault{Garbage: garbage}
+		garbage := r.IntN(5)
+		answers := []string{`{"id":`, `{}`, `null`, `[null]`, `{"message":"ok"}`}
+		if strings.HasPrefix(req.Operation, "graphql/") {
+			answers = []string{`{"data":{"x":{"y":1}},"errors":[{"message":"Something is odd"}]}`, `{"errors":[null]}`,
+				`{"data":null,"errors":[{"message":"Something is odd","path":["x","y"]}]}`, `{"errors":{"message":"odd"}}`, `{"data":{"x":null}}`}
+		}
+		return "garbage " + answers[garbage], githubtest.Fault{Garbage: answers[garbage]}
 	}
 	late := max(time.Second, time.Duration(r.Int64N(int64(listLag-lag)+1)))
 	if late+lag > listLag {

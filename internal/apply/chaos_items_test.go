@@ -327,8 +327,8 @@ func drawOwn(r *rand.Rand) []chaosItem {
 	return items
 }
 
-// before plays the earlier workflow runs, whose findings are still there or were resolved.
-func (b *bench) before() error {
+// playEarlierRuns plays the earlier workflow runs, whose findings are still there or were resolved.
+func (b *bench) playEarlierRuns() error {
 	one := *b
 	for n, names := range [][]string{{"back", "gone", "kept"}, {"gone", "kept"}} {
 		one.cfg.Run.ID = b.cfg.Run.ID - 2 + int64(n)

@@ -63,7 +63,7 @@ func eachSeed(t *testing.T, schedules uint64, play func(t *testing.T, seed uint6
 // killed at random moments and run again until it ends. The repository must then look as it
 // does without faults, and the results of every attempt must be true.
 func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
-	eachSeed(t, 80, func(t *testing.T, seed uint64) {
+	eachSeed(t, 40, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		wanted := c.withoutFaults()
 		defer c.explain(seed)
@@ -93,7 +93,7 @@ func (c *chaos) withoutFaults() []string {
 	calm.cfg.Reconcile = ReconcileNever
 	calm.renew(fixture(), githubtest.Options{TrustAnswers: true}, c.skew)
 	if calm.pol.Own.Review {
-		if err := calm.before(); err != nil {
+		if err := calm.playEarlierRuns(); err != nil {
 			c.t.Fatal(err)
 		}
 	}
@@ -127,7 +127,7 @@ func anyTarget(b *bench) *bench {
 // same moment. Without faults, their own reconciling is enough; after faults and kills it
 // takes one more run.
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+	eachSeed(t, 15, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile = ReconcileAlways
 		c.endsWithOneOfEach(seed, func() int { return 1 + c.r.IntN(2) })
@@ -137,7 +137,7 @@ func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 // TestTwoEqualAttemptsEndWithOneOfEach plays two runs that are both on a later attempt, with
 // the settings that every run has.
 func TestTwoEqualAttemptsEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+	eachSeed(t, 15, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile = ReconcileAuto
 		c.endsWithOneOfEach(seed, func() int { return 2 })
@@ -146,7 +146,7 @@ func TestTwoEqualAttemptsEndWithOneOfEach(t *testing.T) {
 
 // TestTwoEqualCallersEndWithOneOfEach plays two jobs of one attempt that nothing distinguishes.
 func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+	eachSeed(t, 15, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
 		c.endsWithOneOfEach(seed, func() int { return 1 })
@@ -157,7 +157,7 @@ func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
 // other. At least one of them goes through, whatever the other has written; what is refused,
 // or given up, is there by the other.
 func TestTwoClaimsEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 30, func(t *testing.T, seed uint64) {
+	eachSeed(t, 15, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
 		wanted := c.withoutFaults()
@@ -306,7 +306,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 		for _, it := range drawOwn(luck) {
 			c.items, own = append(c.items, it), append(own, *it.own)
 		}
-		if err := c.before(); err != nil {
+		if err := c.playEarlierRuns(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -411,11 +411,16 @@ func (c *chaos) hook(rate int, writesOnly bool) func(githubtest.Request) githubt
 // process runs one process with a client of its own. It returns the results, or the error for
 // which it could not begin, or neither if it was killed.
 func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, approved []policy.Approved) (results []Result, err error) {
-	client, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: rt, Clock: clock, Pace: b.pace})
+	return b.loggedProcess(ctx, rt, clock, approved, nil)
+}
+
+// loggedProcess is process with a log.
+func (b *bench) loggedProcess(ctx context.Context, rt http.RoundTripper, clock Clock, approved []policy.Approved, log func(string)) (results []Result, err error) {
+	client, err := githubapi.New(githubapi.Options{Token: token.New(b.token, b.srv.APIURL()), APIURL: b.srv.APIURL(), Transport: rt, Clock: clock, Pace: b.pace, Log: log})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	w := Deps{GitHub: client, Clock: clock, Files: b, Code: b.deps.Code}
+	w := Deps{GitHub: client, Clock: clock, Files: b, Code: b.deps.Code, Log: log}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -429,7 +434,7 @@ func (b *bench) process(ctx context.Context, rt http.RoundTripper, clock Clock, 
 			err = failed
 			return
 		}
-		results = Execute(ctx, w, plan)
+		results = execute(ctx, w, plan)
 	}()
 	<-ended
 	return results, err
@@ -587,7 +592,7 @@ func (c *chaos) checkDrafts(reviews []*githubtest.Review) {
 		}
 	}
 	if c.strangersDraft != (theirs == 1) || ours > 0 && posted > 0 {
-		c.t.Errorf("%d drafts of a person and %d of ours are left beside %d reviews", theirs, ours, posted)
+		c.t.Errorf("%d drafts of a person and %d of ours are left next to %d reviews", theirs, ours, posted)
 	}
 }
 

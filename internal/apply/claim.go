@@ -3,7 +3,6 @@ package apply
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -64,8 +63,12 @@ func claimed(cfg Config, ev event.Event, entries []*entry, s *Snapshot) error {
 			}
 		}
 	}
-	for _, own := range s.own { // of check runs, all of a name are read, whatever their key
-		touched = append(touched, slices.DeleteFunc(slices.Clone(own), func(o Object) bool { return o.Type != objCheckRun })...)
+	for _, own := range s.own {
+		for _, o := range own {
+			if o.Type == objCheckRun { // found by its name, so that the other job's may have any key
+				touched = append(touched, o)
+			}
+		}
 	}
 	for _, o := range touched {
 		if cfg.Run.ClaimedByOther(o.claim) && o.isOf(cfg.Run) {

@@ -115,8 +115,8 @@ func TestTwoJobsWithOneIdentityAtOnce(t *testing.T) {
 	one := b.plan(anIssue, aComment)
 	b.cfg.Run.Claim = claimTwo
 	two := b.plan(anIssue, aComment)
-	want(t, Execute(context.Background(), b.deps, one), "applied applied")
-	results := Execute(context.Background(), b.deps, two)
+	want(t, execute(context.Background(), b.deps, one), "applied applied")
+	results := execute(context.Background(), b.deps, two)
 	want(t, results, "failed(same-identity) failed(same-identity)")
 	if !strings.Contains(results[0].Message, "another input name") || len(results[0].Notes) != 1 {
 		t.Errorf("%s, %q", results[0].Message, results[0].Notes)

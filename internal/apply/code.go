@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
 )
 
 // Code gives access to the agent's changes and to the repository that they go to.
@@ -40,6 +41,7 @@ type codeState struct {
 	series  gitrepo.Series
 	carried gitrepo.Transplanted
 	changes []gitrepo.TreeChange // the changes from onto to the last commit
+	broken  []tree.Violation     // the rules about files that the changes break
 	// steps are the changes of each commit from the one before it; nil where there are too
 	// many.
 	steps   [][]gitrepo.TreeChange
@@ -53,8 +55,8 @@ type codeState struct {
 	// pushed to.
 	pull  *githubapi.Pull
 	patch []byte // the changes, for whoever has to apply them by hand
-	// makePatch makes it of changes that may be pushed, and says what became of it; nil where
-	// it was made, or cannot be.
+	// makePatch makes patch from changes that may be pushed, with notes about what it leaves
+	// out. It is nil where patch was made already, or cannot be made.
 	makePatch func() (patch []byte, notes []string)
 	asIssue   bool // the refused changes become an issue
 }
@@ -63,7 +65,6 @@ type codeState struct {
 type refusal struct {
 	state         State
 	code, message string
-	unchanged     bool // there was nothing to deliver
 }
 
 func (st *codeState) refuse(s State, code, message string) *codeState {
@@ -81,27 +82,27 @@ func (st *codeState) note(text string) {
 	}
 }
 
-// coder prepares the items that carry code. It reads GitHub, fetches into the repository of
-// our own, and makes the commits there. It pushes nothing.
-type coder struct {
+// codePreparer prepares the items that carry code. It reads GitHub, fetches into our own
+// repository, and makes the commits there. It pushes nothing.
+type codePreparer struct {
 	o      *observer
 	code   *Code
 	series *gitrepo.Series // read once, for all items
-	taken  []string        // the branches of the items before
+	taken  []string        // the branches of earlier items
 }
 
 // code prepares every item that carries code: where it goes, what it changes there, and
 // whether it may. Nothing is pushed that was not prepared here.
 func (o *observer) code() error {
 	o.s.code = map[int]*codeState{}
-	c := &coder{o: o, code: o.deps.Code}
-	defer c.withhold()
+	c := &codePreparer{o: o, code: o.deps.Code}
+	defer c.saveWithheld()
 	if len(o.need.code) == 0 {
 		return nil
 	}
 	if c.code != nil && c.code.Repo != nil {
 		if err := c.connect(); err != nil {
-			return c.unconnected(err)
+			return c.refuseAll(err)
 		}
 	}
 	seen := subjects{}
@@ -131,7 +132,7 @@ func (o *observer) code() error {
 
 // prepare fills in the state of one item. An error is one of GitHub's; what is wrong with the
 // item or the changes is a refusal.
-func (c *coder) prepare(e *entry, st *codeState) error {
+func (c *codePreparer) prepare(e *entry, st *codeState) error {
 	if err := c.place(e, st); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/secrets"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
@@ -55,6 +56,27 @@ func (lasting) TempDir() string {
 var lastingDir string
 
 func TestMain(m *testing.M) {
+	shorttest.LeaveOut(
+		// These start git a hundred times or more.
+		"TestOthersCommitToOurBranch", "TestNewBranchesGetOutOfTheWay", "TestEveryCommitIsJudged", "TestWhatLooksLikeASecretInChanges",
+		"TestWhateverHappensSubjectsStayApart", "TestWhatIsNotOurs",
+		"TestManyFilesTakeFewRunsOfGit", "TestRunsWithoutANumberKeepTheirSubjects", "TestCommitsThatTakeEverythingBack",
+		"TestLargeFileThatIsGoneAgain", "TestExcludedFilesAreLeftOut", "TestMemoryStaysFlat", "TestEachItemHasABranchOfItsOwn",
+		"TestABranchThatCannotBeComparedYet", "TestEveryCommitIsJudgedOnPush", "TestRulesetWithoutForcePushes",
+		"TestPushToAMovedBranch", "TestPullRequestIsUpdated", "TestAmendedCommitStays", "TestFailureReportsWhatIsThere",
+		"TestTextsOfLostCode", "TestMoreCommitsThanOnePage",
+		// These start it some dozens of times; what they have in common is in those that are left.
+		"TestChangesStayOnTheirBase", "TestBrokenObjectsOfCommits", "TestFetchFaults", "TestForgedTrailerPassesNoRule",
+		"TestPatchWhereTheHistoryIsCutOff", "TestIssueOfCodeIsThereOnce", "TestPullRequestOnAMovedBase", "TestMessagesSpeakForNobodyElse",
+		"TestSignedCommitsGoOnAfterAKill", "TestRetargetedPullRequestIsLeftAlone", "TestPullRequestForbidden", "TestSoundCommitsStayApart",
+		"TestPullRequestAfterAClosedOne", "TestReviewersAreAskedOnce", "TestUnsignableCommitBeforeTheLast", "TestLostCodeIsKnownBeforehand",
+		"TestDefaultBranchIsNeverTakenOver", "TestMessageOfCreditsAlone", "TestSignedCommitsRefusedByARule", "TestMessagesSwitchNoWorkflowsOff",
+		"TestRulesThatCannotBeRead", "TestBranchesThatItemsName", "TestPatchOfAFailedPush", "TestNamesOfFilesShowNoSecret",
+		"TestPushIsCheckedAgainstTheRules", "TestPushFaults",
+		// These play thousands of requests.
+		"TestLimitsAreNeverPassed", "TestALongQueueEndsInTime", "TestResolvingIsCompleted", "TestStrangeAnswersToWrites",
+		"TestKilledWhileARefusedReviewIsPosted",
+	)
 	var err error
 	if lastingDir, err = os.MkdirTemp("", "airlock-apply-"); err != nil {
 		panic(err)

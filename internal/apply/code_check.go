@@ -15,7 +15,7 @@ import (
 
 // check checks an item's changes against the rules about files, and looks for secrets in every
 // commit. Of changes that it refuses it makes a patch.
-func (c *coder) check(e *entry, st *codeState) error {
+func (c *codePreparer) check(e *entry, st *codeState) error {
 	ctx, repo, settings := c.o.ctx, c.code.Repo, e.settings.Changes
 	paths, err := repo.TreePaths(ctx, st.tip())
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *coder) check(e *entry, st *codeState) error {
 	broken := tree.Judge(settings.Files, resulting)
 	if settings.SignedCommits {
 		signed := st.changes
-		if st.expect != "" && st.expect != st.onto { // the changes of the commit on top of it
+		if st.expect != "" && st.expect != st.onto { // the commit goes onto what was pushed earlier
 			if signed, err = repo.TreeChanges(ctx, st.expect, st.tip()); err != nil {
 				return err
 			}
@@ -39,9 +39,8 @@ func (c *coder) check(e *entry, st *codeState) error {
 	for _, n := range tree.Notes(resulting) {
 		st.note(n)
 	}
-	hit, err := c.secret(st)
-	unread := errors.Is(err, gitrepo.ErrTooLarge)
-	if err != nil && !unread {
+	hit, unread, err := c.scan(st)
+	if err != nil {
 		return err
 	}
 	if hit == "" && len(broken) == 0 {
@@ -50,22 +49,31 @@ func (c *coder) check(e *entry, st *codeState) error {
 			return err
 		}
 		if squashed { // what could not be read may be gone
-			hit, err = c.secret(st)
-			if unread = errors.Is(err, gitrepo.ErrTooLarge); err != nil && !unread {
+			if hit, unread, err = c.scan(st); err != nil {
 				return err
 			}
 		}
 	}
+	st.broken = broken
 	switch {
 	case hit != "":
 		st.refuse(Denied, CodeSecret, hit)
 	case len(broken) > 0:
 		st.refuse(Denied, broken[0].Rule, listViolations(broken))
 		st.asIssue = settings.OnViolation == policy.ViolationIssue
-	case unread:
-		st.refuse(Denied, CodeSecret, fmt.Sprintf("nothing was pushed, because it cannot be scanned for secrets: %v", err))
+	case unread != nil:
+		st.refuse(Denied, CodeSecret, fmt.Sprintf("nothing was pushed, because it cannot be scanned for secrets: %v", unread))
 	}
-	return c.preparePatch(st, hit == "" && !unread)
+	return c.preparePatch(st, hit == "" && unread == nil)
+}
+
+// scan is secret, with the error that something is too large to be scanned as unread.
+func (c *codePreparer) scan(st *codeState) (hit string, unread, err error) {
+	hit, err = c.secret(st)
+	if errors.Is(err, gitrepo.ErrTooLarge) {
+		return hit, err, nil
+	}
+	return hit, nil, err
 }
 
 // treeChanges returns changes as package tree judges them.
@@ -108,7 +116,7 @@ func unsignable(changes []gitrepo.TreeChange) []tree.Violation {
 	var found []tree.Violation
 	var size int64
 	for _, ch := range changes {
-		if ch.NewMode != "" && ch.NewMode != "100644" {
+		if ch.NewMode != "" && ch.NewMode != plainMode {
 			found = append(found, tree.Violation{Rule: RuleSignedCommits, Path: ch.Path,
 				Message: fmt.Sprintf("%s: %s has the mode %s, and a signed commit through the API can only contain plain files (100644)", RuleSignedCommits, strconv.Quote(ch.Path), ch.NewMode)})
 		}

@@ -166,7 +166,7 @@ func TestSecretsGoNowhere(t *testing.T) {
 				b.write(map[string]string{"docs/kept.md": "the work\n"})
 				item := prepare(b)
 				plan := b.plan(item)
-				check(t, b, plan, Execute(t.Context(), b.deps, plan), strings.Contains(item, "create-pull-request"))
+				check(t, b, plan, execute(t.Context(), b.deps, plan), strings.Contains(item, "create-pull-request"))
 			})
 		}
 	}
@@ -211,7 +211,7 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 			b.pull(func(s *policy.ChangeSettings) { s.OnViolation = policy.ViolationIssue })
 			prepare(b)
 			plan := b.plan(aPull, anIssue)
-			r := Execute(t.Context(), b.deps, plan)
+			r := execute(t.Context(), b.deps, plan)
 			if n := Count(r); n[Applied] != 1 || n[Denied]+n[Failed] != 1 {
 				t.Errorf("got %s", states(r))
 			}
@@ -228,31 +228,6 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 				t.Errorf("the secret is shown: …%s…", shown.String()[max(0, i-200):i+40])
 			}
 		})
-	}
-}
-
-// TestLargestFile asserts that a file up to GitHub's limit is pushed where the owner lifts the
-// limit, and that a larger one is refused with its name and that limit.
-func TestLargestFile(t *testing.T) {
-	t.Parallel()
-	if !shorttest.AtLimits() {
-		t.Skip("it reads hundreds of megabytes")
-	}
-	for _, tt := range []struct {
-		limit, size int
-		state       string
-	}{{-1, 65 << 20, "applied"}, {0, 65 << 20, "denied(max-patch-size)"}, {-1, maxScanned + 1<<17, "failed(unreadable-changes)"}} {
-		b := newCodeBench(t)
-		b.pull(func(s *policy.ChangeSettings) { s.Files.MaxSizeKB = tt.limit })
-		b.write(map[string]string{"large": strings.Repeat("many words\n", tt.size/11+1)})
-		r := b.run(aPull)
-		want(t, r, tt.state)
-		if w := b.srv.Writes(); tt.state != "applied" && len(w) != 0 {
-			t.Errorf("writes: %s", operations(w))
-		}
-		if tt.size > maxScanned && !strings.Contains(r[0].Message, `"large": too large: it has 100.2 MiB, and at most 100 MiB are read`) {
-			t.Errorf("%q", r[0].Message)
-		}
 	}
 }
 

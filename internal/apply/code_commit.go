@@ -18,7 +18,7 @@ import (
 // Another commit could bring changes that nobody has checked: those of a fork, in the merge
 // commit of its pull request, or those of an agent that names a commit of its own as the base
 // of its patch.
-func (c *coder) stay(st *codeState) error {
+func (c *codePreparer) stay(st *codeState) error {
 	if c.o.deps.GitHub == nil || st.series.Base == st.onto {
 		st.onto = st.series.Base
 		return nil
@@ -36,7 +36,7 @@ func (c *coder) stay(st *codeState) error {
 }
 
 // carry puts the changes where they go, and checks the result against the rules.
-func (c *coder) carry(e *entry, st *codeState) error {
+func (c *codePreparer) carry(e *entry, st *codeState) error {
 	ctx, repo := c.o.ctx, c.code.Repo
 	if st.onto == "" {
 		st.onto = st.series.Base // without a token: as if no branch had moved
@@ -51,19 +51,19 @@ func (c *coder) carry(e *entry, st *codeState) error {
 	switch {
 	case errors.As(err, &conflict):
 		c.keepPatchOf(st, st.series, false)
-		st.refuse(Failed, CodeConflict, fmt.Sprintf("the changes no longer apply to %s: %s; let the agent work on the current commit, or apply the patch by hand (git am --3way)", c.where(st), conflict.Error()))
+		st.refuse(Failed, CodeConflict, fmt.Sprintf("the changes no longer apply to %s: %s; let the agent work on the current commit, or apply the patch by hand (git am --3way)", c.targetBranch(st), conflict.Error()))
 		return nil
 	case err != nil:
 		return err
 	}
 	if st.carried.Moved && st.shared == nil {
-		st.note(fmt.Sprintf("the changes were made from %.7s and put onto %s, which is at %.7s", st.series.Base, c.where(st), st.onto))
+		st.note(fmt.Sprintf("the changes were made from %.7s and put onto %s, which is at %.7s", st.series.Base, c.targetBranch(st), st.onto))
 	}
 	if n := len(st.carried.Dropped); n > 0 {
-		st.note(fmt.Sprintf("%s contains %s of these changes already", c.where(st), text.Count(n, "commit")))
+		st.note(fmt.Sprintf("%s contains %s of these changes already", c.targetBranch(st), text.Count(n, "commit")))
 	}
 	if st.tip() == st.onto {
-		st.refuse(Adopted, "", c.where(st)+" contains these changes already").refusal.unchanged = true
+		st.refuse(Adopted, "", c.targetBranch(st)+" contains these changes already")
 		return nil
 	}
 	if st.shared != nil {
@@ -89,11 +89,11 @@ func (c *coder) carry(e *entry, st *codeState) error {
 
 // recognise recognises a branch of an earlier run that contains the same files: there is
 // nothing to push, and no reason to make anybody look again.
-func (c *coder) recognise(st *codeState) error {
+func (c *codePreparer) recognise(st *codeState) error {
 	if st.expect == "" || st.expect == st.onto {
 		return nil
 	}
-	there, err := c.code.Repo.Commit(c.o.ctx, st.expect)
+	current, err := c.code.Repo.Commit(c.o.ctx, st.expect)
 	if err != nil {
 		return err
 	}
@@ -101,15 +101,15 @@ func (c *coder) recognise(st *codeState) error {
 	if err != nil {
 		return err
 	}
-	if there.Tree == wanted.Tree {
+	if current.Tree == wanted.Tree {
 		st.pushed, st.carried.Tip = true, st.expect
 		st.note(fmt.Sprintf("the branch %q contains the same files already, so nothing was pushed", st.branch))
 	}
 	return nil
 }
 
-// where names the branch that the changes go onto.
-func (c *coder) where(st *codeState) string {
+// targetBranch names the branch that the changes go onto.
+func (c *codePreparer) targetBranch(st *codeState) string {
 	return fmt.Sprintf("the branch %q", cmp.Or(st.base, st.branch))
 }
 
@@ -122,7 +122,7 @@ const (
 
 // style describes how the commits of an item are made. It follows from the item and the
 // workflow run, so that a later attempt makes the same commits.
-func (c *coder) style(e *entry, st *codeState) gitrepo.Style {
+func (c *codePreparer) style(e *entry, st *codeState) gitrepo.Style {
 	committer := committerOf(c.o.s.viewer.Actor)
 	last := trailer(st.key, e.key)
 	return gitrepo.Style{
@@ -183,7 +183,7 @@ func fallbackMessage(item safeoutput.Item) string {
 
 // message cleans a commit message as plain text. It removes lines that speak for others: those
 // by which we recognise our own commits, and those of credits. The notes say what was changed.
-func (c *coder) message(message, fallback string) (clean string, notes []string) {
+func (c *codePreparer) message(message, fallback string) (clean string, notes []string) {
 	if text.IsBlank(message) {
 		message = fallback
 	}
@@ -252,7 +252,7 @@ var mailAddress = lazyregexp.New(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~\[\]-]{1,64}@[A-Z
 
 // author returns the author of a change, cleaned; the committer, where the name or the address
 // is not usable.
-func (c *coder) author(p, committer gitrepo.Person) gitrepo.Person {
+func (c *codePreparer) author(p, committer gitrepo.Person) gitrepo.Person {
 	name, _ := c.o.cfg.Sanitizer.Plain(p.Name)
 	name = strings.Map(func(r rune) rune {
 		if r == '<' || r == '>' {
@@ -320,12 +320,12 @@ const githubEmail = "noreply@github.com"
 // skipping workflow runs.
 var skipCommands = lazyregexp.New(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
 
-// skipTrailer is the other form, a line of its own.
-var skipTrailer = lazyregexp.New(`(?im)^(skip-checks):`)
+// skipTrailer matches the other form, a line of its own, as loosely as git reads one.
+var skipTrailer = lazyregexp.New(`(?im)^[\s\pZ]*(skip-checks[\s\pZ]*:.*)$`)
 
 // startable makes words that switch off workflows inert, and keeps them readable.
 func startable(message string) (clean string, changed bool) {
 	clean = skipCommands.ReplaceAllString(message, "($1)")
-	clean = skipTrailer.ReplaceAllString(clean, "$1 :")
+	clean = skipTrailer.ReplaceAllString(clean, "($1)")
 	return clean, clean != message
 }

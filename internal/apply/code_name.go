@@ -85,25 +85,25 @@ func (n branchNames) inSeries(branch string) bool {
 
 // begun reports whether a branch without a commit of its own can be one that we created and
 // then could not commit to: through the API, the branch is created first.
-func (c *coder) begun(e *entry, names branchNames, branch string) bool {
+func (c *codePreparer) begun(e *entry, names branchNames, branch string) bool {
 	return e.settings.Changes.SignedCommits && (names.prefixes != nil || c.o.cfg.Run.Attempt > 1) && names.inSeries(branch)
 }
 
 // placeBranch finds the branch for a pull request: an earlier one of the same series, or a name
 // that is free.
-func (c *coder) placeBranch(e *entry, st *codeState) error {
+func (c *codePreparer) placeBranch(e *entry, st *codeState) error {
 	st.names = namesOf(e, st.key)
 	name := st.names.wanted[0]
 	if err := branchname.Check(name); err != nil {
 		st.refuse(Failed, CodeInvalid, fmt.Sprintf("the branch cannot have this name: %v", err))
 		return nil
 	}
-	there, err := c.o.deps.GitHub.ListBranches(c.o.ctx, c.o.repo, st.names.under)
+	branches, err := c.o.deps.GitHub.ListBranches(c.o.ctx, c.o.repo, st.names.under)
 	if err != nil {
 		return err
 	}
-	n := &namer{c: c, st: st, there: there, foreign: map[string]string{}}
-	for _, b := range there {
+	n := &namer{c: c, st: st, there: branches, foreign: map[string]string{}}
+	for _, b := range branches {
 		if !st.names.inSeries(b.Name) || slices.Contains(c.taken, b.Name) || b.Name == st.base || b.Name == c.defaultBranch() {
 			continue
 		}
@@ -133,7 +133,7 @@ func (c *coder) placeBranch(e *entry, st *codeState) error {
 
 // namer chooses the name of a new branch.
 type namer struct {
-	c        *coder
+	c        *codePreparer
 	st       *codeState
 	there    []githubapi.Branch
 	foreign  map[string]string // why a branch that could be of the series is not ours
@@ -151,7 +151,7 @@ func (n *namer) choose() (why string, err error) {
 			if i > 1 {
 				candidate += "-" + strconv.Itoa(i)
 			}
-			obstacle, everywhere := n.taken(candidate)
+			obstacle, everywhere := n.obstacle(candidate)
 			if obstacle == "" {
 				obstacle, err = n.isTag(candidate)
 			}
@@ -179,11 +179,11 @@ func (n *namer) choose() (why string, err error) {
 	return why, nil
 }
 
-// taken returns what keeps a name from being that of a new branch: another branch of this
+// obstacle returns what keeps a name from being that of a new branch: another branch of this
 // name, one that differs only in case, which many file systems take for the same, or one with
 // whose name it cannot exist, as a file cannot where a directory is. everywhere reports whether
 // a number at the end does not help.
-func (n *namer) taken(name string) (why string, everywhere bool) {
+func (n *namer) obstacle(name string) (why string, everywhere bool) {
 	if why := n.foreign[name]; why != "" {
 		return why, false
 	}
@@ -244,7 +244,7 @@ func (n *namer) isProtected(name string) (why string, err error) {
 
 // ruled returns how a ruleset of the repository keeps others from pushing to a branch of a
 // name; "" where none does.
-func (c *coder) ruled(name string) (why string, err error) {
+func (c *codePreparer) ruled(name string) (why string, err error) {
 	rules, err := c.o.deps.GitHub.BranchRules(c.o.ctx, c.o.repo, name)
 	for _, rule := range rules {
 		if slices.Contains([]string{"creation", "update", "pull_request", "merge_queue", "required_status_checks", "required_deployments"}, rule) {

@@ -84,7 +84,8 @@ func TestNewBranchesGetOutOfTheWay(t *testing.T) {
 	}
 }
 
-// TestEveryNameIsProtected: then GitHub decides.
+// TestEveryNameIsProtected asserts that the push is attempted where each possible name of the
+// branch is protected: GitHub decides whether the token may push.
 func TestEveryNameIsProtected(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t, func(f *githubtest.Fixture) { f.Repo.Ruled = []string{"airlock/*", "airlock-*"} })

@@ -29,8 +29,8 @@ type patchMaker struct {
 }
 
 // preparePatch makes the patch of changes that were refused, and otherwise prepares it for the
-// case that they cannot be pushed. plain says that they contain no secret.
-func (c *coder) preparePatch(st *codeState, plain bool) error {
+// case that they cannot be pushed. plain is set if they are known to contain no secret.
+func (c *codePreparer) preparePatch(st *codeState, plain bool) error {
 	series, err := c.code.Repo.SeriesOf(c.o.ctx, st.onto, st.tip())
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (c *coder) preparePatch(st *codeState, plain bool) error {
 }
 
 // keepPatchOf makes the patch of a series.
-func (c *coder) keepPatchOf(st *codeState, s gitrepo.Series, plain bool) {
+func (c *codePreparer) keepPatchOf(st *codeState, s gitrepo.Series, plain bool) {
 	m := patchMaker{repo: c.code.Repo, scanner: c.o.cfg.Secrets}
 	st.patch = m.patch(c.o.ctx, s, plain)
 	for _, n := range m.notes {
@@ -58,9 +58,9 @@ func (c *coder) keepPatchOf(st *codeState, s gitrepo.Series, plain bool) {
 	}
 }
 
-// patch returns the patch of a series as mails, a mail for each change. If it contains a secret,
-// or is too large, it is one mail, in which secrets are masked, and then one without the
-// contents of large files. nil: there is none, and a note says why.
+// patch returns the patch of a series as mails, one for each change. If it contains a secret or
+// is too large, it is a single mail with secrets masked; if that is still too large, without the
+// contents of large files. It returns nil if that fails as well, and a note says why.
 func (m *patchMaker) patch(ctx context.Context, s gitrepo.Series, plain bool) []byte {
 	if len(s.Changes) == 0 {
 		return nil
@@ -92,8 +92,8 @@ func (m *patchMaker) patch(ctx context.Context, s gitrepo.Series, plain bool) []
 	return m.shown(data)
 }
 
-// shown masks what is left in a patch that looks like a secret: in names of files, and in the
-// lines that the changes remove or leave.
+// shown masks secrets in the rest of a patch: in names of files, and in the lines that the
+// changes remove or do not change.
 func (m *patchMaker) shown(data []byte) []byte {
 	if m.scanner == nil {
 		return data
@@ -111,14 +111,12 @@ func (m *patchMaker) isPlain(ctx context.Context, s gitrepo.Series) bool {
 	if m.scanner == nil {
 		return true
 	}
-	trees := []string{s.Changes[0].Before}
 	for _, c := range s.Changes {
 		if len(m.scanner.Scan(c.Message+"\n"+c.Author.Name+"\n"+c.Author.Email)) > 0 {
 			return false
 		}
-		trees = append(trees, c.After)
 	}
-	steps, err := m.repo.SeriesChanges(ctx, trees...)
+	steps, err := m.repo.SeriesChanges(ctx, s.Trees()...)
 	if err != nil {
 		return false
 	}
@@ -154,8 +152,8 @@ func isContent(ch gitrepo.TreeChange) bool {
 	return ch.NewMode != "" && ch.NewMode != submoduleMode && ch.NewOID != ch.OldOID
 }
 
-// masked returns the series as one change, with *** instead of secrets. A file that is larger
-// than the given size, in bytes, or of which too little would be left, contains only a sentence
+// masked returns the series as one change, with *** instead of secrets. The content of a file that
+// is larger than the given size, in bytes, or that cannot be masked, is replaced by a sentence
 // that says so.
 func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64) (one gitrepo.Series, notes []string, err error) {
 	first, last := s.Changes[0], s.Changes[len(s.Changes)-1]
@@ -223,8 +221,8 @@ func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64
 	return gitrepo.Series{Base: s.Base, Changes: []gitrepo.Change{change}}, notes, nil
 }
 
-// maskFile returns the content of a file with *** instead of what looks like a secret there. If
-// something is left that does, it returns a sentence instead.
+// maskFile returns the content of a file with *** instead of secrets. If the result still contains
+// one, it returns a sentence instead.
 func (m *patchMaker) maskFile(path, content string) string {
 	if m.scanner == nil {
 		return content
@@ -264,8 +262,8 @@ func (x *executor) keepPatch(e *entry, r *Result) {
 	r.Notes = append(r.Notes, patchKept)
 }
 
-// KeepDenied stores a patch of the agent's changes where an item that would have delivered
-// them was denied before they were looked at, and names it in these results.
+// KeepDenied stores a patch of the agent's changes if an item that would have delivered them was
+// denied before they were read, and names its file in these results.
 func KeepDenied(ctx context.Context, deps Deps, cfg Config, results []Result) {
 	code := deps.Code
 	if cfg.DryRun || deps.Files == nil || code == nil || code.Repo == nil {

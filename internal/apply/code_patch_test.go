@@ -86,7 +86,7 @@ func TestDeniedChangesKeepTheirPatch(t *testing.T) {
 	}
 }
 
-// TestPatchOfAFailedPush: changes that cannot be pushed after all have theirs.
+// TestPatchOfAFailedPush asserts that changes whose push fails are kept as a patch.
 func TestPatchOfAFailedPush(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

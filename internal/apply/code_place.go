@@ -13,7 +13,7 @@ import (
 
 // place finds out where an item's changes go. Without a token it knows only the event and the
 // configuration.
-func (c *coder) place(e *entry, st *codeState) error {
+func (c *codePreparer) place(e *entry, st *codeState) error {
 	if e.kind == safeoutput.KindCreatePullRequest {
 		return c.placePull(e, st)
 	}
@@ -21,7 +21,7 @@ func (c *coder) place(e *entry, st *codeState) error {
 }
 
 // placePull finds a pull request's base and a branch for it.
-func (c *coder) placePull(e *entry, st *codeState) error {
+func (c *codePreparer) placePull(e *entry, st *codeState) error {
 	st.base = cmp.Or(e.settings.Changes.Base, c.o.ev.Base.Ref, c.defaultBranch())
 	if st.base == "" {
 		st.refuse(Failed, CodeNoBase, "the branch to open the pull request against is not known; set base in the configuration of create-pull-request")
@@ -50,12 +50,12 @@ func (c *coder) placePull(e *entry, st *codeState) error {
 
 // defaultBranch is the repository's default branch as GitHub or, without a token, the event
 // names it.
-func (c *coder) defaultBranch() string {
+func (c *codePreparer) defaultBranch() string {
 	return cmp.Or(c.o.s.defaultBranch, c.o.ev.Repo.DefaultBranch)
 }
 
 // placePush finds the branch that push-to-branch pushes to, and where it is.
-func (c *coder) placePush(e *entry, st *codeState) error {
+func (c *codePreparer) placePush(e *entry, st *codeState) error {
 	st.branch = e.settings.Changes.Branch
 	if st.branch != "" && !c.namesBranch(e, st) {
 		return nil
@@ -84,7 +84,7 @@ func (c *coder) placePush(e *entry, st *codeState) error {
 
 // namesBranch reports whether the item names the branch that is pushed to, or none. It
 // refuses one that names another.
-func (c *coder) namesBranch(e *entry, st *codeState) bool {
+func (c *codePreparer) namesBranch(e *entry, st *codeState) bool {
 	named := branchOf(e.item.(*safeoutput.PushToBranch).Branch)
 	if named == "" || named == st.branch {
 		return true
@@ -106,7 +106,7 @@ func eventBranch(o *observer, e *entry) string {
 
 // placeOnPull finds the head branch of the pull request that is pushed to, unless the
 // configuration or GitHub does not allow it.
-func (c *coder) placeOnPull(e *entry, st *codeState) error {
+func (c *codePreparer) placeOnPull(e *entry, st *codeState) error {
 	n := e.target.Number
 	pull, err := c.o.deps.GitHub.GetPull(c.o.ctx, c.o.repo, n)
 	if isKind(err, githubapi.NotFound) {
@@ -145,7 +145,7 @@ func (c *coder) placeOnPull(e *entry, st *codeState) error {
 
 // protected returns which rule of the repository keeps others from pushing to a branch; ""
 // where none does that the token may read.
-func (c *coder) protected(branch string) (why string, err error) {
+func (c *codePreparer) protected(branch string) (why string, err error) {
 	is, err := c.o.deps.GitHub.BranchProtected(c.o.ctx, c.o.repo, branch)
 	if err != nil && !unreadable(err) {
 		return "", err
@@ -192,7 +192,7 @@ func forbiddenPull(s policy.ChangeSettings, defaultBranch, eventBase string, pul
 
 // pushedBefore recognises what an earlier attempt pushed. It is not needed for commits through
 // the API, which are made one by one: those that are there leave nothing to change.
-func (c *coder) pushedBefore(e *entry, st *codeState) error {
+func (c *codePreparer) pushedBefore(e *entry, st *codeState) error {
 	if c.o.cfg.Run.Attempt <= 1 || e.settings.Changes.SignedCommits {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (c *coder) pushedBefore(e *entry, st *codeState) error {
 	for i := range commits {
 		if ofItem(commits[i:i+1], st.key, e.key) {
 			st.pushed, st.carried.Tip = true, commits[i].SHA
-			st.refuse(Adopted, "", "an earlier attempt of this workflow run pushed it already").refusal.unchanged = true
+			st.refuse(Adopted, "", "an earlier attempt of this workflow run pushed it already")
 			return nil
 		}
 	}
@@ -217,7 +217,7 @@ const maxLookedBack = 100
 // compare compares two commits that exist. A commit that was pushed a moment ago may be
 // unknown where GitHub compares, which looks as if the two had no history in common. So that
 // answer counts only if it stays.
-func (c *coder) compare(base, head string) (diff githubapi.Comparison, err error) {
+func (c *codePreparer) compare(base, head string) (diff githubapi.Comparison, err error) {
 	for i := 0; ; i++ {
 		diff, err = c.o.deps.GitHub.Compare(c.o.ctx, c.o.repo, base, head)
 		if i == len(lookWaits) || !isKind(err, githubapi.NotFound) {
@@ -235,7 +235,7 @@ func (c *coder) compare(base, head string) (diff githubapi.Comparison, err error
 // Where all of its commits are as we made them, they are replaced. Where somebody else has
 // committed to it too, the changes go on top. A branch whose pull request somebody has changed
 // to another base is left alone.
-func (c *coder) earlier(e *entry, st *codeState, b githubapi.Branch) (why string, err error) {
+func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why string, err error) {
 	gh, ctx := c.o.deps.GitHub, c.o.ctx
 	// The commit that is compared is the one that the push expects there.
 	diff, err := c.compare(st.onto, b.SHA)

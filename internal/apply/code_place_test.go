@@ -39,7 +39,7 @@ func TestPullRequestIsUpdated(t *testing.T) {
 		t.Errorf("%s commits beyond main", got)
 	}
 
-	// The same once more: nobody is bothered.
+	// The same again: nobody is bothered.
 	b.nextRun()
 	b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})
 	b.srv.ResetRequests()
@@ -164,8 +164,8 @@ func (b *codeBench) treeWith(branch, name string) string {
 	return tree
 }
 
-// TestAmendedCommitStays: a commit of ours that somebody has amended is their work, although it
-// keeps our message. What fits goes on top of it, and the rest is reported.
+// TestAmendedCommitStays asserts that a commit of ours that somebody has amended is not replaced,
+// although it keeps our message. Changes that apply to it are added; the others are reported.
 func TestAmendedCommitStays(t *testing.T) {
 	t.Parallel()
 	for change, state := range map[string]string{"docs/a.md": "failed(merge-conflict)", "docs/b.md": "applied"} {
@@ -190,8 +190,8 @@ func TestAmendedCommitStays(t *testing.T) {
 	}
 }
 
-// TestForgedTrailerPassesNoRule: a commit whose trailer claims that an earlier attempt pushed
-// it is compared with what this attempt would push.
+// TestForgedTrailerPassesNoRule asserts that a commit whose trailer claims to be from an earlier
+// attempt is compared with what this attempt would push.
 func TestForgedTrailerPassesNoRule(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -209,8 +209,8 @@ func TestForgedTrailerPassesNoRule(t *testing.T) {
 	}
 }
 
-// TestRetargetedPullRequestIsLeftAlone: on the new base, its branch would show changes that
-// belong to the old one.
+// TestRetargetedPullRequestIsLeftAlone asserts that a pull request whose base somebody has changed
+// is not updated: relative to the new base, its branch would contain changes of the old one.
 func TestRetargetedPullRequestIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -228,8 +228,8 @@ func TestRetargetedPullRequestIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestEachItemHasABranchOfItsOwn: jobs of a matrix, steps of a job and items of a
-// run do not replace each other's branches.
+// TestEachItemHasABranchOfItsOwn asserts that jobs of a matrix, steps of a job and
+// items of a run do not replace each other's branches.
 func TestEachItemHasABranchOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -29,7 +29,9 @@ func (x *executor) deliver(ctx context.Context, e *entry, st *codeState) (tip st
 func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 	req := gitrepo.PushRequest{Tip: st.tip(), Branch: st.branch, Expect: st.expect, Replace: st.replace}
 	push := func() error {
-		return x.write(ctx, func(ctx context.Context) error { return x.deps.Code.Repo.Push(ctx, x.plan.snap.remote, req) })
+		return x.deps.withinLimits(ctx, x.repo, "push to the branch "+st.branch, func() error {
+			return x.write(ctx, func(ctx context.Context) error { return x.deps.Code.Repo.Push(ctx, x.plan.snap.remote, req) })
+		})
 	}
 	err := push()
 	for _, wait := range lookWaits {
@@ -80,7 +82,7 @@ func pushKind(err error) gitrepo.PushErrorKind {
 // alike: blocked, retried, explained.
 func pushFailure(err error) error {
 	var p *gitrepo.PushError
-	if !errors.As(err, &p) {
+	if !errors.As(err, &p) || p.Kind == gitrepo.PushLimited { // the latter is one of GitHub's already
 		return err
 	}
 	e := &githubapi.Error{Op: "push", Message: p.Error(), Err: err}
@@ -97,7 +99,7 @@ func pushFailure(err error) error {
 	case gitrepo.PushAmbiguous:
 		e.Kind = githubapi.Ambiguous
 	default:
-		e.Kind = githubapi.Unreachable
+		e.Kind, e.Status, e.Message = githubapi.Unreachable, p.Status, p.Reason
 	}
 	return e
 }

@@ -14,7 +14,7 @@ import (
 
 // connect opens the repository that is fetched from and pushed to, at the address that GitHub
 // itself gives (rule R6), never the clone's.
-func (c *coder) connect() error {
+func (c *codePreparer) connect() error {
 	if c.o.deps.GitHub == nil || c.code.Connect == nil {
 		return nil
 	}
@@ -27,8 +27,8 @@ func (c *coder) connect() error {
 	return err
 }
 
-// unconnected decides every item where the repository cannot be opened.
-func (c *coder) unconnected(err error) error {
+// refuseAll refuses every item, because the repository cannot be opened.
+func (c *codePreparer) refuseAll(err error) error {
 	if fatal := c.o.fatal(err); fatal != nil {
 		return fatal
 	}
@@ -41,27 +41,29 @@ func (c *coder) unconnected(err error) error {
 
 // fetch fetches the commits that are not at hand, in one request. Without a remote it does
 // nothing, and what needs them fails.
-func (c *coder) fetch(commits ...string) error {
+func (c *codePreparer) fetch(commits ...string) error {
 	var missing []string
 	for _, commit := range commits {
 		if commit == "" {
 			continue
 		}
-		there, err := c.code.Repo.Has(c.o.ctx, commit)
+		exists, err := c.code.Repo.Has(c.o.ctx, commit)
 		if err != nil {
 			return err
 		}
-		if !there {
+		if !exists {
 			missing = append(missing, commit)
 		}
 	}
 	if len(missing) == 0 || c.o.s.remote == nil {
 		return nil
 	}
-	fetch := func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1) }
+	fetch := func() error {
+		return c.o.deps.withinLimits(c.o.ctx, c.o.repo, "fetch commits", func() error { return c.code.Repo.Fetch(c.o.ctx, c.o.s.remote, missing, 1) })
+	}
 	err := fetch()
 	for _, wait := range lookWaits {
-		if !errors.Is(err, gitrepo.ErrUnreachable) || c.o.deps.Clock.Sleep(c.o.ctx, wait) != nil {
+		if !errors.Is(err, gitrepo.ErrUnreachable) || gitLimit(err) != nil || c.o.deps.Clock.Sleep(c.o.ctx, wait) != nil {
 			break
 		}
 		err = fetch()
@@ -71,7 +73,7 @@ func (c *coder) fetch(commits ...string) error {
 
 // fetchBases fetches the commits that the changes may have been made from, as far as GitHub
 // still has them. It reports whether one is there that was not.
-func (c *coder) fetchBases(st *codeState) (more bool) {
+func (c *codePreparer) fetchBases(st *codeState) (more bool) {
 	for _, oid := range c.code.Bases {
 		before, _ := c.code.Repo.Has(c.o.ctx, oid)
 		if err := c.fetch(oid); err != nil {
@@ -84,8 +86,8 @@ func (c *coder) fetchBases(st *codeState) (more bool) {
 	return more
 }
 
-// withhold keeps the changes of the items that are denied for a secret in their texts.
-func (c *coder) withhold() {
+// saveWithheld saves the changes of the items that are denied for a secret in their texts.
+func (c *codePreparer) saveWithheld() {
 	for _, e := range c.o.withheld {
 		if c.code == nil || c.code.Repo == nil {
 			return
@@ -97,9 +99,9 @@ func (c *coder) withhold() {
 	}
 }
 
-// savePatch keeps the changes of an item that has nowhere to go, for whoever applies them by
-// hand. What cannot be read is not kept.
-func (c *coder) savePatch(st *codeState) {
+// savePatch saves the changes of an item that cannot be pushed, for whoever applies them by
+// hand. Changes that cannot be read are not saved.
+func (c *codePreparer) savePatch(st *codeState) {
 	probe := &codeState{onto: st.onto}
 	if err := c.read(probe); err != nil || probe.refusal != nil || len(probe.series.Changes) == 0 {
 		return
@@ -109,7 +111,7 @@ func (c *coder) savePatch(st *codeState) {
 }
 
 // read reads the agent's changes, once for all items.
-func (c *coder) read(st *codeState) error {
+func (c *codePreparer) read(st *codeState) error {
 	if c.series == nil {
 		var bases []string
 		if st.onto != "" {
@@ -144,7 +146,7 @@ func (c *coder) read(st *codeState) error {
 }
 
 // leaveOut takes the files out of the changes that the owner excludes.
-func (c *coder) leaveOut(e *entry, st *codeState) error {
+func (c *codePreparer) leaveOut(e *entry, st *codeState) error {
 	excluded := e.settings.Changes.Excluded
 	if len(excluded) == 0 {
 		return nil
@@ -163,16 +165,16 @@ func (c *coder) leaveOut(e *entry, st *codeState) error {
 	return nil
 }
 
-// noChanges describes changes that contain none.
-func (c *coder) noChanges(st *codeState) string {
+// noChanges returns the message for an item without changes.
+func (c *codePreparer) noChanges(st *codeState) string {
 	if c.code.File != "" {
 		return fmt.Sprintf("there are no changes: the file %q contains none", c.code.File)
 	}
 	return fmt.Sprintf("there are no changes: neither a commit nor an edited file since %s; the agent has to leave them in the workspace, or in a file that the input changes names", cmp.Or(fmt.Sprintf("%.7s", st.series.Base), "the base"))
 }
 
-// unchanged decides an item that changes nothing, which the message says, as the owner wants it.
-func (c *coder) unchanged(e *entry, st *codeState, message string) {
+// unchanged decides an item that changes nothing, as if-no-changes says.
+func (c *codePreparer) unchanged(e *entry, st *codeState, message string) {
 	switch e.settings.Changes.IfNoChanges {
 	case policy.NoChangesIgnore:
 		st.refuse(Applied, "", message+"; the configuration ignores that (if-no-changes)")
@@ -181,5 +183,4 @@ func (c *coder) unchanged(e *entry, st *codeState, message string) {
 	default:
 		st.refuse(Skipped, CodeNoChanges, message)
 	}
-	st.refusal.unchanged = true
 }

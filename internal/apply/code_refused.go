@@ -53,8 +53,8 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 		issue.work = &violationWork{create: w, refusal: st.refusal}
 	default: // adopted, or failed
 		if e.decided != nil && e.decided.State == Adopted {
-			there := e.decided.Object
-			e.decide(st.refusal.state, st.refusal.code, "%s", st.refusal.message).Object = there
+			adopted := e.decided.Object
+			e.decide(st.refusal.state, st.refusal.code, "%s", st.refusal.message).Object = adopted
 		}
 	}
 	return issue

@@ -19,7 +19,7 @@ const RuleCommits = "commits"
 // divide finds out what each commit changes, or makes one commit of all where the owner wants
 // that. A branch that we commit to through the API and that contains commits already gets one
 // commit, with the message of the last one.
-func (c *coder) divide(e *entry, st *codeState) (err error) {
+func (c *codePreparer) divide(e *entry, st *codeState) (err error) {
 	commits, settings := st.carried.Commits, e.settings.Changes
 	switch {
 	case st.series.Joined && settings.Commits == policy.CommitsKeep:
@@ -45,7 +45,7 @@ func (c *coder) divide(e *entry, st *codeState) (err error) {
 // checkSeries checks the commits before the last one, whose tree keeps all rules. Where one of
 // them breaks a rule, or all together break one, they become one commit, unless the owner
 // wants them as they are: then it returns what is wrong.
-func (c *coder) checkSeries(e *entry, st *codeState) (broken []tree.Violation, squashed bool, err error) {
+func (c *codePreparer) checkSeries(e *entry, st *codeState) (broken []tree.Violation, squashed bool, err error) {
 	if len(st.carried.Commits) == 1 {
 		return nil, false, nil
 	}
@@ -70,7 +70,7 @@ func (c *coder) checkSeries(e *entry, st *codeState) (broken []tree.Violation, s
 
 // judgeSeries judges each commit that would be pushed, and all together. which describes the
 // one that breaks a rule.
-func (c *coder) judgeSeries(e *entry, st *codeState) (which string, broken []tree.Violation, err error) {
+func (c *codePreparer) judgeSeries(e *entry, st *codeState) (which string, broken []tree.Violation, err error) {
 	commits := st.carried.Commits
 	if st.steps == nil {
 		return "the series", []tree.Violation{{Rule: tree.RuleMaxFiles, Message: tree.RuleMaxFiles + ": its commits change too many paths to be checked one by one"}}, nil
@@ -110,7 +110,7 @@ func (c *coder) judgeSeries(e *entry, st *codeState) (which string, broken []tre
 const maxTitles = 50
 
 // squash makes one commit of all.
-func (c *coder) squash(e *entry, st *codeState) error {
+func (c *codePreparer) squash(e *entry, st *codeState) error {
 	one, err := c.summary(e, st.onto, st.carried.Commits)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (c *coder) squash(e *entry, st *codeState) error {
 
 // summary returns one change for several commits on top of another. Its message is the item's,
 // with the titles of the others. It has their author if they have only one.
-func (c *coder) summary(e *entry, onto string, commits []string) (one gitrepo.Change, err error) {
+func (c *codePreparer) summary(e *entry, onto string, commits []string) (one gitrepo.Change, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
 	var list strings.Builder
 	first := ""

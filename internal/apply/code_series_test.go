@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -119,8 +118,8 @@ func earlierSins() []struct {
 	}
 }
 
-// TestEveryCommitIsJudged: what only an earlier commit breaks is not pushed either: the
-// commits become one, or are denied where the owner wants them as they are.
+// TestEveryCommitIsJudged asserts that commits of which only an earlier one breaks a rule are
+// squashed, or denied where the owner wants them as they are.
 func TestEveryCommitIsJudged(t *testing.T) {
 	t.Parallel()
 	for _, sin := range shorttest.First(3, earlierSins()) {
@@ -168,8 +167,8 @@ func TestEveryCommitIsJudged(t *testing.T) {
 	}
 }
 
-// TestCommitsThatTakeEverythingBack: commits that change nothing all together are not changes,
-// whether one of them breaks a rule or none does.
+// TestCommitsThatTakeEverythingBack asserts that commits that cancel each other out count as no
+// changes, also where one of them breaks a rule.
 func TestCommitsThatTakeEverythingBack(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"docs/new.md", ".github/workflows/x.yml"} {
@@ -191,8 +190,8 @@ func TestCommitsThatTakeEverythingBack(t *testing.T) {
 	}
 }
 
-// TestBrokenObjectsOfCommits: a tree that no git writes, or that is not complete, is named as
-// the reason, also where only an earlier commit has it.
+// TestBrokenObjectsOfCommits asserts that the reason names an invalid or incomplete tree, also
+// where only an earlier commit has it.
 func TestBrokenObjectsOfCommits(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{"../x": "is invalid", "..": "is invalid", "": "", "tree": "is not in the clone", "blob": "missing"} {
@@ -228,48 +227,6 @@ func feed(t *testing.T, dir, input string, args ...string) string {
 		t.Fatalf("git %s: %v", args, err)
 	}
 	return strings.TrimSpace(string(out))
-}
-
-// TestManyFilesTakeFewRunsOfGit: what an agent changes in many files is read, searched and kept
-// as a patch with no more runs of git than what it changes in a few.
-func TestManyFilesTakeFewRunsOfGit(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("the runs are counted by a shell script")
-	}
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, limit := range []int{100, -1} {
-		runs := map[int]int{}
-		for _, files := range []int{101, 400} {
-			b := newCodeBench(t)
-			bin := t.TempDir()
-			list := filepath.Join(bin, "runs")
-			script := fmt.Sprintf("#!/bin/sh\necho >>'%s'\nexec '%s' \"$@\"\n", list, git)
-			if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			b.pathList = bin + string(os.PathListSeparator) + os.Getenv("PATH")
-			b.checkout(b.base)
-			b.pull(func(s *policy.ChangeSettings) { s.Files.MaxFiles = limit })
-			changed := map[string]string{}
-			for i := range files {
-				changed[fmt.Sprintf("docs/%d.md", i)] = fmt.Sprint(i)
-			}
-			b.write(changed).commit("Add something")
-			want(t, b.run(aPull), map[int]string{100: "denied(max-patch-files)", -1: "applied"}[limit])
-			data, err := os.ReadFile(list)
-			if err != nil {
-				t.Fatal(err)
-			}
-			runs[files] = len(data)
-		}
-		if runs[400] > runs[101]+10 {
-			t.Errorf("limit %d: the runs of git for so many files are %v", limit, runs)
-		}
-	}
 }
 
 // TestLargeFileThatIsGoneAgain: 40 MB that one commit adds and the next one removes do not
@@ -340,7 +297,8 @@ func TestEveryCommitIsJudgedOnPush(t *testing.T) {
 	}
 }
 
-// TestUnsignableCommitBeforeTheLast: the API cannot make an executable file in any commit.
+// TestUnsignableCommitBeforeTheLast asserts that commits to be signed become one if an earlier one
+// adds an executable file, which GitHub's API cannot create, and the last one removes it.
 func TestUnsignableCommitBeforeTheLast(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -358,7 +316,7 @@ func TestUnsignableCommitBeforeTheLast(t *testing.T) {
 	}
 }
 
-// TestSoundCommitsStayApart: nothing is squashed without a reason.
+// TestSoundCommitsStayApart asserts that commits that keep all rules are not squashed.
 func TestSoundCommitsStayApart(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -396,9 +354,6 @@ func (b *codeBench) commits(n int) {
 // comparison does not fit into one answer.
 func TestMoreCommitsThanOnePage(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it pushes hundreds of commits")
-	}
 	b := newCodeBench(t)
 	const n = 260
 	b.commits(n)
@@ -415,8 +370,8 @@ func TestMoreCommitsThanOnePage(t *testing.T) {
 	}
 }
 
-// TestPatchWhereTheHistoryIsCutOff: an earlier attempt's commit was fetched without the ones
-// before it, and the patch can be written all the same.
+// TestPatchWhereTheHistoryIsCutOff asserts that the patch is written although an earlier attempt's
+// commit was fetched without its parents.
 func TestPatchWhereTheHistoryIsCutOff(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -440,7 +395,8 @@ func TestPatchWhereTheHistoryIsCutOff(t *testing.T) {
 	}
 }
 
-// TestExcludedFilesAreLeftOut: of each commit, before the rules see it.
+// TestExcludedFilesAreLeftOut asserts that excluded files are left out of each commit before it is
+// checked against the rules.
 func TestExcludedFilesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for _, form := range seriesForms {
@@ -478,34 +434,5 @@ func TestExcludedFilesAreLeftOut(t *testing.T) {
 	want(t, r, "failed(unreadable-changes)")
 	if !strings.Contains(r[0].Message, `needs the place of "src/main.go"`) {
 		t.Errorf("%q", r[0].Message)
-	}
-}
-
-// TestMoreCommitsThanAreKeptApart: they become one commit, or are denied.
-func TestMoreCommitsThanAreKeptApart(t *testing.T) {
-	t.Parallel()
-	if !shorttest.AtLimits() {
-		t.Skip("it reads thousands of commits")
-	}
-	for _, form := range []string{"workspace", "mailbox"} {
-		b := newCodeBench(t)
-		b.commits(1001)
-		b.handOver(form)
-		r := b.run(aPull)
-		want(t, r, "applied")
-		if n := b.git.Run("rev-list", "--count", "main.."+b.pulls()[0].Pull.Head.Ref); n != "1" {
-			t.Errorf("%s: %s commits were pushed", form, n)
-		}
-		if notes := strings.Join(r[0].Notes, "; "); !strings.Contains(notes, "put together as one") {
-			t.Errorf("%s: notes: %q", form, notes)
-		}
-	}
-	b := newCodeBench(t)
-	b.pull(func(s *policy.ChangeSettings) { s.Commits = policy.CommitsKeep })
-	b.commits(1001)
-	r := b.run(aPull)
-	want(t, r, "denied(commits)")
-	if r[0].File == "" {
-		t.Errorf("no patch is kept: %q", r[0].Notes)
 	}
 }

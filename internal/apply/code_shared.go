@@ -19,18 +19,18 @@ type sharedBranch struct {
 
 // othersCommitted begins a sentence about a branch to which others have committed.
 func othersCommitted(branch string, pull *githubapi.Pull) string {
-	of := ""
+	ofPull := ""
 	if pull != nil {
-		of = fmt.Sprintf(" of pull request #%d", pull.Number)
+		ofPull = fmt.Sprintf(" of pull request #%d", pull.Number)
 	}
-	return fmt.Sprintf("somebody else has committed to the branch %q%s", branch, of)
+	return fmt.Sprintf("somebody else has committed to the branch %q%s", branch, ofPull)
 }
 
 // join puts the changes on top of a shared branch. The changes are at hand as commits on the
 // commit that the branch began at. What they differ in from our own commits on the branch,
 // without those of others, is applied to the branch as one commit: so our part is replaced, and
 // that of others stays. Where the branch contains all of it, nothing is pushed.
-func (c *coder) join(e *entry, st *codeState) error {
+func (c *codePreparer) join(e *entry, st *codeState) error {
 	ctx, repo := c.o.ctx, c.code.Repo
 	before, err := c.ownPart(e, st)
 	if err != nil {
@@ -75,18 +75,18 @@ func (c *coder) join(e *entry, st *codeState) error {
 	return nil
 }
 
-// noteShared says why nothing is pushed to a shared branch: it contains the changes, the last
-// tree of which is given, or others have taken back what is the same as these.
-func (c *coder) noteShared(e *entry, st *codeState, after string) error {
+// noteShared adds the note about why nothing is pushed to a shared branch: it contains the
+// changes, whose last tree is after, or others have reverted the same changes.
+func (c *codePreparer) noteShared(e *entry, st *codeState, after string) error {
 	base, err := c.code.Repo.Commit(c.o.ctx, st.onto)
 	if err != nil {
 		return err
 	}
-	whole := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: base.Tree, After: after}}}
-	again, err := c.code.Repo.Transplant(c.o.ctx, whole, st.expect, c.style(e, st))
+	asOneChange := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: base.Tree, After: after}}}
+	reapplied, err := c.code.Repo.Transplant(c.o.ctx, asOneChange, st.expect, c.style(e, st))
 	var conflict *gitrepo.Conflict
 	switch {
-	case err == nil && again.Tip == st.expect:
+	case err == nil && reapplied.Tip == st.expect:
 		st.note(fmt.Sprintf("the branch %q contains these changes already, so nothing was pushed", st.branch))
 	case err == nil || errors.As(err, &conflict):
 		st.note(fmt.Sprintf("others have changed or taken back on the branch %q what this workflow put there, and these changes are the same once more; so nothing was pushed", st.branch))
@@ -99,7 +99,7 @@ func (c *coder) noteShared(e *entry, st *codeState, after string) error {
 // ownPart returns the tree that the branch would have with our own commits alone, on the commit
 // that the changes were put onto. Where they do not fit there without those of others, it is
 // the tree of that commit, so that nothing of the branch counts as ours.
-func (c *coder) ownPart(e *entry, st *codeState) (tree string, err error) {
+func (c *codePreparer) ownPart(e *entry, st *codeState) (tree string, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
 	var ends []string
 	for _, r := range runsOf(st.shared.own) {
@@ -122,15 +122,15 @@ func (c *coder) ownPart(e *entry, st *codeState) (tree string, err error) {
 			series.Changes = append(series.Changes, gitrepo.Change{Before: from.Tree, After: to.Tree})
 		}
 	}
-	alone, err := repo.Transplant(ctx, series, st.onto, c.style(e, st))
+	transplanted, err := repo.Transplant(ctx, series, st.onto, c.style(e, st))
 	var conflict *gitrepo.Conflict
 	if errors.As(err, &conflict) {
-		alone.Tip, err = st.onto, nil
+		transplanted.Tip, err = st.onto, nil
 	}
 	if err != nil {
 		return "", err
 	}
-	tip, err := repo.Commit(ctx, alone.Tip)
+	tip, err := repo.Commit(ctx, transplanted.Tip)
 	return tip.Tree, err
 }
 

@@ -147,7 +147,8 @@ func TestOthersCommitToOurBranch(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotOurs: branches that are left alone, with the reason in a note.
+// TestWhatIsNotOurs asserts that branches of others are not changed, and that a note gives the
+// reason.
 func TestWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 type Config struct {
 	// Run identifies the step of the workflow run. The items' keys are made from it.
 	Run event.Run // required
-	// Sanitizer cleans every composed text once more, so that parts which are harmless
+	// Sanitizer cleans every composed text again, so that parts which are harmless
 	// by themselves stay so together.
 	Sanitizer *sanitize.Sanitizer // required
 	// Workflow is the workflow's name for people, for the built-in footer.
@@ -40,6 +40,10 @@ type Config struct {
 	// HoldText holds back texts that go with changes which were not delivered;
 	// otherwise they carry a visible note.
 	HoldText bool
+
+	// FirstIndex is the number of the first item: how many were planned before, where their
+	// plan is continued.
+	FirstIndex int
 
 	incomplete string // why the agent did not complete its task; planEntries sets it
 }

@@ -38,7 +38,7 @@ func TestACrashCostsItsOwnItem(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	plan := b.plan(aComment, anIssue, aDiscussion)
 	b.deps.GitHub = defective{GitHub: b.deps.GitHub, create: true}
-	results := Execute(context.Background(), b.deps, plan)
+	results := execute(context.Background(), b.deps, plan)
 	want(t, results, "applied failed(crash) applied")
 	r := results[1]
 	if !strings.Contains(r.Message, "may or may not have happened") || !strings.Contains(r.Message, "apply/crash_test.go:") || r.Fallback == nil {
@@ -59,7 +59,7 @@ func TestACrashWhileReadingOrLookingForDoubles(t *testing.T) {
 	plan := b.plan(anIssue)
 	good := b.deps.GitHub
 	b.deps.GitHub = defective{GitHub: good, list: true}
-	want(t, Execute(context.Background(), b.deps, plan), "applied")
+	want(t, execute(context.Background(), b.deps, plan), "applied")
 	approved, _ := b.judge(anIssue, aComment)
 	_, err := Observe(context.Background(), b.deps, b.cfg, b.ev, approved)
 	if !crash.Is(err) {

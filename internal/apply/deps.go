@@ -61,6 +61,7 @@ type GitHub interface {
 	CreateIssue(ctx context.Context, r githubapi.Repo, n githubapi.NewIssue) (githubapi.Issue, error)
 	EditIssue(ctx context.Context, r githubapi.Repo, number int, e githubapi.IssueEdit) (githubapi.Issue, error)
 	ListIssues(ctx context.Context, r githubapi.Repo, f githubapi.IssueFilter) iter.Seq2[githubapi.Issue, error]
+	IssueText(ctx context.Context, r githubapi.Repo, number int) (githubapi.IssueText, error)
 	IssueEdits(ctx context.Context, r githubapi.Repo, number int, since time.Time) ([]githubapi.Edit, error)
 
 	ListIssueComments(ctx context.Context, r githubapi.Repo, number int, since time.Time) iter.Seq2[githubapi.Comment, error]

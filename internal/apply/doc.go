@@ -3,7 +3,9 @@
 //
 //	snapshot, err := apply.Observe(ctx, deps, cfg, event, approved) // reads only
 //	plan, err := apply.NewPlan(cfg, event, approved, snapshot)      // pure
-//	results := apply.Execute(ctx, deps, plan)                       // one result an item
+//	execution := apply.NewExecution(deps, plan)
+//	execution.Perform(ctx)                                          // the plan may be continued
+//	results := execution.Finish(ctx)                                // one result an item
 //
 // # Requests
 //
@@ -18,7 +20,7 @@
 //	add-issue-comment, discussion       self, the discussion (its id), its comments                 1 an item
 //	add-issue-label                     labels of each target                                       1 an item with labels that are missing
 //	update-issue                        self, each target and the history of its edits; that        1 an item that changes something
-//	                                    once more before the write
+//	                                    again before the write
 //	create-pull-request-review-comment  self, for each pull request: itself, its reviews, its       1 for each pull request, and 1 for each further
 //	                                    review comments, its files (unless git gave the diff);      65,000 characters that do not fit inline
 //	                                    on a later attempt its conversation
@@ -36,6 +38,8 @@
 //	check-run                           self, the commit's check runs of that name                  1, and 1 for each further 50 annotations
 //	minimise-comments                   self, all review comments of the pull request               2 for each comment that is resolved, 1 where it has replies
 //	sticky-comment                      self, all comments of the pull request                      1, unless its text is the same
+//	tick-boxes                          self, the issue's text and its last versions; that once     1, and 1 for each text of somebody else's that is put back
+//	                                    more before the write, and after it
 //	missing-tool                        none (with an issue: as create-issue)                       none (with an issue: 1 for all)
 //	create-security-report              1 for each file with findings, unless it is at hand         1 for all, then up to 5 reads of its status
 //	                                    (at most 50); the pull request, if the event lacks its head
@@ -48,7 +52,7 @@
 // up to four listings, and reconciling adds at most three in all (see lookAgain).
 //
 // Commits that are not at hand are fetched, each once. A push to a branch that has moved
-// is made once more, on top of where the branch is now.
+// is made again, on top of where the branch is now.
 //
 // # Keys, markers, adoption
 //
@@ -57,7 +61,7 @@
 // appear in is read, and an object with the key that the token's own account wrote is
 // adopted. If the answer to a write is lost, the list is read again 2, 5, 10 and 30 seconds
 // later, before the write is tried again. If a later attempt of a workflow run does not find
-// everything, it reads the lists once more 30 seconds after it began, because the attempt
+// everything, it reads the lists again 30 seconds after it began, because the attempt
 // before it may have been killed right after a write that was not listed yet.
 //
 // What later workflow runs find again, such as a comment of the checks, has a stable key

@@ -26,8 +26,10 @@ type entry struct {
 	ordinal  int    // among an agent's approved items of the kind, from 0
 	key      string // the key by which a re-run or, if it is stable, a later workflow run finds the object
 	runKey   string // the key by which a re-run finds it; the same as key unless that is stable
-	// keep are the comments that an item of minimise-comments leaves alone.
-	keep map[string]bool
+	// keep has the comments that an item of minimise-comments does not minimise. Its keys are
+	// the first halves of the comments' keys, its values their places in the item's list, or -1
+	// for comments that other items ask for.
+	keep map[string]int
 	// withheld is set where the item contains a secret. The policy's notes quote it then, or
 	// parts of it that are not recognised.
 	withheld bool
@@ -71,7 +73,7 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %s: cannot be encoded: %w", a.Line(), it.Kind(), err)
 		}
-		e := &entry{index: i, line: a.Line(), kind: it.Kind(), item: it, target: a.Target(), settings: a.Settings(),
+		e := &entry{index: cfg.FirstIndex + i, line: a.Line(), kind: it.Kind(), item: it, target: a.Target(), settings: a.Settings(),
 			staged: a.Staged() || cfg.DryRun, approved: a, own: a.Origin() == policy.OriginAirlock}
 		if !e.own {
 			e.ordinal = ofKind[e.kind]
@@ -117,27 +119,27 @@ func pending(entries []*entry) []*entry {
 
 // result starts an entry's result.
 func (e *entry) result(s State, code, format string, args ...any) Result {
-	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key, Own: e.own}
+	r := Result{Index: e.index, Line: e.line, Kind: e.kind, State: s, Code: code, Message: format, Key: e.key, Own: e.own, Name: e.approved.Accepted().Stable()}
 	if len(args) > 0 {
 		r.Message = fmt.Sprintf(format, args...)
 	}
 	return r
 }
 
-// decide fixes an entry's outcome when planning.
+// decide sets an entry's outcome when planning.
 func (e *entry) decide(s State, code, format string, args ...any) *Result {
 	r := e.result(s, code, format, args...)
 	e.decided = &r
 	return e.decided
 }
 
-// adopt fixes that an object that is there already carries the entry.
+// adopt decides that the entry is applied already, by an object that exists.
 func (e *entry) adopt(there Object, message string) {
 	e.decide(Adopted, "", "%s", message).Object = &there
 }
 
-// fallback is the item's text, for those who show it by other means where GitHub did not
-// accept it; nil for kinds without a text.
+// fallback returns the item's text, to be shown by other means where GitHub did not accept it;
+// nil for kinds without a text.
 func (e *entry) fallback() *Fallback {
 	f := &Fallback{To: ToSummary, Title: string(e.kind) + " " + describeTarget(e.target)}
 	switch it := e.item.(type) {

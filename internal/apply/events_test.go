@@ -139,7 +139,7 @@ func (b *bench) outcomes(lines []string) []Result {
 		b.t.Fatal(err)
 	}
 	out := make([]Result, len(lines))
-	for _, r := range append(Execute(context.Background(), w, plan), DeniedResults(denied)...) {
+	for _, r := range append(execute(context.Background(), w, plan), DeniedResults(denied)...) {
 		if r.Line < 1 || r.Line > len(lines) || out[r.Line-1].State != "" {
 			b.t.Fatalf("a result for line %d: %s", r.Line, fmt.Sprint(r))
 		}

@@ -13,16 +13,18 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// executor is the state of one call of Execute.
+// executor is the state of one Execution.
 type executor struct {
 	deps Deps
 	plan *Plan
 	repo githubapi.Repo
 	// since bounds every listing, as in the snapshot.
 	since time.Time
-	begun time.Time // when Execute was called
+	begun time.Time // when the Execution was made
 	// blocked contains, by what an operation needs, why no further one can succeed.
 	blocked map[string]blockade
+	// performed is how many of the plan's operations were carried out.
+	performed int
 	// created lists what was created, to be reconciled.
 	created []creation
 	results map[int]*Result // results by the entry's index
@@ -32,13 +34,12 @@ type executor struct {
 	outages int
 }
 
-// Execute carries out a plan, one operation after the other, and returns one result for each
-// item, in the items' order. A failure concerns its own items only, except that what will
-// fail for the same reason, such as a missing permission, is not tried again.
-//
-// When ctx ends, the write in flight is finished, and what was not begun fails with
-// CodeCancelled.
-func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
+// Execution carries out a plan to which more may be added once it is known how its beginning
+// ended. One goroutine may use it at a time.
+type Execution struct{ x *executor }
+
+// NewExecution returns an execution of which nothing is carried out yet.
+func NewExecution(deps Deps, plan *Plan) *Execution {
 	x := &executor{deps: deps, plan: plan, repo: repoOf(plan.ev), since: plan.snap.since,
 		blocked: map[string]blockade{}, results: map[int]*Result{}}
 	if x.since.IsZero() && deps.Clock != nil {
@@ -47,19 +48,43 @@ func Execute(ctx context.Context, deps Deps, plan *Plan) []Result {
 	if deps.Clock != nil {
 		x.begun = deps.Clock.Now()
 	}
-	if need := PermissionsNeeded(plan.Operations, false); len(need) > 0 {
+	return &Execution{x}
+}
+
+// Perform carries out, one operation after the other, those of the plan that were not carried
+// out before. A failure concerns its own items only, except that what will fail for the same
+// reason, such as a missing permission, is not tried again. It returns the results of Airlock's
+// own items among these, which Finish may still add to.
+//
+// When ctx ends, the write in flight is finished, and what was not begun fails with
+// CodeCancelled.
+func (e *Execution) Perform(ctx context.Context) []Result {
+	x := e.x
+	if need := PermissionsNeeded(x.plan.Operations[x.performed:], false); len(need) > 0 {
 		x.deps.log("this takes the permissions " + joinPermissions(need))
 	}
-	for i := 0; i < len(x.plan.Operations); i++ { // replanning may change what follows
-		op := &x.plan.Operations[i]
-		if err := crash.Try(func() error { x.operation(ctx, op); x.afterCode(i); return nil }); err != nil {
+	var done []Result
+	for ; x.performed < len(x.plan.Operations); x.performed++ { // replanning may change what follows
+		op := &x.plan.Operations[x.performed]
+		if err := crash.Try(func() error { x.operation(ctx, op); x.afterCode(x.performed); return nil }); err != nil {
 			x.crashed(op, err)
 		}
+		for _, e := range op.entries {
+			if r := x.results[e.index]; r != nil && e.own {
+				done = append(done, *r)
+			}
+		}
 	}
-	if err := crash.Try(func() error { x.reconcile(ctx); return nil }); err != nil {
-		deps.log("could not look for duplicates: " + err.Error())
+	return done
+}
+
+// Finish looks for what was written twice, where that is possible, and returns one result for
+// each item of the plan, in the items' order.
+func (e *Execution) Finish(ctx context.Context) []Result {
+	if err := crash.Try(func() error { e.x.reconcile(ctx); return nil }); err != nil {
+		e.x.deps.log("could not look for duplicates: " + err.Error())
 	}
-	return x.all()
+	return e.x.orderedResults()
 }
 
 // operation carries out one operation.
@@ -77,7 +102,7 @@ func (x *executor) operation(ctx context.Context, op *Operation) {
 	}
 	if b := x.blockadeOf(ctx, op); b != nil {
 		if w, ok := op.work.(*securityWork); ok {
-			x.record(w.instead(x, op, b.code, b.message)...)
+			x.record(w.storeAsFile(x, op, b.code, b.message)...)
 			return
 		}
 		for _, e := range open {
@@ -109,7 +134,7 @@ func (x *executor) crashed(op *Operation, err error) {
 	}
 }
 
-// afterCode plans what follows anew if operation i carried code that was not delivered, and
+// afterCode plans what follows again if operation i carried code that was not delivered, and
 // the plan had counted on it.
 func (x *executor) afterCode(i int) {
 	op := &x.plan.Operations[i]
@@ -135,8 +160,8 @@ func (x *executor) record(results ...Result) {
 	}
 }
 
-// all returns the results in the order of the items.
-func (x *executor) all() []Result {
+// orderedResults returns the results in the order of the items.
+func (x *executor) orderedResults() []Result {
 	out := make([]Result, 0, len(x.plan.entries))
 	for _, e := range x.plan.entries {
 		r, ok := x.results[e.index]
@@ -183,7 +208,7 @@ func (x *executor) blockadeOf(ctx context.Context, op *Operation) *blockade {
 	if x.deps.GitHub == nil {
 		return &blockade{CodeNoToken, "there is no token to write with; give one with: " + joinPermissions(op.Permissions)}
 	}
-	for _, key := range []string{everything, permissionKey(op), kindKey(op), conversationKey(op)} {
+	for _, key := range []string{everything, permissionKey(op), kindKey(op), conversationKey(op), codeKey(op)} {
 		if b, ok := x.blocked[key]; ok {
 			if !strings.HasPrefix(b.message, notTried) {
 				b.message = notTried + "an item before could not be done: " + b.message
@@ -200,6 +225,12 @@ func permissionKey(op *Operation) string {
 }
 func kindKey(op *Operation) string         { return "kind " + string(op.Kind) }
 func conversationKey(op *Operation) string { return "target " + op.Target }
+func codeKey(op *Operation) string {
+	if safeoutput.SpecOf(op.Kind).CarriesCode {
+		return "code"
+	}
+	return "" // of which nothing is remembered
+}
 
 // failed is the result of an item whose write failed. It remembers what will fail again.
 func (x *executor) failed(op *Operation, e *entry, err error) Result {
@@ -236,9 +267,12 @@ func (x *executor) block(op *Operation, err error, b blockade) {
 	var e *githubapi.Error
 	switch {
 	case !errors.As(err, &e):
+	case gitLimit(err) != nil:
+		x.blocked[codeKey(op)] = b
 	case e.Kind == githubapi.Unreachable, e.Kind == githubapi.Ambiguous:
 		x.outage = &b
-	case e.Kind == githubapi.Unauthorized, e.Kind == githubapi.RateLimited, e.Feature == githubapi.FeatureArchived:
+	case e.Kind == githubapi.Unauthorized, e.Kind == githubapi.RateLimited, e.Feature == githubapi.FeatureArchived, e.Feature == githubapi.FeatureBlocked,
+		e.Feature == githubapi.FeatureAccess:
 		x.blocked[everything] = b
 	case e.Kind != githubapi.Forbidden:
 	case e.Feature == githubapi.FeatureLocked:

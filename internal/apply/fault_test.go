@@ -298,7 +298,7 @@ func TestCancelFinishesTheWriteInFlightAndReportsTheRest(t *testing.T) {
 		}
 		return githubtest.Fault{}
 	})
-	results := Execute(ctx, b.deps, plan)
+	results := execute(ctx, b.deps, plan)
 	want(t, results, "applied failed(cancelled) failed(cancelled)")
 	if n := len(b.srv.Writes()); n != 1 {
 		t.Errorf("%d writes", n)
@@ -318,5 +318,5 @@ func TestCancelDuringAnAmbiguousFailureLooksOnceMore(t *testing.T) {
 		}
 		return githubtest.Fault{}
 	})
-	want(t, Execute(ctx, b.deps, plan), "applied")
+	want(t, execute(ctx, b.deps, plan), "applied")
 }

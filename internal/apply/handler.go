@@ -57,6 +57,8 @@ func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
 		return checkRunHandler(), true
 	case safeoutput.KindStickyComment:
 		return stickyHandler(), true
+	case safeoutput.KindTickBoxes:
+		return tickHandler(), true
 	}
 	return handler{plan: planUnsupported}, false
 }
@@ -75,6 +77,7 @@ type needs struct {
 	lists       set[listID]
 	labels      set[int] // issues and pull requests whose labels are needed
 	issues      set[int]
+	texts       set[int] // issues whose texts are needed with their versions
 	pulls       set[int]
 	diffs       set[int] // pull requests whose diffs are needed
 	discussions set[int] // discussions whose node ids are needed

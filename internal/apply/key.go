@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -134,6 +135,21 @@ func scopeKey(run event.Run, repositoryID int64, kind, target, scope string) str
 // each call of a reusable workflow, counts as a job of its own.
 func jobFields(what string, run event.Run, repositoryID int64, kind, target string) []string {
 	return []string{what, strconv.FormatInt(repositoryID, 10), run.WorkflowPath, run.Identity(), strconv.Itoa(run.MatrixIndex), kind, target}
+}
+
+// IsRevised reports whether a comment in the conversation of an issue or pull request is the
+// sticky comment with a name that has revisions, and whether it has been hidden since. It reads
+// the marker, which no item's text can contain; that Airlock's account wrote the comment is for
+// the caller to check.
+func IsRevised(body string, repositoryID int64, number int, name string) (is, hidden bool) {
+	marker, _ := markdown.LastLineMarker(body)
+	key, k := readMarker(marker, "")
+	if k == nil {
+		return false, false
+	}
+	kind, target := keyKind(safeoutput.KindStickyComment, true), targetKey(policy.Target{Number: number})
+	is = key == nameKey(event.Run{}, repositoryID, kind, target, name, 0)+scopeKey(event.Run{}, repositoryID, kind, target, scopeOf(name))
+	return is, is && k.resolved
 }
 
 // branchKey is the key by which a later run of the same workflow finds a branch again: a

@@ -31,7 +31,7 @@ func planCheckRun(p *planner, group []*entry) Operation {
 	op.Permissions = []Permission{{"checks", "write"}}
 	w := &checkWork{list: checkRunList(it), key: e.key, it: it}
 	if err := p.snap.lists[w.list]; err != nil {
-		op.failUnread(err)
+		op.failReading(err)
 		if readOnly := readOnlyRunOf(p.ev); lacksPermission(err) && readOnly != nil {
 			e.decide(Skipped, readOnly.code, "%s", readOnly.message(op.Permissions))
 		}
@@ -134,9 +134,9 @@ func (w *checkWork) create(ctx context.Context, x *executor, op *Operation) (Obj
 	n := githubapi.NewCheckRun{Name: w.it.Name, HeadSHA: w.it.HeadSHA, ExternalID: externalID(w.key, x.plan.config.Run), Conclusion: w.it.Conclusion, Output: w.output(0)}
 	work := &createWork{
 		key: w.key, list: w.list, what: "the check run",
-		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
 			got, err := gh.CreateCheckRun(ctx, x.repo, n)
-			return checkRunObject(got), "", nil, err
+			return checkRunObject(got), got.ExternalID == n.ExternalID, nil, err
 		},
 	}
 	obj, notes, err := x.create(ctx, work, op.entries)
@@ -194,8 +194,8 @@ func (w *checkWork) batch(sent int) []safeoutput.CheckAnnotation {
 	return left[:min(len(left), githubapi.MaxAnnotations)]
 }
 
-// sent is how many annotations the check run that is there has: the first request carries a
-// complete batch or nothing.
+// sent is how many annotations the check run that is there has: at least the first batch, which
+// came with its creation, even if GitHub does not count it yet.
 func (w *checkWork) sent() int {
 	return min(max(w.there.known.annotations, len(w.batch(0))), len(w.it.Annotations))
 }

@@ -37,7 +37,7 @@ func planComment(p *planner, group []*entry) Operation {
 	if p.adopt(&op, list, e.key) {
 		return op
 	}
-	body, cut := p.cfg.body(p.lead()+e.item.(*safeoutput.AddIssueComment).Body, p.cfg.footer(e.settings.Footer), e.key)
+	body, cut := p.cfg.body(p.leadText()+e.item.(*safeoutput.AddIssueComment).Body, p.cfg.footer(e.settings.Footer), e.key)
 	op.noteCut(cut)
 	if e.target.IsDiscussion {
 		p.discussionComment(&op, e, list, body)
@@ -57,9 +57,9 @@ func (p *planner) commentRequest(number int, body string) Request {
 func commentWork(repo githubapi.Repo, list listID, key, body string) *createWork {
 	return &createWork{
 		key: key, list: list, what: "the comment",
-		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
 			c, err := gh.CreateIssueComment(ctx, repo, list.number, body)
-			return commentObject(c, list.number), c.Body, nil, err
+			return commentObject(c, list.number), hasKey(c.Body, key), nil, err
 		},
 	}
 }
@@ -74,9 +74,9 @@ func (p *planner) discussionComment(op *Operation, e *entry, list listID, body s
 	op.Requests = []Request{graphQL("addDiscussionComment", map[string]any{"discussionId": cmp.Or(id, "<discussion>"), "body": body})}
 	op.work = &createWork{
 		key: e.key, list: list, what: "the comment",
-		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
 			c, err := gh.AddDiscussionComment(ctx, id, body)
-			return discussionCommentObject(c, list.number), c.Body, nil, err
+			return discussionCommentObject(c, list.number), hasKey(c.Body, e.key), nil, err
 		},
 	}
 }

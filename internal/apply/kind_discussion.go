@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -47,16 +48,16 @@ func planDiscussion(p *planner, group []*entry) Operation {
 	} else {
 		op.Notes = append(op.Notes, "the category is looked up when the plan is carried out")
 	}
-	body, cut := p.cfg.body(p.lead()+it.Body, p.cfg.footer(e.settings.Footer), e.key)
+	body, cut := p.cfg.body(p.leadText()+it.Body, p.cfg.footer(e.settings.Footer), e.key)
 	op.noteCut(cut)
 	d := githubapi.NewDiscussion{RepositoryID: category.RepositoryID, CategoryID: category.ID, Title: title, Body: body}
 	op.Requests = []Request{graphQL("createDiscussion", map[string]any{
 		"repositoryId": d.RepositoryID, "categoryId": d.CategoryID, "title": d.Title, "body": d.Body})}
 	op.work = &createWork{
 		key: e.key, list: list, what: "the discussion",
-		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
 			got, err := gh.CreateDiscussion(ctx, d)
-			return discussionObject(got), got.Body, nil, err
+			return discussionObject(got), hasKey(got.Body, e.key), nil, err
 		},
 	}
 	return op
@@ -72,13 +73,11 @@ func chooseCategory(all []githubapi.DiscussionCategory, wish string) (githubapi.
 		return githubapi.DiscussionCategory{}, "the repository has no discussion categories; add one in its discussions' settings"
 	}
 	if wish == "" {
-		best := all[0]
-		for i := len(all) - 1; i >= 0; i-- {
-			if c := all[i]; !strings.EqualFold(c.Slug, "announcements") && !strings.EqualFold(best.Slug, "general") {
-				best = c
-			}
+		i := slices.IndexFunc(all, func(c githubapi.DiscussionCategory) bool { return strings.EqualFold(c.Slug, "general") })
+		if i < 0 {
+			i = slices.IndexFunc(all, func(c githubapi.DiscussionCategory) bool { return !strings.EqualFold(c.Slug, "announcements") })
 		}
-		return best, ""
+		return all[max(i, 0)], ""
 	}
 	for _, matches := range []func(githubapi.DiscussionCategory) bool{
 		func(c githubapi.DiscussionCategory) bool { return c.ID == wish },

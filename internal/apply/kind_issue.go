@@ -18,7 +18,7 @@ func createIssueHandler() handler {
 		needs: func(n *needs, _ *entry) { n.list(listIssues, 0) },
 		plan: func(p *planner, group []*entry) Operation {
 			it := group[0].item.(*safeoutput.CreateIssue)
-			return p.issueOperation(group, group[0].key, it.Title, p.lead()+it.Body, it.Labels, group[0].settings.Footer)
+			return p.issueOperation(group, group[0].key, it.Title, p.leadText()+it.Body, it.Labels, group[0].settings.Footer)
 		},
 	}
 }
@@ -42,16 +42,16 @@ func (p *planner) issueOperation(group []*entry, key, title, content string, lab
 	}{issue.Title, issue.Body, issue.Labels})}
 	op.work = &createWork{
 		key: key, list: list, what: "the issue",
-		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
+		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
 			got, err := gh.CreateIssue(ctx, p.repo, issue)
 			if err != nil {
-				return Object{}, "", nil, err
+				return Object{}, false, nil, err
 			}
 			var notes []string
 			if missing := missingNames(got.Labels, issue.Labels); len(missing) > 0 {
 				notes = append(notes, "GitHub did not add these labels to the issue: "+quoteAll(missing))
 			}
-			return issueObject(got), got.Body, notes, nil
+			return issueObject(got), hasKey(got.Body, key), notes, nil
 		},
 	}
 	return op

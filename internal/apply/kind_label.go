@@ -12,8 +12,8 @@ import (
 // maxIssueLabels is how many labels GitHub allows on one issue.
 const maxIssueLabels = 100
 
-// labelHandler applies add-issue-label. Adding a label twice does no harm, so only the labels
-// that are there are read.
+// labelHandler applies add-issue-label. Adding a label twice does no harm, so it does not matter
+// who has added one: only the labels themselves are read, and no trace of earlier runs.
 func labelHandler() handler {
 	return handler{
 		needs: func(n *needs, e *entry) { n.labels.add(e.target.Number) },
@@ -32,20 +32,20 @@ func planLabels(p *planner, group []*entry) Operation {
 		op.failAll(st.err, "")
 		return op
 	}
-	there := p.labelsOn(number)
-	add := slices.DeleteFunc(slices.Clone(want), func(l string) bool { return there[text.FoldCase(l)] })
+	existing := p.labelsOn(number)
+	add := slices.DeleteFunc(slices.Clone(want), func(l string) bool { return existing[text.FoldCase(l)] })
 	switch {
 	case len(add) == 0 && missingNames(st.value, want) == nil:
 		e.decide(Adopted, "", "%s has these labels already", describeTarget(e.target)).Labels = st.value
 		return op
-	case len(add) == 0: // an earlier operation of this plan adds them
+	case len(add) == 0: // an earlier operation of this plan adds them, unless it fails
 		add = want
-	case read && len(there)+len(add) > maxIssueLabels:
-		e.decide(Failed, CodeTooManyLabels, "%s has %d labels, and %d more would exceed GitHub's limit of %d; remove some", describeTarget(e.target), len(there), len(add), maxIssueLabels)
+	case read && len(existing)+len(add) > maxIssueLabels:
+		e.decide(Failed, CodeTooManyLabels, "%s has %d labels, and %d more would exceed GitHub's limit of %d; remove some", describeTarget(e.target), len(existing), len(add), maxIssueLabels)
 		return op
 	}
 	for _, l := range add {
-		there[text.FoldCase(l)] = true
+		existing[text.FoldCase(l)] = true
 	}
 	op.Notes = append(op.Notes, "a label that the repository does not have is created")
 	if e.target.IsPull {
@@ -80,7 +80,7 @@ type labelWork struct {
 
 func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	e := op.entries[0]
-	have, err := idempotentAnswer(ctx, x, func(ctx context.Context) ([]string, error) {
+	labels, err := idempotentAnswer(ctx, x, func(ctx context.Context) ([]string, error) {
 		return x.deps.GitHub.AddLabels(ctx, x.repo, w.number, w.add)
 	})
 	if err != nil {
@@ -90,18 +90,18 @@ func (w *labelWork) execute(ctx context.Context, x *executor, op *Operation) []R
 		}
 		return []Result{r}
 	}
-	if missing := missingNames(have, w.want); len(missing) > 0 {
-		// The answer may not show the write yet: ask once more.
-		have = nil
-		err := each(x.deps.GitHub.ListLabelsOfIssue(ctx, x.repo, w.number), func(l string) { have = append(have, l) })
-		if missing = missingNames(have, w.want); err != nil || len(missing) > 0 {
+	if missing := missingNames(labels, w.want); len(missing) > 0 {
+		// The answer may not show the write yet: ask again.
+		labels = nil
+		err := each(x.deps.GitHub.ListLabelsOfIssue(ctx, x.repo, w.number), func(l string) { labels = append(labels, l) })
+		if missing = missingNames(labels, w.want); err != nil || len(missing) > 0 {
 			r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but these labels are not on %s: %s; look there whether something else removes them, and run the job again", describeTarget(e.target), quoteAll(missing))
-			r.Labels = have
+			r.Labels = labels
 			return []Result{r}
 		}
 	}
 	r := e.result(Applied, "", "added %s to %s", quoteAll(w.add), describeTarget(e.target))
-	r.Labels = have
+	r.Labels = labels
 	r.Object = &Object{Type: objLabels, Number: w.number}
 	return []Result{r}
 }

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,15 +28,17 @@ func planMinimise(p *planner, group []*entry) Operation {
 	op := p.operation(group, fmt.Sprintf("nothing: no review comment on %s is resolved", describeTarget(e.target)))
 	op.Permissions = permissionsFor(safeoutput.KindCreateReviewComment, e.target)
 	if err := p.snap.lists[listID{what: listAllReviewComments, number: number}]; err != nil {
-		op.failUnread(err)
+		op.failReading(err)
 		return op
 	}
 	if !p.snap.connected {
 		op.Notes = append(op.Notes, "which comments are there is unchecked")
 	}
 	w := &minimiseWork{}
-	for _, o := range p.resolvedNow(e) {
-		s := resolving{there: o, body: p.resolvedBody(o)}
+	resolved, kept := p.resolvedNow(e)
+	w.kept = kept
+	for _, s := range resolved {
+		o := s.there
 		if !o.known.answered {
 			op.Requests = append(op.Requests, graphQL("minimizeComment", map[string]any{"subjectId": o.NodeID, "classifier": githubapi.Resolved}))
 		}
@@ -43,7 +46,7 @@ func planMinimise(p *planner, group []*entry) Operation {
 		w.resolve = append(w.resolve, s)
 	}
 	if len(w.resolve) == 0 {
-		e.decide(Applied, "", "no comment had to be hidden")
+		e.decide(Applied, "", "no comment had to be hidden").Kept = kept
 		return op
 	}
 	op.Summary = fmt.Sprintf("hide %s on %s as resolved", text.Count(len(w.resolve), "review comment"), describeTarget(e.target))
@@ -51,53 +54,63 @@ func planMinimise(p *planner, group []*entry) Operation {
 	return op
 }
 
-// resolvedNow returns our open comments of the entry's scopes whose reason is gone, the
-// oldest first, except those that a later workflow run wrote.
-func (p *planner) resolvedNow(e *entry) []Object {
+// resolvedNow returns our open comments of the entry's scopes whose reason is gone, and those
+// whose finding is shown elsewhere, the oldest first, except those that a later workflow run
+// wrote. kept are the comments that stay, among those that the item names.
+func (p *planner) resolvedNow(e *entry) (resolved []resolving, kept []Kept) {
+	item := e.item.(*safeoutput.MinimiseComments)
 	var scopes []string
-	for _, s := range e.item.(*safeoutput.MinimiseComments).Scopes {
+	for _, s := range item.Scopes {
 		scopes = append(scopes, scopeKey(p.cfg.Run, p.ev.Repo.ID, keyKind(safeoutput.KindCreateReviewComment, true), targetKey(e.target), s))
 	}
 	inScope := func(key string) bool {
 		return slices.ContainsFunc(scopes, func(s string) bool { return strings.HasSuffix(key, s) })
 	}
-	var out []Object
 	for key, own := range p.snap.own {
-		if e.keep[key] {
-			continue
-		}
+		position, named := e.keep[key]
+		moved := named && position >= 0 && slices.Contains(item.Moved, item.Keep[position])
 		for _, o := range own {
-			if o.Type == objReviewComment && o.known != nil && inScope(o.key) && !o.known.resolved && !o.known.later(p.cfg.Run) {
-				out = append(out, o)
+			if o.Type != objReviewComment || o.known == nil || o.known.resolved {
+				continue
+			}
+			switch mine := !o.known.later(p.cfg.Run); {
+			case mine && moved:
+				resolved = append(resolved, resolving{there: o, body: p.hiddenBody(o, "still find this, and show it elsewhere now")})
+			case mine && !named && inScope(o.key):
+				resolved = append(resolved, resolving{there: o, body: p.hiddenBody(o, "no longer find this")})
+			case named && position >= 0 && !moved:
+				kept = append(kept, Kept{position, o.URL})
 			}
 		}
 	}
-	slices.SortFunc(out, compareIDs)
-	return out
+	slices.SortFunc(resolved, func(a, b resolving) int { return compareIDs(a.there, b.there) })
+	slices.SortFunc(kept, func(a, b Kept) int { return cmp.Or(a.Position-b.Position, strings.Compare(a.URL, b.URL)) })
+	return resolved, kept
 }
 
-// keepFor returns the first halves of the keys of the comments that an entry keeps: those
-// that it names, and those that other items ask for.
-func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]bool {
-	keep, seen := map[string]bool{}, map[string]int{}
+// keepFor returns what an entry keeps: see entry.keep.
+func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]int {
+	keep, seen := map[string]int{}, map[string]int{}
 	kind := keyKind(safeoutput.KindCreateReviewComment, true)
-	for _, name := range e.item.(*safeoutput.MinimiseComments).Keep {
-		keep[nameKey(cfg.Run, repositoryID, kind, targetKey(e.target), name, seen[name])] = true
+	for i, name := range e.item.(*safeoutput.MinimiseComments).Keep {
+		keep[nameKey(cfg.Run, repositoryID, kind, targetKey(e.target), name, seen[name])] = i
 		seen[name]++
 	}
 	for _, o := range all {
 		if o.kind == safeoutput.KindCreateReviewComment && len(o.key) == stableLen {
-			keep[o.key[:keyLen]] = true
+			if _, named := keep[o.key[:keyLen]]; !named {
+				keep[o.key[:keyLen]] = -1
+			}
 		}
 	}
 	return keep
 }
 
-// resolvedBody is the text of a comment whose reason is gone.
-func (p *planner) resolvedBody(o Object) string {
-	note := "*The checks no longer find this.*"
+// hiddenBody is the text of a comment that is hidden, with why.
+func (p *planner) hiddenBody(o Object, why string) string {
+	note := "*The checks " + why + ".*"
 	if sha := p.ev.Head.SHA; sha != "" {
-		note = fmt.Sprintf("*The checks of %.7s no longer find this.*", sha)
+		note = fmt.Sprintf("*The checks of %.7s %s.*", sha, why)
 	}
 	body, _ := p.cfg.body(o.known.body, note, stableMarker(o.key, history{resolved: true, run: p.cfg.Run.ID}))
 	return body
@@ -113,6 +126,7 @@ type resolving struct {
 // otherwise its answers would lose their context. Its text says that it is resolved.
 type minimiseWork struct {
 	resolve []resolving
+	kept    []Kept
 }
 
 func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
@@ -121,7 +135,7 @@ func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) 
 	var failed error
 	hidden := 0
 	for _, s := range w.resolve {
-		if err := w.one(ctx, x, s); err != nil {
+		if err := w.hide(ctx, x, s); err != nil {
 			failed = err
 			notes = append(notes, "not resolved: "+s.there.URL)
 		} else {
@@ -137,12 +151,12 @@ func (w *minimiseWork) execute(ctx context.Context, x *executor, op *Operation) 
 		r = x.failed(op, e, failed)
 		r.Message = fmt.Sprintf("only %d of %s could be resolved; %s", hidden, text.Count(len(w.resolve), "review comment"), r.Message)
 	}
-	r.Notes = notes
+	r.Notes, r.Kept = notes, w.kept
 	return []Result{r}
 }
 
-// one hides a comment before it changes the text, by which later runs recognise what is done.
-func (w *minimiseWork) one(ctx context.Context, x *executor, s resolving) error {
+// hide hides a comment before it changes the text, by which later runs recognise what is done.
+func (w *minimiseWork) hide(ctx context.Context, x *executor, s resolving) error {
 	if !s.there.known.answered {
 		err := x.idempotent(ctx, func(ctx context.Context) error {
 			return x.deps.GitHub.MinimizeComment(ctx, s.there.NodeID, githubapi.Resolved)

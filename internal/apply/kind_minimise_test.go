@@ -227,8 +227,8 @@ func TestLateRunResolvesNothing(t *testing.T) {
 func TestDoubledFindings(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	early, late := b.planOf(b.approve(findings("one", "two"))), b.push().planOf(b.approve(findings("one", "two")))
-	allFine(t, Execute(t.Context(), b.deps, early))
-	allFine(t, Execute(t.Context(), b.deps, late))
+	allFine(t, execute(t.Context(), b.deps, early))
+	allFine(t, execute(t.Context(), b.deps, late))
 	b.wantOnLines("Found one.", "Found two.", "Found one.", "Found two.")
 	b.srv.Change(func(f *githubtest.Fixture) { // the second "two" has been answered
 		p := issueIn(*f, pullNumber).Pull
@@ -257,7 +257,7 @@ func TestResolvingIsPlanned(t *testing.T) {
 	if diff := cmp.Diff([]string{"POST /graphql", edit + fmt.Sprint(first), "POST /graphql", edit + fmt.Sprint(first+1)}, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	want(t, Execute(t.Context(), b.deps, plan), "staged staged")
+	want(t, execute(t.Context(), b.deps, plan), "staged staged")
 	if n := len(b.srv.Writes()); n != 0 {
 		t.Errorf("%d writes", n)
 	}

@@ -12,13 +12,13 @@ import (
 // wants it, one issue for all of them.
 func missingDataHandler() handler {
 	return reportHandler(agentReport{
-		decide: func(e *entry) {
+		result: func(e *entry) Result {
 			it := e.item.(*safeoutput.MissingData)
 			message := "the agent lacked " + cmp.Or(it.DataType, "data")
 			if it.Reason != "" {
 				message += ": " + it.Reason
 			}
-			e.decide(Applied, "", "%s", message)
+			return e.result(Applied, "", "%s", message)
 		},
 		summary: "report missing data in the job summary",
 		title:   "Data that agents lacked",

@@ -11,12 +11,12 @@ import (
 // wants it, one issue for all of them.
 func missingToolHandler() handler {
 	return reportHandler(agentReport{
-		decide: func(e *entry) {
+		result: func(e *entry) Result {
 			it, who := e.item.(*safeoutput.MissingTool), "the agent"
 			if e.own {
 				who = "the checks"
 			}
-			e.decide(Applied, "", "%s lacked the tool %q: %s", who, it.Tool, it.Reason)
+			return e.result(Applied, "", "%s lacked the tool %q: %s", who, it.Tool, it.Reason)
 		},
 		summary: "report a missing tool in the job summary",
 		title:   "Tools that agents lacked",

@@ -29,7 +29,9 @@ func needCode(n *needs, e *entry) {
 func planPull(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.CreatePullRequest)
-	title, _ := startable(p.cfg.title(it.Title)) // merging makes a commit message of it
+	// Merging makes a commit message of title and text.
+	title, disarmedTitle := startable(p.cfg.title(it.Title))
+	text, disarmedText := startable(it.Body)
 	op := p.operation(group, fmt.Sprintf("open the pull request %q", shortTitle(title)))
 	op.Permissions = e.permissions()
 	st := p.snap.code[e.index]
@@ -43,8 +45,11 @@ func planPull(p *planner, group []*entry) Operation {
 	}
 	op.Target = fmt.Sprintf("branch %s", st.branch)
 	w := &pullWork{p: p, e: e, st: st, title: title, labels: it.Labels, reviewers: e.settings.Changes.Reviewers, draft: it.Draft == nil || *it.Draft}
-	w.body, w.cut = w.compose(it.Body)
+	w.body, w.cut = w.compose(text)
 	op.noteCut(w.cut)
+	if disarmedTitle || disarmedText {
+		op.Notes = append(op.Notes, "words that keep workflows from running were made inert in the pull request, of which merging makes a commit message")
+	}
 	op.Requests = append(p.pushRequests(e, st), w.requests()...)
 	if st.pull != nil {
 		op.Summary = fmt.Sprintf("update pull request #%d %q", st.pull.Number, shortTitle(title))
@@ -98,11 +103,11 @@ func openedFor(p githubapi.Pull, branchKey string, viewer githubapi.Actor) bool 
 // edit returns how title and text of the open pull request have to change; zero where they do
 // not. The note is set where they were left alone.
 func (w *pullWork) edit() (edit githubapi.PullEdit, note string) {
-	there := w.st.pull
+	existing := w.st.pull
 	switch {
-	case there.Title == w.title && sameText(markdown.StripMarkers(there.Body), markdown.StripMarkers(w.body)):
+	case existing.Title == w.title && sameButMarker(existing.Body, w.body):
 		return edit, ""
-	case !untouched(*there):
+	case !untouched(*existing):
 		return edit, "title and text of the pull request were left alone, because somebody has edited them"
 	}
 	return githubapi.PullEdit{Title: &w.title, Body: &w.body}, ""
@@ -129,8 +134,8 @@ func (w *pullWork) requests() []Request {
 	if labels := w.missingLabels(); len(labels) > 0 {
 		reqs = append(reqs, newRequest("POST", w.p.path("/issues/"+number+"/labels"), map[string][]string{"labels": labels}))
 	}
-	if who := w.missingReviewers(); len(who) > 0 {
-		users, teams := githubapi.SplitReviewers(who)
+	if reviewers := w.missingReviewers(); len(reviewers) > 0 {
+		users, teams := githubapi.SplitReviewers(reviewers)
 		reqs = append(reqs, newRequest("POST", w.p.path("/pulls/"+number+"/requested_reviewers"), struct {
 			Users []string `json:"reviewers,omitempty"`
 			Teams []string `json:"team_reviewers,omitempty"`
@@ -151,15 +156,15 @@ func (w *pullWork) missingLabels() []string {
 // a new pull request. An earlier attempt may have opened it and been interrupted before it
 // asked them.
 func (w *pullWork) missingReviewers() []string {
-	there := w.st.pull
-	if there == nil {
+	existing := w.st.pull
+	if existing == nil {
 		return w.reviewers
 	}
-	key, _ := markdown.LastLineMarker(there.Body)
+	key, _ := markdown.LastLineMarker(existing.Body)
 	if w.p.cfg.Run.Attempt <= 1 || !strings.HasPrefix(key, w.e.key) {
 		return nil
 	}
-	return missingNames(there.Reviewers, w.reviewers)
+	return missingNames(existing.Reviewers, w.reviewers)
 }
 
 func (w *pullWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
@@ -186,7 +191,8 @@ func (w *pullWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 }
 
 // open opens the pull request. GitHub does not open a second one between the same branches, so
-// after an answer that was lost it is simply tried again.
+// after an answer that was lost it is simply tried again. Where no try was answered with the
+// pull request, it is looked for.
 func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, state State, err error) {
 	n := githubapi.NewPull{Title: w.title, Body: w.body, Head: w.st.branch, Base: w.st.base, Draft: w.draft}
 	state = Applied
@@ -196,12 +202,12 @@ func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, 
 		n.Draft = false
 		pull, err = idempotentAnswer(ctx, x, create)
 	}
-	if isKind(err, githubapi.Conflict) {
-		if there, ok := x.openPull(ctx, w.st.branch, w.st.base); ok {
-			if !untouched(there) {
+	if isKind(err, githubapi.Conflict) || isKind(err, githubapi.Ambiguous) {
+		if open, ok := x.openPull(ctx, w.st.branch, w.st.base); ok {
+			if !untouched(open) {
 				state = Adopted
 			}
-			return there, state, nil
+			return open, state, nil
 		}
 	}
 	return pull, state, err
@@ -273,12 +279,12 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 		r.Notes = append(r.Notes, "it is not a draft, because the repository does not have draft pull requests")
 	}
 	if labels := missingNames(pull.Labels, w.labels); len(labels) > 0 {
-		have, err := idempotentAnswer(ctx, x, func(ctx context.Context) ([]string, error) {
+		added, err := idempotentAnswer(ctx, x, func(ctx context.Context) ([]string, error) {
 			return x.deps.GitHub.AddLabels(ctx, x.repo, pull.Number, labels)
 		})
 		if err != nil {
 			r.Notes = append(r.Notes, "the labels could not be added: "+err.Error())
-		} else if missing := missingNames(have, labels); len(missing) > 0 {
+		} else if missing := missingNames(added, labels); len(missing) > 0 {
 			r.Notes = append(r.Notes, "GitHub did not add these labels: "+quoteAll(missing))
 		}
 	}
@@ -290,18 +296,18 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 
 // askForReviews asks those who were not asked yet and have not reviewed since.
 func (w *pullWork) askForReviews(ctx context.Context, x *executor, number int) error {
-	who := w.missingReviewers()
-	if len(who) > 0 && w.st.pull != nil {
+	reviewers := w.missingReviewers()
+	if len(reviewers) > 0 && w.st.pull != nil {
 		var reviewed []string
 		if err := each(x.deps.GitHub.ListReviews(ctx, x.repo, number), func(v githubapi.Review) { reviewed = append(reviewed, v.Author.Login) }); err != nil {
 			return err
 		}
-		who = missingNames(reviewed, who)
+		reviewers = missingNames(reviewed, reviewers)
 	}
-	if len(who) == 0 {
+	if len(reviewers) == 0 {
 		return nil
 	}
-	return x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.RequestReviewers(ctx, x.repo, number, who) })
+	return x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.RequestReviewers(ctx, x.repo, number, reviewers) })
 }
 
 // unopened is the result where the branch was pushed and the pull request not opened.

@@ -62,7 +62,7 @@ func TestPullRequest(t *testing.T) {
 		}
 		tips = append(tips, b.git.SHA(branch))
 
-		// The same attempt once more, and a later one, find everything there.
+		// The same attempt again, and a later one, find everything there.
 		for b.cfg.Run.Attempt = 1; b.cfg.Run.Attempt <= 2; b.cfg.Run.Attempt++ {
 			b.srv.ResetRequests()
 			want(t, b.run(aPull), "adopted")
@@ -202,7 +202,7 @@ func TestPullRequestPlan(t *testing.T) {
 	if fmt.Sprint(plan.Permissions) != "[contents: write pull-requests: write]" {
 		t.Errorf("permissions: %v", plan.Permissions)
 	}
-	want(t, Execute(t.Context(), b.deps, plan), "staged")
+	want(t, execute(t.Context(), b.deps, plan), "staged")
 	if w := b.srv.Writes(); len(w) != 0 {
 		t.Errorf("writes: %s", operations(w))
 	}
@@ -214,5 +214,5 @@ func TestPullRequestPlan(t *testing.T) {
 	}
 
 	b.deps.Code = nil
-	want(t, Execute(t.Context(), b.deps, b.plan(aPull)), "failed(no-clone)")
+	want(t, execute(t.Context(), b.deps, b.plan(aPull)), "failed(no-clone)")
 }

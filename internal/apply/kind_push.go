@@ -48,7 +48,7 @@ func (w *pushWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 	st := w.st
 	tip, err := x.deliver(ctx, w.e, st)
 	if isKind(err, githubapi.Conflict) {
-		if st, err = w.again(ctx, x); err == nil && st.refusal == nil {
+		if st, err = w.retryOnNewHead(ctx, x); err == nil && st.refusal == nil {
 			tip, err = x.deliver(ctx, w.e, st)
 		}
 	}
@@ -68,9 +68,9 @@ func (w *pushWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 	return []Result{r}
 }
 
-// again puts the changes onto the commit that the branch is at now, after somebody else has
-// pushed to it. Everything is checked against the rules anew.
-func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
+// retryOnNewHead puts the changes onto the commit that the branch is at now, after somebody else has
+// pushed to it. Everything is checked against the rules again.
+func (w *pushWork) retryOnNewHead(ctx context.Context, x *executor) (*codeState, error) {
 	x.deps.log(fmt.Sprintf("the branch %q has moved; putting the changes on top of it once more", w.st.branch))
 	rctx, done := inFlight(ctx, lookGrace)
 	defer done()
@@ -79,7 +79,7 @@ func (w *pushWork) again(ctx context.Context, x *executor) (*codeState, error) {
 		return w.st, &githubapi.Error{Kind: githubapi.Conflict, Op: "push", Repo: x.repo, Message: fmt.Sprintf("the branch %q is gone", w.st.branch)}
 	}
 	o := &observer{ctx: rctx, deps: x.deps, ev: x.plan.ev, cfg: x.plan.config, repo: x.repo, s: x.plan.snap}
-	c := &coder{o: o, code: x.deps.Code}
+	c := &codePreparer{o: o, code: x.deps.Code}
 	st := &codeState{key: w.st.key, branch: w.st.branch, onto: head, expect: head, pull: w.st.pull, series: w.st.series}
 	st.note("the branch moved while this ran, so the changes were put on top of it once more")
 	if err := c.fetch(head); err != nil {

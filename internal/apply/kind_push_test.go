@@ -72,7 +72,7 @@ func TestPushToAMovedBranch(t *testing.T) {
 		if moves == 2 {
 			state = "failed(moved)"
 		}
-		r := Execute(t.Context(), b.deps, plan)
+		r := execute(t.Context(), b.deps, plan)
 		want(t, r, state)
 		if got := b.git.Run("show", "topic:moved.txt"); got == "" {
 			t.Error("somebody else's commit is gone")
@@ -142,8 +142,8 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 	}
 }
 
-// TestBranchesThatItemsName: an item that names another branch than the one that is written to
-// is denied, whoever chose that.
+// TestBranchesThatItemsName asserts that an item is denied if it names another branch than the one
+// that would be written to, whether the event or the owner determines that one.
 func TestBranchesThatItemsName(t *testing.T) {
 	t.Parallel()
 	for _, tt := range shorttest.First(2, []struct{ line, configured, state string }{
@@ -211,7 +211,7 @@ func TestPushFaults(t *testing.T) {
 				left--
 				return tt.fault
 			})
-			r := Execute(t.Context(), b.deps, plan)
+			r := execute(t.Context(), b.deps, plan)
 			want(t, r, tt.state)
 			commits := b.git.Run("rev-list", "--count", head+"..topic")
 			if done := tt.state == "applied"; done != (commits == "1") {
@@ -232,7 +232,7 @@ func TestPushRefusedByARule(t *testing.T) {
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	plan := b.plan(aPush)
 	b.srv.Change(func(f *githubtest.Fixture) { f.Repo.Protected = []string{"topic"} })
-	r := Execute(t.Context(), b.deps, plan)
+	r := execute(t.Context(), b.deps, plan)
 	want(t, r, "failed(push-refused)")
 	if !strings.Contains(r[0].Message, "GH006") || r[0].File == "" {
 		t.Errorf("%s, kept as %q", r[0].Message, r[0].File)

@@ -11,7 +11,7 @@ import (
 // (see incompleteNote). Where the owner wants it, there is one issue for all of them.
 func reportIncompleteHandler() handler {
 	return reportHandler(agentReport{
-		decide:  func(e *entry) { e.decide(Failed, CodeIncomplete, "%s", incompleteMessage(e)) },
+		result:  func(e *entry) Result { return e.result(Failed, CodeIncomplete, "%s", incompleteMessage(e)) },
 		failed:  true,
 		summary: "report in the job summary that the task was not completed",
 		title:   "Tasks that agents did not complete",

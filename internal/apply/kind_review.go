@@ -86,12 +86,15 @@ func planReview(p *planner, group []*entry) Operation {
 		keys[i] = e.runKey
 	}
 	w := &reviewWork{cfg: p.cfg, number: number, group: groupKey("review", keys...), size: len(group),
-		own: group[0].own, lead: p.lead(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
+		own: group[0].own, lead: p.leadText(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
 	if w.own { // they do not go with an agent's changes
 		w.lead, w.footer = "", p.cfg.ownFooter(group[0].settings.Footer)
 	}
 	if err := p.reviewReadError(number, w.own); err != nil {
 		op.failAll(err, "")
+		for _, e := range group {
+			e.decided.Fallback = e.fallback()
+		}
 		return op
 	}
 	w.pullID = p.snap.pulls[number].value.NodeID
@@ -433,8 +436,8 @@ func (c *reviewComment) heading() string {
 
 func (c *reviewComment) lines() string { return linesOf(c.item) }
 
-// place names the comment's file and lines in a message.
-func (c *reviewComment) place() string { return c.item.Path + ", " + c.lines() }
+// location names the comment's file and lines in a message.
+func (c *reviewComment) location() string { return c.item.Path + ", " + c.lines() }
 
 // linesOf names the lines of a review comment.
 func linesOf(it *safeoutput.CreateReviewComment) string {

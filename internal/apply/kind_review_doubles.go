@@ -40,8 +40,9 @@ type carrier struct {
 	body    []int // members whose text its body contains
 }
 
-// carriers returns what stays of the objects that carry members of the group, in the order in
-// which they are kept. The marker of a review lists the comments on its lines too.
+// carriers returns the reviews and comments that carry members of the group and stay, without
+// those that add nothing to the ones before them. The marker of a review lists its comments on
+// lines too.
 func (g commentGroup) carriers(there []Object) []carrier {
 	there = slices.Clone(there)
 	slices.SortFunc(there, compareDoubles)
@@ -72,8 +73,8 @@ func (g commentGroup) carriers(there []Object) []carrier {
 func (o Object) has(comment Object) bool { return o.Type == objReview && comment.review == o.ID }
 
 // keepOnePlace removes what is there in two places of the group: a comment on lines whose text
-// is in a body too, and what an earlier body contains already. A comment on lines stays where
-// its review is not seen, because that may turn out to be the first.
+// is in a body too, and what an earlier body contains already. A comment on lines whose review
+// is not listed yet stays: that review may turn out to come before the body.
 func (x *executor) keepOnePlace(ctx context.Context, g commentGroup, there []Object) {
 	inBody := map[int]Object{}
 	for _, c := range g.carriers(there) {

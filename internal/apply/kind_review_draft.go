@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,11 @@ type postedReview struct {
 	taken    []*reviewComment // on lines and on files
 	body     []*reviewComment // in its body
 	dropped  []*reviewComment // left out, as the owner wants
+	complete bool             // all comments are in it, as far as GitHub takes them
 	doubtful bool             // it was begun more than once
+	// late are comments for whose sake GitHub did not accept the body, and refusal is why.
+	late    []*reviewComment
+	refusal error
 }
 
 // postDraft posts one review that GitHub would not take in one request: it makes a pending
@@ -27,7 +32,7 @@ type postedReview struct {
 //
 // Nobody sees a pending review, and nobody is notified of it, so until it is submitted nothing
 // has happened: after a failure it is deleted, and where it is gone, because somebody else
-// deleted it, it is made anew.
+// deleted it, it is made again.
 func (r *reviewRun) postDraft(ctx context.Context, inline, file, body []*reviewComment, refusal error) error {
 	for try := 1; ; try++ {
 		draft, doubtful, err := r.startDraft(ctx)
@@ -35,26 +40,65 @@ func (r *reviewRun) postDraft(ctx context.Context, inline, file, body []*reviewC
 			if isKind(err, githubapi.Validation) && !aboutPending(err) {
 				return r.refusedReview(ctx, err, inline, file, body)
 			}
+			if doubtful {
+				r.draftLeft = "whether a review that is not submitted was left is not known; the next run deletes it"
+			}
 			return err
 		}
 		v := &postedReview{object: draft, body: body, doubtful: doubtful || try > 1}
 		if err = r.fillDraft(ctx, v, inline, file, refusal); err == nil {
+			v.complete = true
 			err = r.submitDraft(ctx, v)
-			if isKind(err, githubapi.Validation) && len(v.body) > 0 {
-				return r.submitWithoutBody(ctx, v, err)
-			}
+		}
+		if isKind(err, githubapi.Validation) && len(v.body) > 0 {
+			v.late, v.refusal, v.body = v.body, err, nil
+			err = r.submitDraft(ctx, v)
+		}
+		if err != nil {
+			err = r.undoDraft(ctx, v, err)
 		}
 		if err == nil {
-			return r.settle(ctx, v)
+			return r.recordPosted(ctx, v)
 		}
-		if dropErr := r.x.dropDraft(ctx, draft.NodeID); dropErr != nil {
-			r.x.deps.log(fmt.Sprintf("a review that could not be submitted could not be deleted either; the next run deletes it: %v", dropErr))
-		}
-		if !isKind(err, githubapi.NotFound) || try == maxTries || ctx.Err() != nil {
+		switch {
+		case isKind(err, githubapi.Validation) && !aboutPending(err):
+			return r.refusedReview(ctx, err, inline, file, body)
+		case !isKind(err, githubapi.NotFound) || try == maxTries || ctx.Err() != nil:
 			return err
 		}
 		r.x.deps.log("the pending review is gone; beginning anew")
 	}
+}
+
+// undoDraft deletes a pending review that could not be submitted because of err, and returns what
+// is known then: nil if it was submitted after all.
+func (r *reviewRun) undoDraft(ctx context.Context, v *postedReview, err error) error {
+	end, dropErr := r.x.dropDraft(ctx, v.object.NodeID)
+	switch {
+	case dropErr != nil:
+		r.draftLeft = "a review that is not submitted was left, which only this account sees; the next run deletes it"
+		r.x.deps.log(fmt.Sprintf("a review that could not be submitted could not be deleted either; the next run deletes it: %v", dropErr))
+	case end == draftSubmitted && v.complete:
+		return nil
+	case end == draftSubmitted:
+		return &githubapi.Error{Kind: githubapi.Ambiguous, Op: "review the pull request", Repo: r.x.repo, Message: "somebody else submitted the review before it was complete"}
+	case end == draftDeleted:
+		return nothingHappened(err)
+	}
+	return err
+}
+
+// nothingHappened is an ambiguous failure of what was undone since.
+func nothingHappened(err error) error {
+	var e *githubapi.Error
+	if !isKind(err, githubapi.Ambiguous) || !errors.As(err, &e) {
+		return err
+	}
+	certain := *e
+	if certain.Kind = githubapi.Unreachable; e.Status >= 200 && e.Status < 300 {
+		certain.Kind = githubapi.Malformed
+	}
+	return &certain
 }
 
 // draftKey is the key of a pending review of this group: one that carries nothing yet.
@@ -64,7 +108,7 @@ func (w *reviewWork) draftKey() string {
 
 // draftLife is how long a review may be pending until it counts as abandoned: making it takes
 // seconds, or minutes where GitHub slows the requests down. The run that it belongs to makes it
-// anew if it is still at work.
+// again if it is still at work.
 const draftLife = 15 * time.Minute
 
 // The text of a pending review names the time at which it was begun, which distinguishes it from
@@ -138,12 +182,7 @@ func (r *reviewRun) fillDraft(ctx context.Context, v *postedReview, inline, file
 		c.onFile = true
 	}
 	refused, err = r.addThreads(ctx, v, file)
-	if err != nil {
-		return err
-	}
 	v.body = inOrder(v.body, notOnFile(refused))
-	lost, err := r.notIn(ctx, v.object, v.taken)
-	v.lose(lost)
 	return err
 }
 
@@ -155,9 +194,9 @@ func notOnFile(comments []*reviewComment) []*reviewComment {
 	return comments
 }
 
-// lose moves comments that GitHub took and does not show to the body. Airlock's own are posted
+// moveToBody moves comments that GitHub took and does not show to the body. Airlock's own are posted
 // on lines or not at all.
-func (v *postedReview) lose(lost []*reviewComment) {
+func (v *postedReview) moveToBody(lost []*reviewComment) {
 	v.taken = slices.DeleteFunc(slices.Clone(v.taken), func(c *reviewComment) bool { return slices.Contains(lost, c) })
 	for _, c := range notOnFile(lost) {
 		c.why = "GitHub lost the comment on its line"
@@ -169,49 +208,76 @@ func (v *postedReview) lose(lost []*reviewComment) {
 	}
 }
 
-// addThreads adds comments to a pending review, ten in one request, and returns those that
-// GitHub does not take.
+// addThreads adds comments to a pending review and returns those that GitHub does not take. What
+// it says of each is not enough: a comment may be there that it does not name, and one that it
+// took may be lost. So the review is read back.
 func (r *reviewRun) addThreads(ctx context.Context, v *postedReview, comments []*reviewComment) (refused []*reviewComment, err error) {
+	var said, lost []*reviewComment
 	for some := range slices.Chunk(comments, githubapi.MaxThreads) {
-		for try := 1; len(some) > 0; try++ {
-			var taken []bool
-			err := r.x.write(ctx, func(ctx context.Context) (err error) {
-				taken, err = r.x.deps.GitHub.AddReviewThreads(ctx, r.x.repo, r.pullID, v.object.NodeID, r.threads(some))
-				return err
-			})
-			if isKind(err, githubapi.Validation) { // GitHub does not accept the request as such
-				taken, err = make([]bool, len(some)), nil
-			}
-			if err == nil {
-				for i, c := range some {
-					if taken[i] {
-						v.taken = append(v.taken, c)
-					} else {
-						refused = append(refused, c)
-					}
-				}
-				break
-			}
-			if !isKind(err, githubapi.Ambiguous) || try == maxTries {
-				return nil, err
-			}
-			left, lookErr := r.notIn(ctx, v.object, some)
-			if lookErr != nil {
-				return nil, lookErr
-			}
-			for _, c := range some {
-				if !slices.Contains(left, c) {
-					v.taken = append(v.taken, c)
-				}
-			}
-			some = left
+		took, err := r.addSome(ctx, v.object, some)
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, took...)
+	}
+	missing, err := r.notIn(ctx, v.object, comments, said)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range comments {
+		switch {
+		case !slices.Contains(missing, c):
+			v.taken = append(v.taken, c)
+		case slices.Contains(said, c):
+			lost = append(lost, c)
+		default:
+			refused = append(refused, c)
 		}
 	}
+	v.moveToBody(lost)
 	return refused, nil
 }
 
-// notIn returns the comments that a review does not have, once GitHub must have caught up.
-func (r *reviewRun) notIn(ctx context.Context, review Object, comments []*reviewComment) (missing []*reviewComment, err error) {
+// addSome adds comments to a pending review in one request, and returns those of which GitHub
+// says that it took them.
+func (r *reviewRun) addSome(ctx context.Context, review Object, comments []*reviewComment) (said []*reviewComment, err error) {
+	for try := 1; len(comments) > 0; try++ {
+		var taken []bool
+		err := r.x.write(ctx, func(ctx context.Context) (err error) {
+			taken, err = r.x.deps.GitHub.AddReviewThreads(ctx, r.x.repo, r.pullID, review.NodeID, r.threads(comments))
+			return err
+		})
+		if isKind(err, githubapi.Validation) { // GitHub does not accept the request as such
+			return said, nil
+		}
+		if err == nil {
+			for i, c := range comments {
+				if taken[i] {
+					said = append(said, c)
+				}
+			}
+			return said, nil
+		}
+		if !isKind(err, githubapi.Ambiguous) || try == maxTries {
+			return nil, err
+		}
+		left, err := r.notIn(ctx, review, comments, comments)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range comments {
+			if !slices.Contains(left, c) {
+				said = append(said, c)
+			}
+		}
+		comments = left
+	}
+	return said, nil
+}
+
+// notIn returns the comments that a review does not have, once those that are expected are there
+// or GitHub must have caught up.
+func (r *reviewRun) notIn(ctx context.Context, review Object, comments, expected []*reviewComment) (missing []*reviewComment, err error) {
 	if len(comments) == 0 {
 		return nil, nil
 	}
@@ -220,15 +286,16 @@ func (r *reviewRun) notIn(ctx context.Context, review Object, comments []*review
 		if draft, err = r.x.deps.GitHub.ReadDraft(ctx, r.x.repo, review.NodeID); err != nil {
 			return isKind(err, githubapi.NotFound), err
 		}
-		there := map[string]bool{}
+		posted := map[string]bool{}
 		for _, body := range draft.Comments {
 			if key, ok := markdown.LastLineMarker(body); ok {
 				key, _ = readMarker(key, body)
-				there[key] = true
+				posted[key] = true
 			}
 		}
-		missing = slices.DeleteFunc(slices.Clone(comments), func(c *reviewComment) bool { return there[c.e.key] })
-		return len(missing) == 0, nil
+		isMissing := func(c *reviewComment) bool { return !posted[c.e.key] }
+		missing = slices.DeleteFunc(slices.Clone(comments), func(c *reviewComment) bool { return !isMissing(c) })
+		return !slices.ContainsFunc(expected, isMissing), nil
 	}
 	if found, _ := look(ctx); !found {
 		r.x.tookEffect(ctx, look)
@@ -253,9 +320,11 @@ func (w *reviewWork) threads(comments []*reviewComment) []githubapi.NewThread {
 // left is deleted instead.
 func (r *reviewRun) submitDraft(ctx context.Context, v *postedReview) error {
 	if len(v.taken)+len(v.body) == 0 {
-		return r.x.dropDraft(ctx, v.object.NodeID)
+		_, err := r.x.dropDraft(ctx, v.object.NodeID)
+		return err
 	}
-	body := r.partBody(first(r.parts(v.body)), v.taken)
+	in := first(r.parts(v.body))
+	body := r.partBody(in, v.taken)
 	for try := 1; ; try++ {
 		err := r.x.write(ctx, func(ctx context.Context) error {
 			return r.x.deps.GitHub.SubmitReview(ctx, r.x.repo, v.object.NodeID, githubapi.ReviewComment, body)
@@ -266,55 +335,53 @@ func (r *reviewRun) submitDraft(ctx context.Context, v *postedReview) error {
 		var gone error
 		found, sure := r.x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
 			draft, err := r.x.deps.GitHub.ReadDraft(ctx, r.x.repo, v.object.NodeID)
-			if isKind(err, githubapi.NotFound) {
+			if gone = nil; isKind(err, githubapi.NotFound) {
+				// Nobody deletes a review that was submitted, so the list is asked, too.
 				gone = err
+				posted, err := r.leftBehind(ctx, r.partKey(in, v.taken))
+				return posted != nil, err
 			}
-			return gone != nil || err == nil && draft.State != githubapi.ReviewPending, err
+			return err == nil && draft.State != githubapi.ReviewPending, err
 		})
 		switch {
-		case gone != nil:
-			return gone
 		case found:
 			return nil
+		case gone != nil && sure:
+			return gone
 		case !sure || try == maxTries:
 			return err
 		}
 	}
 }
 
-// submitWithoutBody publishes a pending review whose body GitHub does not accept, with its
-// comments alone. What the body carried is posted in the conversation.
-func (r *reviewRun) submitWithoutBody(ctx context.Context, v *postedReview, refusal error) error {
-	rest := v.body
-	v.body = nil
-	if err := r.submitDraft(ctx, v); err != nil {
-		if dropErr := r.x.dropDraft(ctx, v.object.NodeID); dropErr != nil {
-			r.x.deps.log("the review that could not be submitted could not be deleted either: " + dropErr.Error())
-		}
-		return err
-	}
-	if err := r.settle(ctx, v); err != nil {
-		return err
-	}
-	r.postComments(ctx, r.parts(rest), "because GitHub did not accept the review's body ("+reason(refusal)+")")
-	return nil
+// addToBody writes the first of the parts into the body of a review that was submitted.
+func (r *reviewRun) addToBody(ctx context.Context, v *postedReview, parts []part) error {
+	_, err := idempotentAnswer(ctx, r.x, func(ctx context.Context) (githubapi.Review, error) {
+		return r.x.deps.GitHub.EditReview(ctx, r.x.repo, r.number, v.object.ID, r.partBody(first(parts), v.taken))
+	})
+	return err
 }
 
-// settle records what a review carries that was posted. What GitHub lost on the way is added
-// to its body.
-func (r *reviewRun) settle(ctx context.Context, v *postedReview) error {
-	lost, err := r.notIn(ctx, v.object, v.taken)
+// recordPosted records what a review carries that was posted. Comments that GitHub lost on the
+// way are added to its body.
+func (r *reviewRun) recordPosted(ctx context.Context, v *postedReview) error {
+	lost, err := r.notIn(ctx, v.object, v.taken, v.taken)
 	if err != nil { // it was submitted nevertheless
 		r.x.deps.log(fmt.Sprintf("whether GitHub kept every comment of the review could not be read: %v", err))
 		lost = nil
 	}
-	v.lose(lost)
+	v.moveToBody(lost)
 	for _, c := range v.dropped {
 		r.results = append(r.results, c.dropped())
 	}
-	if len(v.taken)+len(v.body) == 0 {
-		return nil
+	if len(v.taken)+len(v.body) > 0 {
+		r.recordReview(ctx, v, lost)
 	}
+	return r.postLate(ctx, v)
+}
+
+// recordReview records a review that was posted with comments in it.
+func (r *reviewRun) recordReview(ctx context.Context, v *postedReview, lost []*reviewComment) {
 	parts := r.parts(v.body)
 	v.object.key = r.partKey(first(parts), v.taken)
 	review := creation{list: listID{what: listReviews, number: r.number}, what: objReview, key: v.object.key,
@@ -322,22 +389,50 @@ func (r *reviewRun) settle(ctx context.Context, v *postedReview) error {
 	r.x.created = append(r.x.created, review)
 	r.carried(review, v.taken)
 	if len(lost) > 0 && len(parts) > 0 {
-		_, err := idempotentAnswer(ctx, r.x, func(ctx context.Context) (githubapi.Review, error) {
-			return r.x.deps.GitHub.EditReview(ctx, r.x.repo, r.number, v.object.ID, r.partBody(first(parts), v.taken))
-		})
-		if err != nil {
+		if err := r.addToBody(ctx, v, parts); err != nil {
 			r.giveUp(ctx, err, lost)
 			parts[0].ends = r.undone(parts[0].ends)
 		}
 	}
 	r.doneIn(v.object, v.taken, first(parts), nil)
 	r.postRest(ctx, parts)
+}
+
+// postLate delivers the comments for whose sake GitHub did not accept the body of a review: into
+// the body of the review that was submitted, of which nobody is notified once more, or else in
+// the conversation.
+func (r *reviewRun) postLate(ctx context.Context, v *postedReview) error {
+	if len(v.late) == 0 {
+		return nil
+	}
+	parts := r.parts(inOrder(v.body, v.late))
+	err := v.refusal
+	if len(v.taken) > 0 && len(parts) == 1 {
+		err = r.addToBody(ctx, v, parts)
+	}
+	if isKind(err, githubapi.Ambiguous) {
+		return err // it may be there
+	}
+	if err == nil {
+		r.doneIn(v.object, nil, part{ends: v.late}, nil)
+		return nil
+	}
+	r.postComments(ctx, r.parts(v.late), "because GitHub did not accept the review's body ("+reason(v.refusal)+")")
 	return nil
 }
 
+// draftFate is what became of a pending review that was to be deleted.
+type draftFate int
+
+const (
+	draftDeleted   draftFate = iota + 1
+	draftGone                // somebody else deleted it
+	draftSubmitted           // it had been submitted before
+)
+
 // dropDraft deletes a pending review, also where ctx has just ended: left behind, it would
 // block every later review of the account.
-func (x *executor) dropDraft(ctx context.Context, nodeID string) error {
+func (x *executor) dropDraft(ctx context.Context, nodeID string) (draftFate, error) {
 	remove := func(ctx context.Context) error {
 		return x.deps.GitHub.DeletePendingReview(ctx, x.repo, nodeID)
 	}
@@ -349,8 +444,15 @@ func (x *executor) dropDraft(ctx context.Context, nodeID string) error {
 		defer done()
 		err = remove(longer)
 	}
-	if isKind(err, githubapi.NotFound) || err != nil && strings.Contains(refusalText(err), "non-pending") {
-		return nil // somebody else deleted or submitted it
+	switch {
+	case err == nil:
+		return draftDeleted, nil
+	case isKind(err, githubapi.NotFound) && isKind(err, githubapi.Ambiguous):
+		return draftDeleted, nil // by the first try
+	case isKind(err, githubapi.NotFound):
+		return draftGone, nil
+	case strings.Contains(refusalText(err), "non-pending"):
+		return draftSubmitted, nil
 	}
-	return err
+	return 0, err
 }

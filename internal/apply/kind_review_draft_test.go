@@ -138,7 +138,7 @@ func TestThePlanShowsAPendingReview(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
 	b.kind(safeoutput.KindCreateReviewComment, func(k *policy.KindConfig) { k.Review.OutsideDiff = policy.OutsideFile })
 	plan := b.plan(reviewLine("main.go", 99, "On the file."), reviewLine("main.go", 1, "Inside."))
-	Execute(context.Background(), b.deps, plan)
+	execute(context.Background(), b.deps, plan)
 	sent := b.srv.Writes()
 	planned := plan.Operations[0].Requests
 	if len(planned) != len(sent) {
@@ -186,10 +186,10 @@ func TestABodyThatGitHubRefuses(t *testing.T) {
 		results := b.run(lines...)
 		allApplied(t, results)
 		i := b.issue(pullNumber)
-		if len(i.Pull.Comments) != len(lines)-1 || len(i.Pull.Reviews) != len(lines)-1 || len(i.Comments) != 1 || !strings.Contains(i.Comments[0].Body, "Refused.") {
+		if len(i.Pull.Comments) != len(lines)-1 || len(i.Pull.Reviews) != len(lines)-1 || shown(i, "Refused.") != 1 || notifications(i) != 1 {
 			t.Errorf("%s: %d comments on lines in %d reviews, conversation %+v", name, len(i.Pull.Comments), len(i.Pull.Reviews), i.Comments)
 		}
-		if !strings.Contains(results[0].Message, "did not accept the review's body (Body is not welcome)") {
+		if alone := len(lines) == 1; alone != strings.Contains(results[0].Message, "did not accept the review's body (Body is not welcome)") {
 			t.Errorf("%s: message %q", name, results[0].Message)
 		}
 		b.cfg.Run.Attempt = 2
@@ -280,7 +280,7 @@ func TestADraftOfAnotherJobIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A run that was killed long ago does not go on with its review, so nobody waits for it.
+// A run that was killed long ago does not complete its review, so nobody waits for it.
 func TestAnOldDraftIsDeletedAtOnce(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
 	other := &reviewWork{group: strings.Repeat("7", keyLen), size: 3}
@@ -329,7 +329,7 @@ func TestStoppedWhileAReviewIsPending(t *testing.T) {
 		}
 		b.cfg.Run.Attempt = 2
 		b.invoke(b.srv.Transport(), lines)
-		if text := b.everywhere(); strings.Count(text, "Refused.") != 1 || strings.Count(text, "Good.") != 1 {
+		if text := b.allText(); strings.Count(text, "Refused.") != 1 || strings.Count(text, "Good.") != 1 {
 			t.Errorf("stopped at request %d: lost or doubled:\n%s", n, text)
 		}
 		cancel()

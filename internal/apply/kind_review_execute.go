@@ -21,6 +21,8 @@ type reviewRun struct {
 	results  []Result
 	searched bool // the conversation was searched for comments of an earlier attempt
 	fellBack bool // the comments were posted in the conversation instead, or that failed
+	// draftLeft tells people of a pending review that was left; "" where there is none.
+	draftLeft string
 }
 
 // execute posts everything as one review, and what did not fit into its body as comments.
@@ -35,6 +37,11 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 	if err := r.post(ctx, inline, file, body); err != nil {
 		r.giveUp(ctx, err, slices.Concat(inline, file, body))
 	}
+	if r.draftLeft != "" {
+		for i := range r.results {
+			r.results[i].Notes = append(slices.Clone(r.results[i].Notes), r.draftLeft)
+		}
+	}
 	return r.results
 }
 
@@ -48,8 +55,7 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 	blocking, changes := r.blocking, 0
 	for i := 0; ; i++ {
 		last := i == len(pendingWaits)
-		if blocking != nil && changes < maxTries && (last || r.abandoned(*blocking, i+changes == 0, r.x.deps.Clock.Now())) && isDraft(*blocking) && r.x.dropDraft(ctx, blocking.NodeID) == nil {
-			r.x.deps.log("a review that an earlier run of Airlock did not submit was deleted")
+		if blocking != nil && changes < maxTries && r.dropAbandoned(ctx, *blocking, i+changes == 0, last) {
 			blocking, changes, i, last = nil, changes+1, 0, false
 		}
 		if blocking == nil || last {
@@ -82,6 +88,22 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 	return nil
 }
 
+// dropAbandoned deletes a pending review that Airlock began and abandoned. After the last wait
+// (waited) it deletes any pending review of Airlock's. It reports whether it deleted one.
+func (r *reviewRun) dropAbandoned(ctx context.Context, pending Object, atBeginning, waited bool) bool {
+	if !isDraft(pending) || !waited && !r.abandoned(pending, atBeginning, r.x.deps.Clock.Now()) {
+		return false
+	}
+	if _, err := r.x.dropDraft(ctx, pending.NodeID); err != nil {
+		r.draftLeft = "a review that an earlier run of Airlock did not submit blocks others of this account, and could not be deleted: " + err.Error()
+		r.x.deps.log(r.draftLeft)
+		return false
+	}
+	r.draftLeft = ""
+	r.x.deps.log("a review that an earlier run of Airlock did not submit was deleted")
+	return true
+}
+
 // blockedLead explains why comments on lines are in the conversation.
 const blockedLead = "*These review comments are not on their lines, because this account has another review here that is not submitted yet, and GitHub accepts no second one.*\n\n"
 
@@ -92,8 +114,8 @@ func isDraft(pending Object) bool {
 	return ours
 }
 
-// abandoned reports whether nobody goes on with a pending review of Airlock's: one of this very
-// group that was there at the beginning, which an earlier attempt left behind, or one that was
+// abandoned reports whether no process will complete a pending review of Airlock's: it is of this
+// very group and was there at the beginning, so that an earlier attempt left it behind; or it was
 // begun long before now.
 func (w *reviewWork) abandoned(pending Object, atBeginning bool, now time.Time) bool {
 	key, _ := markdown.LastLineMarker(pending.known.body)
@@ -162,7 +184,7 @@ func (r *reviewRun) postOnce(ctx context.Context, inline, file, body []*reviewCo
 	case lookErr != nil:
 		return lookErr
 	case left != nil:
-		return r.settle(ctx, &postedReview{object: *left, taken: inline, body: body, doubtful: true})
+		return r.recordPosted(ctx, &postedReview{object: *left, taken: inline, body: body, doubtful: true})
 	}
 	return r.postDraft(ctx, inline, nil, body, err)
 }
@@ -204,11 +226,12 @@ func (r *reviewRun) postRest(ctx context.Context, parts []part) {
 // review posts one review in one request.
 func (r *reviewRun) review(ctx context.Context, inline []*reviewComment, in part) error {
 	v := r.newReview(inline, in)
+	key := r.partKey(in, inline)
 	obj, notes, err := r.x.create(ctx, &createWork{
-		key: r.partKey(in, inline), list: listID{what: listReviews, number: r.number}, what: "the review",
-		do: func(ctx context.Context, gh GitHub) (Object, string, []string, error) {
+		key: key, list: listID{what: listReviews, number: r.number}, what: "the review",
+		do: func(ctx context.Context, gh GitHub) (Object, bool, []string, error) {
 			got, err := gh.CreateReview(ctx, r.x.repo, r.number, v)
-			return reviewObject(got, r.number), got.Body, nil, err
+			return reviewObject(got, r.number), hasKey(got.Body, key), nil, err
 		},
 	}, entriesIn(slices.Concat(inline, in.ends)))
 	if err != nil {
@@ -237,10 +260,10 @@ func (r *reviewRun) doneIn(review Object, comments []*reviewComment, in part, no
 			r.done(c, review, "commented on the file "+c.item.Path+", because "+c.why, notes)
 			continue
 		}
-		r.done(c, review, "commented on "+c.place(), notes)
+		r.done(c, review, "commented on "+c.location(), notes)
 	}
 	for _, c := range in.ends {
-		r.done(c, review, fmt.Sprintf("added to the review's body with its place (%s), because %s", c.place(), c.why), notes)
+		r.done(c, review, fmt.Sprintf("added to the review's body with its place (%s), because %s", c.location(), c.why), notes)
 	}
 }
 
@@ -272,7 +295,7 @@ func (r *reviewRun) comment(ctx context.Context, in part, because string) error 
 		return err
 	}
 	for _, c := range in.ends {
-		r.done(c, obj, fmt.Sprintf("posted as a comment with its place (%s), %s", c.place(), because), notes)
+		r.done(c, obj, fmt.Sprintf("posted as a comment with its place (%s), %s", c.location(), because), notes)
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ func reviewBench(t *testing.T, o githubtest.Options) *bench {
 	return newBench(t, fixture(), o).on("pull_request", pullNumber)
 }
 
-// everywhere returns all text on the pull request.
-func (b *bench) everywhere() string {
+// allText returns all text on the pull request.
+func (b *bench) allText() string {
 	i := b.issue(pullNumber)
 	var s strings.Builder
 	for _, r := range i.Pull.Reviews {
@@ -124,7 +124,7 @@ func TestMoreCommentsThanOneReviewCarries(t *testing.T) {
 	if len(pull.Comments) != 30 || len(pull.Reviews) != 1 {
 		t.Errorf("%d inline in %d reviews", len(pull.Comments), len(pull.Reviews))
 	}
-	text := b.everywhere()
+	text := b.allText()
 	for i := range 40 {
 		if n := strings.Count(text, fmt.Sprintf("Comment number %d.", i)); n != 1 {
 			t.Errorf("comment %d is there %d times", i, n)
@@ -163,7 +163,7 @@ func TestTextThatDoesNotFitContinuesInComments(t *testing.T) {
 	lines = append(lines, reviewLine("nowhere.go", 9, long))
 	results := b.run(lines...)
 	want(t, results, strings.TrimSpace(strings.Repeat("applied ", 6)))
-	text := b.everywhere()
+	text := b.allText()
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq(text) {
 		words[w] = true
@@ -206,7 +206,7 @@ func TestTextThatGrowsWhereItIsDivided(t *testing.T) {
 	body.WriteString("`")
 	long := strings.Repeat("d/", 1000) + "f.go"
 	want(t, b.run(reviewLine(long, 1, body.String()), reviewLine("nowhere.go", 2, "After it.")), "applied applied")
-	text := b.everywhere()
+	text := b.allText()
 	if strings.Contains(text, cutNote) || !strings.Contains(text, "After it.") {
 		t.Error("text is lost")
 	}
@@ -308,7 +308,7 @@ func TestAHeadThatMovedSinceTheEvent(t *testing.T) {
 		if len(pull.Comments) != 1 || pull.Comments[0].CommitID != seen || !strings.HasPrefix(pull.Comments[0].Body, "Inside then.") {
 			t.Errorf("comments %+v", pull.Comments)
 		}
-		if text := b.everywhere(); strings.Count(text, "Outside then.") != 1 {
+		if text := b.allText(); strings.Count(text, "Outside then.") != 1 {
 			t.Errorf("text is lost or doubled:\n%s", text)
 		}
 		if n := count(operations(b.srv.Requests()), "pulls/list-files"); n != 0 {
@@ -342,7 +342,7 @@ func TestRefusedLinesFollowThePolicy(t *testing.T) {
 		b := start(policy.OutsideDrop)
 		results := b.run(lines...)
 		want(t, results, "applied skipped(outside-diff) skipped(outside-diff)")
-		if text := b.everywhere(); strings.Contains(text, "Outside.") || strings.Contains(text, "Elsewhere.") {
+		if text := b.allText(); strings.Contains(text, "Outside.") || strings.Contains(text, "Elsewhere.") {
 			t.Errorf("it was posted nevertheless:\n%s", text)
 		}
 		if f := results[1].Fallback; f == nil || f.Text != "Outside." || f.Line != 99 {
@@ -359,7 +359,7 @@ func TestRefusedLinesFollowThePolicy(t *testing.T) {
 		if diff := cmp.Diff([]string{"line", "file"}, subjects); diff != "" {
 			t.Errorf("comments (-want +got):\n%s", diff)
 		}
-		if text := b.everywhere(); strings.Count(text, "Elsewhere.") != 1 {
+		if text := b.allText(); strings.Count(text, "Elsewhere.") != 1 {
 			t.Errorf("text is lost or doubled:\n%s", text)
 		}
 		b.cfg.Run.Attempt = 2
@@ -380,7 +380,7 @@ func TestAnEarlierAttemptPutEverythingIntoTheConversation(t *testing.T) {
 	b.srv.SetFault(nil)
 	b.cfg.Run.Attempt = 2
 	want(t, b.run(reviewLine("main.go", 1, "One.")), "adopted")
-	if n := strings.Count(b.everywhere(), "One."); n != 1 {
+	if n := strings.Count(b.allText(), "One."); n != 1 {
 		t.Errorf("it is there %d times", n)
 	}
 }
@@ -397,7 +397,7 @@ func TestAReviewThatGitHubDoesNotTakeAtAll(t *testing.T) {
 	if got := slices.Compact(operations(b.srv.Writes())); !cmp.Equal(got, []string{"pulls/create-review", "issues/create-comment"}) {
 		t.Errorf("writes %v", got)
 	}
-	if text := b.everywhere(); !strings.Contains(text, "One.") || !strings.Contains(text, "Two.") {
+	if text := b.allText(); !strings.Contains(text, "One.") || !strings.Contains(text, "Two.") {
 		t.Errorf("text is lost: %s", text)
 	}
 }
@@ -442,7 +442,7 @@ func TestForksFallBackInSteps(t *testing.T) {
 		if !strings.Contains(results[0].Message, "forks have a read-only token") {
 			t.Errorf("no reason: %q", results[0].Message)
 		}
-		if text := b.everywhere(); !strings.Contains(text, "One.") || !strings.Contains(text, "Two.") {
+		if text := b.allText(); !strings.Contains(text, "One.") || !strings.Contains(text, "Two.") {
 			t.Errorf("text is lost: %s", text)
 		}
 		b.cfg.Run.Attempt = 2
@@ -592,7 +592,7 @@ func TestAReviewThatWasPostedInPart(t *testing.T) {
 			t.Errorf("item %d: %s after %s", i, r.State, first[i].State)
 		}
 	}
-	text := b.everywhere()
+	text := b.allText()
 	for i := range lines {
 		for _, w := range []string{"begin", "end"} {
 			if n := strings.Count(text, fmt.Sprintf("%s%d", w, i)); n != 1 {
@@ -623,7 +623,7 @@ func TestKilledWhileARefusedReviewIsPosted(t *testing.T) {
 					t.Errorf("killed at %d (%v), item %d: %s(%s): %s", n, after, i, r.State, r.Code, r.Message)
 				}
 			}
-			text := b.everywhere()
+			text := b.allText()
 			for _, part := range []string{"Good one.", "Bad one.", "Good two.", "Bad two.", "Good three."} {
 				if c := strings.Count(text, part); c != 1 {
 					t.Errorf("killed at %d (%v): %q is there %d times", n, after, part, c)

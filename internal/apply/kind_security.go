@@ -26,6 +26,10 @@ func securityHandler() handler {
 		group: func(*entry) string { return "upload" },
 		needs: func(n *needs, e *entry) {
 			n.reports = append(n.reports, e)
+			if e.own && n.ev.IsPull && n.ev.Number != 0 { // which alerts code scanning shows in it
+				n.pulls.add(n.ev.Number)
+				n.diffs.add(n.ev.Number)
+			}
 			if n.ev.IsPull && n.ev.Head.SHA == "" {
 				n.pulls.add(n.ev.Number)
 			}
@@ -71,14 +75,11 @@ func planSecurity(p *planner, group []*entry) Operation {
 	w := &securityWork{sarif: up.SARIF, notes: op.Notes}
 	op.work = w
 	commit, ref := analysed(p.ev, p.snap.pulls[p.ev.Number].value.Head.SHA)
-	switch {
-	case commit == "" || ref == "":
+	if commit == "" || ref == "" {
 		w.unable = unknownCommit(p.ev)
 		op.Notes = append(op.Notes, "stored as a file: "+w.unable)
-	}
-	if w.unable != "" {
-		for _, e := range left {
-			if op.Staged { // the plan is not a success either
+		if op.Staged { // the plan is not a success either
+			for _, e := range left {
 				e.decide(Failed, CodeInvalid, "%s", w.unable)
 			}
 		}
@@ -254,7 +255,7 @@ var pollWaits = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Sec
 
 func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	if w.unable != "" {
-		return w.instead(x, op, CodeInvalid, w.unable)
+		return w.storeAsFile(x, op, CodeInvalid, w.unable)
 	}
 	id, err := idempotentAnswer(ctx, x, func(ctx context.Context) (string, error) {
 		return x.deps.GitHub.UploadSARIF(ctx, x.repo, w.upload)
@@ -262,20 +263,20 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 	if err != nil {
 		code, message := failure(err, op.Permissions)
 		x.block(op, err, blockade{code, message})
-		return w.instead(x, op, code, message)
+		return w.storeAsFile(x, op, code, message)
 	}
 	status, err := w.wait(ctx, x, id)
 	switch status.State {
 	case githubapi.SARIFFailed:
-		return w.instead(x, op, CodeRejected, "code scanning could not process the upload: "+strings.Join(status.Errors, "; ")+"; correct in the report what it names")
+		return w.storeAsFile(x, op, CodeRejected, "code scanning could not process the upload: "+strings.Join(status.Errors, "; ")+"; correct in the report what it names")
 	case githubapi.SARIFComplete:
-		return w.all(op, Applied, "", "uploaded to code scanning and processed", &Object{Type: objSARIF, NodeID: id}, "")
+		return w.sameResult(op, Applied, "", "uploaded to code scanning and processed", &Object{Type: objSARIF, NodeID: id}, "")
 	}
 	note := "uploaded to code scanning; GitHub had not processed it when Airlock stopped waiting"
 	if err != nil {
 		note += fmt.Sprintf(" (%v)", err)
 	}
-	return w.all(op, Applied, "", note, &Object{Type: objSARIF, NodeID: id}, "")
+	return w.sameResult(op, Applied, CodeUnprocessed, note, &Object{Type: objSARIF, NodeID: id}, "")
 }
 
 // wait asks for the state of an upload until it is decided. The error is that of the last
@@ -299,10 +300,10 @@ func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status
 	return status, err
 }
 
-// instead stores the log as a file, for another step to upload or keep. A repository without
+// storeAsFile stores the log as a file, for another step to upload or keep. A repository without
 // code scanning, and a token that may only read, are not failures. Airlock's own findings go to
 // code scanning only where the token may.
-func (w *securityWork) instead(x *executor, op *Operation, code, message string) []Result {
+func (w *securityWork) storeAsFile(x *executor, op *Operation, code, message string) []Result {
 	stored, path, broken := "", "", false
 	if x.deps.Files != nil {
 		var err error
@@ -311,7 +312,7 @@ func (w *securityWork) instead(x *executor, op *Operation, code, message string)
 			stored, path, broken = fmt.Sprintf("; it could not be stored as a file either: %v", err), "", true
 		}
 	}
-	results := w.all(op, Failed, code, "", nil, path)
+	results := w.sameResult(op, Failed, code, "", nil, path)
 	for i, e := range pending(op.entries) {
 		r := x.refused(e, code, message)
 		if code == CodeNoCodeScanning || e.own && code == CodeNoPermission {
@@ -325,8 +326,8 @@ func (w *securityWork) instead(x *executor, op *Operation, code, message string)
 	return results
 }
 
-// all gives every report the same result.
-func (w *securityWork) all(op *Operation, state State, code, message string, obj *Object, file string) []Result {
+// sameResult gives every report the same result.
+func (w *securityWork) sameResult(op *Operation, state State, code, message string, obj *Object, file string) []Result {
 	open := pending(op.entries)
 	out := make([]Result, len(open))
 	for i, e := range open {

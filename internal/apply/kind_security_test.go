@@ -213,7 +213,7 @@ func TestProcessingThatFailsOrTakesLong(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{Processing: time.Hour})
 		start := b.clock.Now()
 		results := b.run(alert("main.go", 3, "One.", "sqli"))
-		want(t, results, "applied")
+		want(t, results, "applied(unprocessed)")
 		if d := b.clock.Now().Sub(start); d != 155*time.Second {
 			t.Errorf("it waited %v", d)
 		}
@@ -276,7 +276,7 @@ func TestWhereUploadingIsImpossibleTheLogIsAFile(t *testing.T) {
 		b := newBench(t, f, githubtest.Options{})
 		plan := b.plan(one)
 		b.deps.Files = nil
-		want(t, Execute(t.Context(), b.deps, plan), "skipped(no-code-scanning)")
+		want(t, execute(t.Context(), b.deps, plan), "skipped(no-code-scanning)")
 	})
 }
 

@@ -25,7 +25,7 @@ func planSticky(p *planner, group []*entry) Operation {
 	op.Permissions = permissionsFor(safeoutput.KindAddIssueComment, e.target)
 	list := listID{what: listAllComments, number: e.target.Number}
 	if err := p.snap.lists[list]; err != nil {
-		op.failUnread(err)
+		op.failReading(err)
 		return op
 	}
 	run := e.writer(p.cfg.Run)
@@ -45,17 +45,17 @@ func planSticky(p *planner, group []*entry) Operation {
 		op.Requests, op.work = []Request{p.commentRequest(e.target.Number, body)}, post
 		return op
 	}
-	there := own[0]
+	existing := own[0]
 	op.Adopts = own
 	op.Summary = fmt.Sprintf("update the comment on %s", describeTarget(e.target))
 	switch {
-	case there.known.later(run):
-		e.adopt(there, "a later workflow run has updated the comment already")
-	case sameButMarker(there.known.body, body):
-		e.adopt(there, "the comment has this text already")
+	case existing.known.later(run):
+		e.adopt(existing, "a later workflow run has updated the comment already")
+	case sameButMarker(existing.known.body, body):
+		e.adopt(existing, "the comment has this text already")
 	default:
-		op.Requests = []Request{newRequest("PATCH", p.path(fmt.Sprintf("/issues/comments/%d", there.ID)), bodyJSON{body})}
-		op.work = &stickyWork{there: there, body: body, post: post}
+		op.Requests = []Request{newRequest("PATCH", p.path(fmt.Sprintf("/issues/comments/%d", existing.ID)), bodyJSON{body})}
+		op.work = &stickyWork{there: existing, body: body, post: post}
 	}
 	return op
 }
@@ -73,7 +73,7 @@ func (w *stickyWork) execute(ctx context.Context, x *executor, op *Operation) []
 		return x.deps.GitHub.EditIssueComment(ctx, x.repo, w.there.ID, w.body)
 	})
 	switch {
-	case isKind(err, githubapi.NotFound) && w.gone(ctx, x):
+	case isKind(err, githubapi.NotFound) && w.isRemoved(ctx, x):
 		return w.post.execute(ctx, x, op)
 	case err != nil:
 		return []Result{x.failed(op, e, err)}
@@ -83,9 +83,9 @@ func (w *stickyWork) execute(ctx context.Context, x *executor, op *Operation) []
 	return []Result{r}
 }
 
-// gone reports whether somebody has removed the comment. That GitHub answers Not Found is
+// isRemoved reports whether somebody has removed the comment. That GitHub answers Not Found is
 // not enough, because it answers so too where a token may not see something.
-func (w *stickyWork) gone(ctx context.Context, x *executor) bool {
+func (w *stickyWork) isRemoved(ctx context.Context, x *executor) bool {
 	own, err := ownObjects(ctx, x.deps.GitHub, x.repo, w.post.list, x.plan.snap.viewer, x.since)
 	return err == nil && !slices.ContainsFunc(own, func(o Object) bool { return o.key == w.there.key })
 }
@@ -97,14 +97,14 @@ func (p *planner) outdated(op Operation, e *entry, own []Object) Operation {
 		op.Summary = "nothing: there is no comment to hide"
 		return op
 	}
-	there := own[0]
-	body, _ := p.cfg.body(there.known.body, "", stableMarker(there.key, history{resolved: true, run: there.known.run}))
+	existing := own[0]
+	body, _ := p.cfg.body(existing.known.body, "", stableMarker(existing.key, history{resolved: true, run: existing.known.run}))
 	op.Summary = fmt.Sprintf("hide an older comment on %s", describeTarget(e.target))
 	op.Requests = []Request{
-		graphQL("minimizeComment", map[string]any{"subjectId": there.NodeID, "classifier": githubapi.Outdated}),
-		newRequest("PATCH", p.path(fmt.Sprintf("/issues/comments/%d", there.ID)), bodyJSON{body}),
+		graphQL("minimizeComment", map[string]any{"subjectId": existing.NodeID, "classifier": githubapi.Outdated}),
+		newRequest("PATCH", p.path(fmt.Sprintf("/issues/comments/%d", existing.ID)), bodyJSON{body}),
 	}
-	op.work = &outdateWork{there: there, body: body}
+	op.work = &outdateWork{there: existing, body: body}
 	return op
 }
 

@@ -117,8 +117,8 @@ func TestStickyCommentSurvives(t *testing.T) {
 	t.Run("two workflow runs at once", func(t *testing.T) {
 		b := ownBench(t, githubtest.Options{})
 		early, late := b.planOf(b.approve(sticky("A."))), b.push().planOf(b.approve(sticky("B.")))
-		want(t, Execute(t.Context(), b.deps, early), "applied")
-		want(t, Execute(t.Context(), b.deps, late), "applied")
+		want(t, execute(t.Context(), b.deps, early), "applied")
+		want(t, execute(t.Context(), b.deps, late), "applied")
 		want(t, b.push().runOwn(sticky("C.")), "applied")
 		if diff := cmp.Diff([]string{"C."}, b.bodies()); diff != "" {
 			t.Errorf("comments (-want +got):\n%s", diff)
@@ -133,7 +133,7 @@ func TestStickyCommentSurvives(t *testing.T) {
 				i.Comments = nil
 			}
 		})
-		want(t, Execute(t.Context(), b.deps, plan), "applied")
+		want(t, execute(t.Context(), b.deps, plan), "applied")
 		if diff := cmp.Diff([]string{"B."}, b.bodies()); diff != "" {
 			t.Errorf("comments (-want +got):\n%s", diff)
 		}
@@ -206,7 +206,7 @@ func TestStickyCommentIsPlanned(t *testing.T) {
 	if r := plan.Operations[0].Requests; len(r) != 1 || r[0].Method != "PATCH" || !strings.Contains(string(r[0].Body), "B.") {
 		t.Errorf("requests %+v", r)
 	}
-	want(t, Execute(t.Context(), b.deps, plan), "staged")
+	want(t, execute(t.Context(), b.deps, plan), "staged")
 	b.cfg.DryRun, b.pol.Own.Staged = false, true
 	want(t, b.runOwn(sticky("B."), `{"type":"add-issue-comment","body":"An agent's."}`), "applied staged")
 	b.token, b.deps.GitHub = "", nil

@@ -89,7 +89,7 @@ func updateFields(it *safeoutput.UpdateIssue) []string {
 const editedMeanwhile = "nothing was changed: %s"
 
 // wantedEdit returns the fields that do not have the wanted value already, and what is added
-// to the body; nil where the body is replaced as a whole.
+// to the body; nil where the entire body is replaced.
 func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue, is githubapi.Issue) (edit githubapi.IssueEdit, add *addition, problem *bodyError) {
 	known := p.snap.connected
 	if it.Status != nil && !(known && is.State == *it.Status) {
@@ -111,15 +111,15 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 	default:
 		a, cut := p.addition(e, it)
 		add = a
-		there := is.Body
+		current := is.Body
 		if !known {
-			there = "<the issue's text>"
+			current = "<the issue's text>"
 		}
-		body, err := add.in(there, createdBy(is, p.snap.viewer.Actor))
+		body, err := add.addTo(current, createdBy(is, p.snap.viewer.Actor))
 		if errors.As(err, &problem) {
 			return edit, add, problem
 		}
-		if body != there {
+		if body != current {
 			op.noteCut(cut)
 			edit.Body = &body
 		}
@@ -232,8 +232,9 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 	return []Result{r}
 }
 
-// renew makes the body of an edit from the issue's newest one, unless it replaces that, and
-// leaves it out of the edit where it is there already.
+// renew puts the addition into the issue's newest body and makes that the body of the edit. If
+// the addition is in the newest body already, the edit gets no body. An edit that replaces the
+// body stays as it is.
 func (w *updateWork) renew(ctx context.Context, x *executor, edit *githubapi.IssueEdit) (githubapi.Issue, error) {
 	if w.add == nil || edit.Body == nil {
 		return githubapi.Issue{}, nil
@@ -242,14 +243,14 @@ func (w *updateWork) renew(ctx context.Context, x *executor, edit *githubapi.Iss
 	if err != nil {
 		return is, err
 	}
-	body, err := w.add.in(is.Body, createdBy(is, x.plan.snap.viewer.Actor))
+	body, err := w.add.addTo(is.Body, createdBy(is, x.plan.snap.viewer.Actor))
 	if edit.Body = &body; body == is.Body {
 		edit.Body = nil
 	}
 	return is, err
 }
 
-// recheck reads the history once more, because the items before this one may have taken
+// recheck reads the history again, because the items before this one may have taken
 // minutes since it was observed.
 func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.IssueEdit, skipped []string, err error) {
 	since := w.since

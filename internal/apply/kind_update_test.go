@@ -67,12 +67,13 @@ func TestAdditionsKeepTheTextOfPeople(t *testing.T) {
 	}
 }
 
-// TestWhatIsAddedIsVisible: what a person's text leaves open does not swallow what is below it.
+// TestWhatIsAddedIsVisible asserts that an addition is not part of a comment, code fence or
+// element that the text above it leaves open.
 func TestWhatIsAddedIsVisible(t *testing.T) {
 	for text, closing := range map[string]string{"```go\nfunc open() {": "\n```\n\n", "<details>\n\nopen": "</details>\n\n", "<!-- open": "-->\n\n"} {
 		b := newBench(t, withBody(text), githubtest.Options{})
 		want(t, b.run(updateLine("append", "Added.")), "applied")
-		if body := b.issue(issueNumber).Body; !strings.HasPrefix(body[len(text):], strings.TrimPrefix(closing, "")) && !strings.Contains(body[len(text):], closing+"Added.") {
+		if body := b.issue(issueNumber).Body; !strings.Contains(body[len(text):], closing+"Added.") {
 			t.Errorf("%q became %q", text, body)
 		}
 	}
@@ -89,7 +90,7 @@ func TestEachAdditionIsMadeOnce(t *testing.T) {
 		}
 	}
 	want(t, b.run(lines...), "adopted adopted adopted adopted adopted")
-	b.cfg.Run.ID++ // another workflow run appends anew, and replaces its island
+	b.cfg.Run.ID++ // another workflow run appends again, and replaces its island
 	want(t, b.run(updateLine("append", "One."), updateLine("replace-island", "Five.")), "applied applied")
 	body = b.issue(issueNumber).Body
 	if strings.Count(body, "One.") != 3 || strings.Contains(body, "Three.") || strings.Count(body, "Five.") != 1 || !strings.Contains(body, "Sometimes.") {
@@ -125,13 +126,13 @@ func TestIslandBetweenTexts(t *testing.T) {
 func TestBrokenIslandsAreNotReplaced(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	want(t, b.run(updateLine("replace-island", "Day one.")), "applied")
-	whole := b.issue(issueNumber).Body
-	start := whole[strings.Index(whole, "<!-- airlock:v1 island="):]
+	intact := b.issue(issueNumber).Body
+	start := intact[strings.Index(intact, "<!-- airlock:v1 island="):]
 	start = start[:strings.Index(start, "\n")]
-	end := whole[strings.LastIndex(whole, "<!--"):]
+	end := intact[strings.LastIndex(intact, "<!--"):]
 	for name, body := range map[string]string{
-		"copied": whole + "\n\n```\n" + whole + "\n```", "no end": strings.Replace(whole, end, "", 1), "no start": strings.Replace(whole, start, "", 1),
-		"turned round": end + "\n\nmine\n\n" + start, "two starts": start + "\n" + whole,
+		"copied": intact + "\n\n```\n" + intact + "\n```", "no end": strings.Replace(intact, end, "", 1), "no start": strings.Replace(intact, start, "", 1),
+		"turned round": end + "\n\nmine\n\n" + start, "two starts": start + "\n" + intact,
 	} {
 		b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, issueNumber).Body = body })
 		b.cfg.Run.ID++
@@ -143,8 +144,8 @@ func TestBrokenIslandsAreNotReplaced(t *testing.T) {
 	}
 }
 
-// TestAgentsCannotForgeMarkers: an agent that quotes markers, in whatever operation, makes no
-// island and hides no later item.
+// TestAgentsCannotForgeMarkers asserts that a marker in an agent's text, in any operation, neither
+// begins an island nor makes a later item look as if it had been added already.
 func TestAgentsCannotForgeMarkers(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	want(t, b.run(updateLine("replace-island", "Ours.")), "applied")
@@ -184,8 +185,8 @@ func TestAdditionsStayBelowGitHubsLimit(t *testing.T) {
 	}
 }
 
-// TestAdditionsAndEditsOfOthers: somebody edits the issue's text while the workflow runs. What
-// is added goes into the newest text; what would be replaced is left alone.
+// TestAdditionsAndEditsOfOthers asserts that, where somebody edits the issue's text while the
+// workflow runs, text is added to the newest version, but nothing of it is replaced.
 func TestAdditionsAndEditsOfOthers(t *testing.T) {
 	for operation, state := range map[string]string{"append": "applied", "prepend": "applied", "replace-island": "skipped(edited-meanwhile)", "replace": "skipped(edited-meanwhile)", "": "skipped(edited-meanwhile)"} {
 		b := newBench(t, fixture(), githubtest.Options{})
@@ -201,17 +202,18 @@ func TestAdditionsAndEditsOfOthers(t *testing.T) {
 	}
 }
 
-// TestAdditionsGoIntoTheNewestText: the issue changes between looking and writing.
+// TestAdditionsGoIntoTheNewestText asserts that text is added to the newest version of an issue
+// that changes between planning and writing.
 func TestAdditionsGoIntoTheNewestText(t *testing.T) {
 	for _, operation := range []string{"append", "prepend"} {
 		b := newBench(t, fixture(), githubtest.Options{})
 		plan := b.plan(updateLine(operation, "Added."))
 		b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, issueNumber).Body = "Newest." })
-		want(t, Execute(context.Background(), b.deps, plan), "applied")
+		want(t, execute(context.Background(), b.deps, plan), "applied")
 		if body := b.issue(issueNumber).Body; !strings.Contains(body, "Newest.") || !strings.Contains(body, "Added.") || strings.Contains(body, "Sometimes.") {
 			t.Errorf("%s: %q", operation, body)
 		}
-		want(t, Execute(context.Background(), b.deps, plan), "adopted")
+		want(t, execute(context.Background(), b.deps, plan), "adopted")
 	}
 }
 
@@ -230,7 +232,11 @@ func TestAdditionsToOwnIssues(t *testing.T) {
 		b.cfg.Run.ID--
 		want(t, b.run(anIssue), "adopted")
 		body := b.issue(made[0].Object.Number).Body
-		if n := strings.Count(body, "Added."); !strings.Contains(body, "More.") || n != map[bool]int{true: 1, false: 0}[operation != "replace-island"] {
+		added := 1
+		if operation == "replace-island" {
+			added = 0 // the other workflow run has replaced it
+		}
+		if !strings.Contains(body, "More.") || strings.Count(body, "Added.") != added {
 			t.Errorf("%s:\n%s", operation, body)
 		}
 	}

@@ -166,7 +166,7 @@ func TestUpdateIssue(t *testing.T) {
 		}
 		plan := b.plan(all)
 		edited("title")
-		results := Execute(context.Background(), b.deps, plan)
+		results := execute(context.Background(), b.deps, plan)
 		want(t, results, "applied")
 		if i := b.issue(issueNumber); i.Title != "It breaks" || i.State != "closed" {
 			t.Errorf("issue %+v", i)
@@ -176,7 +176,7 @@ func TestUpdateIssue(t *testing.T) {
 		}
 		plan = b.plan(update(map[string]any{"body": "Other."}))
 		edited("body")
-		want(t, Execute(context.Background(), b.deps, plan), "skipped(edited-meanwhile)")
+		want(t, execute(context.Background(), b.deps, plan), "skipped(edited-meanwhile)")
 	})
 	t.Run("a marker that is there stays", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{})
@@ -290,7 +290,8 @@ func TestChooseCategory(t *testing.T) {
 	}
 }
 
-// TestEachKindHasAHandler: without one, its items are skipped as unsupported.
+// TestEachKindHasAHandler asserts that each kind has a handler: items of a kind without one would
+// be skipped as unsupported.
 func TestEachKindHasAHandler(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
 		if _, ok := handlerOf(spec.Kind); !ok {

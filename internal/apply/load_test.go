@@ -211,7 +211,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 		}
 		return githubtest.Fault{}
 	})
-	results := Execute(context.Background(), b.deps, plan)
+	results := execute(context.Background(), b.deps, plan)
 	if n := Count(results)[Applied]; n != len(lines) {
 		t.Fatalf("%d of %d applied", n, len(lines))
 	}
@@ -250,6 +250,7 @@ type ownRequest struct {
 	name        string
 	items, next []intake.OwnItem
 	first, then map[string]int
+	body        string // of the issue; "" for the bench's
 }
 
 func ownRequests() []ownRequest {
@@ -267,6 +268,9 @@ func ownRequests() []ownRequest {
 		{name: "sticky-comment", items: sticky("A."), next: sticky("B."),
 			first: map[string]int{"graphql/Viewer": 1, "issues/list-comments": 1, "issues/create-comment": 1},
 			then:  map[string]int{"graphql/Viewer": 1, "issues/list-comments": 1, "issues/update-comment": 1}},
+		{name: "tick-boxes", items: tickItem("one"), next: tickItem("one"), body: criteriaText,
+			first: map[string]int{"graphql/Viewer": 1, "graphql/IssueText": 3, "issues/update": 1},
+			then:  map[string]int{"graphql/Viewer": 1, "graphql/IssueText": 1}},
 	}
 }
 
@@ -274,6 +278,9 @@ func TestRequestsOfOwnItems(t *testing.T) {
 	for _, row := range ownRequests() {
 		t.Run(row.name, func(t *testing.T) {
 			b := ownBench(t, githubtest.Options{})
+			if row.body != "" {
+				b.srv.Change(func(f *githubtest.Fixture) { f.Issues[0].Body = row.body })
+			}
 			for n, step := range []struct {
 				items []intake.OwnItem
 				want  map[string]int

@@ -7,9 +7,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// lead returns the warnings above an item's text: that the agent did not complete its task,
+// leadText returns the warnings above an item's text: that the agent did not complete its task,
 // and that the changes which go with the text were not delivered.
-func (p *planner) lead() string {
+func (p *planner) leadText() string {
 	lead := p.incompleteNote()
 	if p.lost != "" {
 		lead += warning("The changes that go with this were not delivered: ", p.lost)
@@ -60,7 +60,7 @@ func (p *planner) holdBack(group []*entry) Operation {
 	return p.operation(group, fmt.Sprintf("nothing: %s is held back", group[0].kind))
 }
 
-// replan plans the remaining operations once more, after changes that the plan had counted
+// replan plans the remaining operations again, after changes that the plan had counted
 // on turned out not to be delivered.
 func (x *executor) replan(from int, lost string) {
 	var left []*entry

@@ -47,7 +47,7 @@ func TestTextsOfLostCode(t *testing.T) {
 				}
 			}
 			if noted != 4 {
-				t.Errorf("late %t: %d of 4 texts carry the note:\n%s", late, noted, b.everywhere())
+				t.Errorf("late %t: %d of 4 texts carry the note:\n%s", late, noted, b.allText())
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Observe reads what planning the items takes: see the table of requests in the package's
-// documentation. It never writes. Without a token it reads only what the caller has at hand.
+// Observe reads what planning the items requires: see the table of requests in the package's
+// documentation. It never writes. Without a token it reads only what the caller provides.
 //
 // A failed read that concerns single items makes those items fail. An error means that
 // nothing can be decided: GitHub cannot be reached, does not accept the token, or ctx ended,
@@ -45,7 +45,7 @@ func observeEntries(ctx context.Context, deps Deps, cfg Config, ev event.Event, 
 	begun := deps.Clock.Now()
 	o.s.connected = true
 	o.s.since = earliest(cfg.Run, ev, begun)
-	for _, step := range []func() error{o.viewer, o.lists, o.issues, o.labels, o.pulls, o.diffs, o.discussions, o.categories, o.code} {
+	for _, step := range []func() error{o.viewer, o.lists, o.issues, o.texts, o.labels, o.pulls, o.diffs, o.discussions, o.categories, o.code} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ type observer struct {
 	need *needs
 	s    *Snapshot
 
-	withheld []*entry // with a secret in their texts; only the patch of their changes is kept
+	withheld []*entry // items with code whose texts contain a secret: only a patch is kept
 }
 
 // fatal returns an error if err means that no further request can succeed.
@@ -79,13 +79,13 @@ func (o *observer) fatal(err error) error {
 		return o.ctx.Err()
 	}
 	var e *githubapi.Error
-	if errors.As(err, &e) && (e.Kind == githubapi.Unauthorized || e.Kind == githubapi.Unreachable || e.Kind == githubapi.RateLimited) {
+	if errors.As(err, &e) && gitLimit(err) == nil && (e.Kind == githubapi.Unauthorized || e.Kind == githubapi.Unreachable || e.Kind == githubapi.RateLimited) {
 		return err
 	}
 	return nil
 }
 
-// uncheckedf records what could not be looked at.
+// uncheckedf adds to Snapshot.unchecked: what could not be looked up.
 func (o *observer) uncheckedf(format string, args ...any) {
 	o.s.unchecked = append(o.s.unchecked, fmt.Sprintf(format, args...))
 }
@@ -93,13 +93,13 @@ func (o *observer) uncheckedf(format string, args ...any) {
 // viewer finds out whose token this is, where that is needed to recognise our own objects
 // and our own edits.
 func (o *observer) viewer() (err error) {
-	if len(o.need.lists.all) == 0 && len(o.need.issues.all) == 0 && len(o.need.code) == 0 {
+	if len(o.need.lists.all) == 0 && len(o.need.issues.all) == 0 && len(o.need.texts.all) == 0 && len(o.need.code) == 0 {
 		return nil
 	}
 	if o.s.viewer.Actor, err = o.deps.GitHub.Viewer(o.ctx); err != nil {
 		return err
 	}
-	if o.s.viewer.DatabaseID == 0 {
+	if o.s.viewer.DatabaseID <= 0 {
 		return errors.New("GitHub does not name the account of this token, so what an earlier attempt wrote cannot be distinguished from what others wrote; use a token of a user or an app")
 	}
 	if o.s.viewer.DatabaseID == actionsBot {
@@ -150,7 +150,7 @@ func (o *observer) issues() error {
 	return nil
 }
 
-// readEach reads something of each number.
+// readEach reads one object for each number.
 func readEach[T any](o *observer, numbers []int, read func(ctx context.Context, r githubapi.Repo, number int) (T, error)) (map[int]answer[T], error) {
 	answers := map[int]answer[T]{}
 	for _, n := range numbers {
@@ -168,6 +168,11 @@ func (o *observer) labels() (err error) {
 		err = each(o.deps.GitHub.ListLabelsOfIssue(ctx, r, n), func(name string) { names = append(names, name) })
 		return names, err
 	})
+	return err
+}
+
+func (o *observer) texts() (err error) {
+	o.s.texts, err = readEach(o, o.need.texts.all, o.deps.GitHub.IssueText)
 	return err
 }
 
@@ -238,15 +243,15 @@ func (o *observer) diffs() error {
 	return nil
 }
 
-// maxSourceReads is how many files are asked of GitHub for line hashes: a workflow's token
-// has 1,000 requests an hour for everything.
+// maxSourceReads is the largest number of files to read from GitHub for line hashes: a workflow's
+// token has 1,000 requests an hour for everything.
 const maxSourceReads = 50
 
 var errNoSource = errors.New("the file was not read")
 
 // sources reads the files that security reports are about, for the hashes by which code
-// scanning recognises an alert when its line moves. The files are known only once the
-// reports are prepared, so it prepares them once to find out.
+// scanning recognises an alert when its line moves. To find out which files these are, it
+// prepares the reports and discards the result.
 func (o *observer) sources() {
 	if len(o.need.reports) == 0 || o.deps.Source == nil && o.deps.GitHub == nil {
 		return
@@ -284,7 +289,7 @@ func (o *observer) sources() {
 	}
 }
 
-// lookAgain makes a later attempt read the lists once more where something is missing: the
+// lookAgain makes a later attempt read the lists again where something is missing: the
 // attempt before may have been killed right after a write that GitHub did not list yet.
 // After the wait, everything that was written before this attempt began is listed.
 func (o *observer) lookAgain(begun time.Time, entries []*entry) error {
@@ -320,7 +325,7 @@ func createsSomething(cfg Config, ev event.Event, entries []*entry, s *Snapshot)
 			creates = true
 		case *reviewWork:
 			creates = w.comments() > 0
-		case *checkWork: // or adds annotations, which would be there twice
+		case *checkWork: // which may also add annotations that exist already
 			creates = true
 		case *pullWork: // an issue, where GitHub does not let a pull request be opened
 			creates = w.st.pull == nil && w.e.settings.Changes.FallbackIssue

@@ -54,6 +54,15 @@ func PermissionsBlock(need []Permission) string {
 	return b.String()
 }
 
+// WriteBlock returns PermissionsBlock for permissions to write, by name.
+func WriteBlock(names []string) string {
+	need := make([]Permission, len(names))
+	for i, name := range names {
+		need[i] = Permission{name, "write"}
+	}
+	return PermissionsBlock(need)
+}
+
 // joinPermissions lists permissions in a sentence.
 func joinPermissions(perms []Permission) string {
 	list := make([]string, len(perms))

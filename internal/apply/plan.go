@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -31,13 +32,13 @@ type Plan struct {
 	// Permissions are what the token needs for everything that is not staged; for a dry
 	// run, for everything.
 	Permissions []Permission `json:"permissions"`
-	// Unchecked lists what could not be looked at when the plan was made, so that reality
+	// Unchecked lists what could not be looked up when the plan was made, so that the run
 	// may differ from it.
 	Unchecked  []string    `json:"unchecked,omitempty"`
 	Operations []Operation `json:"operations"`
 
 	entries []*entry
-	lost    string // why the changes that texts go with are not delivered; "" where none are lost
+	lost    string // why code changes are not delivered, which texts may describe; "" where all are
 	snap    *Snapshot
 	config  Config
 	ev      event.Event
@@ -88,6 +89,10 @@ type Member struct {
 	// Texts are the item's texts for people, none where one contains a secret. Requests has
 	// them in their JSON form, with what is written below them.
 	Texts []ItemText `json:"-"`
+	// Approved is the item itself; nil where it contains a secret.
+	Approved *policy.Approved `json:"-"`
+	// Files are the files that the item's code changes, each with the rules that it breaks.
+	Files []File `json:"-"`
 }
 
 // ItemText is one text of an agent's item.
@@ -164,16 +169,16 @@ type Object struct {
 	claim  string // which of the jobs with the same identity wrote it; "" if unknown
 	closed bool   // set for a closed issue
 	review int64  // id of a review comment's review
-	known  *known // nil for what no later attempt or workflow run goes on with
+	known  *known // nil for an object that later attempts and workflow runs do not update
 }
 
-// known is what is known of an object that a later attempt or workflow run goes on with.
+// known is the state of an object that later attempts and workflow runs may update.
 type known struct {
 	history
 	body        string
 	annotations int  // number of annotations of a check run
-	answered    bool // a review comment has replies
-	pending     bool // a review is not submitted yet
+	answered    bool // set for a review comment that has replies
+	pending     bool // set for a review that is not submitted yet
 }
 
 // pending reports whether the object is a review that is not submitted yet.
@@ -208,7 +213,7 @@ type planner struct {
 	// labels contains, by issue and in lower case, the labels that are there or that an
 	// earlier operation adds.
 	labels map[int]map[string]bool
-	// lost is why changes are not delivered; "" while none are lost.
+	// lost is why code changes are not delivered; "" while all planned so far are.
 	lost string
 }
 
@@ -238,13 +243,42 @@ func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *
 	for _, g := range p.groups(entries) {
 		op := p.plan(g)
 		op.Number = len(plan.Operations) + 1
-		op.listItems()
+		op.listItems(snap)
 		plan.Operations = append(plan.Operations, op)
 	}
 	plan.lost = p.lost
 	plan.Permissions = PermissionsNeeded(plan.Operations, cfg.DryRun)
 	plan.Unchecked = p.unchecked(plan.Operations)
 	return plan
+}
+
+// Append adds what next plans. The items of next must be numbered after those of p: see
+// Config.FirstIndex.
+func (p *Plan) Append(next *Plan) {
+	for _, op := range next.Operations {
+		op.Number = len(p.Operations) + 1
+		p.Operations = append(p.Operations, op)
+	}
+	p.entries = append(p.entries, next.entries...)
+	p.Permissions = PermissionsNeeded(p.Operations, p.DryRun)
+	for _, u := range next.Unchecked {
+		if !slices.Contains(p.Unchecked, u) {
+			p.Unchecked = append(p.Unchecked, u)
+		}
+	}
+	snap := *next.snap // the newest state, with the changes of the items planned before
+	snap.code, snap.remote, snap.defaultBranch = p.snap.code, p.snap.remote, p.snap.defaultBranch
+	if len(snap.diffs) == 0 {
+		snap.diffs = p.snap.diffs
+	}
+	p.snap = &snap
+}
+
+// InDiff reports whether the pull request's diff has a place for a review comment on lines start
+// to end of the new version of a file. It is true where the diff is not known.
+func (p *Plan) InDiff(number int, path string, start, end int) bool {
+	anchors := p.snap.diffs[number].anchors
+	return anchors == nil || anchors.Check(path, changes.Right, start, end) == nil
 }
 
 // plan turns one group of items into an operation.
@@ -273,7 +307,8 @@ func (p *planner) plan(group []*entry) Operation {
 	return op
 }
 
-// falseClaim reports whether an item says what its target is, and GitHub has no such thing.
+// falseClaim reports whether an item claims a type for its target, and GitHub has none of that
+// type with its number.
 func (p *planner) falseClaim(e *entry) bool {
 	if !e.target.Claimed {
 		return false
@@ -334,10 +369,16 @@ func (p *planner) operation(group []*entry, summary string) Operation {
 }
 
 // listItems fills in the items, and removes the requests where none is left to do.
-func (op *Operation) listItems() {
+func (op *Operation) listItems(snap *Snapshot) {
 	op.Items = make([]Member, len(op.entries))
 	for i, e := range op.entries {
 		m := Member{Index: e.index, Line: e.line, Kind: e.kind, Key: e.key, Outcome: OutcomeApply, Texts: e.texts()}
+		if !e.withheld {
+			m.Approved = &e.approved
+		}
+		if st := snap.code[e.index]; st != nil {
+			m.Files = st.files()
+		}
 		if d := e.decided; d != nil {
 			m.Outcome, m.Code, m.Reason = string(d.State), d.Code, d.Message
 			if d.State == Applied {
@@ -351,12 +392,12 @@ func (op *Operation) listItems() {
 	}
 }
 
-// adopt looks for an object that carries the group already, and decides the entries where
-// there is one, or where looking failed, because creating without having looked could
-// duplicate it. It reports whether they are decided.
+// adopt looks for an object that an earlier attempt has created for the group, and decides the
+// entries where there is one. It does so too where looking failed, because creating another object
+// then could make a duplicate. It reports whether the entries are decided.
 func (p *planner) adopt(op *Operation, list listID, key string) bool {
 	if err := p.snap.lists[list]; err != nil {
-		op.failUnread(err)
+		op.failReading(err)
 		return true
 	}
 	own := p.snap.own[key]
@@ -373,8 +414,8 @@ func (p *planner) adopt(op *Operation, list listID, key string) bool {
 // madeEarlier is the message of what an earlier attempt made.
 const madeEarlier = "an earlier attempt of this workflow run made it already"
 
-// failUnread decides the entries where it could not be read what is there already.
-func (op *Operation) failUnread(err error) {
+// failReading decides the entries where reading the present state of GitHub failed.
+func (op *Operation) failReading(err error) {
 	op.failAll(err, "it was not done, because what is there already could not be read: ")
 }
 
@@ -386,7 +427,7 @@ func (op *Operation) failAll(err error, prefix string) {
 	}
 }
 
-// unchecked lists what the plan could not know.
+// unchecked returns Plan.Unchecked.
 func (p *planner) unchecked(ops []Operation) []string {
 	if p.snap.connected {
 		return p.snap.unchecked

@@ -32,7 +32,7 @@ func TestWithoutATokenTheSnapshotIsEmptyAndThePlanNotesIt(t *testing.T) {
 	if got := joinPermissions(plan.Permissions); got != "discussions: write, issues: write and pull-requests: write" {
 		t.Errorf("permissions %s", got)
 	}
-	results := Execute(context.Background(), b.deps, plan)
+	results := execute(context.Background(), b.deps, plan)
 	want(t, results, "failed(no-token) failed(no-token) failed(no-token)")
 	b.deps.Diff = localDiff()
 	plan = b.plan(reviewLine("main.go", 333, "Why?"))
@@ -81,7 +81,7 @@ func TestThePlanIsWhatIsSent(t *testing.T) {
 		t.Error("the same arguments gave another plan")
 	}
 	b.srv.ResetRequests()
-	results := Execute(context.Background(), b.deps, plan)
+	results := execute(context.Background(), b.deps, plan)
 	for _, r := range results {
 		if r.State != Applied {
 			t.Errorf("%s: %s: %s", r.Kind, r.State, r.Message)

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// ruleRefusal returns the reason for which GitHub did not accept commits because of a rule or
-// of what they contain, pushed or made through the API; "" for another failure.
+// ruleRefusal returns GitHub's reason where it refused commits because of a rule or of what they
+// contain, whether they were pushed or made through the API; "" for another failure.
 func ruleRefusal(err error) string {
 	var p *gitrepo.PushError
 	if errors.As(err, &p) {
@@ -25,7 +25,7 @@ func ruleRefusal(err error) string {
 	}
 	reason := e.Message
 	for _, f := range e.Fields {
-		reason = strings.Join([]string{reason, f.Message}, "; ")
+		reason += "; " + f.Message
 	}
 	for _, words := range []string{"rule violation", "protected branch", "through a pull request", "protected ref", "reference update failed"} {
 		if strings.Contains(strings.ToLower(reason), words) {

@@ -28,7 +28,8 @@ func TestPushRemedies(t *testing.T) {
 	}
 }
 
-// TestSignedCommitsRefusedByARule: what the API refuses is told as what a push is refused for.
+// TestSignedCommitsRefusedByARule asserts that a rule by which the API refuses a commit is
+// reported in the same words as one by which GitHub refuses a push.
 func TestSignedCommitsRefusedByARule(t *testing.T) {
 	t.Parallel()
 	for _, protect := range []func(*githubtest.Repo){
@@ -40,7 +41,7 @@ func TestSignedCommitsRefusedByARule(t *testing.T) {
 		b.write(map[string]string{"docs/a.md": "1\n"})
 		plan := b.plan(aPull)
 		b.srv.Change(func(f *githubtest.Fixture) { protect(&f.Repo) })
-		r := Execute(t.Context(), b.deps, plan)
+		r := execute(t.Context(), b.deps, plan)
 		want(t, r, "failed(push-refused)")
 		if !strings.Contains(r[0].Message, "let the token's account bypass") || strings.Contains(r[0].Message, "refuses the content") || r[0].File == "" {
 			t.Errorf("%s, kept as %q", r[0].Message, r[0].File)
@@ -48,8 +49,8 @@ func TestSignedCommitsRefusedByARule(t *testing.T) {
 	}
 }
 
-// TestRulesetWithoutForcePushes: where a ruleset for all branches forbids to replace commits,
-// later changes go on top.
+// TestRulesetWithoutForcePushes asserts that where a ruleset forbids force pushes to all branches,
+// later changes become further commits of the branch.
 func TestRulesetWithoutForcePushes(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t, func(f *githubtest.Fixture) { f.Repo.NoForce = true })

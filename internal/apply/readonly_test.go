@@ -48,7 +48,7 @@ func TestRunsThatMayOnlyRead(t *testing.T) {
 			if tt.token == "" {
 				b.deps.GitHub = nil
 			}
-			results := Execute(context.Background(), b.deps, plan)
+			results := execute(context.Background(), b.deps, plan)
 			want(t, results, tt.states)
 			for _, r := range results[:3] {
 				if !strings.Contains(r.Message, tt.says) {

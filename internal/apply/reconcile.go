@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// reconcile looks once more at what was created. Of several objects with the same key it
+// reconcile looks again at what was created. Of several objects with the same key it
 // keeps the one with the lowest id, as any other run of the same job does, so that all runs
 // end with the same one.
 //
@@ -36,14 +36,14 @@ func (x *executor) reconcile(ctx context.Context) {
 			return
 		}
 	}
-	there := x.lookAgain(ctx, lists)
+	found := x.lookAgain(ctx, lists)
 	var created []Object
 	entries := map[string][]*entry{}
 	for _, c := range x.created {
 		o := Object{Type: c.what, key: c.key}
 		created, entries[o.family()] = append(created, o), append(entries[o.family()], c.entries...)
 	}
-	x.keepOneOfEach(ctx, created, there, entries)
+	x.keepOneOfEach(ctx, created, found, entries)
 }
 
 // lookWait returns how long after the last creation the lists are read. Two attempts of one
@@ -58,9 +58,10 @@ func (x *executor) lookWait() time.Duration {
 	return cmp.Or(x.plan.config.FirstLook, listLag)
 }
 
-// lookAgain reads what was written lately to lists, in at most three requests, unless the
-// repository is so busy that one page does not hold it: one for issues, one for the comments
-// on issues and pull requests, however many there are, and one for everything else.
+// lookAgain reads what was written to lists lately. It sends at most three requests, unless the
+// repository is so busy that a list takes more than one page: one for issues, one for the
+// comments on issues and pull requests, however many of these there are, and one for
+// everything else.
 func (x *executor) lookAgain(ctx context.Context, lists []listID) (there []Object) {
 	var alone []listID
 	var q githubapi.RecentQuery
@@ -176,8 +177,9 @@ func (x *executor) reconcileObserved(ctx context.Context) {
 	}
 }
 
-// keepOneOfEach removes what is there twice of the families of wanted, and review comments
-// that are there in two places. It notes that in the results of the family's entries.
+// keepOneOfEach removes the duplicates among the objects that are there, of the families to
+// which wanted belongs, and review comments that are there in two places. It notes that in the
+// results of entries, which has those of each family.
 func (x *executor) keepOneOfEach(ctx context.Context, wanted, there []Object, entries map[string][]*entry) {
 	families := map[string][]Object{}
 	for _, o := range there {

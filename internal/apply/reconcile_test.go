@@ -18,8 +18,8 @@ func TestReconcilingKeepsTheLowest(t *testing.T) {
 		a.cfg.Reconcile = ReconcileAlways
 		plan := a.plan(lines...)
 		other := a.plan(lines...) // has seen nothing of the first
-		want(t, Execute(context.Background(), a.deps, plan), "applied applied applied")
-		results := Execute(context.Background(), a.deps, other)
+		want(t, execute(context.Background(), a.deps, plan), "applied applied applied")
+		results := execute(context.Background(), a.deps, other)
 		want(t, results, "applied applied applied")
 		st := a.srv.State()
 		open := 0
@@ -80,9 +80,9 @@ func TestReconcilingKeepsTheLowest(t *testing.T) {
 		b.cfg.Reconcile = ReconcileAlways
 		lines := []string{reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside.")}
 		one, two := b.plan(lines...), b.plan(lines...)
-		want(t, Execute(context.Background(), b.deps, one), "applied applied")
-		want(t, Execute(context.Background(), b.deps, two), "applied applied")
-		text := b.everywhere()
+		want(t, execute(context.Background(), b.deps, one), "applied applied")
+		want(t, execute(context.Background(), b.deps, two), "applied applied")
+		text := b.allText()
 		if strings.Count(text, "Inline.") != 1 || strings.Count(text, "Outside.") != 1 {
 			t.Errorf("text stands there twice:\n%s", text)
 		}
@@ -102,9 +102,9 @@ func TestTwoRunsOnOneAttempt(t *testing.T) {
 			b := newBench(t, fixture(), githubtest.Options{Lag: listLag})
 			set(&b.cfg.Run)
 			one, two := b.plan(lines...), b.plan(lines...)
-			want(t, Execute(context.Background(), b.deps, one), "applied applied applied")
+			want(t, execute(context.Background(), b.deps, one), "applied applied applied")
 			before := len(b.srv.Requests())
-			results := Execute(context.Background(), b.deps, two)
+			results := execute(context.Background(), b.deps, two)
 			want(t, results, "applied applied applied")
 			for _, r := range results {
 				if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "written twice") {
@@ -140,9 +140,9 @@ func TestTheSecondLookTakesThreeRequests(t *testing.T) {
 	lines := []string{anIssue, aComment, aDiscussion, reviewLine("main.go", 3, "Inline."), reviewLine("main.go", 333, "Outside."),
 		line(map[string]any{"type": "add-issue-comment", "body": "On the pull request.", "issue_number": pullNumber})}
 	one, two := b.plan(lines...), b.plan(lines...)
-	Execute(context.Background(), b.deps, one)
+	execute(context.Background(), b.deps, one)
 	before := b.clock.Now()
-	results := Execute(context.Background(), b.deps, two)
+	results := execute(context.Background(), b.deps, two)
 	if n := Count(results)[Applied]; n != len(lines) {
 		t.Errorf("the results are %s", states(results))
 	}
@@ -159,7 +159,7 @@ func TestTheSecondLookTakesThreeRequests(t *testing.T) {
 	if want := []string{"issues/list-for-repo", "issues/list-comments-for-repo", "graphql/Recent"}; !slices.Equal(look, want) {
 		t.Errorf("the second look asks for %q", look)
 	}
-	text := b.everywhere()
+	text := b.allText()
 	for _, s := range []string{"Inline.", "Outside.", "On the pull request."} {
 		if n := strings.Count(text, s); n != 1 {
 			t.Errorf("%q is there %d times", s, n)
@@ -179,7 +179,7 @@ func TestAFirstAttemptWaitsLess(t *testing.T) {
 		b.cfg.Run.Shared, b.cfg.Run.Attempt, b.cfg.FirstLook = c.shared, c.attempt, 3*time.Second
 		plan := b.plan(aComment)
 		before := b.clock.Now()
-		Execute(context.Background(), b.deps, plan)
+		execute(context.Background(), b.deps, plan)
 		if took := b.clock.Now().Sub(before); took < c.min || took > c.max {
 			t.Errorf("attempt %d, shared %v: it took %v", c.attempt, c.shared, took)
 		}

@@ -32,6 +32,8 @@ const (
 	CodeDependabotReadOnly = "dependabot-read-only" // the token cannot write, because Dependabot started the workflow run
 	CodeOutsideDiff        = "outside-diff"         // the owner wants comments outside the diff left out
 	CodeOwnLimit           = "own-limit"            // one of Airlock's own comments, beyond their limit
+	CodeNotTicked          = "not-ticked"           // the criteria that were verified are not, or not once, in the issue's list
+	CodeOverwritten        = "overwritten"          // a text that somebody else wrote at the same moment is gone, and could not be put back
 	CodeEditedMeanwhile    = "edited-meanwhile"     // somebody else changed it since the workflow run started
 	CodeNoCodeScanning     = "no-code-scanning"     // it is switched off in the repository
 	CodeNoPermission       = "permission"           // the token lacks a permission
@@ -61,6 +63,7 @@ const (
 	CodeHeld               = "held"                 // held back, because changes that go with it were not delivered
 	CodeIncomplete         = "incomplete"           // the agent reports that it did not complete its task
 	CodeSameIdentity       = "same-identity"        // another job of the workflow run has the same identity
+	CodeUnprocessed        = "unprocessed"          // of an applied upload: code scanning had not processed it in time
 	CodeInternal           = "internal"             // a defect of Airlock
 	CodeCrash              = "crash"                // Airlock itself failed while it worked on the item
 )
@@ -78,6 +81,11 @@ type Result struct {
 	Key     string `json:"key,omitempty"`
 	// Own is set where Airlock itself asked for the item.
 	Own bool `json:"own,omitempty"`
+	// Name is the name by which later workflow runs find an item of Airlock's own; "" for none.
+	Name string `json:"-"`
+	// Kept are the review comments that minimise-comments left visible, among those that it
+	// names.
+	Kept []Kept `json:"-"`
 	// Object is what carries the item on GitHub.
 	Object *Object `json:"object,omitempty"`
 	// Labels are those that are on the issue now, for add-issue-label.
@@ -93,6 +101,12 @@ type Result struct {
 	// Cleaned and Repaired are what the doors changed.
 	Cleaned  []Cleaning `json:"cleaned,omitempty"`
 	Repaired []Repair   `json:"repaired,omitempty"`
+}
+
+// Kept is a review comment of Airlock's own that is there and stays.
+type Kept struct {
+	Position int // in MinimiseComments.Keep
+	URL      string
 }
 
 // Repair is one way in which the item's line was repaired.
@@ -148,10 +162,21 @@ func DeniedResults(denied []policy.Denied) []Result {
 
 // CrashedResults are the results of items that Airlock failed on before any was judged.
 func CrashedResults(approved []policy.Approved, err error) []Result {
+	return undone(approved, 0, CodeCrash, err.Error())
+}
+
+// UndoneResults are the results of items for which nothing could be planned. first is the
+// index of the first of them.
+func UndoneResults(approved []policy.Approved, first int, err error) []Result {
+	code, message := failure(err, nil)
+	return undone(approved, first, code, message)
+}
+
+func undone(approved []policy.Approved, first int, code, message string) []Result {
 	out := make([]Result, len(approved))
 	for i, a := range approved {
-		e := &entry{index: i, line: a.Line(), kind: a.Item().Kind(), item: a.Item(), target: a.Target(), own: a.Origin() == policy.OriginAirlock}
-		out[i] = e.result(Failed, CodeCrash, "nothing was done: %v", err)
+		e := &entry{index: first + i, line: a.Line(), kind: a.Item().Kind(), item: a.Item(), target: a.Target(), own: a.Origin() == policy.OriginAirlock, approved: a}
+		out[i] = e.result(Failed, code, "nothing was done: %s", message)
 		out[i].Fallback = e.fallback()
 	}
 	return out
@@ -195,6 +220,8 @@ func failure(err error, need []Permission) (code, message string) {
 		return CodeLocked, e.Error()
 	case githubapi.FeatureArchived:
 		return CodeArchived, e.Error()
+	case githubapi.FeatureAccess:
+		return CodeNoPermission, e.Error()
 	case githubapi.FeatureCodeScanning:
 		return CodeNoCodeScanning, e.Error()
 	case "":

@@ -150,7 +150,7 @@ const maxScanned = 100 << 20
 // secret looks for a secret in everything that would be pushed: the message, names and files
 // of each commit, because a later commit does not hide what an earlier one shows. It describes
 // what it finds, without the secret.
-func (c *coder) secret(st *codeState) (hit string, err error) {
+func (c *codePreparer) secret(st *codeState) (refusal string, err error) {
 	scanner := c.o.cfg.Secrets
 	if scanner == nil {
 		return "", nil
@@ -180,7 +180,7 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 			}
 		}
 	}
-	search := &codeSearch{coder: c, scanner: scanner, state: st}
+	search := &codeSearch{codePreparer: c, scanner: scanner, state: st}
 	files, oids := newContents(st.steps)
 	next := 0
 	for data, err := range c.code.Repo.Blobs(c.o.ctx, oids, maxScanned) {
@@ -193,8 +193,8 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 		if err != nil {
 			return "", fmt.Errorf("the file %q: %w", ch.Path, err)
 		}
-		if hit, err := search.file(ch, string(data)); hit != "" || err != nil {
-			return hit, err
+		if refusal, err := search.file(ch, string(data)); refusal != "" || err != nil {
+			return refusal, err
 		}
 	}
 	return search.decide()
@@ -202,7 +202,7 @@ func (c *coder) secret(st *codeState) (hit string, err error) {
 
 // codeSearch is the search for secrets in the files of changes.
 type codeSearch struct {
-	*coder
+	*codePreparer
 	scanner *secrets.Scanner
 	state   *codeState
 	found   []suspect
@@ -217,8 +217,8 @@ const maxSuspects = 100
 
 // file looks into the new content of one changed file. It ignores what the file contained
 // before, which would keep everybody from fixing it, and what its place explains or the owner
-// allows. It returns only a secret that needs no further search.
-func (s *codeSearch) file(ch gitrepo.TreeChange, content string) (hit string, err error) {
+// allows. It refuses at once only a secret that needs no further search.
+func (s *codeSearch) file(ch gitrepo.TreeChange, content string) (refusal string, err error) {
 	hits := s.scanner.ScanFile(ch.Path, content)
 	if len(hits) == 0 {
 		return "", nil
@@ -248,9 +248,9 @@ func (s *codeSearch) file(ch gitrepo.TreeChange, content string) (hit string, er
 	return "", nil
 }
 
-// decide returns the first secret that the base tree does not contain: what is there already
+// decide refuses the first secret that the base tree does not contain: what is there already
 // is not given away by being moved or copied.
-func (s *codeSearch) decide() (hit string, err error) {
+func (s *codeSearch) decide() (refusal string, err error) {
 	if len(s.found) == 0 {
 		return "", s.unread
 	}
@@ -258,12 +258,12 @@ func (s *codeSearch) decide() (hit string, err error) {
 	for i, f := range s.found {
 		values[i] = f.value
 	}
-	there, err := s.code.Repo.Contained(s.o.ctx, s.state.onto, values)
+	known, err := s.code.Repo.Contained(s.o.ctx, s.state.onto, values)
 	if err != nil {
 		return "", err
 	}
 	for _, f := range s.found {
-		if !there[f.value] {
+		if !known[f.value] {
 			return fmt.Sprintf("%sthe file %q %s", nothingPushed, f.path, f.description), nil
 		}
 	}

@@ -27,6 +27,7 @@ type Snapshot struct {
 	pending     map[int]Object
 	labels      map[int]answer[[]string] // labels of issues and pull requests, by number
 	issues      map[int]issueState
+	texts       map[int]answer[githubapi.IssueText]
 	pulls       map[int]answer[githubapi.Pull]
 	diffs       map[int]diffState // diffs of pull requests, by number
 	categories  *answer[[]githubapi.DiscussionCategory]

@@ -15,6 +15,7 @@ var strangeAnswers = map[string]githubtest.Fault{
 	"a wrong type": {Status: 201, Body: `{"id":"1","number":"2"}`}, "a list": {Status: 200, Body: `[null]`}, "no content": {Status: 204}, "HTML": {Status: 200, Body: `<html>Unicorn!</html>`},
 	"cut off":       {Status: 201, Body: `{"id":1,"number":2,`},
 	"another issue": {Status: 201, Body: `{"id":77,"number":77,"title":"Other","body":"Somebody else wrote this.","issue_url":"https://api.github.test/repos/octo/repo/issues/77"}`},
+	"only numbers":  {Status: 201, Body: `{"id":77,"number":77}`},
 	"null data":     {Status: 200, Body: `{"data":null}`}, "no object": {Status: 200, Body: `{"data":{"createDiscussion":{"discussion":null},"addDiscussionComment":{}}}`},
 }
 

@@ -35,8 +35,8 @@ func subjectOf(ev event.Event, e *entry) string {
 // subjects numbers the items of a workflow run that have the same subject.
 type subjects map[string]int
 
-// number returns a subject of an item with its number among the items before. Where the
-// event decides on the subject, that is its number among the items of the kind.
+// number returns the subject of an item and how many items before it have the same one. Where
+// all items have one subject, it counts only those of the item's kind.
 func (s subjects) number(ev event.Event, e *entry) (subject string, ordinal int) {
 	subject = subjectOf(ev, e)
 	if ev.Number != 0 || subject == "repository" {
@@ -48,15 +48,19 @@ func (s subjects) number(ev event.Event, e *entry) (subject string, ordinal int)
 }
 
 // titleKey returns the words of a title without what differs when somebody writes the same
-// title once more: case, punctuation, white space and emoji. Symbols that make another word of
-// a word stay, as in "C++", "C#" and "$5". A title without words is its own key.
+// title again: case, punctuation, white space and emoji. Symbols that mean something stay, as
+// in "C++", "C#", "$5", "100%", "<=", "-1", ".env", "!x" and "Allow * in names": two titles that
+// seem different cost a pull request too many, two that seem equal cost one its content. A title
+// without words is its own key.
 func titleKey(title string) string {
 	var b strings.Builder
 	gap, before := false, ' '
-	for _, r := range cases.Fold().String(norm.NFKC.String(title)) {
+	runes := []rune(cases.Fold().String(norm.NFKC.String(title)))
+	for i, r := range runes {
 		inWord := before != ' '
 		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r) && inWord, unicode.In(r, unicode.Sc), strings.ContainsRune("+#", r) && inWord:
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r) && inWord, unicode.In(r, unicode.Sc), strings.ContainsRune("+#%", r) && inWord,
+			unicode.In(r, unicode.Sm) && r != '|', beginsWord(runes, i), standsAlone(runes, i):
 			if gap && b.Len() > 0 {
 				b.WriteByte(' ')
 			}
@@ -71,4 +75,33 @@ func titleKey(title string) string {
 		return strings.TrimSpace(title)
 	}
 	return b.String()
+}
+
+// beginsWord reports whether a rune is a sign at the beginning of a word, which makes it another
+// word, as in ".env".
+func beginsWord(runes []rune, i int) bool {
+	return strings.ContainsRune("-!./@&", runes[i]) && isBoundary(runes, i-1) && i+1 < len(runes) && (unicode.IsLetter(runes[i+1]) || unicode.IsDigit(runes[i+1]))
+}
+
+// standsAlone reports whether a rune belongs to a word that consists of operators.
+func standsAlone(runes []rune, i int) bool {
+	operator := func(i int) bool { return 0 <= i && i < len(runes) && strings.ContainsRune(`*?&/\^%@!`, runes[i]) }
+	if !operator(i) {
+		return false
+	}
+	first, last := i, i
+	for operator(first - 1) {
+		first--
+	}
+	for operator(last + 1) {
+		last++
+	}
+	return isBoundary(runes, first-1) && isBoundary(runes, last+1)
+}
+
+// isBoundary reports whether an index is outside the text, or at white space, a quotation mark
+// or a bracket.
+func isBoundary(runes []rune, i int) bool {
+	return i < 0 || i >= len(runes) || unicode.IsSpace(runes[i]) || strings.ContainsRune("\"'`", runes[i]) ||
+		unicode.In(runes[i], unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf)
 }

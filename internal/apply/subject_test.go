@@ -26,7 +26,9 @@ func TestTitleKey(t *testing.T) {
 			}
 		}
 	}
-	titles := []string{"Upgrade the parser", "Fix the login page", "Use C++", "Use C#", "Use C", "Pay $5", "Pay 5", "Pay €5", "Release 1.2", "Release 12", "更新解析器", "修复登录页", "हिन्दी", "हनद", "!!!", "???", "👍", "👎", "Fix #1", "Fix #2", "Upgrade"}
+	titles := []string{"Upgrade the parser", "Fix the login page", "Use C++", "Use C#", "Use C", "Pay $5", "Pay 5", "Pay €5", "Release 1.2", "Release 12", "更新解析器", "修复登录页", "हिन्दी", "हनद", "!!!", "???", "👍", "👎", "Fix #1", "Fix #2", "Upgrade",
+		"Use <= here", "Use >= here", "Use ≠ here", "Use here", "Set it to -1", "Set it to 1", "Keep 100%", "Keep 100", "Ignore .env", "Ignore env", "Negate !x", "Negate x",
+		"Allow * in names", "Allow `?` in names", "Allow `&&` in names", "Allow (&) in names", "Allow in names"}
 	seen := map[string]string{}
 	for _, title := range titles {
 		if other, ok := seen[titleKey(title)]; ok {

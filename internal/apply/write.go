@@ -31,7 +31,7 @@ var lookWaits = []time.Duration{2 * time.Second, 3 * time.Second, 5 * time.Secon
 // listLag is how long a write may be missing from GitHub's lists.
 const listLag = 30 * time.Second
 
-// maxTries is how often one object is created anew after ambiguous failures.
+// maxTries is how often one object is created again after ambiguous failures.
 const maxTries = 3
 
 // write performs one write. It does not begin once ctx has ended, and it is given the grace
@@ -110,8 +110,8 @@ type createWork struct {
 	key  string
 	list listID
 	what string // "the issue"
-	// do returns the object, and its text as far as the answer has it: see executor.create.
-	do func(ctx context.Context, gh GitHub) (o Object, text string, notes []string, err error)
+	// do returns the object, and whether it is the one that was sent: see executor.create.
+	do func(ctx context.Context, gh GitHub) (o Object, ours bool, notes []string, err error)
 }
 
 func (c *createWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
@@ -144,13 +144,13 @@ type creation struct {
 }
 
 // create creates an object once. After an ambiguous failure it checks whether the object is
-// there, and tries again only if it is not. An answer that shows another text than the one
-// that was sent is about another object, and as ambiguous as none.
+// there, and tries again only if it is not. An answer that does not show what was sent may be
+// about another object, and is as ambiguous as none.
 func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) (obj Object, notes []string, err error) {
 	for try := 1; ; try++ {
 		err = x.write(ctx, func(ctx context.Context) (err error) {
-			var text string
-			if obj, text, notes, err = c.do(ctx, x.deps.GitHub); err == nil && text != "" && !hasKey(text, c.key) {
+			var ours bool
+			if obj, ours, notes, err = c.do(ctx, x.deps.GitHub); err == nil && !ours {
 				err = &githubapi.Error{Kind: githubapi.Ambiguous, Op: "create " + c.what, Repo: x.repo, Message: "the answer is about something else"}
 			}
 			return err

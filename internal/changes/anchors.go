@@ -1,8 +1,8 @@
 package changes
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 )
@@ -46,23 +46,23 @@ func NewAnchors(files []ChangedFile) *Anchors {
 	return a
 }
 
-// Check reports whether a review comment on lines start to line of one side of
-// path can be attached to the diff: nil, or a *NoAnchor. A start of 0 stands
-// for a comment on one line. GitHub's rule: one hunk shows all lines, changed or
-// context lines, and the path is the new one.
+// Check returns nil if a review comment on lines start to line of one side of path
+// can be attached to the diff, and otherwise why not, in one sentence for people. A
+// start of 0 stands for a comment on one line. GitHub's rule: one hunk shows all
+// lines, changed or context lines, and the path is the new one.
 func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if start == 0 {
 		start = line
 	}
-	f, reason := a.find(path)
-	if reason != nil {
-		return reason
+	f, err := a.find(path)
+	if err != nil {
+		return err
 	}
 	if side != Left && side != Right {
-		return &NoAnchor{Reason: BadRange, text: fmt.Sprintf("the side %q is not LEFT or RIGHT", side)}
+		return fmt.Errorf("the side %q is not LEFT or RIGHT", side)
 	}
 	if start < 1 || line < start {
-		return &NoAnchor{Reason: BadRange, text: fmt.Sprintf("lines %d to %d of %s are not a range: the first must be 1 or more and not after the last", start, line, path)}
+		return fmt.Errorf("lines %d to %d of %s are not a range: the first must be 1 or more and not after the last", start, line, path)
 	}
 	if len(f.left)+len(f.right) == 0 {
 		return f.noHunks()
@@ -71,35 +71,24 @@ func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if last >= 0 && f.spans(side)[last].Contains(start) {
 		return nil
 	}
-	e := &NoAnchor{Reason: NoLine, LineAlone: last >= 0 && start != line}
 	commentable := f.commentable(side, line)
+	var why string
 	switch {
 	case start != line && first >= 0 && last >= 0:
-		e.Reason = TwoHunks
-		e.text = fmt.Sprintf("lines %d to %d of %s lie in different hunks of the diff; %s", start, line, path, commentable)
+		why = fmt.Sprintf("lines %d to %d of %s lie in different hunks of the diff; %s", start, line, path, commentable)
 	case start != line && first < 0 && last < 0:
-		e.text = fmt.Sprintf("lines %d to %d of %s are not in the diff%s; %s", start, line, path, onSide(side), commentable)
+		why = fmt.Sprintf("lines %d to %d of %s are not in the diff%s; %s", start, line, path, onSide(side), commentable)
 	default:
 		missing := line
 		if last >= 0 {
 			missing = start
 		}
-		e.text = fmt.Sprintf("line %d of %s is not in the diff%s; %s", missing, path, onSide(side), commentable)
+		why = fmt.Sprintf("line %d of %s is not in the diff%s; %s", missing, path, onSide(side), commentable)
 	}
 	if f.err != nil {
-		e.text += fmt.Sprintf(" (the rest of its diff cannot be read: %v)", f.err)
+		why += fmt.Sprintf(" (the rest of its diff cannot be read: %v)", f.err)
 	}
-	return e
-}
-
-// Spans returns the lines of one side of path that can carry a comment, one span for
-// each hunk, in order; nil when the path is not in the diff.
-func (a *Anchors) Spans(path string, side Side) []Span {
-	f := a.files[path]
-	if f == nil {
-		return nil
-	}
-	return slices.Clone(f.spans(side))
+	return errors.New(why)
 }
 
 func (a *Anchors) find(path string) (*anchored, error) {
@@ -107,9 +96,9 @@ func (a *Anchors) find(path string) (*anchored, error) {
 		return f, nil
 	}
 	if now, ok := a.renamed[path]; ok {
-		return nil, &NoAnchor{Reason: OldPath, text: fmt.Sprintf("%s was renamed: its lines are those of %s", path, now)}
+		return nil, fmt.Errorf("%s was renamed: its lines are those of %s", path, now)
 	}
-	return nil, &NoAnchor{Reason: NoFile, text: fmt.Sprintf("%s is not among the changed files", path)}
+	return nil, fmt.Errorf("%s is not among the changed files", path)
 }
 
 // spanWith returns the index of the side's span that contains the line, or -1.
@@ -142,46 +131,20 @@ func firstReaching(spans []Span, line int) int {
 	return sort.Search(len(spans), func(i int) bool { return spans[i].Last >= line })
 }
 
-// Reason is why a comment has no anchor, for programs.
-type Reason string
-
-// The reasons.
-const (
-	NoFile     Reason = "file-not-in-diff"
-	NoDiff     Reason = "no-diff-of-file" // binary, too large, renamed only
-	NoLine     Reason = "line-not-in-diff"
-	TwoHunks   Reason = "range-over-two-hunks"
-	BadRange   Reason = "bad-range"
-	OldPath    Reason = "renamed-file"
-	UnreadDiff Reason = "unreadable-diff"
-)
-
-// NoAnchor is why a comment cannot be attached to its lines. Its Error is one
-// sentence for people.
-type NoAnchor struct {
-	Reason Reason
-	// LineAlone is true if the range's last line by itself can carry the comment.
-	LineAlone bool
-	text      string
-}
-
-// Error implements error.
-func (e *NoAnchor) Error() string { return e.text }
-
 // noHunks explains a file without any hunk.
 func (f *anchored) noHunks() error {
 	path := f.file.Path
 	switch {
 	case f.err != nil:
-		return &NoAnchor{Reason: UnreadDiff, text: fmt.Sprintf("the diff of %s cannot be read: %v", path, f.err)}
+		return fmt.Errorf("the diff of %s cannot be read: %w", path, f.err)
 	case f.file.Binary:
-		return &NoAnchor{Reason: NoDiff, text: path + " is a binary file: it has no lines in the diff"}
+		return errors.New(path + " is a binary file: it has no lines in the diff")
 	case f.file.PatchMissing:
-		return &NoAnchor{Reason: NoDiff, text: "the diff of " + path + " is too large to be shown: none of its lines can carry a comment"}
+		return errors.New("the diff of " + path + " is too large to be shown: none of its lines can carry a comment")
 	case f.file.PreviousPath != "":
-		return &NoAnchor{Reason: NoDiff, text: fmt.Sprintf("%s is only renamed from %s: it has no lines in the diff", path, f.file.PreviousPath)}
+		return fmt.Errorf("%s is only renamed from %s: it has no lines in the diff", path, f.file.PreviousPath)
 	}
-	return &NoAnchor{Reason: NoDiff, text: path + " has no changed lines"}
+	return errors.New(path + " has no changed lines")
 }
 
 func onSide(side Side) string {

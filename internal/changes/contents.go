@@ -13,7 +13,7 @@ import (
 // Content is what is at a path.
 type Content struct {
 	Mode string // git's mode, six digits; "" if nothing is there or git has no mode for it
-	Size int64  // a file's size in bytes, if known also of one over the limit; otherwise 0
+	Size int64  // a file's size in bytes; of one over the limit only where it is known, otherwise 0
 	Data []byte // a file's content
 	Link string // the target of a symbolic link, if known
 	// Err is why there is no Data: fs.ErrNotExist if nothing is there,

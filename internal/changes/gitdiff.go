@@ -10,8 +10,9 @@ import (
 )
 
 // ParseGit reads one diff as git prints it in two forms: raw is the output of
-// `diff-tree -r -z --raw`, which contains every name as it is, and patch that of `diff-tree -r -p` with quoted names, the prefixes a/ and b/ and
-// the same options. The two list the files in the same order, so the names come
+// `diff-tree -r -z --raw`, which contains every name as it is, and patch that of
+// `diff-tree -r -p` with quoted names, the prefixes a/ and b/ and otherwise the
+// same options. The two list the files in the same order, so the names come
 // from raw and only the hunks from patch: nothing in a file's name or text can
 // pass for another file.
 func ParseGit(raw, patch []byte) ([]ChangedFile, error) {

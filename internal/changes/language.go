@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// languages are the languages of files by their extensions.
+// languages has the language of a file by its extension.
 var languages = map[string]string{
 	".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
 	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescript",
@@ -15,13 +15,13 @@ var languages = map[string]string{
 	".rb": "ruby", ".rake": "ruby", ".gemspec": "ruby", ".ru": "ruby", ".podspec": "ruby",
 }
 
-// languageOfName are the languages of files by their complete names.
+// languageOfName has the language of a file by its complete name.
 var languageOfName = map[string]string{
 	"Gemfile": "ruby", "Rakefile": "ruby", "Guardfile": "ruby", "Podfile": "ruby", "Vagrantfile": "ruby", "Capfile": "ruby", "Brewfile": "ruby",
 	"SConstruct": "python", "SConscript": "python", "wscript": "python", "Jakefile": "javascript",
 }
 
-// interpreters are the languages of scripts by the programs that run them.
+// interpreters has the language of a script by the program that runs it.
 var interpreters = map[string]string{
 	"node": "javascript", "nodejs": "javascript", "bun": "javascript", "deno": "typescript", "ts-node": "typescript", "tsx": "typescript",
 	"python": "python", "pypy": "python", "ruby": "ruby", "jruby": "ruby", "rust-script": "rust", "java": "java",

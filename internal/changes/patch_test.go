@@ -151,10 +151,13 @@ func FuzzParsePatch(f *testing.F) {
 			t.Errorf("the spans contain %d lines of a patch of %d", shown, lines)
 		}
 		a := changes.NewAnchors([]changes.ChangedFile{{Path: "x", Patch: patch}})
-		for _, side := range []changes.Side{changes.Left, changes.Right} {
-			for _, s := range a.Spans("x", side) {
-				if a.Check("x", side, s.First, s.Last) != nil {
-					t.Errorf("%v %v is a span but cannot carry a comment: %v", side, s, a.Check("x", side, s.First, s.Last))
+		for _, h := range hunks {
+			for side, s := range map[changes.Side]changes.Span{changes.Left: h.Old, changes.Right: h.New} {
+				if s.Empty() {
+					continue
+				}
+				if err := a.Check("x", side, s.First, s.Last); err != nil {
+					t.Errorf("%v %v is shown but cannot carry a comment: %v", side, s, err)
 				}
 				_ = a.Check("x", side, s.First-1, s.Last+1)
 			}

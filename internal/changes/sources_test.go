@@ -167,7 +167,8 @@ func TestSetFromGitOnly(t *testing.T) {
 	}
 }
 
-// TestSetFromGitWithoutHunks: a diff over the limit costs the changed lines, not the files.
+// TestSetFromGitWithoutHunks asserts that a diff over the limit gives the changed files without
+// their changed lines.
 func TestSetFromGitWithoutHunks(t *testing.T) {
 	t.Parallel()
 	dir, _, base, head := pull(t)
@@ -188,8 +189,8 @@ func TestSetFromGitWithoutHunks(t *testing.T) {
 	}
 }
 
-// TestSetFromGitOfAShallowClone: what the clone lacks is fetched, or the error advises
-// what to set.
+// TestSetFromGitOfAShallowClone asserts that commits that the clone lacks are fetched, and that
+// the error names the setting to change where that is not possible.
 func TestSetFromGitOfAShallowClone(t *testing.T) {
 	t.Parallel()
 	git := githubtest.NewGit(t)
@@ -363,7 +364,7 @@ func (c countingContents) Read(ctx context.Context, paths []string, limit int64)
 	return c.Contents.Read(ctx, paths, limit)
 }
 
-// TestTextsAreReadInBatches: once all texts together are too large, nothing more is read.
+// TestTextsAreReadInBatches asserts that reading stops once all texts together exceed the limit.
 func TestTextsAreReadInBatches(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
@@ -389,7 +390,8 @@ func TestTextsAreReadInBatches(t *testing.T) {
 	}
 }
 
-// TestAttributesAreBounded: too many rules are not all read, and a note reports that.
+// TestAttributesAreBounded asserts that no more attribute rules are read than the limit, and that
+// a note reports it.
 func TestAttributesAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := writeTree(t, map[string]string{".gitattributes": "a linguist-generated\n", "d/.gitattributes": strings.Repeat("a linguist-generated\n", 500), "e/.gitattributes": strings.Repeat("#\n", 60_000), "a": "", "d/a": "", "e/a": ""})

@@ -18,15 +18,14 @@ func (d *Document) contradiction() error {
 	for _, r := range d.outputRows() {
 		rows[r.check] = r
 	}
-	informational := map[phase.Check]bool{}
-	seen := map[phase.Check]bool{}
+	informational := map[phase.Check]bool{} // of each check in Checks
 	failing, retries := map[phase.Check]int{}, map[phase.Check]int{}
 	for i, c := range d.Checks {
 		place := fmt.Sprintf("$.checks[%d]", i)
-		if seen[c.Check] && informational[c.Check] != c.Informational {
+		if informs, seen := informational[c.Check]; seen && informs != c.Informational {
 			return fmt.Errorf("%s: the check %s only informs in one place and fails the result in another", place, c.Check)
 		}
-		seen[c.Check], informational[c.Check] = true, c.Informational
+		informational[c.Check] = c.Informational
 		if c.Status != phase.Fail && (c.Failing > 0 || len(c.Failures) > 0) {
 			return fmt.Errorf("%s: %s did not fail, and failures are listed", place, c.Check)
 		}
@@ -39,7 +38,7 @@ func (d *Document) contradiction() error {
 			return fmt.Errorf("%s: %s failed in %s, and $.output says %q of it", place, c.Check, c.Root, r.status)
 		}
 	}
-	for check := range seen {
+	for check := range informational {
 		r := rows[check]
 		if n := retries[check]; n != r.retries {
 			return fmt.Errorf("$.output: %s has %d retries, and those in $.checks are %d", check, r.retries, n)

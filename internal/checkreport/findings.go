@@ -9,13 +9,9 @@ package checkreport
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path"
-	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -130,8 +126,8 @@ type Suppressed struct {
 	New     bool   `json:"new,omitempty"` // the pull request adds the comment
 }
 
-// NewSuppression is a comment, an attribute or a line of configuration that the change adds and that
-// tells a tool to be silent.
+// NewSuppression is a comment, an attribute or a line of configuration that the change adds, and
+// by which a tool reports less.
 type NewSuppression struct {
 	Tool  string `json:"tool"`
 	Path  string `json:"path"`
@@ -184,43 +180,18 @@ const Schema = "findings.json"
 
 // Limits of a document that is read.
 const (
-	MaxBytes      = 64 << 20
-	maxPath       = 4096 // bytes of a file's path; the schema counts characters
-	maxViolations = 10   // that an error lists
+	MaxBytes = 64 << 20
+	maxPath  = 4096 // bytes of a file's path; the schema counts characters
 )
 
 // Read reads a document that another job has left. It is untrusted: a document that does
 // not conform to the published schema, contradicts itself, or is larger than MaxBytes, is
-// an error that describes what is wrong and where. The outcome that it reports is the other job's claim.
+// an error that describes what is wrong and where. The outcome that it reports is the other
+// job's claim.
 func Read(r io.Reader) (*Document, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) > MaxBytes {
-		return nil, fmt.Errorf("it is larger than %d MiB, the limit of a findings document", MaxBytes>>20)
-	}
-	// Two members of one name would be one thing to the schema and another to Go.
-	if place, twice := schema.Duplicate(raw); twice {
-		return nil, fmt.Errorf("an object in it has two members of one name: %s", place)
-	}
-	if !jsontext.Value(raw).IsValid() {
-		return nil, errors.New("it is not JSON in UTF-8")
-	}
-	s, ok := schema.Published(Schema, "")
-	if !ok {
-		return nil, errors.New("there is no schema " + Schema)
-	}
-	violations, err := s.Validate(raw)
-	if err != nil {
-		return nil, err
-	}
-	if len(violations) > 0 {
-		return nil, invalid(violations)
-	}
 	var d Document
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, fmt.Errorf("it is not a findings document: %w", err)
+	if err := schema.ReadDocument(r, Schema, "a findings document", MaxBytes, &d); err != nil {
+		return nil, err
 	}
 	if err := d.contradiction(); err != nil {
 		return nil, fmt.Errorf("it contradicts itself, so nothing in it counts; run the checks again: %w", err)
@@ -242,17 +213,6 @@ func Read(r io.Reader) (*Document, error) {
 
 func (f *Finding) dropPlace() {
 	f.StartLine, f.StartColumn, f.EndLine, f.EndColumn, f.Suggestion = 0, 0, 0, 0, ""
-}
-
-func invalid(violations []schema.Violation) error {
-	var problems []string
-	for _, v := range violations[:min(len(violations), maxViolations)] {
-		problems = append(problems, v.Path+": "+v.Message)
-	}
-	if more := len(violations) - maxViolations; more > 0 {
-		problems = append(problems, fmt.Sprintf("and %d more", more))
-	}
-	return errors.New("it is not a findings document, as 'airlock schema " + Schema + "' describes it: " + strings.Join(problems, "; "))
 }
 
 // Write writes the document as indented JSON.

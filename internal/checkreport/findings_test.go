@@ -28,16 +28,16 @@ func TestReadRefuses(t *testing.T) {
 		{"another version", `"version": 1`, `"version": 2`, "$.version"},
 		{"a path that leads out", `"path": "api/b.go"`, `"path": "api/../../b.go"`, "$.findings[0].path"},
 		{"an absolute path", `"path": "api/b.go"`, `"path": "/etc/passwd"`, "$.findings[0].path"},
-		{"a line that is none", `"start_line": 3`, `"start_line": -3`, "$.findings[0].start_line"},
-		{"a severity that is none", `"severity": "critical"`, `"severity": "awful"`, "severity"},
-		{"a check that is none", `"check": "security_review"`, `"check": "karma"`, "check"},
+		{"a negative line", `"start_line": 3`, `"start_line": -3`, "$.findings[0].start_line"},
+		{"an unknown severity", `"severity": "critical"`, `"severity": "awful"`, "severity"},
+		{"an unknown check", `"check": "security_review"`, `"check": "karma"`, "check"},
 		{"a fingerprint with a text", `"fingerprint": "`, `"fingerprint": "<!--`, "fingerprint"},
 		{"a name that Go would read as another", `"findings": [`, `"Findings": [], "findings": [`, "Findings"},
 		{"a name twice", `"findings": [`, `"findings": [], "findings": [`, "two members of one name: $.output.checks.code_review.findings"},
-		{"a result that is none", `"total_retries": 4`, `"total_retries": "4"`, "total_retries"},
+		{"a number in quotes", `"total_retries": 4`, `"total_retries": "4"`, "total_retries"},
 		{"a number too large", `"start_line": 3`, `"start_line": 1e300`, "start_line"},
-		{"no JSON", `{`, ``, "not JSON"},
-		{"no UTF-8", `SQL`, "\xff", "not JSON in UTF-8"},
+		{"not JSON", `{`, ``, "not JSON"},
+		{"not UTF-8", `SQL`, "\xff", "not JSON in UTF-8"},
 	}
 	for _, c := range tests {
 		_, err := checkreport.Read(strings.NewReader(document(t, c.old, c.new)))
@@ -50,8 +50,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestReadRefusesContradictions: of two parts that cannot both be true, the better one must
-// never count.
+// TestReadRefusesContradictions asserts that a document is refused if two of its parts contradict
+// each other, so that the more favourable part is not believed.
 func TestReadRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	const allPass = `"status": "pass"`
@@ -140,7 +140,8 @@ func TestReadTakesNewMembersAndMendsRanges(t *testing.T) {
 	}
 }
 
-// TestReadOfAPathThatNamesNoFile: a report must not stop at what a stranger wrote.
+// TestReadOfAPathThatNamesNoFile asserts that a document with an invalid path is read, because
+// the pull request's code may have written it to suppress the report.
 func TestReadOfAPathThatNamesNoFile(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{".", "./", "a" + strings.Repeat("ü", 4000)} {
@@ -166,7 +167,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		w := safeText(t)
-		_, _, _, _ = d.Summary(w, 1<<20), d.Comment(w, ""), d.Annotations(w), d.Outputs(w)
+		_, _, _ = d.Summary(w, 1<<20), d.Annotations(w), d.Outputs(w)
+		_ = deliver(t, d.Deliver(allItems(t)), noAlerts, nil)
 		if _, err := d.SARIF("v1"); err != nil {
 			t.Error(err)
 		}

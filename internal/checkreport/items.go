@@ -2,12 +2,10 @@ package checkreport
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -15,13 +13,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// ItemsInput is what items are made from, besides the document.
+// ItemsInput is what items are made from, besides a document.
 type ItemsInput struct {
 	SafeText SafeText // required
 	// Head is the pull request's head according to the event. A document about another
 	// commit is not used for review comments and reports: its lines may be different.
 	Head       string
 	SummaryURL string // of the job summary; "" for none
+	AlertsURL  string // of the alerts of Airlock's own tool in code scanning; "" for none
+	OnPull     bool   // whether the event is about a pull request
 	Version    string // Airlock's own
 	// Job distinguishes the job that reports the checks from others of its workflow, except
 	// for those of its matrix, which Leg does, from 0. Outside of a workflow Job is "".
@@ -36,40 +36,6 @@ type ItemsInput struct {
 // checksName is the name by which later workflow runs find the comment and the check run.
 const checksName = "checks"
 
-// Items returns the document as Airlock's own items: a check run, one comment that later
-// workflow runs update, review comments, the hiding of those whose finding is gone, a
-// security report, and a report for each missing tool. The policy decides which of them
-// may leave. The error is about the SARIF log, and ours.
-func (d *Document) Items(in ItemsInput) ([]intake.OwnItem, error) {
-	var items []intake.OwnItem
-	if in.Comment {
-		comment := &safeoutput.StickyComment{Name: checksName, Body: d.Comment(in.SafeText, in.SummaryURL), OnlyUpdate: !d.Failed()}
-		items = append(items, intake.OwnItem{Item: comment, Stable: checksName})
-	}
-	if in.CheckRun && in.Head != "" {
-		items = append(items, intake.OwnItem{Item: d.checkRun(in), Stable: checksName})
-	}
-	if in.ReviewComments > 0 && d.isAbout(in.Head) {
-		items = append(items, d.reviewItems(in)...)
-	}
-	if in.SecurityReport && d.isAbout(in.Head) {
-		category := sarifCategory(in.Job, in.Leg)
-		log, err := d.sarif(in.Version, category)
-		if err != nil {
-			return nil, fmt.Errorf("the security review's findings as SARIF: %w", err)
-		}
-		items = append(items, intake.OwnItem{Item: &safeoutput.CreateSecurityReport{SARIF: log, Category: category}})
-	}
-	for _, m := range d.Missing {
-		items = append(items, intake.OwnItem{Item: &safeoutput.MissingTool{
-			Tool:         in.SafeText.Line(text.Truncate(m.Tool, 100)),
-			Reason:       "the " + checkName(m.Check) + " check needs it",
-			Alternatives: in.SafeText.Line(text.Truncate(m.alternative(), 300)),
-		}})
-	}
-	return items, nil
-}
-
 // isAbout reports whether the document's lines are those of a commit. A document that does
 // not name its commit is about none.
 func (d *Document) isAbout(head string) bool { return head != "" && d.Head == head }
@@ -78,32 +44,26 @@ func (d *Document) isAbout(head string) bool { return head != "" && d.Head == he
 // footer is added.
 const maxCheckRun = 60_000
 
-func (d *Document) checkRun(in ItemsInput) *safeoutput.CheckRun {
-	run := &safeoutput.CheckRun{Name: RunName("Airlock checks", in.Job, in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
+// checkRun returns the check run: how the checks ended, and what no other place shows.
+func (v *Delivery) checkRun() *safeoutput.CheckRun {
+	d := v.doc
+	run := &safeoutput.CheckRun{Name: RunName("Airlock checks", v.in.Job, v.in.Leg), HeadSHA: v.in.Head, Conclusion: "success", Title: d.Headline()}
 	if d.Failed() {
 		run.Conclusion = "failure"
 	}
-	if !d.isAbout(in.Head) { // not neutral: where the check is required, that would be as good as success
+	if !d.isAbout(v.in.Head) { // not neutral: where the check is required, that would be as good as success
 		run.Conclusion, run.Title = "failure", "another commit was checked: "+run.Title
 	}
-	summary := &page{d: d, safe: in.SafeText}
+	summary := &page{d: d, safe: v.in.SafeText}
 	summary.heading("###")
-	summary.table()
+	v.table(summary, true)
 	run.Summary, _ = markdown.Cut(summary.b.String(), maxCheckRun, "*The rest was cut.*")
-	details := &page{d: d, safe: in.SafeText}
-	details.failures(maxListed, maxExcerpt)
+	details := &page{d: d, safe: v.in.SafeText}
+	v.writeUnplaced(details)
 	details.missing()
 	details.notes()
 	run.Text, _ = markdown.Cut(details.b.String(), maxCheckRun, "*The rest was cut: the job summary has it.*")
-	if !d.isAbout(in.Head) {
-		return run
-	}
-	for _, a := range d.Annotations(in.SafeText) {
-		if a.StartLine > 0 && isPlaceable(a.Path) { // the summary has the others
-			run.Annotations = append(run.Annotations, safeoutput.CheckAnnotation{Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine,
-				Level: annotationLevel(a.Severity), Title: a.Title, Message: text.Truncate(a.Message, 16<<10)})
-		}
-	}
+	run.Annotations = v.checkAnnotations()
 	return run
 }
 
@@ -137,16 +97,6 @@ func short(job string) string {
 	return begin + " " + text.Digest(job)
 }
 
-func annotationLevel(s finding.Severity) string {
-	switch s {
-	case finding.Critical, finding.High:
-		return "failure"
-	case finding.Medium:
-		return "warning"
-	}
-	return "notice"
-}
-
 // Annotation is a finding as the runner or a check run shows it at its line.
 type Annotation struct {
 	Severity           finding.Severity
@@ -158,12 +108,21 @@ type Annotation struct {
 // Annotations returns the blocking findings, the most severe first, in plain text. A check
 // that failed without one has its first problem instead.
 func (d *Document) Annotations(safe SafeText) []Annotation {
+	return d.annotations(safe, func(int) bool { return true }, true)
+}
+
+// annotations returns those of the findings, by their position in distinct, that wanted wants;
+// with problems, also those of checks that failed without a finding.
+func (d *Document) annotations(safe SafeText, wanted func(int) bool, problems bool) []Annotation {
 	var annotations []Annotation
-	shown := map[phase.Check]bool{}
-	for _, f := range d.distinct() {
+	found := map[phase.Check]bool{}
+	for i, f := range d.distinct() {
 		checks := append([]phase.Check{f.Check}, f.also...)
 		for _, check := range checks {
-			shown[check] = true
+			found[check] = true
+		}
+		if !wanted(i) {
+			continue
 		}
 		title := checkNames(checks)
 		if f.Rule != "" {
@@ -172,7 +131,7 @@ func (d *Document) Annotations(safe SafeText) []Annotation {
 		annotations = append(annotations, Annotation{Severity: f.Severity, Title: title, Message: safe.Line(f.Message), Path: f.Path, StartLine: f.StartLine, EndLine: max(f.StartLine, f.EndLine)})
 	}
 	for _, r := range d.rows() {
-		if r.status == phase.Fail && !shown[r.check] && len(r.problems) > 0 {
+		if problems && r.status == phase.Fail && !found[r.check] && len(r.problems) > 0 {
 			annotations = append(annotations, Annotation{Severity: finding.High, Title: checkName(r.check) + " failed", Message: safe.Line(text.Truncate(r.problems[0], 1000))})
 		}
 	}

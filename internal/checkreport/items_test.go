@@ -14,32 +14,58 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// all selects all items.
-func all(t *testing.T) checkreport.ItemsInput {
-	return checkreport.ItemsInput{SafeText: safeText(t), Head: strings.Repeat("ab", 20), Version: "v1", Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
+// allItems selects all items.
+func allItems(t *testing.T) checkreport.ItemsInput {
+	return checkreport.ItemsInput{SafeText: safeText(t), Head: strings.Repeat("ab", 20), Version: "v1", OnPull: true, Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
 }
 
-// let sends items through the first door.
-func let(t *testing.T, d *checkreport.Document, in checkreport.ItemsInput) map[safeoutput.Kind][]intake.Accepted {
+// refuses is a GitHub that takes no item of the kinds.
+type refuses map[safeoutput.Kind]bool
+
+// noAlerts is a repository without code scanning.
+var noAlerts = refuses{safeoutput.KindCreateSecurityReport: true}
+
+// passFirstDoor sends a delivery's items through the first door, where GitHub takes everything but
+// security reports.
+func passFirstDoor(t *testing.T, d *checkreport.Document, in checkreport.ItemsInput) map[safeoutput.Kind][]intake.Accepted {
 	t.Helper()
-	items, err := d.Items(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	accepted, rejected, err := intake.Own(items, intake.Config{})
-	if err != nil || len(rejected) > 0 {
-		t.Fatalf("%v %+v", err, rejected)
-	}
+	return deliver(t, d.Deliver(in), noAlerts, nil)
+}
+
+// deliver sends a delivery's items through the first door. Comments whose address is wanted get
+// one that names their place.
+func deliver(t *testing.T, delivery *checkreport.Delivery, no refuses, inDiff checkreport.InDiff) map[safeoutput.Kind][]intake.Accepted {
+	t.Helper()
 	by := map[safeoutput.Kind][]intake.Accepted{}
-	for _, a := range accepted {
-		by[a.Item().Kind()] = append(by[a.Item().Kind()], a)
+	var outcomes []checkreport.Outcome
+	for {
+		items, err := delivery.Next(outcomes, inDiff)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(items) == 0 {
+			return by
+		}
+		accepted, rejected, err := intake.Own(items, intake.Config{})
+		if err != nil || len(rejected) > 0 {
+			t.Fatalf("%v %+v", err, rejected)
+		}
+		outcomes = nil
+		for _, a := range accepted {
+			kind := a.Item().Kind()
+			by[kind] = append(by[kind], a)
+			o := checkreport.Outcome{Kind: kind, Name: a.Stable(), Shown: !no[kind], URL: "https://github.com/octo/app/" + string(kind)}
+			if c, ok := a.Item().(*safeoutput.CreateReviewComment); ok {
+				o.URL = fmt.Sprintf("https://github.com/octo/app/pull/7#%s-%d", c.Path, c.Line)
+			}
+			outcomes = append(outcomes, o)
+		}
 	}
-	return by
 }
 
 func TestItems(t *testing.T) {
 	t.Parallel()
-	got := let(t, checkreport.New(failing()), all(t))
+	got := passFirstDoor(t, checkreport.New(failing()), allItems(t))
 	comments := got[safeoutput.KindCreateReviewComment]
 	var places []string
 	for _, a := range comments {
@@ -64,8 +90,14 @@ func TestItems(t *testing.T) {
 		t.Errorf("the suggestion is not byte for byte what the formatter wrote:\n%s", last.Body)
 	}
 	run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
-	if run.Conclusion != "failure" || len(run.Annotations) != 4 || run.Annotations[0].Level != "failure" || run.Annotations[3].Level != "notice" || run.HeadSHA != strings.Repeat("ab", 20) {
+	if run.Conclusion != "failure" || len(run.Annotations) != 0 || run.HeadSHA != strings.Repeat("ab", 20) {
 		t.Errorf("%+v", run)
+	}
+	in := allItems(t)
+	in.ReviewComments = 0
+	run = passFirstDoor(t, checkreport.New(failing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
+	if len(run.Annotations) != 4 || run.Annotations[0].Level != "failure" || run.Annotations[3].Level != "notice" {
+		t.Errorf("what has no comment is annotated: %+v", run.Annotations)
 	}
 	if diff := cmp.Diff([]string{"formatter", "tests", "code_review", "security_review"}, hidden(t, got)); diff != "" {
 		t.Errorf("the linter's tool is missing, and nothing was built:\n%s", diff)
@@ -100,7 +132,7 @@ func TestChecksThatDidNotEndHideNothing(t *testing.T) {
 	checks := in.Result.Roots[0].Checks
 	checks[0].TimedOut = true                         // formatter
 	checks[1].Blocking, checks[3].Failures = nil, nil // linter and tests fail without a word
-	if diff := cmp.Diff([]string{"code_review", "security_review"}, hidden(t, let(t, checkreport.New(in), all(t)))); diff != "" {
+	if diff := cmp.Diff([]string{"code_review", "security_review"}, hidden(t, passFirstDoor(t, checkreport.New(in), allItems(t)))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -118,9 +150,9 @@ func TestJobsHaveTheirOwnCheckRun(t *testing.T) {
 		{strings.Repeat("a", 100) + "b", 0, "Airlock checks (" + strings.Repeat("a", 100) + "… d89d25f6)"},
 		{strings.Repeat("a", 100) + "c", 0, "Airlock checks (" + strings.Repeat("a", 100) + "… 46f3eb12)"},
 	} {
-		in := all(t)
+		in := allItems(t)
 		in.Job, in.Leg = c.job, c.leg
-		if run := let(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); run.Name != c.want {
+		if run := passFirstDoor(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); run.Name != c.want {
 			t.Errorf("job %q, leg %d: %q", c.job, c.leg, run.Name)
 		}
 	}
@@ -138,9 +170,9 @@ func TestJobsHaveTheirOwnCategory(t *testing.T) {
 		{"", 0, ""}, {"report", 0, "/report"}, {"report", 1, "/report/2"}, {"api / report", 0, "/api---report-"}, {"api---report", 0, "/api---report"}, {"web / report", 0, "/web---report-"},
 		{strings.Repeat("a", 150), 0, "/aaaa"}, {strings.Repeat("a", 151), 0, "/aaaa"},
 	} {
-		in := all(t)
+		in := allItems(t)
 		in.Job, in.Leg = c.job, c.leg
-		got := let(t, checkreport.New(failing()), in)[safeoutput.KindCreateSecurityReport][0].Item().(*safeoutput.CreateSecurityReport)
+		got := passFirstDoor(t, checkreport.New(failing()), in)[safeoutput.KindCreateSecurityReport][0].Item().(*safeoutput.CreateSecurityReport)
 		if !strings.HasPrefix(got.Category, "airlock/security-review"+c.want) || seen[got.Category] || !strings.Contains(string(got.SARIF), got.Category) {
 			t.Errorf("job %q, leg %d: %q", c.job, c.leg, got.Category)
 		}
@@ -150,7 +182,7 @@ func TestJobsHaveTheirOwnCategory(t *testing.T) {
 
 func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
 	t.Parallel()
-	got := let(t, checkreport.New(passing()), all(t))
+	got := passFirstDoor(t, checkreport.New(passing()), allItems(t))
 	if c := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment); !c.OnlyUpdate {
 		t.Error("a comment would be opened although all is well")
 	}
@@ -166,11 +198,11 @@ func TestWhereAllIsWellNothingIsOpened(t *testing.T) {
 // at, and that nothing of what is there is hidden.
 func TestFindingsOfAnotherCommit(t *testing.T) {
 	t.Parallel()
-	in := all(t)
+	in := allItems(t)
 	in.Head = strings.Repeat("cd", 20)
-	got := let(t, checkreport.New(failing()), in)
+	got := passFirstDoor(t, checkreport.New(failing()), in)
 	run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
-	if good := let(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); good.Conclusion != "failure" || !strings.HasPrefix(good.Title, "another commit was checked: ") {
+	if good := passFirstDoor(t, checkreport.New(passing()), in)[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun); good.Conclusion != "failure" || !strings.HasPrefix(good.Title, "another commit was checked: ") {
 		t.Errorf("a commit that nobody checked is reported as good: %+v", good)
 	}
 	if len(run.Annotations) != 0 || len(got[safeoutput.KindCreateReviewComment])+len(got[safeoutput.KindMinimiseComments])+len(got[safeoutput.KindCreateSecurityReport]) != 0 {
@@ -184,7 +216,7 @@ func TestFindingsOfNoCommit(t *testing.T) {
 	t.Parallel()
 	d := checkreport.New(failing())
 	d.Head = ""
-	got := let(t, d, all(t))
+	got := passFirstDoor(t, d, allItems(t))
 	if n := len(got[safeoutput.KindCreateReviewComment]) + len(got[safeoutput.KindMinimiseComments]) + len(got[safeoutput.KindCreateSecurityReport]); n != 0 {
 		t.Errorf("%d items point at lines of an unknown commit", n)
 	}
@@ -196,17 +228,18 @@ func TestPathsThatNobodyCanSee(t *testing.T) {
 	in := failing()
 	in.Result.Reviews[1].Blocking[0].Path = "api/\u202egnp.go"
 	in.Result.Roots[0].Checks[1].Blocking[0].Path = "api/a\nb.go"
-	got := let(t, checkreport.New(in), all(t))
-	if n, m := len(got[safeoutput.KindCreateReviewComment]), len(got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun).Annotations); n != 2 || m != 2 {
-		t.Errorf("%d comments and %d annotations, want 2 of each", n, m)
+	got := passFirstDoor(t, checkreport.New(in), allItems(t))
+	run := got[safeoutput.KindCheckRun][0].Item().(*safeoutput.CheckRun)
+	if n, m := len(got[safeoutput.KindCreateReviewComment]), len(run.Annotations); n != 2 || m != 0 || !strings.Contains(run.Text, "db.Query gets SQL") || !strings.Contains(run.Text, "fmt.Printf format") {
+		t.Errorf("%d comments and %d annotations, want 2 and 0, and the others in\n%s", n, m, run.Text)
 	}
 }
 
 func TestOnlyWhatIsWanted(t *testing.T) {
 	t.Parallel()
-	in := all(t)
+	in := allItems(t)
 	in.Comment, in.CheckRun, in.SecurityReport, in.ReviewComments = false, false, false, 0
-	if got := let(t, checkreport.New(failing()), in); len(got) != 1 || len(got[safeoutput.KindMissingTool]) != 1 {
+	if got := passFirstDoor(t, checkreport.New(failing()), in); len(got) != 1 || len(got[safeoutput.KindMissingTool]) != 1 {
 		t.Errorf("%v", got)
 	}
 }
@@ -226,7 +259,7 @@ func TestEveryWeaknessOfALineIsTold(t *testing.T) {
 	}
 	review.Severity, in.Result.Output.Checks.SecurityReview.Severity, in.Result.Output.Critical = finding.Critical, finding.Critical, true
 	bodies := map[int][]string{}
-	for _, a := range let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment] {
+	for _, a := range passFirstDoor(t, checkreport.New(in), allItems(t))[safeoutput.KindCreateReviewComment] {
 		if c := a.Item().(*safeoutput.CreateReviewComment); c.Path == "api/c.go" {
 			bodies[c.Line] = append(bodies[c.Line], c.Body)
 		}
@@ -254,7 +287,7 @@ func TestNoiseIsCapped(t *testing.T) {
 			*many = append(*many, finding.Finding{Check: "linter", Tool: "vet", Rule: "x", Severity: finding.Low, Message: strings.Repeat("m", line+1), Path: "api/z.go", Range: finding.Range{StartLine: line + 1}})
 		}
 	}
-	got := let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment]
+	got := passFirstDoor(t, checkreport.New(in), allItems(t))[safeoutput.KindCreateReviewComment]
 	seen := map[string]bool{}
 	for i, a := range got {
 		c := a.Item().(*safeoutput.CreateReviewComment)
@@ -281,7 +314,7 @@ func TestToolsCrowdNoReviewOut(t *testing.T) {
 	for i, c := range []phase.Check{phase.CodeReview, phase.SecurityReview} {
 		in.Result.Reviews[i].Blocking = []finding.Finding{{Check: string(c), Tool: "airlock", Severity: finding.Medium, Message: "here", Path: "api/z.go", Range: finding.Range{StartLine: 10 + i}}}
 	}
-	got := let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment]
+	got := passFirstDoor(t, checkreport.New(in), allItems(t))[safeoutput.KindCreateReviewComment]
 	var lines []int
 	for _, a := range got {
 		if c := a.Item().(*safeoutput.CreateReviewComment); c.Path == "api/z.go" {
@@ -332,7 +365,7 @@ func TestWhatSeveralChecksReportIsShownOnce(t *testing.T) {
 	checks[3].Blocking = []finding.Finding{tested}
 	checks[2].Blocking, checks[2].Status = []finding.Finding{built, other}, phase.Fail
 	d := checkreport.New(in)
-	got := let(t, d, all(t))
+	got := passFirstDoor(t, d, allItems(t))
 	var bodies []string
 	for _, a := range got[safeoutput.KindCreateReviewComment] {
 		if c := a.Item().(*safeoutput.CreateReviewComment); c.Path == "api/c.go" {
@@ -371,7 +404,7 @@ func TestOneCommentForTheSameWords(t *testing.T) {
 	}
 	in.Result.Roots[0].Checks[1].Blocking = append(many, two...)
 	bodies := map[string][]string{}
-	for _, a := range let(t, checkreport.New(in), all(t))[safeoutput.KindCreateReviewComment] {
+	for _, a := range passFirstDoor(t, checkreport.New(in), allItems(t))[safeoutput.KindCreateReviewComment] {
 		c := a.Item().(*safeoutput.CreateReviewComment)
 		bodies[c.Path] = append(bodies[c.Path], c.Body)
 	}
@@ -403,9 +436,9 @@ func TestFailedTestsAreDistinguishedByName(t *testing.T) {
 	}
 }
 
-// TestCommentsStayWithTheirCode: of two findings with the same message, the first is fixed,
-// and the other has moved and is indented. Its comment stays, and only the first is
-// settled.
+// TestCommentsStayWithTheirCode asserts that, where the first of two findings with the same
+// message is fixed, and the other has moved and is indented, only the comment on the first is
+// hidden as resolved.
 func TestCommentsStayWithTheirCode(t *testing.T) {
 	t.Parallel()
 	stableAndKept := func(code string, lines ...int) (stable, keep []string) {
@@ -421,7 +454,7 @@ func TestCommentsStayWithTheirCode(t *testing.T) {
 			found = append(found, finding.Finding{Check: "security_review", Tool: "airlock", Rule: "go-sql", Severity: finding.High, Message: "SQL of variables", Path: "api/b.go", Range: finding.Range{StartLine: line}})
 		}
 		in.Result.Reviews[1].Blocking, in.Result.Roots = found, nil
-		got := let(t, checkreport.New(in), all(t))
+		got := passFirstDoor(t, checkreport.New(in), allItems(t))
 		for _, a := range got[safeoutput.KindCreateReviewComment] {
 			stable = append(stable, a.Stable())
 		}

@@ -24,7 +24,7 @@ func TestLoopResults(t *testing.T) {
 	}
 }
 
-func TestLoopResultsOfWhatOnlyInformsOrDidNotWork(t *testing.T) {
+func TestLoopResultsOfInformationalAndBrokenChecks(t *testing.T) {
 	in := failing()
 	in.Informational = []phase.Check{phase.Tests}
 	in.Result.Reviews[0] = phase.CheckResult{Check: phase.CodeReview, Status: phase.Fail, Severity: finding.High, Problems: []string{"The review could not be done: it panicked: oh"}}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,9 +82,20 @@ func checkOf(root phase.RootResult, c phase.CheckResult) Check {
 		Problems: copied(c.Problems), Failing: c.Failing, Rewritten: c.Rewritten, Notes: slices.Clone(c.Notes), Excerpt: c.Excerpt,
 	}
 	for _, f := range c.Failures {
-		out.Failures = append(out.Failures, Failure{f.Name, f.Unit, f.Path, f.Line, f.Message})
+		out.Failures = append(out.Failures, Failure{f.Name, f.Unit, f.Path, f.Line, withoutPlace(f.Message, f.Path, f.Line)})
 	}
 	return out
+}
+
+// withoutPlace returns the message of a failed test without the place that it begins with, where
+// that is the failure's own, which is shown next to it.
+func withoutPlace(message, file string, line int) string {
+	for _, name := range []string{file, path.Base(file)} {
+		if rest, ok := strings.CutPrefix(message, fmt.Sprintf("%s:%d: ", name, line)); ok {
+			return rest
+		}
+	}
+	return message
 }
 
 // failuresOf returns the failed tests whose place is known as findings, so that they are
@@ -107,7 +120,7 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 		}
 		findings = append(findings, finding.Finding{Check: string(c.Check), Tool: string(phase.Tests), Severity: finding.High,
 			Message: cmp.Or(f.Name, f.Unit) + " failed", Path: f.Path, Range: finding.Range{StartLine: f.Line}})
-		messages = append(messages, f.Message)
+		messages = append(messages, withoutPlace(f.Message, f.Path, f.Line))
 	}
 	finding.SetFingerprints(findings) // by the test's name: its message may contain addresses and times
 	for i, message := range messages {
@@ -118,9 +131,9 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 	return findings
 }
 
-// weight orders findings that are equally severe. The reviews' come first, because a pull
+// checkOrder orders findings that are equally severe. The reviews' come first, because a pull
 // request can make its tools report so many that the reviews' would be left out.
-func weight(check string) int {
+func checkOrder(check string) int {
 	switch phase.Check(check) {
 	case phase.SecurityReview:
 		return 2
@@ -142,7 +155,7 @@ func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 	finding.SetFingerprints(findings)
 	finding.Sort(findings)
 	slices.SortStableFunc(findings, func(a, b finding.Finding) int {
-		return cmp.Or(b.Severity.Rank()-a.Severity.Rank(), weight(b.Check)-weight(a.Check))
+		return cmp.Or(b.Severity.Rank()-a.Severity.Rank(), checkOrder(b.Check)-checkOrder(a.Check))
 	})
 	for _, f := range findings {
 		out := Finding{

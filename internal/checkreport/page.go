@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/pages"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Limits of the lists in a text for people. The document contains everything.
 const (
-	maxFirst         = 3       // first failures in the table
-	maxListed        = 30      // problems of one check
-	maxCommentListed = 10      // problems of one check in a comment, which is read in a conversation
-	maxRows          = 100     // of any other list
-	maxCell          = 200     // characters of one failure in the table
-	maxExcerpt       = 8 << 10 // characters
-	maxComment       = 30_000  // bytes
+	maxFirst   = 3       // first failures in the table
+	maxListed  = 30      // problems of one check
+	maxRows    = 100     // of any other list
+	maxCell    = 200     // characters of one failure in the table
+	maxExcerpt = 8 << 10 // characters
+	maxComment = 30_000  // bytes
 )
 
 // Summary returns the job summary: how the six checks ended in one table, then what
@@ -27,7 +27,7 @@ func (d *Document) Summary(safe SafeText, limit int) string {
 	p := &page{d: d, safe: safe}
 	p.heading("##")
 	p.table()
-	p.failures(maxListed, maxExcerpt)
+	p.failures()
 	p.missing()
 	p.notes()
 	p.old()
@@ -35,27 +35,6 @@ func (d *Document) Summary(safe SafeText, limit int) string {
 	p.newSuppressions()
 	p.skipped()
 	out, _ := markdown.Cut(p.b.String(), limit/3, "*The rest was cut: a job summary is limited in size. The findings document contains everything.*")
-	return out
-}
-
-// Comment returns the text of the one comment on a pull request about how the checks
-// ended. It contains no output of programs: that is in the job summary, to which it links
-// if summaryURL is not "".
-func (d *Document) Comment(safe SafeText, summaryURL string) string {
-	p := &page{d: d, safe: safe}
-	p.heading("###")
-	p.table()
-	if d.Failed() {
-		p.b.WriteString("\n<details><summary>What failed</summary>\n")
-		p.failures(maxCommentListed, 0)
-		p.missing()
-		p.b.WriteString("\n</details>\n")
-	}
-	p.newSuppressionsShort()
-	if summaryURL != "" {
-		p.printf("\n[The job summary](%s) has the output, and everything that is not counted.\n", summaryURL)
-	}
-	out, _ := markdown.Cut(p.b.String(), maxComment, "*The rest was cut: the job summary has it.*")
 	return out
 }
 
@@ -87,35 +66,32 @@ func (p *page) heading(level string) {
 
 // icon marks how a check ended. The word comes after it.
 func (r row) icon() string {
-	switch {
-	case r.status == phase.Skipped, r.notRun != "":
-		return "⏭️"
-	case r.status == phase.Pass && r.flaky, r.status == phase.Fail && r.informational:
-		return "⚠️"
-	case r.status == phase.Pass:
-		return "✅"
-	}
-	return "❌"
+	return map[pages.Level]string{pages.Idle: "⏭️", pages.Warn: "⚠️", pages.OK: "✅", pages.Bad: "❌"}[r.level()]
 }
 
 // table writes the six checks with what failed first.
 func (p *page) table() {
 	var rows [][]string
 	for _, r := range p.d.rows() {
-		result := r.result()
-		if r.severity.Rank() > 0 {
-			upTo := ", up to "
-			if len(r.problems)+r.unlisted == 1 {
-				upTo = ", "
-			}
-			result += upTo + string(r.severity)
-		}
-		if r.informational && r.status == phase.Fail {
-			result += " (only informs)"
-		}
-		rows = append(rows, []string{r.icon() + " " + checkName(r.check), result, duration(r.time), fmt.Sprint(r.retries), p.first(r)})
+		rows = append(rows, []string{r.icon() + " " + checkName(r.check), r.graded(), duration(r.time), fmt.Sprint(r.retries), p.first(r)})
 	}
 	p.b.WriteString(markdown.Table([]string{"Check", "Result", "Time", "Retries", "First failures"}, rows))
+}
+
+// graded is the row's result with the severity of a review's findings.
+func (r row) graded() string {
+	result := r.result()
+	if r.severity.Rank() > 0 {
+		upTo := ", up to "
+		if len(r.problems)+r.unlisted == 1 {
+			upTo = ", "
+		}
+		result += upTo + string(r.severity)
+	}
+	if r.informational && r.status == phase.Fail {
+		result += " (only informs)"
+	}
+	return result
 }
 
 // first returns the first failures of a check, or why it did not run, as a cell.
@@ -137,38 +113,43 @@ func (p *page) first(r row) string {
 	return strings.Join(lines, "<br>")
 }
 
-// failures writes, for each check that failed, its problems, and the part of the output
-// in which failing began, the gravest check first.
-func (p *page) failures(most, excerpt int) {
+// failures writes the checks that failed, the gravest first.
+func (p *page) failures() {
 	for _, r := range p.d.failedRows() {
-		p.printf("\n### %s: %s\n\n", checkName(r.check), r.result())
-		if r.command != "" {
-			p.b.WriteString(markdown.CodeSpan(p.safe.Code(text.Truncate(r.command, 500))) + "\n\n")
-		}
-		listed := r.problems[:min(len(r.problems), most)]
-		for _, t := range listed {
-			p.b.WriteString("- " + p.text(text.Truncate(t, 1000)) + "\n")
-		}
-		p.more(len(r.problems)+r.unlisted, len(listed))
-		for _, c := range p.d.Checks {
-			if c.Check == r.check && c.Status == phase.Fail {
-				p.output(c, excerpt)
-			}
+		p.failure(r, r.problems)
+	}
+}
+
+// failure writes a check that failed: its command, problems, and the part of the output in
+// which failing began.
+func (p *page) failure(r row, problems []string) {
+	p.printf("\n### %s: %s\n\n", checkName(r.check), r.result())
+	if r.command != "" {
+		p.b.WriteString(markdown.CodeSpan(p.safe.Code(text.Truncate(r.command, 500))) + "\n\n")
+	}
+	listed := problems[:min(len(problems), maxListed)]
+	for _, t := range listed {
+		p.b.WriteString("- " + p.text(text.Truncate(t, 1000)) + "\n")
+	}
+	p.writeOmitted(len(problems)+r.unlisted, len(listed))
+	for _, c := range p.d.Checks {
+		if c.Check == r.check && c.Status == phase.Fail {
+			p.output(c)
 		}
 	}
 }
 
 // output writes the part of a check's output that explains it, folded.
-func (p *page) output(c Check, limit int) {
+func (p *page) output(c Check) {
 	printed := strings.TrimSpace(c.output())
-	if limit == 0 || printed == "" {
+	if printed == "" {
 		return
 	}
 	title := "Output"
 	if c.Root != "." {
 		title += " in " + p.text(c.Root)
 	}
-	p.printf("\n<details><summary>%s</summary>\n\n%s\n\n</details>\n", title, markdown.Fence("text", text.Truncate(p.safe.Code(printed), limit)))
+	p.printf("\n<details><summary>%s</summary>\n\n%s\n\n</details>\n", title, markdown.Fence("text", text.Truncate(p.safe.Code(printed), maxExcerpt)))
 }
 
 // missing lists which tools are missing, and what to do.
@@ -181,7 +162,7 @@ func (p *page) missing() {
 		p.printf("- %s, for the %s check: use an image that has it, install it before, or %s\n",
 			markdown.CodeSpan(p.safe.Line(m.Tool)), checkName(m.Check), p.text(m.alternative()))
 	}
-	p.more(len(p.d.Missing), maxRows)
+	p.writeOmitted(len(p.d.Missing), maxRows)
 }
 
 // notes lists what else people should know.
@@ -210,8 +191,8 @@ func (p *page) old() {
 // suppressedTitle is the title of the list of suppressed findings.
 const suppressedTitle = "Suppressed by a comment in the code or by the configuration"
 
-// why returns the reason why a finding is suppressed, as people read it.
-func (s Suppressed) why() string {
+// reason returns the reason why a finding is suppressed, as people read it.
+func (s Suppressed) reason() string {
 	if s.New {
 		return "a new comment gives the reason: " + s.Reason
 	}
@@ -221,7 +202,7 @@ func (s Suppressed) why() string {
 func (p *page) suppressed() {
 	var lines []string
 	for _, s := range p.d.Suppressed {
-		lines = append(lines, fmt.Sprintf("%s:%d %s: %s (%s)", s.Path, s.Line, s.Rule, s.Message, s.why()))
+		lines = append(lines, fmt.Sprintf("%s:%d %s: %s (%s)", s.Path, s.Line, s.Rule, s.Message, s.reason()))
 	}
 	p.folded(suppressedTitle, lines)
 }
@@ -231,11 +212,11 @@ const newSuppressionsTitle = "New suppressions, which tell tools to be silent"
 
 // line describes the suppression as people read it.
 func (s NewSuppression) line() string {
-	about := ""
+	scope := ""
 	if s.Scope != "line" {
-		about = ", for the whole " + s.Scope
+		scope = ", for the whole " + s.Scope
 	}
-	return fmt.Sprintf("%s:%d %s (%s%s)", s.Path, s.Line, s.Text, s.Tool, about)
+	return fmt.Sprintf("%s:%d %s (%s%s)", s.Path, s.Line, s.Text, s.Tool, scope)
 }
 
 func (p *page) newSuppressions() {
@@ -279,12 +260,12 @@ func (p *page) folded(title string, lines []string) {
 	for _, l := range lines[:min(len(lines), maxRows)] {
 		p.b.WriteString("- " + p.text(text.Truncate(l, 500)) + "\n")
 	}
-	p.more(len(lines), maxRows)
+	p.writeOmitted(len(lines), maxRows)
 	p.b.WriteString("\n</details>\n")
 }
 
-// more writes how many of n entries are not shown.
-func (p *page) more(n, most int) {
+// writeOmitted writes how many of n entries are not shown.
+func (p *page) writeOmitted(n, most int) {
 	if n > most {
 		p.printf("\n*… and %d more, in the findings document.*\n", n-most)
 	}

@@ -42,7 +42,7 @@ func safeText(t *testing.T) checkreport.SafeText {
 	}
 }
 
-// failing is a validation of two roots in which something of everything is wrong.
+// failing is a validation with a failure of each type.
 func failing() checkreport.Input {
 	lint := finding.Finding{Check: "linter", Tool: "vet", Rule: "printf", Severity: finding.Medium, Message: "fmt.Printf format %d has arg \"x\" of wrong type", Path: "api/a.go",
 		Range: finding.Range{StartLine: 6, StartColumn: 13}}
@@ -57,7 +57,7 @@ func failing() checkreport.Input {
 		{Check: phase.Linter, Status: phase.Fail, Command: "go vet ./...", Duration: 2 * time.Second, ExitCode: 1, Problems: []string{"a | b at api/a.go:6"}, Blocking: []finding.Finding{lint}, Excerpt: "a.go:6:13: bad\n```\n@octocat"},
 		{Check: phase.Build, Status: phase.Skipped, Notes: []string{"skip_build is set"}},
 		{Check: phase.Tests, Status: phase.Fail, Command: "go test ./...", Retries: 1, Duration: 65 * time.Second, ExitCode: 1, Failing: 2, Problems: []string{"'go test ./...' ended with exit code 1"},
-			Failures: []toolreport.Failure{{Name: "TestA", Unit: "m", Path: "api/a_test.go", Line: 9, Message: "got 1, want 2\nmore"}, {Name: "TestB", Unit: "m"}}},
+			Failures: []toolreport.Failure{{Name: "TestA", Unit: "m", Path: "api/a_test.go", Line: 9, Message: "a_test.go:9: got 1, want 2\nmore"}, {Name: "TestB", Unit: "m"}}},
 	}}
 	r := phase.Result{Roots: []phase.RootResult{root}, Missing: []phase.MissingTool{{Tool: "golangci-lint", Check: phase.Linter, Command: "golangci-lint run", Override: "lint_command"}}}
 	r.Reviews = []phase.CheckResult{
@@ -118,7 +118,6 @@ func TestWhatPeopleSee(t *testing.T) {
 	for name, in := range map[string]checkreport.Input{"failing": failing(), "passing": passing()} {
 		d := checkreport.New(in)
 		golden(t, name+".summary.md", d.Summary(safeText(t), 1<<20))
-		golden(t, name+".comment.md", d.Comment(safeText(t), "https://github.com/octo/app/actions/runs/1"))
 		var text, doc bytes.Buffer
 		if err := errors.Join(d.Text(&text, safeText(t), false), d.Write(&doc)); err != nil {
 			t.Fatal(err)
@@ -247,7 +246,8 @@ func TestOutputForPeople(t *testing.T) {
 	}
 }
 
-// TestOutputForPeopleLeavesOutRecords after what else a program prints.
+// TestOutputForPeopleLeavesOutRecords asserts that JSON in an output is left out, and the lines
+// before and after it are shown.
 func TestOutputForPeopleLeavesOutRecords(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -257,8 +257,8 @@ func TestOutputForPeopleLeavesOutRecords(t *testing.T) {
 	}
 }
 
-// TestWhatTheOutputDoesNotNameIsCounted: a list of problems ends with how many more
-// there are, which is not a problem of its own.
+// TestWhatTheOutputDoesNotNameIsCounted asserts that a list of problems that is cut ends with the
+// number of those left out, and that this line does not count as a problem.
 func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
 	t.Parallel()
 	in := failing()
@@ -280,8 +280,8 @@ func TestWhatTheOutputDoesNotNameIsCounted(t *testing.T) {
 	}
 }
 
-// TestWhatACommandRewroteIsNoted, so that nobody commits it unawares; where that made the
-// check fail it is reported already.
+// TestWhatACommandRewroteIsNoted asserts that a note names the files that a command has rewritten,
+// unless the check failed for that and reports them.
 func TestWhatACommandRewroteIsNoted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -300,6 +300,24 @@ func TestWhatACommandRewroteIsNoted(t *testing.T) {
 		}
 		if got := strings.Contains(text.String(), "has changed b.go"); got != (c.want != "") || !strings.Contains(text.String(), c.want) {
 			t.Errorf("%s after %d retries:\n%s", c.status, c.retries, text.String())
+		}
+	}
+}
+
+// TestATimeLimitIsNamedNextToFailingTests: the tests that failed before it do not explain why
+// the command was ended.
+func TestATimeLimitIsNamedNextToFailingTests(t *testing.T) {
+	t.Parallel()
+	const ended = "'go test ./...' ended with exit code 1" // any problem
+	for _, timedOut := range []bool{false, true} {
+		in := failing()
+		in.Result.Roots[0].Checks[3].TimedOut = timedOut
+		var text bytes.Buffer
+		if err := checkreport.New(in).Text(&text, safeText(t), false); err != nil {
+			t.Fatal(err)
+		}
+		if got := text.String(); !strings.Contains(got, "TestA at api/a_test.go:9") || strings.Contains(got, ended) != timedOut {
+			t.Errorf("timed out: %t\n%s", timedOut, got)
 		}
 	}
 }

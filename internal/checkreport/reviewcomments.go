@@ -7,38 +7,14 @@ import (
 	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/phase"
-	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxSuggestion is how many bytes a suggestion has at most; a larger one is left to the
 // formatter.
 const maxSuggestion = 4 << 10
-
-// reviewItems returns the review comments, and the item that hides those of earlier
-// workflow runs whose finding is gone.
-func (d *Document) reviewItems(in ItemsInput) []intake.OwnItem {
-	var items []intake.OwnItem
-	rules := d.rules()
-	for _, f := range d.commented(in.ReviewComments) {
-		c := &safeoutput.CreateReviewComment{Path: f.Path, Line: f.StartLine, Side: "RIGHT", Body: f.commentBody(rules, in.SafeText)}
-		if f.EndLine > f.StartLine {
-			c.StartLine, c.Line = f.StartLine, f.EndLine
-		}
-		items = append(items, intake.OwnItem{Item: c, Stable: f.name})
-	}
-	hide := &safeoutput.MinimiseComments{Scopes: []string{}, Keep: append([]string{}, d.names()...)}
-	for _, check := range d.complete() {
-		hide.Scopes = append(hide.Scopes, string(check))
-	}
-	if len(hide.Scopes) > 0 {
-		items = append(items, intake.OwnItem{Item: hide})
-	}
-	return items
-}
 
 // complete returns the checks that ran to their end and reported everything that they
 // found: what such a check does not report is gone. A check whose tool is missing, that
@@ -65,10 +41,17 @@ func (d *Document) complete() []phase.Check {
 // shownFinding is a finding that is shown at its lines, once.
 type shownFinding struct {
 	Finding
+	index int           // among all findings
 	name  string        // by which its comment is found again
 	also  []phase.Check // other checks that report the same for the same line
 	lines []int         // of a comment about several lines: all of them
 	more  []Finding     // what else the check reports for the line of the comment
+	about []int         // of a comment: the findings that it is about, itself first
+}
+
+// isOf reports whether a check reports the finding.
+func (f shownFinding) isOf(check phase.Check) bool {
+	return f.Check == check || slices.Contains(f.also, check)
 }
 
 // distinct returns the blocking findings, in their order. What several checks report in
@@ -91,9 +74,9 @@ func (d *Document) distinct() []shownFinding {
 		switch {
 		case f.Path == "" || f.StartLine == 0 || !known:
 			first[key] = len(shown)
-			shown = append(shown, shownFinding{Finding: f, name: names[i]})
+			shown = append(shown, shownFinding{Finding: f, index: i, name: names[i]})
 		case shown[same].Check == f.Check: // the same at another column
-			shown = append(shown, shownFinding{Finding: f, name: names[i]})
+			shown = append(shown, shownFinding{Finding: f, index: i, name: names[i]})
 		case !slices.Contains(shown[same].also, f.Check):
 			shown[same].also = append(shown[same].also, f.Check)
 		}
@@ -101,12 +84,12 @@ func (d *Document) distinct() []shownFinding {
 	return shown
 }
 
-// commented returns the findings that become review comments: blocking ones that have a
-// line, the most severe first, and one comment of each check for a line, which has all that
-// the check reports there. What a tool reports in the same words for several lines of a
-// file is one comment, unless it has a suggestion or is about security, where each place
-// is judged by itself.
-func (d *Document) commented(most int) []shownFinding {
+// groupComments returns the review comments for those of the findings, the most severe first,
+// that have a line and that wants accepts by their position: no more than limit. Each check has
+// one comment for a line, with all that it reports there. What a tool reports in the same words
+// for several lines of a file is one comment, unless it has a suggestion or is about security,
+// where each place is judged by itself.
+func groupComments(shown []shownFinding, limit int, wants func(int) bool) []shownFinding {
 	type spot struct {
 		path  string
 		check phase.Check
@@ -119,29 +102,31 @@ func (d *Document) commented(most int) []shownFinding {
 	}
 	at, first := map[spot]int{}, map[wording]int{}
 	var comments []shownFinding
-	for _, f := range d.distinct() {
+	for i, f := range shown {
 		here := spot{f.Path, f.Check, f.StartLine}
 		key := wording{f.Path, f.Check, f.Tool, f.Rule, f.Message}
-		if !isPlaceable(f.Path) || f.StartLine == 0 {
+		if !isPlaceable(f.Path) || f.StartLine == 0 || !wants(i) {
 			continue
 		}
 		if own, ok := at[here]; ok {
 			comments[own].add(f.Finding)
+			comments[own].about = append(comments[own].about, i)
 			continue
 		}
-		if f.Suggestion == "" && f.Check != phase.SecurityReview {
-			if same, known := first[key]; known {
-				comments[same].lines = append(comments[same].lines, f.StartLine)
-				continue
-			}
-			if len(comments) < most {
-				first[key], f.lines = len(comments), []int{f.StartLine}
-			}
+		byItself := f.Suggestion != "" || f.Check == phase.SecurityReview
+		if same, known := first[key]; known && !byItself {
+			comments[same].lines, comments[same].about = append(comments[same].lines, f.StartLine), append(comments[same].about, i)
+			continue
 		}
-		if len(comments) < most {
-			at[here] = len(comments)
-			comments = append(comments, f)
+		if len(comments) >= limit {
+			continue
 		}
+		if !byItself {
+			first[key], f.lines = len(comments), []int{f.StartLine}
+		}
+		f.about = []int{i}
+		at[here] = len(comments)
+		comments = append(comments, f)
 	}
 	return comments
 }

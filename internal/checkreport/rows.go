@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/pages"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -146,13 +147,13 @@ func (d *Document) rows() []row {
 // failedRows returns the checks that failed, the gravest first.
 func (d *Document) failedRows() []row {
 	rows := slices.DeleteFunc(d.rows(), func(r row) bool { return r.status != phase.Fail })
-	slices.SortStableFunc(rows, func(a, b row) int { return b.gravity().Rank() - a.gravity().Rank() })
+	slices.SortStableFunc(rows, func(a, b row) int { return b.sortSeverity().Rank() - a.sortSeverity().Rank() })
 	return rows
 }
 
-// gravity is the severity that a failed check has among the others: that of its findings, or as
+// sortSeverity is the severity by which failed checks are sorted: that of its findings, or as
 // annotations have it.
-func (r row) gravity() finding.Severity {
+func (r row) sortSeverity() finding.Severity {
 	switch {
 	case r.informational:
 		return finding.Low
@@ -181,23 +182,24 @@ func withoutLeftOut(list []string) (problems []string, unlisted int) {
 // nobody commits by accident what they did not write; "" if there are none.
 func (c Check) rewrittenNote() string {
 	const most = 10
-	who := "the fix"
+	writer := "the fix"
 	switch {
 	case len(c.Rewritten) == 0:
 		return ""
 	case c.Retries == 0 && c.Status == phase.Pass:
-		who = "the command" // which writes as it checks
+		writer = "the command" // which writes as it checks
 	case c.Retries == 0: // what it rewrote is why it failed
 		return ""
 	}
-	note := who + " has changed " + strings.Join(c.Rewritten[:min(len(c.Rewritten), most)], ", ")
+	note := writer + " has changed " + strings.Join(c.Rewritten[:min(len(c.Rewritten), most)], ", ")
 	if more := len(c.Rewritten) - most; more > 0 {
 		note += fmt.Sprintf(" and %d more", more)
 	}
 	return note
 }
 
-// testProblems lists the failed tests, otherwise how the command ended.
+// testProblems lists the failed tests, and how the command ended if no test failed or its time
+// was over.
 func testProblems(c Check) []string {
 	var problems []string
 	for _, f := range c.Failures {
@@ -210,7 +212,7 @@ func testProblems(c Check) []string {
 		}
 		problems = append(problems, inRoot(c.Root, problem))
 	}
-	if len(problems) > 0 {
+	if len(problems) > 0 && !c.TimedOut {
 		return problems
 	}
 	for _, p := range c.Problems {
@@ -244,6 +246,19 @@ func (r row) result() string {
 		return text.Count(len(r.problems)+r.unlisted, "problem")
 	}
 	return "fail"
+}
+
+// level returns how grave a check's result is.
+func (r row) level() pages.Level {
+	switch {
+	case r.status == phase.Skipped, r.notRun != "":
+		return pages.Idle
+	case r.status == phase.Pass && r.flaky, r.status == phase.Fail && r.informational:
+		return pages.Warn
+	case r.status == phase.Pass:
+		return pages.OK
+	}
+	return pages.Bad
 }
 
 // checkName returns a check's name for people.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/pages"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -39,9 +40,9 @@ func (t *terminal) paint(colour, s string) string {
 	return "\x1b[" + colour + "m" + s + "\x1b[0m"
 }
 
-// Text writes the document for a terminal or a log: the six checks, those that failed first and of
-// these the gravest, what failed and why, and what to do. The headline comes last, where it is read first. colour adds ANSI
-// colours.
+// Text writes the document for a terminal or a log: the six checks, the failed ones first and
+// the gravest of these before the others, what failed and why, and what to do. The headline comes
+// last, where it is read first. colour adds ANSI colours.
 func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 	t := &terminal{w: w, safe: safe, colour: colour}
 	for _, r := range d.failedRows() {
@@ -67,7 +68,7 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 	}
 	var suppressed, skipped []string
 	for _, s := range d.Suppressed {
-		suppressed = append(suppressed, fmt.Sprintf("%s:%d %s (%s)", s.Path, s.Line, s.Rule, s.why()))
+		suppressed = append(suppressed, fmt.Sprintf("%s:%d %s (%s)", s.Path, s.Line, s.Rule, s.reason()))
 	}
 	for _, s := range d.Skipped {
 		skipped = append(skipped, s.Path+": "+s.Reason)
@@ -90,13 +91,13 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 // check writes one line for a check, and its problems below.
 func (t *terminal) check(r row) {
 	mark := t.paint(green, "✓")
-	switch {
-	case r.status == phase.Skipped, r.notRun != "":
+	switch r.level() {
+	case pages.Idle:
 		mark = t.paint(dim, "-")
-	case r.status == phase.Fail && !r.informational:
-		mark = t.paint(red, "✗")
-	case r.status == phase.Fail, r.flaky:
+	case pages.Warn:
 		mark = t.paint(yellow, "!")
+	case pages.Bad:
+		mark = t.paint(red, "✗")
 	}
 	retries := ""
 	switch {

@@ -29,6 +29,7 @@ type ChangeSet struct {
 	// work tree to lines of that commit; it is nil where they are the same.
 	head   string
 	atHead func(path string, start, end int) (newStart, newEnd int, ok bool)
+	stamps agentchanges.Stamps // nil if the work tree was not read
 }
 
 // Head returns the commit that people see, "" if there is none.
@@ -82,7 +83,7 @@ func (s ChangeSource) fromGitOrAPI(ctx context.Context) (*ChangeSet, error) {
 	case s.Client != nil && doors.KnowsCommits(s.Event) && s.Paths == nil:
 		return s.fromAPI(ctx, err.Error())
 	}
-	return nil, exitcode.UsageError(fmt.Errorf("what changed cannot be told: %w; set 'fetch-depth: 0' for actions/checkout, or run 'git fetch --unshallow'", err))
+	return nil, exitcode.UsageError(fmt.Errorf("what changed cannot be determined: %w; set 'fetch-depth: 0' for actions/checkout, or run 'git fetch --unshallow'", err))
 }
 
 // isIncomplete reports whether the clone does not contain what is needed.
@@ -198,7 +199,7 @@ func (c *ChangeSet) sourceLines() func(path string, start, end int) string {
 // fromGit compares the work tree, uncommitted changes included, with the commit where
 // it branched off the base.
 func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*ChangeSet, error) {
-	here, err := s.Git.Clone.Resolve("HEAD")
+	head, err := s.Git.Clone.Resolve("HEAD")
 	if errors.Is(err, gitrepo.ErrNoRef) {
 		return nil, exitcode.UsageError(fmt.Errorf("the clone at %s has no commit yet to compare with: name the files with --changed-files", s.Root))
 	}
@@ -207,16 +208,16 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 	}
 	src := changes.GitSource{Repo: s.Git.Repo, Only: s.Paths, Remote: remote}
 	var notes []string
-	if src.Base, src.MergeBase, notes, err = s.bases(ctx, here); err != nil {
+	if src.Base, src.MergeBase, notes, err = s.bases(ctx, head); err != nil {
 		return nil, err
 	}
 	containsHead := doors.KnowsCommits(s.Event)
 	if containsHead {
-		if containsHead, err = s.containsHead(ctx, here); err != nil {
+		if containsHead, err = s.containsHead(ctx, head); err != nil {
 			return nil, err
 		}
 		if !containsHead {
-			note, err := s.withoutHead(here)
+			note, err := s.withoutHead(head)
 			if err != nil {
 				return nil, err
 			}
@@ -224,7 +225,8 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 		}
 	}
 	var left []string
-	if src.Head, left, err = s.workTree(ctx, here); err != nil {
+	var stamps agentchanges.Stamps
+	if src.Head, left, stamps, err = s.workTree(ctx, head); err != nil {
 		return nil, err
 	}
 	set, err := changes.SetFromGit(ctx, src, changes.Options{})
@@ -232,7 +234,7 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 		return nil, err
 	}
 	set.Notes = append(append(notes, left...), set.Notes...)
-	out := &ChangeSet{Set: set, hasDiff: true, head: here}
+	out := &ChangeSet{Set: set, hasDiff: true, head: head, stamps: stamps}
 	if containsHead {
 		out.head = s.Event.Head.SHA
 		if remote != nil && src.Head != s.Event.Head.SHA {
@@ -246,21 +248,21 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 }
 
 // workTree returns a commit with the content of the work tree: HEAD itself if everything
-// is committed.
-func (s ChangeSource) workTree(ctx context.Context, here string) (commit string, notes []string, err error) {
-	series, err := agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: s.Git.Repo, Dir: s.Root, Bases: []string{here}, Exclude: s.Exclude})
+// is committed. stamps is what was seen of its files.
+func (s ChangeSource) workTree(ctx context.Context, here string) (commit string, notes []string, stamps agentchanges.Stamps, err error) {
+	series, stamps, err := agentchanges.ReadWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: s.Git.Repo, Dir: s.Root, Bases: []string{here}, Exclude: s.Exclude})
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	for _, n := range series.Notes {
 		notes = append(notes, "Not part of what changed: "+n)
 	}
 	if len(series.Changes) == 0 {
-		return here, notes, nil
+		return here, notes, stamps, nil
 	}
 	nobody := gitrepo.Person{Name: "airlock", Email: "airlock@localhost"}
 	transplanted, err := s.Git.Repo.Transplant(ctx, series, here, gitrepo.Style{Committer: nobody})
-	return transplanted.Tip, notes, err
+	return transplanted.Tip, notes, stamps, err
 }
 
 // bases returns the commit to compare with, or, in mergeBase, the commit where the work

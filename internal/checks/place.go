@@ -90,20 +90,22 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 	v := p.v
 	job := phase.Job{Input: v.Input, Repository: p.sandbox.Dir(), Diff: v.Changes.files()}
 	job.Input.WorkingDirectory = p.Dir()
-	cfg.Scratch = p.sandbox.Apart()
-	both, err := newReviews(reviewsConfig{Checks: v.Checks, Scanner: v.deps.Scanner, Changes: v.Changes.Set, Run: p.sandbox.Run})
+	if cfg.Scratch = p.sandbox.Apart(); !cfg.Scratch {
+		job.Stamps = v.Changes.stamps
+	}
+	reviews, err := newReviews(reviewsConfig{Checks: v.Checks, Scanner: v.deps.Scanner, Changes: v.Changes.Set, Run: p.sandbox.Run})
 	if err != nil {
 		return phase.Result{}, reviewDetails{}, exitcode.UsageError(err)
 	}
 	result, err := phase.Validate(ctx, job, cfg, phase.Deps{
-		Run: p.sandbox.Run, Now: time.Now, Wait: wait, CodeReview: both.codeReview(), SecurityReview: both.securityReview(),
+		Run: p.sandbox.Run, Now: time.Now, Wait: wait, CodeReview: reviews.codeReview(), SecurityReview: reviews.securityReview(),
 		Progress: v.deps.Tell, Workers: p.workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: p.fixes.open,
 		Reports: p.outbox.dir, Getenv: p.sandbox.Getenv,
 	})
 	if err != nil {
-		return result, both.details(), stopped(ctx, err)
+		return result, reviews.details(), stopped(ctx, err)
 	}
-	return result, both.details(), nil
+	return result, reviews.details(), nil
 }
 
 // Masker returns a function that masks secrets in a text, and replaces the names that the

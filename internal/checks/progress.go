@@ -45,8 +45,8 @@ type copying struct {
 	entries int64
 }
 
-// tellCopied is how long copying takes before a line says that it has ended.
-const tellCopied = time.Second
+// longCopy is how long copying takes before a line reports that it has ended.
+const longCopy = time.Second
 
 // StartProgress begins to show progress on w; Stop must be called. show makes a command
 // safe to show. width returns how many columns w has, 0 where no line can move.
@@ -83,7 +83,7 @@ func (p *Progress) Copied(entries int64) {
 
 // endCopying shows how long the copying took.
 func (p *Progress) endCopying() {
-	if took := p.now().Sub(p.copying.began); !p.copying.began.IsZero() && took >= tellCopied {
+	if took := p.now().Sub(p.copying.began); !p.copying.began.IsZero() && took >= longCopy {
 		p.line(fmt.Sprintf("copied %d files and directories (%s)", p.copying.entries, seconds(took)))
 	}
 	p.copying = copying{}

@@ -9,7 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestMovingLineIsNarrowerThanTheTerminal, because a line that wraps cannot be erased.
+// TestMovingLineIsNarrowerThanTheTerminal asserts that the line never wraps: one that does
+// cannot be erased.
 func TestMovingLineIsNarrowerThanTheTerminal(t *testing.T) {
 	for _, text := range []string{"tests", "tests: " + strings.Repeat("x", 300), "tests: " + strings.Repeat("試", 100)} {
 		for width := 2; width < 200; width++ {
@@ -27,7 +28,8 @@ func TestMovingLineIsNarrowerThanTheTerminal(t *testing.T) {
 	}
 }
 
-// TestProgressWhereNoLineMoves writes a line when a check begins, and no escapes.
+// TestProgressWhereNoLineMoves asserts that where the output is not a terminal, a line is
+// written when a check begins and when it ends, without escape sequences.
 func TestProgressWhereNoLineMoves(t *testing.T) {
 	var out bytes.Buffer
 	p := StartProgress(&out, func(s string) string { return s }, func() int { return 0 })
@@ -42,8 +44,8 @@ func TestProgressWhereNoLineMoves(t *testing.T) {
 	}
 }
 
-// TestProgressOfTheCopy is told at once that the workspace is copied, and how long it took
-// only where somebody may have wondered.
+// TestProgressOfTheCopy asserts that a line announces the copying of the workspace at once, and
+// that another reports how long it took only if that was long.
 func TestProgressOfTheCopy(t *testing.T) {
 	const first, last = "airlock: copying the workspace to where the checks run\n", "airlock: tests: go test ./...\n"
 	for took, ended := range map[time.Duration]string{900 * time.Millisecond: "", 3200 * time.Millisecond: "airlock: copied 50123 files and directories (3.2 s)\n"} {

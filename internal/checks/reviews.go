@@ -157,12 +157,8 @@ func (r *reviews) addBuiltIn(to *review, skip bool, cfg reviewer.Config, run fun
 	if err != nil {
 		return err
 	}
-	rules, err := reviewer.Rules()
-	if err != nil {
-		return err
-	}
 	known := map[[2]string]finding.Rule{}
-	for _, rule := range rules {
+	for _, rule := range builtIn.Rules() {
 		known[[2]string{reviewer.Tool, rule.ID}] = rule.Rule
 	}
 	to.parts = append(to.parts, &part{name: "the built-in reviewer", run: func(ctx context.Context, request phase.ReviewRequest) (partResult, error) {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/isolate"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/reviewer"
 	"github.com/agent-airlock/airlock/internal/secrets"
@@ -173,11 +173,14 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *
 		if path.Base(n.Name) == ".git" && !mayHaveNeededGit(in.Result) {
 			continue // it is always left out
 		}
-		in.Notes = append(in.Notes, fmt.Sprintf("Left out where the checks ran: %s (%s).", n.Name, n.Why))
+		note := fmt.Sprintf("Left out where the checks ran: %s (%s).", n.Name, n.Why)
+		if !slices.Contains(in.Notes, note) { // PATH may name a directory twice
+			in.Notes = append(in.Notes, note)
+		}
 	}
 }
 
-var aboutGit = regexp.MustCompile(`(?i)\b(git|vcs)\b`)
+var aboutGit = lazyregexp.New(`(?i)\b(git|vcs)\b`)
 
 // mayHaveNeededGit reports whether a command that failed may have missed the .git
 // directory, which is never copied: what it printed mentions git.

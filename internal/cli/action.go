@@ -12,9 +12,10 @@ func newAction(env Environment) *cobra.Command {
 		Use:   "action",
 		Short: "The entry point of the GitHub Action",
 		Long: `Run as a step of a workflow: inputs come from INPUT_* variables as action.yml
-documents them, and one that it does not document is an error; the environment from the runner. The token is taken out of the
-process's environment first of all. The step's files lie in .airlock below the
-workspace; the exit code follows from the input fail-on.`,
+documents them, and one that it does not document is an error; the environment comes
+from the runner. The token is taken out of the process's environment first of all. The
+step's files lie in .airlock below the workspace; the exit code follows from the input
+fail-on.`,
 		Example: `  - uses: agent-airlock/airlock/actions/gate@v1
     with:
       output-file: lines.ndjson

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -30,7 +31,8 @@ func newAgents(env Environment) *cobra.Command {
 those built in, those of a directory of files, and those that were added to the store.
 
 'airlock serve' answers the same over HTTP.`,
-		Args: cobra.NoArgs,
+		Example: `  airlock agents list
+  airlock agents show phase-validation`,
 	}
 	cmd.PersistentFlags().StringVar(&f.store, "store", "", storeUsage)
 	cmd.PersistentFlags().StringVar(&f.agents, "agents", "", agentsUsage)
@@ -39,7 +41,7 @@ those built in, those of a directory of files, and those that were added to the 
 		Example: `  airlock agents list
   airlock agents list --json | jq -r '.agents[].name'`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.with(cmd.Context(), env, func(r *agents.Registry) error { return listAgents(cmd.Context(), env, r, f.json) })
+			return f.withRegistry(cmd.Context(), env, f.read, func(r *agents.Registry) error { return listAgents(cmd.Context(), env, r, f.json) })
 		},
 	}
 	list.Flags().BoolVar(&f.json, "json", false, "print JSON also to a terminal")
@@ -47,7 +49,7 @@ those built in, those of a directory of files, and those that were added to the 
 		Use: "show NAME", Short: "Show one agent with its schemas", Args: cobra.ExactArgs(1),
 		Example: "  airlock agents show phase-validation",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), env, func(r *agents.Registry) error {
+			return f.withRegistry(cmd.Context(), env, f.read, func(r *agents.Registry) error {
 				b, err := r.Get(cmd.Context(), args[0])
 				if err != nil {
 					return err
@@ -63,7 +65,7 @@ those built in, those of a directory of files, and those that were added to the 
 		Example: `  echo '{"name":"researcher","type":"agent","command":["claude","-p"]}' | airlock agents add -`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), env, func(r *agents.Registry) error {
+			return f.withRegistry(cmd.Context(), env, f.write, func(r *agents.Registry) error {
 				raw, err := readBlueprint(env, args[0])
 				if err != nil {
 					return err
@@ -80,21 +82,43 @@ those built in, those of a directory of files, and those that were added to the 
 		Use: "remove NAME", Short: "Remove an agent that was added", Args: cobra.ExactArgs(1),
 		Example: "  airlock agents remove researcher",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), env, func(r *agents.Registry) error { return r.Remove(cmd.Context(), args[0]) })
+			return f.withRegistry(cmd.Context(), env, f.change, func(r *agents.Registry) error { return r.Remove(cmd.Context(), args[0]) })
 		},
 	}
 	cmd.AddCommand(list, show, add, remove)
 	return cmd
 }
 
-// with opens the registry for do. What the user can mend, such as a name that is taken,
+// write opens the store, or makes it.
+func (f agentsFlags) write(ctx context.Context, env Environment) (*store.Store, error) {
+	return openStore(ctx, env, f.store, agents.Tables)
+}
+
+// change opens the store that there is.
+func (f agentsFlags) change(ctx context.Context, env Environment) (*store.Store, error) {
+	return openExisting(ctx, env, f.store, "airlock agents add", agents.Tables)
+}
+
+// read opens the store that there is. Without one, nil, the agents built in can be read, unless
+// the user names it.
+func (f agentsFlags) read(ctx context.Context, env Environment) (*store.Store, error) {
+	s, err := f.change(ctx, env)
+	if f.store == "" && errors.Is(err, store.ErrAbsent) {
+		return nil, nil
+	}
+	return s, err
+}
+
+// withRegistry opens the registry for do. What the user can mend, such as a name that is taken,
 // is a usage error.
-func (f agentsFlags) with(ctx context.Context, env Environment, do func(*agents.Registry) error) error {
-	s, err := openStore(ctx, env, f.store, agents.Tables)
+func (f agentsFlags) withRegistry(ctx context.Context, env Environment, open func(context.Context, Environment) (*store.Store, error), do func(*agents.Registry) error) error {
+	s, err := open(ctx, env)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	if s != nil {
+		defer s.Close()
+	}
 	r, err := newRegistry(s, f.agents)
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ func TestApplyShowsNoPartOfASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The report cuts a note after 500 characters, which is within the secret.
 	text := strings.Replace(string(raw), `"notes": [`, `"notes": ["`+strings.Repeat("x", 485)+" "+secret+`", `, 1)
 	text = strings.Replace(text, `"missing_tools": []`, `"missing_tools": [{"tool": "x", "check": "linter", "command": "x", "override": "`+secret+`"}]`, 1)
 	if strings.Count(text, secret) < 2 {
@@ -63,6 +64,9 @@ func TestApplyPlansFindings(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit code %d: nothing was refused", code)
 	}
+	if !strings.HasPrefix(stderr, "Airlock checks: 1 of 6 checks failed: linter\n") {
+		t.Errorf("it does not begin with what failed:\n%s", stderr)
+	}
 	var report struct {
 		Own  []struct{ Kind, State string } `json:"own_results"`
 		Plan struct {
@@ -78,7 +82,7 @@ func TestApplyPlansFindings(t *testing.T) {
 	for _, r := range report.Own {
 		kinds = append(kinds, r.Kind+" "+r.State)
 	}
-	if diff := cmp.Diff([]string{"sticky-comment staged", "check-run staged", "create-pull-request-review-comment staged", "minimise-comments staged"}, kinds); diff != "" {
+	if diff := cmp.Diff([]string{"create-pull-request-review-comment staged", "minimise-comments staged", "check-run staged", "sticky-comment staged"}, kinds); diff != "" {
 		t.Errorf("%s\n%s", diff, stderr)
 	}
 	if !strings.Contains(stderr, "checks: write") {

@@ -26,11 +26,16 @@ import (
 // as it does any other: parameters on standard input, JSON on standard output. A process
 // of its own can be stopped with everything that it started.
 func newBuiltIn(env Environment) *cobra.Command {
-	var configFile string
+	var configFile, root string
 	var fixers, passEnv []string
 	cmd := &cobra.Command{
 		Use: "builtin NAME", Short: "Carry out an agent that is built in", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			parameters, err := workerParameters(env, args[0], configFile, root, fixers)
+			if err != nil {
+				return err
+			}
+			env.Stdin = bytes.NewReader(parameters)
 			switch args[0] {
 			case agents.Acceptance:
 				return builtInAcceptance(cmd.Context(), env, configFile)
@@ -45,9 +50,50 @@ func newBuiltIn(env Environment) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&configFile, "config", "", configUsage)
+	cmd.Flags().StringVar(&root, "root", "", "")
 	cmd.Flags().StringArrayVar(&fixers, "fixer", nil, "")
 	cmd.Flags().StringSliceVar(&passEnv, "pass-env", nil, "")
 	return cmd
+}
+
+// maxParameters bounds the parameters of a run, in bytes: a coordinator takes no longer ones.
+const maxParameters = 1 << 20
+
+// directoryMember is the parameter that names a directory, by the agent.
+var directoryMember = map[string]string{agents.Acceptance: "worktree_path", agents.FixLoop: "directory", agents.PhaseValidation: "working_directory"}
+
+// workerParameters returns the parameters of a run, held against this worker's own rules: the
+// coordinator that accepted them may have others, and what a path leads to may have changed
+// since. Every symbolic link in the directory is followed once, here.
+func workerParameters(env Environment, agent, configFile, root string, fixers []string) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(env.Stdin, maxParameters+1))
+	if err != nil || len(raw) > maxParameters {
+		return nil, exitcode.UsageError(errors.Join(errors.New("the parameters cannot be read, or are too long"), err))
+	}
+	owner, err := loadConfig(env, configFile)
+	if err != nil {
+		return nil, err
+	}
+	var violations []schema.Violation
+	if rule := builtInRules(places{root: root}, fixers, owner)[agent]; rule != nil {
+		violations = rule(raw)
+	}
+	if len(violations) > 0 {
+		return nil, exitcode.UsageError(fmt.Errorf("this worker does not carry it out: %s: %s", violations[0].Path, violations[0].Message))
+	}
+	member := directoryMember[agent]
+	var parameters map[string]json.RawMessage
+	var dir string
+	if json.Unmarshal(raw, &parameters) != nil || json.Unmarshal(parameters[member], &dir) != nil || dir == "" {
+		return raw, nil // there is no directory
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err == nil {
+		parameters[member], err = json.Marshal(dir)
+	}
+	if err == nil {
+		raw, err = json.Marshal(parameters)
+	}
+	return raw, err
 }
 
 // builtInValidation is 'airlock check --input -'. A validation that fails is an answer.
@@ -80,7 +126,7 @@ func builtInAcceptance(ctx context.Context, env Environment, configFile string) 
 	if err != nil {
 		return err
 	}
-	what, err := f.about(req, gate)
+	what, err := f.verifyConfig(req, gate)
 	if err != nil {
 		return err
 	}
@@ -152,12 +198,12 @@ func fixerNamed(fixers []string, name string) (line string, ok bool) {
 	return "", false
 }
 
-func loopRule(parameters []byte, root string, fixers []string) (violations []schema.Violation) {
+func loopRule(parameters []byte, at places, fixers []string) (violations []schema.Violation) {
 	var in loopInput
 	if err := json.Unmarshal(parameters, &in); err != nil {
 		return []schema.Violation{{Path: "$", Message: err.Error()}}
 	}
-	if !isBelow(root, in.Directory) {
+	if !at.contain(in.Directory) {
 		violations = append(violations, notBelow("directory", in.Directory))
 	}
 	if _, ok := fixerNamed(fixers, in.Fixer); in.Fixer != "" && !ok {
@@ -216,17 +262,17 @@ func linesOf(raw json.RawMessage) (io.Reader, error) {
 }
 
 // builtInRules returns what holds for parameters that come over the wire: they name no
-// command but the owner's, and no directory outside of root.
-func builtInRules(root string, fixers []string, owner config.SafeOutputs) map[string]func([]byte) []schema.Violation {
+// command but the owner's, and no directory outside of the root.
+func builtInRules(at places, fixers []string, owner config.SafeOutputs) map[string]func([]byte) []schema.Violation {
 	return map[string]func([]byte) []schema.Violation{
-		agents.PhaseValidation: func(parameters []byte) []schema.Violation { return validationRule(parameters, root, owner.Checks) },
-		agents.Acceptance:      func(parameters []byte) []schema.Violation { return acceptanceRule(parameters, root) },
+		agents.PhaseValidation: func(parameters []byte) []schema.Violation { return validationRule(parameters, at, owner.Checks) },
+		agents.Acceptance:      func(parameters []byte) []schema.Violation { return acceptanceRule(parameters, at) },
 		agents.CollectOutput:   collectionRule,
-		agents.FixLoop:         func(parameters []byte) []schema.Violation { return loopRule(parameters, root, fixers) },
+		agents.FixLoop:         func(parameters []byte) []schema.Violation { return loopRule(parameters, at, fixers) },
 	}
 }
 
-func validationRule(parameters []byte, root string, owner config.Checks) (violations []schema.Violation) {
+func validationRule(parameters []byte, at places, owner config.Checks) (violations []schema.Violation) {
 	var in struct {
 		WorkingDirectory string `json:"working_directory"`
 		FormatCommand    string `json:"format_command"`
@@ -245,7 +291,7 @@ func validationRule(parameters []byte, root string, owner config.Checks) (violat
 			violations = append(violations, schema.Violation{Path: "$." + c.member, Message: schema.Quote(c.given) + " is not the command that the server's owner configured: leave it out", SchemaPath: "properties." + c.member})
 		}
 	}
-	if !isBelow(root, in.WorkingDirectory) {
+	if !at.contain(in.WorkingDirectory) {
 		violations = append(violations, notBelow("working_directory", in.WorkingDirectory))
 	}
 	return violations
@@ -255,7 +301,7 @@ func notBelow(member, dir string) schema.Violation {
 	return schema.Violation{Path: "$." + member, Message: schema.Quote(dir) + " is not a directory below the server's root", SchemaPath: "properties." + member}
 }
 
-func acceptanceRule(parameters []byte, root string) []schema.Violation {
+func acceptanceRule(parameters []byte, at places) []schema.Violation {
 	req, err := acceptance.ReadRequest(parameters)
 	var invalid *acceptance.InvalidError
 	switch {
@@ -263,25 +309,45 @@ func acceptanceRule(parameters []byte, root string) []schema.Violation {
 		return invalid.Violations
 	case err != nil:
 		return []schema.Violation{{Path: "$", Message: err.Error()}}
-	case req.Worktree != "" && !isBelow(root, req.Worktree):
+	case req.Worktree == "" && !at.contain(""):
+		return []schema.Violation{{Path: "$.worktree_path", Message: "'worktree_path' is required here: agents are started outside of the server's root", SchemaPath: "properties.worktree_path"}}
+	case req.Worktree != "" && !at.contain(req.Worktree):
 		return []schema.Violation{notBelow("worktree_path", req.Worktree)}
 	}
 	return nil
 }
 
-// isBelow reports whether a directory is root or below it, with every symbolic link
-// followed.
-func isBelow(root, dir string) bool {
-	root, err := filepath.EvalSymlinks(root)
+// places are where agents built in may work.
+type places struct {
+	root string // they work in it and below it
+	base string // what relative paths are relative to: where agents are started; "" is here
+}
+
+// contain reports whether a directory, "" for the one in which agents are started, is the
+// root or below it, with every symbolic link followed.
+func (p places) contain(dir string) bool {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.base, dir)
+	}
+	root, err := resolved(p.root)
 	if err != nil {
 		return false
 	}
-	dir, err = filepath.EvalSymlinks(dir)
-	if err != nil || !isDirectory(dir) {
+	if dir, err = resolved(dir); err != nil || !isDirectory(dir) {
 		return false
 	}
 	rel, err := filepath.Rel(root, dir)
 	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved returns the absolute path of a file without symbolic links; "" is the current
+// directory.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 func collectionRule(parameters []byte) []schema.Violation {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/reviewer"
 )
 
 type checkFlags struct {
@@ -34,7 +37,7 @@ type checkFlags struct {
 	reviewsOnly                               bool
 	allowCredentials                          bool
 	timeLimit                                 time.Duration
-	network                                   string
+	network, minPrecision                     string
 	json                                      bool
 	event, eventName                          string
 
@@ -50,8 +53,9 @@ func newCheck(env Environment) *cobra.Command {
 
 Without --input and --changed-files, what changed is what the work tree contains
 beyond the default branch, committed or not; --base names another branch, tag or
-commit, in any way that git takes it (HEAD~2, @{u}, main@{yesterday}). The language and its commands are found out from the project's own files;
-the flags, the configuration's key "checks", or the fields of --input override them.
+commit, in any way that git takes it (HEAD~2, @{u}, main@{yesterday}). The language and
+its commands are found out from the project's own files; the flags, the configuration's
+key "checks", or the fields of --input override them.
 
 The formatter and the linter are those that the project's files name
 (docs/check-tools.md); where none is named, the check is not configured. What fails
@@ -93,6 +97,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.BoolVar(&f.skipBuild, "skip-build", false, "do not build")
 	flags.BoolVar(&f.skipTests, "skip-tests", false, "do not run the tests")
 	flags.BoolVar(&f.reviewsOnly, "reviews-only", false, "run the two reviews alone, which need no language and no tool")
+	flags.StringVar(&f.minPrecision, "min-precision", "", "the least precision of the rules of both reviews: very-high, high, medium or low (default: as configured, or medium)")
 	flags.BoolVar(&f.checkOnly, "check-only", false, "change no file: fixes run in a copy, for suggestions")
 	flags.BoolVar(&f.newOnly, "new-only", false, "let only findings on changed lines fail formatter, linter and reviews (default: for pull request events)")
 	flags.StringSliceVar(&f.informational, "informational", nil, "checks whose failure does not fail the validation, such as code-review")
@@ -179,7 +184,7 @@ func (f checkFlags) request(ctx context.Context, env Environment, owner config.C
 	root, cloned := checks.FindRoot(in.WorkingDirectory)
 	src := checks.ChangeSource{Root: root, Cloned: cloned, Event: ev, Base: f.base, Log: progress(env), Exclude: doors.PathsBelow(root, ".", f.findings, f.sarif, os.TempDir())}
 	if cloned {
-		src.Git = doors.OpenLocalGit(ctx, root, env.Getenv("PATH"), ev, progress(env))
+		src.Git = doors.OpenLocalGit(ctx, root, env.gitPath(), ev, progress(env))
 	}
 	release = src.Git.Close
 	if src.Client, err = doors.EnvironmentConnection(env.Getenv, versionOf(env)).Client(); err != nil {
@@ -348,6 +353,13 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 	if f.given("reviews-only") {
 		c.Phase.ReviewsOnly = f.reviewsOnly
 	}
+	if f.given("min-precision") {
+		least := finding.Precision(f.minPrecision)
+		if !slices.Contains(reviewer.Precisions(), least) {
+			return c, fmt.Errorf("--min-precision: %q is not very-high, high, medium or low", f.minPrecision)
+		}
+		c.CodeReview.MinPrecision, c.SecurityReview.MinPrecision = least, least
+	}
 	if f.given("new-only") {
 		c.NewOnly = &f.newOnly
 	}
@@ -392,8 +404,8 @@ func refuseInput(env Environment, invalid *phase.InvalidInput) error {
 	return explainInput(env, invalid, false)
 }
 
-// explainInput says why input cannot be validated, and what to do. unchanged reports that
-// no file has changed.
+// explainInput prints why input cannot be validated, and what to do. unchanged is set where no
+// file has changed.
 func explainInput(env Environment, invalid *phase.InvalidInput, unchanged bool) error {
 	for _, p := range invalid.Problems {
 		fmt.Fprintf(env.Stderr, "airlock: %s\n", p)

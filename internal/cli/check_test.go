@@ -10,15 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
-
-// TestMain lets the test's program become a program of the checks, as cli.Enter does.
-func TestMain(m *testing.M) {
-	command.EnterChild(os.Args)
-	os.Exit(m.Run())
-}
 
 const linted = `[{"filePath":"a.js","messages":[{"ruleId":"old","severity":2,"message":"Old.","line":3,"column":1},{"ruleId":"new","severity":2,"message":"New.","line":7,"column":1}]}]`
 
@@ -182,7 +175,7 @@ func TestCheckRefusesInvalidFlags(t *testing.T) {
 		"a word for a number":                  {[]string{"--max-retries", "x"}, []string{`invalid argument "x" for "--max-retries" flag: give a whole number ('airlock check --help' lists the flags)`}},
 		"a time without a unit":                {[]string{"--time-limit", "5"}, []string{`invalid argument "5" for "--time-limit" flag: give a time with its unit, such as 300s or 5m (`}},
 		"a word for a switch":                  {[]string{"--json=maybe"}, []string{`for "--json" flag: give true or false, or the flag alone (`}},
-		"a flag that is none":                  {[]string{"--bogus"}, []string{"unknown flag: --bogus ('airlock check --help' lists the flags)"}},
+		"an unknown flag":                      {[]string{"--bogus"}, []string{"unknown flag: --bogus ('airlock check --help' lists the flags)"}},
 		"an event's payload that is not there": {[]string{"--event", "gone.json"}, []string{"the event's payload: gone.json does not exist"}},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -202,7 +195,7 @@ func TestCheckRefusesInvalidFlags(t *testing.T) {
 // TestCheckNeedsNoLanguage where nothing depends on one; otherwise it reports what to do.
 func TestCheckNeedsNoLanguage(t *testing.T) {
 	p := newProject(t)
-	p.commit(t, map[string]string{"page.md": "# A\n", "b.txt": "b\n"})
+	p.commit(t, map[string]string{"page.md": "# A\n", "b.c": "b\n"})
 	commands := []string{"--changed-files", "page.md", "--format-command", "true", "--lint-command", "test -f {files}", "--skip-build", "--test-command", "true"}
 	for name, c := range shorttest.Some(1, map[string]struct {
 		args []string
@@ -211,7 +204,7 @@ func TestCheckNeedsNoLanguage(t *testing.T) {
 	}{
 		"nothing has changed": {[]string{"--base", "main"}, 2, "airlock: no file has changed, which would lead to a project"},
 		"all are the owner's": {commands, 0, "✓ linter          pass"},
-		"one is missing":      {slices.Concat(commands[:2], commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
+		"one is missing":      {slices.Concat([]string{"--changed-files", "b.c"}, commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)

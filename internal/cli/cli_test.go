@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,26 +101,47 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	if code != 0 || !strings.Contains(root, "Exit codes: 0") {
 		t.Errorf("exit code %d:\n%s", code, root)
 	}
-	for _, name := range []string{"collect", "apply", "validate", "sanitize", "instructions", "mcp", "action", "schema", "version"} {
+	for _, name := range []string{"init", "doctor", "check", "collect", "apply", "validate", "sanitize", "instructions", "mcp", "action", "schema", "version"} {
 		if !strings.Contains(root, "\n  "+name+" ") {
 			t.Errorf("the list of commands lacks %s:\n%s", name, root)
 		}
-		code, help, _ := process{}.run(t, name, "--help")
-		if code != 0 || len(help) < 80 {
-			t.Errorf("%s --help: exit code %d:\n%s", name, code, help)
+	}
+	explained := 0
+	var explain func(command []string, help string)
+	explain = func(command []string, help string) {
+		explained++
+		_, below, _ := strings.Cut(help, "Available Commands:\n")
+		below, _, _ = strings.Cut(below, "\n\n")
+		for line := range strings.Lines(below) {
+			sub := append(slices.Clone(command), strings.Fields(line)[0])
+			if sub[0] == "completion" { // cobra's own
+				continue
+			}
+			code, help, _ := process{}.run(t, append(slices.Clone(sub), "--help")...)
+			if code != 0 || len(help) < 80 || !strings.Contains(help, "Examples:") {
+				t.Errorf("%s --help: exit code %d, or no examples:\n%s", sub, code, help)
+			}
+			explain(sub, help)
 		}
-		if example := name != "version"; example != strings.Contains(help, "Examples:") {
-			t.Errorf("%s --help: examples:\n%s", name, help)
+		text, _, _ := strings.Cut(help, "\nUsage:")
+		for line := range strings.Lines(text) {
+			if n := len([]rune(strings.TrimSpace(line))); n > 88 {
+				t.Errorf("%s --help: a line of %d characters, more than 88: %s", command, n, line)
+			}
 		}
 		for line := range strings.Lines(help) {
 			if strings.HasPrefix(strings.TrimSpace(line), "--") && len(strings.Fields(line)) < 4 {
-				t.Errorf("%s --help does not explain a flag: %s", name, line)
+				t.Errorf("%s --help does not explain a flag: %s", command, line)
 			}
 		}
 	}
+	explain(nil, root)
+	if explained < 35 {
+		t.Errorf("only %d commands were found", explained)
+	}
 }
 
-// TestExitCodes has at least one case for each row of the README's table.
+// TestExitCodes has at least one case for each row of the table in docs/action.md.
 func TestExitCodes(t *testing.T) {
 	dir := files(t, map[string]string{
 		"good.ndjson": `{"type":"add-issue-comment","body":"Hello"}` + "\n", "bad.ndjson": `{"type":"add-issue-comment"}` + "\n",
@@ -176,8 +198,16 @@ func TestExitCodes(t *testing.T) {
 		{2, nil, []string{"validate", "--config", in("bad.yml")}, "airlock: " + in("bad.yml") + ":3:1: unknown key \"nonsense\""},
 		{2, nil, []string{"validate", in("none")}, "does not exist"},
 		{2, nil, []string{"validate"}, "nothing to validate"},
-		{2, nil, []string{"schema", "nothing"}, "run \"airlock schema\" for the list"},
+		{2, nil, []string{"schema", "nothing"}, "'airlock schema' lists them"},
+		{2, nil, []string{"schema", "create-isue"}, "did you mean \"create-issue\"?"},
 		{2, nil, []string{"frobnicate"}, "unknown command"},
+		{2, nil, []string{"loop", "strt"}, "unknown command \"strt\"; did you mean \"start\"? ('airlock loop --help' lists the commands)"},
+		{2, nil, []string{"completion", "bsh"}, "unknown command \"bsh\"; did you mean \"bash\"?"},
+		{2, nil, []string{"help", "aply"}, "unknown command \"aply\"; did you mean \"apply\"?"},
+		{0, nil, []string{"help", "loop", "start"}, ""},
+		{0, nil, []string{"loop"}, ""},
+		{2, nil, []string{"man"}, "DIR is missing: write 'airlock man DIR' ('airlock man --help' has more)"},
+		{2, nil, []string{"version", "x"}, "unexpected argument \"x\": write 'airlock version' ("},
 		{2, nil, []string{"collect", "--frobnicate"}, "unknown flag"},
 		{0, nil, []string{"version"}, ""},
 		{0, nil, nil, ""},

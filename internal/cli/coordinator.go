@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -24,7 +25,33 @@ func openStore(ctx context.Context, env Environment, location string, tables ...
 	}
 	s, err := store.Open(ctx, location, tables...)
 	if err != nil {
-		return nil, exitcode.UsageError(err)
+		return nil, storeError(err)
+	}
+	return s, nil
+}
+
+// storeError adds the exit code to the error of a store that cannot be opened: that of wrong
+// usage, because the user can name another store, unless this one cannot be used just now.
+func storeError(err error) error {
+	if kind := store.Trouble(err); kind == store.Full || kind == store.Busy {
+		return exitcode.FailedError(err)
+	}
+	return exitcode.UsageError(err)
+}
+
+// openExisting is openStore for commands that have nothing to do without a store: it makes
+// none. maker is the command that does.
+func openExisting(ctx context.Context, env Environment, location, maker string, tables ...store.Schema) (*store.Store, error) {
+	location, err := storeLocation(env, location)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.OpenExisting(ctx, location, tables...)
+	if errors.Is(err, store.ErrAbsent) {
+		err = fmt.Errorf("%w: '%s' makes one, and --store names another", err, maker)
+	}
+	if err != nil {
+		return nil, storeError(err)
 	}
 	return s, nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -18,9 +17,21 @@ import (
 func (f verifyFlags) openStore() (verify.Dispatches, error) {
 	store, err := verify.OpenDispatches(f.store)
 	if err != nil {
-		return store, exitcode.UsageError(fmt.Errorf("--store: %w", err))
+		err = withoutRoom(fmt.Errorf("--store: %w", err))
+		if exitcode.IsFull(err) {
+			return store, exitcode.FailedError(err)
+		}
+		return store, exitcode.UsageError(err)
 	}
 	return store, nil
+}
+
+// withoutRoom adds what to do to the error of a disk that is full.
+func withoutRoom(err error) error {
+	if exitcode.IsFull(err) {
+		return fmt.Errorf("%w; make room there, and try again: nothing that was stored is lost", err)
+	}
+	return err
 }
 
 // send stores a request as dispatched, and prints it for the validator.
@@ -39,7 +50,7 @@ func (f verifyFlags) send(env Environment) error {
 	}
 	d, err := store.Add(req, verify.Head(verify.Config{Request: req, Dir: dir}), time.Now())
 	if err != nil {
-		return exitcode.FailedError(fmt.Errorf("the dispatch cannot be stored: %w", err))
+		return exitcode.FailedError(withoutRoom(fmt.Errorf("the dispatch cannot be stored: %w", err)))
 	}
 	fmt.Fprintf(env.Stderr, "airlock: dispatched as %s; an answer is due at %s\n", d.ID, d.Due.Format(time.RFC3339))
 	message := []byte(d.Request)
@@ -77,7 +88,7 @@ func (f verifyFlags) receive(ctx context.Context, env Environment, gate *doors.G
 		if req, err = acceptance.ReadRequest(all[len(all)-1].Request); err != nil {
 			return exitcode.UsageError(fmt.Errorf("--store: the dispatched request is not valid any more: %w", err))
 		}
-		if what, err = f.about(req, gate); err != nil {
+		if what, err = f.verifyConfig(req, gate); err != nil {
 			return err
 		}
 		head = verify.Head(what)
@@ -101,7 +112,7 @@ func (f verifyFlags) receive(ctx context.Context, env Environment, gate *doors.G
 		return f.accept(ctx, env, gate, store, d, what, r)
 	case acceptance.Late:
 		if err := store.KeepLate(d, r); err != nil {
-			return exitcode.FailedError(err)
+			return exitcode.FailedError(withoutRoom(err))
 		}
 		return &exitcode.Error{Code: exitcode.Findings, Err: errors.New("the response is kept and not applied: " + why)}
 	}
@@ -123,7 +134,7 @@ func (f verifyFlags) accept(ctx context.Context, env Environment, gate *doors.Ga
 	if err := store.Accept(d, r); errors.Is(err, os.ErrExist) {
 		return exitcode.UsageError(fmt.Errorf("the response is refused: the dispatch %s has an answer already, which stands", d.ID))
 	} else if err != nil {
-		return exitcode.FailedError(fmt.Errorf("the response cannot be stored: %w", err))
+		return exitcode.FailedError(withoutRoom(fmt.Errorf("the response cannot be stored: %w", err)))
 	}
 	return f.answer(env, gate, r)
 }
@@ -138,10 +149,7 @@ func (f verifyFlags) listPending(env Environment) error {
 	if err != nil {
 		return exitcode.UsageError(fmt.Errorf("--store: %w", err))
 	}
-	enc := json.NewEncoder(env.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(map[string]any{"dispatches": states}); err != nil {
+	if err := printJSON(env, map[string]any{"dispatches": states}); err != nil {
 		return err
 	}
 	missing := false

@@ -42,7 +42,9 @@ or a person, to mend what they find. Then they run again, until all pass, or a p
 has to decide: after five iterations, without progress, or when time is up.
 
 The loop is kept in a store, and goes on where it was after a crash or an interruption.`,
-		Args: cobra.NoArgs,
+		Example: `  airlock loop start --issue 7 --fixer "claude -p" --pass-env ANTHROPIC_API_KEY
+  airlock loop status
+  airlock loop decide --issue 7 extend 2`,
 	}
 	cmd.AddCommand(newLoopStart(env), newLoopStatus(env), newLoopDecide(env), newLoopLog(env))
 	return cmd
@@ -80,8 +82,9 @@ func (f loopFlags) key(env Environment) (repository, root string, err error) {
 	return filepath.ToSlash(root), root, nil
 }
 
+// open opens the store, if there is one.
 func (f loopFlags) open(ctx context.Context, env Environment) (*store.Store, error) {
-	return openStore(ctx, env, f.store, engine.Schema, loops.Schema)
+	return openExisting(ctx, env, f.store, "airlock loop start", loops.Schema)
 }
 
 // find opens the store and finds the loop that the flags name.
@@ -155,7 +158,7 @@ func listLoops(ctx context.Context, env Environment, f loopFlags) error {
 		}
 	}
 	book := loops.NewBook(st)
-	all, err := book.List(ctx, repository)
+	all, err := book.List(ctx, loops.Filter{Repository: repository})
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
@@ -190,6 +193,8 @@ func writeStatus(w io.Writer, l loops.Loop, driven bool) error {
 	for _, c := range l.State.Checks() {
 		fmt.Fprintf(&b, "  %-16s %s", c.Check, c.Status)
 		switch {
+		case c.Like != "":
+			b.WriteString(": like " + string(c.Like))
 		case c.Error != "":
 			b.WriteString(": " + c.Error)
 		case c.Count > 0:
@@ -202,13 +207,13 @@ func writeStatus(w io.Writer, l loops.Loop, driven bool) error {
 	return err
 }
 
-// nextStep says whose turn it is, until when, and what a person can do.
+// nextStep describes whose turn it is, until when, and what a person can do.
 func nextStep(l loops.Loop, driven bool) string {
 	w := l.State.Work()
 	issue := strconv.Itoa(l.State.Loop().Issue)
-	until := ""
+	deadline := ""
 	if due := l.State.Deadline(); !due.IsZero() {
-		until = " until " + due.Local().Format("15:04:05")
+		deadline = " until " + due.Local().Format("15:04:05")
 	}
 	resume := "nobody drives it: 'airlock loop start --issue " + issue + "' goes on"
 	if driven {
@@ -216,13 +221,19 @@ func nextStep(l loops.Loop, driven bool) string {
 	}
 	switch w.Kind {
 	case fixloop.WorkDecide:
-		return "A person decides: 'airlock loop decide --issue " + issue + " fixed', or extend, skip, abort, retry; then " + strings.TrimPrefix(resume, "nobody drives it: ")
+		var words []string
+		for _, d := range l.State.Decisions() {
+			words = append(words, string(d))
+		}
+		return l.State.Why() + " A person decides: 'airlock loop decide --issue " + issue + " " + words[0] + "', or " + strings.Join(words[1:], ", ") + "; then " + strings.TrimPrefix(resume, "nobody drives it: ")
 	case fixloop.WorkNone:
 		return "It has ended: 'airlock loop log --issue " + issue + "' shows how."
 	case fixloop.WorkFix:
-		return "The fixer mends " + w.Request.ID + until + "; " + resume
+		return "The fixer mends " + w.Request.ID + deadline + "; " + resume
+	case fixloop.WorkAcceptance:
+		return "The acceptance criteria are verified" + deadline + "; " + resume
 	}
-	return "The checks run" + until + "; " + resume
+	return "The checks run" + deadline + "; " + resume
 }
 
 func newLoopDecide(env Environment) *cobra.Command {
@@ -364,14 +375,18 @@ func engineLog(env Environment) *slog.Logger {
 	}}))
 }
 
-// settings are what a loop is driven with. The store keeps them, so that it can be started
-// again by its number alone.
+// loopSettings are what a loop is driven with. The store keeps them, so that the loop can be
+// started again by its number alone.
 type loopSettings struct {
 	Dir     string   `json:"dir"`
 	Base    string   `json:"base,omitempty"`
 	Config  string   `json:"config,omitempty"`
 	Fixer   []string `json:"fixer,omitempty"`
 	PassEnv []string `json:"pass_env,omitempty"`
+	// Request is the validation request whose criteria the loop has to meet; "" for none. It is
+	// kept, so that nobody changes it while the loop runs. Evidence is where evidence goes.
+	Request  string `json:"request,omitempty"`
+	Evidence string `json:"evidence,omitempty"`
 }
 
 func readSettings(l loops.Loop) (s loopSettings, err error) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/config"
@@ -17,6 +18,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
+	"github.com/agent-airlock/airlock/internal/verify"
 )
 
 // watchInterval is how often a work tree is looked at for a person's commit.
@@ -31,8 +34,9 @@ type loopHands struct {
 	cloned   bool
 	config   config.SafeOutputs
 	gate     *doors.Gate
-	wait     bool        // whether a decision is waited for
-	book     *loops.Book // set before the first work
+	request  acceptance.Request // with the settings' acceptance criteria, if there are any
+	wait     bool               // wait for a person's decision
+	book     *loops.Book        // set before the first work
 
 	mu sync.Mutex // guards standard error
 }
@@ -41,11 +45,16 @@ func newLoopHands(env Environment, s loopSettings, wait bool) (*loopHands, error
 	h := &loopHands{env: env, settings: s, wait: wait}
 	h.root, h.cloned = checks.FindRoot(s.Dir)
 	if len(s.Fixer) > 0 && !h.cloned {
-		return nil, exitcode.UsageError(fmt.Errorf("--fixer: git tells what a fixer changes, and there is no clone at %s: check the repository out, or make one with 'git init' and a commit", s.Dir))
+		return nil, exitcode.UsageError(fmt.Errorf("--fixer: what a fixer changes is found out by git, and there is no clone at %s: check the repository out, or make one with 'git init' and a commit", s.Dir))
 	}
 	var err error
 	if h.config, err = loadConfig(env, s.Config); err != nil {
 		return nil, err
+	}
+	if s.Request != "" {
+		if h.request, err = acceptance.ReadRequest([]byte(s.Request)); err != nil {
+			return nil, refuseMessage(env, err)
+		}
 	}
 	h.gate, err = newGate(env, h.config, false, ownRepository(env))
 	return h, err
@@ -58,6 +67,8 @@ func (h *loopHands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, tell
 		return fixloop.Event{Type: fixloop.EventStart, Head: h.head()}, true
 	case fixloop.WorkValidate, fixloop.WorkRevalidate, fixloop.WorkFinal:
 		return h.check(ctx, w)
+	case fixloop.WorkAcceptance:
+		return h.verify(ctx, w)
 	case fixloop.WorkFix:
 		if len(h.settings.Fixer) > 0 {
 			return h.fix(ctx, l, w, tell)
@@ -71,8 +82,8 @@ func (h *loopHands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, tell
 	return fixloop.Event{}, false
 }
 
-// Deliver implements loops.Hands: people read the messages on standard error. What they
-// have to act on is shown whole.
+// Deliver implements loops.Hands: it writes messages to standard error, and those on which people
+// have to act in full.
 func (h *loopHands) Deliver(_ context.Context, _ loops.Loop, m fixloop.Message) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -132,8 +143,30 @@ func (h *loopHands) validate(ctx context.Context, asked map[fixloop.Check]bool) 
 	return checks.Run(ctx, request, checks.Deps{Getenv: h.env.Getenv, Environ: h.env.Environ, Scanner: h.gate.Scanner(), Log: h.log})
 }
 
-// fix has the command mend what the request lists. What came of it is kept before it has
-// an effect: after a crash the command does not run again.
+// verify verifies the acceptance criteria.
+func (h *loopHands) verify(ctx context.Context, w fixloop.Work) (fixloop.Event, bool) {
+	e := fixloop.Event{Type: fixloop.EventResult, Op: w.Op}
+	cfg := h.config
+	response, err := verify.Run(ctx, verify.Config{Request: h.request, Trust: acceptance.Owner, Dir: h.settings.Dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks,
+		Evidence: h.settings.Evidence, Changes: checks.ChangeSource{Base: h.settings.Base}}, verifyDeps(h.env, h.gate))
+	switch {
+	case ctx.Err() != nil:
+		return e, false
+	case err != nil:
+		e.Results = []fixloop.Result{{Check: fixloop.Acceptance, Status: fixloop.ResultError, Error: h.gate.OneLine(err.Error())}}
+		return e, true
+	}
+	doc := verdictreport.Document{Response: &response}
+	for _, c := range h.request.Criteria {
+		doc.Criteria = append(doc.Criteria, verdictreport.Criterion{ID: c.ID, Description: c.Description, Hint: c.Hint})
+	}
+	doc.Mask(h.gate.Scanner().Mask)
+	e.Results = []fixloop.Result{doc.LoopResult(true)}
+	return e, true
+}
+
+// fix runs the command that fixes what the request lists. Its result is kept before it is applied,
+// so that the command does not run again after a crash.
 func (h *loopHands) fix(ctx context.Context, l loops.Loop, w fixloop.Work, tell func(fixloop.Event) error) (fixloop.Event, bool) {
 	failed := func(why string) (fixloop.Event, bool) {
 		return fixloop.Event{Type: fixloop.EventFixFailed, Iteration: w.Iteration, Text: why}, ctx.Err() == nil
@@ -142,7 +175,7 @@ func (h *loopHands) fix(ctx context.Context, l loops.Loop, w fixloop.Work, tell 
 	if err := tell(fixloop.Event{Type: fixloop.EventFixStarted, Iteration: w.Iteration}); err != nil && !errors.As(err, &refused) {
 		return failed(err.Error())
 	}
-	cfg := fixer.Config{Command: h.settings.Fixer, Root: h.root, Environ: h.env.Environ, Pass: h.settings.PassEnv, PathList: h.env.Getenv("PATH"), Mask: h.gate.Scanner().Mask}
+	cfg := fixer.Config{Command: h.settings.Fixer, Root: h.root, Environ: h.env.Environ, Pass: h.settings.PassEnv, PathList: h.env.gitPath(), Mask: h.gate.Scanner().Mask, Rules: fixer.RulesOf(h.config, h.gate.Scanner())}
 	key := fmt.Sprintf("fix/%d/%d", w.Op, w.Attempt)
 	result, err := h.keptFix(ctx, l.ID, key, func() (fixer.Result, error) { return fixer.Run(ctx, cfg, *w.Request, w.Notice, w.Attempt) })
 	switch {
@@ -153,13 +186,16 @@ func (h *loopHands) fix(ctx context.Context, l loops.Loop, w fixloop.Work, tell 
 	case result.Nonsense != "":
 		return fixloop.Event{Type: fixloop.EventNonsense, Iteration: w.Iteration, Text: result.Nonsense}, true
 	}
+	if len(result.Refused) > 0 {
+		return fixloop.Event{Type: fixloop.EventFixDone, Iteration: w.Iteration, Refused: result.Refused}, true
+	}
 	if err := result.Apply(ctx, cfg); err != nil {
 		return failed(err.Error())
 	}
 	return fixloop.Event{Type: fixloop.EventFixDone, Iteration: w.Iteration, Fixes: result.Fixes, Files: result.Paths()}, true
 }
 
-// keptFix returns what a fix came to, which run finds out unless it is known.
+// keptFix returns the kept result of a fix, or calls run and keeps its result.
 func (h *loopHands) keptFix(ctx context.Context, id, key string, run func() (fixer.Result, error)) (result fixer.Result, err error) {
 	body, known, err := h.book.Kept(ctx, id, key)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/engine"
@@ -20,11 +21,14 @@ import (
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/text"
+	"github.com/agent-airlock/airlock/internal/verify"
 )
 
 type loopStartFlags struct {
 	loopFlags
 	fixer, base, config, title string
+	request, evidence          string
 	passEnv                    []string
 	iterations                 int
 	fixTime, checkTime, grace  time.Duration
@@ -45,6 +49,10 @@ on, the number is enough.
 standard input, as Markdown and as JSON, in a copy of the work tree, and what it
 changes there is taken over when it ends well. No shell reads the command. It gets the
 variables that toolchains need and those that --pass-env names, never GitHub's token.
+--request names a validation request (see 'airlock verify'), whose acceptance criteria
+are verified after the checks have passed. Those that are not met join the next fix
+request; where they cannot be verified, a person decides.
+
 Without --fixer a person mends: with a commit, which is noticed, or in place, and then
 'airlock loop decide --issue N fixed'.
 
@@ -65,6 +73,8 @@ stays open then.`,
 	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that the fixer gets, such as its keys")
 	flags.StringVar(&f.base, "base", "", "the branch, tag or commit to compare with (default: the default branch)")
 	flags.StringVar(&f.config, "config", "", configUsage)
+	flags.StringVar(&f.request, "request", "", "a validation request with acceptance criteria that a new loop has to meet, too; - is standard input")
+	flags.StringVar(&f.evidence, "evidence", "", "keep the evidence of the acceptance criteria as files in this directory")
 	flags.StringVar(&f.title, "title", "", "the pull request's title, for the log")
 	flags.IntVar(&f.iterations, "max-iterations", 5, "how many iterations a new loop has before it is escalated")
 	flags.DurationVar(&f.fixTime, "fix-timeout", 30*time.Minute, "the time that a fix has in a new loop before a reminder")
@@ -83,10 +93,13 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 	if err == nil {
 		err = f.checkLimits()
 	}
+	if err == nil {
+		err = f.checkDirectory()
+	}
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	st, err := f.open(ctx, env)
+	st, err := openStore(ctx, env, f.store, loops.Schema)
 	if err != nil {
 		return err
 	}
@@ -108,13 +121,24 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 		st.Close()
 		return exitcode.UsageError(err)
 	}
+	if settings.Evidence != "" {
+		if err := verify.CheckEvidence(settings.Evidence); err != nil {
+			st.Close()
+			return err
+		}
+	}
+	if resumed && f.request != "" && !l.State.Loop().Acceptance {
+		st.Close()
+		return exitcode.UsageError(fmt.Errorf("--request: the open loop has begun without acceptance criteria: end it with 'airlock loop decide --issue %d abort', and start the next one with them", f.issue))
+	}
 	h, err := newLoopHands(env, settings, f.wait)
 	if err != nil {
 		st.Close()
 		return err
 	}
 	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(l.ID), Queue: loops.OfOne(l.ID), Logger: engineLog(env),
-		Hands: func(b *loops.Book) loops.Hands { h.book = b; return h }})
+		Hands: func(b *loops.Book) loops.Hands { h.book = b; return h },
+		Waits: func(why error) { sayWait(env, f.issue, why) }})
 	if errors.Is(err, engine.ErrRunning) {
 		return exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", l.ID, f.issue))
 	}
@@ -125,10 +149,32 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 	return f.drive(ctx, env, d, h, repository)
 }
 
+// sayWait says what the loop waits for, and how to stop, or that it goes on (nil).
+func sayWait(env Environment, issue int, why error) {
+	if why == nil {
+		fmt.Fprintln(env.Stderr, "airlock: the store answers again: the loop goes on")
+		return
+	}
+	fmt.Fprintf(env.Stderr, "airlock: the loop waits: %s; Ctrl-C ends the waiting, the loop stays open, and 'airlock loop start --issue %d' goes on with it\n", text.OneLine(why.Error()), issue)
+}
+
+// checkDirectory refuses a directory that is not in a git repository: nobody could tell what
+// changed there, so that the loop would be escalated at once.
+func (f loopStartFlags) checkDirectory() error {
+	dir, err := filepath.Abs(f.dir)
+	if err != nil {
+		return err
+	}
+	if _, ok := checks.FindRoot(dir); !ok {
+		return fmt.Errorf("%s is not in a git repository: check the pull request out first, or name its clone with --dir", dir)
+	}
+	return nil
+}
+
 // checkLimits refuses limits that the protocol would take for its defaults, or not at all.
 func (f loopStartFlags) checkLimits() error {
 	if f.iterations < 1 {
-		return fmt.Errorf("--max-iterations: %d is not positive", f.iterations)
+		return fmt.Errorf("--max-iterations: %d is not positive: give at least 1", f.iterations)
 	}
 	for _, limit := range []struct {
 		flag string
@@ -141,13 +187,13 @@ func (f loopStartFlags) checkLimits() error {
 	return nil
 }
 
-// drive begins the loop, or goes on with it, and returns how it ended.
+// drive begins or resumes the loop, and returns how it ended.
 func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Driver, h *loopHands, repository string) error {
 	raw, err := json.Marshal(h.settings)
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	l, opened, err := d.Start(ctx, fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title,
+	l, opened, err := d.Start(ctx, fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title, Acceptance: h.settings.Request != "",
 		Limits: fixloop.Limits{Iterations: f.iterations, Fix: f.fixTime, Validation: f.checkTime, Revalidation: f.checkTime, Grace: f.grace}}, raw, loops.OfOne)
 	if err != nil {
 		return exitcode.UsageError(err)
@@ -166,7 +212,7 @@ func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Dri
 		return exitcode.FailedError(fmt.Errorf("interrupted; the loop stays open, and 'airlock loop start --issue %d' goes on", f.issue))
 	}
 	if err != nil {
-		return exitcode.FailedError(err)
+		return exitcode.FailedError(fmt.Errorf("%w; the loop stays open, and then 'airlock loop start --issue %d' goes on", err, f.issue))
 	}
 	fmt.Fprintln(env.Stderr, "airlock: "+fixloop.NewLog(l.State, nil, time.Now()).Headline())
 	fmt.Fprintln(env.Stderr, nextStep(l, false))
@@ -208,6 +254,18 @@ func (f loopStartFlags) settings(env Environment, l loops.Loop, resumed bool) (s
 				return s, fmt.Errorf("--fixer: %w", err)
 			}
 		}
+	}
+	if f.given("evidence") {
+		if s.Evidence, err = filepath.Abs(f.evidence); err != nil {
+			return s, err
+		}
+	}
+	if f.given("request") {
+		message, err := readMessage(env, "--request", f.request)
+		if err != nil {
+			return s, err
+		}
+		s.Request = string(message)
 	}
 	if f.given("pass-env") {
 		s.PassEnv = f.passEnv

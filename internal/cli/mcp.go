@@ -46,8 +46,8 @@ and none is read. With the workflow run's event (GITHUB_EVENT_PATH, or --event) 
 also hears whether it may act on the issue or pull request that it names.
 
 Otherwise an orchestrator has tools to discover agents, start runs and follow them. The
-runs are those of a coordinator elsewhere (--server, with its token in AIRLOCK_TOKEN), or
-are carried out here, in the store that 'airlock serve' would use.`,
+runs are those of a coordinator elsewhere (--server, with its token in AIRLOCK_TOKEN),
+or are carried out here, in the store that 'airlock serve' would use.`,
 		Example: `  airlock mcp --safe-outputs --config policy.yml --output lines.ndjson
   claude mcp add airlock -- airlock mcp --safe-outputs --config policy.yml --output lines.ndjson
   airlock mcp --server http://127.0.0.1:8417`,

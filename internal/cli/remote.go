@@ -125,14 +125,24 @@ func violationLines(list []schema.Violation) string {
 	return b.String()
 }
 
-func (r *remote) create(ctx context.Context, agent string, parameters json.RawMessage, key string) (string, error) {
+func (r *remote) create(ctx context.Context, q runs.Request) (string, error) {
 	header := http.Header{}
-	if key != "" {
-		header.Set("Idempotency-Key", key)
+	if q.Key != "" {
+		header.Set("Idempotency-Key", q.Key)
+	}
+	body := map[string]any{"agent_name": q.AgentName, "parameters": q.Parameters}
+	if len(q.Needs) > 0 {
+		body["needs"] = q.Needs
 	}
 	var run runs.Run
-	err := r.do(ctx, http.MethodPost, "/runs", map[string]any{"agent_name": agent, "parameters": parameters}, header, &run)
+	err := r.do(ctx, http.MethodPost, "/runs", body, header, &run)
 	return run.ID, err
+}
+
+func (r *remote) workers(ctx context.Context) ([]runs.WorkerState, error) {
+	var answer struct{ Workers []runs.WorkerState }
+	err := r.do(ctx, http.MethodGet, "/workers", nil, nil, &answer)
+	return answer.Workers, err
 }
 
 func (r *remote) get(ctx context.Context, id string) (run runs.Run, err error) {
@@ -143,16 +153,19 @@ func (r *remote) result(ctx context.Context, id string) (result json.RawMessage,
 	return result, r.do(ctx, http.MethodGet, "/runs/"+url.PathEscape(id)+"/result", nil, nil, &result)
 }
 
-func (r *remote) list(ctx context.Context, f runs.Filter) ([]runs.Run, error) {
+func (r *remote) list(ctx context.Context, f runs.Filter) (list []runs.Run, more bool, err error) {
 	q := url.Values{"limit": {strconv.Itoa(f.Limit)}}
 	for name, value := range map[string]string{"agent_name": f.AgentName, "status": string(f.Status), "cursor": f.Before} {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
-	var answer struct{ Runs []runs.Run }
-	err := r.do(ctx, http.MethodGet, "/runs?"+q.Encode(), nil, nil, &answer)
-	return answer.Runs, err
+	var answer struct {
+		Runs       []runs.Run
+		NextCursor string `json:"next_cursor"`
+	}
+	err = r.do(ctx, http.MethodGet, "/runs?"+q.Encode(), nil, nil, &answer)
+	return answer.Runs, answer.NextCursor != "" && len(answer.Runs) > 0, err
 }
 
 func (r *remote) stop(ctx context.Context, id string) (run runs.Run, err error) {

@@ -20,12 +20,16 @@ func newRunner(env Environment) *cobra.Command {
 		Long: `Carry out runs that coordinators record in a PostgreSQL database, next to other workers.
 
 If a worker gives no sign of life for 15 seconds, the others start again what it was
-running. One that cannot reach the database in time ends its own runs first.
+running. One that cannot reach the database in time ends its own runs first, and takes
+others when it can.
+
+A run whose agent needs tags, such as gpu, is taken by workers alone that have them all.
 
 SIGTERM drains: no new run begins, and those that run have --drain to end.`,
-		Example: `  airlock runner --store postgres://airlock@db/airlock --concurrency 8 --pass-env ANTHROPIC_API_KEY`,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runRunner(cmd.Context(), env, f) },
+		Example: `  airlock runner --store postgres://airlock@db/airlock --concurrency 8 --pass-env ANTHROPIC_API_KEY
+  airlock runner --store postgres://airlock@db/airlock --tag gpu,linux`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRunner(cmd.Context(), env, f) },
 	}
 	f.add(cmd)
 	return cmd
@@ -48,11 +52,7 @@ func runRunner(ctx context.Context, env Environment, f workerFlags) error {
 	}
 	defer node.close()
 	fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", f.concurrency, node.store.Name())
-	select {
-	case <-node.engine.Lost():
-		return exitcode.FailedError(errors.New("the store could not be reached in time: others carry out what was running here"))
-	case <-ctx.Done():
-	}
+	<-ctx.Done()
 	log.Info("shutting down", "drain", f.drain)
 	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
 	defer cancel()

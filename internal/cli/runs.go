@@ -22,16 +22,19 @@ import (
 
 // coordinator is what the commands of runs ask: a server, or a store.
 type coordinator interface {
-	create(ctx context.Context, agent string, parameters json.RawMessage, key string) (id string, err error)
+	create(ctx context.Context, q runs.Request) (id string, err error)
 	get(ctx context.Context, id string) (runs.Run, error)
 	result(ctx context.Context, id string) (json.RawMessage, error)
-	list(ctx context.Context, f runs.Filter) ([]runs.Run, error)
+	// list returns runs, the newest first, and whether there are older ones.
+	list(ctx context.Context, f runs.Filter) (list []runs.Run, more bool, err error)
 	stop(ctx context.Context, id string) (runs.Run, error)
+	workers(ctx context.Context) ([]runs.WorkerState, error)
 	close()
 }
 
 type runsFlags struct {
 	store, agents, config, root, server string
+	maker                               string // see workerFlags
 }
 
 func newRuns(env Environment) *cobra.Command {
@@ -41,20 +44,27 @@ func newRuns(env Environment) *cobra.Command {
 		Short: "Create, list, show and stop runs of agents",
 		Long: `Runs of agents, asked of a server (--server, with the token in AIRLOCK_TOKEN), or
 recorded in its store, from where a running 'airlock serve' takes them.`,
-		Args: cobra.NoArgs,
+		Example: `  airlock runs create researcher --prompt "What changed since v1?" --wait
+  airlock runs list --status running`,
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&f.server, "server", "", "the URL of a server, such as http://127.0.0.1:8417 (default: the store)")
 	flags.StringVar(&f.store, "store", "", storeUsage)
 	flags.StringVar(&f.agents, "agents", "", agentsUsage)
 	flags.StringVar(&f.config, "config", "", configUsage)
-	flags.StringVar(&f.root, "root", ".", "the directory below which phase-validation may work")
-	cmd.AddCommand(f.newCreate(env), f.newList(env), f.newShow(env), f.newStop(env))
+	flags.StringVar(&f.root, "root", ".", "the directory below which the agents built in may work")
+	cmd.AddCommand(f.newCreate(env), f.newList(env), f.newShow(env), f.newStop(env), f.newWorkers(env))
 	return cmd
 }
 
-// with opens the coordinator for do.
-func (f runsFlags) with(ctx context.Context, env Environment, do func(coordinator) error) error {
+// withExisting opens the coordinator for do, with a store that is there.
+func (f runsFlags) withExisting(ctx context.Context, env Environment, do func(coordinator) error) error {
+	f.maker = "airlock serve"
+	return f.withCoordinator(ctx, env, do)
+}
+
+// withCoordinator opens the coordinator for do.
+func (f runsFlags) withCoordinator(ctx context.Context, env Environment, do func(coordinator) error) error {
 	c, err := f.open(ctx, env)
 	if err != nil {
 		return err
@@ -70,7 +80,7 @@ func (f runsFlags) with(ctx context.Context, env Environment, do func(coordinato
 
 // mendableRun reports whether an error of runs is about what the user asked for.
 func mendableRun(err error) bool {
-	for _, target := range []any{new(*agents.ParameterError), new(*runs.NotFoundError), new(*runs.ConflictError), new(*runs.EndedError)} {
+	for _, target := range []any{new(*agents.ParameterError), new(*runs.NotFoundError), new(*runs.ConflictError), new(*runs.EndedError), new(*runs.InvalidNeedsError)} {
 		if errors.As(err, target) {
 			return true
 		}
@@ -82,7 +92,7 @@ func (f runsFlags) open(ctx context.Context, env Environment) (coordinator, erro
 	if f.server != "" {
 		return newRemote(env, f.server)
 	}
-	w := workerFlags{store: f.store, agents: f.agents, config: f.config, dir: ".", root: f.root}
+	w := workerFlags{store: f.store, maker: f.maker, agents: f.agents, config: f.config, dir: ".", root: f.root}
 	if err := w.check(); err != nil {
 		return nil, err
 	}
@@ -96,9 +106,13 @@ func (f runsFlags) open(ctx context.Context, env Environment) (coordinator, erro
 // local is a store of this machine, or PostgreSQL.
 type local struct{ *node }
 
-func (l local) create(ctx context.Context, agent string, parameters json.RawMessage, key string) (string, error) {
-	r, _, err := l.service.Create(ctx, runs.Request{AgentName: agent, Parameters: parameters, Key: key})
+func (l local) create(ctx context.Context, q runs.Request) (string, error) {
+	r, _, err := l.service.Create(ctx, q)
 	return r.ID, err
+}
+
+func (l local) workers(ctx context.Context) ([]runs.WorkerState, error) {
+	return l.service.Workers(ctx)
 }
 
 func (l local) get(ctx context.Context, id string) (runs.Run, error) { return l.service.Get(ctx, id) }
@@ -107,7 +121,7 @@ func (l local) result(ctx context.Context, id string) (json.RawMessage, error) {
 	return l.service.Result(ctx, id)
 }
 
-func (l local) list(ctx context.Context, f runs.Filter) ([]runs.Run, error) {
+func (l local) list(ctx context.Context, f runs.Filter) ([]runs.Run, bool, error) {
 	return l.service.List(ctx, f)
 }
 
@@ -117,6 +131,7 @@ func (l local) close() { l.node.close() }
 
 type createFlags struct {
 	parameters, prompt, key string
+	needs                   []string
 	wait                    bool
 	timeout                 time.Duration
 }
@@ -134,13 +149,14 @@ on standard output; 1 if it failed or was stopped.`,
   airlock runs create web-crawler --parameters '{"url":"https://example.com/"}'
   airlock runs create web-crawler --parameters - < parameters.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), env, func(to coordinator) error { return c.run(cmd, env, to, args[0]) })
+			return f.withCoordinator(cmd.Context(), env, func(to coordinator) error { return c.run(cmd, env, to, args[0]) })
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.parameters, "parameters", "", "the parameters as a JSON object; - reads standard input")
 	flags.StringVar(&c.prompt, "prompt", "", "the prompt, for an agent that takes one")
 	flags.StringVar(&c.key, "idempotency-key", "", "the same key with the same agent and parameters is the same run")
+	flags.StringSliceVar(&c.needs, "need", nil, "a tag that the worker must have, in addition to those that the agent needs")
 	flags.BoolVar(&c.wait, "wait", false, "wait for the run's end, and print its result")
 	flags.DurationVar(&c.timeout, "timeout", time.Hour, "how long --wait waits")
 	return cmd
@@ -151,7 +167,7 @@ func (c createFlags) run(cmd *cobra.Command, env Environment, to coordinator, ag
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	id, err := to.create(cmd.Context(), agent, parameters, c.key)
+	id, err := to.create(cmd.Context(), runs.Request{AgentName: agent, Parameters: parameters, Needs: c.needs, Key: c.key})
 	var refused *agents.ParameterError
 	if errors.As(err, &refused) {
 		return errors.Join(printJSON(env, refused.Body()), err)
@@ -214,10 +230,28 @@ func awaitEnd(ctx context.Context, to coordinator, id string) (runs.Run, error) 
 		}
 		select {
 		case <-ctx.Done():
+			if r.StatusReason != nil {
+				return r, exitcode.FailedError(fmt.Errorf("the run %s is still %s: %s", id, r.Status, r.StatusReason.Message))
+			}
 			return r, exitcode.FailedError(fmt.Errorf("the run %s is still %s: 'airlock runs show %s' shows what becomes of it, and runs of a store begin when 'airlock serve' has it", id, r.Status, id))
 		case <-tick.C:
 		}
 	}
+}
+
+// listAll lists as many runs as the filter allows, which may take several answers.
+func listAll(ctx context.Context, from coordinator, f runs.Filter) (all []runs.Run, err error) {
+	for more := true; more && f.Limit > 0; {
+		var list []runs.Run
+		if list, more, err = from.list(ctx, f); err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+		if more {
+			f.Before, f.Limit = list[len(list)-1].ID, f.Limit-len(list)
+		}
+	}
+	return all, nil
 }
 
 func (f *runsFlags) newList(env Environment) *cobra.Command {
@@ -235,8 +269,8 @@ func (f *runsFlags) newList(env Environment) *cobra.Command {
 			if filter.Limit < 1 || filter.Limit > 200 {
 				return exitcode.UsageError(fmt.Errorf("--limit: %d is not between 1 and 200", filter.Limit))
 			}
-			return f.with(cmd.Context(), env, func(to coordinator) error {
-				list, err := to.list(cmd.Context(), filter)
+			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
+				list, err := listAll(cmd.Context(), to, filter)
 				if err != nil {
 					return err
 				}
@@ -264,8 +298,9 @@ func (f *runsFlags) newList(env Environment) *cobra.Command {
 func (f *runsFlags) newShow(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Show one run", Args: cobra.ExactArgs(1),
+		Example: "  airlock runs show 0198f5a2-5d1c-7000-8000-000000000001",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), env, func(to coordinator) error {
+			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
 				r, err := to.get(cmd.Context(), args[0])
 				if err != nil {
 					return err
@@ -279,8 +314,9 @@ func (f *runsFlags) newShow(env Environment) *cobra.Command {
 func (f *runsFlags) newStop(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop RUN", Short: "Stop a run: its process is asked to end, and killed after 5 seconds", Args: cobra.ExactArgs(1),
+		Example: `  airlock runs stop "$(airlock runs list --status running | jq -r '.runs[0].run_id')"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd.Context(), env, func(to coordinator) error {
+			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
 				r, err := to.stop(cmd.Context(), args[0])
 				if err != nil {
 					return err
@@ -289,4 +325,31 @@ func (f *runsFlags) newStop(env Environment) *cobra.Command {
 			})
 		},
 	}
+}
+
+func (f *runsFlags) newWorkers(env Environment) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "workers", Short: "List the workers that carry out runs, with their tags", Args: cobra.NoArgs,
+		Example: "  airlock runs workers",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
+				list, err := to.workers(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON || !isTerminal(env.Stdout) {
+					return printJSON(env, map[string]any{"workers": append([]runs.WorkerState{}, list...)})
+				}
+				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(w, "WORKER\tTAGS\tRUNNING\tLAST SIGN OF LIFE")
+				for _, m := range list {
+					fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\n", m.ID, strings.Join(m.Tags, ","), m.Running, m.Concurrency, m.SeenAt.Local().Format("2006-01-02 15:04:05"))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON also to a terminal")
+	return cmd
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/schemas"
 )
 
@@ -57,7 +58,11 @@ func schemaText(name string) (json.RawMessage, error) {
 	}
 	raw, ok := schemas.Lookup(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no schema %q; run \"airlock schema\" for the list", name)
+		known := schemas.Names()
+		for _, spec := range safeoutput.Kinds() {
+			known = append(append(known, string(spec.Kind)), spec.Aliases...)
+		}
+		return nil, fmt.Errorf("there is no schema %q%s ('airlock schema' lists them)", text.Truncate(name, 60), text.DidYouMean(name, known))
 	}
 	return raw, nil
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,15 +39,16 @@ type serveFlags struct {
 	hosts                 []string
 	behindProxy           bool
 	rate                  float64
-	retention             time.Duration
+	limits                runs.Limits
 }
 
 // workerFlags are those of whatever carries out runs.
 type workerFlags struct {
 	store, agents, config, dir, root string
-	passEnv, fixers                  []string
+	passEnv, fixers, tags            []string
 	concurrency                      int
 	drain                            time.Duration
+	maker                            string // the command that makes a store, where this one needs one that is there; else ""
 }
 
 func newServe(env Environment) *cobra.Command {
@@ -58,8 +60,8 @@ func newServe(env Environment) *cobra.Command {
 parameters, starts runs and follows them. GET /openapi.json describes it, and /mcp has
 the same as tools of the Model Context Protocol.
 
-Everything is kept in one store. A run that is recorded survives the server: one that was
-interrupted starts again with the server, and its outcome is recorded once.
+Everything is kept in one store. A run that is recorded survives the server: one that
+was interrupted starts again with the server, and its outcome is recorded once.
 
 On loopback, and as long as there is no token, the server answers its own user and
 nobody else. 'airlock token add' makes the first token; from then on everybody needs
@@ -80,7 +82,9 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 	flags.StringVar(&f.tlsKey, "tls-key", "", "the key's file, for TLS")
 	flags.BoolVar(&f.behindProxy, "insecure-behind-proxy", false, "listen without TLS on an address that is not loopback: a proxy in front has it")
 	flags.Float64Var(&f.rate, "rate", 0, "how many requests a second each caller may make (default: any number)")
-	flags.DurationVar(&f.retention, "retention", 30*24*time.Hour, "how long a run is kept after its end; 0 keeps it forever")
+	flags.DurationVar(&f.limits.Retention, "retention", 30*24*time.Hour, "how long runs and fix loops are kept after their end; 0 keeps them forever")
+	flags.DurationVar(&f.limits.Outputs, "output-retention", 0, "how long results and logs are kept after a run's end (default: as long as the run)")
+	flags.DurationVar(&f.limits.Unserved, "no-worker-limit", 24*time.Hour, "how long a run waits while no worker has the tags that it needs; 0 waits forever")
 	return cmd
 }
 
@@ -90,14 +94,15 @@ func (f *workerFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.agents, "agents", "", agentsUsage)
 	flags.StringVar(&f.config, "config", "", configUsage)
 	flags.StringVar(&f.dir, "dir", ".", "the directory in which agents are started")
-	flags.StringVar(&f.root, "root", "", "the directory below which phase-validation may work (default: that of --dir)")
+	flags.StringVar(&f.root, "root", "", "the directory below which the agents built in may work (default: that of --dir)")
 	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that agents get in addition to the usual ones")
 	flags.StringArrayVar(&f.fixers, "fixer", nil, "a fixer that runs of fix-loop may name, as NAME=COMMAND")
 	flags.IntVar(&f.concurrency, "concurrency", 4, "how many runs are carried out at once; 0 carries out none")
+	flags.StringSliceVar(&f.tags, "tag", nil, "what this worker can do, such as gpu: it takes runs that need no other tags")
 	flags.DurationVar(&f.drain, "drain", 20*time.Second, "how long runs may go on when the program is to end")
 }
 
-// check completes the flags.
+// check returns what is wrong with the flags, and makes their paths absolute.
 func (f *workerFlags) check() error {
 	dir, err := filepath.Abs(f.dir)
 	if err != nil || !isDirectory(dir) {
@@ -118,6 +123,12 @@ func (f *workerFlags) check() error {
 	if f.concurrency < 0 || f.concurrency > 1000 {
 		return exitcode.UsageError(fmt.Errorf("--concurrency: %d is not between 0 and 1000", f.concurrency))
 	}
+	if f.drain < 0 {
+		return exitcode.UsageError(fmt.Errorf("--drain: %s is negative", f.drain))
+	}
+	if err := runs.CheckTags(f.tags); err != nil {
+		return exitcode.UsageError(fmt.Errorf("--tag: %w", err))
+	}
 	for _, fixer := range f.fixers {
 		if name, line, _ := strings.Cut(fixer, "="); name == "" || strings.TrimSpace(line) == "" {
 			return exitcode.UsageError(fmt.Errorf("--fixer: %q is not NAME=COMMAND", fixer))
@@ -129,6 +140,22 @@ func (f *workerFlags) check() error {
 		}
 	}
 	return nil
+}
+
+// check returns what is wrong with the flags, and makes their paths absolute.
+func (f *serveFlags) check() error {
+	if !(f.rate >= 0 && f.rate <= 1e6) { // NaN is neither
+		return exitcode.UsageError(fmt.Errorf("--rate: %g is not a number of requests a second: write one up to 1000000, or leave it out", f.rate))
+	}
+	for _, d := range []struct {
+		flag  string
+		given time.Duration
+	}{{"retention", f.limits.Retention}, {"output-retention", f.limits.Outputs}, {"no-worker-limit", f.limits.Unserved}} {
+		if d.given < 0 {
+			return exitcode.UsageError(fmt.Errorf("--%s: %s is negative", d.flag, d.given))
+		}
+	}
+	return f.workerFlags.check()
 }
 
 // listenAddress checks the address; public reports that more than this machine can reach it.
@@ -163,18 +190,19 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 	}
 	defer node.close()
 	tokens := access.New(node.store)
-	some, err := tokens.Any(ctx)
+	hasTokens, err := tokens.Any(ctx)
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	if public && !some {
+	if public && !hasTokens {
 		return exitcode.UsageError(fmt.Errorf("--addr: %s can be reached from other machines, and there is no token: make one with 'airlock token add NAME'", f.addr))
 	}
 	listener, err := f.listen(ctx)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	api := httpapi.New(httpapi.Config{Agents: node.registry, Runs: node.service, Loops: loops.NewWritable(node.engine), Tokens: tokens, Hosts: f.hosts, Public: public, Rate: f.rate, Version: versionOf(env), Log: log})
+	book := loops.NewWritable(node.engine)
+	api := httpapi.New(httpapi.Config{Agents: node.registry, Runs: node.service, Loops: book, Tokens: tokens, Hosts: f.hosts, Public: public, Rate: f.rate, Version: versionOf(env), Log: log})
 	tools := server.NewCoordinator(versionOf(env), slog.New(quiet{log.Handler()}))
 	api.Mount("/mcp", access.Read, func(g access.Grant) http.Handler {
 		return tools.Handler(func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
@@ -185,15 +213,16 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 	served := make(chan error, 1)
 	go func() { served <- listening.Serve(listener) }()
 	tending, stopTending := context.WithCancel(ctx)
-	tended := make(chan struct{})
-	go func() { defer close(tended); node.service.Tend(tending, f.retention, log) }()
-	defer func() { stopTending(); <-tended }()
-	f.announce(env, listener.Addr(), node.store.Name(), some)
+	var tended sync.WaitGroup
+	tended.Go(func() { node.service.Tend(tending, f.limits, log) })
+	if f.limits.Retention > 0 {
+		tended.Go(func() { expireLoops(tending, book, f.limits.Retention, log) })
+	}
+	defer func() { stopTending(); tended.Wait() }()
+	f.announce(env, listener.Addr(), node.store.Name(), hasTokens)
 	select {
 	case err := <-served:
 		return exitcode.FailedError(err)
-	case <-node.engine.Lost():
-		err = exitcode.FailedError(errors.New("the store could not be reached in time: runs are carried out elsewhere"))
 	case <-ctx.Done():
 	}
 	log.Info("shutting down", "drain", f.drain)
@@ -201,12 +230,26 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	_ = listening.Shutdown(ending)
-	if err == nil {
-		draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
-		defer cancel()
-		node.worker.Drain(draining)
+	draining, stop := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
+	defer stop()
+	node.worker.Drain(draining)
+	return nil
+}
+
+// expireLoops deletes old loops once a minute, until ctx ends.
+func expireLoops(ctx context.Context, book *loops.Book, retention time.Duration, log *slog.Logger) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		if err := book.Expire(ctx, retention); err != nil && ctx.Err() == nil {
+			log.Warn("deleting old loops", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
 	}
-	return err
 }
 
 func (f serveFlags) listen(ctx context.Context) (net.Listener, error) {
@@ -214,6 +257,7 @@ func (f serveFlags) listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--addr: %w", err)
 	}
+	listener = httpapi.Listener(listener)
 	if f.tlsCert == "" {
 		return listener, nil
 	}
@@ -230,11 +274,11 @@ func (f serveFlags) announce(env Environment, addr net.Addr, storeName string, t
 	if f.tlsCert != "" {
 		scheme = "https"
 	}
-	who := "without a token it answers the user who runs it, and nobody else"
+	access := "without a token it answers the user who runs it, and nobody else"
 	if tokens {
-		who = "every request needs a token"
+		access = "every request needs a token"
 	}
-	fmt.Fprintf(env.Stderr, "airlock: serving on %s://%s; %s; the store is %s\n", scheme, addr, who, storeName)
+	fmt.Fprintf(env.Stderr, "airlock: serving on %s://%s; %s; the store is %s\n", scheme, addr, access, storeName)
 }
 
 // node is what carries out runs: a store, an engine, a worker and the service in front.
@@ -246,10 +290,7 @@ type node struct {
 	service  *runs.Service
 }
 
-// executorLease is how long others wait for a sign of life before they take over.
-const executorLease = 15 * time.Second
-
-// open opens everything. The node's close closes it, the store included.
+// open opens the store, and starts what works on it. The node's close closes them all.
 func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger) (*node, error) {
 	owner, err := loadConfig(env, f.config)
 	if err != nil {
@@ -259,7 +300,13 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStore(ctx, env, location, engine.Schema, agents.Tables, access.Tables, runs.Tables, loops.Schema)
+	tables := []store.Schema{agents.Tables, access.Tables, runs.Tables, loops.Schema}
+	var st *store.Store
+	if f.maker != "" {
+		st, err = openExisting(ctx, env, location, f.maker, tables...)
+	} else {
+		st, err = openStore(ctx, env, location, tables...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +315,7 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 		st.Close()
 		return nil, err
 	}
-	n.registry.Rules = builtInRules(f.root, f.fixers, owner)
+	n.registry.Rules = builtInRules(places{f.root, f.dir}, f.fixers, owner)
 	self, err := os.Executable()
 	if err != nil {
 		st.Close()
@@ -276,24 +323,24 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 	}
 	environ, scanner, values := f.environment(env)
 	n.worker = runs.NewWorker(st, runs.WorkerConfig{
-		Concurrency: f.concurrency, Environ: environ, Dir: f.dir, Log: log, Mask: scanner.Mask, MaskKnown: values.Replace,
+		Concurrency: f.concurrency, Tags: f.tags, Environ: environ, Dir: f.dir, Log: log, Mask: scanner.Mask, MaskKnown: values.Replace,
 		BuiltIn: f.builtIn(self, location),
 	})
-	cfg := engine.Config{Logger: slog.New(quiet{log.Handler()})}
-	if f.concurrency > 0 {
-		cfg.Executor, cfg.Workflows, cfg.Queues = "local", []engine.Workflow{n.worker.Workflow()}, []engine.Queue{n.worker.Queue()}
-		if st.Postgres() != nil {
-			cfg.Executor, cfg.Lease = "worker", executorLease
-		}
+	// It wakes the drivers of loops, which run in processes of their own.
+	if n.engine, err = engine.Open(context.WithoutCancel(ctx), st, engine.Config{Logger: slog.New(quiet{log.Handler()})}); err != nil {
+		return nil, exitcode.UsageError(err)
 	}
-	// The engine outlives ctx, so that runs can be drained.
-	if n.engine, err = engine.Open(context.WithoutCancel(ctx), st, cfg); err != nil {
-		if errors.Is(err, engine.ErrRunning) {
+	n.service = runs.New(n.registry, st, n.worker)
+	if f.concurrency == 0 {
+		return n, nil
+	}
+	if err := n.worker.Start(ctx); err != nil {
+		n.close()
+		if errors.Is(err, runs.ErrRunning) {
 			err = fmt.Errorf("another 'airlock serve' uses the store %s: stop it, or name another store with --store", st.Name())
 		}
 		return nil, exitcode.UsageError(err)
 	}
-	n.service = runs.New(n.registry, n.engine)
 	return n, nil
 }
 
@@ -301,7 +348,7 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 // configured. The store's location may contain a password, which arguments would show.
 func (f workerFlags) builtIn(self, location string) func(string) (argv, environ []string) {
 	return func(name string) (argv, environ []string) {
-		argv = []string{self, "builtin", name}
+		argv = []string{self, "builtin", name, "--root", f.root}
 		if f.config != "" {
 			argv = append(argv, "--config", f.config)
 		}
@@ -319,6 +366,7 @@ func (f workerFlags) builtIn(self, location string) func(string) (argv, environ 
 }
 
 func (n *node) close() {
+	n.worker.Close()
 	n.service.Close()
 	n.engine.Close()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/store"
 )
 
 func newToken(env Environment) *cobra.Command {
@@ -22,16 +23,19 @@ func newToken(env Environment) *cobra.Command {
 
 Without any token the server answers its own user on the same machine, and nobody
 else. From the first token on, everybody needs one.`,
-		Args: cobra.NoArgs,
+		Example: `  airlock token add orchestrator --scope run
+  airlock token list`,
 	}
 	cmd.PersistentFlags().StringVar(&location, "store", "", storeUsage)
-	with := func(ctx context.Context, do func(*access.Tokens) error) error {
-		s, err := openStore(ctx, env, location, access.Tables)
+	withTokens := func(s *store.Store, err error, do func(*access.Tokens) error) error {
 		if err != nil {
 			return err
 		}
 		defer s.Close()
 		return do(access.New(s))
+	}
+	existing := func(ctx context.Context) (*store.Store, error) {
+		return openExisting(ctx, env, location, "airlock token add", access.Tables)
 	}
 	add := &cobra.Command{
 		Use: "add NAME", Short: "Make a token and print it, this once", Args: cobra.ExactArgs(1),
@@ -46,7 +50,8 @@ else. From the first token on, everybody needs one.`,
 				}
 				granted = append(granted, s)
 			}
-			return with(cmd.Context(), func(t *access.Tokens) error {
+			s, err := openStore(cmd.Context(), env, location, access.Tables)
+			return withTokens(s, err, func(t *access.Tokens) error {
 				secret, err := t.Add(cmd.Context(), args[0], granted...)
 				if err == nil {
 					_, err = fmt.Fprintln(env.Stdout, secret)
@@ -57,10 +62,11 @@ else. From the first token on, everybody needs one.`,
 	}
 	add.Flags().StringSliceVar(&scopes, "scope", []string{"run"}, "what the token allows: read, run, decide (on escalations), admin (everything, such as adding agents)")
 	list := &cobra.Command{
-		Use: "list", Short: "List the tokens, without themselves", Args: cobra.NoArgs,
+		Use: "list", Short: "List the names and scopes of the tokens", Args: cobra.NoArgs,
 		Example: "  airlock token list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return with(cmd.Context(), func(t *access.Tokens) error {
+			s, err := existing(cmd.Context())
+			return withTokens(s, err, func(t *access.Tokens) error {
 				list, err := t.List(cmd.Context())
 				if err != nil {
 					return err
@@ -81,7 +87,8 @@ else. From the first token on, everybody needs one.`,
 		Use: "revoke NAME", Short: "Revoke a token: servers refuse it within a second", Args: cobra.ExactArgs(1),
 		Example: "  airlock token revoke orchestrator",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return with(cmd.Context(), func(t *access.Tokens) error { return t.Revoke(cmd.Context(), args[0]) })
+			s, err := existing(cmd.Context())
+			return withTokens(s, err, func(t *access.Tokens) error { return t.Revoke(cmd.Context(), args[0]) })
 		},
 	}
 	cmd.AddCommand(add, list, revoke)

@@ -10,96 +10,165 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
-	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 func newValidate(env Environment) *cobra.Command {
-	var file string
-	var strict, schemas bool
+	var f validateFlags
 	cmd := &cobra.Command{
 		Use:   "validate [--config FILE] [AGENT-OUTPUT]",
 		Short: "Check a configuration and agent output, without side effects",
 		Long: `Check a safe-outputs configuration, agent output, or both: the agent output is then
-also held against the kinds and limits of the configuration. Nothing is written
-and nothing is asked of GitHub; which issue an item may act on is only known with
-an event, so that is "airlock apply --dry-run".
+also held against the owner's rules that need no GitHub: kinds, limits, labels,
+fields, branches. With the workflow run's event (GITHUB_EVENT_PATH, or --event) what an
+item may act on and the changes in the workspace (--dir) are judged as well. Nothing is
+written and nothing is asked of GitHub.
 
-What is wrong goes to standard error, a report as JSON to standard output, unless
-that is a terminal. The exit code is 0 if all is well, 1 if a line is not, 2 if the
+Of a Markdown file with a front matter, as agentic workflows have, each key is listed
+with what becomes of it: honoured, changed, ignored or missing. Files of the repository
+that it imports are read.
+
+What is wrong goes to standard error, one line each, which an agent can correct itself
+from; a report as JSON to standard output, unless that is a terminal, with --json the
+same problems as JSON. The exit code is 0 if all is well, 1 if a line is not, 2 if the
 configuration is not.`,
 		Example: `  airlock validate --config policy.yml
-  airlock validate --config policy.yml agent.ndjson
+  airlock validate --config .github/workflows/triage.md
+  airlock validate --config policy.yml --json agent.ndjson
   airlock validate - < agent.ndjson`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if file == "" && len(args) == 0 {
-				return exitcode.UsageError(errors.New("nothing to validate: give --config FILE, agent output, or both"))
-			}
-			cfg, err := loadConfig(env, file)
-			if err != nil {
-				return err
-			}
-			if file != "" {
-				fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n\nThe job that applies all of it needs:\n\n%s", file, enabledWords(cfg), permissionsBlock(cfg.Policy))
-			}
-			if len(args) == 0 {
-				return nil
-			}
-			gate, err := newGate(env, cfg, strict, ownRepository(env))
-			if err != nil {
-				return err
-			}
-			return validateOutput(cmd.Context(), env, gate, args[0], schemas)
+			return runValidate(cmd.Context(), env, f, args)
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", configUsage)
-	cmd.Flags().BoolVar(&strict, "strict", false, "refuse fields that the schema does not know")
-	cmd.Flags().BoolVar(&schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected")
+	flags := cmd.Flags()
+	flags.StringVar(&f.config, "config", "", configUsage)
+	flags.BoolVar(&f.strict, "strict", false, "refuse fields that the schema does not know")
+	flags.BoolVar(&f.schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected")
+	flags.BoolVar(&f.json, "json", false, "write the problems as JSON to standard output, instead of the report")
+	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
+	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
+	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+	flags.StringVar(&f.dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE)")
 	return cmd
 }
 
-func validateOutput(ctx context.Context, env Environment, gate *doors.Gate, path string, schemas bool) error {
+type validateFlags struct {
+	config, event, eventName, repo, dir string
+	strict, schemas, json               bool
+}
+
+func runValidate(ctx context.Context, env Environment, f validateFlags, args []string) error {
+	if f.config == "" && len(args) == 0 {
+		return exitcode.UsageError(errors.New("nothing to validate: give --config FILE, agent output, or both"))
+	}
+	cfg, err := config.Load(config.Sources{File: f.config, Getenv: env.Getenv})
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	showKeys(env, cfg)
+	if f.config != "" {
+		fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n\nThe job that applies all of it needs:\n\n%s", f.config, enabledWords(cfg), apply.WriteBlock(cfg.Permissions()))
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	return validateOutput(ctx, env, cfg, f, args[0])
+}
+
+// showKeys writes what becomes of each key of a front matter, otherwise the warnings.
+func showKeys(env Environment, cfg config.SafeOutputs) {
+	for _, k := range cfg.Keys {
+		fmt.Fprintln(env.Stderr, k)
+	}
+	if len(cfg.Keys) > 0 {
+		fmt.Fprintln(env.Stderr, config.CountEffects(cfg.Keys))
+		return
+	}
+	for _, p := range cfg.Warnings {
+		fmt.Fprintf(env.Stderr, "warning: %s\n", p)
+	}
+}
+
+// validation is the result of validating agent output, in its documented JSON form.
+type validation struct {
+	Version  int                 `json:"version"`
+	Valid    bool                `json:"valid"`
+	Accepted int                 `json:"accepted"` // lines without a problem
+	Problems []doors.LineProblem `json:"problems"`
+}
+
+func validateOutput(ctx context.Context, env Environment, cfg config.SafeOutputs, f validateFlags, path string) error {
+	known, repository, err := rehearsal(env, f, path)
+	if err != nil {
+		return err
+	}
+	gate, err := newGate(env, cfg, f.strict, repository)
+	if err != nil {
+		return err
+	}
 	in, err := openInput(env, path)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
 	defer in.Close()
-	docs := intake.Documents{Output: io.Discard, Schemas: schemas}
-	if !isTerminal(env.Stdout) {
+	docs := intake.Documents{Output: io.Discard, Schemas: f.schemas}
+	if !f.json && !isTerminal(env.Stdout) {
 		docs.Report = env.Stdout
 	}
-	invalid := false
-	docs.Each = func(o intake.Outcome) {
-		for _, e := range o.Errors() {
-			invalid = true
-			fmt.Fprintln(env.Stderr, gate.OneLine(e))
-		}
-	}
-	counts, err := gate.Write(ctx, in, docs, true)
+	res, err := gate.CollectAndWrite(ctx, in, docs, true)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stderr, "%d accepted, %d rejected, %d over a limit\n", counts.Accepted, counts.Rejected, counts.Dropped)
-	if invalid {
+	problems, err := gate.Problems(ctx, res, known)
+	if err != nil {
+		return err
+	}
+	bad := map[int]bool{}
+	for _, p := range problems {
+		bad[p.Line] = true
+		fmt.Fprintln(env.Stderr, gate.OneLine(p.String()))
+	}
+	good := 0
+	for _, a := range res.Accepted {
+		if !bad[a.Line()] {
+			good++
+		}
+	}
+	if f.json {
+		if err := doors.WriteJSON(env.Stdout, validation{Version: 1, Valid: len(problems) == 0, Accepted: good, Problems: problems}); err != nil {
+			return exitcode.FailedError(err)
+		}
+	}
+	fmt.Fprintf(env.Stderr, "%d accepted, %d rejected, %d over a limit, %d refused by the owner's rules\n", good, len(res.Rejected), len(res.Dropped), len(res.Accepted)-good)
+	if len(problems) > 0 {
 		return exitcode.ErrFindings
 	}
 	return nil
 }
 
-// permissionsBlock returns the block of a workflow with which everything that is allowed can
-// be applied.
-func permissionsBlock(cfg policy.Config) string {
-	var need []apply.Permission
-	for _, name := range cfg.Permissions() {
-		need = append(need, apply.Permission{Name: name, Level: "write"})
+// rehearsal returns what is known of the workflow run whose agent's lines are validated, and its
+// repository. path is the file of the lines, which is not one of the agent's changes.
+func rehearsal(env Environment, f validateFlags, path string) (doors.Rehearsal, string, error) {
+	runner := eventEnv(env, f.event, f.eventName, f.repo)
+	if runner.EventPath == "" {
+		return doors.Rehearsal{}, ownRepository(env), nil
 	}
-	return apply.PermissionsBlock(need)
+	ev, _, err := action.LoadEvent(runner)
+	if err != nil {
+		return doors.Rehearsal{}, "", exitcode.UsageError(err)
+	}
+	code := func(ctx context.Context, ev event.Event) (*apply.Code, func(), error) {
+		return applyFlags{dir: f.dir, input: path}.agentCode(ctx, env, ev, doors.Connection{})
+	}
+	return doors.Rehearsal{Event: &ev, Code: code}, ev.Repo.FullName(), nil
 }
 
 // enabledWords describes which kinds a configuration enables.

@@ -143,7 +143,7 @@ func (f verifyFlags) verify(ctx context.Context, env Environment, gate *doors.Ga
 	if err != nil {
 		return err
 	}
-	what, err := f.about(req, gate)
+	what, err := f.verifyConfig(req, gate)
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func (f verifyFlags) verify(ctx context.Context, env Environment, gate *doors.Ga
 	return f.answer(env, gate, response)
 }
 
-// about returns what a verification is about.
-func (f verifyFlags) about(req acceptance.Request, gate *doors.Gate) (verify.Config, error) {
+// verifyConfig returns what a verification is about.
+func (f verifyFlags) verifyConfig(req acceptance.Request, gate *doors.Gate) (verify.Config, error) {
 	dir, err := f.directory(req)
 	cfg := gate.SafeOutputs()
 	return verify.Config{Request: req, Trust: acceptance.Owner, Dir: dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks, Evidence: f.evidence,
@@ -166,7 +166,7 @@ func verifyDeps(env Environment, gate *doors.Gate) verify.Deps {
 	_, variable := env.Secrets.Token()
 	return verify.Deps{
 		Deps: checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), TokenVariable: variable},
-		Now:  time.Now, PathList: env.Getenv("PATH"), Progress: verifyProgress(env, gate),
+		Now:  time.Now, PathList: env.gitPath(), Progress: verifyProgress(env, gate),
 	}
 }
 

@@ -12,7 +12,10 @@ func newVersion(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of airlock",
-		Args:  cobra.NoArgs,
+		Long: `Print the version of airlock, with those of Go and the system that it was built for.
+'airlock --version' prints it alone.`,
+		Example: "  airlock version",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "airlock %s %s %s/%s\n", versionOf(env), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err

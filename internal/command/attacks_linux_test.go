@@ -98,7 +98,6 @@ func TestSetuidProgramGivesNothing(t *testing.T) {
 var attackerDir string
 
 func TestMain(m *testing.M) {
-	command.EnterChild(os.Args)
 	code := m.Run()
 	if attackerDir != "" {
 		_ = os.RemoveAll(attackerDir)
@@ -120,9 +119,9 @@ var attacker = sync.OnceValues(func() (string, error) {
 	return bin, os.Chmod(dir, 0o755)
 })
 
-// nobody is an identity that only this test process uses, so that it ends only processes
+// unusedIdentity is an identity that only this test process uses, so that it ends only processes
 // of its own.
-func nobody() *command.Identity {
+func unusedIdentity() *command.Identity {
 	id := uint32(1<<20 + 2*os.Getpid())
 	return &command.Identity{UID: id, GID: id}
 }
@@ -139,7 +138,7 @@ func hostile(t *testing.T, attack string, args ...string) command.Spec {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	spec := command.Spec{Program: bin, Args: append([]string{attack}, args...), Env: []string{path}, Dir: dir, Identity: nobody(), Timeout: time.Minute}
+	spec := command.Spec{Program: bin, Args: append([]string{attack}, args...), Env: []string{path}, Dir: dir, Identity: unusedIdentity(), Timeout: time.Minute}
 	if err := os.Chown(dir, int(spec.Identity.UID), int(spec.Identity.GID)); err != nil && os.Getuid() == 0 {
 		t.Fatal(err)
 	}
@@ -156,7 +155,7 @@ func isRoot(t *testing.T) bool {
 	if _, err := command.Run(t.Context(), hostile(t, "root")); err == nil || !strings.Contains(err.Error(), "needs root") {
 		t.Errorf("without root: %v", err)
 	}
-	if err := command.Probe(*nobody()); err == nil || !strings.Contains(err.Error(), "needs root") {
+	if err := command.Probe(*unusedIdentity()); err == nil || !strings.Contains(err.Error(), "needs root") {
 		t.Errorf("probe without root: %v", err)
 	}
 	return false

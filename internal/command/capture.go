@@ -31,33 +31,33 @@ func (o Output) String() string { return string(o.Bytes()) }
 // capture keeps the first and the last half of limit bytes and discards the rest, so
 // that a program is never blocked by its output. One goroutine writes to it.
 type capture struct {
-	half int
-	head []byte
-	ring []byte // grows to half, then is overwritten from next on
-	next int
-	lost int64
+	half int    // the size that head and ring may grow to
+	head []byte // the first bytes
+	ring []byte // the last bytes, from next on once it is full
+	next int    // index in ring of its oldest byte
+	lost int64  // bytes that are kept neither in head nor in ring
 }
 
 func newCapture(limit int) *capture { return &capture{half: max(limit/2, 1)} }
 
 // Write implements io.Writer; it never fails.
 func (c *capture) Write(p []byte) (int, error) {
-	n := len(p)
-	k := min(c.half-len(c.head), len(p))
-	c.head, p = append(c.head, p[:k]...), p[k:]
-	if over := len(p) - c.half; over > 0 {
+	written := len(p)
+	room := min(c.half-len(c.head), len(p))
+	c.head, p = append(c.head, p[:room]...), p[room:]
+	if over := len(p) - c.half; over > 0 { // what follows it fills the ring anyway
 		c.lost += int64(over)
 		p = p[over:]
 	}
-	k = min(c.half-len(c.ring), len(p))
-	c.ring, p = append(c.ring, p[:k]...), p[k:]
+	room = min(c.half-len(c.ring), len(p))
+	c.ring, p = append(c.ring, p[:room]...), p[room:]
 	for len(p) > 0 {
-		k := copy(c.ring[c.next:], p)
-		c.lost += int64(k)
-		c.next = (c.next + k) % c.half
-		p = p[k:]
+		overwritten := copy(c.ring[c.next:], p)
+		c.lost += int64(overwritten)
+		c.next = (c.next + overwritten) % c.half
+		p = p[overwritten:]
 	}
-	return n, nil
+	return written, nil
 }
 
 func (c *capture) output() Output {

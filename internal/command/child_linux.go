@@ -13,11 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EnterChild must be the first call of the main function of every program that
-// uses Run with an Identity or Limits, or Supervised. It returns at once, unless args are those
-// with which Run starts this program a second time: then this process becomes the
-// program that Run was asked for, and EnterChild never returns.
-func EnterChild(args []string) {
+// A second run of this program becomes here what Run asks for. It does so before the packages
+// that come after this one are set up: Go sets packages up by their paths as soon as what they
+// import is, and a second run needs none of the libraries of the main program, whose setting
+// up takes more than twice the processor time of all that it does itself.
+func init() { enterChild(os.Args) }
+
+// enterChild returns at once, unless args are those with which this package starts this
+// program a second time: then this process becomes the program that Run was asked for, and
+// enterChild never returns.
+func enterChild(args []string) {
 	if len(args) != 3 || args[1] != childFlag && args[1] != superviseFlag && args[1] != guardFlag {
 		return
 	}
@@ -40,16 +45,16 @@ func EnterChild(args []string) {
 		}
 		os.Exit(code)
 	}
-	if err := become(fd, answer); err != nil {
+	if err := carryOut(fd, answer); err != nil {
 		_, _ = answer.WriteString(err.Error())
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-// become carries out the order on descriptor fd. It returns nil only for an order
+// carryOut carries out the order on descriptor fd. It returns nil only for an order
 // without a program.
-func become(fd int, answer *os.File) error {
+func carryOut(fd int, answer *os.File) error {
 	if err := closeOnExec(fd); err != nil {
 		return err
 	}

@@ -42,21 +42,21 @@ type Spec struct {
 	Grace       time.Duration
 	OutputLimit int // bytes kept of each stream; 0: DefaultOutputLimit
 	// MaxMemory is Limits.Memory for programs that are trusted with the moment before it is
-	// set, which is right after their start. It needs no EnterChild, and does nothing where
-	// there is no such limit; 0 sets none.
+	// set, which is right after their start. It does nothing where there is no such limit;
+	// 0 sets none.
 	MaxMemory int64
 	// Identity runs the program apart from this process; nil runs it as this
-	// process's user. With it, with Limits or with NoNetwork, this program must call EnterChild.
+	// process's user.
 	Identity *Identity
 	Limits   Limits
 	// Supervised ends everything that the program started, whatever group or session it
 	// went to, when the program has ended, and when this process has, however that
-	// happens. On Linux this program must call EnterChild for it; elsewhere only the
-	// group is ended. It goes with none of Identity, Limits, NoNetwork and ExtraFiles.
+	// happens; where the system is not Linux, only the group is ended. It goes with none of
+	// Identity, Limits, NoNetwork and ExtraFiles.
 	Supervised bool
 	// NoNetwork runs the program in a network of its own, in which there is only a loopback.
-	// Sockets in the file system stay reachable. It requires Linux and EnterChild, and what
-	// ProbeNoNetwork asks for.
+	// Sockets in the file system stay reachable. It requires Linux, and what ProbeNoNetwork
+	// asks for.
 	NoNetwork bool
 }
 
@@ -131,7 +131,7 @@ func (s Spec) withPath() Spec {
 
 // Limits bound what a program may use. Each counts per process, except Processes; a
 // limit that is zero is not set, and none can be raised above what this process has
-// itself. Any of them requires Linux, and EnterChild.
+// itself. Any of them requires Linux.
 type Limits struct {
 	// Memory is the private memory that a process may write to, in bytes
 	// (RLIMIT_DATA). Address space that is only reserved does not count: Java, Node

@@ -19,9 +19,9 @@ const guardFlag = "--airlock-guard"
 const dismissed = 'd'
 
 // Guard sees to it that all processes of the identity's user end when this process does,
-// however that happens, until release is called. Alone the program that Run started does:
-// what that started in turn would go on. hold is kept open by the guard, too, so that a
-// lock which it stands for is free only after them.
+// however that happens, until release is called. Without a guard, only the program that Run
+// started ends: what it started in turn would go on. The guard keeps hold open, too, so that
+// a lock for which that stands is free only after these processes have ended.
 func Guard(id Identity, hold *os.File) (release func(), err error) {
 	if err := id.check(); err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func guard(uid string) error {
 		return fmt.Errorf("%q is not a user to guard", uid)
 	}
 	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGTERM)
-	told := make([]byte, 1)
-	if n, _ := os.NewFile(3, "lifeline").Read(told); n == 1 && told[0] == dismissed {
+	message := make([]byte, 1)
+	if n, _ := os.NewFile(3, "lifeline").Read(message); n == 1 && message[0] == dismissed {
 		return nil
 	}
 	_, err = endUser(Identity{UID: uint32(id)}, &os.Process{})

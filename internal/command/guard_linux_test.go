@@ -23,7 +23,7 @@ func TestGuardOutlivesItsParent(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 2 {
-			release, err := command.Guard(*nobody(), hold)
+			release, err := command.Guard(*unusedIdentity(), hold)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,7 +32,7 @@ func TestGuardOutlivesItsParent(t *testing.T) {
 			}
 		}
 		spec := sh(t, fleeing+`touch ready; sleep 600`)
-		spec.Identity, spec.Dir = nobody(), dir
+		spec.Identity, spec.Dir = unusedIdentity(), dir
 		_, _ = command.Run(t.Context(), spec)
 		return
 	}
@@ -42,8 +42,16 @@ func TestGuardOutlivesItsParent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	parent := exec.Command(os.Args[0], "-test.run=^TestGuardOutlivesItsParent$")
-	parent.Env = append(os.Environ(), "AIRLOCK_TEST_GUARDED="+dir)
+	killParent(t, dir, "AIRLOCK_TEST_GUARDED")
+	assertGone(t, dir)
+}
+
+// killParent runs this test a second time, with the directory in a variable, and kills that
+// process when its program has made the file "ready" there.
+func killParent(t *testing.T, dir, variable string) {
+	t.Helper()
+	parent := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	parent.Env = append(os.Environ(), variable+"="+dir, "TMPDIR="+t.TempDir()) // a killed process removes nothing
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,5 +72,4 @@ func TestGuardOutlivesItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	assertGone(t, dir)
 }

@@ -20,7 +20,7 @@ func TestIdentity(t *testing.T) {
 	if !isRoot(t) {
 		return
 	}
-	if err := command.Probe(*nobody()); err != nil {
+	if err := command.Probe(*unusedIdentity()); err != nil {
 		t.Errorf("probe: %v", err)
 	}
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
@@ -69,7 +69,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestIdentityErrors tests the errors of the second run of the program.
+// TestIdentityErrors tests the errors of the child, which is this program run again and starts
+// the command under the identity.
 func TestIdentityErrors(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -107,16 +108,16 @@ func TestIdentityErrors(t *testing.T) {
 			}
 		}
 	}
-	// A program that does not begin with EnterChild must not run as something else.
+	// Without an order nothing runs.
 	cmd := exec.Command(bin, "--airlock-child", "3")
 	var exit *exec.ExitError
 	if err := cmd.Run(); !errors.As(err, &exit) {
-		t.Errorf("a program without EnterChild: %v", err)
+		t.Errorf("a second run without an order: %v", err)
 	}
 }
 
-// TestIdentityMayNotEnterTheProgramsDirectory: root finds the program, and the identity
-// cannot run it. Callers distinguish that from a fault of Airlock.
+// TestIdentityMayNotEnterTheProgramsDirectory asserts that a program that root finds and the
+// identity may not run is fs.ErrPermission, which callers distinguish from a fault of Airlock.
 func TestIdentityMayNotEnterTheProgramsDirectory(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -129,13 +130,13 @@ func TestIdentityMayNotEnterTheProgramsDirectory(t *testing.T) {
 	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := command.Run(t.Context(), command.Spec{Program: "tool", Env: []string{"PATH=" + dir + ":/bin"}, Dir: "/", Identity: nobody(), Timeout: time.Minute})
+	_, err := command.Run(t.Context(), command.Spec{Program: "tool", Env: []string{"PATH=" + dir + ":/bin"}, Dir: "/", Identity: unusedIdentity(), Timeout: time.Minute})
 	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "cannot start tool: permission denied") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestOutputByName: a program may open its output again, as scripts do.
+// TestOutputByName asserts that a program can open /dev/stdout and /dev/stderr, as scripts do.
 func TestOutputByName(t *testing.T) {
 	if !isRoot(t) {
 		return

@@ -18,8 +18,7 @@ import (
 )
 
 // childFlag marks the child: a second run of this program, which becomes the program
-// to run. It is not an option of any command line, so that a program which does not
-// call EnterChild ends with a usage error.
+// to run. It is not an option of any command line.
 const childFlag = "--airlock-child"
 
 // ready is what the child answers before it becomes the program.
@@ -38,9 +37,9 @@ type order struct {
 	Env      [][]byte
 }
 
-// start starts the program: directly, below a supervisor, or through a child that assumes the identity
-// and the limits and then becomes the program. A process can always limit itself so: a
-// container's root may change its user, but not the limits of another process.
+// start starts the program: directly, below a supervisor, or through a child that assumes the
+// identity and the limits and then becomes the program. A process can always limit itself in
+// this way: a container's root may change its user, but not the limits of another process.
 func (p *running) start(spec Spec) error {
 	cmd := p.cmd
 	if spec.Identity == nil && spec.Limits == (Limits{}) && !spec.Supervised && !spec.NoNetwork {
@@ -133,7 +132,7 @@ func startChild(cmd *exec.Cmd, flag string, o order) error {
 	if len(answer) > 0 {
 		return errors.New(string(answer))
 	}
-	return fmt.Errorf("the second run of this program did not answer (its main function must begin with command.EnterChild): %w", errors.Join(err, readErr, io.ErrUnexpectedEOF))
+	return fmt.Errorf("the second run of this program did not answer: %w", errors.Join(err, readErr, io.ErrUnexpectedEOF))
 }
 
 // Probe returns why a program cannot be run as the identity on this system, or

@@ -7,10 +7,6 @@ import (
 	"os"
 )
 
-// EnterChild does nothing here: only on Linux does Run start the program a second
-// time.
-func EnterChild([]string) {}
-
 // Probe reports whether a program can be run as the identity; here it cannot.
 func Probe(Identity) error {
 	return errors.New("running a program as a user of its own is possible on Linux only")

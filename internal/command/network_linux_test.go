@@ -89,7 +89,7 @@ func TestNoNetworkForAnotherUser(t *testing.T) {
 		}
 		return // this system lets nobody but root make one
 	}
-	if want := fmt.Sprintf("%d %d\n", nobody().UID, nobody().GID); who.Stdout.String() != want {
+	if want := fmt.Sprintf("%d %d\n", unusedIdentity().UID, unusedIdentity().GID); who.Stdout.String() != want {
 		t.Errorf("the program is %s, want %s", who.Stdout, want)
 	}
 	if res := run("serve"); !res.OK() {

@@ -20,15 +20,12 @@ import (
 // program and outlives this process for as long as it takes to end everything.
 const superviseFlag = "--airlock-supervise"
 
-// What the parent writes to the supervisor's lifeline. Its end means the same as a kill.
-const (
-	askToEnd = 't'
-	endAll   = 'k'
-)
+// askToEnd, written to the supervisor's lifeline, makes it ask everything to end. When the
+// lifeline ends, it kills everything.
+const askToEnd = 't'
 
-// startSupervised starts the program below a supervisor. The lifeline asks it for the end:
-// it ends everything when the lifeline is closed, which the system does when this process
-// ends, however that happens.
+// startSupervised starts the program below a supervisor, which ends everything when the
+// lifeline is closed: the system closes it when this process ends, however that happens.
 func (p *running) startSupervised(o order) error {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -82,7 +79,8 @@ func supervise(fd int, answer *os.File) (code int, err error) {
 	return status.ExitStatus(), nil
 }
 
-// obey does what the parent asks for, until it asks for the end.
+// obey asks everything to end whenever the parent wants that, and kills everything once the
+// lifeline has ended.
 func obey(lifeline *os.File) {
 	for ask := make([]byte, 1); ; {
 		_, err := lifeline.Read(ask)
@@ -111,21 +109,23 @@ func awaitProgram(program int) syscall.WaitStatus {
 	}
 }
 
-// endTree kills all descendants until none is left.
+// endTree kills all descendants until none is left. Whoever loses its parent becomes a child
+// of this process, so that without a child there is no descendant: most programs leave none,
+// and looking for them in /proc costs as much as starting one.
 func endTree() error {
 	for until := time.Now().Add(endWithin); ; {
+		for {
+			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+			if errors.Is(err, syscall.ECHILD) {
+				return nil
+			}
+			if pid <= 0 && !errors.Is(err, syscall.EINTR) {
+				break
+			}
+		}
 		pids := descendants()
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		for {
-			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-			if pid <= 0 && !errors.Is(err, syscall.EINTR) {
-				if errors.Is(err, syscall.ECHILD) && len(descendants()) == 0 {
-					return nil
-				}
-				break
-			}
 		}
 		if time.Now().After(until) {
 			return fmt.Errorf("processes %v do not end", pids)
@@ -134,7 +134,7 @@ func endTree() error {
 	}
 }
 
-// endLike ends this process as the program ended, so that whoever waits sees the signal.
+// endLike ends this process by the signal that ended the program, so that its parent sees it.
 func endLike(s syscall.Signal) {
 	_ = syscall.Setrlimit(unix.RLIMIT_CORE, &syscall.Rlimit{})
 	signal.Reset(s)

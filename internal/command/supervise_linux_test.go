@@ -3,8 +3,6 @@ package command_test
 import (
 	"context"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -81,27 +79,6 @@ func TestSupervisorOutlivesItsParent(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	parent := exec.Command(os.Args[0], "-test.run=^TestSupervisorOutlivesItsParent$")
-	parent.Env = append(os.Environ(), "AIRLOCK_TEST_SUPERVISED="+dir)
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = parent.Process.Kill() }()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	for tick := time.NewTicker(5 * time.Millisecond); ; {
-		if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatal("the program does not start")
-		case <-tick.C:
-		}
-	}
-	if err := parent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = parent.Wait()
+	killParent(t, dir, "AIRLOCK_TEST_SUPERVISED")
 	assertGone(t, dir)
 }

@@ -28,6 +28,8 @@ type Acceptance struct {
 	AcceptPartial bool // the verdict PARTIAL is as good as PASS for what follows
 	// RequireCriteria fails a pull request for which there are no criteria.
 	RequireCriteria bool
+	// Tick ticks, after the merge, the boxes of the criteria that were verified.
+	Tick bool
 }
 
 // acceptanceKey is the key at the top that configures acceptance verdicts.
@@ -35,9 +37,9 @@ func acceptanceKey() key[SafeOutputs] {
 	return key[SafeOutputs]{
 		name: "acceptance", doc: "How acceptance criteria are verified. It allows an agent nothing.",
 		takes: sectionOr("acceptance", "settings or no value, such as {validator: ./validate}", nullNode),
-		set: func(d *decoder, at *node, _ any, c *SafeOutputs) {
+		set: func(d *decoder, given *node, _ any, c *SafeOutputs) {
 			c.Acceptance.Given = true
-			section(d, "acceptance", at.entries, acceptanceTable(), &c.Acceptance)
+			section(d, "acceptance", given.entries, acceptanceTable(), &c.Acceptance)
 		},
 	}
 }
@@ -50,13 +52,14 @@ func acceptanceKeys() []key[Acceptance] {
 		into("validator", "The command that judges criteria whose hint no machine understands. It reads a validation request from standard input and prints a validation response. Default: none.", commandLine("./validate"), func(a *Acceptance) *string { return &a.Validator }),
 		into("browser", "The command that judges the criteria of requests of the type browser or both, in the same form. Default: none.", commandLine("./look"), func(a *Acceptance) *string { return &a.Browser }),
 		into("judge", "The command that has the last word on the verdict PASS: it reads the request and the response, and prints a verdict and its reasoning. Default: none.", commandLine("./judge"), func(a *Acceptance) *string { return &a.Judge }),
-		yesNo("judge-optional", "Whether a judge that gives no valid answer is left out of account instead of blocking. Default: false.", func(a *Acceptance) *bool { return &a.JudgeOptional }),
+		yesNo("judge-optional", "Whether a judge that gives no valid answer is ignored instead of blocking. Default: false.", func(a *Acceptance) *bool { return &a.JudgeOptional }),
 		yesNo("accept-partial", "Whether the verdict PARTIAL is accepted by its gate. Default: false.", func(a *Acceptance) *bool { return &a.AcceptPartial }),
 		into("pass-env", "Names of variables that the validator, the browser command and the judge get, such as the key of an AI service. Default: none.", programVariables(), func(a *Acceptance) *[]string { return &a.PassEnv }),
 		yesNo("validator-for-issues", "Whether the validator and the browser command also judge criteria from issues, which strangers can write. Default: false.", func(a *Acceptance) *bool { return &a.ValidatorForIssues }),
 		into("commands", "Command lines that criteria from issues may run, each exactly as it is written here. Default: none.", texts(`{"type": "string", "maxLength": 10000, "pattern": "\\S"}`, "[make smoke]", anyCommand), func(a *Acceptance) *[]string { return &a.Commands }),
 		into("allowed-hosts", "Hosts, or host:port, that criteria from issues may ask by URL; a private address has to be named here for any criterion. Default: none.", texts(`{"type": "string", "pattern": "^[^\\s/@*]+$"}`, "[\"localhost:3000\"]", CheckHost), func(a *Acceptance) *[]string { return &a.Hosts }),
 		yesNo("require-criteria", "Whether a pull request without acceptance criteria fails. Default: false.", func(a *Acceptance) *bool { return &a.RequireCriteria }),
+		yesNo("tick", "Whether the boxes of verified criteria in the issue's own list are ticked after the pull request is merged. Default: false.", func(a *Acceptance) *bool { return &a.Tick }),
 	}
 }
 
@@ -68,7 +71,7 @@ func anyCommand(line string) error {
 }
 
 // programVariables are names of variables for the owner's own programs. GitHub's tokens
-// are none of them.
+// cannot be among them.
 func programVariables() shape {
 	return texts(`{"type": "string", "pattern": "`+variablePattern+`"}`, "[ANTHROPIC_API_KEY]", CheckProgramVariable)
 }

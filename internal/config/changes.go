@@ -81,7 +81,8 @@ const (
 	protectionWordsItem = `{"enum": [` + protectionWords + `, "request-review", "request_review"]}`
 )
 
-// protectedFiles takes a protection, or a mapping for protectionKeys.
+// protectedFiles takes what a protection can be. Of a mapping it returns an empty protection:
+// setProtection reads the mapping's keys.
 func protectedFiles() shape {
 	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[2]s, {"type": "object", "additionalProperties": false, "properties": {"policy": %[2]s, "include": {"type": "array", "items": %[1]s}, "exclude": {"type": "array", "items": %[1]s}}}]}`, patternItem, protectionWordsItem)
 	const wants = `a list of patterns, such as [".github/**"], a mapping, such as {exclude: [AGENTS.md]}, or one of ` + protectionWords
@@ -102,7 +103,7 @@ func protectedFiles() shape {
 	}}
 }
 
-// protectionWord is a word of the widely used front matter.
+// protectionWord takes one of the words of the widely used front matter.
 func protectionWord() shape {
 	words := map[string]protection{
 		"blocked": {}, "allowed": {files: []string{}}, "fallback-to-issue": {violation: policy.ViolationIssue}, "request-review": {reviewed: true},
@@ -117,24 +118,24 @@ func protectionWord() shape {
 func protectionKeys() []key[protection] {
 	return []key[protection]{
 		setting("policy", "", protectionWord(), func(p *protection, word protection) {
-			word.include, word.exclude = p.include, p.exclude
-			*p = word
+			p.files, p.violation, p.reviewed = word.files, word.violation, word.reviewed
 		}),
 		into("include", "", patterns().onlyList(), func(p *protection) *[]string { return &p.include }),
 		into("exclude", "", patterns().onlyList(), func(p *protection) *[]string { return &p.exclude }),
 	}
 }
 
-func setProtection(d *decoder, at *node, v any, k *policy.KindConfig) {
+// setProtection applies protected-files to a kind's settings.
+func setProtection(d *decoder, given *node, v any, k *policy.KindConfig) {
 	p := v.(protection)
-	if at.kind == mapNode {
-		section(d, "protected-files", at.entries, protectionKeys(), &p)
+	if given.kind == mapNode {
+		section(d, "protected-files", given.entries, protectionKeys(), &p)
 	}
 	k.Changes.Files.Protected, k.Changes.Files.AlsoProtected, k.Changes.Files.Unprotected = p.files, p.include, p.exclude
 	if p.violation != "" {
 		k.Changes.OnViolation = p.violation
 	}
 	if p.reviewed {
-		d.warn(at, "protected-files: Airlock does not request reviews; changes to protected files are refused")
+		d.warn(given, "protected-files: Airlock does not request reviews; changes to protected files are refused")
 	}
 }

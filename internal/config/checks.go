@@ -1,15 +1,18 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/plugin"
+	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/policy/tree"
 	"github.com/agent-airlock/airlock/internal/reviewer"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -19,19 +22,18 @@ import (
 // allows an agent nothing: it enables no kind.
 type Checks struct {
 	Given bool // the key is there
-	// Language is "" where it is to be detected; a command is "" where the
-	// language's own is to run.
+	// Language is "" where it is detected; a command is "" where the language's own runs.
 	Language                                              phase.Language
 	FormatCommand, LintCommand, BuildCommand, TestCommand string
 	MaxRetries                                            *int // nil: phase.DefaultMaxRetries
 	SkipBuild, SkipTests                                  bool
-	// Phase has ReviewsOnly, Informational, Roots, TimeLimit and RetryDelay from here; a duration
-	// that is 0 was not given.
+	// Of Phase, these settings set ReviewsOnly, Informational, Roots, TimeLimit and RetryDelay. A
+	// duration of 0 stands for the default.
 	Phase phase.Config
 	// MaxParallel is how many projects may be checked at the same time; 0: as many as
 	// there are processors.
 	MaxParallel int
-	// NewOnly and Suggestions are nil where the event and the mode decide.
+	// NewOnly and Suggestions are nil where they are not configured: the event and the mode decide.
 	NewOnly, Suggestions *bool
 	// PassEnv are names of variables that commands get in addition to the usual ones.
 	PassEnv []string
@@ -59,17 +61,40 @@ const (
 type ReportSettings struct {
 	Comment, CheckRun, SecurityReport *bool
 	ReviewComments                    *int // 0 to 20
+	Annotations                       Annotate
 }
+
+// Own returns what Airlock's own items may do where these settings apply: onPull is whether
+// they are about a pull request, without which there is neither a comment nor a review.
+func (r ReportSettings) Own(onPull bool) policy.OwnSettings {
+	unlessOff := func(b *bool) bool { return b == nil || *b }
+	comments := policy.DefaultOwnReviewComments
+	if r.ReviewComments != nil {
+		comments = *r.ReviewComments
+	}
+	return policy.OwnSettings{Comment: onPull && unlessOff(r.Comment), Review: onPull && comments > 0, ReviewComments: comments,
+		CheckRun: unlessOff(r.CheckRun), SecurityReport: unlessOff(r.SecurityReport)}
+}
+
+// Annotate is which findings a job annotates in its own log.
+type Annotate string
+
+// The values of Annotate. The empty value is AnnotateAuto.
+const (
+	AnnotateAuto   Annotate = "auto"   // those that nothing else shows
+	AnnotateAlways Annotate = "always" // all, in the job that runs the checks
+	AnnotateNever  Annotate = "never"
+)
 
 // checksKey is the key at the top that configures the checks.
 func checksKey() key[SafeOutputs] {
 	return key[SafeOutputs]{
 		name: "checks", doc: "How a pull request's changed files are validated. It allows an agent nothing.",
 		takes: checksSection(),
-		set: func(d *decoder, at *node, _ any, c *SafeOutputs) {
+		set: func(d *decoder, given *node, _ any, c *SafeOutputs) {
 			c.Checks.Given = true
-			c.Checks.Phase.ReviewsOnly = at.kind == textNode
-			section(d, "checks", at.entries, checksTable(), &c.Checks)
+			c.Checks.Phase.ReviewsOnly = given.kind == textNode
+			section(d, "checks", given.entries, checksTable(), &c.Checks)
 		},
 	}
 }
@@ -96,7 +121,7 @@ func checksKeys() []key[Checks] {
 		into("lint-command", "Runs instead of the language's linter. In all four, the word {files} stands for the changed files; there is no shell then.", commandLine("eslint {files}"), func(c *Checks) *string { return &c.LintCommand }),
 		into("build-command", "Runs instead of the language's build.", commandLine("make"), func(c *Checks) *string { return &c.BuildCommand }),
 		into("test-command", "Runs instead of the language's tests.", commandLine("make test"), func(c *Checks) *string { return &c.TestCommand }),
-		optional("max-retries", "How often a failing formatter or linter is fixed and run again, where files may be written. Default: 3.", between(0, 10, 3), func(c *Checks) **int { return &c.MaxRetries }),
+		optional("max-retries", "How often a failing formatter or linter is fixed and run again, where files may be written. Default: 3.", integerBetween(0, 10, 3), func(c *Checks) **int { return &c.MaxRetries }),
 		yesNo("skip-build", "Leave out the build. Default: false.", func(c *Checks) *bool { return &c.SkipBuild }),
 		yesNo("skip-tests", "Leave out the tests. Default: false.", func(c *Checks) *bool { return &c.SkipTests }),
 		yesNo(ReviewsOnly, "Run the two reviews alone, which need no language and no tool. Default: false.", func(c *Checks) *bool { return &c.Phase.ReviewsOnly }),
@@ -105,7 +130,7 @@ func checksKeys() []key[Checks] {
 			doc: "Directories to validate, all of them, whatever changed; each may name its language. Default: those that are found for the changed files.",
 		},
 		into("informational", "Checks whose failure is shown and does not fail the result. Default: none.", checkNames(), func(c *Checks) *[]phase.Check { return &c.Phase.Informational }),
-		optional("new-only", "Whether findings on lines that did not change are left out of account. Default: true for pull requests.", boolean(), func(c *Checks) **bool { return &c.NewOnly }),
+		optional("new-only", "Whether findings on lines that did not change are ignored. Default: true for pull requests.", boolean(), func(c *Checks) **bool { return &c.NewOnly }),
 		{
 			name: "suppressions", takes: oneOf("base", "any"),
 			doc: "Which `airlock:ignore` comments suppress a finding: those that the base has, or also new ones, which never count for secrets and findings of high or critical severity. Default: base.",
@@ -114,7 +139,7 @@ func checksKeys() []key[Checks] {
 			},
 		},
 		optional("suggestions", "Whether what a formatter or linter would change becomes suggestions. Default: true.", boolean(), func(c *Checks) **bool { return &c.Suggestions }),
-		into("max-parallel", "How many projects are checked at the same time, never two of which one contains the other; 1 for those that share a port or a database. Default: the number of processors.", between(1, 64, 2), func(c *Checks) *int { return &c.MaxParallel }),
+		into("max-parallel", "How many projects are checked at the same time, never two of which one contains the other; 1 for those that share a port or a database. Default: the number of processors.", integerBetween(1, 64, 2), func(c *Checks) *int { return &c.MaxParallel }),
 		into("time-limit", "How long one command may run. Default: 300s.", duration(time.Second, 6*time.Hour, "5m"), func(c *Checks) *time.Duration { return &c.Phase.TimeLimit }),
 		into("retry-delay", "How long to wait between a fix and the next try. Default: 2s.", duration(time.Millisecond, 10*time.Minute, "2s"), func(c *Checks) *time.Duration { return &c.Phase.RetryDelay }),
 		into("pass-env", "Names of variables that commands get in addition to those that toolchains need; never one that looks like a secret. Default: none.", variables(), func(c *Checks) *[]string { return &c.PassEnv }),
@@ -128,8 +153,8 @@ func checksKeys() []key[Checks] {
 		{
 			name: "report", doc: "Where the result is shown.",
 			takes: sectionOr("checks-report", "settings or no value, such as {review-comments: 5}", nullNode),
-			set: func(d *decoder, at *node, _ any, c *Checks) {
-				section(d, "checks: report", at.entries, checkReportKeys(), &c.Report)
+			set: func(d *decoder, given *node, _ any, c *Checks) {
+				section(d, "checks: report", given.entries, checkReportKeys(), &c.Report)
 			},
 		},
 	}
@@ -139,7 +164,8 @@ func checksKeys() []key[Checks] {
 func checkReportKeys() []key[ReportSettings] {
 	return []key[ReportSettings]{
 		optional("comment", "Whether one comment on the pull request shows the result, and is kept up to date. Default: true.", boolean(), func(r *ReportSettings) **bool { return &r.Comment }),
-		optional("review-comments", "The most findings on changed lines that become review comments, the most severe first. Default: 20.", between(0, 20, 20), func(r *ReportSettings) **int { return &r.ReviewComments }),
+		setting("annotations", "Whether findings are annotations of the job itself: `always` in the one that runs the checks; `auto`: those that nothing else shows; see [one place](#one-place-for-each-finding). Default: auto.", oneOf("auto", "always", "never"), func(r *ReportSettings, v string) { r.Annotations = Annotate(v) }),
+		optional("review-comments", "The most findings on changed lines that become review comments, the most severe first. Default: 20.", integerBetween(0, 20, 20), func(r *ReportSettings) **int { return &r.ReviewComments }),
 		optional("check-run", "Whether a check run with annotations shows the result, where the token may write checks. It is named after the job that reports, such as `Airlock checks (report)`. Default: true.", boolean(), func(r *ReportSettings) **bool { return &r.CheckRun }),
 		optional("security-report", "Whether findings of the security review go to code scanning, where the token may. Default: true.", boolean(), func(r *ReportSettings) **bool { return &r.SecurityReport }),
 	}
@@ -150,10 +176,10 @@ func reviewKey(name string, check phase.Check, in func(*Checks) (settings *revie
 	return key[Checks]{
 		name: name, doc: "The built-in reviewer's settings; false leaves it out.",
 		takes: sectionOr("checks-review", "settings, true or false, such as {max-file-size: 512}", boolNode),
-		set: func(d *decoder, at *node, _ any, c *Checks) {
+		set: func(d *decoder, given *node, _ any, c *Checks) {
 			settings, skip := in(c)
-			section(d, "checks: "+name, at.entries, reviewRuleKeys(check), settings)
-			*skip = at.kind == boolNode && at.text == "false"
+			section(d, "checks: "+name, given.entries, reviewRuleKeys(check), settings)
+			*skip = given.kind == boolNode && given.text == "false"
 		},
 	}
 }
@@ -162,14 +188,15 @@ func reviewKey(name string, check phase.Check, in func(*Checks) (settings *revie
 // names matter.
 func reviewRuleKeys(check phase.Check) []key[reviewer.Config] {
 	return []key[reviewer.Config]{
-		into("on", "Rules that are off by default and are used. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.On }),
+		into("min-precision", "The least precision of the rules that are used: `high` leaves out what has to be judged, `low` adds what is mostly wrong. Default: medium.", precision(), func(r *reviewer.Config) *finding.Precision { return &r.MinPrecision }),
+		into("on", "Rules that are used in all their forms, whatever their precision. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.On }),
 		into("off", "Rules that are not used. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Off }),
-		into("only", "The only rules that are used. Default: all that are on.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Only }),
+		into("only", "The only rules that are used, in all their forms. Default: those that are precise enough, and those of `on`.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Only }),
 		setting("accepted", "Findings that are accepted: a rule and the path pattern of files, each. Default: none.", acceptedFindings(check), func(r *reviewer.Config, v []reviewer.Accepted) {
 			r.Accepted, r.Matches = v, func(pattern, path string) bool { return tree.MatchesAny([]string{pattern}, path) }
 		}),
-		yesNo("tests", "Whether the security review looks for weaknesses in tests, migrations and rake's tasks too. Default: false.", func(r *reviewer.Config) *bool { return &r.Tests }),
-		setting("max-file-size", "The size in KiB over which a file is not reviewed. Default: 1024, the most.", between(1, 1024, 512), func(r *reviewer.Config, v int) { r.MaxFileBytes = v << 10 }),
+		yesNo("tests", "Whether the security review looks for weaknesses in tests, examples, migrations and rake's tasks too. Default: false.", func(r *reviewer.Config) *bool { return &r.Tests }),
+		setting("max-file-size", "The size in KiB over which a file is not reviewed. Default: 1024, the most.", integerBetween(1, 1024, 512), func(r *reviewer.Config, v int) { r.MaxFileBytes = v << 10 }),
 	}
 }
 
@@ -180,6 +207,15 @@ func language() shape {
 		l, _ := phase.LanguageNamed(word) // these words are all names
 		return l
 	})
+}
+
+// precision is a precision of the built-in reviewers' rules.
+func precision() shape {
+	var words []string
+	for _, p := range reviewer.Precisions() {
+		words = append(words, string(p))
+	}
+	return converted(oneOf(words...), func(word string) finding.Precision { return finding.Precision(word) })
 }
 
 // network is a Network.
@@ -193,13 +229,13 @@ func roots() shape {
 	return sections(item, "a list of directories, such as [api, {dir: web, language: typescript}]")
 }
 
-func setRoots(d *decoder, at *node, _ any, c *Checks) {
+func setRoots(d *decoder, given *node, _ any, c *Checks) {
 	keys := []key[phase.Root]{
 		into("dir", "", directory(), func(r *phase.Root) *string { return &r.Dir }),
 		into("language", "", language(), func(r *phase.Root) *phase.Language { return &r.Language }),
 	}
-	for i := range at.items {
-		item := &at.items[i]
+	for i := range given.items {
+		item := &given.items[i]
 		var root phase.Root
 		before := len(d.problems)
 		if item.kind == textNode { // the directory alone
@@ -233,10 +269,7 @@ func checkNames() shape {
 		if _, ok := phase.CheckNamed(s); ok {
 			return nil
 		}
-		if near := text.Nearest(canonical(s), names); near != "" {
-			return fmt.Errorf("is not a check; did you mean %q?", near)
-		}
-		return errors.New("is not a check; there are " + strings.Join(names, ", "))
+		return errors.New("is not a check" + cmp.Or(text.DidYouMean(canonical(s), names), "; there are "+strings.Join(names, ", ")))
 	})
 	return converted(known, func(list []string) []phase.Check {
 		checks := make([]phase.Check, len(list))
@@ -249,7 +282,7 @@ func checkNames() shape {
 
 const variablePattern = "^[A-Za-z_][A-Za-z0-9_]*$"
 
-var variable = regexp.MustCompile(variablePattern)
+var variable = lazyregexp.New(variablePattern)
 
 // variables are names of environment variables.
 func variables() shape {
@@ -311,8 +344,5 @@ func reviewRule(check phase.Check, name string) error {
 		}
 		names = append(names, r.ID)
 	}
-	if near := text.Nearest(name, names); near != "" {
-		return fmt.Errorf("is not a review rule; did you mean %q?", near)
-	}
-	return errors.New("is not a review rule; docs/review-rules.md lists them")
+	return errors.New("is not a review rule" + cmp.Or(text.DidYouMean(name, names), "; docs/review-rules.md lists them"))
 }

@@ -37,7 +37,7 @@ checks:
   retry-delay: 5ms
   pass-env: [NODE_OPTIONS]
   network: none
-  code-review: {on: [no-test-change], off: [long-file], only: [no-test-change, breakpoint], max-file-size: 64, tests: true}
+  code-review: {min-precision: high, on: [no-test-change], off: [long-file], only: [no-test-change, breakpoint], max-file-size: 64, tests: true}
   security-review: false
   reviewers:
     - gosec
@@ -72,7 +72,7 @@ func wantChecks() Checks {
 		MaxRetries: new(0), SkipBuild: true, SkipTests: true,
 		Phase:   phase.Config{Informational: []phase.Check{phase.CodeReview, phase.Tests}, Roots: []phase.Root{{Dir: "api"}, {Dir: "web", Language: phase.TypeScript}}, TimeLimit: 90 * time.Second, RetryDelay: 5 * time.Millisecond},
 		NewOnly: new(false), Suggestions: new(false), PassEnv: []string{"NODE_OPTIONS"}, Network: NetworkNone, MaxParallel: 1,
-		CodeReview:         reviewer.Config{On: []string{"no-test-change"}, Off: []string{"long-file"}, Only: []string{"no-test-change", "breakpoint"}, MaxFileBytes: 64 << 10, Tests: true},
+		CodeReview:         reviewer.Config{MinPrecision: finding.PrecisionHigh, On: []string{"no-test-change"}, Off: []string{"long-file"}, Only: []string{"no-test-change", "breakpoint"}, MaxFileBytes: 64 << 10, Tests: true},
 		SkipSecurityReview: true,
 		Plugins: []plugin.Config{gosec, semgrep, {
 			Name: "our-agent", Command: "agent --print", Check: phase.SecurityReview, Format: plugin.SafeOutputs, Diff: true, Instructions: "Look for this.\nAnd that.\n",
@@ -96,11 +96,7 @@ func TestChecks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := wantChecks()
-			if name == "below" {
-				want.Plugins[2].Instructions = cfg.Checks.Plugins[2].Instructions
-			}
-			if diff := cmp.Diff(want, cfg.Checks); diff != "" {
+			if diff := cmp.Diff(wantChecks(), cfg.Checks); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if cfg.Warnings != nil {

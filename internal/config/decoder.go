@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,16 +19,22 @@ type decoder struct {
 	// restricted is set by a key by which the owner allows less and which Airlock
 	// cannot follow for the kind that is being decoded.
 	restricted bool
+	// evaluated is set where a runner has evaluated the text's expressions already.
+	evaluated bool
+	// keys are what becomes of the keys, for a front matter.
+	keys []Key
+	// unreadImports is set where an import was not read, which may restrict what is allowed.
+	unreadImports bool
 	// placeOf returns in which section a key is known, or "".
 	placeOf func(name string) string
 }
 
-func (d *decoder) fail(at *node, format string, args ...any) {
-	d.problems = append(d.problems, problem(d.source, at.line, at.col, format, args...))
+func (d *decoder) fail(given *node, format string, args ...any) {
+	d.problems = append(d.problems, problem(cmp.Or(given.source, d.source), given.line, given.col, format, args...))
 }
 
-func (d *decoder) warn(at *node, format string, args ...any) {
-	d.warnings = append(d.warnings, problem(d.source, at.line, at.col, format, args...))
+func (d *decoder) warn(given *node, format string, args ...any) {
+	d.record(given, Changed, format, args...)
 }
 
 // key is one key of a section: its names, what it takes, and where that goes.
@@ -42,7 +49,7 @@ type key[T any] struct {
 	takes shape
 	// set stores a value that takes has accepted. at is the value's node with the
 	// place of the key.
-	set func(d *decoder, at *node, value any, into *T)
+	set func(d *decoder, given *node, value any, into *T)
 }
 
 // into makes a key whose value goes into one variable.
@@ -102,8 +109,12 @@ func section[T any](d *decoder, path string, entries []entry, keys []key[T], int
 			continue
 		}
 		given[k.name] = *e
-		if x := expressionIn(&e.value); x != nil && !k.foreign {
-			d.fail(x, "%s: %s is an expression, which only a workflow file evaluates; expected %s (a workflow can pass the configuration in the input config)", e.key, quote(x.text), k.takes.wants)
+		if x := expressionIn(&e.value); x != nil && !k.foreign && !d.evaluated {
+			if namesInput(x.text) {
+				d.fail(x, "%s: %s is an input, which has no value here: the file that imports this one gives it below \"with\"; validate that file", e.key, quote(x.text))
+				continue
+			}
+			d.fail(x, "%s: %s is an expression, which only a workflow file evaluates, so it would be taken literally; write the value itself, %s, or give the configuration in the input config of a workflow's step, where the runner evaluates it", e.key, quote(x.text), k.takes.wants)
 			continue
 		}
 		value, f := k.takes.read(&e.value)
@@ -116,7 +127,9 @@ func section[T any](d *decoder, path string, entries []entry, keys []key[T], int
 		}
 		at := e.value
 		at.line, at.col = e.line, e.col
+		before := len(d.keys)
 		k.set(d, &at, value, into)
+		d.honour(e, path, before)
 	}
 }
 

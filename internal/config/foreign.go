@@ -4,21 +4,20 @@ import "github.com/agent-airlock/airlock/internal/policy"
 
 // ignored returns keys that are accepted and change nothing. warn reports each one that
 // the owner gave.
-func ignored[T any](names []string, warn func(d *decoder, at *node, name string)) []key[T] {
+func ignored[T any](names []string, warn func(d *decoder, given *node, name string)) []key[T] {
 	keys := make([]key[T], len(names))
 	for i, name := range names {
 		keys[i] = key[T]{name: name, takes: anything(), foreign: true,
-			set: func(d *decoder, at *node, _ any, _ *T) { warn(d, at, name) }}
+			set: func(d *decoder, given *node, _ any, _ *T) { warn(d, given, name) }}
 	}
 	return keys
 }
 
-// foreign makes keys that the widely used front matter has and that have no
-// effect here.
+// foreign returns keys of the widely used front matter that have no effect here.
 func foreign[T any](names ...string) []key[T] { return ignored[T](names, warnForeign) }
 
-func warnForeign(d *decoder, at *node, name string) {
-	d.warn(at, "%s: ignored; %s", name, insteadOf(name))
+func warnForeign(d *decoder, given *node, name string) {
+	d.record(given, Ignored, "%s: ignored; %s", name, insteadOf(name))
 }
 
 // insteadOf returns why a key has no effect, or what to use instead.
@@ -38,21 +37,21 @@ func insteadOf(name string) string {
 	return "it has no effect in Airlock"
 }
 
-// restricting makes keys of the widely used front matter by which an owner
-// allows less, or writes elsewhere, and which Airlock cannot follow. Ignoring them
-// would allow more than the owner wants, so items of the kind are only planned.
+// restricting returns keys of the widely used front matter that allow less, or write
+// elsewhere, in ways that Airlock does not support. Ignoring them would allow more than
+// the owner wants, so items of the kind are only planned.
 func restricting(names ...string) []kindKey {
-	return ignored[policy.KindConfig](names, func(d *decoder, at *node, name string) {
-		if at.kind == nullNode || at.kind == boolNode && at.text == "false" {
-			warnForeign(d, at, name)
+	return ignored[policy.KindConfig](names, func(d *decoder, given *node, name string) {
+		if given.kind == nullNode || given.kind == boolNode && given.text == "false" {
+			warnForeign(d, given, name)
 			return
 		}
 		d.restricted = true
-		d.warn(at, "%s: Airlock cannot apply this key, so items of this kind are only planned (staged); remove the key to have them applied", name)
+		d.warn(given, "%s: Airlock cannot apply this key, so items of this kind are only planned (staged); remove the key to have them applied", name)
 	})
 }
 
-// foreignKinds makes keys for the kinds of the widely used front matter that
+// foreignKinds returns keys for the kinds of the widely used front matter that
 // Airlock does not have.
 func foreignKinds() []key[SafeOutputs] {
 	return ignored[SafeOutputs]([]string{
@@ -67,7 +66,7 @@ func foreignKinds() []key[SafeOutputs] {
 		"ado-create-work-item", "ado-update-work-item", "ado-comment-on-work-item", "ado-assign-work-item", "ado-link-work-items",
 		"ado-upload-workitem-attachment", "jira-create-issue", "jira-update-issue", "jira-add-comment", "jira-add-label",
 		"linear-create-issue", "linear-add-comment", "linear-update-issue",
-	}, func(d *decoder, at *node, name string) {
-		d.warn(at, "%s: Airlock does not have this kind; lines that ask for it are rejected", name)
+	}, func(d *decoder, given *node, name string) {
+		d.record(given, Missing, "%s: Airlock does not have this kind; lines that ask for it are rejected: %s", name, lossOf(name))
 	})
 }

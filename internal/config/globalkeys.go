@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // globalTable is the table of keys at the top: the kinds, what applies to all of
@@ -16,7 +17,9 @@ func globalKeys() []key[SafeOutputs] {
 	for _, row := range kindTable() {
 		takes := sectionOr(string(row.kind), "settings, true, false or no value, such as {max: 1}", boolNode, nullNode)
 		keys = append(keys, key[SafeOutputs]{name: string(row.kind), also: row.also, doc: row.doc, takes: takes,
-			set: func(d *decoder, at *node, _ any, c *SafeOutputs) { c.Policy.Kinds[row.kind] = decodeKind(d, row, at) }})
+			set: func(d *decoder, given *node, _ any, c *SafeOutputs) {
+				c.Policy.Kinds[row.kind] = decodeKind(d, row, given)
+			}})
 	}
 	keys = append(keys,
 		setting("staged", "Only plan, for every kind. Default: false.", boolean(), func(c *SafeOutputs, v bool) { c.Policy.Staged, c.notStaged = c.Policy.Staged || v, !v }),
@@ -29,7 +32,7 @@ func globalKeys() []key[SafeOutputs] {
 		key[SafeOutputs]{name: "allowed-secrets", takes: sectionOr("allowed-secrets", "a mapping, such as {files: [\"testdata/**\"]}"),
 			doc: "What may be written and pushed although it looks like a secret; see [secrets](#secrets). Default: none.", set: setSecrets},
 		yesNo("allow-closing-words", "Whether words such as \"fixes #12\" may close issues. Default: false.", func(c *SafeOutputs) *bool { return &c.ClosingWords }).alias("closing-words"),
-		into("max-bot-mentions", "The most closing words that may act in one text, the first ones, where allow-closing-words lets them. Default: any number.", between(1, 10000, 10), func(c *SafeOutputs) *int { return &c.MaxClosingWords }),
+		into("max-bot-mentions", "The most closing words that may act in one text, the first ones, where allow-closing-words lets them. Default: any number.", integerBetween(1, 10000, 10), func(c *SafeOutputs) *int { return &c.MaxClosingWords }),
 		into("allowed-github-references", "Repositories whose issues, pull requests and discussions texts may refer to: \"repo\" for the text's own, \"owner/name\", \"owner/*\"; others become inert. Default: all.",
 			references(), func(c *SafeOutputs) *[]string { return &c.References }),
 		key[SafeOutputs]{name: "threat-detection", takes: anything(), foreign: true, set: stageForDetection},
@@ -59,45 +62,50 @@ func mentionsAllowed(name string) key[SafeOutputs] {
 func mentionKeys() []key[SafeOutputs] {
 	return append([]key[SafeOutputs]{
 		mentionsAllowed("allowed"),
-		into("max", "The most users and teams that one text may mention.", between(1, 10000, 10), func(c *SafeOutputs) *int { return &c.MaxMentions }),
+		into("max", "The most users and teams that one text may mention.", integerBetween(1, 10000, 10), func(c *SafeOutputs) *int { return &c.MaxMentions }),
 		setting("enabled", "Whether texts may mention those allowed.", boolean(), func(c *SafeOutputs, v bool) { c.noMentions = !v }),
 	}, foreign[SafeOutputs]("allow-context", "allow-team-members", "allowed-collaborators", "allowed-teams")...)
 }
 
-func setMentions(d *decoder, at *node, _ any, c *SafeOutputs) {
+func setMentions(d *decoder, given *node, _ any, c *SafeOutputs) {
 	switch {
-	case at.kind == mapNode:
-		section(d, "mentions", at.entries, mentionKeys(), c)
-	case at.text != "true":
+	case given.kind == mapNode:
+		section(d, "mentions", given.entries, mentionKeys(), c)
+	case given.text != "true":
 		c.noMentions = true
 	default:
-		d.warn(at, "mentions: Airlock does not let texts mention everybody; list those allowed with \"allowed-mentions:\"")
+		d.warn(given, "mentions: Airlock does not let texts mention everybody; list those allowed with \"allowed-mentions:\"")
 	}
 }
 
-// setDomains stores the hosts. Names of ecosystems, which the widely used front matter
-// knows, are none: what they stand for stays redacted.
-func setDomains(d *decoder, at *node, v any, c *SafeOutputs) {
+// setDomains stores the hosts. A name of an ecosystem, which the widely used front matter knows,
+// becomes the hosts that it stands for.
+func setDomains(d *decoder, given *node, v any, c *SafeOutputs) {
 	for _, name := range v.([]string) {
-		if !strings.Contains(name, ".") && name != "localhost" {
-			d.warn(at, "allowed-domains: %s is not a host, and Airlock has no lists of hosts by name, so links there stay redacted; write the hosts, such as pypi.org", quote(name))
-			continue
+		hosts, known := ecosystemHosts(name)
+		switch {
+		case known:
+			c.AllowedDomains = append(c.AllowedDomains, hosts...)
+			d.record(given, Honoured, "allowed-domains: %s stands for %s", quote(name), text.Count(len(hosts), "host"))
+		case !strings.Contains(name, ".") && name != "localhost":
+			d.warn(given, "allowed-domains: %s is neither a host nor an ecosystem that Airlock knows, so links there stay redacted; write the hosts, such as pypi.org", quote(name))
+		default:
+			c.AllowedDomains = append(c.AllowedDomains, name)
 		}
-		c.AllowedDomains = append(c.AllowedDomains, name)
 	}
 }
 
 // stageForDetection stages everything, unless the detection is switched off: what the
 // owner wants to be looked at first is not applied.
-func stageForDetection(d *decoder, at *node, _ any, c *SafeOutputs) {
-	off := at.kind == boolNode && at.text == "false" || at.kind == nullNode
-	for _, e := range at.entries {
+func stageForDetection(d *decoder, given *node, _ any, c *SafeOutputs) {
+	off := given.kind == boolNode && given.text == "false" || given.kind == nullNode
+	for _, e := range given.entries {
 		off = off || canonical(e.key) == "enabled" && e.value.kind == boolNode && e.value.text == "false"
 	}
 	if off {
-		warnForeign(d, at, "threat-detection")
+		warnForeign(d, given, "threat-detection")
 		return
 	}
 	c.Policy.Staged = true
-	d.warn(at, "threat-detection: Airlock runs no detection job, so all items are only planned (staged); remove the key, or set it to false, to have them applied")
+	d.warn(given, "threat-detection: Airlock runs no detection job, so all items are only planned (staged); remove the key, or set it to false, to have them applied")
 }

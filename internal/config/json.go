@@ -90,7 +90,7 @@ func (p *jsonParser) list(n node, depth int) (node, error) {
 }
 
 func (p *jsonParser) object(n node, depth int) (node, error) {
-	own := map[string]int{}
+	lineOf := map[string]int{}
 	for p.dec.More() {
 		at := p.next()
 		tok, err := p.dec.Token()
@@ -99,10 +99,10 @@ func (p *jsonParser) object(n node, depth int) (node, error) {
 		}
 		key, _ := tok.(string) // the decoder accepts nothing else
 		line, col := p.place(at)
-		if first, twice := own[key]; twice {
+		if first, twice := lineOf[key]; twice {
 			return node{}, p.problem(at, "the key %s is given twice, first on line %d; remove one of them", quote(key), first)
 		}
-		own[key] = line
+		lineOf[key] = line
 		value, err := p.value(depth + 1)
 		if err != nil {
 			return node{}, err
@@ -147,8 +147,8 @@ func (p *jsonParser) place(at int) (line, col int) {
 	return line, 1 + utf8.RuneCount(p.data[p.lines[line-1]:at])
 }
 
-// looksLikeJSON reports whether a text is meant as a JSON document, which decides on
-// its error messages: in YAML, a brace is seldom followed by a quote.
+// looksLikeJSON reports whether a text is meant as JSON, and its errors should be those of
+// JSON, not of YAML: in YAML, a brace is seldom followed by a quote.
 func looksLikeJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if len(data) == 0 || !slices.Contains([]byte("{["), data[0]) {

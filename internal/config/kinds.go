@@ -98,7 +98,7 @@ func commonKeys(spec safeoutput.Spec) []kindKey {
 		maxItems.name = "max-items"
 	}
 	keys = append(keys, maxItems,
-		into("min", "The fewest items of this kind; the run fails if there are fewer. Default: 0.", between(0, 10000, 1), func(k *policy.KindConfig) *int { return &k.Min }))
+		into("min", "The fewest items of this kind; the run fails if there are fewer. Default: 0.", integerBetween(0, 10000, 1), func(k *policy.KindConfig) *int { return &k.Min }))
 	if len(spec.ActsOn) > 0 {
 		keys = append(keys, into("target", "What items may act on: \"triggering\" (what the event is about), \"*\" (the item names a number), or one number. Default: \"triggering\".",
 			target(), func(k *policy.KindConfig) *policy.TargetRule { return &k.Target }))
@@ -160,10 +160,10 @@ func reviewKeys() []kindKey {
 }
 
 // decodeKind returns what an entry allows a kind.
-func decodeKind(d *decoder, row kindRow, at *node) policy.KindConfig {
-	kc := policy.KindConfig{Disabled: at.kind == boolNode && at.text != "true"}
+func decodeKind(d *decoder, row kindRow, given *node) policy.KindConfig {
+	kc := policy.KindConfig{Disabled: given.kind == boolNode && given.text != "true"}
 	d.restricted = false
-	section(d, string(row.kind), at.entries, row.keys, &kc)
+	section(d, string(row.kind), given.entries, row.keys, &kc)
 	kc.Staged = kc.Staged || d.restricted
 	if kc.Disabled {
 		return kc
@@ -173,13 +173,13 @@ func decodeKind(d *decoder, row kindRow, at *node) policy.KindConfig {
 		most = *kc.Max
 	}
 	if most >= 0 && kc.Min > most {
-		d.warn(at, "%s: min is %d and the most items are %d, so every run fails; lower min or raise max", row.kind, kc.Min, most)
+		d.warn(given, "%s: min is %d and the most items are %d, so every run fails; lower min or raise max", row.kind, kc.Min, most)
 	}
 	switch {
 	case row.kind == "update-issue" && !kc.Update.Status && !kc.Update.Title && !kc.Update.Body:
-		d.warn(at, "update-issue: no field is enabled, so every update is denied; add \"status:\", \"title:\" or \"body:\" below it")
+		d.warn(given, "update-issue: no field is enabled, so every update is denied; add \"status:\", \"title:\" or \"body:\" below it")
 	case row.kind == "push-to-branch" && kc.Changes.Branch != "" && limitsPullRequests(kc):
-		d.warn(at, "push-to-branch: \"branch\" is pushed to without a pull request, so target, title-prefix and labels cannot apply and items are only planned (staged); remove \"branch\", or those keys")
+		d.warn(given, "push-to-branch: \"branch\" is pushed to without a pull request, so target, title-prefix and labels cannot apply and items are only planned (staged); remove \"branch\", or those keys")
 		kc.Staged = true
 	}
 	return kc

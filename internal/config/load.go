@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/text"
@@ -24,6 +25,8 @@ type Sources struct {
 	// Getenv reads the environment. It must be nil where others can set variables,
 	// such as an earlier step of the same job that ran the agent.
 	Getenv func(string) string
+
+	ownFiles bool // ReadFile reads the machine's files
 }
 
 // The environment variables that agents and workflows use; the first that is set
@@ -39,7 +42,7 @@ const (
 // the zero SafeOutputs is returned. The error is of type Problems.
 func Load(s Sources) (SafeOutputs, error) {
 	if s.ReadFile == nil {
-		s.ReadFile = ReadFile
+		s.ReadFile, s.ownFiles = ReadFile, true
 	}
 	if s.Getenv == nil {
 		s.Getenv = func(string) string { return "" }
@@ -57,7 +60,7 @@ func (s Sources) load() (SafeOutputs, error) {
 	case inline && s.File != "":
 		return SafeOutputs{}, oneProblem("configuration", 0, 0, "given twice, as text and as the file %q; give one of them", s.File)
 	case inline:
-		return Parse("config", []byte(s.Inline))
+		return parse("config", []byte(s.Inline), origin{evaluated: true})
 	case s.File != "":
 		return s.parseFile(s.File, s.File)
 	}
@@ -66,7 +69,7 @@ func (s Sources) load() (SafeOutputs, error) {
 		switch {
 		case value == "":
 		case strings.HasPrefix(value, "{") || strings.Contains(value, "\n"):
-			return Parse(name, []byte(value))
+			return parse(name, []byte(value), origin{evaluated: true})
 		default:
 			return s.parseFile(value, name+" ("+value+")")
 		}
@@ -90,7 +93,17 @@ func (s Sources) parseFile(file, name string) (SafeOutputs, error) {
 	case err != nil:
 		return SafeOutputs{}, oneProblem(name, 0, 0, "the configuration cannot be read: %s", plainError(err))
 	}
-	return Parse(name, data)
+	return parse(name, data, s.originOf(file))
+}
+
+// originOf returns where a file's imports are read from: the machine's files next to it, or those
+// of the tree that ReadFile reads.
+func (s Sources) originOf(file string) origin {
+	if s.ownFiles {
+		name, read := importsNextTo(file)
+		return origin{file: name, read: read}
+	}
+	return origin{file: path.Clean(strings.TrimPrefix(file, "./")), read: s.ReadFile}
 }
 
 // plainError returns an error's text in one line and without its path, which the

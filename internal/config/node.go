@@ -33,6 +33,7 @@ const (
 type node struct {
 	kind      nodeKind
 	line, col int
+	source    string // the file that it is from, where that is not the configuration itself
 	text      string // of a text; a number or a truth value as written
 	items     []node // of a list
 	entries   []entry
@@ -46,7 +47,7 @@ type entry struct {
 }
 
 // keyNode returns a node at the place of the key, for errors about it.
-func (e entry) keyNode() *node { return &node{line: e.line, col: e.col} }
+func (e entry) keyNode() *node { return &node{line: e.line, col: e.col, source: e.value.source} }
 
 // describe names the value in an error message.
 func (n node) describe() string {
@@ -70,7 +71,7 @@ func quote(s string) string { return strconv.Quote(text.Truncate(s, 60)) }
 type document struct {
 	root node
 	// frontMatter is true when the text is Markdown with a front matter: keys
-	// besides safe-outputs then belong to others.
+	// other than safe-outputs then belong to others.
 	frontMatter bool
 }
 

@@ -1,8 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -20,8 +20,7 @@ func reviewers() shape {
 	return sections(item, "a list of reviewers, such as [gosec, {name: our-linter, command: \"lint {files}\"}]")
 }
 
-// setReviewers decodes the list. A reviewer with problems does not keep the next from
-// being decoded.
+// setReviewers decodes the list. It also decodes the reviewers after one with problems.
 func setReviewers(d *decoder, list *node, _ any, c *Checks) {
 	lines := map[string]int{} // where a name was given
 	for i := range list.items {
@@ -48,43 +47,41 @@ func setReviewers(d *decoder, list *node, _ any, c *Checks) {
 
 // decodeReviewer reads a reviewer. Its keys change those of the known reviewer of its
 // name, if there is one.
-func decodeReviewer(d *decoder, at *node) plugin.Config {
-	if at.kind == textNode {
-		r, ok := plugin.Preset(at.text)
+func decodeReviewer(d *decoder, given *node) plugin.Config {
+	if given.kind == textNode {
+		r, ok := plugin.Preset(given.text)
 		if !ok {
-			d.fail(at, "reviewers: %s", unknownReviewer(at.text))
+			d.fail(given, "reviewers: %s", unknownReviewer(given.text))
 		}
 		return r
 	}
-	given := map[string]*node{}
-	for i := range at.entries {
-		given[at.entries[i].key] = &at.entries[i].value
+	byKey := map[string]*node{}
+	for i := range given.entries {
+		byKey[given.entries[i].key] = &given.entries[i].value
 	}
 	var r plugin.Config
-	if name := given["name"]; name != nil {
+	if name := byKey["name"]; name != nil {
 		r, _ = plugin.Preset(name.text)
 	}
-	if given["command"] != nil && given["args"] != nil {
-		d.fail(at, "reviewers: give either \"command\" or \"args\", not both")
-	} else if given["command"] != nil {
+	if byKey["command"] != nil && byKey["args"] != nil {
+		d.fail(given, "reviewers: give either \"command\" or \"args\", not both")
+	} else if byKey["command"] != nil {
 		r.Args = nil // instead of the known reviewer's
 	}
-	if given["patterns"] != nil {
+	if byKey["patterns"] != nil {
 		r.Format = ""
 	}
 	before := len(d.problems)
-	section(d, "checks: reviewers", at.entries, reviewerKeys(), &r)
+	section(d, "checks: reviewers", given.entries, reviewerKeys(), &r)
 	if r.Name == "" && len(d.problems) == before {
-		d.fail(at, "reviewers: a reviewer needs a name; add \"name:\"")
+		d.fail(given, "reviewers: a reviewer needs a name; add \"name:\"")
 	}
 	return r
 }
 
 func unknownReviewer(name string) string {
-	if near := text.Nearest(name, plugin.Presets()); near != "" {
-		return fmt.Sprintf("there is no reviewer %s; did you mean %q?", quote(name), near)
-	}
-	return fmt.Sprintf("there is no reviewer %s; known by name are %s; any other needs a \"command\", such as {name: our-linter, command: \"lint {files}\"}", quote(name), strings.Join(plugin.Presets(), ", "))
+	names := plugin.Presets()
+	return "there is no reviewer " + quote(name) + cmp.Or(text.DidYouMean(name, names), "; known by name are "+strings.Join(names, ", ")+`; any other needs a "command", such as {name: our-linter, command: "lint {files}"}`)
 }
 
 // reviewerKeys are the keys of one plug-in reviewer.
@@ -163,7 +160,7 @@ func severityMap(words []string) shape {
 
 // exitCodes are one or several exit codes.
 func exitCodes() shape {
-	one := between(1, 255, 1)
+	one := integerBetween(1, 255, 1)
 	schema := `{"anyOf": [{"type": "array", "items": ` + one.schema + `}, ` + one.schema + `]}`
 	return shape{schema, "a list of whole numbers from 1 to 255, such as [1, 2]", func(n *node) (any, *fault) {
 		items := []node{*n}

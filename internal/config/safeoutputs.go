@@ -40,6 +40,8 @@ type SafeOutputs struct {
 	// Warnings are keys that are understood and have no effect, and settings
 	// that allow less than they seem to.
 	Warnings Problems
+	// Keys are what becomes of the keys of a front matter, by place; none for other documents.
+	Keys []Key
 
 	// maxFiles and maxSizeKB apply to both kinds that carry code.
 	maxFiles, maxSizeKB int
@@ -52,18 +54,34 @@ type SafeOutputs struct {
 // Parse decodes a configuration: YAML, JSON, or Markdown with a YAML front
 // matter, with the kinds at the top or below "safe-outputs". source names it in
 // messages. The error is of type Problems and lists everything that is wrong.
+//
+// What a front matter imports is not read; Load does so.
 func Parse(source string, data []byte) (SafeOutputs, error) {
+	return parse(source, data, origin{})
+}
+
+// origin is where a configuration's text is from.
+type origin struct {
+	// file is its name in the repository, and read reads others there; "" and nil where it is
+	// from no file.
+	file string
+	read importReader
+	// evaluated is set where a runner has evaluated the text's expressions already.
+	evaluated bool
+}
+
+func parse(source string, data []byte, from origin) (SafeOutputs, error) {
 	doc, err := parseDocument(source, data)
 	if err != nil {
 		return SafeOutputs{}, err
 	}
-	d := &decoder{source: source, placeOf: placeOf}
+	d := &decoder{source: source, placeOf: placeOf, evaluated: from.evaluated}
 	if doc.root.kind == nullNode && !doc.frontMatter {
 		return SafeOutputs{}, nil
 	}
 	cfg := SafeOutputs{Policy: policy.Config{Kinds: map[policy.Kind]policy.KindConfig{}}}
 	if entries, ok := d.safeOutputs(doc); ok {
-		section(d, "", entries, globalTable(), &cfg)
+		section(d, "", d.follow(doc, from.file, from.read, entries), globalTable(), &cfg)
 	}
 	if err := d.problems.err(); err != nil {
 		return SafeOutputs{}, err
@@ -72,32 +90,20 @@ func Parse(source string, data []byte) (SafeOutputs, error) {
 	if cfg.noMentions {
 		cfg.AllowedMentions = nil
 	}
-	d.imports(doc, &cfg)
+	if d.unreadImports && !cfg.notStaged { // unless the owner declares them to be of no account here
+		cfg.Policy.Staged = true
+	}
 	if !cfg.enablesKind() && !cfg.Checks.Given && !cfg.Acceptance.Given {
 		d.warn(&doc.root, "no kind is enabled, so everything that would change something is denied; add for example \"create-issue:\"")
 	}
 	d.warnings.sort()
 	cfg.Warnings = d.warnings
+	if doc.frontMatter {
+		d.recordOthers(doc.root.entries)
+		cfg.Keys = d.keys
+		sortKeys(source, cfg.Keys)
+	}
 	return cfg, nil
-}
-
-// imports stages everything where the front matter imports files that Airlock does not
-// read, unless the owner says that they are of no account here.
-func (d *decoder) imports(doc document, cfg *SafeOutputs) {
-	if !doc.frontMatter {
-		return
-	}
-	i := slices.IndexFunc(doc.root.entries, func(e entry) bool { return canonical(e.key) == "imports" })
-	if i < 0 || doc.root.entries[i].value.kind == nullNode {
-		return
-	}
-	at := doc.root.entries[i].keyNode()
-	if cfg.notStaged {
-		d.warn(at, "imports: Airlock does not read the files that are imported here; what they say below safe-outputs does not apply")
-		return
-	}
-	d.warn(at, "imports: Airlock does not read the files that are imported here, and they may restrict what is allowed, so all items are only planned (staged); copy what they say below safe-outputs, and add \"staged: false\" there")
-	cfg.Policy.Staged = true
 }
 
 // safeOutputs returns the entries of the configuration within the document.
@@ -113,6 +119,8 @@ func (d *decoder) safeOutputs(doc document) ([]entry, bool) {
 	}
 	i := slices.IndexFunc(root.entries, func(e entry) bool { return canonical(e.key) == "safe-outputs" })
 	switch {
+	case i < 0 && doc.frontMatter && len(importsOf(doc)) > 0:
+		return nil, true
 	case i < 0 && doc.frontMatter:
 		d.fail(&node{line: 1, col: 1}, "the front matter has no key \"safe-outputs\"")
 		return nil, false
@@ -191,6 +199,20 @@ func (c SafeOutputs) Intake(clean sanitize.Config, strict bool) intake.Config {
 		label.MaxLabels = -1
 	}
 	return intake.Config{Strict: strict, Max: most, Min: least, MaxLabels: label.MaxLabels, Sanitize: clean}
+}
+
+// Permissions returns the names of GitHub's permissions to write that all that is allowed can
+// need: the kinds' items, and Airlock's own about checks and acceptance where those are
+// configured; sorted.
+func (c SafeOutputs) Permissions() []string {
+	p := c.Policy
+	if c.Checks.Given {
+		p.Own = c.Checks.Report.Own(true)
+	}
+	if c.Acceptance.Given {
+		p.Own.CheckRun, p.Own.Comment = true, true
+	}
+	return p.Permissions()
 }
 
 // Enabled returns the kinds that the configuration allows, or nil, which means

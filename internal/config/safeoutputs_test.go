@@ -230,7 +230,7 @@ func TestRestrictionsOfTexts(t *testing.T) {
 		"mentions: {allowed: [a], max: 2}\n":                                {AllowedMentions: []string{"a"}, MaxMentions: 2},
 		"mentions: {allowed: [a], enabled: false}\nallowed-mentions: [b]\n": {},
 		"mentions: false\nallowed-mentions: [b]\n":                          {},
-		"allowed-domains: [python, node, github, defaults, pypi.org]\n":     {AllowedDomains: []string{"pypi.org"}},
+		"allowed-domains: [terraform, playwright, nonsense, example.org]\n": {AllowedDomains: []string{"registry.terraform.io", "releases.hashicorp.com", "cdn.playwright.dev", "playwright.download.prss.microsoft.com", "example.org"}},
 	} {
 		cfg, err := Parse("x", []byte(text))
 		if err != nil {
@@ -317,7 +317,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("error is %T: %v", err, err)
 		}
 		if cfg.Policy.Configured() {
-			t.Error("a configuration beside an error")
+			t.Error("a configuration together with an error")
 		}
 		for _, p := range problems {
 			if p.Message == "" || strings.ContainsAny(p.Message, "\n\r\x00") || p.Line < 0 || p.Column < 0 {

@@ -208,7 +208,7 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 func publishedSchema() []byte {
 	var b strings.Builder
 	b.WriteString(`{"$schema": "http://json-schema.org/draft-07/schema#",
-"$id": "https://github.com/agent-airlock/airlock/schemas/safe-outputs-config.json",
+"$id": "https://raw.githubusercontent.com/agent-airlock/airlock/main/schemas/safe-outputs-config.json",
 "title": "Airlock safe-outputs configuration",
 "description": "What an agent may ask for, and with which limits. The kinds stand at the top or below safe-outputs; \"_\" may stand for \"-\" in every key.",
 "type": "object",

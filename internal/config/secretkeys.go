@@ -18,8 +18,8 @@ func secretKeys() []key[secrets.Allowed] {
 	}
 }
 
-func setSecrets(d *decoder, at *node, _ any, c *SafeOutputs) {
-	section(d, "allowed-secrets", at.entries, secretKeys(), &c.AllowedSecrets)
+func setSecrets(d *decoder, given *node, _ any, c *SafeOutputs) {
+	section(d, "allowed-secrets", given.entries, secretKeys(), &c.AllowedSecrets)
 }
 
 // secretRules are names of rules about secrets.

@@ -63,6 +63,7 @@ type Settings struct {
 	Request              string   // a validation request, as text; input request
 	Verdict              string   // the verdict document of an earlier job; input verdict
 	LoopLimits           string   // limits of a fix loop, as fixloop.ParseLimits reads them; input loop-limits
+	LoopDispatch         string   // the type of the event that asks an agent for a fix, "" for none; input loop-dispatch
 	FailOn               FailOn   // input fail-on; default error
 	Staged               bool     // input staged: plan everything, apply nothing
 	Strict               bool     // input strict: unknown fields of an item are errors
@@ -89,29 +90,30 @@ type Settings struct {
 func ParseSettings(get func(name string) string) (Settings, error) {
 	in := inputs{get: get}
 	s := Settings{
-		Mode:        choice(&in, "mode", ModeAll, ModeCheck, ModeVerify, ModeCollect, ModeApply, ModeLoop),
-		OutputFile:  in.text("output-file"),
-		AgentOutput: in.text("agent-output"),
-		Config:      in.get("config"),
-		ConfigFile:  in.text("config-file"),
-		Changes:     in.text("changes"),
-		ChangesBase: in.text("changes-base"),
-		Findings:    in.text("findings"),
-		LoopLimits:  in.text("loop-limits"),
-		ReviewsOnly: choice(&in, "checks", "as-configured", ReviewsOnly) == ReviewsOnly,
-		Request:     in.text("request"),
-		Verdict:     in.text("verdict"),
-		FailOn:      choice(&in, "fail-on", FailOnError, FailOnRejected, FailOnNever),
-		Staged:      in.truth("staged"),
-		Strict:      in.truth("strict"),
-		LogLevel:    choice(&in, "log-level", LogInfo, LogError, LogWarning, LogDebug),
-		Proxy:       in.proxy("proxy"),
-		CAFile:      in.text("ca-file"),
-		TrustEnv:    in.truth("trust-env"),
-		Network:     choice(&in, "network", "", NetworkOpen, NetworkNone),
-		MatrixIndex: in.wholeNumber("matrix-index", "strategy.job-index"),
-		CheckRunID:  in.wholeNumber("check-run-id", "job.check_run_id"),
-		Name:        in.text("name"),
+		Mode:         choice(&in, "mode", ModeAll, ModeCheck, ModeVerify, ModeCollect, ModeApply, ModeLoop),
+		OutputFile:   in.text("output-file"),
+		AgentOutput:  in.text("agent-output"),
+		Config:       in.get("config"),
+		ConfigFile:   in.text("config-file"),
+		Changes:      in.text("changes"),
+		ChangesBase:  in.text("changes-base"),
+		Findings:     in.text("findings"),
+		LoopLimits:   in.text("loop-limits"),
+		LoopDispatch: in.text("loop-dispatch"),
+		ReviewsOnly:  choice(&in, "checks", "as-configured", ReviewsOnly) == ReviewsOnly,
+		Request:      in.text("request"),
+		Verdict:      in.text("verdict"),
+		FailOn:       choice(&in, "fail-on", FailOnError, FailOnRejected, FailOnNever),
+		Staged:       in.boolean("staged"),
+		Strict:       in.boolean("strict"),
+		LogLevel:     choice(&in, "log-level", LogInfo, LogError, LogWarning, LogDebug),
+		Proxy:        in.proxy("proxy"),
+		CAFile:       in.text("ca-file"),
+		TrustEnv:     in.boolean("trust-env"),
+		Network:      choice(&in, "network", "", NetworkOpen, NetworkNone),
+		MatrixIndex:  in.wholeNumber("matrix-index", "strategy.job-index"),
+		CheckRunID:   in.wholeNumber("check-run-id", "job.check_run_id"),
+		Name:         in.text("name"),
 	}
 	if !text.IsBlank(s.Config) && s.ConfigFile != "" {
 		in.fail("config-file", "both config and config-file are given; give one of the two")
@@ -131,11 +133,7 @@ func CheckInputs(given []string, complete bool) error {
 		if slices.Contains(known, name) || slices.Contains(runnerInputs, name) {
 			continue
 		}
-		meant := ""
-		if near := text.Nearest(name, known); near != "" {
-			meant = fmt.Sprintf("; did you mean %q?", near)
-		}
-		in.fail(text.Truncate(text.OneLine(name), 50), "Airlock has no such input%s If a variable of the workflow or of an earlier step has this name (INPUT_…), rename it", cmp.Or(meant, "."))
+		in.fail(text.Truncate(text.OneLine(name), 50), "Airlock has no such input%s If a variable of the workflow or of an earlier step has this name (INPUT_…), rename it", cmp.Or(text.DidYouMean(name, known), "."))
 	}
 	if err := in.problems.err(); err != nil || !complete {
 		return err
@@ -187,8 +185,8 @@ func (in *inputs) wholeNumber(name, expression string) string {
 	return v
 }
 
-// truth reads true or false, as the runner's own toolkit does.
-func (in *inputs) truth(name string) bool {
+// boolean reads true or false, as the runner's own toolkit does.
+func (in *inputs) boolean(name string) bool {
 	switch v := in.text(name); v {
 	case "true", "True", "TRUE":
 		return true
@@ -214,11 +212,7 @@ func choice[T ~string](in *inputs, name string, words ...T) T {
 			plain = append(plain, string(w))
 		}
 	}
-	meant := ""
-	if near := text.Nearest(strings.ToLower(v), plain); near != "" {
-		meant = fmt.Sprintf("; did you mean %q?", near)
-	}
-	in.fail(name, "expected one of %s, found %s%s", strings.Join(plain, ", "), quote(v), meant)
+	in.fail(name, "expected one of %s, found %s%s", strings.Join(plain, ", "), quote(v), text.DidYouMean(strings.ToLower(v), plain))
 	return words[0]
 }
 

@@ -39,8 +39,8 @@ type fault struct {
 // mismatch is the fault of a value that does not have its shape at all.
 func mismatch() (any, *fault) { return nil, &fault{} }
 
-func wrong(at *node, format string, args ...any) (any, *fault) {
-	return nil, &fault{at, fmt.Sprintf(format, args...)}
+func wrong(given *node, format string, args ...any) (any, *fault) {
+	return nil, &fault{given, fmt.Sprintf(format, args...)}
 }
 
 // read decodes a node. Where parse gives no place or reason, the fault has the node
@@ -72,6 +72,11 @@ func expressionIn(n *node) *node {
 	for i := range n.items {
 		if e := expressionIn(&n.items[i]); e != nil {
 			return e
+		}
+		for j := range n.items[i].entries { // a section below the key looks for itself
+			if e := expressionIn(&n.items[i].entries[j].value); e != nil {
+				return e
+			}
 		}
 	}
 	return nil
@@ -174,8 +179,8 @@ func limit(example int) shape {
 	}}
 }
 
-// between is a whole number from least to most.
-func between(least, most, example int) shape {
+// integerBetween is a whole number from least to most.
+func integerBetween(least, most, example int) shape {
 	wants := fmt.Sprintf("a whole number from %d to %d, such as %d", least, most, example)
 	schema := fmt.Sprintf(`{"type": "integer", "minimum": %d, "maximum": %d}`, least, most)
 	return matching(schema, wants, func(n *node) (int, bool) {

@@ -9,8 +9,6 @@ import (
 	"io"
 
 	"github.com/agent-airlock/airlock/internal/action"
-	"github.com/agent-airlock/airlock/internal/apply"
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -23,25 +21,19 @@ import (
 type Asking struct {
 	gate   *Gate
 	lines  *action.Lines
-	ev     *event.Event
-	code   func(context.Context, event.Event) (*apply.Code, func(), error)
+	known  Rehearsal
 	counts map[safeoutput.Kind]int
 }
 
 // AskingConfig is the configuration of an Asking.
 type AskingConfig struct {
 	Lines *action.Lines // required; the file that accepted lines are appended to
-	// Event is the workflow run's. Without one, nothing is said about what an item may act
-	// on, and changes in the workspace are not judged.
-	Event *event.Event
-	// Code loads the changes in the workspace when an item is asked for that carries them;
-	// release, which is never nil, undoes what it set up. Without it they are not judged.
-	Code func(context.Context, event.Event) (code *apply.Code, release func(), err error)
+	Rehearsal
 }
 
 // Asking returns an Asking of the gate.
 func (g *Gate) Asking(cfg AskingConfig) *Asking {
-	return &Asking{gate: g, lines: cfg.Lines, ev: cfg.Event, code: cfg.Code, counts: map[safeoutput.Kind]int{}}
+	return &Asking{gate: g, lines: cfg.Lines, known: cfg.Rehearsal, counts: map[safeoutput.Kind]int{}}
 }
 
 // Answer is what becomes of what an agent asked for.
@@ -73,8 +65,8 @@ type Problem struct {
 	Rule string `json:"rule,omitempty"`
 }
 
-// RuleLimit is the rule of a problem where as many items of the kind were asked for as are
-// allowed. The others are those of packages policy and apply.
+// RuleLimit is the rule of the problem that no further item of a kind is allowed. The other rules
+// are those of packages policy and apply.
 const RuleLimit = "max"
 
 // Ask judges what an agent asks for, and appends it to the file if it is accepted. The
@@ -82,8 +74,8 @@ const RuleLimit = "max"
 // file or the workspace, not of what was asked.
 func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.RawMessage) (Answer, error) {
 	var answer Answer
-	err := a.lines.Update(ctx, func(added io.Reader, again bool) ([]byte, error) {
-		if err := a.count(ctx, added, again); err != nil {
+	err := a.lines.Update(ctx, func(added io.Reader, all bool) ([]byte, error) {
+		if err := a.count(ctx, added, all); err != nil {
 			return nil, err
 		}
 		line, err := lineOf(kind, arguments)
@@ -100,8 +92,8 @@ func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.R
 }
 
 // count counts the items that the lines in the file ask for.
-func (a *Asking) count(ctx context.Context, added io.Reader, again bool) error {
-	if again {
+func (a *Asking) count(ctx context.Context, added io.Reader, all bool) error {
+	if all {
 		clear(a.counts)
 	}
 	res, err := intake.Collect(ctx, added, a.intake())
@@ -169,7 +161,7 @@ func (a *Asking) judge(ctx context.Context, kind safeoutput.Kind, line []byte) (
 	if len(notes.DroppedLabels) > 0 {
 		answer.Notes = append(answer.Notes, fmt.Sprintf("more labels than the limit of %d: %q will be left out", notes.LabelLimit, notes.DroppedLabels))
 	}
-	if a.ev == nil {
+	if a.known.Event == nil {
 		if denied, ok := policy.JudgeWithoutEvent(a.gate.cfg.Policy, accepted); ok {
 			return refused(kind, Problem{Path: "$", Rule: denied.Rule, Message: a.gate.OneLine(denied.Message)}), nil
 		}
@@ -180,22 +172,12 @@ func (a *Asking) judge(ctx context.Context, kind safeoutput.Kind, line []byte) (
 
 // preview applies an accepted item as a dry run without GitHub.
 func (a *Asking) preview(ctx context.Context, res intake.Result, answer Answer) (Answer, error) {
-	r := Request{Event: *a.ev, Config: apply.Config{DryRun: true}}
-	if CarriesCode(res) && a.code != nil {
-		code, release, err := a.code(ctx, *a.ev)
-		if err != nil {
-			return Answer{}, err
-		}
-		defer release()
-		r.Deps.Code = code
-	}
-	rep, err := a.gate.Apply(ctx, res, r)
+	rep, err := a.gate.rehearse(ctx, res, a.known)
 	if err != nil {
 		return Answer{}, err
 	}
 	for _, result := range rep.Results {
-		switch result.State {
-		case apply.Denied, apply.Skipped, apply.Failed:
+		if refuses(result) {
 			return refused(answer.Kind, Problem{Path: "$", Rule: result.Code, Message: a.gate.OneLine(result.Message)}), nil
 		}
 		for _, n := range result.Notes {

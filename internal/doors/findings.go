@@ -3,14 +3,13 @@ package doors
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/event"
-	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/intake"
-	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/sarif"
 )
 
 // ReadFindings reads the findings document of an earlier job. That job ran the pull
@@ -21,28 +20,30 @@ func (g *Gate) ReadFindings(in io.Reader, name string, ev event.Event) (*checkre
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if repo := ev.Repo.FullName(); doc.Repository != "" && repo != "" && !strings.EqualFold(doc.Repository, repo) {
-		return nil, fmt.Errorf("they are about %s, and the event is about %s", doc.Repository, repo)
-	}
-	if doc.Number != 0 && ev.IsPull && doc.Number != ev.Number {
-		return nil, fmt.Errorf("they are about pull request #%d, and the event is about #%d", doc.Number, ev.Number)
+	if err := checkSubject("they are", doc.Repository, doc.Number, ev); err != nil {
+		return nil, err
 	}
 	doc.Mask(g.secrets.Mask)
 	return doc, nil
 }
 
-// OwnItems makes Airlock's own items of a findings document: those that the owner wants,
-// which it also allows in the policy. ItemsOf returns the input.
-func (g *Gate) OwnItems(doc *checkreport.Document, ev event.Event, input checkreport.ItemsInput) ([]intake.OwnItem, error) {
-	wanted := g.cfg.Checks.Report
-	unlessOff := func(b *bool) bool { return b == nil || *b }
-	comments := policy.DefaultOwnReviewComments
-	if wanted.ReviewComments != nil {
-		comments = *wanted.ReviewComments
+// checkSubject refuses another job's document that names another repository or pull request than
+// the event's. The error begins with theyAre.
+func checkSubject(theyAre, repository string, number int, ev event.Event) error {
+	if repo := ev.Repo.FullName(); repository != "" && repo != "" && !strings.EqualFold(repository, repo) {
+		return fmt.Errorf("%s about %s, and the event is about %s", theyAre, repository, repo)
 	}
+	if number != 0 && ev.IsPull && number != ev.Number {
+		return fmt.Errorf("%s about pull request #%d, and the event is about #%d", theyAre, number, ev.Number)
+	}
+	return nil
+}
+
+// Deliver returns the delivery of a findings document, for Request.Checks: Airlock's own items
+// that the owner wants, which it also allows in the policy. ItemsOf returns the input.
+func (g *Gate) Deliver(doc *checkreport.Document, ev event.Event, input checkreport.ItemsInput) *checkreport.Delivery {
 	onPull := ev.IsPull && ev.Number != 0
-	own := policy.OwnSettings{Comment: onPull && unlessOff(wanted.Comment), Review: onPull && comments > 0, ReviewComments: comments,
-		CheckRun: unlessOff(wanted.CheckRun), SecurityReport: unlessOff(wanted.SecurityReport)}
+	own := g.cfg.Checks.Report.Own(onPull)
 	g.cfg.Policy.Own = own
 	input.SafeText, input.Head = g.CheckText(), ev.Head.SHA
 	input.Comment, input.CheckRun, input.SecurityReport = own.Comment, own.CheckRun, own.SecurityReport
@@ -50,18 +51,29 @@ func (g *Gate) OwnItems(doc *checkreport.Document, ev event.Event, input checkre
 		input.Head = ev.SHA
 	}
 	if own.Review {
-		input.ReviewComments = comments
+		input.ReviewComments = own.ReviewComments
 	}
-	items, err := doc.Items(input)
-	if err != nil {
-		return nil, exitcode.FailedError(err)
-	}
-	return items, nil
+	input.OnPull = onPull
+	return doc.Deliver(input)
 }
 
-// ItemsOf returns the input of OwnItems: the workflow run that the items come from.
+// ItemsOf returns the input of Deliver: the workflow run that the items come from.
 func ItemsOf(getenv func(string) string, version string, ev event.Event, run event.Run) checkreport.ItemsInput {
-	return checkreport.ItemsInput{SummaryURL: summaryURL(getenv, ev), Version: version, Job: run.Identity(), Leg: run.MatrixIndex}
+	return checkreport.ItemsInput{SummaryURL: summaryURL(getenv, ev), AlertsURL: alertsURL(getenv, ev), Version: version, Job: run.Identity(), Leg: run.MatrixIndex}
+}
+
+// alertsURL returns the address of the open alerts of Airlock's checks in code scanning: those
+// of the pull request, where the event is about one; "" where the server is not known.
+func alertsURL(getenv func(string) string, ev event.Event) string {
+	server := strings.TrimRight(getenv("GITHUB_SERVER_URL"), "/")
+	if server == "" {
+		return ""
+	}
+	query := `is:open tool:"` + sarif.OwnTool + `"`
+	if ev.IsPull && ev.Number != 0 {
+		query = fmt.Sprintf("pr:%d ", ev.Number) + query
+	}
+	return server + "/" + path.Join(ev.Repo.FullName(), "security/code-scanning") + "?query=" + url.QueryEscape(query)
 }
 
 // summaryURL returns the address of the workflow run's job summaries; "" outside of a

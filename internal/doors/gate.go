@@ -40,9 +40,11 @@ type Config struct {
 	// Repository is the workflow run's own, as owner/name; "" where it is not known. A line
 	// that names another one is then refused by Apply.
 	Repository string
+	// Page keeps the text of each line, which a page of the report shows.
+	Page bool
 }
 
-// firstLook is apply.Config.FirstLook: GitHub nearly always lists a write by then.
+// firstLook is apply.Config.FirstLook: the time after which GitHub nearly always lists a write.
 const firstLook = 3 * time.Second
 
 // Gate is both doors, set up for one repository.
@@ -53,6 +55,7 @@ type Gate struct {
 	secrets   *secrets.Scanner
 	strict    bool
 	repo      string
+	page      bool
 }
 
 // New returns a gate. Its errors carry the exit code for wrong usage.
@@ -62,7 +65,7 @@ func New(cfg Config) (*Gate, error) {
 	if err != nil {
 		return nil, exitcode.UsageError(err)
 	}
-	return &Gate{cfg: cfg.SafeOutputs, clean: clean, sanitizer: s, secrets: cfg.Secrets.Allowing(cfg.SafeOutputs.AllowedSecrets), strict: cfg.Strict, repo: cfg.Repository}, nil
+	return &Gate{cfg: cfg.SafeOutputs, clean: clean, sanitizer: s, secrets: cfg.Secrets.Allowing(cfg.SafeOutputs.AllowedSecrets), strict: cfg.Strict, repo: cfg.Repository, page: cfg.Page}, nil
 }
 
 // SafeOutputs returns the owner's configuration.
@@ -74,7 +77,7 @@ func (g *Gate) Scanner() *secrets.Scanner { return g.secrets }
 // OneLine returns s as one line that is safe to show to a person: nothing in it acts,
 // and secrets are masked.
 func (g *Gate) OneLine(s string) string {
-	out, _ := g.sanitizer.Plain(g.secrets.Mask(s))
+	out, _ := g.sanitizer.Plain(sanitize.Reveal(g.secrets.Mask(s)))
 	return strings.Join(strings.Fields(out), " ")
 }
 
@@ -100,6 +103,9 @@ func (g *Gate) TerminalText() checkreport.SafeText {
 func (g *Gate) intake(onlyEnabled bool) intake.Config {
 	c := g.cfg.Intake(g.clean, g.strict)
 	c.Repository = g.repo
+	if g.page {
+		c.KeepSource = report.PageSource
+	}
 	if onlyEnabled {
 		c.Enabled = g.cfg.Enabled()
 	}
@@ -138,8 +144,8 @@ func (g *Gate) CollectAndWrite(ctx context.Context, in io.Reader, docs intake.Do
 	return res, err
 }
 
-// inputError adds the exit code to an interruption, to a result that cannot be written,
-// and to input that cannot be read.
+// inputError adds the exit code to the error of reading agent output: an interruption, a result
+// that cannot be written, or input that cannot be read.
 func inputError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -164,14 +170,25 @@ type Request struct {
 	Config apply.Config     // required
 	Deps   apply.Deps       // required; see there
 	Own    []intake.OwnItem // Airlock's own items
-	// Planned, if not nil, is called with the plan before anything is written. If it
-	// fails, nothing is written.
+	// Checks, if not nil, are shown after everything else: see Deliver.
+	Checks *checkreport.Delivery
+	// Planned, if not nil, is called with the plan before anything is written, and again
+	// whenever something is added to it, before that is written. What it fails for is not
+	// written.
 	Planned func(*apply.Plan) error
+	// Page, if not nil, is called with a report of what is decided, after Planned and before
+	// anything is written. It is not called for a dry run, where the report that Apply returns
+	// contains the same. If it fails, nothing is written. It requires Config.Page.
+	Page func(*report.Report) error
 }
 
 // Apply sends what the first door let in through the second and performs what is left.
 // The error is one that came before any item could be judged; it carries its exit code.
 func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*report.Report, error) {
+	delivery, err := g.beginDelivery(&r)
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
 	own, refused, err := intake.Own(r.Own, g.intake(false))
 	if err != nil {
 		return nil, exitcode.FailedError(err)
@@ -197,7 +214,7 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	case errors.As(err, &claimed):
 		return nil, exitcode.UsageError(err)
 	case crash.Is(err): // what is known by now is reported
-		return g.report(collected, r, nil, slices.Concat(apply.CrashedResults(approved, err), apply.DeniedResults(denied), refusedResults(refused))), nil
+		return g.report(collected, r, nil, denied, slices.Concat(apply.CrashedResults(approved, err), apply.DeniedResults(denied), refusedResults(refused)), false), nil
 	case err != nil:
 		return nil, exitcode.FailedError(err)
 	}
@@ -206,25 +223,38 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 			return nil, exitcode.FailedError(fmt.Errorf("the plan cannot be written, so nothing was applied: %w", err))
 		}
 	}
-	done, lost := apply.Execute(ctx, r.Deps, plan), apply.DeniedResults(denied)
-	if err := crash.Try(func() error { apply.KeepDenied(ctx, r.Deps, r.Config, lost); return nil }); err != nil && r.Deps.Log != nil {
+	if r.Page != nil && !r.Config.DryRun {
+		decided := g.report(collected, r, plan, denied, slices.Concat(apply.DeniedResults(denied), refusedResults(refused)), true)
+		if err := crash.Try(func() error { return r.Page(decided) }); err != nil {
+			return nil, exitcode.FailedError(fmt.Errorf("the page of the plan cannot be written, so nothing was applied: %w", err))
+		}
+	}
+	execution := apply.NewExecution(r.Deps, plan)
+	delivery.begun(plan, execution, execution.Perform(ctx), len(approved))
+	delivery.performRemaining(ctx)
+	refused, denied = append(refused, delivery.refused...), append(denied, delivery.denied...)
+	done, deniedResults := slices.Concat(execution.Finish(ctx), delivery.undone), apply.DeniedResults(denied)
+	if err := crash.Try(func() error { apply.KeepDenied(ctx, r.Deps, r.Config, deniedResults); return nil }); err != nil && r.Deps.Log != nil {
 		r.Deps.Log("the changes of a denied item were not kept: " + err.Error())
 	}
-	results := slices.Concat(done, lost, refusedResults(refused))
-	return g.report(collected, r, plan, results), nil
+	results := slices.Concat(done, deniedResults, refusedResults(refused))
+	return g.report(collected, r, plan, denied, results, false), nil
 }
 
-// report returns the report of what came through the first door and of what became of it.
-func (g *Gate) report(collected intake.Result, r Request, plan *apply.Plan, results []apply.Result) *report.Report {
+// report returns the report of what came through the first door. The results are what became of
+// it; before anything is written they are those that are decided already, and onlyDecided is set.
+func (g *Gate) report(collected intake.Result, r Request, plan *apply.Plan, denied []policy.Denied, results []apply.Result, onlyDecided bool) *report.Report {
 	slices.SortStableFunc(results, func(a, b apply.Result) int { return a.Line - b.Line })
 	return report.New(report.Input{
 		Event: r.Event, DryRun: r.Config.DryRun, Unconfigured: !g.cfg.Policy.Configured(), Plan: plan, Results: results,
 		Rejected: collected.Rejected, Dropped: collected.Dropped, Earlier: collected.Input.Errors, Safe: g.OneLine, Block: g.CheckText().Code,
+		Denied: denied, Before: onlyDecided, Sources: g.page, Grantable: g.cfg.Policy.Permissions(),
+		Secret: func(s string) bool { return len(g.secrets.Scan(s)) > 0 },
 	})
 }
 
-// tooFew adds to what was rejected the kinds of which fewer items are left than the
-// configuration demands.
+// tooFew adds to what was rejected an entry for each kind of which the second door approved fewer
+// items than the configuration demands.
 func (g *Gate) tooFew(rejected []intake.Rejected, approved []policy.Approved) []intake.Rejected {
 	left := map[policy.Kind]int{}
 	for _, a := range approved {
@@ -243,8 +273,8 @@ func (g *Gate) tooFew(rejected []intake.Rejected, approved []policy.Approved) []
 	return slices.Concat(rejected, few)
 }
 
-// refusedResults returns the results of own items that the first door refused: what they
-// quote does not fit into GitHub's form.
+// refusedResults returns the results of own items that the first door refused, because GitHub
+// would not accept what they quote.
 func refusedResults(refused []intake.Rejected) []apply.Result {
 	var results []apply.Result
 	for _, r := range refused {

@@ -3,11 +3,11 @@ package doors
 import (
 	"context"
 	"errors"
-	"regexp"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // Limits of files that are read from git's objects, in bytes.
@@ -74,7 +74,7 @@ func (g *LocalGit) ReadFile(commit, path string) ([]byte, error) {
 	return g.Repo.File(g.ctx, commit, path, maxSourceFile)
 }
 
-var objectID = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var objectID = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // ResolveCommit returns the id of the commit that a user names: by its full id, which
 // need not be in the clone, by a branch of the clone or of origin, by a tag, or by any other

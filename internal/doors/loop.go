@@ -10,10 +10,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
-// Tell sends what a fix loop tells people, r.Own, through both doors, and returns for each
-// item whether GitHub shows it by now. The owner's configuration need not name any kind for
-// it: the loop itself was asked for. Where that stages everything, nothing is written.
-func (g *Gate) Tell(ctx context.Context, r Request) (shown []bool, rep *report.Report, err error) {
+// ApplyLoop is Apply for r.Own, the items by which a fix loop tells people how it goes. It also
+// returns for each of them whether GitHub shows it by now. The owner's configuration need not
+// name any kind for them: the loop itself was asked for. Where it stages everything, nothing is
+// written.
+func (g *Gate) ApplyLoop(ctx context.Context, r Request) (shown []bool, rep *report.Report, err error) {
 	own := *g
 	own.cfg.Policy.Own = policy.OwnSettings{Loop: true}
 	if !own.cfg.Policy.Configured() {

@@ -3,7 +3,6 @@ package doors
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -19,18 +18,15 @@ func (g *Gate) ReadVerdict(in io.Reader, name string, ev event.Event) (*verdictr
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if repo := ev.Repo.FullName(); doc.Repository != "" && repo != "" && !strings.EqualFold(doc.Repository, repo) {
-		return nil, fmt.Errorf("it is about %s, and the event is about %s", doc.Repository, repo)
-	}
-	if doc.Number != 0 && ev.IsPull && doc.Number != ev.Number {
-		return nil, fmt.Errorf("it is about pull request #%d, and the event is about #%d", doc.Number, ev.Number)
+	if err := checkSubject("it is", doc.Repository, doc.Number, ev); err != nil {
+		return nil, err
 	}
 	doc.Mask(g.secrets.Mask)
 	return doc, nil
 }
 
 // VerdictItems makes Airlock's own items of a verdict, and allows them in the policy, in
-// addition to those that OwnItems has allowed before. ItemsOf returns the input.
+// addition to those that Deliver has allowed before. ItemsOf returns the input.
 func (g *Gate) VerdictItems(doc *verdictreport.Document, ev event.Event, input checkreport.ItemsInput) []intake.OwnItem {
 	input.Comment, input.CheckRun = ev.IsPull && ev.Number != 0, true
 	input.SafeText, input.Head = g.CheckText(), ev.Head.SHA
@@ -39,5 +35,5 @@ func (g *Gate) VerdictItems(doc *verdictreport.Document, ev event.Event, input c
 	}
 	own := &g.cfg.Policy.Own
 	own.Comment, own.CheckRun = own.Comment || input.Comment, true
-	return doc.Items(input, g.cfg.Acceptance.RequireCriteria)
+	return doc.Items(input, g.cfg.Acceptance.RequireCriteria, g.cfg.Acceptance.Tick)
 }

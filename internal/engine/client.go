@@ -101,8 +101,6 @@ func (e *Engine) Wait(ctx context.Context, id string) (State, error) {
 		select {
 		case <-ctx.Done():
 			return State{}, context.Cause(ctx)
-		case <-e.Lost():
-			return State{}, context.Cause(e.base)
 		case <-look.C:
 		}
 	}

@@ -10,12 +10,12 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
@@ -25,30 +25,20 @@ import (
 )
 
 // version is the version of the workflows that the engine sees. It is constant: the
-// default is a hash of the program, and after an update nobody would go on with what the
-// version before began.
+// default is a hash of the program, and after an update no process would resume the
+// workflows of the previous version.
 const version = "1"
 
 // shutdown is how long Close waits for steps to end.
 const shutdown = 30 * time.Second
 
-// Schema is the engine's table of executors, to be passed to store.Open.
-var Schema = store.Schema{Package: "engine", Steps: []store.Step{
-	store.Both(`CREATE TABLE executors (id TEXT PRIMARY KEY, seen BIGINT NOT NULL, claimed_by TEXT NOT NULL)`),
-}}
-
 // Config describes what a process does with the engine.
 type Config struct {
-	// Executor names this process among those that run workflows. Without a Lease it is
-	// the name itself: a lock of the store sees to it that one process has it, and Open
-	// takes over what a killed process of that name was running, at once. With a Lease
-	// each process gets a name of its own that begins so. "" runs nothing: such an engine
-	// enqueues, sends, cancels and deletes.
+	// Executor names this process among those that run workflows. A lock of the store sees
+	// to it that one process has the name, and Open takes over what a killed process of that
+	// name was running, at once. "" runs nothing: such an engine enqueues, sends, cancels and
+	// deletes.
 	Executor string
-	// Lease is how long the others wait for a sign of life of this process before they
-	// take over what it was running, and it theirs. If it cannot renew its lease in time,
-	// the contexts of all its steps end, and so does the engine (Lost).
-	Lease time.Duration
 	// Queues are those that this process takes workflows from. A process must know all
 	// workflows that anybody enqueues there.
 	Queues    []Queue
@@ -82,27 +72,24 @@ type Engine struct {
 	dbos  dbos.Context
 	data  *dbos.DataSource
 	id    string
-	lost  context.CancelCauseFunc
-	base  context.Context
-	stop  context.CancelFunc // ends the heartbeat
-	beat  chan struct{}      // is closed when the heartbeat has ended
+	base  context.Context // ends with the engine, by its cause
+	end   context.CancelCauseFunc
+	// closing is set once Close has begun: DBOS then ends its own contexts, before base ends.
+	closing atomic.Bool
 }
 
 // ErrRunning reports that another process runs the executor's workflows.
 var ErrRunning = errors.New("another process is running it")
 
-// ErrLeaseLost is the cause why contexts end if the executor could not renew its lease.
-var ErrLeaseLost = errors.New("this process gave no sign of life in time, and others take over what it was running")
-
-// Open opens an engine on a store with this package's Schema. From then on the engine
-// owns the store, and closes it. ctx is the parent of all steps' contexts.
+// Open opens an engine on a store. From then on the engine owns the store, and closes it. ctx
+// is the parent of all steps' contexts.
 func Open(ctx context.Context, st *store.Store, cfg Config) (*Engine, error) {
 	if cfg.Logger == nil {
 		return nil, errors.New("engine: no logger is given")
 	}
 	unsetEnvironment()
-	base, lost := context.WithCancelCause(ctx)
-	e := &Engine{store: st, id: cfg.Executor, base: base, lost: lost, stop: func() {}}
+	e := &Engine{store: st, id: cfg.Executor}
+	e.base, e.end = context.WithCancelCause(ctx)
 	if err := e.open(cfg); err != nil {
 		e.Close()
 		return nil, err
@@ -112,24 +99,18 @@ func Open(ctx context.Context, st *store.Store, cfg Config) (*Engine, error) {
 
 func (e *Engine) open(cfg Config) error {
 	var err error
-	switch {
-	case cfg.Executor == "":
+	if cfg.Executor == "" {
 		e.id = "nobody"
-	case cfg.Lease > 0:
-		e.id = cfg.Executor + "-" + rand.Text()
-	default:
-		err = e.lock()
-		if errors.Is(err, store.ErrLocked) {
-			err = fmt.Errorf("%s: %w", e.id, ErrRunning)
-		}
+	} else if _, err = e.store.LockSoon(e.base, lockOf(e.id)); errors.Is(err, store.ErrLocked) {
+		err = fmt.Errorf("%s: %w", e.id, ErrRunning)
 	}
 	if err != nil {
 		return err
 	}
-	e.dbos, err = dbos.NewContext(e.base, dbos.Config{AppName: "airlock", ApplicationVersion: version, ExecutorID: e.id,
-		Logger: cfg.Logger, SQLiteSystemDB: e.store.SQLite(), SystemDBPool: e.store.Postgres()})
+	e.dbos, err = dbos.NewContext(e.untilEnd(), dbos.Config{AppName: "airlock", ApplicationVersion: version, ExecutorID: e.id,
+		Logger: slog.New(lastWords{cfg.Logger.Handler(), e}), SQLiteSystemDB: e.store.SQLite(), SystemDBPool: e.store.Postgres()})
 	if err != nil {
-		return fmt.Errorf("the engine on the store %s: %w", e.store.Name(), err)
+		return e.failedToOpen(err)
 	}
 	if cfg.Executor == "" {
 		return nil
@@ -140,58 +121,30 @@ func (e *Engine) open(cfg Config) error {
 		e.data, err = dbos.NewDataSource(e.dbos, e.store.SQLite())
 	}
 	if err != nil {
-		return fmt.Errorf("the engine on the store %s: %w", e.store.Name(), err)
+		return e.failedToOpen(err)
 	}
 	if err := e.register(cfg); err != nil {
-		return fmt.Errorf("the engine on the store %s: %w", e.store.Name(), err)
-	}
-	if cfg.Lease > 0 {
-		if err := e.enter(e.base); err != nil {
-			return err
-		}
-		var heart context.Context
-		heart, e.stop = context.WithCancel(e.base)
-		e.beat = make(chan struct{})
-		go e.keepAlive(heart, cfg.Lease, cfg.Logger)
+		return e.failedToOpen(err)
 	}
 	if err := dbos.Launch(e.dbos); err != nil {
-		return fmt.Errorf("the engine on the store %s: %w", e.store.Name(), err)
+		return e.failedToOpen(err)
 	}
 	return nil
 }
 
-// lockOf returns the name of the lock that an executor without a lease holds.
-func lockOf(executor string) string { return "executor " + executor }
-
-// IsRunning reports whether a process has opened an engine under an executor's name,
-// without a lease.
-func IsRunning(ctx context.Context, st *store.Store, executor string) (bool, error) {
-	release, err := st.Lock(ctx, lockOf(executor))
-	if errors.Is(err, store.ErrLocked) {
-		return true, nil
+func (e *Engine) failedToOpen(err error) error {
+	if store.Trouble(err) != "" {
+		return e.store.Explain(err)
 	}
-	if err == nil {
-		release()
-	}
-	return false, err
+	return fmt.Errorf("the engine on the store %s: %w", e.store.Name(), err)
 }
 
-// lock takes the executor's lock. A process that was killed while it started another leaves
-// the lock to that one until it has become its program, which a moment's patience covers.
-func (e *Engine) lock() error {
-	pause := time.NewTicker(50 * time.Millisecond)
-	defer pause.Stop()
-	for tries := 1; ; tries++ {
-		_, err := e.store.Lock(e.base, lockOf(e.id))
-		if !errors.Is(err, store.ErrLocked) || tries == 20 {
-			return err
-		}
-		select {
-		case <-pause.C:
-		case <-e.base.Done():
-			return context.Cause(e.base)
-		}
-	}
+// lockOf returns the name of the lock that an executor holds.
+func lockOf(executor string) string { return "executor " + executor }
+
+// IsRunning reports whether a process has opened an engine under an executor's name.
+func IsRunning(ctx context.Context, st *store.Store, executor string) (bool, error) {
+	return st.IsLocked(ctx, lockOf(executor))
 }
 
 // register makes the workflows and queues known.
@@ -220,22 +173,33 @@ func (e *Engine) register(cfg Config) error {
 
 // Close ends the contexts of all steps, waits until they have returned, and closes the
 // engine and its store. Workflows that have not ended go on when their executor's name is
-// opened again, or when the lease has run out.
+// opened again.
 func (e *Engine) Close() {
-	e.stop()
-	if e.beat != nil {
-		<-e.beat
-	}
+	e.closing.Store(true)
 	if e.dbos != nil {
 		_ = dbos.Shutdown(e.dbos, shutdown) // it says in the log what did not end in time
 	}
-	e.lost(nil)
+	e.end(nil)
 	e.store.Close()
 }
 
-// Lost is closed when the executor has lost its lease: its steps are ending, and the
-// caller closes the engine. It is never closed without a lease, save by the engine's end.
-func (e *Engine) Lost() <-chan struct{} { return e.base.Done() }
+// Done is closed when the engine cannot go on: its steps are ending, and the caller closes it.
+// Cause returns why.
+func (e *Engine) Done() <-chan struct{} { return e.base.Done() }
+
+// Cause returns why the engine cannot go on: what is wrong with its store, or the cause by which
+// the context ended that it was opened with; nil while it can.
+func (e *Engine) Cause() error { return context.Cause(e.base) }
+
+// GiveUp ends the engine if an error is about trouble with the store that does not pass by
+// itself, and reports whether it is. The next engine resumes the workflows.
+func (e *Engine) GiveUp(err error) bool {
+	if !e.store.Lasts(err) {
+		return false
+	}
+	e.end(e.store.Explain(err))
+	return true
+}
 
 // Store returns the store that the engine shares.
 func (e *Engine) Store() *store.Store { return e.store }

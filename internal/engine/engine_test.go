@@ -32,7 +32,7 @@ var marks = store.Schema{Package: "marks", Steps: []store.Step{store.Both(`CREAT
 
 func openStore(t *testing.T, location string) *store.Store {
 	t.Helper()
-	st, err := store.Open(t.Context(), location, engine.Schema, marks)
+	st, err := store.Open(t.Context(), location, marks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func mark(x *engine.Execution, name, what string) error {
 	return err
 }
 
-// marked returns the rows of a workflow.
-func marked(t *testing.T, st *store.Store, workflow string) string {
+// recordedRows returns the rows of a workflow.
+func recordedRows(t *testing.T, st *store.Store, workflow string) string {
 	t.Helper()
 	all, err := store.List(t.Context(), st, func(r store.Row) (s string, err error) { return s, r.Scan(&s) }, `SELECT what FROM marks WHERE workflow = $1`, workflow)
 	if err != nil {
@@ -121,6 +121,7 @@ func wait(t *testing.T, e *engine.Engine, id string) engine.State {
 }
 
 func TestAWorkflow(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		e := open(t, location, listening)
 		enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: "w1", Input: "x"})
@@ -134,7 +135,7 @@ func TestAWorkflow(t *testing.T) {
 		if state := wait(t, client, "w1"); state.Status != engine.Done {
 			t.Errorf("w1 ended as %v", state)
 		}
-		if got := marked(t, client.Store(), "w1"); got != "began-x a end" {
+		if got := recordedRows(t, client.Store(), "w1"); got != "began-x a end" {
 			t.Errorf("w1 recorded %q", got)
 		}
 		if state := wait(t, e, "w2"); state.Status != engine.Failed || state.Err == nil || !strings.Contains(state.Err.Error(), "no luck") {
@@ -162,6 +163,7 @@ func TestAWorkflow(t *testing.T) {
 }
 
 func TestStepsAndPanics(t *testing.T) {
+	t.Parallel()
 	var outside atomic.Int64
 	cfg := listening
 	cfg.Workflows = []engine.Workflow{{Name: "steps", Run: func(x *engine.Execution, _ string) error {
@@ -198,12 +200,115 @@ func TestStepsAndPanics(t *testing.T) {
 	if state := wait(t, e, "steps"); state.Status != engine.Done {
 		t.Errorf("it ended as %+v", state)
 	}
-	if got := marked(t, e.Store(), "steps"); got != "1" {
+	if got := recordedRows(t, e.Store(), "steps"); got != "1" {
 		t.Errorf("it recorded %q, want one count and nothing of what was undone", got)
 	}
 }
 
+// A workflow whose process is interrupted has not ended: the next process resumes it.
+func TestAnInterruptionEndsNoWorkflow(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		var log strings.Builder
+		ctx, interrupt := context.WithCancel(t.Context())
+		cfg := listening
+		cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		e, err := engine.Open(ctx, openStore(t, location), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: "w", Input: "x"})
+		for recordedRows(t, e.Store(), "w") == "" {
+			if states, err := e.States("w"); err != nil || states["w"].Status.Final() {
+				t.Fatalf("%v, %v", states, err)
+			}
+		}
+		interrupt()
+		<-e.Done()
+		if err := e.Cause(); !errors.Is(err, context.Canceled) {
+			t.Errorf("it ended because of %v", err)
+		}
+		e.Close()
+		if strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("the log:\n%s", log.String())
+		}
+
+		e = open(t, location, listening)
+		send(t, e, "w", "end", "k")
+		if state := wait(t, e, "w"); state.Status != engine.Done {
+			t.Errorf("it ended as %+v", state)
+		}
+	})
+}
+
+// What DBOS does while the engine is closed fails, and that is nothing to report.
+func TestClosingLogsNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		for i := range 20 {
+			var log strings.Builder
+			cfg := listening
+			cfg.Queues = []engine.Queue{{Name: "q", Poll: time.Millisecond}}
+			cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			e, err := engine.Open(t.Context(), openStore(t, location), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: fmt.Sprint(i), Input: "x"})
+			for recordedRows(t, e.Store(), fmt.Sprint(i)) == "" {
+				if _, err := e.States(fmt.Sprint(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e.Close()
+			if strings.Contains(log.String(), "level=ERROR") {
+				t.Fatalf("the log:\n%s", log.String())
+			}
+		}
+	})
+}
+
+// A store that cannot be written ends the engine, and no workflow.
+func TestAFullStoreEndsNoWorkflow(t *testing.T) {
+	t.Parallel()
+	location := filepath.Join(t.TempDir(), "s.db")
+	cfg := listening
+	cfg.Workflows = []engine.Workflow{{Name: "write", Run: func(x *engine.Execution, _ string) error {
+		if _, _, err := x.Receive(time.Hour); err != nil {
+			return err
+		}
+		_, err := engine.Transaction(x, "much", func(ctx context.Context, tx store.Tx) (int64, error) {
+			return tx.Exec(ctx, `INSERT INTO marks (workflow, what) VALUES ('w', hex(zeroblob(1000000)))`)
+		})
+		return err
+	}}}
+	e := open(t, location, cfg)
+	enqueue(t, e, engine.Request{Queue: "q", Workflow: "write", ID: "w"})
+	var pages int
+	if err := e.Store().QueryRow(t.Context(), `PRAGMA page_count`).Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Store().Exec(t.Context(), fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+100)); err != nil {
+		t.Fatal(err)
+	}
+	send(t, e, "w", "now", "k")
+	<-e.Done()
+	if err := e.Cause(); store.Trouble(err) != store.Full || !strings.Contains(err.Error(), location+" cannot grow, because its disk is full: make room") {
+		t.Errorf("it ended because of %v", err)
+	}
+	e.Close()
+
+	e = open(t, location, cfg)
+	if state := wait(t, e, "w"); state.Status != engine.Done {
+		t.Errorf("it ended as %+v", state)
+	}
+	if got := recordedRows(t, e.Store(), "w"); len(got) != 2_000_000 {
+		t.Errorf("it recorded %d characters", len(got))
+	}
+}
+
 func TestOneProcessAnExecutor(t *testing.T) {
+	t.Parallel()
 	location := filepath.Join(t.TempDir(), "s.db")
 	first := open(t, location, listening)
 	_, err := engine.Open(t.Context(), openStore(t, location), engine.Config{Executor: "here", Logger: slog.New(slog.DiscardHandler)})
@@ -228,6 +333,7 @@ func TestEnvironmentOverridesNothing(t *testing.T) {
 
 // The wait of a Receive goes on while nobody runs the workflow.
 func TestVirtualTime(t *testing.T) {
+	t.Parallel()
 	location := filepath.Join(t.TempDir(), "s.db")
 	synctest.Test(t, func(t *testing.T) {
 		var silence atomic.Int64
@@ -259,30 +365,23 @@ func TestVirtualTime(t *testing.T) {
 
 // victim is a process that runs workflows until it is killed.
 func victim(location string) {
-	st, err := store.Open(context.Background(), location, engine.Schema, marks)
+	st, err := store.Open(context.Background(), location, marks)
 	if err == nil {
 		cfg := listening
 		cfg.Logger = slog.New(slog.DiscardHandler)
-		if os.Getenv("ENGINE_TEST_LEASE") != "" {
-			cfg.Lease = lease
-		}
-		var e *engine.Engine
-		if e, err = engine.Open(context.Background(), st, cfg); err == nil {
+		if _, err = engine.Open(context.Background(), st, cfg); err == nil {
 			fmt.Println("ready")
-			<-e.Lost()
+			select {} // until it is killed
 		}
 	}
 	fmt.Println(err)
 	os.Exit(1)
 }
 
-// lease is short, and long enough for a machine that is busy.
-const lease = 1500 * time.Millisecond
-
-func startVictim(t *testing.T, location string, env ...string) *exec.Cmd {
+func startVictim(t *testing.T, location string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), "ENGINE_TEST_VICTIM="+location), env...)
+	cmd.Env = append(os.Environ(), "ENGINE_TEST_VICTIM="+location)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -297,23 +396,24 @@ func startVictim(t *testing.T, location string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// heard waits until a workflow has recorded something.
-func heard(t *testing.T, st *store.Store, workflow, want string) {
+// waitForRecord waits until a workflow has recorded something.
+func waitForRecord(t *testing.T, st *store.Store, workflow, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !strings.HasSuffix(marked(t, st, workflow), want); {
+	for deadline := time.Now().Add(30 * time.Second); !strings.HasSuffix(recordedRows(t, st, workflow), want); {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s recorded %q, want …%s", workflow, marked(t, st, workflow), want)
+			t.Fatalf("%s recorded %q, want …%s", workflow, recordedRows(t, st, workflow), want)
 		}
 	}
 }
 
 func TestAKilledProcessIsTakenOverAtOnce(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		client := open(t, location, engine.Config{})
 		other := startVictim(t, location)
 		enqueue(t, client, engine.Request{Queue: "q", Workflow: "listen", ID: "w", Input: "x"})
 		send(t, client, "w", "a", "k1")
-		heard(t, client.Store(), "w", "a")
+		waitForRecord(t, client.Store(), "w", "a")
 		_ = other.Process.Kill()
 		_ = other.Wait()
 		send(t, client, "w", "b", "k2")
@@ -322,38 +422,8 @@ func TestAKilledProcessIsTakenOverAtOnce(t *testing.T) {
 		if state := wait(t, e, "w"); state.Status != engine.Done || state.Attempts != 2 {
 			t.Errorf("it ended as %+v", state)
 		}
-		if got := marked(t, e.Store(), "w"); got != "began-x a b end" {
+		if got := recordedRows(t, e.Store(), "w"); got != "began-x a b end" {
 			t.Errorf("it recorded %q", got)
-		}
-	})
-}
-
-func TestADeadExecutorsLeaseRunsOut(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, location string) {
-		client := open(t, location, engine.Config{})
-		other := startVictim(t, location, "ENGINE_TEST_LEASE=1")
-		enqueue(t, client, engine.Request{Queue: "q", Workflow: "listen", ID: "w", Input: "x"})
-		heard(t, client.Store(), "w", "began-x")
-
-		cfg := listening
-		cfg.Lease = lease
-		survivors := []*engine.Engine{open(t, location, cfg), open(t, location, cfg)}
-		_ = other.Process.Kill()
-		_ = other.Wait()
-		send(t, client, "w", "end", "k")
-		if state := wait(t, client, "w"); state.Status != engine.Done || state.Attempts != 2 {
-			t.Errorf("it ended as %+v, want one other executor", state)
-		}
-		if got := marked(t, client.Store(), "w"); got != "began-x end" {
-			t.Errorf("it recorded %q", got)
-		}
-
-		// Whom the others take for dead stops by itself.
-		if _, err := client.Store().Exec(t.Context(), `UPDATE executors SET claimed_by = 'others'`); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range survivors {
-			<-e.Lost()
 		}
 	})
 }

@@ -28,7 +28,13 @@ func (b *body) run(ctx dbos.Context, input string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "", b.Run(&Execution{ctx: ctx, engine: b.engine, id: id}, input)
+	err = b.Run(&Execution{ctx: ctx, engine: b.engine, id: id}, input)
+	if err != nil && (ctx.Err() != nil || b.engine.GiveUp(err)) {
+		// It has not failed: with this cause, the next engine resumes it.
+		<-ctx.Done()
+		return "", errors.Join(ctx.Err(), err)
+	}
+	return "", err
 }
 
 // Execution is a running workflow, as its function sees it. Only Transaction, Step and
@@ -47,28 +53,31 @@ func (x *Execution) ID() string { return x.id }
 // well, after what do wrote is undone. The result is kept as JSON.
 func Transaction[T any](x *Execution, name string, do func(ctx context.Context, tx store.Tx) (T, error)) (T, error) {
 	return dbos.RunAsTransaction(x.ctx, x.engine.data, func(ctx context.Context, tx dbos.Tx) (T, error) {
-		return crashFree(func() (T, error) { return do(ctx, engineTx{tx}) })
+		return withoutTrouble(x, func() (T, error) { return do(ctx, engineTx{tx}) })
 	}, dbos.WithStepName(name))
 }
 
 // Step runs do and records its result, which is returned instead if the workflow is
-// replayed. If the process is killed before the result is recorded, do runs again: what
-// it does outside must bear being done twice. Its context ends with the engine. The
-// result is kept as JSON.
+// replayed. If the process is killed before the result is recorded, do runs again, so its
+// effects must be idempotent. Its context ends with the engine. The result is kept as JSON.
 func Step[T any](x *Execution, name string, do func(ctx context.Context) (T, error)) (T, error) {
 	return dbos.RunAsStep(x.ctx, func(ctx context.Context) (T, error) {
-		return crashFree(func() (T, error) { return do(ctx) })
+		return withoutTrouble(x, func() (T, error) { return do(ctx) })
 	}, dbos.WithStepName(name))
 }
 
-// crashFree turns a panic into an error.
-func crashFree[T any](do func() (T, error)) (result T, err error) {
+// withoutTrouble returns what do returns, and a panic as an error. An error about lasting trouble
+// with the store ends the engine before the error can be recorded as the result of the workflow.
+func withoutTrouble[T any](x *Execution, do func() (T, error)) (result T, err error) {
 	err = crash.Try(func() error { result, err = do(); return err })
+	if x.engine.GiveUp(err) {
+		<-x.ctx.Done()
+	}
 	return result, err
 }
 
-// Receive waits for a message of Send. ok is false if none came in time. The time goes
-// on while no process runs the workflow.
+// Receive waits for a message of Send. ok is false if none came in time. Time also
+// passes while no process runs the workflow.
 func (x *Execution) Receive(wait time.Duration) (message string, ok bool, err error) {
 	message, err = dbos.Recv[string](x.ctx, topic, wait)
 	if errors.Is(err, dbos.ErrTimeout) {

@@ -41,7 +41,7 @@ func (r Result) Apply(ctx context.Context, cfg Config) error {
 		return err
 	}
 	for _, f := range open {
-		if err := f.put(root); err != nil {
+		if err := f.install(root); err != nil {
 			return fmt.Errorf("writing %s: %w", f.Path, err)
 		}
 	}
@@ -113,9 +113,9 @@ func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name str
 	return "", err
 }
 
-// put writes the file next to its place and moves it there, so that nobody sees half of
+// install writes the file next to its place and moves it there, so that nobody sees half of
 // it. It follows no links, and leaves the workspace's owner its files.
-func (f File) put(root *os.Root) error {
+func (f File) install(root *os.Root) error {
 	name := filepath.FromSlash(f.Path)
 	dir := filepath.FromSlash(path.Dir(f.Path))
 	if f.Mode == "" {

@@ -1,6 +1,7 @@
 package fixer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -38,10 +39,21 @@ type File struct {
 type workCopy struct {
 	dir, head, path string
 	before          map[string]string // what git would store, by path, where it is not what head has
+	// repo has the objects of tree, which is what git would store of the copy at its beginning.
+	repo *gitrepo.Repo
+	tree string
 }
 
-// beginCopy gives a copy its clone, and reads what it contains.
-func beginCopy(ctx context.Context, cfg Config, dir string) (*workCopy, error) {
+// close removes the repository of the copy's beginning.
+func (c *workCopy) close() {
+	if c.repo != nil {
+		_ = c.repo.Close()
+	}
+}
+
+// beginCopy gives a copy its clone, and reads what it contains. apart reports that the copy's owner
+// cannot read the workspace: then the clone gets objects of its own.
+func beginCopy(ctx context.Context, cfg Config, dir string, apart bool) (*workCopy, error) {
 	clone, err := gitrepo.Locate(cfg.Root)
 	if err != nil {
 		return nil, err
@@ -53,11 +65,53 @@ func beginCopy(ctx context.Context, cfg Config, dir string) (*workCopy, error) {
 	if err := makeClone(clone, dir, c.head); err != nil {
 		return nil, err
 	}
-	c.before, _, err = c.state(ctx, dir)
-	return c, err
+	own, err := gitrepo.Locate(dir)
+	if err != nil {
+		return nil, err
+	}
+	if c.repo, err = gitrepo.New(own, gitrepo.Options{PathList: c.path}); err != nil {
+		return nil, err
+	}
+	c.before, _, c.tree, err = c.stateIn(ctx, c.repo, dir)
+	if err == nil && apart {
+		err = c.giveObjects(ctx)
+	}
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
 }
 
-// makeClone writes the clone's files. The index comes from the workspace's clone, so that
+// giveObjects gives the clone the objects of its commit, and of what the copy contains, instead of
+// those that it borrows: a clone without history.
+func (c *workCopy) giveObjects(ctx context.Context) error {
+	objects, err := c.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "rev-list", "--objects", "--no-walk", c.head, c.tree)
+	if err != nil {
+		return err
+	}
+	packs := filepath.Join(c.dir, ".git", "objects", "pack") // nothing of the copy's owner runs yet
+	name, err := c.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(objects.Stdout)}, "pack-objects", "-q", "--window=0", "--delta-base-offset", filepath.Join(packs, "pack"))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Join(c.dir, ".git"))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, ending := range []string{"pack", "idx", "rev"} {
+		giveAway(root, filepath.Join("objects", "pack", "pack-"+name.Line()+"."+ending))
+	}
+	if err := root.WriteFile("shallow", []byte(c.head+"\n"), 0o644); err != nil {
+		return err
+	}
+	giveAway(root, "shallow")
+	return root.Remove(filepath.Join("objects", "info", "alternates"))
+}
+
+// makeClone writes the clone's files, which belong to the owner of the copy, or git would refuse to
+// work there. The index comes from the workspace's clone, so that
 // what is tracked there is tracked here.
 func makeClone(from *gitrepo.Clone, dir, head string) error {
 	root, err := os.OpenRoot(dir)
@@ -68,10 +122,12 @@ func makeClone(from *gitrepo.Clone, dir, head string) error {
 	if err := root.RemoveAll(".git"); err != nil { // a worktree's is a file
 		return err
 	}
-	for _, sub := range []string{"objects/info", "objects/pack", "refs/heads", "info"} {
-		if err := root.MkdirAll(filepath.Join(".git", sub), 0o755); err != nil {
+	for _, sub := range []string{"", "objects", "objects/info", "objects/pack", "refs", "refs/heads", "info"} {
+		name := filepath.Join(".git", filepath.FromSlash(sub))
+		if err := root.Mkdir(name, 0o755); err != nil {
 			return err
 		}
+		giveAway(root, name)
 	}
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 	if len(head) == 64 {
@@ -94,9 +150,11 @@ func makeClone(from *gitrepo.Clone, dir, head string) error {
 		files[name] = data
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := root.WriteFile(filepath.Join(".git", filepath.FromSlash(name)), files[name], 0o644); err != nil {
+		path := filepath.Join(".git", filepath.FromSlash(name))
+		if err := root.WriteFile(path, files[name], 0o644); err != nil {
 			return err
 		}
+		giveAway(root, path)
 	}
 	return nil
 }
@@ -113,27 +171,33 @@ func (c *workCopy) state(ctx context.Context, dir string) (now, atHead map[strin
 		return nil, nil, err
 	}
 	defer repo.Close()
+	now, atHead, _, err = c.stateIn(ctx, repo, dir)
+	return now, atHead, err
+}
+
+// stateIn does what state does, and returns the tree that it made in the repository.
+func (c *workCopy) stateIn(ctx context.Context, repo *gitrepo.Repo, dir string) (now, atHead map[string]string, to string, err error) {
 	series, err := agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: dir, Bases: []string{c.head}})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	from, err := repo.TreeID(ctx, c.head)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	to := from
+	to = from
 	if n := len(series.Changes); n > 0 {
 		to = series.Changes[n-1].After
 	}
 	changes, err := repo.TreeChanges(ctx, from, to)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	now, atHead = map[string]string{}, map[string]string{}
 	for _, ch := range changes {
 		now[ch.Path], atHead[ch.Path] = entry(ch.NewMode, ch.NewOID), entry(ch.OldMode, ch.OldOID)
 	}
-	return now, atHead, nil
+	return now, atHead, to, nil
 }
 
 // entry is what git stores for a file: "" for none.
@@ -146,6 +210,9 @@ func entry(mode, oid string) string {
 
 // changes returns what has changed in the copy since its beginning, in the order of paths.
 func (c *workCopy) changes(ctx context.Context) ([]File, error) {
+	if info, err := os.Lstat(filepath.Join(c.dir, ".git")); err != nil || !info.IsDir() {
+		return nil, errors.New("the copy's .git was removed, or replaced by another one; leave it where it is")
+	}
 	now, atHead, err := c.state(ctx, c.dir)
 	if err != nil {
 		return nil, err

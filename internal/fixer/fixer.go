@@ -28,6 +28,7 @@ type Config struct {
 	Pass     []string
 	PathList string              // where git is found
 	Mask     func(string) string // required: removes secrets from what the command printed
+	Rules    Rules               // what a fix may change
 }
 
 // grace is the time between asking the command to end and killing it.
@@ -54,6 +55,8 @@ type Result struct {
 	Files []File `json:"files"`
 	// Fixes are what the command says it mended.
 	Fixes []string `json:"fixes,omitempty"`
+	// Refused are the reasons why nothing of the fix is taken; Files is empty then.
+	Refused []string `json:"refused,omitempty"`
 	// Failed is why the command did not do its work; Nonsense is why its answer does not count
 	// to the request. At most one of them is set.
 	Failed   string `json:"failed,omitempty"`
@@ -82,10 +85,11 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 		return Result{}, fmt.Errorf("a fixer needs a copy of the workspace: %w", causeOf(ctx, err))
 	}
 	defer place.close()
-	copied, err := beginCopy(ctx, cfg, place.dir())
+	copied, err := beginCopy(ctx, cfg, place.dir(), place.apart)
 	if err != nil {
 		return Result{}, fmt.Errorf("a fixer's changes are told by git: %w", causeOf(ctx, err))
 	}
+	defer copied.close()
 	stdin, err := prompt(request, notice)
 	if err != nil {
 		return Result{}, err
@@ -111,6 +115,16 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 			return Result{}, context.Cause(ctx)
 		}
 		return Result{Failed: "what it changed cannot be taken over: " + cfg.Mask(err.Error())}, nil
+	}
+	refused, err := copied.judge(ctx, result.Files, cfg.Rules)
+	if err != nil {
+		return Result{}, fmt.Errorf("a fixer's changes are held against the rules about files: %w", causeOf(ctx, err))
+	}
+	for _, why := range refused {
+		result.Refused = append(result.Refused, cfg.Mask(why))
+	}
+	if len(result.Refused) > 0 {
+		result.Files = nil
 	}
 	return result, nil
 }
@@ -148,21 +162,21 @@ func (c Config) passed() (env []string) {
 
 // failure describes how the command ended, with the end of what it printed as an error.
 func failure(run command.Result) string {
-	how := fmt.Sprintf("it ended with exit code %d", run.ExitCode)
+	reason := fmt.Sprintf("it ended with exit code %d", run.ExitCode)
 	if run.Signal != "" {
-		how = "it was ended by the signal " + run.Signal
+		reason = "it was ended by the signal " + run.Signal
 	}
-	said := strings.TrimSpace(run.Stderr.String())
-	if said == "" {
-		said = strings.TrimSpace(run.Stdout.String())
+	output := strings.TrimSpace(run.Stderr.String())
+	if output == "" {
+		output = strings.TrimSpace(run.Stdout.String())
 	}
-	if lines := strings.Split(said, "\n"); len(lines) > 20 {
-		said = strings.Join(lines[len(lines)-20:], "\n")
+	if lines := strings.Split(output, "\n"); len(lines) > 20 {
+		output = strings.Join(lines[len(lines)-20:], "\n")
 	}
-	if said == "" {
-		return how + " and said nothing"
+	if output == "" {
+		return reason + " and said nothing"
 	}
-	return how + ": " + said
+	return reason + ": " + output
 }
 
 // answer reads what the command printed. A fix completion signal of spec 003 has to be that
@@ -197,6 +211,7 @@ type place struct {
 	dir   func() string
 	run   func(context.Context, command.Spec) (command.Result, error)
 	close func()
+	apart bool // the command's user cannot read the workspace
 }
 
 // open copies the workspace. Root's fixer runs as a user that owns nothing; another user's
@@ -208,7 +223,7 @@ func open(ctx context.Context, cfg Config) (*place, error) {
 		return nil, err
 	}
 	if sandbox.Apart() {
-		return &place{sandbox.Dir, sandbox.Run, func() { _ = sandbox.Close() }}, nil
+		return &place{sandbox.Dir, sandbox.Run, func() { _ = sandbox.Close() }, true}, nil
 	}
 	_ = sandbox.Close()
 	scratch, err := isolate.OpenScratch(ctx, isolate.Config{Workspace: cfg.Root, Environ: cfg.base()})
@@ -219,7 +234,7 @@ func open(ctx context.Context, cfg Config) (*place, error) {
 		spec.Supervised = true
 		return scratch.Run(ctx, spec)
 	}
-	return &place{scratch.Dir, run, func() { _ = scratch.Close() }}, nil
+	return &place{scratch.Dir, run, func() { _ = scratch.Close() }, false}, nil
 }
 
 // base returns the environment that a command of this user begins with: what toolchains

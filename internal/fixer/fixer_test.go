@@ -11,15 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/fixer"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 )
-
-func TestMain(m *testing.M) {
-	command.EnterChild(os.Args)
-	os.Exit(m.Run())
-}
 
 var request = fixloop.Message{Type: fixloop.FixRequest, ID: "FIXREQ-7-1", Issue: 7, Iteration: 1, Max: 5, From: fixloop.Orchestrator, To: fixloop.Fixer,
 	Priority: fixloop.PriorityHigh, Checks: []fixloop.Check{fixloop.Tests}, Failures: []fixloop.Failure{{Check: fixloop.Tests, Message: "TestTotal failed", Path: "shop.go", Line: 3}}}
@@ -76,6 +70,7 @@ func run(t *testing.T, cfg fixer.Config) fixer.Result {
 }
 
 func TestWhatChangesIsTakenOver(t *testing.T) {
+	t.Parallel()
 	dir := work(t)
 	cfg := config(dir, "sh", "-c", `
 		cat > request.md                      # what it reads
@@ -128,6 +123,7 @@ func TestWhatChangesIsTakenOver(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	done := strings.ReplaceAll(fixloop.Message{Type: fixloop.FixCompletion, ID: "FIXDONE-7-1", From: fixloop.Fixer, To: fixloop.Orchestrator, Priority: fixloop.PriorityHigh,
 		Issue: 7, Iteration: 1, Time: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Fixes: []string{"Corrected the total"}, Checks: []fixloop.Check{fixloop.Tests}}.Markdown(), "'", "")
 	dir := work(t)
@@ -136,6 +132,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{name: "nothing", script: `true`},
 		{name: "prose", script: `echo "I mended it. ## Well done"`},
+		{name: "more than is read", script: `yes | head -c 100000000`},
 		{name: "a signal", script: "cat <<'E'\n" + done + "\nE", fixes: "Corrected the total"},
 		{name: "another round's signal", script: "cat <<'E'\n" + strings.ReplaceAll(done, "7-1", "7-2") + "\nE", nonsense: "FIXDONE-7-2 instead of FIXDONE-7-1"},
 		{name: "half a signal", script: `printf '## Fix Completion\n\n**Message ID**: FIXDONE-7-1\n'`, nonsense: "is missing"},
@@ -159,7 +156,49 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
+// git works in the copy, also as root, whose fixer is a user who cannot read the workspace; what is
+// committed there is taken over like the rest.
+func TestGitWorksInTheCopy(t *testing.T) {
+	dir := work(t)
+	cfg := config(dir, "sh", "-e", "-c", `
+		git status --porcelain > status
+		git diff shop.go > diff
+		git log --format=%s > log
+		git config user.name f && git config user.email f@localhost
+		echo 'var More = 2' >> shop.go
+		git add . && git commit -q -m Mend
+		git stash list && git rm -q old.go && git commit -q -m Remove
+		git fsck --no-dangling`)
+	r := run(t, cfg)
+	if want := []string{"diff", "log", "old.go", "shop.go", "status"}; r.Failed != "" || !slices.Equal(r.Paths(), want) {
+		t.Fatalf("changed %q, want %q: %s", r.Paths(), want, r.Failed)
+	}
+	if err := r.Apply(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dir, "status"); !strings.Contains(got, " M shop.go\n?? new.go\n") {
+		t.Errorf("git status says %q", got)
+	}
+	if got := read(t, dir, "diff"); !strings.Contains(got, "+var Total = 1") {
+		t.Errorf("git diff says %q", got)
+	}
+	if got := read(t, dir, "log"); got != "x\n" {
+		t.Errorf("git log says %q", got)
+	}
+}
+
+// A fixer that removes its copy's clone, or puts another one in its place, has failed.
+func TestTheCopysCloneStays(t *testing.T) {
+	other := work(t)
+	for name, script := range map[string]string{"removed": "rm -rf .git", "all removed": "rm -rf ./* .git", "another": "rm -rf .git; echo 'gitdir: " + other + "/.git' > .git", "a link": "rm -rf .git; ln -s " + other + "/.git .git"} {
+		if r := run(t, config(work(t), "sh", "-c", script)); !strings.Contains(r.Failed, ".git was removed, or replaced") || len(r.Files) > 0 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
 func TestAHangingFixerEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	nobody := errors.New("nobody waits any more")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 500*time.Millisecond, nobody)
 	defer cancel()
@@ -170,6 +209,7 @@ func TestAHangingFixerEndsWithItsContext(t *testing.T) {
 
 // What somebody edits while the fixer works is not overwritten.
 func TestAnEditMeanwhile(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"shop.go", "run.sh", "fresh.go"} {
 		dir := work(t)
 		cfg := config(dir, "sh", "-c", "echo mended > "+name+"; echo mended > other.go")
@@ -187,6 +227,7 @@ func TestAnEditMeanwhile(t *testing.T) {
 // A fixer's copy is a stranger's: what it does to its clone, or puts in the place of a
 // file, leads nowhere.
 func TestAHostileCopy(t *testing.T) {
+	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("top secret"), 0o644); err != nil {
 		t.Fatal(err)
@@ -214,6 +255,7 @@ func TestAHostileCopy(t *testing.T) {
 }
 
 func TestTokensAreNotPassed(t *testing.T) {
+	t.Parallel()
 	for name, ok := range map[string]bool{"ANTHROPIC_API_KEY": true, "GITHUB_TOKEN": false, "gh_token": false, "INPUT_TOKEN": false, "ACTIONS_RUNTIME_TOKEN": false} {
 		if err := fixer.CheckVariable(name); (err == nil) != ok {
 			t.Errorf("%s: %v", name, err)

@@ -2,6 +2,7 @@ package fixloop
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,8 +11,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxHistory is how many messages the folded history of a comment lists, the newest ones.
-const maxHistory = 60
+// maxHistory is how many messages the folded history of a comment lists at most, the newest ones,
+// and maxFold how many UTF-16 code units they have at most.
+const (
+	maxHistory = 60
+	maxFold    = 30_000
+)
 
 // Comment is the one comment that shows a loop in its pull request, as Markdown: how it stands,
 // what comes next, and its history, folded. last is the line below, such as the log's witness.
@@ -19,8 +24,16 @@ func (s State) Comment(messages []Message, last string) string {
 	var p page
 	p.line("### Fix loop: " + s.headline())
 	p.blank()
+	if why := s.Why(); why != "" {
+		p.line(why)
+		p.blank()
+	}
 	p.line("**Next: " + s.next() + "**")
 	p.blank()
+	if decide := s.offer(); decide != "" {
+		p.line(decide)
+		p.blank()
+	}
 	var rows [][]string
 	for _, c := range s.Checks() {
 		rows = append(rows, []string{string(c.Check), "`" + string(c.Status) + "`", failuresText(c)})
@@ -38,6 +51,8 @@ func (s State) Comment(messages []Message, last string) string {
 // failuresText is a check's failures in a table.
 func failuresText(c CheckState) string {
 	switch {
+	case c.Like != "":
+		return "did not work, like " + string(c.Like)
 	case c.Error != "":
 		return "did not work: " + markdown.EscapeText(text.Truncate(c.Error, maxName))
 	case c.Count == 0:
@@ -54,9 +69,9 @@ func (s State) headline() string {
 	if d.Outcome != Running {
 		return fmt.Sprintf("%s (after %s)", outcomeText[d.Outcome], text.Count(d.Iteration, "iteration"))
 	}
-	until := ""
+	deadline := ""
 	if at := s.Deadline(); !at.IsZero() {
-		until = ", until " + at.UTC().Format("15:04") + " UTC on " + at.UTC().Format(time.DateOnly)
+		deadline = ", until " + at.UTC().Format("15:04") + " UTC on " + at.UTC().Format(time.DateOnly)
 	}
 	turn := map[WorkKind]string{
 		WorkStart: "not started", WorkValidate: "the checks run", WorkRevalidate: "the failed checks run again", WorkFinal: "all checks run once more",
@@ -68,14 +83,14 @@ func (s State) headline() string {
 			failing = append(failing, c.Name)
 		}
 	}
-	about := ""
+	detail := ""
 	if len(failing) > 0 && len(failing) < len(d.Checks) {
-		about = " (" + names(failing) + ")"
+		detail = " (" + names(failing) + ")"
 	}
 	if d.Status == Escalated {
-		about += ", " + string(d.Reason)
+		detail += ", " + string(d.Reason)
 	}
-	return fmt.Sprintf("%s%s, iteration %d of %d, %s%s", d.Status, about, d.Iteration, d.Max, turn, until)
+	return fmt.Sprintf("%s%s, iteration %d of %d, %s%s", d.Status, detail, d.Iteration, d.Max, turn, deadline)
 }
 
 var outcomeText = map[Outcome]string{
@@ -87,69 +102,123 @@ var outcomeText = map[Outcome]string{
 func (s State) next() string {
 	switch s.Work().Kind {
 	case WorkFix:
-		return "push a commit that mends what " + s.doc.Request.ID + " lists; somebody who may write can also comment `" + CommandWord + " fixed` or `" + CommandWord + " abort`"
+		return "push a commit that mends what " + s.doc.Request.ID + " lists"
 	case WorkDecide:
-		words := "push a fix, or let somebody who may write comment `" + CommandWord + " fixed`"
-		if strings.Contains(s.decisions(), "extend") {
-			words += ", `" + CommandWord + " extend " + strconv.Itoa(s.doc.Loop.Limits.Extend) + "`"
+		switch {
+		case !slices.Contains(s.Decisions(), DecideFixed): // a push is refused like it
+			return "decide"
+		case s.doc.Reason == ReasonSpecialist:
+			return "get the check to work, then decide to retry"
 		}
-		return words + ", `" + CommandWord + " retry`, `" + CommandWord + " skip` or `" + CommandWord + " abort`"
+		return "push a fix, or decide"
 	case WorkNone:
 		return "nothing; the next failure begins another loop"
 	}
 	return "wait for the checks"
 }
 
-// decisions are the decisions that can be made now, in words.
-func (s State) decisions() string {
-	out := "fixed retry skip abort"
-	for _, c := range s.doc.Checks {
-		if c.Status == Escalated && len(c.Prints) > 0 {
-			return out + " extend"
+// offer describes the decisions that can be made now by a comment; "" if none can.
+func (s State) offer() string {
+	var commands []string
+	for _, d := range s.Decisions() {
+		word := string(d)
+		if d == DecideExtend {
+			word += " " + strconv.Itoa(s.Extension())
 		}
+		commands = append(commands, "`"+CommandWord+" "+word+"`")
 	}
-	return out
+	switch {
+	case len(commands) == 0:
+		return ""
+	case s.doc.Op != nil && s.doc.Op.Kind != WorkFix || s.doc.Status == Pending:
+		return "To end the loop, comment " + commands[0] + " as the first line, with write permission."
+	}
+	return "To decide, comment one of these as the first line, with write permission: " + strings.Join(commands, ", ") + "."
 }
 
-// fold lists the messages in a fold.
+// fold lists the newest messages in a fold.
 func (p *page) fold(messages []Message) {
-	var list []Message
-	for _, m := range messages {
-		if m.Counts() {
-			list = append(list, m)
+	var lines []string
+	count, size := 0, 0
+	for _, m := range slices.Backward(messages) {
+		if !m.Counts() {
+			continue
 		}
+		count++
+		if count > maxHistory || size > maxFold {
+			continue
+		}
+		line := "- " + m.Time.Format(TimeLayout) + " `" + m.ID + "` " + markdown.EscapeText(text.Truncate(m.Summary, maxName))
+		lines = append(lines, line)
+		size += markdown.UTF16Len(line)
 	}
-	left := max(len(list)-maxHistory, 0)
-	p.line("<details><summary>History: " + text.Count(len(list), "message") + "</summary>")
+	p.line("<details><summary>History: " + text.Count(count, "message") + "</summary>")
 	p.blank()
-	if left > 0 {
+	if left := count - len(lines); left > 0 {
 		p.line("- " + text.Count(left, "earlier message") + ": see the log")
 	}
-	for _, m := range list[left:] {
-		p.line("- " + m.Time.Format(TimeLayout) + " `" + m.ID + "` " + markdown.EscapeText(text.Truncate(m.Summary, maxName)))
+	for _, line := range slices.Backward(lines) {
+		p.line(line)
 	}
 	p.blank()
 	p.line("</details>")
 }
 
-// Posted is the comment that notifies of a fix request or an escalation: the message, and how
-// to answer it in the pull request.
-func (s State) Posted(m Message) string {
+// maxPosted is how long a message in a comment of its own can be, in UTF-16 code units, so that
+// with what the door adds GitHub takes it: it refuses comments over 65,536.
+const maxPosted = 50_000
+
+// Posted is the comment that notifies of a fix request or an escalation: what to do, and then the
+// message, of which it leaves failures out where there are too many for a comment. current reports
+// that the loop waits for what the message asks.
+func (s State) Posted(m Message, current bool) string {
 	var p page
-	p.b.WriteString(m.Markdown())
-	p.blank()
-	if m.Type == Escalation {
-		p.line("To decide, comment one of these as the first line (write permission is needed):")
+	switch {
+	case !current:
+		p.line("**This is over.** The comment that shows the loop has how it stands.")
+	case m.Type == Escalation:
+		p.line("**Next: " + s.next() + ".** " + m.Reason.sentence())
 		p.blank()
-		for _, d := range []string{"fixed", "extend " + strconv.Itoa(s.doc.Loop.Limits.Extend), "retry", "skip", "abort"} {
-			if !strings.HasPrefix(d, "extend") || strings.Contains(strings.Join(m.Actions, "\n"), "extend ") {
-				p.line("- `" + CommandWord + " " + d + "`")
-			}
-		}
-		return p.String()
+		p.line(s.offer())
+	default:
+		p.line("**Next: push a commit that mends this; it is checked at once.** What the checks found on lines of the diff is also commented there.")
 	}
-	p.line("Push a commit that mends this; it is checked at once. What the checks found on lines of the diff is also commented there.")
+	p.blank()
+	p.b.WriteString(m.fitting().Markdown())
 	return p.String()
+}
+
+// fitting returns the message without what is too much for a comment: first what explains the
+// failures, from the last one on, then the last failures, then the first iterations.
+func (m Message) fitting() Message {
+	m.Failures = slices.Clone(m.Failures)
+	for explained := len(m.Failures); markdown.UTF16Len(m.Markdown()) > maxPosted; {
+		switch {
+		case explained > 0:
+			explained /= 2
+			for i := range m.Failures[explained:] {
+				f := &m.Failures[explained+i]
+				f.Details, f.Suggestion = "", ""
+			}
+		case len(m.Failures) > 1:
+			half := len(m.Failures) / 2
+			m.Omitted += len(m.Failures) - half
+			m.Failures = m.Failures[:half]
+		case len(m.History) > 1:
+			m.History = m.History[len(m.History)/2:]
+		default:
+			return m
+		}
+	}
+	return m
+}
+
+// Why explains to people why the loop waits for a decision; "" if it does not.
+func (s State) Why() string {
+	if s.Work().Kind != WorkDecide {
+		return ""
+	}
+	return s.doc.Reason.sentence()
 }
 
 // FollowUp returns the issue about what a person skipped.
@@ -164,7 +233,11 @@ func (s State) FollowUp() (title, body string) {
 		}
 		p.section(c.Check.title())
 		p.blank()
-		if c.Error != "" {
+		switch {
+		case c.Like != "":
+			p.line("The check did not work, like " + string(c.Like) + ".")
+			continue
+		case c.Error != "":
 			p.text("The check did not work: " + c.Error)
 			continue
 		}

@@ -52,14 +52,14 @@ func TestComment(t *testing.T) {
 	p.send(Event{Type: EventStart})
 	p.wait(time.Minute).results(failing(Tests, "TestTotal @octocat failed", "b"))
 	golden(t, "comment_fix.md", p.state.Comment(p.log, "log entry 3, 0123456789abcdef0123"))
-	golden(t, "posted_fix_request.md", p.state.Posted(*p.state.Work().Request))
+	golden(t, "posted_fix_request.md", p.state.Posted(*p.state.Work().Request, true))
 	p.fix("tried")
 	golden(t, "comment_checking.md", p.state.Comment(p.log, ""))
 	messages := p.results(failing(Tests, "c"))
 	golden(t, "comment_escalated.md", p.state.Comment(p.log, ""))
 	for _, m := range messages {
 		if m.Type == Escalation {
-			golden(t, "posted_escalation.md", p.state.Posted(m))
+			golden(t, "posted_escalation.md", p.state.Posted(m, true))
 		}
 	}
 	p.send(Event{Type: EventDecision, Decision: DecideSkip, By: "alice"})

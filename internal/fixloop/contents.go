@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// failureReport tells the fixer what one check found.
+// failureReport returns the message to the fixer about what one check found.
 func (t *turn) failureReport(c *check) Message {
 	priority := PriorityHigh
 	if c.Critical {
@@ -50,7 +50,10 @@ func (t *turn) fixRequest() Message {
 		total += len(c.Prints)
 	}
 	m.Omitted = total - len(m.Failures)
-	m.Suggestions = suggestions(m.Failures, m.Checks...)
+	for _, why := range t.Refused {
+		m.Suggestions = append(m.Suggestions, "Of your last change nothing was taken: "+why)
+	}
+	m.Suggestions = append(m.Suggestions, suggestions(m.Failures, m.Checks...)...)
 	m.Expected = []string{"After fixes: all checks pass"}
 	if t.Coverage {
 		m.Expected = []string{"After fixes: All tests pass, coverage ≥80%"}
@@ -65,7 +68,13 @@ func (t *turn) fixCompletion(e Event) Message {
 		Type: FixCompletion, ID: t.id("FIXDONE", t.iteration()), From: Fixer, To: Orchestrator, Priority: PriorityHigh,
 		Fixes: bounded(e.Fixes, maxFixes), Files: bounded(e.Files, maxFiles), Checks: t.Request.Checks,
 	}
-	switch {
+	switch why := reasons(e.Refused); {
+	case len(why) > 0:
+		m.Files, m.Fixes = nil, nil
+		for _, s := range why {
+			m.Fixes = append(m.Fixes, "Nothing was taken: "+s)
+		}
+		m.Summary = "nothing was taken: " + why[0]
 	case len(m.Fixes) > 0:
 		m.Summary = m.Fixes[0]
 	case len(m.Files) > 0:
@@ -140,26 +149,6 @@ func (t *turn) escalation(cause Check, open func(*check) bool) Message {
 		}
 	}
 	m.Omitted = total - len(m.Failures)
-	m.Actions = []string{
-		"fixed: mend the code by hand and push it; the checks run again",
-		fmt.Sprintf("extend %d: allow %d more iterations", t.Loop.Limits.Extend, t.Loop.Limits.Extend),
-		"skip: end the loop with known issues, and open an issue about them",
-		"abort: end the loop",
-		"retry: check the unchanged code again",
-	}
-	if total == 0 || len(m.Failures) > 0 && t.noneToFix(open) {
-		m.Actions = append(m.Actions[:1:1], m.Actions[2:]...)
-	}
 	m.Summary = fmt.Sprintf("%s after %s: a person has to decide", t.Reason, text.Count(t.Iteration, "iteration"))
 	return m
-}
-
-// noneToFix reports whether no open check has a failure that a fixer could mend.
-func (t *turn) noneToFix(open func(*check) bool) bool {
-	for i := range t.Checks {
-		if c := &t.Checks[i]; open(c) && len(c.Prints) > 0 {
-			return false
-		}
-	}
-	return true
 }

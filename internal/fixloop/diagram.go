@@ -12,61 +12,130 @@ import (
 // long ones.
 const maxArrows = 200
 
+// Diagram is a log as a sequence diagram: who takes part, and what passes between them.
+type Diagram struct {
+	Lifelines []Lifeline
+	// Omitted is how many messages came before the first arrow.
+	Omitted int
+	Arrows  []Arrow
+	// Ending is how the loop ended, or what it waits for a person with; "" while it runs.
+	Ending string
+}
+
+// Lifeline is one participant of a Diagram.
+type Lifeline struct {
+	ID, Title string
+	// Person reports that it is whoever decides.
+	Person bool
+}
+
+// Arrow is one message of a Diagram, between the lifelines with the IDs From and To.
+type Arrow struct {
+	Message  Message
+	From, To string
+	Style    ArrowStyle
+	// Detail is what the message comes to in a few words, such as "2 failures"; it may be
+	// "".
+	Detail string
+}
+
+// ArrowStyle is how a message is drawn.
+type ArrowStyle int
+
+// A request asks for something, an answer answers a request, and a notice asks for nothing.
+const (
+	ArrowRequest ArrowStyle = iota
+	ArrowAnswer
+	ArrowNotice
+)
+
+// Title is the message's type as the log spells it, with its result.
+func (a Arrow) Title() string { return a.Message.kind() }
+
+// Diagram returns the log as a sequence diagram of its newest 200 messages.
+func (l Log) Diagram() Diagram {
+	var counted []Message
+	for _, m := range l.Messages {
+		if m.Counts() {
+			counted = append(counted, m)
+		}
+	}
+	d := Diagram{Omitted: max(len(counted)-maxArrows, 0)}
+	counted = counted[d.Omitted:]
+
+	d.Lifelines = []Lifeline{{ID: orchestratorLine, Title: "Orchestrator"}, {ID: fixerLine, Title: "Fixer"}}
+	for _, c := range append(slices.Clip(specialists), Acceptance) {
+		if slices.ContainsFunc(counted, func(m Message) bool { return m.From == c.Mention() || l.recipient(m) == lifeline(c) }) {
+			d.Lifelines = append(d.Lifelines, Lifeline{ID: lifeline(c), Title: c.title()})
+		}
+	}
+	if slices.ContainsFunc(counted, func(m Message) bool { return l.recipient(m) == person1 }) {
+		d.Lifelines = append(d.Lifelines, Lifeline{ID: person1, Title: "Person", Person: true})
+	}
+	for _, m := range counted {
+		a := Arrow{Message: m, From: l.sender(m), To: l.recipient(m)}
+		switch m.Type {
+		case ErrorNotification, TimeoutReminder:
+			a.Style = ArrowNotice
+		case RevalidationResult, FixCompletion:
+			a.Style = ArrowAnswer
+		}
+		switch m.Type {
+		case RevalidationResult:
+			a.Detail = string(m.Result)
+		case Escalation:
+			a.Detail = string(m.Reason)
+		case FailureReport, FixRequest:
+			a.Detail = text.Count(len(m.Failures)+m.Omitted, "failure")
+		}
+		d.Arrows = append(d.Arrows, a)
+	}
+	if l.Outcome != Running || l.Status == Escalated {
+		d.Ending = l.outcome()
+	}
+	return d
+}
+
 // Mermaid returns the log as a sequence diagram, which GitHub draws in a fence marked
 // "mermaid". It contains no text of a stranger.
 func (l Log) Mermaid() string {
-	var arrows []Message
-	for _, m := range l.Messages {
-		if m.Counts() {
-			arrows = append(arrows, m)
-		}
-	}
-	left := max(len(arrows)-maxArrows, 0)
-	arrows = arrows[left:]
-
+	d := l.Diagram()
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")
-	b.WriteString("    participant orchestrator as Orchestrator\n    participant fixer as Fixer\n")
-	for _, c := range append(slices.Clip(specialists), Acceptance) {
-		if slices.ContainsFunc(arrows, func(m Message) bool { return m.From == c.Mention() || l.recipient(m) == lifeline(c) }) {
-			fmt.Fprintf(&b, "    participant %s as %s\n", lifeline(c), c.title())
+	for _, p := range d.Lifelines {
+		word := "participant"
+		if p.Person {
+			word = "actor"
 		}
+		fmt.Fprintf(&b, "    %s %s as %s\n", word, p.ID, p.Title)
 	}
-	if slices.ContainsFunc(arrows, func(m Message) bool { return l.recipient(m) == person1 }) {
-		fmt.Fprintf(&b, "    actor %s as Person\n", person1)
-	}
-	if left > 0 {
-		fmt.Fprintf(&b, "    Note over orchestrator: %s left out\n", text.Count(left, "earlier message"))
+	if d.Omitted > 0 {
+		fmt.Fprintf(&b, "    Note over orchestrator: %s left out\n", text.Count(d.Omitted, "earlier message"))
 	}
 	iteration := 0
-	for _, m := range arrows {
+	for _, a := range d.Arrows {
+		m := a.Message
 		if m.Iteration != iteration {
 			iteration = m.Iteration
 			fmt.Fprintf(&b, "    Note over orchestrator,fixer: iteration %d of %d\n", m.Iteration, m.Max)
 		}
-		arrow := "->>"
-		switch m.Type {
-		case ErrorNotification, TimeoutReminder:
-			arrow = "--)"
-		case RevalidationResult, FixCompletion:
-			arrow = "-->>"
-		}
 		label := m.ID
-		switch n := len(m.Failures) + m.Omitted; {
-		case m.Type == RevalidationResult:
-			label += ": " + string(m.Result)
-		case m.Type == Escalation:
-			label += ": " + string(m.Reason)
-		case m.Type == FailureReport || m.Type == FixRequest:
-			label += ": " + text.Count(n, "failure")
+		if a.Detail != "" {
+			label += ": " + a.Detail
 		}
-		fmt.Fprintf(&b, "    %s%s%s: %s\n", l.sender(m), arrow, l.recipient(m), label)
+		fmt.Fprintf(&b, "    %s%s%s: %s\n", a.From, []string{"->>", "-->>", "--)"}[a.Style], a.To, label)
 	}
-	if l.Outcome != Running || l.Status == Escalated {
-		fmt.Fprintf(&b, "    Note over orchestrator: %s\n", l.outcome())
+	if d.Ending != "" {
+		fmt.Fprintf(&b, "    Note over orchestrator: %s\n", d.Ending)
 	}
 	return b.String()
 }
+
+// orchestratorLine and fixerLine are the lifelines that every diagram has.
+const (
+	orchestratorLine = "orchestrator"
+	fixerLine        = "fixer"
+)
 
 // person1 is the lifeline of whoever decides.
 const person1 = "person"
@@ -77,21 +146,21 @@ func lifeline(c Check) string { return strings.ReplaceAll(string(c), "-", "_") }
 func (l Log) sender(m Message) string {
 	switch {
 	case m.From == Fixer:
-		return "fixer"
+		return fixerLine
 	case m.Type == RevalidationResult:
 		return lifeline(m.Check)
 	}
-	return "orchestrator"
+	return orchestratorLine
 }
 
 func (l Log) recipient(m Message) string {
 	switch {
 	case m.To == Fixer:
-		return "fixer"
+		return fixerLine
 	case m.To == User || m.To == MainOrchestrator:
 		return person1
 	case m.Type == RevalidationTrigger:
 		return lifeline(m.Check)
 	}
-	return "orchestrator"
+	return orchestratorLine
 }

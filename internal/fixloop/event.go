@@ -31,6 +31,9 @@ type Event struct {
 	Iteration int      `json:"iteration,omitempty"`
 	Fixes     []string `json:"fixes,omitempty"`
 	Files     []string `json:"files,omitempty"` // that changed, relative to the repository's root
+	// Refused are the reasons why the changes of fix_done or of a push are not taken: then they
+	// count as none.
+	Refused []string `json:"refused,omitempty"`
 	// Head is the commit that there is now, "" if it is not known.
 	Head string `json:"head,omitempty"`
 	// By is who pushed, decided or closed.
@@ -93,6 +96,9 @@ func Decisions() []Decision {
 func (e Event) Recorded(mask func(string) string) Event {
 	e.By, e.Text, e.Head, e.Message = mask(e.By), excerpt(mask(e.Text)), mask(e.Head), mask(e.Message)
 	e.Fixes, e.Files = masked(e.Fixes, mask), masked(e.Files, mask)
+	if e.Refused != nil {
+		e.Refused = masked(e.Refused, mask)
+	}
 	e.Results = slices.Clone(e.Results)
 	for i := range e.Results {
 		r := &e.Results[i]

@@ -34,7 +34,7 @@ type Failure struct {
 	// Suggestion is the text that should replace the line, or the lines of the finding. One
 	// over 2,000 bytes is left out.
 	Suggestion string `json:"suggestion,omitempty"`
-	// Fingerprint says which failures of two iterations are the same. It does not depend on
+	// Fingerprint identifies the same failure in two iterations. It does not depend on
 	// line numbers; Step makes one where it is "".
 	Fingerprint string `json:"fingerprint,omitempty"`
 }

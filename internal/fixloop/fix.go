@@ -63,7 +63,7 @@ func (t *turn) fixStarted(e Event) error {
 	if t.Op.Attempt > 1 {
 		t.restart()
 	}
-	return t.moveAll(Fixing, "the fixer has started", in(AwaitingFix))
+	return t.moveAll(Fixing, "the fixer has started", hasStatus(AwaitingFix))
 }
 
 func (t *turn) fixDone(e Event) error {
@@ -75,20 +75,88 @@ func (t *turn) fixDone(e Event) error {
 
 // fixed takes the fixer's word that it is done. Whether it is true, the checks say.
 func (t *turn) fixed(e Event) error {
-	if err := t.moveAll(Fixing, "the fixer answers", in(AwaitingFix)); err != nil {
+	if err := t.moveAll(Fixing, "the fixer answers", hasStatus(AwaitingFix)); err != nil {
 		return err
 	}
 	m := t.fixCompletion(e)
 	t.Fixes = m.Fixes
 	t.noteFix(m.Summary)
 	t.end()
-	if e.Head != "" {
-		t.Head = e.Head
-	}
-	if err := t.send(m, func() error { return t.moveAll(ReChecking, "the fix is there", in(Fixing)) }); err != nil {
+	t.newHead(e)
+	t.Refused = reasons(e.Refused)
+	if err := t.send(m, func() error { return t.moveAll(ReChecking, "the fix is there", hasStatus(Fixing)) }); err != nil {
 		return err
 	}
+	if len(t.Refused) > 0 {
+		return t.unchanged()
+	}
 	return t.revalidate()
+}
+
+// newHead records the new head commit. A commit whose changes are refused does not count as
+// accepted.
+func (t *turn) newHead(e Event) {
+	if e.Head == "" {
+		return
+	}
+	t.Head = e.Head
+	if len(e.Refused) == 0 {
+		t.Accepted = e.Head
+	}
+}
+
+// reasons returns the reasons why changes are not taken, within the limits of a message.
+func reasons(list []string) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, orElse(text.Truncate(text.OneLine(s), maxMessage), "no reason is known"))
+	}
+	if more := len(out) - maxFixes; more > 0 {
+		out = append(out[:maxFixes], text.Count(more, "more reason"))
+	}
+	return out
+}
+
+// unchanged ends the iteration that a fix began of which nothing was taken: what failed fails
+// still, and nothing has to run to find that out.
+func (t *turn) unchanged() error {
+	t.nextIteration()
+	const why = "nothing was taken of the fix"
+	var failed, critical Check
+	var again []*check
+	for i := range t.Checks {
+		if c := &t.Checks[i]; c.Status == ReChecking && c.Name != Acceptance {
+			again = append(again, c)
+			t.emit(t.revalidationTrigger(c))
+		}
+	}
+	for _, c := range again {
+		failed = Check(orElse(string(failed), string(c.Name)))
+		if c.Critical {
+			critical = Check(orElse(string(critical), string(c.Name)))
+		}
+		if err := t.send(t.revalidationResult(c, Fail), func() error {
+			if err := t.move(c, Fail, why); err != nil {
+				return err
+			}
+			return t.update(why)
+		}); err != nil {
+			return err
+		}
+	}
+	if c := t.checkNamed(Acceptance); c != nil && c.Status == ReChecking {
+		failed = Check(orElse(string(failed), string(Acceptance)))
+		if err := t.move(c, Fail, why); err != nil {
+			return err
+		}
+	}
+	if err := t.update(why); err != nil {
+		return err
+	}
+	for _, c := range again {
+		t.emit(t.failureReport(c))
+	}
+	return t.failedRound(failed, critical)
 }
 
 // noteFix completes the history of the iteration.
@@ -100,8 +168,8 @@ func (t *turn) noteFix(fix string) {
 	t.History[len(t.History)-1].Fix = text.Truncate(fix, maxName)
 }
 
-// fixFailed takes in that the fixer crashed or gave up. It gets a reminder and may start once
-// more; the second time, a person decides.
+// fixFailed records that the fixer crashed or gave up. The first time it gets a reminder and may
+// start again; the second time, a person decides.
 func (t *turn) fixFailed(e Event) error {
 	if err := t.awaitsFix(e); err != nil {
 		return err
@@ -128,7 +196,7 @@ func (t *turn) fixFailed(e Event) error {
 	return nil
 }
 
-// nonsense takes in an answer of the wrong form. The fixer is asked once more.
+// nonsense records an answer of the wrong form, and asks the fixer again.
 func (t *turn) nonsense(e Event) error {
 	if err := t.awaitsFix(e); err != nil {
 		return err
@@ -154,8 +222,8 @@ func (t *turn) nonsense(e Event) error {
 	return nil
 }
 
-// push takes in a new commit. It is the fix that was asked for, a manual fix after an
-// escalation, or replaces the commit that is being validated.
+// push handles a new commit: it is the fix that was asked for, a manual fix after an escalation,
+// or it replaces the commit that is being validated.
 func (t *turn) push(e Event) error {
 	if e.Head == "" {
 		return refused(e, CodeInvalid, "it names no commit")
@@ -164,15 +232,18 @@ func (t *turn) push(e Event) error {
 		return refused(e, CodeDuplicate, "the loop is at this commit already")
 	}
 	if len(e.Fixes) == 0 {
-		e.Fixes = []string{"Pushed commit " + text.Truncate(text.OneLine(e.Head), 40) + by(e)}
+		e.Fixes = []string{"Pushed commit " + text.Truncate(text.OneLine(e.Head), 40) + causedBy(e)}
+	}
+	if len(e.Refused) > 0 && (t.Op == nil || t.Op.Kind != WorkFix) {
+		return t.refusedPush(e)
 	}
 	switch {
 	case t.Status == Escalated:
-		return t.manualFix(e, "a push"+by(e))
+		return t.manualFix(e, "a push"+causedBy(e))
 	case t.Op.Kind == WorkFix:
 		return t.fixed(e)
 	}
-	t.Head = e.Head
+	t.newHead(e)
 	t.Validating += t.now.Sub(t.Op.Begun)
 	kind, checks := t.Op.Kind, t.Op.Checks
 	for _, r := range t.Op.Results {
@@ -183,6 +254,21 @@ func (t *turn) push(e Event) error {
 	}
 	t.begin(kind, inOrder(checks))
 	return nil
+}
+
+// refusedPush handles a commit that nobody asked for and whose changes are refused. The results of
+// its checks do not count: a person decides.
+func (t *turn) refusedPush(e Event) error {
+	t.newHead(e)
+	t.Refused = reasons(e.Refused)
+	t.fault(Message{
+		Type: ErrorNotification, Error: ErrInvalidResponse, To: Fixer, ErrorText: t.Refused[0], Context: "Taking the pushed commit " + text.Truncate(text.OneLine(e.Head), 40) + causedBy(e),
+		Recovery: []string{"Leave the changes that are refused out, and push again"}, Next: "escalate", Summary: "a push was not taken: " + t.Refused[0],
+	})
+	if t.Status == Escalated {
+		return nil
+	}
+	return t.escalate(ReasonRefused, "")
 }
 
 // inOrder returns checks in the order of the specialists.

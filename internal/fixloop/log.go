@@ -150,6 +150,18 @@ func (m Message) kind() string {
 	return kinds[m.Type]
 }
 
+// Page is Markdown for files and job summaries, where GitHub joins lines that follow each other,
+// unlike in comments: fields stay on lines of their own.
+func (l Log) Page() string {
+	lines := strings.SplitAfter(l.Markdown(), "\n")
+	for i, line := range lines[:len(lines)-1] {
+		if strings.HasPrefix(line, "**") && strings.HasPrefix(lines[i+1], "**") {
+			lines[i] = strings.TrimSuffix(line, "\n") + "  \n"
+		}
+	}
+	return strings.Join(lines, "")
+}
+
 // Markdown renders the full communication log in the spec's form, with a table of the
 // changes of the loop's own status.
 func (l Log) Markdown() string {

@@ -14,6 +14,9 @@ func TestLog(t *testing.T) {
 	l := NewLog(p.state, p.log, p.now)
 	golden(t, "log.md", l.Markdown())
 	golden(t, "log.mermaid", l.Mermaid())
+	if page := l.Page(); !strings.Contains(page, "**Total Messages**: 16  \n**Total Iterations**: 3\n\n") || strings.ReplaceAll(page, "  \n", "\n") != l.Markdown() {
+		t.Errorf("the page:\n%s", page)
+	}
 	var b strings.Builder
 	if err := l.Timeline(&b, 80, p.now); err != nil {
 		t.Fatal(err)

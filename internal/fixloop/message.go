@@ -1,8 +1,6 @@
 package fixloop
 
-import (
-	"time"
-)
+import "time"
 
 // Type is the type of a message.
 type Type string
@@ -83,7 +81,24 @@ const (
 	ReasonFixer           Reason = "Fixer Failed"
 	ReasonUndelivered     Reason = "Message Not Delivered"
 	ReasonRetry           Reason = "Retry Failed"
+	ReasonRefused         Reason = "Changes Refused"
 )
+
+// sentence explains a reason to people.
+func (r Reason) sentence() string {
+	return map[Reason]string{
+		ReasonIterations:      "What failed still fails after the last iteration.",
+		ReasonTimeout:         "Time was up, and nothing came after the reminder either.",
+		ReasonDeadlock:        "Nothing that failed was resolved in the last iterations.",
+		ReasonSpecialist:      "A check does not work: it is the check that has to be mended, or what it needs.",
+		ReasonCritical:        "The security review found a critical vulnerability, which a person has to look at.",
+		ReasonInvalidResponse: "The fixer's answers could not be understood.",
+		ReasonFixer:           "The fixer itself failed.",
+		ReasonUndelivered:     "A message could not be delivered.",
+		ReasonRetry:           "The unchanged code failed again.",
+		ReasonRefused:         "What was pushed may not be changed by an agent.",
+	}[r]
+}
 
 // Message is one message of the protocol with its entry in the communication log. Which of the
 // members after Summary are set depends on its type.
@@ -114,7 +129,7 @@ type Message struct {
 	Expected    []string `json:"expected,omitempty"`
 	Fixes       []string `json:"fixes,omitempty"`
 	Files       []string `json:"files,omitempty"`
-	// Checks are those that a fix is for.
+	// Checks are those that a fix is for, or several that did not work for the same reason.
 	Checks []Check `json:"checks,omitempty"`
 	// Result is PASS or FAIL.
 	Result Status `json:"result,omitempty"`
@@ -133,7 +148,7 @@ type Message struct {
 	Context   string   `json:"context,omitempty"`
 	Recovery  []string `json:"recovery,omitempty"`
 	Recovered bool     `json:"recovered,omitempty"`
-	// Entity is whose status changed, From its status before and To after in Previous and New.
+	// Entity is what changed its status, from Previous to New, and Why.
 	Entity   string `json:"entity,omitempty"`
 	Previous Status `json:"previous,omitempty"`
 	New      Status `json:"new,omitempty"`

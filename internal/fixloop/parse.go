@@ -2,11 +2,11 @@ package fixloop
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // maxText is how much of a text Parse reads, in bytes.
@@ -130,7 +130,7 @@ var prefixes = map[Type]string{
 	Success: "SUCCESS", Escalation: "ESC", TimeoutReminder: "TIMEOUT", ErrorNotification: "ERR",
 }
 
-var identifier = regexp.MustCompile(`^([A-Z]+)-([0-9]{1,10})(?:-([a-z-]+))?-([0-9]{1,4}|[0-9]{8}T[0-9]{6}Z)$`)
+var identifier = lazyregexp.New(`^([A-Z]+)-([0-9]{1,10})(?:-([a-z-]+))?-([0-9]{1,4}|[0-9]{8}T[0-9]{6}Z)$`)
 
 // identifier reads the issue, check and iteration out of the message's identifier.
 func (in *interpreter) identifier(m *Message) {
@@ -279,10 +279,10 @@ func (in *interpreter) contents(m *Message) {
 }
 
 var (
-	pairOf        = regexp.MustCompile(`Current: *([0-9]{1,4}) */ *Max: *([0-9]{1,4})`)
-	leadingDigits = regexp.MustCompile(`^[0-9]{1,4}`)
-	graceWords    = regexp.MustCompile(`within ([0-9]{1,8}) (second|minute)`)
-	moreFailures  = regexp.MustCompile(`^And ([0-9]{1,9}) more failures?\.$`)
+	pairOf        = lazyregexp.New(`Current: *([0-9]{1,4}) */ *Max: *([0-9]{1,4})`)
+	leadingDigits = lazyregexp.New(`^[0-9]{1,4}`)
+	graceWords    = lazyregexp.New(`within ([0-9]{1,8}) (second|minute)`)
+	moreFailures  = lazyregexp.New(`^And ([0-9]{1,9}) more failures?\.$`)
 )
 
 func graceOf(s string) Duration {
@@ -335,7 +335,11 @@ func (in *interpreter) failures(title string) (list []Failure, omitted int) {
 	for _, p := range in.section(title) {
 		switch p.kind {
 		case item:
-			list = append(list, failureOf(p))
+			f, others := failureOf(p)
+			list = append(list, f)
+			for _, f.Check = range others {
+				list = append(list, f)
+			}
 		case paragraph:
 			if n := moreFailures.FindStringSubmatch(flat(p.words)); n != nil {
 				omitted, _ = strconv.Atoi(n[1])
@@ -345,9 +349,9 @@ func (in *interpreter) failures(title string) (list []Failure, omitted int) {
 	return list, omitted
 }
 
-// failureOf reads an item. What does not have the form is the failure's message.
-func failureOf(p part) Failure {
-	var f Failure
+// failureOf reads an item, and which other checks it is about. What does not have the form is the
+// failure's message.
+func failureOf(p part) (f Failure, others []Check) {
 	for _, inner := range p.inner {
 		switch {
 		case strings.HasPrefix(inner.info, replacement):
@@ -356,11 +360,17 @@ func failureOf(p part) Failure {
 			f.Details = inner.code
 		}
 	}
-	if len(p.words) == 0 || p.words[0].style != strong || !Check(p.words[0].text).known() {
-		f.Message = flat(p.words)
-		return f
+	var checks []Check
+	if len(p.words) > 0 && p.words[0].style == strong {
+		checks = checksOf(p.words[0].text)
 	}
-	f.Check = Check(p.words[0].text)
+	if len(checks) == 0 {
+		f.Message = flat(p.words)
+		return f, nil
+	}
+	// The check is followed by what is known of "(severity)", "at `path:line`" and
+	// "by `tool/rule`". The message begins at the first word of another form.
+	f.Check = checks[0]
 	rest := p.words[1:]
 	for len(rest) > 0 {
 		w := rest[0]
@@ -386,7 +396,19 @@ func failureOf(p part) Failure {
 		break
 	}
 	f.Message = strings.TrimSpace(strings.TrimPrefix(flat(rest), ":"))
-	return f
+	return f, checks[1:]
+}
+
+// checksOf reads a list of checks; nil if it has anything else.
+func checksOf(s string) (out []Check) {
+	for name := range strings.SplitSeq(s, ",") {
+		c := Check(strings.TrimSpace(name))
+		if !c.known() {
+			return nil
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // placeOf splits path:line.

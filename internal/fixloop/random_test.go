@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 var (
@@ -21,11 +23,12 @@ var (
 // TestRandomWalk plays loops of random events: results that pass, fail, err, come in parts,
 // late, twice or to the wrong operation; fixers that answer well, crash or talk nonsense;
 // pushes, decisions, timers, closings, and crashes of the driver, which lose everything but
-// the state's JSON. A model beside it says what each round has to lead to.
+// the state's JSON. A model of its own decides what each round has to lead to.
 func TestRandomWalk(t *testing.T) {
+	most := int(shorttest.Count(uint64(*walkSteps), 20))
 	steps, ends := 0, map[Outcome]int{}
 	reasons := map[Reason]int{}
-	for seed := *walkSeed; steps < *walkSteps; seed++ {
+	for seed := *walkSeed; steps < most; seed++ {
 		w := newWalk(t, seed)
 		for range 80 {
 			w.step()
@@ -44,7 +47,7 @@ func TestRandomWalk(t *testing.T) {
 			t.Fatalf("play it again with -walk.seed=%d -walk.steps=1", seed)
 		}
 	}
-	if *walkSteps < 10_000 {
+	if most < 10_000 {
 		return
 	}
 	for _, o := range []Outcome{Succeeded, KnownIssues, Aborted, ClosedByPull, MergedByPull} {
@@ -52,7 +55,7 @@ func TestRandomWalk(t *testing.T) {
 			t.Errorf("only %d loops ended with %q: the walk does not get there", ends[o], o)
 		}
 	}
-	for _, r := range []Reason{ReasonIterations, ReasonTimeout, ReasonDeadlock, ReasonSpecialist, ReasonCritical, ReasonInvalidResponse, ReasonFixer, ReasonUndelivered, ReasonRetry} {
+	for _, r := range []Reason{ReasonIterations, ReasonTimeout, ReasonDeadlock, ReasonSpecialist, ReasonCritical, ReasonInvalidResponse, ReasonFixer, ReasonUndelivered, ReasonRetry, ReasonRefused} {
 		if reasons[r] < 10 {
 			t.Errorf("only %d loops were escalated for %q: the walk does not get there", reasons[r], r)
 		}
@@ -130,7 +133,7 @@ func (w *walk) event() Event {
 		return Event{Type: EventClosed, Merged: w.r.IntN(2) == 0, By: "bob"}
 	case k < 3:
 		w.heads++
-		return Event{Type: EventPush, Head: fmt.Sprintf("head%d", w.heads), By: "carol"}
+		return w.perhapsRefused(Event{Type: EventPush, Head: fmt.Sprintf("head%d", w.heads), By: "carol"})
 	case k == 3:
 		return Event{Type: EventUndelivered, Message: "VFR-1-tests-1", Attempts: 3 - w.r.IntN(4)/3, Text: "refused"}
 	case k < 6:
@@ -155,7 +158,7 @@ func (w *walk) event() Event {
 		case 2, 3:
 			return Event{Type: EventFixStarted, Iteration: work.Iteration}
 		}
-		return Event{Type: EventFixDone, Iteration: work.Iteration, Fixes: []string{"mended"}}
+		return w.perhapsRefused(Event{Type: EventFixDone, Iteration: work.Iteration, Fixes: []string{"mended"}})
 	}
 	e := Event{Type: EventResult, Op: work.Op}
 	whole := w.r.IntN(3) > 0
@@ -165,6 +168,14 @@ func (w *walk) event() Event {
 			continue
 		}
 		e.Results = append(e.Results, w.outcome(c, hard))
+	}
+	return e
+}
+
+// perhapsRefused is an event whose changes are refused, one time of five.
+func (w *walk) perhapsRefused(e Event) Event {
+	if w.r.IntN(5) == 0 {
+		e.Refused = []string{"protected-files: \"CODEOWNERS\" is protected"}
 	}
 	return e
 }
@@ -329,8 +340,11 @@ func (w *walk) answers(m Message) {
 // judge says, by rules of its own, what a complete round of results has to lead to.
 func (w *walk) judge(before State, e Event, messages []Message) {
 	w.t.Helper()
-	if e.Type == EventDecision && before.Status() == Escalated || e.Type == EventPush && before.Status() == Escalated {
+	if before.Status() == Escalated && (e.Type == EventDecision || e.Type == EventPush && len(e.Refused) == 0) {
 		w.rounds = nil
+	}
+	if len(e.Refused) > 0 && e.Type != EventStart && w.state.Accepted() != before.Accepted() {
+		w.t.Fatalf("%+v makes %q the newest commit that was taken", e, w.state.Accepted())
 	}
 	for _, r := range e.Results {
 		if e.Type == EventResult && r.Status != ResultError {
@@ -365,39 +379,40 @@ func (w *walk) judge(before State, e Event, messages []Message) {
 		}
 	}
 	w.rounds = append(w.rounds, round)
-	if e.Type != EventResult {
+	refused := len(e.Refused) > 0 && before.Work().Kind == WorkFix
+	if e.Type != EventResult && !refused {
 		return // a time-out, or a message that was not delivered
 	}
-	want := w.verdict(before)
+	want := w.verdict(before.doc.Retry && !refused, w.state)
 	got := Reason("")
 	if escalation >= 0 {
 		got = messages[escalation].Reason
 	}
 	if got != want && got != ReasonSpecialist && got != ReasonTimeout {
-		w.t.Fatalf("iteration %d of %d, rounds %v: escalated for %q, want %q", before.Iteration(), before.MaxIterations(), w.rounds, got, want)
+		w.t.Fatalf("iteration %d of %d, rounds %v: escalated for %q, want %q", w.state.Iteration(), w.state.MaxIterations(), w.rounds, got, want)
 	}
 }
 
 // verdict is the reason for which the newest round has to be escalated, "" for none.
-func (w *walk) verdict(before State) Reason {
+func (w *walk) verdict(retry bool, now State) Reason {
 	for _, m := range w.log[len(w.log)-min(len(w.log), 60):] {
-		if m.Iteration == before.Iteration() && m.Type == FailureReport && m.Priority == PriorityCritical {
+		if m.Iteration == now.Iteration() && m.Type == FailureReport && m.Priority == PriorityCritical {
 			return ReasonCritical
 		}
 	}
 	switch n := len(w.rounds); {
-	case before.doc.Retry:
+	case retry:
 		return ReasonRetry
-	case before.Iteration() == before.MaxIterations():
+	case now.Iteration() == now.MaxIterations():
 		return ReasonIterations
-	case n >= 3 && within(w.rounds[n-3], w.rounds[n-2]) && within(w.rounds[n-2], w.rounds[n-1]):
+	case n >= 3 && isSubset(w.rounds[n-3], w.rounds[n-2]) && isSubset(w.rounds[n-2], w.rounds[n-1]):
 		return ReasonDeadlock
 	}
 	return ""
 }
 
-// within reports whether everything that failed before still fails.
-func within(old, now map[string]bool) bool {
+// isSubset reports whether everything that failed before still fails.
+func isSubset(old, now map[string]bool) bool {
 	for k := range old {
 		if !now[k] {
 			return false

@@ -69,7 +69,7 @@ func readForms(src string) []form {
 	return forms
 }
 
-// titled maps the headings of messages, in lower case, to their types.
+// titled returns the type of the messages that begin with a heading, in any case.
 func titled(heading string) (Type, bool) {
 	for t, title := range titles {
 		if strings.EqualFold(title, heading) {
@@ -190,6 +190,7 @@ func (r *reader) words(b *markdown.Block) []word {
 		case markdown.SoftBreak, markdown.HardBreak:
 			out.add("\n")
 		case markdown.CodeNode:
+			out.end()
 			out.list = append(out.list, word{r.doc.CodeText(b, &n), code})
 		case markdown.HTMLNode:
 			if strings.HasPrefix(strings.ToLower(src), "<br") {
@@ -203,6 +204,7 @@ func (r *reader) words(b *markdown.Block) []word {
 			out.add(src)
 		}
 	}
+	out.end()
 	return out.list
 }
 
@@ -210,6 +212,7 @@ func (r *reader) words(b *markdown.Block) []word {
 type words struct {
 	list []word
 	bold bool
+	last strings.Builder // the text of the last word, which a long text adds to again and again
 }
 
 // emphasis adds text in which ** and __ turn strong on and off.
@@ -229,6 +232,14 @@ func (w *words) emphasis(s string) {
 	w.add(s)
 }
 
+// end gives the last word its text.
+func (w *words) end() {
+	if w.last.Len() > 0 {
+		w.list[len(w.list)-1].text = w.last.String()
+		w.last.Reset()
+	}
+}
+
 func (w *words) add(s string) {
 	s = invisible.Replace(s)
 	st := plain
@@ -238,9 +249,11 @@ func (w *words) add(s string) {
 	switch {
 	case s == "":
 	case len(w.list) > 0 && w.list[len(w.list)-1].style == st:
-		w.list[len(w.list)-1].text += s
+		w.last.WriteString(s)
 	default:
-		w.list = append(w.list, word{s, st})
+		w.end()
+		w.list = append(w.list, word{style: st})
+		w.last.WriteString(s)
 	}
 }
 
@@ -264,7 +277,7 @@ func startsField(words []word) bool {
 
 // fieldAt returns the name of the field that begins at word i, and the text after its colon.
 func fieldAt(words []word, i int) (name, rest string, ok bool) {
-	if words[i:] == nil || len(words) == i || words[i].style != strong {
+	if len(words) == i || words[i].style != strong {
 		return "", "", false
 	}
 	if name, ok := strings.CutSuffix(strings.TrimSpace(words[i].text), ":"); ok {
@@ -301,8 +314,8 @@ func fields(parts []part) map[string]string {
 			}
 			flush()
 			name = strings.ToLower(n)
-			if rest != "" || !strings.HasSuffix(strings.TrimSpace(p.words[i].text), ":") {
-				value = append(value, word{text: rest})
+			if colonInName := strings.HasSuffix(strings.TrimSpace(p.words[i].text), ":"); !colonInName {
+				value = append(value, word{text: rest}) // the rest of the next word, which begins with the colon
 				i++
 			}
 		}

@@ -246,15 +246,26 @@ func (p *page) codeItems(list []string, none string) {
 	}
 }
 
+// isSameElsewhere reports whether two failures, which follow each other, say the same of two checks.
+func isSameElsewhere(a, b Failure) bool {
+	isOther := a.Check != b.Check
+	b.Check, b.Fingerprint = a.Check, a.Fingerprint
+	return isOther && a == b
+}
+
 // failures writes a numbered list: check, severity, place and source, then the message, and
-// what explains it in fences.
+// what explains it in fences. What is the same of several checks is written once.
 func (p *page) failures(list []Failure, omitted int, none string) {
 	if len(list) == 0 && omitted == 0 {
 		p.text(orElse(none, "None."))
 	}
-	for i, f := range list {
-		mark := strconv.Itoa(i+1) + ". "
-		line := mark + "**" + string(f.Check) + "**"
+	for i, n := 0, 1; i < len(list); n++ {
+		f, checks := list[i], []Check{list[i].Check}
+		for i++; i < len(list) && isSameElsewhere(f, list[i]); i++ {
+			checks = append(checks, list[i].Check)
+		}
+		mark := strconv.Itoa(n) + ". "
+		line := mark + "**" + names(checks) + "**"
 		if f.Severity != "" {
 			line += " (" + string(f.Severity) + ")"
 		}
@@ -295,6 +306,9 @@ func (p *page) history(rounds []Round) {
 		rows = append(rows, []string{strconv.Itoa(r.Iteration), strings.Join(failing, ", "), strconv.Itoa(r.Resolved), markdown.EscapeText(r.Fix)})
 	}
 	p.b.WriteString(markdown.Table([]string{"Iteration", "Failures", "Resolved", "Fix"}, rows))
+	if rounds[0].Iteration > 1 {
+		p.line("\nThe iterations before are in the log.")
+	}
 }
 
 // parseTime reads a header's time.

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// result takes in how checks have ended. The round ends when all have.
+// result records the results of checks. The round ends when all checks have a result.
 func (t *turn) result(e Event) error {
 	if err := t.fits(e); err != nil {
 		return err
@@ -28,10 +28,8 @@ func (t *turn) result(e Event) error {
 	if critical {
 		return t.endRound()
 	}
-	for _, r := range erred {
-		if escalated, err := t.specialistError(r); escalated || err != nil {
-			return err
-		}
+	if escalated, err := t.specialistErrors(erred); escalated || err != nil {
+		return err
 	}
 	if len(t.Op.Checks) == 0 {
 		return t.endRound()
@@ -74,30 +72,61 @@ func (t *turn) fits(e Event) error {
 	return nil
 }
 
-// specialistError reports a check that did not work. It is tried once more.
-func (t *turn) specialistError(r Result) (escalated bool, err error) {
-	c := t.checkNamed(r.Check)
-	again := slices.Contains(t.Op.Erred, r.Check)
-	c.Error = text.Truncate(text.OneLine(r.Error), maxMessage)
-	if c.Error == "" {
-		c.Error = "it gave no reason"
+// specialistErrors reports checks that did not work: one notification for those with the same
+// error. Each is tried again; the second time, a person decides.
+func (t *turn) specialistErrors(erred []Result) (escalated bool, err error) {
+	var groups [][]Result
+	again := Check("")
+	for _, r := range erred {
+		r.Error, r.Stack = orElse(text.Truncate(text.OneLine(r.Error), maxMessage), "it gave no reason"), excerpt(r.Stack)
+		t.checkNamed(r.Check).Error = r.Error
+		if slices.Contains(t.Op.Erred, r.Check) {
+			again = Check(orElse(string(again), string(r.Check)))
+		}
+		if i := slices.IndexFunc(groups, func(g []Result) bool { return g[0].Error == r.Error && g[0].Stack == r.Stack }); i >= 0 {
+			groups[i] = append(groups[i], r)
+		} else {
+			groups = append(groups, []Result{r})
+		}
+	}
+	for _, g := range groups {
+		t.specialistError(g, again)
+	}
+	if again != "" {
+		return true, t.escalate(ReasonSpecialist, again)
+	}
+	if len(erred) > 0 {
+		for _, r := range erred {
+			t.Op.Erred = append(slices.Clip(t.Op.Erred), r.Check)
+		}
+		t.Op.Attempt = 2
+		t.restart()
+	}
+	return false, nil
+}
+
+// specialistError records the notification about checks with the same error. again is the check
+// whose second error escalates, "" for none.
+func (t *turn) specialistError(same []Result, again Check) {
+	var checks []Check
+	for _, r := range same {
+		checks = append(checks, r.Check)
 	}
 	m := Message{
-		Type: ErrorNotification, Error: ErrSpecialistFailure, To: MainOrchestrator, Check: r.Check,
-		ErrorText: c.Error, Stack: excerpt(r.Stack), Context: "Running " + string(r.Check),
-		Recovery: []string{"Run " + string(r.Check) + " once more"}, Recovered: !again, Next: "continue",
-		Summary: string(r.Check) + " did not work: " + c.Error,
+		Type: ErrorNotification, Error: ErrSpecialistFailure, To: MainOrchestrator,
+		ErrorText: same[0].Error, Stack: same[0].Stack, Context: "Running " + names(checks),
+		Recovery: []string{"Run " + names(checks) + " once more"}, Recovered: again == "", Next: "continue",
+		Summary: names(checks) + " did not work: " + same[0].Error,
 	}
-	if again {
+	if len(checks) == 1 {
+		m.Check = checks[0]
+	} else {
+		m.Checks = checks
+	}
+	if again != "" {
 		m.Next = "escalate"
-		t.fault(m)
-		return true, t.escalate(ReasonSpecialist, r.Check)
 	}
 	t.fault(m)
-	t.Op.Erred = append(slices.Clip(t.Op.Erred), r.Check)
-	t.Op.Attempt = 2
-	t.restart()
-	return false, nil
 }
 
 // restart gives the operation its whole time again.
@@ -136,12 +165,12 @@ func (t *turn) report() error {
 			if err := t.move(c, status, why); err != nil {
 				return err
 			}
-			return t.settle(why)
+			return t.update(why)
 		}); err != nil {
 			return err
 		}
 	}
-	if err := t.settle("the results are there"); err != nil {
+	if err := t.update("the results are there"); err != nil {
 		return err
 	}
 	for i := range t.Checks {
@@ -214,7 +243,7 @@ func (t *turn) failedRound(failed, critical Check) error {
 	case t.Validating > limits.Round:
 		return t.escalate(ReasonTimeout, failed)
 	}
-	return t.requestFix(in(Fail))
+	return t.requestFix(hasStatus(Fail))
 }
 
 // remember adds the iteration to the history, and counts how long nothing was resolved.
@@ -262,9 +291,7 @@ func (t *turn) revalidate() error {
 			checks = append(checks, c.Name)
 		}
 	}
-	t.Iteration++
-	t.Max = max(t.Max, t.Iteration)
-	t.Validating = 0
+	t.nextIteration()
 	if len(checks) == 0 { // only criteria failed
 		return t.finalPass()
 	}
@@ -275,7 +302,13 @@ func (t *turn) revalidate() error {
 	return nil
 }
 
-// finalPass runs all checks once more: what mended one may have broken another.
+func (t *turn) nextIteration() {
+	t.Iteration++
+	t.Max = max(t.Max, t.Iteration)
+	t.Validating = 0
+}
+
+// finalPass runs all checks again: what mended one may have broken another.
 func (t *turn) finalPass() error {
 	t.begin(WorkFinal, specialists)
 	return t.moveAll(ReChecking, "the final pass", func(c *check) bool { return c.Name != Acceptance })
@@ -290,7 +323,7 @@ func (t *turn) acceptance() error {
 			return err
 		}
 	}
-	return t.settle("the acceptance criteria are evaluated")
+	return t.update("the acceptance criteria are evaluated")
 }
 
 // succeed ends the loop with a notification for each check that had failed.

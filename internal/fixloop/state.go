@@ -14,7 +14,7 @@ import (
 // Version is the version of a state's JSON. A state of a newer version is not read.
 const Version = 1
 
-// Loop says which loop it is.
+// Loop identifies a loop.
 type Loop struct {
 	Repository string `json:"repository,omitempty"` // owner/name
 	// Issue is the number of the pull request, 0 where there is none.
@@ -79,6 +79,10 @@ type document struct {
 	Decided string   `json:"decided,omitempty"` // the newest decision, in words
 	History []Round  `json:"history,omitempty"`
 	Fixes   []string `json:"fixes,omitempty"` // of the newest fix
+	// Refused are the reasons why the newest fix was not taken. Accepted is the newest commit
+	// that was: the one at the start, or one that came later and was not refused.
+	Refused  []string `json:"refused,omitempty"`
+	Accepted string   `json:"accepted,omitempty"`
 	// Coverage reports that the tests' coverage was measured.
 	Coverage bool `json:"coverage,omitempty"`
 }
@@ -91,7 +95,7 @@ type check struct {
 	// Prints are the fingerprints of all failures, sorted.
 	Prints []string `json:"fingerprints,omitempty"`
 	Error  string   `json:"error,omitempty"` // why it did not work the last time
-	// Reported says that it had a failure report.
+	// Reported is set after its first failure report.
 	Reported bool `json:"reported,omitempty"`
 	Critical bool `json:"critical,omitempty"`
 }
@@ -166,6 +170,10 @@ func (s State) Ended() time.Time { return s.doc.Ended }
 // Head is the commit that the loop is about, "" if it is not known.
 func (s State) Head() string { return s.doc.Head }
 
+// Accepted is the newest commit whose changes were taken, "" if none is known: changes that an
+// agent pushes count from there.
+func (s State) Accepted() string { return s.doc.Accepted }
+
 // CheckState is how one check stands.
 type CheckState struct {
 	Check    Check
@@ -173,13 +181,19 @@ type CheckState struct {
 	Failures []Failure // at most 100
 	Count    int       // of all its failures
 	Error    string    // why the check itself did not work, "" if it did
+	// Like is the first check that did not work for the same reason, "" for that check itself.
+	Like Check
 }
 
 // Checks returns how each check stands.
 func (s State) Checks() []CheckState {
 	out := make([]CheckState, len(s.doc.Checks))
+	first := map[string]Check{}
 	for i, c := range s.doc.Checks {
-		out[i] = CheckState{c.Name, c.Status, slices.Clone(c.Failures), len(c.Prints), c.Error}
+		out[i] = CheckState{c.Name, c.Status, slices.Clone(c.Failures), len(c.Prints), c.Error, first[c.Error]}
+		if c.Error != "" && first[c.Error] == "" {
+			first[c.Error] = c.Name
+		}
 	}
 	return out
 }

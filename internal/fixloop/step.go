@@ -11,10 +11,10 @@ import (
 
 // Step returns the state after an event, with the messages that it caused, oldest first, and
 // the time at which a timer event is due, zero for none. The messages are recorded together
-// with the state; what is delivered has its identifier, so that it is delivered once.
+// with the state; their identifiers ensure that each is delivered once.
 //
-// An event that does not fit is a *Refused error, and the state is unchanged. Time never
-// runs backwards: an event from before the last one counts as at the same time.
+// For an event that is not possible in the state, the error is a *Refused, and the state is
+// unchanged. An event from before the last one counts as simultaneous with it.
 func Step(s State, e Event, now time.Time) (State, []Message, time.Time, error) {
 	t := &turn{document: s.doc, now: now.UTC()}
 	if t.now.Before(t.Updated) {
@@ -80,7 +80,7 @@ func refused(e Event, code Code, why string) error {
 	return &Refused{Code: code, Event: e.Type, Why: why}
 }
 
-// emit records a message. Its log entry, time, iteration and statuses are filled in.
+// emit records a message, completed by its log entry, time, iteration and statuses.
 func (t *turn) emit(m Message) int {
 	t.Entries++
 	m.Entry = t.id("LOG", t.iteration(), strconv.Itoa(t.Entries))
@@ -93,7 +93,7 @@ func (t *turn) emit(m Message) int {
 	return len(t.messages) - 1
 }
 
-// send records a message, and then what it causes: its log entry contains the status after.
+// send records a message, and then what effect causes. The message contains the status after it.
 func (t *turn) send(m Message, effect func() error) error {
 	i := t.emit(m)
 	err := effect()
@@ -101,7 +101,7 @@ func (t *turn) send(m Message, effect func() error) error {
 	return err
 }
 
-// move changes the status of one check. The caller settles the loop's.
+// move changes the status of one check. The caller updates the loop's.
 func (t *turn) move(c *check, to Status, why string) error {
 	if c.Status == to {
 		return nil
@@ -115,8 +115,8 @@ func (t *turn) move(c *check, to Status, why string) error {
 	return nil
 }
 
-// settle makes the loop's status the worst of its checks'.
-func (t *turn) settle(why string) error {
+// update makes the loop's status the worst of its checks'.
+func (t *turn) update(why string) error {
 	to := t.worst()
 	if to == t.Status {
 		return nil
@@ -147,11 +147,11 @@ func (t *turn) moveAll(to Status, why string, which func(*check) bool) error {
 			}
 		}
 	}
-	return t.settle(why)
+	return t.update(why)
 }
 
-// in selects the checks with a status.
-func in(s Status) func(*check) bool { return func(c *check) bool { return c.Status == s } }
+// hasStatus selects the checks with a status.
+func hasStatus(s Status) func(*check) bool { return func(c *check) bool { return c.Status == s } }
 
 // stamp returns the time for an identifier. No two of a loop are the same.
 func (t *turn) stamp() string {
@@ -163,7 +163,7 @@ func (t *turn) stamp() string {
 	return at.Format(stampLayout)
 }
 
-// stampLayout is how identifiers contain a time.
+// stampLayout is the format of the time in an identifier.
 const stampLayout = "20060102T150405Z"
 
 // id joins the parts of an identifier.
@@ -196,12 +196,13 @@ func (t *turn) start(e Event) error {
 	if t.Status != Pending {
 		return refused(e, CodeDuplicate, "the loop has started")
 	}
-	t.Iteration, t.Started, t.Head = 1, t.now, e.Head
+	t.Iteration, t.Started, t.Head, t.Accepted = 1, t.now, e.Head, e.Head
 	t.begin(WorkValidate, specialists)
 	return t.moveAll(InProgress, "the validation begins", func(c *check) bool { return c.Name != Acceptance })
 }
 
-// finish ends the loop. What has not passed goes by way of an escalation, silently.
+// finish ends the loop. Checks that have not passed become escalated first, without a message to
+// people, because the status machine of the spec requires it.
 func (t *turn) finish(o Outcome, why string) error {
 	t.end()
 	if err := t.moveAll(Escalated, why, func(c *check) bool { return c.Status != Pass && c.Status != Escalated }); err != nil {
@@ -213,13 +214,13 @@ func (t *turn) finish(o Outcome, why string) error {
 
 func (t *turn) closed(e Event) error {
 	if e.Merged {
-		return t.finish(MergedByPull, "the pull request was merged"+by(e))
+		return t.finish(MergedByPull, "the pull request was merged"+causedBy(e))
 	}
-	return t.finish(ClosedByPull, "the pull request was closed"+by(e))
+	return t.finish(ClosedByPull, "the pull request was closed"+causedBy(e))
 }
 
-// by names who caused an event.
-func by(e Event) string {
+// causedBy names who caused an event.
+func causedBy(e Event) string {
 	if e.By == "" {
 		return ""
 	}

@@ -182,6 +182,29 @@ func TestTimers(t *testing.T) {
 	}
 }
 
+// Where the clock goes back, as between two machines, the log stays in its order.
+func TestAClockThatGoesBack(t *testing.T) {
+	p := newPlay(t, Loop{})
+	p.send(Event{Type: EventStart})
+	p.wait(time.Minute).results(failing(Tests, "a"))
+	last, due := p.now, p.state.Deadline()
+	p.now = p.now.Add(-3 * time.Hour)
+	if at := p.state.Deadline(); !at.Equal(due) {
+		t.Errorf("the deadline moves to %s", at)
+	}
+	p.fix("mended")
+	p.results(nil)
+	p.results(nil)
+	if p.state.Outcome() != Succeeded {
+		t.Fatalf("%s", p.state.Status())
+	}
+	for i, m := range p.log {
+		if i > 0 && m.Time.Before(p.log[i-1].Time) || m.Elapsed < 0 || m.Time.After(last) {
+			t.Errorf("%s at %s follows %s", m.ID, m.Time, p.log[max(i, 1)-1].Time)
+		}
+	}
+}
+
 func TestALateReminderStillGivesItsGrace(t *testing.T) {
 	p := newPlay(t, Loop{})
 	p.send(Event{Type: EventStart})
@@ -653,8 +676,8 @@ func TestTransitions(t *testing.T) {
 				t.Errorf("move from %s to %s: %v", from, to, err)
 			}
 			tn = &turn{document: document{Status: from, Checks: []check{{Name: Tests, Status: to}}}}
-			if err := tn.settle("a test"); (err == nil) != (want || from == to) {
-				t.Errorf("settle from %s to %s: %v", from, to, err)
+			if err := tn.update("a test"); (err == nil) != (want || from == to) {
+				t.Errorf("update from %s to %s: %v", from, to, err)
 			}
 		}
 	}

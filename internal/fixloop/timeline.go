@@ -38,7 +38,8 @@ func (l Log) Timeline(w io.Writer, width int, now time.Time) error {
 // loopLane is the entity of the loop's own status.
 const loopLane = "Orchestrator"
 
-// lanes are the loop, and the checks that did more than pass, in the order of the specialists.
+// lanes returns the names of the lines of the timeline: the loop's, and those of the checks that
+// failed or were escalated, in the order of the specialists.
 func (l Log) lanes() []string {
 	eventful := map[string]bool{}
 	for _, m := range l.Messages {
@@ -55,8 +56,8 @@ func (l Log) lanes() []string {
 	return lanes
 }
 
-// bar draws the status of one lane over time. A status shorter than a cell shows if it is the
-// last to begin in it.
+// bar draws the status of one lane over time. Of several statuses within one cell, the last one is
+// drawn, except that a failure always has a cell.
 func (l Log) bar(lane string, cells int, now time.Time) string {
 	total := l.end(now).Sub(l.Started)
 	if total <= 0 {
@@ -71,7 +72,7 @@ func (l Log) bar(lane string, cells int, now time.Time) string {
 			continue
 		}
 		begin := at(m.Time)
-		if row[begin] == marks[Fail] { // a moment, which stays to be seen
+		if row[begin] == marks[Fail] { // a failure lasts only a moment, and must stay visible
 			begin = min(begin+1, cells-1)
 		}
 		for i := begin; i < cells; i++ {

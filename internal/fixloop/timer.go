@@ -75,8 +75,8 @@ func (t *turn) fault(m Message) *Message {
 // EventUndelivered.
 const DeliveryAttempts = 3
 
-// undelivered takes in that a message has not reached anybody. Its driver has tried often
-// enough: a person has to look.
+// undelivered escalates the loop because a message could not be delivered, after as many attempts
+// as its driver makes.
 func (t *turn) undelivered(e Event) error {
 	if t.Op == nil {
 		return refused(e, CodeUnexpected, "the loop waits for a person already")

@@ -13,7 +13,7 @@ const (
 	WorkStart      WorkKind = "start"      // send EventStart
 	WorkValidate   WorkKind = "validate"   // run Checks for the first time
 	WorkRevalidate WorkKind = "revalidate" // run Checks, which failed, again
-	WorkFinal      WorkKind = "final"      // run Checks, all of them, once more
+	WorkFinal      WorkKind = "final"      // run Checks, all of them, again
 	WorkAcceptance WorkKind = "acceptance" // evaluate the acceptance criteria
 	WorkFix        WorkKind = "fix"        // give the fixer the fix request
 	WorkDecide     WorkKind = "decide"     // a person decides
@@ -35,7 +35,7 @@ type Work struct {
 	Kind WorkKind
 	// Op is the number that a result has to name.
 	Op int
-	// Attempt counts from 1. It grows when a check, or the fixer, is to try once more.
+	// Attempt counts from 1. It grows when a check, or the fixer, is to try again.
 	Attempt int
 	Checks  []Check
 	// Iteration is the one that a fixer's events have to name.

@@ -31,14 +31,10 @@ func (s *Server) getUser(c *conversation) reply {
 	return okay(s.renderAccount(c.account))
 }
 
-// renderAccount returns an account with all that GitHub says of one.
+// renderAccount returns an account with all that GitHub shows of one.
 func (s *Server) renderAccount(a Account) object {
 	self := s.apiURL() + "/users/" + plainLogin(a)
-	kind := "User"
-	if strings.HasSuffix(a.Login, "[bot]") {
-		kind = "Bot"
-	}
-	o := object{"id": a.ID, "node_id": fmt.Sprintf("U_%d", a.ID), "login": a.Login, "type": kind, "user_view_type": "public", "site_admin": false, "gravatar_id": "",
+	o := object{"id": a.ID, "node_id": fmt.Sprintf("U_%d", a.ID), "login": a.Login, "type": kindOf(a), "user_view_type": "public", "site_admin": false, "gravatar_id": "",
 		"avatar_url": self, "url": self, "html_url": s.siteURL(), "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0,
 		"created_at": stamp(s.now()), "updated_at": stamp(s.now())}
 	for _, list := range []string{"events", "followers", "following", "gists", "organizations", "received_events", "repos", "starred", "subscriptions"} {

@@ -35,7 +35,7 @@ type Annotation struct {
 	Message   string `json:"message"`
 }
 
-// checkInput is the body of both writes.
+// checkInput is the body of a request that creates or updates a check run.
 type checkInput struct {
 	Name       string
 	HeadSHA    string `json:"head_sha"`
@@ -69,7 +69,7 @@ func (in *checkInput) faults() []fieldError {
 	return bad
 }
 
-func (in *checkInput) into(k *Check) {
+func (in *checkInput) copyTo(k *Check) {
 	k.Conclusion = cmp.Or(in.Conclusion, k.Conclusion)
 	k.Title, k.Summary, k.Text = in.Output.Title, in.Output.Summary, in.Output.Text
 	k.Annotations = append(k.Annotations, in.Output.Annotations...)
@@ -85,7 +85,7 @@ func (s *Server) createCheck(c *conversation) reply {
 		return invalid(bad...)
 	}
 	k := &Check{ID: s.id(), Name: in.Name, HeadSHA: in.HeadSHA, ExternalID: in.ExternalID, Author: c.account, At: s.now()}
-	in.into(k)
+	in.copyTo(k)
 	s.state.Checks = append(s.state.Checks, k)
 	s.lag(k)
 	return created(s.renderCheck(k))
@@ -111,7 +111,7 @@ func (s *Server) updateCheck(c *conversation, k *Check) reply {
 	if bad := in.faults(); bad != nil {
 		return invalid(bad...)
 	}
-	in.into(k)
+	in.copyTo(k)
 	return okay(s.renderCheck(k))
 }
 
@@ -133,31 +133,42 @@ func onCheck(h func(*Server, *conversation, *Check) reply) handler {
 // listChecks shows a commit's check runs, the newest first: all of them, or the
 // latest of each name and app.
 func (s *Server) listChecks(c *conversation) reply {
-	type maker struct {
+	type nameAndApp struct {
 		name string
 		app  int64
 	}
 	var list []*Check
-	latest := map[maker]bool{}
+	seen := map[nameAndApp]bool{}
 	for _, k := range slices.Backward(s.state.Checks) {
-		by := maker{k.Name, k.Author.ID}
-		if !s.visible(k) || k.HeadSHA != c.params["ref"] || c.query.Has("check_name") && c.query.Get("check_name") != k.Name ||
-			c.query.Get("filter") != "all" && latest[by] {
+		if !s.visible(k) || k.HeadSHA != c.params["ref"] || c.query.Has("check_name") && c.query.Get("check_name") != k.Name {
 			continue
 		}
-		latest[by] = true
-		list = append(list, k)
+		id := nameAndApp{k.Name, k.Author.ID}
+		if c.query.Get("filter") == "all" || !seen[id] {
+			list = append(list, k)
+		}
+		seen[id] = true
 	}
 	r := page(s, c, list, func(a, b *Check) int { return cmp.Compare(b.ID, a.ID) }, func(k *Check) any { return s.renderCheck(k) })
 	r.body = object{"total_count": len(list), "check_runs": r.body}
 	return r
 }
 
+// renderApp is the app of an account, which has the account's name without "[bot]".
+func (s *Server) renderApp(a Account) any {
+	if a == (Account{}) {
+		return nil
+	}
+	return object{"id": a.ID, "slug": plainLogin(a), "node_id": nodeID("A", a.ID), "name": plainLogin(a), "description": "", "owner": s.renderUser(Account{Login: "github", ID: 9919}),
+		"external_url": "https://github.com", "html_url": "https://github.com/apps/" + plainLogin(a), "created_at": stamp(s.now()), "updated_at": stamp(s.now()),
+		"permissions": object{"checks": "write"}, "events": []any{}}
+}
+
 func (s *Server) renderCheck(k *Check) object {
 	self := fmt.Sprintf("%s/check-runs/%d", s.repoURL(), k.ID)
 	o := object{"id": k.ID, "node_id": fmt.Sprintf("CR_%d", k.ID), "name": k.Name, "head_sha": k.HeadSHA, "external_id": k.ExternalID, "url": self,
 		"html_url": fmt.Sprintf("%s/runs/%d", s.siteURL(), k.ID), "details_url": nil, "status": "in_progress", "conclusion": nil, "started_at": stamp(k.At),
-		"completed_at": nil, "check_suite": object{"id": 1}, "app": nil, "pull_requests": []any{},
+		"completed_at": nil, "check_suite": object{"id": 1}, "app": s.renderApp(k.Author), "pull_requests": []any{},
 		"output": object{"title": k.Title, "summary": k.Summary, "text": k.Text, "annotations_count": len(k.Annotations), "annotations_url": self + "/annotations"}}
 	if k.Conclusion != "" {
 		o["status"], o["conclusion"], o["completed_at"] = "completed", k.Conclusion, stamp(k.At)

@@ -16,7 +16,7 @@ func (s *Server) getContent(c *conversation) reply {
 		return s.storedContent(name, ref)
 	}
 	for _, f := range s.state.Files {
-		if f.Path != name || f.Ref != "" && f.Ref != ref && !(ref == "" && f.Ref == s.state.Repo.DefaultBranch) {
+		if f.Path != name || !f.isAt(ref, s.state.Repo.DefaultBranch) {
 			continue
 		}
 		if f.Type == "dir" {
@@ -94,13 +94,13 @@ func (s *Server) storedContent(name, ref string) reply {
 		if err != nil {
 			return notFound()
 		}
-		there := s.o.Git.entries(commit, path.Join(path.Dir(name), target))
-		if len(there) != 1 || !strings.HasPrefix(there[0].mode, "100") {
+		targets := s.o.Git.entries(commit, path.Join(path.Dir(name), target))
+		if len(targets) != 1 || !strings.HasPrefix(targets[0].mode, "100") {
 			o := s.storedEntry(found[0])
 			o["target"] = target
 			return okay(o)
 		}
-		found[0].mode, found[0].sha = there[0].mode, there[0].sha
+		found[0].mode, found[0].sha = targets[0].mode, targets[0].sha
 	}
 	if len(found) != 1 {
 		return notFound()

@@ -46,9 +46,9 @@ func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration
 	c.fault = f
 	if f.Delay > 0 && !f.After {
 		s.mu.Unlock()
-		there := sleep(f.Delay)
+		connected := sleep(f.Delay)
 		s.mu.Lock()
-		if !there {
+		if !connected {
 			f.Cut = true
 		}
 	}
@@ -262,15 +262,20 @@ func (s *Server) recognise(c *conversation, secret string, ok bool) {
 // as in X-Accepted-GitHub-Permissions: "issues=write; pull_requests=write".
 // Reading a public repository needs none.
 func (s *Server) need(c *conversation, accepted string) (reply, bool) {
-	if s.may(c, accepted) {
+	if s.isPermitted(c, accepted) {
 		return reply{}, true
 	}
-	r := fail(http.StatusForbidden, "Resource not accessible by integration")
-	r.header = http.Header{"X-Accepted-Github-Permissions": {accepted}}
-	return r, false
+	return lacks(accepted), false
 }
 
-func (s *Server) may(c *conversation, accepted string) bool {
+// lacks is the answer where a token has none of the permissions.
+func lacks(accepted string) reply {
+	r := fail(http.StatusForbidden, "Resource not accessible by integration")
+	r.header = http.Header{"X-Accepted-Github-Permissions": {accepted}}
+	return r
+}
+
+func (s *Server) isPermitted(c *conversation, accepted string) bool {
 	return c.token == nil || !c.rec.Write && !s.state.Repo.Private && !strings.Contains(accepted, "security_events") || c.token.has(accepted)
 }
 

@@ -32,15 +32,19 @@ func (s *Server) queryFields(c *conversation) object {
 // plainLogin is a login as GraphQL spells it.
 func plainLogin(a Account) string { return strings.TrimSuffix(a.Login, "[bot]") }
 
+// kindOf is the type of an account.
+func kindOf(a Account) string {
+	if strings.HasSuffix(a.Login, "[bot]") {
+		return "Bot"
+	}
+	return "User"
+}
+
 func actorNode(a Account) *node {
 	if a == (Account{}) {
 		return nil
 	}
-	typ := "User"
-	if strings.HasSuffix(a.Login, "[bot]") {
-		typ = "Bot"
-	}
-	return &node{typ: typ, fields: object{"login": plainLogin(a), "databaseId": a.ID}}
+	return &node{typ: kindOf(a), fields: object{"login": plainLogin(a), "databaseId": a.ID}}
 }
 
 func (s *Server) repositoryNode(c *conversation) *node {
@@ -49,6 +53,18 @@ func (s *Server) repositoryNode(c *conversation) *node {
 		"id":                    nodeID("R", r.ID),
 		"hasDiscussionsEnabled": !r.NoDiscussions,
 		"refs":                  s.refNodes,
+		"object": func(args map[string]any) (any, error) {
+			expression, _ := args["expression"].(string)
+			if s.o.Git == nil {
+				return nil, fmt.Errorf("githubtest has no repository: give it Options.Git")
+			}
+			sha, err := s.o.Git.resolve(expression)
+			if err != nil {
+				return nil, nil //nolint:nilerr,nilnil // GitHub answers null
+			}
+			return s.commitNode(sha), nil
+		},
+		"url": strings.TrimSuffix(s.gitURL(), ".git"),
 		"branchProtectionRules": func(args map[string]any) (any, error) {
 			var list []*node
 			if c.token != nil && c.token.has("administration=read") { // others see none
@@ -86,6 +102,15 @@ func (s *Server) repositoryNode(c *conversation) *node {
 				}
 			}
 			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a PullRequest with the number of %v.", args["number"])}
+		},
+		"issue": func(args map[string]any) (any, error) {
+			n := number(args["number"])
+			for _, i := range s.state.Issues {
+				if i.Number == n && i.Pull == nil {
+					return s.historyNode(i), nil
+				}
+			}
+			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to an Issue with the number of %d.", n)}
 		},
 		"issueOrPullRequest": func(args map[string]any) (any, error) {
 			n := number(args["number"])
@@ -158,10 +183,10 @@ func (s *Server) discussionCommentNode(d *Discussion, m *Comment) *node {
 func (s *Server) historyNode(i *Issue) *node {
 	var bodies, events []*node
 	for k, e := range i.Edits {
-		id := fmt.Sprintf("%s_%d_%d", "E", i.ID, k)
+		id := fmt.Sprintf("E_%d_%d", i.ID, k)
 		switch {
 		case e.Field == "body":
-			bodies = append([]*node{{typ: "UserContentEdit", fields: object{"id": id, "editedAt": stamp(e.At), "editor": actorNode(e.Editor)}}}, bodies...)
+			bodies = append([]*node{{typ: "UserContentEdit", fields: object{"id": id, "editedAt": stamp(e.At), "editor": actorNode(e.Editor), "diff": e.To}}}, bodies...)
 		case e.Field == "title":
 			events = append(events, &node{typ: "RenamedTitleEvent", fields: object{"id": id, "createdAt": stamp(e.At), "actor": actorNode(e.Editor)}})
 		case e.Field == "state" && e.To == "closed":
@@ -171,13 +196,13 @@ func (s *Server) historyNode(i *Issue) *node {
 		}
 	}
 	if len(bodies) > 0 {
-		bodies = append(bodies, &node{typ: "UserContentEdit", fields: object{"id": nodeID("E", i.ID), "editedAt": stamp(i.CreatedAt), "editor": actorNode(i.Author)}})
+		bodies = append(bodies, &node{typ: "UserContentEdit", fields: object{"id": nodeID("E", i.ID), "editedAt": stamp(i.CreatedAt), "editor": actorNode(i.Author), "diff": i.FirstBody}})
 	}
 	typ, timeline := "Issue", "IssueTimelineItemsConnection"
 	if i.Pull != nil {
 		typ, timeline = "PullRequest", "PullRequestTimelineItemsConnection"
 	}
-	return &node{typ: typ, fields: object{"id": nodeID("I", i.ID), "createdAt": stamp(i.CreatedAt),
+	return &node{typ: typ, fields: object{"id": nodeID("I", i.ID), "fullDatabaseId": fmt.Sprint(i.ID), "number": i.Number, "url": s.htmlURL(i), "body": i.Body, "createdAt": stamp(i.CreatedAt),
 		"userContentEdits": func(args map[string]any) (any, error) {
 			return connection("UserContentEditConnection", bodies, args, keyOf), nil
 		},
@@ -195,7 +220,7 @@ func (s *Server) historyNode(i *Issue) *node {
 func (s *Server) mutationFields(c *conversation) object {
 	wrap := func(permission string, f func(*conversation, map[string]any) (any, error)) func(map[string]any) (any, error) {
 		return func(args map[string]any) (any, error) {
-			if !s.may(c, permission) {
+			if !s.isPermitted(c, permission) {
 				return nil, &gqlFailure{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}
 			}
 			if s.state.Repo.Archived {

@@ -46,34 +46,38 @@ func (s *Server) pullNode(c *conversation, i *Issue) *node {
 	if i.Pull.Merged {
 		state = "MERGED"
 	}
-	return &node{typ: "PullRequest", fields: object{"id": nodeID("PR", i.ID), "state": state, "title": i.Title, "headRefOid": i.Pull.Head.SHA, "comments": func(args map[string]any) (any, error) {
-		var list []*node
-		for _, m := range visibleOf(s, i.Comments, func(*Comment) bool { return true }) {
-			edited := any(nil)
-			if m.UpdatedAt.After(m.CreatedAt) {
-				edited = stamp(m.UpdatedAt)
+	return &node{typ: "PullRequest", fields: object{
+		"id": nodeID("PR", i.ID), "state": state, "title": i.Title,
+		"headRefOid": i.Pull.Head.SHA, "headRefName": i.Pull.Head.Ref, "isCrossRepository": i.Pull.Head.Fork != "",
+		"comments": func(args map[string]any) (any, error) {
+			var list []*node
+			for _, m := range visibleOf(s, i.Comments, func(*Comment) bool { return true }) {
+				edited := any(nil)
+				if m.UpdatedAt.After(m.CreatedAt) {
+					edited = stamp(m.UpdatedAt)
+				}
+				list = append(list, &node{typ: "IssueComment", fields: object{"id": nodeID("IC", m.ID), "fullDatabaseId": fmt.Sprint(m.ID), "body": m.Body, "lastEditedAt": edited,
+					"viewerDidAuthor": m.Author == c.account, "author": actorNode(m.Author)}})
 			}
-			list = append(list, &node{typ: "IssueComment", fields: object{"id": nodeID("IC", m.ID), "fullDatabaseId": fmt.Sprint(m.ID), "body": m.Body, "lastEditedAt": edited,
-				"viewerDidAuthor": m.Author == c.account, "author": actorNode(m.Author)}})
-		}
-		return connection("IssueCommentConnection", list, args, keyOf), nil
-	}, "reviews": func(args map[string]any) (any, error) {
-		var list []*node
-		for _, r := range visibleOf(s, i.Pull.Reviews, func(r *Review) bool {
-			return r.Author == c.account || r.State != pendingState && s.visible(submission{r})
-		}) {
-			list = append(list, s.listedReviewNode(i, r))
-		}
-		return connection("PullRequestReviewConnection", list, args, keyOf), nil
-	}, "closingIssuesReferences": func(args map[string]any) (any, error) {
-		var list []*node
-		for _, closed := range s.state.Issues {
-			if slices.Contains(i.Pull.Closes, closed.Number) {
-				list = append(list, s.closedIssueNode(closed))
+			return connection("IssueCommentConnection", list, args, keyOf), nil
+		},
+		"reviews": func(args map[string]any) (any, error) {
+			var list []*node
+			for _, r := range s.listedReviews(c, i) {
+				list = append(list, s.listedReviewNode(i, r))
 			}
-		}
-		return connection("IssueConnection", list, args, keyOf), nil
-	}}}
+			return connection("PullRequestReviewConnection", list, args, keyOf), nil
+		},
+		"closingIssuesReferences": func(args map[string]any) (any, error) {
+			var list []*node
+			for _, closed := range s.state.Issues {
+				if slices.Contains(i.Pull.Closes, closed.Number) {
+					list = append(list, s.closedIssueNode(closed))
+				}
+			}
+			return connection("IssueConnection", list, args, keyOf), nil
+		},
+	}}
 }
 
 // closedIssueNode is an issue that a pull request closes.

@@ -87,6 +87,7 @@ func endpoints() map[string]endpoint {
 		"repos/compare-commits-with-basehead":     {contentsRead, withGit((*Server).compare)},
 		"repos/get-branch":                        {contentsRead, withGit((*Server).getBranch)},
 		"repos/get-branch-rules":                  {"", withGit((*Server).getBranchRules)},
+		"repos/create-dispatch-event":             {contentsWrite, (*Server).createDispatch},
 		"git/get-commit":                          {contentsRead, withGit((*Server).getCommit)},
 		"git/create-tree":                         {contentsWrite, withGit((*Server).createTree)},
 		"git/create-commit":                       {contentsWrite, withGit((*Server).createCommit)},
@@ -125,8 +126,11 @@ func endpoints() map[string]endpoint {
 		"checks/update":                           {checksWrite, onCheck((*Server).updateCheck)},
 		"checks/list-for-ref":                     {checksRead, (*Server).listChecks},
 		"actions/get-job-for-workflow-run":        {actionsRead, (*Server).getJob},
-		"code-scanning/upload-sarif":              {"", withCodeScanning("security_events=write", (*Server).uploadSARIF)},
-		"code-scanning/get-sarif":                 {"", withCodeScanning("security_events=read", (*Server).getSARIF)},
+		"actions/get-github-actions-default-workflow-permissions-repository": {"", (*Server).getWorkflowPermissions},
+		"actions/list-repo-secrets":          {"", (*Server).listSecrets},
+		"code-scanning/list-alerts-for-repo": {"", withCodeScanning("security_events=read", (*Server).listAlerts)},
+		"code-scanning/upload-sarif":         {"", withCodeScanning("security_events=write", (*Server).uploadSARIF)},
+		"code-scanning/get-sarif":            {"", withCodeScanning("security_events=read", (*Server).getSARIF)},
 	}
 }
 

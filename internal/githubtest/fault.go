@@ -31,7 +31,7 @@ type Fault struct {
 	// Garbage replaces the real answer's body, and keeps its status.
 	Garbage string
 	// Cut closes the connection instead of answering. git's own client then sends the
-	// request once more, as curl does if a connection that worked before returns nothing:
+	// request again, as curl does if a connection that worked before returns nothing:
 	// with a FaultRule for one push, the second try sees what the first one did.
 	Cut bool
 	// CutBody sends the head and half of the body, then closes the connection.

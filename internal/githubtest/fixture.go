@@ -49,6 +49,10 @@ type Repo struct {
 	// Permissions are what users may do, by login: "admin", "write" or "read"; others "none",
 	// or "read" where the repository is public.
 	Permissions map[string]string `json:"permissions,omitempty"`
+	// WorkflowToken is what the tokens of workflows may do by default: "read" (also "") or
+	// "write". Secrets are the names of the secrets for workflows.
+	WorkflowToken string   `json:"workflow_token,omitempty"`
+	Secrets       []string `json:"secrets,omitempty"`
 	// NoPullsByActions is the setting that keeps the token of a workflow from
 	// opening pull requests; NoDrafts a plan without drafts.
 	NoPullsByActions bool `json:"no_pulls_by_actions,omitempty"`
@@ -89,6 +93,7 @@ type Issue struct {
 	UpdatedAt   time.Time  `json:"updated_at,omitzero"`
 	Comments    []*Comment `json:"comments,omitempty"`
 	Edits       []Edit     `json:"edits,omitempty"`
+	FirstBody   string     `json:"first_body,omitempty"` // before the first edit; set by the server where it made that
 	Pull        *Pull      `json:"pull,omitempty"`
 }
 
@@ -217,6 +222,12 @@ type StoredFile struct {
 	Ref     string `json:"ref,omitempty"` // branch, tag or commit; empty: every ref
 	Content string `json:"content"`
 	Type    string `json:"type,omitempty"` // file (default), dir or symlink
+}
+
+// isAt reports whether the repository has the file at a ref, which is the default branch where it
+// is "".
+func (f StoredFile) isAt(ref, defaultBranch string) bool {
+	return f.Ref == "" || f.Ref == ref || ref == "" && f.Ref == defaultBranch
 }
 
 // ParseFixture reads a fixture file; unknown members are errors.

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing/fstest"
 	"time"
 )
 
@@ -31,8 +32,9 @@ type Git struct {
 	fail    func(format string, args ...any)
 
 	mu      sync.Mutex
-	answers map[string]string // git's outputs that never change, by its arguments
-	kinds   map[string]string // kinds of the objects that refs point to, by id
+	answers map[string]string    // git's outputs that never change, by its arguments
+	kinds   map[string]string    // kinds of the objects that refs point to, by id
+	times   map[string]time.Time // when the commits of CommitFiles were made, by id
 }
 
 // TB is what a Git needs of *testing.T.
@@ -45,12 +47,73 @@ type TB interface {
 // NewGit makes an empty repository that lasts as long as the test.
 func NewGit(t TB) *Git {
 	t.Helper()
+	return emptyGit(t)
+}
+
+var emptyGit = copies(func(t TB) *Git {
+	t.Helper()
 	g := newGit(t)
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		t.Fatalf("githubtest: %v", err)
 	}
 	g.Run("init", "--quiet", "--bare", "--template=", "--initial-branch=main")
 	return g
+})
+
+// Prepared returns a function that makes copies of one repository, each of which lasts as long as
+// its test. Build fills the repository when the first copy is asked for.
+func Prepared(build func(g *Git)) func(t TB) *Git {
+	return copies(func(t TB) *Git {
+		t.Helper()
+		g := NewGit(t)
+		build(g)
+		return g
+	})
+}
+
+// copies returns a function that makes copies of what build returns the first time.
+func copies(build func(t TB) *Git) func(t TB) *Git {
+	var mu sync.Mutex
+	var files fstest.MapFS // what is in the repository, because that lasts no longer than the first test
+	known := &Git{}
+	return func(t TB) *Git {
+		t.Helper()
+		mu.Lock()
+		defer mu.Unlock()
+		if files == nil {
+			built := build(t)
+			read, err := readTree(built.dir)
+			if err != nil {
+				t.Fatalf("githubtest: %v", err)
+			}
+			files = read
+			known.learn(built)
+		}
+		g := newGit(t)
+		if err := os.CopyFS(g.dir, files); err != nil {
+			t.Fatalf("githubtest: %v", err)
+		}
+		g.learn(known)
+		return g
+	}
+}
+
+// readTree reads all files below a directory.
+func readTree(dir string) (fstest.MapFS, error) {
+	files, tree := fstest.MapFS{}, os.DirFS(dir)
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			files[name] = &fstest.MapFile{Mode: fs.ModeDir | 0o755}
+			return nil
+		}
+		data, err := fs.ReadFile(tree, name)
+		files[name] = &fstest.MapFile{Data: data, Mode: 0o644}
+		return err
+	})
+	return files, err
 }
 
 // Copy makes a copy of the repository that lasts as long as the test.
@@ -60,10 +123,15 @@ func (g *Git) Copy(t TB) *Git {
 	if err := os.CopyFS(c.dir, os.DirFS(g.dir)); err != nil {
 		t.Fatalf("githubtest: %v", err)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	c.answers, c.kinds = maps.Clone(g.answers), maps.Clone(g.kinds)
+	c.learn(g)
 	return c
+}
+
+// learn takes over what another repository, which has the same commits, knows of them.
+func (g *Git) learn(of *Git) {
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	g.answers, g.kinds, g.times = maps.Clone(of.answers), maps.Clone(of.kinds), maps.Clone(of.times)
 }
 
 func newGit(t TB) *Git {
@@ -72,7 +140,7 @@ func newGit(t TB) *Git {
 	if err != nil {
 		t.Fatalf("githubtest: %v", err)
 	}
-	return &Git{dir: filepath.Join(t.TempDir(), "repo.git"), program: program, answers: map[string]string{}, kinds: map[string]string{},
+	return &Git{dir: filepath.Join(t.TempDir(), "repo.git"), program: program, answers: map[string]string{}, kinds: map[string]string{}, times: map[string]time.Time{},
 		fail: func(format string, args ...any) { t.Helper(); t.Fatalf("githubtest: "+format, args...) }}
 }
 
@@ -87,7 +155,7 @@ func OpenGit(dir string) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Git{dir: dir, program: program, answers: map[string]string{}, kinds: map[string]string{}, fail: func(format string, args ...any) { panic("githubtest: " + fmt.Sprintf(format, args...)) }}
+	g := &Git{dir: dir, program: program, answers: map[string]string{}, kinds: map[string]string{}, times: map[string]time.Time{}, fail: func(format string, args ...any) { panic("githubtest: " + fmt.Sprintf(format, args...)) }}
 	bare, err := g.run("", "rev-parse", "--is-bare-repository")
 	if err == nil && bare != "true" {
 		err = fmt.Errorf("%s is not a bare repository", dir)
@@ -133,13 +201,14 @@ func (g *Git) setHead(ref string) {
 // named returns the commit that a name stands for: a branch, a tag, a complete ref or an id;
 // "" is the default branch.
 func (g *Git) named(name string) (string, bool) {
-	for _, rev := range []string{"refs/heads/" + name, "refs/tags/" + name, name} {
-		if name == "" {
-			rev = "HEAD"
-		}
-		if rev == name && !strings.HasPrefix(name, "refs/") && strings.Trim(name, "0123456789abcdef") != "" {
-			break
-		}
+	revs := []string{"refs/heads/" + name, "refs/tags/" + name}
+	switch {
+	case name == "":
+		revs = []string{"HEAD"}
+	case strings.HasPrefix(name, "refs/"), strings.Trim(name, "0123456789abcdef") == "":
+		revs = append(revs, name)
+	}
+	for _, rev := range revs {
 		if sha, err := g.resolve(rev); err == nil {
 			return sha, true
 		}
@@ -166,7 +235,7 @@ func (g *Git) resolve(rev string) (string, error) {
 	if !fullID.MatchString(rev) {
 		return g.run("", args...)
 	}
-	out, err := g.lasting(args...)
+	out, err := g.cachedOutput(args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
@@ -232,7 +301,7 @@ func (g *Git) looseRefs() (list []ref, ok bool) {
 	return list, err == nil
 }
 
-// looseKind is the kind of an object that lies in a file of its own, else "".
+// looseKind is the kind of an object that lies in a file of its own, otherwise "".
 func (g *Git) looseKind(sha string) string {
 	if !fullID.MatchString(sha) {
 		return ""
@@ -268,9 +337,9 @@ func (g *Git) run(input string, args ...string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// lasting is output for a command that names its commits by their ids. Its answer never
+// cachedOutput is output for a command that names its commits by their ids. Its answer never
 // changes, so it is kept.
-func (g *Git) lasting(args ...string) (string, error) {
+func (g *Git) cachedOutput(args ...string) (string, error) {
 	key := strings.Join(args, "\x00")
 	g.mu.Lock()
 	out, known := g.answers[key]
@@ -289,7 +358,7 @@ func (g *Git) lasting(args ...string) (string, error) {
 
 // mergeBase is the best common ancestor of two commits.
 func (g *Git) mergeBase(a, b string) (string, error) {
-	out, err := g.lasting("merge-base", a, b)
+	out, err := g.cachedOutput("merge-base", a, b)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
@@ -347,17 +416,31 @@ func (g *Git) CommitFiles(branch string, files []GitFile, message string) string
 	c := newCommit{branch: branch, parent: g.SHA(branch), files: files, message: strings.TrimSuffix(message, "\n") + "\n", author: someone, committer: someone,
 		when: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	if c.parent != "" {
-		seconds, err := strconv.ParseInt(g.Run("log", "-1", "--format=%ct", c.parent), 10, 64)
-		if err != nil {
-			g.fail("%v", err)
-		}
-		c.when = time.Unix(seconds, 0).Add(time.Minute)
+		c.when = g.timeOf(c.parent).Add(time.Minute)
 	}
 	sha, err := g.commit(c)
 	if err != nil {
 		g.fail("%v", err)
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.times[sha] = c.when
 	return sha
+}
+
+// timeOf is when a commit was made.
+func (g *Git) timeOf(commit string) time.Time {
+	g.mu.Lock()
+	when, known := g.times[commit]
+	g.mu.Unlock()
+	if known {
+		return when
+	}
+	seconds, err := strconv.ParseInt(g.Run("log", "-1", "--format=%ct", commit), 10, 64)
+	if err != nil {
+		g.fail("%v", err)
+	}
+	return time.Unix(seconds, 0)
 }
 
 type person struct{ name, email string }

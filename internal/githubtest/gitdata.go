@@ -195,7 +195,7 @@ type storedCommit struct {
 // their ids.
 func (g *Git) log(args ...string) ([]storedCommit, error) {
 	const fields = 10
-	out, err := g.lasting(append([]string{"log", "-z", "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"}, args...)...)
+	out, err := g.cachedOutput(append([]string{"log", "-z", "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"}, args...)...)
 	if err != nil || out == "" {
 		return nil, err
 	}
@@ -334,11 +334,11 @@ func (s *Server) compare(c *conversation) reply {
 
 // diff returns what changed between two commits, file by file in the API's form.
 func (g *Git) diff(from, to string) ([]File, error) {
-	raw, err := g.lasting("diff", "--raw", "-z", "-M", "--no-ext-diff", from, to)
+	raw, err := g.cachedOutput("diff", "--raw", "-z", "-M", "--no-ext-diff", from, to)
 	if err != nil {
 		return nil, err
 	}
-	text, err := g.lasting("diff", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", from, to)
+	text, err := g.cachedOutput("diff", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", from, to)
 	if err != nil {
 		return nil, err
 	}

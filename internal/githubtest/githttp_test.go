@@ -238,7 +238,7 @@ func TestGitFaults(t *testing.T) {
 	}
 }
 
-// TestLatePush: a push whose client has gone takes effect later.
+// TestLatePush asserts that a push takes effect although its client has disconnected.
 func TestLatePush(t *testing.T) {
 	t.Parallel()
 	g := githubtest.NewGit(t)
@@ -295,7 +295,7 @@ func TestGitHelpers(t *testing.T) {
 	}
 }
 
-// TestGitCredentialInTheURL: the refusal of a credential is shown.
+// TestGitCredentialInTheURL asserts that a URL with a credential is refused, with the reason.
 func TestGitCredentialInTheURL(t *testing.T) {
 	t.Parallel()
 	s, g := hosted(t, func(f *githubtest.Fixture) { f.Tokens = []githubtest.Token{{Secret: "right"}} })

@@ -98,14 +98,17 @@ func (s *Server) updateIssue(c *conversation, i *Issue) reply {
 	return okay(s.renderIssue(i))
 }
 
-// edit changes a field and remembers who did it.
-func (s *Server) edit(i *Issue, who Account, field string, to, at *string) {
-	if to == nil || *to == *at {
+// edit sets a field to a value, unless that is nil, and records who edited it.
+func (s *Server) edit(i *Issue, editor Account, name string, value, field *string) {
+	if value == nil || *value == *field {
 		return
 	}
-	*at = *to
+	if name == "body" && !slices.ContainsFunc(i.Edits, func(e Edit) bool { return e.Field == "body" }) {
+		i.FirstBody = *field
+	}
+	*field = *value
 	i.UpdatedAt = s.now()
-	i.Edits = append(i.Edits, Edit{Field: field, To: *to, Editor: who, At: s.now()})
+	i.Edits = append(i.Edits, Edit{Field: name, To: *value, Editor: editor, At: s.now()})
 }
 
 func permissionFor(i *Issue) string {

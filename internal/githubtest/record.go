@@ -42,7 +42,7 @@ func Points(r Request) int {
 	return 1
 }
 
-// Contents is 1 for a request that creates content, else 0.
+// Contents is 1 for a request that creates content, otherwise 0.
 func Contents(r Request) int {
 	if r.Content {
 		return 1

@@ -3,7 +3,9 @@ package githubtest
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // createTree writes a tree of files whose content is given.
@@ -138,12 +140,23 @@ func (s *Server) commitNode(sha string) *node {
 	return &node{typ: "Commit", fields: object{"oid": sha, "messageHeadline": headline,
 		"file": func(args map[string]any) (any, error) {
 			name, _ := args["path"].(string)
-			text, err := s.o.Git.output("", "cat-file", "blob", sha+":"+name)
-			if err != nil {
-				return nil, nil //nolint:nilerr,nilnil // there is no such file
+			found := s.o.Git.entries(sha, name)
+			if len(found) != 1 {
+				return nil, nil //nolint:nilnil // there is no such file
 			}
-			const most = 512 << 10 // GitHub truncates longer texts
-			blob := object{"text": text[:min(len(text), most)], "isTruncated": len(text) > most, "byteSize": len(text)}
-			return &node{typ: "TreeEntry", fields: object{"object": &node{typ: "Blob", fields: blob}}}, nil
+			mode, err := strconv.ParseInt(found[0].mode, 8, 32)
+			if err != nil {
+				return nil, err
+			}
+			entry := object{"mode": mode}
+			if text, err := s.o.Git.output("", "cat-file", "blob", found[0].sha); err == nil {
+				const most = 512 << 10 // GitHub truncates longer texts
+				blob := object{"text": text[:min(len(text), most)], "isTruncated": len(text) > most, "byteSize": len(text)}
+				if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+					blob["text"] = nil
+				}
+				entry["object"] = &node{typ: "Blob", fields: blob}
+			}
+			return &node{typ: "TreeEntry", fields: entry}, nil
 		}}}
 }

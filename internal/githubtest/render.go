@@ -24,12 +24,8 @@ func (s *Server) renderUser(a Account) any {
 		return nil
 	}
 	u := s.apiURL() + "/users/" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(a.Login)
-	kind := "User"
-	if strings.HasSuffix(a.Login, "[bot]") {
-		kind = "Bot"
-	}
-	o := object{"login": a.Login, "id": a.ID, "node_id": fmt.Sprintf("U_%d", a.ID), "type": kind, "site_admin": false, "gravatar_id": "",
-		"url": u, "html_url": "https://github.com/" + strings.TrimSuffix(a.Login, "[bot]"),
+	o := object{"login": a.Login, "id": a.ID, "node_id": fmt.Sprintf("U_%d", a.ID), "type": kindOf(a), "site_admin": false, "gravatar_id": "",
+		"url": u, "html_url": "https://github.com/" + plainLogin(a),
 		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", a.ID)}
 	for k, path := range map[string]string{"events": "/events{/privacy}", "followers": "/followers", "following": "/following{/other_user}", "gists": "/gists{/gist_id}",
 		"organizations": "/orgs", "received_events": "/received_events", "repos": "/repos", "starred": "/starred{/owner}{/repo}", "subscriptions": "/subscriptions"} {

@@ -9,13 +9,16 @@ import (
 	"time"
 )
 
-// listReviews shows a pending review to its author only. A review that was submitted a moment
-// ago may still be listed as pending.
-func (s *Server) listReviews(c *conversation, i *Issue) reply {
-	list := visibleOf(s, i.Pull.Reviews, func(r *Review) bool {
+// listedReviews returns the reviews that an account sees: of the pending ones only its own. A
+// review that was submitted a moment ago may still be listed as pending.
+func (s *Server) listedReviews(c *conversation, i *Issue) []*Review {
+	return visibleOf(s, i.Pull.Reviews, func(r *Review) bool {
 		return r.Author == c.account || r.State != pendingState && s.visible(submission{r})
 	})
-	return page(s, c, list, func(a, b *Review) int { return cmp.Compare(b.ID, a.ID) }, func(r *Review) any {
+}
+
+func (s *Server) listReviews(c *conversation, i *Issue) reply {
+	return page(s, c, s.listedReviews(c, i), func(a, b *Review) int { return cmp.Compare(b.ID, a.ID) }, func(r *Review) any {
 		if !s.visible(submission{r}) {
 			stale := *r
 			stale.State = pendingState
@@ -41,7 +44,7 @@ func (i *Issue) pendingReview(who Account) *Review {
 	return nil
 }
 
-// createReview posts a review with all its comments or nothing. A refusal does not name the
+// createReview posts a review with all its comments, or nothing. A refusal does not name the
 // comment that it is about.
 func (s *Server) createReview(c *conversation, i *Issue) reply {
 	var in struct {
@@ -358,13 +361,13 @@ func badAnchor(files []File, d *DiffComment) string {
 			return ""
 		}
 		for _, h := range hunksOf(f.Patch) {
-			if !h.on(d.Side)[d.Line] {
+			if !h.linesOn(d.Side)[d.Line] {
 				continue
 			}
 			if d.StartLine == 0 {
 				return ""
 			}
-			if !h.on(d.StartSide)[d.StartLine] {
+			if !h.linesOn(d.StartSide)[d.StartLine] {
 				return "Start line must be part of the same hunk as the line."
 			}
 			if d.StartSide == d.Side && d.StartLine >= d.Line {
@@ -377,7 +380,7 @@ func badAnchor(files []File, d *DiffComment) string {
 	return "Path could not be resolved"
 }
 
-func (h hunk) on(side string) map[int]bool {
+func (h hunk) linesOn(side string) map[int]bool {
 	if side == "LEFT" {
 		return h.left
 	}

@@ -53,6 +53,7 @@ func fieldsOf(kind safeoutput.Kind) ([][]field, error) {
 	return out, nil
 }
 
+// formFields returns the fields of one form in the schema's order, without "type".
 func formFields(form json.RawMessage) ([]field, error) {
 	var def struct {
 		Properties json.RawMessage `json:"properties"`

@@ -3,11 +3,13 @@ package guide
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -63,6 +65,82 @@ func TestRulesAreTold(t *testing.T) {
 		}
 		if !slices.ContainsFunc(tools, func(t Tool) bool { return strings.Contains(t.Description, want) }) {
 			t.Errorf("%s: no tool says %q", yaml, want)
+		}
+	}
+}
+
+// told are the settings of kinds, by their fields, each with a configuration that sets it: the
+// prompt must say something that it does not say without it.
+var told = map[string]string{
+	"Staged": "create-issue: {staged: true}", "Max": "create-issue: {max: 4}", "Min": "create-issue: {min: 1}",
+	"Target.Any": "add-issue-comment: {target: \"*\"}", "Target.Number": "add-issue-comment: {target: 7}",
+	"Excludes": "add-issue-comment: {discussions: false}", "TitlePrefix": "create-issue: {title-prefix: \"[x] \"}",
+	"AllowedLabels": "add-issue-label: {allowed: [bug]}", "BlockedLabels": "add-issue-label: {blocked: [bug]}", "MaxLabels": "add-issue-label: {max: 9}",
+	"Update.Status": "update-issue: {status: true}", "Update.Title": "update-issue: {title: true}", "Update.Body": "update-issue: {body: true}",
+	"Update.Operation": "update-issue: {body: true, operation: append}", "Discussion.Category": "create-discussion: {category: x}", "Report.Category": "create-security-report: {category: x}",
+	"Changes.Draft": "create-pull-request: {draft: false}", "Changes.Branch": "create-pull-request: {branch: x}", "Changes.BranchPrefix": "create-pull-request: {branch-prefix: x/}",
+	"Changes.RequiredTitlePrefix": "push-to-branch: {title-prefix: x}", "Changes.RequiredLabels": "push-to-branch: {labels: [x]}",
+	"Changes.IfNoChanges": "push-to-branch: {if-no-changes: error}", "Changes.AllowedBranches": "create-pull-request: {allowed-branches: [\"x/*\"]}",
+	"Changes.Excluded": "push-to-branch: {excluded-files: [x]}", "Changes.Files.Allowed": "push-to-branch: {allowed-files: [x]}",
+	"Changes.Files.Protected": "push-to-branch: {protected-files: [x]}", "Changes.Files.Unprotected": "push-to-branch: {protected-files: {exclude: [AGENTS.md]}}",
+	"Changes.Files.MaxFiles": "push-to-branch: {max-patch-files: 3}", "Changes.Files.MaxSizeKB": "push-to-branch: {max-patch-size: 3}",
+}
+
+// untold are the settings that refuse nothing and that an agent does not have to know.
+var untold = map[string]string{
+	"Disabled": "the kind is not in the text at all", "Labels": "they are added", "CreateIssue": "it opens an issue for what is reported", "Footer": "it is added",
+	"Review.Side": "it is a default of the field", "Review.OutsideDiff": "the text is shown elsewhere", "Report.Driver": "it is a name",
+	"Changes.Base": "the owner's choice", "Changes.StayOnBase": "where the branch begins", "Changes.CommitTitleSuffix": "it is added", "Changes.Reviewers": "they are asked",
+	"Changes.Files.AlsoProtected": "told with Protected", "Changes.Files.ProtectManifests": "told with Protected", "Changes.OnViolation": "what follows a refusal",
+	"Changes.Commits": "how they are pushed", "Changes.FallbackIssue": "what follows a refusal", "Changes.SignedCommits": "how they are made",
+}
+
+// TestEverySettingIsTold fails for a new setting of kinds that the text for agents does not
+// mention.
+func TestEverySettingIsTold(t *testing.T) {
+	t.Parallel()
+	var fields func(prefix string, of reflect.Type)
+	fields = func(prefix string, of reflect.Type) {
+		for i := range of.NumField() {
+			f := of.Field(i)
+			name := prefix + f.Name
+			if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[policy.Footer]() {
+				fields(name+".", f.Type)
+				continue
+			}
+			if _, known := untold[name]; known {
+				continue
+			}
+			yaml, known := told[name]
+			if !known {
+				t.Errorf("policy.KindConfig has the setting %s: write a sentence about it in rules.go and a configuration into told, or a reason into untold", name)
+				continue
+			}
+			kind, _, _ := strings.Cut(yaml, ":")
+			with, err := Prompt(load(t, yaml+"\n"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			without, err := Prompt(load(t, kind+":\n"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if with == without {
+				t.Errorf("%s: the prompt does not say it", yaml)
+			}
+		}
+	}
+	fields("", reflect.TypeFor[policy.KindConfig]())
+	for yaml, want := range map[string]string{
+		"create-issue:\nstaged: true":                                   "only planned",
+		"create-issue:\nmentions: {allowed: [a], max: 2}":               "At most 2 mentions",
+		"create-issue:\nallow-closing-words: true\nmax-bot-mentions: 3": "At most 3 words",
+		"create-issue:\nallowed-github-references: [repo]":              "except to: repo",
+		"create-pull-request:\nafter-failed-code: hold":                 "held back",
+		"create-issue:": "256 characters",
+	} {
+		if prompt, err := Prompt(load(t, yaml+"\n"), "out/lines.ndjson"); err != nil || !strings.Contains(prompt, want) || !strings.Contains(prompt, "`out/lines.ndjson`") {
+			t.Errorf("%s: the prompt lacks %q: %v", yaml, want, err)
 		}
 	}
 }

@@ -19,10 +19,14 @@ func limitRule(kc policy.KindConfig, spec safeoutput.Spec, thing string) string 
 	if kc.Max != nil {
 		n = *kc.Max
 	}
-	if n < 0 {
-		return "Any number of " + thing + "s."
+	least := ""
+	if kc.Min > 0 {
+		least = fmt.Sprintf(" At least %s; fewer fail the run.", text.Count(kc.Min, thing))
 	}
-	return "At most " + text.Count(n, thing) + "."
+	if n < 0 {
+		return "Any number of " + thing + "s." + least
+	}
+	return "At most " + text.Count(n, thing) + "." + least
 }
 
 // kindRules returns sentences about what the owner's settings mean for the agent.
@@ -70,6 +74,9 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 	if kc.Discussion.Category != "" || kc.Report.Category != "" {
 		rules = append(rules, "The category is set; leave it out.")
 	}
+	if kc.Staged {
+		rules = append(rules, "It is only planned: nothing is written, and a person decides.")
+	}
 	if kc.TitlePrefix != "" {
 		rules = append(rules, fmt.Sprintf("Titles begin with %q; it is put there unless you write it.", kc.TitlePrefix))
 	}
@@ -107,7 +114,16 @@ func branchRules(s policy.ChangeSettings, kind safeoutput.Kind) []string {
 		if s.Branch == "" && (s.BranchPrefix != "" || s.AllowedBranches == nil) {
 			rules = append(rules, fmt.Sprintf("New branches begin with `%s`; it is put there unless you write it.", cmp.Or(s.BranchPrefix, policy.DefaultBranchPrefix)))
 		}
+		if s.Draft != nil {
+			rules = append(rules, "Whether it is a draft is set; leave `draft` out.")
+		}
+		if s.IfNoChanges == policy.NoChangesError {
+			rules = append(rules, noChangesRule)
+		}
 		return rules
+	}
+	if s.IfNoChanges == policy.NoChangesError {
+		rules = append(rules, noChangesRule)
 	}
 	if s.RequiredTitlePrefix != "" {
 		rules = append(rules, fmt.Sprintf("Only pull requests whose title begins with %q.", s.RequiredTitlePrefix))
@@ -117,6 +133,9 @@ func branchRules(s policy.ChangeSettings, kind safeoutput.Kind) []string {
 	}
 	return rules
 }
+
+// noChangesRule is part of the prompt where an empty set of changes fails.
+const noChangesRule = "Without changes in the workspace it fails."
 
 // fileRules returns sentences about which files may change, and by how much.
 func fileRules(s policy.ChangeSettings) []string {
@@ -154,13 +173,29 @@ func textRules(cfg config.SafeOutputs) []string {
 		mentions = "Mentions notify nobody but: " + strings.Join(cfg.AllowedMentions, ", ") + "."
 	}
 	rules := []string{mentions}
-	if !cfg.ClosingWords {
+	if cfg.MaxMentions > 0 && len(cfg.AllowedMentions) > 0 {
+		rules = append(rules, fmt.Sprintf("At most %s of one text notify anybody.", text.Count(cfg.MaxMentions, "mention")))
+	}
+	switch {
+	case !cfg.ClosingWords:
 		rules = append(rules, "Words such as \"fixes #1\" close no issue.")
+	case cfg.MaxClosingWords > 0:
+		rules = append(rules, fmt.Sprintf("At most %s such as \"fixes #1\" of one text close an issue.", text.Count(cfg.MaxClosingWords, "word")))
+	}
+	if cfg.References != nil {
+		rules = append(rules, "References such as owner/name#1 become plain text, except to: "+orNone(cfg.References)+".")
+	}
+	if cfg.Policy.Staged {
+		rules = append(rules, "Everything is only planned: nothing is written, and a person decides.")
+	}
+	if cfg.Policy.HoldAfterFailedCode {
+		rules = append(rules, "Texts are held back if the changes that they go with are refused.")
 	}
 	hosts := append(sanitize.DefaultDomains(), cfg.AllowedDomains...)
 	return append(rules,
 		"Links lead only to "+strings.Join(hosts, ", ")+" and their subdomains; other links are removed.",
-		"HTML comments are removed, and HTML beyond GitHub's safe elements is shown as text.")
+		"HTML comments are removed, and HTML beyond GitHub's safe elements is shown as text.",
+		"A title has at most 256 characters and a body about 65,000; what is longer is cut. A label has at most 50; a longer one is refused.")
 }
 
 // secretRule is about what no item may contain.

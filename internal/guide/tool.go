@@ -167,8 +167,8 @@ func choiceOf(forms []kindSchema, def kindSchema) string {
 		}
 		return "Give either " + strings.Join(ways, ", or ") + "."
 	}
-	for _, way := range def.AnyOf {
-		ways = append(ways, way.Required...)
+	for _, alternative := range def.AnyOf {
+		ways = append(ways, alternative.Required...)
 	}
 	if ways == nil {
 		return ""

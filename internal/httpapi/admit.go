@@ -30,6 +30,9 @@ func (s *Server) admit(r *http.Request, rt *route) (access.Grant, error) {
 	if rt.scope != "" && !grant.Allows(rt.scope) {
 		return grant, refuse(http.StatusForbidden, "forbidden", "the token %s does not have the scope %s", grant.Name, rt.scope)
 	}
+	if r.Context().Value(countedKey{}) != nil {
+		return grant, nil
+	}
 	return grant, s.limit(grant.Name)
 }
 
@@ -56,13 +59,15 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	return nil
 }
 
+// unauthorized is refuse for whoever has no valid token.
+func unauthorized(code, format string, args ...any) *apiError {
+	e := refuse(http.StatusUnauthorized, code, format, args...)
+	e.header = http.Header{"Www-Authenticate": {`Bearer realm="airlock"`}}
+	return e
+}
+
 // identify returns who asks.
 func (s *Server) identify(r *http.Request) (access.Grant, error) {
-	unauthorized := func(code, format string, args ...any) error {
-		e := refuse(http.StatusUnauthorized, code, format, args...)
-		e.header = http.Header{"Www-Authenticate": {`Bearer realm="airlock"`}}
-		return e
-	}
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
@@ -74,22 +79,22 @@ func (s *Server) identify(r *http.Request) (access.Grant, error) {
 		}
 		return grant, err
 	}
-	some, err := s.Tokens.Any(r.Context())
+	hasTokens, err := s.Tokens.Any(r.Context())
 	switch {
 	case err != nil:
 		return access.Grant{}, err
-	case some || s.Public:
+	case hasTokens || s.Public:
 		return access.Grant{}, unauthorized("unauthorized", "a token is needed: send it as 'Authorization: Bearer TOKEN'")
 	case !isOwnUser(r.Context()):
 		return access.Grant{}, unauthorized("unauthorized", "without a token only the server's own user is answered: make one with 'airlock token add'")
 	}
-	return access.Grant{Name: "the server's user", Scopes: []access.Scope{access.Admin}}, nil
+	return access.WithoutToken(), nil
 }
 
 // maxLimiters is how many callers are counted apart from each other.
 const maxLimiters = 10_000
 
-// limit holds a caller to the rate.
+// limit refuses a request of a caller who exceeds the rate.
 func (s *Server) limit(caller string) error {
 	if s.Rate <= 0 {
 		return nil

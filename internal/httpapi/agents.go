@@ -16,6 +16,7 @@ type listedAgent struct {
 	Description      string          `json:"description"`
 	ParametersSchema json.RawMessage `json:"parameters_schema,omitempty"`
 	Tags             []string        `json:"tags,omitempty"`
+	Needs            []string        `json:"needs,omitempty"`
 	Source           agents.Source   `json:"source"`
 	Version          int64           `json:"version"`
 }
@@ -27,7 +28,7 @@ func (s *Server) listAgents(w http.ResponseWriter, r *http.Request, _ access.Gra
 	}
 	list := agentList{Agents: []listedAgent{}}
 	for _, b := range all {
-		list.Agents = append(list.Agents, listedAgent{b.Name, b.Type, b.Description, b.ParametersSchema, b.Tags, b.Source, b.Version})
+		list.Agents = append(list.Agents, listedAgent{b.Name, b.Type, b.Description, b.ParametersSchema, b.Tags, b.Needs, b.Source, b.Version})
 	}
 	return answer(w, http.StatusOK, list), nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/agents"
-	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/store"
 )
@@ -25,7 +24,7 @@ func BenchmarkCreateRun(b *testing.B) {
 	if location == "" {
 		location = b.TempDir() + "/store.db"
 	}
-	st, err := store.Open(ctx, location, engine.Schema, agents.Tables, access.Tables, runs.Tables)
+	st, err := store.Open(ctx, location, agents.Tables, access.Tables, runs.Tables)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -33,17 +32,13 @@ func BenchmarkCreateRun(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	defer st.Close()
 	registry, err := agents.New(st, asker)
 	if err != nil {
 		b.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	e, err := engine.Open(ctx, st, engine.Config{Logger: quiet})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer e.Close()
-	service := runs.New(registry, e)
+	service := runs.New(registry, st, nil)
 	defer service.Close()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

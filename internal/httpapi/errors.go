@@ -13,6 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/store"
 )
 
 // ErrorBody is the answer to every request that fails, except for parameters that do not
@@ -62,14 +63,19 @@ func (s *Server) describe(r *http.Request, err error) *apiError {
 	var noRun *runs.NotFoundError
 	var conflict *runs.ConflictError
 	var ended *runs.EndedError
+	var needs *runs.InvalidNeedsError
 	var tooLarge *http.MaxBytesError
 	var loopRefused *fixloop.Refused
 	switch {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &invalid):
-		e := refuse(http.StatusBadRequest, "invalid_request", "%s", strings.ReplaceAll(invalid.Error(), "\n", ""))
-		e.Message, e.ValidationErrors = strings.ToUpper(invalid.What[:1])+invalid.What[1:]+" is not valid", invalid.Violations
+		e := refuse(http.StatusBadRequest, "invalid_request", "%s is not valid", strings.ToUpper(invalid.What[:1])+invalid.What[1:])
+		e.ValidationErrors = invalid.Violations
+		return e
+	case errors.As(err, &needs):
+		e := refuse(http.StatusBadRequest, "invalid_request", "%s", needs)
+		e.ValidationErrors = needs.Violations
 		return e
 	case errors.As(err, &noAgent):
 		return refuse(http.StatusNotFound, "agent_not_found", "%s", err)
@@ -97,7 +103,20 @@ func (s *Server) describe(r *http.Request, err error) *apiError {
 		return refuse(499, "client_gone", "the client closed the connection")
 	}
 	s.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	if kind := store.Trouble(err); kind != "" {
+		e := refuse(http.StatusServiceUnavailable, "store_"+string(kind), "%s", storeTrouble[kind])
+		e.header = http.Header{"Retry-After": {"5"}}
+		return e
+	}
 	return refuse(http.StatusServiceUnavailable, "unavailable", "the request cannot be carried out now: the server's log says why; try again later")
+}
+
+// storeTrouble describes what it means for a caller that the store cannot be used.
+var storeTrouble = map[store.Kind]string{
+	store.Full:        "the store is full, and nothing of this request was recorded: what was recorded before is kept; try again when there is room",
+	store.Busy:        "another process keeps the store locked, and nothing of this request was recorded: try again",
+	store.Unreachable: "the store cannot be reached: whether this request was recorded is not known; try again, with the same Idempotency-Key",
+	store.Damaged:     "the store is damaged: the server's owner has to restore it",
 }
 
 // answer writes a value as JSON and returns the status.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
@@ -13,8 +14,9 @@ import (
 
 // loopList is the answer of GET /loops.
 type loopList struct {
-	Version int              `json:"version"`
-	Loops   []loops.Document `json:"loops"`
+	Version    int              `json:"version"`
+	Loops      []loops.Document `json:"loops"`
+	NextCursor string           `json:"next_cursor,omitempty"`
 }
 
 // loopFixed is the body of POST /loops/{id}/fixed.
@@ -36,7 +38,7 @@ var (
 	texts       = map[string]any{"type": "array", "maxItems": json.Number("1000"), "items": map[string]any{"type": "string"}}
 	fixedSchema = bodySchema(nil, map[string]any{"iteration": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}, "fixes": texts, "files": texts, "head_sha": map[string]any{"type": "string"}})
 
-	decisionSchema = bodySchema([]any{"decision"}, map[string]any{"decision": map[string]any{"enum": decisions()}, "n": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("100")}})
+	decisionSchema = bodySchema([]any{"decision"}, map[string]any{"decision": map[string]any{"enum": decisions()}, "n": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}})
 )
 
 func decisions() (list []any) {
@@ -47,12 +49,31 @@ func decisions() (list []any) {
 }
 
 func (s *Server) listLoops(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
-	all, err := s.Loops.List(r.Context(), r.URL.Query().Get("repository"))
+	q := r.URL.Query()
+	open := q.Get("open")
+	if open != "" && open != "true" && open != "false" {
+		return 0, refuse(http.StatusBadRequest, "invalid_request", "open must be true or false")
+	}
+	if waits := q.Get("waits_for"); waits != "" && waits != string(fixloop.WorkDecide) {
+		return 0, refuse(http.StatusBadRequest, "invalid_request", "waits_for must be decide")
+	}
+	limit, err := number(q.Get("limit"), "limit", 50, 1, 200)
+	if err != nil {
+		return 0, err
+	}
+	found, err := s.Loops.List(r.Context(), loops.Filter{Repository: q.Get("repository"), Open: open == "true", Decide: q.Get("waits_for") != "", After: q.Get("cursor"), Limit: limit + 1})
+	if errors.Is(err, loops.ErrNoLoop) {
+		return 0, refuse(http.StatusBadRequest, "invalid_request", "the cursor is not one: use the next_cursor of the answer before")
+	}
 	if err != nil {
 		return 0, err
 	}
 	list := loopList{Version: 1, Loops: []loops.Document{}}
-	for _, l := range all {
+	if len(found) > limit {
+		found = found[:limit]
+		list.NextCursor = found[limit-1].ID
+	}
+	for _, l := range found {
 		d, err := s.loopDocument(r, l)
 		if err != nil {
 			return 0, err

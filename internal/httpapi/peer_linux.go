@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"net/netip"
@@ -9,23 +11,90 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // peerUser returns the user whose process is at the other end of a connection of this
 // machine, as the kernel knows it. here and there are the two ends as this process sees
 // them.
 func peerUser(here, there netip.AddrPort) (uid int, err error) {
+	if uid, found, err := diagnosedOwner(there, here); found && err == nil {
+		return uid, nil
+	}
+	// There is no such connection, or the kernel was built without this query.
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		uid, found, err := socketOwner(table, there, here)
+		uid, found, err := listedOwner(table, there, here)
 		if found || err != nil {
 			return uid, err
 		}
 	}
-	return 0, fmt.Errorf("no process of this machine is known to be at %s", there)
+	return 0, fmt.Errorf("no process of this machine is known to have a connection open at %s", there)
 }
 
-// socketOwner finds the socket that is bound to local and connected to remote.
-func socketOwner(table string, local, remote netip.AddrPort) (uid int, found bool, err error) {
+// What the kernel's linux/inet_diag.h lays out: a request has a header and 56 bytes, and an
+// answer a header and 72 bytes.
+const (
+	diagRequest   = unix.NLMSG_HDRLEN + 56
+	diagAnswer    = unix.NLMSG_HDRLEN + 72
+	diagByFamily  = 20 // SOCK_DIAG_BY_FAMILY
+	diagPorts     = unix.NLMSG_HDRLEN + 4
+	diagUser      = unix.NLMSG_HDRLEN + 64
+	diagInode     = unix.NLMSG_HDRLEN + 68
+	diagAddresses = unix.NLMSG_HDRLEN + 8 // of the request: ports, addresses, interface, cookie
+)
+
+// diagnosedOwner asks the kernel who has the socket that is bound to local and connected to
+// remote. It costs the same however many connections there are, which a table does not: that
+// has those of the last minute, too. err means that the kernel cannot be asked so.
+func diagnosedOwner(local, remote netip.AddrPort) (uid int, found bool, err error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
+	if err != nil {
+		return 0, false, err
+	}
+	defer unix.Close(fd)
+	wait := unix.NsecToTimeval(time.Second.Nanoseconds())
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait); err != nil {
+		return 0, false, err
+	}
+	request := make([]byte, diagRequest)
+	native := binary.NativeEndian
+	native.PutUint32(request, diagRequest)
+	native.PutUint16(request[4:], diagByFamily)
+	native.PutUint16(request[6:], unix.NLM_F_REQUEST)
+	request[unix.NLMSG_HDRLEN], request[unix.NLMSG_HDRLEN+1] = unix.AF_INET, unix.IPPROTO_TCP
+	native.PutUint32(request[unix.NLMSG_HDRLEN+4:], ^uint32(0)) // in whichever state
+	from, to := local.Addr().Unmap(), remote.Addr().Unmap()
+	if !from.Is4() {
+		request[unix.NLMSG_HDRLEN] = unix.AF_INET6
+	}
+	binary.BigEndian.PutUint16(request[diagAddresses:], local.Port())
+	binary.BigEndian.PutUint16(request[diagAddresses+2:], remote.Port())
+	copy(request[diagAddresses+4:], from.AsSlice())
+	copy(request[diagAddresses+20:], to.AsSlice())
+	native.PutUint64(request[diagAddresses+40:], ^uint64(0)) // no cookie
+	if err := unix.Sendto(fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return 0, false, err
+	}
+	answer := make([]byte, os.Getpagesize())
+	n, _, err := unix.Recvfrom(fd, answer, 0)
+	if err != nil {
+		return 0, false, err
+	}
+	answer = answer[:n]
+	if n < diagAnswer || native.Uint16(answer[4:]) != diagByFamily { // an error, most likely that there is none
+		return 0, false, nil
+	}
+	// Without such a connection the kernel looks for who listens at local; and a socket without
+	// an inode was closed, see listedOwner.
+	same := bytes.Equal(answer[diagPorts:diagPorts+4], request[diagAddresses:diagAddresses+4])
+	return int(native.Uint32(answer[diagUser:])), same && native.Uint32(answer[diagInode:]) != 0, nil
+}
+
+// listedOwner finds the socket that is bound to local and connected to remote in a table, and
+// that a process has open: the kernel shows one that its process has closed as if root had it.
+func listedOwner(table string, local, remote netip.AddrPort) (uid int, found bool, err error) {
 	f, err := os.Open(table)
 	if os.IsNotExist(err) {
 		return 0, false, nil
@@ -36,8 +105,11 @@ func socketOwner(table string, local, remote netip.AddrPort) (uid int, found boo
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
-		if len(fields) < 8 || !isSocket(fields[1], local) || !isSocket(fields[2], remote) {
+		if len(fields) < 10 || !isSocket(fields[1], local) || !isSocket(fields[2], remote) {
 			continue
+		}
+		if inode := fields[9]; inode == "0" {
+			return 0, false, nil
 		}
 		uid, err := strconv.Atoi(fields[7])
 		return uid, err == nil, err

@@ -41,7 +41,7 @@ type (
 // changes reports whether the route changes anything.
 func (rt *route) changes() bool { return rt.method != http.MethodGet && rt.scope != access.Read }
 
-// refused are the answers that every route with a scope can have.
+// refused is the body of an answer that reports an error.
 var refused = ErrorBody{}
 
 //go:embed openapi.json
@@ -83,7 +83,7 @@ func routes() []route {
 			query:   []parameter{{name: "timeout", about: "Seconds to wait, 0 to 60; 30 unless given", kind: "integer"}},
 			answers: map[int]any{200: runs.Run{}, 400: refused, 404: refused}, handle: (*Server).waitRun},
 		{method: "GET", path: "/runs/{id}/result", summary: "Show what a run that completed has answered", scope: access.Read,
-			answers: map[int]any{200: anyJSON{}, 404: refused, 409: refused}, handle: (*Server).showResult},
+			answers: map[int]any{200: anyJSON{}, 404: refused, 409: refused, 410: refused}, handle: (*Server).showResult},
 		{method: "GET", path: "/runs/{id}/log", summary: "Show what a run has written so far, without secrets", scope: access.Read,
 			query:   []parameter{{name: "from", about: "Only from this piece on: what Airlock-Log-Next said before", kind: "integer"}},
 			answers: map[int]any{200: text{}, 400: refused, 404: refused}, handle: (*Server).showLog},
@@ -91,8 +91,14 @@ func routes() []route {
 			header:  []parameter{{name: "Last-Event-ID", about: "Only events after this one", kind: "string"}},
 			answers: map[int]any{200: events{}, 204: nil, 400: refused, 404: refused}, handle: (*Server).followRun},
 
+		{method: "GET", path: "/workers", summary: "List the workers with their tags", scope: access.Read,
+			answers: map[int]any{200: workerList{}}, handle: (*Server).listWorkers},
+
 		{method: "GET", path: "/loops", summary: "List fix loops", scope: access.Read,
-			query:   []parameter{{name: "repository", about: "Only loops of this repository, owner/name", kind: "string"}},
+			query: []parameter{{name: "repository", about: "Only loops of this repository, owner/name", kind: "string"},
+				{name: "open", about: "true for those that have not ended; false for all, unless given", kind: "string", one: []string{"true", "false"}},
+				{name: "waits_for", about: "Only loops that wait for a person's decision", kind: "string", one: []string{"decide"}},
+				{name: "limit", about: "At most so many loops, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the answer before", kind: "string"}},
 			answers: map[int]any{200: loopList{}, 400: refused}, handle: (*Server).listLoops},
 		{method: "GET", path: "/loops/{id}", summary: "Show where a loop is; '/' and '#' of its id are written as %2F and %23", scope: access.Read,
 			answers: map[int]any{200: loops.Document{}, 404: refused}, handle: (*Server).showLoop},
@@ -126,6 +132,7 @@ type newAgent struct {
 	OutputSchema     any         `json:"output_schema,omitempty"`
 	Command          []string    `json:"command"`
 	Tags             []string    `json:"tags,omitempty"`
+	Needs            []string    `json:"needs,omitempty"`
 	TimeLimitSeconds int         `json:"time_limit_seconds,omitempty"`
 	MaxAttempts      int         `json:"max_attempts,omitempty"`
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,30 +18,42 @@ import (
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/schema"
+	shorten "github.com/agent-airlock/airlock/internal/text"
 )
 
 // newRun is the body of POST /runs.
 type newRun struct {
 	AgentName  string          `json:"agent_name"`
 	Parameters json.RawMessage `json:"parameters,omitempty"`
+	// Needs are tags that a worker must have, in addition to those of the agent.
+	Needs []string `json:"needs,omitempty"`
 }
 
 // runSchema is what the body of POST /runs is held against.
-var runSchema = bodySchema([]any{"agent_name"}, map[string]any{"agent_name": map[string]any{"type": "string"}, "parameters": map[string]any{}})
+var runSchema = bodySchema([]any{"agent_name"}, map[string]any{"agent_name": map[string]any{"type": "string"}, "parameters": map[string]any{},
+	"needs": map[string]any{"type": "array", "maxItems": 16, "uniqueItems": true, "items": map[string]any{"type": "string"}}})
 
 // bodySchema returns the schema of an object with these members and no others.
 func bodySchema(required []any, members map[string]any) *schema.Schema {
 	return schema.New(func() (any, error) {
-		return map[string]any{"type": "object", "required": required, "additionalProperties": false, "properties": members}, nil
+		return map[string]any{"type": "object", "required": append([]any{}, required...), "additionalProperties": false, "properties": members}, nil
 	})
 }
 
 // readBody reads a body that is to be JSON, whatever its Content-Type says: curl -d sends
 // that of a form.
 func readBody(r *http.Request) ([]byte, error) {
-	raw, err := io.ReadAll(r.Body)
-	if err != nil {
+	if err := checkEncoding(r); err != nil {
 		return nil, err
+	}
+	raw, err := io.ReadAll(r.Body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == nil:
+	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, err
+	default:
+		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body cannot be read (%s): send as many bytes as Content-Length says, or well-formed chunks", err)
 	}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body is empty: send a JSON object")
@@ -48,6 +62,14 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body is not UTF-8, as JSON must be")
 	}
 	return raw, nil
+}
+
+// checkEncoding refuses a body that is compressed.
+func checkEncoding(r *http.Request) error {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body is encoded (%s): send it as it is, without Content-Encoding", shorten.Truncate(coding, maxShown))
+	}
+	return nil
 }
 
 // decodeBody decodes a body that conforms to a schema. The error has every violation.
@@ -60,7 +82,7 @@ func decodeBody(raw []byte, form *schema.Schema, into any) error {
 		violations = []schema.Violation{{Path: path, Message: "the member is there twice"}}
 	}
 	if len(violations) > 0 {
-		e := refuse(http.StatusBadRequest, "invalid_request", "the body is not valid: %s: %s", violations[0].Path, violations[0].Message)
+		e := refuse(http.StatusBadRequest, "invalid_request", "the body is not valid: %s: %s", shorten.Truncate(violations[0].Path, 200), violations[0].Message)
 		e.ValidationErrors = violations
 		return e
 	}
@@ -83,7 +105,7 @@ func (s *Server) createRun(w http.ResponseWriter, r *http.Request, _ access.Gran
 	if err != nil {
 		return 0, err
 	}
-	run, replayed, err := s.Runs.Create(r.Context(), runs.Request{AgentName: body.AgentName, Parameters: body.Parameters, Key: key})
+	run, replayed, err := s.Runs.Create(r.Context(), runs.Request{AgentName: body.AgentName, Parameters: body.Parameters, Needs: body.Needs, Key: key})
 	if err != nil {
 		return 0, err
 	}
@@ -113,30 +135,24 @@ func idempotencyKey(r *http.Request) (string, error) {
 
 func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
 	q := r.URL.Query()
-	for name := range q {
-		if !slices.Contains([]string{"agent_name", "status", "limit", "cursor"}, name) {
-			return 0, refuse(http.StatusBadRequest, "invalid_request", "there is no filter %q: agent_name, status, limit and cursor are", name)
-		}
-	}
 	limit, err := number(q.Get("limit"), "limit", 50, 1, 200)
 	if err != nil {
 		return 0, err
 	}
-	f := runs.Filter{AgentName: q.Get("agent_name"), Status: runs.Status(q.Get("status")), Before: q.Get("cursor"), Limit: limit + 1}
+	f := runs.Filter{AgentName: q.Get("agent_name"), Status: runs.Status(q.Get("status")), Before: q.Get("cursor"), Limit: limit}
 	if f.Status != "" && !slices.Contains(runs.Statuses(), f.Status) {
-		return 0, refuse(http.StatusBadRequest, "invalid_request", "there is no status %q: pending, running, stopping, completed, failed and stopped are", f.Status)
+		return 0, refuse(http.StatusBadRequest, "invalid_request", "there is no status %q: pending, running, stopping, completed, failed and stopped are", shorten.Truncate(string(f.Status), maxShown))
 	}
 	if f.Before != "" && !runs.IsID(f.Before) {
 		return 0, refuse(http.StatusBadRequest, "invalid_request", "the cursor is not one: use the next_cursor of the answer before")
 	}
-	found, err := s.Runs.List(r.Context(), f)
+	found, more, err := s.Runs.List(r.Context(), f)
 	if err != nil {
 		return 0, err
 	}
 	list := runList{Runs: append([]runs.Run{}, found...)}
-	if len(found) > limit {
-		list.Runs = list.Runs[:limit]
-		list.NextCursor = list.Runs[limit-1].ID
+	if more {
+		list.NextCursor = found[len(found)-1].ID
 	}
 	return answer(w, http.StatusOK, list), nil
 }
@@ -169,12 +185,12 @@ func (s *Server) stopRun(w http.ResponseWriter, r *http.Request, _ access.Grant)
 	return answer(w, http.StatusAccepted, created{run.ID, run.Status}), nil
 }
 
-func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
 	seconds, err := number(r.URL.Query().Get("timeout"), "timeout", 30, 0, 60)
 	if err != nil {
 		return 0, err
 	}
-	ctx, leave, err := s.stream(w, r)
+	ctx, leave, err := s.stream(w, r, g)
 	if err != nil {
 		return 0, err
 	}
@@ -182,15 +198,24 @@ func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, _ access.Grant)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
 	run, err := s.Runs.Wait(ctx, r.PathValue("id"))
+	var ended *apiError
+	if errors.As(context.Cause(ctx), &ended) {
+		err = ended
+	}
 	if err != nil {
 		return 0, err
 	}
 	return answer(w, http.StatusOK, run), nil
 }
 
+// reviewGrant is how often it is checked that the caller of a long request still has the
+// grant with which it began.
+const reviewGrant = 500 * time.Millisecond
+
 // stream counts a request that takes long, and lifts the limits of time of its connection.
-// Its context ends when the server shuts down, too.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request) (ctx context.Context, leave func(), err error) {
+// Its context ends when the server shuts down, too, and when the caller's grant does not
+// hold any more: then its cause is an *apiError.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, g access.Grant) (ctx context.Context, leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:
 	default:
@@ -201,15 +226,25 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) (ctx context.Con
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Time{})
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancelCause(r.Context())
 	go func() {
-		select {
-		case <-s.stopped:
-			cancel()
-		case <-ctx.Done():
+		review := time.NewTicker(reviewGrant)
+		defer review.Stop()
+		for {
+			select {
+			case <-s.stopped:
+				cancel(nil)
+			case <-ctx.Done():
+				return
+			case <-review.C:
+				// While the store does not answer, nobody can have revoked anything in it.
+				if holds, err := s.Tokens.Holds(ctx, g); err == nil && !holds {
+					cancel(unauthorized("invalid_token", "the token was revoked, or the session has ended"))
+				}
+			}
 		}
 	}()
-	return ctx, func() { cancel(); <-s.streams }, nil
+	return ctx, func() { cancel(nil); <-s.streams }, nil
 }
 
 func (s *Server) showResult(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
@@ -226,6 +261,9 @@ func (s *Server) showResult(w http.ResponseWriter, r *http.Request, _ access.Gra
 		return 0, refuse(http.StatusConflict, "run_failed", "the run failed (%s): %s", run.Error.Code, run.Error.Message)
 	}
 	result, err := s.Runs.Result(r.Context(), run.ID)
+	if err == nil && result == nil {
+		err = refuse(http.StatusGone, "result_expired", "the result of the run was deleted some time after its end, as the server is set to do")
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -251,14 +289,14 @@ func (s *Server) showLog(w http.ResponseWriter, r *http.Request, _ access.Grant)
 	return http.StatusOK, nil
 }
 
-// How often following looks for events, and says that the connection lives.
+// How often following says that the connection lives, and how long a client may take to
+// read.
 const (
-	followEvery = 200 * time.Millisecond
-	keepAlive   = 15 * time.Second
-	sendWithin  = 30 * time.Second
+	keepAlive  = 15 * time.Second
+	sendWithin = 30 * time.Second
 )
 
-func (s *Server) followRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+func (s *Server) followRun(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
 	id, last := r.PathValue("id"), int64(0)
 	if given := r.Header.Get("Last-Event-ID"); given != "" {
 		n, err := strconv.ParseInt(given, 10, 64)
@@ -281,7 +319,7 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, _ access.Gran
 			return http.StatusNoContent, nil
 		}
 	}
-	ctx, leave, err := s.stream(w, r)
+	ctx, leave, err := s.stream(w, r, g)
 	if err != nil {
 		return 0, err
 	}
@@ -301,7 +339,9 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, _ access.Gran
 		}
 		return err
 	}
-	tick := time.NewTicker(followEvery)
+	changes, away := s.Runs.Watch(id)
+	defer away()
+	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for quiet := time.Now(); ; {
 		list, err := s.Runs.Events(ctx, id, last)
@@ -315,7 +355,7 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, _ access.Gran
 			}
 			last, quiet = e.N, time.Now()
 		}
-		if time.Since(quiet) > keepAlive {
+		if time.Since(quiet) >= keepAlive {
 			if send(": still there\n\n") != nil {
 				return http.StatusOK, nil
 			}
@@ -324,7 +364,21 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, _ access.Gran
 		select {
 		case <-ctx.Done():
 			return http.StatusOK, nil
+		case <-changes:
 		case <-tick.C:
 		}
 	}
+}
+
+// workerList is the answer of GET /workers.
+type workerList struct {
+	Workers []runs.WorkerState `json:"workers"`
+}
+
+func (s *Server) listWorkers(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
+	list, err := s.Runs.Workers(r.Context())
+	if err != nil {
+		return 0, err
+	}
+	return answer(w, http.StatusOK, workerList{append([]runs.WorkerState{}, list...)}), nil
 }

@@ -1,14 +1,16 @@
 // Package httpapi is the coordinator's HTTP API: a thin adapter that answers for agents,
-// runs and loops.
+// runs and loops; and who may look at the pages that are made of its answers.
 package httpapi
 
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +24,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/pages"
 	"github.com/agent-airlock/airlock/internal/runs"
+	shorten "github.com/agent-airlock/airlock/internal/text"
 )
 
 // Limits of requests.
@@ -31,6 +35,8 @@ const (
 	maxBody = 1 << 20
 	// maxStreams is how many requests may wait or follow events at once.
 	maxStreams = 1024
+	// maxHeader is how large the request line and the headers may be, in bytes.
+	maxHeader = 64 << 10
 	// bodyWithin is how long a request may take to arrive, and an answer to leave.
 	bodyWithin = 30 * time.Second
 )
@@ -80,15 +86,17 @@ func New(cfg Config) *Server {
 		}
 		methods[rt.method] = &rt
 	}
+	s.mountPages()
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
 	return s
 }
 
-// HTTP returns the http.Server that serves s on listeners.
+// HTTP returns the http.Server that serves s on listeners; see Listener.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
-		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyWithin, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ConnContext: withConnection, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyWithin, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader - 4<<10, // to which net/http adds 4 KiB
+		DisableGeneralOptionsHandler: true,
+		ConnContext:                  withConnection, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}
 }
 
@@ -96,7 +104,25 @@ func (s *Server) HTTP() *http.Server {
 func (s *Server) Stop() { s.stop.Do(func() { close(s.stopped) }) }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// A mux answers what is not a clean path by itself, with a text or a redirection, which
+	// would make a GET of a POST.
+	if clean := cleanPath(r); clean != r.URL.EscapedPath() && !strings.HasPrefix(clean, pages.CoordinatorPath) {
+		s.serve(w, r, nil)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// cleanPath returns the path of a request without empty segments, "." and "..".
+func cleanPath(r *http.Request) string {
+	escaped := r.URL.EscapedPath()
+	clean := path.Clean("/" + escaped)
+	if strings.HasSuffix(escaped, "/") && clean != "/" {
+		clean += "/"
+	}
+	return clean
+}
 
 // serve answers one request to a path that has these methods; nil if there is no such path.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, methods map[string]*route) {
@@ -127,24 +153,30 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, methods map[strin
 	s.metrics.requests.With(prometheus.Labels{"method": knownMethod(r.Method), "path": path, "code": statusClass(status)}).Observe(time.Since(began).Seconds())
 }
 
+// maxShown is how much of a request's texts an error repeats, in characters.
+const maxShown = 200
+
 // route finds what answers a request. HEAD is a GET whose body nobody sees.
 func (s *Server) route(r *http.Request, methods map[string]*route) (*route, error) {
 	if methods == nil {
-		return nil, refuse(http.StatusNotFound, "not_found", "there is nothing at %s: GET /openapi.json describes what there is", r.URL.Path)
+		return nil, refuse(http.StatusNotFound, "not_found", "there is nothing at %q: GET /openapi.json describes what there is", shorten.Truncate(r.URL.Path, maxShown))
 	}
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	if rt, ok := methods[method]; ok {
-		return rt, checkTexts(r)
+		if err := checkTexts(r); err != nil {
+			return rt, err
+		}
+		return rt, rt.checkQuery(r.URL.Query())
 	}
 	var allowed []string
 	for m := range methods {
 		allowed = append(allowed, m)
 	}
 	slices.Sort(allowed)
-	e := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not possible here: %s is", r.Method, strings.Join(allowed, ", "))
+	e := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not possible at %s: send %s", shorten.Truncate(r.Method, maxShown), shorten.Truncate(r.URL.Path, maxShown), strings.Join(allowed, " or "))
 	e.header = http.Header{"Allow": {strings.Join(allowed, ", ")}}
 	return nil, e
 }
@@ -153,8 +185,32 @@ func (s *Server) route(r *http.Request, methods map[string]*route) (*route, erro
 // not be able to look for them.
 func checkTexts(r *http.Request) error {
 	query, err := url.QueryUnescape(r.URL.RawQuery)
+	if _, unclear := url.ParseQuery(r.URL.RawQuery); err == nil && unclear != nil { // which Query leaves out
+		return refuse(http.StatusBadRequest, "invalid_request", "the query cannot be read (%s): separate its members by '&'", unclear)
+	}
 	if err != nil || !utf8.ValidString(query) || !utf8.ValidString(r.URL.Path) || strings.ContainsRune(query+r.URL.Path, 0) {
 		return refuse(http.StatusBadRequest, "invalid_request", "the path and the query must be valid UTF-8 without NUL, escaped as in URLs")
+	}
+	return nil
+}
+
+// checkQuery refuses what a route with parameters does not know, and what it knows twice. One
+// without any leaves a query alone, such as that of a prober.
+func (rt *route) checkQuery(q url.Values) error {
+	if rt.query == nil {
+		return nil
+	}
+	var known []string
+	for _, p := range rt.query {
+		known = append(known, p.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		if !slices.Contains(known, name) {
+			return refuse(http.StatusBadRequest, "invalid_request", "there is no parameter %q of %s: these are known: %s", shorten.Truncate(name, maxShown), rt.path, strings.Join(known, ", "))
+		}
+		if n := len(q[name]); n > 1 {
+			return refuse(http.StatusBadRequest, "invalid_request", "%s is there %d times: send it once", name, n)
+		}
 	}
 	return nil
 }

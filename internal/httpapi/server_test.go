@@ -25,7 +25,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/agents"
-	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
@@ -34,12 +33,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	command.EnterChild(os.Args)
 	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.FileBodyDecoder)
 	os.Exit(m.Run())
 }
 
-// api is a server on loopback whose requests and answers are held against openapi.json.
+// api is a server on loopback whose requests and answers are compared with openapi.json.
 type api struct {
 	*Server
 	t      *testing.T
@@ -55,7 +53,7 @@ type api struct {
 func start(t *testing.T, configure func(*Config)) *api {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	st, err := store.Open(ctx, t.TempDir()+"/store.db", engine.Schema, agents.Tables, access.Tables, runs.Tables, loops.Schema)
+	st, err := store.Open(ctx, t.TempDir()+"/store.db", agents.Tables, access.Tables, runs.Tables, loops.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +68,14 @@ func start(t *testing.T, configure func(*Config)) *api {
 	same := func(s string) string { return s }
 	quiet := slog.New(slog.DiscardHandler)
 	worker := runs.NewWorker(st, runs.WorkerConfig{Concurrency: 4, Environ: os.Environ(), Dir: t.TempDir(), Log: quiet, Mask: same, MaskKnown: same})
-	e, err := engine.Open(ctx, st, engine.Config{Executor: "local", Logger: quiet, Workflows: []engine.Workflow{worker.Workflow()}, Queues: []engine.Queue{worker.Queue()}})
+	e, err := engine.Open(ctx, st, engine.Config{Logger: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := runs.New(registry, e)
+	service := runs.New(registry, st, worker)
+	if err := worker.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
 	a := &api{t: t, log: &lockedBuffer{}, tokens: access.New(st), store: st}
 	cfg := Config{Agents: registry, Runs: service, Loops: loops.NewWritable(e), Tokens: a.tokens, Version: "v1.2.3", Log: slog.New(slog.NewTextHandler(a.log, nil))}
 	if configure != nil {
@@ -91,6 +92,7 @@ func start(t *testing.T, configure func(*Config)) *api {
 	t.Cleanup(func() {
 		a.Stop()
 		_ = server.Close()
+		worker.Close()
 		service.Close()
 		e.Close()
 	})
@@ -129,7 +131,7 @@ type reply struct {
 	body string
 }
 
-// do sends a request and returns the answer, both held against the description. Headers
+// do sends a request and returns the answer, and compares both with openapi.json. Headers
 // are "Name: value".
 func (a *api) do(method, path, body string, headers ...string) reply {
 	a.t.Helper()
@@ -159,13 +161,13 @@ func (a *api) do(method, path, body string, headers ...string) reply {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	a.hold(req, body, res, raw)
+	a.checkContract(req, body, res, raw)
 	return reply{res, string(raw)}
 }
 
-// hold holds an exchange against the description. A request that is refused needs not
-// conform itself, and one that the description does not know is refused.
-func (a *api) hold(req *http.Request, body string, res *http.Response, raw []byte) {
+// checkContract asserts that an exchange conforms to openapi.json. A request that is refused need
+// not conform, and a request that openapi.json does not contain must be refused.
+func (a *api) checkContract(req *http.Request, body string, res *http.Response, raw []byte) {
 	a.t.Helper()
 	known := req.Clone(req.Context())
 	known.Body = io.NopCloser(strings.NewReader(body))
@@ -318,7 +320,7 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// TestSlowBody asserts that a body that does not arrive occupies nothing for long.
+// TestSlowBody asserts that a request whose body does not arrive is ended after a time limit.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	a := start(t, nil)
@@ -374,7 +376,7 @@ func TestRuns(t *testing.T) {
 	first := a.do("POST", "/runs", body, "Idempotency-Key: k1")
 	again := a.do("POST", "/runs", body, "Idempotency-Key: k1")
 	id := first.member("run_id")
-	if first.StatusCode != 201 || first.member("status") != "pending" || again.StatusCode != 201 || again.member("run_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
+	if first.StatusCode != 201 || first.Header.Get("Location") != "/runs/"+id || first.member("status") != "pending" || again.StatusCode != 201 || again.member("run_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s %s", first.body, again.body)
 	}
 	if r := a.do("POST", "/runs", strings.Replace(body, "Test", "Other", 1), "Idempotency-Key: k1"); r.StatusCode != 409 || r.code() != "idempotency_conflict" {
@@ -386,8 +388,12 @@ func TestRuns(t *testing.T) {
 	if r := a.do("GET", "/runs/"+id+"/result", ""); r.StatusCode != 200 || r.body != `{"text":"Test"}`+"\n" {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
-	if r := a.do("GET", "/runs/"+id+"/log", ""); r.StatusCode != 200 || r.body != "Test\n" || r.Header.Get("Airlock-Log-Next") == "" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
+	log := a.do("GET", "/runs/"+id+"/log", "")
+	if log.StatusCode != 200 || log.body != "Test\n" || log.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v %s", log.StatusCode, log.Header, log.body)
+	}
+	if r := a.do("GET", "/runs/"+id+"/log?from="+log.Header.Get("Airlock-Log-Next"), ""); r.StatusCode != 200 || r.body != "" || r.Header.Get("Airlock-Log-Next") != log.Header.Get("Airlock-Log-Next") {
+		t.Errorf("%d %v %s", r.StatusCode, r.Header, r.body)
 	}
 	if r := a.do("POST", "/runs/"+id+"/stop", ""); r.StatusCode != 409 || r.code() != "run_ended" {
 		t.Errorf("%d %s", r.StatusCode, r.body)
@@ -417,6 +423,14 @@ func TestRuns(t *testing.T) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 
+	// As the server leaves a run whose outputs it has deleted.
+	if _, err := a.store.Exec(t.Context(), `UPDATE runs SET result = NULL, expired = 1 WHERE id = $1`, id); err != nil {
+		t.Fatal(err)
+	}
+	if r := a.do("GET", "/runs/"+id+"/result", ""); r.StatusCode != 410 || r.code() != "result_expired" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+
 	page := a.do("GET", "/runs?limit=2", "")
 	if page.member("next_cursor") != sleeper || strings.Contains(page.body, id) {
 		t.Errorf("%s", page.body)
@@ -430,7 +444,7 @@ func TestRuns(t *testing.T) {
 	if m := a.do("GET", "/metrics", ""); !strings.Contains(m.body, "airlock_runs_created_total 3") || !strings.Contains(m.body, `airlock_runs{status="pending"} 0`) {
 		t.Errorf("%s", m.body)
 	}
-	if !strings.Contains(a.log.String(), "path=/runs/"+sleeper+"/stop status=202") || strings.Contains(a.log.String(), "Test") {
+	if !strings.Contains(a.log.String(), `msg=audit who="the server's user" method=POST path=/runs/`+sleeper+"/stop status=202") || strings.Contains(a.log.String(), "Test") {
 		t.Errorf("the audit is\n%s", a.log)
 	}
 }
@@ -494,6 +508,7 @@ func TestTokens(t *testing.T) {
 		{"GET", "/agents", "", []access.Scope{access.Read, access.Run, access.Decide, access.Admin}},
 		{"GET", "/runs", "", []access.Scope{access.Read, access.Run, access.Decide, access.Admin}},
 		{"GET", "/metrics", "", []access.Scope{access.Read, access.Run, access.Decide, access.Admin}},
+		{"GET", "/workers", "", []access.Scope{access.Read, access.Run, access.Decide, access.Admin}},
 		{"POST", "/runs", `{"agent_name":"nobody"}`, []access.Scope{access.Run, access.Admin}},
 		{"POST", "/runs/run_none/stop", ``, []access.Scope{access.Run, access.Admin}},
 		{"POST", "/agents", `{}`, []access.Scope{access.Admin}},
@@ -606,6 +621,12 @@ func TestLoops(t *testing.T) {
 	if r := a.do("GET", "/loops?repository=octo/other", ""); r.body != `{"version":1,"loops":[]}`+"\n" {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
+	if r := a.do("GET", "/loops?open=true&repository=octo%2Fshop", ""); !strings.Contains(r.body, `"loop":"octo/shop#7.1"`) {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	if r := a.do("GET", "/loops?open=maybe", ""); r.StatusCode != 400 || r.code() != "invalid_request" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
 	if r := a.do("GET", path, ""); r.StatusCode != 200 || r.member("repository") != "octo/shop" {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
@@ -646,6 +667,9 @@ func TestLoops(t *testing.T) {
 	if r.StatusCode != 202 || r.member("outcome") == "" {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
+	if r := a.do("GET", "/loops?open=true", ""); r.body != `{"version":1,"loops":[]}`+"\n" {
+		t.Errorf("a loop that has ended is open: %s", r.body)
+	}
 	if again := a.do("POST", path+"/decision", `{"decision":"abort"}`, "Idempotency-Key: one"); again.StatusCode != 202 {
 		t.Errorf("%d %s", again.StatusCode, again.body)
 	}
@@ -654,7 +678,8 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestStoreThatFails asserts an honest answer that shows nothing of the inside.
+// TestStoreThatFails asserts that a defect of the store is answered with 503, without internal
+// details, which are in the log.
 func TestStoreThatFails(t *testing.T) {
 	t.Parallel()
 	a := start(t, nil)
@@ -673,7 +698,13 @@ func TestStoreThatFails(t *testing.T) {
 }
 
 func TestPeerUser(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		t.Run(address, func(t *testing.T) { testPeerUser(t, address) })
+	}
+}
+
+func testPeerUser(t *testing.T, address string) {
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -688,7 +719,30 @@ func TestPeerUser(t *testing.T) {
 	if err != nil || uid != os.Getuid() {
 		t.Errorf("%d, %v", uid, err)
 	}
-	client.Close()
+	accepted, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer accepted.Close()
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	for _, c := range []struct {
+		what string
+		ctx  context.Context
+		own  bool
+	}{{"its own", withConnection(t.Context(), accepted), true}, {"none", t.Context(), false}, {"not TCP", withConnection(t.Context(), near), false}} {
+		if isOwnUser(c.ctx) != c.own {
+			t.Errorf("a connection that is %s is the user's own: %t, want %t", c.what, !c.own, c.own)
+		}
+	}
+	client.Close() // the kernel shows it as root's from now on
+	if isOwnUser(withConnection(t.Context(), accepted)) {
+		t.Error("whoever has closed the connection is the server's own user")
+	}
+	if uid, err := peerUser(here, there); err == nil {
+		t.Errorf("whoever has closed the connection is user %d", uid)
+	}
 	if uid, err := peerUser(here, here); err == nil {
 		t.Errorf("nobody is user %d", uid)
 	}

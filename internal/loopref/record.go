@@ -5,7 +5,9 @@
 //
 // Each change is a commit with the whole log, as JSON lines (log.jsonl), which are read
 // back, and as the spec's communication log (log.md), for people. The log contains events: the
-// state and the messages follow from them by fixloop.Step. A change moves the ref from the
+// state and the messages follow from them by fixloop.Step. Each event has a digest of what it led
+// to; where another version of Airlock would decide otherwise, what had been decided is read from
+// a snapshot (state.json). A change moves the ref from the
 // commit that was read; whoever is second reads again and decides again. Whoever can write the
 // ref can write the repository. Where an agent can, a secret signs the log.
 package loopref
@@ -18,6 +20,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,8 +29,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/fixloop"
 )
 
-// Version is the version of a log's form. A newer one is not read.
-const Version = 1
+// Version is the version of a log's form. No other one is read.
+const Version = 2
 
 // maxLog is the size of a log, in bytes, beyond which it is not continued.
 const maxLog = 16 << 20
@@ -40,6 +43,8 @@ type Record struct {
 	// Loop is the first record's.
 	Loop  *fixloop.Loop  `json:"loop,omitempty"`
 	Event *fixloop.Event `json:"event,omitempty"`
+	// Decided is a digest of the state and the messages that the event, or the beginning, led to.
+	Decided string `json:"decided,omitempty"`
 	// Comment is the id of the comment that the event was commanded by, so that the command
 	// counts once; 0 for none.
 	Comment int64 `json:"comment,omitempty"`
@@ -58,12 +63,23 @@ type chain struct {
 	name   string // of the loop
 }
 
+// ref is the name of the loop's ref.
+func (c chain) ref() string {
+	_, ref, _ := strings.Cut(c.name, " ")
+	return ref
+}
+
 // signed begins the sums of a signed log.
 const signed = "hmac-"
 
 func (c chain) sum(previous string, r Record) (string, error) {
 	r.Sum = ""
-	raw, err := json.Marshal(r)
+	return c.sumOf(previous, r)
+}
+
+// sumOf returns the sum of a value that follows what has the previous sum.
+func (c chain) sumOf(previous string, value any) (string, error) {
+	raw, err := json.Marshal(value)
 	if err != nil {
 		return "", err
 	}
@@ -86,6 +102,10 @@ type Log struct {
 	Messages    []fixloop.Message
 
 	chain chain
+	seen  map[string]bool // the entries that GitHub shows, true of those that it has hidden since
+	// diverged is the number of the first record that leads elsewhere by this Airlock's rules than
+	// it did; State and Messages are those before it. 0: none does.
+	diverged int
 }
 
 // ErrForged is the error about a log whose sums do not fit.
@@ -103,12 +123,15 @@ func decode(text []byte, name, secret string) (*Log, error) {
 		switch n := len(l.Records) + 1; {
 		case r.Version > Version:
 			return nil, fmt.Errorf("the log of the loop has version %d, which is newer than this Airlock knows (%d); use the Airlock that wrote it", r.Version, Version)
+		case r.Version < Version:
+			return nil, fmt.Errorf("the log of the loop has version %d, which does not say what was decided, and which this Airlock (%d) would play by other rules; "+
+				"remove it and the comment that shows the loop, so that another one begins: git push origin :%s", r.Version, Version, l.chain.ref())
 		case r.N != n:
 			return nil, fmt.Errorf("the log of the loop has entry %d in place of %d: it is cut, or was changed", r.N, n)
 		case secret == "" && strings.HasPrefix(r.Sum, signed):
 			return nil, errors.New("the log of the loop is signed; give the step the secret that it was signed with")
 		}
-		if err := l.take(r); err != nil {
+		if err := l.addRead(r); err != nil {
 			return nil, err
 		}
 	}
@@ -118,8 +141,8 @@ func decode(text []byte, name, secret string) (*Log, error) {
 	return l, nil
 }
 
-// take adds a record that was read.
-func (l *Log) take(r Record) error {
+// addRead adds a record that was read.
+func (l *Log) addRead(r Record) error {
 	want, err := l.chain.sum(l.Sum(), r)
 	if err != nil {
 		return err
@@ -127,29 +150,44 @@ func (l *Log) take(r Record) error {
 	if !hmac.Equal([]byte(want), []byte(r.Sum)) {
 		return fmt.Errorf("entry %d: %w", r.N, ErrForged)
 	}
-	return l.fold(r)
-}
-
-// fold adds a record and what follows from it.
-func (l *Log) fold(r Record) error {
-	switch {
-	case (r.Loop != nil) != (len(l.Records) == 0):
-		return fmt.Errorf("the log of the loop has no beginning, or two (entry %d)", r.N)
-	case r.Loop != nil:
-		s, err := fixloop.New(*r.Loop)
-		if err != nil {
-			return fmt.Errorf("the log of the loop: entry %d: %w", r.N, err)
-		}
-		l.State = s
-	case r.Event != nil:
-		next, messages, _, err := fixloop.Step(l.State, *r.Event, r.At)
-		if err != nil {
+	if l.diverged == 0 {
+		if err := l.play(r); err != nil {
 			return err
 		}
-		l.State, l.Messages = next, append(slices.Clip(l.Messages), messages...)
 	}
 	l.Records = append(slices.Clip(l.Records), r)
 	return nil
+}
+
+// play adds what follows from a record that was read, unless that is something else than it was.
+func (l *Log) play(r Record) error {
+	if (r.Loop != nil) != (len(l.Records) == 0) {
+		return fmt.Errorf("the log of the loop has no beginning, or two (entry %d)", r.N)
+	}
+	state, messages, digest, err := l.consequences(r)
+	if err != nil || digest != r.Decided {
+		l.diverged = r.N
+		return nil
+	}
+	l.State, l.Messages = state, append(slices.Clip(l.Messages), messages...)
+	return nil
+}
+
+// consequences returns what follows from a record: the state, further messages, and their digest.
+func (l *Log) consequences(r Record) (state fixloop.State, messages []fixloop.Message, digest string, err error) {
+	switch {
+	case r.Loop != nil:
+		state, err = fixloop.New(*r.Loop)
+	case r.Event != nil:
+		state, messages, _, err = fixloop.Step(l.State, *r.Event, r.At)
+	default:
+		return l.State, nil, "", nil
+	}
+	if err != nil {
+		return state, nil, "", err
+	}
+	digest, err = decided(state, messages)
+	return state, messages, digest, err
 }
 
 // Sum is the sum of the newest record, which stands for the whole log.
@@ -166,8 +204,8 @@ func (l *Log) Event(e fixloop.Event, at time.Time, comment int64) error {
 	return l.add(Record{Event: &e, At: at, Comment: comment})
 }
 
-// Delivered continues the log with what became of the messages that people have to see, by
-// their log entries.
+// Delivered continues the log with the entries that were delivered to people, whose delivery
+// failed, and that were hidden since.
 func (l *Log) Delivered(told, tried, hidden []string, at time.Time) error {
 	return l.add(Record{Told: told, Tried: tried, Hidden: hidden, At: at})
 }
@@ -182,31 +220,48 @@ func (l *Log) add(r Record) error {
 	if err := json.Unmarshal(raw, &again); err != nil {
 		return err
 	}
+	state, messages, digest, err := l.consequences(again)
+	if err != nil {
+		return err
+	}
+	again.Decided = digest
 	if again.Sum, err = l.chain.sum(l.Sum(), again); err != nil {
 		return err
 	}
-	return l.fold(again)
+	l.State, l.Messages = state, append(slices.Clip(l.Messages), messages...)
+	l.Records = append(slices.Clip(l.Records), again)
+	return nil
 }
 
-// Commanded reports whether a comment's command was carried out before.
-func (l *Log) Commanded(comment int64) bool {
-	return slices.ContainsFunc(l.Records, func(r Record) bool { return r.Comment == comment && comment != 0 })
+// MarkSeen notes that GitHub shows an entry, or has hidden it since. RecordSeen adds that to the log.
+func (l *Log) MarkSeen(entry string, hidden bool) {
+	if l.seen == nil {
+		l.seen = map[string]bool{}
+	}
+	l.seen[entry] = hidden
 }
 
-// FollowUp stands for the issue about what a person skipped, among the entries that are told.
-const FollowUp = "follow-up"
-
-// Notice is a message that people have to be notified of, and what became of it.
-type Notice struct {
-	Message fixloop.Message
-	Told    bool
-	Tried   int // how often GitHub refused it
-	Hidden  bool
+// RecordSeen continues the log with what was seen and is not in it yet.
+func (l *Log) RecordSeen(at time.Time) error {
+	told, _, hidden := l.delivered()
+	var nowTold, nowHidden []string
+	for _, entry := range slices.Sorted(maps.Keys(l.seen)) {
+		if !told[entry] {
+			nowTold = append(nowTold, entry)
+		}
+		if l.seen[entry] && !hidden[entry] {
+			nowHidden = append(nowHidden, entry)
+		}
+	}
+	if len(nowTold)+len(nowHidden) == 0 {
+		return nil
+	}
+	return l.Delivered(nowTold, nil, nowHidden, at)
 }
 
-// Notices returns the messages that notify people, oldest first.
-func (l *Log) Notices() []Notice {
-	told, hidden, tried := map[string]bool{}, map[string]bool{}, map[string]int{}
+// delivered returns what the log says about the delivery of entries.
+func (l *Log) delivered() (told map[string]bool, tried map[string]int, hidden map[string]bool) {
+	told, tried, hidden = map[string]bool{}, map[string]int{}, map[string]bool{}
 	for _, r := range l.Records {
 		for _, entry := range r.Told {
 			told[entry] = true
@@ -218,6 +273,31 @@ func (l *Log) Notices() []Notice {
 			tried[entry]++
 		}
 	}
+	return told, tried, hidden
+}
+
+// Commanded reports whether a comment's command was carried out before.
+func (l *Log) Commanded(comment int64) bool {
+	return slices.ContainsFunc(l.Records, func(r Record) bool { return r.Comment == comment && comment != 0 })
+}
+
+// FollowUp stands for the issue about what a person skipped, among the entries that are told.
+const FollowUp = "follow-up"
+
+// Notice is a message that notifies people, and whether that was done.
+type Notice struct {
+	Message   fixloop.Message
+	Delivered bool
+	Tried     int // how many attempts to deliver it have failed
+	Hidden    bool
+}
+
+// Notices returns the messages that notify people, oldest first.
+func (l *Log) Notices() []Notice {
+	told, tried, hidden := l.delivered()
+	for entry, isHidden := range l.seen {
+		told[entry], hidden[entry] = true, hidden[entry] || isHidden
+	}
 	var out []Notice
 	for _, m := range l.Messages {
 		if m.Notifies() {
@@ -227,10 +307,25 @@ func (l *Log) Notices() []Notice {
 	return out
 }
 
+// Delivery reports whether an entry was delivered, and how many attempts have failed.
+func (l *Log) Delivery(entry string) (delivered bool, tried int) {
+	for _, r := range l.Records {
+		delivered = delivered || slices.Contains(r.Told, entry)
+		if slices.Contains(r.Tried, entry) {
+			tried++
+		}
+	}
+	return delivered, tried
+}
+
 // FollowedUp reports whether the issue about what was skipped is there.
 func (l *Log) FollowedUp() bool {
-	return slices.ContainsFunc(l.Records, func(r Record) bool { return slices.Contains(r.Told, FollowUp) })
+	delivered, _ := l.Delivery(FollowUp)
+	return delivered
 }
+
+// Name returns the name of a pull request's loop, as Log.Name does.
+func Name(number, ordinal int) string { return strconv.Itoa(number) + "-" + strconv.Itoa(ordinal) }
 
 // Name is the loop's in its ref and in witnesses: the pull request's number and the ordinal.
 func (l *Log) Name() string { return strings.TrimPrefix(l.Ref, refPrefix) }

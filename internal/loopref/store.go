@@ -29,6 +29,8 @@ type Store struct {
 	Secret string
 
 	repository string // its node id, once it is known
+	ahead      *githubapi.FilesOnRefs
+	aheadOf    int // the pull request that ahead is about, 0 for all open loops
 }
 
 const (
@@ -40,10 +42,40 @@ const (
 // again, and decide again.
 var ErrMoved = errors.New("another job has continued the loop at the same moment")
 
+// ReadAhead reads what the next Load of a pull request needs, or with 0 what the next Open does,
+// together with a file, which saves a request. It returns the file's content, nil where GitHub does not give it this way: then the
+// file has to be read by itself.
+func (s *Store) ReadAhead(ctx context.Context, number int, file githubapi.FileAt) (*string, error) {
+	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, query(number, file))
+	if err != nil {
+		return nil, err
+	}
+	s.ahead, s.aheadOf = &found, number
+	return found.Also, nil
+}
+
+// read returns what ReadAhead has read, or asks for it. What was read ahead counts once.
+func (s *Store) read(ctx context.Context, number int) (githubapi.FilesOnRefs, error) {
+	if found := s.ahead; found != nil && s.aheadOf == number {
+		s.ahead = nil
+		return *found, nil
+	}
+	return s.GitHub.FilesOnRefs(ctx, s.Repo, query(number, githubapi.FileAt{}))
+}
+
+// query asks for the logs of a pull request's loops, the pull request, and a file; with 0, for the
+// refs of all loops instead.
+func query(number int, also githubapi.FileAt) githubapi.RefQuery {
+	if number == 0 {
+		return githubapi.RefQuery{Prefix: refPrefix, Containing: "-", Also: also}
+	}
+	return githubapi.RefQuery{Prefix: refPrefix, Containing: strconv.Itoa(number) + "-", File: fileName, Pull: number, Also: also}
+}
+
 // Load returns the newest loop of a pull request, nil if it never had one, and how the pull
 // request stands.
 func (s *Store) Load(ctx context.Context, number int) (*Log, *githubapi.PullNow, error) {
-	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, githubapi.RefQuery{Prefix: refPrefix, Containing: strconv.Itoa(number) + "-", File: fileName, Pull: number})
+	found, err := s.read(ctx, number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,6 +90,9 @@ func (s *Store) Load(ctx context.Context, number int) (*Log, *githubapi.PullNow,
 	if ordinal == 0 {
 		return nil, found.Pull, nil
 	}
+	if newest.Commit == "" {
+		return nil, nil, fmt.Errorf("%s is not a commit, so that it has no log: somebody has replaced it; push the loop's own commit there again, or remove it with 'git push origin :%s' and the comment that shows the loop", newest.Ref, newest.Ref)
+	}
 	text := []byte(newest.Text)
 	if newest.Truncated {
 		if text, err = s.GitHub.GetFile(ctx, s.Repo, fileName, newest.Commit); err != nil {
@@ -68,10 +103,19 @@ func (s *Store) Load(ctx context.Context, number int) (*Log, *githubapi.PullNow,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", newest.Ref, err)
 	}
+	l.Ref, l.Commit = newest.Ref, newest.Commit
+	if l.diverged > 0 {
+		text, err := s.GitHub.GetFile(ctx, s.Repo, snapshotFile, newest.Commit)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", newest.Ref, l.otherRules(err))
+		}
+		if err := l.restore(text); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", newest.Ref, err)
+		}
+	}
 	if loop := l.State.Loop(); loop.Issue != number || loop.Ordinal != ordinal || !strings.EqualFold(loop.Repository, s.Repo.String()) {
 		return nil, nil, fmt.Errorf("%s: it has the log of another loop: %s#%d, loop %d", newest.Ref, loop.Repository, loop.Issue, loop.Ordinal)
 	}
-	l.Ref, l.Commit = newest.Ref, newest.Commit
 	return l, found.Pull, nil
 }
 
@@ -83,7 +127,7 @@ func (s *Store) Begin(before *Log, loop fixloop.Loop, at time.Time) (*Log, error
 	if before != nil {
 		loop.Ordinal = before.State.Loop().Ordinal + 1
 	}
-	l.Ref = refPrefix + strconv.Itoa(loop.Issue) + "-" + strconv.Itoa(loop.Ordinal)
+	l.Ref = refPrefix + Name(loop.Issue, loop.Ordinal)
 	l.chain = chain{s.Secret, s.name(l.Ref)}
 	if err := l.add(Record{Loop: &loop, At: at}); err != nil {
 		return nil, err
@@ -111,7 +155,11 @@ func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	if parent == githubapi.NoCommit {
 		parent = ""
 	}
-	files := []githubapi.Addition{{Path: fileName, Data: text}, {Path: "log.md", Data: []byte(fixloop.NewLog(l.State, l.Messages, now).Markdown())}}
+	state, err := l.snapshot()
+	if err != nil {
+		return err
+	}
+	files := []githubapi.Addition{{Path: fileName, Data: text}, {Path: snapshotFile, Data: state}, {Path: "log.md", Data: []byte(fixloop.NewLog(l.State, l.Messages, now).Page())}}
 	commit, err := s.GitHub.CommitFiles(ctx, s.Repo, files, l.headline(), parent)
 	if err != nil {
 		return err
@@ -160,7 +208,7 @@ func (l *Log) headline() string {
 // Open returns the numbers of the pull requests whose newest loop has not ended. It reads what
 // the commits' messages say; Load finds out whether that is true.
 func (s *Store) Open(ctx context.Context) ([]int, error) {
-	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, githubapi.RefQuery{Prefix: refPrefix, Containing: "-"})
+	found, err := s.read(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func TestALogComesBackAsItWasWritten(t *testing.T) {
 		if err := got.Delivered([]string{entry}, []string{entry, entry}, nil, began); err != nil {
 			t.Fatal(err)
 		}
-		if n := got.Notices(); len(n) != 1 || !n[0].Told || n[0].Tried != 2 || n[0].Hidden {
+		if n := got.Notices(); len(n) != 1 || !n[0].Delivered || n[0].Tried != 2 || n[0].Hidden {
 			t.Errorf("notices %+v", n)
 		}
 		event(t, got, fixloop.Event{Type: fixloop.EventFixDone, Iteration: 1, Fixes: []string{"counted"}})
@@ -219,7 +219,8 @@ func TestForgeriesAreFound(t *testing.T) {
 		"cut in a line":            {"", plain[:len(plain)-30], "cannot be read after entry 2"},
 		"empty":                    {"", "", "is empty"},
 		"prose":                    {"", "hello", "cannot be read"},
-		"newer":                    {"", strings.Replace(plain, `{"v":1`, `{"v":2`, 1), "newer than this Airlock"},
+		"newer":                    {"", strings.Replace(plain, `{"v":2`, `{"v":3`, 1), "newer than this Airlock"},
+		"older":                    {"", strings.Replace(plain, `{"v":2`, `{"v":1`, 1), "git push origin :refs/airlock/loops/7-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, git, _ := open(t, c.secret)

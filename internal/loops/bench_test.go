@@ -25,7 +25,7 @@ func BenchmarkThousandOpenLoops(b *testing.B) {
 			}
 		}
 		for waiting := 0; waiting < 1000; time.Sleep(100 * time.Millisecond) {
-			all, err := d.List(b.Context(), "")
+			all, err := d.List(b.Context(), loops.Filter{})
 			if err != nil {
 				b.Fatal(err)
 			}

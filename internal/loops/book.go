@@ -1,6 +1,6 @@
-// Package loops keeps fix loops in a store and drives them: what the protocol, package
-// fixloop, decides is recorded with its messages in one transaction; the engine sees to
-// the timers and the deliveries, and the driver to the work.
+// Package loops keeps fix loops in a store and drives them. The new state that the protocol,
+// package fixloop, decides on is recorded with its messages in one transaction. The engine runs
+// the timers and deliveries, and the driver does the work.
 package loops
 
 import (
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/engine"
@@ -26,6 +27,11 @@ var Schema = store.Schema{Package: "loops", Steps: []store.Step{
 		CREATE INDEX messages_open ON messages (loop, n) WHERE delivered = 0;
 		CREATE TABLE inbox (loop TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (loop, key));
 		CREATE TABLE loop_results (loop TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (loop, key))`),
+	// ended is when the loop was first found ended, 0 before. loop_numbers has the last
+	// loop of those that were deleted.
+	store.Both(`ALTER TABLE loops ADD COLUMN ended BIGINT NOT NULL DEFAULT 0;
+		CREATE INDEX loops_ended ON loops (ended);
+		CREATE TABLE loop_numbers (repository TEXT NOT NULL, issue BIGINT NOT NULL, ordinal BIGINT NOT NULL, PRIMARY KEY (repository, issue))`),
 }}
 
 // Book is the loops of a store.
@@ -89,9 +95,60 @@ func find(ctx context.Context, q store.Querier, query string, args ...any) (Loop
 	return l, err
 }
 
-// List returns the loops, newest first; of a repository only, unless it is "".
-func (b *Book) List(ctx context.Context, repository string) ([]Loop, error) {
-	return store.List(ctx, b.store, scan, columns+`WHERE repository = $1 OR $1 = '' ORDER BY repository, issue DESC, ordinal DESC`, repository)
+// Filter selects loops. A zero field selects all.
+type Filter struct {
+	Repository string
+	Open       bool   // only those that have not ended
+	Decide     bool   // only those that wait for a person's decision
+	After      string // only loops that List returns after this ID, whose loop may have been deleted
+	Limit      int    // the largest number of loops
+}
+
+// List returns loops by their repositories, the newest of each first. The error is
+// ErrNoLoop if After is not the ID of a loop.
+func (b *Book) List(ctx context.Context, f Filter) ([]Loop, error) {
+	where, args := []string{"1 = 1"}, []any{}
+	add := func(condition string, values ...any) {
+		for _, v := range values {
+			args = append(args, v)
+			condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(args)), 1)
+		}
+		where = append(where, condition)
+	}
+	if f.Repository != "" {
+		add(`repository = ?`, f.Repository)
+	}
+	if f.Open || f.Decide {
+		add(`outcome = ''`)
+	}
+	if f.Decide {
+		add(`idle = 1`)
+	}
+	if f.After != "" {
+		repository, issue, ordinal, ok := parseID(f.After)
+		if !ok {
+			return nil, ErrNoLoop
+		}
+		add(`(repository > ? OR repository = ? AND (issue < ? OR issue = ? AND ordinal < ?))`, repository, repository, issue, issue, ordinal)
+	}
+	query := columns + `WHERE ` + strings.Join(where, " AND ") + ` ORDER BY repository, issue DESC, ordinal DESC`
+	if f.Limit > 0 {
+		args = append(args, f.Limit)
+		query += fmt.Sprintf(` LIMIT $%d`, len(args))
+	}
+	return store.List(ctx, b.store, scan, query, args...)
+}
+
+// parseID returns the parts of a loop's ID, as NextID puts them together.
+func parseID(id string) (repository string, issue, ordinal int, ok bool) {
+	at := strings.LastIndexByte(id, '#')
+	if at < 0 {
+		return "", 0, 0, false
+	}
+	number, last, _ := strings.Cut(id[at+1:], ".")
+	issue, err := strconv.Atoi(number)
+	ordinal, err2 := strconv.Atoi(last)
+	return id[:at], issue, ordinal, err == nil && err2 == nil
 }
 
 // Messages returns the messages of a loop, oldest first.
@@ -105,25 +162,25 @@ func (b *Book) Messages(ctx context.Context, id string) ([]fixloop.Message, erro
 	}, `SELECT body FROM messages WHERE loop = $1 ORDER BY n`, id)
 }
 
-// IsOpen reports whether a loop has not ended, or has messages that nobody has been told:
-// then a driver has something to do.
+// IsOpen reports whether a loop has not ended, or has messages that were not delivered: then
+// a driver has something to do.
 func (b *Book) IsOpen(ctx context.Context, l Loop) (bool, error) { return isOpen(ctx, b.store, l) }
 
 func isOpen(ctx context.Context, q store.Querier, l Loop) (bool, error) {
-	told, err := told(ctx, q, l.ID)
-	return l.ID != "" && (l.State.Outcome() == fixloop.Running || !told), err
+	delivered, err := allDelivered(ctx, q, l.ID)
+	return l.ID != "" && (l.State.Outcome() == fixloop.Running || !delivered), err
 }
 
-// told reports whether all messages of a loop have been delivered.
-func told(ctx context.Context, q store.Querier, id string) (bool, error) {
-	var untold int
-	err := q.QueryRow(ctx, `SELECT count(*) FROM messages WHERE loop = $1 AND delivered = 0`, id).Scan(&untold)
-	return untold == 0, err
+// allDelivered reports whether all messages of a loop have been delivered.
+func allDelivered(ctx context.Context, q store.Querier, id string) (bool, error) {
+	var pending int
+	err := q.QueryRow(ctx, `SELECT count(*) FROM messages WHERE loop = $1 AND delivered = 0`, id).Scan(&pending)
+	return pending == 0, err
 }
 
 // Start returns the newest loop of a pull request with new settings if it is open, and
-// otherwise the next one, opened. queue is that of the engine which is to drive it, made
-// from the loop's ID. l.Ordinal is set.
+// otherwise opens the next one. queue returns the name of the queue of the engine that will
+// drive the loop with an ID. Start sets l.Ordinal.
 func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessage, queue func(id string) string) (loop Loop, opened bool, err error) {
 	var last Loop
 	err = b.store.Transact(ctx, func(tx store.Tx) error {
@@ -142,7 +199,13 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 			_, err = tx.Exec(ctx, `UPDATE loops SET settings = $1 WHERE id = $2`, string(settings), loop.ID)
 			return err
 		}
-		l.Ordinal = last.State.Loop().Ordinal + 1
+		var deleted int
+		err = tx.QueryRow(ctx, `SELECT ordinal FROM loop_numbers WHERE repository = $1 AND issue = $2`, l.Repository, l.Issue).Scan(&deleted)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		l.Ordinal = max(last.State.Loop().Ordinal, deleted)
+		l.Ordinal++
 		state, err := fixloop.New(l)
 		if err != nil {
 			return err
@@ -157,13 +220,39 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 		}
 		return b.engine.Enqueue(tx, engine.Request{Queue: queue(loop.ID), Workflow: workflow, ID: workflowID(loop.ID), Input: loop.ID})
 	})
-	if err == nil && opened && last.ID != "" {
+	switch {
+	case err == nil && opened && last.ID != "":
 		err = b.forget(ctx, last.ID) // its driver may have been killed before it could
+	case err == nil && !opened:
+		err = b.revive(ctx, loop.ID, queue)
 	}
 	return loop, opened, err
 }
 
-// forget removes what only the driver of a loop needed, which has ended.
+// revive begins the workflow of an open loop again if it has ended, because of a defect or because
+// an earlier version was interrupted. Nothing is lost: the state of the loop is in this package's
+// own tables.
+func (b *Book) revive(ctx context.Context, id string, queue func(id string) string) error {
+	name := workflowID(id)
+	states, err := b.engine.States(name)
+	if err != nil {
+		return err
+	}
+	state, known := states[name]
+	if known && !state.Status.Final() {
+		return nil
+	}
+	if known {
+		if err := b.engine.Delete(name); err != nil {
+			return err
+		}
+	}
+	return b.store.Transact(ctx, func(tx store.Tx) error {
+		return b.engine.Enqueue(tx, engine.Request{Queue: queue(id), Workflow: workflow, ID: name, Input: id})
+	})
+}
+
+// forget removes what only the driver of a loop needed. The loop has ended.
 func (b *Book) forget(ctx context.Context, id string) error {
 	states, err := b.engine.States(workflowID(id))
 	if err != nil {
@@ -188,8 +277,8 @@ func NextID(repository string, issue, last int) string {
 	return repository + "#" + strconv.Itoa(issue) + "." + strconv.Itoa(last+1)
 }
 
-// Apply sends a loop an event, once for each key. The error is a *fixloop.Refused if it
-// does not fit: then nothing has changed. It wakes whoever drives the loop.
+// Apply sends a loop an event, once for each key, and wakes its driver. The error is a
+// *fixloop.Refused if the event is not possible now: then nothing has changed.
 func (b *Book) Apply(ctx context.Context, id, key string, e fixloop.Event) error {
 	return b.store.Transact(ctx, func(tx store.Tx) error {
 		applied, err := tx.Exec(ctx, `INSERT INTO inbox (loop, key) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, key)
@@ -262,8 +351,8 @@ func save(ctx context.Context, tx store.Tx, id string, s fixloop.State, messages
 	return nil
 }
 
-// Keep records what a part of a loop's work came to, before it has any effect. What was
-// kept under the key before stays, and is returned.
+// Keep records the result of a part of a loop's work, before it has any effect. If a result was
+// kept under the key before, it stays and is returned.
 func (b *Book) Keep(ctx context.Context, id, key, body string) (kept string, err error) {
 	err = b.store.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO loop_results (loop, key, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, id, key, body); err != nil {

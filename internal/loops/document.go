@@ -1,6 +1,7 @@
 package loops
 
 import (
+	"slices"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/fixloop"
@@ -19,10 +20,14 @@ type Document struct {
 	Iteration  int              `json:"iteration"`
 	Max        int              `json:"max_iterations"`
 	WaitsFor   fixloop.WorkKind `json:"waits_for"`
-	Deadline   *time.Time       `json:"deadline,omitempty"`
-	Driven     bool             `json:"driven"`
-	Head       string           `json:"head_sha,omitempty"`
-	Checks     []CheckSection   `json:"checks"`
+	// Decisions are those that can be made now, Extension by how many iterations an extension
+	// without a number extends.
+	Decisions []fixloop.Decision `json:"decisions"`
+	Extension int                `json:"extension,omitempty"`
+	Deadline  *time.Time         `json:"deadline,omitempty"`
+	Driven    bool               `json:"driven"`
+	Head      string             `json:"head_sha,omitempty"`
+	Checks    []CheckSection     `json:"checks"`
 }
 
 // CheckSection is one of the six checks of a loop.
@@ -38,7 +43,10 @@ type CheckSection struct {
 func DocumentOf(l Loop, driven bool) Document {
 	s := l.State
 	d := Document{Version: 1, Loop: l.ID, Repository: s.Loop().Repository, Issue: s.Loop().Issue, Ordinal: s.Loop().Ordinal, Status: s.Status(), Outcome: s.Outcome(),
-		Reason: s.Reason(), Iteration: s.Iteration(), Max: s.MaxIterations(), WaitsFor: s.Work().Kind, Driven: driven, Head: s.Head(), Checks: []CheckSection{}}
+		Reason: s.Reason(), Iteration: s.Iteration(), Max: s.MaxIterations(), WaitsFor: s.Work().Kind, Decisions: append([]fixloop.Decision{}, s.Decisions()...), Driven: driven, Head: s.Head(), Checks: []CheckSection{}}
+	if slices.Contains(d.Decisions, fixloop.DecideExtend) {
+		d.Extension = s.Extension()
+	}
 	if due := s.Deadline(); !due.IsZero() {
 		d.Deadline = &due
 	}

@@ -2,10 +2,13 @@ package loops
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,24 +29,26 @@ const patience = 24 * time.Hour
 // Hands do what a loop needs done outside. The driver calls them from goroutines of their
 // own; a context ends when the loop no longer needs the answer, or the driver is closed.
 type Hands interface {
-	// Work does what w asks for and returns the event that says what came of it. tell sends
+	// Work does what w asks for and returns the event with the outcome. tell sends
 	// the loop an event before that, one of each type. Work may be asked the same again,
 	// after a crash: what it does must bear that. ok is false where somebody else answers,
 	// such as a person that decides. Its Kind is never fixloop.WorkNone.
 	Work(ctx context.Context, l Loop, w fixloop.Work, tell func(fixloop.Event) error) (e fixloop.Event, ok bool)
-	// Deliver tells a message to whom it is for, at least once.
+	// Deliver delivers a message to those it is for, at least once.
 	Deliver(ctx context.Context, l Loop, m fixloop.Message) error
 }
 
 // Config describes a driver.
 type Config struct {
-	// Executor and Lease are the engine's. A driver of one loop has OfOne of its ID.
+	// Executor is the engine's. A driver of one loop has OfOne of its ID.
 	Executor string // required
-	Lease    time.Duration
 	Queue    string // required: that of the loops to drive
 	// Hands returns who does the work of these loops.
 	Hands  func(*Book) Hands // required
 	Logger *slog.Logger
+	// Waits is called when the driver has waited for some seconds for a database that does not
+	// answer, with the reason, and with nil when it goes on; it may be nil.
+	Waits func(error)
 	// Poll is how often the queue is looked at; 0 for the engine's default.
 	Poll time.Duration
 }
@@ -63,6 +68,7 @@ type Driver struct {
 
 	mu      sync.Mutex
 	working map[string]*job // by the loop's ID
+	carried map[string]bool // the loops whose workflows have begun here
 	turned  chan struct{}   // is closed, and replaced, when a workflow has taken a turn
 }
 
@@ -74,13 +80,16 @@ type job struct {
 
 // Open opens a driver on a store, which it closes in the end.
 func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
-	d := &Driver{log: cfg.Logger, working: map[string]*job{}, turned: make(chan struct{})}
+	d := &Driver{log: cfg.Logger, working: map[string]*job{}, carried: map[string]bool{}, turned: make(chan struct{})}
 	d.base, d.stop = context.WithCancel(ctx)
 	d.Book = &Book{store: st, now: time.Now}
+	if cfg.Waits != nil {
+		st.ReportWaits(cfg.Waits)
+	}
 	// The workflows that a killed process left begin before engine.Open returns.
 	opened := make(chan struct{})
 	e, err := engine.Open(ctx, st, engine.Config{
-		Executor: cfg.Executor, Lease: cfg.Lease, Logger: cfg.Logger,
+		Executor: cfg.Executor, Logger: cfg.Logger,
 		Queues: []engine.Queue{{Name: cfg.Queue, Poll: cfg.Poll}},
 		Workflows: []engine.Workflow{{Name: workflow, Run: func(x *engine.Execution, id string) error {
 			select {
@@ -98,11 +107,53 @@ func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 	d.engine = e
 	d.hands = cfg.Hands(d.Book)
 	close(opened)
+	if st.Postgres() != nil {
+		d.wg.Go(d.watch)
+	}
 	return d, nil
 }
 
-// Close stops the work under way and closes the engine and the store. Loops that are open
-// go on with the next driver of the executor's name.
+// watchPause is how often a driver makes sure that no other one has taken over.
+const watchPause = time.Second
+
+// watch ends the driver when another one has taken over, which can happen while the connection to
+// the database is interrupted.
+func (d *Driver) watch() {
+	for looks := 1; sleep(d.base, watchPause) == nil; looks++ {
+		if !d.isCurrent(d.base) {
+			return
+		}
+		if looks == looksTillAlone {
+			d.wake()
+		}
+	}
+}
+
+// looksTillAlone is after how many looks a driver that was replaced has noticed it. Until then it
+// may have taken messages of the workflows, which its successor does not see any more.
+const looksTillAlone = 8
+
+// wake has the workflows that run look at their loops.
+func (d *Driver) wake() {
+	d.mu.Lock()
+	carried := slices.Collect(maps.Keys(d.carried))
+	d.mu.Unlock()
+	for _, id := range carried {
+		err := d.store.Transact(d.base, func(tx store.Tx) error { return d.engine.Send(tx, workflowID(id), "wake", "look/"+rand.Text()) })
+		if err != nil && !errors.Is(err, engine.ErrNoWorkflow) && d.base.Err() == nil {
+			d.log.Warn("a loop cannot be woken", "loop", id, "error", err)
+		}
+	}
+}
+
+// isCurrent reports whether no other driver has taken over. Otherwise the engine ends.
+func (d *Driver) isCurrent(ctx context.Context) bool {
+	err := d.store.Hold(ctx)
+	return err == nil || !d.engine.GiveUp(err) && ctx.Err() == nil
+}
+
+// Close stops the work under way and closes the engine and the store. The next driver with the
+// same executor resumes loops that are open.
 func (d *Driver) Close() {
 	d.stop()
 	d.wg.Wait()
@@ -120,21 +171,21 @@ func (d *Driver) Wait(ctx context.Context, id string, untilDecision bool) (Loop,
 		if err != nil {
 			return l, err
 		}
-		told, err := told(ctx, d.store, id)
+		delivered, err := allDelivered(ctx, d.store, id)
 		if err != nil {
 			return l, err
 		}
 		switch {
-		case l.State.Outcome() != fixloop.Running && told:
+		case l.State.Outcome() != fixloop.Running && delivered:
 			return l, d.end(ctx, id)
-		case untilDecision && told && l.State.Work().Kind == fixloop.WorkDecide:
+		case untilDecision && delivered && l.State.Work().Kind == fixloop.WorkDecide:
 			return l, nil
 		}
 		select {
 		case <-ctx.Done():
 			return l, context.Cause(ctx)
-		case <-d.engine.Lost():
-			return l, engine.ErrLeaseLost
+		case <-d.engine.Done():
+			return l, d.engine.Cause()
 		case <-turned:
 		}
 	}
@@ -161,6 +212,9 @@ type turn struct {
 
 // carry is the workflow of a loop: look at the timer, deliver, see to the work, wait.
 func (d *Driver) carry(x *engine.Execution, id string) error {
+	d.mu.Lock()
+	d.carried[id] = true
+	d.mu.Unlock()
 	for {
 		next, err := engine.Transaction(x, "turn", func(ctx context.Context, tx store.Tx) (turn, error) { return d.turn(ctx, tx, id) })
 		if err != nil {
@@ -236,6 +290,9 @@ func (d *Driver) deliver(ctx context.Context, id string, n int) (problem string,
 		return "", err
 	}
 	for attempt := 1; ; attempt++ {
+		if err := d.store.Hold(ctx); err != nil {
+			return "", err
+		}
 		err := d.hands.Deliver(ctx, l, m)
 		if err == nil {
 			return "", nil
@@ -303,6 +360,9 @@ func (d *Driver) see(id string) {
 func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
 	var e fixloop.Event
 	ok := false
+	if !d.isCurrent(ctx) {
+		return
+	}
 	if err := crash.Try(func() error {
 		e, ok = d.hands.Work(ctx, l, w, func(e fixloop.Event) error { return d.Apply(ctx, l.ID, key+"/"+string(e.Type), e) })
 		return nil
@@ -318,6 +378,9 @@ func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
 			return
 		case errors.As(err, &refused):
 			d.log.Info("an answer that the loop no longer waits for", "loop", l.ID, "error", err)
+			return
+		}
+		if d.engine.GiveUp(err) {
 			return
 		}
 		d.log.Warn("the result of work cannot be recorded yet", "loop", l.ID, "error", err)

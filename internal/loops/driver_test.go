@@ -106,7 +106,7 @@ const name = "o/r#7.1"
 
 func openDriver(t testing.TB, location string, h *hands) *loops.Driver {
 	t.Helper()
-	st, err := store.Open(t.Context(), location, engine.Schema, loops.Schema)
+	st, err := store.Open(t.Context(), location, loops.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,38 @@ func start(t *testing.T, d *loops.Driver) loops.Loop {
 	return l
 }
 
+// A loop whose workflow has ended without it goes on when it is started again.
+func TestALoopOutlivesItsWorkflow(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		d := openDriver(t, location, &hands{script: map[fixloop.WorkKind][]reaction{fixloop.WorkValidate: {hang}}})
+		start(t, d)
+		d.Close()
+		st, err := store.Open(t.Context(), location, loops.Schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := engine.Open(t.Context(), st, engine.Config{Logger: slog.New(slog.DiscardHandler)})
+		if err == nil {
+			err = e.Cancel("loop " + name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Close()
+
+		d = openDriver(t, location, &hands{script: map[fixloop.WorkKind][]reaction{fixloop.WorkValidate: {results()}}})
+		defer d.Close()
+		start(t, d)
+		l, err := d.Wait(t.Context(), name, true)
+		if err != nil || l.State.Outcome() != fixloop.Succeeded {
+			t.Errorf("it ended as %s, %v", l.State.Outcome(), err)
+		}
+	})
+}
+
 func TestALoopFromStartToEnd(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		h := &hands{script: map[fixloop.WorkKind][]reaction{
 			fixloop.WorkValidate: {results(fixloop.Tests)}, fixloop.WorkFix: {fixed},
@@ -176,7 +207,7 @@ func TestALoopFromStartToEnd(t *testing.T) {
 		if err != nil || opened || again.ID != next.ID || string(again.Settings) != `{"n":3}` {
 			t.Errorf("a loop that is open: %s, %t, %s, %v", again.ID, opened, again.Settings, err)
 		}
-		if all, err := d.List(t.Context(), "o/r"); err != nil || len(all) != 2 {
+		if all, err := d.List(t.Context(), loops.Filter{Repository: "o/r"}); err != nil || len(all) != 2 {
 			t.Errorf("%d loops, %v", len(all), err)
 		}
 		if _, err := d.Find(t.Context(), "o/r", 8, 0); !errors.Is(err, loops.ErrNoLoop) {
@@ -188,6 +219,7 @@ func TestALoopFromStartToEnd(t *testing.T) {
 // Hours of protocol on the real engine: the fixer never answers, nobody runs the loop for
 // a while, and a person decides in the end.
 func TestTimersOutliveTheProcess(t *testing.T) {
+	t.Parallel()
 	location := filepath.Join(t.TempDir(), "s.db")
 	synctest.Test(t, func(t *testing.T) {
 		h := &hands{poll: 10 * time.Second, script: map[fixloop.WorkKind][]reaction{
@@ -236,6 +268,7 @@ func TestTimersOutliveTheProcess(t *testing.T) {
 // A validation that takes too long is reminded and escalated as well, and its late answer
 // changes nothing.
 func TestASlowValidation(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var late error
 		h := &hands{poll: 10 * time.Second, script: map[fixloop.WorkKind][]reaction{fixloop.WorkValidate: {func(ctx context.Context, w fixloop.Work) (fixloop.Event, bool) {
@@ -261,6 +294,7 @@ func TestASlowValidation(t *testing.T) {
 }
 
 func TestWhatCannotBeDelivered(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := &hands{fails: "FIXREQ", script: map[fixloop.WorkKind][]reaction{fixloop.WorkValidate: {results(fixloop.Linter)}, fixloop.WorkFix: {hang}}}
 		d := openDriver(t, filepath.Join(t.TempDir(), "s.db"), h)
@@ -277,6 +311,7 @@ func TestWhatCannotBeDelivered(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
+	t.Parallel()
 	d := openDriver(t, filepath.Join(t.TempDir(), "s.db"), &hands{})
 	defer d.Close()
 	for _, body := range []string{"first", "second"} {

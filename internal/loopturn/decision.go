@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/fixloop"
@@ -53,7 +54,7 @@ func (d *decision) decide(ctx context.Context) error {
 		_, err := d.send(fixloop.Event{Type: fixloop.EventClosed, Merged: d.pull.State == "MERGED", By: d.actorOf("pull_request")}, 0)
 		return err
 	}
-	if err := d.moved(); err != nil {
+	if err := d.moved(ctx); err != nil {
 		return err
 	}
 	if err := d.command(ctx); err != nil {
@@ -87,17 +88,50 @@ func (d *decision) actorOf(name string) string {
 	return ""
 }
 
-// moved takes in a push: the fix that was asked for, or a manual one.
-func (d *decision) moved() error {
-	if !d.open() || d.log.State.Head() == d.pull.Head {
+// pusher is who pushed the commit that the event is about, "" if the event is about no push: who
+// reopens or labels a pull request did not push what is there.
+func (d *decision) pusher() string {
+	if d.Event.Name == "pull_request" && d.Event.Action == "synchronize" || d.Event.Name == "workflow_run" {
+		return d.Event.Actor
+	}
+	return ""
+}
+
+// moved handles a push: the fix that was asked for, or a manual one. An agent's push is first
+// checked against the rules about files. Two kinds of push are left to the turn that the push
+// itself wakes: one that breaks these rules where the event does not show who pushed, and every
+// push if a comment woke this turn.
+func (d *decision) moved(ctx context.Context) error {
+	if !d.open() || d.log.State.Head() == d.pull.Head || d.Event.Name == "issue_comment" && d.Document == nil {
 		return nil
 	}
-	_, err := d.send(fixloop.Event{Type: fixloop.EventPush, Head: d.pull.Head, By: d.actorOf("pull_request")}, 0)
+	e := fixloop.Event{Type: fixloop.EventPush, Head: d.pull.Head, By: d.pusher()}
+	agent := strings.HasSuffix(e.By, botSuffix)
+	if agent && d.Store.Secret == "" {
+		return fmt.Errorf("%s has pushed to the pull request: who pushes with an App's token can also write %s, so the log has to be signed; "+
+			"give the step the input loop-secret, and remove the comment that shows the loop, and the unsigned log with 'git push origin :%s'", e.By, d.log.Ref, d.log.Ref)
+	}
+	if from := d.log.State.Accepted(); d.Judge != nil && from != "" && (agent || e.By == "") {
+		var err error
+		if e.Refused, err = d.Judge(ctx, d.pull.CloneURL, from, d.pull.Head); err != nil {
+			return fmt.Errorf("what was pushed cannot be held against the rules about files: %w", err)
+		}
+		if len(e.Refused) > 0 {
+			d.note("what was pushed is not taken: %s", strings.Join(e.Refused, "; "))
+			if e.By == "" {
+				return nil
+			}
+		}
+	}
+	_, err := d.send(e, 0)
 	return err
 }
 
-// command takes in a decision by comment. It counts if the comment was just made, is as it
-// was made, its author is the user who sent it, and that user may write at this moment.
+// botSuffix ends the logins of Apps, and of no user.
+const botSuffix = "[bot]"
+
+// command handles a decision by comment. It counts if the comment is new and unedited, its author
+// is the user who caused the event, and that user may write to the repository now.
 func (d *decision) command(ctx context.Context) error {
 	ev := d.Event
 	if ev.Name != "issue_comment" || ev.Action != "created" || ev.CommentID == 0 {
@@ -137,12 +171,15 @@ func (d *decision) command(ctx context.Context) error {
 		return nil
 	}
 	e.By = c.Author.Login
+	if e.Decision == fixloop.DecideFixed {
+		e.Head = d.pull.Head
+	}
 	_, err = d.send(e, c.ID)
 	return err
 }
 
-// findings takes in what the checks found. Failures begin a loop, unless the last one has ended
-// at the very same commit.
+// findings handles the results of the checks. Failures begin a loop, unless the last one has ended
+// at the same commit.
 func (d *decision) findings() error {
 	doc := d.Document
 	if doc == nil {
@@ -152,11 +189,13 @@ func (d *decision) findings() error {
 		d.note("the findings are about commit %.12s, but the pull request is at %.12s: they are not used", doc.Head, d.pull.Head)
 		return nil
 	}
+	verdict := d.verdict()
 	if !d.open() {
-		if !doc.Failed() || d.log != nil && d.log.State.Head() == d.pull.Head {
+		failed := doc.Failed() || verdict != nil && verdict.Status == fixloop.ResultFail
+		if !failed || d.log != nil && d.log.State.Head() == d.pull.Head {
 			return nil
 		}
-		log, err := d.Store.Begin(d.log, fixloop.Loop{Issue: d.number, Title: d.Mask(d.pull.Title), Limits: d.Limits}, d.now)
+		log, err := d.Store.Begin(d.log, fixloop.Loop{Issue: d.number, Title: d.Mask(d.pull.Title), Acceptance: verdict != nil, Limits: d.Limits}, d.now)
 		if err != nil {
 			return err
 		}
@@ -166,10 +205,21 @@ func (d *decision) findings() error {
 		}
 	}
 	results := doc.LoopResults()
+	if verdict != nil {
+		results = append(results, *verdict)
+		if !d.log.State.Loop().Acceptance {
+			d.note("the loop began without acceptance criteria: the verdict is not part of it")
+		}
+	}
 	for {
 		w := d.log.State.Work()
 		switch w.Kind {
 		case fixloop.WorkValidate, fixloop.WorkRevalidate, fixloop.WorkFinal:
+		case fixloop.WorkAcceptance:
+			if verdict == nil {
+				d.note("the loop waits for the acceptance verdict of commit %.12s: give the step the input verdict", d.pull.Head)
+				return nil
+			}
 		default:
 			return nil
 		}
@@ -187,13 +237,36 @@ func (d *decision) findings() error {
 	}
 }
 
+// verdict returns how the acceptance criteria were met at the pull request's head; nil if that
+// is not known, and where no loop has criteria and there are none.
+func (d *decision) verdict() *fixloop.Result {
+	v := d.Verdict
+	switch {
+	case v == nil:
+		return nil
+	case v.Response != nil && v.Head != d.pull.Head:
+		d.note("the acceptance verdict is about commit %.12s, but the pull request is at %.12s: it is not used", v.Head, d.pull.Head)
+		return nil
+	case v.Response == nil && !d.RequireCriteria && !(d.open() && d.log.State.Loop().Acceptance):
+		return nil
+	}
+	r := v.LoopResult(d.RequireCriteria)
+	return &r
+}
+
 // undelivered gives up on a message that GitHub has refused often enough.
 func (d *decision) undelivered() error {
 	if !d.open() {
 		return nil
 	}
+	if w := d.log.State.Work(); d.Dispatch != nil && w.Kind == fixloop.WorkFix {
+		if told, tried := d.log.Delivery(asked(w)); !told && tried >= fixloop.DeliveryAttempts {
+			_, err := d.send(fixloop.Event{Type: fixloop.EventUndelivered, Message: w.Request.ID, Attempts: tried, Text: "GitHub refused the repository_dispatch event that asks an agent"}, 0)
+			return err
+		}
+	}
 	for _, n := range d.log.Notices() {
-		if n.Told || n.Tried < fixloop.DeliveryAttempts || n.Message.Type == fixloop.Escalation {
+		if n.Delivered || n.Tried < fixloop.DeliveryAttempts || n.Message.Type == fixloop.Escalation {
 			continue
 		}
 		if d.log.State.Work().Kind == fixloop.WorkDecide {

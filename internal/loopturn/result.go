@@ -10,9 +10,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
+// LogStore is where the logs of a repository's loops are.
+type LogStore = loopref.Store
+
 // Store returns the store of a repository's loops. A secret signs their logs; "" leaves them
 // unsigned.
-func Store(gh loopref.GitHub, repo githubapi.Repo, secret string) *loopref.Store {
+func Store(gh loopref.GitHub, repo githubapi.Repo, secret string) *LogStore {
 	return &loopref.Store{GitHub: gh, Repo: repo, Secret: secret}
 }
 
@@ -61,8 +64,13 @@ func (r Result) Headline(now time.Time) string {
 	return fixloop.NewLog(r.Log.State, r.Log.Messages, now).Headline()
 }
 
-// Summary is the loop's log with a diagram, as Markdown.
+// Summary is how the loop stands, with a diagram and its log, folded, as Markdown.
 func (r Result) Summary(now time.Time) string {
 	log := fixloop.NewLog(r.Log.State, r.Log.Messages, now)
-	return fmt.Sprintf("## Fix loop of #%d\n\n%s\n\n%s\n\n%s", log.Issue, markdown.EscapeText(log.Headline()), markdown.Fence("mermaid", log.Mermaid()), log.Markdown())
+	headline := markdown.EscapeText(log.Headline())
+	if why := r.Log.State.Why(); why != "" {
+		headline += "\n\n" + why
+	}
+	return fmt.Sprintf("## Fix loop of #%d\n\n%s\n\n%s\n\n<details><summary>Communication log</summary>\n\n%s\n\n</details>\n",
+		log.Issue, headline, markdown.Fence("mermaid", log.Mermaid()), log.Page())
 }

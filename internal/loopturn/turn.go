@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/loopref"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
 // Turn is what a turn needs.
@@ -28,17 +30,28 @@ type Turn struct {
 	// Document is what the checks found at the pull request's head, nil if they did not run.
 	// It is a stranger's: its job ran the pull request's code.
 	Document *checkreport.Document
-	Limits   fixloop.Limits
+	// Verdict is what became of the acceptance criteria there, nil if nobody looked. It is a
+	// stranger's too.
+	Verdict *verdictreport.Document
+	// RequireCriteria fails a loop's acceptance where there are no criteria.
+	RequireCriteria bool
+	Limits          fixloop.Limits
 	// Mask removes secrets from what is recorded.
 	Mask func(string) string // required
 	Now  func() time.Time    // required
 	// Deliver sends items through both doors and returns, for each, whether GitHub shows it.
 	Deliver func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) // required
-	// Say tells the log of the job something.
+	// Judge returns the reasons why the changes that lead from one commit of a repository to
+	// another are not taken from an agent, none if they are; nil takes all.
+	Judge func(ctx context.Context, cloneURL, from, to string) ([]string, error)
+	// Dispatch sends a repository_dispatch event with a payload, which asks an agent elsewhere for
+	// a fix; nil if there is none.
+	Dispatch func(ctx context.Context, payload map[string]any) error
+	// Say writes a line to the log of the job.
 	Say func(string) // required
 }
 
-// maxTries is how often a turn decides anew because others were faster.
+// maxTries is how often a turn decides again because others were faster.
 const maxTries = 8
 
 // Run takes a turn for the pull request of the event or, where the event is about none, for
@@ -51,7 +64,7 @@ func (t *Turn) Run(ctx context.Context) ([]Result, error) {
 	var results []Result
 	var errs []error
 	for _, n := range numbers {
-		r, err := t.one(ctx, n)
+		r, err := t.takeTurn(ctx, n)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("the fix loop of #%d: %w", n, err))
 		}
@@ -70,11 +83,17 @@ func (t *Turn) numbers(ctx context.Context) ([]int, error) {
 		return []int{ev.Number}, nil
 	case t.claimed() > 0: // whether it is true, the pull request's head shows
 		return []int{t.claimed()}, nil
-	case ev.Name == "schedule" || ev.Name == "workflow_dispatch":
+	case IsAboutAll(ev):
 		return t.Store.Open(ctx)
+	}
+	if ev.Name == "issue_comment" && !ev.IsPull { // people comment on issues, too
+		return nil, nil
 	}
 	return nil, fmt.Errorf("the event %q is not about a pull request: run the fix loop on pull_request, issue_comment, workflow_run and schedule", ev.Name)
 }
+
+// IsAboutAll reports whether an event is about each open loop.
+func IsAboutAll(ev event.Event) bool { return ev.Name == "schedule" || ev.Name == "workflow_dispatch" }
 
 // claimed is the pull request that findings say they are about, where the event of a fork's
 // workflow run names none.
@@ -85,8 +104,8 @@ func (t *Turn) claimed() int {
 	return 0
 }
 
-// one takes the turn of one loop.
-func (t *Turn) one(ctx context.Context, number int) (Result, error) {
+// takeTurn takes the turn of one loop.
+func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 	for range maxTries {
 		log, pull, err := t.Store.Load(ctx, number)
 		if err != nil {
@@ -96,14 +115,12 @@ func (t *Turn) one(ctx context.Context, number int) (Result, error) {
 			return Result{}, fmt.Errorf("the findings say that they are about it, but its head is %.12s, and the workflow run was about %.12s", pull.Head, t.Event.Head.SHA)
 		}
 		if log != nil {
-			for _, c := range pull.Comments {
-				if !c.Own {
-					continue // anybody can write a witness
-				}
-				if err := log.Check(c.Body); err != nil {
-					return Result{}, err
-				}
+			if err := t.look(log, pull.Comments); err != nil {
+				return Result{}, err
 			}
+		}
+		if err := t.lookForNext(log, number, pull.Comments); err != nil {
+			return Result{}, err
 		}
 		d := &decision{Turn: t, number: number, log: log, pull: pull, now: t.Now()}
 		if err := d.decide(ctx); err != nil {
@@ -114,6 +131,9 @@ func (t *Turn) one(ctx context.Context, number int) (Result, error) {
 			return r, nil
 		}
 		if d.changed {
+			if err := d.log.RecordSeen(d.now); err != nil {
+				return r, err
+			}
 			if err = t.Store.Save(ctx, d.log, d.now); errors.Is(err, loopref.ErrMoved) {
 				t.Say("another job has moved the loop on: reading it again")
 				continue
@@ -122,7 +142,52 @@ func (t *Turn) one(ctx context.Context, number int) (Result, error) {
 				return r, err
 			}
 		}
-		return r, t.tell(ctx, &r, d.changed)
+		return r, t.publish(ctx, &r, pull, d.changed)
 	}
 	return Result{}, loopref.ErrMoved
 }
+
+// look finds out from a pull request's comments which messages people were told, and whether the
+// loop's own comment has seen entries that the log lacks. Of the comments by the token's account,
+// only those count that this gate marked: others may quote an agent.
+func (t *Turn) look(l *loopref.Log, comments []githubapi.CommentNow) error {
+	number, notices := l.State.Loop().Issue, l.Notices()
+	for _, c := range comments {
+		if !c.Own {
+			continue
+		}
+		if is, _ := apply.IsRevised(c.Body, t.Event.Repo.ID, number, stickyName(l)); is {
+			if err := l.Check(c.Body); err != nil {
+				return err
+			}
+		}
+		for _, n := range notices {
+			if is, hidden := apply.IsRevised(c.Body, t.Event.Repo.ID, number, noticeName(l, n)); is {
+				l.MarkSeen(n.Message.Entry, hidden)
+			}
+		}
+	}
+	return nil
+}
+
+// lookForNext returns an error if a comment shows a loop after the newest one that has a log, nil
+// for none: somebody has removed its log, so that it would begin again.
+func (t *Turn) lookForNext(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
+	next := 1
+	if newest != nil {
+		next = newest.State.Loop().Ordinal + 1
+	}
+	name := loopref.Name(number, next)
+	for _, c := range comments {
+		if is, _ := apply.IsRevised(c.Body, t.Event.Repo.ID, number, "loop/"+name); c.Own && is {
+			return fmt.Errorf("%w: the comment %d shows the loop %s, whose log is not there any more; push its ref again from a clone that has it, or delete the comment, so that another loop begins", loopref.ErrRolledBack, c.ID, name)
+		}
+	}
+	return nil
+}
+
+// stickyName is the name of the comment that shows a loop.
+func stickyName(l *loopref.Log) string { return "loop/" + l.Name() }
+
+// noticeName is the name of the comment with a message.
+func noticeName(l *loopref.Log, n loopref.Notice) string { return stickyName(l) + "/" + n.Message.ID }

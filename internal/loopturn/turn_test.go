@@ -25,6 +25,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/loopturn"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/token"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
 var (
@@ -45,17 +46,29 @@ type bench struct {
 	clock  *githubtest.VirtualClock
 	gate   *doors.Gate
 	secret string
-	head   string
-	runs   int64
-	pushes int
+	// ask is what sends the event that asks an agent, nil for none.
+	ask func(ctx context.Context, payload map[string]any) error
+	// judge is who judges what agents push, nil for nobody.
+	judge func(ctx context.Context, cloneURL, from, to string) ([]string, error)
+	// verdict is what became of the acceptance criteria, nil if nobody looked.
+	verdict *verdictreport.Document
+	limits  fixloop.Limits
+	head    string
+	runs    int64
+	pushes  int
 }
+
+// newShop makes the repository.
+var newShop = githubtest.Prepared(func(git *githubtest.Git) {
+	git.SetBranch("fix", git.Commit("main", map[string]string{"README.md": "hello\n"}, "Begin"))
+	git.Commit("fix", map[string]string{"shop.go": "package shop\n"}, "Shop")
+})
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, git: githubtest.NewGit(t), clock: githubtest.NewVirtualClock(time.Time{})}
-	base := b.git.Commit("main", map[string]string{"README.md": "hello\n"}, "Begin")
-	b.git.SetBranch("fix", base)
-	b.head = b.git.Commit("fix", map[string]string{"shop.go": "package shop\n"}, "Shop")
+	b := &bench{t: t, git: newShop(t), clock: githubtest.NewVirtualClock(time.Time{})}
+	base := b.git.SHA("main")
+	b.head = b.git.SHA("fix")
 	f := githubtest.Fixture{
 		Repo:   githubtest.Repo{ID: 5, Owner: "octo", Name: "shop", DefaultBranch: "main", Permissions: map[string]string{"alice": "write", "mallory": "read"}, Collaborators: []githubtest.Account{alice, mallory}},
 		Viewer: airlock,
@@ -86,10 +99,10 @@ func (b *bench) turn(ev event.Event, doc *checkreport.Document) ([]loopturn.Resu
 		Permission: func(ctx context.Context, login string) (githubapi.Permission, error) {
 			return b.client.GetPermission(ctx, repo, login)
 		},
-		Event: ev, Document: doc, Mask: b.gate.Scanner().Mask, Now: b.clock.Now, Say: func(string) {},
+		Event: ev, Document: doc, Verdict: b.verdict, Limits: b.limits, Mask: b.gate.Scanner().Mask, Now: b.clock.Now, Say: func(string) {}, Dispatch: b.ask, Judge: b.judge,
 		Deliver: func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) {
 			run := event.Run{ID: b.runs, Attempt: 1, Job: "loop", WorkflowPath: ".github/workflows/" + ev.Name + ".yml"}
-			shown, _, err := b.gate.Tell(ctx, doors.Request{Event: ev, Own: items, Config: apply.Config{Run: run}, Deps: apply.Deps{GitHub: b.client, Clock: b.clock}})
+			shown, _, err := b.gate.ApplyLoop(ctx, doors.Request{Event: ev, Own: items, Config: apply.Config{Run: run}, Deps: apply.Deps{GitHub: b.client, Clock: b.clock}})
 			return shown, err
 		},
 	}
@@ -168,6 +181,7 @@ func cutBetween(s, before, after string) (string, bool) {
 }
 
 func TestALoopFromFailureToPass(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	if r := b.must(pull(), b.found()); len(r) != 0 {
 		t.Fatalf("a loop begins although nothing fails: %+v", r)
@@ -209,6 +223,7 @@ func TestALoopFromFailureToPass(t *testing.T) {
 }
 
 func TestATurnNeedsFewRequests(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(pull(), b.found("a"))
 	ev := b.say(alice, "/airlock abort")
@@ -228,6 +243,7 @@ func TestATurnNeedsFewRequests(t *testing.T) {
 }
 
 func TestAnEscalationIsDecidedByAComment(t *testing.T) {
+	t.Parallel()
 	escalated := func(t *testing.T) *bench {
 		b := newBench(t)
 		b.must(pull(), b.found("a"))
@@ -320,6 +336,7 @@ func TestAnEscalationIsDecidedByAComment(t *testing.T) {
 }
 
 func TestTheScheduleLooksAtDeadlines(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(pull(), b.found("a"))
 	tick := event.Event{Name: "schedule"}
@@ -339,6 +356,7 @@ func TestTheScheduleLooksAtDeadlines(t *testing.T) {
 }
 
 func TestClosingEndsTheLoop(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.must(pull(), b.found("a"))
 	b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].State, f.Issues[0].Pull.Merged = "closed", true })
@@ -354,6 +372,7 @@ func TestClosingEndsTheLoop(t *testing.T) {
 }
 
 func TestAMissingToolEscalatesAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	doc := b.found("a")
 	doc.Missing = []checkreport.MissingTool{{Tool: "golangci-lint", Check: phase.Linter, Command: "golangci-lint run", Override: "lint_command"}}
@@ -364,6 +383,7 @@ func TestAMissingToolEscalatesAtOnce(t *testing.T) {
 }
 
 func TestFindingsOfAnotherCommitAreNotUsed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	doc := b.found("a")
 	b.push()
@@ -373,6 +393,7 @@ func TestFindingsOfAnotherCommitAreNotUsed(t *testing.T) {
 }
 
 func TestTheLoopOfAFork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	ev := event.Event{Name: "workflow_run", Head: event.Ref{SHA: b.head}}
 	r := b.must(ev, b.found("a"))
@@ -383,16 +404,20 @@ func TestTheLoopOfAFork(t *testing.T) {
 	if _, err := b.turn(ev, b.found("a")); err == nil || !strings.Contains(err.Error(), "its head is") {
 		t.Errorf("%v", err)
 	}
+	if r := b.must(event.Event{Name: "issue_comment", Action: "created", Number: 3, CommentID: 5}, nil); len(r) != 0 {
+		t.Errorf("a comment on an issue takes a turn: %+v", r)
+	}
 	if _, err := b.turn(event.Event{Name: "push"}, nil); err == nil || !strings.Contains(err.Error(), "not about a pull request") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestALogThatWasSetBackStopsTheTurn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.secret = "correct horse"
 	b.must(pull(), b.found("a"))
-	old := b.git.Run("rev-parse", "refs/airlock/loops/7-1~1")
+	old := b.git.Run("rev-parse", "refs/airlock/loops/7-1")
 	b.push()
 	b.must(pull(), b.found("b"))
 	b.git.Run("update-ref", "refs/airlock/loops/7-1", old)
@@ -405,8 +430,52 @@ func TestALogThatWasSetBackStopsTheTurn(t *testing.T) {
 	}
 }
 
+// A comment by the token's account that repeats an agent's words is neither a witness nor a message.
+func TestWhatAnAgentHadTheAccountSayCountsForNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(pull(), b.found("a"))
+	request := b.server.State().Issues[0].Comments[1].Body
+	forged := strings.ReplaceAll(request[:strings.LastIndex(request, "<!--")], "FIXREQ-7-1", "FIXREQ-7-2") + "\nlog of loop 7-1: entry 99, 0123456789abcdef0123\n"
+	b.say(airlock, forged)
+	b.push()
+	b.must(pull(), b.found("b"))
+	if got := b.shown(); len(got) != 4 || got[3] != "FIXREQ-7-2" {
+		t.Errorf("%q", got)
+	}
+}
+
+// What a turn told is not recorded by itself: the next turn sees it, and writes it down with what
+// it appends.
+func TestWhatWasToldIsSeenByTheNextTurn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(pull(), b.found("a"))
+	b.push()
+	b.server.ResetRequests()
+	b.must(pull(), b.found("b"))
+	var got []string
+	for _, r := range b.server.Requests() {
+		got = append(got, r.Operation)
+	}
+	want := []string{"graphql/FilesOnRefs", "git/create-tree", "git/create-commit", "graphql/UpdateRefs",
+		"graphql/Viewer", "issues/list-comments", "issues/update-comment", "graphql/MinimizeComment", "issues/update-comment", "issues/create-comment"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	b.server.ResetRequests()
+	b.must(pull(), b.found("b"))
+	if got := b.server.Requests(); len(got) != 1 {
+		t.Errorf("a turn without news makes %d requests", len(got))
+	}
+	if log := b.git.Run("show", "refs/airlock/loops/7-1:log.jsonl"); !strings.Contains(log, `"told":["LOG-7-1-`) {
+		t.Errorf("what the first turn told is not in the log:\n%s", log)
+	}
+}
+
 // TestAKilledJobTellsNothingTwice ends a job after each of its requests in turn.
 func TestAKilledJobTellsNothingTwice(t *testing.T) {
+	t.Parallel()
 	for n := 1; ; n++ {
 		b := newBench(t)
 		left := n
@@ -432,6 +501,74 @@ func TestAKilledJobTellsNothingTwice(t *testing.T) {
 		}
 		if !killed {
 			break
+		}
+	}
+}
+
+// Who labels or reopens a pull request did not push what is there: the push is judged as one of
+// which nobody knows whose it is.
+func TestWhoDidNotPushDoesNotAnswerForAPush(t *testing.T) {
+	b := newBench(t)
+	b.must(pull(), b.found("a"))
+	judged := 0
+	b.judge = func(context.Context, string, string, string) ([]string, error) {
+		judged++
+		return []string{"protected-files: x"}, nil
+	}
+	b.push()
+	labeled := pull()
+	labeled.Action = "labeled"
+	if r := b.must(labeled, b.found()); judged != 1 || r[0].Log.State.Status() != fixloop.AwaitingFix {
+		t.Errorf("judged %d times: %s, %q", judged, r[0].Log.State.Status(), r[0].Notes)
+	}
+	if r := b.must(pull(), b.found()); judged != 1 || r[0].Log.State.Outcome() != fixloop.Succeeded {
+		t.Errorf("judged %d times: %s, %q", judged, r[0].Log.State.Status(), r[0].Notes)
+	}
+}
+
+// A log that was removed, or replaced by what is not a commit, stops the turn until somebody who
+// may write restores it or removes the comment, too.
+func TestALogThatWasRemovedStopsTheTurn(t *testing.T) {
+	const ref = "refs/airlock/loops/7-1"
+	b := newBench(t)
+	b.must(pull(), b.found("a"))
+	b.push()
+	b.must(pull(), b.found("b"))
+	newest := b.git.Run("rev-parse", ref)
+	b.git.Run("update-ref", "-d", ref)
+	writes := len(b.server.Writes())
+	if _, err := b.turn(pull(), b.found("b")); !errors.Is(err, loopref.ErrRolledBack) || !strings.Contains(err.Error(), "or delete the comment") {
+		t.Errorf("removed: %v", err)
+	}
+	b.git.Run("tag", "-a", "-m", "x", "trap", newest)
+	b.git.Run("update-ref", ref, b.git.Run("rev-parse", "refs/tags/trap"))
+	if _, err := b.turn(pull(), b.found("b")); err == nil || !strings.Contains(err.Error(), "7-1") {
+		t.Errorf("a tag: %v", err)
+	}
+	if n := len(b.server.Writes()); n != writes {
+		t.Errorf("%d writes", n-writes)
+	}
+	b.git.Run("update-ref", ref, newest)
+	b.push()
+	if r := b.must(pull(), b.found()); r[0].Log.State.Outcome() != fixloop.Succeeded {
+		t.Errorf("restored: %s", r[0].Log.State.Status())
+	}
+	b.git.Run("update-ref", "-d", ref)
+	b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].Comments = nil })
+	b.push()
+	if r := b.must(pull(), b.found("c")); r[0].Log.State.Iteration() != 1 {
+		t.Errorf("without a comment, the loop begins in iteration %d", r[0].Log.State.Iteration())
+	}
+}
+
+// Quoted, fenced or late in a comment, a command decides nothing.
+func TestWhatLooksLikeADecision(t *testing.T) {
+	b := newBench(t)
+	b.must(pull(), b.found("a"))
+	for _, text := range []string{"> /airlock abort", "```\n/airlock abort\n```", "    /airlock-abort", "On Monday alice wrote:\n> /airlock abort", "@airlock /airlock abort",
+		"<!-- /airlock abort -->", "/AIRLOCK abort", "\u200b/airlock abort", "LGTM\n\n/airlock abort"} {
+		if r := b.must(b.say(alice, text), nil); r[0].Log.State.Outcome() != fixloop.Running {
+			t.Fatalf("%q decides", text)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // was changed about it, or why it may not pass.
 func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusal) {
 	var n notes
-	var ref *refusal
+	var refused *refusal
 	final := safeoutput.Clone(it)
 	if repo, ok := safeoutput.Field(final, "repo").(*string); ok {
 		*repo = "" // it is this one
@@ -29,26 +29,26 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 		it.Title = n.title(kc.TitlePrefix, it.Title)
 		it.Labels = n.labels(kc, it.Labels, -1)
 		it.Draft = n.draft(kc.Changes.Draft, it.Draft)
-		it.Branch, ref = n.branch(kc.Changes, it.Branch)
+		it.Branch, refused = n.branch(kc.Changes, it.Branch)
 	case *safeoutput.CreateDiscussion:
 		it.Title = n.title(kc.TitlePrefix, it.Title)
 		it.Category = n.category(kc.Discussion.Category, it.Category)
 	case *safeoutput.CreateSecurityReport:
 		it.Category = n.category(kc.Report.Category, it.Category)
 	case *safeoutput.AddIssueLabel:
-		it.Labels, ref = n.addedLabels(kc, it.Labels)
+		it.Labels, refused = n.addedLabels(kc, it.Labels)
 	case *safeoutput.UpdateIssue:
-		ref = checkFields(kc.Update, it)
+		refused = checkFields(kc.Update, it)
 		it.Operation = bodyOperation(kc.Update, it)
 	case *safeoutput.CreateReviewComment:
 		it.Side = cmp.Or(it.Side, kc.Review.Side, "RIGHT")
 	default: // no setting changes an item of another kind
 		if safeoutput.SpecOf(it.Kind()).Kind == "" {
-			ref = refuse(RuleKindNotEnabled, "unknown kind %q", it.Kind())
+			refused = refuse(RuleKindNotEnabled, "unknown kind %q", it.Kind())
 		}
 	}
-	if ref != nil {
-		return nil, nil, ref
+	if refused != nil {
+		return nil, nil, refused
 	}
 	return final, n, nil
 }
@@ -167,15 +167,15 @@ func newBranch(s ChangeSettings, asked string) (name, why string) {
 		reasons = append(reasons, fmt.Sprintf("new branches begin with %q (branch-prefix)", prefix))
 	}
 	if meaning := branchname.Reserved(name); meaning != "" && !ownersChoice(s, name) {
+		reasons = append(reasons, fmt.Sprintf("%q is avoided: %s", name, meaning))
 		name = cmp.Or(prefix, DefaultBranchPrefix) + name
-		reasons = append(reasons, "of the other one "+meaning)
 	}
 	return name, strings.Join(reasons, ", and ")
 }
 
-// ownersChoice reports whether the owner's own settings lead to a name that means something
-// to others: what the name begins with by the prefix, or by a pattern up to where it leaves
-// something open.
+// ownersChoice reports whether the owner has chosen that a name means something to others: it
+// begins with the prefix, or with the fixed beginning of an allowed pattern, and that beginning
+// itself is reserved.
 func ownersChoice(s ChangeSettings, name string) bool {
 	for _, begin := range append([]string{s.BranchPrefix}, s.AllowedBranches...) {
 		if i := strings.IndexAny(begin, `*?[{\`); i >= 0 {

@@ -80,8 +80,8 @@ func TestLabels(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := strings.Join(tt.asked, ",")
-			got, notes, ref := finish(tt.kc, &safeoutput.CreateIssue{Title: "t", Labels: tt.asked})
-			checkRefusal(t, ref, "", "")
+			got, notes, refused := finish(tt.kc, &safeoutput.CreateIssue{Title: "t", Labels: tt.asked})
+			checkRefusal(t, refused, "", "")
 			if diff := cmp.Diff(tt.want, got.(*safeoutput.CreateIssue).Labels); diff != "" {
 				t.Errorf("labels (-want +got):\n%s", diff)
 			}
@@ -117,9 +117,9 @@ func TestAddLabels(t *testing.T) {
 		{"owner's are added", KindConfig{Labels: []string{"ai"}}, []string{"a", "b", "c"}, []string{"a", "b", "c", "ai"}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, notes, ref := finish(tt.kc, &safeoutput.AddIssueLabel{Labels: tt.asked, IssueNumber: 4})
-			checkRefusal(t, ref, tt.deny, tt.notes)
-			if ref != nil {
+			got, notes, refused := finish(tt.kc, &safeoutput.AddIssueLabel{Labels: tt.asked, IssueNumber: 4})
+			checkRefusal(t, refused, tt.deny, tt.notes)
+			if refused != nil {
 				return
 			}
 			if diff := cmp.Diff(&safeoutput.AddIssueLabel{Labels: tt.want, IssueNumber: 4}, got.(*safeoutput.AddIssueLabel)); diff != "" {
@@ -157,9 +157,9 @@ func TestUpdateOperations(t *testing.T) {
 		{"replace", "prepend", "prepend"}, {"append", "replace-island", "replace-island"},
 	} {
 		kc := KindConfig{Update: UpdateSettings{Title: true, Body: true, Operation: tt.owner}}
-		got, _, ref := finish(kc, &safeoutput.UpdateIssue{Body: ptr("b"), Operation: tt.asked})
-		if ref != nil || got.(*safeoutput.UpdateIssue).Operation != tt.want {
-			t.Errorf("%q, and the item says %q: %+v, %v", tt.owner, tt.asked, got, ref)
+		got, _, refused := finish(kc, &safeoutput.UpdateIssue{Body: ptr("b"), Operation: tt.asked})
+		if refused != nil || got.(*safeoutput.UpdateIssue).Operation != tt.want {
+			t.Errorf("%q, and the item says %q: %+v, %v", tt.owner, tt.asked, got, refused)
 		}
 		if got, _, _ := finish(kc, &safeoutput.UpdateIssue{Title: ptr("t"), Operation: tt.asked}); got.(*safeoutput.UpdateIssue).Operation != "" {
 			t.Errorf("without a body: %+v", got)
@@ -179,12 +179,12 @@ func TestUpdateFields(t *testing.T) {
 		{UpdateSettings{Status: true}, all, `'title', 'body' may not be changed (enabled: status); enable a field with "title:" below update-issue`},
 		{UpdateSettings{}, &safeoutput.UpdateIssue{Body: ptr("b")}, "'body' may not be changed (no field is enabled)"},
 	} {
-		got, _, ref := finish(KindConfig{Update: tt.allow}, tt.item)
+		got, _, refused := finish(KindConfig{Update: tt.allow}, tt.item)
 		if tt.says != "" {
-			checkRefusal(t, ref, RuleFieldNotEnabled, tt.says)
+			checkRefusal(t, refused, RuleFieldNotEnabled, tt.says)
 			continue
 		}
-		checkRefusal(t, ref, "", "")
+		checkRefusal(t, refused, "", "")
 		if diff := cmp.Diff(tt.item, got.(*safeoutput.UpdateIssue)); diff != "" {
 			t.Errorf("item (-want +got):\n%s", diff)
 		}
@@ -214,8 +214,8 @@ func TestOwnersWordWins(t *testing.T) {
 		{"draft configured", KindConfig{Changes: ChangeSettings{Draft: &yes}}, &safeoutput.CreatePullRequest{Draft: &no}, &safeoutput.CreatePullRequest{Draft: &yes}, RuleDraft},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, notes, ref := finish(tt.kc, tt.item)
-			checkRefusal(t, ref, "", "")
+			got, notes, refused := finish(tt.kc, tt.item)
+			checkRefusal(t, refused, "", "")
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("item (-want +got):\n%s", diff)
 			}
@@ -265,23 +265,28 @@ func TestBranch(t *testing.T) {
 		{"not on the list by case", ChangeSettings{AllowedBranches: features}, "Feature/a", "denied", RuleAllowedBranches},
 		{"a list, and no name", ChangeSettings{AllowedBranches: features}, "", "denied", RuleAllowedBranches},
 		{"an empty list", ChangeSettings{AllowedBranches: []string{}}, "a", "denied", RuleAllowedBranches},
-		{"a pattern that is none", ChangeSettings{AllowedBranches: []string{"[a"}}, "[a", "denied", RuleAllowedBranches},
+		{"an invalid pattern", ChangeSettings{AllowedBranches: []string{"[a"}}, "[a", "denied", RuleAllowedBranches},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			item, notes, ref := finish(KindConfig{Changes: tt.settings}, &safeoutput.CreatePullRequest{Title: "t", Branch: tt.asked})
+			item, notes, refused := finish(KindConfig{Changes: tt.settings}, &safeoutput.CreatePullRequest{Title: "t", Branch: tt.asked})
 			got, rule := "denied", ""
 			switch {
-			case ref != nil:
-				rule = ref.rule
+			case refused != nil:
+				rule = refused.rule
 			case len(notes) > 0:
 				rule = notes[0].Rule
 			}
-			if ref == nil {
+			if refused == nil {
 				got = item.(*safeoutput.CreatePullRequest).Branch
 			}
 			if got != tt.want || rule != tt.rule {
 				t.Errorf("%q with rule %q, want %q with %q", got, rule, tt.want, tt.rule)
 			}
 		})
+	}
+	_, notes, _ := finish(KindConfig{Changes: ChangeSettings{AllowedBranches: []string{"**"}}}, &safeoutput.CreatePullRequest{Title: "t", Branch: "main"})
+	want := `the branch "main" was asked for; its name is "airlock/main", because "main" is avoided: it is usually the name of a branch that people release or deploy from`
+	if len(notes) != 1 || notes[0].Message != want {
+		t.Errorf("notes %q, want %q", notes, want)
 	}
 }

@@ -38,7 +38,7 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	}
 	var allowed, refused []string
 	for _, l := range asked {
-		if allowsLabel(kc, l) && (containsLabel(own, l) || lookAlikes(KindConfig{Labels: own}, []string{l}) == nil) {
+		if allowsLabel(kc, l) && (containsLabel(own, l) || !onlyLooksLike(own, l)) {
 			allowed = append(allowed, l)
 		} else if !containsLabel(own, l) {
 			refused = append(refused, l)
@@ -89,25 +89,20 @@ func allowsLabel(kc KindConfig, label string) bool {
 		!slices.ContainsFunc(kc.BlockedLabels, blocks)
 }
 
-// lookAlikes lists those labels that are not the same as an allowed, blocked or added
-// one of the owner's, and look the same.
-func lookAlikes(kc KindConfig, labels []string) []string {
-	var found []string
-	for _, l := range labels {
-		same := func(pattern string) bool {
-			return !matchLabel(pattern, l) && matchLabel(likeness(pattern), likeness(l))
-		}
-		if slices.ContainsFunc(slices.Concat(kc.AllowedLabels, kc.BlockedLabels, kc.Labels), same) {
-			found = append(found, l)
-		}
-	}
-	return found
+// onlyLooksLike reports whether a label does not match one of the patterns, and looks as if it
+// did.
+func onlyLooksLike(patterns []string, label string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		return !matchLabel(pattern, label) && matchLabel(likeness(pattern), likeness(label))
+	})
 }
 
-// describeAlike returns a remark about lookAlikes, or "".
+// describeAlike returns a remark about those of the labels that only look like an allowed,
+// blocked or added one of the owner's, or "".
 func describeAlike(kc KindConfig, labels []string) string {
-	alike := lookAlikes(kc, labels)
-	if alike == nil {
+	named := slices.Concat(kc.AllowedLabels, kc.BlockedLabels, kc.Labels)
+	alike := slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return !onlyLooksLike(named, l) })
+	if len(alike) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (%s only looks like one that the configuration names)", text.QuoteList(alike))

@@ -19,6 +19,8 @@ type OwnSettings struct {
 	// Loop allows what a fix loop says: comments that have a revision, and an issue about what
 	// a person skipped.
 	Loop bool
+	// Tick allows ticking boxes of acceptance criteria that were verified.
+	Tick bool
 	// ReviewComments is how many review comments one run may have on lines: 0 means
 	// DefaultOwnReviewComments. Those beyond it are not posted.
 	ReviewComments int
@@ -45,11 +47,11 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 		if setting == "" {
 			return Approved{}, refuse(RuleOwnKind, "Airlock itself never asks for the kind %s", kind)
 		}
-		return Approved{}, refuse(RuleOwnKind, "the configuration switches %s off (checks: report: %s)", kind, setting)
+		return Approved{}, refuse(RuleOwnKind, "the configuration switches %s off (%s)", kind, setting)
 	}
-	target, ref := ownTarget(kind, ev)
-	if ref != nil {
-		return Approved{}, ref
+	target, refused := ownTarget(it, ev)
+	if refused != nil {
+		return Approved{}, refused
 	}
 	v := Approved{target: target, origin: OriginAirlock, staged: cfg.Staged || !cfg.Configured() || cfg.Own.Staged,
 		settings: KindConfig{Footer: &cfg.Footer, Review: ReviewSettings{OutsideDiff: OutsideDrop}}}
@@ -57,7 +59,7 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 	return v, nil
 }
 
-// allows reports whether an own item may leave, and the name of the
+// allows reports whether an own item may leave, and the
 // setting that decides; "" for a kind that Airlock itself never asks for.
 func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
 	switch it.Kind() {
@@ -65,23 +67,30 @@ func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
 		if c, ok := it.(*safeoutput.StickyComment); ok && c.Revision > 0 && s.Loop {
 			return true, ""
 		}
-		return s.Comment, "comment"
+		return s.Comment, "checks: report: comment"
 	case safeoutput.KindCreateIssue:
 		return s.Loop, ""
 	case safeoutput.KindCreateReviewComment, safeoutput.KindMinimiseComments:
-		return s.Review, "review-comments"
+		return s.Review, "checks: report: review-comments"
 	case safeoutput.KindCheckRun:
-		return s.CheckRun, "check-run"
+		return s.CheckRun, "checks: report: check-run"
 	case safeoutput.KindCreateSecurityReport:
-		return s.SecurityReport, "security-report"
+		return s.SecurityReport, "checks: report: security-report"
+	case safeoutput.KindTickBoxes:
+		return s.Tick, "acceptance: tick"
 	case safeoutput.KindMissingTool:
 		return true, ""
 	}
 	return false, ""
 }
 
-// ownTarget returns the event's pull request for the kinds that need one.
-func ownTarget(kind safeoutput.Kind, ev event.Event) (Target, *refusal) {
+// ownTarget returns the issue that an item names, or the event's pull request for the kinds
+// that need one.
+func ownTarget(it safeoutput.Item, ev event.Event) (Target, *refusal) {
+	if t, ok := it.(*safeoutput.TickBoxes); ok {
+		return Target{Number: t.Issue}, nil
+	}
+	kind := it.Kind()
 	switch kind {
 	case safeoutput.KindStickyComment, safeoutput.KindCreateReviewComment, safeoutput.KindMinimiseComments:
 	default:

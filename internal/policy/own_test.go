@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// own takes Airlock's own items through the first door, which must let in all.
-func own(t *testing.T, items ...safeoutput.Item) []intake.Accepted {
+// acceptedOwn takes Airlock's own items through the first door, which must let in all.
+func acceptedOwn(t *testing.T, items ...safeoutput.Item) []intake.Accepted {
 	t.Helper()
 	var list []intake.OwnItem
 	for _, it := range items {
@@ -87,7 +87,7 @@ func TestJudgeOwn(t *testing.T) {
 			"sticky-comment denied no-context own=true", "add-issue-comment denied own-kind own=true"}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, outcomes(policy.Judge(tt.cfg, tt.ev, own(t, everyOwnKind()...)))); diff != "" {
+		if diff := cmp.Diff(tt.want, outcomes(policy.Judge(tt.cfg, tt.ev, acceptedOwn(t, everyOwnKind()...)))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -95,7 +95,7 @@ func TestJudgeOwn(t *testing.T) {
 		"no configuration": {Own: all}, "all staged": {Kinds: silent, Own: all, Staged: true},
 		"ours staged": {Kinds: silent, Own: policy.OwnSettings{CheckRun: true, Staged: true}},
 	} {
-		approved, _ := policy.Judge(cfg, on, own(t, everyOwnKind()[3]))
+		approved, _ := policy.Judge(cfg, on, acceptedOwn(t, everyOwnKind()[3]))
 		if len(approved) != 1 || !approved[0].Staged() {
 			t.Errorf("%s: %v is not staged", name, outcomes(approved, nil))
 		}
@@ -106,7 +106,7 @@ func TestJudgeOwn(t *testing.T) {
 func TestOwnLimit(t *testing.T) {
 	in := collect(t, strings.Repeat(`{"type": "create-pull-request-review-comment", "path": "a.go", "line": 3, "body": "b"}`+"\n", 30))
 	for n := range 25 {
-		in = append(in, own(t, review(n+1))...)
+		in = append(in, acceptedOwn(t, review(n+1))...)
 	}
 	cfg := policy.Config{Kinds: map[policy.Kind]policy.KindConfig{"create-pull-request-review-comment": {}}, Own: policy.OwnSettings{Review: true}}
 	for limit, want := range map[int]int{0: policy.DefaultOwnReviewComments, 3: 3, -1: policy.DefaultOwnReviewComments} {
@@ -135,7 +135,7 @@ func TestAnnotationsAreBounded(t *testing.T) {
 	for range 1001 {
 		run.Annotations = append(run.Annotations, safeoutput.CheckAnnotation{Path: "a.go", StartLine: 1, EndLine: 1, Level: "notice", Message: "m"})
 	}
-	approved, _ := policy.Judge(policy.Config{Own: policy.OwnSettings{CheckRun: true}}, event.Event{}, own(t, run))
+	approved, _ := policy.Judge(policy.Config{Own: policy.OwnSettings{CheckRun: true}}, event.Event{}, acceptedOwn(t, run))
 	got := approved[0].Item().(*safeoutput.CheckRun)
 	if len(got.Annotations) != 1000 || len(approved[0].Notes()) != 1 || approved[0].Notes()[0].Rule != policy.RuleAnnotations {
 		t.Errorf("%d annotations, notes %+v", len(got.Annotations), approved[0].Notes())

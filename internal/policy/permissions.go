@@ -38,6 +38,9 @@ func (c Config) Permissions() []string {
 	if c.Own.CheckRun {
 		add([]string{"checks"})
 	}
+	if c.Own.Tick {
+		add([]string{"issues"})
+	}
 	if c.Own.SecurityReport {
 		add(safeoutput.SpecOf(safeoutput.KindCreateSecurityReport).Permissions[safeoutput.NoTarget])
 	}

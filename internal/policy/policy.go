@@ -63,75 +63,75 @@ func (a Approved) Line() int { return a.accepted.Line() }
 
 // Judge decides on each item, in order, by the configuration and the event alone.
 // Every item ends in exactly one of the two lists.
-func Judge(cfg Config, ev event.Event, in []intake.Accepted) (approved []Approved, denied []Denied) {
-	reviews := 0 // of Airlock's own: the first door counts an agent's
-	for _, acc := range in {
+func Judge(cfg Config, ev event.Event, items []intake.Accepted) (approved []Approved, denied []Denied) {
+	ownReviews := 0 // an agent's are counted by the first door
+	for _, acc := range items {
 		judge := judgeItem
 		if acc.Own() {
 			judge = judgeOwn
 		}
-		v, ref := judge(cfg, ev, acc.Item())
-		if ref != nil {
-			denied = append(denied, Denied{Item: acc.Item(), Line: acc.Line(), Own: acc.Own(), Rule: ref.rule, Message: ref.message})
+		judged, refused := judge(cfg, ev, acc.Item())
+		if refused != nil {
+			denied = append(denied, Denied{Item: acc.Item(), Accepted: acc, Line: acc.Line(), Own: acc.Own(), Rule: refused.rule, Message: refused.message})
 			continue
 		}
-		v.accepted = acc
+		judged.accepted = acc
 		if acc.Own() && acc.Item().Kind() == safeoutput.KindCreateReviewComment {
-			reviews++
-			v.over = reviews > cfg.Own.reviewComments()
+			ownReviews++
+			judged.over = ownReviews > cfg.Own.reviewComments()
 		}
-		approved = append(approved, v)
+		approved = append(approved, judged)
 	}
 	return approved, denied
 }
 
-// JudgeWithoutEvent returns why an agent's item may not leave, whatever the event; ok is
-// false if nothing speaks against it. What the item may act on is known only with an event.
-func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (denied Denied, ok bool) {
+// JudgeWithoutEvent reports whether an agent's item is denied whatever the event is, and returns
+// why. What the item may act on is known only with an event.
+func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (denied Denied, isDenied bool) {
 	it := acc.Item()
-	kc, ref := kindOf(cfg, it.Kind())
-	if ref == nil {
-		_, _, ref = finish(kc, it)
+	settings, refused := kindOf(cfg, it.Kind())
+	if refused == nil {
+		_, _, refused = finish(settings, it)
 	}
-	if ref == nil {
+	if refused == nil {
 		return Denied{}, false
 	}
-	return Denied{Item: it, Line: acc.Line(), Rule: ref.rule, Message: ref.message}, true
+	return Denied{Item: it, Accepted: acc, Line: acc.Line(), Rule: refused.rule, Message: refused.message}, true
 }
 
-// kindOf returns the owner's settings of a kind, or why no item of it may leave.
+// kindOf returns the owner's settings of a kind, or the refusal of every item of it.
 func kindOf(cfg Config, kind safeoutput.Kind) (KindConfig, *refusal) {
-	kc, ok := cfg.Kind(kind)
+	settings, ok := cfg.Kind(kind)
 	if !ok {
-		return kc, refuse(RuleKindNotEnabled, "%s is not enabled; to allow it add \"%s:\" to the configuration", kind, kind)
+		return settings, refuse(RuleKindNotEnabled, "%s is not enabled; to allow it add \"%s:\" to the configuration", kind, kind)
 	}
-	return kc, nil
+	return settings, nil
 }
 
 // judgeItem decides on one item of an agent's.
 func judgeItem(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
 	kind := it.Kind()
-	kc, ref := kindOf(cfg, kind)
-	if ref != nil {
-		return Approved{}, ref
+	settings, refused := kindOf(cfg, kind)
+	if refused != nil {
+		return Approved{}, refused
 	}
-	target, ref := findTarget(kc, it, ev)
-	if ref == nil {
-		ref = checkRepository(it, ev)
+	target, refused := findTarget(settings, it, ev)
+	if refused == nil {
+		refused = checkRepository(it, ev)
 	}
-	if ref != nil {
-		return Approved{}, ref
+	if refused != nil {
+		return Approved{}, refused
 	}
-	final, changed, ref := finish(kc, it)
-	if ref != nil {
-		return Approved{}, ref
+	final, changed, refused := finish(settings, it)
+	if refused != nil {
+		return Approved{}, refused
 	}
-	if kc.Footer == nil {
-		kc.Footer = &cfg.Footer
+	if settings.Footer == nil {
+		settings.Footer = &cfg.Footer
 	}
 	return Approved{
 		item: final, target: target, origin: OriginAgent,
-		staged: cfg.StagedKind(kind), settings: kc, notes: changed,
+		staged: cfg.StagedKind(kind), settings: settings, notes: changed,
 	}, nil
 }
 
@@ -140,7 +140,7 @@ const (
 	RuleKindNotEnabled  = "kind-not-enabled"  // the configuration does not list the kind
 	RuleTarget          = "target"            // the number is not one that the target allows
 	RuleNoContext       = "no-context"        // the event is not about anything that the item could act on
-	RuleTargetKind      = "target-kind"       // the kind cannot act on such a thing, or the item says that it is another
+	RuleTargetKind      = "target-kind"       // the kind cannot act on such a target, or the item claims that it is of another type
 	RuleRepository      = "repository"        // the item names another repository than the workflow run's
 	RuleAllowedLabels   = "allowed-labels"    // a label is not on the list
 	RuleMaxLabels       = "max-labels"        // more labels than an item may ask for
@@ -149,7 +149,7 @@ const (
 	RuleCategory        = "category"          // the owner's category replaced the item's
 	RuleDraft           = "draft"             // the owner's draft setting replaced the item's
 	RuleBranch          = "branch"            // the owner's branch, or prefix of branches, changed the item's
-	RuleOwnKind         = "own-kind"          // the configuration does not let out Airlock's own items of the kind
+	RuleOwnKind         = "own-kind"          // the configuration does not allow Airlock's own items of the kind
 	RuleAnnotations     = "annotations"       // annotations beyond the limit of a check run
 	RuleAllowedBranches = "allowed-branches"  // the item names no branch, or one that is not on the list
 )
@@ -158,11 +158,12 @@ const (
 // one line: what was asked for and what would be allowed. It may quote the agent, so
 // whoever shows it escapes it.
 type Denied struct {
-	Item    safeoutput.Item
-	Line    int
-	Own     bool // it is an item of Airlock's own, with line 0
-	Rule    string
-	Message string
+	Item     safeoutput.Item
+	Accepted intake.Accepted // the item as the first door accepted it
+	Line     int
+	Own      bool // it is an item of Airlock's own, with line 0
+	Rule     string
+	Message  string
 }
 
 // Note is something that a rule changed about an item that was let out. Nothing is

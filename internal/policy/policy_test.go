@@ -85,8 +85,8 @@ func TestTarget(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			kc := KindConfig{Target: tt.rule, Update: UpdateSettings{Body: true}}
-			got, ref := judgeItem(allowing(tt.item.Kind(), kc), tt.ev, tt.item)
-			checkRefusal(t, ref, tt.deny, tt.says)
+			got, refused := judgeItem(allowing(tt.item.Kind(), kc), tt.ev, tt.item)
+			checkRefusal(t, refused, tt.deny, tt.says)
 			if diff := cmp.Diff(tt.want, got.target); diff != "" {
 				t.Errorf("target (-want +got):\n%s", diff)
 			}
@@ -116,23 +116,23 @@ func TestExclusions(t *testing.T) {
 		{"everything", slices.Concat(noIssues, noPulls, noDiscussions), TargetRule{}, comment(0), onIssue, "acts only on nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, ref := judgeItem(allowing(tt.item.Kind(), KindConfig{Target: tt.rule, Excludes: tt.not}), tt.ev, tt.item)
+			_, refused := judgeItem(allowing(tt.item.Kind(), KindConfig{Target: tt.rule, Excludes: tt.not}), tt.ev, tt.item)
 			rule := ""
 			if tt.says != "" {
 				rule = RuleTargetKind
 			}
-			checkRefusal(t, ref, rule, tt.says)
+			checkRefusal(t, refused, rule, tt.says)
 		})
 	}
 }
 
 func TestPushToConfiguredBranch(t *testing.T) {
 	cfg := allowing(safeoutput.KindPushToBranch, KindConfig{Changes: ChangeSettings{Branch: "bot"}})
-	if got, ref := judgeItem(cfg, onSchedule, &safeoutput.PushToBranch{}); ref != nil || got.target != (Target{}) {
-		t.Errorf("push to the configured branch: target %+v, refused %+v", got.target, ref)
+	if got, refused := judgeItem(cfg, onSchedule, &safeoutput.PushToBranch{}); refused != nil || got.target != (Target{}) {
+		t.Errorf("push to the configured branch: target %+v, refused %+v", got.target, refused)
 	}
-	_, ref := judgeItem(cfg, onPull, &safeoutput.PushToBranch{PullRequestNumber: 8})
-	checkRefusal(t, ref, RuleTarget, `pushes go only to the configured branch "bot"`)
+	_, refused := judgeItem(cfg, onPull, &safeoutput.PushToBranch{PullRequestNumber: 8})
+	checkRefusal(t, refused, RuleTarget, `pushes go only to the configured branch "bot"`)
 }
 
 func TestKindsAndStaged(t *testing.T) {
@@ -160,15 +160,15 @@ func TestKindsAndStaged(t *testing.T) {
 		{"changes nothing, but disabled", allowing(safeoutput.KindNoop, KindConfig{Disabled: true}), noop, RuleKindNotEnabled, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ref := judgeItem(tt.cfg, onIssue, tt.item)
-			checkRefusal(t, ref, tt.deny, "")
+			got, refused := judgeItem(tt.cfg, onIssue, tt.item)
+			checkRefusal(t, refused, tt.deny, "")
 			if got.staged != tt.staged {
 				t.Errorf("staged = %t, want %t", got.staged, tt.staged)
 			}
 		})
 	}
-	_, ref := judgeItem(Config{Kinds: listed}, onIssue, &safeoutput.CreateDiscussion{})
-	checkRefusal(t, ref, RuleKindNotEnabled, `create-discussion is not enabled; to allow it add "create-discussion:"`)
+	_, refused := judgeItem(Config{Kinds: listed}, onIssue, &safeoutput.CreateDiscussion{})
+	checkRefusal(t, refused, RuleKindNotEnabled, `create-discussion is not enabled; to allow it add "create-discussion:"`)
 }
 
 // Without configuration every kind passes, staged, with every field.
@@ -185,9 +185,9 @@ func TestUnconfigured(t *testing.T) {
 		if it.Kind() == safeoutput.KindUpdateIssue {
 			ev = event.Event{Name: "issues", Number: 8}
 		}
-		got, ref := judgeItem(Config{}, ev, it)
-		if ref != nil {
-			t.Errorf("%s refused: %+v", it.Kind(), ref)
+		got, refused := judgeItem(Config{}, ev, it)
+		if refused != nil {
+			t.Errorf("%s refused: %+v", it.Kind(), refused)
 			continue
 		}
 		if !got.Staged() || got.Settings().Footer == nil || got.Origin() != OriginAgent {
@@ -208,17 +208,17 @@ func TestFooter(t *testing.T) {
 	}
 }
 
-func checkRefusal(t *testing.T, ref *refusal, rule, says string) {
+func checkRefusal(t *testing.T, refused *refusal, rule, says string) {
 	t.Helper()
 	switch {
-	case ref == nil && rule != "":
+	case refused == nil && rule != "":
 		t.Fatalf("approved, want a refusal by %q", rule)
-	case ref != nil && rule == "":
-		t.Fatalf("refused by %q: %s", ref.rule, ref.message)
-	case ref != nil && (ref.rule != rule || !strings.Contains(ref.message, says)):
-		t.Fatalf("refused by %q: %s\nwant %q: %s", ref.rule, ref.message, rule, says)
-	case ref != nil && strings.ContainsAny(ref.message, "\r\n"):
-		t.Fatalf("message of more than one line: %q", ref.message)
+	case refused != nil && rule == "":
+		t.Fatalf("refused by %q: %s", refused.rule, refused.message)
+	case refused != nil && (refused.rule != rule || !strings.Contains(refused.message, says)):
+		t.Fatalf("refused by %q: %s\nwant %q: %s", refused.rule, refused.message, rule, says)
+	case refused != nil && strings.ContainsAny(refused.message, "\r\n"):
+		t.Fatalf("message of more than one line: %q", refused.message)
 	}
 }
 
@@ -230,13 +230,13 @@ func TestRepository(t *testing.T) {
 		"": "", "octo/repo": "", "Octo/Repo": "", "repo": "",
 		"org/other": `'repo' is "org/other", but items act only on octo/repo`, "other/repo": "act only on octo/repo", "octo": "act only on octo/repo",
 	} {
-		got, ref := judgeItem(allowing(safeoutput.KindAddIssueComment, KindConfig{}), ev, &safeoutput.AddIssueComment{Body: "b", Repo: name})
+		got, refused := judgeItem(allowing(safeoutput.KindAddIssueComment, KindConfig{}), ev, &safeoutput.AddIssueComment{Body: "b", Repo: name})
 		rule := ""
 		if says != "" {
 			rule = RuleRepository
 		}
-		checkRefusal(t, ref, rule, says)
-		if ref == nil && got.item.(*safeoutput.AddIssueComment).Repo != "" {
+		checkRefusal(t, refused, rule, says)
+		if refused == nil && got.item.(*safeoutput.AddIssueComment).Repo != "" {
 			t.Errorf("%q stays in the approved item", name)
 		}
 	}

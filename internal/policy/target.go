@@ -73,9 +73,9 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 		}
 		return Target{}, nil
 	}
-	number, ref := kc.Target.number(spec, asked, ev)
-	if ref != nil {
-		return Target{}, ref
+	number, refused := kc.Target.number(spec, asked, ev)
+	if refused != nil {
+		return Target{}, refused
 	}
 	t := Target{Number: number}
 	allowed := slices.DeleteFunc(slices.Clone(spec.ActsOn), func(t safeoutput.Target) bool { return slices.Contains(kc.Excludes, t) })

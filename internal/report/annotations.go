@@ -40,10 +40,10 @@ func (r *Report) Annotations() []Annotation {
 		if row.line > 0 {
 			title += " (line " + itoa(row.line) + ")"
 		}
-		out = append(out, Annotation{Level: level, Title: r.safe(title), Message: strings.Join(row.because(), "; ")})
+		out = append(out, Annotation{Level: level, Title: r.safe(title), Message: strings.Join(row.reasons(), "; ")})
 	}
 	for _, row := range r.ownRows() {
-		a := Annotation{Level: Error, Title: "Airlock could not report: " + r.safe(row.kind), Message: strings.Join(row.because(), "; ")}
+		a := Annotation{Level: Error, Title: "Airlock could not report: " + r.safe(row.kind), Message: strings.Join(row.reasons(), "; ")}
 		if row.state == string(apply.Failed) && !slices.Contains(out, a) { // all comments of a review have one
 			out = append(out, a)
 		}

@@ -22,10 +22,11 @@ func (r *Report) Outputs() []Output {
 		{"denied", itoa(c.Denied)}, {"skipped", itoa(c.Skipped)}, {"failed", itoa(c.Failed)},
 		{"rejected", itoa(c.Rejected)}, {"dropped", itoa(c.Dropped)},
 	}
-	issue := r.first(func(res apply.Result) bool { // an issue that was only updated does not count
+	issue := first(r.Results, func(res apply.Result) bool { // an issue that was only updated does not count
 		return res.Object.Type == "issue" && res.Kind != safeoutput.KindUpdateIssue
 	})
-	pull, pushed := r.firstOf("pull-request"), r.first(func(res apply.Result) bool { return res.Object.SHA != "" })
+	pull, pushed := r.firstOf("pull-request"), first(r.Results, func(res apply.Result) bool { return res.Object.SHA != "" })
+	upload := first(slices.Concat(r.Results, r.Own), func(res apply.Result) bool { return res.Object.Type == "sarif" })
 	comment, review, discussion := r.firstOf("comment", "discussion-comment"), r.firstOf("review", "review-comment"), r.firstOf("discussion")
 	return append(out,
 		Output{"issue-number", nonZero(issue.Number)}, Output{"issue-url", issue.URL},
@@ -34,13 +35,13 @@ func (r *Report) Outputs() []Output {
 		Output{"discussion-number", nonZero(discussion.Number)}, Output{"discussion-url", discussion.URL},
 		Output{"pull-request-number", nonZero(pull.Number)}, Output{"pull-request-url", pull.URL},
 		Output{"branch", pushed.Branch}, Output{"commit-sha", pushed.SHA}, Output{"patch-file", r.file(func(k safeoutput.Kind) bool { return safeoutput.SpecOf(k).CarriesCode })},
-		Output{"sarif-file", r.file(func(k safeoutput.Kind) bool { return k == safeoutput.KindCreateSecurityReport })}, Output{"sarif-id", r.sarif().NodeID},
+		Output{"sarif-file", r.file(func(k safeoutput.Kind) bool { return k == safeoutput.KindCreateSecurityReport })}, Output{"sarif-id", upload.NodeID},
 	)
 }
 
 // first returns the object of the first result that has one and is wanted.
-func (r *Report) first(wanted func(apply.Result) bool) apply.Object {
-	for _, res := range r.Results {
+func first(results []apply.Result, wanted func(apply.Result) bool) apply.Object {
+	for _, res := range results {
 		if res.Object != nil && wanted(res) {
 			return *res.Object
 		}
@@ -48,19 +49,9 @@ func (r *Report) first(wanted func(apply.Result) bool) apply.Object {
 	return apply.Object{}
 }
 
-// firstOf returns the first object of one of the types.
+// firstOf returns an agent's first object of one of the types.
 func (r *Report) firstOf(types ...string) apply.Object {
-	return r.first(func(res apply.Result) bool { return slices.Contains(types, res.Object.Type) })
-}
-
-// sarif returns the first upload, an agent's or that of the checks.
-func (r *Report) sarif() apply.Object {
-	for _, res := range slices.Concat(r.Results, r.Own) {
-		if res.Object != nil && res.Object.Type == "sarif" {
-			return *res.Object
-		}
-	}
-	return apply.Object{}
+	return first(r.Results, func(res apply.Result) bool { return slices.Contains(types, res.Object.Type) })
 }
 
 // file returns where the first item of the wanted kinds was stored because it could not be
@@ -100,11 +91,4 @@ func (r *Report) TooFew() bool { return r.tooFew }
 // GitHub or the token does not allow, and is shown in the summary instead, does not count.
 func (r *Report) FailedOwn() bool {
 	return slices.ContainsFunc(r.Own, func(res apply.Result) bool { return res.State == apply.Failed })
-}
-
-// ShowsCheckRun reports whether a check run shows what the checks found.
-func (r *Report) ShowsCheckRun() bool {
-	return slices.ContainsFunc(r.Own, func(res apply.Result) bool {
-		return res.Kind == safeoutput.KindCheckRun && (res.State == apply.Applied || res.State == apply.Adopted)
-	})
 }

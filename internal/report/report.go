@@ -8,6 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -28,6 +29,16 @@ type Input struct {
 	// Rejected are the lines that the first door refused, and Dropped those over a limit.
 	Rejected []intake.Rejected
 	Dropped  []intake.Dropped
+	// Denied are the items that the second door refused, in the order of their results. Only
+	// a page needs them.
+	Denied []policy.Denied
+	// Before is set where nothing of the plan was carried out yet, although it will be:
+	// Results then has what is decided already.
+	Before bool
+	// Sources is set where the outcomes have the texts of their lines, which a page shows.
+	Sources bool
+	// Grantable are the permissions to write that items of the enabled kinds could need.
+	Grantable []string
 	// Earlier are the errors that a collecting job listed in its document.
 	Earlier []string
 	// Collected are the items that were let in and not sent further, of a step
@@ -39,6 +50,8 @@ type Input struct {
 	// Block makes a text of several lines fit to be shown as code or on a terminal, and
 	// keeps its lines. Required with a Plan whose items have texts.
 	Block func(string) string
+	// Secret reports whether a text contains a secret. Required with Sources.
+	Secret func(string) bool
 }
 
 // Report is the outcome of every line, in its documented JSON form.
@@ -73,6 +86,12 @@ type Report struct {
 	// collected are the items of a step that only collects. They have no state.
 	collected []apply.Result
 	crashed   bool // on a line
+
+	// For pages: see Input.
+	denied          []policy.Denied
+	before, sources bool
+	grantable       []string
+	secret          func(string) bool
 }
 
 // Crashed reports whether Airlock itself failed on something, after which nothing else that is
@@ -107,6 +126,8 @@ type Rejected struct {
 	Line       int                `json:"line"`
 	Kind       safeoutput.Kind    `json:"kind"` // "" where the line names none that exists
 	Violations []intake.Violation `json:"violations"`
+
+	source string
 }
 
 // Dropped is a valid item beyond the limit of its kind.
@@ -114,6 +135,8 @@ type Dropped struct {
 	Line  int             `json:"line"`
 	Kind  safeoutput.Kind `json:"kind"`
 	Limit int             `json:"limit"`
+
+	source string
 }
 
 // Counts is how many items ended in each state. Asked is their sum.
@@ -136,7 +159,9 @@ func New(in Input) *Report {
 		Version: Version, Repository: in.Event.Repo.FullName(), Event: in.Event.Name, DryRun: in.DryRun, Unconfigured: in.Unconfigured,
 		Results: []apply.Result{}, Rejected: []Rejected{}, Dropped: []Dropped{},
 		Earlier: in.Earlier,
-		plan:    in.Plan, safe: in.Safe, block: in.Block, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
+		denied:  slices.DeleteFunc(slices.Clone(in.Denied), func(d policy.Denied) bool { return d.Own }),
+		before:  in.Before, sources: in.Sources, grantable: in.Grantable, secret: in.Secret,
+		plan: in.Plan, safe: in.Safe, block: in.Block, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
 	}
 	for _, res := range in.Results {
 		r.notes[res.Index] = res.Notes
@@ -147,12 +172,12 @@ func New(in Input) *Report {
 		}
 	}
 	for _, rej := range in.Rejected {
-		r.Rejected = append(r.Rejected, Rejected{rej.Line, rej.Kind, rej.Violations})
+		r.Rejected = append(r.Rejected, Rejected{rej.Line, rej.Kind, rej.Violations, rej.Source})
 		r.tooFew = r.tooFew || rej.TooFew
 		r.crashed = r.crashed || rej.Crashed()
 	}
 	for _, d := range in.Dropped {
-		r.Dropped = append(r.Dropped, Dropped{d.Line, d.Kind, d.Limit})
+		r.Dropped = append(r.Dropped, Dropped{d.Line, d.Kind, d.Limit, d.Source})
 	}
 	if r.DryRun {
 		r.Plan = in.Plan

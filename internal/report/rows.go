@@ -68,8 +68,8 @@ func (r *Report) resultRow(res apply.Result) row {
 	}
 }
 
-// because returns why, followed by the notes.
-func (r row) because() []string {
+// reasons returns why, followed by the notes.
+func (r row) reasons() []string {
 	if r.why == "" {
 		return r.notes
 	}
@@ -79,20 +79,19 @@ func (r row) because() []string {
 // maxShown is how many bytes of one text are shown. The JSON form contains all of it.
 const maxShown = 1000
 
-// plain makes a text safe to show and cuts a long one. The invisible character that cleaning
-// adds to mentions is unescaped where it is written out.
+// plain makes a text safe to show and cuts a long one.
 func (r *Report) plain(s string) string {
 	if len(s) > maxShown {
 		s = strings.ToValidUTF8(s[:maxShown], "") + "…"
 	}
-	return r.safe(strings.NewReplacer("&#8203;", "\u200b", `\u200b`, "\u200b").Replace(s))
+	return r.safe(s)
 }
 
 // notDone returns everything that was neither done nor only planned, the worst first.
 func (r *Report) notDone() []row {
 	out := r.rows(apply.Failed)
 	for _, rej := range r.Rejected {
-		out = append(out, row{state: rejected, line: rej.Line, kind: string(rej.Kind), why: r.plain(rejection(rej))})
+		out = append(out, row{state: rejected, line: rej.Line, kind: string(rej.Kind), why: r.plain(strings.Join(reasons(rej), "; "))})
 	}
 	out = append(out, r.rows(apply.Denied)...)
 	out = append(out, r.rows(apply.Skipped)...)
@@ -125,41 +124,47 @@ func nothingToDo(res apply.Result) bool {
 func (r *Report) cleaned() []row {
 	var out []row
 	for _, res := range slices.Concat(r.Results, r.collected) {
-		var changes []string
-		add := func(what, field string, count int) {
-			if field != "" {
-				what += " in '" + field + "'"
-			}
-			if count > 1 {
-				what += " (" + itoa(count) + " times)"
-			}
-			changes = append(changes, what)
-		}
-		for _, c := range res.Cleaned {
-			what := c.Rule
-			if c.Detail != "" {
-				what += ": " + c.Detail
-			}
-			add(what, c.Field, c.Count)
-		}
-		for _, rep := range res.Repaired {
-			add("repaired: "+rep.Kind, rep.Field, rep.Count)
-		}
-		if len(changes) > 0 {
+		if changes := r.changesOf(res); len(changes) > 0 {
 			out = append(out, row{line: res.Line, kind: string(res.Kind), why: r.plain(strings.Join(changes, "; "))})
 		}
 	}
 	return out
 }
 
-// rejection joins the reasons why a line was refused, each with its field.
-func rejection(rej Rejected) string {
-	reasons := make([]string, len(rej.Violations))
-	for i, v := range rej.Violations {
-		v.Kind = "" // has its own column
-		reasons[i] = strings.TrimPrefix(v.String(), "Line "+itoa(v.Line)+": ")
+// changesOf describes what the doors changed about an item.
+func (r *Report) changesOf(res apply.Result) []string {
+	var changes []string
+	add := func(what, field string, count int) {
+		if field != "" {
+			what += " in '" + field + "'"
+		}
+		if count > 1 {
+			what += " (" + itoa(count) + " times)"
+		}
+		changes = append(changes, what)
 	}
-	return strings.Join(reasons, "; ")
+	for _, c := range res.Cleaned {
+		what := c.Rule
+		if c.Detail != "" {
+			what += ": " + c.Detail
+		}
+		add(what, c.Field, c.Count)
+	}
+	for _, rep := range res.Repaired {
+		add("repaired: "+rep.Kind, rep.Field, rep.Count)
+	}
+	return changes
+}
+
+// reasons returns why a line was refused, each with its field. Line and kind are shown next to
+// them.
+func reasons(rej Rejected) []string {
+	list := make([]string, len(rej.Violations))
+	for i, v := range rej.Violations {
+		v.Kind = ""
+		list[i] = strings.TrimPrefix(v.String(), "Line "+itoa(v.Line)+": ")
+	}
+	return list
 }
 
 // dropReason names the limit that an item was over, and how to raise it.

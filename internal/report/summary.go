@@ -83,6 +83,8 @@ func (r *Report) ownHeadline() string {
 	n := apply.Count(own)
 	done := n[apply.Applied] + n[apply.Adopted]
 	switch {
+	case onlyTicks(own):
+		return fmt.Sprintf("the boxes of %d of %s are ticked", done, text.Count(len(own), "issue"))
 	case len(own) == 0:
 		return "the checks had nothing new to report"
 	case n[apply.Failed] > 0:
@@ -91,6 +93,12 @@ func (r *Report) ownHeadline() string {
 		return fmt.Sprintf("%s of the checks planned, nothing was written", text.Count(n[apply.Staged], "message"))
 	}
 	return fmt.Sprintf("%d of %s of the checks delivered", done, text.Count(len(own), "message"))
+}
+
+// onlyTicks reports whether Airlock's own items are about the boxes of verified criteria alone,
+// which come after a merge, without checks.
+func onlyTicks(own []apply.Result) bool {
+	return len(own) > 0 && !slices.ContainsFunc(own, func(res apply.Result) bool { return res.Kind != safeoutput.KindTickBoxes })
 }
 
 // countsLine lists the states that occur.
@@ -263,7 +271,7 @@ func doneCells(r row) []string {
 	if r.file != "" {
 		where = append(where, markdown.CodeSpan(r.file))
 	}
-	return []string{itoa(r.line), request(r), lines(strings.Join(where, " "), r.because())}
+	return []string{itoa(r.line), request(r), lines(strings.Join(where, " "), r.reasons())}
 }
 
 func notDoneCells(r row) []string {
@@ -282,7 +290,7 @@ func notDoneCells(r row) []string {
 }
 
 func stagedCells(r row) []string {
-	return []string{itoa(r.line), markdown.CodeSpan(r.kind), lines(escaped(r.asked), r.because())}
+	return []string{itoa(r.line), markdown.CodeSpan(r.kind), lines(escaped(r.asked), r.reasons())}
 }
 
 // lines returns a cell with one text a line: the first is Markdown, the others are plain text.
@@ -408,7 +416,12 @@ func (r *Report) lacksPermission() bool {
 }
 
 // ownTitle is the heading of the results of Airlock's own items.
-const ownTitle = "What the checks reported"
+func (r *Report) ownTitle() string {
+	if onlyTicks(r.Own) {
+		return "Boxes of verified criteria"
+	}
+	return "What the checks reported"
+}
 
 // writeOwn writes the results of Airlock's own items. The table is folded if all of them were
 // delivered, because then the pull request shows them.
@@ -419,14 +432,14 @@ func (r *Report) writeOwn(b *strings.Builder) {
 	switch {
 	case len(rows) == 0:
 	case slices.ContainsFunc(rows, func(r row) bool { return !delivered(r) }):
-		section(b, ownTitle, header, rows, ownCells)
+		section(b, r.ownTitle(), header, rows, ownCells)
 	default:
-		fold(b, ownTitle, len(rows), func() { table(b, header, rows, ownCells) })
+		fold(b, r.ownTitle(), len(rows), func() { table(b, header, rows, ownCells) })
 	}
 }
 
 func ownCells(r row) []string {
-	cell := lines(objectLink(r.obj), r.because())
+	cell := lines(objectLink(r.obj), r.reasons())
 	if r.code != "" {
 		cell = lines("**"+escaped(r.code)+"**: "+escaped(r.why), r.notes)
 	}

@@ -22,10 +22,10 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 				where += " (already there)"
 			}
 		}
-		t.row(green, "✓", row, append([]string{row.asked, where}, row.because()...)...)
+		t.row(green, "✓", row, append([]string{row.asked, where}, row.reasons()...)...)
 	})
 	if !r.DryRun { // otherwise the plan shows it
-		t.rows("Planned, not written", r.rows(apply.Staged), func(row row) { t.row(yellow, "·", row, append([]string{row.asked}, row.because()...)...) })
+		t.rows("Planned, not written", r.rows(apply.Staged), func(row row) { t.row(yellow, "·", row, append([]string{row.asked}, row.reasons()...)...) })
 		t.stagedTexts(r)
 	}
 	t.rows("Not done", r.notDone(), func(row row) {
@@ -35,13 +35,13 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 		}
 		t.row(red, "✗", row, slices.Concat([]string{state + ": " + row.why}, row.notes, []string{row.file})...)
 	})
-	t.rows(ownTitle, r.ownRows(), func(row row) {
+	t.rows(r.ownTitle(), r.ownRows(), func(row row) {
 		where := ""
 		if row.obj != nil && row.obj.URL != "" {
 			where = r.safe(row.obj.URL)
 		}
 		colour, mark := ownMark(row.state)
-		t.row(colour, mark, row, append([]string{strings.TrimSuffix(row.state+": "+row.asked, ": "), where}, row.because()...)...)
+		t.row(colour, mark, row, append([]string{strings.TrimSuffix(row.state+": "+row.asked, ": "), where}, row.reasons()...)...)
 	})
 	t.rows("Cleaned or repaired", r.cleaned(), func(row row) { t.row(yellow, "~", row, row.why) })
 	if r.Unconfigured {
@@ -67,8 +67,9 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	return t.err
 }
 
-// PlanText writes the plan for a terminal: every operation with its requests and the texts
-// as they would be posted, what was cleaned marked, then what could not be checked, and the permissions that it needs.
+// PlanText writes the plan for a terminal: every operation with its requests and the texts as
+// they would be posted, in which what was cleaned is marked; then what could not be checked, and
+// the permissions that the plan needs.
 func (r *Report) PlanText(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
 	p := r.plan

@@ -48,7 +48,7 @@ func (r *Report) textsOf(m apply.Member) []shownText {
 func (r *Report) compare(t apply.ItemText) []shownLine {
 	posted := strings.Split(strings.TrimRight(r.block(visible(t.Posted)), "\n"), "\n")
 	if t.Posted == t.Asked {
-		return marked(' ', posted)
+		return markLines(' ', posted)
 	}
 	asked := strings.Split(strings.TrimRight(r.block(visible(t.Asked)), "\n"), "\n")
 	return compareLines(asked, posted)
@@ -74,7 +74,7 @@ func compareLines(asked, posted []string) []shownLine {
 
 func compareMiddle(asked, posted []string) []shownLine {
 	if len(asked)*len(posted) > maxCompared {
-		return append(marked('-', asked), marked('+', posted)...)
+		return append(markLines('-', asked), markLines('+', posted)...)
 	}
 	// common[i][j] is the length of the longest common subsequence of asked[i:] and posted[j:].
 	common := make([][]int32, len(asked)+1)
@@ -108,7 +108,7 @@ func compareMiddle(asked, posted []string) []shownLine {
 	return out
 }
 
-func marked(mark byte, lines []string) []shownLine {
+func markLines(mark byte, lines []string) []shownLine {
 	out := make([]shownLine, len(lines))
 	for i, l := range lines {
 		out[i] = shownLine{mark, l}

@@ -2,7 +2,7 @@ package runs
 
 import (
 	"context"
-	"errors"
+	"sync"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/store"
@@ -14,48 +14,62 @@ import (
 const (
 	batchSize = 64
 	batchWait = 2 * time.Millisecond
+	// batchesAtOnce is how many transactions PostgreSQL is given at once, so that one is
+	// filled while another waits for the disk. SQLite has one writer.
+	batchesAtOnce = 3
 )
 
-// batcher carries out functions in common transactions.
+// batcher applies statements in common transactions.
 type batcher struct {
 	store *store.Store
 	queue chan *member
-	ended chan struct{}
+	ended sync.WaitGroup
 }
 
-// member is one function and how it went.
+// member is the statements of one caller.
 type member struct {
-	ctx  context.Context
-	do   func(ctx context.Context, tx store.Tx) error
-	done chan error
+	ctx        context.Context
+	statements []store.Statement
+	done       chan applied
+}
+
+// applied is how many rows each statement has changed, or why none has.
+type applied struct {
+	changed []int64
+	err     error
 }
 
 func newBatcher(s *store.Store) *batcher {
-	b := &batcher{store: s, queue: make(chan *member, batchSize), ended: make(chan struct{})}
-	go b.run()
+	b := &batcher{store: s, queue: make(chan *member, batchSize)}
+	b.ended.Go(b.run)
+	if s.Postgres() != nil {
+		for range batchesAtOnce - 1 {
+			b.ended.Go(b.run)
+		}
+	}
 	return b
 }
 
 // close ends the batcher after what it was given. Nobody may call transact any more.
 func (b *batcher) close() {
 	close(b.queue)
-	<-b.ended
+	b.ended.Wait()
 }
 
-// transact runs do in a transaction that it shares with others. If one of them fails, each
-// has a transaction of its own, so that do may run twice.
-func (b *batcher) transact(ctx context.Context, do func(ctx context.Context, tx store.Tx) error) error {
-	m := &member{ctx, do, make(chan error, 1)}
+// apply is store.Apply, in a transaction that others may share. If that fails because of one
+// of them, each has a transaction of its own.
+func (b *batcher) apply(ctx context.Context, statements []store.Statement) (changed []int64, err error) {
+	m := &member{ctx, statements, make(chan applied, 1)}
 	select {
 	case b.queue <- m:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	return <-m.done // also after ctx has ended: whether it was recorded must be known
+	result := <-m.done // also after ctx has ended: whether it was recorded must be known
+	return result.changed, result.err
 }
 
 func (b *batcher) run() {
-	defer close(b.ended)
 	for first := range b.queue {
 		batch := []*member{first}
 		timer := time.NewTimer(batchWait)
@@ -76,29 +90,33 @@ func (b *batcher) run() {
 	}
 }
 
-// commitWithin bounds a transaction, so that a store that is locked is an error.
-const commitWithin = 30 * time.Second
-
-var errTogether = errors.New("the common transaction failed")
+// commitWithin bounds a transaction that nobody waits for, and createWithin one that records
+// runs, so that a store that is locked is an error.
+const (
+	commitWithin = 30 * time.Second
+	createWithin = 15 * time.Second
+)
 
 func (b *batcher) commit(batch []*member) {
-	ctx, cancel := context.WithTimeout(context.Background(), commitWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), createWithin)
 	defer cancel()
-	err := b.store.Transact(ctx, func(tx store.Tx) error {
+	var all []store.Statement
+	for _, m := range batch {
+		all = append(all, m.statements...)
+	}
+	changed, err := b.store.Apply(ctx, all)
+	if err != nil && len(batch) > 1 && store.Trouble(err) == "" {
 		for _, m := range batch {
-			if err := m.do(ctx, tx); err != nil {
-				return errors.Join(errTogether, err)
-			}
-		}
-		return nil
-	})
-	if err != nil && len(batch) > 1 {
-		for _, m := range batch {
-			m.done <- b.store.Transact(m.ctx, func(tx store.Tx) error { return m.do(m.ctx, tx) })
+			changed, err := b.store.Apply(m.ctx, m.statements)
+			m.done <- applied{changed, err}
 		}
 		return
 	}
 	for _, m := range batch {
-		m.done <- err
+		result := applied{err: err}
+		if err == nil {
+			result.changed, changed = changed[:len(m.statements)], changed[len(m.statements):]
+		}
+		m.done <- result
 	}
 }

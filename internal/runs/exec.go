@@ -22,62 +22,46 @@ const (
 	grace = 5 * time.Second
 	// maxResult is how large what an agent answers may be, in bytes.
 	maxResult = 4 << 20
+	// logWithin is how long a run's end waits for a store that does not take its log.
+	logWithin = 30 * time.Second
 	// retryAfter is the pause before an agent that failed is started again; it doubles.
 	retryAfter = time.Second
 )
 
-// exec starts the agent of a run, as often as its blueprint says. The error is about the
-// engine or the store; a run that fails is an outcome.
-func (w *Worker) exec(ctx context.Context, id string) (outcome, error) {
-	r, err := w.begin(ctx, id)
-	if err != nil {
-		return outcome{}, err
-	}
-	if r.Status == Stopping {
+// exec starts the agent of a run, as often as its blueprint says. r is as take returned it,
+// and remaining is what is left of its time. The error is about the store; a run that fails
+// is an outcome.
+func (w *Worker) exec(ctx context.Context, r Run, remaining time.Duration) (outcome, error) {
+	switch {
+	case r.Status == Stopping:
 		return outcome{Status: Stopped}, nil
+	case r.restarts > restarts:
+		return failed("worker_lost", fmt.Sprintf("the worker of the run was lost each of the %d times that it was started", r.restarts)), nil
 	}
-	if r.Status.Final() {
-		return outcome{Status: r.Status}, nil // it was ended because its worker seemed to be lost
-	}
-	until := time.Now().Add(r.remaining)
-	limited, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go w.watchStop(limited, id, cancel)
+	deadline := time.Now().Add(remaining)
 	for first, pause := r.Attempt, retryAfter; ; pause *= 2 {
-		out := w.attempt(limited, r, time.Until(until))
-		switch {
-		case ctx.Err() != nil:
-			return out, context.Cause(ctx)
-		case errors.Is(context.Cause(limited), errStopped):
-			return outcome{Status: Stopped}, nil
-		case out.Status == Completed || out.Error.Code == "timeout" || r.Attempt-first+1 >= r.blueprint.Attempts():
+		out := w.attempt(ctx, r, time.Until(deadline))
+		final := out.Status == Completed || out.Error.Code == "timeout"
+		if tries := r.Attempt - first + 1; final || tries >= r.blueprint.Attempts() || ctx.Err() != nil {
 			return out, nil
 		}
-		wait := time.NewTimer(min(pause, time.Until(until)))
+		wait := time.NewTimer(min(pause, time.Until(deadline)))
 		select {
 		case <-wait.C:
-		case <-limited.Done():
+		case <-ctx.Done():
 			wait.Stop()
+			return out, nil
 		}
-		if r, err = w.begin(context.WithoutCancel(ctx), id); err != nil {
+		var err error
+		if r, err = w.countAttempt(ctx, r.ID); err != nil {
 			return out, err
 		}
 	}
 }
 
-// begin counts an attempt and returns the run.
-func (w *Worker) begin(ctx context.Context, id string) (Run, error) {
-	if _, err := w.store.Exec(ctx, `UPDATE runs SET attempt = attempt + 1 WHERE id = $1 AND status = 'running'`, id); err != nil {
-		return Run{}, err
-	}
-	r, err := get(ctx, w.store, id)
-	if err != nil {
-		return r, err
-	}
-	var remaining int64
-	err = w.store.QueryRow(ctx, `SELECT COALESCE(deadline, 0) - `+w.store.Now()+` FROM runs WHERE id = $1`, id).Scan(&remaining)
-	r.remaining = time.Duration(remaining) * time.Millisecond
-	return r, err
+// countAttempt counts another attempt, and returns the run.
+func (w *Worker) countAttempt(ctx context.Context, id string) (Run, error) {
+	return scan(w.store.QueryRow(ctx, `UPDATE runs SET attempt = attempt + 1 WHERE id = $1 RETURNING `+columns, id))
 }
 
 // attempt runs the agent's process once.
@@ -95,7 +79,7 @@ func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) ou
 	if err != nil || len(argv) == 0 {
 		return failed("not_started", "this server cannot carry out the agent "+r.AgentName)
 	}
-	log := newLogWriter(w.store, r.ID, w.Mask)
+	log := newLogWriter(w.store, r, w.Mask)
 	spec := command.Spec{
 		Program: argv[0], Args: argv[1:], Dir: w.Dir,
 		Env:   append(environ[:len(environ):len(environ)], "AIRLOCK_RUN_ID="+r.ID, "AIRLOCK_AGENT="+r.AgentName, "AIRLOCK_ATTEMPT="+strconv.Itoa(r.Attempt)),
@@ -105,8 +89,12 @@ func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) ou
 		spec.Stdout = log.stream()
 	}
 	res, err := w.Run(ctx, spec)
-	if closeErr := log.Close(); closeErr != nil && ctx.Err() == nil {
-		w.Log.Warn("the output of a run is not kept", "run", r.ID, "error", closeErr)
+	patience := logWithin
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errStopped) {
+		patience = leaveWithin // this worker ends, or has lost the run
+	}
+	if closeErr := log.Close(patience); closeErr != nil && ctx.Err() == nil {
+		w.Log.Warn("the end of a run's log is not kept", "run", r.ID, "error", closeErr)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -156,18 +144,24 @@ func (w *Worker) result(r Run, printed []byte) outcome {
 	if err != nil {
 		return failed("internal", err.Error())
 	}
+	if len(violations) > 0 && r.blueprint.OutputSchema == nil {
+		return failed("invalid_output", "what the agent printed is not one JSON value, as a deterministic agent's answer is: "+list(violations))
+	}
 	if len(violations) > 0 {
 		return failed("invalid_output", "what the agent printed does not match its output_schema: "+list(violations))
 	}
 	return outcome{Status: Completed, Result: bytes.TrimSpace(printed)}
 }
 
+// mostPath is how much of a path a message has: a value can be nested deeply.
+const mostPath = 200
+
 // list writes the first violations on one line.
 func list(violations []schema.Violation) string {
 	const most = 10
 	var parts []string
 	for _, v := range violations[:min(len(violations), most)] {
-		parts = append(parts, v.Path+": "+v.Message)
+		parts = append(parts, text.Truncate(v.Path, mostPath)+": "+v.Message)
 	}
 	if n := len(violations) - most; n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/agents"
-	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/shorttest"
 	"github.com/agent-airlock/airlock/internal/store"
@@ -25,16 +24,12 @@ const lease = 1500 * time.Millisecond
 // work is a worker that lives until it is killed: this test, run a second time.
 func work(location, dir string) {
 	ctx := context.Background()
-	st, err := store.Open(ctx, location, engine.Schema, agents.Tables, runs.Tables)
+	st, err := store.Open(ctx, location, agents.Tables, runs.Tables)
 	if err == nil {
 		same := func(s string) string { return s }
 		quiet := slog.New(slog.DiscardHandler)
-		w := runs.NewWorker(st, runs.WorkerConfig{Concurrency: 4, Environ: []string{"PATH=" + os.Getenv("PATH")}, Dir: dir, Log: quiet, Mask: same, MaskKnown: same})
-		cfg := engine.Config{Executor: "worker", Logger: quiet, Workflows: []engine.Workflow{w.Workflow()}, Queues: []engine.Queue{w.Queue()}}
-		if store.IsURL(location) {
-			cfg.Lease = lease
-		}
-		_, err = engine.Open(ctx, st, cfg)
+		w := runs.NewWorker(st, runs.WorkerConfig{Concurrency: 4, Environ: []string{"PATH=" + os.Getenv("PATH")}, Dir: dir, Log: quiet, Mask: same, MaskKnown: same, Lease: lease})
+		err = w.Start(ctx)
 	}
 	if err != nil {
 		fmt.Println(err)

@@ -3,9 +3,11 @@ package runs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/store"
 )
@@ -15,46 +17,59 @@ const (
 	maxLog = 1 << 20
 	// flushEvery is how often what was written becomes visible.
 	flushEvery = 500 * time.Millisecond
-	// maxLine is after how many bytes a line is taken apart.
+	// maxLine is how many bytes of a line are collected before they are written without its end.
 	maxLine = 64 << 10
 )
 
-// logWriter keeps what an agent writes in pieces of whole lines, masked. A store that
-// fails never holds the agent up: then what it wrote is lost, and Close says so.
+// logWriter keeps what an agent writes in pieces of complete lines, masked. Neither a slow
+// store nor one that fails delays the agent: what could not be written yet waits in memory,
+// of which a whole log takes no more than maxLog. Close reports what it could not keep.
 type logWriter struct {
 	store *store.Store
 	run   string
 	mask  func(string) string
 
 	mu      sync.Mutex
-	pending []byte // whole lines
-	kept    int    // bytes
+	pending []byte // complete lines that flush has not taken yet
+	kept    int    // bytes of all lines that were added
 	full    bool
-	err     error
+
+	// The following are of the goroutine that flushes, and of Close when that has ended.
+	piece string // what was taken from pending and is not known to be in the store
+	last  int64  // the number of the last piece that is; 0 before the first, -1 where not known
+	err   error  // why piece is not
 
 	streams []*lineWriter
+	ctx     context.Context // of what is written to the store
+	giveUp  context.CancelFunc
 	stop    chan struct{}
 	done    chan struct{}
 }
 
-func newLogWriter(s *store.Store, run string, mask func(string) string) *logWriter {
-	l := &logWriter{store: s, run: run, mask: mask, stop: make(chan struct{}), done: make(chan struct{})}
+// newLogWriter returns the writer of a run's log, which is empty in its first attempt.
+func newLogWriter(s *store.Store, r Run, mask func(string) string) *logWriter {
+	l := &logWriter{store: s, run: r.ID, mask: mask, stop: make(chan struct{}), done: make(chan struct{})}
+	if r.Attempt > 1 {
+		l.last = -1
+	}
+	l.ctx, l.giveUp = context.WithCancel(context.Background())
 	go l.flushRegularly()
 	return l
 }
 
-// stream returns a writer for one of the agent's streams, whose lines stay whole. It is
-// written to by one goroutine, and not after Close.
+// stream returns a writer for one of the agent's streams, whose lines are not mixed with those
+// of the other. One goroutine writes to it, and not after Close.
 func (l *logWriter) stream() *lineWriter {
 	w := &lineWriter{log: l}
 	l.streams = append(l.streams, w)
 	return w
 }
 
-// lineWriter passes on whole lines.
+// lineWriter passes complete lines on to the log.
 type lineWriter struct {
 	log  *logWriter
 	line []byte
+	cut  bool // a part of the line was passed on before
 }
 
 // Write implements io.Writer; it never fails.
@@ -63,8 +78,17 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	end := bytes.LastIndexByte(w.line, '\n') + 1
 	if end == 0 && len(w.line) >= maxLine {
 		end = len(w.line)
+		for n := 1; n < utf8.UTFMax; n++ {
+			if last := w.line[end-n:]; utf8.RuneStart(last[0]) {
+				if !utf8.FullRune(last) { // its other bytes are still to come
+					end -= n
+				}
+				break
+			}
+		}
 	}
 	if end > 0 {
+		w.cut = w.line[end-1] != '\n'
 		w.log.add(w.line[:end])
 		w.line = append(w.line[:0], w.line[end:]...)
 	}
@@ -80,6 +104,8 @@ func (l *logWriter) add(lines []byte) {
 	if l.full {
 		return
 	}
+	// Replace first and count then: a replacement is longer. PostgreSQL stores no NUL.
+	lines = bytes.ReplaceAll(bytes.ToValidUTF8(lines, []byte("\uFFFD")), []byte{0}, []byte("\uFFFD"))
 	if room := maxLog - l.kept; len(lines) > room {
 		lines, l.full = lines[:room], true
 	}
@@ -87,22 +113,38 @@ func (l *logWriter) add(lines []byte) {
 	l.pending = append(l.pending, lines...)
 }
 
-// Close keeps what has not been kept yet, and returns why something was not.
-func (l *logWriter) Close() error {
+// Close keeps what has not been kept yet, and returns why something was not. If the store
+// has trouble, it tries again for as long as it may take.
+func (l *logWriter) Close(within time.Duration) error {
 	for _, w := range l.streams {
-		if len(w.line) > 0 {
+		if len(w.line) > 0 || w.cut {
 			l.add(append(w.line, '\n'))
 		}
 	}
-	close(l.stop)
-	<-l.done
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.full {
 		l.pending = append(l.pending, logIsFull...)
 	}
-	l.flush()
-	return l.err
+	l.mu.Unlock()
+	patience := time.AfterFunc(within, l.giveUp)
+	defer patience.Stop()
+	defer l.giveUp()
+	close(l.stop)
+	<-l.done
+	pause := time.NewTicker(flushEvery / 10)
+	defer pause.Stop()
+	for {
+		for l.flush() {
+		}
+		if l.err == nil || store.Trouble(l.err) == "" {
+			return l.err
+		}
+		select {
+		case <-l.ctx.Done():
+			return l.err
+		case <-pause.C:
+		}
+	}
 }
 
 func (l *logWriter) flushRegularly() {
@@ -114,22 +156,50 @@ func (l *logWriter) flushRegularly() {
 		case <-l.stop:
 			return
 		case <-tick.C:
-			l.mu.Lock()
 			l.flush()
-			l.mu.Unlock()
 		}
 	}
 }
 
-// flush writes the pending lines as one piece. The caller has the lock.
-func (l *logWriter) flush() {
-	if len(l.pending) == 0 || l.err != nil {
-		return
+// flush writes the pending lines as one piece, or the one before that could not be written.
+// It reports whether it has written one, so that there may be another.
+func (l *logWriter) flush() bool {
+	again := l.piece != ""
+	if !again {
+		l.mu.Lock()
+		pending := l.pending
+		l.pending = nil
+		l.mu.Unlock()
+		if len(pending) == 0 {
+			return false
+		}
+		l.piece = l.mask(strings.ToValidUTF8(string(pending), "\uFFFD")) // the end may have been cut
 	}
-	// PostgreSQL keeps no NUL in a text.
-	piece := strings.ReplaceAll(l.mask(strings.ToValidUTF8(string(l.pending), "\uFFFD")), "\x00", "\uFFFD")
-	l.pending = nil
-	ctx, cancel := context.WithTimeout(context.Background(), commitWithin)
+	ctx, cancel := context.WithTimeout(l.ctx, commitWithin)
 	defer cancel()
-	_, l.err = l.store.Exec(ctx, `INSERT INTO run_log (run, n, text) SELECT $1, COALESCE(max(n), 0) + 1, $2 FROM run_log WHERE run = $1`, l.run, piece)
+	if l.err = l.write(ctx, again); l.err != nil {
+		return false
+	}
+	l.piece = ""
+	return true
+}
+
+// write adds the piece to the store; again says that it may be there already, because the
+// answer to the attempt before was lost.
+func (l *logWriter) write(ctx context.Context, again bool) error {
+	var n int64
+	if again && l.last >= 0 {
+		err := l.store.QueryRow(ctx, `SELECT n FROM run_log WHERE run = $1 AND n > $2 AND text = $3`, l.run, l.last, l.piece).Scan(&n)
+		if err == nil {
+			l.last = n
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	err := l.store.QueryRow(ctx, `INSERT INTO run_log (run, n, text) SELECT $1, COALESCE(max(n), 0) + 1, $2 FROM run_log WHERE run = $1 RETURNING n`, l.run, l.piece).Scan(&n)
+	if err == nil {
+		l.last = n
+	}
+	return err
 }

@@ -40,20 +40,27 @@ type Run struct {
 	Status       Status          `json:"status"`
 	Parameters   json.RawMessage `json:"parameters"`
 	// Attempt is how often the agent was started, also after its worker was killed.
-	Attempt   int        `json:"attempt"`
+	Attempt int `json:"attempt"`
+	// Needs are the tags that a worker must have to take it.
+	Needs []string `json:"needs,omitempty"`
+	// Worker carries it out, or did so last.
+	Worker string `json:"worker,omitempty"`
+	// StatusReason is why it waits, unless it waits for a worker that is busy.
+	StatusReason *Reason `json:"status_reason,omitempty"`
+
 	CreatedAt time.Time  `json:"created_at"`
 	StartedAt *time.Time `json:"started_at,omitempty"`
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 	Error     *Error     `json:"error,omitempty"` // why it failed
 
 	blueprint agents.Blueprint // as it was when the run was created
-	remaining time.Duration    // until its time is over; only of a running run
+	restarts  int              // how often its worker was lost
 }
 
-// Error says why a run failed.
+// Error is why a run failed.
 type Error struct {
 	// Code is one of: exit_code, killed, timeout, not_started, invalid_output,
-	// output_too_large, worker_lost, internal.
+	// output_too_large, worker_lost, no_worker, internal.
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	// ExitCode is that of the agent's process, if it ended by itself.

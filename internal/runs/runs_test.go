@@ -7,20 +7,24 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/agent-airlock/airlock/internal/agents"
-	"github.com/agent-airlock/airlock/internal/command"
-	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
-	command.EnterChild(os.Args)
 	if location := os.Getenv("RUNS_TEST_WORKER"); location != "" {
 		work(location, os.Getenv("RUNS_TEST_DIR"))
 	}
@@ -34,20 +38,13 @@ type coordinator struct {
 	worker   *runs.Worker
 	dir      string // that agents run in
 	store    *store.Store
-	engine   *engine.Engine
 }
 
 // start opens a coordinator that the test's end closes. Without workers, runs wait.
-func start(t *testing.T, location string, workers int) coordinator {
-	t.Helper()
-	return startAs(t, location, workers, "")
-}
-
-// startAs is start with a lease of that name, as one of several processes; "" is alone.
-func startAs(t *testing.T, location string, workers int, name string) coordinator {
+func start(t *testing.T, location string, workers int, tags ...string) coordinator {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	st, err := store.Open(ctx, location, engine.Schema, agents.Tables, runs.Tables)
+	st, err := store.Open(ctx, location, agents.Tables, runs.Tables)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,24 +53,19 @@ func startAs(t *testing.T, location string, workers int, name string) coordinato
 		t.Fatal(err)
 	}
 	c.worker = runs.NewWorker(st, runs.WorkerConfig{
-		Concurrency: workers, Environ: []string{"PATH=" + os.Getenv("PATH"), "KEY=k3y"}, Dir: c.dir, Log: slog.New(slog.DiscardHandler),
+		Concurrency: workers, Tags: tags, Environ: []string{"PATH=" + os.Getenv("PATH"), "KEY=k3y"}, Dir: c.dir, Log: slog.New(slog.DiscardHandler), Lease: time.Minute,
 		Mask: strings.NewReplacer("k3y", "***", "s3cret", "***").Replace, MaskKnown: strings.NewReplacer("k3y", "***").Replace,
 	})
-	cfg := engine.Config{Logger: slog.New(slog.DiscardHandler)}
+	c.Service = runs.New(c.registry, st, c.worker)
 	if workers > 0 {
-		cfg.Executor, cfg.Workflows, cfg.Queues = "local", []engine.Workflow{c.worker.Workflow()}, []engine.Queue{c.worker.Queue()}
+		if err := c.worker.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if name != "" {
-		cfg.Executor, cfg.Lease = name, time.Minute
-	}
-	e, err := engine.Open(ctx, st, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Service, c.engine = runs.New(c.registry, e), e
 	t.Cleanup(func() {
+		c.worker.Close()
 		c.Service.Close()
-		e.Close()
+		st.Close()
 	})
 	return c
 }
@@ -161,7 +153,7 @@ func TestHowRunsEnd(t *testing.T) {
 			}
 		}
 		c.add(t, `{"name":%q,"type":"agent","command":["sh","-c",%s]%s}`, "prompted", `echo "you said: $(cat)"; echo thinking >&2`, nil)
-		if _, err := c.registry.Add(t.Context(), []byte(`{"name":"missing","type":"agent","command":["/nonexistent/agent"]}`)); err != nil {
+		if _, err := c.registry.Add(t.Context(), []byte(`{"name":"missing","type":"agent","command":["/nonexistent/s3cret"]}`)); err != nil {
 			t.Fatal(err)
 		}
 		type want struct {
@@ -187,7 +179,7 @@ func TestHowRunsEnd(t *testing.T) {
 			{"second", `{}`, want{runs.Completed, `2`, "", "", 2}},
 			{"never", `{}`, want{runs.Failed, "", "exit_code", "exit code 1", 2}},
 			{"prompted", `{"prompt":"-h; $(id)"}`, want{runs.Completed, `{"text":"you said: -h; $(id)\n"}`, "", "", 1}},
-			{"missing", `{"prompt":"x"}`, want{runs.Failed, "", "not_started", "/nonexistent/agent", 1}},
+			{"missing", `{"prompt":"x"}`, want{runs.Failed, "", "not_started", "/nonexistent/***", 1}},
 		} {
 			t.Run(k.agent, func(t *testing.T) {
 				t.Parallel()
@@ -213,7 +205,7 @@ func TestTimeLimitAndStop(t *testing.T) {
 	c.program(t, "slow", `echo $$ > slow; exec sleep 60`, `"time_limit_seconds":1`, `"max_attempts":5`)
 	c.program(t, "patient", `echo $$ > patient; exec sleep 60`)
 	slow, patient := c.create(t, "slow", `{}`), c.create(t, "patient", `{}`)
-	until(t, func() bool { _, err := os.Stat(c.dir + "/patient"); return err == nil })
+	waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/patient"); return err == nil })
 	if r, err := c.Stop(t.Context(), patient.ID); err != nil || r.Status != runs.Stopping {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -237,7 +229,28 @@ func TestTimeLimitAndStop(t *testing.T) {
 	}
 }
 
-func until(t *testing.T, holds func() bool) {
+// gate makes the FIFO gate, at which programs wait that read a line of it. The function that it
+// returns lets them go on.
+func (c coordinator) gate(t *testing.T) (open func()) {
+	t.Helper()
+	name := c.dir + "/gate"
+	if out, err := exec.Command("mkfifo", name).CombinedOutput(); err != nil {
+		t.Fatalf("mkfifo: %v\n%s", err, out)
+	}
+	return func() {
+		t.Helper()
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() }) // the lines are there until then
+		if _, err := f.WriteString(strings.Repeat("\n", 100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func waitUntil(t *testing.T, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -265,6 +278,12 @@ func TestLog(t *testing.T) {
 	if text, _, err := c.Log(t.Context(), r.ID, next); text != "" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
+	// A character of three bytes is cut by each limit of a line that does not end.
+	c.program(t, "speaks", `yes 语 | tr -d '\n' | head -c 300000 >&2; echo 1`)
+	r = c.ended(t, c.create(t, "speaks", `{}`).ID)
+	if text, _, err := c.Log(t.Context(), r.ID, 0); err != nil || text != strings.Repeat("语", 100_000)+"\n" {
+		t.Errorf("%d bytes with %d replaced, %v", len(text), strings.Count(text, "\uFFFD"), err)
+	}
 	r = c.ended(t, c.create(t, "floods", `{}`).ID)
 	text, _, err = c.Log(t.Context(), r.ID, 0)
 	if err != nil || len(text) > 1<<20+200 || !strings.HasSuffix(text, "the log keeps 1 MiB]\n") {
@@ -288,7 +307,7 @@ func TestCreate(t *testing.T) {
 		if _, _, err := c.Create(ctx, runs.Request{AgentName: "nobody"}); !errors.As(err, &unknown) {
 			t.Errorf("an unknown agent: %v", err)
 		}
-		if list, err := c.List(ctx, runs.Filter{Limit: 10}); len(list) != 0 || err != nil {
+		if list, _, err := c.List(ctx, runs.Filter{Limit: 10}); len(list) != 0 || err != nil {
 			t.Errorf("what was refused is recorded: %v, %v", list, err)
 		}
 
@@ -307,6 +326,10 @@ func TestCreate(t *testing.T) {
 		var conflict *runs.ConflictError
 		if _, _, err := with("k", `{"prompt":"Other"}`); !errors.As(err, &conflict) {
 			t.Errorf("another body under one key: %v", err)
+		}
+		c.add(t, `{"name":%q,"type":"agent","command":["sh","-c",%s]%s}`, "other", "cat", nil)
+		if _, _, err := c.Create(ctx, runs.Request{AgentName: "other", Parameters: json.RawMessage(`{"prompt":"Test"}`), Key: "k"}); !errors.As(err, &conflict) {
+			t.Errorf("another agent under one key: %v", err)
 		}
 		// Of many at the same moment, one is recorded.
 		ids := make(chan string)
@@ -331,20 +354,91 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%+v, %v", stopped, err)
 		}
 		c.create(t, "researcher", `{"prompt":"3"}`)
-		all, err := c.List(ctx, runs.Filter{Limit: 10})
+		all, _, err := c.List(ctx, runs.Filter{Limit: 10})
 		if err != nil || len(all) != 3 || all[2].ID != first.ID || all[0].ID < all[1].ID {
 			t.Fatalf("%+v, %v", all, err)
 		}
-		if page, err := c.List(ctx, runs.Filter{Limit: 2, Before: all[0].ID}); err != nil || len(page) != 2 || page[1].ID != first.ID {
+		if page, more, err := c.List(ctx, runs.Filter{Limit: 2, Before: all[0].ID}); err != nil || more || len(page) != 2 || page[1].ID != first.ID {
 			t.Errorf("%+v, %v", page, err)
 		}
-		if list, err := c.List(ctx, runs.Filter{Limit: 9, Status: runs.Stopped, AgentName: "researcher"}); err != nil || len(list) != 1 {
+		if list, _, err := c.List(ctx, runs.Filter{Limit: 9, Status: runs.Stopped, AgentName: "researcher"}); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 		if counts, err := c.Count(ctx); err != nil || counts[runs.Pending] != 2 || counts[runs.Running] != 0 {
 			t.Errorf("%v, %v", counts, err)
 		}
+		c.program(t, "counts", `cat`)
+		number := func(n string) error {
+			_, _, err := c.Create(ctx, runs.Request{AgentName: "counts", Parameters: json.RawMessage(`{"n":` + n + `}`), Key: "n"})
+			return err
+		}
+		if err := number("9007199254740992"); err != nil {
+			t.Error(err)
+		}
+		for _, other := range []string{"9007199254740993", "9007199254740992.1"} {
+			if err := number(other); !errors.As(err, &conflict) {
+				t.Errorf("another number under one key: %v", err)
+			}
+		}
 	})
+}
+
+// TestListIsBounded asserts that a list of runs with large parameters comes in parts, of which
+// each run is in one.
+func TestListIsBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 0)
+		c.program(t, "large", `echo 1`)
+		const total = 12
+		for range total {
+			c.create(t, "large", `{"a":"`+strings.Repeat("x", 1<<20-100)+`"}`)
+		}
+		seen := map[string]bool{}
+		before, parts := "", 0
+		for more := true; more; parts++ {
+			list, older, err := c.List(t.Context(), runs.Filter{Limit: 200, Before: before})
+			if err != nil || len(list) == 0 || len(list) > 5 {
+				t.Fatalf("%d runs in one part, %v", len(list), err)
+			}
+			for _, r := range list {
+				seen[r.ID] = true
+			}
+			before, more = list[len(list)-1].ID, older
+		}
+		if len(seen) != total || parts != 3 {
+			t.Errorf("%d parts have %d runs of %d", parts, len(seen), total)
+		}
+	})
+}
+
+// TestOneThatCannotBeRecorded asserts that runs which are recorded together do not fail with
+// one that the store refuses.
+func TestOneThatCannotBeRecorded(t *testing.T) {
+	t.Parallel()
+	c := start(t, t.TempDir()+"/store.db", 0)
+	c.program(t, "good", `echo 1`)
+	c.program(t, "bad", `echo 1`)
+	if _, err := c.store.Exec(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON runs WHEN NEW.agent = 'bad' BEGIN SELECT RAISE(ABORT, 'refused'); END`); err != nil {
+		t.Fatal(err)
+	}
+	const total = 60
+	var creating sync.WaitGroup
+	for n := range total {
+		creating.Go(func() {
+			agent := "good"
+			if n%10 == 5 {
+				agent = "bad"
+			}
+			if _, _, err := c.Create(t.Context(), runs.Request{AgentName: agent}); (err == nil) != (agent == "good") {
+				t.Errorf("a run of %s: %v", agent, err)
+			}
+		})
+	}
+	creating.Wait()
+	if list, _, err := c.List(t.Context(), runs.Filter{Limit: 100}); err != nil || len(list) != total*9/10 {
+		t.Errorf("%d runs are recorded, %v", len(list), err)
+	}
 }
 
 // TestRunKeepsItsBlueprint asserts that a run is carried out as the agent was when it was
@@ -358,6 +452,9 @@ func TestRunKeepsItsBlueprint(t *testing.T) {
 	if _, err := c.registry.Patch(t.Context(), "versioned", []byte(`{"command":["sh","-c","echo 2"]}`)); err != nil {
 		t.Fatal(err)
 	}
+	if later := c.create(t, "versioned", `{}`); later.AgentVersion != 2 {
+		t.Errorf("after a change a run has version %d", later.AgentVersion)
+	}
 	if err := c.registry.Remove(t.Context(), "versioned"); err != nil {
 		t.Fatal(err)
 	}
@@ -368,22 +465,199 @@ func TestRunKeepsItsBlueprint(t *testing.T) {
 	}
 }
 
+// TestTimeLimitHoldsForAllAttempts asserts that neither another attempt nor another worker
+// begins the time of a run again.
+func TestTimeLimitHoldsForAllAttempts(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 0)
+		c.program(t, "again", `if mkdir failed; then exit 1; fi; exec tail -f /dev/null`, `"time_limit_seconds":3600`, `"max_attempts":10`)
+		c.program(t, "quick", `echo 1`)
+		again, late := c.create(t, "again", `{}`), c.create(t, "quick", `{}`)
+		// As workers leave them that were killed: one a second before its time is over, and one
+		// an hour after its start.
+		const killed = `UPDATE runs SET status = 'running', events = 2, attempt = 1, restarts = 1, started = 1, deadline = `
+		for id, deadline := range map[string]string{again.ID: c.store.Now() + ` + 1000`, late.ID: `3600001`} {
+			if _, err := c.store.Exec(t.Context(), killed+deadline+` WHERE id = $1`, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		worker := start(t, location, 2)
+		for _, id := range []string{again.ID, late.ID} {
+			if r := worker.ended(t, id); r.Status != runs.Failed || r.Error.Code != "timeout" {
+				t.Errorf("%+v, %+v", r, r.Error)
+			}
+		}
+	})
+}
+
+// TestWhatAnAgentIsTold asserts what an agent's environment has, and that it has nothing else
+// of the worker's.
+func TestWhatAnAgentIsTold(t *testing.T) {
+	t.Parallel()
+	c := start(t, t.TempDir()+"/store.db", 1)
+	c.program(t, "asks", `env >&2; echo 1`)
+	r := c.ended(t, c.create(t, "asks", `{}`).ID)
+	text, _, err := c.Log(t.Context(), r.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if name != "PWD" && name != "OLDPWD" && name != "SHLVL" && name != "_" { // the shell's own
+			told[name] = value
+		}
+	}
+	want := map[string]string{"PATH": os.Getenv("PATH"), "KEY": "***", "AIRLOCK_RUN_ID": r.ID, "AIRLOCK_AGENT": "asks", "AIRLOCK_ATTEMPT": "1"}
+	if d := cmp.Diff(want, told); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestOldestFirstAndNotTooMany asserts that a worker takes as many runs as it has room for, and
+// the oldest first.
+func TestOldestFirstAndNotTooMany(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 0)
+		openGate := c.gate(t)
+		c.program(t, "gated", `echo > "$AIRLOCK_RUN_ID"; read x < gate; echo 1`)
+		var ids []string
+		for range 6 {
+			ids = append(ids, c.create(t, "gated", `{}`).ID)
+		}
+		slices.Sort(ids) // two of one moment have no order of their own
+		worker := runs.NewWorker(c.store, c.worker.WorkerConfig)
+		worker.Concurrency = 2
+		if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		defer worker.Close()
+		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/" + ids[1]); return err == nil })
+		for i, id := range ids {
+			if r, err := c.Get(t.Context(), id); err != nil || (r.Status == runs.Running) != (i < 2) {
+				t.Errorf("of six runs, number %d is %s, %v", i+1, r.Status, err)
+			}
+		}
+		openGate()
+		for _, id := range ids {
+			c.ended(t, id)
+		}
+	})
+}
+
+// TestClosingFreesRuns asserts that what a worker has not ended when it is closed belongs to
+// nobody, and goes on with the next one.
+func TestClosingFreesRuns(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 1)
+		openGate := c.gate(t)
+		c.program(t, "gated", `echo > begun; read x < gate; echo 1`)
+		r := c.create(t, "gated", `{}`)
+		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
+		c.worker.Close()
+		if r, err := c.Get(t.Context(), r.ID); err != nil || r.Status != runs.Running || r.Worker != "" {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if !store.IsURL(location) {
+			return // the file's next worker is another process
+		}
+		openGate()
+		next := runs.NewWorker(c.store, c.worker.WorkerConfig)
+		if err := next.Start(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		defer next.Close()
+		if r := c.ended(t, r.ID); r.Status != runs.Completed || r.Attempt != 2 || c.statuses(t, r.ID) != "pending running completed" {
+			t.Errorf("%+v, %s", r, c.statuses(t, r.ID))
+		}
+	})
+}
+
 // TestDrain asserts that what runs may end, and that what waits goes on later.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 1)
-	c.program(t, "gated", `echo > begun; while ! test -e gate; do sleep 0.01; done; echo 1`)
-	r := c.create(t, "gated", `{}`)
-	until(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
+	openGate := c.gate(t)
+	c.program(t, "gated", `echo > begun; read x < gate; echo 1`)
+	r, waits := c.create(t, "gated", `{}`), c.create(t, "gated", `{}`)
+	waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
 	drained := make(chan struct{})
 	go func() { c.worker.Drain(context.WithoutCancel(t.Context())); close(drained) }()
-	if err := os.WriteFile(c.dir+"/gate", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	openGate()
 	<-drained
-	if r := c.ended(t, r.ID); r.Status != runs.Completed {
-		t.Errorf("%+v", r)
+	if r, err := c.Get(t.Context(), r.ID); err != nil || r.Status != runs.Completed {
+		t.Errorf("%+v, %v", r, err)
 	}
+	c.worker.Close()
+	if r, err := c.Get(t.Context(), waits.ID); err != nil || r.Status != runs.Pending || r.Attempt != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestOnlyItsWorkerEndsARun asserts that a worker which has lost a run to another records
+// nothing of it any more.
+func TestOnlyItsWorkerEndsARun(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 1)
+		openGate := c.gate(t)
+		c.program(t, "gated", `echo > begun; read x < gate; echo 1`)
+		r := c.create(t, "gated", `{}`)
+		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
+		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET worker = 'another' WHERE id = $1`, r.ID); err != nil {
+			t.Fatal(err)
+		}
+		openGate()
+		c.worker.Drain(t.Context())
+		if r, err := c.Get(t.Context(), r.ID); err != nil || r.Status != runs.Running || r.Worker != "another" || c.statuses(t, r.ID) != "pending running" {
+			t.Errorf("%+v, %v, %s", r, err, c.statuses(t, r.ID))
+		}
+	})
+}
+
+// forgetfulStore loses the answer to the first statement that ends a run.
+type forgetfulStore struct {
+	store.Querier
+	lost *atomic.Bool
+}
+
+func (f forgetfulStore) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	n, err := f.Querier.Exec(ctx, statement, args...)
+	if strings.Contains(statement, "result = $3") && f.lost.CompareAndSwap(false, true) {
+		return 0, &pgconn.PgError{Code: "08006"}
+	}
+	return n, err
+}
+
+// TestEndIsRecordedOnce asserts that a run ends once although the answer to the statement
+// that ended it was lost, so that the worker ends it again. In a SQLite store no answer gets
+// lost.
+func TestEndIsRecordedOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		if !store.IsURL(location) {
+			return
+		}
+		c := start(t, location, 0)
+		lost := new(atomic.Bool)
+		c.store.Querier = forgetfulStore{c.store.Querier, lost}
+		c.program(t, "echo", `cat`)
+		r := c.create(t, "echo", `{"n":1}`)
+		worker := runs.NewWorker(c.store, c.worker.WorkerConfig)
+		worker.Concurrency = 1
+		if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		c.ended(t, r.ID)
+		worker.Drain(t.Context())
+		worker.Close()
+		if got := c.statuses(t, r.ID); got != "pending running completed" || !lost.Load() {
+			t.Errorf("%s", got)
+		}
+	})
 }
 
 // TestCoordinatorsShareRuns has two coordinators with workers on one database: each run is
@@ -394,7 +668,7 @@ func TestCoordinatorsShareRuns(t *testing.T) {
 		if !store.IsURL(location) {
 			return // one process has a file
 		}
-		first, second := startAs(t, location, 4, "first"), startAs(t, location, 4, "second")
+		first, second := start(t, location, 4), start(t, location, 4)
 		first.program(t, "once", `echo "$AIRLOCK_RUN_ID $AIRLOCK_ATTEMPT" >&2; echo 1`)
 		var ids []string
 		for i := range 40 {

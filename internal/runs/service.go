@@ -7,53 +7,76 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/agent-airlock/airlock/internal/agents"
-	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
 // Service creates, shows and stops runs. It is safe for concurrent use.
 type Service struct {
 	registry *agents.Registry
-	engine   *engine.Engine
 	store    *store.Store
 	batch    *batcher
+	watcher  *watcher
+	announce *announcer
+	worker   *Worker // of this process, or nil
 }
 
-// New returns the service of an engine, whose store was opened with Tables. The caller
-// closes the service before the engine.
-func New(registry *agents.Registry, e *engine.Engine) *Service {
-	return &Service{registry: registry, engine: e, store: e.Store(), batch: newBatcher(e.Store())}
+// New returns the service of a store that was opened with Tables. The caller closes the
+// service before the store. worker is that of this process, or nil. The two wake each other,
+// so that neither has to look into the store for what the other has done.
+func New(registry *agents.Registry, s *store.Store, worker *Worker) *Service {
+	service := &Service{registry: registry, store: s, batch: newBatcher(s), watcher: newWatcher(s), announce: newAnnouncer(s), worker: worker}
+	if worker != nil {
+		worker.changed = service.watcher.changed
+	}
+	return service
 }
 
 // Close waits until what was asked for is recorded. No method may be called any more.
-func (s *Service) Close() { s.batch.close() }
+func (s *Service) Close() {
+	s.batch.close()
+	s.announce.close()
+	s.watcher.close()
+}
+
+// notify wakes those who wait for a run, because it has changed.
+func (s *Service) notify(id string) {
+	s.watcher.changed(id)
+	if s.worker != nil {
+		s.worker.wakeUp()
+	}
+	s.announce.announce()
+}
 
 // Request asks for a run.
 type Request struct {
 	AgentName  string
 	Parameters json.RawMessage // nil means {}
+	// Needs are tags that a worker must have, in addition to those of the agent.
+	Needs []string
 	// Key makes the request one that can be repeated: the same key with the same agent and
 	// parameters is the same run. "" for none.
 	Key string
 }
 
-// ConflictError says that an idempotency key was used for another request.
+// ConflictError reports that an idempotency key was used for another request.
 type ConflictError struct{ Key string }
 
 // Error implements error.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the idempotency key %q was used for a run with another agent or other parameters: use a new key", e.Key)
+	return fmt.Sprintf("the idempotency key %q was used for a run with another agent, other parameters or other needs: use a new key", e.Key)
 }
 
 // Create validates the parameters and records a run; replayed reports that the key's run
 // was there already. Nothing is recorded after an error, which may be an
-// *agents.NotFoundError, an *agents.ParameterError or a *ConflictError.
+// *agents.NotFoundError, an *agents.ParameterError, an *InvalidNeedsError or a
+// *ConflictError.
 func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, err error) {
 	if q.Parameters == nil {
 		q.Parameters = json.RawMessage(`{}`)
@@ -72,45 +95,62 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 	if err := s.registry.Parameters(b, q.Parameters); err != nil {
 		return r, false, err
 	}
+	needs, err := needsOf(b, q.Needs)
+	if err != nil {
+		return r, false, err
+	}
 	blueprint, err := json.Marshal(b)
 	if err != nil {
 		return r, false, err
 	}
 	now := time.Now()
-	fresh := Run{ID: newID(now), AgentName: b.Name, AgentVersion: b.Version, Status: Pending, Parameters: q.Parameters, CreatedAt: now.UTC().Truncate(time.Millisecond)}
-	err = s.batch.transact(ctx, func(ctx context.Context, tx store.Tx) error {
-		r, replayed = fresh, false
-		if q.Key != "" {
-			added, err := tx.Exec(ctx, `INSERT INTO run_keys (key, body, run) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, q.Key, body, fresh.ID)
-			if err != nil {
-				return err
-			}
-			if added == 0 {
-				replayed = true
-				r, err = s.byKey(ctx, tx, q.Key, body)
-				return err
-			}
-		}
-		at := now.UnixMilli()
-		if _, err := tx.Exec(ctx, `INSERT INTO runs (id, agent, agent_version, blueprint, parameters, status, attempt, events, created) VALUES ($1, $2, $3, $4, $5, 'pending', 0, 1, $6)`,
-			fresh.ID, b.Name, b.Version, string(blueprint), string(q.Parameters), at); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `INSERT INTO run_events (run, n, status, at) VALUES ($1, 1, 'pending', $2)`, fresh.ID, at); err != nil {
-			return err
-		}
-		return s.engine.Enqueue(tx, engine.Request{Queue: queue, Workflow: workflow, ID: fresh.ID})
-	})
-	return r, replayed, err
+	fresh := Run{ID: newID(now), AgentName: b.Name, AgentVersion: b.Version, Status: Pending, Parameters: q.Parameters, Needs: splitTags(needs), CreatedAt: now.UTC().Truncate(time.Millisecond)}
+	changed, err := s.batch.apply(ctx, creation(fresh, string(blueprint), needs, b.TimeLimit(), q.Key, body))
+	if err != nil {
+		return r, false, err
+	}
+	s.notify(fresh.ID)
+	if q.Key == "" || changed[0] == 1 {
+		return fresh, false, nil
+	}
+	r, err = s.byKey(ctx, s.store, q.Key, body)
+	return r, err == nil && r.ID != fresh.ID, err
 }
 
-// digest stands for the agent and the parameters, however they are written.
+// creation returns what records a run, and bears being done twice. Under a key that another
+// run has, it records nothing; the first statement, which is about the key, changes no row
+// then.
+func creation(r Run, blueprint, needs string, limit time.Duration, key, body string) (all []store.Statement) {
+	at := r.CreatedAt.UnixMilli()
+	run, pending, ours := []any{r.ID, r.AgentName, r.AgentVersion, blueprint, string(r.Parameters), at, needs, limit.Milliseconds()}, []any{r.ID, at}, [2]string{"true", "true"}
+	if key != "" {
+		all = append(all, store.Statement{Text: `INSERT INTO run_keys (key, body, run) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, Args: []any{key, body, r.ID}})
+		ours = [2]string{`EXISTS (SELECT 1 FROM run_keys WHERE key = $9 AND run = $1)`, `EXISTS (SELECT 1 FROM run_keys WHERE key = $3 AND run = $1)`}
+		run, pending = append(run, key), append(pending, key)
+	}
+	if needs != "" {
+		all = append(all, store.Statement{Text: `INSERT INTO run_queues (needs, used, looked, unserved) VALUES ($1, $2, $2, 0) ON CONFLICT (needs) DO UPDATE SET used = excluded.used`, Args: []any{needs, at}})
+	}
+	return append(all,
+		store.Statement{Text: `INSERT INTO runs (id, agent, agent_version, blueprint, parameters, status, attempt, events, created, needs, time_limit)
+SELECT $1, $2, CAST($3 AS BIGINT), $4, $5, 'pending', 0, 1, CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT) WHERE ` + ours[0] + ` ON CONFLICT (id) DO NOTHING`, Args: run},
+		store.Statement{Text: `INSERT INTO run_events (run, n, status, at) SELECT $1, 1, 'pending', CAST($2 AS BIGINT) WHERE ` + ours[1] + ` ON CONFLICT (run, n) DO NOTHING`, Args: pending})
+}
+
+// digest stands for the agent, the parameters and the needs, however spaces, texts and the order of
+// members are written. Numbers count as they are written: as floating-point numbers, two that
+// differ could be one.
 func (q Request) digest() string {
 	parameters := jsontext.Value(q.Parameters).Clone()
-	if parameters.Canonicalize() != nil {
+	if parameters.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
 		parameters = jsontext.Value(q.Parameters) // it is not valid, and will be refused
 	}
-	sum := sha256.Sum256([]byte(q.AgentName + "\n" + string(parameters)))
+	text := q.AgentName + "\n" + string(parameters)
+	if len(q.Needs) > 0 {
+		needs := slices.Compact(slices.Sorted(slices.Values(q.Needs)))
+		text += "\n" + strings.Join(needs, "+")
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -127,7 +167,38 @@ func (s *Service) byKey(ctx context.Context, q store.Querier, key, body string) 
 }
 
 // Get returns a run. The error may be a *NotFoundError.
-func (s *Service) Get(ctx context.Context, id string) (Run, error) { return get(ctx, s.store, id) }
+func (s *Service) Get(ctx context.Context, id string) (Run, error) {
+	r, err := get(ctx, s.store, id)
+	if err != nil {
+		return r, err
+	}
+	one := []Run{r}
+	err = s.explain(ctx, one)
+	return one[0], err
+}
+
+// explain sets the StatusReason of those runs that no live worker can take.
+func (s *Service) explain(ctx context.Context, list []Run) error {
+	var live [][]string
+	known := false
+	for i := range list {
+		r := &list[i]
+		if r.Status.Final() || r.Worker != "" {
+			continue
+		}
+		if !known {
+			var err error
+			if live, err = liveTags(ctx, s.store); err != nil {
+				return err
+			}
+			known = true
+		}
+		if !slices.ContainsFunc(live, func(tags []string) bool { return serves(tags, r.Needs) }) {
+			r.StatusReason = noWorker(r.Needs)
+		}
+	}
+	return nil
+}
 
 // Filter selects runs. What is zero selects all.
 type Filter struct {
@@ -137,8 +208,16 @@ type Filter struct {
 	Limit     int    // required: at most so many
 }
 
-// List returns runs, the newest first.
-func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
+// maxListed is after how many bytes of parameters List returns no further run.
+const maxListed = 4 << 20
+
+// errEnough ends a query whose further rows are not wanted.
+var errEnough = errors.New("enough")
+
+// List returns runs, the newest first. more reports that there are older ones: List returns
+// fewer than the filter's limit where their parameters are large, and the last one's ID is
+// Before of the next call.
+func (s *Service) List(ctx context.Context, f Filter) (list []Run, more bool, err error) {
 	where, args := []string{"1 = 1"}, []any{}
 	for _, c := range []struct{ condition, value string }{{"agent = ", f.AgentName}, {"status = ", string(f.Status)}, {"id < ", f.Before}} {
 		if c.value != "" {
@@ -146,11 +225,23 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Run, error) {
 			where = append(where, fmt.Sprintf("%s$%d", c.condition, len(args)))
 		}
 	}
-	args = append(args, f.Limit)
-	return store.List(ctx, s.store, scan, selectRuns+` WHERE `+strings.Join(where, " AND ")+fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args)), args...)
+	args = append(args, f.Limit+1)
+	size := 0
+	err = s.store.Query(ctx, func(row store.Row) error {
+		if len(list) == f.Limit || size > maxListed {
+			return errEnough
+		}
+		r, err := scan(row)
+		list, size = append(list, r), size+len(r.Parameters)
+		return err
+	}, `SELECT `+listed+` FROM runs WHERE `+strings.Join(where, " AND ")+fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args)), args...)
+	if more = errors.Is(err, errEnough); err != nil && !more {
+		return nil, false, err
+	}
+	return list, more, s.explain(ctx, list)
 }
 
-// EndedError says that a run has ended, so that it cannot be stopped.
+// EndedError reports that a run has ended, so that it cannot be stopped.
 type EndedError struct {
 	ID     string
 	Status Status
@@ -166,16 +257,14 @@ func (e *EndedError) Error() string {
 // be a *NotFoundError or an *EndedError.
 func (s *Service) Stop(ctx context.Context, id string) (Run, error) {
 	var r Run
-	waited := false
 	err := s.store.Transact(ctx, func(tx store.Tx) error {
-		var err error
-		if waited, err = (outcome{Status: Stopped}).stopPending(ctx, tx, s.store.Now(), id); err != nil {
-			return err
+		now := s.store.Now()
+		waited, err := change(ctx, s.store, tx, id, Stopped, `, ended = `+now, `worker IS NULL AND ended IS NULL`)
+		if err == nil && !waited {
+			_, err = change(ctx, s.store, tx, id, Stopping, ``, `status = 'running'`)
 		}
-		if !waited {
-			if _, err := change(ctx, tx, s.store.Now(), id, Stopping, ``, `status = 'running'`); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 		r, err = get(ctx, tx, id)
 		if err == nil && r.Status.Final() && r.Status != Stopped {
@@ -183,32 +272,31 @@ func (s *Service) Stop(ctx context.Context, id string) (Run, error) {
 		}
 		return err
 	})
-	if err == nil && waited {
-		err = s.engine.Cancel(id) // so that it does not wait for a worker any more
+	if err == nil {
+		s.notify(id)
 	}
 	return r, err
 }
 
-func (o outcome) stopPending(ctx context.Context, tx store.Tx, now, id string) (bool, error) {
-	return change(ctx, tx, now, id, o.Status, `, ended = `+now, `status = 'pending'`)
+// Watch returns a channel that has a value after each change of a run, or after several,
+// and soon after the beginning. The caller calls leave.
+func (s *Service) Watch(id string) (changes <-chan struct{}, leave func()) {
+	return s.watcher.watch(id)
 }
-
-// look is how often waiting looks whether something has changed.
-const look = 100 * time.Millisecond
 
 // Wait waits until a run has ended or ctx has, and returns it as it is then.
 func (s *Service) Wait(ctx context.Context, id string) (Run, error) {
-	tick := time.NewTicker(look)
-	defer tick.Stop()
+	changes, leave := s.Watch(id)
+	defer leave()
 	for {
-		r, err := get(context.WithoutCancel(ctx), s.store, id)
+		r, err := s.Get(context.WithoutCancel(ctx), id)
 		if err != nil || r.Status.Final() {
 			return r, err
 		}
 		select {
 		case <-ctx.Done():
-			return r, nil
-		case <-tick.C:
+			return s.Get(context.WithoutCancel(ctx), id)
+		case <-changes:
 		}
 	}
 }
@@ -254,7 +342,7 @@ func (s *Service) Log(ctx context.Context, id string, from int64) (text string, 
 	return b.String(), next, err
 }
 
-// Ready reports whether the store answers.
+// Ready returns an error unless the store answers.
 func (s *Service) Ready(ctx context.Context) error {
 	var n int64
 	return s.store.QueryRow(ctx, `SELECT 1`).Scan(&n)

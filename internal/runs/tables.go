@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Tables are the tables of runs.
@@ -49,19 +50,59 @@ CREATE TABLE run_log (
 	n BIGINT NOT NULL,
 	text TEXT NOT NULL,
 	PRIMARY KEY (run, n)
-)`)}}
+)`), store.Both(`
+ALTER TABLE runs ADD COLUMN needs TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN time_limit BIGINT NOT NULL DEFAULT 3600000;
+ALTER TABLE runs ADD COLUMN worker TEXT;
+ALTER TABLE runs ADD COLUMN restarts BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN expired BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX runs_to_expire ON runs (ended) WHERE expired = 0 AND ended IS NOT NULL;
+CREATE INDEX runs_to_take ON runs (needs, id) WHERE worker IS NULL AND ended IS NULL;
+CREATE INDEX runs_of_worker ON runs (worker) WHERE worker IS NOT NULL AND ended IS NULL;
+CREATE TABLE run_workers (
+	id TEXT PRIMARY KEY,
+	tags TEXT NOT NULL,
+	concurrency BIGINT NOT NULL,
+	lease BIGINT NOT NULL,
+	started BIGINT NOT NULL,
+	seen BIGINT NOT NULL
+);
+CREATE TABLE run_queues (
+	needs TEXT PRIMARY KEY,
+	used BIGINT NOT NULL,
+	looked BIGINT NOT NULL,
+	unserved BIGINT NOT NULL
+);
+INSERT INTO run_queues (needs, used, looked, unserved) VALUES ('', 0, 0, 0)`),
+	// An index that contains runs which have not ended would be taken for theirs: PostgreSQL
+	// then sorts all that wait to find the oldest.
+	store.Both(`
+DROP INDEX runs_by_end;
+CREATE INDEX runs_by_end ON runs (ended) WHERE ended IS NOT NULL`)}}
 
-const selectRuns = `SELECT id, agent, agent_version, blueprint, parameters, status, attempt, created, started, deadline, ended, error FROM runs`
+const columns = `id, agent, agent_version, blueprint, parameters, status, attempt, needs, worker, restarts, created, started, ended, error`
 
-func scan(row store.Row) (Run, error) {
+// listed are the columns of a run that is only shown, without its blueprint, which is large.
+const listed = `id, agent, agent_version, '{}', parameters, status, attempt, needs, worker, restarts, created, started, ended, error`
+
+const selectRuns = `SELECT ` + columns + ` FROM runs`
+
+func scan(row store.Row) (Run, error) { return scanAnd(row) }
+
+// scanAnd reads the columns, and what a query has after them.
+func scanAnd(row store.Row, more ...any) (Run, error) {
 	var r Run
-	var blueprint, parameters string
+	var blueprint, parameters, needs string
+	var worker, failure *string
 	var created int64
-	var started, deadline, ended *int64
-	var failure *string
-	err := row.Scan(&r.ID, &r.AgentName, &r.AgentVersion, &blueprint, &parameters, &r.Status, &r.Attempt, &created, &started, &deadline, &ended, &failure)
+	var started, ended *int64
+	err := row.Scan(append([]any{&r.ID, &r.AgentName, &r.AgentVersion, &blueprint, &parameters, &r.Status, &r.Attempt, &needs, &worker, &r.restarts, &created, &started, &ended, &failure}, more...)...)
 	if err != nil {
 		return r, err
+	}
+	r.Needs = splitTags(needs)
+	if worker != nil {
+		r.Worker = *worker
 	}
 	r.Parameters, r.CreatedAt = json.RawMessage(parameters), time.UnixMilli(created).UTC()
 	r.StartedAt, r.EndedAt = timeOf(started), timeOf(ended)
@@ -87,43 +128,50 @@ func get(ctx context.Context, q store.Querier, id string) (Run, error) {
 	return r, err
 }
 
-// NotFoundError says that there is no such run, or no longer.
+// NotFoundError reports that there is no such run, or no longer.
 type NotFoundError struct{ ID string }
 
 // Error implements error.
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("there is no run %q; results are deleted some time after their end", e.ID)
+	return fmt.Sprintf("there is no run %q; results are deleted some time after their end", text.Truncate(e.ID, 100))
 }
 
 // change sets columns of a run, among them its status, and records the event. It reports
 // false, without any change, unless the condition holds. set and condition are SQL; their
-// parameters are counted from $3.
-func change(ctx context.Context, tx store.Tx, now, id string, to Status, set, condition string, args ...any) (bool, error) {
+// parameters are counted from $3. q is a transaction of the store; for PostgreSQL, where
+// this is one statement, it may be the store itself.
+func change(ctx context.Context, s *store.Store, q store.Querier, id string, to Status, set, condition string, args ...any) (bool, error) {
+	update := `UPDATE runs SET status = $2, events = events + 1` + set + ` WHERE id = $1 AND ` + condition + ` RETURNING events`
+	args = append([]any{id, string(to)}, args...)
+	if s.Postgres() != nil {
+		n, err := q.Exec(ctx, `WITH changed AS (`+update+`) INSERT INTO run_events (run, n, status, at) SELECT $1, events, $2, `+s.Now()+` FROM changed`, args...)
+		return n == 1, err
+	}
 	var n int64
-	err := tx.QueryRow(ctx, `UPDATE runs SET status = $2, events = events + 1`+set+` WHERE id = $1 AND `+condition+` RETURNING events`, append([]any{id, string(to)}, args...)...).Scan(&n)
+	err := q.QueryRow(ctx, update, args...).Scan(&n)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO run_events (run, n, status, at) VALUES ($1, $2, $3, `+now+`)`, id, n, string(to))
+	_, err = q.Exec(ctx, `INSERT INTO run_events (run, n, status, at) VALUES ($1, $2, $3, `+s.Now()+`)`, id, n, string(to))
 	return err == nil, err
 }
 
 // notEnded is the condition of a run that has not ended.
 const notEnded = `status IN ('pending', 'running', 'stopping')`
 
-// outcome is how a run ended. Its JSON is what the engine records of the step.
+// outcome is how a run ended.
 type outcome struct {
-	Status  Status          `json:"status"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *Error          `json:"error,omitempty"`
-	Attempt int             `json:"attempt,omitempty"`
+	Status Status
+	Result json.RawMessage
+	Error  *Error
 }
 
-// end records how a run ended, once: it reports false if it has ended already.
-func (o outcome) end(ctx context.Context, tx store.Tx, now, id string) (bool, error) {
+// end records how a run ended, once: it changes nothing if it has ended already, or if the
+// condition, which is SQL, does not hold. Its parameters are counted from $5.
+func (o outcome) end(ctx context.Context, s *store.Store, id, condition string, args ...any) error {
 	var result, failure any
 	if o.Result != nil {
 		result = string(o.Result)
@@ -131,9 +179,17 @@ func (o outcome) end(ctx context.Context, tx store.Tx, now, id string) (bool, er
 	if o.Error != nil {
 		raw, err := json.Marshal(o.Error)
 		if err != nil {
-			return false, err
+			return err
 		}
 		failure = string(raw)
 	}
-	return change(ctx, tx, now, id, o.Status, `, ended = `+now+`, result = $3, error = $4`, notEnded, result, failure)
+	args = append([]any{result, failure}, args...)
+	end := func(q store.Querier) error {
+		_, err := change(ctx, s, q, id, o.Status, `, ended = `+s.Now()+`, result = $3, error = $4`, `ended IS NULL AND `+condition, args...)
+		return err
+	}
+	if s.Postgres() != nil {
+		return end(s)
+	}
+	return s.Transact(ctx, func(tx store.Tx) error { return end(tx) })
 }

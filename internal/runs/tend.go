@@ -5,27 +5,45 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
 const (
 	tendEvery = 10 * time.Second
 	tendBatch = 500
+	// keepQueue is how long a set of needs is remembered that no run has any more.
+	keepQueue = 24 * time.Hour
 )
 
-// Tend does what nobody asks for, until ctx ends: it ends runs that the engine has given
-// up, and deletes those that ended longer ago than retention (0: never).
-func (s *Service) Tend(ctx context.Context, retention time.Duration, log *slog.Logger) {
+// Limits are what Tend keeps to. 0 is for ever.
+type Limits struct {
+	// Retention is how long a run is kept after its end.
+	Retention time.Duration
+	// Outputs is how long a run's result and log are kept after its end, if that is less.
+	Outputs time.Duration
+	// Unserved is how long runs wait while no live worker can take them. Only time counts
+	// in which somebody tends the store.
+	Unserved time.Duration
+}
+
+// Tend does what nobody asks for, until ctx ends: it ends runs that nobody can carry out,
+// and deletes what is old.
+func (s *Service) Tend(ctx context.Context, limits Limits, log *slog.Logger) {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
+	duties := []struct {
+		doing string
+		do    func(context.Context, Limits) error
+	}{
+		{"releasing runs of workers that have died", s.release},
+		{"looking for runs that no worker can take", s.endUnserved},
+		{"deleting old outputs of runs", s.expireOutputs},
+		{"deleting old runs", s.expire},
+	}
 	for {
-		if err := s.reconcile(ctx); err != nil && ctx.Err() == nil {
-			log.Warn("looking for runs that were given up", "error", err)
-		}
-		if retention > 0 {
-			if err := s.expire(ctx, retention); err != nil && ctx.Err() == nil {
-				log.Warn("deleting old runs", "error", err)
+		for _, d := range duties {
+			if err := d.do(ctx, limits); err != nil && ctx.Err() == nil {
+				log.Warn(d.doing, "error", err)
 			}
 		}
 		select {
@@ -36,50 +54,103 @@ func (s *Service) Tend(ctx context.Context, retention time.Duration, log *slog.L
 	}
 }
 
-// reconcile ends runs whose workflow has ended without their end: their worker was killed
-// too often, or failed itself.
-func (s *Service) reconcile(ctx context.Context) error {
-	ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE status IN ('running', 'stopping') ORDER BY id LIMIT $1`, tendBatch)
-	if err != nil || len(ids) == 0 {
-		return err
+// release frees the runs of dead workers, which the others do as well, and ends those that
+// were to be stopped when their worker died. In a SQLite store the next worker does so.
+func (s *Service) release(ctx context.Context, _ Limits) error {
+	if s.store.Postgres() != nil {
+		if err := reap(ctx, s.store); err != nil {
+			return err
+		}
 	}
-	states, err := s.engine.States(ids...)
+	ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND status = 'stopping' LIMIT $1`, tendBatch)
 	if err != nil {
 		return err
 	}
+	return s.endAll(ctx, ids, outcome{Status: Stopped})
+}
+
+// endAll ends runs that no worker has.
+func (s *Service) endAll(ctx context.Context, ids []string, out outcome) error {
 	for _, id := range ids {
-		state, known := states[id]
-		if known && !state.Status.Final() {
-			continue
-		}
-		out := failed("worker_lost", "the worker of the run was lost, and it was not started again")
-		if state.Status == engine.Exhausted {
-			out = failed("worker_lost", "the worker of the run was lost each time that it was started")
-		}
-		if state.Err != nil {
-			out = failed("internal", "the run could not be carried out: "+state.Err.Error())
-		}
-		// A workflow that is done has ended its run in the same moment.
-		if err := s.store.Transact(ctx, func(tx store.Tx) error { _, err := out.end(ctx, tx, s.store.Now(), id); return err }); err != nil {
+		if err := out.end(ctx, s.store, id, `worker IS NULL`); err != nil {
 			return err
 		}
+		s.notify(id)
 	}
 	return nil
 }
 
-// expire deletes runs that ended long ago, with all that belongs to them.
-func (s *Service) expire(ctx context.Context, retention time.Duration) error {
-	for {
-		ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE ended < `+s.store.Now()+` - $1 LIMIT $2`, retention.Milliseconds(), tendBatch)
-		if err != nil || len(ids) == 0 {
+// endUnserved measures how long no live worker has been able to take runs with the same
+// needs, and ends those that have waited for so long.
+func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
+	live, err := liveTags(ctx, s.store)
+	if err != nil {
+		return err
+	}
+	all, err := store.List(ctx, s.store, scanID, `SELECT needs FROM run_queues`)
+	if err != nil {
+		return err
+	}
+	now := s.store.Now()
+	for _, needs := range all {
+		tags := splitTags(needs)
+		served := int64(0)
+		for _, worker := range live {
+			if serves(worker, tags) {
+				served = 1
+			}
+		}
+		// Of a gap between two looks, only what nobody else's look explains is counted.
+		var unserved int64
+		err := s.store.QueryRow(ctx, `UPDATE run_queues SET unserved = CASE WHEN $2 = 1 THEN 0 WHEN `+now+` - looked < $3 THEN unserved + `+now+` - looked ELSE unserved END, looked = `+now+` WHERE needs = $1 RETURNING unserved`,
+			needs, served, 3*tendEvery.Milliseconds()).Scan(&unserved)
+		if err != nil {
 			return err
 		}
-		if err := s.engine.Delete(ids...); err != nil {
+		if limits.Unserved == 0 || unserved < limits.Unserved.Milliseconds() {
+			continue
+		}
+		for {
+			ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND needs = $1 AND created <= `+now+` - $2 ORDER BY id LIMIT $3`, needs, limits.Unserved.Milliseconds(), tendBatch)
+			if err != nil {
+				return err
+			}
+			if err := s.endAll(ctx, ids, failed("no_worker", "the run waited for "+limits.Unserved.String()+", and "+noWorker(tags).Message)); err != nil {
+				return err
+			}
+			if len(ids) < tendBatch {
+				break
+			}
+		}
+	}
+	_, err = s.store.Exec(ctx, `DELETE FROM run_queues WHERE needs <> '' AND used < `+now+` - $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.needs = run_queues.needs AND runs.worker IS NULL AND runs.ended IS NULL)`, keepQueue.Milliseconds())
+	return err
+}
+
+// expireOutputs deletes results and logs of runs that ended long ago.
+func (s *Service) expireOutputs(ctx context.Context, limits Limits) error {
+	return s.forOld(ctx, limits.Outputs, `expired = 0 AND `, `DELETE FROM run_log WHERE run = $1`, `UPDATE runs SET result = NULL, expired = 1 WHERE id = $1`)
+}
+
+// expire deletes runs that ended long ago, with all that belongs to them.
+func (s *Service) expire(ctx context.Context, limits Limits) error {
+	return s.forOld(ctx, limits.Retention, ``, `DELETE FROM run_events WHERE run = $1`, `DELETE FROM run_log WHERE run = $1`, `DELETE FROM run_keys WHERE run = $1`, `DELETE FROM runs WHERE id = $1`)
+}
+
+// forOld executes statements for each run that ended longer ago than a time and fulfils a
+// condition. The time 0 is for ever.
+func (s *Service) forOld(ctx context.Context, kept time.Duration, condition string, statements ...string) error {
+	if kept == 0 {
+		return nil
+	}
+	for {
+		ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE `+condition+`ended < `+s.store.Now()+` - $1 LIMIT $2`, kept.Milliseconds(), tendBatch)
+		if err != nil || len(ids) == 0 {
 			return err
 		}
 		err = s.store.Transact(ctx, func(tx store.Tx) error {
 			for _, id := range ids {
-				for _, statement := range []string{`DELETE FROM run_events WHERE run = $1`, `DELETE FROM run_log WHERE run = $1`, `DELETE FROM run_keys WHERE run = $1`, `DELETE FROM runs WHERE id = $1`} {
+				for _, statement := range statements {
 					if _, err := tx.Exec(ctx, statement, id); err != nil {
 						return err
 					}

@@ -5,19 +5,21 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
 // tend does what Tend does, once.
-func (c coordinator) tend(t *testing.T, retention time.Duration, done func() bool) {
+func (c coordinator) tend(t *testing.T, limits runs.Limits, done func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); c.Tend(ctx, retention, slog.New(slog.DiscardHandler)) }()
-	until(t, done)
+	go func() { defer close(ended); c.Tend(ctx, limits, slog.New(slog.DiscardHandler)) }()
+	waitUntil(t, done)
 	cancel()
 	<-ended
 }
@@ -40,7 +42,7 @@ func TestOldRunsAreDeleted(t *testing.T) {
 			_, err := c.Get(t.Context(), r.ID)
 			return errors.As(err, &notFound)
 		}
-		c.tend(t, time.Millisecond, gone)
+		c.tend(t, runs.Limits{Retention: time.Millisecond}, gone)
 		if text, _, err := c.Log(t.Context(), r.ID, 0); text != "" || err != nil {
 			t.Errorf("the log is left: %q, %v", text, err)
 		}
@@ -51,35 +53,107 @@ func TestOldRunsAreDeleted(t *testing.T) {
 		if err != nil || replayed || again.ID == r.ID {
 			t.Errorf("the key is left: %+v, %v", again, err)
 		}
+		// Of one that ended long ago, one that has just ended, and one that was made long ago and
+		// still waits, the first is deleted.
 		c.ended(t, again.ID)
-		kept := c.create(t, "talks", `{}`)
-		c.ended(t, kept.ID)
-		c.tend(t, time.Hour, func() bool { return true })
-		if _, err := c.Get(t.Context(), kept.ID); err != nil {
-			t.Errorf("a young run is deleted: %v", err)
+		young := c.ended(t, c.create(t, "talks", `{}`).ID)
+		waits, _, err := c.Create(t.Context(), runs.Request{AgentName: "talks", Needs: []string{"gpu"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range []string{`UPDATE runs SET created = 1`, `UPDATE runs SET ended = 1 WHERE id = '` + again.ID + `'`} {
+			if _, err := c.store.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.ID = again.ID
+		c.tend(t, runs.Limits{Retention: time.Hour, Outputs: time.Hour}, gone)
+		for _, id := range []string{young.ID, waits.ID} {
+			if r, err := c.Get(t.Context(), id); err != nil {
+				t.Errorf("%+v: %v", r, err)
+			}
 		}
 	})
 }
 
-// TestRunsThatWereGivenUp asserts that no run seems to run forever after the engine has
-// given it up.
-func TestRunsThatWereGivenUp(t *testing.T) {
+// TestWithoutLimitsNothingIsDeleted asserts that a limit which is 0 holds for ever.
+func TestWithoutLimitsNothingIsDeleted(t *testing.T) {
+	t.Parallel()
+	location := t.TempDir() + "/store.db"
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, location, 0)
+		c.program(t, "old", `echo 1`)
+		r := c.create(t, "old", `{}`)
+		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET status = 'completed', ended = 1, result = '7'`); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go c.Tend(ctx, runs.Limits{}, slog.New(slog.DiscardHandler))
+		synctest.Wait() // until it has done all it does
+		if result, err := c.Result(t.Context(), r.ID); err != nil || string(result) != "7" {
+			t.Errorf("%s, %v", result, err)
+		}
+	})
+}
+
+// TestRunsThatLoseTheirWorkerAgainAndAgain asserts that a run which kills its worker each
+// time is given up.
+func TestRunsThatLoseTheirWorkerAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		c := start(t, location, 0)
 		c.program(t, "lost", `echo 1`)
 		r := c.create(t, "lost", `{}`)
-		// As if its worker had begun it, and the engine had forgotten it.
-		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET status = 'running' WHERE id = $1`, r.ID); err != nil {
+		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET status = 'running', events = 2, attempt = 10, restarts = 10, worker = 'dead' WHERE id = $1`, r.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.engine.Cancel(r.ID); err != nil {
-			t.Fatal(err)
+		if r, err := c.Get(t.Context(), r.ID); err != nil || r.Worker != "dead" || r.StatusReason != nil {
+			t.Errorf("%+v, %v", r, err)
 		}
-		c.tend(t, 0, func() bool { r, err := c.Get(t.Context(), r.ID); return err == nil && r.Status.Final() })
+		last := start(t, location, 1) // which finds that its worker is not there any more
+		if !store.IsURL(location) {
+			last.ended(t, r.ID)
+		}
+		c.tend(t, runs.Limits{}, func() bool { r, err := c.Get(t.Context(), r.ID); return err == nil && r.Status.Final() })
 		r, err := c.Get(t.Context(), r.ID)
 		if err != nil || r.Status != runs.Failed || r.Error.Code != "worker_lost" {
 			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+// TestRunsThatWereToBeStopped asserts that a run ends although its worker died while it was
+// being stopped, and no other worker is there.
+func TestRunsThatWereToBeStopped(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 0)
+		c.program(t, "lost", `echo 1`)
+		r := c.create(t, "lost", `{}`)
+		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET status = 'stopping', events = 3, attempt = 1 WHERE id = $1`, r.ID); err != nil {
+			t.Fatal(err)
+		}
+		c.tend(t, runs.Limits{}, func() bool { r, err := c.Get(t.Context(), r.ID); return err == nil && r.Status == runs.Stopped })
+	})
+}
+
+// TestOutputsAreDeletedBeforeTheirRuns asserts that the run stays, without its result and
+// its log.
+func TestOutputsAreDeletedBeforeTheirRuns(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 1)
+		c.program(t, "talks", `echo said >&2; echo 1`)
+		r := c.create(t, "talks", `{}`)
+		c.ended(t, r.ID)
+		c.tend(t, runs.Limits{Retention: time.Hour, Outputs: time.Millisecond}, func() bool {
+			result, err := c.Result(t.Context(), r.ID)
+			return result == nil && err == nil
+		})
+		text, _, err := c.Log(t.Context(), r.ID, 0)
+		if r, runErr := c.Get(t.Context(), r.ID); text != "" || err != nil || runErr != nil || r.Status != runs.Completed {
+			t.Errorf("%q, %v, %+v, %v", text, err, r, runErr)
 		}
 	})
 }

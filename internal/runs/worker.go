@@ -4,29 +4,25 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/command"
-	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/store"
-)
-
-// The names by which the engine knows runs. They never change, because what was begun by
-// one version goes on with the next.
-const (
-	queue    = "runs"
-	workflow = "run"
 )
 
 // restarts is how often a run is started again because its worker was killed. One that
 // kills its worker each time must not do so forever.
 const restarts = 10
 
-// WorkerConfig says how runs are carried out.
+// WorkerConfig is how runs are carried out.
 type WorkerConfig struct {
-	Concurrency int // how many runs at once; required
+	Concurrency int // required: the largest number of runs at the same time
+	// Tags are what this worker can do: it takes runs that need no other tags.
+	Tags []string
 	// Environ is the environment of agents, as NAME=value.
 	Environ []string
 	Dir     string // required: the directory that agents are started in
@@ -34,102 +30,86 @@ type WorkerConfig struct {
 	// arguments, which reads parameters and prints JSON as others do, and what its
 	// environment has in addition.
 	BuiltIn func(name string) (argv, environ []string)
-	// Mask hides secrets in what agents print, before it is kept. It gets whole lines.
+	// Mask hides secrets in what agents print, before it is kept. It is called with complete lines.
 	Mask func(text string) string
-	// MaskKnown hides only the values that must never leave the server, in results.
+	// MaskKnown hides in results only the values that must never leave the server.
 	MaskKnown func(text string) string
 	Log       *slog.Logger
+	// Lease is the time after which other workers may take the runs of one that has given no sign
+	// of life; 0 means DefaultLease.
+	Lease time.Duration
 	// Run carries out a command; nil means command.Run.
 	Run func(context.Context, command.Spec) (command.Result, error)
 }
 
-// Worker carries out runs.
+// Worker takes runs from a store and carries them out.
 type Worker struct {
 	WorkerConfig
 	store     *store.Store
 	validator *agents.Validator
+	changed   func(id string) // is called when a run has changed; set by New
+
+	wake   chan struct{}
+	heard  chan struct{} // another process has announced that there may be something to do
+	ended  chan struct{} // is closed when the worker has ended
+	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	active   int
-	idle     chan struct{} // is closed when nothing is active any more; nil unless draining
+	active   map[string]context.CancelCauseFunc // by run
+	idle     chan struct{}                      // is closed when nothing is active any more; nil unless draining
 	draining bool
 }
 
-// NewWorker returns a worker of a store that was opened with Tables. It works as soon as an
-// engine is opened with its Workflow and its Queue.
+// NewWorker returns a worker of a store that was opened with Tables. It works from Start on.
 func NewWorker(s *store.Store, cfg WorkerConfig) *Worker {
 	if cfg.Run == nil {
 		cfg.Run = command.Run
 	}
-	return &Worker{WorkerConfig: cfg, store: s, validator: &agents.Validator{}}
-}
-
-// Workflow returns what an engine is to be opened with.
-func (w *Worker) Workflow() engine.Workflow {
-	return engine.Workflow{Name: workflow, Attempts: restarts, Run: w.run}
-}
-
-// Queue returns what an engine is to be opened with.
-func (w *Worker) Queue() engine.Queue { return engine.Queue{Name: queue, Concurrency: w.Concurrency} }
-
-// run is the workflow of one run. Its shape never changes: see package engine.
-func (w *Worker) run(x *engine.Execution, _ string) error {
-	id := x.ID()
-	begun, err := engine.Transaction(x, "started", func(ctx context.Context, tx store.Tx) (bool, error) {
-		r, err := get(ctx, tx, id)
-		if err != nil {
-			return false, err
-		}
-		now := w.store.Now()
-		return change(ctx, tx, now, id, Running, `, started = `+now+`, deadline = `+now+` + $3`, `status = 'pending'`, r.blueprint.TimeLimit().Milliseconds())
-	})
-	if err != nil || !begun {
-		return err
+	if cfg.Lease == 0 {
+		cfg.Lease = DefaultLease
 	}
-	out, err := engine.Step(x, "exec", func(ctx context.Context) (outcome, error) {
-		if !w.enter() {
-			<-ctx.Done() // the run starts again where the engine is opened next
-			return outcome{}, context.Cause(ctx)
+	cfg.Tags = slices.Compact(slices.Sorted(slices.Values(cfg.Tags)))
+	return &Worker{WorkerConfig: cfg, store: s, validator: &agents.Validator{}, changed: func(string) {}, wake: make(chan struct{}, 1), heard: make(chan struct{}, 1), active: map[string]context.CancelCauseFunc{}}
+}
+
+// Start begins to take runs, first those of a previous worker that was killed. The error is
+// ErrRunning if another process has a worker for the same SQLite store. The caller calls Close.
+func (w *Worker) Start(ctx context.Context) error {
+	if w.store.Postgres() == nil {
+		_, err := w.store.LockSoon(ctx, "worker")
+		if errors.Is(err, store.ErrLocked) {
+			return ErrRunning
 		}
-		defer w.leave()
-		return w.exec(ctx, id)
-	})
+		if err != nil {
+			return err
+		}
+	}
+	name, err := w.join(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = engine.Transaction(x, "finished", func(ctx context.Context, tx store.Tx) (bool, error) {
-		return out.end(ctx, tx, w.store.Now(), id)
-	})
-	return err
+	ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx)) // so that runs can be drained
+	w.ended = make(chan struct{})
+	go w.work(ctx, name)
+	return nil
 }
 
-// enter counts a run, unless the worker is draining.
-func (w *Worker) enter() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.draining {
-		return false
+// Close stops the runs that the worker still has. Other workers, or the next one, take them.
+func (w *Worker) Close() {
+	if w.cancel == nil {
+		return
 	}
-	w.active++
-	return true
+	w.cancel()
+	<-w.ended
 }
 
-func (w *Worker) leave() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.active--; w.active == 0 && w.idle != nil {
-		close(w.idle)
-	}
-}
-
-// Drain begins no further run, and waits until those that it has begun have ended, or ctx
-// has. Those that have not ended then start again elsewhere, or when the engine is opened
-// again.
+// Drain takes no further run, and waits until those that the worker has have ended, or ctx
+// has.
 func (w *Worker) Drain(ctx context.Context) {
 	w.mu.Lock()
 	w.draining = true
 	idle := make(chan struct{})
-	if w.active == 0 {
+	if len(w.active) == 0 {
 		close(idle)
 	} else {
 		w.idle = idle
@@ -141,22 +121,235 @@ func (w *Worker) Drain(ctx context.Context) {
 	}
 }
 
-// errStopped ends an agent because its run is to be stopped.
-var errStopped = errors.New("the run is to be stopped")
+// wakeUp makes the worker look for runs at once.
+func (w *Worker) wakeUp() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it has not looked since the last time
+	}
+}
 
-// watchStop ends the context when the run is to be stopped.
-func (w *Worker) watchStop(ctx context.Context, id string, cancel context.CancelCauseFunc) {
-	tick := time.NewTicker(200 * time.Millisecond)
+// leaveWithin bounds how long a worker tries to leave a store that does not answer.
+const leaveWithin = 5 * time.Second
+
+// work takes runs until ctx ends. A worker that has lost its lease begins again, under
+// another name, when the store can be reached.
+func (w *Worker) work(ctx context.Context, name string) {
+	defer close(w.ended)
+	for {
+		w.workAs(ctx, name)
+		if ctx.Err() != nil {
+			leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+			defer cancel()
+			if err := w.leave(leaving, name); err != nil {
+				w.Log.Warn("what this worker was running is free for others when its lease has run out", "worker", name, "error", err)
+			}
+			return
+		}
+		pause := time.NewTicker(time.Second)
+		for ctx.Err() == nil {
+			var err error
+			if name, err = w.join(ctx); err == nil {
+				w.Log.Info("this worker takes runs again", "worker", name)
+				break
+			}
+			select {
+			case <-ctx.Done():
+			case <-pause.C:
+			}
+		}
+		pause.Stop()
+	}
+}
+
+// takeInterval is the interval at which a worker queries the store for runs to take and to stop,
+// in addition to when it is woken.
+//
+// An announcement by another process wakes it as well, but not within a pause after one that led
+// to nothing. The pause is firstPause, doubles with each further such announcement in a row, and
+// is at most takeInterval. Without it, each of many idle workers would query the store for every
+// new run. It begins short, because a single worker also receives late announcements of runs
+// that it has taken already, and should still take the next run soon.
+const (
+	takeInterval = 100 * time.Millisecond
+	firstPause   = 3 * time.Millisecond
+)
+
+// workAs takes runs under a name until ctx ends or the lease is lost. It returns when what
+// it has taken has ended.
+func (w *Worker) workAs(ctx context.Context, name string) {
+	ctx, lost := context.WithCancel(ctx)
+	defer lost()
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { defer lost(); w.keepAlive(ctx, name) })
+	all.Go(func() { w.listen(ctx) })
+	tick := time.NewTicker(takeInterval)
 	defer tick.Stop()
+	failing, announced := false, false
+	pause := time.Duration(0) // after an announcement that led to nothing
+	for ctx.Err() == nil {
+		var taken []taken
+		var err error
+		if free := w.free(); free > 0 {
+			taken, err = w.takeRuns(ctx, name, free)
+		}
+		for _, t := range taken {
+			own := w.enter(ctx, t.ID)
+			all.Go(func() {
+				defer w.leaveRun(t.ID)
+				w.carryOut(ctx, own, name, t)
+			})
+		}
+		if err == nil {
+			err = w.review(ctx, name, failing)
+		}
+		if err != nil && ctx.Err() == nil && !failing {
+			w.Log.Warn("runs cannot be taken from the store: trying on", "error", err)
+		}
+		failing = err != nil
+		switch {
+		case len(taken) > 0:
+			pause = 0
+		case announced:
+			pause = min(max(2*pause, firstPause), takeInterval)
+		}
+		announced = w.await(ctx, tick.C, pause)
+	}
+}
+
+// await waits until ctx ends or there may be something to do, and reports whether another
+// process has announced that. It ignores announcements until the pause is over.
+func (w *Worker) await(ctx context.Context, tick <-chan time.Time, pause time.Duration) (announced bool) {
+	var heard chan struct{}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
-		case <-tick.C:
+			return false
+		case <-w.wake:
+			return false
+		case <-tick:
+			return false
+		case <-timer.C:
+			heard = w.heard
+		case <-heard:
+			return true
 		}
+	}
+}
+
+// free returns how many runs the worker can take.
+func (w *Worker) free() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.draining {
+		return 0
+	}
+	return w.Concurrency - len(w.active)
+}
+
+// enter counts a run and returns its context.
+func (w *Worker) enter(ctx context.Context, id string) context.Context {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	own, cancel := context.WithCancelCause(ctx)
+	w.active[id] = cancel
+	return own
+}
+
+func (w *Worker) leaveRun(id string) {
+	w.mu.Lock()
+	w.active[id](nil)
+	delete(w.active, id)
+	if len(w.active) == 0 && w.idle != nil {
+		close(w.idle)
+		w.idle = nil
+	}
+	w.mu.Unlock()
+	w.wakeUp()
+}
+
+// errStopped ends an agent because its run is to be stopped.
+var errStopped = errors.New("the run is to be stopped")
+
+// review ends the agents of runs that are to be stopped. It releases runs that the store has as
+// this worker's and the worker does not know: the answer to taking them was lost. It queries the
+// store only while the worker has runs, or after a failure of the store.
+func (w *Worker) review(ctx context.Context, name string, failed bool) error {
+	w.mu.Lock()
+	none := len(w.active) == 0
+	w.mu.Unlock()
+	if none && !failed {
+		return nil
+	}
+	var lost []string
+	err := w.store.Query(ctx, func(row store.Row) error {
+		var id string
 		var status Status
-		if err := w.store.QueryRow(ctx, `SELECT status FROM runs WHERE id = $1`, id).Scan(&status); err == nil && status == Stopping {
+		if err := row.Scan(&id, &status); err != nil {
+			return err
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		cancel := w.active[id]
+		switch {
+		case cancel == nil:
+			lost = append(lost, id)
+		case status == Stopping:
 			cancel(errStopped)
+		}
+		return nil
+	}, `SELECT id, status FROM runs WHERE worker = $1 AND ended IS NULL`, name)
+	for _, id := range lost {
+		if err == nil {
+			_, err = w.store.Exec(ctx, `UPDATE runs SET worker = NULL WHERE id = $1 AND worker = $2 AND ended IS NULL`, id, name)
+		}
+	}
+	return err
+}
+
+// carryOut carries out a run and records how it ended, unless the worker ends before. life
+// is the worker's context, and ctx the run's.
+func (w *Worker) carryOut(life, ctx context.Context, name string, t taken) {
+	w.changed(t.ID)
+	var out outcome
+	err := crash.Try(func() (err error) { out, err = w.exec(ctx, t.Run, t.remaining); return err })
+	switch {
+	case errors.Is(context.Cause(ctx), errStopped):
+		out = outcome{Status: Stopped}
+	case ctx.Err() != nil:
+		return // it is released by leave, or when the lease has run out
+	case err != nil:
+		out = failed("internal", "the run could not be carried out: "+err.Error())
+	}
+	w.record(life, name, t.ID, out)
+	w.changed(t.ID)
+}
+
+// record records how a run ended. As long as the store cannot take it, it tries again,
+// until the worker's context ends.
+func (w *Worker) record(life context.Context, name, id string, out outcome) {
+	for pause, logged := 50*time.Millisecond, false; ; pause = min(2*pause, 5*time.Second) {
+		attempt, cancel := context.WithTimeout(life, commitWithin)
+		err := out.end(attempt, w.store, id, `worker = $5`, name)
+		cancel()
+		if err == nil {
+			return
+		}
+		if store.Trouble(err) == "" && out.Status == Completed {
+			out = failed("internal", "the result could not be recorded: "+err.Error())
+		}
+		if !logged {
+			w.Log.Warn("how a run ended cannot be recorded yet", "run", id, "error", err)
+			logged = true
+		}
+		wait := time.NewTimer(pause)
+		select {
+		case <-wait.C:
+		case <-life.Done():
+			wait.Stop()
 			return
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // API answers requests to the coordinator's HTTP API: httpapi.Server.Call, or one over the
@@ -25,6 +27,7 @@ type API func(ctx context.Context, method, target string, body []byte) (status i
 type Coordinator struct {
 	version string
 	log     *slog.Logger
+	tools   []coordinatorTool
 }
 
 // NewCoordinator returns a Coordinator. version is Airlock's own; a nil log drops what is
@@ -33,7 +36,14 @@ func NewCoordinator(version string, log *slog.Logger) *Coordinator {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Coordinator{version, log}
+	tools := coordinatorTools()
+	for i := range tools {
+		tools[i].form = schema.New(func() (document any, err error) {
+			err = json.Unmarshal([]byte(tools[i].input), &document)
+			return document, err
+		})
+	}
+	return &Coordinator{version, log, tools}
 }
 
 // Serve answers one client, a message on each line, until it goes away or the context
@@ -43,9 +53,11 @@ func (c *Coordinator) Serve(ctx context.Context, api API, in io.Reader, out io.W
 }
 
 // Handler returns a handler for one request by the streamable HTTP transport, whose caller
-// the API knows. It keeps no session: each request is answered by itself.
+// the API knows, and whose Host and Origin were checked. It keeps no session: each request is
+// answered by itself.
 func (c *Coordinator) Handler(api API) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return c.server(api) }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: c.log})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return c.server(api) }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: c.log,
+		DisableLocalhostProtection: true}) // it knows no other name than localhost
 }
 
 // coordinatorInstructions tell a model what the tools are for.
@@ -60,7 +72,7 @@ func (c *Coordinator) server(api API) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "airlock-coordinator", Title: "Airlock: agents and runs", Version: c.version}, &mcp.ServerOptions{
 		Instructions: coordinatorInstructions, Logger: c.log, Capabilities: &mcp.ServerCapabilities{},
 	})
-	for _, t := range coordinatorTools() {
+	for _, t := range c.tools {
 		s.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.input), Annotations: &mcp.ToolAnnotations{
 			Title: t.title, ReadOnlyHint: t.readOnly, DestructiveHint: new(t.name == "stop_run"), OpenWorldHint: new(!t.readOnly),
 		}}, t.handler(api))
@@ -76,7 +88,8 @@ func (c *Coordinator) server(api API) *mcp.Server {
 // coordinatorTool is one tool of a Coordinator.
 type coordinatorTool struct {
 	name, title, description string
-	input                    string // its JSON Schema
+	input                    string         // its JSON Schema
+	form                     *schema.Schema // the same
 	readOnly                 bool
 	call                     func(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequest) (status int, answer []byte, err error)
 }
@@ -85,6 +98,7 @@ type coordinatorTool struct {
 type toolArguments struct {
 	AgentName   string          `json:"agent_name"`
 	Parameters  json.RawMessage `json:"parameters"`
+	Needs       []string        `json:"needs"`
 	RunID       string          `json:"run_id"`
 	WaitSeconds int             `json:"wait_seconds"`
 	Log         bool            `json:"log"`
@@ -114,10 +128,14 @@ func coordinatorTools() []coordinatorTool {
 			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
 				return api(ctx, http.MethodPost, "/agents/"+url.PathEscape(a.AgentName)+"/validate", a.parameters())
 			}},
-		{name: "start_run", title: "Start a run of an agent", input: object(`"agent_name"`, agent+", "+parameters),
+		{name: "start_run", title: "Start a run of an agent", input: object(`"agent_name"`, agent+", "+parameters+`, "needs": {"type": "array", "maxItems": 16, "items": {"type": "string"}, "description": "Tags that the worker must have, in addition to those that the agent needs."}`),
 			description: "Start a run. The answer has its run_id at once; follow it with get_run. An error about parameters lists every violation and has the schema: nothing was started, correct the parameters and call again.",
 			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
-				body, err := json.Marshal(map[string]any{"agent_name": a.AgentName, "parameters": json.RawMessage(a.parameters())})
+				request := map[string]any{"agent_name": a.AgentName, "parameters": json.RawMessage(a.parameters())}
+				if len(a.Needs) > 0 {
+					request["needs"] = a.Needs
+				}
+				body, err := json.Marshal(request)
 				if err != nil {
 					return 0, nil, err
 				}
@@ -206,8 +224,8 @@ func getRun(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequ
 			}
 		}
 	}
-	whole, err := json.Marshal(run)
-	return http.StatusOK, whole, err
+	encoded, err := json.Marshal(run)
+	return http.StatusOK, encoded, err
 }
 
 // maxLog is how much of a run's log a tool shows, in bytes: its end.
@@ -223,18 +241,16 @@ func lastBytes(s string, n int) string {
 // handler returns the SDK's handler of a tool.
 func (t coordinatorTool) handler(api API) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		var a toolArguments
-		if raw := req.Params.Arguments; len(raw) > 0 {
-			dec := json.NewDecoder(strings.NewReader(string(raw)))
-			dec.DisallowUnknownFields()
-			if err := dec.Decode(&a); err != nil {
-				problem := strings.TrimPrefix(err.Error(), "json: ")
-				return apiResult(http.StatusBadRequest, errorBody("invalid_request", "the arguments of "+t.name+" are not valid: "+problem))
-			}
+		a, violations, err := t.arguments(req.Params.Arguments)
+		if err != nil {
+			return nil, err
+		}
+		if len(violations) > 0 {
+			return apiResult(http.StatusBadRequest, argumentsBody(t, violations))
 		}
 		var status int
 		var answer []byte
-		err := crash.Try(func() (err error) {
+		err = crash.Try(func() (err error) {
 			status, answer, err = t.call(ctx, api, a, req)
 			return err
 		})
@@ -243,6 +259,35 @@ func (t coordinatorTool) handler(api API) mcp.ToolHandler {
 		}
 		return apiResult(status, answer)
 	}
+}
+
+// arguments decodes the arguments of a call, or returns all that is wrong with them. None
+// at all are an empty object.
+func (t coordinatorTool) arguments(raw json.RawMessage) (a toolArguments, violations []schema.Violation, err error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		raw = json.RawMessage("{}")
+	}
+	if violations, err = t.form.Validate(raw); len(violations) > 0 || err != nil {
+		return a, violations, err
+	}
+	if path, twice := schema.Duplicate(raw); twice {
+		return a, []schema.Violation{{Path: path, Message: "the member is there twice"}}, nil
+	}
+	if err := json.Unmarshal(raw, &a); err != nil { // such as a number that no int can be
+		return a, []schema.Violation{{Path: "$", Message: strings.TrimPrefix(err.Error(), "json: ")}}, nil
+	}
+	return a, nil, nil
+}
+
+// argumentsBody is the answer to a call whose arguments are not valid, in the form of the
+// API's errors.
+func argumentsBody(t coordinatorTool, violations []schema.Violation) []byte {
+	body, _ := json.Marshal(struct { // strings can be written
+		Error      string             `json:"error"`
+		Message    string             `json:"message"`
+		Violations []schema.Violation `json:"validation_errors"`
+	}{"invalid_request", fmt.Sprintf("the arguments of %s are not valid: %s: %s", t.name, text.Truncate(violations[0].Path, 200), violations[0].Message), violations})
+	return body
 }
 
 func errorBody(code, message string) []byte {

@@ -8,23 +8,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // stdio is a client's messages on standard input and output, one on each line. The SDK ends
-// the session at the first line that is not JSON, and when the input ends it leaves what it
+// the session at the first line that is not a message, and when the input ends it leaves what it
 // has not answered yet. Here such a line is answered with an error, and the input ends when
 // every request has its answer.
 type stdio struct {
 	in  *bufio.Reader
 	out io.Writer
 
-	mu      sync.Mutex // held while a line is written
-	open    int        // requests without an answer
-	changed *sync.Cond // open or closed has changed
+	mu      sync.Mutex      // held while a line is written
+	open    map[string]bool // the ids of requests without an answer, see requestID
+	changed *sync.Cond      // open or closed has changed
 	closed  bool
 
 	rest []byte // of the current line
@@ -41,7 +44,7 @@ func serveStdio(ctx context.Context, server *mcp.Server, in io.Reader, out io.Wr
 }
 
 func newStdio(in io.Reader, out io.Writer) *stdio {
-	s := &stdio{in: bufio.NewReaderSize(in, 64<<10), out: out}
+	s := &stdio{in: bufio.NewReaderSize(in, 64<<10), out: out, open: map[string]bool{}}
 	s.changed = sync.NewCond(&s.mu)
 	return s
 }
@@ -61,27 +64,34 @@ func (s *stdio) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line returns the next message with its newline, nil for a line that is none.
+// line returns the next message with its newline, nil for a line that is not a message.
 func (s *stdio) line() ([]byte, error) {
 	line, err := s.readLine()
 	if errors.Is(err, errLong) {
-		return nil, s.refuse(fmt.Sprintf("a message is longer than %d MiB; send a shorter one", maxMessage>>20))
+		return nil, s.refuse(codeParse, fmt.Sprintf("a message is longer than %d MiB; send a shorter one", maxMessage>>20))
 	}
 	message := bytes.TrimSpace(line)
 	if len(message) == 0 {
 		return nil, err
 	}
 	if problem := checkMessage(message); problem != "" {
-		return nil, s.refuse(problem)
+		return nil, s.refuse(codeParse, problem)
 	}
-	var request struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
+	id, ignored, problem := checkEnvelope(message)
+	if problem != "" {
+		return nil, s.refuse(codeInvalid, problem)
 	}
-	if json.Unmarshal(message, &request) == nil && request.ID != nil && request.Method != "" {
+	if ignored {
+		return nil, nil
+	}
+	if id != "" {
 		s.mu.Lock()
-		s.open++
+		again := s.open[id]
+		s.open[id] = true
 		s.mu.Unlock()
+		if again {
+			return nil, s.refuse(codeInvalid, "a request with this id has no answer yet: give each request an id of its own")
+		}
 	}
 	return append(message, '\n'), nil
 }
@@ -119,9 +129,18 @@ func checkMessage(message []byte) string {
 	if dec.PeekKind() != '{' {
 		return "a message must be one JSON object on one line"
 	}
+	names := map[string]bool{}
 	for first := true; first || dec.StackDepth() > 0; first = false {
-		if _, err := dec.ReadToken(); err != nil {
+		token, err := dec.ReadToken()
+		if err != nil {
 			return "the message is not JSON: " + err.Error()
+		}
+		if _, n := dec.StackIndex(dec.StackDepth()); dec.StackDepth() == 1 && n%2 == 1 { // a name
+			name := token.String()
+			if names[name] {
+				return fmt.Sprintf("the message has %q twice", text.Truncate(name, 100))
+			}
+			names[name] = true
 		}
 		if dec.StackDepth() > maxNesting {
 			return fmt.Sprintf("the message is nested more than %d deep", maxNesting)
@@ -133,9 +152,61 @@ func checkMessage(message []byte) string {
 	return ""
 }
 
-// refuse answers a line that is not a message, with the error of JSON-RPC for it.
-func (s *stdio) refuse(problem string) error {
-	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": problem}})
+// checkEnvelope returns the id of a request, "" of a notification, or what makes an object not a
+// message of JSON-RPC 2.0. A response is to be ignored: the server asks its client nothing.
+func checkEnvelope(message []byte) (id string, ignored bool, problem string) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(message, &members); err != nil {
+		return "", false, "the message is not JSON: " + err.Error()
+	}
+	var version, method string
+	if json.Unmarshal(members["jsonrpc"], &version) != nil || version != "2.0" {
+		return "", false, `a message must have "jsonrpc": "2.0"`
+	}
+	if _, ok := members["method"]; !ok {
+		if members["result"] != nil || members["error"] != nil {
+			return "", true, ""
+		}
+		return "", false, `a message must have a "method"`
+	}
+	if json.Unmarshal(members["method"], &method) != nil || method == "" {
+		return "", false, `"method" must be a text`
+	}
+	raw, given := members["id"]
+	if !given {
+		return "", false, ""
+	}
+	if id = requestID(raw); id == "" {
+		return "", false, `"id" must be a text or a whole number`
+	}
+	return id, false, ""
+}
+
+// maxID is the largest whole number that every client and server reads as it is written.
+const maxID = 1<<53 - 1
+
+// requestID returns an id in one form for each that is the same; "" for what is not an id.
+func requestID(raw json.RawMessage) string {
+	var word string
+	if json.Unmarshal(raw, &word) == nil && raw[0] == '"' {
+		return "text " + word
+	}
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && n >= -maxID && n <= maxID {
+		return strconv.FormatInt(n, 10)
+	}
+	return ""
+}
+
+// The codes of JSON-RPC for a line that is not JSON, and for JSON that is not a message.
+const (
+	codeParse   = -32700
+	codeInvalid = -32600
+)
+
+// refuse answers a line that is not a message, with the error of JSON-RPC for it. It has no id:
+// the client could take it for the answer to another request.
+func (s *stdio) refuse(code int, problem string) error {
+	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": problem}})
 	if err != nil {
 		return err
 	}
@@ -155,7 +226,7 @@ func (s *stdio) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if isAnswer {
-		s.open--
+		delete(s.open, requestID(answer.ID))
 		s.changed.Broadcast()
 	}
 	return s.out.Write(p)
@@ -173,7 +244,7 @@ func (s *stdio) Close() error {
 func (s *stdio) waitForAnswers() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.open > 0 && !s.closed {
+	for len(s.open) > 0 && !s.closed {
 		s.changed.Wait()
 	}
 }

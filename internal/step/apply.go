@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -10,16 +11,19 @@ import (
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/report"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
-// apply sends the agent's items, and those that Airlock itself makes of the checks (doc,
-// which may be nil) and of the verdict (which may be nil), through both doors and performs what is left.
+// apply sends the agent's items, and those that Airlock itself makes of the checks (doc, which
+// may be nil) and of the verdict (which may be nil), through both doors and performs what is
+// left.
 func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *verdictreport.Document) error {
 	cfg := s.gate.SafeOutputs()
 	if s.conn.Token.IsZero() && cfg.Policy.Configured() && !cfg.Policy.Staged && !apply.MayLackToken(s.event) {
@@ -28,7 +32,8 @@ func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *ve
 	if err := doors.Identify(ctx, s.client, s.event, &s.eventRun, s.info); err != nil {
 		return err
 	}
-	collected, err := s.collected(ctx, doc != nil || verdict != nil || s.settings.Mode == config.ModeAll && cfg.Checks.Given)
+	agentIsOptional := doc != nil || verdict != nil || s.gate.Ticks(s.event) || s.settings.Mode == config.ModeAll && cfg.Checks.Given
+	collected, err := s.collected(ctx, agentIsOptional)
 	if err != nil {
 		return err
 	}
@@ -41,18 +46,37 @@ func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *ve
 		}
 		r.Deps.Code = code
 	}
+	input := doors.ItemsOf(s.deps.Getenv, s.deps.Version, s.event, s.eventRun)
 	if doc != nil {
-		if r.Own, err = s.gate.OwnItems(doc, s.event, doors.ItemsOf(s.deps.Getenv, s.deps.Version, s.event, s.eventRun)); err != nil {
-			return err
-		}
+		r.Checks = s.gate.Deliver(doc, s.event, input)
 	}
 	if verdict != nil {
-		r.Own = append(r.Own, s.gate.VerdictItems(verdict, s.event, doors.ItemsOf(s.deps.Getenv, s.deps.Version, s.event, s.eventRun))...)
+		r.Own = append(r.Own, s.gate.VerdictItems(verdict, s.event, input)...)
 		s.addSummary(verdict.Summary(s.gate.CheckText(), cfg.Acceptance.RequireCriteria, action.MaxSummary))
 	}
+	ticks, notes, err := s.gate.TickItems(ctx, s.client, s.event)
+	if err != nil {
+		return err
+	}
+	r.Own = append(r.Own, ticks...)
+	for _, note := range notes {
+		s.info(s.gate.OneLine(note))
+		s.addSummary(s.gate.OneLine(note) + "\n\n")
+	}
+	page := func(rep *report.Report) error { // nothing waits for the page, so a failure is a warning
+		if err := crash.Try(func() error { return s.writePage(rep, doc) }); err != nil {
+			s.warn(fmt.Errorf("the page of the plan cannot be written: %w", err))
+		}
+		return nil
+	}
+	r.Page = page
 	rep, err := s.gate.Apply(ctx, collected, r)
 	if err != nil {
 		return err
+	}
+	_ = page(rep)
+	if r.Checks != nil && cfg.Checks.Report.Annotations != config.AnnotateNever {
+		s.annotateFindings(r.Checks.Left())
 	}
 	if err := s.finish(rep); err != nil || verdict == nil || !verdict.Failed(cfg.Acceptance.RequireCriteria) {
 		return err

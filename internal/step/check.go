@@ -116,11 +116,11 @@ func (s *step) check(ctx context.Context) (*checkreport.Document, error) {
 // refuseInput sets the outputs for input that cannot be validated, and returns an error
 // with what to do.
 func (s *step) refuseInput(invalid *phase.InvalidInput) error {
-	raw, encoding := json.Marshal(phase.Refused(invalid.Problems))
-	if encoding == nil {
-		encoding = s.setOutputs(report.Output{Name: "checks", Value: string(raw)}, report.Output{Name: "checks-status", Value: string(phase.Fail)})
+	raw, err := json.Marshal(phase.Refused(invalid.Problems))
+	if err == nil {
+		err = s.setOutputs(report.Output{Name: "checks", Value: string(raw)}, report.Output{Name: "checks-status", Value: string(phase.Fail)})
 	}
-	return exitcode.UsageError(errors.Join(explainInput(invalid), encoding))
+	return exitcode.UsageError(errors.Join(explainInput(invalid), err))
 }
 
 // explainInput adds to why input cannot be validated what to do.
@@ -128,19 +128,21 @@ func explainInput(invalid *phase.InvalidInput) error {
 	if !invalid.NoLanguage() {
 		return invalid
 	}
-	return fmt.Errorf("%w\n%s under checks in the configuration. Where a pull request may change documents only, leave those out by paths-ignore in the workflow", error(invalid), checks.HowToSetLanguage(""))
+	const example = "with:\n  config: |\n    checks:\n      language: python # or reviews-only: true"
+	return fmt.Errorf("%w\n%s under checks in the configuration, as in the workflow's step:\n%s", error(invalid), checks.HowToSetLanguage(""), example)
 }
 
-// sayFirst says how another job's checks ended, before what becomes of their messages: a
+// sayFirst reports how another job's checks ended, before what becomes of their messages: a
 // reader of a failed job looks for its cause.
 func (s *step) sayFirst(doc *checkreport.Document) {
 	headline := "Airlock: " + doc.Headline()
 	var b strings.Builder
 	b.WriteString("## " + markdown.EscapeText(headline) + "\n")
-	for i, line := range doc.Failures(s.gate.CheckText()) {
-		if i == 0 {
-			b.WriteByte('\n')
-		}
+	failures := doc.Failures(s.gate.CheckText())
+	if len(failures) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, line := range failures {
 		b.WriteString("- " + markdown.EscapeText(line) + "\n")
 	}
 	s.addSummary(b.String())
@@ -152,7 +154,7 @@ func (s *step) sayFirst(doc *checkreport.Document) {
 	if s.settings.FailOn == config.FailOnNever {
 		level = action.Warning
 	}
-	s.runner.Annotate(action.Annotation{Level: level, Title: headline, Message: strings.Join(append(doc.Failures(s.gate.CheckText()), "The summary of the job that ran the checks has the details."), "\n")})
+	s.runner.Annotate(action.Annotation{Level: level, Title: headline, Message: strings.Join(append(failures, "The summary of the job that ran the checks has the details."), "\n")})
 }
 
 // withChecks returns the step's error or, if there is none and failed checks fail the

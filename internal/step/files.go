@@ -16,6 +16,7 @@ const (
 	reportFile      = "report.json"
 	resultsFile     = "results.json"
 	planFile        = "plan.json"
+	planPageFile    = "plan.html"
 	findingsFile    = "findings.json"
 	verdictFile     = "verdict.json"
 )

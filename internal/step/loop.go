@@ -14,10 +14,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/loopturn"
 	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
 // loop is mode loop: a turn of the pull request's fix loop or, on a schedule, of each open one.
-func (s *step) loop(ctx context.Context) error {
+// The verdict may be nil.
+func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error {
 	if s.client == nil {
 		return exitcode.UsageError(errors.New("mode loop needs a token: leave the input token at its default, with contents: write and pull-requests: write in the job's permissions"))
 	}
@@ -28,15 +30,31 @@ func (s *step) loop(ctx context.Context) error {
 	if err != nil {
 		return exitcode.UsageError(fmt.Errorf("input loop-limits: %w", err))
 	}
+	if err := loopturn.CheckSecret(s.deps.Secrets.Loop(), s.settings.LoopDispatch != ""); err != nil {
+		return exitcode.UsageError(err)
+	}
+	if n := len([]rune(s.settings.LoopDispatch)); n > githubapi.MaxDispatchType {
+		return exitcode.UsageError(fmt.Errorf("input loop-dispatch: the type of an event has at most %d characters, and this one %d", githubapi.MaxDispatchType, n))
+	}
 	var doc *checkreport.Document
 	if s.settings.Findings != "" {
 		if doc, err = s.readFindings(); err != nil {
 			return err
 		}
 	}
+	if verdict != nil && doc == nil {
+		return exitcode.UsageError(errors.New("input verdict: the loop takes it in with what the checks found; give the step the input findings, too"))
+	}
 	began := time.Now()
 	turn := s.turn(doc)
+	turn.Verdict, turn.RequireCriteria = verdict, s.gate.SafeOutputs().Acceptance.RequireCriteria
 	turn.Limits = limits
+	turn.Judge = loopturn.Pushes{Remote: s.conn.Remote, PathList: s.pathList(), Owner: s.gate.SafeOutputs(), Scanner: s.gate.Scanner()}.Judge
+	if s.settings.LoopDispatch != "" {
+		turn.Dispatch = func(ctx context.Context, payload map[string]any) error {
+			return s.client.Dispatch(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, s.settings.LoopDispatch, payload)
+		}
+	}
 	results, err := turn.Run(ctx)
 	for _, r := range results {
 		s.reportLoop(r)
@@ -50,11 +68,19 @@ func (s *step) loop(ctx context.Context) error {
 	return nil
 }
 
+// loopStore returns where the logs of the repository's fix loops are.
+func (s *step) loopStore() *loopturn.LogStore {
+	if s.loops == nil {
+		s.loops = loopturn.Store(s.client, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, s.deps.Secrets.Loop())
+	}
+	return s.loops
+}
+
 // turn returns the turn that the step takes.
 func (s *step) turn(doc *checkreport.Document) *loopturn.Turn {
 	repo := githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}
 	return &loopturn.Turn{
-		Store: loopturn.Store(s.client, repo, s.deps.Secrets.Loop()),
+		Store: s.loopStore(),
 		Permission: func(ctx context.Context, login string) (githubapi.Permission, error) {
 			return s.client.GetPermission(ctx, repo, login)
 		},
@@ -62,7 +88,7 @@ func (s *step) turn(doc *checkreport.Document) *loopturn.Turn {
 		Deliver: func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) {
 			r := s.request(intake.Result{})
 			r.Event, r.Own, r.Planned = ev, items, nil
-			shown, rep, err := s.gate.Tell(ctx, r)
+			shown, rep, err := s.gate.ApplyLoop(ctx, r)
 			if err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/loopturn"
 )
 
 // policy loads the owner's configuration and logs its warnings.
@@ -43,6 +44,9 @@ func (s *step) readPolicy(ctx context.Context, name string) ([]byte, error) {
 		return nil, errors.New("the path must be relative to the repository's root")
 	}
 	base := s.event.Base.SHA
+	if data := s.readWithLoop(ctx, githubapi.FileAt{Path: clean, Commit: base}); data != nil {
+		return []byte(*data), nil
+	}
 	switch {
 	case s.client != nil:
 		data, err := s.client.GetFile(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, clean, base)
@@ -59,4 +63,25 @@ func (s *step) readPolicy(ctx context.Context, name string) ([]byte, error) {
 		return s.git.PolicyFile(clean)
 	}
 	return nil, errors.New("there is no token to read it from GitHub, and the event names no base commit that git could read it from; give the configuration inline, in the input config")
+}
+
+// readWithLoop reads a file together with the loop's log, in the first request of a turn of the fix
+// loop, which saves a request. It returns nil for other steps and after an error: then the file is
+// read by itself, and so is the log later.
+func (s *step) readWithLoop(ctx context.Context, file githubapi.FileAt) *string {
+	if s.settings.Mode != config.ModeLoop || s.client == nil {
+		return nil
+	}
+	number := s.event.Number
+	if !s.event.IsPull || number <= 0 {
+		if !loopturn.IsAboutAll(s.event) {
+			return nil
+		}
+		number = 0
+	}
+	data, err := s.loopStore().ReadAhead(ctx, number, file)
+	if err != nil {
+		s.debug("the configuration cannot be read with the loop's log: " + err.Error())
+	}
+	return data
 }

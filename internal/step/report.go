@@ -39,7 +39,6 @@ func (s *step) finish(rep *report.Report) error {
 	})
 	show(func() { s.annotate(rep.Annotations(), "the file of the results") })
 	show(func() { s.addSummary(rep.Summary(action.MaxSummary)); s.reported = true })
-	show(func() { s.checkRun = rep.ShowsCheckRun() })
 	if err := crash.Try(func() error { return s.setResultOutputs(rep) }); err != nil {
 		return exitcode.FailedError(fmt.Errorf("the outputs cannot be set, this log says what was done: %w", err))
 	}
@@ -93,8 +92,22 @@ func (s *step) writePlan(plan *apply.Plan) error {
 	return s.setOutputs(report.Output{Name: "plan-file", Value: path})
 }
 
+// writePage stores the page of the plan: before anything of it is carried out, and again with
+// what became of it. doc is the findings document; nil where there is none.
+func (s *step) writePage(rep *report.Report, doc *checkreport.Document) error {
+	var page bytes.Buffer
+	if err := s.gate.WritePage(&page, rep, doc); err != nil {
+		return err
+	}
+	path, err := s.out.WriteFile(planPageFile, page.Bytes())
+	if err != nil {
+		return err
+	}
+	return s.setOutputs(report.Output{Name: "plan-page", Value: path})
+}
+
 // reportChecks writes the findings document and reports in log, summary and outputs how
-// the checks ended. In mode check, where nothing else shows them, annotations show the
+// the checks ended. In mode check, where no other job shows them, annotations show the
 // findings.
 func (s *step) reportChecks(doc *checkreport.Document) error {
 	show := s.gate.CheckText()
@@ -110,8 +123,8 @@ func (s *step) reportChecks(doc *checkreport.Document) error {
 		s.runner.Group("Airlock: "+o.Title, func() { s.runner.Log(o.Text) })
 	}
 	s.runner.Group("Airlock: "+doc.Headline(), func() { s.runner.Log(log.String()) })
-	if s.settings.Mode == config.ModeCheck {
-		s.annotateChecks(doc)
+	if s.annotatesChecks() {
+		s.annotateFindings(doc.Annotations(show))
 	}
 	s.addSummary(doc.Summary(show, action.MaxSummary))
 	return s.setCheckOutputs(doc, name)
@@ -127,10 +140,25 @@ func (s *step) setCheckOutputs(doc *checkreport.Document, file string) error {
 		report.Output{Name: "checks-status", Value: string(doc.Output.Status)})
 }
 
-// annotateChecks shows the findings next to their lines.
-func (s *step) annotateChecks(doc *checkreport.Document) {
+// annotatesChecks reports whether the job that runs the checks shows every finding itself. Where
+// it does not fail for them, another job reports them: fail-on never says so.
+func (s *step) annotatesChecks() bool {
+	if s.settings.Mode != config.ModeCheck {
+		return false
+	}
+	switch s.gate.SafeOutputs().Checks.Report.Annotations {
+	case config.AnnotateAlways:
+		return true
+	case config.AnnotateNever:
+		return false
+	}
+	return s.settings.FailOn != config.FailOnNever
+}
+
+// annotateFindings shows findings next to their lines, in the job's log.
+func (s *step) annotateFindings(findings []checkreport.Annotation) {
 	var list []report.Annotation
-	for _, a := range doc.Annotations(s.gate.CheckText()) {
+	for _, a := range findings {
 		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: "Airlock " + a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
 	}
 	s.annotate(list, "the findings document")

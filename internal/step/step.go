@@ -18,6 +18,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/loopturn"
 	"github.com/agent-airlock/airlock/internal/report"
 	"github.com/agent-airlock/airlock/internal/token"
 )
@@ -57,8 +58,8 @@ func (i *Image) Set(name string) error {
 // Type implements pflag.Value.
 func (i *Image) Type() string { return "image" }
 
-// Run runs the step in the mode that the input mode names. The error carries the step's exit code; the reason
-// for it is in the log and in the summary already.
+// Run runs the step in the mode that the input mode names. The error carries the step's exit
+// code; the reason for it is in the log and in the summary already.
 func Run(ctx context.Context, deps Deps) error {
 	env := action.Snapshot(deps.Getenv)
 	s := &step{deps: deps, env: env, runner: action.NewRunner(env, deps.Stdout)}
@@ -83,7 +84,6 @@ type step struct {
 	env      action.Env
 	runner   *action.Runner
 	reported bool // the results of the items are in the log and the summary
-	checkRun bool // a check run shows the findings next to their lines
 
 	settings  config.Settings
 	workspace *action.Dir
@@ -93,6 +93,7 @@ type step struct {
 	client    *githubapi.Client // nil without a token
 	git       *doors.LocalGit   // nil without a clone
 	gate      *doors.Gate
+	loops     *loopturn.LogStore // nil until it is needed
 	out       *outputDir
 }
 
@@ -115,17 +116,13 @@ func (s *step) run(ctx context.Context) error {
 		return s.verify(ctx)
 	}
 	if s.settings.Mode == config.ModeLoop {
-		return s.loop(ctx)
+		return s.loop(ctx, verdict)
 	}
 	doc, err := s.findings(ctx)
 	if err != nil || s.settings.Mode == config.ModeCheck {
 		return s.withChecks(doc, err)
 	}
-	err = s.apply(ctx, doc, verdict)
-	if doc != nil && s.settings.Mode == config.ModeAll && !s.checkRun {
-		s.annotateChecks(doc)
-	}
-	return s.withChecks(doc, err)
+	return s.withChecks(doc, s.apply(ctx, doc, verdict))
 }
 
 // emptyOutputs sets the outputs that only other modes have, so that every output of the action
@@ -175,7 +172,7 @@ func (s *step) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.gate, err = doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(tok, further), ServerHost: doors.ServerHost(s.deps.Getenv), Strict: s.settings.Strict, Repository: s.event.Repo.FullName()}); err != nil {
+	if s.gate, err = doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(tok, further), ServerHost: doors.ServerHost(s.deps.Getenv), Strict: s.settings.Strict, Repository: s.event.Repo.FullName(), Page: true}); err != nil {
 		return err
 	}
 	if s.out, err = openOutputDir(s.workspace); err != nil {
@@ -253,7 +250,8 @@ func (s *step) remote(ctx context.Context) (*gitrepo.Remote, error) {
 // reportStop reports in the log and in the summary why nothing was judged or, after the
 // report, why outputs are missing.
 func (s *step) reportStop(err error) {
-	s.runner.Annotate(action.Annotation{Level: action.Error, Title: "Airlock stopped", Message: err.Error()})
+	why := exitcode.Explain(err)
+	s.runner.Annotate(action.Annotation{Level: action.Error, Title: "Airlock stopped", Message: why})
 	if s.reported {
 		return
 	}
@@ -266,5 +264,5 @@ func (s *step) reportStop(err error) {
 	case config.ModeLoop:
 		nothing = "The fix loop has not moved."
 	}
-	s.addSummary("## Airlock stopped\n\n" + nothing + "\n\n" + report.PlainBlock(err.Error()))
+	s.addSummary("## Airlock stopped\n\n" + nothing + "\n\n" + report.PlainBlock(why))
 }

@@ -32,6 +32,13 @@ type criteria struct {
 	source  verdictreport.Source
 	issues  []verdictreport.Issue
 	notes   []string
+	boxes   map[string]box // by the criterion's id, of those in a task list
+}
+
+// box is an item of an issue's task list.
+type box struct {
+	issue  int
+	digest string
 }
 
 // verify is mode verify: the acceptance criteria are verified on the workspace. The issue
@@ -61,7 +68,8 @@ func (s *step) verify(ctx context.Context) error {
 		}
 		doc.Response = &response
 		for _, one := range c.request.Criteria {
-			doc.Criteria = append(doc.Criteria, verdictreport.Criterion{ID: one.ID, Description: one.Description, Hint: one.Hint})
+			at := c.boxes[one.ID]
+			doc.Criteria = append(doc.Criteria, verdictreport.Criterion{ID: one.ID, Description: one.Description, Hint: one.Hint, Issue: at.issue, Box: at.digest})
 		}
 	}
 	doc.Mask(s.gate.Scanner().Mask)
@@ -94,11 +102,13 @@ func (s *step) saveEvidence(name string, data []byte) error {
 			continue
 		}
 		if err := s.workspace.Mkdir(path.Join(outputDirName, name[:i])); err != nil {
-			return err
+			return errors.New(exitcode.Explain(err))
 		}
 	}
-	_, err := s.out.WriteFile(name, data)
-	return err
+	if _, err := s.out.WriteFile(name, data); err != nil {
+		return errors.New(exitcode.Explain(err))
+	}
+	return nil
 }
 
 // logStep logs a step of the verification.
@@ -139,7 +149,7 @@ func (s *step) criteria(ctx context.Context) (criteria, error) {
 
 // criteriaOf returns the criteria that issues state. What cannot be read blocks.
 func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria, error) {
-	c := criteria{source: verdictreport.FromNowhere}
+	c := criteria{source: verdictreport.FromNowhere, boxes: map[string]box{}}
 	if more := total - len(issues); more > 0 {
 		c.notes = append(c.notes, fmt.Sprintf("The pull request closes %d more issues, whose criteria are not read.", more))
 	}
@@ -164,8 +174,11 @@ func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria,
 		}
 		c.issues = append(c.issues, origin)
 		for _, one := range stated {
-			if len(c.issues) > 1 { // ids count anew in each issue
+			if len(c.issues) > 1 { // each issue numbers its criteria from 1
 				one.ID = fmt.Sprintf("%d/%s", issue.Number, one.ID)
+			}
+			if one.Box != "" {
+				c.boxes[one.ID] = box{issue.Number, one.Box}
 			}
 			list = append(list, one.Criterion)
 		}
@@ -234,8 +247,8 @@ func (s *step) readVerdict() (*verdictreport.Document, error) {
 	if s.settings.Verdict == "" {
 		return nil, nil
 	}
-	if s.settings.Mode != config.ModeApply && s.settings.Mode != config.ModeAll {
-		return nil, exitcode.UsageError(fmt.Errorf("input verdict: mode %s does not report it; use it with mode apply", s.settings.Mode))
+	if s.settings.Mode != config.ModeApply && s.settings.Mode != config.ModeAll && s.settings.Mode != config.ModeLoop {
+		return nil, exitcode.UsageError(fmt.Errorf("input verdict: mode %s does not report it; use it with mode apply or loop", s.settings.Mode))
 	}
 	f, err := s.openInput("verdict", s.settings.Verdict)
 	if err != nil {

@@ -10,8 +10,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/schema"
 )
@@ -62,6 +60,10 @@ type Criterion struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
 	Hint        string `json:"hint,omitempty"`
+	// Issue and Box are set where the criterion is an item of an issue's task list: the issue,
+	// and the digest of the item's text (see tasklist.Digest).
+	Issue int    `json:"issue,omitempty"`
+	Box   string `json:"box,omitempty"`
 }
 
 // Passed reports whether the verdict is PASS and every gate lets pass.
@@ -80,36 +82,12 @@ func (d *Document) Failed(required bool) bool {
 // conform to the published schemas, or contradicts itself, is an error that describes what
 // is wrong. The outcome that it reports is the other job's claim.
 func Read(r io.Reader) (*Document, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) > MaxBytes {
-		return nil, fmt.Errorf("it is larger than %d MiB, the limit of a verdict", MaxBytes>>20)
-	}
-	if place, twice := schema.Duplicate(raw); twice {
-		return nil, fmt.Errorf("an object in it has two members of one name: %s", place)
-	}
-	if !jsontext.Value(raw).IsValid() {
-		return nil, errors.New("it is not JSON in UTF-8")
-	}
-	s, ok := schema.Published(Schema, "")
-	if !ok {
-		return nil, errors.New("there is no schema " + Schema)
-	}
-	violations, err := s.Validate(raw)
-	if err != nil {
-		return nil, err
-	}
-	if len(violations) > 0 {
-		return nil, errors.New("it is not a verdict, as 'airlock schema verdict' describes it: " + (&acceptance.InvalidError{Violations: violations[:min(len(violations), 10)]}).Error())
-	}
 	var d struct {
 		Document
 		Response json.RawMessage `json:"response"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, fmt.Errorf("it is not a verdict: %w", err)
+	if err := schema.ReadDocument(r, Schema, "a verdict", MaxBytes, &d); err != nil {
+		return nil, err
 	}
 	if d.Response != nil {
 		response, err := acceptance.ReadResponse(d.Response)

@@ -10,29 +10,33 @@ import (
 // name is the name by which later workflow runs find the comment and the check run.
 const name = "acceptance"
 
+// RunName begins the names of the check runs.
+const RunName = "Airlock acceptance"
+
 // maxCheckRun bounds the text of a check run, in UTF-16 units: GitHub's limit is 65,535,
 // and a footer is added.
 const maxCheckRun = 60_000
 
 // Items returns the verdict as Airlock's own items: a check run, and one comment that
 // later workflow runs update. Without criteria there is neither, unless they are required;
-// a comment that an earlier push left is updated.
-func (d *Document) Items(in checkreport.ItemsInput, required bool) []intake.OwnItem {
+// a comment that an earlier push left is updated. With tick, the check run
+// records which boxes of issues were verified, for after the merge.
+func (d *Document) Items(in checkreport.ItemsInput, required, tick bool) []intake.OwnItem {
 	var items []intake.OwnItem
 	if in.Comment {
 		comment := &safeoutput.StickyComment{Name: name, Body: d.Comment(in.SafeText, required, in.Head, in.SummaryURL), OnlyUpdate: d.Response == nil && !required}
 		items = append(items, intake.OwnItem{Item: comment, Stable: name})
 	}
 	if in.CheckRun && in.Head != "" && (d.Response != nil || required) {
-		items = append(items, intake.OwnItem{Item: d.checkRun(in, required), Stable: name})
+		items = append(items, intake.OwnItem{Item: d.checkRun(in, required, tick), Stable: name})
 	}
 	return items
 }
 
 // checkRun returns the check run: PASS is success, and anything else failure. It is never
 // neutral, which a required check takes for success.
-func (d *Document) checkRun(in checkreport.ItemsInput, required bool) *safeoutput.CheckRun {
-	run := &safeoutput.CheckRun{Name: checkreport.RunName("Airlock acceptance", in.Job, in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
+func (d *Document) checkRun(in checkreport.ItemsInput, required, tick bool) *safeoutput.CheckRun {
+	run := &safeoutput.CheckRun{Name: checkreport.RunName(RunName, in.Job, in.Leg), HeadSHA: in.Head, Conclusion: "success", Title: d.Headline()}
 	if d.Failed(required) {
 		run.Conclusion = "failure"
 	}
@@ -40,7 +44,10 @@ func (d *Document) checkRun(in checkreport.ItemsInput, required bool) *safeoutpu
 		run.Conclusion, run.Title = "failure", staleTitle+run.Title
 	}
 	p := &page{d: d, safe: in.SafeText, stale: d.isStale(in.Head)}
-	p.all("###", required)
+	p.writeCriteria("###", required)
 	run.Summary, _ = markdown.Cut(p.b.String(), maxCheckRun, "*The rest was cut: the job summary has it.*")
+	if tick && !d.isStale(in.Head) {
+		run.Text = d.boxes()
+	}
 	return run
 }

@@ -37,7 +37,7 @@ func (d *Document) Headline() string {
 // limit bytes.
 func (d *Document) Summary(safe checkreport.SafeText, required bool, limit int) string {
 	p := &page{d: d, safe: safe}
-	p.all("##", required)
+	p.writeCriteria("##", required)
 	out, _ := markdown.Cut(p.b.String(), limit/3, "*The rest was cut: a job summary is limited in size. The verdict document contains everything.*")
 	return out
 }
@@ -45,7 +45,7 @@ func (d *Document) Summary(safe checkreport.SafeText, required bool, limit int) 
 // Comment returns the text of the one comment on a pull request.
 func (d *Document) Comment(safe checkreport.SafeText, required bool, head, summaryURL string) string {
 	p := &page{d: d, safe: safe, stale: d.isStale(head)}
-	p.all("###", required)
+	p.writeCriteria("###", required)
 	if summaryURL != "" && d.Response != nil {
 		p.printf("\n[The job summary](%s) has the same, and the job the evidence.\n", summaryURL)
 	}
@@ -76,7 +76,7 @@ func (p *page) text(s string) string {
 	return markdown.EscapeText(p.safe.Line(text.Truncate(s, maxCell)))
 }
 
-func (p *page) all(level string, required bool) {
+func (p *page) writeCriteria(level string, required bool) {
 	icon, headline := "✅", p.d.Headline()
 	switch {
 	case p.stale:
@@ -88,7 +88,7 @@ func (p *page) all(level string, required bool) {
 	}
 	p.printf("%s %s Airlock acceptance: %s\n\n", level, icon, headline)
 	if p.d.Response == nil {
-		p.none(required)
+		p.writeNoCriteria(required)
 		return
 	}
 	if len(p.d.Head) >= 7 {
@@ -114,8 +114,8 @@ func (p *page) notes() {
 	}
 }
 
-// none says what to do where there are no criteria.
-func (p *page) none(required bool) {
+// writeNoCriteria writes what to do where there are no criteria.
+func (p *page) writeNoCriteria(required bool) {
 	p.b.WriteString("Neither the workflow nor an issue that the pull request closes states acceptance criteria.")
 	if required {
 		p.b.WriteString(" They are required: add a task list under the heading \"Acceptance criteria\" to the issue, and close the issue by the pull request (`Closes #1`).")
@@ -124,7 +124,7 @@ func (p *page) none(required bool) {
 	p.notes()
 }
 
-// origin says where the criteria come from, and who changed them last.
+// origin writes where the criteria come from, and who changed them last.
 func (p *page) origin() {
 	for _, i := range p.d.Issues {
 		switch {
@@ -161,9 +161,9 @@ func icon(s acceptance.Status) string {
 
 // table writes each criterion, those that did not pass first.
 func (p *page) table() {
-	says := map[string]string{}
+	descriptions := map[string]string{}
 	for _, c := range p.d.Criteria {
-		says[c.ID] = c.Description
+		descriptions[c.ID] = c.Description
 	}
 	var rows, passed [][]string
 	for _, r := range p.d.Response.Results {
@@ -171,7 +171,7 @@ func (p *page) table() {
 		if r.Remediation != "" && r.Status != acceptance.Pass {
 			evidence += " **" + p.text(r.Remediation) + "**"
 		}
-		row := []string{icon(r.Status) + " " + string(r.Status), p.text(r.ID), p.text(says[r.ID]), evidence}
+		row := []string{icon(r.Status) + " " + string(r.Status), p.text(r.ID), p.text(descriptions[r.ID]), evidence}
 		if r.Status == acceptance.Pass {
 			passed = append(passed, row)
 		} else {

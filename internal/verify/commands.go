@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Limits of commands.
@@ -21,11 +24,12 @@ const (
 	grace       = 2 * time.Second // between asking a command to end and killing it
 	maxPrinted  = 1 << 20         // bytes of a command's output that are kept
 	maxReasons  = 50
-	maxPerCheck = 64 << 10 // bytes of a check's output that are kept
+	maxPerCheck = 64 << 10                  // bytes of a check's output that are kept
+	maxAnswer   = 2 * acceptance.MaxMessage // bytes that a program of the owner may print
 )
 
-// where returns the place where commands run, which the first of them opens.
-func (w *worktree) where(ctx context.Context) (*checks.Place, error) {
+// commandPlace returns the place where commands run, which the first of them opens.
+func (w *worktree) commandPlace(ctx context.Context) (*checks.Place, error) {
 	w.opening.Lock()
 	defer w.opening.Unlock()
 	if w.place != nil || w.refused != nil {
@@ -39,6 +43,9 @@ func (w *worktree) where(ctx context.Context) (*checks.Place, error) {
 	in.WorkingDirectory = w.dir
 	w.place, w.refused = checks.Open(ctx, checks.Config{Root: w.root, Changes: set, Checks: w.cfg.Checks, Input: in, Event: w.cfg.Changes.Event,
 		CheckOnly: true, AllowCredentials: w.cfg.AllowCredentials}, w.deps.Deps)
+	if exitcode.IsFull(w.refused) {
+		w.refused = fmt.Errorf("%w; make room there, and verify again", w.refused)
+	}
 	if w.refused != nil {
 		return nil, w.refused
 	}
@@ -57,7 +64,7 @@ func (w *worktree) learnNames() {
 
 // Run implements acceptance.Worktree.
 func (w *worktree) Run(ctx context.Context, line string) (acceptance.Ran, error) {
-	place, err := w.where(ctx)
+	place, err := w.commandPlace(ctx)
 	if err != nil {
 		return acceptance.Ran{}, err
 	}
@@ -121,7 +128,7 @@ func (w *worktree) Test(ctx context.Context, name string) (acceptance.Checked, e
 
 // validate runs some of the checks.
 func (w *worktree) validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
-	place, err := w.where(ctx)
+	place, err := w.commandPlace(ctx)
 	if err != nil {
 		return phase.Result{}, err
 	}
@@ -206,8 +213,8 @@ func (w *worktree) program(line string) *acceptance.Program {
 		Ask: func(ctx context.Context, question []byte) ([]byte, error) { return w.ask(ctx, line, question) }}
 }
 
-// find returns an error if the program that a command line begins with is not installed.
-// One that only a shell can tell is not looked for.
+// find returns an error if the program that a command line begins with is not installed. It
+// does not look for one that only a shell can determine.
 func (w *worktree) find(line string) error {
 	words, err := phase.SplitWords(line)
 	if err != nil || strings.Contains(words[0], "=") {
@@ -224,7 +231,7 @@ func (w *worktree) find(line string) error {
 // ask runs one of the owner's programs where commands run, with the variables that the
 // owner passes it.
 func (w *worktree) ask(ctx context.Context, line string, question []byte) ([]byte, error) {
-	place, err := w.where(ctx)
+	place, err := w.commandPlace(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,14 +246,29 @@ func (w *worktree) ask(ctx context.Context, line string, question []byte) ([]byt
 			}
 		}
 	}
-	r, err := place.Run(ctx, command.Spec{Program: "sh", Args: []string{"-c", line}, Stdin: bytes.NewReader(question), Env: env, Grace: grace, OutputLimit: 2 * acceptance.MaxMessage})
+	r, err := place.Run(ctx, command.Spec{Program: "sh", Args: []string{"-c", line}, Stdin: bytes.NewReader(question), Env: env, Grace: grace,
+		Stdout: &bounded{maxAnswer}, OutputLimit: maxAnswer})
 	switch {
+	case errors.Is(err, errTooMuch): // it was ended: it may never stop
+		return nil, errTooMuch
 	case err != nil:
 		return nil, err
-	case r.Stdout.Truncated():
-		return nil, errors.New("it printed more than an answer may have")
 	case !r.OK():
 		return nil, errors.New(describeEnd(r))
 	}
 	return r.Stdout.Bytes(), nil
+}
+
+// errTooMuch is the reason for ending a program that prints more than an answer may have.
+var errTooMuch = fmt.Errorf("it printed more than an answer may have (%s)", text.Bytes(maxAnswer))
+
+// bounded discards up to a number of bytes, and then returns an error, which ends the program.
+type bounded struct{ left int }
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, errTooMuch
+	}
+	return len(p), nil
 }

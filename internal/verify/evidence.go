@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -11,37 +12,106 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// EvidenceVariable tells the owner's programs a directory for their files.
+// EvidenceVariable is the environment variable that gives the owner's programs a directory for
+// their files.
 const EvidenceVariable = "AIRLOCK_EVIDENCE_DIR"
 
 // maxCollected bounds a file that a program leaves as evidence, in bytes.
 const maxCollected = 20 << 20
 
 // evidenceDir is the directory in which evidence is kept.
-type evidenceDir struct{ root *os.Root }
+type evidenceDir struct {
+	root *os.Root
+	name string
+}
 
-// openEvidence opens the directory, and makes it if there is none.
+// CheckEvidence returns an error, with the next step, unless evidence can be kept in a directory,
+// which it makes if there is none.
+func CheckEvidence(dir string) error {
+	d, err := openEvidence(dir)
+	if err == nil {
+		d.close()
+	}
+	return err
+}
+
+// openEvidence opens the directory, makes it if there is none, and makes sure that files can be
+// written there. Its error carries its exit code.
 func openEvidence(dir string) (*evidenceDir, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+	refuse := func(format string, args ...any) (*evidenceDir, error) {
+		return nil, exitcode.UsageError(fmt.Errorf("the evidence directory %s %w", dir, fmt.Errorf(format, args...)))
+	}
+	err := os.MkdirAll(dir, 0o755)
+	switch info, statErr := os.Stat(dir); {
+	case exitcode.IsFull(err):
+		return nil, exitcode.FailedError(fmt.Errorf("the evidence directory %s cannot be made: %w", dir, reasonOf(err)))
+	case statErr == nil && !info.IsDir():
+		return refuse("is a file: name a directory")
+	case err != nil && errors.Is(statErr, os.ErrNotExist) && isLink(dir):
+		return refuse("is a link that leads nowhere: name a directory")
+	case err != nil:
+		return refuse("cannot be made: %w: name one that this user can make, or write to", reasonOf(err))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return refuse("cannot be opened: %w: name one that this user can read and write", reasonOf(err))
 	}
-	return &evidenceDir{root}, nil
+	d := &evidenceDir{root, dir}
+	probe := ".airlock-" + rand.Text()
+	f, err := root.OpenFile(probe, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = errors.Join(f.Close(), root.Remove(probe))
+	}
+	if err != nil {
+		d.close()
+		if exitcode.IsFull(err) {
+			return nil, exitcode.FailedError(fmt.Errorf("nothing can be written to the evidence directory %s: %w", dir, reasonOf(err)))
+		}
+		return refuse("cannot be written to: %w: let this user write there, or name another", reasonOf(err))
+	}
+	return d, nil
+}
+
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().Type() == os.ModeSymlink
+}
+
+// reasonOf returns an error about a file without the file's name.
+func reasonOf(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 func (d *evidenceDir) close() { _ = d.root.Close() } // its files are closed
 
-// save writes a file, whose content replaces that of an earlier one with its name. A link
-// is replaced, not followed.
+// save writes a file, whose content replaces that of an earlier one with its name: where it cannot
+// be written, neither that one nor a part of the new one is left. A link is replaced, not followed.
+// The error says what to do.
 func (d *evidenceDir) save(name string, data []byte) error {
-	name = filepath.FromSlash(name)
+	err := d.write(filepath.FromSlash(name), data)
+	switch {
+	case err == nil:
+		return nil
+	case exitcode.IsFull(err):
+		return fmt.Errorf("%w; make room there, and verify again", reasonOf(err))
+	case d.isGone():
+		return errors.New("its directory was removed or replaced meanwhile; verify again")
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("%w; let this user write there, or name another directory, and verify again", reasonOf(err))
+	}
+	return fmt.Errorf("%w; name an empty directory, and verify again", reasonOf(err))
+}
+
+func (d *evidenceDir) write(name string, data []byte) error {
 	if err := d.root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
@@ -53,7 +123,17 @@ func (d *evidenceDir) save(name string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = d.root.Remove(name)
+	}
+	return err
+}
+
+// isGone reports whether the directory is no longer where it was.
+func (d *evidenceDir) isGone() bool {
+	opened, err := d.root.Stat(".")
+	current, errNow := os.Stat(d.name)
+	return err != nil || errNow != nil || !os.SameFile(opened, current)
 }
 
 // evidenceFor makes the directory in which the owner's programs leave files, and returns
@@ -66,8 +146,11 @@ func (w *worktree) evidenceFor(ctx context.Context, place *checks.Place) ([]stri
 	}
 	if !place.Apart() {
 		dir, err := os.MkdirTemp("", "airlock-evidence-")
+		if err != nil {
+			return nil, fmt.Errorf("the directory for the program's files cannot be made: %s", exitcode.Explain(err))
+		}
 		w.temp = dir
-		return []string{EvidenceVariable + "=" + dir}, err
+		return []string{EvidenceVariable + "=" + dir}, nil
 	}
 	dir := filepath.Join(place.Dir(), ".airlock-evidence") // in the copy, which goes away
 	r, err := place.Run(ctx, command.Spec{Program: "mkdir", Args: []string{"-p", dir}})
@@ -82,7 +165,7 @@ func (w *worktree) evidenceFor(ctx context.Context, place *checks.Place) ([]stri
 }
 
 // collect reads a file that one of the owner's programs has left, by its absolute path or
-// relative to where the program ran, or to the directory that it was told.
+// relative to where the program ran, or to the directory of EvidenceVariable.
 func (w *worktree) collect(name string) ([]byte, error) {
 	var first error
 	for _, dir := range []string{w.temp, w.place.Dir()} {
@@ -131,7 +214,7 @@ func (w *worktree) removeTemp() {
 	}
 }
 
-// describeEnd words how a program ended that did not succeed.
+// describeEnd describes how a program ended that did not succeed.
 func describeEnd(r command.Result) string {
 	printed := strings.TrimSpace(r.Stderr.String())
 	last := text.OneLine(printed[strings.LastIndexByte(printed, '\n')+1:])

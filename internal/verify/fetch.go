@@ -122,7 +122,7 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// special are addresses that are not public, beside those that netip knows: shared and
+// special are addresses that are not public, in addition to those that netip knows: shared and
 // reserved ones, and those that stand for an IPv4 address (RFC 6890, RFC 6052, RFC 3056).
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),

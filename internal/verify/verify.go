@@ -53,17 +53,17 @@ type Deps struct {
 func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error) {
 	w := newWorktree(cfg, deps)
 	defer w.close()
-	with := w.world()
-	with.Save = cfg.Save
+	world := w.acceptanceDeps()
+	world.Save = cfg.Save
 	if cfg.Evidence != "" {
 		dir, err := openEvidence(cfg.Evidence)
 		if err != nil {
-			return acceptance.Response{}, exitcode.UsageError(fmt.Errorf("the evidence directory: %w", err))
+			return acceptance.Response{}, err
 		}
 		defer dir.close()
-		with.Save = dir.save
+		world.Save = dir.save
 	}
-	r, err := acceptance.Verify(ctx, cfg.Request, settings(cfg), with)
+	r, err := acceptance.Verify(ctx, cfg.Request, settings(cfg), world)
 	return r, ended(ctx, err)
 }
 
@@ -72,7 +72,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error
 func Conclude(ctx context.Context, cfg Config, deps Deps, r acceptance.Response) (acceptance.Response, error) {
 	w := newWorktree(cfg, deps)
 	defer w.close()
-	r, err := acceptance.Conclude(ctx, cfg.Request, r, settings(cfg), w.world())
+	r, err := acceptance.Conclude(ctx, cfg.Request, r, settings(cfg), w.acceptanceDeps())
 	return r, ended(ctx, err)
 }
 
@@ -87,8 +87,8 @@ func ended(ctx context.Context, err error) error {
 	return nil
 }
 
-// world returns what acceptance is given from outside.
-func (w *worktree) world() acceptance.Deps {
+// acceptanceDeps returns what acceptance is given from outside.
+func (w *worktree) acceptanceDeps() acceptance.Deps {
 	a := w.cfg.Acceptance
 	return acceptance.Deps{
 		Now: w.deps.Now, Worktree: w.open, Reach: reach, Fetch: fetcher{hosts: a.Hosts}.fetch, Mask: w.mask, Progress: w.deps.Progress,

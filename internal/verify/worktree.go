@@ -79,7 +79,8 @@ func (w *worktree) close() {
 	w.removeTemp()
 }
 
-// findChanges finds out what changed. Where nothing can tell, nothing has.
+// findChanges finds out what changed. Where neither git nor GitHub can tell, it returns an
+// empty set with a note that gives the reason.
 func (w *worktree) findChanges(ctx context.Context, cloned bool) (*checks.ChangeSet, error) {
 	if w.cfg.Set != nil {
 		return w.cfg.Set, nil
@@ -94,7 +95,7 @@ func (w *worktree) findChanges(ctx context.Context, cloned bool) (*checks.Change
 		src.Git, src.Paths, src.Client = nil, []string{}, nil
 		listed, listing := src.Find(ctx)
 		if listing == nil {
-			listed.Notes = append(listed.Notes, "What changed cannot be told: "+err.Error())
+			listed.Notes = append(listed.Notes, "What changed cannot be determined: "+err.Error())
 			return listed, nil
 		}
 	}
@@ -117,12 +118,12 @@ func (w *worktree) IsAt(branch string) bool {
 	if ev := w.cfg.Changes.Event; ev.IsPull && ev.Head.Ref == branch && ev.Head.SHA != "" {
 		return true // the pull request's head, or GitHub's merge of it
 	}
-	here, err := w.git.Clone.Resolve("HEAD")
+	head, err := w.git.Clone.Resolve("HEAD")
 	if err != nil {
 		return false
 	}
 	oid, err := w.git.ResolveCommit(branch)
-	return err == nil && oid == here
+	return err == nil && oid == head
 }
 
 // Paths implements acceptance.Worktree.

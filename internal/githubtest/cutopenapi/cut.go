@@ -53,6 +53,10 @@ func operations() map[string][]string {
 		repo + "/git/trees":                               {"post"},
 		repo + "/collaborators/{username}/permission":     {"get"},
 		repo + "/actions/jobs/{job_id}":                   {"get"},
+		repo + "/dispatches":                              {"post"},
+		repo + "/actions/permissions/workflow":            {"get"},
+		repo + "/actions/secrets":                         {"get"},
+		repo + "/code-scanning/alerts":                    {"get"},
 		"/user/{account_id}":                              {"get"},
 	}
 }

@@ -127,7 +127,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// TestGit: the API shows what git pushed.
+// TestGit asserts that the API shows what git pushed.
 func TestGit(t *testing.T) {
 	g := githubtest.NewGit(t)
 	main := g.Commit("main", map[string]string{"a": "1"}, "One")

@@ -16,7 +16,6 @@ import (
 )
 
 func main() {
-	command.EnterChild(os.Args)
 	code, err := run(context.Background())
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "sandbox: %v\n", err)
@@ -31,6 +30,7 @@ func run(ctx context.Context) (code int, err error) {
 	}
 	sandbox, err := isolate.Open(ctx, isolate.Config{
 		Workspace: os.Getenv("GITHUB_WORKSPACE"), Credential: true, Environ: os.Environ(), Closed: isolate.RunnerPaths(os.Getenv),
+		Identity: &command.Identity{UID: 65532, GID: 65532}, // the same in each run, so that a test can compare
 	})
 	if err != nil {
 		return 0, err

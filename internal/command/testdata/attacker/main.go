@@ -21,7 +21,6 @@ import (
 )
 
 func main() {
-	command.EnterChild(os.Args)
 	if err := attacks[os.Args[1]](os.Args[2:]); err != nil {
 		fmt.Println(err)
 		os.Exit(7)

@@ -7,23 +7,25 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/loopref"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// delivery is an item on its way, and which entry of the log it is about.
+// delivery is an item to write to GitHub, and the entry of the log that it is about.
 type delivery struct {
 	item  intake.OwnItem
-	entry string // "" for the living comment
+	entry string // "" for the sticky comment
 	hides bool   // it hides the entry's comment
 }
 
-// tell shows people how the loop stands: one living comment, a comment for each message that
-// notifies, and nothing of those that others have replaced. Then it records what it told.
-func (t *Turn) tell(ctx context.Context, r *Result, changed bool) error {
+// publish shows the state of the loop on the pull request: in one sticky comment, and in a comment
+// for each message that notifies; it hides the comments of messages that are over. Then it records
+// what was delivered.
+func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, changed bool) error {
 	deliveries := t.deliveries(r.Log)
-	if len(deliveries) == 1 && !changed { // only the comment, which shows this state already
+	if len(deliveries) == 1 && !changed && !t.mayAsk(r.Log) { // only the comment, which shows this state already
 		return nil
 	}
 	ev := t.Event
@@ -38,7 +40,8 @@ func (t *Turn) tell(ctx context.Context, r *Result, changed bool) error {
 	if err != nil {
 		return err
 	}
-	var told, tried, hidden []string
+	// What GitHub shows in a comment is not recorded now: the next turn sees it there and records it.
+	var delivered, failed []string
 	for i, d := range deliveries {
 		ok := i < len(shown) && shown[i]
 		switch {
@@ -46,27 +49,38 @@ func (t *Turn) tell(ctx context.Context, r *Result, changed bool) error {
 			if !ok {
 				r.Notes = append(r.Notes, "the comment that shows the loop could not be written")
 			}
-		case ok && d.hides:
-			hidden = append(hidden, d.entry)
+		case ok && d.entry == loopref.FollowUp:
+			delivered = append(delivered, d.entry)
 		case ok:
-			told = append(told, d.entry)
+			r.Log.MarkSeen(d.entry, d.hides)
 		case !d.hides:
-			tried = append(tried, d.entry)
+			failed = append(failed, d.entry)
 			r.Notes = append(r.Notes, "a message could not be delivered; a later turn tries again")
 		}
 	}
-	if len(told)+len(tried)+len(hidden) == 0 {
+	if pull.Fork && t.mayAsk(r.Log) {
+		r.Notes = append(r.Notes, "no agent is asked for a fix: the branch is in a fork, where its token cannot push")
+	} else if entry, err := t.ask(ctx, r.Log, pull.Branch); err != nil {
+		failed = append(failed, entry)
+		r.Notes = append(r.Notes, "the agent could not be asked for a fix; a later turn tries again: "+err.Error())
+	} else if entry != "" {
+		delivered = append(delivered, entry)
+	}
+	if len(delivered)+len(failed) == 0 {
 		return nil
 	}
-	return t.record(ctx, r, told, tried, hidden)
+	return t.record(ctx, r, delivered, failed)
 }
 
-// record writes down what was told. Where others have moved the loop on meanwhile, their log is
-// continued.
-func (t *Turn) record(ctx context.Context, r *Result, told, tried, hidden []string) error {
+// record records in the log what was delivered other than by a comment, and which attempts failed.
+// Where another job has continued the log meanwhile, it is added to that log.
+func (t *Turn) record(ctx context.Context, r *Result, delivered, failed []string) error {
 	log := r.Log
 	for range maxTries {
-		if err := log.Delivered(told, tried, hidden, t.Now()); err != nil {
+		if err := log.Delivered(delivered, failed, nil, t.Now()); err != nil {
+			return err
+		}
+		if err := log.RecordSeen(t.Now()); err != nil {
 			return err
 		}
 		err := t.Store.Save(ctx, log, t.Now())
@@ -78,27 +92,27 @@ func (t *Turn) record(ctx context.Context, r *Result, told, tried, hidden []stri
 			return err
 		}
 		if log == nil || log.Ref != r.Log.Ref {
-			return nil // the next loop has begun; nobody needs to know
+			return nil // the next loop has begun, and this one's log is no longer read
 		}
 	}
 	return loopref.ErrMoved
 }
 
-// deliveries are the items that show the loop as it stands.
+// deliveries returns the items that show the present state of the loop.
 func (t *Turn) deliveries(l *loopref.Log) []delivery {
-	name, revision := "loop/"+l.Name(), len(l.Records)
+	name, revision := stickyName(l), len(l.Records)
 	sticky := func(name, body string, outdated bool) intake.OwnItem {
 		return intake.OwnItem{Item: &safeoutput.StickyComment{Name: name, Body: body, Revision: revision, Outdated: outdated}}
 	}
 	out := []delivery{{item: sticky(name, l.State.Comment(l.Messages, l.Witness()), false)}}
 	notices := l.Notices()
 	for i, n := range notices {
-		item := name + "/" + n.Message.ID
+		item := noticeName(l, n)
 		current := i == len(notices)-1 && t.waits(l.State)
 		switch {
-		case !n.Told && n.Tried < fixloop.DeliveryAttempts:
-			out = append(out, delivery{item: sticky(item, l.State.Posted(n.Message), false), entry: n.Message.Entry})
-		case n.Told && !current && !n.Hidden:
+		case !n.Delivered && n.Tried < fixloop.DeliveryAttempts:
+			out = append(out, delivery{item: sticky(item, l.State.Posted(n.Message, current), false), entry: n.Message.Entry})
+		case n.Delivered && !current && !n.Hidden:
 			out = append(out, delivery{item: sticky(item, fmt.Sprintf("%s is over.", n.Message.ID), true), entry: n.Message.Entry, hides: true})
 		}
 	}

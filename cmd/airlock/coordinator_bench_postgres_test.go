@@ -1,0 +1,36 @@
+//go:build postgres && linux
+
+package main_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/store/storetest"
+)
+
+// eachDatabase runs a benchmark on a SQLite file and on a new database of PostgreSQL.
+func eachDatabase(b *testing.B, benchmark func(*testing.B, database)) {
+	b.Run("sqlite", func(b *testing.B) { benchmark(b, database{}) })
+	b.Run("postgres", func(b *testing.B) {
+		server, err := storetest.StartPostgres("fsync=on")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(server.Stop)
+		location, err := server.NewDatabase(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchmark(b, database{location, func() time.Duration { return serverTime(server) }})
+	})
+}
+
+// serverTime returns the processor time that a server has used.
+func serverTime(server *storetest.Postgres) (all time.Duration) {
+	for _, pid := range server.Processes() {
+		used, _ := timeUsed(pid) // of one that has ended meanwhile, its parent has it
+		all += used
+	}
+	return all
+}

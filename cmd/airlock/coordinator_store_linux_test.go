@@ -1,0 +1,187 @@
+package main_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// serveIn starts a coordinator in dir below a command that has "$@" where the server is,
+// with its store at a path in dir. It has the agents gated, which ends when there is a file
+// called gate, and echo.
+func serveIn(t *testing.T, dir, store, below string) coordinator {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range map[string]string{"gated": `echo > begun; while ! test -e gate; do sleep 0.02; done; echo 1`, "echo": `cat >/dev/null; echo 1`} {
+		blueprint, err := json.Marshal(map[string]any{"name": name, "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "agents", name+".json"), blueprint, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{binary, "serve", "--addr", "127.0.0.1:0", "--store", store, "--agents", "agents"}
+	cmd := exec.Command(args[0], args[1:]...)
+	if below != "" {
+		cmd = exec.Command("unshare", append([]string{"-rm", "sh", "-c", below, "sh"}, args...)...)
+	}
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	return coordinator{cmd, startServer(t, cmd)}
+}
+
+// TestCoordinatorFullStore fills the disk of the store: what cannot be recorded is refused,
+// what was recorded stays, and a run that ended meanwhile is recorded when there is room.
+func TestCoordinatorFullStore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "disk"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := serveIn(t, dir, "disk/store.db", `mount -t tmpfs -o size=12m none disk && head -c 2000000 /dev/zero >disk/ballast && exec "$@"`)
+	_, gated, _ := c.post(t, "gated", 0)
+	eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "begun")); return err == nil }, "the run does not begin")
+	kept := []string{}
+	fill := func(size int) {
+		for {
+			status, word, answer := c.post(t, "echo", size)
+			if status == http.StatusCreated {
+				kept = append(kept, word)
+				continue
+			}
+			if status != http.StatusServiceUnavailable || word != "store_full" {
+				t.Fatalf("%d: %s", status, answer)
+			}
+			return
+		}
+	}
+	fill(500_000)
+	fill(0)
+	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, c.url+"/runs/"+gated); !strings.Contains(got, `"run_id":"`+gated+`"`) {
+		t.Errorf("a full store cannot be read: %s", got)
+	}
+	// The server sees the disk where its process has it.
+	if err := os.Remove(fmt.Sprintf("/proc/%d/root%s/disk/ballast", c.cmd.Process.Pid, dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range append(kept, gated) {
+		c.completed(t, id)
+	}
+	if status, id, answer := c.post(t, "echo", 0); status != http.StatusCreated {
+		t.Errorf("%d: %s", status, answer)
+	} else {
+		c.completed(t, id)
+	}
+}
+
+// TestCoordinatorLockedStore has another process write for longer than the server waits.
+func TestCoordinatorLockedStore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := serveIn(t, dir, "store.db", "")
+	_, gated, _ := c.post(t, "gated", 0)
+	eventually(t, func() bool { _, err := os.Stat(filepath.Join(dir, "begun")); return err == nil }, "the run does not begin")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "store.db")+"?_txlock=immediate&_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, word, answer := c.post(t, "echo", 0); status != http.StatusServiceUnavailable || word != "store_locked" {
+		t.Errorf("%d: %s", status, answer)
+	}
+	if got := get(t, c.url+"/healthz"); !strings.Contains(got, "ok") {
+		t.Errorf("healthz: %s", got)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	c.completed(t, gated)
+	status, id, answer := c.post(t, "echo", 0)
+	if status != http.StatusCreated {
+		t.Errorf("%d: %s", status, answer)
+	}
+	c.completed(t, id)
+}
+
+// TestCoordinatorStoreGone removes the store's file under a running server: nothing is
+// recorded where nobody would find it, and all is well when the file is back.
+func TestCoordinatorStoreGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := serveIn(t, dir, "store.db", "")
+	_, first, _ := c.post(t, "echo", 0)
+	c.completed(t, first)
+	store, away := filepath.Join(dir, "store.db"), filepath.Join(dir, "away.db")
+	if err := os.Rename(store, away); err != nil {
+		t.Fatal(err)
+	}
+	if status, word, answer := c.post(t, "echo", 0); status != http.StatusServiceUnavailable || word != "store_unreachable" {
+		t.Errorf("%d: %s", status, answer)
+	}
+	res, err := http.Get(c.url + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("readyz: %s", res.Status)
+	}
+	if err := os.Rename(away, store); err != nil {
+		t.Fatal(err)
+	}
+	c.completed(t, first)
+	status, id, answer := c.post(t, "echo", 0)
+	if status != http.StatusCreated {
+		t.Errorf("%d: %s", status, answer)
+	}
+	c.completed(t, id)
+}
+
+// TestCoordinatorNewerStore asserts that a server leaves a store alone to which a newer
+// Airlock has written.
+func TestCoordinatorNewerStore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := serveIn(t, dir, "store.db", "")
+	_, first, _ := c.post(t, "echo", 0)
+	c.completed(t, first)
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait()
+	set := func(statement string) {
+		db, err := sql.Open("sqlite", filepath.Join(dir, "store.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(`UPDATE airlock_versions SET version = version + 100 WHERE package = 'runs'`)
+	refused := run(t, dir, nil, "", "serve", "--addr", "127.0.0.1:0", "--store", "store.db")
+	if refused.code != 2 || !strings.Contains(refused.stderr, "update Airlock, or name another store") {
+		t.Errorf("serve ended with %d:\n%s", refused.code, refused.stderr)
+	}
+	set(`UPDATE airlock_versions SET version = version - 100 WHERE package = 'runs'`)
+	serveIn(t, dir, "store.db", "").completed(t, first)
+}

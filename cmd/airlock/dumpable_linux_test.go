@@ -1,0 +1,68 @@
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestApplyLeavesNoCoreFile runs apply beside GOTRACEBACK=crash, which an earlier step can set,
+// as an ordinary user, and asserts that the kernel writes no core file of it: the token would
+// be in it. Such a process belongs to root in /proc.
+func TestApplyLeavesNoCoreFile(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	dir, err := os.MkdirTemp("", "airlock-core-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(dir, "airlock")
+	for name, text := range map[string]string{own: string(program), filepath.Join(dir, "policy.yml"): "create-issue:\n",
+		filepath.Join(dir, "event.json"): `{"repository":{"id":1,"full_name":"o/r"},"issue":{"number":1}}`} {
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), own, "apply", "--config", "policy.yml", "--event", "event.json")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(`{"type":"create-issue","title":"x","body":"y"}`)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GITHUB_TOKEN=" + secret, "GITHUB_API_URL=http://" + listener.Addr().String(), "GOTRACEBACK=crash"}
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := listener.Accept() // it is at work, with the token
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	info, err := os.Stat(fmt.Sprintf("/proc/%d/environ", cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := info.Sys().(*syscall.Stat_t); st.Uid != 0 {
+		t.Errorf("/proc/<pid>/environ belongs to %d", st.Uid)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = cmd.Wait() // it was killed
+}

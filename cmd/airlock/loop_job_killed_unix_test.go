@@ -1,0 +1,161 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// loopEvent is something that starts a job: what happens before it, and what the job is given.
+type loopEvent struct {
+	happens  func(j *loopJobs) (name string, payload map[string]any)
+	findings []string // the errors of the build at the head; nil: no checks ran
+	passes   bool     // the checks ran, and nothing failed
+}
+
+// loopStory leads a loop through a fix that does not suffice, a refused one, an escalation, a
+// decision by comment, and PASS.
+var loopStory = []loopEvent{
+	{happens: func(j *loopJobs) (string, map[string]any) { return j.pushedBy("Codertocat") }, findings: []string{"a", "b"}},
+	{happens: func(j *loopJobs) (string, map[string]any) {
+		j.push(map[string]string{"main.go": "package main // 1\n"})
+		return j.pushedBy("fixer[bot]")
+	}, findings: []string{"a"}},
+	{happens: func(j *loopJobs) (string, map[string]any) {
+		j.push(map[string]string{".github/workflows/x.yml": "on: push\n"})
+		return j.pushedBy("fixer[bot]")
+	}, passes: true},
+	{happens: func(j *loopJobs) (string, map[string]any) {
+		return j.comment("Codertocat", 21031067, "/airlock extend 1")
+	}},
+	{happens: func(j *loopJobs) (string, map[string]any) {
+		j.git.Run("update-ref", "refs/heads/changes", j.git.Run("rev-parse", "changes~1"))
+		j.push(map[string]string{"main.go": "package main // 2\n"})
+		return j.pushedBy("fixer[bot]")
+	}, passes: true},
+}
+
+// loopTimes are what may differ between a loop whose jobs were killed and one that nobody disturbed.
+var loopTimes = regexp.MustCompile(`\d{8}T\d{6}Z|\d{4}-\d\d-\d\d(T| )\d\d:\d\d:\d\d(\.\d+)?Z?|\d\d:\d\d:\d\d|until \d\d:\d\d UTC on \d{4}-\d\d-\d\d|entry \d+, [0-9a-f]{20}|\b[0-9a-f]{40}\b|[0-9a-f]{12,}|#issuecomment-\d+`)
+
+// told is what the loop's log says, and what GitHub shows, without times and commits.
+func (j *loopJobs) told() (log, github []string) {
+	j.t.Helper()
+	for line := range strings.Lines(j.git.Run("show", "refs/airlock/loops/2-1:log.jsonl")) {
+		var r struct {
+			Loop  json.RawMessage `json:"loop"`
+			Event json.RawMessage `json:"event"`
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			j.t.Fatal(err)
+		}
+		if r.Loop != nil || r.Event != nil {
+			log = append(log, loopTimes.ReplaceAllString(string(r.Loop)+string(r.Event), "TIME"))
+		}
+	}
+	log = append(log, loopTimes.ReplaceAllString(j.git.Run("show", "refs/airlock/loops/2-1:log.md"), "TIME"))
+	state := j.server.State()
+	for _, c := range state.Issues[1].Comments {
+		github = append(github, c.Minimized+" "+loopTimes.ReplaceAllString(c.Body, "TIME"))
+	}
+	slices.Sort(github) // an adopted comment keeps its place
+	for _, i := range state.Issues[2:] {
+		github = append(github, i.Title)
+	}
+	asked := map[string]bool{} // at least once, by the same name: docs/fix-loop.md
+	for _, payload := range j.dispatched() {
+		asked[fmt.Sprint(payload["request_id"], " ", payload["attempt"])] = true
+	}
+	return log, append(github, slices.Sorted(maps.Keys(asked))...)
+}
+
+// playLoop leads a new loop through the story. Each job is killed after the time that moment returns,
+// and run again, until moment returns false.
+func playLoop(t *testing.T, moment func() (time.Duration, bool)) *loopJobs {
+	t.Helper()
+	j := newLoopJobs(t)
+	inputs := map[string]string{"loop-secret": loopSecret, "loop-dispatch": "airlock-fix", "loop-limits": "iterations=3"}
+	for n, e := range loopStory {
+		event, payload := e.happens(j)
+		findings := ""
+		if e.findings != nil || e.passes {
+			findings = j.findings(e.findings...)
+		}
+		for ended := false; !ended; {
+			turn := j.job(n, event, payload, findings, inputs)
+			cmd := exec.Command(binary, "action")
+			cmd.Dir, cmd.Env = turn.dir, append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, turn.environ...)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			end := make(chan error, 1)
+			go func() { end <- cmd.Wait() }()
+			after, kill := moment()
+			if !kill {
+				after = time.Hour
+			}
+			select {
+			case err := <-end:
+				if ended = true; err != nil {
+					t.Fatalf("job %d: %v\n%s", n, err, out.String())
+				}
+			case <-time.After(after):
+				_ = cmd.Process.Kill()
+				<-end
+			}
+		}
+	}
+	return j
+}
+
+// TestLoopJobKilled kills the jobs of a loop at random moments and runs them again: log and
+// comments must be those of a loop that nobody disturbed. AIRLOCK_CHAOS=5 plays 5 loops with 4 kills
+// each; mostly they wait, so that more than -parallel allows by itself can play side by side.
+func TestLoopJobKilled(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	wantLog, wantGitHub := playLoop(t, func() (time.Duration, bool) { return 0, false }).told()
+	most := time.Since(began) / time.Duration(len(loopStory)) // of a job, about
+	if last := wantLog[len(wantLog)-1]; !strings.Contains(last, "SUCCESS-2-build-") || !strings.Contains(last, "ESC-2-build-") || !strings.Contains(last, "nothing was taken") {
+		t.Fatalf("the story is another one:\n%s", last)
+	}
+	loops := 1
+	if factor, err := strconv.Atoi(os.Getenv("AIRLOCK_CHAOS")); err == nil {
+		loops = factor
+	}
+	for seed := range uint64(loops) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			random, kills := rand.New(rand.NewPCG(seed, 13)), 4
+			j := playLoop(t, func() (time.Duration, bool) {
+				if kills--; kills < 0 {
+					return 0, false
+				}
+				return time.Duration(random.Int64N(int64(most))), true
+			})
+			log, github := j.told()
+			if diff := cmp.Diff(wantLog, log); diff != "" {
+				t.Errorf("the log (-calm +killed):\n%s", diff)
+			}
+			if diff := cmp.Diff(wantGitHub, github); diff != "" {
+				t.Errorf("on GitHub (-calm +killed):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,277 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/githubtest"
+)
+
+// loopSecret signs the logs of loops in tests.
+const loopSecret = "correct horse battery"
+
+// loopJobs are jobs that take turns of the fix loop of pull request #2, whose branch is changes.
+type loopJobs struct {
+	hosted
+	t        testing.TB
+	comments int
+}
+
+func newLoopJobs(t testing.TB) *loopJobs {
+	h := newHosted(t)
+	h.server.Change(func(f *githubtest.Fixture) {
+		f.Repo.Permissions = map[string]string{"Codertocat": "write"}
+		f.Repo.Collaborators = []githubtest.Account{{Login: "Codertocat", ID: 21031067}}
+	})
+	return &loopJobs{hosted: h, t: t}
+}
+
+// push puts a commit on the pull request and returns it.
+func (j *loopJobs) push(files map[string]string) string {
+	return j.git.Commit("changes", files, "Mend")
+}
+
+// findings is the document of checks whose build failed at the head, with an error each.
+func (j *loopJobs) findings(errors ...string) string {
+	j.t.Helper()
+	status := "pass"
+	if len(errors) > 0 {
+		status = "fail"
+	}
+	list, err := json.Marshal(append([]string{}, errors...))
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return fmt.Sprintf(`{"version":1,"repository":"Codertocat/Hello-World","pull_request":2,"head_sha":%q,"output":{"status":%q,"execution_time_ms":1,"total_retries":0,"checks":{`+
+		`"formatter":{"status":"pass","issues":[],"retry_count":0,"command":"","execution_time_ms":0},"linter":{"status":"pass","issues":[],"retry_count":0,"command":"","execution_time_ms":0},`+
+		`"build":{"status":%q,"errors":%s,"retry_count":0,"command":"make","execution_time_ms":0},"tests":{"status":"pass","failing_count":0,"retry_count":0,"command":"","execution_time_ms":0},`+
+		`"code_review":{"status":"pass","findings":[],"severity":"none","execution_time_ms":0},"security_review":{"status":"pass","vulnerabilities":[],"severity":"none","execution_time_ms":0}}},`+
+		`"checks":[],"findings":[],"rules":[],"suppressed":[],"skipped_files":[],"missing_tools":[],"notes":[]}`, j.git.SHA("changes"), status, status, list)
+}
+
+// pushedBy is the event of a push to the pull request.
+func (j *loopJobs) pushedBy(login string) (name string, payload map[string]any) {
+	j.t.Helper()
+	if err := json.Unmarshal(j.event(j.t), &payload); err != nil {
+		j.t.Fatal(err)
+	}
+	payload["action"] = "synchronize"
+	payload["sender"].(map[string]any)["login"] = login
+	payload["pull_request"].(map[string]any)["head"].(map[string]any)["sha"] = j.git.SHA("changes")
+	return "pull_request", payload
+}
+
+// comment has a user comment on the pull request, and returns the event.
+func (j *loopJobs) comment(login string, id int64, text string) (name string, payload map[string]any) {
+	j.t.Helper()
+	j.comments++
+	number := int64(800_000 + j.comments)
+	now := time.Now().UTC().Truncate(time.Second)
+	j.server.Change(func(f *githubtest.Fixture) {
+		f.Issues[1].Comments = append(f.Issues[1].Comments, &githubtest.Comment{ID: number, Body: text, Author: githubtest.Account{Login: login, ID: id}, CreatedAt: now, UpdatedAt: now})
+	})
+	raw, err := os.ReadFile(filepath.Join(root, "testdata", "events", "issue_comment.created-pull-request.json"))
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &payload); err != nil {
+		j.t.Fatal(err)
+	}
+	payload["issue"].(map[string]any)["number"] = 2
+	payload["comment"].(map[string]any)["id"] = number
+	payload["sender"].(map[string]any)["login"] = login
+	payload["repository"] = j.repository()
+	return "issue_comment", payload
+}
+
+// repository is how payloads name the repository.
+func (j *loopJobs) repository() any {
+	j.t.Helper()
+	var payload map[string]any
+	if err := json.Unmarshal(j.event(j.t), &payload); err != nil {
+		j.t.Fatal(err)
+	}
+	return payload["repository"]
+}
+
+// loopJob is one run of a job that takes a turn.
+type loopJob struct {
+	workspace
+	environ []string
+}
+
+// job prepares the nth run of a job; findings are those of an earlier job, "" for none.
+func (j *loopJobs) job(n int, event string, payload map[string]any, findings string, inputs map[string]string) loopJob {
+	j.t.Helper()
+	files := map[string]string{}
+	all := map[string]string{"mode": "loop"}
+	if findings != "" {
+		files["findings.json"], all["findings"] = findings, "findings.json"
+	}
+	for name, value := range inputs {
+		all[name] = value
+	}
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	path := filepath.Join(j.t.TempDir(), "event.json")
+	if err := os.WriteFile(path, raw, 0o644); err != nil {
+		j.t.Fatal(err)
+	}
+	ws := newWorkspace(j.t, files)
+	env := append(workflowEnv(j.server, event, "pull_request.opened.json"), "GITHUB_EVENT_PATH="+path, "GITHUB_SHA="+j.git.SHA("changes"), fmt.Sprintf("GITHUB_RUN_ID=%d", 17459853211+n))
+	return loopJob{ws, ws.env(env, all)}
+}
+
+// verify runs the job that verifies the acceptance criteria at the head, and returns its verdict
+// document; ok is false where it refuses, because it cannot run code apart from itself.
+func (j *loopJobs) verify(t *testing.T, n int, config string) (verdict string, ok bool) {
+	t.Helper()
+	event, payload := j.pushedBy("Codertocat")
+	job := j.job(n, event, payload, "", map[string]string{"mode": "verify", "config": config, "fail-on": "never"})
+	j.fill(t, job.dir, "changes")
+	openToOthers(job.dir)
+	res := run(t, job.dir, job.environ, "", "action")
+	if refusesToCheck(t, res) {
+		return "", false
+	}
+	if res.code != 0 {
+		t.Fatalf("exit code %d\n%s", res.code, res.stdout)
+	}
+	return job.read(t, filepath.Join(job.dir, ".airlock", "verdict.json")), true
+}
+
+// turn runs a job to its end.
+func (j *loopJobs) turn(n int, event string, payload map[string]any, findings string, inputs map[string]string) (result, map[string]string) {
+	j.t.Helper()
+	turn := j.job(n, event, payload, findings, inputs)
+	res := run(j.t, turn.dir, turn.environ, "", "action")
+	return res, turn.outputs(j.t)
+}
+
+// dispatched are the payloads of the repository_dispatch events that the server took.
+func (j *loopJobs) dispatched() (list []map[string]any) {
+	for _, r := range j.server.Requests() {
+		if r.Operation == "repos/create-dispatch-event" && r.Effect {
+			payload, _ := r.JSON("client_payload").(map[string]any)
+			list = append(list, payload)
+		}
+	}
+	return list
+}
+
+// TestActionLoopHoldsAnAgentsPushAgainstTheRules lets an agent push what the owner does not allow:
+// it counts as no fix, the next request says why, and what follows it is judged together with it.
+func TestActionLoopHoldsAnAgentsPushAgainstTheRules(t *testing.T) {
+	t.Parallel()
+	j := newLoopJobs(t)
+	inputs := map[string]string{"loop-secret": loopSecret, "loop-dispatch": "airlock-fix"}
+	turn := func(n int, by string, errors ...string) map[string]string {
+		t.Helper()
+		event, payload := j.pushedBy(by)
+		res, out := j.turn(n, event, payload, j.findings(errors...), inputs)
+		if res.code != 0 {
+			t.Fatalf("exit code %d\n%s", res.code, res.stdout)
+		}
+		return out
+	}
+	turn(1, "Codertocat", "README.md is not code")
+	const agent = "fixer[bot]"
+	j.push(map[string]string{"main.go": "package main\n", ".github/workflows/evil.yml": "on: push\n"})
+	if out := turn(2, agent); out["loop-status"] != "AWAITING_FIX" || !strings.Contains(out["fix-request"], "FIXREQ-2-2") || !strings.Contains(out["fix-request"], "protected-files") {
+		t.Errorf("%q", out)
+	}
+	j.push(map[string]string{"main.go": "package main // again\n"}) // the workflow is still there
+	if out := turn(3, agent); out["loop-status"] != "ESCALATED" {   // nothing was resolved in three iterations
+		t.Errorf("%q", out)
+	}
+	if got := j.dispatched(); len(got) != 2 || !strings.Contains(got[1]["request"].(string), "nothing was taken: protected-files: ") {
+		t.Errorf("asked for %v", got)
+	}
+	event, payload := j.comment("Codertocat", 21031067, "/airlock extend 1")
+	if res, out := j.turn(4, event, payload, "", inputs); out["loop-status"] != "AWAITING_FIX" {
+		t.Fatalf("%q\n%s", out, res.stdout)
+	}
+	j.git.Run("update-ref", "refs/heads/changes", j.git.Run("rev-parse", "changes~2"))
+	j.push(map[string]string{"main.go": "package main // at last\n"})
+	if out := turn(5, agent); out["loop-outcome"] != "success" {
+		t.Errorf("%q", out)
+	}
+}
+
+// readingAndRecording are the requests of a turn without those that tell people and agents.
+func readingAndRecording(requests []githubtest.Request) (operations []string) {
+	deliveries := []string{"issues/create-comment", "issues/update-comment", "issues/list-comments", "repos/create-dispatch-event", "graphql/Viewer", "graphql/MinimizeComment"}
+	for _, r := range requests {
+		if !slices.Contains(deliveries, r.Operation) {
+			operations = append(operations, r.Operation)
+		}
+	}
+	return operations
+}
+
+// TestActionLoopReadsItsConfigurationWithTheLog asserts that the turn that judges an agent's push
+// makes six requests, also where a file has the configuration, whose rules hold.
+func TestActionLoopReadsItsConfigurationWithTheLog(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		more  int // requests
+		code  int
+		want  string
+	}{
+		"a file":         {map[string]string{".github/airlock.yml": "push-to-branch:\n  max-patch-files: 1\n"}, 0, 0, "max-patch-files"},
+		"no rule":        {map[string]string{".github/airlock.yml": "push-to-branch:\n"}, 0, 0, "README.md is not code"},
+		"nothing":        {map[string]string{"other": ""}, 0, 2, "there is no such file on the base commit"},
+		"not text":       {map[string]string{".github/airlock.yml": "push-to-branch:\xff\n"}, 0, 2, ".github/airlock.yml"},
+		"not understood": {map[string]string{".github/airlock.yml": "push-to-branch: [\n"}, 0, 2, ".github/airlock.yml:"},
+		"long":           {map[string]string{".github/airlock.yml": "push-to-branch:\n  max-patch-files: 1\n" + strings.Repeat("# a comment\n", 50_000)}, 2, 0, "max-patch-files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := newLoopJobs(t)
+			j.git.Commit("master", c.files, "Configure")
+			inputs := map[string]string{"loop-secret": loopSecret}
+			event, payload := j.pushedBy("Codertocat")
+			if res, _ := j.turn(1, event, payload, j.findings("README.md is not code"), inputs); res.code != 0 {
+				t.Fatalf("exit code %d\n%s", res.code, res.stdout)
+			}
+			j.push(map[string]string{"main.go": "package main\n", "other.go": "package main\n"})
+			event, payload = j.pushedBy("fixer[bot]")
+			inputs["config-file"] = ".github/airlock.yml"
+			before := len(j.server.Requests())
+			res, out := j.turn(2, event, payload, j.findings("README.md is not code"), inputs)
+			if res.code != c.code || !strings.Contains(res.stdout+out["fix-request"], c.want) {
+				t.Errorf("exit code %d, want %d and %q\n%s\n%q", res.code, c.code, c.want, res.stdout, out)
+			}
+			got := readingAndRecording(j.server.Requests()[before:])
+			want := []string{"graphql/FilesOnRefs", "git-http/refs-of-upload-pack", "git-http/upload-pack", "git/create-tree", "git/create-commit", "graphql/UpdateRefs"}
+			if c.code == 0 && c.more == 0 && !slices.Equal(got, want) || c.code == 0 && len(got) > len(want)+c.more {
+				t.Errorf("requests %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestActionLoopNeedsASignedLogForAnAgent refuses an App's push into a loop whose log it could forge.
+func TestActionLoopNeedsASignedLogForAnAgent(t *testing.T) {
+	t.Parallel()
+	j := newLoopJobs(t)
+	event, payload := j.pushedBy("Codertocat")
+	if res, _ := j.turn(1, event, payload, j.findings("README.md is not code"), nil); res.code != 0 {
+		t.Fatalf("exit code %d\n%s", res.code, res.stdout)
+	}
+	j.push(map[string]string{"main.go": "package main\n"})
+	event, payload = j.pushedBy("fixer[bot]")
+	res, _ := j.turn(2, event, payload, j.findings(), nil)
+	if res.code != 3 || !strings.Contains(res.stdout, "give the step the input loop-secret") || !strings.Contains(res.stdout, "git push origin :refs/airlock/loops/2-1") {
+		t.Errorf("exit code %d\n%s", res.code, res.stdout)
+	}
+}

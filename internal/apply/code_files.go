@@ -1,0 +1,67 @@
+package apply
+
+import (
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
+)
+
+// File is one path that an item's code changes, and the rules about files that it breaks.
+type File struct {
+	// Path is the path as git stores it; "" for a rule that all changes together break.
+	// It is the agent's, so whoever shows it masks secrets in it.
+	Path string
+	// Change is added, changed or removed; "" where Path is "", and for a path that
+	// only a commit before the last one touches.
+	Change string
+	// OldMode and NewMode are git's modes where the mode changes or is not that of a plain
+	// file, otherwise "".
+	OldMode, NewMode string
+	Size             int64 // of the new content, in bytes
+	// Broken are the rules that it breaks, none where it may be pushed. Their messages may
+	// quote the agent.
+	Broken []tree.Violation
+}
+
+// plainMode is git's mode of a file that is neither a program nor a link.
+const plainMode = "100644"
+
+// files returns the changed files in the order of their paths, after the rules that no
+// file of the result breaks by itself.
+func (st *codeState) files() []File {
+	if len(st.changes)+len(st.broken) == 0 {
+		return nil
+	}
+	index := map[string]int{}
+	changed := make([]File, 0, len(st.changes))
+	for _, ch := range st.changes {
+		index[ch.Path] = len(changed)
+		changed = append(changed, fileOf(ch))
+	}
+	var others []File
+	for _, v := range st.broken {
+		if i, ok := index[v.Path]; ok {
+			changed[i].Broken = append(changed[i].Broken, v)
+		} else {
+			others = append(others, File{Path: v.Path, Broken: []tree.Violation{v}})
+		}
+	}
+	return slices.Concat(others, changed)
+}
+
+// fileOf returns a changed path without the rules that it breaks.
+func fileOf(ch gitrepo.TreeChange) File {
+	f := File{Path: ch.Path, Change: "changed", Size: ch.Size}
+	switch {
+	case ch.NewMode == "":
+		f.Change = "removed"
+	case ch.OldMode == "":
+		f.Change = "added"
+	}
+	isModeChanged := ch.OldMode != "" && ch.NewMode != "" && ch.OldMode != ch.NewMode
+	if isModeChanged || ch.NewMode != "" && ch.NewMode != plainMode {
+		f.OldMode, f.NewMode = ch.OldMode, ch.NewMode
+	}
+	return f
+}

@@ -1,0 +1,39 @@
+package apply
+
+import (
+	"context"
+	"errors"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+)
+
+// withinLimits fetches or pushes, and does it again where git's server asks to slow down, after
+// the time that it names, as requests to the API are sent again. what is for people.
+func (d Deps) withinLimits(ctx context.Context, r githubapi.Repo, what string, do func() error) error {
+	patience := githubapi.NewPatience(d.Clock, d.log)
+	for {
+		err := do()
+		limit := gitLimit(err)
+		if limit == nil {
+			return err
+		}
+		e := &githubapi.Error{Kind: githubapi.RateLimited, Op: what, Repo: r, Status: limit.Status, Message: limit.Reason, Err: err}
+		if limit.Wait > 0 {
+			e.Until = d.Clock.Now().Add(limit.Wait)
+		}
+		if err := patience.Wait(ctx, e); err != nil {
+			return err
+		}
+	}
+}
+
+// gitLimit returns the limit of git's server that an error reports, nil if it is another error.
+// That of the API is another: requests to that may still succeed.
+func gitLimit(err error) *gitrepo.LimitError {
+	var limit *gitrepo.LimitError
+	if errors.As(err, &limit) {
+		return limit
+	}
+	return nil
+}

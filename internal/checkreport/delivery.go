@@ -1,0 +1,314 @@
+package checkreport
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Delivery shows a document on GitHub as Airlock's own items, so that each blocking finding has
+// one place: an alert that code scanning itself shows in the pull request, otherwise a review
+// comment, otherwise an annotation of the check run, otherwise the job summary. Whether GitHub
+// takes one is known only after it was tried, so the items come in steps, each made from what
+// became of those before: the security report, the review comments, the hiding of those that no
+// longer apply, the check run, and at last the comment, which links to it all.
+//
+// The policy decides which items may leave. One goroutine may use a Delivery at a time.
+type Delivery struct {
+	doc       *Document
+	in        ItemsInput
+	step      int
+	shown     []shownFinding // the blocking findings, each once
+	places    []place        // of each of shown
+	commented [][]int        // of each review comment that was asked for, which of shown it is about
+	run       Outcome        // the check run's
+}
+
+// place is where a finding is shown.
+type place struct {
+	on  surface
+	url string
+	// planned is set in a dry run, where nothing shows it yet.
+	planned bool
+}
+
+// surface is one of the surfaces of GitHub on which findings are shown.
+type surface int
+
+const (
+	inSummary surface = iota // the job summary, which has everything
+	inAlert                  // code scanning's own comment
+	inReview
+	inCheckRun
+)
+
+// Outcome is what became of one item of a Delivery.
+type Outcome struct {
+	Kind safeoutput.Kind
+	Name string // OwnItem.Stable
+	// Shown is set where GitHub shows the item, and Planned where it would outside of a dry run.
+	Shown, Planned bool
+	// Unprocessed is set for a security report that code scanning has accepted, and of which
+	// it is not known yet what becomes of it.
+	Unprocessed bool
+	URL         string
+	// Kept are the addresses of the review comments that stay, by their position in
+	// MinimiseComments.Keep.
+	Kept map[int]string
+}
+
+// Deliver returns a delivery of the document.
+func (d *Document) Deliver(in ItemsInput) *Delivery {
+	v := &Delivery{doc: d, in: in, shown: d.distinct()}
+	v.places = make([]place, len(v.shown))
+	return v
+}
+
+// steps are the steps of a delivery, in order: what each makes, and what it learns from the
+// outcomes.
+func (v *Delivery) steps() []deliveryStep {
+	return []deliveryStep{
+		{v.firstItems, v.afterUpload},
+		{v.reviewComments, v.afterReview},
+		{v.hideComments, v.afterHiding},
+		{v.checkRunItems, v.afterCheckRun},
+		{v.commentItems, func([]Outcome) {}},
+	}
+}
+
+type deliveryStep struct {
+	items func(inDiff InDiff) ([]intake.OwnItem, error)
+	learn func([]Outcome)
+}
+
+// InDiff reports whether a review comment on lines start to end of a file has a place in the
+// pull request's diff.
+type InDiff func(path string, start, end int) bool
+
+// Next returns the items of the next step that has any, none at the end. outcomes are those of
+// the items that the last call returned; an item without one was not delivered. The error is
+// about the SARIF log, and ours.
+func (v *Delivery) Next(outcomes []Outcome, inDiff InDiff) ([]intake.OwnItem, error) {
+	steps := v.steps()
+	if v.step > 0 && v.step <= len(steps) {
+		steps[v.step-1].learn(outcomes)
+	}
+	for v.step < len(steps) {
+		v.step++
+		items, err := steps[v.step-1].items(inDiff)
+		if err != nil || len(items) > 0 {
+			return items, err
+		}
+		steps[v.step-1].learn(nil)
+	}
+	v.step = len(steps) + 1
+	return nil, nil
+}
+
+// firstItems returns the security report, and a report for each missing tool.
+func (v *Delivery) firstItems(InDiff) ([]intake.OwnItem, error) {
+	var items []intake.OwnItem
+	if v.in.SecurityReport && v.doc.isAbout(v.in.Head) {
+		category := sarifCategory(v.in.Job, v.in.Leg)
+		log, err := v.doc.sarif(v.in.Version, category)
+		if err != nil {
+			return nil, fmt.Errorf("the security review's findings as SARIF: %w", err)
+		}
+		items = append(items, intake.OwnItem{Item: &safeoutput.CreateSecurityReport{SARIF: log, Category: category}})
+	}
+	for _, m := range v.doc.Missing {
+		items = append(items, intake.OwnItem{Item: &safeoutput.MissingTool{
+			Tool:         v.in.SafeText.Line(text.Truncate(m.Tool, 100)),
+			Reason:       "the " + checkName(m.Check) + " check needs it",
+			Alternatives: v.in.SafeText.Line(text.Truncate(m.alternative(), 300)),
+		}})
+	}
+	return items, nil
+}
+
+// afterUpload places the security review's findings in code scanning, if it has processed them.
+// Those that it does not show in the pull request are placed elsewhere by the next step.
+func (v *Delivery) afterUpload(outcomes []Outcome) {
+	for _, o := range outcomes {
+		if o.Kind != safeoutput.KindCreateSecurityReport || o.Unprocessed || !o.Shown && !o.Planned {
+			continue
+		}
+		for i, f := range v.shown {
+			if f.Check == phase.SecurityReview && f.Path != "" && f.StartLine > 0 {
+				v.places[i] = place{on: inAlert, url: v.in.AlertsURL, planned: o.Planned}
+			}
+		}
+	}
+}
+
+// reviewComments returns a comment for each finding that has a place in the diff and is not
+// shown by code scanning, the most severe first.
+func (v *Delivery) reviewComments(inDiff InDiff) ([]intake.OwnItem, error) {
+	fits := func(f shownFinding) bool {
+		return inDiff == nil || inDiff(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
+	}
+	for i, f := range v.shown {
+		if v.in.OnPull && v.places[i].on == inAlert && !fits(f) {
+			v.places[i] = place{} // code scanning lists the alert, but not in the pull request
+		}
+	}
+	if v.in.ReviewComments == 0 || !v.doc.isAbout(v.in.Head) {
+		return nil, nil
+	}
+	comments := groupComments(v.shown, v.in.ReviewComments, func(i int) bool { return v.places[i].on == inSummary && fits(v.shown[i]) })
+	rules := v.doc.rules()
+	items := make([]intake.OwnItem, len(comments))
+	for i, f := range comments {
+		c := &safeoutput.CreateReviewComment{Path: f.Path, Line: f.StartLine, Side: "RIGHT", Body: f.commentBody(rules, v.in.SafeText)}
+		if f.EndLine > f.StartLine {
+			c.StartLine, c.Line = f.StartLine, f.EndLine
+		}
+		items[i] = intake.OwnItem{Item: c, Stable: f.name}
+		v.commented = append(v.commented, f.about)
+	}
+	return items, nil
+}
+
+// afterReview places the findings of the comments that were posted.
+func (v *Delivery) afterReview(outcomes []Outcome) {
+	for _, about := range v.commented {
+		name := v.shown[about[0]].name
+		n := slices.IndexFunc(outcomes, func(o Outcome) bool { return o.Kind == safeoutput.KindCreateReviewComment && o.Name == name })
+		if n < 0 {
+			continue
+		}
+		if o := outcomes[n]; o.Shown || o.Planned {
+			for _, i := range about {
+				v.places[i] = place{on: inReview, url: o.URL, planned: o.Planned}
+			}
+		}
+		outcomes = slices.Delete(slices.Clone(outcomes), n, n+1) // of equal names each has its own
+	}
+}
+
+// hideComments returns the item that hides comments of earlier workflow runs: those whose
+// finding is gone, and those whose finding is shown elsewhere now.
+func (v *Delivery) hideComments(InDiff) ([]intake.OwnItem, error) {
+	if v.in.ReviewComments == 0 || !v.doc.isAbout(v.in.Head) {
+		return nil, nil
+	}
+	hide := &safeoutput.MinimiseComments{Scopes: []string{}, Keep: append([]string{}, v.doc.names()...)}
+	for _, check := range v.doc.complete() {
+		hide.Scopes = append(hide.Scopes, string(check))
+	}
+	leads := map[int]bool{}
+	for _, about := range v.commented {
+		leads[about[0]] = true
+	}
+	for i, f := range v.shown {
+		if p := v.places[i]; p.on == inAlert || p.on == inReview && !leads[i] {
+			hide.Moved = append(hide.Moved, f.name)
+		}
+	}
+	return []intake.OwnItem{{Item: hide}}, nil
+}
+
+// afterHiding places findings whose comment of an earlier workflow run stays, and takes the
+// comments' own addresses.
+func (v *Delivery) afterHiding(outcomes []Outcome) {
+	for _, o := range outcomes {
+		for i, f := range v.shown {
+			url, kept := o.Kept[f.index]
+			switch p := &v.places[i]; {
+			case !kept:
+			case p.on == inReview:
+				p.url = url
+				for _, about := range v.commented {
+					if about[0] != i {
+						continue
+					}
+					for _, also := range about {
+						v.places[also].url = url
+					}
+				}
+			case p.on == inSummary:
+				*p = place{on: inReview, url: url, planned: p.planned}
+			}
+		}
+	}
+}
+
+// maxAnnotations is how many annotations a check run has at most; the policy allows no more.
+const maxAnnotations = 1000
+
+// checkRunItems returns the check run, whose annotations are the findings that are shown nowhere
+// else.
+func (v *Delivery) checkRunItems(InDiff) ([]intake.OwnItem, error) {
+	if !v.in.CheckRun || v.in.Head == "" {
+		return nil, nil
+	}
+	if v.doc.isAbout(v.in.Head) {
+		n := 0
+		for i, f := range v.shown {
+			if v.places[i].on == inSummary && f.StartLine > 0 && isPlaceable(f.Path) && n < maxAnnotations {
+				v.places[i].on, n = inCheckRun, n+1
+			}
+		}
+	}
+	return []intake.OwnItem{{Item: v.checkRun(), Stable: checksName}}, nil
+}
+
+// afterCheckRun takes the check run's address. Without one, its annotations are nowhere.
+func (v *Delivery) afterCheckRun(outcomes []Outcome) {
+	var run Outcome
+	for _, o := range outcomes {
+		if o.Kind == safeoutput.KindCheckRun && (o.Shown || o.Planned) {
+			run = o
+		}
+	}
+	v.run = run
+	for i, p := range v.places {
+		switch {
+		case p.on != inCheckRun:
+		case run.Shown || run.Planned:
+			v.places[i] = place{on: inCheckRun, url: run.URL, planned: run.Planned}
+		default:
+			v.places[i] = place{}
+		}
+	}
+}
+
+// commentItems returns the comment that later workflow runs update.
+func (v *Delivery) commentItems(InDiff) ([]intake.OwnItem, error) {
+	if !v.in.Comment {
+		return nil, nil
+	}
+	return []intake.OwnItem{{Item: &safeoutput.StickyComment{Name: checksName, Body: v.comment(), OnlyUpdate: !v.doc.Failed()}, Stable: checksName}}, nil
+}
+
+// Left returns as annotations the findings that no surface of GitHub shows, for the job's own
+// log: those on lines that neither a comment nor a check run carries, and in a dry run all. A
+// check that failed without a finding has its first problem instead, unless a check run has it.
+func (v *Delivery) Left() []Annotation {
+	return v.doc.annotations(v.in.SafeText, func(i int) bool { return v.places[i].on == inSummary || v.places[i].planned }, !v.run.Shown)
+}
+
+// checkAnnotations returns the annotations of the check run.
+func (v *Delivery) checkAnnotations() []safeoutput.CheckAnnotation {
+	var out []safeoutput.CheckAnnotation
+	for _, a := range v.doc.annotations(v.in.SafeText, func(i int) bool { return v.places[i].on == inCheckRun }, false) {
+		out = append(out, safeoutput.CheckAnnotation{Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine,
+			Level: annotationLevel(a.Severity), Title: a.Title, Message: text.Truncate(a.Message, 16<<10)})
+	}
+	return out
+}
+
+func annotationLevel(s finding.Severity) string {
+	switch s {
+	case finding.Critical, finding.High:
+		return "failure"
+	case finding.Medium:
+		return "warning"
+	}
+	return "notice"
+}

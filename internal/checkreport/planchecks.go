@@ -1,0 +1,63 @@
+package checkreport
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/pages"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// maxPageFindings is how many findings a page lists. The document contains all of them.
+const maxPageFindings = 500
+
+// PlanChecks returns how the checks ended, for the page of a plan: the findings that block
+// first.
+func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
+	p := &pages.PlanChecks{Headline: d.Headline(), Level: pages.OK}
+	if d.Failed() {
+		p.Level = pages.Bad
+	}
+	line := func(s string) string { return show.Line(text.Truncate(s, 1000)) }
+	for _, r := range d.rows() {
+		c := pages.PlanCheck{Name: checkName(r.check), Result: r.result(), Level: r.level()}
+		if r.status == phase.Fail {
+			for _, problem := range r.problems[:min(len(r.problems), maxFirst)] {
+				c.First = append(c.First, line(problem))
+			}
+			if more := max(len(r.problems)-maxFirst, 0) + r.unlisted; more > 0 {
+				c.First = append(c.First, fmt.Sprintf("… and %d more", more))
+			}
+		}
+		p.Checks = append(p.Checks, c)
+	}
+	findings := slices.Clone(d.Findings)
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		if a.Blocking != b.Blocking {
+			if a.Blocking {
+				return -1
+			}
+			return 1
+		}
+		return b.Severity.Rank() - a.Severity.Rank()
+	})
+	for _, f := range findings[:min(len(findings), maxPageFindings)] {
+		shown := pages.PlanFinding{Place: line(f.place()), Check: checkName(f.Check), Severity: string(f.Severity), Rule: line(f.Rule), Message: line(f.Message), Level: pages.Idle}
+		switch {
+		case !f.Blocking:
+			shown.Message += " (on a line that did not change: not counted)"
+		case f.Severity.Rank() >= finding.High.Rank():
+			shown.Level = pages.Bad
+		default:
+			shown.Level = pages.Warn
+		}
+		p.Findings = append(p.Findings, shown)
+	}
+	p.More = len(findings) - len(p.Findings)
+	for _, s := range d.NewSuppressions[:min(len(d.NewSuppressions), maxRows)] {
+		p.Silenced = append(p.Silenced, line(s.line()))
+	}
+	return p
+}

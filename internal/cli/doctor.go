@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/doctor"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+type doctorFlags struct {
+	dir, repo, proxy, caFile string
+	json, trustEnv           bool
+}
+
+func newDoctor(env Environment) *cobra.Command {
+	var f doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Explain a repository's set-up, and what in it would fail",
+		Long: `Look at the workflows of a repository that use Airlock, and at their policy: are the
+permissions exactly what the policy needs, are agent, checks and gate apart, can a
+stranger reach a secret, is everything pinned, do files come from one job to the
+next? Each finding says what, where, why it matters, and how to mend it.
+
+It reads files and nothing else. With --repo OWNER/NAME and a token in GITHUB_TOKEN or
+GH_TOKEN it also reads the repository's settings on GitHub; what the token may not
+see is listed as such.
+
+The exit code is 0 if there is no problem (advice does not count), 1 if there is
+one, 2 for wrong usage, 3 if GitHub cannot be asked.`,
+		Example: `  airlock doctor
+  airlock doctor --repo octo/app
+  airlock doctor --json | jq -r '.findings[] | "\(.file):\(.line) \(.what)"'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), env, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.dir, "dir", ".", "a directory of the repository")
+	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name, whose settings on GitHub are read too")
+	flags.BoolVar(&f.json, "json", false, "print the report as JSON ('airlock schema doctor' describes it)")
+	flags.StringVar(&f.proxy, "proxy", "", "the proxy for requests to the API")
+	flags.StringVar(&f.caFile, "ca-file", "", "PEM certificates to trust besides the system's")
+	flags.BoolVar(&f.trustEnv, "trust-env", false, "take proxy and certificates from the environment")
+	return cmd
+}
+
+func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
+	root, err := repositoryRoot(f.dir)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	dir, err := action.OpenDir(root)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	defer dir.Close()
+	examination, err := doctor.Examine(dir)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	if f.repo != "" {
+		if err := f.ask(ctx, env, examination); err != nil {
+			return err
+		}
+	}
+	report := examination.Report()
+	if f.json {
+		err = printJSON(env, report)
+	} else {
+		err = showReport(env, report)
+	}
+	if err == nil && report.Problems() > 0 {
+		return exitcode.ErrFindings
+	}
+	return err
+}
+
+// ask looks at the repository's settings on GitHub.
+func (f doctorFlags) ask(ctx context.Context, env Environment, examination *doctor.Examination) error {
+	repo, ok := event.ParseRepo(f.repo)
+	if !ok {
+		return exitcode.UsageError(fmt.Errorf("--repo: %q is not a repository: write it as owner/name", text.Truncate(text.OneLine(f.repo), 100)))
+	}
+	conn, err := applyFlags{proxy: f.proxy, caFile: f.caFile, trustEnv: f.trustEnv, pace: time.Second}.connection(env)
+	if err != nil {
+		return err
+	}
+	client, err := conn.Client()
+	if err != nil {
+		return err
+	}
+	if client == nil {
+		return exitcode.UsageError(errors.New("there is no token to ask GitHub with: set GITHUB_TOKEN or GH_TOKEN, or leave --repo out to look at the files alone"))
+	}
+	if err := examination.Ask(ctx, client, githubapi.Repo{Owner: repo.Owner, Name: repo.Name}); err != nil {
+		return exitcode.FailedError(err)
+	}
+	return nil
+}
+
+// showReport prints what was found, for a person.
+func showReport(env Environment, r doctor.Report) error {
+	w := &strings.Builder{}
+	colour := isTerminal(env.Stdout) && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
+	for _, f := range r.Findings {
+		where := f.File
+		if f.Line > 0 {
+			where += fmt.Sprintf(":%d", f.Line)
+		}
+		if where == "" {
+			where = r.Repository
+		}
+		if where != "" {
+			where = text.OneLine(where) + ": "
+		}
+		label := string(f.Severity)
+		if colour {
+			code := "33" // yellow
+			if f.Severity == doctor.Problem {
+				code = "31" // red
+			}
+			label = "\x1b[" + code + "m" + label + "\x1b[0m"
+		}
+		fmt.Fprintf(w, "%s%s: %s\n", where, label, wrapped(f.What, "  ", env))
+		fmt.Fprintf(w, "  why:  %s\n", wrapped(f.Why, "        ", env))
+		mend, rest, _ := strings.Cut(f.Mend, "\n")
+		fmt.Fprintf(w, "  mend: %s\n", wrapped(mend, "        ", env))
+		if rest != "" {
+			fmt.Fprintf(w, "%s\n", "    "+strings.ReplaceAll(rest, "\n", "\n    "))
+		}
+		fmt.Fprintln(w)
+	}
+	looked := text.Count(len(r.Workflows), "workflow") + " with Airlock"
+	if r.Repository != "" {
+		looked += " and the settings of " + r.Repository
+	}
+	advice := 0
+	for _, f := range r.Findings {
+		if f.Severity == doctor.Advice {
+			advice++
+		}
+	}
+	fmt.Fprintf(w, "Looked at %s: %s, %s.\n", looked, text.Count(r.Problems(), "problem"), text.Count(advice, "piece")+" of advice")
+	if r.Repository == "" && len(r.Workflows) > 0 {
+		fmt.Fprintln(w, "With --repo OWNER/NAME and a token, the settings on GitHub are looked at too.")
+	}
+	_, err := io.WriteString(env.Stdout, w.String())
+	return err
+}

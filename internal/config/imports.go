@@ -1,0 +1,338 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// Limits of what a front matter imports, directly and through other files.
+const (
+	maxImports     = 64
+	maxImportDepth = 8
+	maxImportBytes = 4 << 20 // of all files together
+)
+
+// importReader reads a file of the repository that a front matter imports. name is relative to
+// the directory that the importing file's own name is relative to, with slashes.
+type importReader func(name string) ([]byte, error)
+
+// importing follows the imports of one front matter.
+type importing struct {
+	d     *decoder
+	read  importReader // nil where there is nothing to read from
+	seen  map[string]*importEntry
+	files int
+	bytes int
+}
+
+// follow merges into the front matter's safe-outputs what the imported files say below theirs. A
+// kind or setting of the importing file wins; lists of hosts add up. It returns the entries.
+func (d *decoder) follow(doc document, file string, read importReader, entries []entry) []entry {
+	if !doc.frontMatter {
+		return entries
+	}
+	im := &importing{d: d, read: read, seen: map[string]*importEntry{path.Clean(file): {}}}
+	return im.merge(doc, file, entries, 0)
+}
+
+func (im *importing) merge(doc document, file string, entries []entry, depth int) []entry {
+	entries = im.d.withNetwork(doc.root.entries, entries)
+	for _, one := range importsOf(doc) {
+		imported, name := im.load(one, file, depth)
+		if imported == nil {
+			continue
+		}
+		var theirs []entry
+		if i := slices.IndexFunc(imported.root.entries, func(e entry) bool { return canonical(e.key) == "safe-outputs" }); i >= 0 {
+			if v := imported.root.entries[i].value; v.kind == mapNode {
+				theirs = v.entries
+			}
+		}
+		theirs = im.merge(*imported, name, theirs, depth+1)
+		found := text.Count(len(theirs), "key") + " below safe-outputs"
+		if one.with != nil {
+			found += ", with its inputs filled in"
+		}
+		im.d.record(one.file, Honoured, "imports: %s: %s", name, found)
+		entries = mergeEntries(im.d, entries, theirs)
+	}
+	return entries
+}
+
+// importEntry is one entry of "imports".
+type importEntry struct {
+	file *node // names the file
+	with *node // a mapping of inputs; nil for none
+}
+
+// importsOf returns what a front matter imports.
+func importsOf(doc document) []importEntry {
+	i := slices.IndexFunc(doc.root.entries, func(e entry) bool { return canonical(e.key) == "imports" })
+	if i < 0 {
+		return nil
+	}
+	value := &doc.root.entries[i].value
+	if value.kind == mapNode { // imports: {aw: [...]}
+		if value = value.entry("aw"); value == nil {
+			return nil
+		}
+	}
+	items := []*node{value}
+	if value.kind == listNode {
+		items = items[:0]
+		for n := range value.items {
+			items = append(items, &value.items[n])
+		}
+	}
+	var out []importEntry
+	for _, item := range items {
+		one := importEntry{file: item}
+		if item.kind == mapNode { // - uses: shared/a.md
+			one = importEntry{file: cmp.Or(item.entry("uses"), item.entry("path")), with: cmp.Or(item.entry("with"), item.entry("inputs"))}
+		}
+		if one.with != nil && one.with.kind != mapNode {
+			one.with = nil
+		}
+		if one.file != nil && one.file.kind == textNode {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// load reads one import. It returns nil where the import is not followed, and has recorded why.
+func (im *importing) load(one importEntry, from string, depth int) (*document, string) {
+	at := one.file
+	spec, _, _ := strings.Cut(at.text, "#")
+	spec, optional := strings.CutSuffix(spec, "?")
+	notRead := func(why string) (*document, string) {
+		im.d.unreadImports = true
+		im.d.record(at, Missing, "imports: %s: %s; copy what it says below safe-outputs, and add \"staged: false\" there: until then everything is only planned (staged)", quote(at.text), why)
+		return nil, ""
+	}
+	if isRemote(spec) {
+		return notRead("a file of another repository is not read")
+	}
+	if im.read == nil {
+		return notRead("the configuration comes from no file that it could be relative to")
+	}
+	name := path.Join(path.Dir(from), spec)
+	if strings.HasPrefix(spec, "/") || strings.HasPrefix(spec, ".github/") {
+		name = path.Clean(strings.TrimPrefix(spec, "/"))
+	}
+	switch {
+	case strings.Contains(spec, `\`) || name == ".." || strings.HasPrefix(name, "../") || path.IsAbs(name):
+		return notRead("it leads out of the repository")
+	case im.seen[name] != nil:
+		if !sameInputs(im.seen[name].with, one.with) {
+			im.d.fail(at, "imports: %s is imported more than once, with different inputs; a file is imported once", name)
+		}
+		return nil, "" // read already, or a cycle: once is enough
+	case depth >= maxImportDepth:
+		return notRead("the files that import each other are nested more than " + text.Count(maxImportDepth, "file") + " deep")
+	case im.files >= maxImports:
+		return notRead("more than " + text.Count(maxImports, "file") + " are imported")
+	}
+	im.seen[name] = &one
+	data, err := im.read(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && optional:
+		im.d.record(at, Ignored, "imports: %s: there is no such file, and the ? says that it need not be there", quote(at.text))
+		return nil, ""
+	case errors.Is(err, fs.ErrNotExist):
+		return notRead("there is no such file in the repository")
+	case err != nil:
+		return notRead("it cannot be read: " + plainError(err))
+	case len(data) > maxBytes || im.bytes+len(data) > maxImportBytes:
+		return notRead("it is too large")
+	}
+	im.files, im.bytes = im.files+1, im.bytes+len(data)
+	if _, ok := frontMatter(bytes.TrimPrefix(data, []byte("\ufeff"))); !ok {
+		return nil, "" // plain text for the prompt
+	}
+	data, ok := im.resolveInputs(data, name, one)
+	if !ok {
+		return nil, ""
+	}
+	doc, err := parseDocument(name, data)
+	if err != nil {
+		var problems Problems
+		if errors.As(err, &problems) {
+			for _, p := range problems {
+				if one.with != nil {
+					p.Message += ", with its inputs filled in"
+				}
+				im.d.problems = append(im.d.problems, p)
+			}
+		}
+		return nil, ""
+	}
+	if doc.root.kind != mapNode {
+		return nil, "" // an empty front matter
+	}
+	doc.root.setSource(name)
+	return &doc, name
+}
+
+// isRemote reports whether an import names a file of another repository: owner/name/path@ref.
+func isRemote(spec string) bool {
+	before, _, versioned := strings.Cut(spec, "@")
+	return versioned && strings.Count(before, "/") >= 2 || strings.Contains(spec, "://")
+}
+
+// setSource sets the file that a value is from.
+func (n *node) setSource(source string) {
+	n.source = source
+	for i := range n.items {
+		n.items[i].setSource(source)
+	}
+	for i := range n.entries {
+		n.entries[i].value.setSource(source)
+	}
+}
+
+// mergeEntries adds entries that are not there yet; lists of hosts add up.
+func mergeEntries(d *decoder, own, theirs []entry) []entry {
+	own = slices.Clone(own)
+	for _, e := range theirs {
+		name := keyName(e.key)
+		i := slices.IndexFunc(own, func(o entry) bool { return keyName(o.key) == name })
+		switch {
+		case i < 0:
+			own = append(own, e)
+		case name == "allowed-domains":
+			own[i].value = joinLists(own[i].value, e.value)
+		default:
+			d.record(e.keyNode(), Changed, "%s: the importing file says it too, on line %d, and that counts", e.key, own[i].line)
+		}
+	}
+	return own
+}
+
+// keyName is a key of safe-outputs as it is compared: an alias of a kind is the kind.
+func keyName(name string) string {
+	name = canonical(name)
+	for _, row := range kindTable() {
+		if slices.Contains(row.also, name) {
+			return string(row.kind)
+		}
+	}
+	return name
+}
+
+// joinLists returns a list of the texts of both values.
+func joinLists(a, b node) node {
+	joined := node{kind: listNode, line: a.line, col: a.col, source: a.source}
+	for _, n := range []node{a, b} {
+		if n.kind == listNode {
+			joined.items = append(joined.items, n.items...)
+		} else if n.kind != nullNode {
+			joined.items = append(joined.items, n)
+		}
+	}
+	return joined
+}
+
+// withNetwork adds to safe-outputs the hosts that the front matter lets the agent reach, because
+// links to them are allowed there as well.
+func (d *decoder) withNetwork(root, entries []entry) []entry {
+	i := slices.IndexFunc(root, func(e entry) bool { return e.key == "network" })
+	if i < 0 {
+		return entries
+	}
+	hosts, line, col := root[i].value, root[i].line, root[i].col
+	if hosts.kind == mapNode {
+		j := slices.IndexFunc(hosts.entries, func(e entry) bool { return e.key == "allowed" })
+		if j < 0 {
+			return entries
+		}
+		hosts, line, col = hosts.entries[j].value, hosts.entries[j].line, hosts.entries[j].col
+	}
+	if hosts = d.linkHosts(hosts); len(hosts.items) == 0 {
+		return entries
+	}
+	if n := slices.IndexFunc(entries, func(e entry) bool { return canonical(e.key) == "allowed-domains" }); n >= 0 {
+		entries = slices.Clone(entries)
+		entries[n].value = joinLists(entries[n].value, hosts)
+		return entries
+	}
+	return append(slices.Clone(entries), entry{"allowed-domains", line, col, hosts})
+}
+
+// linkHosts returns those of the texts that are hosts or ecosystems, without a leading "*.", because
+// subdomains are allowed anyway.
+func (d *decoder) linkHosts(n node) node {
+	items := n.items
+	if n.kind == textNode {
+		items = []node{n}
+	}
+	kept := node{kind: listNode, line: n.line, col: n.col, source: n.source}
+	for _, item := range items {
+		if item.kind != textNode {
+			continue
+		}
+		item.text = strings.TrimPrefix(item.text, "*.")
+		_, known := ecosystemHosts(item.text)
+		if !known && (expressionIn(&item) != nil || !strings.Contains(item.text, ".") || checkName(item.text, sanitize.Config{AllowedDomains: []string{item.text}}, "is not a host") != nil) {
+			d.record(&item, Changed, "network: %s is not the name of a host, so links there stay redacted", quote(item.text))
+			continue
+		}
+		kept.items = append(kept.items, item)
+	}
+	return kept
+}
+
+// importsNextTo returns the reader of files of the repository that a file of this machine belongs
+// to: the nearest directory above it with a .git, otherwise its own. name is the file's name
+// relative to that. No link leads out of it.
+func importsNextTo(file string) (name string, read importReader) {
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return file, nil
+	}
+	root := filepath.Dir(absolute)
+	for dir := root; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			root = dir
+			break
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	relative, err := filepath.Rel(root, absolute)
+	if err != nil {
+		return file, nil
+	}
+	return filepath.ToSlash(relative), func(name string) ([]byte, error) {
+		tree, err := os.OpenRoot(root)
+		if err != nil {
+			return nil, err
+		}
+		defer tree.Close()
+		info, err := tree.Stat(filepath.FromSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, errors.New("it is not an ordinary file")
+		}
+		f, err := tree.Open(filepath.FromSlash(name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return io.ReadAll(io.LimitReader(f, maxBytes+1))
+	}
+}

@@ -1,0 +1,187 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/policy"
+)
+
+// repository writes files below a directory that has a .git, and returns it.
+func repository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const workflow = ".github/workflows/triage.md"
+
+// load loads the workflow of a repository.
+func load(t *testing.T, dir string) SafeOutputs {
+	t.Helper()
+	cfg, err := Load(Sources{File: filepath.Join(dir, filepath.FromSlash(workflow))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// effects returns what becomes of the keys, without the directory.
+func effects(dir string, cfg SafeOutputs) string {
+	var lines []string
+	for _, k := range cfg.Keys {
+		lines = append(lines, strings.Replace(k.String(), filepath.Join(dir, filepath.FromSlash(workflow)), workflow, 1))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestImportsAreFollowed(t *testing.T) {
+	dir := repository(t, map[string]string{
+		workflow:                             "---\non: issues\nnetwork:\n  allowed: [defaults, \"*.example.com\", \"*\"]\nimports:\n  - shared/base.md\n  - uses: .github/agents/helper.md\nsafe-outputs:\n  add-comment:\n    max: 2\n  allowed-domains: [example.org]\n---\nTriage.\n",
+		".github/workflows/shared/base.md":   "---\nimports: [more.md]\nsafe-outputs:\n  create-issue:\n    title-prefix: \"[bot] \"\n  add-issue-comment:\n    max: 9\n  allowed-domains: [terraform]\n---\n",
+		".github/workflows/shared/more.md":   "---\nimports: [base.md]\nsafe-outputs:\n  add-labels:\n    allowed: [bug]\n  close-issue:\n---\n",
+		".github/agents/helper.md":           "# Helper\n\n* Be kind: @octocat\n\t{{\n",
+		".github/workflows/shared/unused.md": "---\nsafe-outputs:\n  noop: false\n---\n",
+	})
+	cfg := load(t, dir)
+	kinds := map[policy.Kind]bool{}
+	for kind := range cfg.Policy.Kinds {
+		kinds[kind] = true
+	}
+	if diff := cmp.Diff(map[policy.Kind]bool{"add-issue-comment": true, "create-issue": true, "add-issue-label": true}, kinds); diff != "" || cfg.Policy.Staged {
+		t.Errorf("staged is %t; kinds (-want +got):\n%s", cfg.Policy.Staged, diff)
+	}
+	if m := cfg.Policy.Kinds["add-issue-comment"].Max; m == nil || *m != 2 || cfg.Policy.Kinds["create-issue"].TitlePrefix != "[bot] " {
+		t.Errorf("%+v", cfg.Policy.Kinds)
+	}
+	domains := strings.Join(cfg.AllowedDomains, " ")
+	for _, want := range []string{"example.org", "example.com", "json-schema.org", "registry.terraform.io"} {
+		if !strings.Contains(domains, want) {
+			t.Errorf("%s is missing among %s", want, domains)
+		}
+	}
+	got := effects(dir, cfg)
+	for _, want := range []string{
+		workflow + `:2:1: ignored: on: the workflow that runs the agent decides this`,
+		workflow + `:4:40: changed: network: "*" is not the name of a host, so links there stay redacted`,
+		workflow + `:6:5: honoured: imports: .github/workflows/shared/base.md: 5 keys below safe-outputs`,
+		workflow + `:10:5: honoured: add-issue-comment: max`,
+		`.github/workflows/shared/base.md:5:5: honoured: create-issue: title-prefix`,
+		`.github/workflows/shared/base.md:6:3: changed: add-issue-comment: the importing file says it too, on line 9, and that counts`,
+		`.github/workflows/shared/more.md:6:3: missing: close-issue: Airlock does not have this kind; lines that ask for it are rejected: no issue is closed; update-issue with "status:" closes one`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestImportsThatAreNotFollowed asserts that what was not read stages everything, because it may
+// restrict what is allowed, and that each says why.
+func TestImportsThatAreNotFollowed(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "secret.md")
+	if err := os.WriteFile(outside, []byte("---\nsafe-outputs:\n  create-discussion:\n---\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	many := make([]string, 70)
+	for i := range many {
+		many[i] = fmt.Sprintf("shared/m%d.md", i)
+	}
+	for name, c := range map[string]struct{ imports, why string }{
+		"remote":      {"[octo/shared/triage.md@v1]", "a file of another repository is not read"},
+		"url":         {"['https://example.com/a.md']", "a file of another repository is not read"},
+		"gone":        {"[shared/gone.md]", "there is no such file in the repository"},
+		"outside":     {"[../../../secret.md]", "it leads out of the repository"},
+		"absolute":    {"[/../secret.md]", "it leads out of the repository"},
+		"link":        {"[shared/link.md]", "it cannot be read: "},
+		"large":       {"[shared/large.md]", "it is too large"},
+		"many":        {"[" + strings.Join(many, ", ") + "]", "more than 64 files are imported"},
+		"deep":        {"[shared/d0.md]", "nested more than 8 files deep"},
+		"a directory": {"[shared]", "it is not an ordinary file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{workflow: "---\nimports: " + c.imports + "\nsafe-outputs:\n  create-issue:\n---\n", ".github/workflows/shared/large.md": strings.Repeat("a", maxBytes+1)}
+			for i := range many {
+				files[".github/workflows/"+many[i]] = "---\non: push\n---\n"
+			}
+			for i := range 12 {
+				files[fmt.Sprintf(".github/workflows/shared/d%d.md", i)] = fmt.Sprintf("---\nimports: [d%d.md]\n---\n", i+1)
+			}
+			dir := repository(t, files)
+			if err := os.Symlink(outside, filepath.Join(dir, ".github/workflows/shared/link.md")); err != nil {
+				t.Fatal(err)
+			}
+			cfg := load(t, dir)
+			if _, ok := cfg.Policy.Kinds["create-discussion"]; ok || !cfg.Policy.Staged || !strings.Contains(effects(dir, cfg), c.why) {
+				t.Errorf("staged is %t:\n%s", cfg.Policy.Staged, effects(dir, cfg))
+			}
+		})
+	}
+}
+
+// TestImportsFromATree asserts that in the action imports are read from where the file itself is.
+func TestImportsFromATree(t *testing.T) {
+	files := map[string]string{workflow: "---\nimports: [shared/base.md, ../../x.md, ../../../x.md]\nsafe-outputs:\n---\n",
+		".github/workflows/shared/base.md": "---\nsafe-outputs:\n  create-issue:\n    labels: ${{ vars.LABEL }}\n---\n"}
+	var asked []string
+	_, err := Load(Sources{File: workflow, ReadFile: func(name string) ([]byte, error) {
+		asked = append(asked, name)
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, os.ErrNotExist
+	}})
+	if err == nil || !strings.Contains(err.Error(), ".github/workflows/shared/base.md:4:13: labels: \"${{ vars.LABEL }}\" is an expression") {
+		t.Errorf("error is %v", err)
+	}
+	if diff := cmp.Diff([]string{workflow, ".github/workflows/shared/base.md", "x.md"}, asked); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+}
+
+// TestExpressionsThatARunnerHasEvaluated asserts that what looks like one in the input config is
+// text: the runner has evaluated the real ones.
+func TestExpressionsThatARunnerHasEvaluated(t *testing.T) {
+	const text = "create-issue:\n  title-prefix: \"[${{ x }}] \"\n"
+	cfg, err := Load(Sources{Inline: text})
+	if err != nil || cfg.Policy.Kinds["create-issue"].TitlePrefix != "[${{ x }}] " {
+		t.Errorf("%+v, error %v", cfg.Policy.Kinds, err)
+	}
+	if _, err := Parse("policy.yml", []byte(text)); err == nil || !strings.Contains(err.Error(), "it would be taken literally") {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := Parse("policy.yml", []byte("checks:\n  roots: [{dir: \"${{ x }}\"}]\n")); err == nil || !strings.Contains(err.Error(), "policy.yml:2:17: roots: \"${{ x }}\" is an expression") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestEcosystemsAreHosts asserts that every host of the table is one that links can be allowed to.
+func TestEcosystemsAreHosts(t *testing.T) {
+	for _, name := range []string{"defaults", "python", "node", "go", "github", "containers", "java", "ruby", "rust", "dotnet", "terraform", "linux-distros", "playwright", "dev-tools", "local", "default-safe-outputs"} {
+		if hosts, known := ecosystemHosts(name); !known || len(hosts) == 0 {
+			t.Errorf("%s has no hosts", name)
+		}
+	}
+	for name, hosts := range ecosystems() {
+		if _, err := Parse("x", []byte("create-issue:\nallowed-domains: ["+strings.Join(hosts, ", ")+"]\n")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package doctor
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// policyFile is a configuration of the repository, read once.
+type policyFile struct {
+	cfg   config.SafeOutputs
+	known bool // cfg is what the file says
+}
+
+// policyOf returns the configuration that a step of Airlock reads, and whether it is known. What
+// is wrong with it becomes findings.
+func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) {
+	inline, file := s.input("config"), strings.TrimSpace(s.input("config-file"))
+	switch {
+	case strings.Contains(inline, "${{") || strings.Contains(file, "${{"):
+		return config.SafeOutputs{}, false
+	case !text.IsBlank(inline):
+		cfg, err := config.Parse("config", []byte(inline))
+		if err != nil {
+			e.configProblems(w.path, s.inputLine("config"), true, err)
+			return config.SafeOutputs{}, false
+		}
+		return cfg, true
+	case file == "":
+		return config.SafeOutputs{}, true
+	}
+	if p, ok := e.policies[file]; ok {
+		return p.cfg, p.known
+	}
+	p := policyFile{}
+	raw, err := e.dir.Read(file, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.add(Finding{Rule: "policy-missing", Severity: Problem, File: w.path, Line: s.inputLine("config-file"), What: "config-file names " + strconv.Quote(text.Truncate(file, 100)) + ", which is not in the repository",
+			Why: "the gate reads it from the base commit or the default branch, and fails without it", Mend: "add the file, or correct the path"})
+	case err != nil:
+		e.add(Finding{Rule: "policy-unreadable", Severity: Problem, File: w.path, Line: s.inputLine("config-file"), What: text.OneLine(err.Error()), Why: "the gate fails without its policy", Mend: "make it an ordinary file of the repository"})
+	default:
+		if p.cfg, err = config.Parse(file, raw); err != nil {
+			e.configProblems(file, 0, false, err)
+		} else {
+			p.known = true
+			for _, warning := range p.cfg.Warnings {
+				e.add(Finding{Rule: "policy-warning", Severity: Advice, File: file, Line: warning.Line, What: text.OneLine(warning.Message), Why: "the policy does something else than it seems to", Mend: "change the line as it says"})
+			}
+		}
+	}
+	e.policies[file] = p
+	return p.cfg, p.known
+}
+
+// configProblems lists what is wrong with a configuration. Inline ones have their place in the
+// workflow.
+func (e *Examination) configProblems(file string, line int, inline bool, err error) {
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		problems = config.Problems{{Message: err.Error()}}
+	}
+	for _, p := range problems {
+		at := p.Line
+		if inline {
+			at = line // the text of a block begins on the next line, that of a flow scalar on this one
+		}
+		e.add(Finding{Rule: "policy-invalid", Severity: Problem, File: file, Line: at, What: cmp.Or(text.OneLine(p.Message), "it cannot be read"), Why: "the gate refuses to start with a policy that it cannot read in full",
+			Mend: "correct it; 'airlock validate --config FILE' checks it, and editors do with the schema"})
+	}
+}

@@ -1,0 +1,108 @@
+package doors
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/policy"
+	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// Rehearsal is what is known where the owner's rules are applied without GitHub.
+type Rehearsal struct {
+	// Event is the workflow run's. Without one, nothing is said about what an item may act on,
+	// and changes in the workspace are not judged.
+	Event *event.Event
+	// Code loads the changes in the workspace when there is an item that carries them;
+	// release, which is never nil, undoes what it set up. Without it they are not judged.
+	Code func(context.Context, event.Event) (code *apply.Code, release func(), err error)
+}
+
+// LineProblem is one reason why a line would be refused.
+type LineProblem struct {
+	Line int             `json:"line"` // 0 where a line is missing
+	Kind safeoutput.Kind `json:"kind"` // "" where the line names none that exists
+	Problem
+
+	sentence string // of the first door's; "" to make one
+}
+
+// String returns the problem as a sentence: "Line 7: create-issue: 'title' is a required property".
+func (p LineProblem) String() string {
+	if p.sentence != "" {
+		return p.sentence
+	}
+	return fmt.Sprintf("Line %d: %s: %s (rule %s)", p.Line, p.Kind, p.Message, p.Rule)
+}
+
+// Problems returns every reason why lines that were collected would be refused, by line: those of
+// the first door, and those of the owner's rules that need no GitHub. An agent can correct itself
+// from them. The error is one of the workspace.
+func (g *Gate) Problems(ctx context.Context, res intake.Result, known Rehearsal) ([]LineProblem, error) {
+	list := []LineProblem{}
+	for _, r := range res.Rejected {
+		for _, v := range r.Violations {
+			list = append(list, LineProblem{r.Line, r.Kind, Problem{Path: v.Path, Message: g.OneLine(v.Message), SchemaPath: v.SchemaPath}, v.String()})
+		}
+	}
+	for _, d := range res.Dropped {
+		list = append(list, LineProblem{d.Line, d.Kind, Problem{Path: "$", Message: limitReached(d.Limit), Rule: RuleLimit}, d.String()})
+	}
+	for _, a := range res.Accepted {
+		for _, message := range (intake.Outcome{Accepted: &a}).Errors() {
+			list = append(list, LineProblem{a.Line(), a.Item().Kind(), Problem{Path: "$.labels", Message: g.OneLine(message), Rule: policy.RuleMaxLabels}, message})
+		}
+	}
+	refused, err := g.ownersRefusals(ctx, res, known)
+	list = append(list, refused...)
+	slices.SortStableFunc(list, func(a, b LineProblem) int { return cmp.Compare(a.Line, b.Line) })
+	return list, err
+}
+
+// ownersRefusals returns what the owner's rules refuse of what the first door accepted.
+func (g *Gate) ownersRefusals(ctx context.Context, res intake.Result, known Rehearsal) ([]LineProblem, error) {
+	var list []LineProblem
+	if known.Event == nil {
+		for _, a := range res.Accepted {
+			if denied, ok := policy.JudgeWithoutEvent(g.cfg.Policy, a); ok {
+				list = append(list, LineProblem{a.Line(), a.Item().Kind(), Problem{Path: "$", Rule: denied.Rule, Message: g.OneLine(denied.Message)}, ""})
+			}
+		}
+		return list, nil
+	}
+	rep, err := g.rehearse(ctx, intake.Result{Accepted: res.Accepted}, known)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rep.Results {
+		if refuses(r) {
+			list = append(list, LineProblem{r.Line, r.Kind, Problem{Path: "$", Rule: r.Code, Message: g.OneLine(r.Message)}, ""})
+		}
+	}
+	return list, nil
+}
+
+// rehearse applies what was collected as a dry run without GitHub.
+func (g *Gate) rehearse(ctx context.Context, res intake.Result, known Rehearsal) (*report.Report, error) {
+	r := Request{Event: *known.Event, Config: apply.Config{DryRun: true}}
+	if CarriesCode(res) && known.Code != nil {
+		code, release, err := known.Code(ctx, *known.Event)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		r.Deps.Code = code
+	}
+	return g.Apply(ctx, res, r)
+}
+
+// refuses reports whether an item would not be applied.
+func refuses(r apply.Result) bool {
+	return r.State == apply.Denied || r.State == apply.Skipped || r.State == apply.Failed
+}

@@ -1,0 +1,92 @@
+package doors
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
+)
+
+// Ticks reports whether boxes of verified criteria are to be ticked: the owner wants that, and
+// the event is about a pull request that is merged.
+func (g *Gate) Ticks(ev event.Event) bool { return g.cfg.Acceptance.Tick && ev.Merged }
+
+// TickItems makes the items that tick, in the issues that the merged pull request closes, the
+// boxes of the criteria that were verified, and allows them in the policy. Which were is what
+// the check runs of the merged commit record that the token's own app made: nobody else can
+// make or edit one, and a push has none. notes are for people.
+//
+// Without a token there are neither. The error is one of reading.
+func (g *Gate) TickItems(ctx context.Context, client *githubapi.Client, ev event.Event) (items []intake.OwnItem, notes []string, err error) {
+	if client == nil || !g.Ticks(ev) {
+		return nil, nil, nil
+	}
+	repo := githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name}
+	verified, others, err := recordedBoxes(ctx, client, repo, ev.Head.SHA)
+	if err != nil {
+		return nil, nil, exitcode.FailedError(err)
+	}
+	for _, app := range others {
+		notes = append(notes, fmt.Sprintf("Acceptance verdicts of the app %q do not count, because the token is another app's: report them and tick with the same token.", app))
+	}
+	if len(verified) == 0 {
+		return nil, append(notes, fmt.Sprintf("No box is ticked: no acceptance verdict of the merged commit %.7s records one. Verdicts record boxes while acceptance: tick is true, for criteria in an issue's task list.", ev.Head.SHA)), nil
+	}
+	closing, _, err := client.ClosingIssues(ctx, repo, ev.Number)
+	if err != nil {
+		return nil, nil, exitcode.FailedError(err)
+	}
+	for _, number := range slices.Sorted(maps.Keys(verified)) {
+		closed := slices.ContainsFunc(closing, func(i githubapi.ClosingIssue) bool {
+			return i.Number == number && strings.EqualFold(i.Repo, ev.Repo.FullName())
+		})
+		if !closed {
+			notes = append(notes, fmt.Sprintf("No box of #%d is ticked: the pull request does not close it.", number))
+			continue
+		}
+		it := &safeoutput.TickBoxes{Issue: number}
+		for _, digest := range slices.Sorted(maps.Keys(verified[number])) {
+			if verified[number][digest] {
+				it.Boxes = append(it.Boxes, digest)
+			}
+		}
+		if len(it.Boxes) == 0 {
+			notes = append(notes, fmt.Sprintf("No box of #%d is ticked: none of its criteria was verified.", number))
+			continue
+		}
+		items = append(items, intake.OwnItem{Item: it})
+	}
+	g.cfg.Policy.Own.Tick = true
+	return items, notes, nil
+}
+
+// recordedBoxes reads what a commit's check runs of the token's own app record. others are the
+// apps of check runs that do not count.
+func recordedBoxes(ctx context.Context, client *githubapi.Client, repo githubapi.Repo, sha string) (verified verdictreport.Boxes, others []string, err error) {
+	viewer, err := client.Viewer(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	own := strings.TrimSuffix(viewer.Login, "[bot]")
+	verified = verdictreport.Boxes{}
+	for run, err := range client.LatestCheckRuns(ctx, repo, sha) {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case run.Name != verdictreport.RunName && !strings.HasPrefix(run.Name, verdictreport.RunName+" ("):
+		case own != "" && run.App == own:
+			verified.Add(run.Text)
+		case !slices.Contains(others, run.App):
+			others = append(others, run.App)
+		}
+	}
+	return verified, others, nil
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// endedError is the cause by which the contexts of workflows end with the engine. DBOS records a
+// workflow whose context somebody cancels as cancelled, and it would never be resumed;
+// after a deadline it leaves the workflow as it is.
+type endedError struct{ cause error }
+
+func (e endedError) Error() string        { return "the engine has ended: " + e.cause.Error() }
+func (e endedError) Unwrap() error        { return e.cause }
+func (e endedError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// untilEnd returns the context that the engine works in, which ends with base.
+func (e *Engine) untilEnd() context.Context {
+	ctx, end := context.WithCancelCause(context.WithoutCancel(e.base))
+	context.AfterFunc(e.base, func() { end(endedError{context.Cause(e.base)}) })
+	return ctx
+}
+
+// lastWords is the log of DBOS without what follows from the engine's end, and without what
+// Open returns as an error or Cause explains.
+type lastWords struct {
+	slog.Handler
+	engine *Engine
+}
+
+func (h lastWords) Handle(ctx context.Context, r slog.Record) error {
+	follows := false
+	r.Attrs(func(a slog.Attr) bool {
+		err, ok := a.Value.Any().(error)
+		if !ok {
+			return true
+		}
+		ended := (h.engine.base.Err() != nil || h.engine.closing.Load()) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+			strings.Contains(err.Error(), context.Canceled.Error()))
+		follows = ended || store.Trouble(err) == store.Full
+		return !follows
+	})
+	if follows {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h lastWords) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return lastWords{h.Handler.WithAttrs(attrs), h.engine}
+}
+
+func (h lastWords) WithGroup(name string) slog.Handler {
+	return lastWords{h.Handler.WithGroup(name), h.engine}
+}

@@ -1,0 +1,43 @@
+package fixer_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/fixer"
+	"github.com/agent-airlock/airlock/internal/policy/tree"
+	"github.com/agent-airlock/airlock/internal/secrets"
+)
+
+// TestWhatAFixMayNotChange refuses changes as those of an agent are refused, and takes nothing of
+// them.
+func TestWhatAFixMayNotChange(t *testing.T) {
+	t.Parallel()
+	const key = "AKIAQX5RD2WZ7PLMKEUY"
+	for _, c := range []struct{ name, script, want string }{
+		{"a protected file", "mkdir -p .github/workflows && echo x > .github/workflows/ci.yml; echo y > fine.go", "protected-files: \".github/workflows/ci.yml\""},
+		{"a link out of the tree", "ln -s /etc/passwd link", "link: \"link\""},
+		{"too many files", "for i in $(seq 1 6); do echo $i > f$i; done", "max-patch-files: 6 files"},
+		{"too much", "head -c 300000 /dev/zero | tr '\\0' x > big", "max-patch-size"},
+		{"a secret", "echo 'aws_access_key_id = " + key + "' > conf.ini", "secret: \"conf.ini\" contains one in line 1"},
+		{"one that was there", "mv keys.ini moved.ini", ""},
+		{"an ordinary change", "echo 'var More = 2' >> shop.go", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := work(t)
+			write(t, dir, "keys.ini", "aws_access_key_id = AKIAZ3MSTK9QD7HXWNBE\n")
+			cfg := config(dir, "sh", "-c", c.script)
+			cfg.Rules = fixer.Rules{Files: tree.Config{MaxFiles: 5, MaxSizeKB: 200}, Secrets: secrets.New(nil)}
+			r := run(t, cfg)
+			if c.want == "" {
+				if len(r.Refused) > 0 || len(r.Files) == 0 {
+					t.Errorf("refused: %q, files %q", r.Refused, r.Paths())
+				}
+				return
+			}
+			if len(r.Refused) != 1 || !strings.Contains(r.Refused[0], c.want) || len(r.Files) > 0 || strings.Contains(strings.Join(r.Refused, ""), key) {
+				t.Errorf("refused: %q, files %q; want %q", r.Refused, r.Paths(), c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,79 @@
+package fixloop
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const protected = `protected-files: "CODEOWNERS" is protected`
+
+// TestARefusedChangeIsNone refuses a fix: the checks fail as before, without running, and the next
+// request says why.
+func TestARefusedChangeIsNone(t *testing.T) {
+	p := newPlay(t, Loop{})
+	p.send(Event{Type: EventStart, Head: "a"})
+	p.results(failing(Tests, "TestTotal failed"))
+	got := p.wait(time.Minute).send(Event{Type: EventFixDone, Iteration: 1, Fixes: []string{"all"}, Files: []string{"CODEOWNERS"}, Refused: []string{protected}})
+	if diff := cmp.Diff([]string{"FIXDONE-7-1", "REVAL-7-tests-2", "REVALRES-7-tests-2", "VFR-7-tests-2", "FIXREQ-7-2"}, ids(got)); diff != "" {
+		t.Error(diff)
+	}
+	p.want(AwaitingFix, WorkFix)
+	for _, m := range got {
+		if m.Type == FixCompletion && (len(m.Files) > 0 || !strings.Contains(m.Summary, protected)) {
+			t.Errorf("%+v", m)
+		}
+	}
+	request := p.state.Work().Request
+	parsed, err := Parse(request.Markdown())
+	if err != nil || !slices.ContainsFunc(parsed.Suggestions, func(s string) bool { return strings.Contains(s, "nothing was taken: "+protected) }) {
+		t.Errorf("the next request does not say why: %q, %v", parsed.Suggestions, err)
+	}
+	p.fix("less")
+	p.results(nil)
+	p.results(nil)
+	p.want(Completed, WorkNone)
+	for range 2 { // a refused fix resolves nothing
+		p = newPlay(t, Loop{})
+		p.send(Event{Type: EventStart})
+		p.results(failing(Tests, "TestTotal failed"))
+	}
+	for range 2 {
+		p.send(Event{Type: EventFixDone, Iteration: p.state.Iteration(), Refused: []string{protected}})
+	}
+	if p.want(Escalated, WorkDecide); p.state.Reason() != ReasonDeadlock {
+		t.Errorf("escalated for %s", p.state.Reason())
+	}
+}
+
+// TestARefusedPush refuses pushes in each state in which one can come.
+func TestARefusedPush(t *testing.T) {
+	p := newPlay(t, Loop{})
+	p.send(Event{Type: EventStart, Head: "a"})
+	p.results(failing(Tests, "x"))
+	p.send(Event{Type: EventPush, Head: "b", By: "fixer[bot]", Refused: []string{protected}})
+	p.want(AwaitingFix, WorkFix)
+	if p.state.Head() != "b" || p.state.Accepted() != "a" {
+		t.Errorf("at %s, taken %s", p.state.Head(), p.state.Accepted())
+	}
+	p.send(Event{Type: EventPush, Head: "c", By: "fixer[bot]"})
+	p.want(ReChecking, WorkRevalidate)
+	if p.state.Accepted() != "c" {
+		t.Errorf("taken %s", p.state.Accepted())
+	}
+	// While the checks run, nobody asked for a push: what they find there counts for nothing.
+	p.send(Event{Type: EventPush, Head: "d", By: "fixer[bot]", Refused: []string{protected}})
+	if p.want(Escalated, WorkDecide); p.state.Reason() != ReasonRefused || p.state.Accepted() != "c" {
+		t.Errorf("escalated for %s, taken %s", p.state.Reason(), p.state.Accepted())
+	}
+	p.send(Event{Type: EventPush, Head: "e", By: "fixer[bot]", Refused: []string{protected}}) // no manual fix
+	p.want(Escalated, WorkDecide)
+	p.send(Event{Type: EventDecision, Decision: DecideRetry, By: "alice"}) // she stands for what is there
+	p.want(ReChecking, WorkRevalidate)
+	if p.state.Accepted() != "e" {
+		t.Errorf("taken %s", p.state.Accepted())
+	}
+}

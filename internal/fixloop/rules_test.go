@@ -1,0 +1,354 @@
+package fixloop
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The tests of this file each hold one rule of spec 003 that a change of the code could break
+// without another test to fail.
+
+func begun(t *testing.T, l Loop) *play {
+	p := newPlay(t, l)
+	p.send(Event{Type: EventStart, Head: "a1"})
+	return p
+}
+
+// statusOf is how one check stands.
+func (p *play) statusOf(c Check) Status {
+	for _, s := range p.state.Checks() {
+		if s.Check == c {
+			return s.Status
+		}
+	}
+	return ""
+}
+
+// Deadlock: what is resolved in one iteration begins the count again.
+func TestProgressBeginsTheCountAnew(t *testing.T) {
+	p := begun(t, Loop{Limits: Limits{Iterations: 9}})
+	for i, failures := range [][]string{{"a", "b"}, {"a", "b"}, {"a"}, {"a"}} {
+		p.results(failing(Tests, failures...))
+		p.want(AwaitingFix, WorkFix)
+		if p.state.Iteration() != i+1 {
+			t.Fatalf("iteration %d", p.state.Iteration())
+		}
+		p.fix("tried")
+	}
+	p.results(failing(Tests, "a"))
+	p.want(Escalated, WorkDecide)
+	if p.state.Reason() != ReasonDeadlock || p.state.Iteration() != 5 {
+		t.Errorf("%s in iteration %d", p.state.Reason(), p.state.Iteration())
+	}
+}
+
+// A critical vulnerability escalates also where all checks have reported with it.
+func TestACriticalVulnerabilityAmongAllResults(t *testing.T) {
+	p := begun(t, Loop{})
+	e := Event{Type: EventResult, Op: 1}
+	for _, c := range Specialists() {
+		e.Results = append(e.Results, Result{Check: c, Status: ResultPass})
+	}
+	e.Results[5] = Result{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")}
+	p.send(e)
+	p.want(Escalated, WorkDecide)
+	if p.state.Reason() != ReasonCritical {
+		t.Errorf("reason %q", p.state.Reason())
+	}
+}
+
+// Specialist failure: the notice has the stack trace, and the second run its whole time.
+func TestASpecialistThatRunsOnceMore(t *testing.T) {
+	p := begun(t, Loop{})
+	got := p.wait(20 * time.Minute).send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Tests, Status: ResultError, Error: "it crashed", Stack: "at main.go:3\nat run.go:9"}}})
+	if len(got) != 1 || got[0].Stack != "at main.go:3\nat run.go:9" || got[0].ErrorText != "it crashed" {
+		t.Errorf("%+v", got)
+	}
+	if !p.state.Deadline().Equal(p.now.Add(30 * time.Minute)) {
+		t.Errorf("deadline %s", p.state.Deadline())
+	}
+}
+
+func TestASecondResultOfACheckIsADuplicate(t *testing.T) {
+	p := begun(t, Loop{})
+	e := Event{Type: EventResult, Op: 1, Results: []Result{{Check: Linter, Status: ResultPass}}}
+	p.send(e)
+	if _, err := p.try(e); codeOf(err) != CodeDuplicate {
+		t.Errorf("%v", err)
+	}
+}
+
+// A criterion that nobody evaluated again waits for the fix like the checks that fail.
+func TestACriterionThatFailedStaysFailed(t *testing.T) {
+	p := begun(t, Loop{Acceptance: true})
+	p.results(nil)
+	p.results(failing(Acceptance, "ac-1"))
+	p.fix("tried")
+	p.results(failing(Linter, "unused"))
+	if s := p.statusOf(Acceptance); s != AwaitingFix {
+		t.Errorf("status %s", s)
+	}
+}
+
+// Total iteration: 30 minutes of validating in one iteration, whatever the fixes take, and
+// counted across a push.
+func TestOnlyValidatingCountsForAnIteration(t *testing.T) {
+	limits := Limits{Iterations: 9, Fix: 5 * time.Hour, Revalidation: time.Hour}
+	p := begun(t, Loop{Limits: limits})
+	for _, failures := range [][]string{{"a", "b", "c"}, {"a", "b"}, {"a"}} {
+		p.wait(20 * time.Minute).results(failing(Tests, failures...))
+		p.want(AwaitingFix, WorkFix)
+		p.wait(2 * time.Hour).fix("tried")
+	}
+	p.wait(20 * time.Minute).send(Event{Type: EventPush, Head: "b2"})
+	p.wait(20 * time.Minute).results(failing(Tests, "d"))
+	p.want(Escalated, WorkDecide)
+	if p.state.Reason() != ReasonTimeout {
+		t.Errorf("reason %q", p.state.Reason())
+	}
+}
+
+// Each operation has the time limit of its own.
+func TestEachOperationHasItsLimit(t *testing.T) {
+	p := begun(t, Loop{Limits: Limits{Validation: time.Minute, Fix: 2 * time.Minute, Revalidation: 3 * time.Minute}})
+	due := func(want time.Duration) {
+		t.Helper()
+		if got := p.state.Deadline().Sub(p.now); got != want {
+			t.Errorf("%s: due after %s, want %s", p.state.Work().Kind, got, want)
+		}
+	}
+	due(time.Minute)
+	p.results(failing(Tests, "a"))
+	due(2 * time.Minute)
+	p.fix("tried")
+	due(3 * time.Minute)
+	p.results(nil)
+	due(3 * time.Minute)
+}
+
+// A reminder goes to the checks that have not reported; what the others found is told before
+// the escalation.
+func TestATimeOutOfSomeChecks(t *testing.T) {
+	p := begun(t, Loop{})
+	p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Formatter, Status: ResultPass}, {Check: Linter, Status: ResultFail, Failures: fails("unused")}}})
+	got := p.wait(30 * time.Minute).send(Event{Type: EventTimer})
+	if len(got) != 1 || got[0].To != "@build, @tests, @code-review, @security-review" {
+		t.Errorf("%+v", got)
+	}
+	list := ids(p.wait(5 * time.Minute).send(Event{Type: EventTimer}))
+	if len(list) != 2 || list[0] != "VFR-7-linter-1" || list[1] != "ESC-7-build-20260304T054107Z" {
+		t.Errorf("%v", list)
+	}
+}
+
+// Invalid response: the second answer has the whole time, too.
+func TestNonsenseGivesTimeForAnotherAnswer(t *testing.T) {
+	p := begun(t, Loop{})
+	p.results(failing(Tests, "a"))
+	p.wait(20 * time.Minute).send(Event{Type: EventNonsense, Iteration: 1, Text: "hm"})
+	if !p.state.Deadline().Equal(p.now.Add(30 * time.Minute)) {
+		t.Errorf("deadline %s", p.state.Deadline())
+	}
+}
+
+// What answers a request that is over is late, and says which.
+func TestAnswersOfAFixerThatAreLate(t *testing.T) {
+	p := begun(t, Loop{})
+	p.results(failing(Tests, "a", "b"))
+	p.send(Event{Type: EventFixStarted, Iteration: 1})
+	if _, err := p.try(Event{Type: EventFixStarted, Iteration: 1}); codeOf(err) != CodeDuplicate {
+		t.Errorf("a second start: %v", err)
+	}
+	p.fix("tried")
+	p.results(failing(Tests, "a"))
+	for iteration, want := range map[int]Code{0: CodeInvalid, 1: CodeLate, 3: CodeInvalid, -1: CodeInvalid} {
+		if _, err := p.try(Event{Type: EventFixDone, Iteration: iteration}); codeOf(err) != want {
+			t.Errorf("iteration %d: %v, want %s", iteration, err, want)
+		}
+	}
+	for range 2 {
+		p.send(Event{Type: EventFixFailed, Iteration: 2, Text: "crash"})
+	}
+	p.want(Escalated, WorkDecide)
+	if _, err := p.try(Event{Type: EventFixDone, Iteration: 2}); codeOf(err) != CodeLate {
+		t.Errorf("after the escalation: %v", err)
+	}
+	if !slices.ContainsFunc(p.log, func(m Message) bool { return m.Type == Escalation && cmp.Equal(m.Reason, ReasonFixer) }) {
+		t.Errorf("%v", ids(p.log))
+	}
+}
+
+// stuck is a loop that was escalated because nothing was resolved in three iterations.
+func stuck(t *testing.T) *play {
+	p := begun(t, Loop{Limits: Limits{Iterations: 20}})
+	for range 2 {
+		p.results(failing(Tests, "a"))
+		p.fix("tried")
+	}
+	p.results(failing(Tests, "a"))
+	p.want(Escalated, WorkDecide)
+	return p
+}
+
+// Decisions: extend and a manual fix begin the count of iterations without progress again; retry
+// has an iteration of its own.
+func TestADecisionBeginsTheCountAnew(t *testing.T) {
+	p := stuck(t)
+	p.send(Event{Type: EventDecision, Decision: DecideExtend, N: 5})
+	for i := range 2 {
+		p.fix("tried")
+		p.results(failing(Tests, "a"))
+		if p.want(AwaitingFix, WorkFix); p.state.Iteration() != 4+i {
+			t.Errorf("iteration %d", p.state.Iteration())
+		}
+	}
+	p.fix("tried")
+	p.results(failing(Tests, "a"))
+	p.want(Escalated, WorkDecide)
+
+	p = stuck(t)
+	most, iteration := p.state.MaxIterations(), p.state.Iteration()
+	p.send(Event{Type: EventDecision, Decision: DecideRetry})
+	if left := p.state.MaxIterations() - p.state.Iteration(); left != most-iteration {
+		t.Errorf("%d iterations are left, and %d were before", left, most-iteration)
+	}
+	p.results(nil)
+	p.results(failing(Linter, "unused")) // the final pass; the retry has failed
+	p.want(Escalated, WorkDecide)
+	if p.state.Reason() != ReasonRetry {
+		t.Errorf("reason %q", p.state.Reason())
+	}
+}
+
+// A second decision is a conflict that names the first one, also where the loop has gone on.
+func TestASecondDecisionNamesTheFirst(t *testing.T) {
+	p := stuck(t)
+	p.send(Event{Type: EventDecision, Decision: DecideExtend, N: 5, By: "ada"})
+	_, err := p.try(Event{Type: EventDecision, Decision: DecideSkip, By: "bob"})
+	if want := "it was decided before: extend by 5 by ada"; codeOf(err) != CodeConflict || err.(*Refused).Why != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// A manual fix begins the count of iterations without progress again, and stands for what is there.
+func TestAManualFixBeginsAnew(t *testing.T) {
+	p := stuck(t)
+	p.send(Event{Type: EventPush, Head: "b2", By: "fixer[bot]", Refused: []string{"protected-files: x"}})
+	if p.state.Accepted() != "a1" {
+		t.Errorf("a refused push is accepted: %s", p.state.Accepted())
+	}
+	p.send(Event{Type: EventDecision, Decision: DecideFixed, By: "ada"})
+	if p.state.Accepted() != "b2" {
+		t.Errorf("accepted is %s", p.state.Accepted())
+	}
+	p.results(failing(Tests, "a"))
+	p.want(AwaitingFix, WorkFix)
+}
+
+// The messages of a round: their priority, what they leave out, what they expect, and what follows.
+func TestWhatMessagesSay(t *testing.T) {
+	p := begun(t, Loop{})
+	var many []string
+	for i := range 150 {
+		many = append(many, "failure "+string(rune('a'+i%26))+string(rune('a'+i/26)))
+	}
+	e := Event{Type: EventResult, Op: 1}
+	for _, c := range Specialists() {
+		e.Results = append(e.Results, Result{Check: c, Status: ResultPass})
+	}
+	e.Results[3] = Result{Check: Tests, Status: ResultFail, Failures: fails(many...), Coverage: 85}
+	p.send(e)
+	r := p.state.Work().Request
+	if r.Priority != PriorityHigh || r.Omitted != 50 || len(r.Failures) != 100 || !slices.Equal(r.Expected, []string{"After fixes: All tests pass, coverage ≥80%"}) {
+		t.Errorf("priority %s, %d left out of %d, expected %q", r.Priority, r.Omitted, len(r.Failures), r.Expected)
+	}
+	p.fix("tried")
+	got := p.results(failing(Tests, "other"))
+	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == RevalidationResult }); i < 0 || got[i].Next != "Continue recursive loop (iteration 3/5)" {
+		t.Errorf("%+v", got)
+	}
+
+	p = begun(t, Loop{})
+	got = p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")}}})
+	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == FailureReport }); i < 0 || got[i].Priority != PriorityCritical {
+		t.Errorf("%+v", got)
+	}
+	p.send(Event{Type: EventDecision, Decision: DecideExtend})
+	if r := p.state.Work().Request; r.Priority != PriorityCritical || !slices.Equal(r.Expected, []string{"After fixes: all checks pass"}) {
+		t.Errorf("priority %s, expected %q", r.Priority, r.Expected)
+	}
+
+	p = begun(t, Loop{})
+	for range 2 {
+		got = p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Linter, Status: ResultError, Error: "no such tool"}}})
+	}
+	i := slices.IndexFunc(got, func(m Message) bool { return m.Type == Escalation })
+	if i < 0 || len(got[i].Actions) != 4 || !slices.ContainsFunc(got[i].Failures, func(f Failure) bool { return f.Check == Linter && f.Message == "did not work: no such tool" }) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Only what people have to act on notifies them.
+func TestWhatNotifies(t *testing.T) {
+	for _, typ := range []Type{FailureReport, FixRequest, FixCompletion, RevalidationTrigger, RevalidationResult, Success, Escalation, TimeoutReminder, ErrorNotification, StatusChange} {
+		if got, want := (Message{Type: typ}).Notifies(), typ == FixRequest || typ == Escalation; got != want {
+			t.Errorf("%s notifies: %t", typ, got)
+		}
+	}
+}
+
+// Failure report: it counts what it leaves out. Re-validation trigger: the iteration and its
+// maximum, and why a check runs of which no failure is known.
+func TestWhatMessagesCount(t *testing.T) {
+	p := begun(t, Loop{})
+	var many []string
+	for i := range 120 {
+		many = append(many, "failure "+string(rune('a'+i%26))+string(rune('a'+i/26)))
+	}
+	got := p.results(failing(Tests, many...))
+	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == FailureReport }); i < 0 || got[i].Omitted != 20 || len(got[i].Failures) != 100 {
+		t.Errorf("%+v", got)
+	}
+	got = p.fix("tried")
+	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == RevalidationTrigger }); i < 0 || !strings.Contains(got[i].Markdown(), "\nCurrent: 2 / Max: 5\n") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Escalation report: the main orchestrator has to look at a check that does not work, the user at
+// the rest. What a check says of itself stays text.
+func TestWhoIsAskedToDecide(t *testing.T) {
+	p := begun(t, Loop{})
+	var got []Message
+	for range 2 {
+		got = p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Linter, Status: ResultError, Error: "see <b>the</b> [log](https://example.com)"}}})
+	}
+	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == Escalation }); i < 0 || got[i].To != MainOrchestrator {
+		t.Errorf("%+v", got)
+	}
+	got = p.send(Event{Type: EventDecision, Decision: DecideRetry})
+	i := slices.IndexFunc(got, func(m Message) bool { return m.Type == RevalidationTrigger && m.Check == Linter })
+	if i < 0 || !strings.Contains(got[i].Markdown(), `\<b`) {
+		t.Fatalf("%s", got[max(i, 0)].Markdown())
+	}
+	if again, err := Parse(got[i].Markdown()); err != nil || again.Why != "see <b>the</b> [log](https://example.com)" {
+		t.Errorf("%q, %v", again.Why, err)
+	}
+}
+
+// Error notification: there are four types of errors.
+func TestAnErrorTypeThatThereIsNot(t *testing.T) {
+	p := begun(t, Loop{})
+	got := p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Linter, Status: ResultError, Error: "gone"}}})
+	good := got[0].Markdown()
+	if _, err := Parse(good); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse(strings.Replace(good, "Specialist Failure", "Bad Mood", 1)); err == nil || !strings.Contains(err.Error(), `there is no error type "Bad Mood"`) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,19 @@
+package githubtest
+
+import "net/http"
+
+// createDispatch takes a repository_dispatch event. What was sent is among the requests.
+func (s *Server) createDispatch(c *conversation) reply {
+	var in struct {
+		Payload map[string]any `json:"client_payload"`
+	}
+	decode(c, &in)
+	const mostMembers, mostBytes = 10, 64 << 10
+	switch {
+	case len(in.Payload) > mostMembers:
+		return fail(http.StatusUnprocessableEntity, "No more than 10 properties are allowed; were supplied.")
+	case len(c.rec.Body) >= mostBytes:
+		return fail(http.StatusUnprocessableEntity, "client_payload is too large.")
+	}
+	return reply{status: http.StatusNoContent}
+}

@@ -1,0 +1,39 @@
+package githubtest
+
+import (
+	"cmp"
+	"net/http"
+)
+
+// getWorkflowPermissions answers with the settings for the tokens of workflows.
+func (s *Server) getWorkflowPermissions(c *conversation) reply {
+	if r, ok := s.needSettings(c, "administration=read"); !ok {
+		return r
+	}
+	return okay(object{"default_workflow_permissions": cmp.Or(s.state.Repo.WorkflowToken, "read"), "can_approve_pull_request_reviews": !s.state.Repo.NoPullsByActions})
+}
+
+// listSecrets answers with the names of the secrets.
+func (s *Server) listSecrets(c *conversation) reply {
+	if r, ok := s.needSettings(c, "secrets=read"); !ok {
+		return r
+	}
+	list := []object{}
+	for _, name := range s.state.Repo.Secrets {
+		list = append(list, object{"name": name, "created_at": s.now(), "updated_at": s.now()})
+	}
+	return okay(object{"total_count": len(list), "secrets": list})
+}
+
+// listAlerts answers as for a repository without any analysis.
+func (s *Server) listAlerts(_ *conversation) reply {
+	return fail(http.StatusNotFound, "no analysis found")
+}
+
+// needSettings asks for a permission also where the repository is public: settings are not.
+func (s *Server) needSettings(c *conversation, accepted string) (reply, bool) {
+	if c.token != nil && !c.token.has(accepted) || c.token == nil && len(s.state.Tokens) > 0 {
+		return lacks(accepted), false
+	}
+	return reply{}, true
+}

@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+)
+
+// Listener returns a listener for the server of HTTP. What net/http answers by itself, in
+// plain text and before any handler sees the request, leaves its connections as JSON like
+// every other error. Within TLS it cannot be told from other data, and stays as it is.
+func Listener(l net.Listener) net.Listener { return jsonListener{l} }
+
+type jsonListener struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l jsonListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if tcp, ok := c.(*net.TCPConn); ok && err == nil {
+		return jsonConn{tcp}, nil
+	}
+	return c, err
+}
+
+// jsonConn is a connection whose server's own answers are JSON.
+type jsonConn struct{ *net.TCPConn }
+
+// Write implements net.Conn.
+func (c jsonConn) Write(p []byte) (int, error) {
+	own := jsonAnswer(p)
+	if own == nil {
+		return c.TCPConn.Write(p)
+	}
+	if _, err := c.TCPConn.Write(own); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// What net/http writes in one piece: a status line, these headers and a short text; or the
+// refusal of an expectation, which has no text; or a word to who speaks HTTP where TLS is
+// spoken. A handler's answer has other headers, and a piece of a handler's body is followed
+// by the end of its chunk.
+const (
+	maxOwnAnswer    = 512
+	ownHeaders      = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+	ownExpectation  = "HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\n"
+	ownHTTPWhereTLS = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+)
+
+// ownErrors are the answers to what is not a request that a handler could see.
+var ownErrors = map[int]ErrorBody{
+	http.StatusBadRequest:                  {Error: "invalid_request", Message: "this is not a request of HTTP/1.1"},
+	http.StatusRequestHeaderFieldsTooLarge: {Error: "header_too_large", Message: fmt.Sprintf("the address and the headers are larger than %d KiB together: send what is long in the body", maxHeader>>10)},
+	http.StatusExpectationFailed:           {Error: "expectation_failed", Message: "of the header Expect only 100-continue is understood: leave it out"},
+	http.StatusNotImplemented:              {Error: "not_implemented", Message: "of Transfer-Encoding only chunked is understood"},
+	http.StatusHTTPVersionNotSupported:     {Error: "version_not_supported", Message: "HTTP/1.1 and HTTP/1.0 are spoken here, and HTTP/2 over TLS"},
+}
+
+// jsonAnswer returns the answer as JSON if it is one of net/http's own, or nil.
+func jsonAnswer(p []byte) []byte {
+	if len(p) > maxOwnAnswer || !bytes.HasPrefix(p, []byte("HTTP/1.")) {
+		return nil
+	}
+	status, detail := 0, ""
+	head, text, found := bytes.Cut(p, []byte(ownHeaders))
+	switch {
+	case found && len(head) > len("HTTP/1.1 400") && !bytes.ContainsAny(head, "\r\n"):
+		status, _ = strconv.Atoi(string(head[len("HTTP/1.1 "):len("HTTP/1.1 400")]))
+		if _, more, ok := bytes.Cut(text, []byte(": ")); ok && status == http.StatusBadRequest {
+			detail = ": " + string(more)
+		}
+	case bytes.HasPrefix(p, []byte(ownExpectation)) && bytes.HasSuffix(p, []byte("\r\n\r\n")):
+		status = http.StatusExpectationFailed
+	case string(p) == ownHTTPWhereTLS:
+		status, detail = http.StatusBadRequest, ": TLS is spoken here, so that addresses begin with https"
+	}
+	e, known := ownErrors[status]
+	if !known {
+		return nil
+	}
+	e.Message += detail
+	body, _ := json.Marshal(e) // texts can be written
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n%s\n",
+		status, http.StatusText(status), len(body)+1, body)
+}

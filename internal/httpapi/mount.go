@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/crash"
+)
+
+// Mount answers POST at a path by what handler returns for each caller whose token has the
+// scope. Host, origin, token, rate and the size of the body are checked as for the API, whose
+// description does not contain the path. Errors that the handler writes as plain text are
+// answered as those of the API are.
+func (s *Server) Mount(path string, scope access.Scope, handler func(access.Grant) http.Handler) {
+	methods := map[string]*route{http.MethodPost: {method: http.MethodPost, path: path, scope: scope}}
+	s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		counting := &statusWriter{ResponseWriter: w}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		err := crash.Try(func() error {
+			rt, err := s.route(r, methods)
+			if err != nil {
+				return err
+			}
+			grant, err := s.admit(r, rt)
+			if err != nil {
+				return err
+			}
+			if err := checkEncoding(r); err != nil {
+				return err
+			}
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			texts := &textErrors{ResponseWriter: counting}
+			handler(grant).ServeHTTP(texts, r)
+			return texts.err()
+		})
+		if err != nil && counting.status == 0 {
+			s.answerError(counting, r, err)
+		}
+		s.metrics.requests.With(prometheus.Labels{"method": knownMethod(r.Method), "path": path, "code": statusClass(counting.status)}).Observe(time.Since(began).Seconds())
+	})
+}
+
+// textErrors keeps back an error that a handler writes as plain text.
+type textErrors struct {
+	http.ResponseWriter
+	status int // of the error; 0 without one
+	text   bytes.Buffer
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *textErrors) WriteHeader(status int) {
+	if status >= http.StatusBadRequest && strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+		w.status = status
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *textErrors) Write(p []byte) (int, error) {
+	if w.status != 0 {
+		return w.text.Write(p)
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *textErrors) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// err returns the error that was kept back, or nil.
+func (w *textErrors) err() error {
+	if w.status == 0 {
+		return nil
+	}
+	message := strings.TrimPrefix(strings.TrimSpace(w.text.String()), http.StatusText(w.status)+": ")
+	message = cmp.Or(message, http.StatusText(w.status))
+	switch w.status {
+	case http.StatusForbidden:
+		return refuse(w.status, "forbidden", "%s", message)
+	case http.StatusNotFound:
+		return refuse(w.status, "not_found", "%s", message)
+	case http.StatusRequestEntityTooLarge:
+		return refuse(w.status, "request_too_large", "%s", message)
+	case http.StatusUnsupportedMediaType:
+		return refuse(w.status, "unsupported_media_type", "%s", message)
+	}
+	if w.status >= http.StatusInternalServerError {
+		return refuse(http.StatusServiceUnavailable, "unavailable", "%s: try again later", message)
+	}
+	return refuse(http.StatusBadRequest, "invalid_request", "%s", message)
+}

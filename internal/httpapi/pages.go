@@ -1,0 +1,215 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/crash"
+	"github.com/agent-airlock/airlock/internal/pages"
+)
+
+// mountPages serves the pages for people. Host, origin, scopes and rate are checked as for
+// the API, which they ask; who asks is known by a session's cookie, too, which the API itself
+// never looks at.
+func (s *Server) mountPages() {
+	site := pages.NewCoordinator(s.Log)
+	s.mux.HandleFunc(pages.CoordinatorPath, func(w http.ResponseWriter, r *http.Request) { s.servePage(site, w, r) })
+	s.mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) {
+		if !wantsHTML(r) {
+			s.serve(w, r, nil)
+			return
+		}
+		s.servePage(site, w, r)
+	})
+}
+
+// wantsHTML reports whether a browser asks.
+func wantsHTML(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/html")
+}
+
+func (s *Server) servePage(site *pages.Coordinator, w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	counting := &statusWriter{ResponseWriter: w}
+	err := crash.Try(func() error { return s.tryPage(site, counting, r) })
+	if err != nil && counting.status == 0 {
+		e := s.describe(r, err)
+		for name, values := range e.header {
+			w.Header()[name] = values
+		}
+		again := ""
+		if e.ErrorBody.Error == "forbidden_origin" && isNavigation(r) {
+			again = r.URL.RequestURI()
+			e.Message = "A page of another site has led here. If you want to go on, use the link"
+		}
+		site.Refuse(counting, r, e.status, e.Message, again)
+	}
+	s.metrics.requests.With(prometheus.Labels{"method": knownMethod(r.Method), "path": pages.CoordinatorPath, "code": statusClass(counting.status)}).Observe(time.Since(began).Seconds())
+}
+
+// isNavigation reports whether a person follows a link, so that no other page sees the
+// answer.
+func isNavigation(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" && strings.HasPrefix(r.URL.RequestURI(), "/") && !strings.HasPrefix(r.URL.RequestURI(), "//")
+}
+
+func (s *Server) tryPage(site *pages.Coordinator, w *statusWriter, r *http.Request) error {
+	if err := checkTexts(r); err != nil {
+		return err
+	}
+	if err := s.checkOrigin(r); err != nil {
+		return err
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+		return refuse(http.StatusForbidden, "forbidden_origin", "a form is taken from this server's own pages only; programs use the API, which /openapi.json describes")
+	}
+	if site.ServeAsset(w, r) {
+		return nil
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * bodyWithin))
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	v, grant, err := s.visitor(w, r)
+	if err != nil {
+		return err
+	}
+	limited := grant.Name
+	if limited == "" {
+		limited = addressOf(r)
+	}
+	if err := s.limit(limited); err != nil {
+		return err
+	}
+	site.Serve(w, r, v)
+	return nil
+}
+
+// visitor returns who asks for a page; the grant has no name where that is not known.
+func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visitor, g access.Grant, err error) {
+	cookie := sessionCookie(r, s.Public)
+	secret := ""
+	if given, err := r.Cookie(cookie.Name); err == nil && r.Header.Get("Authorization") == "" {
+		secret = given.Value
+		if g, v.Session, err = s.Tokens.CheckSession(r.Context(), secret); err != nil {
+			return v, g, err
+		}
+	}
+	if v.CanSignIn, err = s.Tokens.Any(r.Context()); err != nil {
+		return v, g, err
+	}
+	if !v.Session {
+		var refused *apiError
+		if g, err = s.identify(r); errors.As(err, &refused) {
+			v.Unknown, err = refused.Message, nil
+		}
+		if err != nil {
+			return v, g, err
+		}
+	}
+	v.Name = g.Name
+	v.Allows = func(scope string) bool { return g.Allows(access.Scope(scope)) }
+	v.Ask = func(method, target, key string, body []byte) (int, []byte, error) {
+		header := http.Header{}
+		if key != "" {
+			header.Set("Idempotency-Key", key)
+		}
+		return s.call(context.WithValue(r.Context(), countedKey{}, true), g, method, target, header, body)
+	}
+	v.Pass = func(target string) {
+		u, err := url.ParseRequestURI(target)
+		if err != nil { // it is part of an address that was parsed
+			s.answerError(w, r, err)
+			return
+		}
+		passed := r.WithContext(context.WithValue(context.WithValue(r.Context(), grantKey{}, g), countedKey{}, true))
+		passed.URL, passed.RequestURI = u, target
+		s.mux.ServeHTTP(w, passed)
+	}
+	v.SignIn = func(token string) (int, error) {
+		if secret != "" { // nobody goes on with a session that somebody else may know
+			if err := s.Tokens.SignOut(r.Context(), secret); err != nil {
+				e := s.describe(r, err)
+				return e.status, e
+			}
+		}
+		return s.signIn(w, r, token, *cookie)
+	}
+	v.SignOut = func() error {
+		removed := *cookie
+		removed.MaxAge = -1
+		http.SetCookie(w, &removed)
+		return s.Tokens.SignOut(r.Context(), secret)
+	}
+	return v, g, nil
+}
+
+// signIn begins a session with a token, and gives the browser its cookie. It returns the status
+// of the answer.
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request, token string, cookie http.Cookie) (int, error) {
+	secret, signedIn, ok, err := s.Tokens.SignIn(r.Context(), token)
+	if err == nil && !ok {
+		err = refuse(http.StatusUnauthorized, "invalid_token", "the token is not known, or was revoked")
+	}
+	if err != nil {
+		e := s.describe(r, err)
+		s.Log.Info("audit", "who", addressOf(r), "method", "sign-in", "path", r.URL.Path, "status", e.status)
+		return e.status, e
+	}
+	s.Log.Info("audit", "who", signedIn.Name, "method", "sign-in", "path", r.URL.Path, "status", http.StatusSeeOther)
+	cookie.Value, cookie.MaxAge = secret, int(access.SessionLife.Seconds())
+	http.SetCookie(w, &cookie)
+	return http.StatusSeeOther, nil
+}
+
+// sessionCookie returns the cookie of a session, without its value. Where the connection is
+// known to be private, browsers send it over such a connection only, and take it from this
+// host only.
+func sessionCookie(r *http.Request, public bool) *http.Cookie {
+	c := &http.Cookie{Name: "airlock-session", Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
+	// Beyond loopback there is TLS, here or in the proxy.
+	if r.TLS != nil || public || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+		c.Name, c.Secure = "__Host-"+c.Name, true
+	}
+	return c
+}
+
+// addressOf returns the address from which a request comes.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return "from " + host
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *statusWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,21 @@
+package loopref
+
+// DecideOtherwise makes the log one that an Airlock with other rules has written: a record led to
+// something else there.
+func (l *Log) DecideOtherwise(n int) error {
+	for i := range l.Records {
+		previous := ""
+		if i > 0 {
+			previous = l.Records[i-1].Sum
+		}
+		r := &l.Records[i]
+		if r.N == n {
+			r.Decided = "something else"
+		}
+		var err error
+		if r.Sum, err = l.chain.sum(previous, *r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package loopturn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/loopref"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// minSecret is how many characters a secret has at least that signs a log: whoever can read the
+// repository can try shorter ones on it.
+const minSecret = 16
+
+// CheckSecret returns an error unless a loop may run with the secret: with dispatch, an agent
+// pushes with a token of its own, which can write the log's ref too.
+func CheckSecret(secret string, dispatch bool) error {
+	switch {
+	case secret == "" && dispatch:
+		return errors.New("loop-dispatch needs loop-secret: an agent that pushes with an App's token can also write the ref with the loop's log, and only a signed log shows that; add a repository secret, such as the output of 'openssl rand -hex 32', and give it as loop-secret")
+	case secret != "" && len(secret) < minSecret:
+		return fmt.Errorf("loop-secret has %d characters; give at least %d, such as the output of 'openssl rand -hex 32'", len(secret), minSecret)
+	}
+	return nil
+}
+
+// asked is the entry of the log that says that an agent was asked for a fix. After an extension the
+// same request is made again, as another operation.
+func asked(w fixloop.Work) string {
+	return "dispatch/" + w.Request.ID + "/" + strconv.Itoa(w.Op) + "/" + strconv.Itoa(w.Attempt)
+}
+
+// mayAsk reports whether an agent elsewhere has yet to be asked for a fix.
+func (t *Turn) mayAsk(l *loopref.Log) bool {
+	w := l.State.Work()
+	if t.Dispatch == nil || w.Kind != fixloop.WorkFix {
+		return false
+	}
+	told, tried := l.Delivery(asked(w))
+	return !told && tried < fixloop.DeliveryAttempts
+}
+
+// ask sends the fix request that waits for an answer to an agent elsewhere, unless it was sent.
+// It returns the entry that the log needs of it, "" for none. GitHub cannot be asked whether it
+// took an event: a turn that was killed between this and its record asks again, by the same name.
+func (t *Turn) ask(ctx context.Context, l *loopref.Log, branch string) (entry string, err error) {
+	if !t.mayAsk(l) {
+		return "", nil
+	}
+	w := l.State.Work()
+	payload, err := dispatchPayload(l, w, branch)
+	if err != nil {
+		return "", err
+	}
+	return asked(w), t.Dispatch(ctx, payload)
+}
+
+// rest ends a fix request that was cut.
+const rest = "\n\n[cut: the pull request's comment with this request has the rest]\n"
+
+// dispatchPayload is what an agent elsewhere is told, in GitHub's limits: docs/fix-loop.md
+// describes its members.
+func dispatchPayload(l *loopref.Log, w fixloop.Work, branch string) (map[string]any, error) {
+	deadline := ""
+	if due := l.State.Deadline(); !due.IsZero() {
+		deadline = due.UTC().Format(time.RFC3339)
+	}
+	request := w.Request.Markdown()
+	payload := map[string]any{
+		"version": 1, "request_id": w.Request.ID, "attempt": w.Attempt, "pull_request": w.Request.Issue, "loop": l.Name(),
+		"head_ref": branch, "head_sha": w.Head, "until": deadline, "request": request, "message": w.Request,
+	}
+	for most := len(request); ; most /= 2 {
+		raw, err := json.Marshal(payload)
+		if err != nil || len(raw) < githubapi.MaxDispatchBytes {
+			return payload, err
+		}
+		if payload["message"] != nil { // the Markdown says the same
+			payload["message"] = nil
+			continue
+		}
+		payload["request"] = text.TruncateBytes(request, most) + rest
+	}
+}

@@ -1,0 +1,522 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// parameterForm is the form of an agent's parameters: a field for each property of the
+// schema.
+type parameterForm struct {
+	Fields []*formField
+	// Whole is why the parameters can only be given as one text of JSON; "" if each has
+	// its field.
+	Whole string
+}
+
+// maxFields is how many properties get a field each.
+const maxFields = 200
+
+// formField is one parameter in a form.
+type formField struct {
+	ID       string // in the page
+	Name     string // in the form
+	Property string
+	Label    string
+	// Kind is line, area, number, choice, list or json.
+	Kind        string
+	Description string
+	Hints       []string
+	Required    bool
+	Options     []formOption // of a choice, with one for none first
+	Value       string       // as it was typed
+	Errors      []string
+
+	path    string // as violations write it
+	numbers bool   // the elements of a list are numbers
+}
+
+// Note is the id of the field's description, where there is one.
+func (f *formField) Note() string { return f.ID + "-note" }
+
+// Problem is the id of the field's errors.
+func (f *formField) Problem() string { return f.ID + "-problem" }
+
+// Describers are the ids of what describes the field.
+func (f *formField) Describers() string {
+	var ids []string
+	if len(f.Errors) > 0 {
+		ids = append(ids, f.Problem())
+	}
+	if f.Description != "" || len(f.Hints) > 0 {
+		ids = append(ids, f.Note())
+	}
+	return strings.Join(ids, " ")
+}
+
+// Rows is how many lines the field shows.
+func (f *formField) Rows() int {
+	return min(max(strings.Count(f.Value, "\n")+2, 3), 20)
+}
+
+// formOption is one value of a choice, as JSON.
+type formOption struct {
+	Value, Label string
+	Selected     bool
+}
+
+// property is what a form makes use of in a property's schema.
+type property struct {
+	Ref              string            `json:"$ref"`
+	Type             any               `json:"type"`
+	Enum             []json.RawMessage `json:"enum"`
+	Const            json.RawMessage   `json:"const"`
+	Title            string            `json:"title"`
+	Description      string            `json:"description"`
+	Default          json.RawMessage   `json:"default"`
+	Examples         []json.RawMessage `json:"examples"`
+	Format           string            `json:"format"`
+	Pattern          string            `json:"pattern"`
+	MinLength        json.Number       `json:"minLength"`
+	MaxLength        json.Number       `json:"maxLength"`
+	MinItems         json.Number       `json:"minItems"`
+	MaxItems         json.Number       `json:"maxItems"`
+	UniqueItems      bool              `json:"uniqueItems"`
+	Minimum          json.Number       `json:"minimum"`
+	Maximum          json.Number       `json:"maximum"`
+	ExclusiveMinimum json.Number       `json:"exclusiveMinimum"`
+	ExclusiveMaximum json.Number       `json:"exclusiveMaximum"`
+	MultipleOf       json.Number       `json:"multipleOf"`
+	Items            json.RawMessage   `json:"items"`
+}
+
+// newParameterForm returns the empty form of a schema of type object.
+func newParameterForm(raw json.RawMessage) parameterForm {
+	var top struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+	}
+	if err := json.Unmarshal(raw, &top); err != nil {
+		return parameterForm{Whole: "The schema does not name its parameters one by one."}
+	}
+	list, err := membersOf(top.Properties)
+	switch {
+	case err != nil || len(list) == 0:
+		return parameterForm{Whole: "The schema does not name its parameters one by one."}
+	case len(list) > maxFields:
+		return parameterForm{Whole: fmt.Sprintf("The agent takes %d parameters: too many for a field each.", len(list))}
+	}
+	var f parameterForm
+	for i, m := range list {
+		f.Fields = append(f.Fields, newField(i, m.name, m.value, raw, slices.Contains(top.Required, m.name)))
+	}
+	return f
+}
+
+// Usable reports whether there are fields.
+func (f parameterForm) Usable() bool { return f.Whole == "" }
+
+// Failing are the fields with errors.
+func (f parameterForm) Failing() (list []*formField) {
+	for _, field := range f.Fields {
+		if len(field.Errors) > 0 {
+			list = append(list, field)
+		}
+	}
+	return list
+}
+
+func newField(i int, name string, raw, whole json.RawMessage, required bool) *formField {
+	f := &formField{ID: fmt.Sprintf("p%d", i), Name: "p." + name, Property: name, Label: text.Truncate(text.OneLine(name), 100), Required: required, Kind: "json", path: schema.PropertyPath(name)}
+	p := resolved(raw, whole)
+	f.Description = text.TruncateBytes(shown(strings.TrimSpace(p.Description)), 4000)
+	if p.Title != "" {
+		f.Hints = append(f.Hints, text.Truncate(text.OneLine(p.Title), 200))
+	}
+	kind, nullable := p.kind()
+	switch {
+	case p.Const != nil:
+		f.Kind = "choice"
+		p.Enum = []json.RawMessage{p.Const}
+	case len(p.Enum) > 0 && len(p.Enum) <= 500:
+		f.Kind = "choice"
+	case kind == "boolean":
+		f.Kind = "choice"
+		p.Enum = []json.RawMessage{json.RawMessage("true"), json.RawMessage("false")}
+	case kind == "string":
+		f.Kind = "area"
+		if p.Format != "" || p.Pattern != "" || isAtMost(p.MaxLength, 200) {
+			f.Kind = "line"
+		}
+	case kind == "integer", kind == "number":
+		f.Kind = "number"
+		f.Hints = append(f.Hints, map[string]string{"integer": "a whole number", "number": "a number"}[kind])
+	case kind == "array":
+		element, _ := resolved(p.Items, whole).kind()
+		if f.numbers = element == "integer" || element == "number"; f.numbers || element == "string" {
+			f.Kind = "list"
+			f.Hints = append(f.Hints, "one on each line")
+		}
+	}
+	if f.Kind == "choice" {
+		f.Options = append(f.Options, formOption{Label: "not given"})
+		for _, e := range p.Enum {
+			f.Options = append(f.Options, formOption{Value: compactJSON(e), Label: text.Truncate(plainValue(e), 200)})
+		}
+	}
+	if f.Kind == "json" {
+		f.Hints = append(f.Hints, strings.TrimSpace("JSON "+map[string]string{"object": "object, such as {}", "array": "array, such as []"}[kind]))
+	}
+	if nullable && f.Kind != "json" {
+		f.Hints = append(f.Hints, "may be left out")
+	}
+	f.Hints = append(f.Hints, p.hints()...)
+	return f
+}
+
+// resolved returns a property's schema, after references within the whole schema; what is
+// not an object is a schema of anything.
+func resolved(raw, whole json.RawMessage) (p property) {
+	for range 8 {
+		p = property{}
+		if json.Unmarshal(raw, &p) != nil {
+			return property{}
+		}
+		pointer, local := strings.CutPrefix(p.Ref, "#/")
+		if !local {
+			return p
+		}
+		at := whole
+		if strings.Count(pointer, "/") > maxIndent {
+			return property{}
+		}
+		for step := range strings.SplitSeq(pointer, "/") {
+			if unescaped, err := url.PathUnescape(step); err == nil {
+				step = unescaped
+			}
+			var members map[string]json.RawMessage
+			if json.Unmarshal(at, &members) != nil {
+				return property{}
+			}
+			at = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+		}
+		if at == nil {
+			return property{}
+		}
+		raw = at
+	}
+	return property{} // it goes in a circle
+}
+
+// kind returns the one type of the property besides null, "" if it may have several.
+func (p property) kind() (kind string, nullable bool) {
+	switch t := p.Type.(type) {
+	case string:
+		return t, false
+	case []any:
+		for _, one := range t {
+			switch s, _ := one.(string); {
+			case s == "null":
+				nullable = true
+			case kind != "":
+				return "", nullable
+			default:
+				kind = s
+			}
+		}
+	}
+	return kind, nullable
+}
+
+// hints are the limits and the default in words.
+func (p property) hints() (list []string) {
+	add := func(format string, args ...any) {
+		list = append(list, text.Truncate(text.OneLine(fmt.Sprintf(format, args...)), 300))
+	}
+	span := func(least, most json.Number, thing string) {
+		counted := func(n json.Number) string {
+			switch {
+			case thing == "":
+				return string(n)
+			case n == "1":
+				return "1 " + thing
+			}
+			return string(n) + " " + thing + "s"
+		}
+		switch {
+		case least != "" && most != "":
+			add("%s to %s", least, counted(most))
+		case least != "":
+			add("at least %s", counted(least))
+		case most != "":
+			add("at most %s", counted(most))
+		}
+	}
+	span(p.MinLength, p.MaxLength, "character")
+	span(p.MinItems, p.MaxItems, "element")
+	span(p.Minimum, p.Maximum, "")
+	if p.ExclusiveMinimum != "" {
+		add("more than %s", p.ExclusiveMinimum)
+	}
+	if p.ExclusiveMaximum != "" {
+		add("less than %s", p.ExclusiveMaximum)
+	}
+	if p.MultipleOf != "" {
+		add("a multiple of %s", p.MultipleOf)
+	}
+	if p.UniqueItems {
+		add("each once")
+	}
+	if p.Format != "" {
+		add("format: %s", p.Format)
+	}
+	if p.Pattern != "" {
+		add("pattern: %s", p.Pattern)
+	}
+	var examples []string
+	for _, e := range p.Examples[:min(len(p.Examples), 3)] {
+		examples = append(examples, plainValue(e))
+	}
+	if examples != nil {
+		add("for example %s", strings.Join(examples, " or "))
+	}
+	if p.Default != nil {
+		add("default: %s", plainValue(p.Default))
+	}
+	return list
+}
+
+// isAtMost reports whether a limit is given and at most n.
+func isAtMost(limit json.Number, n float64) bool {
+	f, err := limit.Float64()
+	return err == nil && f <= n
+}
+
+// plainValue returns a JSON value as a person would write it: a string without quotes.
+func plainValue(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
+		return text.OneLine(s)
+	}
+	return compact(raw)
+}
+
+func compactJSON(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// member is one member of a JSON object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf returns the members of a JSON object in their order, none of nothing.
+func membersOf(raw json.RawMessage) (list []member, err error) {
+	if raw == nil {
+		return nil, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("not an object")
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		s, _ := name.(string)
+		list = append(list, member{s, value})
+	}
+	return list, nil
+}
+
+// Parameters returns what was typed as JSON, and keeps it. A field that is empty is left
+// out. What the field cannot mean is passed on as text, for the server to refuse; a text that
+// should be JSON and is not is a violation as well.
+func (f parameterForm) Parameters(form url.Values) (raw json.RawMessage, unreadable []schema.Violation) {
+	b := bytes.NewBufferString("{")
+	for _, field := range f.Fields {
+		field.Value = form.Get(field.Name)
+		for i := range field.Options {
+			field.Options[i].Selected = field.Options[i].Value == field.Value
+		}
+		value, problem := field.value()
+		if problem != "" {
+			unreadable = append(unreadable, schema.Violation{Path: field.path, Message: problem})
+		}
+		if value == nil {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.Write(plainJSON(field.Property))
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), unreadable
+}
+
+// value returns what was typed as JSON; nil for nothing.
+func (f *formField) value() (raw json.RawMessage, problem string) {
+	trimmed := strings.TrimSpace(f.Value)
+	switch {
+	case f.Value == "" || f.Kind != "area" && f.Kind != "line" && trimmed == "":
+		return nil, ""
+	case f.Kind == "number" && isNumber(trimmed):
+		return json.RawMessage(trimmed), ""
+	case f.Kind == "choice" && json.Valid([]byte(trimmed)):
+		return json.RawMessage(trimmed), ""
+	case f.Kind == "list":
+		var list []json.RawMessage
+		for line := range strings.SplitSeq(strings.TrimRight(f.Value, "\n"), "\n") {
+			if f.numbers && isNumber(strings.TrimSpace(line)) {
+				list = append(list, json.RawMessage(strings.TrimSpace(line)))
+			} else {
+				list = append(list, plainJSON(line))
+			}
+		}
+		return plainJSON(list), ""
+	case f.Kind == "json":
+		if problem := notJSON(trimmed); problem != "" {
+			return plainJSON(trimmed), problem
+		}
+		return json.RawMessage(trimmed), ""
+	}
+	return plainJSON(f.Value), ""
+}
+
+// plainJSON returns a text, a list or an object of such as JSON, in which <, > and & stay
+// what they are.
+func plainJSON(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // texts can be written, and so can what was JSON before
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func isNumber(s string) bool {
+	return s != "" && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') && json.Valid([]byte(s))
+}
+
+// notJSON returns why a text is not JSON; "" if it is.
+func notJSON(s string) string {
+	var value any
+	err := json.Unmarshal([]byte(s), &value)
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &syntax) && s != "":
+		at := int(syntax.Offset) - 1 // of the character that is wrong
+		if strings.HasPrefix(syntax.Error(), "unexpected end") {
+			at = len(s)
+		}
+		before := s[:min(max(at, 0), len(s))]
+		line := strings.Count(before, "\n")
+		return fmt.Sprintf("this is not JSON: line %d, column %d: %s", line+1, len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))+1, syntax)
+	}
+	return "this is not JSON: " + err.Error()
+}
+
+// Explain puts violations next to the fields that they are about, and returns the others.
+func (f parameterForm) Explain(violations []schema.Violation) (others []schema.Violation) {
+	for _, v := range violations {
+		var at *formField
+		for _, field := range f.Fields {
+			if isBelow(v.Path, field.path) && (at == nil || len(field.path) > len(at.path)) {
+				at = field
+			}
+		}
+		switch {
+		case at == nil:
+			others = append(others, v)
+		case v.Path == at.path:
+			at.Errors = append(at.Errors, text.OneLine(v.Message))
+		default:
+			at.Errors = append(at.Errors, text.OneLine(v.Path+": "+v.Message))
+		}
+	}
+	return others
+}
+
+// isBelow reports whether a path of a violation is another one, or below it.
+func isBelow(path, of string) bool {
+	rest, ok := strings.CutPrefix(path, of)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// Fill puts parameters into the fields, and reports whether the fields can say all of them.
+func (f parameterForm) Fill(parameters json.RawMessage) bool {
+	list, err := membersOf(parameters)
+	if err != nil {
+		return false
+	}
+	complete := true
+	for _, m := range list {
+		i := slices.IndexFunc(f.Fields, func(field *formField) bool { return field.Property == m.name })
+		complete = i >= 0 && f.Fields[i].fill(m.value) && complete
+	}
+	return complete
+}
+
+func (f *formField) fill(raw json.RawMessage) bool {
+	var s string
+	isText := json.Unmarshal(raw, &s) == nil && raw[0] == '"'
+	switch f.Kind {
+	case "area", "line":
+		f.Value = s
+		return isText && s != "" && !strings.Contains(s, "\r") && (f.Kind == "area" || !strings.Contains(s, "\n"))
+	case "number":
+		f.Value = string(raw)
+		return isNumber(f.Value)
+	case "choice":
+		f.Value = compactJSON(raw)
+		found := false
+		for i := range f.Options {
+			f.Options[i].Selected = f.Options[i].Value == f.Value
+			found = found || f.Options[i].Selected
+		}
+		return found
+	case "list":
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+			return false
+		}
+		var lines []string
+		for _, e := range list {
+			var s string
+			switch {
+			case !f.numbers && json.Unmarshal(e, &s) == nil && e[0] == '"' && s != "" && !strings.ContainsAny(s, "\r\n"):
+				lines = append(lines, s)
+			case f.numbers && isNumber(string(e)):
+				lines = append(lines, string(e))
+			default:
+				return false
+			}
+		}
+		f.Value = strings.Join(lines, "\n")
+		return true
+	}
+	f.Value = indent(raw)
+	return true
+}

@@ -1,0 +1,62 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+func withVisitor(r *http.Request, v Visitor) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
+}
+
+// signInView is the page on which visitors say who they are.
+type signInView struct {
+	Error     string
+	Unknown   string
+	CanSignIn bool
+	Next      string
+}
+
+var signInPage = coordinatorPage("signin.html")
+
+func (x *visit) showSignIn(status int, failure string) {
+	x.show(status, signInPage, "Sign in", signInView{Error: failure, Unknown: x.Unknown, CanSignIn: x.CanSignIn, Next: x.next()})
+}
+
+// next is where to go after signing in: a page of this server.
+func (x *visit) next() string {
+	u, err := url.Parse(x.r.FormValue("next"))
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil ||
+		u.Path != "/" && !strings.HasPrefix(u.Path, CoordinatorPath) || strings.ContainsAny(u.Path, "\\\r\n\t") || u.Path == signInPath {
+		return "/"
+	}
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+}
+
+func (x *visit) signIn() error {
+	if x.r.Method != http.MethodPost {
+		if x.Name != "" {
+			return x.goTo(x.next())
+		}
+		x.showSignIn(http.StatusOK, "")
+		return nil
+	}
+	form, err := x.form()
+	if err != nil {
+		return err
+	}
+	if status, err := x.SignIn(strings.TrimSpace(form.Get("token"))); err != nil {
+		x.showSignIn(status, sentence(err.Error()))
+		return nil
+	}
+	return x.goTo(x.next())
+}
+
+func (x *visit) signOut() error {
+	if err := x.SignOut(); err != nil {
+		return err
+	}
+	return x.goTo(signInPath)
+}

@@ -1,0 +1,89 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// startView is the first page: what needs a person, what runs, what was.
+type startView struct {
+	Decide []loopRecord // loops that wait for a decision
+	Failed []runRecord  // lately
+	Running, Recent,
+	Waiting []runRecord
+	Loops     []loopRecord // under way
+	MayDecide bool
+	MayRun    bool
+	MoreRuns  bool // more run than are shown
+	// MoreDecide and MoreLoops report that there are more loops than are shown.
+	MoreDecide, MoreLoops bool
+	HasAgents             bool // besides those built in
+}
+
+const (
+	// failedFor is how long a failed run is among what needs a person.
+	failedFor = 7 * 24 * time.Hour
+	// onStart is how many runs of each sort the start page shows.
+	onStart = "10"
+)
+
+var startPage = coordinatorPage("start.html")
+
+func (x *visit) start() error {
+	v := startView{MayDecide: x.Allows("decide"), MayRun: x.Allows("run")}
+	decide, err := x.loopList(url.Values{"waits_for": {"decide"}})
+	if err != nil {
+		return err
+	}
+	v.Decide, v.MoreDecide = decide.Loops, decide.NextCursor != ""
+	open, err := x.loopList(url.Values{"open": {"true"}})
+	if err != nil {
+		return err
+	}
+	v.MoreLoops = open.NextCursor != ""
+	for _, l := range open.Loops {
+		if l.WaitsFor != "decide" {
+			v.Loops = append(v.Loops, l)
+		}
+	}
+	newest := func(status string) ([]runRecord, error) {
+		list, err := x.runList(url.Values{"status": {status}, "limit": {onStart}})
+		v.MoreRuns = v.MoreRuns || list.NextCursor != "" && status != "failed"
+		return list.Runs, err
+	}
+	failed, err := newest("failed")
+	if err != nil {
+		return err
+	}
+	for _, r := range failed {
+		if r.EndedAt != nil && time.Since(*r.EndedAt) < failedFor {
+			v.Failed = append(v.Failed, r)
+		}
+	}
+	for _, status := range []string{"stopping", "running", "pending"} {
+		list, err := newest(status)
+		if err != nil {
+			return err
+		}
+		v.Running = append(v.Running, list...)
+	}
+	recent, err := x.runList(url.Values{"limit": {onStart}})
+	if err != nil {
+		return err
+	}
+	for _, r := range recent.Runs {
+		if r.Ended() {
+			v.Recent = append(v.Recent, r)
+		}
+	}
+	agents, err := x.agentList()
+	if err != nil {
+		return err
+	}
+	for _, a := range agents {
+		v.HasAgents = v.HasAgents || a.Source != "built-in"
+	}
+	x.show(http.StatusOK, startPage, "What happens", v)
+	return nil
+}

@@ -1,0 +1,88 @@
+package runs_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/store/storetest"
+)
+
+// slowLog is a store that keeps whoever adds to a log waiting until the gate is open, and
+// then loses the answers that are counted in lost.
+type slowLog struct {
+	store.Querier
+	gate chan struct{}
+	came chan struct{} // has a value when somebody waits
+	lost *atomic.Int64
+}
+
+func (s slowLog) QueryRow(ctx context.Context, query string, args ...any) store.Row {
+	if !strings.Contains(query, "INSERT INTO run_log") {
+		return s.Querier.QueryRow(ctx, query, args...)
+	}
+	select {
+	case s.came <- struct{}{}:
+	default:
+	}
+	<-s.gate
+	row := s.Querier.QueryRow(ctx, query, args...)
+	if s.lost.Add(-1) >= 0 {
+		return lostRow{row}
+	}
+	return row
+}
+
+// lostRow is a row whose statement was carried out, and whose answer was lost.
+type lostRow struct{ store.Row }
+
+func (r lostRow) Scan(into ...any) error {
+	return errors.Join(r.Row.Scan(into...), &pgconn.PgError{Code: "08006"})
+}
+
+// TestSlowStoreDelaysNoAgent asserts that an agent writes on while the store does not take
+// its log, and that the log is complete in the end, with each line once.
+func TestSlowStoreDelaysNoAgent(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 0)
+		slow := slowLog{c.store.Querier, make(chan struct{}), make(chan struct{}, 1), new(atomic.Int64)}
+		c.store.Querier = slow
+		// More than any pipe takes, while the store waits for the gate.
+		c.program(t, "talks", `echo first >&2; while ! test -e slow; do sleep 0.01; done; seq 60000 >&2; echo > written; while ! test -e gate; do sleep 0.01; done; echo last >&2; echo 1`)
+		r := c.create(t, "talks", `{}`)
+		worker := runs.NewWorker(c.store, c.worker.WorkerConfig)
+		worker.Concurrency = 1
+		if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		defer worker.Close()
+		touch := func(name string) {
+			if err := os.WriteFile(c.dir+"/"+name, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-slow.came
+		touch("slow")
+		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/written"); return err == nil })
+		slow.lost.Store(1)
+		close(slow.gate)
+		waitUntil(t, func() bool { return slow.lost.Load() < 0 })
+		touch("gate")
+		if r := c.ended(t, r.ID); r.Status != runs.Completed {
+			t.Errorf("%+v", r)
+		}
+		text, _, err := c.Log(t.Context(), r.ID, 0)
+		lines := strings.Split(text, "\n")
+		if err != nil || len(lines) != 60003 || lines[1] != "1" || lines[60000] != "60000" || lines[60001] != "last" {
+			t.Errorf("%d lines, %v", len(lines), err)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package runs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// Each worker has a row in run_workers, in which it says regularly that it lives, by the
+// database's clock. What a worker was running is its own as long as its lease lasts; then
+// any other one releases it, and whoever has room takes it.
+//
+// A SQLite store has one worker, which holds a lock as long as its process lives: what is
+// left there of another worker is released as soon as the next one starts, and the lease
+// only shows whether there is one.
+
+// DefaultLease is how long others wait for a sign of life of a worker before they take over
+// what it was running.
+const DefaultLease = 15 * time.Second
+
+// ErrRunning reports that another process carries out the runs of a SQLite store.
+var ErrRunning = errors.New("another process carries out its runs")
+
+// join adds the worker to those of the store under a new name.
+func (w *Worker) join(ctx context.Context) (name string, err error) {
+	host, _ := os.Hostname()
+	host = strings.Trim(regexp.MustCompile(`[^A-Za-z0-9.-]+`).ReplaceAllString(host, "-"), "-")
+	name = strings.Trim(host[:min(len(host), 63)]+"-"+strings.ToLower(rand.Text()[:12]), "-")
+	insert := func(q store.Querier) error {
+		_, err := q.Exec(ctx, `INSERT INTO run_workers (id, tags, concurrency, lease, started, seen) VALUES ($1, $2, $3, $4, `+w.store.Now()+`, `+w.store.Now()+`)`,
+			name, strings.Join(w.Tags, "+"), w.Concurrency, w.Lease.Milliseconds())
+		return err
+	}
+	if w.store.Postgres() != nil {
+		return name, insert(w.store)
+	}
+	return name, w.store.Transact(ctx, func(tx store.Tx) error { // nobody else is a worker
+		if _, err := tx.Exec(ctx, `DELETE FROM run_workers`); err != nil {
+			return err
+		}
+		if err := releaseOrphans(ctx, tx); err != nil {
+			return err
+		}
+		return insert(tx)
+	})
+}
+
+// leave removes the worker. What it has not ended is free for others.
+func (w *Worker) leave(ctx context.Context, name string) error {
+	return w.store.Transact(ctx, func(tx store.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE runs SET worker = NULL WHERE worker = $1 AND ended IS NULL`, name); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM run_workers WHERE id = $1`, name)
+		return err
+	})
+}
+
+// keepAlive renews the lease, and takes over from the dead, until ctx ends. It returns
+// early if the lease was lost: it could not be renewed for two thirds of its time.
+func (w *Worker) keepAlive(ctx context.Context, name string) {
+	tick := time.NewTicker(w.Lease / 6)
+	defer tick.Stop()
+	renewed := time.Now()
+	exclusive := w.store.Postgres() == nil // nobody can take over
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		began, last := time.Now(), renewed.Add(w.Lease*2/3)
+		if exclusive {
+			last = began.Add(w.Lease)
+		}
+		attempt, cancel := context.WithDeadline(ctx, last)
+		member, err := w.renew(attempt, name)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && !member, !exclusive && time.Since(renewed) >= w.Lease*2/3:
+			w.Log.Error("this worker gave no sign of life in time: it ends its runs, and others take them", "worker", name, "error", err)
+			return
+		case err != nil:
+			w.Log.Warn("the worker's lease cannot be renewed yet", "worker", name, "error", err)
+			continue
+		}
+		renewed = began
+		if exclusive {
+			continue
+		}
+		// A store that is slow about the runs of others must not cost this worker its own lease.
+		others, cancel := context.WithTimeout(ctx, w.Lease/6)
+		if err := reap(others, w.store); err != nil && ctx.Err() == nil {
+			w.Log.Warn("looking for workers that have died", "error", err)
+		}
+		cancel()
+	}
+}
+
+// renew records that the worker is alive, and reports whether it still is a worker.
+func (w *Worker) renew(ctx context.Context, name string) (bool, error) {
+	n, err := w.store.Exec(ctx, `UPDATE run_workers SET seen = `+w.store.Now()+` WHERE id = $1`, name)
+	return n == 1, err
+}
+
+// reap removes workers whose lease has run out, and releases what they were running.
+func reap(ctx context.Context, s *store.Store) error {
+	return s.Transact(ctx, func(tx store.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM run_workers WHERE seen + lease < `+s.Now()); err != nil {
+			return err
+		}
+		return releaseOrphans(ctx, tx)
+	})
+}
+
+// releaseOrphans frees the runs of workers that there are no longer. It counts how often a
+// run has lost its worker.
+func releaseOrphans(ctx context.Context, tx store.Tx) error {
+	_, err := tx.Exec(ctx, `UPDATE runs SET worker = NULL, restarts = restarts + 1 WHERE worker IS NOT NULL AND ended IS NULL AND NOT EXISTS (SELECT 1 FROM run_workers w WHERE w.id = runs.worker)`)
+	return err
+}
+
+// WorkerState is a worker as the API shows it.
+type WorkerState struct {
+	ID          string    `json:"id"`
+	Tags        []string  `json:"tags"`
+	Concurrency int       `json:"concurrency"`
+	Running     int       `json:"running"` // runs
+	StartedAt   time.Time `json:"started_at"`
+	SeenAt      time.Time `json:"seen_at"`
+	// Live reports whether it has given a sign of life in time.
+	Live bool `json:"live"`
+}
+
+// Workers returns the workers that there are, by their ids.
+func (s *Service) Workers(ctx context.Context) ([]WorkerState, error) {
+	return store.List(ctx, s.store, func(row store.Row) (WorkerState, error) {
+		m := WorkerState{Tags: []string{}}
+		var tags string
+		var started, seen, live int64
+		err := row.Scan(&m.ID, &tags, &m.Concurrency, &m.Running, &started, &seen, &live)
+		m.Tags = append(m.Tags, splitTags(tags)...)
+		m.StartedAt, m.SeenAt, m.Live = time.UnixMilli(started).UTC(), time.UnixMilli(seen).UTC(), live == 1
+		return m, err
+	}, `SELECT id, tags, concurrency, (SELECT count(*) FROM runs WHERE worker = w.id AND ended IS NULL), started, seen, CASE WHEN seen + lease >= `+s.store.Now()+` THEN 1 ELSE 0 END FROM run_workers w ORDER BY id`)
+}
+
+// liveTags returns the tags of each worker that lives.
+func liveTags(ctx context.Context, s *store.Store) ([][]string, error) {
+	return store.List(ctx, s, func(row store.Row) ([]string, error) {
+		var tags string
+		err := row.Scan(&tags)
+		return splitTags(tags), err
+	}, `SELECT tags FROM run_workers WHERE seen + lease >= `+s.Now())
+}

@@ -1,0 +1,70 @@
+package runs_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/store/storetest"
+)
+
+// joined starts a worker with a short lease.
+func (c coordinator) joined(t *testing.T) {
+	t.Helper()
+	cfg := c.worker.WorkerConfig
+	cfg.Concurrency, cfg.Lease = 1, 3*time.Second
+	worker := runs.NewWorker(c.store, cfg)
+	if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(worker.Close)
+}
+
+// TestAWorkerGivesSignsOfLife asserts that a worker renews its lease again and again.
+func TestAWorkerGivesSignsOfLife(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 0)
+		c.joined(t)
+		seen := func() time.Time {
+			workers, err := c.Workers(t.Context())
+			if err != nil || len(workers) != 1 {
+				t.Fatalf("%+v, %v", workers, err)
+			}
+			return workers[0].SeenAt
+		}
+		for range 2 {
+			before := seen()
+			waitUntil(t, func() bool { return seen().After(before) })
+		}
+	})
+}
+
+// TestAWorkerThatWasTakenForDead asserts that a worker which others have removed ends what it
+// was running before anybody, itself included, begins it again.
+func TestAWorkerThatWasTakenForDead(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		c := start(t, location, 0)
+		c.program(t, "first", `if test "$AIRLOCK_ATTEMPT" = 1; then echo $$ > pid.new; mv pid.new pid; exec tail -f /dev/null; fi
+if kill -0 "$(cat pid)"; then echo '"it lives"'; else echo '"it is dead"'; fi`)
+		r := c.create(t, "first", `{}`)
+		c.joined(t)
+		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/pid"); return err == nil })
+		if _, err := c.store.Exec(t.Context(), `DELETE FROM run_workers`); err != nil {
+			t.Fatal(err)
+		}
+		// Another worker that looks for the dead frees their runs.
+		c.tend(t, runs.Limits{}, func() bool {
+			_, err := c.store.Exec(t.Context(), `UPDATE runs SET worker = NULL WHERE id = $1 AND attempt = 1 AND NOT EXISTS (SELECT 1 FROM run_workers w WHERE w.id = runs.worker)`, r.ID)
+			now, getErr := c.Get(t.Context(), r.ID)
+			return err == nil && getErr == nil && now.Status.Final()
+		})
+		result, err := c.Result(t.Context(), r.ID)
+		if err != nil || string(result) != `"it is dead"` {
+			t.Errorf("when the run began again, %s of the first attempt, %v", result, err)
+		}
+	})
+}

@@ -1,0 +1,141 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// look is the interval at which the watcher queries the store for changes by other processes.
+// Changes by this process are reported at once.
+const pollInterval = 100 * time.Millisecond
+
+// watcher wakes those who wait for changes of runs. One query serves all of them; while
+// nobody waits, it makes none.
+type watcher struct {
+	store *store.Store
+
+	mu      sync.Mutex
+	waiting map[string]map[chan struct{}]bool // by run
+	seen    map[string]int64                  // events of each run that somebody waits for
+	looking bool
+	done    sync.WaitGroup
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+func newWatcher(s *store.Store) *watcher {
+	w := &watcher{store: s, waiting: map[string]map[chan struct{}]bool{}, seen: map[string]int64{}}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	return w
+}
+
+func (w *watcher) close() {
+	w.cancel()
+	w.done.Wait()
+}
+
+// watch returns a channel that has a value after each change of a run, or after several,
+// and soon after the beginning. The caller calls leave.
+func (w *watcher) watch(id string) (changes <-chan struct{}, leave func()) {
+	c := make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting[id] == nil {
+		w.waiting[id] = map[chan struct{}]bool{}
+	}
+	w.waiting[id][c] = true
+	delete(w.seen, id) // so that the next query reports the run
+	if !w.looking && w.ctx.Err() == nil {
+		w.looking = true
+		w.done.Go(w.run)
+	}
+	return c, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.waiting[id], c)
+		if len(w.waiting[id]) == 0 {
+			delete(w.waiting, id)
+			delete(w.seen, id)
+		}
+	}
+}
+
+// changed wakes those who wait for a run.
+func (w *watcher) changed(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wakeLocked(id)
+}
+
+// wakeLocked does the same; the caller holds mu.
+func (w *watcher) wakeLocked(id string) {
+	for c := range w.waiting[id] {
+		select {
+		case c <- struct{}{}:
+		default: // it has not received the previous value yet
+		}
+	}
+}
+
+// run queries the store until nobody waits any more.
+func (w *watcher) run() {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		w.mu.Lock()
+		if len(w.waiting) == 0 || w.ctx.Err() != nil {
+			w.looking = false
+			w.mu.Unlock()
+			return
+		}
+		ids := make([]any, 0, len(w.waiting))
+		for id := range w.waiting {
+			ids = append(ids, id)
+		}
+		w.mu.Unlock()
+		w.lookAt(ids)
+		select {
+		case <-w.ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// lookAt wakes those who wait for runs that have changed or were deleted. If the store does
+// not answer, the next query finds the same changes.
+func (w *watcher) lookAt(ids []any) {
+	ctx, cancel := context.WithTimeout(w.ctx, commitWithin)
+	defer cancel()
+	places := make([]string, len(ids))
+	for i := range ids {
+		places[i] = fmt.Sprintf("$%d", i+1)
+	}
+	events := map[string]int64{}
+	err := w.store.Query(ctx, func(row store.Row) error {
+		var id string
+		var n int64
+		err := row.Scan(&id, &n)
+		events[id] = n
+		return err
+	}, `SELECT id, events FROM runs WHERE id IN (`+strings.Join(places, ", ")+`)`, ids...)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, v := range ids {
+		id, _ := v.(string)
+		n, exists := events[id]
+		if before, known := w.seen[id]; !known || n != before || !exists {
+			w.wakeLocked(id)
+		}
+		if w.waiting[id] != nil {
+			w.seen[id] = n
+		}
+	}
+}

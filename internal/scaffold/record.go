@@ -1,0 +1,87 @@
+package scaffold
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/action"
+)
+
+// record lists what an earlier run wrote, so that a later one does not overwrite what people have
+// edited since. It is a file of the repository: whoever can change the other files can change it
+// as well, so it does not protect against people.
+type record struct {
+	Airlock string            `json:"airlock"` // the version that wrote it
+	Answers Answers           `json:"answers"`
+	Files   map[string]string `json:"files"` // path → SHA-256 of what was written, or "section"
+}
+
+// ReadAnswers returns the answers of an earlier run in the work tree, and whether there are any.
+func ReadAnswers(dir *action.Dir) (Answers, bool, error) {
+	w := &writer{dir: dir}
+	err := w.readRecord()
+	return w.record.Answers, w.record.Files != nil, err
+}
+
+func (w *writer) readRecord() error {
+	text, err := w.read(recordFile)
+	if err != nil || text == nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &w.record); err != nil {
+		return fmt.Errorf("%s cannot be read: %w\nremove it; without it, every file that differs counts as edited by you", recordFile, err)
+	}
+	if w.record.Files == nil {
+		w.record.Files = map[string]string{}
+	}
+	return nil
+}
+
+// isUnedited reports whether a text is what an earlier run wrote.
+func (w *writer) isUnedited(path string, text []byte) bool {
+	return w.record.Files[path] == digest(text)
+}
+
+// noteUnneeded notes which files of an earlier run are no longer needed with the present answers.
+func (w *writer) noteUnneeded(files []file) {
+	for _, path := range slices.Sorted(maps.Keys(w.record.Files)) {
+		if !slices.ContainsFunc(files, func(f file) bool { return f.path == path }) {
+			what := "is"
+			if w.record.Files[path] == "section" {
+				what = "has a section that is"
+			}
+			w.notes = append(w.notes, fmt.Sprintf("%s %s of an earlier run and no longer needed: remove it.", path, what))
+		}
+	}
+}
+
+// writeRecord records what was written now, and keeps the entries of files that were not written.
+func (w *writer) writeRecord(files []file, results []Result) error {
+	next := record{Airlock: w.cfg.Release.Version, Answers: w.cfg.Answers, Files: map[string]string{}}
+	for i, f := range files {
+		switch known := w.record.Files[f.path]; {
+		case f.section:
+			next.Files[f.path] = "section"
+		case results[i].State == Edited || results[i].State == Yours:
+			if known != "" {
+				next.Files[f.path] = known
+			}
+		default:
+			next.Files[f.path] = digest(f.text)
+		}
+	}
+	text := encode(next, "  ")
+	if current, err := w.read(recordFile); err != nil || string(current) == string(text) {
+		return err
+	}
+	return w.write(recordFile, text)
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

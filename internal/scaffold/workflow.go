@@ -1,0 +1,187 @@
+package scaffold
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+)
+
+// Where init puts things, relative to the root of the repository.
+const (
+	agentWorkflow  = ".github/workflows/airlock.yml"
+	checksWorkflow = ".github/workflows/airlock-checks.yml"
+	// PolicyFile is the owner's configuration of what agents may do.
+	PolicyFile   = ".airlock/policy.yml"
+	taskFile     = ".airlock/task.md"
+	toolsFile    = ".airlock/mcp.json"
+	ownAgentFile = ".airlock/agent"
+	ignoreFile   = ".airlock/.gitignore"
+	recordFile   = ".airlock/setup.json"
+	outDirectory = ".airlock/out"
+	linesFile    = outDirectory + "/lines.ndjson"
+	changesFile  = outDirectory + "/changes.patch"
+	promptFile   = outDirectory + "/prompt.md"
+	eventFile    = outDirectory + "/event.json"
+)
+
+// agentLabel is the label by which people give an issue to the agent.
+const agentLabel = "agent"
+
+// agentWorkflowText is the workflow of the agent and its gate, whose permissions are those of
+// the policy.
+func agentWorkflowText(s selection, a Agent, cfg config.SafeOutputs, r Release) []byte {
+	b := &strings.Builder{}
+	b.WriteString("# Made by 'airlock init'. The agent works in the first job, which can read and nothing else. The\n" +
+		"# second job has the token, and executes nothing but the gate. What the agent may ask for is in\n" +
+		"# " + PolicyFile + ", what it is told to do in " + taskFile + ".\n" +
+		"name: Airlock\n\n")
+	writeTriggers(b, s)
+	b.WriteString("\npermissions: {}\n\n" +
+		"concurrency:\n  group: airlock-${{ github.event.issue.number || github.event.pull_request.number || github.run_id }}\n\n" +
+		"jobs:\n")
+	writeAgentJob(b, s, a, r)
+	b.WriteString("\n  gate:\n    needs: agent\n    runs-on: ubuntu-24.04\n    timeout-minutes: 15\n" +
+		indent(apply.WriteBlock(cfg.Permissions()), "    ") +
+		"    steps:\n" +
+		"      - uses: " + actionDownload + "\n        with:\n          name: agent\n          path: agent\n" +
+		"      - uses: " + repository + "/actions/gate@" + r.ref() + "\n        with:\n          output-file: agent/lines.ndjson\n")
+	if carriesCode(cfg) {
+		b.WriteString("          changes: agent/changes.patch\n")
+	}
+	b.WriteString("          config-file: " + PolicyFile + "\n")
+	if a.secret != "" {
+		b.WriteString("          secrets: ${{ secrets." + a.secret + " }} # so that no text or change can contain it\n")
+	}
+	return []byte(b.String())
+}
+
+func writeTriggers(b *strings.Builder, s selection) {
+	b.WriteString("on:\n  workflow_dispatch:\n    inputs:\n      task:\n        description: What the agent is to do\n        type: string\n")
+	has := func(t trigger) bool { return slices.Contains(s.triggers, t) }
+	if has(onIssue) || has(onLabel) {
+		var types []string
+		if has(onIssue) {
+			types = append(types, "opened")
+		}
+		if has(onLabel) {
+			types = append(types, "labeled")
+		}
+		b.WriteString("  issues: # who can open an issue starts the agent, at your cost\n    types: [" + strings.Join(types, ", ") + "]\n")
+	}
+	if has(onPull) {
+		b.WriteString("  pull_request:\n    types: [opened, synchronize, ready_for_review]\n")
+	}
+	if has(onceAWeek) {
+		b.WriteString("  schedule:\n    - cron: \"23 6 * * 1\" # Mondays, in UTC\n")
+	}
+}
+
+// condition is when the agent's job runs; "" for always. A pull request from a fork gets no
+// secret, so that there is nothing to run the agent with.
+func condition(s selection, a Agent) string {
+	var all []string
+	if slices.Contains(s.triggers, onLabel) {
+		all = append(all, "(github.event.action != 'labeled' || github.event.label.name == '"+agentLabel+"')")
+	}
+	if slices.Contains(s.triggers, onPull) && a.secret != "" {
+		all = append(all, "(github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository)")
+	}
+	return strings.Join(all, " && ")
+}
+
+func writeAgentJob(b *strings.Builder, s selection, a Agent, r Release) {
+	b.WriteString("  agent:\n")
+	if c := condition(s, a); c != "" {
+		b.WriteString("    if: " + c + "\n")
+	}
+	b.WriteString("    runs-on: ubuntu-24.04\n    timeout-minutes: 30\n    permissions:\n      contents: read\n    steps:\n" +
+		"      - uses: " + actionCheckout + "\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n" +
+		r.installSteps())
+	if a.install != "" {
+		b.WriteString("      - uses: " + actionSetupNode + "\n        with:\n          node-version: 22\n" +
+			"      - run: npm install --global " + a.install + "\n")
+	}
+	b.WriteString("      - name: Write the prompt\n        run: |\n" +
+		"          mkdir -p " + outDirectory + "\n" +
+		"          cp \"$GITHUB_EVENT_PATH\" " + eventFile + "\n" +
+		"          : >" + linesFile + "\n" +
+		"          {\n            cat " + taskFile + "\n            echo\n            airlock instructions --config " + PolicyFile + " --lines " + linesFile + "\n          } >" + promptFile + "\n" +
+		"      - name: Run the agent\n        env:\n          AIRLOCK_PROMPT: " + promptFile + "\n          AIRLOCK_LINES: " + linesFile + "\n")
+	if a.secret != "" {
+		b.WriteString("          " + a.variable + ": ${{ secrets." + a.secret + " }}\n")
+	}
+	for _, v := range a.variables {
+		b.WriteString("          " + v[0] + ": " + v[1] + "\n")
+	}
+	b.WriteString("        run: |\n" + indent(a.command+"\n", "          ") +
+		"      - name: Show what would be refused\n        run: airlock validate --config " + PolicyFile + " " + linesFile + " >/dev/null || [ $? = 1 ]\n")
+	if s.carriesCode() {
+		b.WriteString("      - name: Hand over the agent's changes, committed or not\n        run: |\n" +
+			"          git add --all\n          git diff --cached --binary \"$GITHUB_SHA\" >" + changesFile + "\n")
+	}
+	b.WriteString("      - uses: " + actionUpload + "\n        with:\n          name: agent\n          include-hidden-files: true\n          path: |\n            " + linesFile + "\n")
+	if s.carriesCode() {
+		b.WriteString("            " + changesFile + "\n")
+	}
+}
+
+// mostRoots bounds the directories that are checked for each pull request, whatever it changes.
+const mostRoots = 5
+
+// checksConfig is the configuration of the checks, in the jobs that run and report them.
+func checksConfig(projects []string) string {
+	text := "checks:\n  informational: [code-review]\n"
+	switch {
+	case len(projects) == 0:
+		text += "  reviews-only: true\n"
+	case projects[0] != "." && len(projects) <= mostRoots:
+		// Without them a change of nothing in a project, such as to documents alone, would
+		// have no language, and fail.
+		text += "  roots:\n"
+		for _, dir := range projects {
+			text += "  - " + strconv.Quote(dir) + "\n"
+		}
+	}
+	return text
+}
+
+// checksWorkflowText is the workflow that checks pull requests.
+func checksWorkflowText(r Release, projects []string) ([]byte, error) {
+	checks := checksConfig(projects)
+	cfg, err := config.Parse("checks", []byte(checks))
+	if err != nil {
+		return nil, fmt.Errorf("the configuration of the checks: %w", err)
+	}
+	given := "          config: |\n" + indent(checks, "            ")
+	return []byte("# Made by 'airlock init'. The first job runs the pull request's code, and can read and nothing else.\n" +
+		"# The second job has the token: it says what was found, and fails. Require both in the rules of the\n" +
+		"# branch: GitHub counts a job that was skipped as a success.\n" +
+		"name: Airlock checks\n\non: pull_request\n\npermissions: {}\n\n" +
+		"concurrency:\n  group: airlock-checks-${{ github.ref }}\n  cancel-in-progress: true\n\n" +
+		"jobs:\n  check:\n    runs-on: ubuntu-24.04\n    timeout-minutes: 30\n    permissions:\n      contents: read\n    steps:\n" +
+		"      - uses: " + actionCheckout + "\n        with:\n          fetch-depth: 0 # so that git can tell what changed\n          persist-credentials: false\n" +
+		"      - uses: " + repository + "@" + r.ref() + "\n        with:\n          mode: check\n          fail-on: never # the job below reports, and fails\n" + given +
+		"      - uses: " + actionUpload + "\n        with:\n          name: findings\n          include-hidden-files: true\n          path: .airlock/findings.json\n" +
+		"\n  report:\n    needs: check\n    runs-on: ubuntu-24.04\n    timeout-minutes: 15\n" + indent(apply.WriteBlock(cfg.Permissions()), "    ") +
+		"    steps:\n      - uses: " + actionDownload + "\n        with:\n          name: findings\n" +
+		"      - uses: " + repository + "/actions/gate@" + r.ref() + "\n        with:\n          mode: apply\n          findings: findings.json\n" + given), nil
+}
+
+func carriesCode(cfg config.SafeOutputs) bool {
+	for kind := range cfg.Policy.Kinds {
+		if _, ok := cfg.Policy.Kind(kind); ok && safeoutput.SpecOf(kind).CarriesCode {
+			return true
+		}
+	}
+	return false
+}
+
+// indent puts the prefix before every line.
+func indent(lines, prefix string) string {
+	return prefix + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n"+prefix) + "\n"
+}

@@ -1,0 +1,132 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/guide"
+	"github.com/agent-airlock/airlock/internal/server"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// safeOutputs returns a server for a policy, and the file of lines that it writes.
+func safeOutputs(t *testing.T, policy string) (s *server.SafeOutputs, lines string) {
+	t.Helper()
+	cfg, err := config.Parse("policy.yml", []byte(policy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, err := doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(token.Token{}, nil), Repository: "octo/repo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := guide.Tools(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines = filepath.Join(t.TempDir(), "lines.ndjson")
+	return server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: "1.2.3"}, gate.Asking(doors.AskingConfig{Lines: action.NewLines(lines)})), lines
+}
+
+// TestToolsAskTheGate asserts that an accepted call is a line of the file, by whatever name of the
+// kind it was called, and that a refused one names every problem and writes nothing.
+func TestToolsAskTheGate(t *testing.T) {
+	s, lines := safeOutputs(t, "add-issue-comment: {max: 2}\ncreate-issue:\n")
+	session := connect(t, s.Serve)
+	for _, name := range []string{"add_issue_comment", "add-comment"} {
+		answer, isError := call(t, session, name, `{"body":"Hello, @octocat","issue_number":7}`)
+		if isError || !strings.Contains(answer, `"accepted":true`) || !strings.Contains(answer, `"mentions"`) {
+			t.Errorf("%s: %s", name, answer)
+		}
+	}
+	answer, isError := call(t, session, "create_issue", `{"title":" ","labels":7}`)
+	if !isError {
+		t.Error("an issue without a body is accepted")
+	}
+	for _, want := range []string{`"$.title"`, `"$.body"`, `"$.labels"`, `"schema":{`} {
+		if !strings.Contains(answer, want) {
+			t.Errorf("the refusal lacks %s: %s", want, answer)
+		}
+	}
+	if answer, isError := call(t, session, "add_issue_comment", `{"body":"One more","issue_number":7}`); !isError || !strings.Contains(answer, `"rule":"max"`) {
+		t.Errorf("more than the policy allows: %s", answer)
+	}
+	written, err := os.ReadFile(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(written, []byte("\n")); n != 2 || !json.Valid(bytes.Split(written, []byte("\n"))[0]) {
+		t.Errorf("%d lines:\n%s", n, written)
+	}
+}
+
+// TestCallsAtOnceAreCounted asserts that calls which arrive together are counted as if one came
+// after the other.
+func TestCallsAtOnceAreCounted(t *testing.T) {
+	s, lines := safeOutputs(t, "create-issue: {max: 3}\n")
+	session := connect(t, s.Serve)
+	var accepted sync.Map
+	var calls sync.WaitGroup
+	for i := range 12 {
+		calls.Go(func() {
+			res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "create_issue", Arguments: json.RawMessage(fmt.Sprintf(`{"title":"T%d","body":"B"}`, i))})
+			if err != nil {
+				t.Error(err)
+			} else if !res.IsError {
+				accepted.Store(i, true)
+			}
+		})
+	}
+	calls.Wait()
+	count := 0
+	accepted.Range(func(any, any) bool { count++; return true })
+	written, err := os.ReadFile(lines)
+	if err != nil || count != 3 || bytes.Count(written, []byte("\n")) != 3 {
+		t.Errorf("%d accepted, %v, lines:\n%s", count, err, written)
+	}
+}
+
+// TestLinesThatAreNotMessages asserts that each is answered with an error, that the requests after
+// it are answered, and that the end of the input does not lose an answer.
+func TestLinesThatAreNotMessages(t *testing.T) {
+	s, _ := safeOutputs(t, "create-issue:\n")
+	input := strings.Join([]string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`hello`, `[]`, `{} {}`, `{"a":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`, "", `{"cut`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"create_issue","arguments":{"title":"T","body":"B"}}}`,
+	}, "\n")
+	var output bytes.Buffer
+	if err := s.Serve(t.Context(), strings.NewReader(input), &output); err != nil {
+		t.Fatal(err)
+	}
+	refused, answered := 0, map[string]bool{}
+	for line := range strings.Lines(output.String()) {
+		var message struct {
+			ID    json.RawMessage
+			Error *struct{ Code int }
+		}
+		if err := json.Unmarshal([]byte(line), &message); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if message.Error != nil && message.Error.Code == -32700 {
+			refused++
+		} else {
+			answered[string(message.ID)] = true
+		}
+	}
+	if refused != 5 || !answered["1"] || !answered["2"] {
+		t.Errorf("%d lines refused, answers to %v:\n%s", refused, answered, output.String())
+	}
+}

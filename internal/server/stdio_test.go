@@ -1,0 +1,135 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// begin is what a client sends first.
+const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+	`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+
+// answers returns the errors without an id and the answers to requests of what a server wrote.
+func answers(t *testing.T, output string) (refused []string, answered map[string]int) {
+	t.Helper()
+	answered = map[string]int{}
+	for line := range strings.Lines(output) {
+		var message struct {
+			ID    json.RawMessage
+			Error *struct {
+				Code    int
+				Message string
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &message); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if string(message.ID) == "null" {
+			refused = append(refused, fmt.Sprint(message.Error.Code, " ", message.Error.Message))
+		} else {
+			answered[string(message.ID)]++
+		}
+	}
+	return refused, answered
+}
+
+// TestObjectsThatAreNotMessages asserts that JSON which is not a message of the protocol is
+// answered or ignored, that the request after it is answered, and that the server then ends.
+func TestObjectsThatAreNotMessages(t *testing.T) {
+	t.Parallel()
+	const good = "\n" + `{"jsonrpc":"2.0","id":9,"method":"ping"}`
+	for message, want := range map[string]string{ // the error; "" for none
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`:                                                     `"id" must be`,
+		`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`:                                                  `"id" must be`,
+		`{"jsonrpc":"2.0","id":[3],"method":"ping"}`:                                                      `"id" must be`,
+		`{"jsonrpc":"2.0","id":true,"method":"ping"}`:                                                     `"id" must be`,
+		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`:                                                      `"id" must be`,
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`:                                         `"id" must be`,
+		`{"jsonrpc":"2.0","id":` + strings.Repeat("9", 400) + `,"method":"ping"}`:                         `"id" must be`,
+		`{"jsonrpc":"2.0","id":3}`:                                                                        `must have a "method"`,
+		`{"jsonrpc":"2.0","ID":3,"METHOD":"ping"}`:                                                        `must have a "method"`,
+		`{"jsonrpc":"2.0","id":3,"method":7}`:                                                             `"method" must be a text`,
+		`{"jsonrpc":"2.0","id":3,"method":null}`:                                                          `"method" must be a text`,
+		`{"id":3,"method":"ping"}`:                                                                        `must have "jsonrpc": "2.0"`,
+		`{"jsonrpc":"1.0","id":3,"method":"ping"}`:                                                        `must have "jsonrpc": "2.0"`,
+		`{"jsonrpc":"2.0","id":3,"id":4,"method":"ping"}`:                                                 `"id" twice`,
+		`{"jsonrpc":"2.0","id":3,"method":"ping","m\u0065thod":"tools/list"}`:                             `"method" twice`,
+		`[{"jsonrpc":"2.0","id":3,"method":"ping"}]`:                                                      `one JSON object`,
+		`{"jsonrpc":"2.0","id":55,"result":{}}`:                                                           "",
+		`{"jsonrpc":"2.0","id":{},"error":"x"}`:                                                           "",
+		`{"jsonrpc":"2.0","method":"notifications/nope"}`:                                                 "",
+		`{"jsonrpc":"2.0","method":"notifications/initialized","params":7}`:                               "",
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77,"reason":"none"}}`:  "",
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{"a":1}}}`:             "",
+		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`:                                            "",
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}`: "",
+	} {
+		s, _ := safeOutputs(t, "create-issue:\n")
+		var output bytes.Buffer
+		if err := s.Serve(t.Context(), strings.NewReader(begin+message+good), &output); err != nil {
+			t.Errorf("%.100s ends the session: %v", message, err)
+			continue
+		}
+		refused, answered := answers(t, output.String())
+		if answered["1"] != 1 || answered["9"] != 1 || len(answered) != 2 {
+			t.Errorf("%.100s: answers to %v", message, answered)
+		}
+		if (want == "") != (len(refused) == 0) || want != "" && !strings.Contains(refused[0], want) {
+			t.Errorf("%.100s: %q, want %q", message, refused, want)
+		}
+	}
+}
+
+// TestAnIDThatIsInUse asserts that a second request with the id of one that has no answer yet
+// is refused, that an id can be used again after its answer, and that a request which is
+// cancelled keeps the server from ending no longer.
+func TestAnIDThatIsInUse(t *testing.T) {
+	t.Parallel()
+	waiting, stopped := make(chan struct{}), make(chan struct{})
+	api := func(ctx context.Context, _, target string, _ []byte) (int, []byte, error) {
+		if !strings.Contains(target, "/wait") {
+			return 200, []byte(`{"agents":[]}`), nil
+		}
+		close(waiting)
+		<-ctx.Done()
+		close(stopped)
+		return 0, nil, ctx.Err()
+	}
+	in := newScript(
+		begin+`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"get_run","arguments":{"run_id":"run_1","wait_seconds":600},"_meta":{"progressToken":"p"}}}`+"\n", waiting,
+		`{"jsonrpc":"2.0","id":5,"method":"ping"}`+"\n"+`{"jsonrpc":"2.0","id":"5","method":"tools/call","params":{"name":"list_agent_blueprints","_meta":{"progressToken":"p"}}}`+"\n"+
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`+"\n", stopped)
+	var output bytes.Buffer
+	if err := serving(api)(t.Context(), in, &output); err != nil {
+		t.Fatal(err)
+	}
+	refused, answered := answers(t, output.String())
+	if len(refused) != 1 || !strings.Contains(refused[0], "id of its own") || answered[`"5"`] != 1 {
+		t.Errorf("%q, answers to %v", refused, answered)
+	}
+}
+
+// script is input that goes on when something has happened.
+type script struct {
+	text  *strings.Reader
+	after []<-chan struct{}
+	texts []string
+}
+
+// newScript returns texts, each but the first after the event between.
+func newScript(first string, event <-chan struct{}, second string, end <-chan struct{}) *script {
+	return &script{strings.NewReader(first), []<-chan struct{}{event, end}, []string{second, ""}}
+}
+
+// Read implements io.Reader.
+func (s *script) Read(p []byte) (int, error) {
+	if s.text.Len() == 0 && len(s.after) > 0 {
+		<-s.after[0]
+		s.text, s.after, s.texts = strings.NewReader(s.texts[0]), s.after[1:], s.texts[1:]
+	}
+	return s.text.Read(p)
+}

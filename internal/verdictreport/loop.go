@@ -1,0 +1,71 @@
+package verdictreport
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// LoopResult returns the verdict as the fix loop takes it in. What fails is for the fixer. What
+// is only blocked has not worked: nobody can mend that in the code, and it uses up no
+// iteration. Without criteria it passes, unless they are required.
+func (d *Document) LoopResult(required bool) fixloop.Result {
+	out := fixloop.Result{Check: fixloop.Acceptance, Status: fixloop.ResultPass}
+	r := d.Response
+	switch {
+	case r == nil && required:
+		out.Status, out.Error = fixloop.ResultError, "there are no acceptance criteria, and they are required"
+		return out
+	case r == nil, d.Passed(), d.accepted():
+		return out
+	}
+	descriptions := map[string]string{}
+	for _, c := range d.Criteria {
+		descriptions[c.ID] = c.Description
+	}
+	var blocked []string
+	fail := func(rule, message, details string) {
+		out.Failures = append(out.Failures, fixloop.Failure{Rule: rule, Message: message, Details: details, Fingerprint: text.Digest(rule + "\n" + message)})
+	}
+	for _, one := range r.Results {
+		what := text.OneLine(one.ID + ": " + descriptions[one.ID])
+		switch one.Status {
+		case acceptance.Fail:
+			fail(one.ID, what, strings.TrimSpace(one.Evidence+"\n"+one.Remediation))
+		case acceptance.Blocked:
+			blocked = append(blocked, text.OneLine(one.ID+": "+one.Evidence))
+		}
+	}
+	for _, c := range r.Claims {
+		if c.Status == acceptance.Fail {
+			fail("claim", text.OneLine("the claim does not hold: "+c.Claim), c.Evidence)
+		}
+	}
+	for _, g := range r.Gates {
+		switch {
+		case g.Number != 3:
+		case g.Status == acceptance.Fail:
+			fail("judge", "the judge does not let it pass", g.Evidence)
+		case g.Status == acceptance.Blocked:
+			blocked = append(blocked, text.OneLine(g.Evidence))
+		}
+	}
+	out.Status = fixloop.ResultFail
+	if len(out.Failures) == 0 {
+		out.Status, out.Error = fixloop.ResultError, "the criteria cannot be verified"
+		if len(blocked) > 0 {
+			out.Error += fmt.Sprintf(": %s", strings.Join(blocked, "; "))
+		}
+	}
+	return out
+}
+
+// accepted reports whether the owner accepts that some criteria are not met.
+func (d *Document) accepted() bool {
+	r := d.Response
+	return r.Verdict == acceptance.VerdictPartial && len(r.Gates) >= 2 && !slices.ContainsFunc(r.Gates, func(g acceptance.Gate) bool { return g.Status == acceptance.Fail || g.Status == acceptance.Blocked })
+}

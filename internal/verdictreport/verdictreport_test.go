@@ -1,0 +1,126 @@
+package verdictreport_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/tasklist"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
+)
+
+var head = strings.Repeat("a", 40)
+
+// document is a verdict about criteria in the task list of issue #3, one for each status.
+func document(statuses ...acceptance.Status) *verdictreport.Document {
+	d := &verdictreport.Document{Version: 1, Head: head, Source: verdictreport.FromIssue}
+	d.Response = &acceptance.Response{TaskID: "issue-3", Verdict: acceptance.VerdictOf(statuses)}
+	for i, s := range statuses {
+		id := fmt.Sprintf("ac-%d", i+1)
+		d.Criteria = append(d.Criteria, verdictreport.Criterion{ID: id, Description: "It does " + id, Issue: 3, Box: tasklist.Digest(id)})
+		d.Response.Results = append(d.Response.Results, acceptance.CriterionResult{ID: id, Status: s, Evidence: "It was seen.", Remediation: "Do it."})
+	}
+	return d
+}
+
+// checkRun returns the check run that reports a document.
+func checkRun(t *testing.T, d *verdictreport.Document, at string, tick bool) *safeoutput.CheckRun {
+	t.Helper()
+	plain := func(s string) string { return s }
+	items := d.Items(checkreport.ItemsInput{SafeText: checkreport.SafeText{Line: plain, Code: plain}, Head: at, Job: "report", CheckRun: true}, false, tick)
+	if len(items) != 1 {
+		t.Fatalf("%d items", len(items))
+	}
+	return items[0].Item.(*safeoutput.CheckRun)
+}
+
+func TestBoxesAreRecordedAndRead(t *testing.T) {
+	d := document(acceptance.Pass, acceptance.Fail, acceptance.Blocked, acceptance.Skip)
+	run := checkRun(t, d, head, true)
+	if run.Name != verdictreport.RunName+" (report)" || run.Conclusion != "failure" {
+		t.Errorf("%+v", run)
+	}
+	boxes := verdictreport.Boxes{}
+	boxes.Add(run.Text)
+	for i, want := range []bool{true, false, false, false} {
+		passed, known := boxes[3][tasklist.Digest(fmt.Sprintf("ac-%d", i+1))]
+		if passed != want || !known {
+			t.Errorf("ac-%d: %v, %v", i+1, passed, known)
+		}
+	}
+	// Another job of a matrix says otherwise.
+	boxes.Add(checkRun(t, document(acceptance.Fail, acceptance.Pass), head, true).Text)
+	boxes.Add(run.Text)
+	for digest, passed := range boxes[3] {
+		if passed {
+			t.Errorf("%s passed everywhere", digest)
+		}
+	}
+	for name, text := range map[string]string{
+		"switched off":   checkRun(t, d, head, false).Text,
+		"another commit": checkRun(t, d, strings.Repeat("b", 40), true).Text,
+	} {
+		if text != "" {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	many := document(make([]acceptance.Status, 2000)...)
+	if text := checkRun(t, many, head, true).Text; len(text) > 65_000 || !strings.Contains(text, "800 more are not recorded") {
+		t.Errorf("%d bytes", len(text))
+	}
+}
+
+func TestOtherTextsAreNotReadAsRecords(t *testing.T) {
+	line := "#3 " + tasklist.Digest("x") + " PASS\n"
+	for _, text := range []string{"", line, "```\n" + line + "```\n", "    " + line, "```airlock-boxes\n#x y PASS\n#-1 y PASS\n#3 y\n" + "#99999999999999999999 y PASS\n```\n"} {
+		boxes := verdictreport.Boxes{}
+		if boxes.Add(text); len(boxes) > 0 {
+			t.Errorf("%q: %v", text, boxes)
+		}
+	}
+}
+
+func TestLoopResult(t *testing.T) {
+	gates := func(d *verdictreport.Document, statuses ...acceptance.Status) *verdictreport.Document {
+		for i, s := range statuses {
+			d.Response.Gates = append(d.Response.Gates, acceptance.Gate{Number: i + 1, Status: s, Evidence: fmt.Sprintf("Gate %d says so.", i+1)})
+		}
+		return d
+	}
+	wrong := document(acceptance.Pass)
+	wrong.Response.Claims = []acceptance.ClaimResult{{Claim: "modified a.go", Status: acceptance.Fail, Evidence: "It is as before."}}
+	for name, tt := range map[string]struct {
+		d        *verdictreport.Document
+		required bool
+		status   fixloop.ResultStatus
+		failing  []string
+		why      string
+	}{
+		"passes":                   {document(acceptance.Pass, acceptance.Skip), false, fixloop.ResultPass, nil, ""},
+		"fails":                    {document(acceptance.Pass, acceptance.Fail, acceptance.Blocked), false, fixloop.ResultFail, []string{"ac-2: It does ac-2"}, ""},
+		"accepted":                 {gates(document(acceptance.Pass, acceptance.Fail), acceptance.Skip, acceptance.Pass), false, fixloop.ResultPass, nil, ""},
+		"blocked":                  {document(acceptance.Pass, acceptance.Blocked), false, fixloop.ResultError, nil, "ac-2: It was seen."},
+		"all skipped":              {document(acceptance.Skip), false, fixloop.ResultError, nil, "cannot be verified"},
+		"a claim that is wrong":    {gates(wrong, acceptance.Fail, acceptance.Pass), false, fixloop.ResultFail, []string{"the claim does not hold: modified a.go"}, ""},
+		"a judge that says no":     {gates(document(acceptance.Pass), acceptance.Skip, acceptance.Pass, acceptance.Fail), false, fixloop.ResultFail, []string{"the judge does not let it pass"}, ""},
+		"a judge without a result": {gates(document(acceptance.Pass), acceptance.Skip, acceptance.Pass, acceptance.Blocked), false, fixloop.ResultError, nil, "Gate 3 says so."},
+		"no criteria":              {&verdictreport.Document{}, false, fixloop.ResultPass, nil, ""},
+		"no required criteria":     {&verdictreport.Document{}, true, fixloop.ResultError, nil, "they are required"},
+	} {
+		r := tt.d.LoopResult(tt.required)
+		var failing []string
+		for _, f := range r.Failures {
+			failing = append(failing, f.Message)
+			if f.Fingerprint == "" || f.Details == "" {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if r.Check != fixloop.Acceptance || r.Status != tt.status || fmt.Sprint(failing) != fmt.Sprint(tt.failing) || !strings.Contains(r.Error, tt.why) || (r.Error != "") != (tt.why != "") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
