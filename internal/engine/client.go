@@ -106,6 +106,30 @@ func (e *Engine) Wait(ctx context.Context, id string) (State, error) {
 	}
 }
 
+// Recover puts back into its queue each workflow that runs under the executor's name, but not
+// in this engine: one of the same name that did not know yet that it was replaced has taken it
+// since Open. It returns how many there were.
+func (e *Engine) Recover() (int, error) {
+	running, err := dbos.ListWorkflows(e.dbos, dbos.WithFilterStatus(dbos.WorkflowStatusPending), dbos.WithFilterExecutorIDs(e.id), dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))
+	if err != nil {
+		return 0, err
+	}
+	taken := map[string][]string{} // by the queue
+	n := 0
+	for _, w := range running {
+		if _, here := e.begun.Load(w.ID); !here {
+			taken[w.QueueName] = append(taken[w.QueueName], w.ID)
+			n++
+		}
+	}
+	for queue, ids := range taken {
+		if _, err := dbos.ResumeWorkflows[string](e.dbos, ids, dbos.WithResumeQueue(queue)); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
 // Cancel ends a workflow as Cancelled unless it has ended. A process that runs it notices
 // when its step ends.
 func (e *Engine) Cancel(id string) error { return dbos.CancelWorkflow(e.dbos, id) }

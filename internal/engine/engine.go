@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -74,6 +75,7 @@ type Engine struct {
 	id    string
 	base  context.Context // ends with the engine, by its cause
 	end   context.CancelCauseFunc
+	begun sync.Map // the ids of the workflows that this engine is running
 	// closing is set once Close has begun: DBOS then ends its own contexts, before base ends.
 	closing atomic.Bool
 }

@@ -109,6 +109,44 @@ func listen(x *engine.Execution, input string) error {
 var listening = engine.Config{Executor: "here", Queues: []engine.Queue{{Name: "q", Poll: 10 * time.Millisecond}},
 	Workflows: []engine.Workflow{{Name: "listen", Run: listen}, {Name: "fail", Run: func(*engine.Execution, string) error { return errors.New("no luck") }}}}
 
+// TestRecoverTakesWhatAReplacedEngineTook has the store say that a workflow runs under the
+// engine's name, as an engine that was replaced leaves it, beside one that runs here.
+func TestRecoverTakesWhatAReplacedEngineTook(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		e := open(t, location, listening)
+		enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: "here", Input: "1"})
+		enqueue(t, e, engine.Request{Queue: "elsewhere", Workflow: "listen", ID: "taken", Input: "1"}) // nobody looks there
+		for end := time.Now().Add(30 * time.Second); recordedRows(t, e.Store(), "here") == ""; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the workflow does not begin")
+			}
+		}
+		table := "dbos.workflow_status"
+		if !store.IsURL(location) {
+			table = "workflow_status"
+		}
+		if _, err := e.Store().Exec(t.Context(), `UPDATE `+table+` SET status = 'PENDING', executor_id = 'here', queue_name = 'q' WHERE workflow_uuid = 'taken'`); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := e.Recover(); n != 1 || err != nil {
+			t.Fatalf("%d workflows, %v", n, err)
+		}
+		for _, id := range []string{"here", "taken"} {
+			send(t, e, id, "end", id)
+			if state := wait(t, e, id); state.Status != engine.Done {
+				t.Errorf("%s: %+v", id, state)
+			}
+			if got := recordedRows(t, e.Store(), id); got != "began-1 end" {
+				t.Errorf("%s: %s", id, got)
+			}
+		}
+		if n, err := e.Recover(); n != 0 || err != nil {
+			t.Errorf("%d workflows at the end, %v", n, err)
+		}
+	})
+}
+
 func wait(t *testing.T, e *engine.Engine, id string) engine.State {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

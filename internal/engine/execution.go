@@ -28,6 +28,8 @@ func (b *body) run(ctx dbos.Context, input string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	b.engine.begun.Store(id, true)
+	defer b.engine.begun.Delete(id)
 	err = b.Run(&Execution{ctx: ctx, engine: b.engine, id: id}, input)
 	if err != nil && (ctx.Err() != nil || b.engine.GiveUp(err)) {
 		// It has not failed: with this cause, the next engine resumes it.

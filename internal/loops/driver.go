@@ -124,17 +124,21 @@ func (d *Driver) watch() {
 			return
 		}
 		if looks == looksTillAlone {
-			d.wake()
+			d.takeUp()
 		}
 	}
 }
 
 // looksTillAlone is after how many looks a driver that was replaced has noticed it. Until then it
-// may have taken messages of the workflows, which its successor does not see any more.
+// may have taken workflows, or messages of theirs, which its successor does not see any more.
 const looksTillAlone = 8
 
-// wake has the workflows that run look at their loops.
-func (d *Driver) wake() {
+// takeUp begins the workflows that a driver which was replaced has taken, and has the others look
+// at their loops.
+func (d *Driver) takeUp() {
+	if _, err := d.engine.Recover(); err != nil && d.base.Err() == nil {
+		d.log.Warn("what another process left of the loops cannot be taken up; start again to do so", "error", err)
+	}
 	d.mu.Lock()
 	carried := slices.Collect(maps.Keys(d.carried))
 	d.mu.Unlock()
