@@ -57,6 +57,9 @@ func openSQLite(ctx context.Context, path string, prepare func(path string) erro
 			return nil, err
 		}
 		tx, err := s.sqlite.BeginTx(ctx, nil)
+		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", errWaited, err)
+		}
 		return sqliteTx{sqliteConn{tx}, tx}, err
 	}
 	if err := s.claim(ctx); err != nil {

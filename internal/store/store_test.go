@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/store/storetest"
@@ -249,5 +250,28 @@ func TestTheOneConnectionIsGivenBack(t *testing.T) {
 		if !errors.Is(err, stop) {
 			t.Errorf("Query = %v, want the error of its function", err)
 		}
+	}
+}
+
+// TestWaitingTooLongForSQLiteIsALock asserts that who waits for its turn longer than it may is
+// told of a lock, and not that the store is out of reach.
+func TestWaitingTooLongForSQLiteIsALock(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	err = st.Transact(t.Context(), func(store.Tx) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		err := st.Transact(ctx, func(store.Tx) error { return nil })
+		if store.Trouble(err) != store.Busy || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "see which one uses it") {
+			t.Errorf("%v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -36,6 +36,8 @@ func Trouble(err error) Kind {
 		return ""
 	case strings.Contains(err.Error(), fullText): // the engine passes on nothing but the text
 		return Full
+	case errors.Is(err, errWaited):
+		return Busy
 	case errors.As(err, &lite):
 		return sqliteTrouble(lite.Code())
 	case errors.As(err, &server):
@@ -45,6 +47,10 @@ func Trouble(err error) Kind {
 	}
 	return ""
 }
+
+// errWaited reports that a transaction on SQLite did not get its turn before its deadline. Each
+// one before it may have waited for another process for 10 s.
+var errWaited = errors.New("it is locked")
 
 // fullText is how SQLite says that it cannot write any more.
 const fullText = "database or disk is full"
@@ -132,9 +138,9 @@ func (s *Store) explain(err error) error {
 		text = fmt.Sprintf("the store %s cannot grow, because its disk is full: make room there, and try again; nothing that was recorded is lost", s.name)
 	case lite == nil && s.pool != nil && Trouble(err) == Unreachable:
 		text = fmt.Sprintf("the store %s does not answer: %v; %s", s.name, withoutURL(err), connectHint(err, "see to the database and the way to it: it is tried again until it answers"))
-	case lite == nil:
-	case Trouble(err) == Busy:
+	case s.pool == nil && Trouble(err) == Busy:
 		text += "; another process has been writing to it for more than 10 s: see which one uses it, and try again"
+	case lite == nil:
 	case lite.Code()&0xff == sqlitelib.SQLITE_NOTADB:
 		text += "; it is not a store: name another file with --store"
 	case Trouble(err) == Damaged:
