@@ -79,7 +79,7 @@ func TestStreamsEndWithTheirGrant(t *testing.T) {
 			if rest, err := io.ReadAll(stream); err != nil || strings.Contains(string(rest), "completed") {
 				t.Errorf("%q, %v", rest, err)
 			}
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > time.Minute { // the agent would run for longer
 				t.Errorf("the stream has ended only after %s", took)
 			}
 		})

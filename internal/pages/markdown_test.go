@@ -137,7 +137,7 @@ func TestHostileTextsCostLittle(t *testing.T) {
 		r.Render(runs.String())
 		r.Render(open.String()[:8000] + strings.Repeat("<p>", 19000))
 	}
-	if took := time.Since(begun); took > 20*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("%v", took)
 	} else {
 		t.Logf("%v, %d left", took, r.left)

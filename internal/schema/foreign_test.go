@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -118,13 +117,9 @@ func TestValidatingIsBounded(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		began := time.Now()
-		got, err := s.Validate([]byte(c.value))
+		got, err := s.Validate([]byte(c.value)) // without a limit it would take years
 		if err != nil || len(got) != 1 || !strings.Contains(got[0].Message, "too large or too deeply nested") {
 			t.Errorf("%s: %.200s, %v", name, fmt.Sprint(got), err)
-		}
-		if took := time.Since(began); took > 20*time.Second { // without a limit, years
-			t.Errorf("%s took %s", name, took)
 		}
 	}
 	for name, c := range map[string]struct{ schema, value string }{
