@@ -477,13 +477,11 @@ func TestPagesOnAPhoneAndInTheDark(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("#stop")))
 	// A page that is asked for while another one is on its way may never be reported as loaded.
 	b.waitUntil("window.left !== 1")
-	stopped := func() bool { return eval[bool](b, `document.body.innerText.includes("stopped")`) }
-	for end := time.Now().Add(20 * time.Second); !stopped(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the run is not stopped: %s", eval[string](b, "document.body.innerText"))
-		}
-		b.visit("/ui/runs/" + id)
+	if _, answer := ask(t, http.DefaultClient, "GET", c.url+"/runs/"+id+"/wait?timeout=60", "", "Authorization: Bearer "+tokens["ann"]); !strings.Contains(answer, `"status":"stopped"`) {
+		t.Error(answer)
 	}
+	b.visit("/ui/runs/" + id)
+	b.untilText("stopped")
 	command(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
 	for _, scheme := range []string{"light", "dark"} {
 		command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
