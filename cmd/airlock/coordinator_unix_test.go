@@ -113,6 +113,16 @@ func (c coordinator) completed(t *testing.T, id string) {
 	}
 }
 
+// runsAgain asserts that a run is recorded and completed.
+func (c coordinator) runsAgain(t *testing.T) {
+	t.Helper()
+	status, id, answer := c.post(t, "echo", 0)
+	if status != http.StatusCreated {
+		t.Fatalf("%d: %s", status, answer)
+	}
+	c.completed(t, id)
+}
+
 // TestCoordinatorKilled kills the server again and again while runs are under way,
 // AIRLOCK_CHAOS times as often as usual. No run
 // is lost, each ends once with its result, and no process of a run outlives the server.
