@@ -99,6 +99,14 @@ func (b *tab) visit(path string) {
 	b.do(chromedp.Navigate(b.base + path))
 }
 
+// signIn signs in with a token of the coordinator's.
+func (b *tab) signIn(token string) {
+	b.t.Helper()
+	b.visit("/ui/sign-in")
+	b.do(chromedp.SendKeys(chromedp.CSS("#token"), token+kb.Enter))
+	b.untilText("What happens")
+}
+
 // eval returns what an expression of JavaScript is.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
@@ -408,9 +416,7 @@ func TestPagesEndWithTheSession(t *testing.T) {
 	t.Parallel()
 	c, tokens := pagesServer(t)
 	b := openTab(t, newBrowser(t), c.url)
-	b.visit("/ui/sign-in")
-	b.do(chromedp.SendKeys(chromedp.CSS("#token"), tokens["ann"]+kb.Enter))
-	b.untilText("What happens")
+	b.signIn(tokens["ann"])
 	b.visit("/ui/agents/slow")
 	b.do(chromedp.SendKeys(chromedp.CSS(`[name="p.why"]`), "watched"+kb.Enter))
 	b.waitUntil(`document.querySelector("#state .badge")?.textContent === "running"`)
@@ -516,9 +522,7 @@ func TestPagesOfOthersInABrowser(t *testing.T) {
 	t.Parallel()
 	c, tokens := pagesServer(t)
 	b := openTab(t, newBrowser(t), c.url)
-	b.visit("/ui/sign-in")
-	b.do(chromedp.SendKeys(chromedp.CSS("#token"), tokens["ann"]+kb.Enter))
-	b.untilText("What happens")
+	b.signIn(tokens["ann"])
 	attacker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
