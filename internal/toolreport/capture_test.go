@@ -3,6 +3,7 @@ package toolreport_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,30 +19,35 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// output is what a tool printed, and how it ended.
+// output is what a tool printed, the reports that its test runner wrote, and how it ended.
 type output struct {
 	Stdout, Stderr io.Reader // nil for nothing
+	Reports        []string  // named 0.xml, 1.xml, …
 	Exit           toolreport.Exit
 }
 
-// read reads an output: standard error first, then standard output.
-func read(tool toolreport.Tool, out output) (toolreport.Report, error) {
+// read reads an output: standard error first, then standard output, then the reports.
+func read(t testing.TB, tool toolreport.Tool, out output) toolreport.Report {
+	t.Helper()
 	r, err := toolreport.New(tool)
 	if err != nil {
-		return toolreport.Report{}, err
+		t.Fatal(err)
 	}
-	for _, s := range []struct {
+	for _, stream := range []struct {
 		to   io.Writer
 		from io.Reader
 	}{{r.Stderr(), out.Stderr}, {r.Stdout(), out.Stdout}} {
-		if s.from == nil {
+		if stream.from == nil {
 			continue
 		}
-		if _, err := io.Copy(s.to, s.from); err != nil {
-			return toolreport.Report{}, err
+		if _, err := io.Copy(stream.to, stream.from); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return r.Report(out.Exit), nil
+	for i, report := range out.Reports {
+		r.AddReport(toolreport.ReportFile{Name: fmt.Sprintf("%d.xml", i)}, strings.NewReader(report))
+	}
+	return r.Report(out.Exit)
 }
 
 // capture is one row of testdata/MANIFEST.tsv.
@@ -103,10 +109,7 @@ func TestCaptures(t *testing.T) {
 	t.Parallel()
 	for _, c := range captures(t) {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := read(c.ranTool(), c.output(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := read(t, c.ranTool(), c.output(t))
 			golden(t, filepath.Join("testdata", "captures", filepath.FromSlash(c.name)+".json"), got)
 		})
 	}
@@ -189,10 +192,7 @@ func TestFailingCounts(t *testing.T) {
 			t.Errorf("nobody has counted %s", c.name)
 			continue
 		}
-		got, err := read(c.ranTool(), c.output(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := read(t, c.ranTool(), c.output(t))
 		tests := got.Tests
 		switch {
 		case count == unknown && (tests.Known || tests.Failed < 1):
@@ -212,10 +212,7 @@ func TestFailingCounts(t *testing.T) {
 func TestStreaming(t *testing.T) {
 	t.Parallel()
 	for _, c := range captures(t) {
-		all, err := read(c.ranTool(), c.output(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := read(t, c.ranTool(), c.output(t))
 		for _, size := range []int{7, 1000} {
 			r, err := toolreport.New(c.ranTool())
 			if err != nil {
@@ -248,10 +245,7 @@ func TestBothStreamsAtOnce(t *testing.T) {
 		group.Go(func() { _, _ = io.Copy(r.Stdout(), out.Stdout) })
 		group.Go(func() { _, _ = io.Copy(r.Stderr(), out.Stderr) })
 		group.Wait()
-		want, err := read(c.ranTool(), c.output(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := read(t, c.ranTool(), c.output(t))
 		got := r.Report(c.exit)
 		got.FirstFailures, want.FirstFailures = "", "" // follow the order of arrival
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -266,10 +260,7 @@ func TestEachToolWasCaptured(t *testing.T) {
 	t.Parallel()
 	commands := map[string][]string{}
 	for _, c := range captures(t) {
-		got, err := read(c.ranTool(), c.output(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := read(t, c.ranTool(), c.output(t))
 		commands[got.Tool] = append(commands[got.Tool], c.command)
 	}
 	for _, name := range toolreport.Names() {

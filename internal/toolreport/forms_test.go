@@ -29,11 +29,8 @@ func TestExplained(t *testing.T) {
 		"known by the echo":     {"yarn lint", "$ eslint .\n" + stylish, "", toolreport.Exit{Code: 1}, true},
 		"code is the count":     {"checkstyle -c x.xml .", "[ERROR] /src/A.java:1: Bad. [Rule]\n", "", toolreport.Exit{Code: 7}, true},
 	} {
-		got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+		got := read(t, toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: c.exit})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Explained != c.want {
 			t.Errorf("%s: explained %v, by %q", name, got.Explained, got.Tool)
 		}
@@ -60,11 +57,8 @@ func TestSeveralProgramsOfWhichOneIsNotKnown(t *testing.T) {
 		"directories on the way":      {"eslint . && cd web && eslint .", stylish, true},
 		"an unknown directory":        {"cd $DIR && eslint .", stylish, true},
 	} {
-		got, err := read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
+		got := read(t, toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Mixed != c.want {
 			t.Errorf("%s: mixed %v", name, got.Mixed)
 		}
@@ -82,11 +76,8 @@ func TestDirectoriesThatACommandChangesTo(t *testing.T) {
 		"make, left":    {"make lint", "make: Entering directory '/src/lib'\nmake: Leaving directory '/src/lib'\na.go:1:2: odd\n", "app/a.go"},
 		"make, outside": {"make lint", "make: Entering directory '/etc'\na.go:1:2: odd\n", "app/a.go"},
 	} {
-		got, err := read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}, Dir: "app"},
+		got := read(t, toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}, Dir: "app"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if len(got.Findings) != 1 || got.Findings[0].Path != c.want {
 			t.Errorf("%s: %+v, want it in %s", name, got.Findings, c.want)
 		}
@@ -123,11 +114,8 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 		"Maven prints only that tests failed": {"mvn -q test", "[INFO] BUILD FAILURE\n[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.2.5:test (default-test) on project app: There are test failures.\n", 1, 1, 0, false},
 		"no tests at all":                     {"npm test", npm + "  0 passing (3ms)\n", 0, 0, 0, true},
 	} {
-		got, err := read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
+		got := read(t, toolreport.Tool{Command: []string{c.command}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Tests.Failed != c.failed || got.Tests.None != c.none || len(got.Tests.Failing) != c.listed {
 			t.Errorf("%s: %+v", name, got.Tests)
 		}
@@ -142,11 +130,8 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 func TestMochaNamesOnlyFilesThatItPrints(t *testing.T) {
 	t.Parallel()
 	for printed, want := range map[string]string{" Exception during run: /src/a.js:3\n": "a.js", " Exception during run: Error: load\n": ""} {
-		got, err := read(toolreport.Tool{Command: []string{"mocha"}, Check: "tests", Roots: []string{"/src"}},
+		got := read(t, toolreport.Tool{Command: []string{"mocha"}, Check: "tests", Roots: []string{"/src"}},
 			output{Stderr: strings.NewReader(printed), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if f := got.Tests.Failing; len(f) != 1 || f[0].Path != want {
 			t.Errorf("%q: %+v", printed, f)
 		}
@@ -167,11 +152,8 @@ func TestARunThatEndsBeforeItsTotals(t *testing.T) {
 		"a target that ended": {"cargo test", "running 1 test\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n", 0, true},
 		"one without an end":  {"mvn -q test", "", 0, false},
 	} {
-		got, err := read(toolreport.Tool{Command: []string{c.command}, Check: "tests"},
+		got := read(t, toolreport.Tool{Command: []string{c.command}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if noted := len(got.Notes) == 1 && strings.Contains(got.Notes[0], "without its totals"); noted != c.noted || len(got.Notes) > 1 {
 			t.Errorf("%s: %q", name, got.Notes)
 		}
@@ -197,10 +179,7 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 		"looks like a head":  {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: span(1, 0, 1, 0), Suggestion: "++ y"}}},
 		"no hunk":            {"@@ -x,2 +1 @@\n-a\n", nil},
 	} {
-		got, err := read(toolreport.Tool{Name: "black"}, output{Stdout: strings.NewReader(head + c.hunks), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := read(t, toolreport.Tool{Name: "black"}, output{Stdout: strings.NewReader(head + c.hunks), Exit: toolreport.Exit{Code: 1}})
 		for i := range got.Findings {
 			f := &got.Findings[i]
 			if f.Path != "app.py" || f.Severity != finding.Low || f.Message == "" || f.Tool != "black" {
@@ -229,11 +208,8 @@ func TestTAP(t *testing.T) {
 		"bail out":           {"1..3\nnot ok 1\nBail out! No disk\n", 2, false},
 		"directives":         {"1..3\nnot ok 1 - a # TODO later\nnot ok 2 - b # SKIP no\nnot ok 3 - c \\# TODO\n", 1, true},
 	} {
-		got, err := read(toolreport.Tool{Command: []string{"make", "test"}, Check: "tests"},
+		got := read(t, toolreport.Tool{Command: []string{"make", "test"}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.tap), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Tool != "tap" || got.Tests.Failed != c.failed || got.Tests.Known != c.known {
 			t.Errorf("%s: %s: %+v", name, got.Tool, got.Tests)
 		}
@@ -248,11 +224,8 @@ func TestCutOffEvents(t *testing.T) {
 		if cut {
 			out += `{"Action":"run","Pack`
 		}
-		got, err := read(toolreport.Tool{Command: []string{"go", "test", "-json"}, Check: "tests"},
+		got := read(t, toolreport.Tool{Command: []string{"go", "test", "-json"}, Check: "tests"},
 			output{Stdout: strings.NewReader(out), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Tests.Failed != 1 || (len(got.Notes) > 0) != cut {
 			t.Errorf("cut %v: %+v, notes %v", cut, got.Tests, got.Notes)
 		}
@@ -269,10 +242,7 @@ func TestJUnit(t *testing.T) {
 		"a suite":     {`<testsuite name="s" errors="1" file="a.py"></testsuite>`, []toolreport.Failure{{Unit: "s", Cause: toolreport.Crash, Path: "a.py"}}},
 		"two reports": {`<?xml version="1.0"?><testsuite name="a"><testcase name="x"><error/></testcase></testsuite>` + "\n" + `<?xml version="1.0"?><testsuite name="b"><testcase name="y"><failure>text</failure></testcase></testsuite>`, []toolreport.Failure{{Name: "x", Unit: "a", Cause: toolreport.Failed}, {Name: "y", Unit: "b", Cause: toolreport.Failed, Message: "text"}}},
 	} {
-		got, err := read(toolreport.Tool{Check: "tests"}, output{Stdout: strings.NewReader(c.xml + "\n"), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := read(t, toolreport.Tool{Check: "tests"}, output{Stdout: strings.NewReader(c.xml + "\n"), Exit: toolreport.Exit{Code: 1}})
 		if diff := cmp.Diff(c.want, got.Tests.Failing); diff != "" || !got.Tests.Known {
 			t.Errorf("%s: known %v\n%s", name, got.Tests.Known, diff)
 		}
@@ -299,11 +269,8 @@ func TestFilesThatCannotBeParsed(t *testing.T) {
 		"a denied lint":       {"cargo clippy --message-format=json", `{"reason":"compiler-message","message":{"level":"error","message":"unused variable","code":{"code":"unused_variables"},"spans":[{"file_name":"src/a.rs","line_start":1,"line_end":1,"column_start":1,"column_end":2,"is_primary":true}],"children":[]}}` + "\n", "", 101, nil, false},
 		"a compiler's error":  {"cargo clippy --message-format=json", `{"reason":"compiler-message","message":{"level":"error","message":"mismatched types","code":{"code":"E0308"},"spans":[{"file_name":"src/a.rs","line_start":1,"line_end":1,"column_start":1,"column_end":2,"is_primary":true}],"children":[]}}` + "\n", "", 101, nil, true},
 	} {
-		got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}, Check: "linter"},
+		got := read(t, toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}, Check: "linter"},
 			output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: toolreport.Exit{Code: c.code}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if diff := cmp.Diff(c.want, got.Unparsed); diff != "" || got.Broken != c.broken || !got.Explained {
 			t.Errorf("%s: broken %v, explained %v\n%s\n%+v", name, got.Broken, got.Explained, diff, got.Findings)
 		}

@@ -18,11 +18,8 @@ func TestPaths(t *testing.T) {
 		"/src/../etc/passwd": "", "../../app.go": "", "/etc/passwd": "", "/srcs/app.go": "", "/src": "", "<stdin>": "", "/copy": "",
 		"/src/a/./b/../app.go": "a/app.go",
 	} {
-		got, err := read(toolreport.Tool{Name: "go vet", Roots: []string{"/src", "/copy/"}, Dir: "sub"},
+		got := read(t, toolreport.Tool{Name: "go vet", Roots: []string{"/src", "/copy/"}, Dir: "sub"},
 			output{Stderr: strings.NewReader(printed + ":3:1: message\n"), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		switch {
 		case want == "" && (len(got.Findings) != 0 || got.Outside != 1):
 			t.Errorf("%s: %+v", printed, got)
@@ -42,10 +39,7 @@ func TestControlSequencesAreRemoved(t *testing.T) {
 		"a.go:1:2: open \x1b[":        "open",
 		"a.go:1:2: short\x1b(B end":   "short end",
 	} {
-		got, err := read(toolreport.Tool{Name: "go vet"}, output{Stdout: strings.NewReader(printed)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := read(t, toolreport.Tool{Name: "go vet"}, output{Stdout: strings.NewReader(printed)})
 		if len(got.Findings) != 1 || got.Findings[0].Message != want || got.Findings[0].Path != "a.go" {
 			t.Errorf("%q: %+v", printed, got.Findings)
 		}
@@ -85,10 +79,7 @@ func TestFloods(t *testing.T) {
 		"one endless line":  {&flood{line: "a.go:1:1: message ", left: 16 << 20}, 1, 0},
 		"empty lines":       {&flood{line: "\n", left: 1 << 20}, 0, 0},
 	} {
-		got, err := read(toolreport.Tool{Name: "go vet"}, output{Stdout: c.in, Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := read(t, toolreport.Tool{Name: "go vet"}, output{Stdout: c.in, Exit: toolreport.Exit{Code: 1}})
 		if len(got.Findings) != c.findings || got.Omitted != c.omitted || len(got.FirstFailures) > 20_000 {
 			t.Errorf("%s: %d findings, %d omitted, %d bytes of excerpt", name, len(got.Findings), got.Omitted, len(got.FirstFailures))
 		}
@@ -106,10 +97,10 @@ func TestManyLinesLikeAScripts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]bool{100: false, 200_000: true} {
 		echoes := &flood{line: "$ eslint .\n", left: n * len("$ eslint .\n")}
-		got, err := read(toolreport.Tool{Command: []string{"yarn lint"}},
+		got := read(t, toolreport.Tool{Command: []string{"yarn lint"}},
 			output{Stdout: io.MultiReader(strings.NewReader("$ eslint .\n"), echoes), Exit: toolreport.Exit{Code: 1}})
-		if err != nil || got.Mixed != want {
-			t.Errorf("%d: mixed %v, %v", n, got.Mixed, err)
+		if got.Mixed != want {
+			t.Errorf("%d: mixed %v", n, got.Mixed)
 		}
 	}
 }
@@ -131,11 +122,8 @@ func TestMoreFailuresThanAreKept(t *testing.T) {
 			fmt.Fprintf(&b, c.line+"\n", i)
 		}
 		tool, _, _ := strings.Cut(name, " -")
-		got, err := read(toolreport.Tool{Name: tool, Check: "tests"},
+		got := read(t, toolreport.Tool{Name: tool, Check: "tests"},
 			output{Stdout: strings.NewReader(b.String() + c.end + "\n"), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Tests.Failed != c.failed || got.Tests.Known != c.known || len(got.Tests.Failing) != toolreport.MaxFailures {
 			t.Errorf("%s: %d failed, known %v, %d named", name, got.Tests.Failed, got.Tests.Known, len(got.Tests.Failing))
 		}
@@ -145,10 +133,7 @@ func TestMoreFailuresThanAreKept(t *testing.T) {
 func TestDocumentOfTooManyObjects(t *testing.T) {
 	t.Parallel()
 	doc := io.MultiReader(strings.NewReader("[{}"), &flood{line: ",{}", left: 3_300_000}, strings.NewReader("]"))
-	got, err := read(toolreport.Tool{Command: []string{"eslint"}}, output{Stdout: doc, Exit: toolreport.Exit{Code: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := read(t, toolreport.Tool{Command: []string{"eslint"}}, output{Stdout: doc, Exit: toolreport.Exit{Code: 1}})
 	if got.Explained || !strings.Contains(strings.Join(got.Notes, "\n"), "1,000,000 objects") {
 		t.Errorf("%+v", got.Notes)
 	}
@@ -157,10 +142,7 @@ func TestDocumentOfTooManyObjects(t *testing.T) {
 func TestCustomFormats(t *testing.T) {
 	t.Parallel()
 	tool := toolreport.Tool{Name: "mine", Formats: []string{"%t|%f|%l|%m", "in %f at line %l: %m"}}
-	got, err := read(tool, output{Stdout: strings.NewReader("E|a.go|3|broken\nin b.go at line 12: odd\nother\n")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := read(t, tool, output{Stdout: strings.NewReader("E|a.go|3|broken\nin b.go at line 12: odd\nother\n")})
 	want := []finding.Finding{
 		{Tool: "mine", Path: "a.go", Range: span(3, 0, 0, 0), Message: "broken", Severity: finding.High},
 		{Tool: "mine", Path: "b.go", Range: span(12, 0, 0, 0), Message: "odd", Severity: finding.Medium},
@@ -192,11 +174,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, check, command string, code int) {
 		for _, words := range [][]string{strings.Fields(command), nil} {
-			got, err := read(toolreport.Tool{Command: words, Check: check, Roots: []string{"/src"}},
+			got := read(t, toolreport.Tool{Command: words, Check: check, Roots: []string{"/src"}},
 				output{Stdout: strings.NewReader(string(raw)), Stderr: strings.NewReader(string(raw)), Exit: toolreport.Exit{Code: code}})
-			if err != nil {
-				t.Fatal(err)
-			}
 			for _, fd := range got.Findings {
 				if fd.Path == "" || strings.HasPrefix(fd.Path, "/") || strings.HasPrefix(fd.Path, "../") || len(fd.Message) > 2_000 {
 					t.Fatalf("finding %+v", fd)
@@ -221,9 +200,7 @@ func BenchmarkRead(b *testing.B) {
 				b.SetBytes(8 << 20)
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := read(tool, output{Stdout: &flood{line: line, left: 8 << 20}}); err != nil {
-						b.Fatal(err)
-					}
+					read(b, tool, output{Stdout: &flood{line: line, left: 8 << 20}})
 				}
 			})
 		}

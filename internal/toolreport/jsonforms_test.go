@@ -79,11 +79,8 @@ func TestFormsFromAnything(t *testing.T) {
 			[]finding.Finding{{Tool: "maven", Rule: "MethodName", Severity: finding.Medium, Message: "Name 'Run' must match pattern.", Path: "src/main/java/App.java", Range: span(3, 5, 0, 0)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+			got := read(t, toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
 				output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
-			if err != nil {
-				t.Fatal(err)
-			}
 			if diff := cmp.Diff(c.want, got.Findings); diff != "" || got.Tool != c.tool {
 				t.Errorf("tool %q, notes %v\n%s", got.Tool, got.Notes, diff)
 			}
@@ -105,11 +102,8 @@ func TestTypeErrorsInEveryForm(t *testing.T) {
 		"its checkstyle":        {"golangci-lint run", `<checkstyle version="5.0"><file name="b.go"><error column="1" line="3" message="undefined: y" severity="error" source="typecheck"></error></file></checkstyle>`, ""},
 		"with go vet's JSON":    {"go vet -json ./...", "# example.com/x/v\n" + `{"example.com/x/v":{"printf":[{"posn":"/src/v.go:5:24","message":"odd"}]}}`, "# example.com/x/b\nvet: ./b.go:3:1: undefined: y\n"},
 	} {
-		got, err := read(toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
+		got := read(t, toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Stderr: strings.NewReader(c.stderr), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if f := got.Findings; !got.Broken || len(f) == 0 || f[0].Path != "b.go" || f[0].Range.StartLine != 3 || f[0].Message != "undefined: y" {
 			t.Errorf("%s: broken %v, %+v", name, got.Broken, f)
 		}
@@ -124,11 +118,8 @@ func TestBrokenDocumentsAreReported(t *testing.T) {
 		"no SARIF":    {"scan", `{"version":"2.1.0","runs":[{"results":[]}]}`, "looks like SARIF"},
 		"wrong field": {"scan", `{"type":"create-pull-request-review-comment","path":"a.go","line":"none","body":"x"}`, "wrong field"},
 	} {
-		got, err := read(toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
+		got := read(t, toolreport.Tool{Command: strings.Fields(c.command), Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Explained || len(got.Findings) > 0 || !strings.Contains(strings.Join(got.Notes, "\n"), c.note) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -161,10 +152,7 @@ func TestSecurityForms(t *testing.T) {
 		"ast-grep: counts that go backwards": {strings.Replace(match, `"trailing":1`, `"trailing":-9`, 1) + `"replacement":"b","replacementOffsets":{"start":4,"end":5}}` + "\n", []finding.Finding{ast}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := read(toolreport.Tool{Called: "x", Roots: []string{"/src"}}, output{Stdout: strings.NewReader(c.printed)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := read(t, toolreport.Tool{Called: "x", Roots: []string{"/src"}}, output{Stdout: strings.NewReader(c.printed)})
 			if diff := cmp.Diff(c.want, got.Findings); diff != "" {
 				t.Errorf("tool %q, notes %q (-want +got):\n%s", got.Tool, got.Notes, diff)
 			}

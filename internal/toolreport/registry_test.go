@@ -25,10 +25,10 @@ func TestRows(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if len(tr.compiled().efms) != len(tr.formats) {
-				t.Errorf("%s: %d of %d patterns compile", r.name, len(tr.compiled().efms), len(tr.formats))
+			if len(tr.patterns().efms) != len(tr.formats) {
+				t.Errorf("%s: %d of %d patterns compile", r.name, len(tr.patterns().efms), len(tr.formats))
 			}
-			if tr.compiled().rule != nil && (tr.compiled().rule.SubexpIndex("rule") < 0 || tr.compiled().rule.SubexpIndex("message") < 0) {
+			if tr.patterns().rule != nil && (tr.patterns().rule.SubexpIndex("rule") < 0 || tr.patterns().rule.SubexpIndex("message") < 0) {
 				t.Errorf("%s: the rule's pattern lacks a group", r.name)
 			}
 		}

@@ -20,22 +20,6 @@ func suite(failing int) string {
 	return b.String() + "</testsuite></testsuites>"
 }
 
-// readWith reads what a command printed, and its runner's reports.
-func readWith(t *testing.T, tool toolreport.Tool, stdout string, code int, reports ...string) toolreport.Report {
-	t.Helper()
-	r, err := toolreport.New(tool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(r.Stdout(), stdout); err != nil {
-		t.Fatal(err)
-	}
-	for i, report := range reports {
-		r.AddReport(toolreport.ReportFile{Name: fmt.Sprintf("%d.xml", i)}, strings.NewReader(report))
-	}
-	return r.Report(toolreport.Exit{Code: code})
-}
-
 // TestReportsAgainstWhatWasPrinted checks that the worse of both counts: a report is written
 // by the code that is tested.
 func TestReportsAgainstWhatWasPrinted(t *testing.T) {
@@ -71,7 +55,8 @@ func TestReportsAgainstWhatWasPrinted(t *testing.T) {
 		"a suite that crashed in another":   {"", 1, []string{`<testsuites><testsuite name="a" failures="1"><testsuite name="b" errors="1"></testsuite></testsuite></testsuites>`}, 1, true, false, ""},
 		"twice in pytest's":                 {"", 1, []string{`<testsuite name="pytest"><testcase classname="t" name="x"><failure/></testcase><testcase classname="t" name="x"><error/></testcase></testsuite>`}, 1, true, false, ""},
 	} {
-		got := readWith(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"}, c.stdout, c.code, c.reports...)
+		got := read(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"},
+			output{Stdout: strings.NewReader(c.stdout), Reports: c.reports, Exit: toolreport.Exit{Code: c.code}})
 		tests := got.Tests
 		if tests.Failed != c.failed || tests.Known != c.known || tests.None != c.none {
 			t.Errorf("%s: %+v", name, tests)
@@ -103,7 +88,8 @@ func TestPlacesInReports(t *testing.T) {
 			suiteName = "pytest"
 		}
 		tool := toolreport.Tool{Command: []string{"make test"}, Check: "tests", Roots: []string{"/src"}, Dir: "app", Exists: func(name string) bool { return files[name] }}
-		got := readWith(t, tool, "", 1, fmt.Sprintf(`<testsuite name="%s"><testcase %s><failure>%s</failure></testcase></testsuite>`, suiteName, c.test, strings.ReplaceAll(c.text, "<", "&lt;")))
+		report := fmt.Sprintf(`<testsuite name="%s"><testcase %s><failure>%s</failure></testcase></testsuite>`, suiteName, c.test, strings.ReplaceAll(c.text, "<", "&lt;"))
+		got := read(t, tool, output{Reports: []string{report}, Exit: toolreport.Exit{Code: 1}})
 		if len(got.Tests.Failing) != 1 {
 			t.Fatalf("%s: %+v", name, got.Tests)
 		}
@@ -136,7 +122,8 @@ func TestHostileReports(t *testing.T) {
 		"other encoding's name": `<?xml version="1.0" encoding="utf-7"?><testsuite><testcase name="+ADw-"/></testsuite>`,
 		"a JSON linter's":       `[{"filePath":"/src/a.js","messages":[{"ruleId":"x","message":"planted","line":1}]}]`,
 	} {
-		got := readWith(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests", Roots: []string{"/src"}}, printed, 1, report)
+		got := read(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests", Roots: []string{"/src"}},
+			output{Stdout: strings.NewReader(printed), Reports: []string{report}, Exit: toolreport.Exit{Code: 1}})
 		if got.Tests.Failed < 5 || got.Tests.Failed > 5 && name != "a great claim" || len(got.Findings) > 0 {
 			t.Errorf("%s: %+v %+v", name, got.Tests, got.Findings)
 		}
@@ -147,8 +134,8 @@ func TestHostileReports(t *testing.T) {
 // illegible.
 func TestReportsOfTestsThatPrintAnything(t *testing.T) {
 	t.Parallel()
-	got := readWith(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"}, "", 1,
-		"<testsuite name=\"s\"><testcase name=\"a&#27;[31m\xff\"><failure message=\"&#x0;&#xD800;caf\xe9 &#233;&#x1F600;&#10;two\">\x1b[0m\x00&#xFFFF;&lt;</failure></testcase></testsuite>")
+	const report = "<testsuite name=\"s\"><testcase name=\"a&#27;[31m\xff\"><failure message=\"&#x0;&#xD800;caf\xe9 &#233;&#x1F600;&#10;two\">\x1b[0m\x00&#xFFFF;&lt;</failure></testcase></testsuite>"
+	got := read(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"}, output{Reports: []string{report}, Exit: toolreport.Exit{Code: 1}})
 	want := []toolreport.Failure{{Name: "a [31m\uFFFD", Unit: "s", Cause: toolreport.Failed, Message: "  caf\uFFFD é\U0001F600\ntwo"}}
 	if diff := cmp.Diff(want, got.Tests.Failing); diff != "" || !got.Tests.Known {
 		t.Errorf("%+v\n%s", got.Notes, diff)

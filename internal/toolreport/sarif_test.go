@@ -21,10 +21,7 @@ func TestRulesOfSARIF(t *testing.T) {
 		"results":[
 		{"ruleId":"tagged","level":"note","message":{"text":"a"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":1}}}]},
 		{"ruleId":"related","level":"note","message":{"text":"b"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.go"},"region":{"startLine":2}}}]}]}]}`
-	got, err := read(toolreport.Tool{Called: "x"}, output{Stdout: strings.NewReader(log)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := read(t, toolreport.Tool{Called: "x"}, output{Stdout: strings.NewReader(log)})
 	want := []toolreport.ToolRule{
 		{Tool: "scan", Rule: finding.Rule{ID: "tagged", Name: "T", Short: "Short.", Full: "Full.", Help: "**mend**", HelpURI: "https://example.com/t", CWE: []int{78, 88}, Severity: finding.Critical, Precision: finding.PrecisionVeryHigh}},
 		{Tool: "scan", Rule: finding.Rule{ID: "related", CWE: []int{89}, Severity: finding.Medium}},
@@ -45,9 +42,9 @@ func TestScores(t *testing.T) {
 		`0`: finding.Medium, `11`: finding.Medium, `"NaN"`: finding.Medium, `null`: finding.Medium, `[]`: finding.Medium,
 	} {
 		log := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"s","rules":[{"id":"r","properties":{"security-severity":` + score + `}}]}},"results":[{"ruleId":"r","message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a"}}}]}]}]}`
-		got, err := read(toolreport.Tool{Called: "x"}, output{Stdout: strings.NewReader(log)})
-		if err != nil || len(got.Findings) != 1 || got.Findings[0].Severity != want {
-			t.Errorf("%s: %+v, %v; want %s", score, got.Findings, err, want)
+		got := read(t, toolreport.Tool{Called: "x"}, output{Stdout: strings.NewReader(log)})
+		if len(got.Findings) != 1 || got.Findings[0].Severity != want {
+			t.Errorf("%s: %+v; want %s", score, got.Findings, want)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package toolreport_test
 
 import (
-	"io"
+	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/toolreport"
@@ -10,10 +10,6 @@ import (
 // TestTape asserts that a failed assertion of tape has the name of its test and its place.
 func TestTape(t *testing.T) {
 	t.Parallel()
-	r, err := toolreport.New(toolreport.Tool{Command: []string{"npm test"}, Check: "tests", Roots: []string{"/repo"}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const printed = `TAP version 13
 # parse
 ok 1 should be strictly equal
@@ -34,10 +30,8 @@ not ok 2 should be strictly equal
 # pass  1
 # fail  1
 `
-	if _, err := io.WriteString(r.Stdout(), printed); err != nil {
-		t.Fatal(err)
-	}
-	tests := r.Report(toolreport.Exit{Code: 1}).Tests
+	tests := read(t, toolreport.Tool{Command: []string{"npm test"}, Check: "tests", Roots: []string{"/repo"}},
+		output{Stdout: strings.NewReader(printed), Exit: toolreport.Exit{Code: 1}}).Tests
 	if tests.Failed != 1 || len(tests.Failing) != 1 {
 		t.Fatalf("%+v", tests)
 	}

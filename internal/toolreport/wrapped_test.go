@@ -36,11 +36,8 @@ func TestFormsThatNoCommandNames(t *testing.T) {
 		"services":                              {"docker compose up", "web-1  |   1 passing (1ms)\nweb-1  |   3 failing\nlonger | 1 failed in 1s\n", 4},
 		"no runner":                             {"make test", "[a] 3 files in 1s\nb: 42 modules in 3s\n7 chunks in 3s\n", 1},
 	} {
-		got, err := read(toolreport.Tool{Command: []string{c.command}, Check: "tests", Roots: []string{"/src"}},
+		got := read(t, toolreport.Tool{Command: []string{c.command}, Check: "tests", Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if got.Tests.Failed != c.failed {
 			t.Errorf("%s: %+v by %q, want %d", name, got.Tests, got.Tool, c.failed)
 		}
@@ -63,11 +60,8 @@ func TestPlacesOfTasks(t *testing.T) {
 		"out of the root":          {"[unit] ", "../../etc/passwd", ""},
 	} {
 		out := c.prefix + strings.ReplaceAll(fmt.Sprintf(failure, c.printed), "\n", "\n"+c.prefix) + "\n"
-		got, err := read(toolreport.Tool{Command: []string{"npm-run-all x"}, Check: "tests", Roots: []string{"/src"}, Dir: "web", Exists: exists},
+		got := read(t, toolreport.Tool{Command: []string{"npm-run-all x"}, Check: "tests", Roots: []string{"/src"}, Dir: "web", Exists: exists},
 			output{Stdout: strings.NewReader(out), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if len(got.Tests.Failing) != 1 || got.Tests.Failing[0].Path != c.want {
 			t.Errorf("%s: %+v", name, got.Tests)
 		}
@@ -83,11 +77,8 @@ func TestMoreTasksThanAreRead(t *testing.T) {
 		fmt.Fprintf(noise, "worker%d: busy\n", i)
 	}
 	const began, ended = "[a]   1 passing (1ms)\n[a]   2 failing\n", "[a]   1) x:\n[a]      Error: no\n[a]   2) y:\n[a]      Error: no\n"
-	got, err := read(toolreport.Tool{Command: []string{"make test"}, Check: "tests"},
+	got := read(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"},
 		output{Stdout: io.MultiReader(strings.NewReader(began), strings.NewReader(noise.String()), strings.NewReader(ended)), Exit: toolreport.Exit{Code: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if got.Tests.Failed != 2 || len(got.Tests.Failing) != 2 {
 		t.Errorf("%+v", got.Tests)
 	}
@@ -102,10 +93,7 @@ func TestExcerptsBeginWhereItFails(t *testing.T) {
 		"test_error ... ok", "t.py::test_FAILED PASSED [ 10%]", "web:test:   ✔ rejects error: x",
 	} {
 		out := passed + "\n" + strings.Repeat("one more line\n", 60) + "  1 failing\nThe reason\n"
-		got, err := read(toolreport.Tool{Command: []string{"make test"}, Check: "tests"}, output{Stdout: strings.NewReader(out), Exit: toolreport.Exit{Code: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := read(t, toolreport.Tool{Command: []string{"make test"}, Check: "tests"}, output{Stdout: strings.NewReader(out), Exit: toolreport.Exit{Code: 1}})
 		if strings.Contains(got.FirstFailures, passed) || !strings.Contains(got.FirstFailures, "The reason") {
 			t.Errorf("%s:\n%s", passed, got.FirstFailures)
 		}
