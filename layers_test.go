@@ -43,7 +43,7 @@ var layers = []struct {
 	{"internal/sarif", "text finding schema"},
 	{"internal/secrets", "token"},
 	{"internal/textdiff", ""},
-	{"internal/toolreport", "finding sarif safeoutput textdiff"},
+	{"internal/toolreport", "text finding sarif safeoutput textdiff"},
 	{"internal/command", "text crash"},
 	{"internal/branchname", ""},
 	{"internal/githubapi", "text token branchname"},

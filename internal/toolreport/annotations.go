@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // annotationReader reads the commands with which a tool annotates a workflow run of GitHub:
@@ -20,7 +21,7 @@ func annotations(format, parse string) opener {
 }
 
 func (a *annotationReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	head, message, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
 	level, properties, hasProperties := strings.Cut(head, " ")
 	if !ok || !hasProperties || !strings.HasPrefix(line, "::") {

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	// Both signs begin with these bytes.
@@ -23,13 +27,13 @@ type avaReader struct {
 func newAVA(c *collector) lineReader { return &avaReader{collector: c} }
 
 func (r *avaReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if strings.TrimSpace(line) == "─" {
 		r.separated, r.current = true, nil
 		return
 	}
 	if m := avaTotal.match(line); m != nil && r.separated {
-		r.recognised, r.tally.closed, r.current = true, true, nil
+		r.recognised, r.tally.ended, r.current = true, true, nil
 		if m[2] == "failed" || m[3] != "" && !strings.HasPrefix(m[3], "known") {
 			r.total += atoi(m[1])
 		}
@@ -53,10 +57,8 @@ func (r *avaReader) line(line string) {
 	if m == nil {
 		m = mochaFrame.match(line)
 	}
-	if m != nil && !strings.Contains(m[1], "node_modules") {
-		if r.current.Line == 0 {
-			r.current.Path, r.current.Line = m[1], atoi(m[2])
-		}
+	if m != nil && !inLibrary(m[1]) {
+		r.current.locate(m[1], m[2])
 		return
 	}
 	if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "›") && !strings.HasPrefix(text, "at ") && avaSource.match(line) == nil {

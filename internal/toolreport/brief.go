@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 // briefForm describes a runner that prints a line for each failed test and totals, with the
 // details of a failure before or after its line.
@@ -55,14 +59,14 @@ type briefReader struct {
 }
 
 func (r *briefReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	total, end := r.form.total.match(line), r.form.end.match(line) != nil
 	r.recognised = r.recognised || r.form.known.match(line) != nil
 	if total != nil {
 		r.total += atoi(total[1])
 	}
 	if end {
-		r.tally.closed = true
+		r.tally.ended = true
 	}
 	if total != nil || end {
 		r.current, r.details = nil, Failure{}
@@ -90,7 +94,7 @@ func (r *briefReader) test(m []string) {
 		return ""
 	}
 	f := Failure{Name: group("name"), Cause: Failed, Path: group("path"), Line: atoi(group("line")), Unit: group("path")}
-	key := truncateBytes(f.Name+"\x00"+f.Path, maxName)
+	key := text.TruncateBytes(f.Name+"\x00"+f.Path, maxName)
 	if r.current = nil; r.seen[key] || len(r.seen) == maxRunning {
 		return
 	}
@@ -106,18 +110,18 @@ func (r *briefReader) test(m []string) {
 // exact than the test's.
 func (r *briefReader) detail(f *Failure, line string) {
 	if m := mochaFrame.match(line); m != nil {
-		if _, ok := r.places.rel(m[1]); ok && (f.Line == 0 || f.Unit != "") && !strings.Contains(m[1], "node_modules") {
+		if r.hasFile(m[1]) && (f.Line == 0 || f.Unit != "") && !inLibrary(m[1]) {
 			f.Path, f.Line, f.Unit = m[1], atoi(m[2]), ""
 		}
 		return
 	}
-	text := strings.TrimSpace(line)
+	line = strings.TrimSpace(line)
 	switch {
-	case r.form.before && strings.HasPrefix(text, "error: "):
-		f.Message, f.Path, f.Line = text, "", 0 // what came before was printed by the test
-	case r.form.before && f.Message == "", text == "", strings.HasSuffix(text, ":") && f.Message == "":
-	case f.Message == "", r.form.before && strings.HasPrefix(text, "Expected: "), r.form.before && strings.HasPrefix(text, "Received: "):
-		f.Message = strings.TrimSpace(truncateBytes(f.Message+"\n"+text, maxMessage))
+	case r.form.before && strings.HasPrefix(line, "error: "):
+		f.Message, f.Path, f.Line = line, "", 0 // what came before was printed by the test
+	case r.form.before && f.Message == "", line == "", strings.HasSuffix(line, ":") && f.Message == "":
+	case f.Message == "", r.form.before && startsWithAny(line, []string{"Expected: ", "Received: "}):
+		f.Message = strings.TrimSpace(text.TruncateBytes(f.Message+"\n"+line, maxMessage))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 var (
@@ -48,7 +50,7 @@ type cargoResults struct {
 }
 
 func (r *cargoResults) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if r.test == "" && r.result(line) {
 		return
 	}
@@ -113,8 +115,8 @@ func (r *cargoResults) end() {
 	for range crashed - min(crashed, len(r.open)) {
 		r.fail(Failure{Cause: Crash, Message: "a test target's process ended before its result"})
 	}
-	r.tally.closed = r.results > 0 && crashed == 0 && len(r.open) == 0 && (r.all || !r.stopped) && len(r.uncompiled) == 0
-	r.tally.none = r.results > 0 && r.ran == 0 && r.tally.failed == 0
+	r.tally.ended = r.results > 0 && crashed == 0 && len(r.open) == 0 && (r.all || !r.stopped) && len(r.uncompiled) == 0
+	r.tally.noTests = r.results > 0 && r.ran == 0 && r.tally.failed == 0
 }
 
 // cargoErrors reads standard error.
@@ -124,7 +126,7 @@ type cargoErrors struct {
 }
 
 func (e *cargoErrors) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	e.rustc.line(line)
 	switch m := cargoCompile.match(line); {
 	case m != nil && len(e.uncompiled) < maxRunning:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // collector gathers what one way of reading an output finds in it.
@@ -17,11 +18,10 @@ type collector struct {
 	rules    []ToolRule
 	known    map[[2]string]bool // rules, by tool and ID
 	seen     map[finding.Finding]bool
-	outside  int
-	omitted  int
+	outside  int // findings about files outside the root
+	omitted  int // findings after MaxFindings
 	tally    tally
-	// recognised reports that the output has the form that is read here: it has lines
-	// that only this tool prints.
+	// recognised reports that the output has lines that only this tool prints.
 	recognised bool
 	crashed    bool            // the tool reported that it failed itself
 	broken     bool            // code could not be compiled or type-checked
@@ -48,8 +48,8 @@ func (c *collector) add(f finding.Finding) {
 	if f.Severity == "" {
 		f.Severity = finding.Medium
 	}
-	f.Rule = truncateBytes(f.Rule, maxName)
-	f.Message = truncateBytes(strings.TrimSpace(f.Message), maxMessage)
+	f.Rule = text.TruncateBytes(f.Rule, maxName)
+	f.Message = text.TruncateBytes(strings.TrimSpace(f.Message), maxMessage)
 	f.Range = possibleRange(f.Range)
 	if f.Suggestion = strings.TrimSuffix(f.Suggestion, "\n"); f.Range.StartLine == 0 || !postable(f.Suggestion) {
 		f.Suggestion = ""
@@ -82,14 +82,14 @@ func (c *collector) addUnparsed(f finding.Finding) {
 
 // rule keeps what a tool reports about one of its rules, the first time.
 func (c *collector) rule(tool string, r finding.Rule) {
-	r.ID = truncateBytes(r.ID, maxName)
+	r.ID = text.TruncateBytes(r.ID, maxName)
 	key := [2]string{tool, r.ID}
 	if c.known[key] || len(c.rules) == MaxFindings || r.ID == "" {
 		return
 	}
 	c.known[key] = true
-	r.Name, r.HelpURI = truncateBytes(r.Name, maxName), truncateBytes(r.HelpURI, maxName)
-	r.Short, r.Full, r.Help = truncateBytes(r.Short, maxMessage), truncateBytes(r.Full, maxMessage), truncateBytes(r.Help, maxMessage)
+	r.Name, r.HelpURI = text.TruncateBytes(r.Name, maxName), text.TruncateBytes(r.HelpURI, maxName)
+	r.Short, r.Full, r.Help = text.TruncateBytes(r.Short, maxMessage), text.TruncateBytes(r.Full, maxMessage), text.TruncateBytes(r.Help, maxMessage)
 	c.rules = append(c.rules, ToolRule{tool, r})
 }
 
@@ -141,6 +141,16 @@ func possibleRange(r finding.Range) finding.Range {
 	return r
 }
 
+// locate sets the place of a failure that has none.
+func (f *Failure) locate(path, line string) {
+	if f.Line == 0 {
+		f.Path, f.Line = path, atoi(line)
+	}
+}
+
+// inLibrary reports whether a JavaScript file is one of a dependency.
+func inLibrary(path string) bool { return strings.Contains(path, "node_modules") }
+
 // failureList is the failures that a runner names, while its output is read.
 type failureList struct {
 	list    []Failure
@@ -168,8 +178,8 @@ func (l *failureList) describe(line string, limit int) {
 // tally counts failures while a runner's output is read.
 type tally struct {
 	failed  int
-	closed  bool // the runner came to its end
-	none    bool // the runner reported that it found no test
+	ended   bool // the runner came to its end
+	noTests bool // the runner reported that it found no test
 	lost    bool // there was too much to count exactly
 	failing []Failure
 }
@@ -178,22 +188,22 @@ type tally struct {
 func (t *tally) add(f Failure) {
 	t.failed++
 	if len(t.failing) < MaxFailures {
-		f.Name, f.Unit, f.Message = truncateBytes(f.Name, maxName), truncateBytes(f.Unit, maxName), truncateBytes(f.Message, maxMessage)
+		f.Name, f.Unit, f.Message = text.TruncateBytes(f.Name, maxName), text.TruncateBytes(f.Unit, maxName), text.TruncateBytes(f.Message, maxMessage)
 		t.failing = append(t.failing, f)
 	}
 }
 
-// close notes that a run came to its end. There may be several in one output, which
+// end notes that a run came to its end. There may be several in one output, which
 // had no tests only if none of them had.
-func (t *tally) close(none bool) {
-	t.none = none && (t.none || !t.closed)
-	t.closed = true
+func (t *tally) end(noTests bool) {
+	t.noTests = noTests && (t.noTests || !t.ended)
+	t.ended = true
 }
 
 // join adds what another reading counted.
 func (t *tally) join(o tally) {
-	t.none = o.none && (t.none || !t.closed) || t.none && !o.closed
-	t.closed = t.closed || o.closed
+	t.noTests = o.noTests && (t.noTests || !t.ended) || t.noTests && !o.ended
+	t.ended = t.ended || o.ended
 	t.lost = t.lost || o.lost
 	t.failed += o.failed
 	t.failing = append(t.failing, o.failing[:min(len(o.failing), MaxFailures-len(t.failing))]...)
@@ -201,7 +211,7 @@ func (t *tally) join(o tally) {
 
 // tests returns the counts, given how the run ended.
 func (t *tally) tests(exit Exit) Tests {
-	r := Tests{Failed: t.failed, Known: t.closed && !t.lost && !exit.TimedOut && exit.Code >= 0, None: t.none && t.failed == 0, Failing: t.failing}
+	r := Tests{Failed: t.failed, Known: t.ended && !t.lost && !exit.TimedOut && exit.Code >= 0, None: t.noTests && t.failed == 0, Failing: t.failing}
 	if !exit.OK() && r.Failed == 0 && !r.None {
 		r.Failed, r.Known = 1, false
 	}

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // isNamedBy reports whether a command's words name the tool, in any of the commands that
@@ -27,7 +29,7 @@ func callerName(t Tool) string {
 		return name
 	}
 	if all := commands(t.Command); len(all) > 0 {
-		return truncateBytes(all[0][0], maxName)
+		return text.TruncateBytes(all[0][0], maxName)
 	}
 	return "unknown"
 }
@@ -56,7 +58,7 @@ func simpleCommands(words []string) [][]string {
 	}
 	split := strings.NewReplacer("&&", " ; ", "||", " ; ", "|", " ; ", ";", " ; ", "(", " ; ", ")", " ; ", "\n", " ; ", "'", " ", `"`, " ")
 	for _, w := range words {
-		for word := range strings.FieldsSeq(split.Replace(truncateBytes(w, maxText))) {
+		for word := range strings.FieldsSeq(split.Replace(text.TruncateBytes(w, maxText))) {
 			if word == ";" || word == "&" {
 				flush()
 			} else if len(current) < 1000 {

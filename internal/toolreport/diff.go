@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxHunk bounds the lines of a hunk that are kept, in bytes. The edits of a longer one
@@ -85,7 +86,7 @@ func (d *diffReader) body(line string) {
 		l.sign, l.text = line[0], line[1:]
 	}
 	if l.cut = len(l.text) > maxText; l.cut {
-		l.text = truncateBytes(l.text, maxText)
+		l.text = text.TruncateBytes(l.text, maxText)
 	}
 	switch l.sign {
 	case '-':

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 )
 
 // maxObjects bounds the objects of a JSON document: each takes far more memory than its
@@ -47,15 +46,8 @@ func (d *document) drop() {
 }
 
 func beginsDocument(line string) bool {
-	if line == "{" || line == "[" || line == "{}" {
-		return true
-	}
-	for _, b := range []string{"{\"", "[{", "[]", "<?xml ", "<checkstyle", "<testsuite", "{ \"", "[ {"} {
-		if strings.HasPrefix(line, b) {
-			return true
-		}
-	}
-	return false
+	return line == "{" || line == "[" || line == "{}" ||
+		startsWithAny(line, []string{`{"`, "[{", "[]", "<?xml ", "<checkstyle", "<testsuite", `{ "`, "[ {"})
 }
 
 // read reads the document into the collector and returns the name of its form, "" if

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 const (
@@ -23,7 +25,7 @@ type excerpt struct {
 }
 
 func (e *excerpt) line(line string) {
-	line = truncateBytes(strings.TrimRight(line, " \t"), excerptLine)
+	line = text.TruncateBytes(strings.TrimRight(line, " \t"), excerptLine)
 	if !e.failing && (reportsFailure(line) || e.beginsDiff(line)) {
 		e.failing = true
 		e.head = e.before()
@@ -102,10 +104,8 @@ func reportsFailure(line string) bool {
 // passed, whatever the test's name contains.
 func reportsSuccess(line string) bool {
 	line = strings.TrimLeft(line[prefixOf(line):], " \t")
-	for _, sign := range []string{"✓", "✔", "√", "ok ", "PASS", "--- PASS", "[PASS]", "[OK]"} {
-		if strings.HasPrefix(line, sign) {
-			return true
-		}
+	if startsWithAny(line, []string{"✓", "✔", "√", "ok ", "PASS", "--- PASS", "[PASS]", "[OK]"}) || strings.HasSuffix(line, " ... ok") || strings.HasSuffix(line, " PASSED") {
+		return true
 	}
-	return strings.Contains(line, "(0 errors, ") || strings.HasSuffix(line, " ... ok") || strings.HasSuffix(line, " PASSED") || strings.Contains(line, " PASSED [ ") || strings.Contains(line, " PASSED  [ ")
+	return slices.ContainsFunc([]string{"(0 errors, ", " PASSED [ ", " PASSED  [ "}, func(sign string) bool { return strings.Contains(line, sign) })
 }

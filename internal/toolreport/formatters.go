@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Messages of a formatter's findings: where it names only the file, and where the lines
@@ -27,8 +28,7 @@ func unparsed(path, message, line, column string) finding.Finding {
 // openGofmt reads the names that gofmt -l prints, the diffs of gofmt -d, and the errors
 // of both.
 func openGofmt(c *collector) [2]lineReader {
-	errors := text(form{formats: goFormats(), severity: finding.High, unparsed: isError})(c)[1]
-	return [2]lineReader{&gofmtNames{c, newDiff(c)}, &gofmtErrors{errors, c}}
+	return [2]lineReader{&gofmtNames{c, newDiff(c)}, &gofmtErrors{gofmtErrorForm.reader(c), c}}
 }
 
 // gofmtErrors reads the errors in files. An error without a place is gofmt's own, such
@@ -43,6 +43,7 @@ func (g *gofmtErrors) line(line string) {
 	g.lineReader.line(line)
 }
 
+// gofmtNames reads the names of files and the diffs.
 type gofmtNames struct {
 	*collector
 	diff diffReader
@@ -74,7 +75,7 @@ func (b *blackReader) line(line string) {
 	if b.diff.line(line) {
 		return
 	}
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if path, ok := strings.CutPrefix(line, "would reformat "); ok {
 		b.add(unformatted(path))
 	} else if m := blackError.match(line); m != nil {
@@ -99,7 +100,7 @@ var prettierError = starting("[error] ", `^\[error\] (.+?): (.*) \((\d+):(\d+)\)
 func newPrettier(c *collector) lineReader { return &prettierReader{c} }
 
 func (p *prettierReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := prettierError.match(line); m != nil {
 		p.addUnparsed(unparsed(m[1], m[2], m[3], m[4]))
 		return
@@ -133,7 +134,7 @@ var (
 func newOxfmt(c *collector) lineReader { return &oxfmtReader{collector: c} }
 
 func (o *oxfmtReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := oxfmtFile.match(line); m != nil {
 		o.add(unformatted(m[1]))
 	} else if m := oxfmtError.match(line); m != nil {
@@ -169,17 +170,17 @@ var rustfmtHead = starting("Diff in ", `^Diff in (.+?):(\d+):$|^Diff in (.+?) at
 func newRustfmt(c *collector) lineReader { return &rustfmtReader{collector: c, diff: newDiff(c)} }
 
 func (r *rustfmtReader) line(line string) {
-	if m := rustfmtHead.match(truncateBytes(line, maxText)); m != nil {
+	if m := rustfmtHead.match(text.TruncateBytes(line, maxText)); m != nil {
 		r.recognised = true
 		r.diff.end()
 		r.diff.path, r.diff.next = m[1]+m[3], atoi(m[2]+m[4])
 		return
 	}
-	if m := rustfmtError.match(truncateBytes(line, maxText)); m != nil {
+	if m := rustfmtError.match(text.TruncateBytes(line, maxText)); m != nil {
 		r.error = m[1]
 		return
 	}
-	if m := arrowPlace.match(truncateBytes(line, maxText)); m != nil && r.error != "" {
+	if m := arrowPlace.match(text.TruncateBytes(line, maxText)); m != nil && r.error != "" {
 		r.recognised = true
 		r.addUnparsed(unparsed(m[1], r.error, m[2], m[3]))
 		r.error = ""

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // goEvents reads the events of go test -json.
@@ -21,16 +21,10 @@ type goEvents struct {
 }
 
 func newGoEvents(c *collector) *goEvents {
-	return &goEvents{c: c, packages: map[string]*goPackage{}, compiler: goCompiler(c), built: map[string][]string{}}
+	return &goEvents{c: c, packages: map[string]*goPackage{}, compiler: goCompilerForm.reader(c), built: map[string][]string{}}
 }
 
-// goErrors are the lines of Go's compiler.
-var goErrors = text(form{formats: goFormats(), prefix: "vet: ", more: []string{"\t"}, severity: finding.High, broken: isError})
-
-// goCompiler reads the errors of Go's compiler.
-func goCompiler(c *collector) lineReader { return goErrors(c)[0] }
-
-// event reads one event. It returns false for a line that is not one.
+// event reads one event, and reports whether the line is one.
 func (g *goEvents) event(line []byte) bool {
 	var e struct {
 		Action, Package, Test, Output, ImportPath, FailedBuild string
@@ -38,13 +32,13 @@ func (g *goEvents) event(line []byte) bool {
 	if json.Unmarshal(line, &e) != nil {
 		return false
 	}
-	e.Package, e.ImportPath = truncateBytes(e.Package, maxName), truncateBytes(e.ImportPath, maxName)
+	e.Package, e.ImportPath = text.TruncateBytes(e.Package, maxName), text.TruncateBytes(e.ImportPath, maxName)
 	output := printable([]byte(strings.TrimSuffix(e.Output, "\n")))
 	if strings.HasPrefix(e.Action, "build-") {
 		if e.Action == "build-output" {
 			g.compiler.line(output)
 			if lines := g.built[e.ImportPath]; len(lines) < tailLines && len(g.built) < maxRunning && !strings.HasPrefix(output, "#") {
-				g.built[e.ImportPath] = append(lines, truncateBytes(output, maxName))
+				g.built[e.ImportPath] = append(lines, text.TruncateBytes(output, maxName))
 			}
 		}
 		return true
@@ -53,11 +47,11 @@ func (g *goEvents) event(line []byte) bool {
 		return false
 	}
 	p := g.packages[e.Package]
-	if p == nil && len(g.packages) == maxRunning {
-		g.c.tally.lost = true
-		return true
-	}
 	if p == nil {
+		if len(g.packages) == maxRunning {
+			g.c.tally.lost = true
+			return true
+		}
 		p = newGoPackage()
 		g.packages[e.Package] = p
 	}
@@ -113,8 +107,8 @@ func (g *goEvents) end() {
 		}
 	}
 	if g.ended {
-		g.c.tally.closed = len(g.packages) == 0
-		g.c.tally.none = !g.ran
+		g.c.tally.ended = len(g.packages) == 0
+		g.c.tally.noTests = !g.ran
 	}
 }
 
@@ -137,11 +131,11 @@ type goText struct {
 // openGoTest reads results from standard output, and the compiler's errors from both
 // streams, because standard error has them.
 func openGoTest(c *collector) [2]lineReader {
-	return [2]lineReader{&goText{collector: c, pkg: newGoPackage()}, goCompiler(c)}
+	return [2]lineReader{&goText{collector: c, pkg: newGoPackage()}, goCompilerForm.reader(c)}
 }
 
 func (g *goText) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := goResult.match(line); m != nil {
 		g.ended, g.recognised = true, true
 		switch {
@@ -179,8 +173,8 @@ func (g *goText) end() {
 		g.pkg.end("", true, g.collector)
 		g.ended = false
 	}
-	g.tally.closed = g.tally.closed || g.ended
-	g.tally.none = g.ended && !g.ran
+	g.tally.ended = g.tally.ended || g.ended
+	g.tally.noTests = g.ended && !g.ran
 }
 
 const (
@@ -210,7 +204,7 @@ func newGoPackage() *goPackage { return &goPackage{byName: map[string]*goTest{}}
 
 // test returns what is known of a test, nil if there are too many.
 func (p *goPackage) test(name string) *goTest {
-	name = truncateBytes(name, maxName)
+	name = text.TruncateBytes(name, maxName)
 	t := p.byName[name]
 	if t == nil && len(p.byName) < maxRunning {
 		t = &goTest{name: name}
@@ -230,7 +224,7 @@ func (p *goPackage) fail(name string) {
 }
 
 // pass forgets a test that ended well.
-func (p *goPackage) pass(name string) { delete(p.byName, truncateBytes(name, maxName)) }
+func (p *goPackage) pass(name string) { delete(p.byName, text.TruncateBytes(name, maxName)) }
 
 // output keeps a line of a test's output, or of the package's if test is "".
 func (p *goPackage) output(test, line string) {
@@ -247,7 +241,7 @@ func (p *goPackage) output(test, line string) {
 	if len(*tail) == tailLines { // keep the first lines and the last
 		*tail = slices.Delete(*tail, tailLines/2, tailLines/2+1)
 	}
-	*tail = append(*tail, truncateBytes(line, maxName))
+	*tail = append(*tail, text.TruncateBytes(line, maxName))
 }
 
 // end counts a package that failed. It is a failure of its own if none of its tests

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	gradleTotals = containing(" completed, ", `^(\d+) tests? completed, (\d+) failed`)
@@ -27,17 +31,16 @@ type gradleReader struct {
 	last     bool // the stream that is ended last
 }
 
-// gradleCompiler reads the compiler's lines.
-var gradleCompiler = text(javacForm())
-
 func openGradle(c *collector) [2]lineReader {
 	run := &gradleRun{collector: c}
-	compiler := gradleCompiler(c)
-	return [2]lineReader{&gradleReader{gradleRun: run, compiler: compiler[0], last: true}, &gradleReader{gradleRun: run, compiler: compiler[1]}}
+	return [2]lineReader{
+		&gradleReader{gradleRun: run, compiler: javacForm.reader(c), last: true},
+		&gradleReader{gradleRun: run, compiler: javacForm.reader(c)},
+	}
 }
 
 func (r *gradleReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	r.compiler.line(strings.TrimPrefix(line, "[ant:checkstyle] "))
 	if m := gradleTotals.match(line); m != nil {
 		r.failed += atoi(m[2])
@@ -84,6 +87,6 @@ func (r *gradleReader) end() {
 	}
 	r.failTotal(r.tests, r.failed)
 	r.failAll(r.units)
-	r.tally.closed = r.ended
-	r.tally.none = r.ended && !r.ran && r.tally.failed == 0
+	r.tally.ended = r.ended
+	r.tally.noTests = r.ended && !r.ran && r.tally.failed == 0
 }

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	jestTotals = starting("Tests:", `^Tests: +(?:(\d+) failed(?:, |$))?(?:.*?)(\d+) total$`)
@@ -21,7 +25,7 @@ func newJest(c *collector) lineReader {
 }
 
 func (j *jestReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	switch {
 	case strings.HasPrefix(line, "FAIL "):
 		j.file, _, _ = strings.Cut(strings.TrimSpace(line[len("FAIL "):]), " (")
@@ -31,7 +35,7 @@ func (j *jestReader) line(line string) {
 	case strings.HasPrefix(line, "Test Suites: "):
 		j.current = nil
 	case strings.HasPrefix(line, "No tests found, exiting with code"):
-		j.tally.none, j.tally.closed, j.recognised = true, true, true
+		j.tally.noTests, j.tally.ended, j.recognised = true, true, true
 	case strings.HasPrefix(line, "  ● ") && j.file != "":
 		j.block(line[len("  ● "):])
 	default:
@@ -46,7 +50,7 @@ func (j *jestReader) line(line string) {
 // block begins the block of a test or a file.
 func (j *jestReader) block(title string) {
 	j.current = nil
-	key := truncateBytes(j.file+"\x00"+title, maxName)
+	key := text.TruncateBytes(j.file+"\x00"+title, maxName)
 	if title == "Console" || j.seen[key] || len(j.seen) == maxRunning {
 		return
 	}
@@ -66,8 +70,8 @@ func (j *jestReader) detail(line string) {
 		return
 	}
 	if m := jestFrame.match(line); m != nil {
-		if j.current.Line == 0 && !strings.Contains(m[1], "node_modules") {
-			j.current.Path, j.current.Line = m[1], atoi(m[2])
+		if !inLibrary(m[1]) {
+			j.current.locate(m[1], m[2])
 		}
 		return
 	}
@@ -80,14 +84,14 @@ func (j *jestReader) detail(line string) {
 
 func (j *jestReader) totals(failed int) {
 	j.failTotal(j.list, failed+j.suites)
-	j.tally.closed, j.tally.none, j.recognised = true, false, true
+	j.tally.ended, j.tally.noTests, j.recognised = true, false, true
 	j.failureList, j.seen, j.suites, j.file = failureList{}, map[string]bool{}, 0, ""
 }
 
 func (j *jestReader) end() {
 	if len(j.list) > 0 { // the run did not come to its end
 		j.failAll(j.list)
-		j.tally.closed = false
+		j.tally.ended = false
 	}
 }
 
@@ -117,5 +121,5 @@ func (log jestLog) report(c *collector) {
 			c.fail(Failure{Unit: file.Name, Cause: Build, Path: file.Name, Message: file.Message})
 		}
 	}
-	c.tally.closed, c.tally.none = true, log.NumTotalTests == 0
+	c.tally.ended, c.tally.noTests = true, log.NumTotalTests == 0
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // jsonForm is a form of JSON values. A value is known by its members, whichever tool
@@ -298,7 +299,7 @@ func readRDJSON(raw json.RawMessage, c *collector) bool {
 		Diagnostics []rdDiagnostic
 	}
 	if err := json.Unmarshal(raw, &log); err != nil {
-		c.note("the output looks like rdjson, but is not valid: " + truncateBytes(err.Error(), maxName))
+		c.note("the output looks like rdjson, but is not valid: " + text.TruncateBytes(err.Error(), maxName))
 		return false
 	}
 	for _, d := range log.Diagnostics {
@@ -312,7 +313,7 @@ func readRDJSON(raw json.RawMessage, c *collector) bool {
 }
 
 func (d rdDiagnostic) report(c *collector) {
-	f := finding.Finding{Tool: truncateBytes(d.Source.Name, maxName), Rule: d.Code.Value, Message: d.Message, Path: d.Location.Path, Range: d.Location.Range.lines()}
+	f := finding.Finding{Tool: text.TruncateBytes(d.Source.Name, maxName), Rule: d.Code.Value, Message: d.Message, Path: d.Location.Path, Range: d.Location.Range.lines()}
 	switch d.Severity { // a word, or its number in the same enumeration
 	case "ERROR", 1.0:
 		f.Severity = finding.High
@@ -347,7 +348,7 @@ func (log gosecLog) report(c *collector) {
 	for _, file := range slices.Sorted(maps.Keys(log.Errors)) {
 		c.broken = true
 		if file != "" && len(log.Errors[file]) > 0 {
-			c.note(fmt.Sprintf("gosec could not read all of %s: %s", baseName(file), truncateBytes(log.Errors[file][0].Error, maxName)))
+			c.note(fmt.Sprintf("gosec could not read all of %s: %s", baseName(file), text.TruncateBytes(log.Errors[file][0].Error, maxName)))
 		}
 	}
 	for _, i := range log.Issues {
@@ -382,7 +383,7 @@ type banditLog struct {
 func (log banditLog) report(c *collector) {
 	for _, e := range log.Errors {
 		c.broken = true
-		c.note(fmt.Sprintf("bandit could not read %s: %s", baseName(e.Filename), truncateBytes(e.Reason, maxName)))
+		c.note(fmt.Sprintf("bandit could not read %s: %s", baseName(e.Filename), text.TruncateBytes(e.Reason, maxName)))
 	}
 	for _, r := range log.Results {
 		f := finding.Finding{Tool: "bandit", Rule: r.Rule, Message: r.Text, Path: r.Filename, Severity: securitySeverity(r.Severity), Range: finding.Range{StartLine: r.Line}}
@@ -431,5 +432,5 @@ func weaknessNumber(id string) []int {
 // baseName returns a file's name without its directories, which may be another
 // machine's.
 func baseName(file string) string {
-	return truncateBytes(file[strings.LastIndexAny(file, `/\`)+1:], maxName)
+	return text.TruncateBytes(file[strings.LastIndexAny(file, `/\`)+1:], maxName)
 }

@@ -110,19 +110,6 @@ func stripEscapes(b []byte) []byte {
 	return out
 }
 
-// truncateBytes returns s if it has at most n bytes, otherwise as many whole characters
-// as fit into n bytes with the "…" at their end.
-func truncateBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	n -= len("…")
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
-
 // pattern is a regular expression for lines, compiled when it is first needed.
 type pattern struct {
 	literal  string // every matching line contains it, or begins with it; "" for none

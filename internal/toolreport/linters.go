@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // arrowPlace is how rustc and ruff print a place, below the headline.
@@ -22,7 +23,7 @@ var stylishEntry = starting("  ", `^ +(\d+):(\d+) +(error|warning) +(.*?)(?:  +(
 func newStylish(c *collector) lineReader { return &stylishReader{collector: c} }
 
 func (s *stylishReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	switch {
 	case strings.HasPrefix(line, "✖ ") && strings.Contains(line, " problem"):
 		s.recognised = true
@@ -60,13 +61,11 @@ var ruffHead = containing("", `^([A-Z]+[0-9]+|[a-z]+(?:-[a-z]+)*:)(?: \[\*\])? (
 var ruffUnparsed = starting("error: Failed to parse ", `^error: Failed to parse (.+?)(?::(\d+):(\d+))?: (.*)$`)
 
 func newRuff(c *collector) lineReader {
-	concise := text(form{formats: goFormats(), rule: pythonRule, unparsed: pythonSyntax,
-		closing: []string{"Found ", "# file would be ", "# files would be "}, crash: []string{"ruff failed", "error: "}})
-	return &ruffReader{collector: c, concise: concise(c)[0]}
+	return &ruffReader{collector: c, concise: ruffForm.reader(c)}
 }
 
 func (r *ruffReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	above := r.above
 	r.above = line
 	if m := ruffUnparsed.match(line); m != nil {
@@ -121,7 +120,7 @@ var rustcError = lazyregexp.New(`^E\d+$`)
 func newRustc(c *collector) lineReader { return &rustcReader{collector: c} }
 
 func (r *rustcReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := r.headline(line); m != nil {
 		r.end()
 		r.current = finding.Finding{Rule: m[2], Message: m[3], Severity: severityOf(m[1][0], "")}

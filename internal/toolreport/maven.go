@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 var (
@@ -30,21 +30,12 @@ type mavenReader struct {
 	ended        bool
 }
 
-// mavenCompiler reads the compiler's lines as Maven prints them, and those of checkstyle.
-var mavenCompiler = text(form{
-	formats:  []string{`[%tRROR] %f:[%l,%c] %m`, `[%tARNING] %f:[%l,%c] %m`, `[%tARN] %f:[%l,%c] %m`, `[%tRROR] %f:[%l] %m`, `[%tARN] %f:[%l] %m`},
-	rule:     `^(?s)\((?P<category>\w+)\) (?P<rule>\w+): (?P<message>.*)$`,
-	more:     []string{"  symbol:", "  location:", "[ERROR]   symbol:", "[ERROR]   location:"},
-	severity: finding.High,
-	broken:   func(f finding.Finding) bool { return f.Rule == "" && isError(f) },
-})
-
 func newMaven(c *collector) lineReader {
-	return &mavenReader{collector: c, compiler: mavenCompiler(c)[0], crashedNames: map[string]bool{}}
+	return &mavenReader{collector: c, compiler: mavenForm.reader(c), crashedNames: map[string]bool{}}
 }
 
 func (r *mavenReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	r.compiler.line(strings.Replace(line, "[ERROR]   ", "  ", 1))
 	if m := mavenTotals.match(line); m != nil {
 		// Totals before these were printed by a test.
@@ -104,7 +95,7 @@ func (r *mavenReader) end() {
 		r.fail(Failure{Cause: Build, Message: "the sources did not compile"})
 	}
 	if r.ended {
-		r.tally.closed = !r.skipped
-		r.tally.none = r.ran == 0 && r.tally.failed == 0 && !r.unnamed
+		r.tally.ended = !r.skipped
+		r.tally.noTests = r.ran == 0 && r.tally.failed == 0 && !r.unnamed
 	}
 }

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	minitestTotals = containing(" assertions, ", `^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors`)
@@ -20,7 +24,7 @@ type minitestReader struct {
 func newMinitest(c *collector) lineReader { return &minitestReader{collector: c} }
 
 func (r *minitestReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	naming := r.naming
 	r.naming = false
 	if m := minitestTotals.match(line); m != nil {
@@ -43,8 +47,8 @@ func (r *minitestReader) line(line string) {
 		return
 	}
 	if m := minitestFrame.match(line); m != nil {
-		if _, ok := r.places.rel(m[1]); ok && r.current.Line == 0 {
-			r.current.Path, r.current.Line = m[1], atoi(m[2])
+		if r.hasFile(m[1]) {
+			r.current.locate(m[1], m[2])
 		}
 	} else if text := strings.TrimSpace(line); text != "" {
 		r.describe(text, maxMessage)
@@ -56,7 +60,7 @@ func (r *minitestReader) line(line string) {
 func (r *minitestReader) totals(ran, failed int) {
 	r.failTotal(r.list, failed)
 	r.failureList = failureList{}
-	r.tally.close(ran == 0 && failed == 0)
+	r.tally.end(ran == 0 && failed == 0)
 	r.recognised = true
 }
 

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	mochaPassing = containing(" passing (", `^  (\d+) passing \(`)
@@ -21,7 +25,7 @@ type mochaReader struct {
 func newMocha(c *collector) lineReader { return &mochaReader{collector: c} }
 
 func (r *mochaReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := mochaPassing.match(line); m != nil {
 		r.flush()
 		r.passed += atoi(m[1])
@@ -72,8 +76,8 @@ func (r *mochaReader) detail(line string) {
 // frame outside of node and of libraries is the place.
 func mochaDetail(f *Failure, line string) {
 	if m := mochaFrame.match(line); m != nil {
-		if f.Line == 0 && !strings.Contains(m[1], "node_modules") && !strings.HasPrefix(m[1], "node") {
-			f.Path, f.Line = m[1], atoi(m[2])
+		if !inLibrary(m[1]) && !strings.HasPrefix(m[1], "node") {
+			f.locate(m[1], m[2])
 		}
 	} else if f.Message == "" {
 		f.Message = strings.TrimSpace(line)
@@ -86,8 +90,8 @@ func (r *mochaReader) flush() {
 		return
 	}
 	r.failTotal(r.list, r.failed)
-	r.tally.closed = true
-	r.tally.none = r.passed == 0 && r.failed == 0
+	r.tally.ended = true
+	r.tally.noTests = r.passed == 0 && r.failed == 0
 	r.failureList, r.failed = failureList{}, 0
 }
 
@@ -106,5 +110,5 @@ func (log mochaLog) report(c *collector) {
 	for _, f := range log.Failures {
 		c.fail(Failure{Name: f.FullTitle, Unit: f.File, Cause: Failed, Path: f.File, Message: f.Err.Message})
 	}
-	c.tally.closed, c.tally.none = true, log.Stats.Tests == 0
+	c.tally.ended, c.tally.noTests = true, log.Stats.Tests == 0
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sarif"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // ndjson reads streams of one JSON object a line, by their form. Other lines between
@@ -160,7 +161,7 @@ func readItem(line json.RawMessage, c *collector) bool {
 			continue
 		}
 		if err := safeoutput.Assign(item, safeoutput.CanonicalField(spec.Kind, name), raw); err != nil {
-			c.note("a safe output has a wrong field: " + truncateBytes(err.Error(), maxName))
+			c.note("a safe output has a wrong field: " + text.TruncateBytes(err.Error(), maxName))
 			return true
 		}
 	}
@@ -185,7 +186,7 @@ func readItem(line json.RawMessage, c *collector) bool {
 		f.Path = path.Clean(it.File)
 		c.add(f)
 	case *safeoutput.MissingTool:
-		c.note("missing tool: " + truncateBytes(it.Tool, maxName) + ": " + truncateBytes(it.Reason, maxName))
+		c.note("missing tool: " + text.TruncateBytes(it.Tool, maxName) + ": " + text.TruncateBytes(it.Reason, maxName))
 	}
 	return true
 }

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	nodeTotal = starting("ℹ ", `^ℹ (tests|fail|cancelled|duration_ms) ([\d.]+)$`)
@@ -25,12 +29,12 @@ func newNodeSpec(c *collector) lineReader {
 }
 
 func (n *nodeSpecReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := nodeTotal.match(line); m != nil {
 		n.unlist()
 		n.totals[m[1]] += atoi(m[2])
 		if m[1] == "duration_ms" {
-			n.recognised, n.tally.closed = true, true
+			n.recognised, n.tally.ended = true, true
 		}
 		return
 	}
@@ -89,7 +93,7 @@ func (n *nodeSpecReader) end() {
 	}
 	n.failAll(n.listed)
 	if total := n.totals["fail"] + n.totals["cancelled"]; total > 0 && len(n.listed) == 0 {
-		n.tally.failed, n.tally.closed = total, false // it did not list them
+		n.tally.failed, n.tally.ended = total, false // it did not list them
 	}
-	n.tally.none = n.totals["tests"] == 0
+	n.tally.noTests = n.totals["tests"] == 0
 }

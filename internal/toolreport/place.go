@@ -10,8 +10,8 @@ type places struct {
 	roots   []string
 	dir     string // where the command line was started
 	current string // where the program that prints now runs, as far as that is known
-	lost    bool   // that is not known: paths may be those of other files
-	strict  bool   // it is never known: a relative path that does not exist is another file's
+	lost    bool   // current is not known: paths may be those of other files
+	strict  bool   // a relative path that does not exist is another file's
 	// exists reports whether a path of the repository exists; nil: not known.
 	exists func(string) bool
 

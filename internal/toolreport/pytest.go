@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 var (
@@ -48,7 +49,7 @@ func newPytest(c *collector) lineReader {
 }
 
 func (p *pytestReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if rest, ok := strings.CutPrefix(line, "rootdir: "); ok {
 		p.root, _, _ = strings.Cut(rest, ", ")
 		return
@@ -96,7 +97,7 @@ func (p *pytestReader) summary(rest string, isError bool) {
 		node = strings.TrimSuffix(node, "]") + "]"
 	}
 	p.lines++
-	key := truncateBytes(node, maxName)
+	key := text.TruncateBytes(node, maxName)
 	if p.listed[key] || len(p.listed) == maxRunning {
 		p.tally.lost = p.tally.lost || !p.listed[key]
 		return
@@ -154,6 +155,6 @@ func (p *pytestReader) end() {
 		return
 	}
 	p.failTotal(p.best.failures, p.best.failed)
-	p.tally.close(p.best.none)
+	p.tally.end(p.best.none)
 	p.best = nil
 }

@@ -16,19 +16,20 @@ type Reader struct {
 	mu       sync.Mutex
 	tool     Tool
 	places   *places
-	streams  [2]*stream
-	readings []*reading // by the registry
-	named    map[string]bool
-	generic  *reading     // of lines that name a place in the usual form, whichever tool prints them
-	runners  []row        // of tests, by the registry; only where they are detected
-	tasks    *taskOutputs // whose lines have a prefix; nil where no tests are read
-	files    *collector   // of reports that the runner wrote; nil for none
-	// filesForm is the form of the first of them.
-	filesForm string
-	programs  int  // that the command line and scripts start
-	unknown   bool // one of them is not a tool of the registry
-	echoes    int  // lines that look like a script's
-	excerpt   excerpt
+	streams  [2]*stream      // standard output and standard error
+	readings []*reading      // one for each row of the registry that may fit
+	named    map[string]bool // rows that the command names
+	generic  *reading        // by anyForm; nil if the tool's form is configured
+	runners  []row           // of tests, where they are detected by the output
+	tasks    *taskOutputs    // nil where test runners are not detected
+
+	files     *collector // of reports that the runner wrote; nil for none
+	filesForm string     // of the first such report
+
+	programs int  // that the command line and scripts start
+	unknown  bool // one of them is not a tool of the registry
+	echoes   int  // lines that look like a script's command line
+	excerpt  excerpt
 }
 
 // reading is one way of reading the output. Several are tried if the tool is not known.
@@ -45,7 +46,7 @@ type stream struct {
 	doc       document
 	collector *collector // of doc
 	objects   *ndjson
-	index     int
+	index     int  // in Reader.streams
 	quoted    bool // the line before began with "> "
 	short     shortLines
 }
@@ -72,7 +73,7 @@ func New(tool Tool) (*Reader, error) {
 		return r, nil
 	}
 	c := newCollector(tool, r.places, caller)
-	r.generic = &reading{collector: c, parts: text(form{formats: goFormats()})(c)}
+	r.generic = &reading{collector: c, parts: anyForm.open(c)}
 	if tool.Name == "" {
 		r.starts(tool.Command)
 	}
@@ -98,6 +99,7 @@ func New(tool Tool) (*Reader, error) {
 	return r, nil
 }
 
+// try adds the reading of a row.
 func (r *Reader) try(row row) {
 	r.readings = append(r.readings, newReading(row, r.tool, r.places))
 }
@@ -154,7 +156,7 @@ func (s *stream) line(line string) {
 	}
 	s.objects.line(line)
 	if s.objects.form != "" && strings.HasPrefix(line, "{") {
-		return // it means nothing to others
+		return // it means nothing to other readings
 	}
 	if words, ok := echoed(line); ok && r.tool.Name == "" && len(r.tool.Formats) == 0 {
 		// npm prints a line of its own before the script's, and others quote with the same sign.

@@ -2,6 +2,8 @@ package toolreport
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -10,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // ReportFile is a report that a test runner wrote into a file: JUnit's XML, or the JSON of
@@ -32,9 +35,13 @@ func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	if r.files == nil {
 		r.files = newCollector(r.tool, newPlaces(r.tool), callerName(r.tool))
 	}
+	fileName := text.TruncateBytes(file.Name, maxName)
 	raw, err := io.ReadAll(io.LimitReader(from, MaxDocument+1))
-	if err != nil || len(raw) > MaxDocument {
-		r.files.note(fmt.Sprintf("the test report %s was not read: %s", truncateBytes(file.Name, maxName), unreadable(err)))
+	if err == nil && len(raw) > MaxDocument {
+		err = errors.New("it is longer than 64 MiB")
+	}
+	if err != nil {
+		r.files.note(fmt.Sprintf("the test report %s was not read: %v", fileName, err))
 		return
 	}
 	t := r.tool
@@ -46,26 +53,17 @@ func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	c := newCollector(t, places, callerName(t))
 	d := document{started: true}
 	d.data.Write(legibleXML(raw))
-	name, err := d.read(c)
+	form, err := d.read(c)
 	switch {
-	case err != nil && name != "":
-		r.files.note(fmt.Sprintf("the test report %s is incomplete: %s", truncateBytes(file.Name, maxName), truncateBytes(err.Error(), maxName)))
-		c.tally.closed = false
-	case name == "" || !c.tally.closed:
-		r.files.note("the test report " + truncateBytes(file.Name, maxName) + " has no form that is known")
+	case err != nil && form != "":
+		r.files.note(fmt.Sprintf("the test report %s is incomplete: %s", fileName, text.TruncateBytes(err.Error(), maxName)))
+		c.tally.ended = false
+	case form == "" || !c.tally.ended:
+		r.files.note("the test report " + fileName + " has no form that is known")
 		return
 	}
 	r.files.tally.join(c.tally)
-	if r.filesForm == "" {
-		r.filesForm = name
-	}
-}
-
-func unreadable(err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return "it is longer than 64 MiB"
+	r.filesForm = cmp.Or(r.filesForm, form)
 }
 
 // addFiles adds what the runners' own reports say about the tests. The worse of them and of
@@ -76,9 +74,9 @@ func (v *verdict) addFiles(files tally, form string) {
 	if files.failed > printed.failed || files.failed == printed.failed && located(files.failing) > located(printed.failing) {
 		v.tally.failed, v.tally.failing = files.failed, files.failing
 	}
-	v.tally.closed = printed.closed || files.closed
+	v.tally.ended = printed.ended || files.ended
 	v.tally.lost = v.tally.lost || files.lost && files.failed >= printed.failed
-	v.tally.none = files.none && (printed.none || !printed.closed)
+	v.tally.noTests = files.noTests && (printed.noTests || !printed.ended)
 	if len(v.names) == 0 {
 		v.names = append(v.names, form)
 	}
@@ -136,7 +134,7 @@ func (c *collector) placeInDetails(f *Failure, class, details string) {
 		return
 	}
 	for line := range strings.SplitSeq(details, "\n") {
-		line = truncateBytes(line, maxText)
+		line = text.TruncateBytes(line, maxText)
 		if m := javaFrame.match(line); m != nil {
 			if name := c.javaFile(m[1], m[2]); name != "" && (class == "" || strings.HasPrefix(m[1], outerClass(class))) {
 				f.Path, f.Line = name, atoi(m[3])
@@ -148,7 +146,7 @@ func (c *collector) placeInDetails(f *Failure, class, details string) {
 			f.Path, f.Line = m[1], atoi(m[2]) // the last is the test's or what it called, as in pytest's text
 			continue
 		}
-		if m := mochaFrame.match(line); m != nil && !strings.Contains(m[1], "node_modules") && !strings.HasPrefix(m[1], "node:") && c.hasFile(m[1]) {
+		if m := mochaFrame.match(line); m != nil && !inLibrary(m[1]) && !strings.HasPrefix(m[1], "node:") && c.hasFile(m[1]) {
 			f.Path, f.Line = m[1], atoi(m[2])
 			return
 		}

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	rspecTotals = containing(" example", `^(\d+) examples?, (\d+) failures?(?:, \d+ pending)?(?:, (\d+) errors? occurred outside of examples)?$`)
@@ -23,7 +27,7 @@ func newRSpec(c *collector) lineReader {
 }
 
 func (r *rspecReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := rspecTotals.match(line); m != nil {
 		r.totals(atoi(m[1]), atoi(m[2])+atoi(m[3]))
 		return
@@ -68,14 +72,14 @@ func (r *rspecReader) detail(line string) {
 
 func (r *rspecReader) totals(examples, failed int) {
 	r.tally.failed += failed
-	r.tally.close(examples == 0 && r.tally.failed == 0)
+	r.tally.end(examples == 0 && r.tally.failed == 0)
 	r.recognised = true
 }
 
 // end names the failures, which are listed after the totals.
 func (r *rspecReader) end() {
 	named := append(r.loading.list, r.listed...)
-	if r.tally.closed {
+	if r.tally.ended {
 		r.failTotal(named, 0)
 	} else {
 		r.failAll(named)
@@ -105,5 +109,5 @@ func (log rspecLog) report(c *collector) {
 	for range min(log.Summary.Outside, 1_000_000) {
 		c.fail(Failure{Cause: Build, Message: "an error occurred outside of the examples"})
 	}
-	c.tally.closed, c.tally.none = true, len(log.Examples) == 0
+	c.tally.ended, c.tally.noTests = true, len(log.Examples) == 0
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/sarif"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -57,7 +58,7 @@ type sarifPlace struct {
 func readSARIF(raw json.RawMessage, c *collector) bool {
 	if violations, err := sarif.Validate(raw); err != nil || len(violations) > 0 {
 		if len(violations) > 0 {
-			c.note("the output looks like SARIF, but is not valid: " + truncateBytes(violations[0].Message, maxName))
+			c.note("the output looks like SARIF, but is not valid: " + text.TruncateBytes(violations[0].Message, maxName))
 		}
 		return false
 	}
@@ -67,7 +68,7 @@ func readSARIF(raw json.RawMessage, c *collector) bool {
 	}
 	var log struct{ Runs []sarifRun }
 	if err := json.Unmarshal(raw, &log); err != nil {
-		c.note("the SARIF log cannot be read: " + truncateBytes(err.Error(), maxName))
+		c.note("the SARIF log cannot be read: " + text.TruncateBytes(err.Error(), maxName))
 		return false
 	}
 	for _, run := range log.Runs {
@@ -77,7 +78,7 @@ func readSARIF(raw json.RawMessage, c *collector) bool {
 }
 
 func (run sarifRun) report(c *collector) {
-	tool := truncateBytes(run.Tool.Driver.Name, maxName)
+	tool := text.TruncateBytes(run.Tool.Driver.Name, maxName)
 	byID := map[string]sarifRule{}
 	for _, r := range run.Tool.Driver.Rules {
 		if _, twice := byID[r.ID]; !twice {
@@ -146,7 +147,7 @@ func (c *collector) uri(uri string) string {
 // fill puts the message's arguments in the places of {0}, {1}, … of a template.
 func (t sarifText) fill(template string) string {
 	for i, a := range t.Arguments[:min(len(t.Arguments), 10)] {
-		template = strings.ReplaceAll(template, "{"+strconv.Itoa(i)+"}", truncateBytes(a, maxName))
+		template = strings.ReplaceAll(template, "{"+strconv.Itoa(i)+"}", text.TruncateBytes(a, maxName))
 	}
 	return template
 }

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	tapPoint  = containing("ok", `^( *)(not )?ok\b(?: +\d+)?(?: +- | +|$)(.*)$`)
@@ -30,7 +34,7 @@ type tapReader struct {
 func newTAP(c *collector) lineReader { return &tapReader{collector: c, planned: -1} }
 
 func (t *tapReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := tapPoint.match(line); m != nil && (t.version || t.planned >= 0 || m[1] == "") {
 		t.flush()
 		t.point(len(m[1])/4, m[2] == "", m[3])
@@ -162,6 +166,6 @@ func (t *tapReader) end() {
 	if t.points > 0 && t.planned >= 0 {
 		t.recognised = true
 	}
-	t.tally.closed = t.tally.closed || complete
-	t.tally.none = t.tally.none || complete && t.planned == 0
+	t.tally.ended = t.tally.ended || complete
+	t.tally.noTests = t.tally.noTests || complete && t.planned == 0
 }

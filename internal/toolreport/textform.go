@@ -10,6 +10,7 @@ import (
 	"github.com/reviewdog/errorformat"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // form describes how a tool prints a finding as text.
@@ -21,35 +22,30 @@ type form struct {
 	rule string
 	// severity is that of a finding whose line does not contain one.
 	severity finding.Severity
-	// broken reports whether a finding means that code could not be compiled or type-checked.
-	broken func(finding.Finding) bool
-	// unparsed reports whether a finding means that only its own file could not be parsed: the
+	// isBroken reports whether a finding means that code could not be compiled or type-checked.
+	isBroken func(finding.Finding) bool
+	// isUnparsed reports whether a finding means that only its own file could not be parsed: the
 	// tool reads each file by itself.
-	unparsed func(finding.Finding) bool
-	// prefix begins the line of an error that keeps code from being compiled. It is not part of
-	// the path.
-	prefix string
+	isUnparsed func(finding.Finding) bool
+	// errorPrefix begins the line of an error that keeps code from being compiled. It is not
+	// part of the path.
+	errorPrefix string
 	// anyPlace reports that a finding's line may name its place in any way.
 	anyPlace bool
-	// ignore begins messages that are left out.
-	ignore []string
-	// more begins the lines that continue the message of the line before.
-	more []string
-	// between is set where other lines, such as the source line, may come before those.
-	between bool
-	// closing begins lines that only this tool prints; a "#" stands for a number.
-	closing []string
-	// crash begins the lines with which the tool reports that it failed itself.
-	crash []string
-}
+	// ignored begin messages that are left out.
+	ignored []string
+	// continuations begin the lines that belong to the message before them.
+	continuations []string
+	// interrupted reports that other lines, such as the source line, may come before a
+	// continuation.
+	interrupted bool
+	// own begin lines that only this tool prints; a "#" stands for a number.
+	own []string
+	// crashes begin the lines with which the tool reports that it failed itself.
+	crashes []string
 
-// textReader reads one stream in a form.
-type textReader struct {
-	form
-	*collector
-	compiled func() patterns
-	pending  *finding.Finding
-	dir      string // where pending's tool ran, which later lines may change
+	once     sync.Once
+	compiled patterns
 }
 
 // patterns are those of a form, compiled.
@@ -58,66 +54,75 @@ type patterns struct {
 	rule *regexp.Regexp // nil for none
 }
 
-// text returns the readers of a form. Its patterns are part of the program; a test
-// compiles them all. They are compiled once, when a line is first matched.
-func text(f form) opener {
-	compiled := sync.OnceValue(f.compile)
-	return bothStreams(func(c *collector) lineReader {
-		return &textReader{form: f, collector: c, compiled: compiled}
+// patterns compiles the form's patterns when they are first needed. They are part of the
+// program, or were checked by custom; a test compiles them all.
+func (f *form) patterns() patterns {
+	f.once.Do(func() {
+		for _, p := range f.formats {
+			if efm, err := errorformat.NewEfm(p); err == nil {
+				f.compiled.efms = append(f.compiled.efms, efm)
+			}
+		}
+		if f.rule != "" {
+			f.compiled.rule = regexp.MustCompile(f.rule)
+		}
 	})
+	return f.compiled
 }
 
-func (f form) compile() patterns {
-	var all patterns
-	for _, p := range f.formats {
-		if efm, err := errorformat.NewEfm(p); err == nil {
-			all.efms = append(all.efms, efm)
-		}
-	}
-	if f.rule != "" {
-		all.rule = regexp.MustCompile(f.rule)
-	}
-	return all
+// open returns readers of the form.
+func (f *form) open(c *collector) [2]lineReader {
+	return [2]lineReader{f.reader(c), f.reader(c)}
+}
+
+func (f *form) reader(c *collector) lineReader { return &textReader{form: f, collector: c} }
+
+// textReader reads one stream in a form.
+type textReader struct {
+	*form
+	*collector
+	pending *finding.Finding
+	dir     string // where pending's tool ran, which later lines may change
 }
 
 func (t *textReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	switch {
-	case startsWithAny(line, t.closing):
+	case startsWithAny(line, t.own):
 		t.recognised = true
-	case startsWithAny(line, t.crash):
+	case startsWithAny(line, t.crashes):
 		t.crashed = true
 	}
-	if t.pending != nil && startsWithAny(line, t.more) {
-		t.pending.Message = truncateBytes(t.pending.Message+"\n"+strings.TrimSpace(line), maxMessage)
+	if t.pending != nil && startsWithAny(line, t.continuations) {
+		t.pending.Message = text.TruncateBytes(t.pending.Message+"\n"+strings.TrimSpace(line), maxMessage)
 		return
 	}
-	rest, prefixed := strings.CutPrefix(line, t.prefix)
+	rest, prefixed := strings.CutPrefix(line, t.errorPrefix)
 	m := t.match(rest)
 	if m == nil {
-		if !t.between {
+		if !t.interrupted {
 			t.end()
 		}
 		return
 	}
 	if (m.T|0x20) == 'n' && t.pending != nil { // a note on the finding before
-		t.pending.Message = truncateBytes(t.pending.Message+"\nnote: "+m.M, maxMessage)
+		t.pending.Message = text.TruncateBytes(t.pending.Message+"\nnote: "+m.M, maxMessage)
 		return
 	}
 	t.end()
-	if startsWithAny(m.M, t.ignore) {
+	if startsWithAny(m.M, t.ignored) {
 		return
 	}
 	f := finding.Finding{Path: m.F, Message: m.M, Severity: severityOf(m.T, t.severity)}
 	f.Range = finding.Range{StartLine: m.L, StartColumn: m.C, EndLine: m.E, EndColumn: m.K}
-	if rule := t.compiled().rule; rule != nil {
+	if rule := t.patterns().rule; rule != nil {
 		if g := rule.FindStringSubmatch(m.M); g != nil {
 			f.Rule, f.Message = g[rule.SubexpIndex("rule")], g[rule.SubexpIndex("message")]
 		}
 	}
-	if prefixed && t.prefix != "" {
+	if prefixed && t.errorPrefix != "" {
 		f.Severity = finding.High
-		t.collector.broken = t.collector.broken || t.form.unparsed == nil || !t.form.unparsed(f)
+		t.broken = t.broken || t.isUnparsed == nil || !t.isUnparsed(f)
 	}
 	t.pending, t.dir = &f, t.places.current
 }
@@ -126,10 +131,10 @@ func (t *textReader) end() {
 	if t.pending == nil {
 		return
 	}
-	t.collector.broken = t.collector.broken || t.form.broken != nil && t.form.broken(*t.pending)
+	t.broken = t.broken || t.isBroken != nil && t.isBroken(*t.pending)
 	current := t.places.current
 	t.places.current = t.dir
-	if t.form.unparsed != nil && t.form.unparsed(*t.pending) {
+	if t.isUnparsed != nil && t.isUnparsed(*t.pending) {
 		t.addUnparsed(*t.pending)
 	} else {
 		t.add(*t.pending)
@@ -144,19 +149,23 @@ func (t *textReader) match(line string) *errorformat.Match {
 	if place < 0 && !t.anyPlace {
 		return nil
 	}
-	for _, efm := range t.compiled().efms {
-		if m := efm.Match(line); m != nil && m.F != "" {
-			return m
-		}
+	if m := t.matchFormats(line); m != nil {
+		return m
 	}
 	path := line[:max(place, 0)]
 	if !strings.Contains(path, " ") || strings.ContainsAny(path, ":(\"'`") || path[0] == ' ' || path[0] == '\t' {
 		return nil
 	}
-	line = strings.ReplaceAll(path, " ", `\ `) + line[place:]
-	for _, efm := range t.compiled().efms {
+	m := t.matchFormats(strings.ReplaceAll(path, " ", `\ `) + line[place:])
+	if m != nil {
+		m.F = strings.ReplaceAll(m.F, `\ `, " ")
+	}
+	return m
+}
+
+func (t *textReader) matchFormats(line string) *errorformat.Match {
+	for _, efm := range t.patterns().efms {
 		if m := efm.Match(line); m != nil && m.F != "" {
-			m.F = strings.ReplaceAll(m.F, `\ `, " ")
 			return m
 		}
 	}
@@ -263,10 +272,10 @@ func custom(formats []string) (opener, error) {
 			return nil, err
 		}
 	}
-	open := text(form{formats: formats, anyPlace: true})
+	f := &form{formats: formats, anyPlace: true}
 	return func(c *collector) [2]lineReader {
 		c.recognised = true
-		return open(c)
+		return f.open(c)
 	}, nil
 }
 

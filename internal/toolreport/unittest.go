@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	unittestHead      = containing("", `^(FAIL|ERROR): (\S+)(?: \((\S+)\))?`)
@@ -25,7 +29,7 @@ func newUnittest(c *collector) lineReader {
 }
 
 func (u *unittestReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	ruled := u.ruled
 	u.ruled = strings.HasPrefix(line, "======") && strings.Trim(line, "=") == ""
 	if u.ruled {
@@ -49,7 +53,7 @@ func (u *unittestReader) line(line string) {
 		return
 	}
 	if m := unittestFrame.match(line); m != nil {
-		if _, ok := u.places.rel(m[1]); ok {
+		if u.hasFile(m[1]) {
 			u.current.Path, u.current.Line = m[1], atoi(m[2])
 		}
 	} else if line != "" && line[0] != ' ' && !strings.HasPrefix(line, "-----") && !strings.HasPrefix(line, "Traceback ") {
@@ -62,7 +66,7 @@ func (u *unittestReader) line(line string) {
 // test.
 func (u *unittestReader) block(name, full string) {
 	u.current = nil
-	id := truncateBytes(name+" "+full, maxName)
+	id := text.TruncateBytes(name+" "+full, maxName)
 	if u.seen[id] {
 		return
 	}
@@ -90,7 +94,7 @@ func (u *unittestReader) block(name, full string) {
 
 func (u *unittestReader) totals(line string) {
 	u.end()
-	u.tally.close(u.ran == 0 && u.tally.failed == 0)
+	u.tally.end(u.ran == 0 && u.tally.failed == 0)
 	u.recognised = true
 	if m := unittestSuccesses.match(line); m != nil {
 		u.tally.failed += atoi(m[1])

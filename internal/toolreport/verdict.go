@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// verdict is what is accepted of the ways in which the output was read.
+// verdict is what is accepted of all readings of the output.
 type verdict struct {
 	report   Report
 	names    []string // of the forms that the output has
@@ -17,12 +18,12 @@ type verdict struct {
 	tally    tally
 	tests    bool  // a document reports tests
 	text     tally // what runners print as text besides documents
-	exits    []int
-	counts   bool // the exit code may be the number of what was found
+	exits    []int // codes with which a tool ends when it has found something
+	counts   bool  // the exit code may be the number of findings
 }
 
-// judge decides which of the ways in which the output was read is right. Documents come
-// before text, and what the command names before what the output looks like.
+// judge decides which reading of the output is right. Documents come before text, and what
+// the command names before what the output looks like.
 func (r *Reader) judge(exit Exit) Report {
 	v := verdict{complete: !exit.TimedOut}
 	for _, s := range r.streams {
@@ -30,22 +31,22 @@ func (r *Reader) judge(exit Exit) Report {
 		v.objects(s.objects)
 	}
 	structured := len(v.names) > 0
-	acceptText := func(rd *reading, named, believed bool) {
+	acceptText := func(candidate *reading, named, believed bool) {
 		switch {
 		case structured:
-			v.acceptBesides(rd, named, believed)
+			v.acceptBesides(candidate, named, believed)
 		case believed:
-			v.accept(rd.row.name, rd.collector)
-			v.tally.join(rd.collector.tally)
+			v.accept(candidate.row.name, candidate.collector)
+			v.tally.join(candidate.collector.tally)
 			// The exit code of a command that only looks like the tool's may be another's.
-			v.complete = v.complete && !rd.collector.crashed && (named || exit.OK())
+			v.complete = v.complete && !candidate.collector.crashed && (named || exit.OK())
 		}
 	}
-	for _, rd := range r.readings {
-		acceptText(rd, r.named[rd.row.name], r.hasFormOf(rd))
+	for _, candidate := range r.readings {
+		acceptText(candidate, r.named[candidate.row.name], r.hasFormOf(candidate))
 	}
-	for _, rd := range r.recognisedTasks() {
-		acceptText(rd, false, true)
+	for _, candidate := range r.recognisedTasks() {
+		acceptText(candidate, false, true)
 	}
 	v.reconcile()
 	if r.files != nil {
@@ -67,10 +68,10 @@ func (r *Reader) judge(exit Exit) Report {
 	report.Tool = strings.Join(v.names, ", ")
 	if r.tool.Check == "tests" {
 		report.Tests = v.tally.tests(exit)
-		if exit.OK() && report.Tests.Failed > 0 && v.tally.closed {
+		if exit.OK() && report.Tests.Failed > 0 && v.tally.ended {
 			report.Notes = append(report.Notes, fmt.Sprintf("the test runner reports failing tests (%d), although the command ended with exit code 0: let the command end with the runner's exit code", report.Tests.Failed))
 		}
-		if runner := r.runner(); runner != "" && exit.OK() && !v.tally.closed {
+		if runner := r.runner(); runner != "" && exit.OK() && !v.tally.ended {
 			report.Notes = append(report.Notes, runner+" ended with exit code 0, but without its totals: a test may have ended it early, as by a call of exit")
 		}
 	}
@@ -83,9 +84,9 @@ func (r *Reader) judge(exit Exit) Report {
 // runner returns the test runner that the command names and that always prints totals at
 // its end, "" if it names none.
 func (r *Reader) runner() string {
-	for _, reading := range r.readings {
-		if reading.row.tests && !reading.row.quiet && r.named[reading.row.name] {
-			return reading.row.name
+	for _, candidate := range r.readings {
+		if candidate.row.tests && !candidate.row.quiet && r.named[candidate.row.name] {
+			return candidate.row.name
 		}
 	}
 	return ""
@@ -94,16 +95,16 @@ func (r *Reader) runner() string {
 // hasFormOf reports whether the output has the form of a text reading, as far as that can
 // be seen. A tool that the command names may print nothing that only it prints; any
 // other one is recognised by what only it prints.
-func (r *Reader) hasFormOf(rd *reading) bool {
-	if !r.named[rd.row.name] {
-		if rd.row.tests {
-			return rd.collector.recognised && r.believesUnnamedTests()
+func (r *Reader) hasFormOf(candidate *reading) bool {
+	if !r.named[candidate.row.name] {
+		if candidate.row.tests {
+			return candidate.collector.recognised && r.believesUnnamedTests()
 		}
-		return len(r.named) == 0 && rd.collector.recognised
+		return len(r.named) == 0 && candidate.collector.recognised
 	}
 	// The command may name several rows, such as two forms of one runner, or a runner whose
 	// reporter prints another's form.
-	return rd.collector.recognised || !rd.row.tests || !slices.ContainsFunc(r.readings, func(o *reading) bool { return o.row.tests && o.collector.recognised })
+	return candidate.collector.recognised || !candidate.row.tests || !slices.ContainsFunc(r.readings, func(o *reading) bool { return o.row.tests && o.collector.recognised })
 }
 
 // believesUnnamedTests reports whether a test runner that the command does not name may
@@ -138,7 +139,7 @@ func (v *verdict) document(s *stream) {
 		v.report.Notes = append(v.report.Notes, s.collector.notes...)
 	}
 	if err != nil && (name != "" || s.doc.data.Len() > maxText) {
-		v.incomplete("the document in the output is incomplete: " + truncateBytes(err.Error(), maxName))
+		v.incomplete("the document in the output is incomplete: " + text.TruncateBytes(err.Error(), maxName))
 	}
 	if s.doc.tooLong {
 		v.incomplete("the document in the output is longer than 64 MiB and was not read")
@@ -163,12 +164,12 @@ func (v *verdict) objects(n *ndjson) {
 }
 
 // acceptBesides accepts what a tool prints as text besides a document.
-func (v *verdict) acceptBesides(rd *reading, named, believed bool) {
-	c := rd.collector
-	if rd.row.tests && c.recognised && believed {
+func (v *verdict) acceptBesides(candidate *reading, named, believed bool) {
+	c := candidate.collector
+	if candidate.row.tests && c.recognised && believed {
 		v.text.join(c.tally)
-		if !v.tests && !slices.Contains(v.names, rd.row.name) {
-			v.names = append(v.names, rd.row.name)
+		if !v.tests && !slices.Contains(v.names, candidate.row.name) {
+			v.names = append(v.names, candidate.row.name)
 		}
 	}
 	if !named {
@@ -176,7 +177,7 @@ func (v *verdict) acceptBesides(rd *reading, named, believed bool) {
 	}
 	v.complete = v.complete && !c.crashed
 	// A test's failures are in both, and so is most else, except for code that cannot be compiled.
-	if rd.row.tests || c.broken && !v.report.Broken {
+	if candidate.row.tests || c.broken && !v.report.Broken {
 		v.report.add(c)
 	}
 }
@@ -186,11 +187,11 @@ func (v *verdict) acceptBesides(rd *reading, named, believed bool) {
 // so that nothing can be hidden in this way.
 func (v *verdict) reconcile() {
 	switch {
-	case !v.text.closed && v.text.failed == 0:
+	case !v.text.ended && v.text.failed == 0:
 	case !v.tests || v.text.failed > v.tally.failed:
 		v.tally = v.text
 	default:
-		v.tally.none = v.tally.none && v.text.none
+		v.tally.noTests = v.tally.noTests && v.text.noTests
 	}
 }
 
@@ -205,7 +206,7 @@ func (v *verdict) accept(name string, c *collector) {
 // acceptStructured adds what was found in JSON or XML.
 func (v *verdict) acceptStructured(name string, c *collector) {
 	v.accept(name, c)
-	v.tests = v.tests || c.tally.closed || c.tally.failed > 0
+	v.tests = v.tests || c.tally.ended || c.tally.failed > 0
 	v.tally.join(c.tally)
 	v.exits = append(v.exits, 1)
 }

@@ -1,6 +1,10 @@
 package toolreport
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
 
 var (
 	vitestSection = starting("⎯", `^⎯+ (Failed Suites|Failed Tests|Unhandled Errors?|[A-Z][\w ]*?)(?: (\d+))? ⎯+$`)
@@ -32,7 +36,7 @@ func openVitest(c *collector) [2]lineReader {
 }
 
 func (v *vitestReader) line(line string) {
-	line = truncateBytes(line, maxText)
+	line = text.TruncateBytes(line, maxText)
 	if m := vitestSection.match(line); m != nil {
 		v.section, v.current = m[1], nil
 		if v.section == "Failed Suites" {
@@ -49,13 +53,13 @@ func (v *vitestReader) line(line string) {
 	case strings.HasPrefix(line, " Test Files  "):
 		v.recognised = true
 	case strings.HasPrefix(line, "No test files found"):
-		v.recognised, v.closed, v.tally.none = true, true, true
+		v.recognised, v.closed, v.tally.noTests = true, true, true
 	case strings.HasPrefix(line, " FAIL  ") && strings.HasPrefix(v.section, "Failed"):
 		v.failure(strings.TrimSpace(line[len(" FAIL  "):]))
 	case v.current == nil:
 	case strings.HasPrefix(line, " ❯ "):
-		if m := vitestFrame.match(line); m != nil && v.current.Line == 0 && !strings.Contains(m[1], "node_modules") {
-			v.current.Path, v.current.Line = m[1], atoi(m[2])
+		if m := vitestFrame.match(line); m != nil && !inLibrary(m[1]) {
+			v.current.locate(m[1], m[2])
 		}
 	case v.current.Message == "":
 		v.current.Message = strings.TrimSpace(line)
@@ -79,7 +83,7 @@ func (v *vitestReader) end() {
 		return
 	}
 	v.failAll(v.listed)
-	v.tally.closed = v.closed
+	v.tally.ended = v.closed
 	if v.closed {
 		v.tally.failed = v.failed + v.suites
 	}

@@ -240,6 +240,6 @@ func (x *xmlReader) done() {
 		x.suiteEnd()
 	}
 	if x.form == "junit" {
-		x.c.tally.closed, x.c.tally.none = true, x.tests == 0 && x.c.tally.failed == 0
+		x.c.tally.ended, x.c.tally.noTests = true, x.tests == 0 && x.c.tally.failed == 0
 	}
 }
