@@ -92,6 +92,9 @@ var layers = []struct {
 	{"internal/runs", "text crash schema command store agents"},
 	{"internal/httpapi", "text crash schema store access agents fixloop loops runs pages"},
 	{"internal/server", "text crash safeoutput schema guide doors"},
+	{"internal/builtin", "acceptance agents config schema"},
+	{"internal/loopwork", "acceptance checkreport doors fixer fixloop gitrepo loops verdictreport"},
+	{"internal/client", "agents exitcode httpapi runs schema token"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/fixer"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/loopwork"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/verify"
@@ -131,13 +132,14 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 		st.Close()
 		return exitcode.UsageError(fmt.Errorf("--request: the open loop has begun without acceptance criteria: end it with 'airlock loop decide --issue %d abort', and start the next one with them", f.issue))
 	}
-	h, err := newLoopHands(env, settings, f.wait)
+	work, err := settings.work(env, f.wait)
 	if err != nil {
 		st.Close()
 		return err
 	}
+	var hands *loopwork.Hands
 	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(l.ID), Queue: loops.OfOne(l.ID), Logger: engineLog(env),
-		Hands: func(b *loops.Book) loops.Hands { h.book = b; return h },
+		Hands: func(b *loops.Book) loops.Hands { hands = loopwork.New(work, b); return hands },
 		Waits: func(why error) { sayWait(env, f.issue, why) }})
 	if errors.Is(err, engine.ErrRunning) {
 		return exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", l.ID, f.issue))
@@ -146,7 +148,7 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 		return exitcode.FailedError(err)
 	}
 	defer d.Close()
-	return f.drive(ctx, env, d, h, repository)
+	return f.drive(ctx, env, d, hands, settings, repository)
 }
 
 // sayWait says what the loop waits for, and how to stop, or that it goes on (nil).
@@ -188,19 +190,19 @@ func (f loopStartFlags) checkLimits() error {
 }
 
 // drive begins or resumes the loop, and returns how it ended.
-func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Driver, h *loopHands, repository string) error {
-	raw, err := json.Marshal(h.settings)
+func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Driver, hands *loopwork.Hands, settings loopSettings, repository string) error {
+	raw, err := json.Marshal(settings)
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	l, opened, err := d.Start(ctx, fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title, Acceptance: h.settings.Request != "",
+	l, opened, err := d.Start(ctx, fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title, Acceptance: settings.Request != "",
 		Limits: fixloop.Limits{Iterations: f.iterations, Fix: f.fixTime, Validation: f.checkTime, Revalidation: f.checkTime, Grace: f.grace}}, raw, loops.OfOne)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
 	if !opened {
 		fmt.Fprintf(env.Stderr, "airlock: going on with %s\n", fixloop.NewLog(l.State, nil, time.Now()).Headline())
-		if e, ok := h.pushed(l.State.Work()); ok { // a commit that was made meanwhile is the manual fix
+		if e, ok := hands.Pushed(l.State.Work()); ok { // a commit that was made meanwhile is the manual fix
 			var refused *fixloop.Refused
 			if err := d.Apply(ctx, l.ID, "push/"+e.Head, e); err != nil && !errors.As(err, &refused) {
 				return exitcode.FailedError(err)

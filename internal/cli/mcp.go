@@ -125,15 +125,12 @@ func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 	log := slog.New(quiet{slog.NewTextHandler(env.Stderr, nil)})
 	coordinator := server.NewCoordinator(versionOf(env), log)
 	if f.server != "" {
-		elsewhere, err := newRemote(env, f.server)
+		elsewhere, err := newClient(env, f.server)
 		if err != nil {
 			return err
 		}
-		defer elsewhere.close()
-		api := func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
-			return elsewhere.send(ctx, method, target, body, nil)
-		}
-		return servedError(coordinator.Serve(ctx, api, env.Stdin, env.Stdout))
+		defer elsewhere.Close()
+		return servedError(coordinator.Serve(ctx, elsewhere.Send, env.Stdin, env.Stdout))
 	}
 	if err := f.check(); err != nil {
 		return err

@@ -16,20 +16,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/client"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
 // coordinator is what the commands of runs ask: a server, or a store.
 type coordinator interface {
-	create(ctx context.Context, q runs.Request) (id string, err error)
-	get(ctx context.Context, id string) (runs.Run, error)
-	result(ctx context.Context, id string) (json.RawMessage, error)
-	// list returns runs, the newest first, and whether there are older ones.
-	list(ctx context.Context, f runs.Filter) (list []runs.Run, more bool, err error)
-	stop(ctx context.Context, id string) (runs.Run, error)
-	workers(ctx context.Context) ([]runs.WorkerState, error)
-	close()
+	Create(ctx context.Context, q runs.Request) (id string, err error)
+	Get(ctx context.Context, id string) (runs.Run, error)
+	Result(ctx context.Context, id string) (json.RawMessage, error)
+	List(ctx context.Context, f runs.Filter) (list []runs.Run, more bool, err error)
+	Stop(ctx context.Context, id string) (runs.Run, error)
+	Workers(ctx context.Context) ([]runs.WorkerState, error)
+	Close()
 }
 
 type runsFlags struct {
@@ -69,7 +69,7 @@ func (f runsFlags) withCoordinator(ctx context.Context, env Environment, do func
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	err = do(c)
 	var exit *exitcode.Error
 	if err == nil || errors.As(err, &exit) || mendable(err) || mendableRun(err) {
@@ -88,9 +88,14 @@ func mendableRun(err error) bool {
 	return false
 }
 
+// newClient returns a client of the server that a flag names.
+func newClient(env Environment, server string) (*client.Client, error) {
+	return client.New(server, env.Getenv("AIRLOCK_TOKEN"))
+}
+
 func (f runsFlags) open(ctx context.Context, env Environment) (coordinator, error) {
 	if f.server != "" {
-		return newRemote(env, f.server)
+		return newClient(env, f.server)
 	}
 	w := workerFlags{store: f.store, maker: f.maker, agents: f.agents, config: f.config, dir: ".", root: f.root}
 	if err := w.check(); err != nil {
@@ -100,34 +105,23 @@ func (f runsFlags) open(ctx context.Context, env Environment) (coordinator, erro
 	if err != nil {
 		return nil, err
 	}
-	return local{n}, nil
+	return local{n.service, n}, nil
 }
 
 // local is a store of this machine, or PostgreSQL.
-type local struct{ *node }
+type local struct {
+	*runs.Service
+	node *node
+}
 
-func (l local) create(ctx context.Context, q runs.Request) (string, error) {
-	r, _, err := l.service.Create(ctx, q)
+// Create implements coordinator.
+func (l local) Create(ctx context.Context, q runs.Request) (string, error) {
+	r, _, err := l.Service.Create(ctx, q)
 	return r.ID, err
 }
 
-func (l local) workers(ctx context.Context) ([]runs.WorkerState, error) {
-	return l.service.Workers(ctx)
-}
-
-func (l local) get(ctx context.Context, id string) (runs.Run, error) { return l.service.Get(ctx, id) }
-
-func (l local) result(ctx context.Context, id string) (json.RawMessage, error) {
-	return l.service.Result(ctx, id)
-}
-
-func (l local) list(ctx context.Context, f runs.Filter) ([]runs.Run, bool, error) {
-	return l.service.List(ctx, f)
-}
-
-func (l local) stop(ctx context.Context, id string) (runs.Run, error) { return l.service.Stop(ctx, id) }
-
-func (l local) close() { l.node.close() }
+// Close closes the store and all that works on it.
+func (l local) Close() { l.node.close() }
 
 type createFlags struct {
 	parameters, prompt, key string
@@ -167,7 +161,7 @@ func (c createFlags) run(cmd *cobra.Command, env Environment, to coordinator, ag
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	id, err := to.create(cmd.Context(), runs.Request{AgentName: agent, Parameters: parameters, Needs: c.needs, Key: c.key})
+	id, err := to.Create(cmd.Context(), runs.Request{AgentName: agent, Parameters: parameters, Needs: c.needs, Key: c.key})
 	var refused *agents.ParameterError
 	if errors.As(err, &refused) {
 		return errors.Join(printJSON(env, refused.Body()), err)
@@ -176,7 +170,7 @@ func (c createFlags) run(cmd *cobra.Command, env Environment, to coordinator, ag
 		return err
 	}
 	if !c.wait {
-		r, err := to.get(cmd.Context(), id)
+		r, err := to.Get(cmd.Context(), id)
 		if err != nil {
 			return err
 		}
@@ -194,7 +188,7 @@ func (c createFlags) run(cmd *cobra.Command, env Environment, to coordinator, ag
 		}
 		return exitcode.ErrFindings
 	}
-	result, err := to.result(cmd.Context(), id)
+	result, err := to.Result(cmd.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -224,7 +218,7 @@ func awaitEnd(ctx context.Context, to coordinator, id string) (runs.Run, error) 
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		r, err := to.get(ctx, id)
+		r, err := to.Get(ctx, id)
 		if err != nil || r.Status.Final() {
 			return r, err
 		}
@@ -243,7 +237,7 @@ func awaitEnd(ctx context.Context, to coordinator, id string) (runs.Run, error) 
 func listAll(ctx context.Context, from coordinator, f runs.Filter) (all []runs.Run, err error) {
 	for more := true; more && f.Limit > 0; {
 		var list []runs.Run
-		if list, more, err = from.list(ctx, f); err != nil {
+		if list, more, err = from.List(ctx, f); err != nil {
 			return nil, err
 		}
 		all = append(all, list...)
@@ -301,7 +295,7 @@ func (f *runsFlags) newShow(env Environment) *cobra.Command {
 		Example: "  airlock runs show 0198f5a2-5d1c-7000-8000-000000000001",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
-				r, err := to.get(cmd.Context(), args[0])
+				r, err := to.Get(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
@@ -317,7 +311,7 @@ func (f *runsFlags) newStop(env Environment) *cobra.Command {
 		Example: `  airlock runs stop "$(airlock runs list --status running | jq -r '.runs[0].run_id')"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
-				r, err := to.stop(cmd.Context(), args[0])
+				r, err := to.Stop(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
@@ -334,7 +328,7 @@ func (f *runsFlags) newWorkers(env Environment) *cobra.Command {
 		Example: "  airlock runs workers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
-				list, err := to.workers(cmd.Context())
+				list, err := to.Workers(cmd.Context())
 				if err != nil {
 					return err
 				}

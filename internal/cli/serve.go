@@ -20,6 +20,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/engine"
@@ -315,7 +316,7 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 		st.Close()
 		return nil, err
 	}
-	n.registry.Rules = builtInRules(places{f.root, f.dir}, f.fixers, owner)
+	n.registry.Rules = builtin.Owner{Root: f.root, Base: f.dir, Fixers: f.fixers, Checks: owner.Checks}.Rules()
 	self, err := os.Executable()
 	if err != nil {
 		st.Close()

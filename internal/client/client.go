@@ -1,4 +1,6 @@
-package cli
+// Package client asks a coordinator's server over HTTP. Its errors carry the exit code of a command
+// that was not answered.
+package client
 
 import (
 	"bytes"
@@ -7,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -22,35 +25,39 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// remote is a server that is asked over HTTP.
-type remote struct {
-	base   *url.URL
-	token  token.Token
-	client *http.Client
+// Client asks one server.
+type Client struct {
+	base  *url.URL
+	token token.Token // zero where the server needs none
+	http  *http.Client
 }
 
-func newRemote(env Environment, server string) (*remote, error) {
+// New returns a client of the server at a URL. The token is "" where the server needs none; it is
+// not sent in clear to another machine.
+func New(server, bearer string) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(server, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, exitcode.UsageError(fmt.Errorf("--server: %q is not a URL such as http://127.0.0.1:8417", server))
 	}
-	r := &remote{base: base, client: &http.Client{Timeout: 90 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	if value := env.Getenv("AIRLOCK_TOKEN"); value != "" {
+	c := &Client{base: base, http: &http.Client{Timeout: 90 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if bearer != "" {
 		if ip := net.ParseIP(base.Hostname()); base.Scheme == "http" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 			return nil, exitcode.UsageError(fmt.Errorf("--server: the token is not sent to %s without TLS: use https", base.Host))
 		}
-		r.token = token.New(value, base.String())
+		c.token = token.New(bearer, base.String())
 	}
-	return r, nil
+	return c, nil
 }
 
-func (r *remote) close() { r.client.CloseIdleConnections() }
+// Close closes the connections to the server.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // maxAnswer bounds what a server may answer, in bytes.
 const maxAnswer = 64 << 20
 
-// do sends a request and decodes the answer.
-func (r *remote) do(ctx context.Context, method, path string, body any, header http.Header, into any) error {
+// do sends a request, whose body is what body encodes to unless it is nil, and decodes the answer. A
+// refusal is an error in the server's words.
+func (c *Client) do(ctx context.Context, method, path string, body any, header http.Header, into any) error {
 	var sent []byte
 	if body != nil {
 		var err error
@@ -58,37 +65,43 @@ func (r *remote) do(ctx context.Context, method, path string, body any, header h
 			return exitcode.UsageError(fmt.Errorf("the parameters are not JSON: %w", err))
 		}
 	}
-	status, raw, err := r.send(ctx, method, path, sent, header)
+	status, answer, err := c.send(ctx, method, path, sent, header)
 	if err != nil {
 		return err
 	}
 	if status >= 300 {
-		return refusal(status, raw)
+		return refusal(status, answer)
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
+	if err := json.Unmarshal(answer, into); err != nil {
 		return fmt.Errorf("the server answered something else than Airlock's JSON: %w", err)
 	}
 	return nil
 }
 
-// send sends a request, whose body is JSON or nil, and returns the answer.
-func (r *remote) send(ctx context.Context, method, path string, body []byte, header http.Header) (status int, answer []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, r.base.String()+path, bytes.NewReader(body))
+func (c *Client) get(ctx context.Context, path string, into any) error {
+	return c.do(ctx, http.MethodGet, path, nil, nil, into)
+}
+
+// Send sends a request, whose body is JSON or nil, and returns the answer, also a refusal.
+func (c *Client) Send(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
+	return c.send(ctx, method, path, body, nil)
+}
+
+func (c *Client) send(ctx context.Context, method, path string, body []byte, header http.Header) (status int, answer []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if !r.token.IsZero() {
-		if err := r.token.Authorize(req); err != nil {
+	if !c.token.IsZero() {
+		if err := c.token.Authorize(req); err != nil {
 			return 0, nil, exitcode.UsageError(fmt.Errorf("AIRLOCK_TOKEN: %w", err))
 		}
 	}
-	res, err := r.client.Do(req)
+	res, err := c.http.Do(req)
 	if err != nil {
 		return 0, nil, fmt.Errorf("the server cannot be asked: %w", err)
 	}
@@ -125,7 +138,8 @@ func violationLines(list []schema.Violation) string {
 	return b.String()
 }
 
-func (r *remote) create(ctx context.Context, q runs.Request) (string, error) {
+// Create starts a run, unless one was started with the same key, and returns its id.
+func (c *Client) Create(ctx context.Context, q runs.Request) (id string, err error) {
 	header := http.Header{}
 	if q.Key != "" {
 		header.Set("Idempotency-Key", q.Key)
@@ -135,25 +149,24 @@ func (r *remote) create(ctx context.Context, q runs.Request) (string, error) {
 		body["needs"] = q.Needs
 	}
 	var run runs.Run
-	err := r.do(ctx, http.MethodPost, "/runs", body, header, &run)
+	err = c.do(ctx, http.MethodPost, "/runs", body, header, &run)
 	return run.ID, err
 }
 
-func (r *remote) workers(ctx context.Context) ([]runs.WorkerState, error) {
-	var answer struct{ Workers []runs.WorkerState }
-	err := r.do(ctx, http.MethodGet, "/workers", nil, nil, &answer)
-	return answer.Workers, err
+// Get returns a run.
+func (c *Client) Get(ctx context.Context, id string) (run runs.Run, err error) {
+	err = c.get(ctx, "/runs/"+url.PathEscape(id), &run)
+	return run, err
 }
 
-func (r *remote) get(ctx context.Context, id string) (run runs.Run, err error) {
-	return run, r.do(ctx, http.MethodGet, "/runs/"+url.PathEscape(id), nil, nil, &run)
+// Result returns what a run that has completed answered.
+func (c *Client) Result(ctx context.Context, id string) (result json.RawMessage, err error) {
+	err = c.get(ctx, "/runs/"+url.PathEscape(id)+"/result", &result)
+	return result, err
 }
 
-func (r *remote) result(ctx context.Context, id string) (result json.RawMessage, err error) {
-	return result, r.do(ctx, http.MethodGet, "/runs/"+url.PathEscape(id)+"/result", nil, nil, &result)
-}
-
-func (r *remote) list(ctx context.Context, f runs.Filter) (list []runs.Run, more bool, err error) {
+// List returns runs, the newest first; more reports whether there are older ones.
+func (c *Client) List(ctx context.Context, f runs.Filter) (list []runs.Run, more bool, err error) {
 	q := url.Values{"limit": {strconv.Itoa(f.Limit)}}
 	for name, value := range map[string]string{"agent_name": f.AgentName, "status": string(f.Status), "cursor": f.Before} {
 		if value != "" {
@@ -164,13 +177,21 @@ func (r *remote) list(ctx context.Context, f runs.Filter) (list []runs.Run, more
 		Runs       []runs.Run
 		NextCursor string `json:"next_cursor"`
 	}
-	err = r.do(ctx, http.MethodGet, "/runs?"+q.Encode(), nil, nil, &answer)
+	err = c.get(ctx, "/runs?"+q.Encode(), &answer)
 	return answer.Runs, answer.NextCursor != "" && len(answer.Runs) > 0, err
 }
 
-func (r *remote) stop(ctx context.Context, id string) (run runs.Run, err error) {
-	if err := r.do(ctx, http.MethodPost, "/runs/"+url.PathEscape(id)+"/stop", nil, nil, &run); err != nil {
+// Stop asks a run to end, and returns it.
+func (c *Client) Stop(ctx context.Context, id string) (run runs.Run, err error) {
+	if err := c.do(ctx, http.MethodPost, "/runs/"+url.PathEscape(id)+"/stop", nil, nil, &run); err != nil {
 		return run, err
 	}
-	return r.get(ctx, id)
+	return c.Get(ctx, id)
+}
+
+// Workers returns the workers that carry out runs.
+func (c *Client) Workers(ctx context.Context) ([]runs.WorkerState, error) {
+	var answer struct{ Workers []runs.WorkerState }
+	err := c.get(ctx, "/workers", &answer)
+	return answer.Workers, err
 }

@@ -1,0 +1,234 @@
+// Package loopwork does the work of a fix loop on this machine: it runs the checks and the fixer,
+// has the acceptance criteria verified, and watches for a person's commit.
+package loopwork
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/fixer"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/verdictreport"
+)
+
+// watchInterval is how often a work tree is looked at for a person's commit.
+const watchInterval = time.Second
+
+// Config is what the work of one loop is done with.
+type Config struct {
+	// Fixer is the command that mends, and the work tree. Without a Command a person mends.
+	Fixer  fixer.Config
+	Cloned bool // the work tree is in a clone
+	Wait   bool // wait for a person's decision
+	// Validate runs the checks, those that take long only where they are asked for. It is required.
+	Validate func(ctx context.Context, asked map[fixloop.Check]bool, log func(line string)) (*checkreport.Document, error)
+	// Verify verifies the criteria. It is required where a loop has acceptance criteria.
+	Verify   func(context.Context) (acceptance.Response, error)
+	Criteria []acceptance.Criterion
+	Gate     *doors.Gate // masks what is shown and kept; required
+	Progress io.Writer   // what people read while the loop runs; required
+}
+
+// Hands do the work of one loop. They implement loops.Hands.
+type Hands struct {
+	Config
+	book *loops.Book
+
+	mu sync.Mutex // guards Progress
+}
+
+// New returns the hands of a loop that is in a book.
+func New(cfg Config, book *loops.Book) *Hands { return &Hands{Config: cfg, book: book} }
+
+// Work implements loops.Hands.
+func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, tell func(fixloop.Event) error) (fixloop.Event, bool) {
+	switch w.Kind {
+	case fixloop.WorkStart:
+		return fixloop.Event{Type: fixloop.EventStart, Head: h.head()}, true
+	case fixloop.WorkValidate, fixloop.WorkRevalidate, fixloop.WorkFinal:
+		return h.check(ctx, w)
+	case fixloop.WorkAcceptance:
+		return h.verify(ctx, w)
+	case fixloop.WorkFix:
+		if len(h.Fixer.Command) > 0 {
+			return h.fix(ctx, l, w, tell)
+		}
+		return h.watch(ctx, w)
+	case fixloop.WorkDecide:
+		if h.Wait {
+			return h.watch(ctx, w)
+		}
+	}
+	return fixloop.Event{}, false
+}
+
+// Deliver implements loops.Hands: it writes messages to standard error, and those on which people
+// have to act in full.
+func (h *Hands) Deliver(_ context.Context, _ loops.Loop, m fixloop.Message) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	show := h.Gate.TerminalText()
+	at := m.Time.Local().Format("15:04:05")
+	switch {
+	case m.Type == fixloop.StatusChange:
+		if m.Check == "" {
+			fmt.Fprintf(h.Progress, "%s  %s\n", at, m.New)
+		}
+	case m.Type == fixloop.Escalation, m.Type == fixloop.FixRequest && len(h.Fixer.Command) == 0:
+		fmt.Fprintf(h.Progress, "%s  %s\n\n%s\n", at, m.ID, show.Code(m.Markdown()))
+	default:
+		fmt.Fprintf(h.Progress, "%s  %s  %s → %s: %s\n", at, m.ID, m.From, m.To, show.Line(m.Summary))
+	}
+	return nil
+}
+
+// check runs the checks that are asked for.
+func (h *Hands) check(ctx context.Context, w fixloop.Work) (fixloop.Event, bool) {
+	asked := map[fixloop.Check]bool{}
+	for _, c := range w.Checks {
+		asked[c] = true
+	}
+	e := fixloop.Event{Type: fixloop.EventResult, Op: w.Op}
+	doc, err := h.Validate(ctx, asked, h.log)
+	if ctx.Err() != nil {
+		return e, false
+	}
+	if err != nil {
+		for _, c := range w.Checks {
+			e.Results = append(e.Results, fixloop.Result{Check: c, Status: fixloop.ResultError, Error: h.Gate.OneLine(err.Error())})
+		}
+		return e, true
+	}
+	for _, r := range doc.LoopResults() {
+		if asked[r.Check] {
+			e.Results = append(e.Results, r)
+		}
+	}
+	return e, true
+}
+
+// verify verifies the acceptance criteria.
+func (h *Hands) verify(ctx context.Context, w fixloop.Work) (fixloop.Event, bool) {
+	e := fixloop.Event{Type: fixloop.EventResult, Op: w.Op}
+	response, err := h.Verify(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return e, false
+	case err != nil:
+		e.Results = []fixloop.Result{{Check: fixloop.Acceptance, Status: fixloop.ResultError, Error: h.Gate.OneLine(err.Error())}}
+		return e, true
+	}
+	doc := verdictreport.Document{Response: &response}
+	for _, c := range h.Criteria {
+		doc.Criteria = append(doc.Criteria, verdictreport.Criterion{ID: c.ID, Description: c.Description, Hint: c.Hint})
+	}
+	doc.Mask(h.Gate.Scanner().Mask)
+	e.Results = []fixloop.Result{doc.LoopResult(true)}
+	return e, true
+}
+
+// fix runs the command that fixes what the request lists. Its result is kept before it is applied,
+// so that the command does not run again after a crash.
+func (h *Hands) fix(ctx context.Context, l loops.Loop, w fixloop.Work, tell func(fixloop.Event) error) (fixloop.Event, bool) {
+	failed := func(why string) (fixloop.Event, bool) {
+		return fixloop.Event{Type: fixloop.EventFixFailed, Iteration: w.Iteration, Text: why}, ctx.Err() == nil
+	}
+	var refused *fixloop.Refused
+	if err := tell(fixloop.Event{Type: fixloop.EventFixStarted, Iteration: w.Iteration}); err != nil && !errors.As(err, &refused) {
+		return failed(err.Error())
+	}
+	key := fmt.Sprintf("fix/%d/%d", w.Op, w.Attempt)
+	result, err := h.keptFix(ctx, l.ID, key, func() (fixer.Result, error) { return fixer.Run(ctx, h.Fixer, *w.Request, w.Notice, w.Attempt) })
+	switch {
+	case err != nil:
+		return failed(err.Error())
+	case result.Failed != "":
+		return failed(result.Failed)
+	case result.Nonsense != "":
+		return fixloop.Event{Type: fixloop.EventNonsense, Iteration: w.Iteration, Text: result.Nonsense}, true
+	}
+	if len(result.Refused) > 0 {
+		return fixloop.Event{Type: fixloop.EventFixDone, Iteration: w.Iteration, Refused: result.Refused}, true
+	}
+	if err := result.Apply(ctx, h.Fixer); err != nil {
+		return failed(err.Error())
+	}
+	return fixloop.Event{Type: fixloop.EventFixDone, Iteration: w.Iteration, Fixes: result.Fixes, Files: result.Paths()}, true
+}
+
+// keptFix returns the kept result of a fix, or calls run and keeps its result.
+func (h *Hands) keptFix(ctx context.Context, id, key string, run func() (fixer.Result, error)) (result fixer.Result, err error) {
+	body, known, err := h.book.Kept(ctx, id, key)
+	if err != nil {
+		return result, err
+	}
+	if !known {
+		if result, err = run(); err != nil {
+			return result, err
+		}
+		raw, err := json.Marshal(result)
+		if err != nil {
+			return result, err
+		}
+		if body, err = h.book.Keep(ctx, id, key, string(raw)); err != nil {
+			return result, err
+		}
+	}
+	return result, json.Unmarshal([]byte(body), &result)
+}
+
+// watch waits for a commit that the loop does not know.
+func (h *Hands) watch(ctx context.Context, w fixloop.Work) (fixloop.Event, bool) {
+	look := time.NewTicker(watchInterval)
+	defer look.Stop()
+	for {
+		if e, ok := h.Pushed(w); ok {
+			return e, true
+		}
+		select {
+		case <-ctx.Done():
+			return fixloop.Event{}, false
+		case <-look.C:
+		}
+	}
+}
+
+// Pushed returns the event of a commit that the loop does not know, if there is one and it
+// waits for a person.
+func (h *Hands) Pushed(w fixloop.Work) (fixloop.Event, bool) {
+	head := h.head()
+	waits := w.Kind == fixloop.WorkDecide || w.Kind == fixloop.WorkFix && len(h.Fixer.Command) == 0
+	return fixloop.Event{Type: fixloop.EventPush, Head: head}, waits && head != "" && w.Head != "" && head != w.Head
+}
+
+// head returns the commit that is checked out, "" without one.
+func (h *Hands) head() string {
+	if !h.Cloned {
+		return ""
+	}
+	clone, err := gitrepo.Locate(h.Fixer.Root)
+	if err != nil {
+		return ""
+	}
+	head, err := clone.Resolve("HEAD")
+	if err != nil {
+		return ""
+	}
+	return head
+}
+
+func (h *Hands) log(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	fmt.Fprintf(h.Progress, "airlock: %s\n", line)
+}
