@@ -23,8 +23,8 @@ type run struct {
 	ran    []*run // the checks of the root that came before
 	start  time.Time
 	chosen candidate // the first whose tool is installed
-	whole  attempt   // the last attempt of its command
-	last   attempt   // the part of it that belongs to this check and decides its result
+	shared attempt   // the last attempt of its command, which may do another check too
+	last   attempt   // the part of shared that belongs to this check, and decides its result
 	out    CheckResult
 	// before is a snapshot of the root's files, if a command may have written since, and
 	// after is one of when the check had come to its end.
@@ -185,13 +185,13 @@ func (w *run) attempt(ctx context.Context, c commandLine) (attempt, error) {
 // just run, its result is read again.
 func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
 	if i := slices.IndexFunc(w.ran, func(o *run) bool {
-		return c.part != nil && o.chosen.part != nil && o.whole.ran && o.chosen.check.line == c.check.line
+		return c.part != nil && o.chosen.part != nil && o.shared.ran && o.chosen.check.line == c.check.line
 	}); i >= 0 && w.out.Retries == 0 {
-		w.whole = w.ran[i].whole
-	} else if w.whole, err = w.attempt(ctx, c.check); err != nil {
+		w.shared = w.ran[i].shared
+	} else if w.shared, err = w.attempt(ctx, c.check); err != nil {
 		return err
 	}
-	w.last = w.whole.forCheck(c.part, string(w.plan.check))
+	w.last = w.shared.forCheck(c.part, string(w.plan.check))
 	return nil
 }
 
@@ -265,22 +265,8 @@ func (w *run) repeat(ctx context.Context) (err error) {
 
 // judge turns the last attempt into the check's result.
 func (w *run) judge() {
+	w.noteLast()
 	last, report := w.last, w.last.report
-	w.out.ExitCode, w.out.TimedOut = last.result.ExitCode, last.result.TimedOut
-	w.out.Notes = append(w.out.Notes, report.Notes...)
-	if last.result.Lingered {
-		w.note("a process that the command left behind was still running; what it wrote later was not read")
-	}
-	if report.Omitted > 0 {
-		w.note("it found more than is kept: %d findings were left out", report.Omitted)
-	}
-	if report.Outside > 0 {
-		w.note("findings in files outside the repository were left out: %d", report.Outside)
-	}
-	if w.plan.check == Tests && report.Tests.None {
-		w.out.NoTests = true
-		w.note("no tests were run")
-	}
 	findings := slices.Clone(report.Findings)
 	finding.SetFingerprints(findings)
 	passed := last.passed(w.chosen.check)
@@ -322,6 +308,26 @@ func (w *run) judge() {
 		w.out.Blocking, w.out.Old = append(w.out.Blocking, w.out.Old...), nil // the exit code decides
 	}
 	w.explain()
+}
+
+// noteLast records how the last attempt ended, and what was left out of its report.
+func (w *run) noteLast() {
+	result, report := w.last.result, w.last.report
+	w.out.ExitCode, w.out.TimedOut = result.ExitCode, result.TimedOut
+	w.out.Notes = append(w.out.Notes, report.Notes...)
+	if result.Lingered {
+		w.note("a process that the command left behind was still running; what it wrote later was not read")
+	}
+	if report.Omitted > 0 {
+		w.note("it found more than is kept: %d findings were left out", report.Omitted)
+	}
+	if report.Outside > 0 {
+		w.note("findings in files outside the repository were left out: %d", report.Outside)
+	}
+	if w.plan.check == Tests && report.Tests.None {
+		w.out.NoTests = true
+		w.note("no tests were run")
+	}
 }
 
 // withErrors returns what counts where code could not be compiled: the findings on changed

@@ -94,13 +94,14 @@ func (p *project) javaCommands(dir string) commands {
 		return commands{style: p.style(dir, Java, w), build: checksOnly(known("maven", "mvn", "compile")), tests: checksOnly(known("maven", "mvn", "test"))}
 	}
 	gradle, up := "gradle", "./"
-	if p.walkUp(dir, func(p *project, dir string) bool {
+	hasWrapper := p.walkUp(dir, func(p *project, dir string) bool {
 		found := p.has(dir, "gradlew")
 		if !found {
 			up = strings.TrimPrefix(up, "./") + "../"
 		}
 		return found
-	}) {
+	})
+	if hasWrapper {
 		gradle = up + "gradlew"
 		w.replace = [][2]string{{"gradle ", gradle + " "}}
 	}
@@ -112,7 +113,8 @@ func (p *project) javaCommands(dir string) commands {
 func (p *project) rustCommands(dir string) commands {
 	raw, _ := p.read(path.Join(dir, "Cargo.toml")) // what cannot be read, cargo reports
 	all, fmtAll := "", ""
-	if inSection := func(name string) bool { return regexp.MustCompile(`(?m)^[ \t]*\[` + name + `\]`).Match(raw) }; inSection("workspace") && (inSection("package") || strings.Contains(string(raw), "default-members")) {
+	hasSection := func(name string) bool { return regexp.MustCompile(`(?m)^[ \t]*\[` + name + `\]`).Match(raw) }
+	if hasSection("workspace") && (hasSection("package") || strings.Contains(string(raw), "default-members")) {
 		all, fmtAll = "--workspace", " --all"
 	}
 	own := p.clippyOptions(dir)

@@ -114,18 +114,10 @@ func (w *run) fixable() []string {
 			continue
 		}
 		if info, err := w.where.project.root.Lstat(f); err == nil && info.Mode().IsRegular() {
-			files = append(files, argument(relativeTo(w.root.dir, f)))
+			files = append(files, argument(strings.TrimPrefix(f, w.root.dir+"/")))
 		}
 	}
 	return files
-}
-
-// relativeTo returns the path of something in a directory relative to it.
-func relativeTo(dir, name string) string {
-	if dir == "." {
-		return name
-	}
-	return strings.TrimPrefix(name, dir+"/")
 }
 
 // argument returns a file's name as an argument: a name is never an option.

@@ -20,18 +20,17 @@ type node struct {
 
 func (p *project) nodeCommands(dir string) commands {
 	m := p.manifest(dir)
-	n := node{scripts: m.scripts}
-	n.manager, n.pin = p.packageManager(dir)
 	var w wording
 	if p.walkUp(dir, func(p *project, dir string) bool { return p.has(dir, ".pnp.cjs") }) {
 		w.replace = [][2]string{{"npx ", "yarn run "}} // it has no node_modules
 	}
+	n := node{scripts: m.scripts, adapt: w}
+	n.manager, n.pin = p.packageManager(dir)
 	c := commands{err: m.err, style: p.style(dir, JavaScript, w), tests: checksOnly(n.test()), adapt: w}
 	if formatter := c.style[Formatter]; formatter.optional && len(m.depends) > 0 && !m.depends["prettier"] {
 		// What is in node_modules nevertheless is there for another package.
 		c.style[Formatter] = choice{unconfigured: unconfigured(Formatter, nil, "")}
 	}
-	n.adapt = w
 	if own, ok := n.formatting(c.style[Formatter].candidates); ok {
 		c.style[Formatter] = choice{candidates: []candidate{own}}
 	}

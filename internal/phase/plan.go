@@ -117,7 +117,7 @@ func standard(check Check, c commands, l Language) plan {
 // never fail, its check form replaces it.
 func (p *project) overridden(check Check, line string, r root, c commands) plan {
 	for _, t := range toolsOf(r.language) {
-		if check == Formatter && t.check == check && t.write != "" && (t.write == line || strings.TrimPrefix(t.write, "npx ") == line || t.command(t.write, c.adapt).line == line) {
+		if check == Formatter && t.check == check && slices.Contains([]string{t.write, strings.TrimPrefix(t.write, "npx "), t.command(t.write, c.adapt).line}, line) {
 			return plan{check: check, candidates: t.candidates(r.language, c.adapt)}
 		}
 	}

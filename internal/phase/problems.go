@@ -3,6 +3,7 @@ package phase
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -107,21 +108,21 @@ func splitChatter(excerpt string) (lines, chatter []string) {
 // isChatter reports whether a line is about downloads and progress, reports that a program
 // failed which a package manager or make started, or is Maven's [ERROR] without a message.
 func isChatter(line string) bool {
-	for _, start := range []string{
+	starts := []string{
 		"npm warn", "npm notice", "npm WARN", "Downloading ", "Downloaded ", "Progress ", "[INFO]", "[WARNING]",
 		"npm ERR!", "npm error", "ELIFECYCLE", "ERR_PNPM_RECURSIVE_RUN", "error Command failed with exit code", "info Visit https://yarnpkg.com", "make: ***",
 		"error: script \"", "ERROR: \"", "Exit status ", "[ERROR] -> [Help", "[ERROR] Re-run", "[ERROR] To see the full", "[ERROR] For more information",
-	} {
-		if strings.HasPrefix(line, start) {
-			return true
-		}
 	}
-	return line == "[ERROR]" || strings.HasPrefix(line, "make[") && strings.Contains(line, "]: ***")
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(line, start) }) ||
+		line == "[ERROR]" || strings.HasPrefix(line, "make[") && strings.Contains(line, "]: ***")
 }
 
 // flakyNote names what failed and then passed: the tests, if they are known.
 func flakyNote(failures []toolreport.Failure) string {
 	const maxNames = 5
+	if len(failures) == 0 {
+		return "flaky: it failed, and passed when it was repeated unchanged"
+	}
 	var names []string
 	for _, f := range failures[:min(len(failures), maxNames)] {
 		name := text.OneLine(cmp.Or(f.Name, f.Unit))
@@ -132,9 +133,6 @@ func flakyNote(failures []toolreport.Failure) string {
 	}
 	if more := len(failures) - maxNames; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	if len(names) == 0 {
-		names = []string{"it"}
 	}
 	return "flaky: " + strings.Join(names, ", ") + " failed, and passed when it was repeated unchanged"
 }

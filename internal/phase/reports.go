@@ -186,21 +186,16 @@ type reportBudget struct {
 
 // read reads a report, if it is a regular file and the budget lasts.
 func (b *reportBudget) read(p *project, name string, file toolreport.ReportFile, reader *toolreport.Reader) {
-	before, err := p.root.Lstat(name)
-	if err != nil || !before.Mode().IsRegular() || before.Size() == 0 {
-		return
-	}
-	f, err := p.open(name)
+	f, size, err := p.openRegular(name)
 	if err != nil {
 		return
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	opened, err := f.Stat()
-	if err != nil || !os.SameFile(before, opened) {
+	if size == 0 {
 		return
 	}
 	b.files--
-	b.bytes -= min(opened.Size(), toolreport.MaxDocument)
+	b.bytes -= min(size, toolreport.MaxDocument)
 	if b.files < 0 || b.bytes < 0 {
 		return
 	}

@@ -264,8 +264,14 @@ func newEngine(job Job, config Config, deps Deps) (*engine, error) {
 	config.TimeLimit = cmp.Or(config.TimeLimit, DefaultTimeLimit)
 	config.RetryDelay = cmp.Or(config.RetryDelay, DefaultRetryDelay)
 	e := &engine{
-		job: job, config: config, deps: deps, dir: job.Input.WorkingDirectory, repository: cmp.Or(job.Repository, job.Input.WorkingDirectory),
-		cores: make(chan struct{}, max(deps.Cores, 1)), first: firstRuns{ended: map[firstRun]chan struct{}{}}, fixed: map[string]FixedFile{}, pins: &pins{found: map[string]pinnedManager{}}, runners: map[string]Runner{},
+		job: job, config: config, deps: deps,
+		dir:        job.Input.WorkingDirectory,
+		repository: cmp.Or(job.Repository, job.Input.WorkingDirectory),
+		cores:      make(chan struct{}, max(deps.Cores, 1)),
+		first:      firstRuns{ended: map[firstRun]chan struct{}{}},
+		pins:       &pins{found: map[string]pinnedManager{}},
+		runners:    map[string]Runner{},
+		fixed:      map[string]FixedFile{},
 	}
 	rel, err := filepath.Rel(e.repository, e.dir)
 	if e.prefix = filepath.ToSlash(rel); err != nil || e.prefix == ".." || strings.HasPrefix(e.prefix, "../") {
