@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/event"
@@ -36,13 +37,7 @@ func (a *addition) concerns(edits []githubapi.Edit) []githubapi.Edit {
 	if a == nil || a.operation == safeoutput.OperationReplaceIsland {
 		return edits
 	}
-	var rest []githubapi.Edit
-	for _, ed := range edits {
-		if ed.Field != githubapi.EditBody {
-			rest = append(rest, ed)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(edits), func(ed githubapi.Edit) bool { return ed.Field == githubapi.EditBody })
 }
 
 // bodyError is the reason why an addition cannot be made to a body.

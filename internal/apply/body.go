@@ -29,7 +29,7 @@ func (c Config) body(text, footer, key string) (body string, cut bool) {
 // units. Both are cleaned again, together.
 func (c Config) compose(text, footer string, limit int) (composed string, cut bool) {
 	text = strings.TrimRight(markdown.StripMarkers(text), " \t\r\n")
-	text = text[:prefixLen(text, maxBody+1)]
+	text = markdown.UTF16Prefix(text, maxBody+1)
 	tail := ""
 	if footer = strings.TrimSpace(footer); footer != "" {
 		tail = "\n\n" + footer
@@ -78,7 +78,7 @@ func closed(text string) string {
 	return text + markdown.CloseOpen(text)
 }
 
-// title cleans a title again, with its prefix.
+// title cleans a title again, now with the owner's prefix.
 func (c Config) title(s string) string {
 	t, _ := c.Sanitizer.Title(s)
 	return t
@@ -145,7 +145,7 @@ func split(s string, room int) []string {
 	reopen := ""
 	for {
 		s = reopen + s
-		if prefixLen(s, room) == len(s) {
+		if len(markdown.UTF16Prefix(s, room)) == len(s) {
 			return append(parts, s)
 		}
 		end := splitPoint(s, room-minRoom/4)
@@ -172,8 +172,8 @@ func fenceIn(closing string) string {
 
 // splitPoint returns where to cut s so that its head has at most room units.
 func splitPoint(s string, room int) int {
-	end := prefixLen(s, room)
-	head := s[:end]
+	head := markdown.UTF16Prefix(s, room)
+	end := len(head)
 	if i := strings.LastIndex(head, "\n\n"); i >= end/2 {
 		return i + 2
 	}
@@ -184,22 +184,4 @@ func splitPoint(s string, room int) int {
 		return i + 1
 	}
 	return end
-}
-
-// prefixLen returns the length in bytes of the longest prefix of complete characters with at
-// most units UTF-16 code units.
-func prefixLen(s string, units int) int {
-	if len(s) <= units {
-		return len(s)
-	}
-	for i, r := range s {
-		units--
-		if r >= 0x10000 {
-			units--
-		}
-		if units < 0 {
-			return i
-		}
-	}
-	return len(s)
 }

@@ -93,8 +93,12 @@ func (c *codeChaos) hook(rate int) func(githubtest.Request) githubtest.Fault {
 // ourBranch returns our branch, "" while there is none that has a commit of ours: until then, the
 // commits of others make it theirs.
 func (c *codeChaos) ourBranch() string {
-	branch, _, _ := strings.Cut(c.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/airlock", "refs/heads/topic-2"), "\n")
-	if branch == "" || !strings.Contains(c.git.Run("log", "--format=%B", "main.."+branch), trailerName+": ") {
+	branches := c.branches("refs/heads/airlock", "refs/heads/topic-2")
+	if len(branches) == 0 {
+		return ""
+	}
+	branch := branches[0]
+	if !strings.Contains(c.git.Run("log", "--format=%B", "main.."+branch), trailerName+": ") {
 		return ""
 	}
 	return branch
@@ -166,14 +170,20 @@ func (c *codeChaos) contains(branch, sha string) bool {
 	return strings.Contains(c.git.Run("rev-list", branch), sha)
 }
 
-// checkEnd compares the repository with what one undisturbed run makes of it.
-func (c *codeChaos) checkEnd() {
+// checkTheirs asserts that no commit of other people is lost.
+func (c *codeChaos) checkTheirs() {
 	c.t.Helper()
 	for _, commit := range c.theirs {
 		if branch, sha, _ := strings.Cut(commit, " "); !c.contains(branch, sha) {
 			c.t.Errorf("somebody else's commit on %s is lost", branch)
 		}
 	}
+}
+
+// checkEnd compares the repository with what one undisturbed run makes of it.
+func (c *codeChaos) checkEnd() {
+	c.t.Helper()
+	c.checkTheirs()
 	trailers := func(revs string) string {
 		return strconv.Itoa(strings.Count(c.git.Run("log", "--format=%B", revs), trailerName+": "))
 	}
@@ -194,7 +204,7 @@ func (c *codeChaos) checkEnd() {
 	if got := len(c.pulls()); got != pulls {
 		c.t.Fatalf("%d pull requests, not %d", got, pulls)
 	}
-	branches := strings.Fields(c.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads"))
+	branches := c.branches("refs/heads")
 	if len(branches) != 2+pulls {
 		c.t.Errorf("the branches are %q", branches)
 	}
@@ -221,11 +231,7 @@ func (c *codeChaos) checkEnd() {
 func TestWhateverHappensCodeIsPushedOnce(t *testing.T) {
 	eachSeed(t, 3, func(t *testing.T, seed uint64) {
 		c := newCodeChaos(t, seed)
-		defer func() {
-			if t.Failed() {
-				t.Logf("again: go test ./internal/apply -run '^TestWhateverHappensCodeIsPushedOnce$' -chaos.seed=%d\n%s", seed, strings.Join(c.diary, "\n"))
-			}
-		}()
+		defer explain(t, seed, &c.diary)
 		faulty := 1 + c.r.IntN(3)
 		for n := 1; ; n++ {
 			results := c.attempt(n, n > faulty)
@@ -326,11 +332,7 @@ func (c *subjectChaos) play(number int) {
 func TestWhateverHappensSubjectsStayApart(t *testing.T) {
 	eachSeed(t, 2, func(t *testing.T, seed uint64) {
 		c := &subjectChaos{codeChaos: &codeChaos{codeBench: newCodeBench(t), r: rand.New(rand.NewPCG(seed, 11))}, versions: map[string]string{}, branches: map[string]string{}}
-		defer func() {
-			if t.Failed() {
-				t.Logf("again: go test ./internal/apply -run '^TestWhateverHappensSubjectsStayApart$' -chaos.seed=%d\n%s", seed, strings.Join(c.diary, "\n"))
-			}
-		}()
+		defer explain(t, seed, &c.diary)
 		c.ev.Name = "schedule"
 		signed := c.r.IntN(3) == 0
 		c.pull(func(s *policy.ChangeSettings) { s.SignedCommits = signed })
@@ -346,10 +348,6 @@ func TestWhateverHappensSubjectsStayApart(t *testing.T) {
 				t.Errorf("%s is at %q, not %q", subject, got, c.versions[subject])
 			}
 		}
-		for _, commit := range c.theirs {
-			if branch, sha, _ := strings.Cut(commit, " "); !c.contains(branch, sha) {
-				t.Errorf("somebody else's commit on %s is lost", branch)
-			}
-		}
+		c.checkTheirs()
 	})
 }

@@ -66,7 +66,7 @@ func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
 	eachSeed(t, 40, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		wanted := c.withoutFaults()
-		defer c.explain(seed)
+		defer explain(t, seed, &c.diary)
 		faulty := 1 + c.r.IntN(4)
 		for n := 1; ; n++ {
 			results := c.attempt(n, n > faulty)
@@ -107,10 +107,10 @@ func (c *chaos) withoutFaults() []string {
 }
 
 // explain logs how to repeat a schedule that failed, and what happened in it.
-func (c *chaos) explain(seed uint64) {
-	if c.t.Failed() {
-		name, _, _ := strings.Cut(c.t.Name(), "/")
-		c.t.Logf("again: go test ./internal/apply -run '^%s$' -chaos.seed=%d\n%s", name, seed, strings.Join(c.diary, "\n"))
+func explain(t testing.TB, seed uint64, diary *[]string) {
+	if t.Failed() {
+		name, _, _ := strings.Cut(t.Name(), "/")
+		t.Logf("again: go test ./internal/apply -run '^%s$' -chaos.seed=%d\n%s", name, seed, strings.Join(*diary, "\n"))
 	}
 }
 
@@ -161,7 +161,7 @@ func TestTwoClaimsEndWithOneOfEach(t *testing.T) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
 		wanted := c.withoutFaults()
-		defer c.explain(seed)
+		defer explain(t, seed, &c.diary)
 		claims := []string{claimOne, claimTwo}
 		attempt := 1 + c.r.IntN(2)
 		through := 0
@@ -190,7 +190,7 @@ func TestTwoClaimsEndWithOneOfEach(t *testing.T) {
 func (c *chaos) endsWithOneOfEach(seed uint64, attempt func() int) {
 	t := c.t
 	wanted := c.withoutFaults()
-	defer c.explain(seed)
+	defer explain(t, seed, &c.diary)
 	faulty := c.r.IntN(2) == 0
 	for i, results := range c.atOnce(faulty, attempt) {
 		if !faulty && c.done(results) != len(c.items) {

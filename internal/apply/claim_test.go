@@ -23,7 +23,7 @@ const (
 func (b *bench) refused(own []intake.OwnItem, lines ...string) error {
 	b.t.Helper()
 	_, err := Observe(context.Background(), b.deps, b.cfg, b.ev, b.approve(own, lines...))
-	if claimed := (*ClaimedError)(nil); err != nil && !errors.As(err, &claimed) {
+	if _, refused := errors.AsType[*ClaimedError](err); err != nil && !refused {
 		b.t.Fatal(err)
 	}
 	return err

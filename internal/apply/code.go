@@ -29,6 +29,17 @@ type Code struct {
 	Connect func(cloneURL string) (*gitrepo.Remote, error)
 }
 
+// problem returns why the changes cannot be read; "" where they can. c may be nil.
+func (c *Code) problem() string {
+	switch {
+	case c == nil:
+		return "the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that contains them (changes)"
+	case c.Repo == nil:
+		return "the changes cannot be read: " + c.Unusable
+	}
+	return ""
+}
+
 // codeState is what is known of an item that carries code before anything is written: the
 // changes as commits where they belong, checked against every rule.
 type codeState struct {
@@ -100,7 +111,7 @@ func (o *observer) code() error {
 	if len(o.need.code) == 0 {
 		return nil
 	}
-	if c.code != nil && c.code.Repo != nil {
+	if c.code.problem() == "" {
 		if err := c.connect(); err != nil {
 			return c.refuseAll(err)
 		}
@@ -110,12 +121,8 @@ func (o *observer) code() error {
 		subject, ordinal := seen.number(o.ev, e)
 		st := &codeState{key: branchKey(o.cfg.Run, o.ev.Repo.ID, e.kind, subject, ordinal)}
 		o.s.code[e.index] = st
-		if c.code == nil || c.code.Repo == nil {
-			if c.code != nil {
-				st.refuse(Failed, CodeNoClone, "the changes cannot be read: "+c.code.Unusable)
-				continue
-			}
-			st.refuse(Failed, CodeNoClone, "the changes are not at hand: check the repository out in this job (actions/checkout), or name the patch or bundle that contains them (changes)")
+		if problem := c.code.problem(); problem != "" {
+			st.refuse(Failed, CodeNoClone, problem)
 			continue
 		}
 		if err := c.prepare(e, st); err != nil {

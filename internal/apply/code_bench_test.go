@@ -250,6 +250,11 @@ func (b *codeBench) push(f func(*policy.ChangeSettings)) *codeBench {
 	return b
 }
 
+// branches returns the branches on the server below some refs.
+func (b *codeBench) branches(refs ...string) []string {
+	return strings.Fields(b.git.Run(append([]string{"for-each-ref", "--format=%(refname:lstrip=2)"}, refs...)...))
+}
+
 // file returns a file of a branch on the server.
 func (b *codeBench) file(branch, name string) string { return b.git.Run("show", branch+":"+name) }
 

@@ -95,6 +95,15 @@ func TestViolationBecomesAnIssue(t *testing.T) {
 	}
 }
 
+// fileTexts returns the files that were kept, as text.
+func (b *bench) fileTexts() map[string]string {
+	files := map[string]string{}
+	for name, data := range b.files {
+		files[name] = string(data)
+	}
+	return files
+}
+
 // TestSecretsGoNowhere looks for a known secret, in all its forms, and one that only
 // looks like one, in everything that is written or reported.
 func TestSecretsGoNowhere(t *testing.T) {
@@ -108,10 +117,7 @@ func TestSecretsGoNowhere(t *testing.T) {
 		if w := b.srv.Writes(); len(w) != 0 {
 			t.Errorf("writes: %s", operations(w))
 		}
-		files := map[string]string{}
-		for name, data := range b.files {
-			files[name] = string(data)
-		}
+		files := b.fileTexts()
 		shown, err := json.Marshal([]any{plan, r, b.log, files})
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +165,6 @@ func TestSecretsGoNowhere(t *testing.T) {
 				return line(map[string]any{"type": "create-security-report", "file": "a.go", "line": 1, "severity": "error", "message": "Found " + secret})
 			},
 		}) {
-
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				b := newCodeBench(t)
@@ -215,17 +220,12 @@ func TestNamesOfFilesShowNoSecret(t *testing.T) {
 			if n := Count(r); n[Applied] != 1 || n[Denied]+n[Failed] != 1 {
 				t.Errorf("got %s", states(r))
 			}
-			files := map[string]string{}
-			for name, data := range b.files {
-				files[name] = string(data)
-			}
-			var shown strings.Builder
-			enc := json.NewEncoder(&shown)
-			if err := enc.Encode([]any{plan, r, b.log, files, b.texts()}); err != nil {
+			shown, err := json.Marshal([]any{plan, r, b.log, b.fileTexts(), b.texts()})
+			if err != nil {
 				t.Fatal(err)
 			}
-			if i := strings.Index(shown.String(), known); i >= 0 {
-				t.Errorf("the secret is shown: …%s…", shown.String()[max(0, i-200):i+40])
+			if i := strings.Index(string(shown), known); i >= 0 {
+				t.Errorf("the secret is shown: …%s…", shown[max(0, i-200):i+40])
 			}
 		})
 	}

@@ -194,16 +194,11 @@ func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64
 		}
 	}
 	if len(s.Changes) > 1 {
-		var list strings.Builder
+		titles := make([]string, len(s.Changes))
 		for i, c := range s.Changes {
-			if i == maxTitles {
-				fmt.Fprintf(&list, "- %d more\n", len(s.Changes)-i)
-				break
-			}
-			title, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-			list.WriteString("- " + title + "\n")
+			titles[i] = firstLine(strings.TrimSpace(c.Message))
 		}
-		change.Message = fmt.Sprintf("Apply the changes of %d commits\n\n%s", len(s.Changes), list.String())
+		change.Message = fmt.Sprintf("Apply the changes of %d commits\n\n%s", len(s.Changes), listTitles(titles))
 		notes = append(notes, fmt.Sprintf("the patch has the %d commits as one", len(s.Changes)))
 	}
 	if m.scanner != nil {
@@ -266,7 +261,7 @@ func (x *executor) keepPatch(e *entry, r *Result) {
 // denied before they were read, and names its file in these results.
 func KeepDenied(ctx context.Context, deps Deps, cfg Config, results []Result) {
 	code := deps.Code
-	if cfg.DryRun || deps.Files == nil || code == nil || code.Repo == nil {
+	if cfg.DryRun || deps.Files == nil || code.problem() != "" {
 		return
 	}
 	var lost []int

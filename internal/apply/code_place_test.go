@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,13 +50,7 @@ func TestPullRequestIsUpdated(t *testing.T) {
 	}
 
 	// Somebody edits the title: it stays.
-	b.srv.Change(func(f *githubtest.Fixture) {
-		for _, i := range f.Issues {
-			if i.Number == first.Number {
-				i.Title = "A person's title"
-			}
-		}
-	})
+	b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, first.Number).Title = "A person's title" })
 	b.nextRun()
 	b.write(map[string]string{"docs/a.md": "1\ntwo\n3\n"})
 	r = b.run(other)
@@ -85,13 +80,7 @@ func TestPullRequestAfterAClosedOne(t *testing.T) {
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	want(t, b.run(aPull), "applied")
 	first := b.pulls()[0]
-	b.srv.Change(func(f *githubtest.Fixture) {
-		for _, i := range f.Issues {
-			if i.Number == first.Number {
-				i.State = "closed"
-			}
-		}
-	})
+	b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, first.Number).State = "closed" })
 	tip := b.git.SHA(first.Pull.Head.Ref)
 	b.nextRun()
 	b.write(map[string]string{"docs/a.md": "2\n"})
@@ -199,7 +188,7 @@ func TestForgedTrailerPassesNoRule(t *testing.T) {
 	b.srv.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "pulls/create", Fault: githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}}}))
 	want(t, b.run(aPull), "failed(not-found)")
 	b.srv.SetFault(nil)
-	branch := strings.TrimSpace(b.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/airlock"))
+	branch := b.branches("refs/heads/airlock")[0]
 	good := b.git.SHA(branch)
 	b.recommit(branch, committerOf(b.viewer()).Email, b.treeWith(branch, ".github/workflows/evil.yml"))
 	b.cfg.Run.Attempt = 2
@@ -252,7 +241,7 @@ func TestEachItemHasABranchOfItsOwn(t *testing.T) {
 			t.Errorf("attempt %d: %s", b.cfg.Run.Attempt, states(r))
 		}
 	}
-	if got := b.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/airlock"); got != "airlock/feature\nairlock/feature-2" {
+	if got := b.branches("refs/heads/airlock"); !slices.Equal(got, []string{"airlock/feature", "airlock/feature-2"}) {
 		t.Errorf("the branches are %q", got)
 	}
 
@@ -341,7 +330,8 @@ func TestSignedCommitsGoOnAfterAKill(t *testing.T) {
 	b.srv.SetFault(nil)
 	want(t, b.run(aPull), "applied")
 	pulls := b.pulls()
-	if got := b.git.Run("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/airlock"); len(pulls) != 1 || got != pulls[0].Pull.Head.Ref || b.file(got, "docs/b.md") != "2" || b.file(got, "docs/a.md") != "1" {
+	got := b.branches("refs/heads/airlock")
+	if len(pulls) != 1 || len(got) != 1 || got[0] != pulls[0].Pull.Head.Ref || b.file(got[0], "docs/b.md") != "2" || b.file(got[0], "docs/a.md") != "1" {
 		t.Errorf("%d pull requests; the branches are %q", len(pulls), got)
 	}
 }

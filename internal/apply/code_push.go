@@ -71,8 +71,7 @@ func (x *executor) branchHead(ctx context.Context, branch string) (sha string, l
 
 // pushKind returns why a push did not happen; 0 where it did, or git itself failed.
 func pushKind(err error) gitrepo.PushErrorKind {
-	var p *gitrepo.PushError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*gitrepo.PushError](err); ok {
 		return p.Kind
 	}
 	return 0
@@ -81,8 +80,8 @@ func pushKind(err error) gitrepo.PushErrorKind {
 // pushFailure turns an error of git's into one of GitHub's, so that all failures are handled
 // alike: blocked, retried, explained.
 func pushFailure(err error) error {
-	var p *gitrepo.PushError
-	if !errors.As(err, &p) || p.Kind == gitrepo.PushLimited { // the latter is one of GitHub's already
+	p, ok := errors.AsType[*gitrepo.PushError](err)
+	if !ok || p.Kind == gitrepo.PushLimited { // the latter is one of GitHub's already
 		return err
 	}
 	e := &githubapi.Error{Op: "push", Message: p.Error(), Err: err}

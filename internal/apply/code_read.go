@@ -88,10 +88,10 @@ func (c *codePreparer) fetchBases(st *codeState) (more bool) {
 
 // saveWithheld saves the changes of the items that are denied for a secret in their texts.
 func (c *codePreparer) saveWithheld() {
+	if c.code.problem() != "" {
+		return
+	}
 	for _, e := range c.o.withheld {
-		if c.code == nil || c.code.Repo == nil {
-			return
-		}
 		st := &codeState{}
 		c.savePatch(st)
 		st.mask(c.o.cfg)

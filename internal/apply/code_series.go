@@ -84,7 +84,7 @@ func (c *codePreparer) judgeSeries(e *entry, st *codeState) (which string, broke
 		}
 		s.Commits[i] = treeChanges(st.steps[i])
 		s.Messages += int64(len(info.Message))
-		titles[i], _, _ = strings.Cut(info.Message, "\n")
+		titles[i] = firstLine(info.Message)
 	}
 	if s.Paths, err = c.code.Repo.TreePaths(c.o.ctx, st.onto); err != nil {
 		return "", nil, err
@@ -93,21 +93,44 @@ func (c *codePreparer) judgeSeries(e *entry, st *codeState) (which string, broke
 		return "", nil, err
 	}
 	commit, broken := tree.JudgeSeries(e.settings.Changes.Files, s)
-	for i, changes := range st.steps {
-		if found := unsignable(changes); e.settings.Changes.SignedCommits && len(found) > 0 && (len(broken) == 0 || commit == tree.Together || i < commit) {
-			commit, broken = i, found
-			break
+	if e.settings.Changes.SignedCommits {
+		before := st.steps // the commits before the one that breaks a rule
+		if len(broken) > 0 && commit != tree.Together {
+			before = st.steps[:commit]
+		}
+		for i, changes := range before {
+			if found := unsignable(changes); len(found) > 0 {
+				commit, broken = i, found
+				break
+			}
 		}
 	}
-	which = fmt.Sprintf("the sum of the %d commits", len(commits))
 	if len(broken) > 0 && commit != tree.Together {
-		which = fmt.Sprintf("commit %d of %d (%q)", commit+1, len(commits), shortTitle(titles[commit]))
+		return fmt.Sprintf("commit %d of %d (%q)", commit+1, len(commits), shortTitle(titles[commit])), broken, nil
 	}
-	return which, broken, nil
+	return fmt.Sprintf("the sum of the %d commits", len(commits)), broken, nil
 }
 
 // maxTitles is how many titles the message of a commit lists that was made of several.
 const maxTitles = 50
+
+// listTitles returns the titles of commits as a list in a commit's message.
+func listTitles(titles []string) string {
+	var list strings.Builder
+	for _, title := range titles[:min(len(titles), maxTitles)] {
+		list.WriteString("- " + title + "\n")
+	}
+	if more := len(titles) - maxTitles; more > 0 {
+		fmt.Fprintf(&list, "- %d more\n", more)
+	}
+	return list.String()
+}
+
+// firstLine returns the first line of a commit's message.
+func firstLine(message string) string {
+	line, _, _ := strings.Cut(message, "\n")
+	return line
+}
 
 // squash makes one commit of all.
 func (c *codePreparer) squash(e *entry, st *codeState) error {
@@ -128,8 +151,7 @@ func (c *codePreparer) squash(e *entry, st *codeState) error {
 // with the titles of the others. It has their author if they have only one.
 func (c *codePreparer) summary(e *entry, onto string, commits []string) (one gitrepo.Change, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
-	var list strings.Builder
-	first := ""
+	titles := make([]string, len(commits))
 	for i, commit := range commits {
 		info, err := repo.Commit(ctx, commit)
 		if err != nil {
@@ -141,21 +163,13 @@ func (c *codePreparer) summary(e *entry, onto string, commits []string) (one git
 			one.Author = gitrepo.Person{}
 		}
 		one.After = info.Tree
-		title, _, _ := strings.Cut(info.Message, "\n")
-		title = c.o.cfg.mask(title)
-		first = cmp.Or(first, title)
-		if i < maxTitles {
-			list.WriteString("- " + title + "\n")
-		}
-	}
-	if more := len(commits) - maxTitles; more > 0 {
-		fmt.Fprintf(&list, "- %d more\n", more)
+		titles[i] = c.o.cfg.mask(firstLine(info.Message))
 	}
 	one.Message = fallbackMessage(e.item)
 	if text.IsBlank(one.Message) {
-		one.Message = first
+		one.Message = cmp.Or(titles...)
 	}
-	one.Message = strings.TrimSpace(one.Message) + "\n\n" + list.String()
+	one.Message = strings.TrimSpace(one.Message) + "\n\n" + listTitles(titles)
 	base, err := repo.Commit(ctx, onto)
 	one.Before = base.Tree
 	return one, err

@@ -84,11 +84,11 @@ func (c *codePreparer) noteShared(e *entry, st *codeState, after string) error {
 	}
 	asOneChange := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: base.Tree, After: after}}}
 	reapplied, err := c.code.Repo.Transplant(c.o.ctx, asOneChange, st.expect, c.style(e, st))
-	var conflict *gitrepo.Conflict
+	_, conflicts := errors.AsType[*gitrepo.Conflict](err)
 	switch {
 	case err == nil && reapplied.Tip == st.expect:
 		st.note(fmt.Sprintf("the branch %q contains these changes already, so nothing was pushed", st.branch))
-	case err == nil || errors.As(err, &conflict):
+	case err == nil || conflicts:
 		st.note(fmt.Sprintf("others have changed or taken back on the branch %q what this workflow put there, and these changes are the same once more; so nothing was pushed", st.branch))
 	default:
 		return err
@@ -123,8 +123,7 @@ func (c *codePreparer) ownPart(e *entry, st *codeState) (tree string, err error)
 		}
 	}
 	transplanted, err := repo.Transplant(ctx, series, st.onto, c.style(e, st))
-	var conflict *gitrepo.Conflict
-	if errors.As(err, &conflict) {
+	if _, conflicts := errors.AsType[*gitrepo.Conflict](err); conflicts {
 		transplanted.Tip, err = st.onto, nil
 	}
 	if err != nil {

@@ -264,9 +264,9 @@ const maxOutages = 3
 
 // block prevents what would fail for the same reason.
 func (x *executor) block(op *Operation, err error, b blockade) {
-	var e *githubapi.Error
+	e, ok := errors.AsType[*githubapi.Error](err)
 	switch {
-	case !errors.As(err, &e):
+	case !ok:
 	case gitLimit(err) != nil:
 		x.blocked[codeKey(op)] = b
 	case e.Kind == githubapi.Unreachable, e.Kind == githubapi.Ambiguous:

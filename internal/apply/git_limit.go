@@ -28,12 +28,9 @@ func (d Deps) withinLimits(ctx context.Context, r githubapi.Repo, what string, d
 	}
 }
 
-// gitLimit returns the limit of git's server that an error reports, nil if it is another error.
-// That of the API is another: requests to that may still succeed.
+// gitLimit returns the limit of git's server that an error reports; nil for any other error. The
+// API has a limit of its own, so requests to it may still succeed.
 func gitLimit(err error) *gitrepo.LimitError {
-	var limit *gitrepo.LimitError
-	if errors.As(err, &limit) {
-		return limit
-	}
-	return nil
+	limit, _ := errors.AsType[*gitrepo.LimitError](err)
+	return limit
 }

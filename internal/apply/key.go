@@ -22,7 +22,7 @@ const keyLen = 2 * sha256.Size
 func hashFields(fields ...string) string {
 	h := sha256.New()
 	for _, f := range fields {
-		_ = binary.Write(h, binary.BigEndian, uint64(len(f))) // a hash takes everything
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(f))))
 		h.Write([]byte(f))
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/text"
-
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // minimiseHandler applies minimise-comments: review comments of earlier workflow runs of the

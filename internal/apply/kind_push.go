@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/agent-airlock/airlock/internal/text"
-
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // pushHandler applies push-to-branch: it adds the changes to a branch that exists. It never
@@ -93,15 +92,15 @@ func (w *pushWork) retryOnNewHead(ctx context.Context, x *executor) (*codeState,
 // failedPush is the result of changes that could not be delivered, or not all of them. tip is
 // the commit of ours that the branch is at, if any.
 func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string, err error) Result {
-	var p *gitrepo.PushError
 	var r Result
+	push, byGit := errors.AsType[*gitrepo.PushError](err)
 	refusal := ruleRefusal(err)
 	switch {
-	case errors.As(err, &p) && p.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
+	case byGit && push.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
 		r = e.result(Failed, CodeMoved, "the changes were not pushed, because somebody else changed the branch %q at the same time; run the job again", st.branch)
 	case refusal != "":
 		r = e.result(Failed, CodePushRefused, "GitHub did not accept the push to the branch %q: %s; %s", st.branch, refusal, pushRemedy(refusal))
-	case errors.As(err, &p) && p.Permission == workflowsPermission: // which other items do not need
+	case byGit && push.Permission == workflowsPermission: // which other items do not need
 		code, message := failure(err, op.Permissions)
 		r = x.refused(e, code, message)
 	default:

@@ -81,11 +81,7 @@ func planReview(p *planner, group []*entry) Operation {
 	op := p.operation(group, fmt.Sprintf("review pull request #%d", number))
 	op.Target = fmt.Sprintf("pull request #%d", number)
 	op.Permissions = group[0].permissions()
-	keys := make([]string, len(group))
-	for i, e := range group {
-		keys[i] = e.runKey
-	}
-	w := &reviewWork{cfg: p.cfg, number: number, group: groupKey("review", keys...), size: len(group),
+	w := &reviewWork{cfg: p.cfg, number: number, group: reviewKey(group), size: len(group),
 		own: group[0].own, lead: p.leadText(), footer: p.cfg.footer(group[0].settings.Footer), commit: p.reviewedCommit(&op, number)}
 	if w.own { // they do not go with an agent's changes
 		w.lead, w.footer = "", p.cfg.ownFooter(group[0].settings.Footer)
@@ -120,6 +116,15 @@ func planReview(p *planner, group []*entry) Operation {
 	op.Requests = w.requests(p)
 	op.work = w
 	return op
+}
+
+// reviewKey is the key of the review that carries the comments of a group.
+func reviewKey(group []*entry) string {
+	keys := make([]string, len(group))
+	for i, e := range group {
+		keys[i] = e.runKey
+	}
+	return groupKey("review", keys...)
 }
 
 // comments returns how many comments are posted.

@@ -20,12 +20,8 @@ type commentGroup struct {
 }
 
 func newCommentGroup(op *Operation) commentGroup {
-	keys := make([]string, len(op.entries))
-	for i, e := range op.entries {
-		keys[i] = e.runKey
-	}
 	work, _ := op.work.(*reviewWork)
-	return commentGroup{groupKey("review", keys...), op.entries, work}
+	return commentGroup{reviewKey(op.entries), op.entries, work}
 }
 
 // has reports whether an object carries members of the group.

@@ -90,8 +90,8 @@ func (r *reviewRun) undoDraft(ctx context.Context, v *postedReview, err error) e
 
 // nothingHappened is an ambiguous failure of what was undone since.
 func nothingHappened(err error) error {
-	var e *githubapi.Error
-	if !isKind(err, githubapi.Ambiguous) || !errors.As(err, &e) {
+	e, ok := errors.AsType[*githubapi.Error](err)
+	if !ok || !isKind(err, githubapi.Ambiguous) {
 		return err
 	}
 	certain := *e
@@ -293,9 +293,8 @@ func (r *reviewRun) notIn(ctx context.Context, review Object, comments, expected
 				posted[key] = true
 			}
 		}
-		isMissing := func(c *reviewComment) bool { return !posted[c.e.key] }
-		missing = slices.DeleteFunc(slices.Clone(comments), func(c *reviewComment) bool { return !isMissing(c) })
-		return !slices.ContainsFunc(expected, isMissing), nil
+		missing = slices.DeleteFunc(slices.Clone(comments), func(c *reviewComment) bool { return posted[c.e.key] })
+		return !slices.ContainsFunc(expected, func(c *reviewComment) bool { return !posted[c.e.key] }), nil
 	}
 	if found, _ := look(ctx); !found {
 		r.x.tookEffect(ctx, look)

@@ -312,13 +312,7 @@ func (r *reviewRun) isDone(c *reviewComment) bool {
 }
 
 func (r *reviewRun) undone(comments []*reviewComment) []*reviewComment {
-	var left []*reviewComment
-	for _, c := range comments {
-		if !r.isDone(c) {
-			left = append(left, c)
-		}
-	}
-	return left
+	return slices.DeleteFunc(slices.Clone(comments), r.isDone)
 }
 
 // inOrder merges comments in the order of the group.
@@ -459,8 +453,8 @@ func aboutPending(err error) bool { return strings.Contains(refusalText(err), "p
 
 // refusalText is all that GitHub wrote about a refusal, in lower case; "" for another error.
 func refusalText(err error) string {
-	var e *githubapi.Error
-	if !errors.As(err, &e) || e.Kind != githubapi.Validation {
+	e, ok := errors.AsType[*githubapi.Error](err)
+	if !ok || e.Kind != githubapi.Validation {
 		return ""
 	}
 	text := strings.ToLower(e.Message)
@@ -472,8 +466,8 @@ func refusalText(err error) string {
 
 // reason is GitHub's own explanation of a refusal.
 func reason(err error) string {
-	var e *githubapi.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*githubapi.Error](err)
+	if !ok {
 		return err.Error()
 	}
 	words := make([]string, 0, len(e.Fields))

@@ -50,7 +50,7 @@ func planSecurity(p *planner, group []*entry) Operation {
 	// Airlock's own first: code scanning limits an upload, and an agent's reports must not
 	// displace them. They stay in one upload with an agent's, because a second one of the
 	// same tool and category would replace the first.
-	slices.SortStableFunc(group, func(a, b *entry) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(group, func(a, b *entry) int { return trueFirst(a.own, b.own) })
 	read := func(path string) ([]byte, error) {
 		if text, ok := p.snap.sources[path]; ok {
 			return []byte(text), nil
@@ -95,14 +95,6 @@ func planSecurity(p *planner, group []*entry) Operation {
 		SARIF     string `json:"sarif"`
 	}{commit, ref, up.Packed})}
 	return op
-}
-
-// rank is 0 for an entry of Airlock's own, and 1 for an agent's.
-func rank(e *entry) int {
-	if e.own {
-		return 0
-	}
-	return 1
 }
 
 // analysed returns the commit and the ref that results are about. For a pull_request event

@@ -78,8 +78,8 @@ func (o *observer) fatal(err error) error {
 	if o.ctx.Err() != nil {
 		return o.ctx.Err()
 	}
-	var e *githubapi.Error
-	if errors.As(err, &e) && gitLimit(err) == nil && (e.Kind == githubapi.Unauthorized || e.Kind == githubapi.Unreachable || e.Kind == githubapi.RateLimited) {
+	e, ok := errors.AsType[*githubapi.Error](err)
+	if ok && gitLimit(err) == nil && slices.Contains([]githubapi.Kind{githubapi.Unauthorized, githubapi.Unreachable, githubapi.RateLimited}, e.Kind) {
 		return err
 	}
 	return nil

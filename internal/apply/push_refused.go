@@ -12,15 +12,14 @@ import (
 // ruleRefusal returns GitHub's reason where it refused commits because of a rule or of what they
 // contain, whether they were pushed or made through the API; "" for another failure.
 func ruleRefusal(err error) string {
-	var p *gitrepo.PushError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*gitrepo.PushError](err); ok {
 		if p.Kind == gitrepo.PushRefused {
 			return cmp.Or(p.Reason, "it gave no reason")
 		}
 		return ""
 	}
-	var e *githubapi.Error
-	if !errors.As(err, &e) || e.Kind != githubapi.Forbidden && e.Kind != githubapi.Validation {
+	e, ok := errors.AsType[*githubapi.Error](err)
+	if !ok || e.Kind != githubapi.Forbidden && e.Kind != githubapi.Validation {
 		return ""
 	}
 	reason := e.Message

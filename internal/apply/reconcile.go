@@ -217,14 +217,18 @@ func (o Object) family() string {
 // compareDoubles orders the objects of a family: what comes first stays. Ids of different
 // types are not comparable.
 func compareDoubles(a, b Object) int {
-	return cmp.Or(cmp.Compare(boolNumber(a.Type != objReview), boolNumber(b.Type != objReview)), compareIDs(a, b))
+	return cmp.Or(trueFirst(a.Type == objReview, b.Type == objReview), compareIDs(a, b))
 }
 
-func boolNumber(b bool) int {
-	if b {
-		return 1
+// trueFirst compares two values of a bool for an order in which true comes first.
+func trueFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
 	}
-	return 0
+	return 1
 }
 
 // keepLowest keeps, of the objects of one family, those that come first and together carry

@@ -194,12 +194,11 @@ func Count(results []Result) map[State]int {
 // failure turns an error of a request into a result's code and message. need is what the
 // operation needs, for a refusal in which GitHub does not name a permission.
 func failure(err error, need []Permission) (code, message string) {
-	var doubt *unsure
-	if errors.As(err, &doubt) {
+	if doubt, ok := errors.AsType[*unsure](err); ok {
 		return string(githubapi.Ambiguous), doubt.Error()
 	}
-	var e *githubapi.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*githubapi.Error](err)
+	if !ok {
 		switch {
 		case errors.Is(err, gitrepo.ErrUnreachable):
 			return string(githubapi.Unreachable), err.Error()
@@ -236,16 +235,15 @@ func failure(err error, need []Permission) (code, message string) {
 // lacksPermission reports whether GitHub refused a write because the token may not do it,
 // so that the next write of the same sort would fail too.
 func lacksPermission(err error) bool {
-	var e *githubapi.Error
-	return errors.As(err, &e) && e.Kind == githubapi.Forbidden && e.Feature == ""
+	e, ok := errors.AsType[*githubapi.Error](err)
+	return ok && e.Kind == githubapi.Forbidden && e.Feature == ""
 }
 
 func isKind(err error, k githubapi.Kind) bool { return errors.Is(err, k) }
 
 // feature returns what GitHub refused because it is switched off; "" for another error.
 func feature(err error) string {
-	var e *githubapi.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*githubapi.Error](err); ok {
 		return e.Feature
 	}
 	return ""

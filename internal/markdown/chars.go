@@ -28,6 +28,9 @@ func nonASCIILen(s string) int {
 // UTF16Prefix returns the longest prefix of entire characters with at most n
 // UTF-16 code units.
 func UTF16Prefix(s string, n int) string {
+	if len(s) <= n { // a character has no more code units than bytes
+		return s
+	}
 	for i, r := range s {
 		if n -= utf16.RuneLen(r); n < 0 {
 			return s[:i]
