@@ -48,7 +48,7 @@ type stream struct {
 	objects   *ndjson
 	index     int  // in Reader.streams
 	quoted    bool // the line before began with "> "
-	short     shortLines
+	flood     flood
 }
 
 // New returns a Reader. The error is about the tool: a name that is not known, or an
@@ -151,9 +151,23 @@ func (s *stream) line(line string) {
 	r := s.r
 	r.excerpt.line(line)
 	s.doc.line(line)
-	if s.short.skips(line) {
+	if len(r.tool.Formats) == 0 && s.flood.skips(line) { // the formats may be of any line
 		return
 	}
+	s.endFlood()
+	s.read(line)
+}
+
+// endFlood reads the last lines of a flood that is over.
+func (s *stream) endFlood() {
+	for _, line := range s.flood.release() {
+		s.read(line)
+	}
+}
+
+// read passes a line to all readings.
+func (s *stream) read(line string) {
+	r := s.r
 	s.objects.line(line)
 	if s.objects.form != "" && strings.HasPrefix(line, "{") {
 		return // it means nothing to other readings
@@ -201,6 +215,7 @@ func (r *Reader) Report(exit Exit) Report {
 	defer r.mu.Unlock()
 	for _, s := range []*stream{r.streams[1], r.streams[0]} {
 		s.lines.end()
+		s.endFlood()
 		s.objects.end()
 	}
 	for _, reading := range r.readings {

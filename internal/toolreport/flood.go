@@ -1,0 +1,100 @@
+package toolreport
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	shortLine = 2     // bytes
+	floodLine = 64    // bytes of the longest line of a flood
+	floodRun  = 1_000 // lines
+	maxShapes = 1_000 // of the lines of a flood
+	// floodTail is how many lines a reading keeps at most until it knows what they belong to.
+	floodTail = tailLines
+)
+
+// flood finds the lines of an output that has nothing to say: of more than floodRun lines one
+// after the other that are words and numbers, or have at most shortLine bytes each, those that
+// look like one that was there before, save the last ones. Reading each of the 50 million lines
+// of 100 MB took longer than a command may run.
+type flood struct {
+	run    int
+	shapes map[string]bool // since the run is long
+	shape  []byte          // of the last line
+	held   []string        // the last lines that were skipped; the oldest is at next once it is full
+	next   int
+}
+
+// skips reports whether a line says nothing that another of its run has not said.
+func (f *flood) skips(line string) bool {
+	if !f.setShape(line) {
+		f.run, f.shapes = 0, nil
+		return false
+	}
+	if f.run++; f.run <= floodRun {
+		return false
+	}
+	if !f.shapes[string(f.shape)] {
+		if f.shapes == nil {
+			f.shapes = map[string]bool{}
+		}
+		if len(f.shapes) < maxShapes {
+			f.shapes[string(f.shape)] = true
+		}
+		return false
+	}
+	if len(f.held) < floodTail {
+		f.held = append(f.held, line)
+	} else {
+		f.held[f.next] = line
+		f.next = (f.next + 1) % floodTail
+	}
+	return true
+}
+
+// release returns the last lines that were skipped, which are read before what follows them.
+func (f *flood) release() []string {
+	if len(f.held) == 0 {
+		return nil
+	}
+	held := slices.Concat(f.held[f.next:], f.held[:f.next])
+	f.held, f.next = f.held[:0], 0
+	return held
+}
+
+// setShape sets the shape of a line that may belong to a flood, in lower case and with a "#" for
+// each number, and reports whether it may. A line that a tool may print for each test or file does
+// not.
+func (f *flood) setShape(line string) bool {
+	f.shape = f.shape[:0]
+	if len(line) > floodLine || len(line) > shortLine && line[0] == ' ' {
+		return false
+	}
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c >= '0' && c <= '9':
+			if len(f.shape) == 0 || f.shape[len(f.shape)-1] != '#' {
+				f.shape = append(f.shape, '#')
+			}
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			f.shape = append(f.shape, c|0x20)
+		case c == ' ' || len(line) <= shortLine:
+			f.shape = append(f.shape, c)
+		default:
+			return false
+		}
+	}
+	return f.shapes[string(f.shape)] || !isCounted(string(f.shape))
+}
+
+// isCounted reports whether words, in lower case, contain one with which a test runner reports how tests
+// ended, or a formatter that a file is not formatted.
+func isCounted(words string) bool {
+	for word := range strings.FieldsSeq(words) {
+		if word == "ok" || slices.ContainsFunc([]string{"fail", "pass", "error", "test", "reformat"}, func(sign string) bool { return strings.Contains(word, sign) }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package toolreport_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/toolreport"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestFlood asserts that what stands in, before and after a flood of lines that say nothing is
+// read, and that each line counts with which a tool reports on a test or a file.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	const mocha = "\n  1 passing (3ms)\n  2 failing\n\n  1) adds:\n\n      Error: no\n      at a (/src/a.js:3:4)\n\n"
+	flood := strings.Repeat(".\n\nab\n", 100_000)
+	var numbers, words, named strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintln(&numbers, i)
+		fmt.Fprintln(&words, "line", i, "of the Log")
+	}
+	for i := range 2_000 {
+		fmt.Fprintln(&named, "not ok", i+1)
+	}
+	for name, tt := range map[string]struct {
+		printed string
+		code    int
+		failed  int
+		known   bool
+	}{
+		"after it":         {flood + mocha, 2, 2, true},
+		"before it":        {mocha + flood, 2, 2, true},
+		"after numbers":    {numbers.String() + mocha, 2, 2, true},
+		"after words":      {words.String() + mocha, 2, 2, true},
+		"between words":    {words.String() + mocha + words.String(), 2, 2, true},
+		"in it":            {flood + mocha + flood, 2, 2, true},
+		"points of TAP":    {"1..5000\n" + strings.Repeat("ok\n", 4_999) + "not ok\n", 1, 1, true},
+		"a point is left":  {"1..5000\n" + strings.Repeat("ok\n", 4_999), 1, 1, false},
+		"numbers of TAP":   {words.String() + "1..2000\n" + named.String(), 1, 2_000, true},
+		"after each point": {"1..5000\n" + strings.Repeat("ok\nline 4\n", 4_999) + "not ok\n", 1, 1, true},
+		"seconds":          {words.String() + strings.Repeat("1 passed in 1s\n", 2_000) + "3 failed in 2s\n" + strings.Repeat("1 passed in 3s\n", 2_000), 1, 3, true},
+		"in JSON of mocha": {"{\n\"stats\": {\"tests\": 1},\n" + strings.Repeat("\n", 5_000) + "\"passes\": [],\n\"failures\": [\n{\n\"fullTitle\": \"a\",\n\"err\": {}\n}\n]\n}\n", 1, 1, true},
+	} {
+		got := read(t, toolreport.Tool{Command: []string{"make", "check"}, Check: "tests", Roots: []string{"/src"}},
+			output{Stdout: strings.NewReader(tt.printed), Exit: toolreport.Exit{Code: tt.code}})
+		if got.Tests.Failed != tt.failed || got.Tests.Known != tt.known {
+			t.Errorf("%s: %+v", name, got.Tests)
+		}
+	}
+}
+
+// TestFloodEnds asserts that the last lines of a flood are read: those before a package's
+// failure are its message.
+func TestFloodEnds(t *testing.T) {
+	t.Parallel()
+	var printed strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintln(&printed, "line", i)
+	}
+	printed.WriteString("FAIL\texample.com/a\t0.1s\n")
+	got := read(t, toolreport.Tool{Command: []string{"go", "test"}, Check: "tests"}, output{Stdout: strings.NewReader(printed.String()), Exit: toolreport.Exit{Code: 1}})
+	if len(got.Tests.Failing) != 1 {
+		t.Fatalf("%+v", got.Tests)
+	}
+	want := "line 0\nline 1\nline 2\nline 3\nline 4\nline 5\nline 99994\nline 99995\nline 99996\nline 99997\nline 99998\nline 99999"
+	if diff := cmp.Diff(want, got.Tests.Failing[0].Message); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestFloodOfNames asserts that a file in each of many lines is a finding each.
+func TestFloodOfNames(t *testing.T) {
+	t.Parallel()
+	var printed strings.Builder
+	for i := range 3_000 {
+		fmt.Fprintln(&printed, "would reformat script", i+1)
+	}
+	for _, tool := range []toolreport.Tool{{Name: "black", Check: "formatter"}, {Name: "mine", Formats: []string{"would reformat %f %l"}}} {
+		got := read(t, tool, output{Stdout: strings.NewReader(printed.String()), Exit: toolreport.Exit{Code: 1}})
+		if len(got.Findings) != 3_000 {
+			t.Errorf("%s: %d findings", tool.Name, len(got.Findings))
+		}
+	}
+}
