@@ -40,7 +40,7 @@ func (g *Gate) TickItems(ctx context.Context, client *githubapi.Client, ev event
 	if len(verified) == 0 {
 		return nil, append(notes, fmt.Sprintf("No box is ticked: no acceptance verdict of the merged commit %.7s records one. Verdicts record boxes while acceptance: tick is true, for criteria in an issue's task list.", ev.Head.SHA)), nil
 	}
-	closing, _, err := client.ClosingIssues(ctx, repo, ev.Number)
+	closing, total, err := client.ClosingIssues(ctx, repo, ev.Number)
 	if err != nil {
 		return nil, nil, exitcode.FailedError(err)
 	}
@@ -48,6 +48,10 @@ func (g *Gate) TickItems(ctx context.Context, client *githubapi.Client, ev event
 		closed := slices.ContainsFunc(closing, func(i githubapi.ClosingIssue) bool {
 			return i.Number == number && strings.EqualFold(i.Repo, ev.Repo.FullName())
 		})
+		if more := total - len(closing); !closed && more > 0 {
+			notes = append(notes, fmt.Sprintf("No box of #%d is ticked: whether the pull request closes it is not known, because it closes %d issues, of which Airlock reads %d.", number, total, len(closing)))
+			continue
+		}
 		if !closed {
 			notes = append(notes, fmt.Sprintf("No box of #%d is ticked: the pull request does not close it.", number))
 			continue

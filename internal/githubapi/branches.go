@@ -33,7 +33,8 @@ func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string
 }
 
 // ListBranches returns the branches whose names begin with prefix, all for an
-// empty one, in the order of their names. GitHub hands them out in one answer.
+// empty one, in the order of their names. GitHub documents no pages for them, so
+// none is asked for until an answer names a next one.
 func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Branch, error) {
 	op := listing(r, "list the branches that begin with %s", asMessage(prefix)).checkBranch(prefix + "x")
 	if prefix == "" {
@@ -41,26 +42,34 @@ func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Bra
 	}
 	// Whether a slash at the end of an address counts is not documented, so none
 	// is sent, and what begins otherwise is left out here.
-	refs, _, err := c.gh.Git.ListMatchingRefs(op.context(ctx), r.Owner, r.Name, &github.ReferenceListOptions{Ref: strings.TrimRight("heads/"+prefix, "/")})
-	if err = op.finish(err); isEmptyRepository(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []Branch
-	if refs == nil {
-		return nil, op.unexpectedAnswer("it has no list")
-	}
-	for _, ref := range refs {
-		if ref.GetRef() == "" || ref.GetObject().GetSHA() == "" {
-			return nil, op.unexpectedAnswer("an entry of the list is empty")
+	which := &github.ReferenceListOptions{Ref: strings.TrimRight("heads/"+prefix, "/")}
+	refs := pages(ctx, op, func(b Branch) string { return b.Name }, branchOf, func(ctx context.Context, page github.ListOptions) ([]*github.Reference, *github.Response, error) {
+		if which.ListOptions = page; page.Page == 1 {
+			which.ListOptions = github.ListOptions{}
 		}
-		if name, ok := strings.CutPrefix(ref.GetRef(), "refs/heads/"); ok && strings.HasPrefix(name, prefix) {
-			out = append(out, Branch{Name: name, SHA: ref.GetObject().GetSHA()})
+		return c.gh.Git.ListMatchingRefs(ctx, r.Owner, r.Name, which)
+	})
+	var out []Branch
+	for ref, err := range refs {
+		if isEmptyRepository(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if name, ok := strings.CutPrefix(ref.Name, "refs/heads/"); ok && strings.HasPrefix(name, prefix) {
+			out = append(out, Branch{Name: name, SHA: ref.SHA})
 		}
 	}
 	return out, nil
+}
+
+// branchOf converts a ref, with its complete name; one without a commit becomes the zero Branch.
+func branchOf(g *github.Reference) Branch {
+	if g.GetObject().GetSHA() == "" {
+		return Branch{}
+	}
+	return Branch{Name: g.GetRef(), SHA: g.GetObject().GetSHA()}
 }
 
 // CreateBranch makes a branch at a commit that the repository has. Conflict: the

@@ -12,8 +12,8 @@ type IssueText struct {
 	Number int
 	URL    string // address of the page for people
 	Body   string
-	// Versions are the texts that edits left, at most 20, the newest first. They are empty
-	// where nobody has edited the text; with the first edit GitHub adds the original, too.
+	// Versions are the texts that edits left, the newest first. They are empty where nobody
+	// has edited the text; with the first edit GitHub adds the original, too.
 	Versions []TextVersion
 }
 
@@ -27,52 +27,59 @@ type TextVersion struct {
 	Text string
 }
 
-const issueTextQuery = `query IssueText($owner: String!, $name: String!, $number: Int!) {
+// issueTextQuery reads 20 versions at a time, because each has the entire text.
+const issueTextQuery = `query IssueText($owner: String!, $name: String!, $number: Int!, $after: String) {
   repository(owner: $owner, name: $name) {
     issue(number: $number) {
       id fullDatabaseId number url body
-      userContentEdits(first: 20) {
+      userContentEdits(first: 20, after: $after) {
         nodes { id editedAt diff editor { ...actor } }
+        pageInfo { hasNextPage endCursor }
       }
     }
   }
 }
 ` + actorFields
 
-// IssueText reads an issue's text with its last versions. A pull request is not found.
-func (c *Client) IssueText(ctx context.Context, r Repo, n int) (IssueText, error) {
-	op := reading(r, "read the text of #%d", n).checkNumber(n)
-	var out struct {
-		Repository struct {
-			Issue *struct {
-				ID               string
-				FullDatabaseID   int64 `json:",string"`
-				Number           int
-				URL              string
-				Body             *string
-				UserContentEdits *struct { // GitHub may answer null for a text that nobody edited
-					Nodes []struct {
-						ID       string
-						EditedAt time.Time
-						Diff     string
-						Editor   Actor
-					}
-				}
-			}
+// textAnswer is GitHub's answer about an issue's text.
+type textAnswer struct {
+	ID               string
+	FullDatabaseID   int64 `json:",string"`
+	Number           int
+	URL              string
+	Body             *string
+	UserContentEdits *struct { // GitHub may answer null for a text that nobody edited
+		Nodes []struct {
+			ID       string
+			EditedAt time.Time
+			Diff     string
+			Editor   Actor
 		}
+		PageInfo pageInfo
 	}
-	if err := c.query(ctx, op, issueTextQuery, map[string]any{"owner": r.Owner, "name": r.Name, "number": n}, &out); err != nil {
-		return IssueText{}, err
-	}
-	i := out.Repository.Issue
-	if i == nil {
-		return IssueText{}, op.fail(NotFound, "")
-	}
-	if i.Number != n || i.Body == nil {
-		return IssueText{}, op.unexpectedAnswer("the issue has no text")
-	}
-	t := IssueText{ID: i.FullDatabaseID, NodeID: i.ID, Number: i.Number, URL: i.URL, Body: *i.Body}
-	if i.UserContentEdits != nil {
+}
+
+// IssueText reads an issue's text with its versions. A pull request is not found.
+func (c *Client) IssueText(ctx context.Context, r Repo, n int) (t IssueText, err error) {
+	op := reading(r, "read the text of #%d", n).checkNumber(n)
+	for way := (trail{}); !way.ended; {
+		var out struct{ Repository struct{ Issue *textAnswer } }
+		if err := c.query(ctx, op, issueTextQuery, map[string]any{"owner": r.Owner, "name": r.Name, "number": n, "after": cursorVariable(way.cursor)}, &out); err != nil {
+			return IssueText{}, err
+		}
+		i := out.Repository.Issue
+		if i == nil {
+			return IssueText{}, op.fail(NotFound, "")
+		}
+		if i.Number != n || i.Body == nil {
+			return IssueText{}, op.unexpectedAnswer("the issue has no text")
+		}
+		if t.ID == 0 { // a later page may come with a newer text, of which the versions are not read
+			t = IssueText{ID: i.FullDatabaseID, NodeID: i.ID, Number: i.Number, URL: i.URL, Body: *i.Body}
+		}
+		if i.UserContentEdits == nil {
+			return t, nil
+		}
 		if i.UserContentEdits.Nodes == nil {
 			return IssueText{}, op.unexpectedAnswer("the list of edits is missing")
 		}
@@ -81,6 +88,9 @@ func (c *Client) IssueText(ctx context.Context, r Repo, n int) (IssueText, error
 				return IssueText{}, op.unexpectedAnswer("an edit has no id")
 			}
 			t.Versions = append(t.Versions, TextVersion{ID: e.ID, Editor: e.Editor, At: e.EditedAt, Text: e.Diff})
+		}
+		if err := way.follow(op, i.UserContentEdits.PageInfo); err != nil {
+			return IssueText{}, err
 		}
 	}
 	return t, nil

@@ -155,6 +155,11 @@ func TestConnectionsWithoutEnd(t *testing.T) {
 		"ListDiscussionComments": func(c *githubapi.Client) error {
 			return firstError(c.ListDiscussionComments(t.Context(), repo, 5, since))
 		},
+		"ProtectedPatterns": func(c *githubapi.Client) error { return second(c.ProtectedPatterns(t.Context(), repo)) },
+		"IssueText":         func(c *githubapi.Client) error { return second(c.IssueText(t.Context(), repo, 5)) },
+		"FilesOnRefs of a pull request": func(c *githubapi.Client) error {
+			return second(c.FilesOnRefs(t.Context(), repo, githubapi.RefQuery{Prefix: "refs/airlock/", Pull: 5}))
+		},
 		"FilesOnRefs": func(c *githubapi.Client) error {
 			return second(c.FilesOnRefs(t.Context(), repo, githubapi.RefQuery{Prefix: "refs/airlock/"}))
 		},
@@ -168,12 +173,15 @@ func TestConnectionsWithoutEnd(t *testing.T) {
 		for call, do := range calls {
 			n := 0
 			c, err := githubapi.New(githubapi.Options{Attempts: 1, Pace: githubapi.Unpaced(), Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
-				page := fmt.Sprintf(`"pageInfo":{"hasNextPage":true,"endCursor":%s}`, cursor(n))
+				page := fmt.Sprintf(`"pageInfo":{"hasNextPage":true,"endCursor":%[1]s,"hasPreviousPage":true,"startCursor":%[1]s}`, cursor(n))
 				n++
 				body := strings.ReplaceAll(`{"data":{"node":{"state":"PENDING","comments":{"nodes":[{"id":"X1","body":"x"}],PAGE}},"repository":{"id":"R","hasDiscussionsEnabled":true,
 					"issueOrPullRequest":{"createdAt":"2026-01-01T00:00:00Z","userContentEdits":{"nodes":[{"editedAt":"2026-01-02T00:00:00Z"}],PAGE},"timelineItems":{"nodes":[],PAGE}},
 					"discussionCategories":{"nodes":[{"id":"C"}],PAGE},"discussions":{"nodes":[{"id":"D","createdAt":"2026-01-02T00:00:00Z"}],PAGE},
-					"discussion":{"comments":{"nodes":[{"id":"DC"}],PAGE}},"refs":{"nodes":[{"name":"a","target":{"oid":"b"}}],PAGE}}}}`, "PAGE", page)
+					"discussion":{"comments":{"nodes":[{"id":"DC"}],PAGE}},"refs":{"nodes":[{"name":"a","target":{"oid":"b"}}],PAGE},
+					"branchProtectionRules":{"nodes":[{"id":"P","pattern":"x"}],PAGE},"url":"https://github.com/octo/repo",
+					"pullRequest":{"headRefOid":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","comments":{"nodes":[{"fullDatabaseId":"1","body":"x"}],PAGE}},
+					"issue":{"id":"I","fullDatabaseId":"5","number":5,"body":"x","userContentEdits":{"nodes":[{"id":"E","editedAt":"2026-01-02T00:00:00Z"}],PAGE}}}}}`, "PAGE", page)
 				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
 			})})
 			if err != nil {

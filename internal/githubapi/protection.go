@@ -2,10 +2,13 @@ package githubapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/google/go-github/v60/github"
 )
 
 // HasTag reports whether a repository has a tag of exactly this name.
@@ -27,49 +30,81 @@ func (c *Client) BranchProtected(ctx context.Context, r Repo, name string) (bool
 }
 
 // BranchRules returns the types of the active rules that rulesets have for a branch, such as
-// "pull_request": at most 100. The branch need not exist: the rules are those that one of this
-// name would have. Every token may read them.
-func (c *Client) BranchRules(ctx context.Context, r Repo, name string) ([]string, error) {
+// "pull_request". The branch need not exist: the rules are those that one of this name would
+// have. Every token may read them.
+func (c *Client) BranchRules(ctx context.Context, r Repo, name string) (types []string, err error) {
 	// go-github refuses an answer that has a rule of a type which it does not know.
-	var got []struct{ Type string }
-	op := listing(r, "read the rules for the branch %s", asMessage(name))
-	err := c.getOfBranch(ctx, op, r, "rules/branches/%s?per_page=100", name, &got)
-	types := make([]string, len(got))
-	for i, rule := range got {
-		types[i] = rule.Type
+	type rule struct{ kind, text string }
+	convert := func(raw *json.RawMessage) rule {
+		var got struct{ Type string }
+		if json.Unmarshal(*raw, &got) != nil || got.Type == "" {
+			return rule{}
+		}
+		return rule{got.Type, string(*raw)}
 	}
-	return types, err
+	op := listing(r, "read the rules for the branch %s", asMessage(name)).checkBranch(name)
+	for found, err := range pages(ctx, op, func(v rule) string { return v.text }, convert, func(ctx context.Context, page github.ListOptions) (got []*json.RawMessage, resp *github.Response, err error) {
+		format := fmt.Sprintf("rules/branches/%%s?per_page=%d", page.PerPage)
+		if page.Page > 1 {
+			format += fmt.Sprintf("&page=%d", page.Page)
+		}
+		resp, err = c.requestOfBranch(ctx, r, format, name, &got)
+		return got, resp, err
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		types = append(types, found.kind)
+	}
+	return types, nil
 }
 
-// getOfBranch reads something about a branch, whose name goes into the address as one part.
+// getOfBranch reads something about a branch.
 func (c *Client) getOfBranch(ctx context.Context, op *operation, r Repo, format, name string, out any) error {
 	op.checkBranch(name)
-	req, err := c.gh.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/"+format, r.Owner, r.Name, url.PathEscape(name)), nil)
-	if err != nil {
-		op.refuse("%v", err)
-		return op.err
-	}
-	_, err = c.gh.Do(op.context(ctx), req, out)
+	_, err := c.requestOfBranch(op.context(ctx), r, format, name, out)
 	return op.finish(err)
 }
 
-const protectedQuery = `query ProtectedBranches($owner: String!, $name: String!) {
-  repository(owner: $owner, name: $name) { branchProtectionRules(first: 100) { nodes { pattern } } }
+// requestOfBranch asks for something about a branch, whose name goes into the address as one part.
+func (c *Client) requestOfBranch(ctx context.Context, r Repo, format, name string, out any) (*github.Response, error) {
+	req, err := c.gh.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/"+format, r.Owner, r.Name, url.PathEscape(name)), nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.gh.Do(ctx, req, out)
+}
+
+const protectedQuery = `query ProtectedBranches($owner: String!, $name: String!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    branchProtectionRules(first: 100, after: $after) {
+      nodes { id pattern }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
 }`
 
-// ProtectedPatterns returns the patterns of a repository's branch protection rules, at most
-// 100. GitHub shows none to a token without the permission to administer the repository, such
-// as a workflow's.
-func (c *Client) ProtectedPatterns(ctx context.Context, r Repo) ([]string, error) {
-	var out struct {
-		Repository struct {
-			BranchProtectionRules struct{ Nodes []struct{ Pattern string } }
+// ProtectedPatterns returns the patterns of a repository's branch protection rules. GitHub shows
+// none to a token without the permission to administer the repository, such as a workflow's.
+func (c *Client) ProtectedPatterns(ctx context.Context, r Repo) (patterns []string, err error) {
+	type rule struct{ ID, Pattern string }
+	list := reading(r, "read the branch protection rules")
+	for found, err := range cursors(list, func(v rule) string { return v.ID }, func(op *operation, cursor string) ([]rule, pageInfo, error) {
+		var out struct {
+			Repository struct {
+				BranchProtectionRules struct {
+					Nodes    []rule
+					PageInfo pageInfo
+				}
+			}
 		}
+		err := c.query(ctx, op, protectedQuery, map[string]any{"owner": r.Owner, "name": r.Name, "after": cursorVariable(cursor)}, &out)
+		return out.Repository.BranchProtectionRules.Nodes, out.Repository.BranchProtectionRules.PageInfo, err
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		patterns = append(patterns, found.Pattern)
 	}
-	err := c.query(ctx, reading(r, "read the branch protection rules"), protectedQuery, map[string]any{"owner": r.Owner, "name": r.Name}, &out)
-	var patterns []string
-	for _, rule := range out.Repository.BranchProtectionRules.Nodes {
-		patterns = append(patterns, rule.Pattern)
-	}
-	return patterns, err
+	return patterns, nil
 }

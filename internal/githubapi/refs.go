@@ -48,7 +48,7 @@ type FilesOnRefs struct {
 	Also *string
 }
 
-// PullNow is how a pull request stands, with the newest comments in its conversation.
+// PullNow is how a pull request stands, with the comments in its conversation.
 type PullNow struct {
 	State string // "OPEN", "CLOSED" or "MERGED"
 	Title string
@@ -58,7 +58,7 @@ type PullNow struct {
 	// Branch is the name of the branch that is to be merged, Fork whether it is in another repository.
 	Branch string
 	Fork   bool
-	// Comments are the newest 100, the oldest first.
+	// Comments are in the order in which they were written.
 	Comments []CommentNow
 }
 
@@ -74,8 +74,21 @@ type CommentNow struct {
 
 const pullNowFields = `    url
     pullRequest(number: $number) { state title headRefOid headRefName isCrossRepository
-      comments(last: 100) { nodes { fullDatabaseId body lastEditedAt viewerDidAuthor author { __typename ...actor } } } }
+      comments(last: 100) { ...comments } }
 `
+
+const pullCommentFields = `fragment comments on IssueCommentConnection {
+  nodes { fullDatabaseId body lastEditedAt viewerDidAuthor author { __typename ...actor } }
+  pageInfo { hasPreviousPage startCursor }
+}
+` + actorFields
+
+const olderCommentsQuery = `query OlderComments($owner: String!, $name: String!, $number: Int!, $before: String!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) { comments(last: 100, before: $before) { ...comments } }
+  }
+}
+` + pullCommentFields
 
 const alsoFields = `    also: object(expression: $commit) { ... on Commit { file(path: $path) { mode object { ... on Blob { text byteSize isTruncated } } } } }
 `
@@ -89,7 +102,7 @@ func (q RefQuery) document() string {
 	}
 	if q.Pull != 0 {
 		number += ", $number: Int!"
-		pull, fragment = pullNowFields, "\n"+actorFields
+		pull, fragment = pullNowFields, "\n"+pullCommentFields
 	}
 	if q.Also.Path != "" {
 		number += ", $commit: String!, $path: String!"
@@ -128,6 +141,13 @@ func (c *Client) FilesOnRefs(ctx context.Context, r Repo, q RefQuery) (FilesOnRe
 		if err := out.Repository.addTo(&all, q); err != nil {
 			return FilesOnRefs{}, op.unexpectedAnswer(err.Error())
 		}
+		if q.Pull != 0 {
+			older, err := c.olderComments(ctx, r, q.Pull, out.Repository.PullRequest.Comments.before())
+			if err != nil {
+				return FilesOnRefs{}, err
+			}
+			all.Pull.Comments = append(older, all.Pull.Comments...)
+		}
 		if err := way.follow(op, out.Repository.Refs.PageInfo); err != nil {
 			return FilesOnRefs{}, err
 		}
@@ -152,19 +172,7 @@ type refAnswer struct {
 	PullRequest *struct {
 		State, Title, HeadRefOid, HeadRefName string
 		IsCrossRepository                     bool
-		Comments                              struct {
-			Nodes []struct {
-				FullDatabaseID  longID
-				Body            string
-				LastEditedAt    *string
-				ViewerDidAuthor bool
-				Author          struct {
-					Typename   string `json:"__typename"`
-					Login      string
-					DatabaseID int64
-				}
-			}
-		}
+		Comments                              commentsAnswer
 	}
 	Refs struct {
 		Nodes []struct {
@@ -181,6 +189,65 @@ type refAnswer struct {
 		}
 		PageInfo pageInfo
 	}
+}
+
+// commentsAnswer is a page of a pull request's comments, which are read from the newest on.
+type commentsAnswer struct {
+	Nodes []struct {
+		FullDatabaseID  longID
+		Body            string
+		LastEditedAt    *string
+		ViewerDidAuthor bool
+		Author          struct {
+			Typename   string `json:"__typename"`
+			Login      string
+			DatabaseID int64
+		}
+	}
+	PageInfo *struct {
+		HasPreviousPage bool
+		StartCursor     string
+	}
+}
+
+// comments returns the comments of the page.
+func (a commentsAnswer) comments() (list []CommentNow, err error) {
+	if a.Nodes == nil || a.PageInfo == nil {
+		return nil, errors.New("the list of comments is missing")
+	}
+	for _, n := range a.Nodes {
+		list = append(list, CommentNow{ID: int64(n.FullDatabaseID), Body: n.Body, Author: Actor{n.Author.Login, n.Author.DatabaseID},
+			IsUser: n.Author.Typename == "User", Own: n.ViewerDidAuthor, Edited: n.LastEditedAt != nil})
+	}
+	return list, nil
+}
+
+// before is where the comments go on that were written before the page's.
+func (a commentsAnswer) before() pageInfo {
+	return pageInfo{HasNextPage: a.PageInfo.HasPreviousPage, EndCursor: a.PageInfo.StartCursor}
+}
+
+// olderComments reads the comments of a pull request that were written before some.
+func (c *Client) olderComments(ctx context.Context, r Repo, n int, before pageInfo) (older []CommentNow, err error) {
+	op := reading(r, "list the comments of #%d", n)
+	way := trail{}
+	for err = way.follow(op, before); err == nil && !way.ended; err = way.follow(op, before) {
+		var out struct {
+			Repository struct {
+				PullRequest struct{ Comments commentsAnswer }
+			}
+		}
+		if err := c.query(ctx, op, olderCommentsQuery, map[string]any{"owner": r.Owner, "name": r.Name, "number": n, "before": way.cursor}, &out); err != nil {
+			return nil, err
+		}
+		page := out.Repository.PullRequest.Comments
+		list, err := page.comments()
+		if err != nil {
+			return nil, op.unexpectedAnswer(err.Error())
+		}
+		older, before = append(list, older...), page.before()
+	}
+	return older, err
 }
 
 // The modes of ordinary files, as git has them.
@@ -212,14 +279,11 @@ func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
 	if a.PullRequest == nil || !isObjectID(a.PullRequest.HeadRefOid) || a.URL == "" {
 		return errors.New("it does not name the pull request and its head")
 	}
-	if a.PullRequest.Comments.Nodes == nil {
-		return errors.New("the list of comments is missing")
+	comments, err := a.PullRequest.Comments.comments()
+	if err != nil {
+		return err
 	}
-	all.Pull = &PullNow{State: a.PullRequest.State, Title: a.PullRequest.Title, Head: a.PullRequest.HeadRefOid, CloneURL: a.URL + ".git", Branch: a.PullRequest.HeadRefName, Fork: a.PullRequest.IsCrossRepository}
-	for _, n := range a.PullRequest.Comments.Nodes {
-		all.Pull.Comments = append(all.Pull.Comments, CommentNow{ID: int64(n.FullDatabaseID), Body: n.Body, Author: Actor{n.Author.Login, n.Author.DatabaseID},
-			IsUser: n.Author.Typename == "User", Own: n.ViewerDidAuthor, Edited: n.LastEditedAt != nil})
-	}
+	all.Pull = &PullNow{State: a.PullRequest.State, Title: a.PullRequest.Title, Head: a.PullRequest.HeadRefOid, CloneURL: a.URL + ".git", Branch: a.PullRequest.HeadRefName, Fork: a.PullRequest.IsCrossRepository, Comments: comments}
 	return nil
 }
 

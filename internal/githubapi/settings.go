@@ -29,18 +29,24 @@ func (c *Client) WorkflowPermissions(ctx context.Context, r Repo) (WorkflowPermi
 	})
 }
 
-// ActionsSecrets returns the names of a repository's own secrets for workflows, at most 100; those
-// of its organization and of environments are not among them.
-func (c *Client) ActionsSecrets(ctx context.Context, r Repo) ([]string, error) {
+// ActionsSecrets returns the names of a repository's own secrets for workflows; those of its
+// organization and of environments are not among them.
+func (c *Client) ActionsSecrets(ctx context.Context, r Repo) (names []string, err error) {
 	op := reading(r, "list the names of the secrets")
 	op.needs = "secrets=read"
-	g, _, err := c.gh.Actions.ListRepoSecrets(op.context(ctx), r.Owner, r.Name, &github.ListOptions{PerPage: 100})
-	return result(op, g, err, func(g *github.Secrets) (names []string) {
-		for _, s := range g.Secrets {
-			names = append(names, s.Name)
+	for name, err := range pages(ctx, op, func(name string) string { return name }, func(s *github.Secret) string { return s.Name }, func(ctx context.Context, page github.ListOptions) ([]*github.Secret, *github.Response, error) {
+		list, resp, err := c.gh.Actions.ListRepoSecrets(ctx, r.Owner, r.Name, &page)
+		if err != nil {
+			return nil, nil, err
 		}
-		return names
-	})
+		return list.Secrets, resp, nil
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // CodeScanningEnabled reports whether a repository takes reports for code scanning. It takes the

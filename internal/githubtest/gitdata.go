@@ -180,7 +180,7 @@ func (s *Server) getBranchRules(c *conversation) reply {
 	for _, kind := range kinds {
 		rules = append(rules, object{"type": kind, "ruleset_source_type": "Repository", "ruleset_source": s.state.Repo.Owner + "/" + s.state.Repo.Name, "ruleset_id": 1})
 	}
-	return okay(rules)
+	return page(s, c, rules, func(_, _ object) int { return 0 }, func(rule object) any { return rule })
 }
 
 // storedCommit is a commit as git has it.

@@ -196,7 +196,12 @@ func connection(typ string, list []*node, args map[string]any, key func(*node) s
 	if n := number(args["first"]); n > 0 {
 		first = n
 	}
+	if before, ok := args["before"].(string); ok && before != "" {
+		list = list[:max(0, slices.IndexFunc(list, func(n *node) bool { return key(n) == before }))]
+	}
+	previous := false
 	if n := number(args["last"]); n > 0 {
+		previous = len(list) > n
 		list = list[max(0, len(list)-n):]
 		first = n
 	}
@@ -209,9 +214,9 @@ func connection(typ string, list []*node, args map[string]any, key func(*node) s
 		}
 	}
 	to := min(from+first, len(list))
-	info := &node{typ: "PageInfo", fields: object{"hasNextPage": to < len(list), "endCursor": nil}}
+	info := &node{typ: "PageInfo", fields: object{"hasNextPage": to < len(list), "endCursor": nil, "hasPreviousPage": previous || from > 0, "startCursor": nil}}
 	if to > from {
-		info.fields["endCursor"] = key(list[to-1])
+		info.fields["startCursor"], info.fields["endCursor"] = key(list[from]), key(list[to-1])
 	}
 	return &node{typ: typ, fields: object{"nodes": list[from:to], "pageInfo": info, "totalCount": len(list)}}
 }

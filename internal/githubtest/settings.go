@@ -22,7 +22,9 @@ func (s *Server) listSecrets(c *conversation) reply {
 	for _, name := range s.state.Repo.Secrets {
 		list = append(list, object{"name": name, "created_at": s.now(), "updated_at": s.now()})
 	}
-	return okay(object{"total_count": len(list), "secrets": list})
+	r := page(s, c, list, func(_, _ object) int { return 0 }, func(secret object) any { return secret })
+	r.body = object{"total_count": len(list), "secrets": r.body}
+	return r
 }
 
 // listAlerts answers as for a repository without any analysis.

@@ -139,7 +139,7 @@ func (d *decision) command(ctx context.Context) error {
 	}
 	i := slices.IndexFunc(d.pull.Comments, func(c githubapi.CommentNow) bool { return c.ID == ev.CommentID })
 	if i < 0 {
-		d.note("the comment %d is gone, or over a hundred newer ones are there: nothing was decided", ev.CommentID)
+		d.note("the comment %d is gone: nothing was decided", ev.CommentID)
 		return nil
 	}
 	c := d.pull.Comments[i]
