@@ -83,6 +83,9 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 		}
 		inline, file, body = r.undone(inline), r.undone(file), r.undone(body)
 	}
+	if blocking != nil && isDraft(*blocking) && r.draftLeft == "" {
+		r.draftLeft = "a review of this account that another run of Airlock began and did not submit still blocks new ones; unless that run submits it, the next run deletes it"
+	}
 	r.lead = blockedLead + r.lead
 	r.postComments(ctx, r.parts(inOrder(inOrder(inline, file), body)), "because a pending review of the same account blocks new ones")
 	return nil
@@ -94,13 +97,16 @@ func (r *reviewRun) dropAbandoned(ctx context.Context, pending Object, atBeginni
 	if !isDraft(pending) || !waited && !r.abandoned(pending, atBeginning, r.x.deps.Clock.Now()) {
 		return false
 	}
-	if _, err := r.x.dropDraft(ctx, pending.NodeID); err != nil {
+	end, err := r.x.dropDraft(ctx, pending.NodeID)
+	if err != nil {
 		r.draftLeft = "a review that an earlier run of Airlock did not submit blocks others of this account, and could not be deleted: " + err.Error()
 		r.x.deps.log(r.draftLeft)
 		return false
 	}
 	r.draftLeft = ""
-	r.x.deps.log("a review that an earlier run of Airlock did not submit was deleted")
+	if end == draftDeleted {
+		r.x.deps.log("a review that an earlier run of Airlock did not submit was deleted")
+	}
 	return true
 }
 
