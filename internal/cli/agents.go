@@ -146,7 +146,7 @@ func listAgents(ctx context.Context, env Environment, r *agents.Registry, asJSON
 	if err != nil {
 		return err
 	}
-	if asJSON || !isTerminal(env.Stdout) {
+	if wantsJSON(env, asJSON) {
 		return printJSON(env, map[string]any{"agents": list})
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)

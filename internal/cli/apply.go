@@ -27,12 +27,13 @@ import (
 )
 
 type applyFlags struct {
-	input, config, event, eventName, repo string
-	plan, page, outputDir, proxy, caFile  string
-	dir, changes, changesBase             string
-	findings, verdict, name               string
-	dryRun, strict, trustEnv, json        bool
-	pace                                  time.Duration
+	eventFlags
+	connectionFlags
+	input, config             string
+	plan, page, outputDir     string
+	dir, changes, changesBase string
+	findings, verdict, name   string
+	dryRun, strict, json      bool
 }
 
 func newApply(env Environment) *cobra.Command {
@@ -65,9 +66,8 @@ JSON, unless that is a terminal.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.input, "input", "", "agent output or agent lines; - is standard input (default: GH_AW_AGENT_OUTPUT, else standard input)")
 	flags.StringVar(&f.config, "config", "", configUsage)
-	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
-	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
-	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+	f.eventFlags.add(flags)
+	f.addRepo(flags)
 	flags.StringVar(&f.name, "name", "", "a name for the job, where two jobs of a workflow run cannot be distinguished otherwise")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing; print the plan")
 	flags.StringVar(&f.plan, "plan", "", "write the plan, with the exact requests, to this file as JSON")
@@ -80,10 +80,8 @@ JSON, unless that is a terminal.`,
 	flags.StringVar(&f.changesBase, "changes-base", "", "the commit or branch that the changes were made from (default: found out)")
 	flags.StringVar(&f.findings, "findings", "", "the findings document of 'airlock check', to be reported on the pull request")
 	flags.StringVar(&f.verdict, "verdict", "", "the verdict document of an action's mode verify, to be reported on the pull request")
-	flags.StringVar(&f.proxy, "proxy", "", "the proxy for requests to the API")
-	flags.StringVar(&f.caFile, "ca-file", "", "PEM certificates to trust besides the system's")
+	f.connectionFlags.add(flags)
 	flags.DurationVar(&f.pace, "pace", time.Second, "the time between two writes; 0 paces nothing, for a server without rate limits")
-	flags.BoolVar(&f.trustEnv, "trust-env", false, "take proxy and certificates from the environment")
 	return cmd
 }
 
@@ -215,32 +213,9 @@ func (f applyFlags) writePlan(plan *apply.Plan) error {
 	return files.Commit()
 }
 
-// connection returns how GitHub is reached.
-func (f applyFlags) connection(env Environment) (doors.Connection, error) {
-	c := doors.EnvironmentConnection(env.Getenv, versionOf(env))
-	c.Proxy, c.Log = f.proxy, progress(env)
-	c.Pace = githubapi.PaceConfig{Spacing: f.pace}
-	if f.pace <= 0 {
-		c.Pace = githubapi.Unpaced()
-	}
-	if f.caFile != "" {
-		pem, err := doors.ReadCertificates(f.caFile)
-		if err != nil {
-			return c, exitcode.UsageError(fmt.Errorf("--ca-file: %w", err))
-		}
-		c.CAFile = pem
-	}
-	if f.trustEnv {
-		if err := c.TrustEnvironment(env.Getenv); err != nil {
-			return c, exitcode.UsageError(err)
-		}
-	}
-	return c, nil
-}
-
 // request returns what the gate needs in addition to the items, without code and own items.
 func (f applyFlags) request(env Environment, client *githubapi.Client) (doors.Request, error) {
-	runner := eventEnv(env, f.event, f.eventName, f.repo)
+	runner := f.runner(env)
 	runner.Event.Name = f.name
 	ev, run, err := action.LoadEvent(runner)
 	if err != nil {
@@ -335,7 +310,7 @@ func (d outputDir) WriteFile(name string, data []byte) (string, error) {
 // A failure of the former does not keep the latter from being written.
 func printReport(env Environment, rep *report.Report, asJSON bool) error {
 	_ = doors.WriteReport(env.Stderr, rep, isTerminal(env.Stderr) && env.Getenv("NO_COLOR") == "")
-	if asJSON || !isTerminal(env.Stdout) {
+	if wantsJSON(env, asJSON) {
 		return rep.JSON(env.Stdout, "  ")
 	}
 	return nil

@@ -28,6 +28,7 @@ import (
 )
 
 type checkFlags struct {
+	eventFlags
 	input, dir, base, config, findings, sarif string
 	changed                                   []string
 	language, format, lint, build, test       string
@@ -39,7 +40,6 @@ type checkFlags struct {
 	timeLimit                                 time.Duration
 	network, minPrecision                     string
 	json                                      bool
-	event, eventName                          string
 
 	given func(flag string) bool
 }
@@ -106,8 +106,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.DurationVar(&f.timeLimit, "time-limit", phase.DefaultTimeLimit, "the time that one command has")
 	flags.StringVar(&f.network, "network", "open", "what the commands can reach: open, or none but a loopback of their own (Linux)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON also to a terminal")
-	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
-	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
+	f.eventFlags.add(flags)
 	return cmd
 }
 
@@ -212,15 +211,15 @@ func (f checkFlags) canWrite() error {
 	if f.findings != "" && f.sarif != "" && filepath.Clean(f.findings) == filepath.Clean(f.sarif) {
 		return fmt.Errorf("--findings and --sarif name the same file, %s: give each its own", f.sarif)
 	}
-	for flag, name := range map[string]string{"--findings": f.findings, "--sarif": f.sarif} {
-		if name == "" {
+	for _, file := range []struct{ flag, name string }{{"--findings", f.findings}, {"--sarif", f.sarif}} {
+		if file.name == "" {
 			continue
 		}
-		if isDirectory(name) {
-			return fmt.Errorf("%s: %s is a directory: name a file in it", flag, name)
+		if isDirectory(file.name) {
+			return fmt.Errorf("%s: %s is a directory: name a file in it", file.flag, file.name)
 		}
-		if dir := filepath.Dir(name); !isDirectory(dir) {
-			return fmt.Errorf("%s: %s cannot be created: there is no directory %s, make it first", flag, name, dir)
+		if dir := filepath.Dir(file.name); !isDirectory(dir) {
+			return fmt.Errorf("%s: %s cannot be created: there is no directory %s, make it first", file.flag, file.name, dir)
 		}
 	}
 	return nil
@@ -229,7 +228,7 @@ func (f checkFlags) canWrite() error {
 // loadEvent returns the event that the user names, or that of the workflow run; the zero
 // event where there is none.
 func (f checkFlags) loadEvent(env Environment) (event.Event, error) {
-	runner := eventEnv(env, f.event, f.eventName, "")
+	runner := f.runner(env)
 	if runner.EventPath == "" {
 		return event.Event{}, nil
 	}
@@ -307,12 +306,12 @@ func changedNames(dir string, given []string) (names []string, err error) {
 // that it lacks from the configuration.
 func (f checkFlags) overrideInput(in phase.Input, c config.Checks) phase.Input {
 	own := checks.ConfiguredInput(c)
-	for _, o := range []struct {
-		flag     string
-		to, from *string
-	}{{"format-command", &in.FormatCommand, &own.FormatCommand}, {"lint-command", &in.LintCommand, &own.LintCommand}, {"build-command", &in.BuildCommand, &own.BuildCommand}, {"test-command", &in.TestCommand, &own.TestCommand}} {
-		if f.given(o.flag) || *o.to == "" {
-			*o.to = *o.from
+	for _, c := range []commandFlag{
+		{"format-command", own.FormatCommand, &in.FormatCommand}, {"lint-command", own.LintCommand, &in.LintCommand},
+		{"build-command", own.BuildCommand, &in.BuildCommand}, {"test-command", own.TestCommand, &in.TestCommand},
+	} {
+		if f.given(c.flag) || *c.setting == "" {
+			*c.setting = c.line
 		}
 	}
 	if f.given("language") || in.Language == "" {
@@ -334,14 +333,12 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 		}
 		c.Language = language
 	}
-	for name, to := range map[string]struct{ from, to *string }{"format-command": {&f.format, &c.FormatCommand}, "lint-command": {&f.lint, &c.LintCommand}, "build-command": {&f.build, &c.BuildCommand}, "test-command": {&f.test, &c.TestCommand}} {
-		if !f.given(name) {
-			continue
-		}
-		if err := phase.CheckCommand(*to.from); err != nil {
-			return c, fmt.Errorf("--%s: %w", name, err)
-		}
-		*to.to = *to.from
+	err := overrideCommands(f.given, []commandFlag{
+		{"format-command", f.format, &c.FormatCommand}, {"lint-command", f.lint, &c.LintCommand},
+		{"build-command", f.build, &c.BuildCommand}, {"test-command", f.test, &c.TestCommand},
+	})
+	if err != nil {
+		return c, err
 	}
 	if f.given("max-retries") {
 		if f.maxRetries < 0 || f.maxRetries > 10 {
@@ -387,8 +384,28 @@ func (f checkFlags) override(c config.Checks) (config.Checks, error) {
 			return c, fmt.Errorf("--network: %q is not open or none", f.network)
 		}
 	}
-	c.PassEnv = append(c.PassEnv[:len(c.PassEnv):len(c.PassEnv)], f.passEnv...)
+	c.PassEnv = slices.Concat(c.PassEnv, f.passEnv)
 	return c, nil
+}
+
+// commandFlag is a flag for a command that replaces one of the configuration.
+type commandFlag struct {
+	flag, line string
+	setting    *string
+}
+
+// overrideCommands replaces the settings whose flags were given.
+func overrideCommands(given func(flag string) bool, commands []commandFlag) error {
+	for _, c := range commands {
+		if !given(c.flag) {
+			continue
+		}
+		if err := phase.CheckCommand(c.line); err != nil {
+			return fmt.Errorf("--%s: %w", c.flag, err)
+		}
+		*c.setting = c.line
+	}
+	return nil
 }
 
 // refuseInput answers input that cannot be validated as spec 000 requires: every check
@@ -424,36 +441,38 @@ func explainInput(env Environment, invalid *phase.InvalidInput, unchanged bool) 
 func (f checkFlags) write(env Environment, doc *checkreport.Document, gate *doors.Gate) error {
 	var files doors.PendingFiles
 	defer files.Abort()
-	for name, encode := range map[string]func(io.Writer) error{f.findings: doc.Write, f.sarif: func(out io.Writer) error {
+	if f.findings != "" {
+		out, err := files.Create(f.findings, nil)
+		if err != nil {
+			return err
+		}
+		if err := doc.Write(out); err != nil {
+			return err
+		}
+	}
+	if f.sarif != "" {
 		raw, err := doc.SARIF(versionOf(env))
 		if err != nil {
 			return err
 		}
-		_, err = out.Write(append(raw, '\n'))
-		return err
-	}} {
-		if name == "" {
-			continue
-		}
-		out, err := files.Create(name, nil)
+		out, err := files.Create(f.sarif, nil)
 		if err != nil {
 			return err
 		}
-		if err := encode(out); err != nil {
+		if _, err := out.Write(append(raw, '\n')); err != nil {
 			return err
 		}
 	}
 	if err := files.Commit(); err != nil {
 		return err
 	}
-	colour := isTerminal(env.Stderr) && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 	show := gate.TerminalText()
 	for _, o := range doc.Outputs(show) { // first, so that the headline is what is read last
 		fmt.Fprintf(env.Stderr, "\n--- %s\n%s\n", o.Title, strings.TrimRight(o.Text, "\n"))
 	}
 	fmt.Fprintln(env.Stderr)
-	_ = doc.Text(env.Stderr, show, colour) // its failure does not keep the result from being written
-	if !f.json && isTerminal(env.Stdout) {
+	_ = doc.Text(env.Stderr, show, showsColour(env, env.Stderr)) // its failure does not keep the result from being written
+	if !wantsJSON(env, f.json) {
 		return nil
 	}
 	raw, err := doc.Output.Encode()

@@ -19,12 +19,13 @@ import (
 )
 
 type doctorFlags struct {
-	dir, repo, proxy, caFile string
-	json, trustEnv           bool
+	connectionFlags
+	dir, repo string
+	json      bool
 }
 
 func newDoctor(env Environment) *cobra.Command {
-	var f doctorFlags
+	f := doctorFlags{connectionFlags: connectionFlags{pace: time.Second}}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Explain a repository's set-up, and what in it would fail",
@@ -49,9 +50,7 @@ one, 2 for wrong usage, 3 if GitHub cannot be asked.`,
 	flags.StringVar(&f.dir, "dir", ".", "a directory of the repository")
 	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name, whose settings on GitHub are read too")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON ('airlock schema doctor' describes it)")
-	flags.StringVar(&f.proxy, "proxy", "", "the proxy for requests to the API")
-	flags.StringVar(&f.caFile, "ca-file", "", "PEM certificates to trust besides the system's")
-	flags.BoolVar(&f.trustEnv, "trust-env", false, "take proxy and certificates from the environment")
+	f.connectionFlags.add(flags)
 	return cmd
 }
 
@@ -92,7 +91,7 @@ func (f doctorFlags) ask(ctx context.Context, env Environment, examination *doct
 	if !ok {
 		return exitcode.UsageError(fmt.Errorf("--repo: %q is not a repository: write it as owner/name", text.Truncate(text.OneLine(f.repo), 100)))
 	}
-	conn, err := applyFlags{proxy: f.proxy, caFile: f.caFile, trustEnv: f.trustEnv, pace: time.Second}.connection(env)
+	conn, err := f.connection(env)
 	if err != nil {
 		return err
 	}
@@ -112,7 +111,7 @@ func (f doctorFlags) ask(ctx context.Context, env Environment, examination *doct
 // showReport prints what was found, for a person.
 func showReport(env Environment, r doctor.Report) error {
 	w := &strings.Builder{}
-	colour := isTerminal(env.Stdout) && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
+	colour := showsColour(env, env.Stdout)
 	for _, f := range r.Findings {
 		where := f.File
 		if f.Line > 0 {

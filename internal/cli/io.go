@@ -46,16 +46,6 @@ func ownRepository(env Environment) string {
 	return repo.FullName()
 }
 
-// eventEnv is the runner's environment, with the event that a user's flags name instead
-// of its own. An empty argument names nothing.
-func eventEnv(env Environment, payload, name, repo string) action.Env {
-	runner := action.Snapshot(env.Getenv)
-	runner.EventPath = cmp.Or(payload, runner.EventPath)
-	runner.Event.EventName = cmp.Or(name, runner.Event.EventName)
-	runner.Event.Repository = cmp.Or(repo, runner.Event.Repository)
-	return runner
-}
-
 // progress returns a log for what takes long. A person reads it, on standard error.
 func progress(env Environment) func(string) {
 	return func(line string) { fmt.Fprintf(env.Stderr, "airlock: %s\n", line) }
@@ -127,3 +117,12 @@ func terminalWidth(w io.Writer) int {
 	}
 	return 80
 }
+
+// showsColour reports whether a person sees what is written to w, and wants it in colour.
+func showsColour(env Environment, w io.Writer) bool {
+	return isTerminal(w) && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
+}
+
+// wantsJSON reports whether standard output gets JSON: where a program reads it, or the user
+// asks for it.
+func wantsJSON(env Environment, asked bool) bool { return asked || !isTerminal(env.Stdout) }

@@ -113,10 +113,6 @@ func (f loopFlags) find(ctx context.Context, env Environment) (*store.Store, loo
 	return nil, l, exitcode.FailedError(err)
 }
 
-// wantsJSON reports whether standard output gets JSON: where a program reads it, or the
-// user asks for it.
-func (f loopFlags) wantsJSON(env Environment) bool { return f.json || !isTerminal(env.Stdout) }
-
 func newLoopStatus(env Environment) *cobra.Command {
 	var f loopFlags
 	cmd := &cobra.Command{
@@ -142,7 +138,7 @@ func newLoopStatus(env Environment) *cobra.Command {
 		if err != nil {
 			return exitcode.FailedError(err)
 		}
-		if f.wantsJSON(env) {
+		if wantsJSON(env, f.json) {
 			return printJSON(env, loops.DocumentOf(l, driven))
 		}
 		return writeStatus(env.Stdout, l, driven)
@@ -177,7 +173,7 @@ func listLoops(ctx context.Context, env Environment, f loopFlags) error {
 		}
 		documents[i] = loops.DocumentOf(l, driven)
 	}
-	if f.wantsJSON(env) {
+	if wantsJSON(env, f.json) {
 		return printJSON(env, map[string]any{"version": 1, "loops": documents})
 	}
 	if len(all) == 0 {
@@ -306,7 +302,7 @@ func decideLoop(ctx context.Context, env Environment, f loopFlags, e fixloop.Eve
 		return exitcode.FailedError(err)
 	}
 	fmt.Fprintln(env.Stderr, nextStep(l, driven))
-	if f.wantsJSON(env) {
+	if wantsJSON(env, f.json) {
 		return printJSON(env, loops.DocumentOf(l, driven))
 	}
 	return nil

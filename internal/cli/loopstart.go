@@ -22,6 +22,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/loopwork"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/verify"
 )
@@ -104,51 +105,53 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 	if err != nil {
 		return err
 	}
-	l, err := loops.NewBook(st).Find(ctx, repository, f.issue, 0)
-	if err != nil && !errors.Is(err, loops.ErrNoLoop) {
-		st.Close()
-		return exitcode.FailedError(err)
-	}
-	resumed, err := loops.NewBook(st).IsOpen(ctx, l)
-	if err != nil {
-		st.Close()
-		return exitcode.FailedError(err)
-	}
-	if !resumed {
-		l.ID = loops.NextID(repository, f.issue, l.State.Loop().Ordinal)
-	}
-	settings, err := f.settings(env, l, resumed)
-	if err != nil {
-		st.Close()
-		return exitcode.UsageError(err)
-	}
-	if settings.Evidence != "" {
-		if err := verify.CheckEvidence(settings.Evidence); err != nil {
-			st.Close()
-			return err
-		}
-	}
-	if resumed && f.request != "" && !l.State.Loop().Acceptance {
-		st.Close()
-		return exitcode.UsageError(fmt.Errorf("--request: the open loop has begun without acceptance criteria: end it with 'airlock loop decide --issue %d abort', and start the next one with them", f.issue))
-	}
-	work, err := settings.work(env, f.wait)
+	id, settings, work, err := f.prepare(ctx, env, st, repository)
 	if err != nil {
 		st.Close()
 		return err
 	}
 	var hands *loopwork.Hands
-	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(l.ID), Queue: loops.OfOne(l.ID), Logger: engineLog(env),
+	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(id), Queue: loops.OfOne(id), Logger: engineLog(env),
 		Hands: func(b *loops.Book) loops.Hands { hands = loopwork.New(work, b); return hands },
 		Waits: func(why error) { sayWait(env, f.issue, why) }})
 	if errors.Is(err, engine.ErrRunning) {
-		return exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", l.ID, f.issue))
+		return exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", id, f.issue))
 	}
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
 	defer d.Close()
 	return f.drive(ctx, env, d, hands, settings, repository)
+}
+
+// prepare returns the ID of the loop to begin or to go on with, its settings, and its work.
+func (f loopStartFlags) prepare(ctx context.Context, env Environment, st *store.Store, repository string) (id string, settings loopSettings, work loopwork.Config, err error) {
+	book := loops.NewBook(st)
+	l, err := book.Find(ctx, repository, f.issue, 0)
+	if err != nil && !errors.Is(err, loops.ErrNoLoop) {
+		return "", settings, work, exitcode.FailedError(err)
+	}
+	resumed, err := book.IsOpen(ctx, l)
+	if err != nil {
+		return "", settings, work, exitcode.FailedError(err)
+	}
+	if !resumed {
+		l.ID = loops.NextID(repository, f.issue, l.State.Loop().Ordinal)
+	}
+	settings, err = f.settings(env, l, resumed)
+	if err != nil {
+		return "", settings, work, exitcode.UsageError(err)
+	}
+	if settings.Evidence != "" {
+		if err := verify.CheckEvidence(settings.Evidence); err != nil {
+			return "", settings, work, err
+		}
+	}
+	if resumed && f.request != "" && !l.State.Loop().Acceptance {
+		return "", settings, work, exitcode.UsageError(fmt.Errorf("--request: the open loop has begun without acceptance criteria: end it with 'airlock loop decide --issue %d abort', and start the next one with them", f.issue))
+	}
+	work, err = settings.work(env, f.wait)
+	return l.ID, settings, work, err
 }
 
 // sayWait says what the loop waits for, and how to stop, or that it goes on (nil).
@@ -218,7 +221,7 @@ func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Dri
 	}
 	fmt.Fprintln(env.Stderr, "airlock: "+fixloop.NewLog(l.State, nil, time.Now()).Headline())
 	fmt.Fprintln(env.Stderr, nextStep(l, false))
-	if f.wantsJSON(env) {
+	if wantsJSON(env, f.json) {
 		if err := printJSON(env, loops.DocumentOf(l, false)); err != nil {
 			return err
 		}

@@ -22,11 +22,10 @@ import (
 
 type mcpFlags struct {
 	workerFlags
-	safeOutputs            bool
-	output                 string
-	event, eventName, repo string
-	strict                 bool
-	server                 string
+	eventFlags
+	safeOutputs    bool
+	output, server string
+	strict         bool
 }
 
 func newMCP(env Environment) *cobra.Command {
@@ -65,12 +64,11 @@ or are carried out here, in the store that 'airlock serve' would use.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&f.safeOutputs, "safe-outputs", false, "serve the kinds of safe outputs as tools")
 	flags.StringVar(&f.output, "output", "", "the file that accepted lines are appended to (default: the one that GH_AW_SAFE_OUTPUTS names)")
-	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
-	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
-	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+	f.eventFlags.add(flags)
+	f.addRepo(flags)
 	flags.BoolVar(&f.strict, "strict", false, "refuse fields that the schema does not know")
 	flags.StringVar(&f.server, "server", "", "the coordinator whose agents and runs are served (default: one in this process)")
-	f.add(cmd)
+	f.workerFlags.add(cmd)
 	flags.Lookup("dir").Usage = "the directory in which agents are started; with --safe-outputs, the clone that contains the agent's changes (default: GITHUB_WORKSPACE)"
 	return cmd
 }
@@ -87,7 +85,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	}
 	asking := doors.AskingConfig{Lines: action.NewLines(output)}
 	repository := ownRepository(env)
-	runner := eventEnv(env, f.event, f.eventName, f.repo)
+	runner := f.runner(env)
 	if runner.EventPath != "" {
 		ev, _, err := action.LoadEvent(runner)
 		if err != nil {

@@ -268,7 +268,7 @@ func (f *runsFlags) newList(env Environment) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON || !isTerminal(env.Stdout) {
+				if wantsJSON(env, asJSON) {
 					return printJSON(env, map[string]any{"runs": append([]runs.Run{}, list...)})
 				}
 				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
@@ -293,15 +293,7 @@ func (f *runsFlags) newShow(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Show one run", Args: cobra.ExactArgs(1),
 		Example: "  airlock runs show 0198f5a2-5d1c-7000-8000-000000000001",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
-				r, err := to.Get(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return printJSON(env, r)
-			})
-		},
+		RunE:    f.printRun(env, coordinator.Get),
 	}
 }
 
@@ -309,15 +301,20 @@ func (f *runsFlags) newStop(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop RUN", Short: "Stop a run: its process is asked to end, and killed after 5 seconds", Args: cobra.ExactArgs(1),
 		Example: `  airlock runs stop "$(airlock runs list --status running | jq -r '.runs[0].run_id')"`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
-				r, err := to.Stop(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return printJSON(env, r)
-			})
-		},
+		RunE:    f.printRun(env, coordinator.Stop),
+	}
+}
+
+// printRun returns what a command does that asks for the run of its argument, and prints it.
+func (f *runsFlags) printRun(env Environment, ask func(coordinator, context.Context, string) (runs.Run, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return f.withExisting(cmd.Context(), env, func(to coordinator) error {
+			r, err := ask(to, cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return printJSON(env, r)
+		})
 	}
 }
 
@@ -332,7 +329,7 @@ func (f *runsFlags) newWorkers(env Environment) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON || !isTerminal(env.Stdout) {
+				if wantsJSON(env, asJSON) {
 					return printJSON(env, map[string]any{"workers": append([]runs.WorkerState{}, list...)})
 				}
 				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)

@@ -53,16 +53,16 @@ configuration is not.`,
 	flags.BoolVar(&f.strict, "strict", false, "refuse fields that the schema does not know")
 	flags.BoolVar(&f.schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected")
 	flags.BoolVar(&f.json, "json", false, "write the problems as JSON to standard output, instead of the report")
-	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
-	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
-	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+	f.eventFlags.add(flags)
+	f.addRepo(flags)
 	flags.StringVar(&f.dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE)")
 	return cmd
 }
 
 type validateFlags struct {
-	config, event, eventName, repo, dir string
-	strict, schemas, json               bool
+	eventFlags
+	config, dir           string
+	strict, schemas, json bool
 }
 
 func runValidate(ctx context.Context, env Environment, f validateFlags, args []string) error {
@@ -157,7 +157,7 @@ func validateOutput(ctx context.Context, env Environment, cfg config.SafeOutputs
 // rehearsal returns what is known of the workflow run whose agent's lines are validated, and its
 // repository. path is the file of the lines, which is not one of the agent's changes.
 func rehearsal(env Environment, f validateFlags, path string) (doors.Rehearsal, string, error) {
-	runner := eventEnv(env, f.event, f.eventName, f.repo)
+	runner := f.runner(env)
 	if runner.EventPath == "" {
 		return doors.Rehearsal{}, ownRepository(env), nil
 	}

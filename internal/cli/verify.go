@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/verify"
 )
 
@@ -201,14 +201,9 @@ func (f verifyFlags) directory(req acceptance.Request) (string, error) {
 
 // override replaces the configuration's settings by the flags that were given.
 func (f verifyFlags) override(a config.Acceptance) (config.Acceptance, error) {
-	for name, to := range map[string]struct{ from, to *string }{"validator": {&f.validator, &a.Validator}, "browser": {&f.browser, &a.Browser}, "judge": {&f.judge, &a.Judge}} {
-		if !f.given(name) {
-			continue
-		}
-		if err := phase.CheckCommand(*to.from); err != nil {
-			return a, fmt.Errorf("--%s: %w", name, err)
-		}
-		*to.to = *to.from
+	err := overrideCommands(f.given, []commandFlag{{"validator", f.validator, &a.Validator}, {"browser", f.browser, &a.Browser}, {"judge", f.judge, &a.Judge}})
+	if err != nil {
+		return a, err
 	}
 	for _, host := range f.hosts {
 		if err := config.CheckHost(host); err != nil {
@@ -220,8 +215,7 @@ func (f verifyFlags) override(a config.Acceptance) (config.Acceptance, error) {
 			return a, fmt.Errorf("--pass-env: %q %w", name, err)
 		}
 	}
-	a.Hosts = append(a.Hosts[:len(a.Hosts):len(a.Hosts)], f.hosts...)
-	a.PassEnv = append(a.PassEnv[:len(a.PassEnv):len(a.PassEnv)], f.passEnv...)
+	a.Hosts, a.PassEnv = slices.Concat(a.Hosts, f.hosts), slices.Concat(a.PassEnv, f.passEnv)
 	return a, nil
 }
 

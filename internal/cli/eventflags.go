@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"cmp"
+
+	"github.com/spf13/pflag"
+
+	"github.com/agent-airlock/airlock/internal/action"
+)
+
+// eventFlags are those of every command that acts for a workflow run's event. A flag that is
+// not given leaves what the environment says.
+type eventFlags struct{ event, eventName, repo string }
+
+func (f *eventFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.event, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
+	flags.StringVar(&f.eventName, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
+}
+
+func (f *eventFlags) addRepo(flags *pflag.FlagSet) {
+	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+}
+
+// runner returns the runner's environment, with the event that the flags name.
+func (f eventFlags) runner(env Environment) action.Env {
+	runner := action.Snapshot(env.Getenv)
+	runner.EventPath = cmp.Or(f.event, runner.EventPath)
+	runner.Event.EventName = cmp.Or(f.eventName, runner.Event.EventName)
+	runner.Event.Repository = cmp.Or(f.repo, runner.Event.Repository)
+	return runner
+}
