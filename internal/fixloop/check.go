@@ -24,6 +24,9 @@ var specialists = []Check{Formatter, Linter, Build, Tests, CodeReview, SecurityR
 // Specialists returns the six checks of phase validation.
 func Specialists() []Check { return slices.Clone(specialists) }
 
+// allChecks returns the specialists, and Acceptance after them.
+func allChecks() []Check { return append(Specialists(), Acceptance) }
+
 func (c Check) known() bool { return c == Acceptance || slices.Contains(specialists, c) }
 
 // Mention is the check's name as a sender or recipient, such as "@code-review".

@@ -48,8 +48,7 @@ func TestCommands(t *testing.T) {
 }
 
 func TestComment(t *testing.T) {
-	p := newPlay(t, Loop{Limits: Limits{Iterations: 2}})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{Limits: Limits{Iterations: 2}})
 	p.wait(time.Minute).results(failing(Tests, "TestTotal @octocat failed", "b"))
 	golden(t, "comment_fix.md", p.state.Comment(p.log, "log entry 3, 0123456789abcdef0123"))
 	golden(t, "posted_fix_request.md", p.state.Posted(*p.state.Work().Request, true))
@@ -69,8 +68,7 @@ func TestComment(t *testing.T) {
 }
 
 func TestALongHistoryIsCut(t *testing.T) {
-	p := newPlay(t, Loop{Limits: Limits{Iterations: 100}})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{Limits: Limits{Iterations: 100}})
 	for i := range 60 {
 		p.results(failing(Tests, "failure "+strings.Repeat("x", i)))
 		p.fix("tried")

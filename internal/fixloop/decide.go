@@ -173,7 +173,7 @@ func (t *turn) extend(e Event) error {
 func bounded(list []string, n int) []string {
 	var out []string
 	for _, s := range list[:min(len(list), n)] {
-		if s = person(s); s != "" {
+		if s = text.Truncate(text.OneLine(s), maxName); s != "" {
 			out = append(out, s)
 		}
 	}

@@ -64,16 +64,16 @@ func (l Log) Diagram() Diagram {
 	counted = counted[d.Omitted:]
 
 	d.Lifelines = []Lifeline{{ID: orchestratorLine, Title: "Orchestrator"}, {ID: fixerLine, Title: "Fixer"}}
-	for _, c := range append(slices.Clip(specialists), Acceptance) {
-		if slices.ContainsFunc(counted, func(m Message) bool { return m.From == c.Mention() || l.recipient(m) == lifeline(c) }) {
+	for _, c := range allChecks() {
+		if slices.ContainsFunc(counted, func(m Message) bool { return m.From == c.Mention() || m.recipient() == lifeline(c) }) {
 			d.Lifelines = append(d.Lifelines, Lifeline{ID: lifeline(c), Title: c.title()})
 		}
 	}
-	if slices.ContainsFunc(counted, func(m Message) bool { return l.recipient(m) == person1 }) {
-		d.Lifelines = append(d.Lifelines, Lifeline{ID: person1, Title: "Person", Person: true})
+	if slices.ContainsFunc(counted, func(m Message) bool { return m.recipient() == personLine }) {
+		d.Lifelines = append(d.Lifelines, Lifeline{ID: personLine, Title: "Person", Person: true})
 	}
 	for _, m := range counted {
-		a := Arrow{Message: m, From: l.sender(m), To: l.recipient(m)}
+		a := Arrow{Message: m, From: m.sender(), To: m.recipient()}
 		switch m.Type {
 		case ErrorNotification, TimeoutReminder:
 			a.Style = ArrowNotice
@@ -131,19 +131,18 @@ func (l Log) Mermaid() string {
 	return b.String()
 }
 
-// orchestratorLine and fixerLine are the lifelines that every diagram has.
+// The lifelines of those who are not checks. Every diagram has the first two.
 const (
 	orchestratorLine = "orchestrator"
 	fixerLine        = "fixer"
+	personLine       = "person" // whoever decides
 )
-
-// person1 is the lifeline of whoever decides.
-const person1 = "person"
 
 // lifeline names a check in a diagram, where a dash would be an arrow.
 func lifeline(c Check) string { return strings.ReplaceAll(string(c), "-", "_") }
 
-func (l Log) sender(m Message) string {
+// sender returns the lifeline that a message comes from.
+func (m Message) sender() string {
 	switch {
 	case m.From == Fixer:
 		return fixerLine
@@ -153,12 +152,13 @@ func (l Log) sender(m Message) string {
 	return orchestratorLine
 }
 
-func (l Log) recipient(m Message) string {
+// recipient returns the lifeline that a message goes to.
+func (m Message) recipient() string {
 	switch {
 	case m.To == Fixer:
 		return fixerLine
 	case m.To == User || m.To == MainOrchestrator:
-		return person1
+		return personLine
 	case m.Type == RevalidationTrigger:
 		return lifeline(m.Check)
 	}

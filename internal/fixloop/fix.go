@@ -1,6 +1,7 @@
 package fixloop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -73,7 +74,7 @@ func (t *turn) fixDone(e Event) error {
 	return t.fixed(e)
 }
 
-// fixed takes the fixer's word that it is done. Whether it is true, the checks say.
+// fixed takes the fixer's word that it is done. The checks show whether it is true.
 func (t *turn) fixed(e Event) error {
 	if err := t.moveAll(Fixing, "the fixer answers", hasStatus(AwaitingFix)); err != nil {
 		return err
@@ -117,8 +118,8 @@ func reasons(list []string) []string {
 	return out
 }
 
-// unchanged ends the iteration that a fix began of which nothing was taken: what failed fails
-// still, and nothing has to run to find that out.
+// unchanged plays the iteration after a fix of which nothing was taken: the checks that failed
+// still fail, and do not have to run to show it.
 func (t *turn) unchanged() error {
 	t.nextIteration()
 	const why = "nothing was taken of the fix"
@@ -131,9 +132,9 @@ func (t *turn) unchanged() error {
 		}
 	}
 	for _, c := range again {
-		failed = Check(orElse(string(failed), string(c.Name)))
+		failed = cmp.Or(failed, c.Name)
 		if c.Critical {
-			critical = Check(orElse(string(critical), string(c.Name)))
+			critical = cmp.Or(critical, c.Name)
 		}
 		if err := t.send(t.revalidationResult(c, Fail), func() error {
 			if err := t.move(c, Fail, why); err != nil {
@@ -145,7 +146,7 @@ func (t *turn) unchanged() error {
 		}
 	}
 	if c := t.checkNamed(Acceptance); c != nil && c.Status == ReChecking {
-		failed = Check(orElse(string(failed), string(Acceptance)))
+		failed = cmp.Or(failed, Acceptance)
 		if err := t.move(c, Fail, why); err != nil {
 			return err
 		}
@@ -175,25 +176,33 @@ func (t *turn) fixFailed(e Event) error {
 		return err
 	}
 	why := orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "it gave no reason")
-	m := Message{
-		Type: ErrorNotification, Error: ErrUnresponsive, To: Fixer,
-		ErrorText: why, Stack: excerpt(e.Text), Context: "Fixing for " + t.Request.ID,
-		Recovery: []string{"Send a reminder", "Let the fixer start once more"}, Recovered: t.Op.Attempt == 1,
-		Next: "continue", Summary: "the fixer failed: " + why,
+	summary := "the fixer failed: " + why
+	t.noteFix(summary)
+	again, err := t.fixerError(e, ReasonFixer, Message{
+		Error: ErrUnresponsive, ErrorText: why, Context: "Fixing for " + t.Request.ID,
+		Recovery: []string{"Send a reminder", "Let the fixer start once more"}, Summary: summary,
+	})
+	if again {
+		t.remind()
 	}
-	if m.Stack == why {
+	return err
+}
+
+// fixerError records an error of the fixer, and reports whether it is asked again. The second
+// time, a person decides.
+func (t *turn) fixerError(e Event, second Reason, m Message) (again bool, err error) {
+	m.Type, m.To, m.Next, m.Recovered = ErrorNotification, Fixer, "continue", t.Op.Attempt == 1
+	if m.Stack = excerpt(e.Text); m.Stack == m.ErrorText {
 		m.Stack = ""
 	}
-	t.noteFix(m.Summary)
 	if t.Op.Attempt > 1 {
 		m.Next = "escalate"
 		t.fault(m)
-		return t.escalate(ReasonFixer, "")
+		return false, t.escalate(second, "")
 	}
 	t.Notice = t.fault(m)
-	t.remind()
 	t.Op.Attempt++
-	return nil
+	return true, nil
 }
 
 // nonsense records an answer of the wrong form, and asks the fixer again.
@@ -201,25 +210,16 @@ func (t *turn) nonsense(e Event) error {
 	if err := t.awaitsFix(e); err != nil {
 		return err
 	}
-	m := Message{
-		Type: ErrorNotification, Error: ErrInvalidResponse, To: Fixer,
-		ErrorText: orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "the answer is empty"), Stack: excerpt(e.Text),
+	again, err := t.fixerError(e, ReasonInvalidResponse, Message{
+		Error: ErrInvalidResponse, ErrorText: orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "the answer is empty"),
 		Context:  "Reading the answer to " + t.Request.ID,
-		Recovery: []string{"Ask for a fix completion signal, " + t.id("FIXDONE", t.iteration()) + ", once more"}, Recovered: t.Op.Attempt == 1,
-		Next: "continue", Summary: "the fixer's answer does not have the form of a fix completion signal",
+		Recovery: []string{"Ask for a fix completion signal, " + t.id("FIXDONE", t.iteration()) + ", once more"},
+		Summary:  "the fixer's answer does not have the form of a fix completion signal",
+	})
+	if again {
+		t.restart()
 	}
-	if m.Stack == m.ErrorText {
-		m.Stack = ""
-	}
-	if t.Op.Attempt > 1 {
-		m.Next = "escalate"
-		t.fault(m)
-		return t.escalate(ReasonInvalidResponse, "")
-	}
-	t.Notice = t.fault(m)
-	t.Op.Attempt++
-	t.restart()
-	return nil
+	return err
 }
 
 // push handles a new commit: it is the fix that was asked for, a manual fix after an escalation,
@@ -271,13 +271,7 @@ func (t *turn) refusedPush(e Event) error {
 	return t.escalate(ReasonRefused, "")
 }
 
-// inOrder returns checks in the order of the specialists.
+// inOrder returns checks in the order in which they are listed.
 func inOrder(checks []Check) []Check {
-	var out []Check
-	for _, c := range append(slices.Clip(specialists), Acceptance) {
-		if slices.Contains(checks, c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(allChecks(), func(c Check) bool { return !slices.Contains(checks, c) })
 }

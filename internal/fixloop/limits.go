@@ -1,6 +1,7 @@
 package fixloop
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -29,6 +30,26 @@ const maxIterations = 1000
 // maxTime is the longest that a time limit can be.
 const maxTime = 365 * 24 * time.Hour
 
+// limit is one of the limits: its name, the member of a Limits, and what the spec says.
+type limit[T int | time.Duration] struct {
+	name  string
+	value *T
+	spec  T
+}
+
+// counts are the limits that are numbers.
+func (l *Limits) counts() []limit[int] {
+	return []limit[int]{{"iterations", &l.Iterations, 5}, {"stuck", &l.Stuck, 3}, {"extend", &l.Extend, 3}}
+}
+
+// times are the limits of time.
+func (l *Limits) times() []limit[time.Duration] {
+	return []limit[time.Duration]{
+		{"validation", &l.Validation, 30 * time.Minute}, {"fix", &l.Fix, 30 * time.Minute}, {"revalidation", &l.Revalidation, 30 * time.Minute},
+		{"grace", &l.Grace, 5 * time.Minute}, {"round", &l.Round, 30 * time.Minute},
+	}
+}
+
 // limitsDocument is the JSON of Limits, with durations such as "30m0s".
 type limitsDocument struct {
 	Iterations   int    `json:"iterations"`
@@ -41,19 +62,16 @@ type limitsDocument struct {
 	Extend       int    `json:"extend"`
 }
 
-func (l *Limits) durations() []*time.Duration {
-	return []*time.Duration{&l.Validation, &l.Fix, &l.Revalidation, &l.Grace, &l.Round}
-}
-
-func (d *limitsDocument) durations() []*string {
+// times are the members that are durations, in the order of Limits.times.
+func (d *limitsDocument) times() []*string {
 	return []*string{&d.Validation, &d.Fix, &d.Revalidation, &d.Grace, &d.Round}
 }
 
 // MarshalJSON writes durations as time.ParseDuration reads them.
 func (l Limits) MarshalJSON() ([]byte, error) {
-	d := limitsDocument{Iterations: l.Iterations, Stuck: l.Stuck, Extend: l.Extend}
-	for i, to := range d.durations() {
-		*to = l.durations()[i].String()
+	d, times := limitsDocument{Iterations: l.Iterations, Stuck: l.Stuck, Extend: l.Extend}, l.times()
+	for i, text := range d.times() {
+		*text = times[i].value.String()
 	}
 	return json.Marshal(d)
 }
@@ -65,15 +83,16 @@ func (l *Limits) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	*l = Limits{Iterations: d.Iterations, Stuck: d.Stuck, Extend: d.Extend}
-	for i, from := range d.durations() {
-		if *from == "" {
+	times := l.times()
+	for i, text := range d.times() {
+		if *text == "" {
 			continue
 		}
-		v, err := time.ParseDuration(*from)
+		v, err := time.ParseDuration(*text)
 		if err != nil {
 			return err
 		}
-		*l.durations()[i] = v
+		*times[i].value = v
 	}
 	return nil
 }
@@ -82,20 +101,13 @@ func (l *Limits) UnmarshalJSON(raw []byte) error {
 // spaces or commas between them. Those that are not named have their defaults.
 func ParseLimits(text string) (Limits, error) {
 	var l Limits
-	counts := map[string]*int{"iterations": &l.Iterations, "stuck": &l.Stuck, "extend": &l.Extend}
-	times := map[string]*time.Duration{"validation": &l.Validation, "fix": &l.Fix, "revalidation": &l.Revalidation, "grace": &l.Grace, "round": &l.Round}
 	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		name, value, _ := strings.Cut(pair, "=")
-		var err error
+		known, err := l.set(name, value)
 		switch {
-		case counts[name] != nil:
-			*counts[name], err = strconv.Atoi(value)
-		case times[name] != nil:
-			*times[name], err = time.ParseDuration(value)
-		default:
+		case !known:
 			return Limits{}, fmt.Errorf("there is no limit %q; the limits are iterations, stuck, extend, validation, fix, revalidation, grace and round", name)
-		}
-		if err != nil {
+		case err != nil:
 			return Limits{}, fmt.Errorf("limit %q: %q is not a number, or a time such as 45m", name, value)
 		}
 	}
@@ -103,39 +115,48 @@ func ParseLimits(text string) (Limits, error) {
 	return l, complete.check()
 }
 
+// set sets the limit with a name, and reports whether there is one.
+func (l *Limits) set(name, value string) (known bool, err error) {
+	for _, c := range l.counts() {
+		if c.name == name {
+			*c.value, err = strconv.Atoi(value)
+			return true, err
+		}
+	}
+	for _, d := range l.times() {
+		if d.name == name {
+			*d.value, err = time.ParseDuration(value)
+			return true, err
+		}
+	}
+	return false, nil
+}
+
 // withDefaults returns the limits with the spec's for those that are zero.
 func (l Limits) withDefaults() Limits {
-	spec := Limits{
-		Iterations: 5, Validation: 30 * time.Minute, Fix: 30 * time.Minute, Revalidation: 30 * time.Minute,
-		Grace: 5 * time.Minute, Round: 30 * time.Minute, Stuck: 3, Extend: 3,
+	for _, c := range l.counts() {
+		*c.value = cmp.Or(*c.value, c.spec)
 	}
-	for i, v := range []*int{&l.Iterations, &l.Stuck, &l.Extend} {
-		if *v == 0 {
-			*v = *[]*int{&spec.Iterations, &spec.Stuck, &spec.Extend}[i]
-		}
-	}
-	for i, v := range l.durations() {
-		if *v == 0 {
-			*v = *spec.durations()[i]
-		}
+	for _, d := range l.times() {
+		*d.value = cmp.Or(*d.value, d.spec)
 	}
 	return l
 }
 
 // check returns an error about the first limit that makes no sense.
 func (l *Limits) check() error {
-	for _, c := range []struct {
-		name  string
-		value int
-		least int
-	}{{"iterations", l.Iterations, 1}, {"stuck", l.Stuck, 2}, {"extend", l.Extend, 1}} {
-		if c.value < c.least || c.value > maxIterations {
-			return fmt.Errorf("limit %q is %d; use a number from %d to %d", c.name, c.value, c.least, maxIterations)
+	for _, c := range l.counts() {
+		least := 1
+		if c.name == "stuck" { // one iteration cannot show that nothing is resolved
+			least = 2
+		}
+		if *c.value < least || *c.value > maxIterations {
+			return fmt.Errorf("limit %q is %d; use a number from %d to %d", c.name, *c.value, least, maxIterations)
 		}
 	}
-	for i, name := range []string{"validation", "fix", "revalidation", "grace", "round"} {
-		if v := *l.durations()[i]; v < time.Second || v > maxTime {
-			return fmt.Errorf("limit %q is %s; use a time from 1s to %s", name, v, maxTime)
+	for _, d := range l.times() {
+		if *d.value < time.Second || *d.value > maxTime {
+			return fmt.Errorf("limit %q is %s; use a time from 1s to %s", d.name, *d.value, maxTime)
 		}
 	}
 	return nil

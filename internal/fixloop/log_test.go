@@ -38,8 +38,7 @@ func TestLog(t *testing.T) {
 }
 
 func TestTheSpecsStatistics(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	p.results(failing(Tests, "a"))
 	p.fix("a")
 	p.results(nil)
@@ -68,8 +67,7 @@ func TestALogBeforeTheStart(t *testing.T) {
 }
 
 func TestADiagramStaysSmall(t *testing.T) {
-	p := newPlay(t, Loop{Limits: Limits{Iterations: 200}})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{Limits: Limits{Iterations: 200}})
 	for i := range 120 {
 		p.results(failing(Tests, "failure "+strings.Repeat("x", i)))
 		p.fix("tried")

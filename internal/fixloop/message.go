@@ -171,12 +171,6 @@ type CheckCount struct {
 	Failures int   `json:"failures"`
 }
 
-// Duration is a time in whole seconds.
-type Duration int64
-
-// seconds rounds a duration down, as a clock does.
-func seconds(d time.Duration) Duration { return Duration(max(d, 0) / time.Second) }
-
 // Notifies reports whether people should be notified: only fix requests and escalations are
 // for them to act on.
 func (m Message) Notifies() bool { return m.Type == FixRequest || m.Type == Escalation }

@@ -110,14 +110,12 @@ func TestWhatIsOfferedAtTheLimit(t *testing.T) {
 		maxIterations - 1: "fixed, extend 1, skip, abort, retry",
 		maxIterations:     "fixed, skip, abort",
 	} {
-		p := newPlay(t, Loop{Limits: Limits{Iterations: most}})
-		p.send(Event{Type: EventStart})
+		p := begun(t, Loop{Limits: Limits{Iterations: most}})
 		p.results(failing(Tests, "a"))
 		p.wait(time.Hour).send(Event{Type: EventTimer})
 		got := p.wait(time.Hour).send(Event{Type: EventTimer})
 		p.want(Escalated, WorkDecide)
-		i := slices.IndexFunc(got, func(m Message) bool { return m.Type == Escalation })
-		checkOffer(t, p.state, &got[i])
+		checkOffer(t, p.state, new(ofType(got, Escalation)))
 		if offered := strings.Join(commandsIn(p.state.Comment(nil, "")), ", "); offered != want {
 			t.Errorf("at %d: %q, want %q", most, offered, want)
 		}
@@ -128,13 +126,11 @@ func TestWhatIsOfferedAtTheLimit(t *testing.T) {
 			}
 		}
 	}
-	p := newPlay(t, Loop{Limits: Limits{Iterations: maxIterations, Stuck: maxIterations}})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{Limits: Limits{Iterations: maxIterations, Stuck: maxIterations}})
 	p.state.doc.Iteration = maxIterations
 	got := p.results(failing(Tests, "a"))
 	p.want(Escalated, WorkDecide)
-	i := slices.IndexFunc(got, func(m Message) bool { return m.Type == Escalation })
-	checkOffer(t, p.state, &got[i])
+	checkOffer(t, p.state, new(ofType(got, Escalation)))
 	if offered := strings.Join(commandsIn(p.state.Comment(nil, "")), ", "); offered != "skip, abort" || !strings.Contains(p.state.Comment(nil, ""), "**Next: decide**") {
 		t.Errorf("in the last iteration: %q", offered)
 	}
@@ -144,8 +140,7 @@ func TestWhatIsOfferedAtTheLimit(t *testing.T) {
 // names the checks.
 func TestChecksThatDoNotWorkForOneReason(t *testing.T) {
 	const why, all = "the work tree is gone", "formatter, linter, build, tests, code-review, security-review"
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	var got []Message
 	for range 2 {
 		e := Event{Type: EventResult, Op: p.state.Work().Op}
@@ -154,9 +149,7 @@ func TestChecksThatDoNotWorkForOneReason(t *testing.T) {
 		}
 		got = p.send(e)
 	}
-	if diff := cmp.Diff([]string{"ERR-7-specialist-failure-20260304T050608Z", "ESC-7-formatter-20260304T050609Z"}, ids(got)); diff != "" {
-		t.Fatal(diff)
-	}
+	wantIDs(t, got, "ERR-7-specialist-failure-20260304T050608Z", "ESC-7-formatter-20260304T050609Z")
 	if m := got[0]; m.Recovered || m.Next != "escalate" || m.Context != "Running "+all || m.Summary != all+" did not work: "+why {
 		t.Errorf("%+v", m)
 	}
@@ -181,8 +174,7 @@ func TestChecksThatDoNotWorkForOneReason(t *testing.T) {
 
 // What each check says of itself stays apart, and a first error beside a second one is not lost.
 func TestChecksThatDoNotWorkForTheirOwnReasons(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	send := func(results ...Result) []Message {
 		return p.send(Event{Type: EventResult, Op: p.state.Work().Op, Results: results})
 	}
@@ -191,9 +183,7 @@ func TestChecksThatDoNotWorkForTheirOwnReasons(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	got := send(Result{Check: Build, Status: ResultError, Error: "no compiler"}, Result{Check: Linter, Status: ResultError, Error: "no linter"})
-	if diff := cmp.Diff([]string{"ERR-7-specialist-failure-20260304T050608Z", "ERR-7-specialist-failure-20260304T050609Z", "ESC-7-linter-20260304T050610Z"}, ids(got)); diff != "" {
-		t.Fatal(diff)
-	}
+	wantIDs(t, got, "ERR-7-specialist-failure-20260304T050608Z", "ERR-7-specialist-failure-20260304T050609Z", "ESC-7-linter-20260304T050610Z")
 	body := p.state.Comment(nil, "")
 	for _, want := range []string{"| linter | `ESCALATED` | did not work: no linter |", "| build | `ESCALATED` | did not work: no compiler |", "get the check to work, then decide to retry"} {
 		if !strings.Contains(body, want) {

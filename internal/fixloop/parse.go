@@ -143,7 +143,6 @@ func (in *interpreter) identifier(m *Message) {
 	if len(parts[4]) <= 4 {
 		m.Iteration, _ = strconv.Atoi(parts[4])
 	}
-	hasCheck := false
 	switch m.Type {
 	case TimeoutReminder:
 		m.Operation = Operation(parts[3])
@@ -159,9 +158,6 @@ func (in *interpreter) identifier(m *Message) {
 			in.fail("the identifier %q names a check, which a %s does not", m.ID, in.title)
 		}
 	default:
-		hasCheck = true
-	}
-	if hasCheck {
 		m.Check = Check(parts[3])
 		if !m.Check.known() {
 			in.fail("there is no check %q", parts[3])
@@ -193,7 +189,10 @@ func (in *interpreter) section(title string) []part {
 func (in *interpreter) texts(title string) []string {
 	var out []string
 	for _, p := range in.section(title) {
-		if p.kind == paragraph && !startsField(p.words) {
+		if p.kind != paragraph {
+			continue
+		}
+		if _, _, isField := fieldAt(p.words, 0); !isField {
 			out = append(out, flat(p.words))
 		}
 	}

@@ -2,9 +2,10 @@ package fixloop
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // began is when the loops of tests start.
@@ -31,6 +32,14 @@ func newPlay(t *testing.T, l Loop) *play {
 	return &play{t: t, state: s, now: began}
 }
 
+// begun returns a loop whose checks run for the first time.
+func begun(t *testing.T, l Loop) *play {
+	t.Helper()
+	p := newPlay(t, l)
+	p.send(Event{Type: EventStart, Head: "a1"})
+	return p
+}
+
 // try sends an event and returns its error.
 func (p *play) try(e Event) ([]Message, error) {
 	p.t.Helper()
@@ -47,9 +56,8 @@ func (p *play) try(e Event) ([]Message, error) {
 		p.t.Fatalf("the step changed its argument (%v)\n%s\n%s", marshalErr, before, after)
 	}
 	if err != nil {
-		var r *Refused
-		if !errors.As(err, &r) {
-			p.t.Fatalf("%v", err)
+		if codeOf(err) == "" {
+			p.t.Fatal(err)
 		}
 		return nil, err
 	}
@@ -102,6 +110,33 @@ func (p *play) want(s Status, work WorkKind) {
 	if p.state.Status() != s || p.state.Work().Kind != work {
 		p.t.Fatalf("status %s, work %s; want %s, %s", p.state.Status(), p.state.Work().Kind, s, work)
 	}
+}
+
+// wantEscalated asserts that a person has to decide, and why.
+func (p *play) wantEscalated(reason Reason) {
+	p.t.Helper()
+	p.want(Escalated, WorkDecide)
+	if p.state.Reason() != reason {
+		p.t.Errorf("escalated for %q, want %q", p.state.Reason(), reason)
+	}
+}
+
+// wantIDs asserts the identifiers of messages, without changes of status.
+func wantIDs(t *testing.T, messages []Message, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, ids(messages)); diff != "" {
+		t.Errorf("identifiers (-want +got):\n%s", diff)
+	}
+}
+
+// ofType returns the first message of a type; the zero Message if there is none.
+func ofType(messages []Message, typ Type) Message {
+	for _, m := range messages {
+		if m.Type == typ {
+			return m
+		}
+	}
+	return Message{}
 }
 
 // ids are the identifiers of messages, without changes of status.

@@ -57,16 +57,25 @@ const (
 func readForms(src string) []form {
 	src = strings.ReplaceAll(strings.ReplaceAll(src, "\r\n", "\n"), "\r", "\n")
 	doc := markdown.Scan(src)
-	if forms := newReader(doc).read(); len(forms) > 0 {
+	forms := formsIn(doc)
+	if len(forms) > 0 {
 		return forms
 	}
-	var forms []form
 	for i := range doc.Blocks {
 		if b := &doc.Blocks[i]; b.Kind == markdown.FencedCodeBlock {
-			forms = append(forms, newReader(markdown.Scan(doc.Literal(b, b.Span))).read()...)
+			forms = append(forms, formsIn(markdown.Scan(doc.Literal(b, b.Span)))...)
 		}
 	}
 	return forms
+}
+
+// formsIn returns the structure of each message in a document that is not in a fence.
+func formsIn(doc *markdown.Document) []form {
+	r := &reader{doc: doc}
+	for i := 0; i < len(doc.Blocks); {
+		i = r.block(i)
+	}
+	return r.forms
 }
 
 // titled returns the type of the messages that begin with a heading, in any case.
@@ -79,18 +88,10 @@ func titled(heading string) (Type, bool) {
 	return "", false
 }
 
+// reader collects the forms of a document.
 type reader struct {
 	doc   *markdown.Document
 	forms []form
-}
-
-func newReader(doc *markdown.Document) *reader { return &reader{doc: doc} }
-
-func (r *reader) read() []form {
-	for i := 0; i < len(r.doc.Blocks); {
-		i = r.block(i)
-	}
-	return r.forms
 }
 
 // block reads the block i and returns the index of the next one. Quotes are looked into.
@@ -267,12 +268,6 @@ func flat(words []word) string {
 		b.WriteString(w.text)
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
-}
-
-// startsField reports whether words begin with a field's name.
-func startsField(words []word) bool {
-	_, _, ok := fieldAt(words, 0)
-	return ok
 }
 
 // fieldAt returns the name of the field that begins at word i, and the text after its colon.

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const protected = `protected-files: "CODEOWNERS" is protected`
@@ -18,9 +16,7 @@ func TestARefusedChangeIsNone(t *testing.T) {
 	p.send(Event{Type: EventStart, Head: "a"})
 	p.results(failing(Tests, "TestTotal failed"))
 	got := p.wait(time.Minute).send(Event{Type: EventFixDone, Iteration: 1, Fixes: []string{"all"}, Files: []string{"CODEOWNERS"}, Refused: []string{protected}})
-	if diff := cmp.Diff([]string{"FIXDONE-7-1", "REVAL-7-tests-2", "REVALRES-7-tests-2", "VFR-7-tests-2", "FIXREQ-7-2"}, ids(got)); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, got, "FIXDONE-7-1", "REVAL-7-tests-2", "REVALRES-7-tests-2", "VFR-7-tests-2", "FIXREQ-7-2")
 	p.want(AwaitingFix, WorkFix)
 	for _, m := range got {
 		if m.Type == FixCompletion && (len(m.Files) > 0 || !strings.Contains(m.Summary, protected)) {
@@ -37,16 +33,13 @@ func TestARefusedChangeIsNone(t *testing.T) {
 	p.results(nil)
 	p.want(Completed, WorkNone)
 	for range 2 { // a refused fix resolves nothing
-		p = newPlay(t, Loop{})
-		p.send(Event{Type: EventStart})
+		p = begun(t, Loop{})
 		p.results(failing(Tests, "TestTotal failed"))
 	}
 	for range 2 {
 		p.send(Event{Type: EventFixDone, Iteration: p.state.Iteration(), Refused: []string{protected}})
 	}
-	if p.want(Escalated, WorkDecide); p.state.Reason() != ReasonDeadlock {
-		t.Errorf("escalated for %s", p.state.Reason())
-	}
+	p.wantEscalated(ReasonDeadlock)
 }
 
 // TestARefusedPush refuses pushes in each state in which one can come.

@@ -169,7 +169,7 @@ func (m Message) sections(p *page) {
 		p.field("Current Status", string(m.Result))
 		p.field("Action Required", "Complete operation or signal issue")
 		p.blank()
-		p.field("Escalation", fmt.Sprintf("If no response within %s, will escalate to user.", graceText(m.Grace)))
+		p.field("Escalation", fmt.Sprintf("If no response within %s, will escalate to user.", m.Grace.inWords()))
 	case ErrorNotification:
 		p.section("Error Details")
 		p.field("Error Message", m.ErrorText)
@@ -185,14 +185,6 @@ func (m Message) sections(p *page) {
 		p.field("Recovered", map[bool]string{true: "Yes", false: "No"}[m.Recovered])
 		p.field("Next Action", m.Next)
 	}
-}
-
-// graceText writes a time of whole minutes as the spec does, "5 minutes".
-func graceText(d Duration) string {
-	if d%60 != 0 {
-		return text.Count(int(d), "second")
-	}
-	return text.Count(int(d/60), "minute")
 }
 
 // page is a message being written.

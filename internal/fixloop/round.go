@@ -1,6 +1,7 @@
 package fixloop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -20,7 +21,7 @@ func (t *turn) result(e Event) error {
 			erred = append(erred, r)
 			continue
 		}
-		t.Op.Checks = without(t.Op.Checks, r.Check)
+		t.Op.Checks = slices.DeleteFunc(slices.Clone(t.Op.Checks), func(c Check) bool { return c == r.Check })
 		t.Op.Results = append(slices.Clip(t.Op.Results), r)
 		critical = critical || r.Critical && r.Status == ResultFail
 		t.Coverage = t.Coverage || r.Coverage > 0
@@ -81,7 +82,7 @@ func (t *turn) specialistErrors(erred []Result) (escalated bool, err error) {
 		r.Error, r.Stack = orElse(text.Truncate(text.OneLine(r.Error), maxMessage), "it gave no reason"), excerpt(r.Stack)
 		t.checkNamed(r.Check).Error = r.Error
 		if slices.Contains(t.Op.Erred, r.Check) {
-			again = Check(orElse(string(again), string(r.Check)))
+			again = cmp.Or(again, r.Check)
 		}
 		if i := slices.IndexFunc(groups, func(g []Result) bool { return g[0].Error == r.Error && g[0].Stack == r.Stack }); i >= 0 {
 			groups[i] = append(groups[i], r)
@@ -182,6 +183,7 @@ func (t *turn) report() error {
 	return nil
 }
 
+// orElse returns a text, or another one where it is blank.
 func orElse(s, other string) string {
 	if text.IsBlank(s) {
 		return other
@@ -198,9 +200,9 @@ func (t *turn) endRound() error {
 	failed, critical := Check(""), Check("")
 	for i := range t.Checks {
 		if c := &t.Checks[i]; c.Status == Fail {
-			failed = Check(orElse(string(failed), string(c.Name)))
+			failed = cmp.Or(failed, c.Name)
 			if c.Critical {
-				critical = Check(orElse(string(critical), string(c.Name)))
+				critical = cmp.Or(critical, c.Name)
 			}
 		}
 	}
@@ -341,14 +343,4 @@ func (t *turn) succeed() error {
 		t.messages[last].After = t.Status
 	}
 	return nil
-}
-
-func without(checks []Check, c Check) []Check {
-	var rest []Check
-	for _, other := range checks {
-		if other != c {
-			rest = append(rest, other)
-		}
-	}
-	return rest
 }

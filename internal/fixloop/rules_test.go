@@ -12,12 +12,6 @@ import (
 // The tests of this file each hold one rule of spec 003 that a change of the code could break
 // without another test to fail.
 
-func begun(t *testing.T, l Loop) *play {
-	p := newPlay(t, l)
-	p.send(Event{Type: EventStart, Head: "a1"})
-	return p
-}
-
 // statusOf is how one check stands.
 func (p *play) statusOf(c Check) Status {
 	for _, s := range p.state.Checks() {
@@ -40,9 +34,9 @@ func TestProgressBeginsTheCountAnew(t *testing.T) {
 		p.fix("tried")
 	}
 	p.results(failing(Tests, "a"))
-	p.want(Escalated, WorkDecide)
-	if p.state.Reason() != ReasonDeadlock || p.state.Iteration() != 5 {
-		t.Errorf("%s in iteration %d", p.state.Reason(), p.state.Iteration())
+	p.wantEscalated(ReasonDeadlock)
+	if p.state.Iteration() != 5 {
+		t.Errorf("iteration %d", p.state.Iteration())
 	}
 }
 
@@ -55,10 +49,7 @@ func TestACriticalVulnerabilityAmongAllResults(t *testing.T) {
 	}
 	e.Results[5] = Result{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")}
 	p.send(e)
-	p.want(Escalated, WorkDecide)
-	if p.state.Reason() != ReasonCritical {
-		t.Errorf("reason %q", p.state.Reason())
-	}
+	p.wantEscalated(ReasonCritical)
 }
 
 // Specialist failure: the notice has the stack trace, and the second run its whole time.
@@ -106,10 +97,7 @@ func TestOnlyValidatingCountsForAnIteration(t *testing.T) {
 	}
 	p.wait(20 * time.Minute).send(Event{Type: EventPush, Head: "b2"})
 	p.wait(20 * time.Minute).results(failing(Tests, "d"))
-	p.want(Escalated, WorkDecide)
-	if p.state.Reason() != ReasonTimeout {
-		t.Errorf("reason %q", p.state.Reason())
-	}
+	p.wantEscalated(ReasonTimeout)
 }
 
 // Each operation has the time limit of its own.
@@ -218,10 +206,7 @@ func TestADecisionBeginsTheCountAnew(t *testing.T) {
 	}
 	p.results(nil)
 	p.results(failing(Linter, "unused")) // the final pass; the retry has failed
-	p.want(Escalated, WorkDecide)
-	if p.state.Reason() != ReasonRetry {
-		t.Errorf("reason %q", p.state.Reason())
-	}
+	p.wantEscalated(ReasonRetry)
 }
 
 // A second decision is a conflict that names the first one, also where the loop has gone on.
@@ -268,13 +253,13 @@ func TestWhatMessagesSay(t *testing.T) {
 	}
 	p.fix("tried")
 	got := p.results(failing(Tests, "other"))
-	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == RevalidationResult }); i < 0 || got[i].Next != "Continue recursive loop (iteration 3/5)" {
+	if ofType(got, RevalidationResult).Next != "Continue recursive loop (iteration 3/5)" {
 		t.Errorf("%+v", got)
 	}
 
 	p = begun(t, Loop{})
 	got = p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")}}})
-	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == FailureReport }); i < 0 || got[i].Priority != PriorityCritical {
+	if ofType(got, FailureReport).Priority != PriorityCritical {
 		t.Errorf("%+v", got)
 	}
 	p.send(Event{Type: EventDecision, Decision: DecideExtend})
@@ -286,8 +271,8 @@ func TestWhatMessagesSay(t *testing.T) {
 	for range 2 {
 		got = p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Linter, Status: ResultError, Error: "no such tool"}}})
 	}
-	i := slices.IndexFunc(got, func(m Message) bool { return m.Type == Escalation })
-	if i < 0 || len(got[i].Actions) != 4 || !slices.ContainsFunc(got[i].Failures, func(f Failure) bool { return f.Check == Linter && f.Message == "did not work: no such tool" }) {
+	m := ofType(got, Escalation)
+	if len(m.Actions) != 4 || !slices.ContainsFunc(m.Failures, func(f Failure) bool { return f.Check == Linter && f.Message == "did not work: no such tool" }) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -310,11 +295,11 @@ func TestWhatMessagesCount(t *testing.T) {
 		many = append(many, "failure "+string(rune('a'+i%26))+string(rune('a'+i/26)))
 	}
 	got := p.results(failing(Tests, many...))
-	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == FailureReport }); i < 0 || got[i].Omitted != 20 || len(got[i].Failures) != 100 {
+	if m := ofType(got, FailureReport); m.Omitted != 20 || len(m.Failures) != 100 {
 		t.Errorf("%+v", got)
 	}
 	got = p.fix("tried")
-	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == RevalidationTrigger }); i < 0 || !strings.Contains(got[i].Markdown(), "\nCurrent: 2 / Max: 5\n") {
+	if m := ofType(got, RevalidationTrigger); !strings.Contains(m.Markdown(), "\nCurrent: 2 / Max: 5\n") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -327,15 +312,15 @@ func TestWhoIsAskedToDecide(t *testing.T) {
 	for range 2 {
 		got = p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Linter, Status: ResultError, Error: "see <b>the</b> [log](https://example.com)"}}})
 	}
-	if i := slices.IndexFunc(got, func(m Message) bool { return m.Type == Escalation }); i < 0 || got[i].To != MainOrchestrator {
+	if ofType(got, Escalation).To != MainOrchestrator {
 		t.Errorf("%+v", got)
 	}
 	got = p.send(Event{Type: EventDecision, Decision: DecideRetry})
-	i := slices.IndexFunc(got, func(m Message) bool { return m.Type == RevalidationTrigger && m.Check == Linter })
-	if i < 0 || !strings.Contains(got[i].Markdown(), `\<b`) {
-		t.Fatalf("%s", got[max(i, 0)].Markdown())
+	trigger := got[slices.IndexFunc(got, func(m Message) bool { return m.Type == RevalidationTrigger && m.Check == Linter })].Markdown()
+	if !strings.Contains(trigger, `\<b`) {
+		t.Fatal(trigger)
 	}
-	if again, err := Parse(got[i].Markdown()); err != nil || again.Why != "see <b>the</b> [log](https://example.com)" {
+	if again, err := Parse(trigger); err != nil || again.Why != "see <b>the</b> [log](https://example.com)" {
 		t.Errorf("%q, %v", again.Why, err)
 	}
 }

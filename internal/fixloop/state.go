@@ -62,13 +62,13 @@ type document struct {
 	Op        *op     `json:"operation,omitempty"`
 	Ops       int     `json:"operations"` // how many there were
 	Entries   int     `json:"entries"`    // how many log entries there are
-	// Stamp is the newest time that an identifier contains: the next is a later one.
+	// Stamp is the newest time that an identifier contains. The next one has to be later.
 	Stamp time.Time `json:"stamp,omitzero"`
 	// Request is the newest fix request, Notice the error notice that followed it.
 	Request *Message `json:"request,omitempty"`
 	Notice  *Message `json:"notice,omitempty"`
-	// Failing are the fingerprints of the newest iteration that failed, sorted; Stuck is in
-	// how many iterations on end nothing was resolved, that one included.
+	// Failing are the fingerprints of the newest iteration that failed, sorted. Stuck counts
+	// the iterations up to that one in which nothing was resolved.
 	Failing []string `json:"failing,omitempty"`
 	Stuck   int      `json:"stuck,omitempty"`
 	// Validating is how long this iteration's validations took so far.
@@ -102,13 +102,13 @@ type check struct {
 
 // op is what the loop waits for, other than a decision.
 type op struct {
-	N    int      `json:"n"`
+	N    int      `json:"n"` // counts the loop's operations from 1
 	Kind WorkKind `json:"kind"`
-	// Checks have yet to report, Results are of those that did.
+	// Checks have not reported yet; Results are those of the checks that have.
 	Checks  []Check  `json:"checks,omitempty"`
 	Results []Result `json:"results,omitempty"`
 	Attempt int      `json:"attempt"`
-	Erred   []Check  `json:"erred,omitempty"`        // that did not work once
+	Erred   []Check  `json:"erred,omitempty"`        // the checks that did not work at their first try
 	Acked   int      `json:"acknowledged,omitempty"` // the attempt that the fixer has begun
 	// Begun is when it began for the first time, Started when its time limit began.
 	Begun    time.Time `json:"begun"`
@@ -124,13 +124,18 @@ func New(l Loop) (State, error) {
 		return State{}, err
 	}
 	d := document{Version: Version, Loop: l, Status: Pending, Max: l.Limits.Iterations}
-	for _, name := range specialists {
+	for _, name := range l.checks() {
 		d.Checks = append(d.Checks, check{Name: name, Status: Pending})
 	}
-	if l.Acceptance {
-		d.Checks = append(d.Checks, check{Name: Acceptance, Status: Pending})
-	}
 	return State{d}, nil
+}
+
+// checks returns the checks that take part.
+func (l *Loop) checks() []Check {
+	if l.Acceptance {
+		return allChecks()
+	}
+	return specialists
 }
 
 func (l *Loop) check() error {
@@ -161,7 +166,7 @@ func (s State) MaxIterations() int { return s.doc.Max }
 // Reason is why the loop was escalated the last time, "" if it never was.
 func (s State) Reason() Reason { return s.doc.Reason }
 
-// Started and Ended are when the loop did; zero if it has not.
+// Started is when the loop started; zero if it has not.
 func (s State) Started() time.Time { return s.doc.Started }
 
 // Ended is when the loop ended; zero if it has not.
@@ -229,7 +234,7 @@ func (s *State) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// check reports whether the parts of a document agree with each other.
+// check returns an error if the parts of a document do not agree with each other.
 func (d *document) check() error {
 	if d.Version != Version {
 		return fmt.Errorf("version %d", d.Version)
@@ -237,10 +242,7 @@ func (d *document) check() error {
 	if err := d.Loop.check(); err != nil {
 		return err
 	}
-	want := specialists
-	if d.Loop.Acceptance {
-		want = append(slices.Clip(want), Acceptance)
-	}
+	want := d.Loop.checks()
 	if len(d.Checks) != len(want) {
 		return fmt.Errorf("%s instead of %d", text.Count(len(d.Checks), "check"), len(want))
 	}

@@ -224,8 +224,5 @@ func causedBy(e Event) string {
 	if e.By == "" {
 		return ""
 	}
-	return " by " + person(e.By)
+	return " by " + text.Truncate(text.OneLine(e.By), maxName)
 }
-
-// person writes a login.
-func person(login string) string { return text.Truncate(text.OneLine(login), maxName) }

@@ -11,8 +11,7 @@ import (
 )
 
 func TestOneFailureThenSuccessIsSixMessages(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	p.want(InProgress, WorkValidate)
 	p.wait(time.Minute).results(failing(Tests, "TestTotal failed"))
 	p.want(AwaitingFix, WorkFix)
@@ -27,18 +26,14 @@ func TestOneFailureThenSuccessIsSixMessages(t *testing.T) {
 	}
 	p.wait(time.Minute).results(nil)
 	p.want(Completed, WorkNone)
-	want := []string{"VFR-7-tests-1", "FIXREQ-7-1", "FIXDONE-7-1", "REVAL-7-tests-2", "REVALRES-7-tests-2", "SUCCESS-7-tests-2"}
-	if diff := cmp.Diff(want, ids(p.log)); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.log, "VFR-7-tests-1", "FIXREQ-7-1", "FIXDONE-7-1", "REVAL-7-tests-2", "REVALRES-7-tests-2", "SUCCESS-7-tests-2")
 	if p.state.Outcome() != Succeeded || p.state.Iteration() != 2 || !p.state.Ended().Equal(p.now) {
 		t.Errorf("%s after %d iterations at %s", p.state.Outcome(), p.state.Iteration(), p.state.Ended())
 	}
 }
 
 func TestNoFailureIsNoMessage(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	p.results(nil)
 	p.want(Completed, WorkNone)
 	if got := ids(p.log); got != nil {
@@ -47,56 +42,33 @@ func TestNoFailureIsNoMessage(t *testing.T) {
 }
 
 func TestARoundIsShared(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
-	got := ids(p.results(map[Check][]Failure{Linter: fails("unused"), Tests: fails("a", "b"), CodeReview: fails("c")}))
-	if diff := cmp.Diff([]string{"VFR-7-linter-1", "VFR-7-tests-1", "VFR-7-code-review-1", "FIXREQ-7-1"}, got); diff != "" {
-		t.Error(diff)
-	}
+	p := begun(t, Loop{})
+	wantIDs(t, p.results(map[Check][]Failure{Linter: fails("unused"), Tests: fails("a", "b"), CodeReview: fails("c")}), "VFR-7-linter-1", "VFR-7-tests-1", "VFR-7-code-review-1", "FIXREQ-7-1")
 	if r := p.state.Work().Request; len(r.Failures) != 4 || len(r.Checks) != 3 {
 		t.Errorf("the request lists %d failures of %v", len(r.Failures), r.Checks)
 	}
-	got = ids(p.fix("all"))
-	if diff := cmp.Diff([]string{"FIXDONE-7-1", "REVAL-7-linter-2", "REVAL-7-tests-2", "REVAL-7-code-review-2"}, got); diff != "" {
-		t.Error(diff)
-	}
-	got = ids(p.results(failing(Tests, "b"))) // one is resolved, the others pass
-	if diff := cmp.Diff([]string{"REVALRES-7-linter-2", "REVALRES-7-tests-2", "REVALRES-7-code-review-2", "VFR-7-tests-2", "FIXREQ-7-2"}, got); diff != "" {
-		t.Error(diff)
-	}
-	got = ids(p.fix("b"))
-	if diff := cmp.Diff([]string{"FIXDONE-7-2", "REVAL-7-tests-3"}, got); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.fix("all"), "FIXDONE-7-1", "REVAL-7-linter-2", "REVAL-7-tests-2", "REVAL-7-code-review-2")
+	oneResolved := p.results(failing(Tests, "b")) // the other checks pass
+	wantIDs(t, oneResolved, "REVALRES-7-linter-2", "REVALRES-7-tests-2", "REVALRES-7-code-review-2", "VFR-7-tests-2", "FIXREQ-7-2")
+	wantIDs(t, p.fix("b"), "FIXDONE-7-2", "REVAL-7-tests-3")
 	p.results(nil)
-	got = ids(p.results(nil))
-	if diff := cmp.Diff([]string{"SUCCESS-7-linter-3", "SUCCESS-7-tests-3", "SUCCESS-7-code-review-3"}, got); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.results(nil), "SUCCESS-7-linter-3", "SUCCESS-7-tests-3", "SUCCESS-7-code-review-3")
 }
 
 func TestAFixThatBreaksAnotherCheckIsFoundByTheFinalPass(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	p.results(failing(Tests, "a"))
 	p.fix("a")
 	p.results(nil)
 	p.want(ReChecking, WorkFinal)
-	got := ids(p.results(failing(Build, "syntax error")))
-	if diff := cmp.Diff([]string{"VFR-7-build-2", "FIXREQ-7-2"}, got); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.results(failing(Build, "syntax error")), "VFR-7-build-2", "FIXREQ-7-2")
 	p.fix("b")
 	p.results(nil)
-	got = ids(p.results(nil))
-	if diff := cmp.Diff([]string{"SUCCESS-7-build-3", "SUCCESS-7-tests-3"}, got); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.results(nil), "SUCCESS-7-build-3", "SUCCESS-7-tests-3")
 }
 
 func TestTheLastIterationEscalates(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	for i := 1; i <= 5; i++ {
 		p.want(map[bool]Status{true: InProgress, false: ReChecking}[i == 1], map[bool]WorkKind{true: WorkValidate, false: WorkRevalidate}[i == 1])
 		p.results(failing(Tests, fmt.Sprintf("failure %c", 'a'+i))) // always another one
@@ -104,9 +76,9 @@ func TestTheLastIterationEscalates(t *testing.T) {
 			p.fix("tried")
 		}
 	}
-	p.want(Escalated, WorkDecide)
-	if p.state.Reason() != ReasonIterations || !p.state.Deadline().IsZero() {
-		t.Errorf("reason %q, deadline %s", p.state.Reason(), p.state.Deadline())
+	p.wantEscalated(ReasonIterations)
+	if !p.state.Deadline().IsZero() {
+		t.Errorf("deadline %s", p.state.Deadline())
 	}
 	last := p.log[len(p.log)-3:]
 	if want := "ESC-7-tests-20260304T050607Z"; last[0].ID != want || last[0].To != User || last[0].Before != Fail || last[0].After != Escalated {
@@ -121,8 +93,7 @@ func TestTheLastIterationEscalates(t *testing.T) {
 
 func TestNoProgressEscalates(t *testing.T) {
 	play := func(rounds ...[]string) *play {
-		p := newPlay(t, Loop{})
-		p.send(Event{Type: EventStart})
+		p := begun(t, Loop{})
 		for i, r := range rounds {
 			p.results(failing(Tests, r...))
 			if i+1 < len(rounds) {
@@ -132,10 +103,7 @@ func TestNoProgressEscalates(t *testing.T) {
 		return p
 	}
 	same := play([]string{"line 3 is wrong"}, []string{"line 9 is wrong"}, []string{"line 12 is wrong"})
-	same.want(Escalated, WorkDecide)
-	if same.state.Reason() != ReasonDeadlock {
-		t.Errorf("reason %q", same.state.Reason())
-	}
+	same.wantEscalated(ReasonDeadlock)
 	// Worse does not count as progress either.
 	play([]string{"a"}, []string{"a", "b"}, []string{"a", "b", "c"}).want(Escalated, WorkDecide)
 	// One of two resolved, another one new: something was resolved.
@@ -156,8 +124,7 @@ func TestTimers(t *testing.T) {
 		{"final pass", func(p *play) { p.results(failing(Tests, "a")); p.fix("a"); p.results(nil) }, "re-validation", "formatter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newPlay(t, Loop{})
-			p.send(Event{Type: EventStart})
+			p := begun(t, Loop{})
 			c.to(p)
 			if !p.state.Deadline().Equal(p.now.Add(30 * time.Minute)) {
 				t.Fatalf("deadline %s", p.state.Deadline())
@@ -165,27 +132,17 @@ func TestTimers(t *testing.T) {
 			if got := p.wait(30*time.Minute - time.Second).send(Event{Type: EventTimer}); len(got) != 0 {
 				t.Fatalf("too early: %v", ids(got))
 			}
-			got := ids(p.wait(time.Second).send(Event{Type: EventTimer}))
-			if diff := cmp.Diff([]string{"TIMEOUT-7-" + c.operation + "-20260304T053607Z"}, got); diff != "" {
-				t.Fatal(diff)
-			}
+			wantIDs(t, p.wait(time.Second).send(Event{Type: EventTimer}), "TIMEOUT-7-"+c.operation+"-20260304T053607Z")
 			p.wait(5*time.Minute - time.Second).send(Event{Type: EventTimer})
-			got = ids(p.wait(time.Second).send(Event{Type: EventTimer}))
-			if diff := cmp.Diff([]string{"ESC-7-" + c.last + "-20260304T054107Z"}, got); diff != "" {
-				t.Fatal(diff)
-			}
-			p.want(Escalated, WorkDecide)
-			if p.state.Reason() != ReasonTimeout {
-				t.Errorf("reason %q", p.state.Reason())
-			}
+			wantIDs(t, p.wait(time.Second).send(Event{Type: EventTimer}), "ESC-7-"+c.last+"-20260304T054107Z")
+			p.wantEscalated(ReasonTimeout)
 		})
 	}
 }
 
 // Where the clock goes back, as between two machines, the log stays in its order.
 func TestAClockThatGoesBack(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	p.wait(time.Minute).results(failing(Tests, "a"))
 	last, due := p.now, p.state.Deadline()
 	p.now = p.now.Add(-3 * time.Hour)
@@ -206,8 +163,7 @@ func TestAClockThatGoesBack(t *testing.T) {
 }
 
 func TestALateReminderStillGivesItsGrace(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	p.wait(2 * time.Hour).send(Event{Type: EventTimer})
 	p.want(InProgress, WorkValidate)
 	if !p.state.Deadline().Equal(p.now.Add(5 * time.Minute)) {
@@ -218,22 +174,17 @@ func TestALateReminderStillGivesItsGrace(t *testing.T) {
 }
 
 func TestTooMuchValidatingEscalatesWhenItEnds(t *testing.T) {
-	p := newPlay(t, Loop{Limits: Limits{Validation: time.Hour, Revalidation: time.Hour}})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{Limits: Limits{Validation: time.Hour, Revalidation: time.Hour}})
 	p.wait(29 * time.Minute).results(failing(Tests, "a"))
 	p.wait(25 * time.Minute).fix("a") // waiting for a fix does not count
 	p.wait(20 * time.Minute).results(nil)
 	p.want(ReChecking, WorkFinal)
 	p.wait(11 * time.Minute).results(failing(Build, "b"))
-	p.want(Escalated, WorkDecide)
-	if p.state.Reason() != ReasonTimeout {
-		t.Errorf("reason %q", p.state.Reason())
-	}
+	p.wantEscalated(ReasonTimeout)
 }
 
 func TestASpecialistThatErrsTwiceEscalates(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	errs := func(c Check) []Message {
 		return p.send(Event{Type: EventResult, Op: p.state.Work().Op, Results: []Result{{Check: c, Status: ResultError, Error: "no such tool", Stack: "goroutine 1\nmain.go:3"}}})
 	}
@@ -246,10 +197,7 @@ func TestASpecialistThatErrsTwiceEscalates(t *testing.T) {
 	}
 	errs(Tests) // another one has its own second try
 	p.want(InProgress, WorkValidate)
-	second := ids(errs(Linter))
-	if diff := cmp.Diff([]string{"ERR-7-specialist-failure-20260304T050609Z", "ESC-7-linter-20260304T050610Z"}, second); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, errs(Linter), "ERR-7-specialist-failure-20260304T050609Z", "ESC-7-linter-20260304T050610Z")
 	p.want(Escalated, WorkDecide)
 	if _, err := p.try(Event{Type: EventDecision, Decision: DecideExtend}); codeOf(err) != CodeConflict {
 		t.Errorf("extended although there is nothing to fix: %v", err)
@@ -257,20 +205,13 @@ func TestASpecialistThatErrsTwiceEscalates(t *testing.T) {
 }
 
 func TestACriticalVulnerabilityEscalatesAtOnce(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
-	got := ids(p.send(Event{Type: EventResult, Op: 1, Results: []Result{
+	p := begun(t, Loop{})
+	got := p.send(Event{Type: EventResult, Op: 1, Results: []Result{
 		{Check: Formatter, Status: ResultFail},
 		{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")},
-	}}))
-	want := []string{"VFR-7-formatter-1", "VFR-7-security-review-1", "ESC-7-security-review-20260304T050607Z"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	p.want(Escalated, WorkDecide)
-	if p.state.Reason() != ReasonCritical {
-		t.Errorf("reason %q", p.state.Reason())
-	}
+	}})
+	wantIDs(t, got, "VFR-7-formatter-1", "VFR-7-security-review-1", "ESC-7-security-review-20260304T050607Z")
+	p.wantEscalated(ReasonCritical)
 	if _, err := p.try(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Tests, Status: ResultPass}}}); codeOf(err) != CodeLate {
 		t.Errorf("a late result: %v", err)
 	}
@@ -278,8 +219,7 @@ func TestACriticalVulnerabilityEscalatesAtOnce(t *testing.T) {
 
 func TestAFixerThatFails(t *testing.T) {
 	start := func() *play {
-		p := newPlay(t, Loop{})
-		p.send(Event{Type: EventStart})
+		p := begun(t, Loop{})
 		p.results(failing(Tests, "a"))
 		p.send(Event{Type: EventFixStarted, Iteration: 1})
 		p.wait(10 * time.Minute)
@@ -287,10 +227,7 @@ func TestAFixerThatFails(t *testing.T) {
 	}
 	t.Run("crashes twice", func(t *testing.T) {
 		p := start()
-		got := ids(p.send(Event{Type: EventFixFailed, Iteration: 1, Text: "exit status 2"}))
-		if diff := cmp.Diff([]string{"ERR-7-unresponsive-20260304T051607Z", "TIMEOUT-7-main-agent-fix-20260304T051608Z"}, got); diff != "" {
-			t.Error(diff)
-		}
+		wantIDs(t, p.send(Event{Type: EventFixFailed, Iteration: 1, Text: "exit status 2"}), "ERR-7-unresponsive-20260304T051607Z", "TIMEOUT-7-main-agent-fix-20260304T051608Z")
 		if w := p.state.Work(); w.Kind != WorkFix || w.Attempt != 2 || w.Request.ID != "FIXREQ-7-1" || w.Notice == nil {
 			t.Errorf("work %+v", w)
 		}
@@ -302,34 +239,22 @@ func TestAFixerThatFails(t *testing.T) {
 			t.Errorf("deadline %s", p.state.Deadline())
 		}
 		p.send(Event{Type: EventFixFailed, Iteration: 1})
-		p.want(Escalated, WorkDecide)
-		if p.state.Reason() != ReasonFixer {
-			t.Errorf("reason %q", p.state.Reason())
-		}
+		p.wantEscalated(ReasonFixer)
 	})
 	t.Run("crashes and stays away", func(t *testing.T) {
 		p := start()
 		p.send(Event{Type: EventFixFailed, Iteration: 1})
 		p.wait(5 * time.Minute).send(Event{Type: EventTimer})
-		p.want(Escalated, WorkDecide)
-		if p.state.Reason() != ReasonTimeout {
-			t.Errorf("reason %q", p.state.Reason())
-		}
+		p.wantEscalated(ReasonTimeout)
 	})
 	t.Run("answers nonsense twice", func(t *testing.T) {
 		p := start()
-		got := ids(p.send(Event{Type: EventNonsense, Iteration: 1, Text: "I would rather write a poem"}))
-		if diff := cmp.Diff([]string{"ERR-7-invalid-response-20260304T051607Z"}, got); diff != "" {
-			t.Error(diff)
-		}
+		wantIDs(t, p.send(Event{Type: EventNonsense, Iteration: 1, Text: "I would rather write a poem"}), "ERR-7-invalid-response-20260304T051607Z")
 		if n := p.state.Work().Notice; n == nil || !strings.Contains(n.Markdown(), "FIXDONE-7-1") {
 			t.Errorf("the fixer is not told what to answer: %+v", n)
 		}
 		p.send(Event{Type: EventNonsense, Iteration: 1})
-		p.want(Escalated, WorkDecide)
-		if p.state.Reason() != ReasonInvalidResponse {
-			t.Errorf("reason %q", p.state.Reason())
-		}
+		p.wantEscalated(ReasonInvalidResponse)
 	})
 	t.Run("answers nonsense and then well", func(t *testing.T) {
 		p := start()
@@ -354,8 +279,7 @@ func TestAFixerThatFails(t *testing.T) {
 }
 
 func TestUndelivered(t *testing.T) {
-	p := newPlay(t, Loop{})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{})
 	p.results(failing(Tests, "a"))
 	e := Event{Type: EventUndelivered, Message: "FIXREQ-7-1", Attempts: 2, Text: "connection refused"}
 	if _, err := p.try(e); codeOf(err) != CodeInvalid {
@@ -363,9 +287,7 @@ func TestUndelivered(t *testing.T) {
 	}
 	e.Attempts = 3
 	got := p.send(e)
-	if diff := cmp.Diff([]string{"ERR-7-communication-20260304T050607Z", "ESC-7-tests-20260304T050608Z"}, ids(got)); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, got, "ERR-7-communication-20260304T050607Z", "ESC-7-tests-20260304T050608Z")
 	if got[1].To != MainOrchestrator {
 		t.Errorf("escalated to %s", got[1].To)
 	}
@@ -377,8 +299,7 @@ func TestUndelivered(t *testing.T) {
 
 // escalate brings a loop to its limit of two iterations.
 func escalate(t *testing.T) *play {
-	p := newPlay(t, Loop{Limits: Limits{Iterations: 2}})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{Limits: Limits{Iterations: 2}})
 	p.results(failing(Tests, "a"))
 	p.fix("tried")
 	p.results(failing(Tests, "b"))
@@ -392,11 +313,8 @@ func TestDecisions(t *testing.T) {
 	}
 	t.Run("fixed", func(t *testing.T) {
 		p := escalate(t)
-		got := ids(decide(p, DecideFixed, 0))
+		wantIDs(t, decide(p, DecideFixed, 0), "REVAL-7-tests-3")
 		p.want(ReChecking, WorkRevalidate)
-		if diff := cmp.Diff([]string{"REVAL-7-tests-3"}, got); diff != "" {
-			t.Error(diff)
-		}
 		if p.state.MaxIterations() != 3 {
 			t.Errorf("limit %d", p.state.MaxIterations())
 		}
@@ -410,15 +328,14 @@ func TestDecisions(t *testing.T) {
 	})
 	t.Run("extend", func(t *testing.T) {
 		p := escalate(t)
-		got := ids(decide(p, DecideExtend, 0))
+		wantIDs(t, decide(p, DecideExtend, 0), "FIXREQ-7-2")
 		p.want(AwaitingFix, WorkFix)
-		if diff := cmp.Diff([]string{"FIXREQ-7-2"}, got); diff != "" || p.state.MaxIterations() != 5 {
-			t.Errorf("limit %d\n%s", p.state.MaxIterations(), diff)
+		if p.state.MaxIterations() != 5 {
+			t.Errorf("limit %d", p.state.MaxIterations())
 		}
 	})
 	t.Run("extend a time-out of the fixer", func(t *testing.T) {
-		p := newPlay(t, Loop{})
-		p.send(Event{Type: EventStart})
+		p := begun(t, Loop{})
 		p.results(failing(Tests, "a"))
 		p.wait(time.Hour).send(Event{Type: EventTimer})
 		p.wait(time.Hour).send(Event{Type: EventTimer})
@@ -454,63 +371,44 @@ func TestDecisions(t *testing.T) {
 	})
 	t.Run("retry", func(t *testing.T) {
 		p := escalate(t)
-		got := ids(decide(p, DecideRetry, 0))
-		if diff := cmp.Diff([]string{"REVAL-7-tests-3"}, got); diff != "" || p.state.MaxIterations() != 3 {
-			t.Errorf("limit %d\n%s", p.state.MaxIterations(), diff)
+		wantIDs(t, decide(p, DecideRetry, 0), "REVAL-7-tests-3")
+		if p.state.MaxIterations() != 3 {
+			t.Errorf("limit %d", p.state.MaxIterations())
 		}
 		p.results(nil)
 		p.results(failing(Build, "b"))
-		p.want(Escalated, WorkDecide)
-		if p.state.Reason() != ReasonRetry {
-			t.Errorf("reason %q", p.state.Reason())
-		}
+		p.wantEscalated(ReasonRetry)
 	})
 	t.Run("twice", func(t *testing.T) {
 		for _, d := range Decisions() {
 			p := escalate(t)
 			decide(p, d, 0)
-			want := CodeConflict
-			if _, err := p.try(Event{Type: EventDecision, Decision: DecideSkip}); codeOf(err) != want {
-				t.Errorf("after %s: %v, want %s", d, err, want)
+			if _, err := p.try(Event{Type: EventDecision, Decision: DecideSkip}); codeOf(err) != CodeConflict {
+				t.Errorf("after %s: %v, want %s", d, err, CodeConflict)
 			}
 		}
 	})
 	t.Run("abort at any time", func(t *testing.T) {
-		p := newPlay(t, Loop{})
-		p.send(Event{Type: EventStart})
+		p := begun(t, Loop{})
 		decide(p, DecideAbort, 0)
 		p.want(Completed, WorkNone)
 	})
 	t.Run("a person is the fixer", func(t *testing.T) {
-		p := newPlay(t, Loop{})
-		p.send(Event{Type: EventStart})
+		p := begun(t, Loop{})
 		p.results(failing(Tests, "a"))
-		got := ids(decide(p, DecideFixed, 0))
-		if diff := cmp.Diff([]string{"FIXDONE-7-1", "REVAL-7-tests-2"}, got); diff != "" {
-			t.Error(diff)
-		}
+		wantIDs(t, decide(p, DecideFixed, 0), "FIXDONE-7-1", "REVAL-7-tests-2")
 	})
 }
 
 func TestAcceptanceGatesSuccess(t *testing.T) {
-	p := newPlay(t, Loop{Acceptance: true})
-	p.send(Event{Type: EventStart})
+	p := begun(t, Loop{Acceptance: true})
 	p.results(nil)
 	p.want(ReChecking, WorkAcceptance)
-	got := ids(p.results(failing(Acceptance, "ac-1: no such file")))
-	if diff := cmp.Diff([]string{"FIXREQ-7-1"}, got); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.results(failing(Acceptance, "ac-1: no such file")), "FIXREQ-7-1")
 	p.want(AwaitingFix, WorkFix)
-	got = ids(p.fix("wrote it"))
-	if diff := cmp.Diff([]string{"FIXDONE-7-1"}, got); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.fix("wrote it"), "FIXDONE-7-1")
 	p.want(ReChecking, WorkFinal)
-	got = ids(p.results(failing(Linter, "unused"))) // the criterion still counts as failed
-	if diff := cmp.Diff([]string{"VFR-7-linter-2", "FIXREQ-7-2"}, got); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.results(failing(Linter, "unused")), "VFR-7-linter-2", "FIXREQ-7-2") // the criterion still counts as failed
 	if checks := p.state.Work().Request.Checks; !cmp.Equal(checks, []Check{Linter, Acceptance}) {
 		t.Errorf("the request is about %v", checks)
 	}
@@ -520,16 +418,12 @@ func TestAcceptanceGatesSuccess(t *testing.T) {
 	p.want(ReChecking, WorkFinal)
 	p.results(nil)
 	p.want(ReChecking, WorkAcceptance)
-	got = ids(p.results(nil))
-	if diff := cmp.Diff([]string{"SUCCESS-7-linter-3"}, got); diff != "" {
-		t.Error(diff)
-	}
+	wantIDs(t, p.results(nil), "SUCCESS-7-linter-3")
 	p.want(Completed, WorkNone)
 }
 
 func TestAPushDuringValidation(t *testing.T) {
-	p := newPlay(t, Loop{Acceptance: true})
-	p.send(Event{Type: EventStart, Head: "a1"})
+	p := begun(t, Loop{Acceptance: true})
 	p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Tests, Status: ResultFail}}})
 	if got := p.send(Event{Type: EventPush, Head: "b2"}); len(got) != 0 {
 		t.Errorf("%v", ids(got))
@@ -573,22 +467,18 @@ func TestClosingEndsALoopInEachStatus(t *testing.T) {
 	}
 }
 
+// codeOf returns why an event was refused; "" for another error.
 func codeOf(err error) Code {
-	var r *Refused
-	if !errors.As(err, &r) {
-		return ""
+	if r, ok := errors.AsType[*Refused](err); ok {
+		return r.Code
 	}
-	return r.Code
+	return ""
 }
 
 // TestWhatDoesNotFitIsRefused sends each event where it must not have an effect.
 func TestWhatDoesNotFitIsRefused(t *testing.T) {
 	pending := func(*testing.T) *play { return newPlay(t, Loop{}) }
-	validating := func(*testing.T) *play {
-		p := newPlay(t, Loop{})
-		p.send(Event{Type: EventStart, Head: "a1"})
-		return p
-	}
+	validating := func(*testing.T) *play { return begun(t, Loop{}) }
 	awaiting := func(*testing.T) *play {
 		p := validating(t)
 		p.results(failing(Tests, "a"))
@@ -660,7 +550,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 
 func TestTransitions(t *testing.T) {
 	allowed := map[[2]Status]bool{}
-	for _, pair := range strings.Fields(`PENDING>IN_PROGRESS IN_PROGRESS>PASS IN_PROGRESS>FAIL PASS>COMPLETED FAIL>AWAITING_FIX AWAITING_FIX>FIXING
+	for pair := range strings.FieldsSeq(`PENDING>IN_PROGRESS IN_PROGRESS>PASS IN_PROGRESS>FAIL PASS>COMPLETED FAIL>AWAITING_FIX AWAITING_FIX>FIXING
 		FIXING>RE_CHECKING RE_CHECKING>PASS RE_CHECKING>FAIL PASS>RE_CHECKING ESCALATED>RE_CHECKING ESCALATED>AWAITING_FIX ESCALATED>COMPLETED`) {
 		from, to, _ := strings.Cut(pair, ">")
 		allowed[[2]Status{Status(from), Status(to)}] = true

@@ -48,7 +48,7 @@ func (l Log) lanes() []string {
 		}
 	}
 	lanes := []string{loopLane}
-	for _, c := range append(Specialists(), Acceptance) {
+	for _, c := range allChecks() {
 		if eventful[string(c)] {
 			lanes = append(lanes, string(c))
 		}

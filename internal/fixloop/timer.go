@@ -3,7 +3,6 @@ package fixloop
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -92,14 +91,3 @@ func (t *turn) undelivered(e Event) error {
 	})
 	return t.escalate(ReasonUndelivered, "")
 }
-
-// clock writes a time as HH:MM:SS.
-func (d Duration) clock() string {
-	return fmt.Sprintf("%02d:%02d:%02d", d/3600, d/60%60, d%60)
-}
-
-// minutes writes a time as MM:SS.
-func (d Duration) minutes() string { return fmt.Sprintf("%02d:%02d", d/60, d%60) }
-
-// Duration returns d as a time.Duration.
-func (d Duration) Duration() time.Duration { return time.Duration(d) * time.Second }
