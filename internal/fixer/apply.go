@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -50,9 +51,11 @@ func (r Result) Apply(ctx context.Context, cfg Config) error {
 
 // isThere reports whether the workspace has the file as the fix leaves it.
 func (f File) isThere(root *os.Root) (bool, error) {
-	mode, err := modeOf(root, f.Path)
-	if err != nil || mode != f.Mode || mode == "" {
-		return err == nil && mode == f.Mode, err
+	switch mode, err := modeOf(root, f.Path); {
+	case err != nil || mode != f.Mode:
+		return false, err
+	case mode == "": // it is removed
+		return true, nil
 	}
 	if info, err := root.Lstat(filepath.FromSlash(f.Path)); err != nil || !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0 {
 		return false, err
@@ -114,7 +117,7 @@ func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name str
 }
 
 // install writes the file next to its place and moves it there, so that nobody sees half of
-// it. It follows no links, and leaves the workspace's owner its files.
+// it, or removes it. It follows no links, and new files belong to the workspace's owner.
 func (f File) install(root *os.Root) error {
 	name := filepath.FromSlash(f.Path)
 	dir := filepath.FromSlash(path.Dir(f.Path))
@@ -145,25 +148,22 @@ func (f File) install(root *os.Root) error {
 	return nil
 }
 
+// write creates a file with the content, or a link.
 func (f File) write(root *os.Root, name string) error {
-	if f.Mode == "120000" {
+	if f.Mode == linkMode {
 		return root.Symlink(filepath.FromSlash(string(f.Content)), name)
 	}
 	mode := os.FileMode(0o644)
-	if f.Mode == "100755" {
+	if f.Mode == execMode {
 		mode = 0o755
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	if _, err := file.Write(f.Content); err != nil {
-		_ = file.Close()
-		return err
+	_, err = file.Write(f.Content)
+	if err == nil {
+		err = file.Sync()
 	}
-	if err := file.Sync(); err != nil {
-		_ = file.Close()
-		return err
-	}
-	return file.Close()
+	return errors.Join(err, file.Close())
 }

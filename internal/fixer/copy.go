@@ -23,6 +23,13 @@ const (
 	maxIndex = 1 << 30  // bytes of git's index
 )
 
+// git's modes of files.
+const (
+	fileMode = "100644"
+	execMode = "100755"
+	linkMode = "120000"
+)
+
 // File is a file as a fix leaves it.
 type File struct {
 	Path string `json:"path"` // slash-separated, relative to the workspace
@@ -34,11 +41,13 @@ type File struct {
 	Before string `json:"before,omitempty"`
 }
 
-// workCopy is a copy of the workspace with a clone of its own, by which git can tell what
-// changes there. It borrows the workspace's objects.
+// workCopy is a copy of the workspace with a clone of its own, by which git finds what changes
+// there. It borrows the workspace's objects.
 type workCopy struct {
-	dir, head, path string
-	before          map[string]string // what git would store, by path, where it is not what head has
+	dir    string
+	head   string            // the workspace's commit
+	path   string            // where git is found
+	before map[string]string // what git would store, by path, where it is not what head has
 	// repo has the objects of tree, which is what git would store of the copy at its beginning.
 	repo *gitrepo.Repo
 	tree string
@@ -110,9 +119,9 @@ func (c *workCopy) giveObjects(ctx context.Context) error {
 	return root.Remove(filepath.Join("objects", "info", "alternates"))
 }
 
-// makeClone writes the clone's files, which belong to the owner of the copy, or git would refuse to
-// work there. The index comes from the workspace's clone, so that
-// what is tracked there is tracked here.
+// makeClone writes the clone's files, which belong to the owner of the copy: otherwise git would
+// refuse to work there. The index comes from the workspace's clone, so that what is tracked there
+// is tracked here.
 func makeClone(from *gitrepo.Clone, dir, head string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -265,11 +274,11 @@ func modeOf(root *os.Root, name string) (string, error) {
 	case err != nil:
 		return "", err
 	case info.Mode()&os.ModeSymlink != 0:
-		return "120000", nil
+		return linkMode, nil
 	case info.Mode().Perm()&0o111 != 0:
-		return "100755", nil
+		return execMode, nil
 	}
-	return "100644", nil
+	return fileMode, nil
 }
 
 // content reads a file of the copy, which a stranger's program has written: it follows no
@@ -277,10 +286,10 @@ func modeOf(root *os.Root, name string) (string, error) {
 func content(root *os.Root, f File, limit int64) ([]byte, error) {
 	name := filepath.FromSlash(f.Path)
 	switch f.Mode {
-	case "120000":
+	case linkMode:
 		target, err := root.Readlink(name)
 		return []byte(filepath.ToSlash(target)), err
-	case "100644", "100755":
+	case fileMode, execMode:
 	default:
 		return nil, fmt.Errorf("%s is neither a file nor a link", f.Path)
 	}

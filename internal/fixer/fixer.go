@@ -57,8 +57,8 @@ type Result struct {
 	Fixes []string `json:"fixes,omitempty"`
 	// Refused are the reasons why nothing of the fix is taken; Files is empty then.
 	Refused []string `json:"refused,omitempty"`
-	// Failed is why the command did not do its work; Nonsense is why its answer does not count
-	// to the request. At most one of them is set.
+	// Failed is why the command did not do its work; Nonsense is why what it printed is not an
+	// answer to the request. At most one of them is set.
 	Failed   string `json:"failed,omitempty"`
 	Nonsense string `json:"nonsense,omitempty"`
 }
@@ -151,9 +151,14 @@ func prompt(request fixloop.Message, notice *fixloop.Message) (string, error) {
 }
 
 // passed returns the variables that Pass names.
-func (c Config) passed() (env []string) {
+func (c Config) passed() []string {
+	return c.variables(func(name string) bool { return slices.Contains(c.Pass, name) && CheckVariable(name) == nil })
+}
+
+// variables returns the variables of Environ whose names are wanted.
+func (c Config) variables(wanted func(name string) bool) (env []string) {
 	for _, e := range c.Environ {
-		if name, _, ok := strings.Cut(e, "="); ok && slices.Contains(c.Pass, name) && CheckVariable(name) == nil {
+		if name, _, ok := strings.Cut(e, "="); ok && wanted(name) {
 			env = append(env, e)
 		}
 	}
@@ -179,9 +184,9 @@ func failure(run command.Result) string {
 	return reason + ": " + output
 }
 
-// answer reads what the command printed. A fix completion signal of spec 003 has to be that
-// of the request; any other message of the protocol does not count; prose is not read: that
-// the command ended well says that it is done, and the checks say whether it is.
+// answer reads what the command printed. A fix completion signal of spec 003 has to be that of
+// the request. Any other message of the protocol is nonsense. Prose is not read: a command that
+// ended well is done, and the checks show whether it mended anything.
 func answer(printed string, request fixloop.Message) Result {
 	messages, err := fixloop.ParseAll(printed)
 	switch {
@@ -241,13 +246,7 @@ func open(ctx context.Context, cfg Config) (*place, error) {
 // need, the user's home, and nothing else.
 func (c Config) base() []string {
 	names := append(isolate.DefaultPass(), "PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
-	env := []string{"CI=true"}
-	for _, e := range c.Environ {
-		if name, _, ok := strings.Cut(e, "="); ok && slices.Contains(names, name) {
-			env = append(env, e)
-		}
-	}
-	return env
+	return append([]string{"CI=true"}, c.variables(func(name string) bool { return slices.Contains(names, name) })...)
 }
 
 // isMissing reports whether a file is not there.

@@ -27,11 +27,8 @@ func RulesOf(owner config.SafeOutputs, scanner *secrets.Scanner) Rules {
 	return Rules{Files: kind.Changes.Files, Secrets: scanner}
 }
 
-const (
-	maxScanned = 100 << 20 // bytes of a file that is scanned for secrets: GitHub takes no larger one
-	fileMode   = "100644"
-	execMode   = "100755"
-)
+// maxScanned is the largest file that is scanned for secrets, in bytes: GitHub takes no larger one.
+const maxScanned = 100 << 20
 
 // Judge returns the reasons why the changes that lead from one commit (or tree) to another are
 // not taken, none if they are: rules about files that they break, and secrets that they add.

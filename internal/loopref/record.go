@@ -3,13 +3,13 @@
 //
 //	refs/airlock/loops/<number of the pull request>-<ordinal>
 //
-// Each change is a commit with the whole log, as JSON lines (log.jsonl), which are read
-// back, and as the spec's communication log (log.md), for people. The log contains events: the
-// state and the messages follow from them by fixloop.Step. Each event has a digest of what it led
-// to; where another version of Airlock would decide otherwise, what had been decided is read from
-// a snapshot (state.json). A change moves the ref from the
-// commit that was read; whoever is second reads again and decides again. Whoever can write the
-// ref can write the repository. Where an agent can, a secret signs the log.
+// Each change is a commit with the entire log, as JSON lines (log.jsonl), which are read back, and
+// as the spec's communication log (log.md), for people. The log contains events: the state and
+// the messages follow from them by fixloop.Step. Each event has a digest of what it led to; where
+// another version of Airlock would decide otherwise, what had been decided is read from a
+// snapshot (state.json). A change moves the ref from the commit that was read; whoever is second
+// reads again and decides again. Whoever can write the ref can write the repository. Where an
+// agent can, a secret signs the log.
 package loopref
 
 import (
@@ -159,7 +159,8 @@ func (l *Log) addRead(r Record) error {
 	return nil
 }
 
-// play adds what follows from a record that was read, unless that is something else than it was.
+// play adds what follows from a record that was read. If that is not what had been decided, it
+// marks the log as diverged instead.
 func (l *Log) play(r Record) error {
 	if (r.Loop != nil) != (len(l.Records) == 0) {
 		return fmt.Errorf("the log of the loop has no beginning, or two (entry %d)", r.N)
@@ -212,7 +213,7 @@ func (l *Log) Delivered(told, tried, hidden []string, at time.Time) error {
 
 func (l *Log) add(r Record) error {
 	r.Version, r.N, r.At = Version, len(l.Records)+1, r.At.UTC().Truncate(time.Millisecond)
-	raw, err := json.Marshal(r) // what will be read is what is folded now
+	raw, err := json.Marshal(r) // so that the record leads to the same as when it is read later
 	if err != nil {
 		return err
 	}
@@ -308,14 +309,9 @@ func (l *Log) Notices() []Notice {
 }
 
 // Delivery reports whether an entry was delivered, and how many attempts have failed.
-func (l *Log) Delivery(entry string) (delivered bool, tried int) {
-	for _, r := range l.Records {
-		delivered = delivered || slices.Contains(r.Told, entry)
-		if slices.Contains(r.Tried, entry) {
-			tried++
-		}
-	}
-	return delivered, tried
+func (l *Log) Delivery(entry string) (delivered bool, failed int) {
+	told, tried, _ := l.delivered()
+	return told[entry], tried[entry]
 }
 
 // FollowedUp reports whether the issue about what was skipped is there.

@@ -42,9 +42,9 @@ const (
 // again, and decide again.
 var ErrMoved = errors.New("another job has continued the loop at the same moment")
 
-// ReadAhead reads what the next Load of a pull request needs, or with 0 what the next Open does,
-// together with a file, which saves a request. It returns the file's content, nil where GitHub does not give it this way: then the
-// file has to be read by itself.
+// ReadAhead reads a file together with what the next Load of a pull request needs, or with 0 the
+// next Open, which saves a request. It returns the file's content; nil where GitHub does not give
+// it this way, and the file has to be read by itself.
 func (s *Store) ReadAhead(ctx context.Context, number int, file githubapi.FileAt) (*string, error) {
 	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, query(number, file))
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	}
 	// GitHub's words for a ref that has moved are not documented, and an answer may be lost: the ref
 	// itself shows what happened.
-	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, githubapi.RefQuery{Prefix: refPrefix, Containing: strings.TrimPrefix(l.Ref, refPrefix)})
+	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, githubapi.RefQuery{Prefix: refPrefix, Containing: l.Name()})
 	if err != nil {
 		return moveErr
 	}
@@ -202,7 +202,7 @@ func (l *Log) headline() string {
 	if l.State.Status().Final() {
 		state = headlineEnded
 	}
-	return fmt.Sprintf("Loop %s %s: %s, iteration %d of %d", strings.TrimPrefix(l.Ref, refPrefix), state, l.State.Status(), l.State.Iteration(), l.State.MaxIterations())
+	return fmt.Sprintf("Loop %s %s: %s, iteration %d of %d", l.Name(), state, l.State.Status(), l.State.Iteration(), l.State.MaxIterations())
 }
 
 // Open returns the numbers of the pull requests whose newest loop has not ended. It reads what
@@ -239,5 +239,5 @@ func parseRef(ref string) (number, ordinal int, ok bool) {
 	n, o, found := strings.Cut(strings.TrimPrefix(ref, refPrefix), "-")
 	number, errN := strconv.Atoi(n)
 	ordinal, errO := strconv.Atoi(o)
-	return number, ordinal, found && errN == nil && errO == nil && number > 0 && ordinal > 0 && ref == refPrefix+strconv.Itoa(number)+"-"+strconv.Itoa(ordinal)
+	return number, ordinal, found && errN == nil && errO == nil && number > 0 && ordinal > 0 && ref == refPrefix+Name(number, ordinal)
 }

@@ -61,6 +61,7 @@ type Loop struct {
 // ErrNoLoop reports that there is no such loop.
 var ErrNoLoop = errors.New("there is no such loop")
 
+// columns begins the queries whose rows scan reads.
 const columns = `SELECT id, state, settings FROM loops `
 
 func scan(r store.Row) (Loop, error) {
@@ -162,8 +163,8 @@ func (b *Book) Messages(ctx context.Context, id string) ([]fixloop.Message, erro
 	}, `SELECT body FROM messages WHERE loop = $1 ORDER BY n`, id)
 }
 
-// IsOpen reports whether a loop has not ended, or has messages that were not delivered: then
-// a driver has something to do.
+// IsOpen reports whether a driver has something to do for a loop: it has not ended, or has
+// messages that were not delivered.
 func (b *Book) IsOpen(ctx context.Context, l Loop) (bool, error) { return isOpen(ctx, b.store, l) }
 
 func isOpen(ctx context.Context, q store.Querier, l Loop) (bool, error) {
@@ -204,13 +205,13 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		l.Ordinal = max(last.State.Loop().Ordinal, deleted)
-		l.Ordinal++
+		before := max(last.State.Loop().Ordinal, deleted)
+		l.Ordinal = before + 1
 		state, err := fixloop.New(l)
 		if err != nil {
 			return err
 		}
-		loop, opened = Loop{ID: NextID(l.Repository, l.Issue, l.Ordinal-1), State: state, Settings: settings}, true
+		loop, opened = Loop{ID: NextID(l.Repository, l.Issue, before), State: state, Settings: settings}, true
 		if _, err := tx.Exec(ctx, `INSERT INTO loops (id, repository, issue, ordinal, state, status, outcome, idle, due, settings) VALUES ($1, $2, $3, $4, '', '', '', 0, 0, $5)`,
 			loop.ID, l.Repository, l.Issue, l.Ordinal, string(settings)); err != nil {
 			return err
@@ -254,17 +255,19 @@ func (b *Book) revive(ctx context.Context, id string, queue func(id string) stri
 
 // forget removes what only the driver of a loop needed. The loop has ended.
 func (b *Book) forget(ctx context.Context, id string) error {
-	states, err := b.engine.States(workflowID(id))
+	name := workflowID(id)
+	states, err := b.engine.States(name)
 	if err != nil {
 		return err
 	}
-	if state, ok := states[workflowID(id)]; ok {
-		if !state.Status.Final() {
-			if err := b.engine.Cancel(workflowID(id)); err != nil {
-				return err
-			}
+	state, known := states[name]
+	if known && !state.Status.Final() {
+		if err := b.engine.Cancel(name); err != nil {
+			return err
 		}
-		if err := b.engine.Delete(workflowID(id)); err != nil {
+	}
+	if known {
+		if err := b.engine.Delete(name); err != nil {
 			return err
 		}
 	}
@@ -378,4 +381,4 @@ func (b *Book) Driven(ctx context.Context, id string) (bool, error) {
 }
 
 // workflowID returns the id of the workflow that carries a loop.
-func workflowID(id string) string { return fmt.Sprintf("loop %s", id) }
+func workflowID(id string) string { return "loop " + id }

@@ -214,7 +214,8 @@ type turn struct {
 	Due     time.Time // zero: no timer runs
 }
 
-// carry is the workflow of a loop: look at the timer, deliver, see to the work, wait.
+// carry is the workflow of a loop: it looks at the timer, delivers, makes sure that the work is
+// under way, and waits.
 func (d *Driver) carry(x *engine.Execution, id string) error {
 	d.mu.Lock()
 	d.carried[id] = true
@@ -235,15 +236,14 @@ func (d *Driver) carry(x *engine.Execution, id string) error {
 				return err
 			}
 		}
-		if next.Final && len(next.Deliver) == 0 {
-			d.announce()
-			return nil
-		}
 		if len(next.Deliver) > 0 {
 			continue // what could not be delivered has changed the state
 		}
 		d.announce()
-		d.see(id)
+		if next.Final {
+			return nil
+		}
+		d.ensureWork(id)
 		wait := patience
 		if !next.Due.IsZero() {
 			wait = max(next.Due.Sub(d.now()), 0) + time.Millisecond // the engine rounds down to one
@@ -325,15 +325,14 @@ func (d *Driver) delivered(ctx context.Context, tx store.Tx, id string, n int, p
 		return err
 	}
 	_, err := d.step(ctx, tx, id, fixloop.Event{Type: fixloop.EventUndelivered, Message: name, Attempts: fixloop.DeliveryAttempts, Text: problem})
-	var refused *fixloop.Refused
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[*fixloop.Refused](err); refused {
 		return nil
 	}
 	return err
 }
 
-// see sees to it that the work which the loop waits for is under way, and no other.
-func (d *Driver) see(id string) {
+// ensureWork makes sure that the work which the loop waits for is under way, and no other.
+func (d *Driver) ensureWork(id string) {
 	l, err := d.Get(d.base, id)
 	if err != nil {
 		if d.base.Err() == nil {
@@ -362,11 +361,11 @@ func (d *Driver) see(id string) {
 
 // work has the hands do the work and applies what came of it.
 func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
-	var e fixloop.Event
-	ok := false
 	if !d.isCurrent(ctx) {
 		return
 	}
+	var e fixloop.Event
+	ok := false
 	if err := crash.Try(func() error {
 		e, ok = d.hands.Work(ctx, l, w, func(e fixloop.Event) error { return d.Apply(ctx, l.ID, key+"/"+string(e.Type), e) })
 		return nil
@@ -375,12 +374,12 @@ func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
 	}
 	for ok && ctx.Err() == nil {
 		err := d.Apply(ctx, l.ID, key, e)
-		var refused *fixloop.Refused
+		_, refused := errors.AsType[*fixloop.Refused](err)
 		switch {
 		case err == nil:
-			d.see(l.ID) // before the workflow is woken, to lose no time
+			d.ensureWork(l.ID) // before the workflow is woken, to lose no time
 			return
-		case errors.As(err, &refused):
+		case refused:
 			d.log.Info("an answer that the loop no longer waits for", "loop", l.ID, "error", err)
 			return
 		}

@@ -34,10 +34,10 @@ func (d *decision) open() bool { return d.log != nil && d.log.State.Outcome() ==
 // send moves the loop on by an event. One that does not fit is noted.
 func (d *decision) send(e fixloop.Event, comment int64) (taken bool, err error) {
 	err = d.log.Event(e.Recorded(d.Mask), d.now, comment)
-	var refused *fixloop.Refused
+	refusal, refused := errors.AsType[*fixloop.Refused](err)
 	switch {
-	case errors.As(err, &refused):
-		d.note("%s", refused.Error())
+	case refused:
+		d.note("%s", refusal.Error())
 		return false, nil
 	case err != nil:
 		return false, err
@@ -46,6 +46,8 @@ func (d *decision) send(e fixloop.Event, comment int64) (taken bool, err error) 
 	return true, nil
 }
 
+// decide sends the loop every event that has happened: the end of its pull request, or a push, a
+// command, results, a message that cannot be delivered, and the passing of time.
 func (d *decision) decide(ctx context.Context) error {
 	if d.pull.State != "OPEN" {
 		if !d.open() {
@@ -73,6 +75,7 @@ func (d *decision) decide(ctx context.Context) error {
 	return nil
 }
 
+// deadline is when the loop's time is up; zero for never.
 func (d *decision) deadline() time.Time {
 	if !d.open() {
 		return time.Time{}
@@ -259,18 +262,19 @@ func (d *decision) undelivered() error {
 	if !d.open() {
 		return nil
 	}
-	if w := d.log.State.Work(); d.Dispatch != nil && w.Kind == fixloop.WorkFix {
+	w := d.log.State.Work()
+	if d.Dispatch != nil && w.Kind == fixloop.WorkFix {
 		if told, tried := d.log.Delivery(asked(w)); !told && tried >= fixloop.DeliveryAttempts {
 			_, err := d.send(fixloop.Event{Type: fixloop.EventUndelivered, Message: w.Request.ID, Attempts: tried, Text: "GitHub refused the repository_dispatch event that asks an agent"}, 0)
 			return err
 		}
 	}
+	if w.Kind == fixloop.WorkDecide {
+		return nil
+	}
 	for _, n := range d.log.Notices() {
 		if n.Delivered || n.Tried < fixloop.DeliveryAttempts || n.Message.Type == fixloop.Escalation {
 			continue
-		}
-		if d.log.State.Work().Kind == fixloop.WorkDecide {
-			return nil
 		}
 		_, err := d.send(fixloop.Event{Type: fixloop.EventUndelivered, Message: n.Message.ID, Attempts: n.Tried, Text: "GitHub refused the comment"}, 0)
 		return err

@@ -29,7 +29,7 @@ type Result struct {
 	Notes []string
 }
 
-// Status and Outcome are the loop's; "" if there is none, and while it runs.
+// Status is the loop's status; "" if there is none.
 func (r Result) Status() string {
 	if r.Log == nil {
 		return ""
@@ -37,7 +37,7 @@ func (r Result) Status() string {
 	return string(r.Log.State.Status())
 }
 
-// Outcome is how the loop ended.
+// Outcome is how the loop ended; "" if there is none, and while it runs.
 func (r Result) Outcome() string {
 	if r.Log == nil {
 		return ""

@@ -115,11 +115,11 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 			return Result{}, fmt.Errorf("the findings say that they are about it, but its head is %.12s, and the workflow run was about %.12s", pull.Head, t.Event.Head.SHA)
 		}
 		if log != nil {
-			if err := t.look(log, pull.Comments); err != nil {
+			if err := t.readComments(log, pull.Comments); err != nil {
 				return Result{}, err
 			}
 		}
-		if err := t.lookForNext(log, number, pull.Comments); err != nil {
+		if err := t.checkLogIsThere(log, number, pull.Comments); err != nil {
 			return Result{}, err
 		}
 		d := &decision{Turn: t, number: number, log: log, pull: pull, now: t.Now()}
@@ -134,7 +134,8 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 			if err := d.log.RecordSeen(d.now); err != nil {
 				return r, err
 			}
-			if err = t.Store.Save(ctx, d.log, d.now); errors.Is(err, loopref.ErrMoved) {
+			err := t.Store.Save(ctx, d.log, d.now)
+			if errors.Is(err, loopref.ErrMoved) {
 				t.Say("another job has moved the loop on: reading it again")
 				continue
 			}
@@ -147,10 +148,10 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 	return Result{}, loopref.ErrMoved
 }
 
-// look finds out from a pull request's comments which messages people were told, and whether the
+// readComments notes which messages a pull request's comments show, and returns an error if the
 // loop's own comment has seen entries that the log lacks. Of the comments by the token's account,
 // only those count that this gate marked: others may quote an agent.
-func (t *Turn) look(l *loopref.Log, comments []githubapi.CommentNow) error {
+func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) error {
 	number, notices := l.State.Loop().Issue, l.Notices()
 	for _, c := range comments {
 		if !c.Own {
@@ -170,9 +171,9 @@ func (t *Turn) look(l *loopref.Log, comments []githubapi.CommentNow) error {
 	return nil
 }
 
-// lookForNext returns an error if a comment shows a loop after the newest one that has a log, nil
-// for none: somebody has removed its log, so that it would begin again.
-func (t *Turn) lookForNext(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
+// checkLogIsThere returns an error if a comment shows a loop after the newest one that has a log
+// (nil: none has). Somebody has removed that loop's log then, so that it would begin again.
+func (t *Turn) checkLogIsThere(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
 	next := 1
 	if newest != nil {
 		next = newest.State.Loop().Ordinal + 1
