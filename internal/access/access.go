@@ -49,8 +49,8 @@ type Grant struct {
 	Name   string
 	Scopes []Scope
 
-	// What the grant rests on, for Tokens.Holds: the hashes of a token and of a session, or
-	// that there is no token.
+	// What Tokens.Holds looks at: the hashes of the token and the session that were shown, or that
+	// no token was needed.
 	token, session string
 	tokenless      bool
 }
@@ -86,12 +86,16 @@ type Tokens struct {
 	store *store.Store
 
 	mu       sync.Mutex
-	known    map[string]Grant // by the token's hash
-	loaded   time.Time
-	failed   error // why the store could not be read at last, or nil
-	tried    time.Time
-	sessions map[string]bool // by the hash; those that have not ended
-	looked   time.Time       // when sessions was loaded
+	known    snapshot[Grant]
+	sessions snapshot[bool] // true for those that have not ended
+	failed   error          // why the store could not be read the last time, or nil
+	tried    time.Time      // when that was
+}
+
+// snapshot is what was read of a table, by the hashes of tokens or sessions.
+type snapshot[T any] struct {
+	entries map[string]T // nil if they have to be read again
+	read    time.Time
 }
 
 // New returns the tokens of a store.
@@ -204,37 +208,45 @@ func (t *Tokens) Holds(ctx context.Context, g Grant) (bool, error) {
 	return sessions[g.session], err
 }
 
+// load returns what each token allows, by its hash.
 func (t *Tokens) load(ctx context.Context) (map[string]Grant, error) {
+	return current(ctx, t, &t.known, func(r store.Row) (key string, g Grant, err error) {
+		var scopes string
+		err = r.Scan(&g.Name, &key, &scopes)
+		g.Scopes, g.token = split(scopes), key
+		return key, g, err
+	}, `SELECT name, hash, scopes FROM tokens`)
+}
+
+// current returns the entries of a snapshot, and first reads them again if they are too old.
+func current[T any](ctx context.Context, t *Tokens, s *snapshot[T], scan func(store.Row) (key string, entry T, err error), query string) (map[string]T, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.known != nil && time.Since(t.loaded) < refresh {
-		return t.known, nil
+	if s.entries != nil && time.Since(s.read) < refresh {
+		return s.entries, nil
 	}
 	if t.failed != nil && time.Since(t.tried) < refresh {
 		return nil, t.failed // so that those who waited for a store that hangs do not all try in turn
 	}
-	known := map[string]Grant{}
-	began := time.Now()
+	entries, began := map[string]T{}, time.Now()
 	err := t.store.Query(context.WithoutCancel(ctx), func(r store.Row) error {
-		var name, key, names string
-		if err := r.Scan(&name, &key, &names); err != nil {
-			return err
-		}
-		known[key] = Grant{Name: name, Scopes: split(names), token: key}
-		return nil
-	}, `SELECT name, hash, scopes FROM tokens`)
+		key, entry, err := scan(r)
+		entries[key] = entry
+		return err
+	}, query)
 	t.failed, t.tried = err, time.Now()
 	if err != nil {
 		return nil, err
 	}
-	t.known, t.loaded = known, began
-	return known, nil
+	s.entries, s.read = entries, began
+	return entries, nil
 }
 
+// forget has the tokens and sessions read again before they are next asked for.
 func (t *Tokens) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.known, t.sessions = nil, nil
+	t.known.entries, t.sessions.entries = nil, nil
 }
 
 // hash returns what is kept of a token. A token has 256 random bits, so that nobody can
@@ -244,6 +256,7 @@ func hash(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// split reads scopes as the store has them.
 func split(names string) (list []Scope) {
 	for name := range strings.FieldsSeq(names) {
 		list = append(list, Scope(name))

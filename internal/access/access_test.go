@@ -109,7 +109,7 @@ func TestRevokingReachesOtherProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	there.mu.Lock()
-	there.loaded = there.loaded.Add(-refresh)
+	there.known.read = there.known.read.Add(-refresh)
 	there.mu.Unlock()
 	if _, ok, _ := there.Check(t.Context(), secret); ok {
 		t.Error("a token is accepted more than a second after it was revoked")

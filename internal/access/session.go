@@ -59,30 +59,12 @@ func (t *Tokens) CheckSession(ctx context.Context, secret string) (g Grant, ok b
 	return g, ok, err
 }
 
-// loadSessions returns the hashes of the sessions that have not ended.
+// loadSessions returns the sessions that have not ended, by their hashes.
 func (t *Tokens) loadSessions(ctx context.Context) (map[string]bool, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.sessions != nil && time.Since(t.looked) < refresh {
-		return t.sessions, nil
-	}
-	if t.failed != nil && time.Since(t.tried) < refresh {
-		return nil, t.failed
-	}
-	sessions := map[string]bool{}
-	began := time.Now()
-	err := t.store.Query(context.WithoutCancel(ctx), func(r store.Row) error {
-		var key string
-		err := r.Scan(&key)
-		sessions[key] = true
-		return err
+	return current(ctx, t, &t.sessions, func(r store.Row) (key string, open bool, err error) {
+		err = r.Scan(&key)
+		return key, true, err
 	}, `SELECT hash FROM sessions WHERE expires > `+t.store.Now())
-	t.failed, t.tried = err, time.Now()
-	if err != nil {
-		return nil, err
-	}
-	t.sessions, t.looked = sessions, began
-	return sessions, nil
 }
 
 // SignOut ends a session. Ending one that there is not does nothing.

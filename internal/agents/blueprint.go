@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/schema"
@@ -93,11 +94,16 @@ type InvalidError struct {
 
 // Error implements error. It lists each violation on a line of its own.
 func (e *InvalidError) Error() string {
-	text := e.What + " is not valid:"
-	for _, v := range e.Violations {
-		text += fmt.Sprintf("\n  %s: %s", v.Path, v.Message)
+	return e.What + " is not valid:" + indented(e.Violations)
+}
+
+// indented returns violations on lines of their own, each after a line break.
+func indented(violations []schema.Violation) string {
+	var b strings.Builder
+	for _, v := range violations {
+		fmt.Fprintf(&b, "\n  %s: %s", v.Path, v.Message)
 	}
-	return text
+	return b.String()
 }
 
 // Parse reads a blueprint from JSON. The error is an *InvalidError with every violation
@@ -122,8 +128,8 @@ func parse(raw []byte) (b Blueprint, violations []schema.Violation, err error) {
 	if violations, err = published.Validate(raw); err != nil || len(violations) > 0 {
 		return b, violations, err
 	}
-	if path, twice := schema.Duplicate(raw); twice {
-		return b, []schema.Violation{{Path: path, Message: "the member is there twice"}}, nil
+	if violations = duplicates(raw); len(violations) > 0 {
+		return b, violations, nil
 	}
 	// The members that a document may have.
 	var given struct {
@@ -154,6 +160,14 @@ func parse(raw []byte) (b Blueprint, violations []schema.Violation, err error) {
 	}
 	slices.SortStableFunc(violations, func(x, y schema.Violation) int { return schema.ComparePaths(x.Path, y.Path) })
 	return b, violations, nil
+}
+
+// duplicates returns the violation that a member of raw JSON is there twice, if one is.
+func duplicates(raw []byte) []schema.Violation {
+	if path, twice := schema.Duplicate(raw); twice {
+		return []schema.Violation{{Path: path, Message: "the member is there twice"}}
+	}
+	return nil
 }
 
 // present returns raw, or nil for null and for a member that is not there.

@@ -69,8 +69,8 @@ func decodeObject(raw []byte) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if path, twice := schema.Duplicate(raw); twice && len(violations) == 0 {
-		violations = []schema.Violation{{Path: path, Message: "the member is there twice"}}
+	if len(violations) == 0 {
+		violations = duplicates(raw)
 	}
 	if len(violations) > 0 {
 		return nil, &InvalidError{"the patch", violations}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/schema"
@@ -24,12 +23,7 @@ const parametersMessage = "Parameters do not match agent's parameters_schema"
 
 // Error implements error. It lists each violation on a line of its own.
 func (e *ParameterError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s):", parametersMessage, e.AgentName)
-	for _, v := range e.Violations {
-		fmt.Fprintf(&b, "\n  %s: %s", v.Path, v.Message)
-	}
-	return b.String()
+	return parametersMessage + " (" + e.AgentName + "):" + indented(e.Violations)
 }
 
 // ParameterErrorBody is the JSON of a ParameterError.
@@ -90,8 +84,8 @@ func (v *Validator) validate(text json.RawMessage, value []byte) ([]schema.Viola
 	if err != nil {
 		return nil, err
 	}
-	if path, twice := schema.Duplicate(value); twice {
-		return []schema.Violation{{Path: path, Message: "the member is there twice"}}, nil
+	if violations := duplicates(value); len(violations) > 0 {
+		return violations, nil
 	}
 	return s.Validate(value)
 }

@@ -62,8 +62,6 @@ func (a *announcer) close() {
 
 // listen wakes the worker when others announce, until ctx ends.
 func (w *Worker) listen(ctx context.Context) {
-	pause := time.NewTicker(time.Second)
-	defer pause.Stop()
 	for warned := false; ; warned = true {
 		err := w.store.Listen(ctx, channel, func() {
 			select {
@@ -77,10 +75,6 @@ func (w *Worker) listen(ctx context.Context) {
 		if !warned {
 			w.Log.Warn("this worker hears of runs only when it looks for them, ten times a second", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-pause.C:
-		}
+		sleep(ctx, time.Second)
 	}
 }

@@ -45,17 +45,25 @@ func (w *Worker) exec(ctx context.Context, r Run, remaining time.Duration) (outc
 		if tries := r.Attempt - first + 1; final || tries >= r.blueprint.Attempts() || ctx.Err() != nil {
 			return out, nil
 		}
-		wait := time.NewTimer(min(pause, time.Until(deadline)))
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
+		if !sleep(ctx, min(pause, time.Until(deadline))) {
 			return out, nil
 		}
 		var err error
 		if r, err = w.countAttempt(ctx, r.ID); err != nil {
 			return out, err
 		}
+	}
+}
+
+// sleep waits, and reports whether it waited until the end: it returns early when ctx ends.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -145,10 +153,10 @@ func (w *Worker) result(r Run, printed []byte) outcome {
 		return failed("internal", err.Error())
 	}
 	if len(violations) > 0 && r.blueprint.OutputSchema == nil {
-		return failed("invalid_output", "what the agent printed is not one JSON value, as a deterministic agent's answer is: "+list(violations))
+		return failed("invalid_output", "what the agent printed is not one JSON value, as a deterministic agent's answer is: "+listViolations(violations))
 	}
 	if len(violations) > 0 {
-		return failed("invalid_output", "what the agent printed does not match its output_schema: "+list(violations))
+		return failed("invalid_output", "what the agent printed does not match its output_schema: "+listViolations(violations))
 	}
 	return outcome{Status: Completed, Result: bytes.TrimSpace(printed)}
 }
@@ -156,8 +164,8 @@ func (w *Worker) result(r Run, printed []byte) outcome {
 // mostPath is how much of a path a message has: a value can be nested deeply.
 const mostPath = 200
 
-// list writes the first violations on one line.
-func list(violations []schema.Violation) string {
+// listViolations writes the first violations on one line.
+func listViolations(violations []schema.Violation) string {
 	const most = 10
 	var parts []string
 	for _, v := range violations[:min(len(violations), most)] {

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// Each worker has a row in run_workers, in which it says regularly that it lives, by the
+// Each worker has a row in run_workers, and records there regularly that it lives, by the
 // database's clock. What a worker was running is its own as long as its lease lasts; then
 // any other one releases it, and whoever has room takes it.
 //

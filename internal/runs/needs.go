@@ -23,11 +23,14 @@ const maxTags = 64
 
 var tagPattern = lazyregexp.New(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 
+// notATag follows a word that is not one.
+const notATag = "is not a tag: a tag is 1 to 63 of a-z, 0-9, '.', '_' and '-', and begins with a letter or digit"
+
 // CheckTags returns why these are not tags of a worker, or nil.
 func CheckTags(tags []string) error {
 	for _, tag := range tags {
 		if !tagPattern.MatchString(tag) {
-			return fmt.Errorf("%q is not a tag: a tag is 1 to 63 of a-z, 0-9, '.', '_' and '-', and begins with a letter or digit", tag)
+			return fmt.Errorf("%q %s", tag, notATag)
 		}
 	}
 	if len(tags) > maxTags {
@@ -41,7 +44,7 @@ type InvalidNeedsError struct{ Violations []schema.Violation }
 
 // Error implements error.
 func (e *InvalidNeedsError) Error() string {
-	return "the needs of the run are not valid: " + list(e.Violations)
+	return "the needs of the run are not valid: " + listViolations(e.Violations)
 }
 
 // needsOf returns the tags that a run needs, those of its agent and those of the request,
@@ -50,7 +53,7 @@ func needsOf(b agents.Blueprint, asked []string) (string, error) {
 	for i, tag := range asked {
 		if !tagPattern.MatchString(tag) {
 			return "", &InvalidNeedsError{[]schema.Violation{{Path: fmt.Sprintf("$.needs[%d]", i),
-				Message: fmt.Sprintf("'%s' is not a tag: a tag is 1 to 63 of a-z, 0-9, '.', '_' and '-', and begins with a letter or digit", tag), SchemaPath: "properties.needs.items.pattern"}}}
+				Message: fmt.Sprintf("'%s' %s", tag, notATag), SchemaPath: "properties.needs.items.pattern"}}}
 		}
 	}
 	all := slices.Concat(b.Needs, asked)
@@ -72,12 +75,7 @@ func splitTags(joined string) []string {
 
 // serves reports whether a worker with these tags can take runs that need those.
 func serves(tags, needs []string) bool {
-	for _, need := range needs {
-		if !slices.Contains(tags, need) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(needs, func(need string) bool { return !slices.Contains(tags, need) })
 }
 
 // queues returns the sets of needs, joined, that a worker with these tags can serve.

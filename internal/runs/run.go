@@ -5,6 +5,7 @@ package runs
 import (
 	"crypto/rand"
 	"encoding/base32"
+	"encoding/binary"
 	"encoding/json"
 	"strings"
 	"time"
@@ -81,11 +82,8 @@ var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadd
 // newID returns an id that sorts by its time, to the millisecond.
 func newID(now time.Time) string {
 	var b [15]byte
-	ms := now.UnixMilli()
-	for i := range 6 {
-		b[i] = byte(ms >> (8 * (5 - i)))
-	}
-	_, _ = rand.Read(b[6:]) // it never fails
+	binary.BigEndian.PutUint64(b[:], uint64(now.UnixMilli())<<16) // which fills the first six bytes
+	_, _ = rand.Read(b[6:])                                       // it never fails
 	return "run_" + idEncoding.EncodeToString(b[:])
 }
 

@@ -179,25 +179,17 @@ func (s *Service) Get(ctx context.Context, id string) (Run, error) {
 
 // explain sets the StatusReason of those runs that no live worker can take.
 func (s *Service) explain(ctx context.Context, list []Run) error {
-	var live [][]string
-	known := false
-	for i := range list {
-		r := &list[i]
-		if r.Status.Final() || r.Worker != "" {
-			continue
-		}
-		if !known {
-			var err error
-			if live, err = liveTags(ctx, s.store); err != nil {
-				return err
-			}
-			known = true
-		}
-		if !slices.ContainsFunc(live, func(tags []string) bool { return serves(tags, r.Needs) }) {
-			r.StatusReason = noWorker(r.Needs)
+	waits := func(r Run) bool { return !r.Status.Final() && r.Worker == "" }
+	if !slices.ContainsFunc(list, waits) {
+		return nil
+	}
+	live, err := liveTags(ctx, s.store)
+	for i, r := range list {
+		if err == nil && waits(r) && !slices.ContainsFunc(live, func(tags []string) bool { return serves(tags, r.Needs) }) {
+			list[i].StatusReason = noWorker(r.Needs)
 		}
 	}
-	return nil
+	return err
 }
 
 // Filter selects runs. What is zero selects all.

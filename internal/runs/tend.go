@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/store"
@@ -94,11 +95,9 @@ func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 	now := s.store.Now()
 	for _, needs := range all {
 		tags := splitTags(needs)
-		served := int64(0)
-		for _, worker := range live {
-			if serves(worker, tags) {
-				served = 1
-			}
+		served := 0
+		if slices.ContainsFunc(live, func(worker []string) bool { return serves(worker, tags) }) {
+			served = 1
 		}
 		// Of a gap between two looks, only what nobody else's look explains is counted.
 		var unserved int64

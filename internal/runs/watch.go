@@ -3,6 +3,8 @@ package runs
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -10,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// look is the interval at which the watcher queries the store for changes by other processes.
+// pollInterval is the interval at which the watcher queries the store for changes by other processes.
 // Changes by this process are reported at once.
 const pollInterval = 100 * time.Millisecond
 
@@ -93,10 +95,7 @@ func (w *watcher) run() {
 			w.mu.Unlock()
 			return
 		}
-		ids := make([]any, 0, len(w.waiting))
-		for id := range w.waiting {
-			ids = append(ids, id)
-		}
+		ids := slices.Collect(maps.Keys(w.waiting))
 		w.mu.Unlock()
 		w.lookAt(ids)
 		select {
@@ -108,12 +107,12 @@ func (w *watcher) run() {
 
 // lookAt wakes those who wait for runs that have changed or were deleted. If the store does
 // not answer, the next query finds the same changes.
-func (w *watcher) lookAt(ids []any) {
+func (w *watcher) lookAt(ids []string) {
 	ctx, cancel := context.WithTimeout(w.ctx, commitWithin)
 	defer cancel()
-	places := make([]string, len(ids))
-	for i := range ids {
-		places[i] = fmt.Sprintf("$%d", i+1)
+	places, args := make([]string, len(ids)), make([]any, len(ids))
+	for i, id := range ids {
+		places[i], args[i] = fmt.Sprintf("$%d", i+1), id
 	}
 	events := map[string]int64{}
 	err := w.store.Query(ctx, func(row store.Row) error {
@@ -122,14 +121,13 @@ func (w *watcher) lookAt(ids []any) {
 		err := row.Scan(&id, &n)
 		events[id] = n
 		return err
-	}, `SELECT id, events FROM runs WHERE id IN (`+strings.Join(places, ", ")+`)`, ids...)
+	}, `SELECT id, events FROM runs WHERE id IN (`+strings.Join(places, ", ")+`)`, args...)
 	if err != nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, v := range ids {
-		id, _ := v.(string)
+	for _, id := range ids {
 		n, exists := events[id]
 		if before, known := w.seen[id]; !known || n != before || !exists {
 			w.wakeLocked(id)

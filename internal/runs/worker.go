@@ -146,19 +146,14 @@ func (w *Worker) work(ctx context.Context, name string) {
 			}
 			return
 		}
-		pause := time.NewTicker(time.Second)
 		for ctx.Err() == nil {
 			var err error
 			if name, err = w.join(ctx); err == nil {
 				w.Log.Info("this worker takes runs again", "worker", name)
 				break
 			}
-			select {
-			case <-ctx.Done():
-			case <-pause.C:
-			}
+			sleep(ctx, time.Second)
 		}
-		pause.Stop()
 	}
 }
 
@@ -345,11 +340,7 @@ func (w *Worker) record(life context.Context, name, id string, out outcome) {
 			w.Log.Warn("how a run ended cannot be recorded yet", "run", id, "error", err)
 			logged = true
 		}
-		wait := time.NewTimer(pause)
-		select {
-		case <-wait.C:
-		case <-life.Done():
-			wait.Stop()
+		if !sleep(life, pause) {
 			return
 		}
 	}
