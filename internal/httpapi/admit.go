@@ -61,9 +61,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 
 // unauthorized is refuse for whoever has no valid token.
 func unauthorized(code, format string, args ...any) *apiError {
-	e := refuse(http.StatusUnauthorized, code, format, args...)
-	e.header = http.Header{"Www-Authenticate": {`Bearer realm="airlock"`}}
-	return e
+	return refuse(http.StatusUnauthorized, code, format, args...).with("Www-Authenticate", `Bearer realm="airlock"`)
 }
 
 // identify returns who asks.
@@ -112,7 +110,5 @@ func (s *Server) limit(caller string) error {
 	if l.Allow() {
 		return nil
 	}
-	e := refuse(http.StatusTooManyRequests, "rate_limited", "more than %g requests a second: wait a second and try again", s.Rate)
-	e.header = http.Header{"Retry-After": {"1"}}
-	return e
+	return refuse(http.StatusTooManyRequests, "rate_limited", "more than %g requests a second: wait a second and try again", s.Rate).with("Retry-After", "1")
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/access"
 )
 
-// grantKey is the key of the grant of a caller that was admitted already, countedKey is set
-// where the request was counted against the rate, too.
+// Keys of a request's context.
 type (
-	grantKey   struct{}
-	countedKey struct{}
+	grantKey   struct{} // the grant of a caller who was admitted already
+	countedKey struct{} // is set where the request was counted against the rate already
 )
 
 // Call answers a request of a caller who was admitted already, without a connection. The

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -36,66 +37,82 @@ type apiError struct {
 // Error implements error.
 func (e *apiError) Error() string { return e.Message }
 
+// refuse returns the error that answers a request with a status, a stable code and a message.
 func refuse(status int, code, format string, args ...any) *apiError {
 	return &apiError{status: status, ErrorBody: ErrorBody{Error: code, Message: fmt.Sprintf(format, args...)}}
+}
+
+// invalidRequest refuses a request that has the wrong form.
+func invalidRequest(format string, args ...any) *apiError {
+	return refuse(http.StatusBadRequest, "invalid_request", format, args...)
+}
+
+// with returns the error with a header.
+func (e *apiError) with(name, value string) *apiError {
+	e.header = http.Header{name: {value}}
+	return e
 }
 
 // answerError writes an error as its documented status and body. It returns the status.
 // What is unexpected is not shown but logged.
 func (s *Server) answerError(w http.ResponseWriter, r *http.Request, err error) int {
-	var parameters *agents.ParameterError
-	if errors.As(err, &parameters) {
+	if parameters, ok := errors.AsType[*agents.ParameterError](err); ok {
 		return answer(w, http.StatusBadRequest, parameters.Body())
 	}
 	e := s.describe(r, err)
-	for name, values := range e.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), e.header)
 	return answer(w, e.status, e.ErrorBody)
 }
 
+// shownErrors are the errors whose own message is the answer's.
+var shownErrors = []struct {
+	is     func(error) bool
+	status int
+	code   string
+}{
+	{isA[*agents.NotFoundError], http.StatusNotFound, "agent_not_found"},
+	{isA[*agents.ExistsError], http.StatusConflict, "agent_exists"},
+	{isA[*agents.ReadOnlyError], http.StatusConflict, "agent_read_only"},
+	{isA[*runs.NotFoundError], http.StatusNotFound, "run_not_found"},
+	{isA[*runs.ConflictError], http.StatusConflict, "idempotency_conflict"},
+	{isA[*runs.EndedError], http.StatusConflict, "run_ended"},
+}
+
+func isA[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// describe returns what is answered for an error.
 func (s *Server) describe(r *http.Request, err error) *apiError {
-	var known *apiError
-	var invalid *agents.InvalidError
-	var noAgent *agents.NotFoundError
-	var exists *agents.ExistsError
-	var readOnly *agents.ReadOnlyError
-	var noRun *runs.NotFoundError
-	var conflict *runs.ConflictError
-	var ended *runs.EndedError
-	var needs *runs.InvalidNeedsError
-	var tooLarge *http.MaxBytesError
-	var loopRefused *fixloop.Refused
-	switch {
-	case errors.As(err, &known):
+	if known, ok := errors.AsType[*apiError](err); ok {
 		return known
-	case errors.As(err, &invalid):
-		e := refuse(http.StatusBadRequest, "invalid_request", "%s is not valid", strings.ToUpper(invalid.What[:1])+invalid.What[1:])
+	}
+	if invalid, ok := errors.AsType[*agents.InvalidError](err); ok {
+		e := invalidRequest("%s is not valid", strings.ToUpper(invalid.What[:1])+invalid.What[1:])
 		e.ValidationErrors = invalid.Violations
 		return e
-	case errors.As(err, &needs):
-		e := refuse(http.StatusBadRequest, "invalid_request", "%s", needs)
+	}
+	if needs, ok := errors.AsType[*runs.InvalidNeedsError](err); ok {
+		e := invalidRequest("%s", needs)
 		e.ValidationErrors = needs.Violations
 		return e
-	case errors.As(err, &noAgent):
-		return refuse(http.StatusNotFound, "agent_not_found", "%s", err)
-	case errors.As(err, &exists):
-		return refuse(http.StatusConflict, "agent_exists", "%s", err)
-	case errors.As(err, &readOnly):
-		return refuse(http.StatusConflict, "agent_read_only", "%s", err)
-	case errors.As(err, &noRun):
-		return refuse(http.StatusNotFound, "run_not_found", "%s", err)
-	case errors.As(err, &conflict):
-		return refuse(http.StatusConflict, "idempotency_conflict", "%s", err)
-	case errors.As(err, &ended):
-		return refuse(http.StatusConflict, "run_ended", "%s", err)
+	}
+	for _, shown := range shownErrors {
+		if shown.is(err) {
+			return refuse(shown.status, shown.code, "%s", err)
+		}
+	}
+	refusal, refused := errors.AsType[*fixloop.Refused](err)
+	tooLarge, isTooLarge := errors.AsType[*http.MaxBytesError](err)
+	switch {
 	case errors.Is(err, loops.ErrNoLoop):
 		return refuse(http.StatusNotFound, "loop_not_found", "there is no such loop: GET /loops lists those there are; '/' and '#' of an id are written as %%2F and %%23")
-	case errors.As(err, &loopRefused) && loopRefused.Code == fixloop.CodeInvalid:
-		return refuse(http.StatusBadRequest, "invalid_request", "%s", loopRefused.Why)
-	case errors.As(err, &loopRefused):
-		return refuse(http.StatusConflict, "loop_"+string(loopRefused.Code), "%s", loopRefused.Why)
-	case errors.As(err, &tooLarge):
+	case refused && refusal.Code == fixloop.CodeInvalid:
+		return invalidRequest("%s", refusal.Why)
+	case refused:
+		return refuse(http.StatusConflict, "loop_"+string(refusal.Code), "%s", refusal.Why)
+	case isTooLarge:
 		return refuse(http.StatusRequestEntityTooLarge, "request_too_large", "the body is larger than %d bytes", tooLarge.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return refuse(http.StatusRequestTimeout, "request_timeout", "the body took too long to arrive")
@@ -104,9 +121,7 @@ func (s *Server) describe(r *http.Request, err error) *apiError {
 	}
 	s.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	if kind := store.Trouble(err); kind != "" {
-		e := refuse(http.StatusServiceUnavailable, "store_"+string(kind), "%s", storeTrouble[kind])
-		e.header = http.Header{"Retry-After": {"5"}}
-		return e
+		return refuse(http.StatusServiceUnavailable, "store_"+string(kind), "%s", storeTrouble[kind]).with("Retry-After", "5")
 	}
 	return refuse(http.StatusServiceUnavailable, "unavailable", "the request cannot be carried out now: the server's log says why; try again later")
 }

@@ -52,10 +52,10 @@ func (s *Server) listLoops(w http.ResponseWriter, r *http.Request, _ access.Gran
 	q := r.URL.Query()
 	open := q.Get("open")
 	if open != "" && open != "true" && open != "false" {
-		return 0, refuse(http.StatusBadRequest, "invalid_request", "open must be true or false")
+		return 0, invalidRequest("open must be true or false")
 	}
 	if waits := q.Get("waits_for"); waits != "" && waits != string(fixloop.WorkDecide) {
-		return 0, refuse(http.StatusBadRequest, "invalid_request", "waits_for must be decide")
+		return 0, invalidRequest("waits_for must be decide")
 	}
 	limit, err := number(q.Get("limit"), "limit", 50, 1, 200)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Server) listLoops(w http.ResponseWriter, r *http.Request, _ access.Gran
 	}
 	found, err := s.Loops.List(r.Context(), loops.Filter{Repository: q.Get("repository"), Open: open == "true", Decide: q.Get("waits_for") != "", After: q.Get("cursor"), Limit: limit + 1})
 	if errors.Is(err, loops.ErrNoLoop) {
-		return 0, refuse(http.StatusBadRequest, "invalid_request", "the cursor is not one: use the next_cursor of the answer before")
+		return 0, invalidRequest("the cursor is not one: use the next_cursor of the answer before")
 	}
 	if err != nil {
 		return 0, err
@@ -120,12 +120,8 @@ func (s *Server) showLoopLog(w http.ResponseWriter, r *http.Request, _ access.Gr
 }
 
 func (s *Server) fixedLoop(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
-	raw, err := readBody(r)
-	if err != nil {
-		return 0, err
-	}
 	var body loopFixed
-	if err := decodeBody(raw, fixedSchema, &body); err != nil {
+	if err := decodeBody(r, fixedSchema, &body); err != nil {
 		return 0, err
 	}
 	if body.Iteration == 0 {
@@ -139,12 +135,8 @@ func (s *Server) fixedLoop(w http.ResponseWriter, r *http.Request, g access.Gran
 }
 
 func (s *Server) decideLoop(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
-	raw, err := readBody(r)
-	if err != nil {
-		return 0, err
-	}
 	var body loopDecision
-	if err := decodeBody(raw, decisionSchema, &body); err != nil {
+	if err := decodeBody(r, decisionSchema, &body); err != nil {
 		return 0, err
 	}
 	return s.applyToLoop(w, r, fixloop.Event{Type: fixloop.EventDecision, Decision: body.Decision, N: body.N, By: g.Name})

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,6 +32,27 @@ func newMetrics(service *runs.Service, version string) *metrics {
 	r.MustRegister(m.requests, m.created, info, runCounts{service}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(r, promhttp.HandlerOpts{})
 	return m
+}
+
+// observe counts a request that has been answered, and how long it took.
+func (m *metrics) observe(r *http.Request, path string, status int, began time.Time) {
+	m.requests.With(prometheus.Labels{"method": knownMethod(r.Method), "path": path, "code": statusClass(status)}).Observe(time.Since(began).Seconds())
+}
+
+// knownMethod returns a method, or "other": clients can send any word.
+func knownMethod(m string) string {
+	if slices.Contains([]string{"GET", "HEAD", "POST", "PATCH", "DELETE"}, m) {
+		return m
+	}
+	return "other"
+}
+
+// statusClass returns the class of a status, such as "4xx".
+func statusClass(status int) string {
+	if status < 100 || status > 599 {
+		return "none"
+	}
+	return string(rune('0'+status/100)) + "xx"
 }
 
 // runCounts collects how many runs there are from the store when it is asked.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/crash"
 )
@@ -22,8 +20,7 @@ func (s *Server) Mount(path string, scope access.Scope, handler func(access.Gran
 	s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		counting := &statusWriter{ResponseWriter: w}
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Cache-Control", "no-store")
+		setHeaders(w)
 		err := crash.Try(func() error {
 			rt, err := s.route(r, methods)
 			if err != nil {
@@ -44,7 +41,7 @@ func (s *Server) Mount(path string, scope access.Scope, handler func(access.Gran
 		if err != nil && counting.status == 0 {
 			s.answerError(counting, r, err)
 		}
-		s.metrics.requests.With(prometheus.Labels{"method": knownMethod(r.Method), "path": path, "code": statusClass(counting.status)}).Observe(time.Since(began).Seconds())
+		s.metrics.observe(r, path, counting.status, began)
 	})
 }
 
@@ -95,5 +92,5 @@ func (w *textErrors) err() error {
 	if w.status >= http.StatusInternalServerError {
 		return refuse(http.StatusServiceUnavailable, "unavailable", "%s: try again later", message)
 	}
-	return refuse(http.StatusBadRequest, "invalid_request", "%s", message)
+	return invalidRequest("%s", message)
 }

@@ -3,13 +3,12 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/crash"
@@ -42,9 +41,7 @@ func (s *Server) servePage(site *pages.Coordinator, w http.ResponseWriter, r *ht
 	err := crash.Try(func() error { return s.tryPage(site, counting, r) })
 	if err != nil && counting.status == 0 {
 		e := s.describe(r, err)
-		for name, values := range e.header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), e.header)
 		again := ""
 		if e.ErrorBody.Error == "forbidden_origin" && isNavigation(r) {
 			again = r.URL.RequestURI()
@@ -52,7 +49,7 @@ func (s *Server) servePage(site *pages.Coordinator, w http.ResponseWriter, r *ht
 		}
 		site.Refuse(counting, r, e.status, e.Message, again)
 	}
-	s.metrics.requests.With(prometheus.Labels{"method": knownMethod(r.Method), "path": pages.CoordinatorPath, "code": statusClass(counting.status)}).Observe(time.Since(began).Seconds())
+	s.metrics.observe(r, pages.CoordinatorPath, counting.status, began)
 }
 
 // isNavigation reports whether a person follows a link, so that no other page sees the
@@ -105,8 +102,8 @@ func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visito
 		return v, g, err
 	}
 	if !v.Session {
-		var refused *apiError
-		if g, err = s.identify(r); errors.As(err, &refused) {
+		g, err = s.identify(r)
+		if refused, ok := errors.AsType[*apiError](err); ok {
 			v.Unknown, err = refused.Message, nil
 		}
 		if err != nil {

@@ -47,19 +47,18 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	raw, err := io.ReadAll(r.Body)
-	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:
-	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded):
+	case isA[*http.MaxBytesError](err), errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, err
 	default:
-		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body cannot be read (%s): send as many bytes as Content-Length says, or well-formed chunks", err)
+		return nil, invalidRequest("the body cannot be read (%s): send as many bytes as Content-Length says, or well-formed chunks", err)
 	}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
-		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body is empty: send a JSON object")
+		return nil, invalidRequest("the body is empty: send a JSON object")
 	}
 	if !utf8.Valid(raw) {
-		return nil, refuse(http.StatusBadRequest, "invalid_request", "the body is not UTF-8, as JSON must be")
+		return nil, invalidRequest("the body is not UTF-8, as JSON must be")
 	}
 	return raw, nil
 }
@@ -72,8 +71,12 @@ func checkEncoding(r *http.Request) error {
 	return nil
 }
 
-// decodeBody decodes a body that conforms to a schema. The error has every violation.
-func decodeBody(raw []byte, form *schema.Schema, into any) error {
+// decodeBody reads a body that conforms to a schema. The error has every violation.
+func decodeBody(r *http.Request, form *schema.Schema, into any) error {
+	raw, err := readBody(r)
+	if err != nil {
+		return err
+	}
 	violations, err := form.Validate(raw)
 	if err != nil {
 		return err
@@ -82,23 +85,19 @@ func decodeBody(raw []byte, form *schema.Schema, into any) error {
 		violations = []schema.Violation{{Path: path, Message: "the member is there twice"}}
 	}
 	if len(violations) > 0 {
-		e := refuse(http.StatusBadRequest, "invalid_request", "the body is not valid: %s: %s", shorten.Truncate(violations[0].Path, 200), violations[0].Message)
+		e := invalidRequest("the body is not valid: %s: %s", shorten.Truncate(violations[0].Path, 200), violations[0].Message)
 		e.ValidationErrors = violations
 		return e
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return refuse(http.StatusBadRequest, "invalid_request", "the body is not valid: %s", err)
+		return invalidRequest("the body is not valid: %s", err)
 	}
 	return nil
 }
 
 func (s *Server) createRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
-	raw, err := readBody(r)
-	if err != nil {
-		return 0, err
-	}
 	var body newRun
-	if err := decodeBody(raw, runSchema, &body); err != nil {
+	if err := decodeBody(r, runSchema, &body); err != nil {
 		return 0, err
 	}
 	key, err := idempotencyKey(r)
@@ -128,7 +127,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 	}
 	key := strings.Join(values, ",")
 	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return "", refuse(http.StatusBadRequest, "invalid_request", "Idempotency-Key must be 1 to %d printable ASCII characters", maxKey)
+		return "", invalidRequest("Idempotency-Key must be 1 to %d printable ASCII characters", maxKey)
 	}
 	return key, nil
 }
@@ -141,10 +140,10 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, _ access.Grant
 	}
 	f := runs.Filter{AgentName: q.Get("agent_name"), Status: runs.Status(q.Get("status")), Before: q.Get("cursor"), Limit: limit}
 	if f.Status != "" && !slices.Contains(runs.Statuses(), f.Status) {
-		return 0, refuse(http.StatusBadRequest, "invalid_request", "there is no status %q: pending, running, stopping, completed, failed and stopped are", shorten.Truncate(string(f.Status), maxShown))
+		return 0, invalidRequest("there is no status %q: pending, running, stopping, completed, failed and stopped are", shorten.Truncate(string(f.Status), maxShown))
 	}
 	if f.Before != "" && !runs.IsID(f.Before) {
-		return 0, refuse(http.StatusBadRequest, "invalid_request", "the cursor is not one: use the next_cursor of the answer before")
+		return 0, invalidRequest("the cursor is not one: use the next_cursor of the answer before")
 	}
 	found, more, err := s.Runs.List(r.Context(), f)
 	if err != nil {
@@ -164,7 +163,7 @@ func number(given, name string, otherwise, least, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(given)
 	if err != nil || n < least || n > most {
-		return 0, refuse(http.StatusBadRequest, "invalid_request", "%s must be a whole number from %d to %d", name, least, most)
+		return 0, invalidRequest("%s must be a whole number from %d to %d", name, least, most)
 	}
 	return n, nil
 }
@@ -198,8 +197,7 @@ func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, g access.Grant)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
 	run, err := s.Runs.Wait(ctx, r.PathValue("id"))
-	var ended *apiError
-	if errors.As(context.Cause(ctx), &ended) {
+	if ended, ok := errors.AsType[*apiError](context.Cause(ctx)); ok {
 		err = ended
 	}
 	if err != nil {
@@ -219,9 +217,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, g access.Grant) 
 	select {
 	case s.streams <- struct{}{}:
 	default:
-		e := refuse(http.StatusServiceUnavailable, "too_many_streams", "more than %d requests wait or follow events: try again later", maxStreams)
-		e.header = http.Header{"Retry-After": {"5"}}
-		return nil, nil, e
+		return nil, nil, refuse(http.StatusServiceUnavailable, "too_many_streams", "more than %d requests wait or follow events: try again later", maxStreams).with("Retry-After", "5")
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})
@@ -301,7 +297,7 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, g access.Gran
 	if given := r.Header.Get("Last-Event-ID"); given != "" {
 		n, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || n < 0 {
-			return 0, refuse(http.StatusBadRequest, "invalid_request", "Last-Event-ID must be the id of an event, a whole number")
+			return 0, invalidRequest("Last-Event-ID must be the id of an event, a whole number")
 		}
 		last = n
 	}

@@ -17,7 +17,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
 	"github.com/agent-airlock/airlock/internal/access"
@@ -133,9 +132,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, methods map[strin
 		path = rt.path
 	}
 	grant := access.Grant{}
-	header := w.Header()
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Cache-Control", "no-store")
+	setHeaders(w)
 	if err == nil {
 		grant, err = s.admit(r, rt)
 	}
@@ -148,9 +145,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, methods map[strin
 		status = s.answerError(w, r, err)
 	}
 	if rt != nil && rt.changes() {
-		s.Log.Info("audit", "who", grant.Name, "method", r.Method, "path", r.URL.Path, "status", status, "created", header.Get("Location"))
+		s.Log.Info("audit", "who", grant.Name, "method", r.Method, "path", r.URL.Path, "status", status, "created", w.Header().Get("Location"))
 	}
-	s.metrics.requests.With(prometheus.Labels{"method": knownMethod(r.Method), "path": path, "code": statusClass(status)}).Observe(time.Since(began).Seconds())
+	s.metrics.observe(r, path, status, began)
+}
+
+// setHeaders sets the headers of every answer.
+func setHeaders(w http.ResponseWriter) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
 }
 
 // maxShown is how much of a request's texts an error repeats, in characters.
@@ -171,14 +174,9 @@ func (s *Server) route(r *http.Request, methods map[string]*route) (*route, erro
 		}
 		return rt, rt.checkQuery(r.URL.Query())
 	}
-	var allowed []string
-	for m := range methods {
-		allowed = append(allowed, m)
-	}
-	slices.Sort(allowed)
-	e := refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not possible at %s: send %s", shorten.Truncate(r.Method, maxShown), shorten.Truncate(r.URL.Path, maxShown), strings.Join(allowed, " or "))
-	e.header = http.Header{"Allow": {strings.Join(allowed, ", ")}}
-	return nil, e
+	allowed := slices.Sorted(maps.Keys(methods))
+	return nil, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not possible at %s: send %s", shorten.Truncate(r.Method, maxShown), shorten.Truncate(r.URL.Path, maxShown), strings.Join(allowed, " or ")).
+		with("Allow", strings.Join(allowed, ", "))
 }
 
 // checkTexts refuses a path or a query with texts that nothing can be called: a store need
@@ -186,10 +184,10 @@ func (s *Server) route(r *http.Request, methods map[string]*route) (*route, erro
 func checkTexts(r *http.Request) error {
 	query, err := url.QueryUnescape(r.URL.RawQuery)
 	if _, unclear := url.ParseQuery(r.URL.RawQuery); err == nil && unclear != nil { // which Query leaves out
-		return refuse(http.StatusBadRequest, "invalid_request", "the query cannot be read (%s): separate its members by '&'", unclear)
+		return invalidRequest("the query cannot be read (%s): separate its members by '&'", unclear)
 	}
 	if err != nil || !utf8.ValidString(query) || !utf8.ValidString(r.URL.Path) || strings.ContainsRune(query+r.URL.Path, 0) {
-		return refuse(http.StatusBadRequest, "invalid_request", "the path and the query must be valid UTF-8 without NUL, escaped as in URLs")
+		return invalidRequest("the path and the query must be valid UTF-8 without NUL, escaped as in URLs")
 	}
 	return nil
 }
@@ -206,27 +204,13 @@ func (rt *route) checkQuery(q url.Values) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		if !slices.Contains(known, name) {
-			return refuse(http.StatusBadRequest, "invalid_request", "there is no parameter %q of %s: these are known: %s", shorten.Truncate(name, maxShown), rt.path, strings.Join(known, ", "))
+			return invalidRequest("there is no parameter %q of %s: these are known: %s", shorten.Truncate(name, maxShown), rt.path, strings.Join(known, ", "))
 		}
 		if n := len(q[name]); n > 1 {
-			return refuse(http.StatusBadRequest, "invalid_request", "%s is there %d times: send it once", name, n)
+			return invalidRequest("%s is there %d times: send it once", name, n)
 		}
 	}
 	return nil
-}
-
-func knownMethod(m string) string {
-	if slices.Contains([]string{"GET", "HEAD", "POST", "PATCH", "DELETE"}, m) {
-		return m
-	}
-	return "other"
-}
-
-func statusClass(status int) string {
-	if status < 100 || status > 599 {
-		return "none"
-	}
-	return string(rune('0'+status/100)) + "xx"
 }
 
 // connection is what is known of a request's connection.
