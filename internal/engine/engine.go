@@ -35,9 +35,9 @@ const shutdown = 30 * time.Second
 
 // Config describes what a process does with the engine.
 type Config struct {
-	// Executor names this process among those that run workflows. A lock of the store sees
-	// to it that one process has the name, and Open takes over what a killed process of that
-	// name was running, at once. "" runs nothing: such an engine enqueues, sends, cancels and
+	// Executor names this process among those that run workflows. A lock of the store ensures
+	// that one process has the name, and Open takes over what a killed process of that name was
+	// running, at once. "" runs nothing: such an engine enqueues, sends, cancels and
 	// deletes.
 	Executor string
 	// Queues are those that this process takes workflows from. A process must know all

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -89,6 +90,7 @@ func NewCoordinator(log *slog.Logger) *Coordinator {
 	return c
 }
 
+// visitorKey is the key of the Visitor in a request's context.
 type visitorKey struct{}
 
 // ServeAsset answers a request for the stylesheet or the script of the pages, which
@@ -108,7 +110,7 @@ func (c *Coordinator) ServeAsset(w http.ResponseWriter, r *http.Request) bool {
 // Serve answers one request by the visitor, whose Host and Origin were checked.
 func (c *Coordinator) Serve(w http.ResponseWriter, r *http.Request, v Visitor) {
 	setHeaders(w.Header())
-	c.mux.ServeHTTP(w, withVisitor(r, v))
+	c.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
 }
 
 // Refuse answers a request that must not reach a page. A link to again, if it is not "",
@@ -231,8 +233,8 @@ func (x *visit) answer(do func(*visit) error) {
 	if x.r.Context().Err() != nil {
 		return // nobody waits for an answer
 	}
-	var p *problem
-	if !errors.As(err, &p) {
+	p, known := errors.AsType[*problem](err)
+	if !known {
 		x.c.log.Error("a page failed", "path", x.r.URL.Path, "error", err)
 		p = &problem{Status: http.StatusServiceUnavailable, Message: "The page cannot be shown now: the server's log says why. Try again later."}
 	}
@@ -265,6 +267,11 @@ func (x *visit) show(status int, p *page, title string, body any) {
 	x.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	x.w.WriteHeader(status)
 	_, _ = x.w.Write(html) // its failure is the visitor's loss
+}
+
+// withQuery returns an address with a query, which may be empty.
+func withQuery(path string, q url.Values) string {
+	return (&url.URL{Path: path, RawQuery: q.Encode()}).String()
 }
 
 // get asks the API and decodes its answer. The error may be a *problem.
@@ -302,8 +309,7 @@ func (x *visit) form() (url.Values, error) {
 		return nil, &problem{Status: http.StatusUnsupportedMediaType, Message: "A page takes a form: send application/x-www-form-urlencoded."}
 	}
 	if err := x.r.ParseForm(); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return nil, &problem{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("The form is larger than %d bytes.", tooLarge.Limit)}
 		}
 		return nil, &problem{Status: http.StatusBadRequest, Message: "The form cannot be read."}

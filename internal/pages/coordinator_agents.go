@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/schema"
@@ -132,36 +133,19 @@ func (x *visit) startRun() error {
 	} else {
 		parameters, unreadable = v.Form.Parameters(form)
 	}
-	base := "/agents/" + url.PathEscape(v.Agent.Name) + "/validate"
-	var run struct {
-		ID string `json:"run_id"`
-	}
-	switch {
-	case parameters == nil:
-		err = &problem{Status: http.StatusBadRequest, Code: parametersRefused, ValidationErrors: unreadable}
-	case unreadable != nil:
-		err = x.ask(http.MethodPost, base, "", parameters, nil)
-		p := &problem{}
-		if err != nil && !errors.As(err, &p) {
-			return err
+	if len(unreadable) > 0 {
+		err = x.unreadable(v.Agent.Name, parameters, unreadable)
+	} else {
+		var run struct {
+			ID string `json:"run_id"`
 		}
-		// A field that cannot be read is not also called one of the wrong type.
-		merged := &problem{Status: http.StatusBadRequest, Code: parametersRefused, ValidationErrors: unreadable}
-		for _, violation := range p.ValidationErrors {
-			if !isAtOrBelow(violation.Path, unreadable) {
-				merged.ValidationErrors = append(merged.ValidationErrors, violation)
-			}
-		}
-		err = merged
-	default:
 		body := plainJSON(map[string]any{"agent_name": v.Agent.Name, "parameters": parameters})
-		err = x.ask(http.MethodPost, "/runs", formKey(form.Get("key"), body), body, &run)
+		if err = x.ask(http.MethodPost, "/runs", formKey(form.Get("key"), body), body, &run); err == nil {
+			return x.goTo("/ui/runs/" + url.PathEscape(run.ID))
+		}
 	}
-	if err == nil {
-		return x.goTo("/ui/runs/" + url.PathEscape(run.ID))
-	}
-	var p *problem
-	if !errors.As(err, &p) {
+	p, ok := errors.AsType[*problem](err)
+	if !ok {
 		return err
 	}
 	v.Failure = sentence(p.Message)
@@ -177,26 +161,37 @@ func (x *visit) startRun() error {
 	return nil
 }
 
-// parametersRefused is the API's code where parameters do not conform.
-const parametersRefused = "parameter_validation_failed"
-
-// isAtOrBelow reports whether a path is that of one of the violations, or below it.
-func isAtOrBelow(path string, of []schema.Violation) bool {
-	for _, v := range of {
-		if isBelow(path, v.Path) {
-			return true
+// unreadable returns the *problem of parameters that are not all JSON, with what else is wrong with
+// them; nil stands for parameters of which nothing can be read.
+func (x *visit) unreadable(agent string, parameters json.RawMessage, violations []schema.Violation) error {
+	p := &problem{Status: http.StatusBadRequest, Code: parametersRefused, ValidationErrors: violations}
+	if parameters == nil {
+		return p
+	}
+	err := x.ask(http.MethodPost, "/agents/"+url.PathEscape(agent)+"/validate", "", parameters, nil)
+	if err == nil {
+		return p
+	}
+	refused, ok := errors.AsType[*problem](err)
+	if !ok {
+		return err
+	}
+	for _, other := range refused.ValidationErrors {
+		// A field that cannot be read is not also called one of the wrong type.
+		if !slices.ContainsFunc(violations, func(v schema.Violation) bool { return isBelow(other.Path, v.Path) }) {
+			p.ValidationErrors = append(p.ValidationErrors, other)
 		}
 	}
-	return false
+	return p
 }
+
+// parametersRefused is the API's code where parameters do not conform.
+const parametersRefused = "parameter_validation_failed"
 
 // formKey returns the idempotency key of what a form asks for: sent twice it is the same
 // request, and with something else in it another one.
 func formKey(key string, body []byte) string {
-	if len(key) > 64 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		key = ""
-	}
-	if key == "" {
+	if key == "" || len(key) > 64 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
 	}
 	sum := sha256.Sum256(body)

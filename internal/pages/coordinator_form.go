@@ -422,11 +422,11 @@ func isNumber(s string) bool {
 func notJSON(s string) string {
 	var value any
 	err := json.Unmarshal([]byte(s), &value)
-	var syntax *json.SyntaxError
+	syntax, isSyntax := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &syntax) && s != "":
+	case isSyntax && s != "":
 		at := int(syntax.Offset) - 1 // of the character that is wrong
 		if strings.HasPrefix(syntax.Error(), "unexpected end") {
 			at = len(s)

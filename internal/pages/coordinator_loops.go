@@ -110,11 +110,7 @@ type loopList struct {
 
 // loopList returns loops, those that q selects.
 func (x *visit) loopList(q url.Values) (list loopList, err error) {
-	target := "/loops"
-	if len(q) > 0 {
-		target += "?" + q.Encode()
-	}
-	err = x.get(target, &list)
+	err = x.get(withQuery("/loops", q), &list)
 	return list, err
 }
 
@@ -267,11 +263,11 @@ func (x *visit) decide() error {
 		return err
 	}
 	err = x.ask(http.MethodPost, x.loopAPI()+"/decision", formKey(form.Get("key"), raw), raw, nil)
-	var p *problem
+	p, refused := errors.AsType[*problem](err)
 	switch {
 	case err == nil:
 		return x.goTo("/ui/loops/" + url.PathEscape(x.r.PathValue("id")))
-	case errors.As(err, &p) && (p.Status == http.StatusConflict || p.Status == http.StatusBadRequest):
+	case refused && (p.Status == http.StatusConflict || p.Status == http.StatusBadRequest):
 		failure := sentence(p.Message)
 		for _, v := range p.ValidationErrors {
 			failure += " " + sentence(v.Path+": "+v.Message)

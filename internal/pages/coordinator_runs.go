@@ -72,12 +72,9 @@ type runList struct {
 	NextCursor string      `json:"next_cursor"`
 }
 
+// runList returns runs, those that q selects.
 func (x *visit) runList(q url.Values) (list runList, err error) {
-	target := "/runs"
-	if len(q) > 0 {
-		target += "?" + q.Encode()
-	}
-	err = x.get(target, &list)
+	err = x.get(withQuery("/runs", q), &list)
 	return list, err
 }
 
@@ -151,8 +148,7 @@ func (x *visit) run() error {
 	}
 	v.Parameters = text.TruncateBytes(indented(v.Run.Parameters), maxShown)
 	if err := x.get("/agents/"+url.PathEscape(v.Run.AgentName), nil); err != nil {
-		var p *problem
-		if !errors.As(err, &p) || p.Status != http.StatusNotFound {
+		if p, ok := errors.AsType[*problem](err); !ok || p.Status != http.StatusNotFound {
 			return err
 		}
 		v.AgentGone = true

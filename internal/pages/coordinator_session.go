@@ -1,15 +1,10 @@
 package pages
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
 )
-
-func withVisitor(r *http.Request, v Visitor) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
-}
 
 // signInView is the page on which visitors say who they are.
 type signInView struct {

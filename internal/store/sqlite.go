@@ -139,7 +139,7 @@ type failedRow struct{ err error }
 
 func (r failedRow) Scan(...any) error { return r.err }
 
-// claim marks a file that holds nothing yet as a store, and refuses that of another
+// claim marks an empty file as a store, and refuses that of another
 // program.
 func (s *Store) claim(ctx context.Context) error {
 	var id int64

@@ -1,5 +1,5 @@
 // Package store keeps Airlock's own tables in a SQLite file or in PostgreSQL: it opens
-// and migrates them, and runs transactions. It knows neither what the tables hold nor
+// and migrates them, and runs transactions. It knows neither what the tables contain nor
 // the engine that shares the database.
 package store
 
@@ -44,7 +44,7 @@ func OpenExisting(ctx context.Context, location string, schemas ...Schema) (*Sto
 	return open(ctx, location, checkFile, schemas)
 }
 
-// open opens a store, after prepare has seen to a SQLite store's file.
+// open opens a store. prepare makes or checks the file of a SQLite store before that.
 func open(ctx context.Context, location string, prepare func(path string) error, schemas []Schema) (*Store, error) {
 	var s *Store
 	var err error

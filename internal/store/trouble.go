@@ -27,10 +27,10 @@ const (
 // Trouble returns what is wrong with the store according to an error of a statement or a
 // transaction; "" if the error is about something else.
 func Trouble(err error) Kind {
-	var lite *sqlite.Error
-	var server *pgconn.PgError
-	var network net.Error
-	var connect *pgconn.ConnectError
+	lite, isLite := errors.AsType[*sqlite.Error](err)
+	server, isServer := errors.AsType[*pgconn.PgError](err)
+	_, isConnect := errors.AsType[*pgconn.ConnectError](err)
+	_, isNetwork := errors.AsType[net.Error](err)
 	switch {
 	case err == nil:
 		return ""
@@ -38,11 +38,11 @@ func Trouble(err error) Kind {
 		return Full
 	case errors.Is(err, errWaited):
 		return Busy
-	case errors.As(err, &lite):
+	case isLite:
 		return sqliteTrouble(lite.Code())
-	case errors.As(err, &server):
+	case isServer:
 		return postgresTrouble(server.Code)
-	case errors.Is(err, ErrGone), errors.As(err, &connect), errors.As(err, &network), errors.Is(err, context.DeadlineExceeded), pgconn.SafeToRetry(err), strings.Contains(err.Error(), "conn closed"), strings.Contains(err.Error(), "unexpected EOF"):
+	case errors.Is(err, ErrGone), isConnect, isNetwork, errors.Is(err, context.DeadlineExceeded), pgconn.SafeToRetry(err), strings.Contains(err.Error(), "conn closed"), strings.Contains(err.Error(), "unexpected EOF"):
 		return Unreachable
 	}
 	return ""
@@ -122,9 +122,9 @@ func (s *Store) explainTrouble(err error) error {
 	return s.explain(err)
 }
 
+// explain is Explain, for an error that may be nil or explained already.
 func (s *Store) explain(err error) error {
-	var explained *explainedError
-	if err == nil || errors.As(err, &explained) {
+	if _, explained := errors.AsType[*explainedError](err); err == nil || explained {
 		return err
 	}
 	detail := err
