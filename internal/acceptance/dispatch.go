@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/schema"
@@ -63,15 +64,11 @@ func Receive(r Response, dispatches []Dispatch, answered func(id string) bool, h
 	newest := dispatches[len(dispatches)-1]
 	d = newest
 	if r.Dispatch != "" {
-		found := false
-		for _, other := range dispatches {
-			if other.ID == r.Dispatch {
-				d, found = other, true
-			}
-		}
-		if !found {
+		i := slices.IndexFunc(dispatches, func(d Dispatch) bool { return d.ID == r.Dispatch })
+		if i < 0 {
 			return d, Unknown, fmt.Sprintf("the task %s has no dispatch %s", schema.Quote(r.TaskID), schema.Quote(r.Dispatch))
 		}
+		d = dispatches[i]
 	}
 	switch {
 	case answered(d.ID):

@@ -27,14 +27,14 @@ func (v *verification) addFileCheck(f FileCheck) {
 }
 
 func (v *verification) addTest(t TestResult) {
-	t.Command = v.deps.Mask(t.Command)
+	t.Command, t.Snippet = v.deps.Mask(t.Command), v.deps.Mask(t.Snippet)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.evidence.Tests = append(v.evidence.Tests, t)
 }
 
 func (v *verification) addAnswer(a APIResponse) {
-	a.Endpoint = v.deps.Mask(a.Endpoint)
+	a.Endpoint, a.Snippet = v.deps.Mask(a.Endpoint), v.deps.Mask(a.Snippet)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.evidence.Answers = append(v.evidence.Answers, a)

@@ -47,18 +47,18 @@ func (v *verification) findWorktree(ctx context.Context) []string {
 // dropBareWords leaves a hint that is one word to the validator, unless it is a path.
 func (v *verification) dropBareWords(ctx context.Context) {
 	v.paths = sync.OnceValues(func() ([]string, error) { return v.worktree.Paths(ctx) })
-	for _, c := range v.criteria {
-		if !slices.ContainsFunc(c.probes, func(p probe) bool {
-			if !p.perhaps {
-				return false
-			}
-			name, _, _, err := v.find(p.path)
-			return err == nil && name == ""
-		}) {
-			continue
+	isBareWord := func(p probe) bool {
+		if !p.perhaps {
+			return false
 		}
-		c.probes, c.why = nil, "its hint names nothing that a machine can verify"
-		c.byMachine, c.byValidator = false, true
+		name, _, _, err := v.find(p.path)
+		return err == nil && name == ""
+	}
+	for _, c := range v.criteria {
+		if slices.ContainsFunc(c.probes, isBareWord) {
+			c.probes, c.why = nil, "its hint names nothing that a machine can verify"
+			c.byMachine, c.byValidator = false, true
+		}
 	}
 }
 
@@ -109,15 +109,8 @@ func addressOf(raw string) (string, error) {
 
 // findPrograms looks for the owner's programs that will be asked.
 func (v *verification) findPrograms() (why []string) {
-	for _, side := range []struct {
-		program *Program
-		name    string
-		asked   func(c *criterion) bool
-	}{
-		{v.deps.Validator, "validator", func(c *criterion) bool { return c.byValidator && v.mayAsk() }},
-		{v.deps.Browser, "browser command", func(c *criterion) bool { return c.byBrowser && v.mayAsk() }},
-	} {
-		if side.program == nil || !slices.ContainsFunc(v.criteria, side.asked) {
+	for _, side := range v.sides() {
+		if side.program == nil || len(side.criteria) == 0 || !v.mayAsk() {
 			continue
 		}
 		if err := side.program.Find(); err != nil {

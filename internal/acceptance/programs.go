@@ -13,35 +13,44 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
+// side is a program of the owner's with the criteria that are its to judge.
+type side struct {
+	program  *Program // nil if none is configured
+	name     string   // for people
+	setting  string   // the key of the configuration that names it
+	criteria []*criterion
+}
+
+// sides returns the programs that judge criteria.
+func (v *verification) sides() []side {
+	validator := side{program: v.deps.Validator, name: "validator", setting: "acceptance: validator"}
+	browser := side{program: v.deps.Browser, name: "browser command", setting: "acceptance: browser"}
+	for _, c := range v.criteria {
+		if c.byValidator {
+			validator.criteria = append(validator.criteria, c)
+		}
+		if c.byBrowser {
+			browser.criteria = append(browser.criteria, c)
+		}
+	}
+	return []side{validator, browser}
+}
+
 // askPrograms has the validator and the browser command judge the criteria that are
 // theirs, each in one question, both at the same time.
 func (v *verification) askPrograms(ctx context.Context) {
 	var wg crash.Group
-	for _, side := range []struct {
-		program *Program
-		name    string
-		setting string
-		asked   func(c *criterion) bool
-	}{
-		{v.deps.Validator, "validator", "acceptance: validator", func(c *criterion) bool { return c.byValidator }},
-		{v.deps.Browser, "browser command", "acceptance: browser", func(c *criterion) bool { return c.byBrowser }},
-	} {
-		var criteria []*criterion
-		for _, c := range v.criteria {
-			if side.asked(c) {
-				criteria = append(criteria, c)
-			}
-		}
-		if len(criteria) == 0 {
+	for _, side := range v.sides() {
+		if len(side.criteria) == 0 {
 			continue
 		}
 		if side.program == nil || !v.mayAsk() {
-			v.blockUnasked(criteria, side.program != nil, side.name, side.setting)
+			v.blockUnasked(side)
 			continue
 		}
 		wg.Go(func() {
-			if err := crash.Try(func() error { v.ask(ctx, side.program, side.name, criteria); return nil }); err != nil {
-				block(criteria, err.Error())
+			if err := crash.Try(func() error { v.ask(ctx, side); return nil }); err != nil {
+				block(side.criteria, err.Error())
 			}
 		})
 	}
@@ -49,18 +58,18 @@ func (v *verification) askPrograms(ctx context.Context) {
 }
 
 // blockUnasked blocks criteria that nobody judges, and says how that changes.
-func (v *verification) blockUnasked(criteria []*criterion, configured bool, name, setting string) {
-	for _, c := range criteria {
+func (v *verification) blockUnasked(s side) {
+	for _, c := range s.criteria {
 		p := part{status: Blocked, remediation: howToHint}
 		switch {
-		case configured:
-			p.evidence = fmt.Sprintf("The %s is not asked about criteria that strangers can write.", name)
+		case s.program != nil:
+			p.evidence = fmt.Sprintf("The %s is not asked about criteria that strangers can write.", s.name)
 			p.remediation = "The owner can set acceptance: validator-for-issues."
 		case c.why != "":
-			p.evidence = fmt.Sprintf("Not verified: %s, and no %s is configured.", c.why, name)
+			p.evidence = fmt.Sprintf("Not verified: %s, and no %s is configured.", c.why, s.name)
 		default:
-			p.evidence = fmt.Sprintf("Not verified: no %s is configured.", name)
-			p.remediation = fmt.Sprintf("Configure one (%s).", setting)
+			p.evidence = fmt.Sprintf("Not verified: no %s is configured.", s.name)
+			p.remediation = fmt.Sprintf("Configure one (%s).", s.setting)
 		}
 		c.add(p)
 		v.progress(Step{Criterion: c.ID, Status: Blocked})
@@ -73,22 +82,22 @@ func block(criteria []*criterion, why string) {
 	}
 }
 
-// ask has a program judge criteria. An answer that is not valid is asked for again,
+// ask has a program judge its criteria. An answer that is not valid is asked for again,
 // with what is wrong with it.
-func (v *verification) ask(ctx context.Context, program *Program, name string, criteria []*criterion) {
+func (v *verification) ask(ctx context.Context, s side) {
 	begin := v.deps.Now()
 	var indexes []int
-	for _, c := range criteria {
-		v.progress(Step{Criterion: c.ID, Text: "the " + name})
+	for _, c := range s.criteria {
+		v.progress(Step{Criterion: c.ID, Text: "the " + s.name})
 		indexes = append(indexes, c.index)
 	}
-	answer, err := v.askTwice(ctx, program, indexes)
+	answer, err := v.askTwice(ctx, s.program, indexes)
 	if err != nil {
-		block(criteria, v.stopped(ctx, fmt.Sprintf("The %s gave no valid answer", name), err))
+		block(s.criteria, v.stopped(ctx, fmt.Sprintf("The %s gave no valid answer", s.name), err))
 	} else {
-		v.addJudgement(answer, program, name, criteria)
+		v.addJudgement(answer, s)
 	}
-	for _, c := range criteria {
+	for _, c := range s.criteria {
 		v.progress(Step{Criterion: c.ID, Status: c.result().Status, Elapsed: v.deps.Now().Sub(begin)})
 	}
 }
@@ -128,15 +137,15 @@ func (v *verification) askTwice(ctx context.Context, program *Program, indexes [
 }
 
 // addJudgement adds a program's answer to its criteria. Those that it does not judge are blocked.
-func (v *verification) addJudgement(answer Response, program *Program, name string, criteria []*criterion) {
+func (v *verification) addJudgement(answer Response, s side) {
 	confidence := 0.0
 	if answer.Confidence != nil {
 		confidence = *answer.Confidence
 	}
-	for _, c := range criteria {
+	for _, c := range s.criteria {
 		i := slices.IndexFunc(answer.Results, func(r CriterionResult) bool { return r.ID == c.ID })
 		if i < 0 {
-			c.add(part{status: Blocked, evidence: fmt.Sprintf("The %s did not judge this criterion.", name)})
+			c.add(part{status: Blocked, evidence: fmt.Sprintf("The %s did not judge this criterion.", s.name)})
 			continue
 		}
 		r := answer.Results[i]
@@ -145,22 +154,19 @@ func (v *verification) addJudgement(answer Response, program *Program, name stri
 	if answer.Evidence == nil {
 		return
 	}
-	screenshots := v.collect(program, answer.Evidence.Screenshots)
+	for _, t := range answer.Evidence.Tests {
+		v.addTest(t)
+	}
+	for _, a := range answer.Evidence.Answers {
+		v.addAnswer(a)
+	}
+	for _, f := range answer.Evidence.FileChecks {
+		v.addFileCheck(f)
+	}
+	screenshots := v.collect(s.program, answer.Evidence.Screenshots)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.evidence.Screenshots = append(v.evidence.Screenshots, screenshots...)
-	for _, t := range answer.Evidence.Tests {
-		t.Command, t.Snippet = v.deps.Mask(t.Command), v.deps.Mask(t.Snippet)
-		v.evidence.Tests = append(v.evidence.Tests, t)
-	}
-	for _, a := range answer.Evidence.Answers {
-		a.Endpoint, a.Snippet = v.deps.Mask(a.Endpoint), v.deps.Mask(a.Snippet)
-		v.evidence.Answers = append(v.evidence.Answers, a)
-	}
-	for _, f := range answer.Evidence.FileChecks {
-		f.Note = v.deps.Mask(f.Note)
-		v.evidence.FileChecks = append(v.evidence.FileChecks, f)
-	}
 }
 
 // maxScreenshots is how many pictures of one program are kept.

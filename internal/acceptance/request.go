@@ -114,25 +114,31 @@ func invalid(schemaName, path, format string, args ...any) *InvalidError {
 // ReadRequest reads a request from a message in any of the forms that Unwrap knows. The
 // error is an *InvalidError with all violations, or ours.
 func ReadRequest(message []byte) (Request, error) {
-	raw, err := Unwrap(message)
-	if err != nil {
-		return Request{}, invalid(RequestSchema, "$", "%s", err.Error())
+	req, raw, err := readMessage[Request](message, RequestSchema)
+	req.raw = raw
+	return req, err
+}
+
+// readMessage reads a document of a schema from a message in any of the forms that Unwrap knows,
+// and returns its JSON, too. After an error it is zero.
+func readMessage[T interface{ contradictions() []schema.Violation }](message []byte, schemaName string) (doc T, raw json.RawMessage, err error) {
+	var zero T
+	if raw, err = Unwrap(message); err != nil {
+		return zero, nil, invalid(schemaName, "$", "%s", err.Error())
 	}
-	violations, err := violationsOf(RequestSchema, raw)
+	violations, err := violationsOf(schemaName, raw)
 	if err != nil {
-		return Request{}, err
+		return zero, nil, err
 	}
-	var req Request
-	if err := decodeLoose(raw, &req); err == nil {
-		violations = append(violations, req.contradictions()...)
+	if err := decodeLoose(raw, &doc); err == nil {
+		violations = append(violations, doc.contradictions()...)
 	} else if len(violations) == 0 {
-		return Request{}, invalid(RequestSchema, "$", "%s", err.Error())
+		return zero, nil, invalid(schemaName, "$", "%s", err.Error())
 	}
 	if len(violations) > 0 {
-		return Request{}, &InvalidError{RequestSchema, violations}
+		return zero, nil, &InvalidError{schemaName, violations}
 	}
-	req.raw = raw
-	return req, nil
+	return doc, raw, nil
 }
 
 // violationsOf validates a document, in which no member may be given twice.

@@ -96,24 +96,8 @@ type File struct {
 // checks that it does not contradict itself: its verdict is the one that follows from its
 // criteria, of which each is there once. The error is an *InvalidError, or ours.
 func ReadResponse(message []byte) (Response, error) {
-	raw, err := Unwrap(message)
-	if err != nil {
-		return Response{}, invalid(ResponseSchema, "$", "%s", err.Error())
-	}
-	violations, err := violationsOf(ResponseSchema, raw)
-	if err != nil {
-		return Response{}, err
-	}
-	var r Response
-	if err := decodeLoose(raw, &r); err != nil && len(violations) == 0 {
-		return Response{}, invalid(ResponseSchema, "$", "%s", err.Error())
-	} else if err == nil {
-		violations = append(violations, r.contradictions()...)
-	}
-	if len(violations) > 0 {
-		return Response{}, &InvalidError{ResponseSchema, violations}
-	}
-	return r, nil
+	r, _, err := readMessage[Response](message, ResponseSchema)
+	return r, err
 }
 
 // contradictions are the violations that a schema cannot express.

@@ -291,10 +291,11 @@ func reasoning(r Response) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s.word))
 		}
 	}
-	out := fmt.Sprintf("%s: %s.", text.Count(len(r.Results), "criterion"), strings.Join(parts, ", "))
-	if len(r.Results) != 1 {
-		out = fmt.Sprintf("%d criteria: %s.", len(r.Results), strings.Join(parts, ", "))
+	criteria := "1 criterion"
+	if n := len(r.Results); n != 1 {
+		criteria = fmt.Sprintf("%d criteria", n)
 	}
+	out := criteria + ": " + strings.Join(parts, ", ") + "."
 	wrong := 0
 	for _, c := range r.Claims {
 		if c.Status == Fail {
