@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,14 +28,37 @@ func isRightToLeft(r rune) bool {
 	return (class == bidi.R || class == bidi.AL) && r != rlm && r != alm
 }
 
+// rightToLeftOf returns the characters of s that are written from right to left.
+func rightToLeftOf(s string) iter.Seq[rune] {
+	return func(yield func(rune) bool) {
+		for i := 0; i < len(s); {
+			if c := s[i]; c < 0xd6 || c > 0xe0 && c < 0xef { // it begins none of them in UTF-8
+				i++
+				continue
+			}
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if isRightToLeft(r) && !yield(r) {
+				return
+			}
+			i += size
+		}
+	}
+}
+
+// hasRightToLeft reports whether s has characters that are written from right to left.
+func hasRightToLeft(s string) bool {
+	for range rightToLeftOf(s) {
+		return true
+	}
+	return false
+}
+
 // countRightToLeft returns the number of characters of s that are written from right
 // to left.
 func countRightToLeft(s string) int {
 	n := 0
-	for _, r := range s {
-		if isRightToLeft(r) {
-			n++
-		}
+	for range rightToLeftOf(s) {
+		n++
 	}
 	return n
 }
@@ -51,18 +75,18 @@ func helpsDirection(prev, next rune) bool {
 // in a place, where it can have an effect. No more of them stay than there are
 // right-to-left characters in s.
 func (t *runeTable) stripBidi(s string, n *noter) string {
-	first := strings.IndexFunc(s, t.isBidi)
 	var b strings.Builder
 	left, copied, removed := countRightToLeft(s), 0, 0
 	var isolates []isolate
-	for start := lineStart(s, first); start < len(s); {
+	for start := 0; start < len(s); {
+		k := indexBidi(s[start:])
+		if k < 0 {
+			break
+		}
+		start = lineStart(s, start+k)
 		line := s[start:]
 		if k := strings.IndexByte(line, '\n'); k >= 0 {
 			line = line[:k]
-		}
-		if !mayHaveBidi(line) {
-			start += len(line) + 1
-			continue
 		}
 		isolates = matchIsolates(line, isolates[:0])
 		used, prev, next := 0, rune(-1), following{table: t, line: line}
@@ -103,10 +127,15 @@ func (t *runeTable) stripBidi(s string, n *noter) string {
 	return b.String()
 }
 
-// mayHaveBidi reports whether s may have a character that stripBidi judges: one of
-// those begins with these bytes in UTF-8.
-func mayHaveBidi(s string) bool {
-	return strings.Contains(s, "\xe2\x80") || strings.Contains(s, "\xe2\x81") || strings.Contains(s, "\xd8\x9c")
+// indexBidi returns the index of the first two bytes of s with which a character that stripBidi
+// judges may begin in UTF-8, or -1.
+func indexBidi(s string) int {
+	for i := 0; i+1 < len(s); i++ {
+		if c, next := s[i], s[i+1]; c == 0xe2 && (next == 0x80 || next == 0x81) || c == 0xd8 && next == 0x9c {
+			return i
+		}
+	}
+	return -1
 }
 
 // isBidi reports whether stripBidi judges r.

@@ -21,8 +21,12 @@ func TestBidiShortcuts(t *testing.T) {
 		if got := isRightToLeft(r); got != want {
 			t.Errorf("isRightToLeft(%U) = %t, the class is %v", r, got, class)
 		}
-		if table.isBidi(r) && !mayHaveBidi(string(r)) {
-			t.Errorf("mayHaveBidi leaves out %U", r)
+		text := "a\n" + string(r) + "\u00e9"
+		if got := countRightToLeft(text) == 1; got != want || hasRightToLeft(text) != want {
+			t.Errorf("countRightToLeft leaves out or counts %U, the class is %v", r, class)
+		}
+		if table.isBidi(r) && indexBidi(text) != len("a\n") {
+			t.Errorf("indexBidi leaves out %U", r)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (p *pass) dropReferences() {
 func (p *pass) hasRightToLeft() bool {
 	if !p.knowsDirection {
 		p.knowsDirection = true
-		p.rightToLeft = strings.IndexFunc(p.src, isRightToLeft) >= 0
+		p.rightToLeft = hasRightToLeft(p.src)
 	}
 	return p.rightToLeft
 }
