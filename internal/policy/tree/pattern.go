@@ -145,6 +145,15 @@ func excludeSlash(pattern string) string {
 	return b.String()
 }
 
+// join returns a pattern and what follows it, with one star where two would meet and mean
+// entire directories.
+func join(pattern, next string) string {
+	if strings.HasSuffix(pattern, "*") && !strings.HasSuffix(pattern, `\*`) {
+		next = strings.TrimPrefix(next, "*")
+	}
+	return pattern + next
+}
+
 // use is what a list of patterns is for, which decides how they are read.
 type use int
 
@@ -206,23 +215,59 @@ func newPatternSet(use use, patterns []string) *patternSet {
 			}
 			continue
 		}
-		s.add(p, i)
+		for _, choice := range expandBraces(p) {
+			// "docs/{,a.md}" does not allow all of docs, although its first choice ends in a slash.
+			widens := use != protecting && strings.Trim(choice, "/") != choice && strings.Trim(p, "/") == p
+			if choice != "" && !widens {
+				s.add(choice, i)
+			}
+		}
 	}
 	return s
+}
+
+// expandBraces returns the patterns without braces that a valid pattern stands for.
+func expandBraces(pattern string) []string {
+	open, depth := -1, 0
+	var ends []int // of the texts to choose from
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\':
+			i++
+		case c == '{':
+			if depth++; depth == 1 {
+				open = i
+			}
+		case c == ',' && depth == 1:
+			ends = append(ends, i)
+		case c == '}':
+			if depth--; depth > 0 {
+				continue
+			}
+			var all []string
+			start := open + 1
+			for _, end := range append(ends, i) {
+				all = append(all, expandBraces(join(join(pattern[:open], pattern[start:end]), pattern[i+1:]))...)
+				start = end + 1
+			}
+			return all
+		}
+	}
+	return []string{pattern}
 }
 
 func (s *patternSet) add(pattern string, index int) {
 	text := strings.TrimPrefix(pattern, "./")
 	text, rooted := strings.CutPrefix(text, "/")
 	text, dir := strings.CutSuffix(text, "/")
-	if inner, ok := strings.CutSuffix(text, "/**"); ok {
+	for strings.HasSuffix(text, "/**") {
 		// Everything in the directory: doublestar would also match a file of its name.
-		text, dir, rooted = inner, true, true
+		text, dir, rooted = strings.TrimSuffix(text, "/**"), true, true
 	}
 	rooted = rooted || strings.Contains(text, "/")
 	if s.use == protecting {
 		text = foldProtected(text)
-		if !strings.ContainsAny(text, `*?[{\`) {
+		if !strings.ContainsAny(text, `*?[\`) {
 			s.addPlain(text, rooted, index)
 			return
 		}
@@ -233,6 +278,8 @@ func (s *patternSet) add(pattern string, index int) {
 	}
 	switch {
 	case s.use == protecting:
+		// With "/**" after it, doublestar does not take a last "*" for nothing.
+		s.globs = append(s.globs, compiledGlob{text, index})
 		text += "/**"
 	case dir:
 		text += "/**/*"

@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,6 +33,9 @@ func TestBuiltInPatternsAreSound(t *testing.T) {
 				t.Errorf("%s: %q: twice: %t, %v", how, p, seen[p], err)
 			}
 			seen[p] = true
+			if name := strings.Trim(strings.ReplaceAll(p, "*", ""), "/"); !Matcher(list)(name) {
+				t.Errorf("%s: %q protects no file named %q", how, p, name)
+			}
 		}
 	}
 }
@@ -51,6 +56,63 @@ func TestPatternsByUse(t *testing.T) {
 		_, got := newPatternSet(c.use, []string{c.pattern}).find(c.path)
 		if got != c.want {
 			t.Errorf("use %d: %q matches %q: %t", c.use, c.pattern, c.path, got)
+		}
+	}
+}
+
+func TestPatternsWithStarsAndBraces(t *testing.T) {
+	for _, c := range []struct {
+		use           use
+		pattern, path string
+		want          bool
+	}{
+		{protecting, ".env*", ".env", true}, {protecting, ".env*", "a/.ENV/b", true}, {protecting, ".env*", "a.env", false}, {protecting, "/a/b*", "a/b", true}, {protecting, "a/*/**", "a/b", true}, {protecting, "a/**/**", "a", true},
+		{protecting, "a*{,.bak}", "x/a", true}, {protecting, "{a,b*}", "b", true}, {protecting, "{a/,b/}", "b/c", true}, {protecting, "{a,b}/**", "b", true}, {protecting, `\{a,b\}`, "{a,b}/c", true}, {protecting, `\{a,b\}`, "a", false},
+		{protecting, "{a,{b,c}d}", "cd", true}, {protecting, "{a,b}{c,d}", "bd", true}, {protecting, "{,a}", "b", false},
+		{allowing, "a*{,.md}", "a", true}, {allowing, "docs/{,a.md}", "docs/b", false}, {allowing, "docs/{,a.md}", "docs/a.md", true},
+		{freeing, ".env*", "a/.env", true}, {freeing, "docs/{,a.md}", "docs/b", false},
+	} {
+		if _, got := newPatternSet(c.use, []string{c.pattern}).find(c.path); got != c.want {
+			t.Errorf("use %d: %q matches %q: %t", c.use, c.pattern, c.path, got)
+		}
+	}
+}
+
+// TestPatternsAreRegularExpressions compares all short patterns with regular expressions
+// that say the same.
+func TestPatternsAreRegularExpressions(t *testing.T) {
+	var patterns, paths []string
+	names := []string{"a", "b", "*", "?", "[ab]", "[!a]", "{a,b*}", "{a*,}b", "{*,b}"}
+	for _, first := range names {
+		for _, second := range names {
+			for _, p := range []string{first, first + second, first + "/" + second, "**/" + first + second, first + "/**/" + second, first + second + "/**"} {
+				if CheckPattern(p) == nil && !slices.Contains(patterns, p) {
+					patterns = append(patterns, p)
+				}
+			}
+		}
+	}
+	for _, first := range []string{"a", "b", "ab", "c"} {
+		for _, rest := range []string{"", "a", "ba", "/a", "/bb", "/a/b", "/c/ab"} {
+			paths = append(paths, first+rest)
+		}
+	}
+	syntax := strings.NewReplacer("/**/", "/(?:.*/)?", "**/", "(?:.*/)?", "/**", "/.+", "**", ".*", "*", "[^/]*", "?", "[^/]", "[!a]", "[^a/]", "{", "(?:", ",", "|", "}", ")")
+	for _, p := range patterns {
+		whole := regexp.MustCompile("^" + syntax.Replace(p) + "$")
+		begin := ""
+		if !strings.Contains(p, "/") {
+			begin = "(?:.*/)?"
+		}
+		above := regexp.MustCompile("^" + begin + syntax.Replace(strings.TrimSuffix(p, "/**")) + "(?:/.*)?$")
+		allowed, protected := newPatternSet(allowing, []string{p}), newPatternSet(protecting, []string{p})
+		for _, path := range paths {
+			if _, got := allowed.find(path); got != whole.MatchString(path) {
+				t.Errorf("allowing: %q matches %q: %t", p, path, got)
+			}
+			if _, got := protected.find(path); got != above.MatchString(path) {
+				t.Errorf("protecting: %q matches %q: %t", p, path, got)
+			}
 		}
 	}
 }
