@@ -73,7 +73,7 @@ var layers = []struct {
 	{"internal/acceptance", "text crash markdown tasklist schema"},
 	{"internal/verdictreport", "text safeoutput markdown schema intake fixloop checkreport acceptance"},
 	{"internal/action", "text event token"},
-	{"internal/config", "text safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},
+	{"internal/config", "text branchname safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},
 	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize sarif intake policy apply report checkreport verdictreport action config crash pages"},
 	{"internal/guide", "text safeoutput sanitize policy config schemas"},
 	{"internal/scaffold", "text textdiff safeoutput apply action config"},

@@ -10,11 +10,11 @@ import (
 func pullKeys() []kindKey {
 	keys := []kindKey{
 		optional("draft", "Whether pull requests are drafts, whatever the item asks for. Default: the item's, otherwise true.", boolean(), func(k *policy.KindConfig) **bool { return &k.Changes.Draft }),
-		into("branch", "The name of the new branch. Default: the item's below branch-prefix, otherwise made from the title.", line(200, "bot/docs"), func(k *policy.KindConfig) *string { return &k.Changes.Branch }),
-		into("base-branch", "The branch that pull requests are opened against. Default: the event's, otherwise the default branch.", line(200, "main"), func(k *policy.KindConfig) *string { return &k.Changes.Base }).alias("base"),
+		into("branch", "The name of the new branch. Default: the item's below branch-prefix, otherwise made from the title.", branchName(200, "bot/docs"), func(k *policy.KindConfig) *string { return &k.Changes.Branch }),
+		into("base-branch", "The branch that pull requests are opened against. Default: the event's, otherwise the default branch.", branchName(200, "main"), func(k *policy.KindConfig) *string { return &k.Changes.Base }).alias("base"),
 		into("reviewers", "Who is asked to review. Default: nobody.", mentioned(), func(k *policy.KindConfig) *[]string { return &k.Changes.Reviewers }),
 		yesNo("fallback-as-issue", "Open an issue that links to the branch where creating pull requests is forbidden; otherwise the result has the link. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.FallbackIssue }),
-		into("branch-prefix", "Begins the name of every new branch, except that of \"branch\". Default: airlock/, and none where allowed-branches is set.", line(100, "bot/"), func(k *policy.KindConfig) *string { return &k.Changes.BranchPrefix }),
+		into("branch-prefix", "Begins the name of every new branch, except that of \"branch\". Default: airlock/, and none where allowed-branches is set.", branchPrefix(100, "bot/"), func(k *policy.KindConfig) *string { return &k.Changes.BranchPrefix }),
 		into("allowed-branches", "Patterns that the branch of an item must match; an item that names none is denied. Default: all.", branches(), func(k *policy.KindConfig) *[]string { return &k.Changes.AllowedBranches }),
 		setting("rebase", "Carry the changes over to the base branch's newest commit; false leaves them on the commit that they were made from. Default: true.", boolean(), func(k *policy.KindConfig, v bool) { k.Changes.StayOnBase = !v }),
 	}
@@ -27,7 +27,7 @@ func pullKeys() []kindKey {
 // pushKeys are the keys of push-to-branch alone.
 func pushKeys() []kindKey {
 	keys := []kindKey{
-		setting("branch", "The one branch that is pushed to, instead of a pull request's. Default: \"triggering\", the pull request's.", line(200, "bot/docs"), func(k *policy.KindConfig, v string) {
+		setting("branch", "The one branch that is pushed to, instead of a pull request's. Default: \"triggering\", the pull request's.", branchName(200, "bot/docs"), func(k *policy.KindConfig, v string) {
 			if v != "triggering" {
 				k.Changes.Branch = v
 			}

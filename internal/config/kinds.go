@@ -45,8 +45,8 @@ func kindRows() []kindRow {
 	}
 	titlePrefix := into("title-prefix", "Begins every title, exactly as written. Default: none.", line(100, `"[ai] "`), func(k *policy.KindConfig) *string { return &k.TitlePrefix })
 	addLabels := into("labels", "Labels that are added to those the item asks for. Default: none.", labels(), func(k *policy.KindConfig) *[]string { return &k.Labels })
-	allowedLabels := into("allowed-labels", "Labels that an item may ask for; * stands for any text. Others are left out and listed. Default: all.", labels(), func(k *policy.KindConfig) *[]string { return &k.AllowedLabels })
-	blockedLabels := into("blocked-labels", "Labels that no item may ask for; * stands for any text. Default: none.", labels(), func(k *policy.KindConfig) *[]string { return &k.BlockedLabels })
+	allowedLabels := into("allowed-labels", "Labels that an item may ask for; * stands for any text. Others are left out and listed. Default: all.", labelPatterns(), func(k *policy.KindConfig) *[]string { return &k.AllowedLabels })
+	blockedLabels := into("blocked-labels", "Labels that no item may ask for; * stands for any text. Default: none.", labelPatterns(), func(k *policy.KindConfig) *[]string { return &k.BlockedLabels })
 	allowed, blocked := allowedLabels, blockedLabels
 	allowed.name, blocked.name = "allowed", "blocked"
 	ownFooter := optional("footer", "As the footer at the top, for this kind alone.", footer(), func(k *policy.KindConfig) **policy.Footer { return &k.Footer })

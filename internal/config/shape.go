@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/agent-airlock/airlock/internal/branchname"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/policy/tree"
@@ -230,6 +232,34 @@ func line(most int, example string) shape {
 	}}
 }
 
+// branchName is the name of a branch.
+func branchName(most int, example string) shape { return branchText(most, example, branchname.Check) }
+
+// branchPrefix is the beginning of the names of new branches.
+func branchPrefix(most int, example string) shape {
+	return branchText(most, example, func(prefix string) error {
+		if err := branchname.Check(prefix + "1"); err != nil {
+			return fmt.Errorf("no branch name can begin like this: %w", err)
+		}
+		return nil
+	})
+}
+
+// branchText is a text that check accepts.
+func branchText(most int, example string, check func(string) error) shape {
+	const schema = `{"type": "string", "minLength": 1, "maxLength": %d, "pattern": "^[^\\x00-\\x20\\x7f~^:?*\\[\\\\-][^\\x00-\\x20\\x7f~^:?*\\[\\\\]*$"}`
+	one := line(most, example)
+	return shape{fmt.Sprintf(schema, most), one.wants, func(n *node) (any, *fault) {
+		if _, f := one.parse(n); f != nil {
+			return nil, f
+		}
+		if err := check(n.text); err != nil {
+			return wrong(n, "%v", err)
+		}
+		return n.text, nil
+	}}
+}
+
 // lineOrNumber is a name that may look like a number.
 func lineOrNumber(most int, example string) shape {
 	one := line(most, example)
@@ -388,6 +418,36 @@ func labels() shape {
 		return nil
 	})
 }
+
+// labelPatterns are labels in which "*" stands for any text.
+func labelPatterns() shape {
+	s := labels()
+	parse := s.parse
+	s.parse = func(n *node) (any, *fault) {
+		v, f := parse(n)
+		if f != nil {
+			return nil, f
+		}
+		list := v.([]string)
+		for i, l := range list {
+			at := n
+			if n.kind == listNode {
+				at = &n.items[i]
+			}
+			if negated, ok := strings.CutPrefix(l, "!"); ok && policy.AnyLabelMatches(list, negated) {
+				return wrong(at, "%s takes nothing away from the list, because there is no negation; labels that no item may ask for belong below blocked-labels or blocked", quote(l))
+			}
+			if braces.MatchString(l) {
+				return wrong(at, "%s has braces, which stand for nothing but themselves; write each label, or * for any text", quote(l))
+			}
+		}
+		return list, nil
+	}
+	return s
+}
+
+// braces match a choice as patterns of files have it.
+var braces = lazyregexp.New(`\{[^{}]*,[^{}]*\}`)
 
 // nameItem describes hosts and users only roughly; package sanitize knows better.
 const nameItem = `{"type": "string", "minLength": 1, "pattern": "^[^\\s]+$"}`

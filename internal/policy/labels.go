@@ -85,7 +85,7 @@ func allowsLabel(kc KindConfig, label string) bool {
 	blocks := func(pattern string) bool {
 		return matchLabel(pattern, label) || matchLabel(likeness(pattern), likeness(label))
 	}
-	return (kc.AllowedLabels == nil || slices.ContainsFunc(kc.AllowedLabels, func(pattern string) bool { return matchLabel(pattern, label) })) &&
+	return (kc.AllowedLabels == nil || AnyLabelMatches(kc.AllowedLabels, label)) &&
 		!slices.ContainsFunc(kc.BlockedLabels, blocks)
 }
 
@@ -106,6 +106,12 @@ func describeAlike(kc KindConfig, labels []string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s only looks like one that the configuration names)", text.QuoteList(alike))
+}
+
+// AnyLabelMatches reports whether a label matches one of the patterns of a list of allowed or
+// blocked labels.
+func AnyLabelMatches(patterns []string, label string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matchLabel(pattern, label) })
 }
 
 // matchLabel reports whether a label matches a pattern, in which '*' stands for any
