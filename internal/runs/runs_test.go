@@ -20,6 +20,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 	if location := os.Getenv("RUNS_TEST_WORKER"); location != "" {
 		work(location, os.Getenv("RUNS_TEST_DIR"))
 	}
+	shorttest.InParallel(8)
 	os.Exit(storetest.Main(m))
 }
 
