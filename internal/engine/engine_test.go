@@ -379,9 +379,9 @@ func TestVirtualTime(t *testing.T) {
 		var silence atomic.Int64
 		began := time.Now()
 		cfg := listening
-		cfg.Queues = []engine.Queue{{Name: "q", Poll: time.Minute}}
+		cfg.Queues = []engine.Queue{{Name: "q", Poll: 6 * time.Second}}
 		cfg.Workflows = []engine.Workflow{{Name: "wait", Run: func(x *engine.Execution, _ string) error {
-			_, ok, err := x.Receive(30 * time.Minute)
+			_, ok, err := x.Receive(3 * time.Minute)
 			if err == nil && !ok {
 				silence.Store(int64(time.Since(began)))
 			}
@@ -389,15 +389,15 @@ func TestVirtualTime(t *testing.T) {
 		}}}
 		e := open(t, location, cfg)
 		enqueue(t, e, engine.Request{Queue: "q", Workflow: "wait", ID: "w"})
-		time.Sleep(20 * time.Minute)
+		time.Sleep(2 * time.Minute)
 		e.Close()
-		time.Sleep(5 * time.Minute)
+		time.Sleep(30 * time.Second)
 		e = open(t, location, cfg)
 		if state, err := e.Wait(t.Context(), "w"); err != nil || state.Status != engine.Done {
 			t.Errorf("it ended as %+v, %v", state, err)
 		}
-		if d := time.Duration(silence.Load()); d < 30*time.Minute || d > 33*time.Minute {
-			t.Errorf("the time was up after %s, want 30 minutes and a poll", d)
+		if d := time.Duration(silence.Load()); d < 3*time.Minute || d > 3*time.Minute+18*time.Second {
+			t.Errorf("the time was up after %s, want 3 minutes and a poll", d)
 		}
 		e.Close()
 	})
