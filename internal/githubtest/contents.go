@@ -90,7 +90,7 @@ func (s *Server) storedContent(name, ref string) reply {
 	}
 	found := s.o.Git.entries(commit, name)
 	if len(found) == 1 && found[0].mode == "120000" {
-		target, err := s.o.Git.output("", "cat-file", "blob", found[0].sha)
+		target, err := s.o.Git.blob(found[0].sha)
 		if err != nil {
 			return notFound()
 		}
@@ -117,7 +117,7 @@ func (s *Server) storedContent(name, ref string) reply {
 		o["submodule_git_url"] = "https://github.com/octo/sub.git" // what .gitmodules says is not read
 		return okay(o)
 	}
-	text, err := s.o.Git.output("", "cat-file", "blob", found[0].sha)
+	text, err := s.o.Git.blob(found[0].sha)
 	if err != nil {
 		return notFound()
 	}

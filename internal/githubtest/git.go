@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"cmp"
 	"compress/zlib"
+	"crypto/sha1"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -235,6 +237,9 @@ func (g *Git) resolve(rev string) (string, error) {
 	if !fullID.MatchString(rev) {
 		return g.run("", args...)
 	}
+	if g.looseKind(rev) == "commit" {
+		return rev, nil
+	}
 	out, err := g.cachedOutput(args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
@@ -303,23 +308,75 @@ func (g *Git) looseRefs() (list []ref, ok bool) {
 
 // looseKind is the kind of an object that lies in a file of its own, otherwise "".
 func (g *Git) looseKind(sha string) string {
+	kind := ""
+	_ = g.readLoose(sha, func(r *bufio.Reader) (err error) {
+		kind, err = r.ReadString(' ')
+		return err
+	})
+	return strings.TrimSuffix(kind, " ")
+}
+
+// readLoose reads an object that lies in a file of its own. It returns an error about one that
+// does not.
+func (g *Git) readLoose(sha string, read func(*bufio.Reader) error) error {
 	if !fullID.MatchString(sha) {
-		return ""
+		return fs.ErrInvalid
 	}
 	f, err := os.Open(filepath.Join(g.dir, "objects", sha[:2], sha[2:]))
 	if err != nil {
-		return ""
+		return err
 	}
 	defer f.Close()
 	z, err := zlib.NewReader(f)
 	if err != nil {
-		return ""
+		return err
 	}
-	kind, err := bufio.NewReader(z).ReadString(' ')
+	return read(bufio.NewReader(z))
+}
+
+// blob returns the content of a file.
+func (g *Git) blob(sha string) (string, error) {
+	var kind string
+	var data []byte
+	err := g.readLoose(sha, func(r *bufio.Reader) (err error) {
+		if kind, err = r.ReadString(0); err == nil {
+			data, err = io.ReadAll(r)
+		}
+		return err
+	})
+	if err == nil && strings.HasPrefix(kind, "blob ") {
+		return string(data), nil
+	}
+	return g.output("", "cat-file", "blob", sha)
+}
+
+// writeBlob stores the content of a file in a file of its own, and returns its id.
+func (g *Git) writeBlob(content string) (string, error) {
+	object := fmt.Appendf(nil, "blob %d\x00%s", len(content), content)
+	sha := fmt.Sprintf("%x", sha1.Sum(object))
+	path := filepath.Join(g.dir, "objects", sha[:2], sha[2:])
+	if _, err := os.Stat(path); err == nil {
+		return sha, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_, err := z.Write(object)
+	if err := errors.Join(err, z.Close()); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "tmp_obj_") // git ignores files of this name
 	if err != nil {
-		return ""
+		return "", err
 	}
-	return strings.TrimSuffix(kind, " ")
+	_, err = f.Write(packed.Bytes())
+	err = errors.Join(err, f.Chmod(0o444), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return sha, err
 }
 
 // setRef makes a ref, or moves it, unless it is there already.
@@ -360,6 +417,15 @@ func (g *Git) cachedOutput(args ...string) (string, error) {
 func (g *Git) mergeBase(a, b string) (string, error) {
 	out, err := g.cachedOutput("merge-base", a, b)
 	return strings.TrimSuffix(out, "\n"), err
+}
+
+// descends reports whether a commit has another among those that lead to it.
+func (g *Git) descends(commit, from string) bool {
+	if list, err := g.log("-1", commit); err == nil && len(list) == 1 && slices.Contains(list[0].parents, from) {
+		return true
+	}
+	_, err := g.run("", "merge-base", "--is-ancestor", from, commit)
+	return err == nil
 }
 
 // output runs git in the repository, with input on its standard input.

@@ -92,10 +92,8 @@ func (s *Server) updateRef(c *conversation) reply {
 	if !exists {
 		return fail(http.StatusUnprocessableEntity, "Reference does not exist")
 	}
-	if _, err := s.o.Git.resolve(in.SHA); err == nil && !in.Force {
-		if _, err := s.o.Git.run("", "merge-base", "--is-ancestor", old.sha, in.SHA); err != nil {
-			return fail(http.StatusUnprocessableEntity, "Update is not a fast forward")
-		}
+	if _, err := s.o.Git.resolve(in.SHA); err == nil && !in.Force && !s.o.Git.descends(in.SHA, old.sha) {
+		return fail(http.StatusUnprocessableEntity, "Update is not a fast forward")
 	}
 	return s.writeRef(old.name, in.SHA, byPull, okay)
 }

@@ -24,7 +24,7 @@ func (s *Server) createTree(c *conversation) reply {
 		if e.Path == "" || strings.Contains(e.Path, "/") || e.SHA != "" {
 			return s.violation(c.rec, "only files at the top, with their content, are served", fmt.Errorf("path %q", e.Path))
 		}
-		blob, err := s.o.Git.run(e.Content, "hash-object", "-w", "--stdin")
+		blob, err := s.o.Git.writeBlob(e.Content)
 		if err != nil {
 			return s.violation(c.rec, "git failed", err)
 		}
@@ -95,7 +95,7 @@ func (s *Server) updateRefs(_ *conversation, in map[string]any) (any, error) {
 		}
 		force, _ := u["force"].(bool)
 		if exists && !force && after != noObject {
-			if _, err := s.o.Git.run("", "merge-base", "--is-ancestor", old.sha, after); err != nil {
+			if !s.o.Git.descends(after, old.sha) {
 				return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: "Update of " + name + " is not a fast forward"}
 			}
 		}
@@ -136,8 +136,11 @@ func (s *Server) refNodes(args map[string]any) (any, error) {
 
 // commitNode is a commit with its files.
 func (s *Server) commitNode(sha string) *node {
-	headline, _ := s.o.Git.run("", "log", "-1", "--format=%s", sha)
-	return &node{typ: "Commit", fields: object{"oid": sha, "messageHeadline": headline,
+	headline := ""
+	if list, err := s.o.Git.log("-1", sha); err == nil && len(list) == 1 {
+		headline, _, _ = strings.Cut(strings.TrimLeft(list[0].message, "\n"), "\n\n")
+	}
+	return &node{typ: "Commit", fields: object{"oid": sha, "messageHeadline": strings.ReplaceAll(headline, "\n", " "),
 		"file": func(args map[string]any) (any, error) {
 			name, _ := args["path"].(string)
 			found := s.o.Git.entries(sha, name)
@@ -149,7 +152,7 @@ func (s *Server) commitNode(sha string) *node {
 				return nil, err
 			}
 			entry := object{"mode": mode}
-			if text, err := s.o.Git.output("", "cat-file", "blob", found[0].sha); err == nil {
+			if text, err := s.o.Git.blob(found[0].sha); err == nil {
 				const most = 512 << 10 // GitHub truncates longer texts
 				blob := object{"text": text[:min(len(text), most)], "isTruncated": len(text) > most, "byteSize": len(text)}
 				if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
