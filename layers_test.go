@@ -2,6 +2,7 @@
 package airlock_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -279,21 +281,29 @@ func TestStartCompilesNoExpression(t *testing.T) {
 	}
 }
 
+// list returns the packages of this module.
 func list(t *testing.T) []listed {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-e", "-json=Dir,ImportPath,Imports,GoFiles", "./...").Output()
+	packages, err := listOnce()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	var packages []listed
-	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+	return packages
+}
+
+var listOnce = sync.OnceValues(func() (packages []listed, err error) {
+	out, err := exec.Command("go", "list", "-e", "-json=Dir,ImportPath,Imports,GoFiles", "./...").Output()
+	if err != nil {
+		return nil, err
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p listed
 		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if p.ImportPath != module {
 			packages = append(packages, p)
 		}
 	}
-	return packages
-}
+	return packages, nil
+})
