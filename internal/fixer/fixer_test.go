@@ -3,6 +3,7 @@ package fixer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,18 +19,37 @@ import (
 var request = fixloop.Message{Type: fixloop.FixRequest, ID: "FIXREQ-7-1", Issue: 7, Iteration: 1, Max: 5, From: fixloop.Orchestrator, To: fixloop.Fixer,
 	Priority: fixloop.PriorityHigh, Checks: []fixloop.Check{fixloop.Tests}, Failures: []fixloop.Failure{{Check: fixloop.Tests, Message: "TestTotal failed", Path: "shop.go", Line: 3}}}
 
+// committed is a work tree with a commit, which work copies; TestMain sets it.
+var committed string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "fixer-test-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		committed = dir
+		for name, content := range map[string]string{"shop.go": "package shop\n", "old.go": "package shop\n", "run.sh": "true\n", ".gitignore": "made/\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+				panic(err)
+			}
+		}
+		for _, args := range [][]string{{"init", "-q", "-b", "main", "--template="}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "maintenance.auto=false", "commit", "-q", "-m", "x"}} {
+			if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+				panic(fmt.Sprintf("git %v: %v\n%s", args, err, out))
+			}
+		}
+		return m.Run()
+	}())
+}
+
 // work makes a work tree with a commit and changes that are not committed.
 func work(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, dir, "shop.go", "package shop\n")
-	write(t, dir, "old.go", "package shop\n")
-	write(t, dir, "run.sh", "true\n")
-	write(t, dir, ".gitignore", "made/\n")
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x"}} {
-		if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
+	if err := os.CopyFS(dir, os.DirFS(committed)); err != nil {
+		t.Fatal(err)
 	}
 	write(t, dir, "shop.go", "package shop\n\nvar Total = 1\n")
 	write(t, dir, "new.go", "package shop\n")
