@@ -148,8 +148,14 @@ func (r *Repo) TreeID(ctx context.Context, commitOrTree string) (string, error) 
 	if !IsObjectID(commitOrTree) {
 		return "", fmt.Errorf("%q is not a full object id", commitOrTree)
 	}
-	out, err := r.Run(ctx, Call{Limit: 1 << 10}, "rev-parse", "--verify", "--quiet", commitOrTree+"^{tree}")
-	return out.Line(), err
+	var tree header
+	if err := r.inspect(ctx, []string{commitOrTree + "^{tree}"}, func(h header) { tree = h }); err != nil {
+		return "", err
+	}
+	if tree.kind != "tree" {
+		return "", fmt.Errorf("the repository has no tree of %s", commitOrTree)
+	}
+	return tree.oid, nil
 }
 
 // TreeChanges lists every path at which two commits (or trees) differ, by path. If from is

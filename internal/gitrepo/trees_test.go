@@ -16,6 +16,26 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
+func TestTreeID(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	c.Write("a", "x")
+	head := c.Commit("one")
+	c.Git("tag", "-a", "-m", "x", "v1")
+	r, tree := c.Open(), c.Tree(head)
+	for name, id := range map[string]string{"a commit": head, "a tree": tree, "a tag": c.Git("rev-parse", "v1")} {
+		if got, err := r.TreeID(t.Context(), id); got != tree || err != nil {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, tree)
+		}
+	}
+	missing := strings.Repeat("1", 40)
+	for id, want := range map[string]string{c.Git("rev-parse", "HEAD:a"): "has no tree of", missing: "has no tree of " + missing, "HEAD": "not a full object id"} {
+		if got, err := r.TreeID(t.Context(), id); got != "" || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %q, %v; want %q", id, got, err, want)
+		}
+	}
+}
+
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
