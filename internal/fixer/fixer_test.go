@@ -152,7 +152,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{name: "nothing", script: `true`},
 		{name: "prose", script: `echo "I mended it. ## Well done"`},
-		{name: "more than is read", script: `yes | head -c 100000000`},
+		{name: "more than is read", script: `yes | head -c 10000000`},
 		{name: "a signal", script: "cat <<'E'\n" + done + "\nE", fixes: "Corrected the total"},
 		{name: "another round's signal", script: "cat <<'E'\n" + strings.ReplaceAll(done, "7-1", "7-2") + "\nE", nonsense: "FIXDONE-7-2 instead of FIXDONE-7-1"},
 		{name: "half a signal", script: `printf '## Fix Completion\n\n**Message ID**: FIXDONE-7-1\n'`, nonsense: "is missing"},

@@ -122,9 +122,12 @@ func openDriver(t testing.TB, location string, h *hands) *loops.Driver {
 	return d
 }
 
+// start starts a loop whose limits are short, because the engine queries its store each virtual
+// second.
 func start(t *testing.T, d *loops.Driver) loops.Loop {
 	t.Helper()
-	l, _, err := d.Start(t.Context(), fixloop.Loop{Repository: "o/r", Issue: 7}, []byte(`{}`), loops.OfOne)
+	limits := fixloop.Limits{Validation: 3 * time.Minute, Fix: 3 * time.Minute, Grace: time.Minute}
+	l, _, err := d.Start(t.Context(), fixloop.Loop{Repository: "o/r", Issue: 7, Limits: limits}, []byte(`{}`), loops.OfOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,14 +230,14 @@ func TestTimersOutliveTheProcess(t *testing.T) {
 		}}
 		d := openDriver(t, location, h)
 		l := start(t, d)
-		time.Sleep(20 * time.Minute)
+		time.Sleep(2 * time.Minute)
 		d.Close()
-		time.Sleep(5 * time.Minute)
+		time.Sleep(30 * time.Second)
 		d = openDriver(t, location, h)
 		if l, err := d.Wait(t.Context(), l.ID, true); err != nil || l.State.Work().Kind != fixloop.WorkDecide {
 			t.Fatalf("%v, %v", l.State.Work().Kind, err)
 		}
-		if got := h.told(); got != "VFR 0s, FIXREQ 0s, TIMEOUT 30m0s, ESC 35m0s" {
+		if got := h.told(); got != "VFR 0s, FIXREQ 0s, TIMEOUT 3m0s, ESC 4m0s" {
 			t.Errorf("delivered %s", got)
 		}
 		d.Close()
@@ -252,7 +255,7 @@ func TestTimersOutliveTheProcess(t *testing.T) {
 		if l, err := d.Wait(t.Context(), l.ID, true); err != nil || l.State.Work().Kind != fixloop.WorkDecide {
 			t.Fatalf("%v, %v", l.State.Work().Kind, err)
 		}
-		if got := h.told(); !strings.HasSuffix(got, "ESC 35m0s, TIMEOUT 3h46m0s, ESC 3h51m0s") {
+		if got := h.told(); !strings.HasSuffix(got, "ESC 4m0s, TIMEOUT 3h15m0s, ESC 3h16m0s") {
 			t.Errorf("delivered %s", got)
 		}
 		if err := d.Apply(t.Context(), l.ID, "fixed", fixloop.Event{Type: fixloop.EventDecision, Decision: fixloop.DecideFixed}); err != nil {
@@ -282,7 +285,7 @@ func TestASlowValidation(t *testing.T) {
 		if err != nil || l.State.Reason() != fixloop.ReasonTimeout {
 			t.Errorf("escalated because of %q, %v", l.State.Reason(), err)
 		}
-		if got := h.told(); got != "TIMEOUT 30m0s, ESC 35m0s" {
+		if got := h.told(); got != "TIMEOUT 3m0s, ESC 4m0s" {
 			t.Errorf("delivered %s", got)
 		}
 		synctest.Wait()
