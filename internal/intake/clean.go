@@ -1,11 +1,8 @@
 package intake
 
 import (
-	"bytes"
-
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
-	"github.com/agent-airlock/airlock/internal/sarif"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -32,21 +29,7 @@ func (j *recordJudge) clean() {
 		}
 	}
 	if it, ok := j.accepted.item.(*safeoutput.CreateSecurityReport); ok && it.SARIF != nil {
-		log, notes, err := sarif.Clean(it.SARIF, sarifCleaner{j.sanitizer})
-		if err != nil {
-			j.refuse("$.sarif", "'sarif': "+err.Error())
-			return
-		}
-		if bytes.Equal(log, it.SARIF) {
-			return
-		}
-		it.SARIF = log
-		if len(notes) > 0 { // otherwise only the order of members and line ends are new
-			j.checkSARIF(log) // a tool's name may be empty now
-		}
-		for _, n := range notes {
-			j.notes.Redactions = append(j.notes.Redactions, Redaction{"sarif", n.Rule, n.Detail, n.Count})
-		}
+		j.cleanSARIF(it)
 	}
 }
 

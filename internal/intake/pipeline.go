@@ -172,6 +172,7 @@ func (p *pipeline) judgeLine(parse *parser, b *batch, l safeoutput.Line) (v verd
 	if len(v.violations) == 0 && p.ticket(v.kind) {
 		p.door.judgeOf(&v).clean()
 	}
+	v.log = nil // it takes far more memory than its JSON
 	if p.encode && v.cleaned && len(v.violations) == 0 {
 		b.encoded = encodeItem(&v, b.encoded)
 	}

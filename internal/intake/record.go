@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
+	"github.com/agent-airlock/airlock/internal/sarif"
 	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -44,6 +45,7 @@ type verdict struct {
 	form       *form           // nil if the kind is unknown or not enabled
 	accepted   Accepted
 	violations []Violation // if there are any, the record is rejected
+	log        *sarif.Log  // the item's, if it is cleaned at once
 	cleaned    bool
 	before     Notes // those from before the item was cleaned
 	crashed    bool  // Airlock itself failed on the record

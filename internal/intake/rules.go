@@ -28,7 +28,9 @@ func (j *recordJudge) rules() {
 	case *safeoutput.CreateSecurityReport:
 		it.File = j.checkPath("file", it.File)
 		if it.SARIF != nil && !j.refused("sarif") {
-			j.checkSARIF(it.SARIF)
+			if j.log = j.readSARIF(it.SARIF); j.log != nil {
+				j.checkSARIF(j.log)
+			}
 		}
 	case *safeoutput.AddIssueLabel:
 		it.Labels = j.checkLabels(it.Labels)

@@ -59,10 +59,19 @@ func (j *recordJudge) unquoteSARIF(raw []byte) ([]byte, error) {
 // maxSARIFViolations is how many violations of a SARIF log are listed.
 const maxSARIFViolations = 20
 
-// checkSARIF validates a log by the SARIF schema and by what else code scanning
-// needs.
-func (j *recordJudge) checkSARIF(log []byte) {
-	found, err := sarif.Validate(log)
+// readSARIF reads a log. It refuses one that cannot be read, and returns nil.
+func (j *recordJudge) readSARIF(raw []byte) *sarif.Log {
+	log, err := sarif.Read(raw)
+	if err != nil {
+		j.refuse("$.sarif", err.Error())
+		return nil
+	}
+	return log
+}
+
+// checkSARIF validates a log by the SARIF schema and by what else code scanning needs.
+func (j *recordJudge) checkSARIF(log *sarif.Log) {
+	found, err := log.Validate()
 	if err != nil {
 		j.refuse("$.sarif", "'sarif' cannot be checked: "+err.Error())
 	}
@@ -72,6 +81,27 @@ func (j *recordJudge) checkSARIF(log []byte) {
 			break
 		}
 		j.refuse("$.sarif"+strings.TrimPrefix(f.Path, "$"), f.Message)
+	}
+}
+
+// cleanSARIF cleans the item's log. The result must still be valid.
+func (j *recordJudge) cleanSARIF(it *safeoutput.CreateSecurityReport) {
+	log := j.log
+	if j.log = nil; log == nil { // it was not cleaned at once
+		if log = j.readSARIF(it.SARIF); log == nil {
+			return
+		}
+	}
+	notes := log.Clean(sarifCleaner{j.sanitizer})
+	if bytes.Equal(log.JSON(), it.SARIF) {
+		return
+	}
+	it.SARIF = log.JSON()
+	if len(notes) > 0 { // otherwise only the order of members and line ends are new
+		j.checkSARIF(log) // a tool's name may be empty now
+	}
+	for _, n := range notes {
+		j.notes.Redactions = append(j.notes.Redactions, Redaction{"sarif", n.Rule, n.Detail, n.Count})
 	}
 }
 

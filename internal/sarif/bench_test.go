@@ -34,7 +34,7 @@ func BenchmarkClean(b *testing.B) {
 	log := simple("t", 25_000, func(int) string { return "error" })
 	b.SetBytes(int64(len(log)))
 	for b.Loop() {
-		if _, _, err := Clean(log, fakeCleaner{}); err != nil {
+		if _, _, err := cleanLog(log, fakeCleaner{}); err != nil {
 			b.Fatal(err)
 		}
 	}

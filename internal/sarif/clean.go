@@ -1,7 +1,6 @@
 package sarif
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -18,23 +17,17 @@ type Cleaner interface {
 	URL(address string) (clean string, allowed bool)
 }
 
-// Clean returns an untrusted log with every string in it made safe: the members
-// "markdown" as Markdown, absolute URIs by the link rules (those that are not
-// allowed are left out), and all other strings, names included, as plain text.
-// Members that are null are left out, and members are sorted; otherwise the log
-// does not change. Prepare checks the URIs of artifacts.
-//
-// The error is about the log: it is not a JSON object, or nested too deeply.
-func Clean(log json.RawMessage, c Cleaner) (json.RawMessage, []Note, error) {
-	o, nulls, err := decode(log)
-	if err != nil {
-		return nil, nil, err
-	}
+// Clean makes every string in an untrusted log safe: the members "markdown" as Markdown,
+// absolute URIs by the link rules (those that are not allowed are left out), and all other
+// strings, names included, as plain text. Members that are null are left out, and members are
+// sorted; otherwise the log does not change. Prepare checks the URIs of artifacts.
+func (l *Log) Clean(c Cleaner) []Note {
 	n := notes{}
-	n.add(RuleNulls, "", nulls)
-	types().walk(logType, o, &linkCleaner{Cleaner: c, notes: n})
-	(&stringCleaner{Cleaner: c, notes: n}).object(o)
-	return encode(o), n.list(), nil
+	n.add(RuleNulls, "", l.nulls)
+	types().walk(logType, l.root, &linkCleaner{Cleaner: c, notes: n})
+	(&stringCleaner{Cleaner: c, notes: n}).object(l.root)
+	l.raw, l.nulls = encode(l.root), 0
+	return n.list()
 }
 
 // linkCleaner cleans the members that are absolute URIs, or lists of them.

@@ -42,14 +42,14 @@ func checkLog(t *testing.T, raw []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean, _, err := Clean(raw, fakeCleaner{})
+	clean, _, err := cleanLog(raw, fakeCleaner{})
 	if err != nil {
 		if len(found) == 0 {
 			t.Fatalf("a valid log cannot be cleaned: %v", err)
 		}
 		return
 	}
-	if again, _, err := Clean(clean, fakeCleaner{}); err != nil || string(again) != string(clean) {
+	if again, _, err := cleanLog(clean, fakeCleaner{}); err != nil || string(again) != string(clean) {
 		t.Fatalf("cleaning is not idempotent: %v\n%s\n%s", err, clean, again)
 	}
 	u, err := Prepare([]Source{{SARIF: clean}, {SARIF: raw}, {SARIF: raw, Category: "c"}}, Options{ReadFile: files})

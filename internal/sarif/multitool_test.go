@@ -39,7 +39,7 @@ func TestMultitool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean, _, err := Clean(rich(t), fakeCleaner{})
+	clean, _, err := cleanLog(rich(t), fakeCleaner{})
 	if err != nil {
 		t.Fatal(err)
 	}

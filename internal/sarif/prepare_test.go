@@ -115,7 +115,7 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 func isRuleOrBelow(id, rule string) bool { return id == rule || strings.HasPrefix(id, rule+"/") }
 
 func TestPrepareGolden(t *testing.T) {
-	clean, cleaned, err := Clean(rich(t), fakeCleaner{})
+	clean, cleaned, err := cleanLog(rich(t), fakeCleaner{})
 	if err != nil {
 		t.Fatal(err)
 	}

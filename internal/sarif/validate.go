@@ -12,29 +12,37 @@ import (
 const maxInputResults = 200_000
 
 // Validate returns every way in which a log is not SARIF 2.1.0, or not a log that
-// code scanning can use: no runs, a tool without a name, no result with a
-// location. It does not report what Prepare can repair without loss. Members that
-// are null count as absent. An error is not about the log.
-func Validate(log []byte) ([]schema.Violation, error) {
-	o, nulls, err := decode(log)
+// code scanning can use: it cannot be read, or as Log.Validate says. An error is not
+// about the log.
+func Validate(raw []byte) ([]schema.Violation, error) {
+	log, err := Read(raw)
 	if err != nil {
 		return []schema.Violation{{Path: "$", Message: err.Error()}}, nil
 	}
+	return log.Validate()
+}
+
+// Validate returns every way in which the log is not SARIF 2.1.0, or not a log that
+// code scanning can use: no runs, a tool without a name, no result with a
+// location. It does not report what Prepare can repair without loss. Members that
+// are null count as absent. An error is not about the log.
+func (l *Log) Validate() ([]schema.Violation, error) {
 	total := 0
-	for _, run := range objects(list(o, "runs")) {
+	for _, run := range objects(list(l.root, "runs")) {
 		total += len(list(run, "results"))
 	}
 	if total > maxInputResults {
 		return []schema.Violation{{Path: "$.runs", Message: fmt.Sprintf("there are %d results, at most %d can be read", total, maxInputResults)}}, nil
 	}
-	if nulls > 0 {
-		log = encode(o)
+	raw := l.raw
+	if l.nulls > 0 {
+		raw = encode(l.root)
 	}
-	found, err := logSchema.Validate(log)
+	found, err := logSchema.Validate(raw)
 	if err != nil {
 		return nil, err
 	}
-	return append(found, unusable(o)...), nil
+	return append(found, unusable(l.root)...), nil
 }
 
 // unusable returns the violations of a log that code scanning cannot use although
