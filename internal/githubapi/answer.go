@@ -265,12 +265,7 @@ func featureOf(status int, reasons string) string {
 }
 
 func containsAny(s string, wordings []string) bool {
-	for _, w := range wordings {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(wordings, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // existsAlready recognises the refusals of what is unique and there already:

@@ -77,6 +77,20 @@ func New(o Options) (*Client, error) {
 	return &Client{gh: gh, http: client, graphql: strings.TrimSuffix(graphql.String(), "/")}, nil
 }
 
+// send sends a request to an address below that of the operation's repository, for what
+// go-github has no method, or one that leaves something out. The operation finishes its error.
+func (c *Client) send(ctx context.Context, op *operation, method, path string, body, out any) error {
+	if op.err != nil {
+		return op.err
+	}
+	req, err := c.gh.NewRequest(method, fmt.Sprintf("repos/%s/%s/%s", op.repo.Owner, op.repo.Name, path), body)
+	if err != nil {
+		return op.fail(Usage, "%v", err)
+	}
+	_, err = c.gh.Do(op.context(ctx), req, out)
+	return err
+}
+
 // GraphQLURLOf derives the GraphQL address from a REST address: /api/v3 becomes
 // /api/graphql on GitHub Enterprise, elsewhere /graphql is added.
 func GraphQLURLOf(apiURL string) string {

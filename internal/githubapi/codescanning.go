@@ -3,7 +3,6 @@ package githubapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/google/go-github/v60/github"
@@ -53,16 +52,11 @@ func (c *Client) SARIFStatus(ctx context.Context, r Repo, id string) (SARIFStatu
 	if !isName(id) {
 		op.refuse("invalid upload id %q", id)
 	}
-	req, err := c.gh.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/code-scanning/sarifs/%s", r.Owner, r.Name, id), nil)
-	if err != nil {
-		op.refuse("%v", err)
-		return SARIFStatus{}, op.err
-	}
 	// go-github's own type leaves the errors out.
 	var got struct {
 		ProcessingStatus string `json:"processing_status"`
 		Errors           []string
 	}
-	_, err = c.gh.Do(op.context(ctx), req, &got)
+	err := c.send(ctx, op, http.MethodGet, "code-scanning/sarifs/"+id, nil, &got)
 	return result(op, SARIFStatus{State: got.ProcessingStatus, Errors: got.Errors}, err, func(s SARIFStatus) SARIFStatus { return s })
 }

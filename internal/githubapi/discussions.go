@@ -135,9 +135,8 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 	for category, err := range cursors(list, func(d DiscussionCategory) string { return d.ID }, func(op *operation, cursor string) ([]DiscussionCategory, pageInfo, error) {
 		var out struct {
 			Repository struct {
-				ID                    string
-				HasDiscussionsEnabled *bool
-				DiscussionCategories  struct {
+				discussed
+				DiscussionCategories struct {
 					Nodes    []DiscussionCategory
 					PageInfo pageInfo
 				}
@@ -146,11 +145,8 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 		if err := c.queryDiscussions(ctx, op, categoriesQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, err
 		}
-		if out.Repository.ID == "" || out.Repository.HasDiscussionsEnabled == nil {
-			return nil, pageInfo{}, op.unexpectedAnswer("it has no repository")
-		}
-		if !*out.Repository.HasDiscussionsEnabled {
-			return nil, pageInfo{}, discussionsOff(op)
+		if err := out.Repository.check(op); err != nil {
+			return nil, pageInfo{}, err
 		}
 		list := out.Repository.DiscussionCategories
 		for i := range list.Nodes {
@@ -173,9 +169,8 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 	return cursors(list, func(d Discussion) string { return d.ID }, func(op *operation, cursor string) ([]Discussion, pageInfo, error) {
 		var out struct {
 			Repository struct {
-				ID                    string
-				HasDiscussionsEnabled *bool
-				Discussions           struct {
+				discussed
+				Discussions struct {
 					Nodes    []Discussion
 					PageInfo pageInfo
 				}
@@ -184,11 +179,8 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 		if err := c.queryDiscussions(ctx, op, discussionsQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
 			return nil, pageInfo{}, err
 		}
-		if out.Repository.ID == "" || out.Repository.HasDiscussionsEnabled == nil {
-			return nil, pageInfo{}, op.unexpectedAnswer("it has no repository")
-		}
-		if !*out.Repository.HasDiscussionsEnabled {
-			return nil, pageInfo{}, discussionsOff(op)
+		if err := out.Repository.check(op); err != nil {
+			return nil, pageInfo{}, err
 		}
 		list := out.Repository.Discussions
 		for i := range list.Nodes {
@@ -331,8 +323,21 @@ func (c *Client) queryDiscussions(ctx context.Context, op *operation, document s
 	return c.query(ctx, op, document, variables, out)
 }
 
-func discussionsOff(op *operation) error {
-	e := op.fail(Forbidden, "")
-	e.Feature = FeatureDiscussions
-	return e
+// discussed is a repository whose discussions are listed.
+type discussed struct {
+	ID                    string
+	HasDiscussionsEnabled *bool
+}
+
+// check returns an error if the answer has no repository, or if it has no discussions.
+func (d discussed) check(op *operation) error {
+	if d.ID == "" || d.HasDiscussionsEnabled == nil {
+		return op.unexpectedAnswer("it has no repository")
+	}
+	if !*d.HasDiscussionsEnabled {
+		e := op.fail(Forbidden, "")
+		e.Feature = FeatureDiscussions
+		return e
+	}
+	return nil
 }

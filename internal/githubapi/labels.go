@@ -37,13 +37,8 @@ func (c *Client) AddLabels(ctx context.Context, r Repo, n int, labels []string) 
 		op.refuse("there are no labels to add")
 	}
 	// go-github's AddLabelsToIssue sends a bare array; GitHub describes an object.
-	req, err := c.gh.NewRequest(http.MethodPost, fmt.Sprintf("repos/%s/%s/issues/%d/labels", r.Owner, r.Name, n), map[string][]string{"labels": labels})
-	if err != nil {
-		op.refuse("%v", err)
-		return nil, op.err
-	}
 	var all []*github.Label
-	_, err = c.gh.Do(op.context(ctx), req, &all)
+	err := c.send(ctx, op, http.MethodPost, fmt.Sprintf("issues/%d/labels", n), map[string][]string{"labels": labels}, &all)
 	names, err := result(op, all, err, labelNames)
 	if slices.Contains(names, "") {
 		return nil, op.unexpectedAnswer("an entry of the list is empty")

@@ -41,7 +41,9 @@ func pages[G, T any, K comparable](ctx context.Context, list *operation, key fun
 	return func(yield func(T, error) bool) {
 		seen := make(map[K]struct{})
 		for pass := range 3 {
-			fresh, filled, idle := 0, 0, 0
+			fresh := 0  // entries that no reading had before
+			filled := 0 // pages that begin with another entry than the one before
+			idle := 0   // pages since the last of those
 			more := announced
 			var first K // of the page before
 			for page := 1; more != ended; page++ {

@@ -69,18 +69,26 @@ func (c *Client) Recent(ctx context.Context, r Repo, q RecentQuery) (Recent, err
 		return Recent{}, err
 	}
 	found := Recent{Reviews: map[int][]Review{}, Comments: map[int][]DiffComment{}, InDiscussions: map[int][]DiscussionComment{}}
+	if err := found.read(q, out.Repository); err != nil {
+		return Recent{}, op.unexpectedAnswer(err.Error())
+	}
+	return found, nil
+}
+
+// read decodes the parts of an answer.
+func (found *Recent) read(q RecentQuery, parts map[string]json.RawMessage) error {
 	for _, n := range q.Pulls {
-		if err := found.readReviews(out.Repository[fmt.Sprintf("p%d", n)], n); err != nil {
-			return Recent{}, op.unexpectedAnswer(err.Error())
+		if err := found.readReviews(parts[fmt.Sprintf("p%d", n)], n); err != nil {
+			return err
 		}
 	}
 	if q.Discussions {
 		var list struct{ Nodes []Discussion }
-		if err := readConnection(out.Repository["discussions"], &list); err != nil {
-			return Recent{}, op.unexpectedAnswer(err.Error())
+		if err := readConnection(parts["discussions"], &list); err != nil {
+			return err
 		}
 		if err := checkNodes(list.Nodes, func(d Discussion) string { return d.ID }); err != nil {
-			return Recent{}, op.unexpectedAnswer(err.Error())
+			return err
 		}
 		found.Discussions = list.Nodes
 	}
@@ -88,15 +96,15 @@ func (c *Client) Recent(ctx context.Context, r Repo, q RecentQuery) (Recent, err
 		var discussion struct {
 			Comments struct{ Nodes []DiscussionComment }
 		}
-		if err := readConnection(out.Repository[fmt.Sprintf("d%d", n)], &discussion); err != nil {
-			return Recent{}, op.unexpectedAnswer(err.Error())
+		if err := readConnection(parts[fmt.Sprintf("d%d", n)], &discussion); err != nil {
+			return err
 		}
 		if err := checkNodes(discussion.Comments.Nodes, func(d DiscussionComment) string { return d.ID }); err != nil {
-			return Recent{}, op.unexpectedAnswer(err.Error())
+			return err
 		}
 		found.InDiscussions[n] = discussion.Comments.Nodes
 	}
-	return found, nil
+	return nil
 }
 
 // readReviews decodes the reviews of one pull request.

@@ -95,20 +95,20 @@ const alsoFields = `    also: object(expression: $commit) { ... on Commit { file
 
 // document returns the GraphQL document of a query.
 func (q RefQuery) document() string {
-	file, number, pull, fragment, also := "", "", "", "", ""
+	file, declarations, pull, fragment, also := "", "", "", "", ""
 	if q.File != "" {
 		file = " file(path: $file) { object { ... on Blob { text isTruncated } } }"
-		number = ", $file: String!"
+		declarations = ", $file: String!"
 	}
 	if q.Pull != 0 {
-		number += ", $number: Int!"
+		declarations += ", $number: Int!"
 		pull, fragment = pullNowFields, "\n"+pullCommentFields
 	}
 	if q.Also.Path != "" {
-		number += ", $commit: String!, $path: String!"
+		declarations += ", $commit: String!, $path: String!"
 		also = alsoFields
 	}
-	return `query FilesOnRefs($owner: String!, $name: String!, $prefix: String!, $containing: String, $after: String` + number + `) {
+	return `query FilesOnRefs($owner: String!, $name: String!, $prefix: String!, $containing: String, $after: String` + declarations + `) {
   repository(owner: $owner, name: $name) { id
 ` + pull + also + `    refs(refPrefix: $prefix, query: $containing, first: 100, after: $after) {
       nodes { name target { ... on Commit { oid messageHeadline` + file + ` } } }

@@ -54,14 +54,8 @@ func (c *Client) ActionsSecrets(ctx context.Context, r Repo) (names []string, er
 func (c *Client) CodeScanningEnabled(ctx context.Context, r Repo) (bool, error) {
 	op := listing(r, "look for code scanning")
 	op.needs = "security_events=read"
-	req, err := c.gh.NewRequest(http.MethodGet, "repos/"+r.Owner+"/"+r.Name+"/code-scanning/alerts?per_page=1", nil)
-	if err != nil {
-		op.refuse("%v", err)
-		return false, op.err
-	}
 	var alerts []struct{}
-	_, err = c.gh.Do(op.context(ctx), req, &alerts)
-	err = op.finish(err)
+	err := op.finish(c.send(ctx, op, http.MethodGet, "code-scanning/alerts?per_page=1", nil, &alerts))
 	var e *Error
 	switch {
 	case errors.As(err, &e) && e.Feature == FeatureCodeScanning:
