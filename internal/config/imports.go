@@ -54,7 +54,7 @@ func (im *importing) merge(doc document, file string, entries []entry, depth int
 			continue
 		}
 		var theirs []entry
-		if i := slices.IndexFunc(imported.root.entries, func(e entry) bool { return canonical(e.key) == "safe-outputs" }); i >= 0 {
+		if i := indexOf(imported.root.entries, "safe-outputs"); i >= 0 {
 			if v := imported.root.entries[i].value; v.kind == mapNode {
 				theirs = v.entries
 			}
@@ -78,7 +78,7 @@ type importEntry struct {
 
 // importsOf returns what a front matter imports.
 func importsOf(doc document) []importEntry {
-	i := slices.IndexFunc(doc.root.entries, func(e entry) bool { return canonical(e.key) == "imports" })
+	i := indexOf(doc.root.entries, "imports")
 	if i < 0 {
 		return nil
 	}
@@ -247,13 +247,13 @@ func joinLists(a, b node) node {
 // withNetwork adds to safe-outputs the hosts that the front matter lets the agent reach, because
 // links to them are allowed there as well.
 func (d *decoder) withNetwork(root, entries []entry) []entry {
-	i := slices.IndexFunc(root, func(e entry) bool { return e.key == "network" })
+	i := indexOf(root, "network")
 	if i < 0 {
 		return entries
 	}
 	hosts, line, col := root[i].value, root[i].line, root[i].col
 	if hosts.kind == mapNode {
-		j := slices.IndexFunc(hosts.entries, func(e entry) bool { return e.key == "allowed" })
+		j := indexOf(hosts.entries, "allowed")
 		if j < 0 {
 			return entries
 		}
@@ -262,7 +262,7 @@ func (d *decoder) withNetwork(root, entries []entry) []entry {
 	if hosts = d.linkHosts(hosts); len(hosts.items) == 0 {
 		return entries
 	}
-	if n := slices.IndexFunc(entries, func(e entry) bool { return canonical(e.key) == "allowed-domains" }); n >= 0 {
+	if n := indexOf(entries, "allowed-domains"); n >= 0 {
 		entries = slices.Clone(entries)
 		entries[n].value = joinLists(entries[n].value, hosts)
 		return entries

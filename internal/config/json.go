@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -143,7 +142,7 @@ func (p *jsonParser) place(at int) (line, col int) {
 		}
 	}
 	at = min(at, len(p.data))
-	line = sort.SearchInts(p.lines, at+1)
+	line, _ = slices.BinarySearch(p.lines, at+1)
 	return line, 1 + utf8.RuneCount(p.data[p.lines[line-1]:at])
 }
 

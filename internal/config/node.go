@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -44,6 +45,11 @@ type entry struct {
 	key       string
 	line, col int // of the key
 	value     node
+}
+
+// indexOf returns the index of the entry with a key, in either spelling, or -1.
+func indexOf(entries []entry, key string) int {
+	return slices.IndexFunc(entries, func(e entry) bool { return canonical(e.key) == key })
 }
 
 // keyNode returns a node at the place of the key, for errors about it.

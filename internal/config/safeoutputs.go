@@ -5,7 +5,6 @@ package config
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -117,7 +116,7 @@ func (d *decoder) safeOutputs(doc document) ([]entry, bool) {
 		d.fail(root, "%s", expectedMapping(root))
 		return nil, false
 	}
-	i := slices.IndexFunc(root.entries, func(e entry) bool { return canonical(e.key) == "safe-outputs" })
+	i := indexOf(root.entries, "safe-outputs")
 	switch {
 	case i < 0 && doc.frontMatter && len(importsOf(doc)) > 0:
 		return nil, true
