@@ -206,7 +206,7 @@ func (f *codeFence) next(line []byte) {
 			case i == 0 && programming[w]:
 				f.why = "it is in " + w + " code"
 			case strings.TrimSuffix(w, "s") == "example":
-				f.why = "it is an example"
+				f.why = anExample
 			}
 		}
 	case mark == f.mark && width >= f.width && len(words) == 0:

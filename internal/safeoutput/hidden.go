@@ -3,6 +3,7 @@ package safeoutput
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -33,56 +34,58 @@ type hider struct {
 // commentedOut is why a comment is not a request.
 const commentedOut = "it is commented out"
 
-// hiders are matched in this order, without regard to letter case. A tag must end
-// after its name.
-var hiders = []hider{
-	{"<!--", "-->", commentedOut, true},
-	{"/*", "*/", commentedOut, false},
-	{"~~", "~~", "it is struck through", true},
-	{"<del", "</del", "it is struck through", true},
-	{"<strike", "</strike", "it is struck through", true},
-	{"<s", "</s", "it is struck through", true},
-	{"<blockquote", "</blockquote", "it is quoted", true},
-	{"<q", "</q", "it is quoted", true},
-	{"<template", "</template", "it is hidden", true},
-	{"<script", "</script", "it is hidden", true},
-	{"<style", "</style", "it is hidden", true},
-	{"<textarea", "</textarea", "it is hidden", true},
-	{"<noscript", "</noscript", "it is hidden", false},
-	{"<noembed", "</noembed", "it is hidden", false},
-	{"<noframes", "</noframes", "it is hidden", false},
-	{"<iframe", "</iframe", "it is hidden", false},
-	{"<title", "</title", "it is hidden", false},
-	{"<think", "</think", "it is part of a draft", false},
-	{"<thinking", "</thinking", "it is part of a draft", false},
-	{"<thought", "</thought", "it is part of a draft", false},
-	{"<reasoning", "</reasoning", "it is part of a draft", false},
-	{"<scratchpad", "</scratchpad", "it is part of a draft", false},
-	{"<draft", "</draft", "it is part of a draft", false},
-	{"<reflection", "</reflection", "it is part of a draft", false},
-	{"<monologue", "</monologue", "it is part of a draft", false},
-	{"<example", "</example", "it is an example", false},
-	{"<examples", "</examples", "it is an example", false},
-	{"<sample", "</sample", "it is an example", false},
-	{"<quote", "</quote", "it is quoted", false},
-	{"<comment", "</comment", commentedOut, false},
-	{"<rejected", "</rejected", "it is rejected", false},
-	{"<discarded", "</discarded", "it is rejected", false},
-	{"<ignored", "</ignored", "it is rejected", false},
-	{"<skipped", "</skipped", "it is rejected", false},
-	{"<cancelled", "</cancelled", "it is rejected", false},
-	{"<canceled", "</canceled", "it is rejected", false},
-	{"<<<<<<< ", ">>>>>>> ", "it is part of a merge conflict", false},
-	{"<?", "?>", "it is hidden", false},
-	{"<![cdata[", "]]>", "it is hidden", false},
-	{"{% comment", "endcomment", commentedOut, false},
-	{"%%", "%%", commentedOut, false},
-	{"=begin", "=end", commentedOut, false},
-	{ifZero, "#endif", commentedOut, false},
-	{"#|", "|#", commentedOut, false},
-	{"(*", "*)", commentedOut, false},
-	{"<%--", "--%>", commentedOut, false},
-	{"<#--", "-->", commentedOut, false},
+// Why nothing in an element is a request.
+const (
+	struckThrough = "it is struck through"
+	quotation     = "it is quoted"
+	unseen        = "it is hidden"
+	anExample     = "it is an example"
+	partOfDraft   = "it is part of a draft"
+	rejected      = "it is rejected"
+)
+
+// hiders are matched in this order, without regard to letter case.
+var hiders = slices.Concat(
+	[]hider{
+		{"<!--", "-->", commentedOut, true},
+		{"/*", "*/", commentedOut, false},
+		{"~~", "~~", struckThrough, true},
+		{"<<<<<<< ", ">>>>>>> ", "it is part of a merge conflict", false},
+		{"<?", "?>", unseen, false},
+		{"<![cdata[", "]]>", unseen, false},
+		{"{% comment", "endcomment", commentedOut, false},
+		{"%%", "%%", commentedOut, false},
+		{"=begin", "=end", commentedOut, false},
+		{ifZero, "#endif", commentedOut, false},
+		{"#|", "|#", commentedOut, false},
+		{"(*", "*)", commentedOut, false},
+		{"<%--", "--%>", commentedOut, false},
+		{"<#--", "-->", commentedOut, false},
+	},
+	elements(struckThrough, anywhere, "del", "strike", "s"),
+	elements(quotation, anywhere, "blockquote", "q"),
+	elements(quotation, lineStart, "quote"),
+	elements(unseen, anywhere, "template", "script", "style", "textarea"),
+	elements(unseen, lineStart, "noscript", "noembed", "noframes", "iframe", "title"),
+	elements(partOfDraft, lineStart, "think", "thinking", "thought", "reasoning", "scratchpad", "draft", "reflection", "monologue"),
+	elements(anExample, lineStart, "example", "examples", "sample"),
+	elements(commentedOut, lineStart, "comment"),
+	elements(rejected, lineStart, "rejected", "discarded", "ignored", "skipped", "cancelled", "canceled"),
+)
+
+// Where a hider counts: see hider.anywhere.
+const (
+	anywhere  = true
+	lineStart = false
+)
+
+// elements returns the hiders of elements by their names. A start tag must end after its name.
+func elements(why string, anywhere bool, names ...string) []hider {
+	all := make([]hider, len(names))
+	for i, name := range names {
+		all[i] = hider{"<" + name, "</" + name, why, anywhere}
+	}
+	return all
 }
 
 // ifZero begins what C leaves out.
@@ -248,7 +251,7 @@ func hiddenElement(text []byte) (hider, bool) {
 		return hider{}, false
 	}
 	tag := strings.ToLower(string(text[:name]))
-	return hider{open: tag, end: "</" + tag[1:], why: "it is hidden"}, true
+	return hider{open: tag, end: "</" + tag[1:], why: unseen}, true
 }
 
 // codeSpans remembers for how many backticks a line has no code span any more.
@@ -324,7 +327,7 @@ func notRequest(before []byte) error {
 		return &NotRequestError{h.why}
 	}
 	if t := bytes.TrimLeft(before, " \t-*+"); len(t) > 0 && t[0] == '>' {
-		return &NotRequestError{"it is quoted"}
+		return &NotRequestError{quotation}
 	}
 	return ErrInText
 }
