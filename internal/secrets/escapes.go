@@ -136,8 +136,12 @@ func hexEscape(rest string, from, digits int) (int, rune) {
 	return from + digits, r
 }
 
-// backslashAt reads \x41, \u0041, \u{41}, \U00000041, \101, \/ and a line that goes on, after
-// one backslash or several.
+// plainEscapes are the characters of secrets that stand for themselves after a backslash: in
+// programs the slash, in Markdown and shells the others too.
+const plainEscapes = "/_-.~+=:@#!*"
+
+// backslashAt reads \x41, \u0041, \u{41}, \U00000041, \101, those of plainEscapes and a line that
+// goes on, after one backslash or several.
 func backslashAt(text string, i int) (int, rune) {
 	slashes := 1
 	for slashes < 8 && i+slashes < len(text) && text[i+slashes] == '\\' {
@@ -161,8 +165,8 @@ func backslashAt(text string, i int) (int, rune) {
 		n, r = hexEscape(rest, 2, 4)
 	case c == 'U':
 		n, r = hexEscape(rest, 2, 8)
-	case c == '/':
-		n, r = 2, '/'
+	case strings.IndexByte(plainEscapes, c) >= 0:
+		n, r = 2, rune(c)
 	case '0' <= c && c <= '1' && len(rest) >= 4 && octal(rest[2]) && octal(rest[3]):
 		n, r = 4, rune(c-'0')<<6|rune(rest[2]-'0')<<3|rune(rest[3]-'0')
 	case c == '\n' || c == '\r':
@@ -178,7 +182,7 @@ func octal(c byte) bool { return '0' <= c && c <= '7' }
 
 // entities are the names of HTML for characters of secrets that do not have to be escaped.
 var entities = map[string]rune{
-	"lowbar": '_', "hyphen": '-', "dash": '-', "period": '.', "plus": '+', "sol": '/', "equals": '=', "colon": ':', "commat": '@', "percnt": '%', "dollar": '$', "excl": '!', "num": '#', "ast": '*',
+	"lowbar": '_', "UnderBar": '_', "hyphen": '-', "dash": '-', "period": '.', "plus": '+', "sol": '/', "equals": '=', "colon": ':', "commat": '@', "percnt": '%', "dollar": '$', "excl": '!', "num": '#', "ast": '*',
 }
 
 // entityAt reads &#65;, &#x41; and the names in entities.

@@ -244,8 +244,13 @@ func TestSecretsInEveryEncoding(t *testing.T) {
 		"hexadecimal escapes":    func(text string) string { return everyByte(`\x%02x`, text) },
 		"octal escapes":          func(text string) string { return everyByte(`\%03o`, text) },
 		"entities":               func(text string) string { return everyByte("&#x%x;", text) },
-		"Base64":                 func(text string) string { return encode([]byte(text)) },
-		"Base64 twice":           func(text string) string { return encode([]byte(encode([]byte(text)))) },
+		"Markdown":               markdownEscapes.Replace,
+		"Markdown in JSON":       func(text string) string { return fmt.Sprintf("%q", markdownEscapes.Replace(text)) },
+		"underscores in Markdown": func(text string) string {
+			return strings.ReplaceAll(text, "_", `\_`)
+		},
+		"Base64":       func(text string) string { return encode([]byte(text)) },
+		"Base64 twice": func(text string) string { return encode([]byte(encode([]byte(text)))) },
 		"Base64 in MIME": func(text string) string {
 			return wrap(encode([]byte("words that make it longer: " + text + " and so on")))
 		},
@@ -276,6 +281,9 @@ func TestSecretsInEveryEncoding(t *testing.T) {
 		}
 	}
 }
+
+// markdownEscapes escapes the punctuation that Markdown's writers escape in a text.
+var markdownEscapes = strings.NewReplacer("_", `\_`, "-", `\-`, ".", `\.`, "~", `\~`, "+", `\+`, "=", `\=`, ":", `\:`, "#", `\#`, "!", `\!`, "*", `\*`)
 
 // passwordInURL matches the password of the URLs among the documented forms.
 var passwordInURL = regexp.MustCompile(`/\w*:(\w+)@`)
