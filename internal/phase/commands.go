@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -40,7 +41,9 @@ type commands struct {
 	build []candidate      // in order of preference
 	tests []candidate
 	err   error // why the project's own settings cannot be read
-	adapt wording
+	// innerTests reports that there are no tests, and that packages below have some.
+	innerTests bool
+	adapt      wording
 }
 
 // checksOnly returns candidates that fix nothing.
@@ -79,33 +82,77 @@ func (p *project) rubyCommands(dir string) commands {
 		bundle = "bundle exec "
 		w.replace = [][2]string{{"", bundle}}
 	}
-	tests := checksOnly(known("rspec", bundle+"rspec", ""), known("minitest", bundle+"rake test", ""))
-	if !p.has(dir, "spec") && p.has(dir, "Rakefile") {
+	tests := checksOnly(known("rspec", bundle+"rspec", ""), known("minitest", bundle+"rake "+cmp.Or(p.rakeTask(dir), "test"), ""))
+	switch {
+	case !p.has(dir, "Rakefile"):
+	case !p.has(dir, "spec"):
 		tests = tests[1:] // rspec without a directory spec runs nothing
+	case p.rakeTask(dir) != "" && !p.usesRSpec(dir):
+		slices.Reverse(tests) // minitest has specs, too
 	}
 	return commands{style: p.style(dir, Ruby, w), tests: tests, adapt: w}
 }
 
-// javaCommands returns Maven's commands if there is a pom.xml, otherwise those of Gradle's
-// nearest wrapper, or of the installed Gradle if the project has no wrapper.
+// usesRSpec reports whether a Ruby project's files name RSpec.
+func (p *project) usesRSpec(dir string) bool {
+	if p.has(dir, ".rspec") || runsIn("rspec", p.commandTexts(dir)) {
+		return true
+	}
+	for _, pattern := range []string{"Gemfile", "*.gemspec", "Rakefile", "spec/*.rb"} {
+		for _, name := range p.matching(dir, pattern) {
+			if raw, err := p.read(name); err == nil && rspecName.MatchString(withoutComments(string(raw))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rakeTask returns the name of the task of minitest that a Rakefile has, "" if it has none.
+func (p *project) rakeTask(dir string) string {
+	raw, _ := p.read(path.Join(dir, "Rakefile")) // what cannot be read, rake reports
+	if m := testTask.FindStringSubmatch(withoutComments(string(raw))); m != nil {
+		return cmp.Or(m[1], "test")
+	}
+	return ""
+}
+
+var (
+	rspecName = lazyregexp.New(`(?i)\brspec\b`)
+	testTask  = lazyregexp.New(`\bTestTask\.(?:new|create)\b(?:[ (]+[:"']([a-z_]+))?`)
+)
+
+// javaCommands returns Maven's commands if there is a pom.xml, or those of its wrapper where it is
+// not installed; otherwise those of Gradle's nearest wrapper, or of the installed Gradle if the
+// project has no wrapper.
 func (p *project) javaCommands(dir string) commands {
 	var w wording
 	if p.has(dir, "pom.xml") {
-		return commands{style: p.style(dir, Java, w), build: checksOnly(known("maven", "mvn", "compile")), tests: checksOnly(known("maven", "mvn", "test"))}
+		build, tests := checksOnly(known("maven", "mvn", "compile")), checksOnly(known("maven", "mvn", "test"))
+		if mvnw, ok := p.wrapper(dir, "mvnw"); ok { // where Maven is not installed
+			build, tests = append(build, checksOnly(known("maven", mvnw, "compile"))...), append(tests, checksOnly(known("maven", mvnw, "test"))...)
+		}
+		return commands{style: p.style(dir, Java, w), build: build, tests: tests}
 	}
-	gradle, up := "gradle", "./"
-	hasWrapper := p.walkUp(dir, func(p *project, dir string) bool {
-		found := p.has(dir, "gradlew")
+	gradle := "gradle"
+	if gradlew, ok := p.wrapper(dir, "gradlew"); ok {
+		gradle = gradlew
+		w.replace = [][2]string{{"gradle ", gradle + " "}}
+	}
+	return commands{style: p.style(dir, Java, w), build: checksOnly(known("gradle", gradle, "build")), tests: checksOnly(known("gradle", gradle, "test")), adapt: w}
+}
+
+// wrapper returns the path, from a directory, of the nearest wrapper of a build tool.
+func (p *project) wrapper(dir, name string) (file string, ok bool) {
+	up := "./"
+	ok = p.walkUp(dir, func(p *project, dir string) bool {
+		found := p.has(dir, name)
 		if !found {
 			up = strings.TrimPrefix(up, "./") + "../"
 		}
 		return found
 	})
-	if hasWrapper {
-		gradle = up + "gradlew"
-		w.replace = [][2]string{{"gradle ", gradle + " "}}
-	}
-	return commands{style: p.style(dir, Java, w), build: checksOnly(known("gradle", gradle, "build")), tests: checksOnly(known("gradle", gradle, "test")), adapt: w}
+	return up + name, ok
 }
 
 // rustCommands returns cargo's commands. In a workspace they are those of all its members,

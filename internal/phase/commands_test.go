@@ -101,6 +101,8 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"Clippy as CI runs it", map[string]string{"Cargo.toml": "", ".github/workflows/ci.yml": "      - run: cargo clippy --all-targets --color always -- -Dwarnings -A clippy::too_many_arguments ${{ x }}\n"},
 			[]string{"cargo fmt --check", "cargo clippy --all-targets -- -D warnings -A clippy::too_many_arguments", "cargo build", "cargo test"}},
 		{"ruby", map[string]string{"Gemfile": ""}, []string{"", "", "", "rspec"}},
+		{"specs of minitest", map[string]string{"Gemfile": "gem \"minitest\"\n", "Rakefile": "Rake::TestTask.new(:spec) { |t| t.pattern = 'spec/*_spec.rb' }\n", "spec/a_spec.rb": "require 'minitest/autorun'\n"}, []string{"", "", "", "rake spec"}},
+		{"specs of RSpec", map[string]string{"Gemfile": "gem 'rspec-rails'\n", "Rakefile": "require 'rake'\n", "spec/a_spec.rb": ""}, []string{"", "", "", "rspec"}},
 		{"RuboCop", map[string]string{"Gemfile": "", ".rubocop.yml": ""}, []string{"rubocop", "rubocop", "", "rspec"}},
 		{"ruby with a lock file", map[string]string{"Gemfile": "gem \"rubocop\", require: false\n", "Gemfile.lock": "", "Rakefile": ""}, []string{"bundle exec rubocop", "bundle exec rubocop", "", "bundle exec rake test"}},
 		{"Standard Ruby", map[string]string{"x.gemspec": "  s.add_development_dependency 'standard'\n"}, []string{"standardrb", "standardrb", "", "rspec"}},
@@ -123,6 +125,24 @@ func TestCommandsOfAProject(t *testing.T) {
 			if c := checkOf(r, check); (c.NotRun == phase.NotConfigured) != (tt.want[i] == "") || (c.Status == phase.Pass) != (tt.want[i] == "") {
 				t.Errorf("%s: %s is %q, %q; a tool that is named and not installed is missing", tt.name, check, c.Status, c.NotRun)
 			}
+		}
+	}
+}
+
+// TestMavenWrapper: the project's own Maven runs where none is installed.
+func TestMavenWrapper(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"pom.xml": "", "mvnw": "", "app/pom.xml": ""})
+	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"app/pom.xml"}}
+	for _, installed := range []string{"mvn", filepath.Join(dir, "mvnw")} {
+		s := newStage(t, dir, map[string][]step{installed + " compile": {{}}, installed + " test": {{}}})
+		r := validate(t, phase.Job{Input: in}, phase.Config{CheckOnly: true}, s.deps())
+		want := []string{"mvn compile", "mvn test"}
+		if installed != "mvn" {
+			want = []string{"./mvnw compile", "./mvnw test"}
+		}
+		if c := r.Output.Checks; c.Build.Status != phase.Pass || c.Tests.Status != phase.Pass || c.Build.Command != want[0] || c.Tests.Command != want[1] {
+			t.Errorf("with %s: build %q %s, tests %q %s; want %q", installed, c.Build.Command, c.Build.Status, c.Tests.Command, c.Tests.Status, want)
 		}
 	}
 }
@@ -367,7 +387,7 @@ func TestAPinnedPackageManager(t *testing.T) {
 		"corepack has none":    {map[string][]step{asked: printed("10.2.0"), fetched: {{code: 1}}}, "pnpm test", true},
 		"nothing is installed": {nil, "pnpm test", false},
 	} {
-		dir := files(t, map[string]string{"package.json": `{"packageManager":"pnpm@9.1.0+sha512.abc","scripts":{"lint":"x"}}`})
+		dir := files(t, map[string]string{"package.json": `{"packageManager":"pnpm@9.1.0+sha512.abc","scripts":{"lint":"x","test":"x"}}`})
 		steps := map[string][]step{"pnpm run lint": ok, "pnpm test": ok, "corepack pnpm@9.1.0 run lint": ok, "corepack pnpm@9.1.0 test": ok}
 		if tt.steps == nil {
 			steps = map[string][]step{}

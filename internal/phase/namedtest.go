@@ -53,12 +53,13 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 	return pl
 }
 
-// testScript returns the script "test" of a root's package.json, "" if there is none.
+// testScript returns what a root's package.json runs as its tests, "" if there is nothing.
 func (p *project) testScript(r root) string {
 	if r.language.family() != JavaScript {
 		return ""
 	}
-	return p.manifest(r.dir).scripts["test"]
+	m := p.manifest(r.dir)
+	return m.scripts[m.testScript()]
 }
 
 // selection returns the arguments by which a test command runs only the tests of one

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // node is what a package.json and the lock file next to it contain.
@@ -26,7 +29,10 @@ func (p *project) nodeCommands(dir string) commands {
 	}
 	n := node{scripts: m.scripts, adapt: w}
 	n.manager, n.pin = p.packageManager(dir)
-	c := commands{err: m.err, style: p.style(dir, JavaScript, w), tests: checksOnly(n.test()), adapt: w}
+	c := commands{err: m.err, style: p.style(dir, JavaScript, w), adapt: w}
+	if name := m.testScript(); name != "" || p.losesTests(dir) {
+		c.tests = checksOnly(n.test(name))
+	}
 	if formatter := c.style[Formatter]; formatter.optional && len(m.depends) > 0 && !m.depends["prettier"] {
 		// What is in node_modules nevertheless is there for another package.
 		c.style[Formatter] = choice{unconfigured: unconfigured(Formatter, nil, "")}
@@ -44,6 +50,21 @@ func (p *project) nodeCommands(dir string) commands {
 	return c
 }
 
+// losesTests reports whether the change may have taken the tests out of the package.json of a
+// directory, so that their command still has to run, and fails.
+func (p *project) losesTests(dir string) bool {
+	name := path.Join(p.prefix, dir, "package.json")
+	i := slices.IndexFunc(p.diff, func(f changes.ChangedFile) bool { return f.Path == name })
+	if i < 0 {
+		return p.diff == nil && slices.Contains(p.changed, name)
+	}
+	f := p.diff[i]
+	return f.Status != changes.Added && (f.PatchMissing || f.Binary || testsLine.MatchString(f.Patch))
+}
+
+// testsLine matches a line of a patch that adds or removes a script of tests, or all scripts.
+var testsLine = lazyregexp.New(`(?m)^[-+].*"(?:scripts|tests?\b[^"]*|unit[^"]*)"\s*:`)
+
 // isWorkspace reports whether the package.json of a directory is that of a workspace.
 func (p *project) isWorkspace(dir string) bool {
 	return p.has(dir, "pnpm-workspace.yaml") || p.manifest(dir).has("workspaces")
@@ -53,13 +74,14 @@ func (p *project) isWorkspace(dir string) bool {
 // script for. Above packages that are in no workspace, a root without a test script has no
 // tests.
 func (p *project) addPackages(dir string, n node, c *commands) {
-	if c.err != nil || n.scripts["test"] != "" && n.scripts["build"] != "" && n.scripts["lint"] != "" {
+	hasTests := p.manifest(dir).testScript() != ""
+	if c.err != nil || hasTests && n.scripts["build"] != "" && n.scripts["lint"] != "" {
 		return
 	}
 	patterns := []string{"*"}
 	if p.isWorkspace(dir) {
 		patterns = p.workspacePatterns(dir)
-	} else if n.scripts["test"] != "" {
+	} else if hasTests {
 		return
 	}
 	below := p.packages(dir, patterns)
@@ -68,7 +90,7 @@ func (p *project) addPackages(dir string, n node, c *commands) {
 	}
 	if !p.isWorkspace(dir) {
 		if has("test") {
-			c.tests = nil
+			c.tests, c.innerTests = nil, true
 		}
 		return
 	}
@@ -194,7 +216,11 @@ func (n node) run(name, arguments string) commandLine {
 	return commandLine{line: line, args: strings.Fields(line), pin: n.pin}
 }
 
-func (n node) test() commandLine {
+// test returns the command that runs the script of the tests, of which "" stands for "test".
+func (n node) test(name string) commandLine {
+	if name != "" && name != "test" {
+		return n.run(name, "")
+	}
 	line := n.manager + " test"
 	if n.manager == "bun" {
 		line = "bun run test" // "bun test" is bun's own test runner

@@ -101,7 +101,10 @@ func standard(check Check, c commands, l Language) plan {
 		}
 	case Tests:
 		if pl.candidates = c.tests; len(c.tests) == 0 {
-			pl.skip = "package.json has no test script, and the packages below it have their own"
+			pl.skip = "package.json has no test script; add one, or set test_command"
+			if c.innerTests {
+				pl.skip = "package.json has no test script, and the packages below it have their own"
+			}
 		}
 	default:
 		chosen := c.style[check]

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -27,6 +28,10 @@ type project struct {
 	// Only configuration is looked for there.
 	outer  *project
 	prefix string
+	// changed are the changed files, and diff is how they changed, nil if that is not known.
+	// The names of both are relative to the repository.
+	changed []string
+	diff    []changes.ChangedFile
 }
 
 // openProject opens a directory. Close it with close.

@@ -77,7 +77,7 @@ func (p *project) roots(in Input) []root {
 func (p *project) byLanguage(r root) []root {
 	all := []root{r}
 	for _, l := range p.languages(r.dir) {
-		if l.family() == r.language.family() || l.family() == JavaScript && p.manifest(r.dir).scripts["test"] == "" {
+		if l.family() == r.language.family() || l.family() == JavaScript && p.manifest(r.dir).testScript() == "" {
 			continue
 		}
 		isIts := func(f string) bool { return languageOfFile(f).family() == l.family() }
@@ -181,7 +181,7 @@ func (p *project) languages(dir string) []Language {
 			found = append(found, l.language)
 		}
 	}
-	if len(found) > 1 && found[0].family() == JavaScript && p.manifest(dir).scripts["test"] == "" {
+	if len(found) > 1 && found[0].family() == JavaScript && p.manifest(dir).testScript() == "" {
 		found = append(found[1:], found[0]) // a package.json without tests is there for tools
 	}
 	p.marked[dir] = found
@@ -198,7 +198,7 @@ func (p *project) covers(outer, inner Language) bool {
 // runsPackages reports whether the package.json of the working directory says how the packages
 // below it are tested: it is a workspace, or has a test script, which may reach them.
 func (p *project) runsPackages() bool {
-	return p.isWorkspace(".") || p.manifest(".").scripts["test"] != ""
+	return p.isWorkspace(".") || p.manifest(".").testScript() != ""
 }
 
 // majority returns the language in which most of the files are written, or the first if

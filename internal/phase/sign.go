@@ -268,6 +268,9 @@ func (p *project) readManifest(dir string) *manifest {
 	if m.err = err; err != nil {
 		return m
 	}
+	if strings.Contains(m.scripts["test"], "no test specified") { // as npm init writes it, to be replaced
+		delete(m.scripts, "test")
+	}
 	// The members below may have any form: what does not fit names nothing.
 	_ = json.Unmarshal(m.members["packageManager"], &m.manager)
 	var engines struct {
@@ -293,6 +296,12 @@ func (m *manifest) has(key string) bool {
 	}
 	return m.members[key] != nil
 }
+
+// testScripts are the names of the script that runs a package's tests, the usual one first.
+var testScripts = []string{"test", "test:all", "test:ci", "test:run", "test:once", "test:unit", "test-unit", "unit-test", "unit-tests", "tests", "unit"}
+
+// testScript returns the name of the script that runs the tests, "" if there is none.
+func (m *manifest) testScript() string { return first(m.scripts, testScripts...) }
 
 // commands returns the commands that a package.json contains.
 func (m *manifest) commands() string {

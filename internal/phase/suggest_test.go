@@ -58,7 +58,7 @@ const (
 	eslintLine   = "eslint --format json ."
 	eslintFix    = "eslint --fix --format json a.js"
 	npmTest      = "npm test"
-	withESLint   = `{"eslintConfig":{}}`
+	withESLint   = `{"scripts":{"test":"x"},"eslintConfig":{}}`
 )
 
 // warned is what Prettier prints of files that are not formatted.

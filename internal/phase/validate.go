@@ -281,8 +281,11 @@ func newEngine(job Job, config Config, deps Deps) (*engine, error) {
 		e.files = append(e.files, path.Join(e.prefix, f))
 	}
 	e.lines = changedLinesOf(job.Diff, e.files)
-	e.project, err = openIn(e.repository, e.prefix)
-	return e, err
+	if e.project, err = openIn(e.repository, e.prefix); err != nil {
+		return nil, err
+	}
+	e.project.changed, e.project.diff = e.files, job.Diff
+	return e, nil
 }
 
 // knownStamps returns a function for the stamps of files that are known without looking at them.

@@ -1,0 +1,57 @@
+package phase_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// TestPackagesWithoutTests: a package that never had tests is not failed for it, and a change
+// that takes the tests away is.
+func TestPackagesWithoutTests(t *testing.T) {
+	t.Parallel()
+	const placeholder = `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`
+	code := changes.ChangedFile{Path: "a.js", Status: changes.Modified, Patch: "@@ -1 +1 @@\n-x\n+y\n"}
+	manifest := func(patch string) changes.ChangedFile {
+		return changes.ChangedFile{Path: "package.json", Status: changes.Modified, Patch: patch}
+	}
+	tests := []struct {
+		name, manifest string
+		change         changes.ChangedFile
+		want           string // the command, "" if the tests are skipped
+	}{
+		{"no script", "{}", code, ""},
+		{"what npm init writes", placeholder, code, ""},
+		{"a new package", "{}", changes.ChangedFile{Path: "package.json", Status: changes.Added, Patch: "@@ -0,0 +1 @@\n+{}\n"}, ""},
+		{"another part of package.json", "{}", manifest("@@ -2 +2 @@\n-  \"version\": \"1.0.0\"\n+  \"version\": \"1.0.1\"\n"), ""},
+		{"a script that was removed", "{}", manifest("@@ -2 +1,0 @@\n-  \"test\": \"jest\"\n"), "npm test"},
+		{"a script of another name that was removed", "{}", manifest("@@ -2 +1,0 @@\n-  \"test:unit\": \"jest\"\n"), "npm test"},
+		{"all scripts, by another member", "{}", manifest("@@ -1,0 +2 @@\n+  \"scripts\": {},\n"), "npm test"},
+		{"a script that became a placeholder", placeholder, manifest("@@ -2 +2 @@\n-  \"test\": \"jest\"\n+  \"test\": \"echo no test specified\"\n"), "npm test"},
+		{"a patch that is left out", "{}", changes.ChangedFile{Path: "package.json", Status: changes.Modified, PatchMissing: true}, "npm test"},
+		{"a script of another name", `{"scripts": {"lint": "x", "test:unit": "jest"}}`, code, "npm run test:unit"},
+		{"both", `{"scripts": {"test:unit": "jest", "test": "npm run test:unit"}}`, code, "npm test"},
+		{"one that only watches", `{"scripts": {"test:watch": "jest --watch"}}`, code, ""},
+	}
+	for _, tt := range tests {
+		dir := files(t, map[string]string{"package.json": tt.manifest, "a.js": "y\n"})
+		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{tt.change.Path}}
+		s := newStage(t, dir, map[string][]step{"npm test": {{code: 1}}, "npm run test:unit": {{}}})
+		r := validate(t, phase.Job{Input: in, Diff: []changes.ChangedFile{tt.change}}, phase.Config{CheckOnly: true}, s.deps())
+		got, status := r.Output.Checks.Tests, phase.Pass
+		switch tt.want {
+		case "":
+			status = phase.Skipped
+			if notes := strings.Join(checkOf(r, phase.Tests).Notes, "\n"); !strings.Contains(notes, "no test script; add one, or set test_command") {
+				t.Errorf("%s: the notes do not say what to do: %q", tt.name, notes)
+			}
+		case "npm test":
+			status = phase.Fail
+		}
+		if got.Command != tt.want || got.Status != status {
+			t.Errorf("%s: %q, %s; want %q, %s", tt.name, got.Command, got.Status, tt.want, status)
+		}
+	}
+}
