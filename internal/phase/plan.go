@@ -75,6 +75,7 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 				rr.plans = append(rr.plans, p.overridden(check, override, r, defaults))
 			case r.idle:
 				rr.plans = append(rr.plans, plan{check: check, skip: noProject})
+			case r.dependent && (check == Formatter || check == Linter):
 			case override == "" && (r.dir != "." || !ownersOnly):
 				rr.plans = append(rr.plans, standard(check, defaults, r.language))
 			}

@@ -24,6 +24,9 @@ type root struct {
 	files    []string // the changed files that belong to it, relative to the working directory
 	// idle is set if no changed file is in a project: only the owner's commands run.
 	idle bool
+	// dependent is set if no changed file is in it and a change elsewhere can break it: it is
+	// built and tested.
+	dependent bool
 }
 
 // roots finds what is to be checked: the working directory, if its language is given or
@@ -57,7 +60,8 @@ func (p *project) roots(in Input) []root {
 	if len(found) > 1 && found[0].dir == "." && len(byHome["."]) == 0 && found[0].language.family() == JavaScript && !p.runsPackages() {
 		found = found[1:] // a package.json for tools, above the packages that changed
 	}
-	if len(found) == 0 && (in.namesAll() || p.leavesProjectsAlone(in.ChangedFiles)) {
+	dependents := p.goDependents(found, in.ChangedFiles)
+	if len(found)+len(dependents) == 0 && (in.namesAll() || p.leavesProjectsAlone(in.ChangedFiles)) {
 		found = append(found, root{dir: ".", idle: !in.namesAll()})
 	}
 	if len(found) == 1 {
@@ -67,7 +71,7 @@ func (p *project) roots(in Input) []root {
 	for _, r := range found {
 		all = append(all, p.byLanguage(r)...)
 	}
-	return all
+	return append(all, dependents...)
 }
 
 // byLanguage returns a root, and another one for each further language whose marker its directory

@@ -36,6 +36,12 @@ func TestLanguageAndRoots(t *testing.T) {
 		}
 		return m
 	}
+	workspace := map[string]string{
+		"go.work":  "go 1.24\n\nuse (\n\t./a // the base\n\t./b\n\t\"./c\"\n)\n\nuse ./d\n",
+		"a/go.mod": "module x.example/a\n", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
+		"c/go.mod": "module x.example/c\n\nrequire (\n\tx.example/b v1.0.0 // indirect\n)\n", "d/go.mod": "module x.example/d\n",
+		"unused/go.mod": "module x.example/e\n\nrequire x.example/a v0.0.0\n",
+	}
 	tests := []struct {
 		name    string
 		files   map[string]string
@@ -57,6 +63,12 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"the nearest above the files", empty("a/b/go.mod", "c/go.mod"), []string{"a/b/x/y.go"}, phase.Input{}, []string{"a/b go 4"}},
 		{"a monorepo", empty("a/go.mod", "b/Cargo.toml", "b/c/setup.py"), []string{"b/c/x.py", "a/x.go", "b/x.rs", "README.md"}, phase.Input{}, []string{"a go 4", "b rust 4", "b/c python 4"}},
 		{"workspaces belong to the root", empty("Cargo.toml", "crates/a/Cargo.toml"), []string{"crates/a/x.rs"}, phase.Input{}, []string{". rust 4"}},
+		{"a Go workspace: what requires a changed module, also through another", workspace, []string{"a/a.go"}, phase.Input{}, []string{"a go 4", "b go 2", "c go 2"}},
+		{"a Go workspace: nothing requires it", workspace, []string{"c/c.go"}, phase.Input{}, []string{"c go 4"}},
+		{"a Go workspace: tests and documents break no other module", workspace, []string{"a/a_test.go", "a/README.md"}, phase.Input{}, []string{"a go 4"}},
+		{"a Go workspace: both changed", workspace, []string{"a/a.go", "b/b.go"}, phase.Input{}, []string{"a go 4", "b go 4", "c go 2"}},
+		{"a Go workspace: itself", workspace, []string{"go.work"}, phase.Input{}, []string{"a go 2", "b go 2", "c go 2", "d go 2"}},
+		{"a Go workspace: documents above its modules", workspace, []string{"README.md"}, phase.Input{}, []string{".  4"}},
 		{"Go modules do not", empty("go.mod", "tools/go.mod"), []string{"tools/x.go"}, phase.Input{}, []string{". go 4", "tools go 4"}},
 		{"another language does not", empty("go.mod", "py/setup.py"), []string{"py/x.py"}, phase.Input{}, []string{". go 4", "py python 4"}},
 		{"packages without a workspace", map[string]string{"package.json": "{}", "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{"web javascript 4"}},
