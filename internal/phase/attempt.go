@@ -258,6 +258,7 @@ var missingSigns = []struct {
 }{
 	{"python", `(?m)^\S*python[^\s:]*: No module named (\w+)$`, false},
 	{"python3", `(?m)^\S*python[^\s:]*: No module named (\w+)$`, false},
+	{"poetry", `(?m)^Command not found: (\S+)`, false},
 	{"cargo", "(?m)^error: (?:no such command: `|'cargo-)([a-z]+)[`']", false},
 	{"npx", `(?m)^npm (?:ERR!|error) (?:could not determine executable to run|npx canceled due to missing packages|code (?:E404|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENOTCACHED|ENOVERSIONS))`, false},
 	{"yarn", `Couldn't find a script named "([^"\s]+)"`, true},

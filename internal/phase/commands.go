@@ -61,8 +61,7 @@ func (p *project) commands(r root) commands {
 	case JavaScript, TypeScript:
 		return p.nodeCommands(r.dir)
 	case Python:
-		return commands{style: p.style(r.dir, Python, wording{}), tests: checksOnly(known("pytest", "pytest", ""), known("pytest", "python -m pytest", ""),
-			known("pytest", "python3 -m pytest", ""), known("unittest", "python -m unittest", ""), known("unittest", "python3 -m unittest", ""))}
+		return commands{style: p.style(r.dir, Python, wording{}), tests: p.pythonTests(r.dir)}
 	case Go:
 		return commands{style: p.style(r.dir, Go, wording{}), build: checksOnly(known("go build", "go build", "./...")), tests: checksOnly(known("go test", "go test", "./..."))}
 	case Rust:
@@ -73,6 +72,17 @@ func (p *project) commands(r root) commands {
 		return p.javaCommands(r.dir)
 	}
 	return commands{}
+}
+
+// pythonTests returns how a Python project's tests run: by what is in its own environment or in
+// PATH, unless Poetry keeps its environment elsewhere.
+func (p *project) pythonTests(dir string) []candidate {
+	tests := checksOnly(known("pytest", "pytest", ""), known("pytest", "python -m pytest", ""),
+		known("pytest", "python3 -m pytest", ""), known("unittest", "python -m unittest", ""), known("unittest", "python3 -m unittest", ""))
+	if p.has(dir, "poetry.lock") && !p.has(dir, ".venv") && !p.has(dir, "venv") {
+		return append(checksOnly(known("pytest", "poetry run pytest", "")), tests...)
+	}
+	return tests
 }
 
 func (p *project) rubyCommands(dir string) commands {

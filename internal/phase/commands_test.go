@@ -84,6 +84,9 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"a workspace without tests", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "a/package.json": "{}"}, []string{"", "", "", "npm test"}},
 		{"packages of their own", map[string]string{"package.json": "{}", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "(cd 'a' && npm test)"}},
 		{"python", map[string]string{"setup.py": ""}, []string{"", "", "", "pytest"}},
+		{"Poetry", map[string]string{"pyproject.toml": "", "poetry.lock": ""}, []string{"", "", "", "poetry run pytest"}},
+		{"Poetry with an environment in the project", map[string]string{"pyproject.toml": "", "poetry.lock": "", ".venv/pyvenv.cfg": ""}, []string{"", "", "", "pytest"}},
+		{"Pipenv", map[string]string{"Pipfile": ""}, []string{"", "", "", "pytest"}},
 		{"Black", map[string]string{"pyproject.toml": "[tool.black]\nline-length = 100\n"}, []string{"black --check .", "", "", "pytest"}},
 		{"Ruff", map[string]string{"pyproject.toml": "[tool.ruff]\nline-length = 100\n"}, []string{"ruff format --check .", "ruff check .", "", "pytest"}},
 		{"Ruff lints only", map[string]string{"pyproject.toml": "[tool.ruff.lint]\n", "tox.ini": "[testenv:lint]\ncommands = ruff check src\n"}, []string{"", "ruff check .", "", "pytest"}},
@@ -126,6 +129,17 @@ func TestCommandsOfAProject(t *testing.T) {
 				t.Errorf("%s: %s is %q, %q; a tool that is named and not installed is missing", tt.name, check, c.Status, c.NotRun)
 			}
 		}
+	}
+}
+
+// TestPoetryWithoutTheTool: what Poetry's environment lacks is looked for in PATH.
+func TestPoetryWithoutTheTool(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"pyproject.toml": "", "poetry.lock": "", "a.py": ""})
+	s := newStage(t, dir, map[string][]step{"poetry run pytest": {{code: 1, stderr: "Command not found: pytest\n"}}, "pytest": ok})
+	r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.py"}}}, phase.Config{CheckOnly: true}, s.deps())
+	if c := r.Output.Checks.Tests; c.Status != phase.Pass || c.Command != "pytest" {
+		t.Errorf("%q, %s", c.Command, c.Status)
 	}
 }
 

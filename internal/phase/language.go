@@ -31,7 +31,7 @@ var languages = []struct {
 	{TypeScript, "ts", []string{".ts", ".tsx", ".mts", ".cts"}, nil}, // see project.languages
 	{Go, "golang", []string{".go"}, []string{"go.mod"}},
 	{Rust, "rs", []string{".rs"}, []string{"Cargo.toml"}},
-	{Python, "py", []string{".py", ".pyi"}, []string{"requirements.txt", "pyproject.toml", "setup.py"}},
+	{Python, "py", []string{".py", ".pyi"}, []string{"requirements.txt", "pyproject.toml", "setup.py", "Pipfile"}},
 	{Ruby, "rb", []string{".rb", ".rake", ".gemspec"}, []string{"Gemfile", "*.gemspec"}},
 	{Java, "java", []string{".java"}, []string{"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}},
 }
