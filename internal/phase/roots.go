@@ -51,7 +51,7 @@ func (p *project) roots(in Input) []root {
 			continue
 		}
 		r := root{dir: dir, language: majority(p.languages(dir), byHome[dir]), files: byHome[dir]}
-		if len(top) > 0 && p.covers(found[0].language, r.language) {
+		if len(top) > 0 && p.covers(found[0].language, r) {
 			found[0].files = append(found[0].files, r.files...)
 			continue
 		}
@@ -193,10 +193,18 @@ func (p *project) languages(dir string) []Language {
 }
 
 // covers reports whether the checks of the working directory's project also check an inner one of
-// its language. They do, except in Go, where "./..." ends at the next go.mod, and below a
-// package.json that does not run the tests of its packages.
-func (p *project) covers(outer, inner Language) bool {
-	return outer.family() == inner.family() && outer != Go && (outer.family() != JavaScript || p.runsPackages())
+// its language. They do, except in Go, where "./..." ends at the next go.mod, below a package.json
+// that does not run the tests of its packages, and in crates that are not in the same workspace.
+func (p *project) covers(outer Language, inner root) bool {
+	switch {
+	case outer.family() != inner.language.family() || outer == Go:
+		return false
+	case outer.family() == JavaScript:
+		return p.runsPackages()
+	case outer == Rust:
+		return !p.isOutsideWorkspace(inner.dir)
+	}
+	return true
 }
 
 // runsPackages reports whether the package.json of the working directory says how the packages

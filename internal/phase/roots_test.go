@@ -36,6 +36,10 @@ func TestLanguageAndRoots(t *testing.T) {
 		}
 		return m
 	}
+	cargo := map[string]string{
+		"Cargo.toml":   "[package]\nexclude = [\"a\"]\n\n[workspace]\nmembers = [\n    \"a\",\n]\n# apart\nexclude = [\"fuzz\", 'old']\nexclude-none = 1\n\n[dependencies]\n",
+		"a/Cargo.toml": "[package]\n", "fuzz/Cargo.toml": "[package]\n", "old/deep/Cargo.toml": "[package]\n", "own/Cargo.toml": "[package]\n\n[workspace]\n",
+	}
 	workspace := map[string]string{
 		"go.work":  "go 1.24\n\nuse (\n\t./a // the base\n\t./b\n\t\"./c\"\n)\n\nuse ./d\n",
 		"a/go.mod": "module x.example/a\n", "b/go.mod": "module x.example/b\n\nrequire x.example/a v0.0.0\n",
@@ -63,6 +67,10 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"the nearest above the files", empty("a/b/go.mod", "c/go.mod"), []string{"a/b/x/y.go"}, phase.Input{}, []string{"a/b go 4"}},
 		{"a monorepo", empty("a/go.mod", "b/Cargo.toml", "b/c/setup.py"), []string{"b/c/x.py", "a/x.go", "b/x.rs", "README.md"}, phase.Input{}, []string{"a go 4", "b rust 4", "b/c python 4"}},
 		{"workspaces belong to the root", empty("Cargo.toml", "crates/a/Cargo.toml"), []string{"crates/a/x.rs"}, phase.Input{}, []string{". rust 4"}},
+		{"a crate that the workspace excludes", cargo, []string{"fuzz/x.rs", "old/deep/x.rs"}, phase.Input{}, []string{". rust 4", "fuzz rust 4", "old/deep rust 4"}},
+		{"a workspace of its own", cargo, []string{"own/x.rs"}, phase.Input{}, []string{". rust 4", "own rust 4"}},
+		{"a member of the workspace", cargo, []string{"a/x.rs"}, phase.Input{}, []string{". rust 4"}},
+		{"a crate below one that is no workspace", map[string]string{"Cargo.toml": "[package]\n", "a/Cargo.toml": "[package]\n"}, []string{"a/x.rs"}, phase.Input{}, []string{". rust 4", "a rust 4"}},
 		{"a Go workspace: what requires a changed module, also through another", workspace, []string{"a/a.go"}, phase.Input{}, []string{"a go 4", "b go 2", "c go 2"}},
 		{"a Go workspace: nothing requires it", workspace, []string{"c/c.go"}, phase.Input{}, []string{"c go 4"}},
 		{"a Go workspace: tests and documents break no other module", workspace, []string{"a/a_test.go", "a/README.md"}, phase.Input{}, []string{"a go 4"}},

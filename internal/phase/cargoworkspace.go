@@ -1,0 +1,40 @@
+package phase
+
+import (
+	"path"
+	"slices"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
+
+var (
+	cargoWorkspace = lazyregexp.New(`(?m)^[ \t]*\[workspace\].*$`)
+	cargoPackage   = lazyregexp.New(`(?m)^[ \t]*\[package\]`)
+	tomlSection    = lazyregexp.New(`(?m)^[ \t]*\[+[A-Za-z]`)
+	cargoExclude   = lazyregexp.New(`(?m)^[ \t]*exclude[ \t]*=[ \t]*\[([^\]]*)\]`)
+	quotedText     = lazyregexp.New(`"([^"]*)"|'([^']*)'`)
+)
+
+// isOutsideWorkspace reports whether cargo in the working directory leaves out the crate of a
+// directory below it: it is a workspace of its own, or excluded, or there is a package above it
+// and no workspace.
+func (p *project) isOutsideWorkspace(dir string) bool {
+	raw, _ := p.read("Cargo.toml")                   // what cannot be read, cargo reports
+	crate, _ := p.read(path.Join(dir, "Cargo.toml")) // likewise
+	above := string(raw)
+	start := cargoWorkspace.FindStringIndex(above)
+	switch {
+	case cargoWorkspace.MatchString(string(crate)):
+		return true
+	case start == nil:
+		return cargoPackage.MatchString(above)
+	}
+	workspace := above[start[1]:]
+	if next := tomlSection.FindStringIndex(workspace); next != nil {
+		workspace = workspace[:next[0]]
+	}
+	excluded := cargoExclude.FindStringSubmatch(workspace)
+	return excluded != nil && slices.ContainsFunc(quotedText.FindAllStringSubmatch(excluded[1], -1), func(m []string) bool {
+		return isIn(path.Clean(m[1]+m[2]), dir)
+	})
+}
