@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		"TestRunsThatNothingDistinguishes", "TestActionLoopHoldsAnAgentsPushAgainstTheRules", "TestActionLoopWithAcceptance",
 		"TestActionLoopNeedsASignedLogForAnAgent", "TestActionReportsChecks", "TestEachCallReportsItsOwn",
 		"TestStrangeAnswers", "TestOneIdentityOfTwoCallsIsRefused", "TestInterruptedWhileWriting",
-		"TestLongBranchStaysOurs", "TestCoordinatorLockedStore",
+		"TestLongBranchStaysOurs", "TestCoordinatorLockedStore", "TestInterrupted",
 		// These start the binary or git some dozens of times.
 		"TestMainJob", "TestLoopJobKilled", "TestLoopKilled", "TestCertificates", "TestCodeOfEarlierCommits",
 		"TestCodeWithoutAConfirmation", "TestCoordinatorBearsHostileAgents", "TestPlanPageOfManyAndLargeItems",
@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 		"TestActionFailsBelowTheMinimum", "TestToolsOverHTTPEndWithTheirToken", "TestActionWithoutOutputs", "TestApplyLeavesNoCoreFile",
 		"TestCodeSwitchesNoWorkflowsOff", "TestActionCodeRefused", "TestActionRefusesFindingsOfAnotherRepository", "TestPlanPageThatCannotBeWritten",
 		"TestCoordinatorNewerStore", "TestCheckNamesNoCopy", "TestCoordinatorStoreGone", "TestTwoServersAppendToOneFile",
+		"TestPlanPageOfARealRun", "TestPlanPageOfTheAction", "TestCodeOfDeniedItem", "TestCodeRefused", "TestOutputsAreTheActions", "TestActionFailOn",
+		"TestActionRefusesForgedVerdicts", "TestOneReviewIsOneReview", "TestToolsOnAFullDisk", "TestToolsRefuseWhatIsNotAFile",
+		"TestActionChecksWhatTheEventIsAbout", "TestToolErrorsSayEverything", "TestBrokenMessagesOverHTTP",
 	)
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "airlock-test-")
@@ -50,7 +53,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		sharedDir = dir
 		binary = filepath.Join(dir, "airlock.exe") // Windows needs the extension, other systems ignore it
-		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, ".").CombinedOutput(); err != nil {
 			panic(string(out))
 		}
 		if root, err = filepath.Abs(filepath.Join("..", "..")); err != nil {
