@@ -11,12 +11,15 @@ import (
 )
 
 // stage interleaves several processes, of which one runs at a time. Before and after each
-// request, and whenever a process sleeps, the stage chooses at random which one goes on.
-// Time passes when all of them sleep.
+// request, and whenever a process sleeps, the stage chooses which one goes on: at random, or as
+// next does. Time passes when all of them sleep.
 type stage struct {
 	r     *rand.Rand
 	clock *githubtest.VirtualClock
 	all   []*actor
+	// held reports whether a process is not to go on yet, though it could; nil for never.
+	held func(a *actor) bool
+	next func(ready []*actor) *actor // nil for at random
 }
 
 // actor is a process on a stage. It is a Clock and a transport of its own.
@@ -44,7 +47,7 @@ func (s *stage) add(next http.RoundTripper, process func(a *actor)) {
 // play runs until all processes have ended.
 func (s *stage) play() {
 	for {
-		left := slices.DeleteFunc(slices.Clone(s.all), func(a *actor) bool { return a.ended })
+		left := slices.DeleteFunc(slices.Clone(s.all), func(a *actor) bool { return a.ended || s.held != nil && s.held(a) })
 		if len(left) == 0 {
 			return
 		}
@@ -54,7 +57,12 @@ func (s *stage) play() {
 			s.clock.Advance(first.wake.Sub(s.clock.Now()))
 			continue
 		}
-		a := ready[s.r.IntN(len(ready))]
+		a := ready[0]
+		if s.next != nil {
+			a = s.next(ready)
+		} else {
+			a = ready[s.r.IntN(len(ready))]
+		}
 		a.turn <- struct{}{}
 		<-a.rest
 	}
