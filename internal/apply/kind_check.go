@@ -182,7 +182,7 @@ func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 		if added {
 			return nil
 		}
-		if !sure || try == maxTries {
+		if !sure || try >= triesOf(err) {
 			return err
 		}
 	}

@@ -151,7 +151,7 @@ func (r *reviewRun) startDraft(ctx context.Context) (draft Object, doubtful bool
 		if found {
 			return draft, try > 1, nil
 		}
-		if !sure || try == maxTries {
+		if !sure || try >= triesOf(err) {
 			return draft, true, err
 		}
 	}

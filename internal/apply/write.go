@@ -2,6 +2,8 @@ package apply
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -33,6 +35,19 @@ const listLag = 30 * time.Second
 
 // maxTries is how often one object is created again after ambiguous failures.
 const maxTries = 3
+
+// maxUnreadable is the same where each answer is a success that GitHub does not give, such as a
+// page of a proxy: another try half a minute later shows that it is not a passing failure.
+const maxUnreadable = 2
+
+// triesOf returns how often a write is tried that failed with err.
+func triesOf(err error) int {
+	var e *githubapi.Error
+	if errors.As(err, &e) && e.Status >= 200 && e.Status < 300 {
+		return maxUnreadable
+	}
+	return maxTries
+}
 
 // write performs one write. It does not begin once ctx has ended, and it is given the grace
 // period to finish.
@@ -91,6 +106,7 @@ func (u *unsure) Unwrap() []error { return []error{u.again, u.first} }
 // GitHub's lists must have caught up. sure is false where that cannot be known: the last
 // check failed, or ctx ended.
 func (x *executor) tookEffect(ctx context.Context, check func(context.Context) (found bool, err error)) (found, sure bool) {
+	x.deps.log(fmt.Sprintf("GitHub's answer is not clear; looking for up to %v whether it was done", listLag))
 	for _, d := range lookWaits {
 		cancelled := x.deps.Clock.Sleep(ctx, d) != nil
 		rctx, done := inFlight(ctx, lookGrace)
@@ -161,7 +177,7 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 			return Object{}, nil, err
 		} else if found, sure := x.lookFor(ctx, c.list, c.key); found != nil {
 			obj, notes = *found, []string{"GitHub's answer was lost; reading back showed that it was written"}
-		} else if !sure || try == maxTries {
+		} else if !sure || try >= triesOf(err) {
 			return Object{}, nil, err
 		} else {
 			x.deps.log(c.what + " was not written; trying again")
