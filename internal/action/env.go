@@ -60,6 +60,7 @@ func Snapshot(getenv func(string) string) Env {
 			EventName: run.EventName, Repository: run.Repository, RepositoryID: getenv("GITHUB_REPOSITORY_ID"),
 			SHA: run.SHA, Ref: run.Ref, Actor: run.Actor,
 			RunID: getenv("GITHUB_RUN_ID"), RunNumber: getenv("GITHUB_RUN_NUMBER"), RunAttempt: getenv("GITHUB_RUN_ATTEMPT"),
+			Environment: getenv("RUNNER_ENVIRONMENT"),
 			WorkflowRef: getenv("GITHUB_WORKFLOW_REF"), Workflow: run.Workflow, Job: run.Job, Step: run.Action,
 			MatrixIndex: inputs.Get(MatrixIndexInput), Orchestration: getenv(orchestrationVariable), ServerURL: run.ServerURL,
 		},

@@ -153,6 +153,16 @@ func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
 	})
 }
 
+// TestOneJobOnTwoRunnersEndsWithOneOfEach plays one job of one attempt that GitHub has given to two
+// runners of the owner's.
+func TestOneJobOnTwoRunnersEndsWithOneOfEach(t *testing.T) {
+	eachSeed(t, 15, func(t *testing.T, seed uint64) {
+		c := newChaos(t, seed)
+		c.cfg.Reconcile, c.cfg.Run.SelfHosted = ReconcileAuto, true
+		c.endsWithOneOfEach(seed, func() int { return 1 })
+	})
+}
+
 // TestTwoClaimsEndWithOneOfEach plays two jobs with one identity that can be told from each
 // other. At least one of them goes through, whatever the other has written; what is refused,
 // or given up, is there by the other.
@@ -246,7 +256,8 @@ type chaos struct {
 	stranger *stranger
 	// strangersDraft is set where a person who uses the same account has not submitted a review.
 	strangersDraft bool
-	late           int // writes that take effect after their client has stopped waiting
+	replayed       bool // every process has the same attempt
+	late           int  // writes that take effect after their client has stopped waiting
 	diary          []string
 }
 
@@ -317,6 +328,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 		}
 		c.draftOf(body)
 	}
+	c.replayed = rand.New(rand.NewPCG(seed, 4)).IntN(3) == 0
 	c.approved = c.approve(own, lines...)
 	c.cfg.Reconcile = []Reconcile{ReconcileAuto, ReconcileAuto, ReconcileAlways}[r.IntN(3)]
 	if r.IntN(4) == 0 {
@@ -344,6 +356,9 @@ func (c *chaos) now() time.Time { return c.clock.Now().Add(c.skew) }
 // returns nil if the run was killed or could not begin.
 func (c *chaos) attempt(n int, calm bool) []Result {
 	c.cfg.Run.Attempt = n
+	if c.replayed { // by a script or a person, in the same attempt of the job
+		c.cfg.Run.Attempt, c.cfg.Run.Begun = 1, n > 1
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	rt := c.srv.Transport()

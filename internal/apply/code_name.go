@@ -86,7 +86,7 @@ func (n branchNames) inSeries(branch string) bool {
 // begun reports whether a branch without a commit of its own can be one that we created and
 // then could not commit to: through the API, the branch is created first.
 func (c *codePreparer) begun(e *entry, names branchNames, branch string) bool {
-	return e.settings.Changes.SignedCommits && (names.prefixes != nil || c.o.cfg.Run.Attempt > 1) && names.inSeries(branch)
+	return e.settings.Changes.SignedCommits && (names.prefixes != nil || c.o.cfg.Run.Again()) && names.inSeries(branch)
 }
 
 // placeBranch finds the branch for a pull request: an earlier one of the same series, or a name

@@ -193,7 +193,7 @@ func forbiddenPull(s policy.ChangeSettings, defaultBranch, eventBase string, pul
 // pushedBefore recognises what an earlier attempt pushed. It is not needed for commits through
 // the API, which are made one by one: those that are there leave nothing to change.
 func (c *codePreparer) pushedBefore(e *entry, st *codeState) error {
-	if c.o.cfg.Run.Attempt <= 1 || e.settings.Changes.SignedCommits {
+	if !c.o.cfg.Run.Again() || e.settings.Changes.SignedCommits {
 		return nil
 	}
 	commits, err := c.o.deps.GitHub.ListCommits(c.o.ctx, c.o.repo, st.expect, maxLookedBack)

@@ -100,6 +100,19 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 	return entries, nil
 }
 
+// Keys returns the keys of the approved items that are to be done: a later process with the same
+// workflow run has the same for equal items.
+func Keys(cfg Config, ev event.Event, approved []policy.Approved) ([]string, error) {
+	entries, err := entriesOf(cfg, ev, approved)
+	var keys []string
+	for _, e := range entries {
+		if !e.staged {
+			keys = append(keys, e.runKey)
+		}
+	}
+	return keys, err
+}
+
 // carriesCode reports whether the entry goes with changes. Such items are applied first.
 func (e *entry) carriesCode() bool { return safeoutput.SpecOf(e.kind).CarriesCode }
 

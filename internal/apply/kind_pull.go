@@ -161,7 +161,7 @@ func (w *pullWork) missingReviewers() []string {
 		return w.reviewers
 	}
 	key, _ := markdown.LastLineMarker(existing.Body)
-	if w.p.cfg.Run.Attempt <= 1 || !strings.HasPrefix(key, w.e.key) {
+	if !w.p.cfg.Run.Again() || !strings.HasPrefix(key, w.e.key) {
 		return nil
 	}
 	return missingNames(existing.Reviewers, w.reviewers)

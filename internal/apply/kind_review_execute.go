@@ -31,7 +31,7 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 	inline, file, body := w.inline, w.file, w.body
 	r.showAgain(ctx)
 	r.updateTexts(ctx)
-	if !w.own && (w.partial || x.plan.config.Run.Attempt > 1) {
+	if !w.own && (w.partial || x.plan.config.Run.Again()) {
 		inline, file, body = r.notPosted(ctx, inline), r.notPosted(ctx, file), r.notPosted(ctx, body)
 	}
 	if err := r.post(ctx, inline, file, body); err != nil {

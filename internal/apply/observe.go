@@ -293,7 +293,7 @@ func (o *observer) sources() {
 // attempt before may have been killed right after a write that GitHub did not list yet.
 // After the wait, everything that was written before this attempt began is listed.
 func (o *observer) lookAgain(begun time.Time, entries []*entry) error {
-	if o.cfg.Run.Attempt <= 1 || !createsSomething(o.cfg, o.ev, entries, o.s) {
+	if !o.cfg.Run.Again() || !createsSomething(o.cfg, o.ev, entries, o.s) {
 		return nil
 	}
 	if wait := begun.Add(listLag).Sub(o.deps.Clock.Now()); wait > 0 {

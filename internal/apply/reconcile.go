@@ -52,7 +52,7 @@ func (x *executor) reconcile(ctx context.Context) {
 // are rare, and a wait of every first attempt would be paid by everybody.
 func (x *executor) lookWait() time.Duration {
 	doubtful := slices.ContainsFunc(x.created, func(c creation) bool { return c.doubtful })
-	if x.plan.config.Run.Attempt > 1 || doubtful {
+	if x.plan.config.Run.Again() || doubtful {
 		return listLag
 	}
 	return cmp.Or(x.plan.config.FirstLook, listLag)
@@ -115,9 +115,10 @@ func (x *executor) lookAgain(ctx context.Context, lists []listID) (there []Objec
 }
 
 // othersAtWork reports whether another run of the same job may work at the same moment: an
-// attempt that is not dead yet, or a job that cannot be distinguished from this one.
+// attempt that is not dead yet, a job that cannot be distinguished from this one, or the same
+// one on another runner.
 func (x *executor) othersAtWork() bool {
-	return x.plan.config.Run.Attempt > 1 || x.plan.config.Run.Shared
+	return x.plan.config.Run.Again() || x.plan.config.Run.Shared || x.plan.config.Run.SelfHosted
 }
 
 // recentSpan is how far back the lists are read for what was written at the same moment, in

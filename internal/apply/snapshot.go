@@ -78,7 +78,7 @@ func earliest(run event.Run, ev event.Event, now time.Time) time.Time {
 	switch {
 	case !ev.Time.IsZero() && ev.Time.Before(now):
 		return ev.Time.Add(-clockSkew)
-	case run.Attempt > 1:
+	case run.Again():
 		return now.Add(-reRunAge)
 	}
 	return now.Add(-firstAttemptAge)

@@ -229,6 +229,7 @@ func (f applyFlags) request(env Environment, client *githubapi.Client) (doors.Re
 		Config: apply.Config{Run: run, Workflow: env.Getenv("GITHUB_WORKFLOW"), Version: versionOf(env), DryRun: f.dryRun, Server: runner.ServerURL},
 		Deps:   apply.Deps{Clock: githubapi.SystemClock{}, Files: outputDir(f.outputDir), Log: progress(env)},
 	}
+	r.Begin = action.LedgerOf(runner, env.Getenv).Begin
 	if client != nil {
 		r.Deps.GitHub = client
 	}

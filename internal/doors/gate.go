@@ -170,6 +170,9 @@ type Request struct {
 	Config apply.Config     // required
 	Deps   apply.Deps       // required; see there
 	Own    []intake.OwnItem // Airlock's own items
+	// Begin, if not nil, records the keys of what is about to be done, and reports whether a
+	// process has begun with some of it before: see action.Ledger.
+	Begin func(keys []string) (before bool, err error)
 	// Checks, if not nil, are shown after everything else: see Deliver.
 	Checks *checkreport.Delivery
 	// Planned, if not nil, is called with the plan before anything is written, and again
@@ -200,6 +203,9 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	r.Config.DryRun = r.Config.DryRun || g.cfg.Policy.Staged || !g.cfg.Policy.Configured()
 	if log := r.Deps.Log; log != nil {
 		r.Deps.Log = func(line string) { log(g.OneLine(line)) } // it quotes the agent
+	}
+	if err := r.begin(approved); err != nil {
+		return nil, exitcode.FailedError(err)
 	}
 	snapshot, err := apply.Observe(ctx, r.Deps, r.Config, r.Event, approved)
 	if ctx.Err() != nil {
@@ -239,6 +245,24 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	}
 	results := slices.Concat(done, deniedResults, refusedResults(refused))
 	return g.report(collected, r, plan, denied, results, false), nil
+}
+
+// begin finds out whether a process before this one may have begun the same attempt. Where that
+// cannot be recorded, it may.
+func (r *Request) begin(approved []policy.Approved) error {
+	if r.Begin == nil || r.Config.DryRun || r.Deps.GitHub == nil || r.Config.Run.ID == 0 {
+		return nil
+	}
+	keys, err := apply.Keys(r.Config, r.Event, approved)
+	if err != nil {
+		return err
+	}
+	before, err := r.Begin(keys)
+	if err != nil && r.Deps.Log != nil {
+		r.Deps.Log(fmt.Sprintf("whether this was begun before is not known, and GitHub's lists are read as if it was: %v", err))
+	}
+	r.Config.Run.Begun = before || err != nil
+	return nil
 }
 
 // report returns the report of what came through the first door. The results are what became of

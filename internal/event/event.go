@@ -83,6 +83,7 @@ type Env struct {
 	RunID         string    // GITHUB_RUN_ID
 	RunNumber     string    // GITHUB_RUN_NUMBER
 	RunAttempt    string    // GITHUB_RUN_ATTEMPT
+	Environment   string    // RUNNER_ENVIRONMENT: github-hosted or self-hosted
 	WorkflowRef   string    // GITHUB_WORKFLOW_REF, "owner/name/.github/workflows/x.yml@refs/heads/main"
 	Workflow      string    // GITHUB_WORKFLOW, the workflow's name
 	Job           string    // GITHUB_JOB, the job's key

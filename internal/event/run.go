@@ -34,6 +34,12 @@ type Run struct {
 	Claim string
 	// CheckRunID identifies the job in this attempt (job.check_run_id); 0 if unknown.
 	CheckRunID int64
+	// Begun is set where a process before this one may have begun this very attempt, such as
+	// where a script tries again.
+	Begun bool
+	// SelfHosted is set on a runner to which GitHub may have given a job that another runner
+	// has, too. That has been seen (actions/runner, issue 3010), of GitHub's own runners not.
+	SelfHosted bool
 	// Own is different in each run outside of a workflow run, whose ID is 0.
 	Own string
 	// StartedAt is the earliest time whose state of the repository the run may have
@@ -43,11 +49,16 @@ type Run struct {
 	URL       string // the run's page; "" if unknown
 }
 
+// Again reports whether an earlier process may have written something for this step already:
+// one of an earlier attempt, or of this one.
+func (run Run) Again() bool { return run.Attempt > 1 || run.Begun }
+
 // ParseRun reads the identity of the workflow run from the environment. Outside
 // a workflow run, without GITHUB_RUN_ID, it returns a Run without an ID and no
 // error.
 func ParseRun(env Env, ev Event) (Run, error) {
-	run := Run{Job: env.Job, Step: env.Step, StartedAt: ev.Time, WorkflowPath: cmp.Or(workflowPath(env.WorkflowRef), env.Workflow)}
+	run := Run{Job: env.Job, Step: env.Step, StartedAt: ev.Time, WorkflowPath: cmp.Or(workflowPath(env.WorkflowRef), env.Workflow),
+		SelfHosted: env.Environment == "self-hosted"}
 	if run.StartedAt.IsZero() {
 		run.StartedAt = env.StartedAt
 	}

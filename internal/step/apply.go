@@ -91,6 +91,7 @@ func (s *step) request(collected intake.Result) doors.Request {
 		Config:  apply.Config{Run: s.eventRun, Workflow: s.deps.Getenv("GITHUB_WORKFLOW"), Version: s.deps.Version, Server: s.env.ServerURL},
 		Deps:    apply.Deps{Clock: githubapi.SystemClock{}, Files: s.out, Log: s.info},
 		Planned: s.writePlan,
+		Begin:   action.LedgerOf(s.env, s.deps.Getenv).Begin,
 	}
 	if s.client != nil {
 		r.Deps.GitHub = s.client
