@@ -44,7 +44,7 @@ func TestDraw(t *testing.T) {
 func isNote(f finding.Finding) bool { return f.Rule == "todo-without-issue" }
 
 // drawn returns at most so many findings of a source, at random.
-func drawn(found []finding.Finding, seed uint64, most int) []finding.Finding {
+func drawn[F any](found []F, seed uint64, most int) []F {
 	found = slices.Clone(found)
 	rand.New(rand.NewPCG(seed, uint64(len(found)))).Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 	return found[:min(most, len(found))]
