@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +19,9 @@ type draw struct {
 	Seed uint64
 	// Precision is the least of the rules that were used; "" is medium.
 	Precision finding.Precision
+	// Changes is how many changes of each source's history were reviewed at most; 0 stands for the
+	// source as it was, as one change that adds everything.
+	Changes int
 	// Most is how many findings were drawn from one source at most.
 	Most int
 	// Drawn findings were judged, and Right of them were right. Where Judged has the verdicts, they are
@@ -83,10 +87,13 @@ func readDraws(t *testing.T) []draw {
 	return all
 }
 
-// tallyDraws counts the findings of each rule in the draws that have verdicts.
+// tallyDraws counts the findings of each rule in the draws of high precision that have verdicts.
 func tallyDraws(draws []draw) map[string]score {
 	rules := map[string]score{}
 	for _, d := range draws {
+		if d.Precision != finding.PrecisionHigh {
+			continue
+		}
 		for _, f := range d.Judged {
 			one := rules[f.Rule]
 			if one.All++; f.Right {
@@ -131,16 +138,26 @@ class, so no draw measures what it corrected.
 testdata/draws.yaml names the sources, and the verdicts of the draws of rules of high precision.
 With the sources in the directories of DIR,
 ` + "`go test -tags real -run TestDraw ./internal/reviewer -v`" + ` with
-` + "`-drawFrom DIR -drawSeed N -drawMost N -minPrecision PRECISION`" + ` draws.
+` + "`-drawFrom DIR -drawSeed N -drawMost N -minPrecision PRECISION`" + ` draws. Where a draw has
+"changes", so many of the last changes of each source were reviewed, each as a pull request of its
+own: its changed files, and what is found on its changed lines. TestHistory draws so from the clones
+in the directories of ` + "`-historyFrom DIR`, with `-historyCommits N`" + `.
 
-| draw | least precision | sources | drawn | right | share | what was wrong, mostly |
-| --- | --- | --- | --- | --- | --- | --- |
+| draw | least precision | sources | changes | drawn | right | share | what was wrong, mostly |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 `)
 	for i, d := range readDraws(t) {
-		fmt.Fprintf(&b, "| %d | %s | %d | %d | %d | %.2f | %s |\n", i+1, cmp.Or(d.Precision, finding.PrecisionMedium), len(d.Sources), d.Drawn, d.Right, share(d.Right, d.Drawn), d.Wrong)
+		changes := "–"
+		if d.Changes > 0 {
+			changes = strconv.Itoa(d.Changes)
+		}
+		fmt.Fprintf(&b, "| %d | %s | %d | %s | %d | %d | %.2f | %s |\n", i+1, cmp.Or(d.Precision, finding.PrecisionMedium), len(d.Sources), changes, d.Drawn, d.Right, share(d.Right, d.Drawn), d.Wrong)
 	}
 	var all, others score
 	for _, d := range readDraws(t) {
+		if d.Precision != finding.PrecisionHigh {
+			continue
+		}
 		for _, f := range d.Judged {
 			all.count(f.Right)
 			if !strings.HasPrefix(f.Why, "a private key of a test") && !strings.HasPrefix(f.Why, "a private key of a container") {

@@ -109,10 +109,16 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 			return v
 		case isWord && !isFirst && e.lang.name == "python" && sign == "if": // a if b else c
 			yes, no := e.split(x, "else")
-			yes, _ = e.split(yes, "if")
+			yes, asked := e.split(yes, "if")
+			if e.isListed(yes, asked) {
+				return e.evaluate(no, depth+1)
+			}
 			return e.choice(yes, no, depth)
 		case isOperator && sign == "?" && e.lang.name != "rust": // a ? b : c
 			yes, no := e.split(rest, ":")
+			if e.isListed(yes, extent{x.from, i}) {
+				return e.evaluate(no, depth+1)
+			}
 			return e.choice(yes, no, depth)
 		case isOperator && sign == "%" && v.literal && (e.lang.name == "python" || e.lang.ruby): // "a %s" % b
 			return e.fillFormat(v, rest, false, depth)
@@ -151,6 +157,28 @@ func (e *evaluator) choice(yes, no extent, depth int) value {
 		return second
 	}
 	return first
+}
+
+// listing are functions that ask whether a list has something.
+var listing = words("include? includes contains containsKey has key? member?")
+
+// isListed reports whether a condition asks whether a list of the program has what an expression
+// gives, as in LIST.include?(a) ? a : "b" and a if a in LIST else "b": then it is one of the list.
+func (e *evaluator) isListed(x, asked extent) bool {
+	if x.to <= x.from || x.to-x.from > longestExpression || asked.to-asked.from > longestExpression || e.is(asked.from, "!") || e.is(asked.from, "not") {
+		return false
+	}
+	wanted := e.sourceText(x)
+	return e.any(asked, func(i int) bool {
+		switch {
+		case e.lang.name == "python" && e.is(i, "in"):
+			return !e.is(i-1, "not") && e.sourceText(extent{asked.from, i}) == wanted && !e.any(extent{i, asked.to}, func(j int) bool { return e.isOneOf(j, "and", "or") })
+		case e.isWord(i) && e.is(i+1, "(") && e.is(i-1, "."):
+			name := strings.TrimSuffix(e.written(i), "?")
+			return (listing[e.written(i)] || listing[name+"?"] && e.lang.ruby) && e.sourceText(e.inside(i+1)) == wanted && e.after(i+1) >= asked.to
+		}
+		return false
+	})
 }
 
 // fallback returns the value of first || rest: of the two, the one that is built, or
@@ -331,7 +359,7 @@ func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 		return owner
 	case e.lang.ruby && e.pack.Keeps[member] && !owner.changing: // a.to_i.to_s
 		return owner
-	case e.lang.name == "python" && (ownerName == "self" || owner.text == hole+ownMark): // self.table
+	case e.lang.name == "rust" && ownerName == "self", e.lang.name == "python" && (ownerName == "self" || owner.text == hole+ownMark): // self.table
 		return ownFrom(owner.origin)
 	}
 	return unknownFrom(owner.origin)
@@ -385,10 +413,38 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	switch {
 	case e.lang.name == "go" && start == open-1, isOwnName(name): // link(a), a function of the package
 		v.text = hole + ownMark
+	case e.lang.name == "javascript" && name == "map" && len(list) == 1 && e.picksNumber(list[0].extent): // rows.map((row) => row.id)
+		return harmless()
+	case e.isOwnCall(start, open) && !letsThrough(name):
+		v.text = hole + ownMark
 	case e.lang.name == "javascript" && isMarkupName(name): // makeHtml(a)
 		v.text = hole + markupMark
 	}
 	return v
+}
+
+// isOwnCall reports whether the program's own code gives what the call returns whose name begins at
+// index start, and whose bracket is at index open: a function of the file, a method of the object, and
+// in Java a method of a field.
+func (e *evaluator) isOwnCall(start, open int) bool {
+	switch e.lang.name {
+	case "javascript", "rust":
+		return start == open-1 || e.isOneOf(start, "this", "self") && open == start+3
+	case "java":
+		if e.is(start, "this") && e.is(start+1, ".") {
+			start += 2
+		} else if _, given := e.scope.values[e.written(start)]; given || e.scope.isParameter(e.written(start)) {
+			return false
+		}
+		return open == start+3 && e.isWord(start)
+	}
+	return false
+}
+
+// picksNumber reports whether a function takes a record's key or a number out of each element of a
+// list: (row) => row.id, (row) => row.n as number.
+func (e *evaluator) picksNumber(x extent) bool {
+	return e.is(x.to-2, ".") && e.is(x.to-1, "id") || e.is(x.to-2, "as") && e.is(x.to-1, "number")
 }
 
 // isCleaned reports whether a function's result does no harm: quote or shlex.quote is in

@@ -14,7 +14,7 @@ import (
 // could say it as well.
 func isExampleSecret(path, rule, value string) bool {
 	if rule == privateKey {
-		return testPath.MatchString(path) && isCutKey(value)
+		return !holdsKey(value) || testPath.MatchString(path) && isCutKey(value)
 	}
 	return repeatsItself(value) || rule == "slack-token" && shortNumber.MatchString(value) || testPath.MatchString(path) && hasWrongChecksum(value)
 }
@@ -37,6 +37,29 @@ func isWording(value string) bool {
 		}
 	}
 	return words*fewest <= len(value)
+}
+
+var (
+	// keyBegins matches the first line of a private key with its content after it, in whatever way a
+	// language joins lines.
+	keyBegins = lazyregexp.New("(?i)^-----BEGIN[^\\n-]*-----(?:[\\s\"'`+,.;()<>#*/|&%-]|\\\\+[nrtu]?|br>|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|MessageID): [^\\n\\\\]*)*[A-Z0-9+/=]{24}")
+	// keyLine matches a line that is as long as those of keys.
+	keyLine = lazyregexp.New(`[A-Za-z0-9+/=]{60,}`)
+)
+
+// holdsKey reports whether the text of a private key has random characters after its first line, or
+// in lines of their own. Detectors of keys, and what they report, have the first line only.
+func holdsKey(value string) bool {
+	if keyBegins.MatchString(value) {
+		return true
+	}
+	const fewest = 16 // characters for each slash: an address has more slashes
+	for _, line := range keyLine.FindAllString(value, -1) {
+		if strings.ToLower(line) != line && strings.ToUpper(line) != line && strings.Count(line, "/")*fewest <= len(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // isCutKey reports whether the text of a private key between its first and its last line is shorter

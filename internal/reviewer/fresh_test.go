@@ -77,6 +77,8 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 		{"a literal of SQL", "a.py", "python/sql-injection", "def f(x):\n    db.execute(f'SELECT a FROM b WHERE c = {literal_string(x)}')\n", false},
 		{"a certificate that is validated if asked for", "a.py", "python/tls-verification", "def f(r):\n    if not r.validate_cert:\n        ctx.verify_mode = ssl.CERT_NONE\n", false},
 		{"a text that is too short for a key", "a_test.go", secretRule, "const wrong = `-----BEGIN PRIVATE " + "KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC=\n-----END PRIVATE " + "KEY-----`\n", false},
+		{"the first line of a key in a detector", "scan.json", secretRule, `{"regex": "-----BEGIN PRIVATE ` + `KEY-----"}, "8c6469ccd4deab89a9f6c6317f84c7deec651210136c3d0462cae45808224e88": {"page": "/wiki/spaces/TEAM/pages/30154387/List+of+Experiments", "regex": "-----BEGIN PRIVATE ` + `KEY-----"}`, false},
+		{"a key that a program joins", "keys.js", secretRule, "const key = '-----BEGIN EC PRIVATE " + "KEY-----\\n' +\n  'MHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04fSeQ6tF1aY/PuoAoGCCqGSM49\\n' +\n  'AwEHoUQDQgAEPR3tU2Fta9ktY+6P9G0cWO+0kETA6SFs38GecTyudlHz6xvCdz8q\\n' +\n  '-----END EC PRIVATE " + "KEY-----';\n", true},
 		{"a token with the number of no workspace", "a.py", secretRule, "# slack://xoxb" + "-1234-1234-4ddbc191d40ee098cbaae6f3523ada2d\n", false},
 		{"a token of a workspace", "a.py", secretRule, "# slack://xoxb" + "-263594206564-263594206564-FGqddMF8t08v8N7Oq4i57vs1\n", true},
 		{"a condition that binds its value", "a.go", "go/sql-injection", "import \"gorm.io/gen\"\n\nfunc f(c *gin.Context) {\n\ts.Where(s.ID.Eq(c.Param(\"id\"))).First()\n}\n", false},

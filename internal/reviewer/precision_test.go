@@ -50,7 +50,7 @@ func TestPrecisionSelectsRules(t *testing.T) {
 		from finding.Precision // the highest at which it is used
 	}{
 		"conflict-marker": {"<<<<<<< a\n=======\n>>>>>>> b\n", finding.PrecisionVeryHigh},
-		"swallowed-error": {"try { f(); } catch (e) {}\n", finding.PrecisionMedium},
+		"debug-output":    {"console.log('here');\n", finding.PrecisionMedium},
 		"print-call":      {"console.log('The server has started');\n", finding.PrecisionLow},
 	} {
 		code := c.code
@@ -106,8 +106,8 @@ func TestRulesHaveThePrecisionOfTheirForms(t *testing.T) {
 		config Config
 		want   map[string]finding.Precision // "" for a rule that is not used
 	}{
-		"default": {Config{}, map[string]finding.Precision{"go/sql-injection": finding.PrecisionMedium, "swallowed-error": finding.PrecisionMedium, "print-call": ""}},
-		"high":    {high, map[string]finding.Precision{"go/sql-injection": finding.PrecisionHigh, "swallowed-error": "", "print-call": ""}},
+		"default": {Config{}, map[string]finding.Precision{"go/sql-injection": finding.PrecisionMedium, "debug-output": finding.PrecisionMedium, "print-call": ""}},
+		"high":    {high, map[string]finding.Precision{"go/sql-injection": finding.PrecisionHigh, "debug-output": "", "print-call": ""}},
 		"low":     {Config{MinPrecision: finding.PrecisionLow}, map[string]finding.Precision{"print-call": finding.PrecisionLow}},
 		"named":   {Config{MinPrecision: finding.PrecisionHigh, On: []string{"go/sql-injection", "print-call"}}, map[string]finding.Precision{"go/sql-injection": finding.PrecisionMedium, "print-call": finding.PrecisionLow}},
 	} {

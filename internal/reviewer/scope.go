@@ -76,6 +76,20 @@ func (s *scopes) value(name string) value {
 	return unknownFrom(given.origin)
 }
 
+// isParameter reports whether a name stands in the head of one of the functions around, which are of
+// a language with braces.
+func (s *scopes) isParameter(name string) bool {
+	const longest = 120 // tokens of a head
+	for _, f := range s.nested {
+		for i := f.begin - 1; i > max(0, f.begin-longest) && !s.isOneOf(i, ";", "{", "}"); i-- {
+			if s.is(i, name) && s.isOneOf(i+1, ",", ")", "->") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // set gives a name a value until the end of the function.
 func (s *scopes) set(name string, v value) {
 	old, known := s.values[name]
