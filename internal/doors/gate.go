@@ -153,8 +153,7 @@ func inputError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return exitcode.FailedError(errInterrupted)
 	}
-	var writing *WriteError
-	if errors.As(err, &writing) {
+	if writing, ok := errors.AsType[*WriteError](err); ok {
 		return exitcode.FailedError(writing)
 	}
 	return exitcode.UsageError(fmt.Errorf("agent output: %w", err))
@@ -215,9 +214,9 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	if err == nil {
 		plan, err = apply.NewPlan(r.Config, r.Event, approved, snapshot)
 	}
-	var claimed *apply.ClaimedError
+	_, claimed := errors.AsType[*apply.ClaimedError](err)
 	switch {
-	case errors.As(err, &claimed):
+	case claimed:
 		return nil, exitcode.UsageError(err)
 	case crash.Is(err): // what is known by now is reported
 		return g.report(collected, r, nil, denied, slices.Concat(apply.CrashedResults(approved, err), apply.DeniedResults(denied), refusedResults(refused)), false), nil

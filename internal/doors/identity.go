@@ -17,11 +17,11 @@ func Identify(ctx context.Context, client *githubapi.Client, ev event.Event, run
 		return nil
 	}
 	name, err := client.JobName(ctx, githubapi.Repo{Owner: ev.Repo.Owner, Name: ev.Repo.Name}, run.CheckRunID)
-	var refusal *githubapi.Error
+	refusal, refused := errors.AsType[*githubapi.Error](err)
 	switch {
 	case err == nil:
 		run.SetJobName(name)
-	case errors.As(err, &refusal) && (refusal.Kind == githubapi.Forbidden || refusal.Kind == githubapi.NotFound):
+	case refused && (refusal.Kind == githubapi.Forbidden || refusal.Kind == githubapi.NotFound):
 		log("the job's name cannot be read, so that two calls of one reusable workflow look the same: give each another input name, or the token the permission actions: read")
 	default:
 		return exitcode.FailedError(err)

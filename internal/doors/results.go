@@ -37,8 +37,7 @@ func (e *WriteError) Error() string {
 	if e.name == "" {
 		return e.err.Error()
 	}
-	var pe *fs.PathError
-	if errors.As(e.err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](e.err); ok {
 		return e.name + ": " + pe.Err.Error()
 	}
 	return e.name + ": " + e.err.Error()

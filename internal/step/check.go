@@ -39,23 +39,22 @@ func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
 		if s.settings.Mode == config.ModeAll && given {
 			s.warn(whyNoChecks(s.event))
 		}
-		return nil, s.setOutputs(report.Output{Name: "checks"}, report.Output{Name: "checks-status"}, report.Output{Name: "findings-file"})
+		return nil, s.setEmpty("checks", "checks-status", "findings-file")
 	}
 	if s.deps.Image == ImageGate {
 		return nil, exitcode.UsageError(errors.New("the image of the gate has no toolchains to check with: use agent-airlock/airlock instead of agent-airlock/airlock/actions/gate for mode check, and for mode all with checks in the configuration"))
 	}
 	doc, err := s.check(ctx)
-	var invalid *phase.InvalidInput
-	if errors.As(err, &invalid) && doc != nil { // the reviews need no language
+	invalid, isInvalid := errors.AsType[*phase.InvalidInput](err)
+	switch {
+	case err == nil:
+		return doc, s.reportChecks(doc)
+	case isInvalid && doc != nil: // the reviews need no language
 		return nil, exitcode.UsageError(errors.Join(explainInput(invalid), s.reportChecks(doc)))
-	}
-	if errors.As(err, &invalid) {
+	case isInvalid:
 		return nil, s.refuseInput(invalid)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return doc, s.reportChecks(doc)
+	return nil, err
 }
 
 // readFindings reads the findings document that the input findings names.
@@ -150,11 +149,15 @@ func (s *step) sayFirst(doc *checkreport.Document) {
 		s.runner.Log(headline)
 		return
 	}
-	level := action.Error
+	s.runner.Annotate(action.Annotation{Level: s.failureLevel(), Title: headline, Message: strings.Join(append(failures, "The summary of the job that ran the checks has the details."), "\n")})
+}
+
+// failureLevel returns the level at which the step shows that something failed.
+func (s *step) failureLevel() action.Level {
 	if s.settings.FailOn == config.FailOnNever {
-		level = action.Warning
+		return action.Warning
 	}
-	s.runner.Annotate(action.Annotation{Level: level, Title: headline, Message: strings.Join(append(failures, "The summary of the job that ran the checks has the details."), "\n")})
+	return action.Error
 }
 
 // withChecks returns the step's error or, if there is none and failed checks fail the

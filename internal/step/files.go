@@ -1,6 +1,8 @@
 package step
 
 import (
+	"bytes"
+	"io"
 	"path"
 
 	"github.com/agent-airlock/airlock/internal/action"
@@ -38,6 +40,16 @@ func openOutputDir(workspace *action.Dir) (*outputDir, error) {
 func (o *outputDir) WriteFile(name string, data []byte) (string, error) {
 	p := path.Join(outputDirName, name)
 	return p, o.workspace.Write(p, data)
+}
+
+// keep stores what write writes as a file, and returns its path and content.
+func (o *outputDir) keep(name string, write func(io.Writer) error) (p string, content []byte, err error) {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return "", nil, err
+	}
+	p, err = o.WriteFile(name, b.Bytes())
+	return p, b.Bytes(), err
 }
 
 func (o *outputDir) create(name string) (*action.Pending, error) {

@@ -52,7 +52,7 @@ func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error 
 	turn.Judge = loopturn.Pushes{Remote: s.conn.Remote, PathList: s.pathList(), Owner: s.gate.SafeOutputs(), Scanner: s.gate.Scanner()}.Judge
 	if s.settings.LoopDispatch != "" {
 		turn.Dispatch = func(ctx context.Context, payload map[string]any) error {
-			return s.client.Dispatch(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, s.settings.LoopDispatch, payload)
+			return s.client.Dispatch(ctx, s.repo(), s.settings.LoopDispatch, payload)
 		}
 	}
 	results, err := turn.Run(ctx)
@@ -71,18 +71,17 @@ func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error 
 // loopStore returns where the logs of the repository's fix loops are.
 func (s *step) loopStore() *loopturn.LogStore {
 	if s.loops == nil {
-		s.loops = loopturn.Store(s.client, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, s.deps.Secrets.Loop())
+		s.loops = loopturn.Store(s.client, s.repo(), s.deps.Secrets.Loop())
 	}
 	return s.loops
 }
 
 // turn returns the turn that the step takes.
 func (s *step) turn(doc *checkreport.Document) *loopturn.Turn {
-	repo := githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}
 	return &loopturn.Turn{
 		Store: s.loopStore(),
 		Permission: func(ctx context.Context, login string) (githubapi.Permission, error) {
-			return s.client.GetPermission(ctx, repo, login)
+			return s.client.GetPermission(ctx, s.repo(), login)
 		},
 		Event: s.event, Document: doc, Mask: s.gate.Scanner().Mask, Now: time.Now, Say: s.info,
 		Deliver: func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) {

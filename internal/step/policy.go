@@ -49,9 +49,8 @@ func (s *step) readPolicy(ctx context.Context, name string) ([]byte, error) {
 	}
 	switch {
 	case s.client != nil:
-		data, err := s.client.GetFile(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, clean, base)
-		var apiErr *githubapi.Error
-		if errors.As(err, &apiErr) && apiErr.Kind == githubapi.NotFound {
+		data, err := s.client.GetFile(ctx, s.repo(), clean, base)
+		if apiErr, ok := errors.AsType[*githubapi.Error](err); ok && apiErr.Kind == githubapi.NotFound {
 			tree := "the default branch"
 			if base != "" {
 				tree = "the base commit " + base

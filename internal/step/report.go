@@ -1,10 +1,11 @@
 package step
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
@@ -33,8 +34,8 @@ func (s *step) finish(rep *report.Report) error {
 		crashes = append(crashes, crash.Try(func() error { part(); return nil }))
 	}
 	show(func() {
-		var log bytes.Buffer
-		_ = doors.WriteReport(&log, rep, false) // a buffer takes everything
+		var log strings.Builder
+		_ = doors.WriteReport(&log, rep, false) // a builder takes everything
 		s.runner.Group("Airlock: "+rep.Headline(), func() { s.runner.Log(log.String()) })
 	})
 	show(func() { s.annotate(rep.Annotations(), "the file of the results") })
@@ -59,15 +60,11 @@ func (s *step) finish(rep *report.Report) error {
 
 // setResultOutputs writes the file of the results and sets the outputs about items.
 func (s *step) setResultOutputs(rep *report.Report) error {
-	var results bytes.Buffer
-	if err := rep.JSON(&results, ""); err != nil {
-		return err
-	}
-	path, err := s.out.WriteFile(resultsFile, results.Bytes())
+	path, results, err := s.out.keep(resultsFile, func(w io.Writer) error { return rep.JSON(w, "") })
 	if err != nil {
 		return err
 	}
-	return s.setOutputs(append(rep.Outputs(), report.Output{Name: "results", Value: inline(results.Bytes(), maxInlineResults)}, report.Output{Name: "results-file", Value: path})...)
+	return s.setOutputs(append(rep.Outputs(), report.Output{Name: "results", Value: inline(results, maxInlineResults)}, report.Output{Name: "results-file", Value: path})...)
 }
 
 // inline returns a text as an output's value, which is empty where it is too large.
@@ -81,11 +78,7 @@ func inline(raw []byte, limit int) string {
 // writePlan stores the plan before anything of it is carried out, so that after
 // a step was killed it is known what it was about to do.
 func (s *step) writePlan(plan *apply.Plan) error {
-	var raw bytes.Buffer
-	if err := doors.WriteJSON(&raw, plan); err != nil {
-		return err
-	}
-	path, err := s.out.WriteFile(planFile, raw.Bytes())
+	path, _, err := s.out.keep(planFile, func(w io.Writer) error { return doors.WriteJSON(w, plan) })
 	if err != nil {
 		return err
 	}
@@ -95,11 +88,7 @@ func (s *step) writePlan(plan *apply.Plan) error {
 // writePage stores the page of the plan: before anything of it is carried out, and again with
 // what became of it. doc is the findings document; nil where there is none.
 func (s *step) writePage(rep *report.Report, doc *checkreport.Document) error {
-	var page bytes.Buffer
-	if err := s.gate.WritePage(&page, rep, doc); err != nil {
-		return err
-	}
-	path, err := s.out.WriteFile(planPageFile, page.Bytes())
+	path, _, err := s.out.keep(planPageFile, func(w io.Writer) error { return s.gate.WritePage(w, rep, doc) })
 	if err != nil {
 		return err
 	}
@@ -111,11 +100,9 @@ func (s *step) writePage(rep *report.Report, doc *checkreport.Document) error {
 // findings.
 func (s *step) reportChecks(doc *checkreport.Document) error {
 	show := s.gate.CheckText()
-	var file, log bytes.Buffer
-	if err := errors.Join(doc.Write(&file), doc.Text(&log, show, false)); err != nil {
-		return exitcode.FailedError(err)
-	}
-	name, err := s.out.WriteFile(findingsFile, file.Bytes())
+	var log strings.Builder
+	_ = doc.Text(&log, show, false) // a builder takes everything
+	name, _, err := s.out.keep(findingsFile, doc.Write)
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
@@ -221,6 +208,15 @@ func (s *step) setOutputs(list ...report.Output) error {
 		}
 	}
 	return nil
+}
+
+// setEmpty sets outputs of the step to nothing.
+func (s *step) setEmpty(names ...string) error {
+	list := make([]report.Output, len(names))
+	for i, name := range names {
+		list[i].Name = name
+	}
+	return s.setOutputs(list...)
 }
 
 // info logs what happens, unless the step logs less.

@@ -68,8 +68,8 @@ func Run(ctx context.Context, deps Deps) error {
 	if err == nil {
 		return nil
 	}
-	var exit *exitcode.Error
-	if !errors.As(err, &exit) {
+	exit, ok := errors.AsType[*exitcode.Error](err)
+	if !ok {
 		exit = &exitcode.Error{Code: exitcode.Failed, Err: err}
 	}
 	if exit.Err != nil {
@@ -135,12 +135,7 @@ func (s *step) emptyOutputs() error {
 	if s.settings.Mode != config.ModeVerify && s.settings.Verdict == "" {
 		names = append(names, "verdict", "verdict-file")
 	}
-	for _, name := range names {
-		if err := s.setOutputs(report.Output{Name: name}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.setEmpty(names...)
 }
 
 // open reads the step's inputs and sets up what it works with; close undoes it, also
@@ -233,12 +228,17 @@ func (s *step) connection(tok token.Token) (doors.Connection, error) {
 	return c, nil
 }
 
+// repo returns the repository that the event is about.
+func (s *step) repo() githubapi.Repo {
+	return githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}
+}
+
 // remote returns the repository's own git remote: at the address that GitHub names or,
 // without a token, at its usual address.
 func (s *step) remote(ctx context.Context) (*gitrepo.Remote, error) {
 	url := strings.TrimRight(cmp.Or(s.env.ServerURL, "https://github.com"), "/") + "/" + s.event.Repo.FullName() + ".git"
 	if s.client != nil {
-		repo, err := s.client.GetRepo(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name})
+		repo, err := s.client.GetRepo(ctx, s.repo())
 		if err != nil {
 			return nil, exitcode.FailedError(err)
 		}

@@ -59,8 +59,8 @@ func (j *job) run() int {
 	if err == nil {
 		return exitcode.Clean
 	}
-	var exit *exitcode.Error
-	if !errors.As(err, &exit) || exit.Err != nil {
+	exit, ok := errors.AsType[*exitcode.Error](err)
+	if !ok || exit.Err != nil {
 		j.t.Fatalf("the error is not an exit code alone: %v", err)
 	}
 	return exit.Code

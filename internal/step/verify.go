@@ -1,7 +1,6 @@
 package step
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -128,8 +127,7 @@ func (s *step) logStep(st acceptance.Step) {
 func (s *step) criteria(ctx context.Context) (criteria, error) {
 	if s.settings.Request != "" {
 		req, err := acceptance.ReadRequest([]byte(s.settings.Request))
-		var invalid *acceptance.InvalidError
-		if errors.As(err, &invalid) {
+		if _, ok := errors.AsType[*acceptance.InvalidError](err); ok {
 			return criteria{}, exitcode.UsageError(fmt.Errorf("input request: %w\n'airlock schema validation-request' shows what is expected", err))
 		}
 		return criteria{request: req, trust: acceptance.Owner, source: verdictreport.FromWorkflow}, err
@@ -140,7 +138,7 @@ func (s *step) criteria(ctx context.Context) (criteria, error) {
 	if s.client == nil {
 		return criteria{}, exitcode.UsageError(errors.New("there is no token to read the issue with: leave the input token at its default, with the permissions 'issues: read' and 'pull-requests: read', or give the criteria by the input request"))
 	}
-	issues, total, err := s.client.ClosingIssues(ctx, githubapi.Repo{Owner: s.event.Repo.Owner, Name: s.event.Repo.Name}, s.event.Number)
+	issues, total, err := s.client.ClosingIssues(ctx, s.repo(), s.event.Number)
 	if err != nil {
 		return criteria{}, exitcode.FailedError(err)
 	}
@@ -199,11 +197,7 @@ func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria,
 
 // reportVerdict writes the verdict document, and reports it in log, summary and outputs.
 func (s *step) reportVerdict(doc *verdictreport.Document) error {
-	var file bytes.Buffer
-	if err := doc.Write(&file); err != nil {
-		return exitcode.FailedError(err)
-	}
-	name, err := s.out.WriteFile(verdictFile, file.Bytes())
+	name, _, err := s.out.keep(verdictFile, doc.Write)
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
@@ -221,11 +215,7 @@ func (s *step) reportVerdict(doc *verdictreport.Document) error {
 
 // failedVerdict shows why the verdict fails the step, unless no finding does.
 func (s *step) failedVerdict(doc *verdictreport.Document) error {
-	level := action.Error
-	if s.settings.FailOn == config.FailOnNever {
-		level = action.Warning
-	}
-	s.runner.Annotate(action.Annotation{Level: level, Title: "Airlock acceptance", Message: doc.Headline()})
+	s.runner.Annotate(action.Annotation{Level: s.failureLevel(), Title: "Airlock acceptance", Message: doc.Headline()})
 	if s.settings.FailOn == config.FailOnNever {
 		return nil
 	}

@@ -68,15 +68,13 @@ func (w *worktree) Run(ctx context.Context, line string) (acceptance.Ran, error)
 	if err != nil {
 		return acceptance.Ran{}, err
 	}
-	var out bytes.Buffer
 	r, err := place.Run(ctx, command.Spec{Program: "sh", Args: []string{"-c", line}, Grace: grace, OutputLimit: maxPrinted,
 		Timeout: cmp.Or(w.cfg.Checks.Phase.TimeLimit, phase.DefaultTimeLimit)})
 	if err != nil {
 		return acceptance.Ran{}, err
 	}
-	out.Write(r.Stdout.Bytes())
-	out.Write(r.Stderr.Bytes())
-	return acceptance.Ran{ExitCode: r.ExitCode, TimedOut: r.TimedOut, Missing: phase.MissingProgram(line, nil, r, nil), Output: out.Bytes()}, nil
+	return acceptance.Ran{ExitCode: r.ExitCode, TimedOut: r.TimedOut, Missing: phase.MissingProgram(line, nil, r, nil),
+		Output: slices.Concat(r.Stdout.Bytes(), r.Stderr.Bytes())}, nil
 }
 
 // Checks implements acceptance.Worktree.
@@ -91,19 +89,20 @@ func (w *worktree) Checks(ctx context.Context, names []string) (map[string]accep
 	}
 	out := map[string]acceptance.Checked{}
 	for _, name := range names {
-		c := checkedOf(allOf(result, phase.Check(name)))
-		if c.Status == acceptance.Fail && isMissing(result, phase.Check(name)) {
-			c.Status = acceptance.Blocked
-		}
-		out[name] = c
+		check := phase.Check(name)
+		out[name] = judged(result, check, allOf(result, check))
 	}
 	return out, nil
 }
 
-// isMissing reports whether a tool that a check needs is not installed: then nothing was
-// verified.
-func isMissing(r phase.Result, check phase.Check) bool {
-	return slices.ContainsFunc(r.Missing, func(m phase.MissingTool) bool { return m.Check == check })
+// judged combines the results of one check, as checkedOf does. Where a tool that the check needs
+// is not installed, nothing was verified, so it is blocked.
+func judged(r phase.Result, check phase.Check, all []phase.CheckResult) acceptance.Checked {
+	c := checkedOf(all)
+	if c.Status == acceptance.Fail && slices.ContainsFunc(r.Missing, func(m phase.MissingTool) bool { return m.Check == check }) {
+		c.Status = acceptance.Blocked
+	}
+	return c
 }
 
 // Test implements acceptance.Worktree.
@@ -119,11 +118,7 @@ func (w *worktree) Test(ctx context.Context, name string) (acceptance.Checked, e
 		c.Status, c.Reasons = acceptance.Fail, []string{"there is no test of that name"}
 		return c, nil
 	}
-	c := checkedOf(ran)
-	if c.Status == acceptance.Fail && isMissing(result, phase.Tests) {
-		c.Status = acceptance.Blocked
-	}
-	return c, nil
+	return judged(result, phase.Tests, ran), nil
 }
 
 // validate runs some of the checks.
@@ -140,20 +135,12 @@ func (w *worktree) validate(ctx context.Context, only []phase.Check, test string
 }
 
 // allOf returns the results of one check, one a root.
-func allOf(r phase.Result, check phase.Check) (all []phase.CheckResult) {
+func allOf(r phase.Result, check phase.Check) []phase.CheckResult {
+	lists := [][]phase.CheckResult{}
 	for _, root := range r.Roots {
-		for _, c := range root.Checks {
-			if c.Check == check {
-				all = append(all, c)
-			}
-		}
+		lists = append(lists, root.Checks)
 	}
-	for _, c := range r.Reviews {
-		if c.Check == check {
-			all = append(all, c)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Concat(append(lists, r.Reviews)...), func(c phase.CheckResult) bool { return c.Check != check })
 }
 
 // checkedOf combines the results of one check. Where no command could be run, it is

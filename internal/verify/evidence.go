@@ -84,8 +84,7 @@ func isLink(name string) bool {
 
 // reasonOf returns an error about a file without the file's name.
 func reasonOf(err error) error {
-	var at *os.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
 		return at.Err
 	}
 	return err

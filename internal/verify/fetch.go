@@ -36,8 +36,7 @@ func reach(ctx context.Context, address string) error {
 
 // plain shortens a connection's error to its reason.
 func plain(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
 	}
 	return err
