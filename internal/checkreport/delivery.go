@@ -62,6 +62,9 @@ type Outcome struct {
 	Kept map[int]string
 }
 
+// isPlaced reports whether GitHub shows the item, or would.
+func (o Outcome) isPlaced() bool { return o.Shown || o.Planned }
+
 // Deliver returns a delivery of the document.
 func (d *Document) Deliver(in ItemsInput) *Delivery {
 	v := &Delivery{doc: d, in: in, shown: d.distinct()}
@@ -135,7 +138,7 @@ func (v *Delivery) firstItems(InDiff) ([]intake.OwnItem, error) {
 // Those that it does not show in the pull request are placed elsewhere by the next step.
 func (v *Delivery) afterUpload(outcomes []Outcome) {
 	for _, o := range outcomes {
-		if o.Kind != safeoutput.KindCreateSecurityReport || o.Unprocessed || !o.Shown && !o.Planned {
+		if o.Kind != safeoutput.KindCreateSecurityReport || o.Unprocessed || !o.isPlaced() {
 			continue
 		}
 		for i, f := range v.shown {
@@ -150,7 +153,7 @@ func (v *Delivery) afterUpload(outcomes []Outcome) {
 // shown by code scanning, the most severe first.
 func (v *Delivery) reviewComments(inDiff InDiff) ([]intake.OwnItem, error) {
 	fits := func(f shownFinding) bool {
-		return inDiff == nil || inDiff(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
+		return inDiff == nil || inDiff(f.Path, f.StartLine, f.lastLine())
 	}
 	for i, f := range v.shown {
 		if v.in.OnPull && v.places[i].on == inAlert && !fits(f) {
@@ -182,7 +185,7 @@ func (v *Delivery) afterReview(outcomes []Outcome) {
 		if n < 0 {
 			continue
 		}
-		if o := outcomes[n]; o.Shown || o.Planned {
+		if o := outcomes[n]; o.isPlaced() {
 			for _, i := range about {
 				v.places[i] = place{on: inReview, url: o.URL, planned: o.Planned}
 			}
@@ -260,18 +263,17 @@ func (v *Delivery) checkRunItems(InDiff) ([]intake.OwnItem, error) {
 
 // afterCheckRun takes the check run's address. Without one, its annotations are nowhere.
 func (v *Delivery) afterCheckRun(outcomes []Outcome) {
-	var run Outcome
+	v.run = Outcome{}
 	for _, o := range outcomes {
-		if o.Kind == safeoutput.KindCheckRun && (o.Shown || o.Planned) {
-			run = o
+		if o.Kind == safeoutput.KindCheckRun && o.isPlaced() {
+			v.run = o
 		}
 	}
-	v.run = run
 	for i, p := range v.places {
 		switch {
 		case p.on != inCheckRun:
-		case run.Shown || run.Planned:
-			v.places[i] = place{on: inCheckRun, url: run.URL, planned: run.Planned}
+		case v.run.isPlaced():
+			v.places[i] = place{on: inCheckRun, url: v.run.URL, planned: v.run.Planned}
 		default:
 			v.places[i] = place{}
 		}

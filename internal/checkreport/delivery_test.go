@@ -49,10 +49,10 @@ func onEverySurface() checkreport.Input {
 	return in
 }
 
-// near is the diff of everywhere.
+// near is a diff of everything but far.go.
 func near(path string, _, _ int) bool { return path != "api/far.go" }
 
-// linked is all with the addresses that the comment links to.
+// linked selects all items, with the addresses that the comment links to.
 func linked(t *testing.T) checkreport.ItemsInput {
 	in := allItems(t)
 	in.SummaryURL, in.AlertsURL = "https://github.com/octo/app/actions/runs/1", "https://github.com/octo/app/security/code-scanning?query=pr%3A7"

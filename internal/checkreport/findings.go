@@ -101,6 +101,9 @@ type Finding struct {
 	Blocking bool `json:"gating"`
 }
 
+// lastLine returns the last of the finding's lines, 0 if none is known.
+func (f Finding) lastLine() int { return max(f.StartLine, f.EndLine) }
+
 // Rule is what is known about the findings of one rule.
 type Rule struct {
 	Tool      string            `json:"tool"`

@@ -128,7 +128,7 @@ func (d *Document) annotations(safe SafeText, wanted func(int) bool, problems bo
 		if f.Rule != "" {
 			title += ": " + safe.Line(f.Rule)
 		}
-		annotations = append(annotations, Annotation{Severity: f.Severity, Title: title, Message: safe.Line(f.Message), Path: f.Path, StartLine: f.StartLine, EndLine: max(f.StartLine, f.EndLine)})
+		annotations = append(annotations, Annotation{Severity: f.Severity, Title: title, Message: safe.Line(f.Message), Path: f.Path, StartLine: f.StartLine, EndLine: f.lastLine()})
 	}
 	for _, r := range d.rows() {
 		if problems && r.status == phase.Fail && !found[r.check] && len(r.problems) > 0 {

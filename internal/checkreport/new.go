@@ -166,7 +166,7 @@ func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 		if out.Severity.Rank() == 0 {
 			out.Severity = finding.Low // also one that is not known
 		}
-		last := max(out.StartLine, out.EndLine)
+		last := out.lastLine()
 		if in.Code != nil && out.StartLine > 0 && out.Check != phase.Tests { // a test is known by its name
 			out.Code = codeDigest(in.Code(out.Path, out.StartLine, last))
 		}

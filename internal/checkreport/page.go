@@ -103,11 +103,9 @@ func (p *page) first(r row) string {
 			list = r.notes
 		}
 	}
-	var lines []string
-	for _, t := range list[:min(len(list), maxFirst)] {
-		lines = append(lines, p.text(text.Truncate(t, maxCell)))
-	}
-	if more := max(len(list)-maxFirst, 0) + unlisted; more > 0 {
+	shown, left := head(list, maxFirst)
+	lines := textsOf(shown, func(s string) string { return p.text(text.Truncate(s, maxCell)) })
+	if more := left + unlisted; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
 	}
 	return strings.Join(lines, "<br>")
@@ -127,11 +125,11 @@ func (p *page) failure(r row, problems []string) {
 	if r.command != "" {
 		p.b.WriteString(markdown.CodeSpan(p.safe.Code(text.Truncate(r.command, 500))) + "\n\n")
 	}
-	listed := problems[:min(len(problems), maxListed)]
+	listed, left := head(problems, maxListed)
 	for _, t := range listed {
 		p.b.WriteString("- " + p.text(text.Truncate(t, 1000)) + "\n")
 	}
-	p.writeOmitted(len(problems)+r.unlisted, len(listed))
+	p.writeOmitted(left + r.unlisted)
 	for _, c := range p.d.Checks {
 		if c.Check == r.check && c.Status == phase.Fail {
 			p.output(c)
@@ -158,11 +156,12 @@ func (p *page) missing() {
 		return
 	}
 	p.b.WriteString("\n### Missing tools\n\n")
-	for _, m := range p.d.Missing[:min(len(p.d.Missing), maxRows)] {
+	listed, left := head(p.d.Missing, maxRows)
+	for _, m := range listed {
 		p.printf("- %s, for the %s check: use an image that has it, install it before, or %s\n",
 			markdown.CodeSpan(p.safe.Line(m.Tool)), checkName(m.Check), p.text(m.alternative()))
 	}
-	p.writeOmitted(len(p.d.Missing), maxRows)
+	p.writeOmitted(left)
 }
 
 // notes lists what else people should know.
@@ -200,11 +199,9 @@ func (s Suppressed) reason() string {
 }
 
 func (p *page) suppressed() {
-	var lines []string
-	for _, s := range p.d.Suppressed {
-		lines = append(lines, fmt.Sprintf("%s:%d %s: %s (%s)", s.Path, s.Line, s.Rule, s.Message, s.reason()))
-	}
-	p.folded(suppressedTitle, lines)
+	p.folded(suppressedTitle, textsOf(p.d.Suppressed, func(s Suppressed) string {
+		return fmt.Sprintf("%s:%d %s: %s (%s)", s.Path, s.Line, s.Rule, s.Message, s.reason())
+	}))
 }
 
 // newSuppressionsTitle is the title of the list of new suppressions.
@@ -220,11 +217,7 @@ func (s NewSuppression) line() string {
 }
 
 func (p *page) newSuppressions() {
-	var lines []string
-	for _, s := range p.d.NewSuppressions {
-		lines = append(lines, s.line())
-	}
-	p.folded(newSuppressionsTitle, lines)
+	p.folded(newSuppressionsTitle, textsOf(p.d.NewSuppressions, NewSuppression.line))
 }
 
 // newSuppressionsShort writes the new suppressions as one line of the comment.
@@ -233,23 +226,23 @@ func (p *page) newSuppressionsShort() {
 	if len(list) == 0 {
 		return
 	}
-	var places []string
-	for _, s := range list[:min(len(list), maxFirst)] {
-		places = append(places, markdown.CodeSpan(p.safe.Line(text.Truncate(fmt.Sprintf("%s:%d", s.Path, s.Line), maxCell)))+" "+p.text(s.Tool))
-	}
-	if more := len(list) - maxFirst; more > 0 {
+	shown, more := head(list, maxFirst)
+	places := textsOf(shown, func(s NewSuppression) string {
+		return markdown.CodeSpan(p.safe.Line(text.Truncate(fmt.Sprintf("%s:%d", s.Path, s.Line), maxCell))) + " " + p.text(s.Tool)
+	})
+	if more > 0 {
 		places = append(places, fmt.Sprintf("%d more", more))
 	}
 	p.printf("\nThe change adds %s: %s.\n", text.Count(len(list), "suppression"), strings.Join(places, ", "))
 }
 
-func (p *page) skipped() {
-	var lines []string
-	for _, s := range p.d.Skipped {
-		lines = append(lines, s.Path+": "+s.Reason)
-	}
-	p.folded("Changed files that were not reviewed", lines)
-}
+// skippedTitle is the title of the list of skipped files.
+const skippedTitle = "Changed files that were not reviewed"
+
+// line describes the skipped file as people read it.
+func (s Skipped) line() string { return s.Path + ": " + s.Reason }
+
+func (p *page) skipped() { p.folded(skippedTitle, textsOf(p.d.Skipped, Skipped.line)) }
 
 // folded writes a list that opens on a click.
 func (p *page) folded(title string, lines []string) {
@@ -257,16 +250,17 @@ func (p *page) folded(title string, lines []string) {
 		return
 	}
 	p.printf("\n<details><summary>%s (%d)</summary>\n\n", title, len(lines))
-	for _, l := range lines[:min(len(lines), maxRows)] {
+	shown, left := head(lines, maxRows)
+	for _, l := range shown {
 		p.b.WriteString("- " + p.text(text.Truncate(l, 500)) + "\n")
 	}
-	p.writeOmitted(len(lines), maxRows)
+	p.writeOmitted(left)
 	p.b.WriteString("\n</details>\n")
 }
 
-// writeOmitted writes how many of n entries are not shown.
-func (p *page) writeOmitted(n, most int) {
-	if n > most {
-		p.printf("\n*… and %d more, in the findings document.*\n", n-most)
+// writeOmitted writes how many entries are not shown.
+func (p *page) writeOmitted(n int) {
+	if n > 0 {
+		p.printf("\n*… and %d more, in the findings document.*\n", n)
 	}
 }

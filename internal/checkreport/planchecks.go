@@ -24,10 +24,9 @@ func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 	for _, r := range d.rows() {
 		c := pages.PlanCheck{Name: checkName(r.check), Result: r.result(), Level: r.level()}
 		if r.status == phase.Fail {
-			for _, problem := range r.problems[:min(len(r.problems), maxFirst)] {
-				c.First = append(c.First, line(problem))
-			}
-			if more := max(len(r.problems)-maxFirst, 0) + r.unlisted; more > 0 {
+			first, left := head(r.problems, maxFirst)
+			c.First = textsOf(first, line)
+			if more := left + r.unlisted; more > 0 {
 				c.First = append(c.First, fmt.Sprintf("… and %d more", more))
 			}
 		}
@@ -43,7 +42,8 @@ func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 		}
 		return b.Severity.Rank() - a.Severity.Rank()
 	})
-	for _, f := range findings[:min(len(findings), maxPageFindings)] {
+	findings, p.More = head(findings, maxPageFindings)
+	for _, f := range findings {
 		shown := pages.PlanFinding{Place: line(f.place()), Check: checkName(f.Check), Severity: string(f.Severity), Rule: line(f.Rule), Message: line(f.Message), Level: pages.Idle}
 		switch {
 		case !f.Blocking:
@@ -55,9 +55,7 @@ func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 		}
 		p.Findings = append(p.Findings, shown)
 	}
-	p.More = len(findings) - len(p.Findings)
-	for _, s := range d.NewSuppressions[:min(len(d.NewSuppressions), maxRows)] {
-		p.Silenced = append(p.Silenced, line(s.line()))
-	}
+	silenced, _ := head(d.NewSuppressions, maxRows)
+	p.Silenced = textsOf(silenced, func(s NewSuppression) string { return line(s.line()) })
 	return p
 }

@@ -141,7 +141,7 @@ func (f *shownFinding) add(also Finding) {
 		return
 	}
 	f.more = append(f.more, also)
-	if f.Suggestion == "" && max(f.StartLine, f.EndLine) == max(also.StartLine, also.EndLine) && len(f.lines) < 2 {
+	if f.Suggestion == "" && f.lastLine() == also.lastLine() && len(f.lines) < 2 {
 		f.Suggestion = also.Suggestion
 	}
 }
@@ -185,14 +185,15 @@ func (f shownFinding) alsoHere(safe SafeText) string {
 	}
 	var b strings.Builder
 	b.WriteString("Also on this line:\n\n")
-	for _, m := range f.more[:min(len(f.more), maxMore)] {
+	listed, left := head(f.more, maxMore)
+	for _, m := range listed {
 		b.WriteString("- **" + severityWord(m.Severity) + "** " + markdown.EscapeText(safe.Line(text.Truncate(m.Message, 1000))))
 		if m.Rule != "" {
 			b.WriteString(" " + markdown.CodeSpan(safe.Line(m.Rule)))
 		}
 		b.WriteString("\n")
 	}
-	if left := len(f.more) - maxMore; left > 0 {
+	if left > 0 {
 		b.WriteString("- and " + strconv.Itoa(left) + " more, which the job summary lists\n")
 	}
 	return b.String() + "\n"
@@ -200,13 +201,10 @@ func (f shownFinding) alsoHere(safe SafeText) string {
 
 // lineList writes line numbers: "3, 5 and 9".
 func lineList(lines []int) string {
-	const most = 20
-	var names []string
-	for _, n := range lines[:min(len(lines), most)] {
-		names = append(names, strconv.Itoa(n))
-	}
+	listed, more := head(lines, 20)
+	names := textsOf(listed, strconv.Itoa)
 	last := names[len(names)-1]
-	if more := len(lines) - most; more > 0 {
+	if more > 0 {
 		names, last = append(names, ""), strconv.Itoa(more)+" more"
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + last

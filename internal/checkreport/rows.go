@@ -22,6 +22,21 @@ type SafeText struct {
 	Code func(string) string
 }
 
+// textsOf returns what f makes of each entry of a list.
+func textsOf[T any](list []T, f func(T) string) []string {
+	out := make([]string, len(list))
+	for i, entry := range list {
+		out[i] = f(entry)
+	}
+	return out
+}
+
+// head returns the first entries of a list, no more than most, and how many are left.
+func head[T any](list []T, most int) (first []T, left int) {
+	n := min(len(list), most)
+	return list[:n], len(list) - n
+}
+
 // Failures returns a line for each check that failed and blocks: its name and its first
 // problem, with how many more there are.
 func (d *Document) Failures(show SafeText) []string {
@@ -191,8 +206,9 @@ func (c Check) rewrittenNote() string {
 	case c.Retries == 0: // what it rewrote is why it failed
 		return ""
 	}
-	note := writer + " has changed " + strings.Join(c.Rewritten[:min(len(c.Rewritten), most)], ", ")
-	if more := len(c.Rewritten) - most; more > 0 {
+	first, more := head(c.Rewritten, most)
+	note := writer + " has changed " + strings.Join(first, ", ")
+	if more > 0 {
 		note += fmt.Sprintf(" and %d more", more)
 	}
 	return note
@@ -265,11 +281,7 @@ func (r row) level() pages.Level {
 func checkName(c phase.Check) string { return strings.ReplaceAll(string(c), "_", " ") }
 
 func checkNames(checks []phase.Check) string {
-	var names []string
-	for _, c := range checks {
-		names = append(names, checkName(c))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(textsOf(checks, checkName), ", ")
 }
 
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

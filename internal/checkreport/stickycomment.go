@@ -58,8 +58,7 @@ func (v *Delivery) locationCell(p *page, r row, inRun bool) string {
 		switch shown.on {
 		case inReview:
 			comments++
-			name := markdown.CodeSpan(p.safe.Line(text.Truncate(f.place(), maxCell)))
-			name = link(name, shown.url)
+			name := link(markdown.CodeSpan(p.safe.Line(text.Truncate(f.place(), maxCell))), shown.url)
 			if !seen[name] && len(links) < maxLinks {
 				links = append(links, name)
 			}
@@ -90,7 +89,7 @@ func (v *Delivery) locationCell(p *page, r row, inRun bool) string {
 		switch {
 		case inRun:
 			parts = append(parts, "below")
-		case v.run.Shown || v.run.Planned:
+		case v.run.isPlaced():
 			parts = append(parts, count(rest, link("the check run", v.run.URL)))
 		default:
 			parts = append(parts, count(rest, link("the job summary", v.in.SummaryURL)))

@@ -66,20 +66,11 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 	if old > 0 {
 		t.printf("\n%s on lines that did not change: not counted, listed in the findings document.\n", text.Count(old, "finding"))
 	}
-	var suppressed, skipped []string
-	for _, s := range d.Suppressed {
-		suppressed = append(suppressed, fmt.Sprintf("%s:%d %s (%s)", s.Path, s.Line, s.Rule, s.reason()))
-	}
-	for _, s := range d.Skipped {
-		skipped = append(skipped, s.Path+": "+s.Reason)
-	}
-	t.list(suppressedTitle, suppressed)
-	var silences []string
-	for _, s := range d.NewSuppressions {
-		silences = append(silences, s.line())
-	}
-	t.list(newSuppressionsTitle, silences)
-	t.list("Changed files that were not reviewed", skipped)
+	t.list(suppressedTitle, textsOf(d.Suppressed, func(s Suppressed) string {
+		return fmt.Sprintf("%s:%d %s (%s)", s.Path, s.Line, s.Rule, s.reason())
+	}))
+	t.list(newSuppressionsTitle, textsOf(d.NewSuppressions, NewSuppression.line))
+	t.list(skippedTitle, textsOf(d.Skipped, Skipped.line))
 	mark := t.paint(green, "✓")
 	if d.Failed() {
 		mark = t.paint(red, "✗")
@@ -128,10 +119,11 @@ func (t *terminal) list(title string, list []string) {
 
 // entries writes a list, and how many entries are left out; unlisted are not in the list.
 func (t *terminal) entries(list []string, unlisted int) {
-	for _, e := range list[:min(len(list), maxListed)] {
+	shown, left := head(list, maxListed)
+	for _, e := range shown {
 		t.printf("    %s\n", t.safe.Line(text.Truncate(strings.TrimSpace(e), 1000)))
 	}
-	if more := max(len(list)-maxListed, 0) + unlisted; more > 0 {
+	if more := left + unlisted; more > 0 {
 		t.printf("    … and %d more, in the findings document\n", more)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,13 +37,8 @@ const PageSource = maxPageSource + 8<<10
 // does not know.
 func (r *Report) Page() pages.Plan {
 	b := &pageBuilder{r: r, left: maxPageTexts, members: map[int]pageMember{}}
-	if r.plan != nil {
-		for i := range r.plan.Operations {
-			op := &r.plan.Operations[i]
-			for j := range op.Items {
-				b.members[op.Items[j].Index] = pageMember{op, &op.Items[j]}
-			}
-		}
+	for m := range r.members() {
+		b.members[m.item.Index] = m
 	}
 	p := pages.Plan{Repository: r.Repository, Subject: r.safe(r.where), Headline: r.Headline(), Mode: r.mode(), Grantable: r.grantable}
 	p.Items, p.Own = b.items()
@@ -107,6 +103,23 @@ func (r *Report) headlineBefore(members map[int]pageMember) string {
 type pageMember struct {
 	op   *apply.Operation
 	item *apply.Member
+}
+
+// members returns the items of the plan, if there is one, in its order.
+func (r *Report) members() iter.Seq[pageMember] {
+	return func(yield func(pageMember) bool) {
+		if r.plan == nil {
+			return
+		}
+		for i := range r.plan.Operations {
+			op := &r.plan.Operations[i]
+			for j := range op.Items {
+				if !yield(pageMember{op, &op.Items[j]}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // pageBuilder makes the items of a page.
@@ -191,16 +204,11 @@ func (b *pageBuilder) outcomes() []outcome {
 	}
 	add(b.r.Results)
 	add(slices.DeleteFunc(slices.Clone(b.r.Own), nothingToDo))
-	if b.r.plan != nil {
-		for i := range b.r.plan.Operations {
-			op := &b.r.plan.Operations[i]
-			for j := range op.Items {
-				if m := (pageMember{op, &op.Items[j]}); !seen[m.item.Index] && b.r.before {
-					o := outcome{line: m.item.Line, member: &m}
-					o.ofMember(m)
-					list = append(list, o)
-				}
-			}
+	for m := range b.r.members() {
+		if b.r.before && !seen[m.item.Index] {
+			o := outcome{line: m.item.Line}
+			o.ofMember(m)
+			list = append(list, o)
 		}
 	}
 	for i := range b.r.Rejected {
@@ -213,6 +221,7 @@ func (b *pageBuilder) outcomes() []outcome {
 	return list
 }
 
+// ofMember fills in what the plan has of an item.
 func (o *outcome) ofMember(m pageMember) {
 	o.member = &m
 	if m.item.Approved == nil {

@@ -68,6 +68,14 @@ func (r *Report) resultRow(res apply.Result) row {
 	}
 }
 
+// url returns the address of the row's object, "" if there is none.
+func (r row) url() string {
+	if r.obj == nil {
+		return ""
+	}
+	return r.obj.URL
+}
+
 // reasons returns why, followed by the notes.
 func (r row) reasons() []string {
 	if r.why == "" {

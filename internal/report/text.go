@@ -16,8 +16,8 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	t := &terminal{w: w, colour: colour}
 	t.rows("Done", r.rows(apply.Applied, apply.Adopted), func(row row) {
 		where := row.file
-		if row.obj != nil && row.obj.URL != "" {
-			where = r.safe(row.obj.URL)
+		if url := row.url(); url != "" {
+			where = r.safe(url)
 			if row.state == string(apply.Adopted) {
 				where += " (already there)"
 			}
@@ -36,12 +36,8 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 		t.row(red, "✗", row, slices.Concat([]string{state + ": " + row.why}, row.notes, []string{row.file})...)
 	})
 	t.rows(r.ownTitle(), r.ownRows(), func(row row) {
-		where := ""
-		if row.obj != nil && row.obj.URL != "" {
-			where = r.safe(row.obj.URL)
-		}
 		colour, mark := ownMark(row.state)
-		t.row(colour, mark, row, append([]string{strings.TrimSuffix(row.state+": "+row.asked, ": "), where}, row.reasons()...)...)
+		t.row(colour, mark, row, append([]string{strings.TrimSuffix(row.state+": "+row.asked, ": "), r.safe(row.url())}, row.reasons()...)...)
 	})
 	t.rows("Cleaned or repaired", r.cleaned(), func(row row) { t.row(yellow, "~", row, row.why) })
 	if r.Unconfigured {
