@@ -32,6 +32,8 @@ func TestCharacters(t *testing.T) {
 		{"skin tone", "🧑🏿\u200d🚀", "🧑🏿\u200d🚀"},
 		{"keycaps", "1\ufe0f\u20e3 #\ufe0f\u20e3", "1\ufe0f\u20e3 #\ufe0f\u20e3"},
 		{"selector after a digit", "1\ufe0f2", "12"},
+		{"anchor of a heading with an emoji", "[⚙\ufe0f Usage](#\ufe0f-usage)", "[⚙\ufe0f Usage](#\ufe0f-usage)"},
+		{"selector after a number sign", "#\ufe0f1 #\ufe0f", "#1 #"},
 		{"joiner in Latin", "a\u200db\u200cc", "abc"},
 		{"Persian", "می\u200cخواهم", "می\u200cخواهم"},
 		{"Persian suffix on Latin", "CSS\u200cها", "CSS\u200cها"},

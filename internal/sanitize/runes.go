@@ -196,7 +196,8 @@ func (t *runeTable) keepContextual(prev2, prev, r, next rune) bool {
 		return prev >= 0x1807 && prev <= 0x18aa
 	case r == 0xfe0e || r == 0xfe0f:
 		if prev == '#' || prev == '*' || prev >= '0' && prev <= '9' {
-			return r == 0xfe0f && next == 0x20e3 // a keycap
+			// A keycap, or the anchor that GitHub makes of a heading such as "⚙️ Usage".
+			return r == 0xfe0f && (next == 0x20e3 || prev == '#' && next == '-')
 		}
 		return unicode.Is(pictographic, prev) || prev >= 0x2190 && prev <= 0x2bff
 	// The standard has three variants of an ideograph at most, two of punctuation
