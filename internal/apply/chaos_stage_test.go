@@ -57,7 +57,7 @@ func (s *stage) play() {
 			s.clock.Advance(first.wake.Sub(s.clock.Now()))
 			continue
 		}
-		a := ready[0]
+		var a *actor
 		if s.next != nil {
 			a = s.next(ready)
 		} else {
