@@ -47,13 +47,16 @@ func (b *codeBench) handOver(form string) {
 	}
 }
 
-// earlierSins are commits of which the first breaks a rule, and the second takes that back.
-func earlierSins() []struct {
-	name      string
-	make      func(b *codeBench)
-	policy    func(*policy.ChangeSettings)
-	rule, bad string // what must not be pushed
-} {
+// earlierSin makes two commits of which the first breaks a rule, and the second takes that back.
+type earlierSin struct {
+	name   string
+	make   func(b *codeBench)
+	policy func(*policy.ChangeSettings) // may be nil
+	rule   string
+	bad    string // the path that must not be pushed, "" for none
+}
+
+func earlierSins() []earlierSin {
 	undo := func(path string) func(b *codeBench) {
 		return func(b *codeBench) {
 			b.sh(b.dir, "rm", "-q", "--cached", path)
@@ -68,12 +71,7 @@ func earlierSins() []struct {
 		}
 	}
 	docs := func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"docs/**"} }
-	return []struct {
-		name      string
-		make      func(b *codeBench)
-		policy    func(*policy.ChangeSettings)
-		rule, bad string
-	}{
+	return []earlierSin{
 		{"workflow", added(".github/workflows/x.yml", "on: push\n"), nil, tree.RuleProtected, ".github"},
 		{"size", added("large.bin", strings.Repeat("0123456789abcde\n", 2<<16)), nil, tree.RuleMaxSize, "large.bin"},
 		{"link", func(b *codeBench) {
@@ -194,25 +192,25 @@ func TestCommitsThatTakeEverythingBack(t *testing.T) {
 // where only an earlier commit has it.
 func TestBrokenObjectsOfCommits(t *testing.T) {
 	t.Parallel()
-	for name, says := range map[string]string{"../x": "is invalid", "..": "is invalid", "": "", "tree": "is not in the clone", "blob": "missing"} {
+	id := strings.Repeat("\x11", 20) // of no object
+	for name, broken := range map[string]struct{ entry, says string }{
+		"a path":         {"100644 ../x\x00", "is invalid"},
+		"the parent":     {"100644 ..\x00", "is invalid"},
+		"no name":        {"100644 \x00", ""},
+		"an absent tree": {"40000 z\x00", "is not in the clone"},
+		"an absent blob": {"100644 z\x00", "missing"},
+	} {
 		b := newCodeBench(t)
 		b.write(map[string]string{"docs/good.md": "good\n"}).commit("Good")
 		good := b.sh(b.dir, "rev-parse", "HEAD^{tree}")
-		entries := fmt.Sprintf("100644 %s\x00%s", name, strings.Repeat("\x11", 20))
-		switch name {
-		case "tree":
-			entries = "40000 z\x00" + strings.Repeat("\x11", 20)
-		case "blob":
-			entries = "100644 z\x00" + strings.Repeat("\x11", 20)
-		}
-		broken := feed(t, b.dir, entries, "hash-object", "-t", "tree", "--literally", "-w", "--stdin")
-		for _, tree := range []string{broken, good} {
+		first := feed(t, b.dir, broken.entry+id, "hash-object", "-t", "tree", "--literally", "-w", "--stdin")
+		for _, tree := range []string{first, good} {
 			b.sh(b.dir, "update-ref", "HEAD", b.sh(b.dir, "commit-tree", "-p", "HEAD", "-m", "Step", tree))
 		}
 		r := b.run(aPull)
 		want(t, r, "failed(unreadable-changes)")
-		if w := b.srv.Writes(); len(w) != 0 || !strings.Contains(r[0].Message, says) {
-			t.Errorf("%q: %s; %q", name, operations(w), r[0].Message)
+		if w := b.srv.Writes(); len(w) != 0 || !strings.Contains(r[0].Message, broken.says) {
+			t.Errorf("%s: %s; %q", name, operations(w), r[0].Message)
 		}
 	}
 }

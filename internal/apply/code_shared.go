@@ -52,9 +52,9 @@ func (c *codePreparer) join(e *entry, st *codeState) error {
 	if change.Before != change.After {
 		top, err = repo.Transplant(ctx, gitrepo.Series{Base: st.expect, Changes: []gitrepo.Change{change}}, st.expect, c.style(e, st))
 	}
-	var conflict *gitrepo.Conflict
+	conflict, conflicts := errors.AsType[*gitrepo.Conflict](err)
 	switch {
-	case errors.As(err, &conflict):
+	case conflicts:
 		ours, err := repo.SeriesOf(ctx, st.onto, st.tip())
 		if err != nil {
 			return err

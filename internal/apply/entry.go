@@ -27,8 +27,8 @@ type entry struct {
 	key      string // the key by which a re-run or, if it is stable, a later workflow run finds the object
 	runKey   string // the key by which a re-run finds it; the same as key unless that is stable
 	// keep has the comments that an item of minimise-comments does not minimise. Its keys are
-	// the first halves of the comments' keys, its values their places in the item's list, or -1
-	// for comments that other items ask for.
+	// the first halves of the comments' keys, its values their places in the item's list, or
+	// askedNow for comments that other items ask for.
 	keep map[string]int
 	// withheld is set where the item contains a secret. The policy's notes quote it then, or
 	// parts of it that are not recognised.

@@ -67,7 +67,8 @@ func (p *planner) resolvedNow(e *entry) (resolved []resolving, kept []Kept) {
 	}
 	for key, own := range p.snap.own {
 		position, named := e.keep[key]
-		moved := named && position >= 0 && slices.Contains(item.Moved, item.Keep[position])
+		listed := named && position != askedNow
+		moved := listed && slices.Contains(item.Moved, item.Keep[position])
 		for _, o := range own {
 			if o.Type != objReviewComment || o.known == nil || o.known.resolved {
 				continue
@@ -77,7 +78,7 @@ func (p *planner) resolvedNow(e *entry) (resolved []resolving, kept []Kept) {
 				resolved = append(resolved, resolving{there: o, body: p.hiddenBody(o, "still find this, and show it elsewhere now")})
 			case mine && !named && inScope(o.key):
 				resolved = append(resolved, resolving{there: o, body: p.hiddenBody(o, "no longer find this")})
-			case named && position >= 0 && !moved:
+			case listed && !moved:
 				kept = append(kept, Kept{position, o.URL})
 			}
 		}
@@ -86,6 +87,10 @@ func (p *planner) resolvedNow(e *entry) (resolved []resolving, kept []Kept) {
 	slices.SortFunc(kept, func(a, b Kept) int { return cmp.Or(a.Position-b.Position, strings.Compare(a.URL, b.URL)) })
 	return resolved, kept
 }
+
+// askedNow stands for a place in the list of an item that hides comments, for a comment that is
+// not in the list, but that another item of this workflow run asks for.
+const askedNow = -1
 
 // keepFor returns what an entry keeps: see entry.keep.
 func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]int {
@@ -98,7 +103,7 @@ func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]
 	for _, o := range all {
 		if o.kind == safeoutput.KindCreateReviewComment && len(o.key) == stableLen {
 			if _, named := keep[o.key[:keyLen]]; !named {
-				keep[o.key[:keyLen]] = -1
+				keep[o.key[:keyLen]] = askedNow
 			}
 		}
 	}

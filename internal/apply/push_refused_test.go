@@ -54,18 +54,13 @@ func TestSignedCommitsRefusedByARule(t *testing.T) {
 func TestRulesetWithoutForcePushes(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t, func(f *githubtest.Fixture) { f.Repo.NoForce = true })
-	for _, text := range []string{"1\n", "2\n", "3\n", "3\n"} {
-		b.git.Commit("main", map[string]string{"other.txt": "for " + text}, "Move on")
+	for _, step := range []struct{ text, state string }{{"1", "applied"}, {"2", "applied"}, {"3", "applied"}, {"3", "adopted"}} {
+		b.git.Commit("main", map[string]string{"other.txt": "for " + step.text + "\n"}, "Move on")
 		b.nextRun()
-		b.write(map[string]string{"docs/a.md": text})
-		state := "applied"
-		if len(b.pulls()) > 0 && b.file(b.pulls()[0].Pull.Head.Ref, "docs/a.md")+"\n" == text {
-			state = "adopted"
-		}
-		r := b.run(aPull)
-		want(t, r, state)
+		b.write(map[string]string{"docs/a.md": step.text + "\n"})
+		want(t, b.run(aPull), step.state)
 		branch := b.pulls()[0].Pull.Head.Ref
-		if got := b.file(branch, "docs/a.md") + "\n"; got != text || len(b.pulls()) != 1 {
+		if got := b.file(branch, "docs/a.md"); got != step.text || len(b.pulls()) != 1 {
 			t.Errorf("it has %q, and there are %d pull requests", got, len(b.pulls()))
 		}
 		if got := b.git.Run("diff", "--name-only", "main..."+branch); got != "docs/a.md" {

@@ -109,18 +109,23 @@ func listen(x *engine.Execution, input string) error {
 var listening = engine.Config{Executor: "here", Queues: []engine.Queue{{Name: "q", Poll: 10 * time.Millisecond}},
 	Workflows: []engine.Workflow{{Name: "listen", Run: listen}, {Name: "fail", Run: func(*engine.Execution, string) error { return errors.New("no luck") }}}}
 
+// running is listening with this workflow alone.
+func running(name string, run func(x *engine.Execution, input string) error) engine.Config {
+	cfg := listening
+	cfg.Workflows = []engine.Workflow{{Name: name, Run: run}}
+	return cfg
+}
+
 // TestRecoverTakesWhatAReplacedEngineTook has the store say that a workflow runs under the
 // engine's name, as an engine that was replaced leaves it, beside one that runs here.
 func TestRecoverTakesWhatAReplacedEngineTook(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		began := make(chan struct{}, 2)
-		cfg := listening
-		cfg.Workflows = []engine.Workflow{{Name: "listen", Run: func(x *engine.Execution, input string) error {
+		e := open(t, location, running("listen", func(x *engine.Execution, input string) error {
 			began <- struct{}{}
 			return listen(x, input)
-		}}}
-		e := open(t, location, cfg)
+		}))
 		enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: "here", Input: "1"})
 		enqueue(t, e, engine.Request{Queue: "elsewhere", Workflow: "listen", ID: "taken", Input: "1"}) // nobody looks there
 		<-began
@@ -205,8 +210,7 @@ func TestAWorkflow(t *testing.T) {
 func TestStepsAndPanics(t *testing.T) {
 	t.Parallel()
 	var outside atomic.Int64
-	cfg := listening
-	cfg.Workflows = []engine.Workflow{{Name: "steps", Run: func(x *engine.Execution, _ string) error {
+	cfg := running("steps", func(x *engine.Execution, _ string) error {
 		n, err := engine.Step(x, "count", func(context.Context) (int64, error) { return outside.Add(1), nil })
 		if err != nil {
 			return err
@@ -225,7 +229,7 @@ func TestStepsAndPanics(t *testing.T) {
 			return err
 		}
 		return mark(x, "counted", fmt.Sprint(n))
-	}}}
+	})
 	location := filepath.Join(t.TempDir(), "s.db")
 	e := open(t, location, cfg)
 	enqueue(t, e, engine.Request{Queue: "q", Workflow: "steps", ID: "steps"})
@@ -258,11 +262,7 @@ func TestAnInterruptionEndsNoWorkflow(t *testing.T) {
 			t.Fatal(err)
 		}
 		enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: "w", Input: "x"})
-		for recordedRows(t, e.Store(), "w") == "" {
-			if states, err := e.States("w"); err != nil || states["w"].Status.Final() {
-				t.Fatalf("%v, %v", states, err)
-			}
-		}
+		waitForRecord(t, e.Store(), "w", "began-x")
 		interrupt()
 		<-e.Done()
 		if err := e.Cause(); !errors.Is(err, context.Canceled) {
@@ -295,11 +295,7 @@ func TestClosingLogsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			enqueue(t, e, engine.Request{Queue: "q", Workflow: "listen", ID: fmt.Sprint(i), Input: "x"})
-			for recordedRows(t, e.Store(), fmt.Sprint(i)) == "" {
-				if _, err := e.States(fmt.Sprint(i)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			waitForRecord(t, e.Store(), fmt.Sprint(i), "began-x")
 			e.Close()
 			if strings.Contains(log.String(), "level=ERROR") {
 				t.Fatalf("the log:\n%s", log.String())
@@ -312,8 +308,7 @@ func TestClosingLogsNothing(t *testing.T) {
 func TestAFullStoreEndsNoWorkflow(t *testing.T) {
 	t.Parallel()
 	location := filepath.Join(t.TempDir(), "s.db")
-	cfg := listening
-	cfg.Workflows = []engine.Workflow{{Name: "write", Run: func(x *engine.Execution, _ string) error {
+	cfg := running("write", func(x *engine.Execution, _ string) error {
 		if _, _, err := x.Receive(time.Hour); err != nil {
 			return err
 		}
@@ -321,7 +316,7 @@ func TestAFullStoreEndsNoWorkflow(t *testing.T) {
 			return tx.Exec(ctx, `INSERT INTO marks (workflow, what) VALUES ('w', hex(zeroblob(1000000)))`)
 		})
 		return err
-	}}}
+	})
 	e := open(t, location, cfg)
 	enqueue(t, e, engine.Request{Queue: "q", Workflow: "write", ID: "w"})
 	var pages int
@@ -378,15 +373,14 @@ func TestVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var silence atomic.Int64
 		began := time.Now()
-		cfg := listening
-		cfg.Queues = []engine.Queue{{Name: "q", Poll: 6 * time.Second}}
-		cfg.Workflows = []engine.Workflow{{Name: "wait", Run: func(x *engine.Execution, _ string) error {
+		cfg := running("wait", func(x *engine.Execution, _ string) error {
 			_, ok, err := x.Receive(3 * time.Minute)
 			if err == nil && !ok {
 				silence.Store(int64(time.Since(began)))
 			}
 			return err
-		}}}
+		})
+		cfg.Queues = []engine.Queue{{Name: "q", Poll: 6 * time.Second}}
 		e := open(t, location, cfg)
 		enqueue(t, e, engine.Request{Queue: "q", Workflow: "wait", ID: "w"})
 		time.Sleep(2 * time.Minute)

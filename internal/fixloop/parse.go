@@ -192,7 +192,7 @@ func (in *interpreter) texts(title string) []string {
 		if p.kind != paragraph {
 			continue
 		}
-		if _, _, isField := fieldAt(p.words, 0); !isField {
+		if _, _, n := fieldAt(p.words, 0); n == 0 {
 			out = append(out, flat(p.words))
 		}
 	}

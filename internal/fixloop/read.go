@@ -270,19 +270,24 @@ func flat(words []word) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// fieldAt returns the name of the field that begins at word i, and the text after its colon.
-func fieldAt(words []word, i int) (name, rest string, ok bool) {
+// fieldAt returns the name of the field that begins at word i, what follows its colon in the same
+// word, and how many words these are: 0 if no field begins there.
+func fieldAt(words []word, i int) (name, rest string, n int) {
 	if len(words) == i || words[i].style != strong {
-		return "", "", false
+		return "", "", 0
 	}
-	if name, ok := strings.CutSuffix(strings.TrimSpace(words[i].text), ":"); ok {
-		return strings.TrimSpace(name), "", true
+	name = strings.TrimSpace(words[i].text)
+	if name, ok := strings.CutSuffix(name, ":"); ok {
+		return strings.TrimSpace(name), "", 1
 	}
 	if i+1 == len(words) || words[i+1].style != plain {
-		return "", "", false
+		return "", "", 0
 	}
-	rest, ok = strings.CutPrefix(strings.TrimLeft(words[i+1].text, " \n"), ":")
-	return strings.TrimSpace(words[i].text), rest, ok
+	rest, ok := strings.CutPrefix(strings.TrimLeft(words[i+1].text, " \n"), ":")
+	if !ok {
+		return "", "", 0
+	}
+	return name, rest, 2
 }
 
 // fields returns the fields of paragraphs, however their lines are wrapped, by name in lower
@@ -301,18 +306,16 @@ func fields(parts []part) map[string]string {
 			}
 			name, value = "", nil
 		}
-		for i := 0; i < len(p.words); i++ {
-			n, rest, ok := fieldAt(p.words, i)
-			if !ok {
+		for i := 0; i < len(p.words); {
+			field, rest, n := fieldAt(p.words, i)
+			if n == 0 {
 				value = append(value, p.words[i])
+				i++
 				continue
 			}
 			flush()
-			name = strings.ToLower(n)
-			if colonInName := strings.HasSuffix(strings.TrimSpace(p.words[i].text), ":"); !colonInName {
-				value = append(value, word{text: rest}) // the rest of the next word, which begins with the colon
-				i++
-			}
+			name, value = strings.ToLower(field), []word{{text: rest}}
+			i += n
 		}
 		flush()
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // Listener returns a listener for the server of HTTP. What net/http answers by itself, in
@@ -68,8 +69,10 @@ func jsonAnswer(p []byte) []byte {
 	status, detail := 0, ""
 	head, text, found := bytes.Cut(p, []byte(ownHeaders))
 	switch {
-	case found && len(head) > len("HTTP/1.1 400") && !bytes.ContainsAny(head, "\r\n"):
-		status, _ = strconv.Atoi(string(head[len("HTTP/1.1 "):len("HTTP/1.1 400")]))
+	case found && !bytes.ContainsAny(head, "\r\n"):
+		_, line, _ := strings.Cut(string(head), " ")
+		code, _, _ := strings.Cut(line, " ")
+		status, _ = strconv.Atoi(code) // what is no number is no status below
 		if _, more, ok := bytes.Cut(text, []byte(": ")); ok && status == http.StatusBadRequest {
 			detail = ": " + string(more)
 		}

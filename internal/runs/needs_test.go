@@ -98,9 +98,8 @@ func TestInvalidNeeds(t *testing.T) {
 		needs []string
 		path  string
 	}{{[]string{"ok", "GPU"}, "$.needs[1]"}, {[]string{"a+b"}, "$.needs[0]"}, {[]string{""}, "$.needs[0]"}, {many, "$.needs"}} {
-		var refused *runs.InvalidNeedsError
 		_, _, err := c.Create(t.Context(), runs.Request{AgentName: "model", Needs: k.needs})
-		if !errors.As(err, &refused) || refused.Violations[0].Path != k.path {
+		if refused, ok := errors.AsType[*runs.InvalidNeedsError](err); !ok || refused.Violations[0].Path != k.path {
 			t.Errorf("%q: %v", k.needs, err)
 		}
 	}
@@ -108,11 +107,11 @@ func TestInvalidNeeds(t *testing.T) {
 		_, _, err := c.Create(t.Context(), runs.Request{AgentName: "model", Needs: needs, Key: "k"})
 		return err
 	}
-	var conflict *runs.ConflictError
 	if err := errors.Join(key("a", "b"), key("b", "a", "a")); err != nil {
 		t.Errorf("the same needs in another order: %v", err)
 	}
-	if err := key("a"); !errors.As(err, &conflict) {
+	err := key("a")
+	if _, conflicts := errors.AsType[*runs.ConflictError](err); !conflicts {
 		t.Errorf("other needs under the same key: %v", err)
 	}
 }
