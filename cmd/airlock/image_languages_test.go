@@ -247,3 +247,24 @@ func TestChecksImageNothingMayBeReplaced(t *testing.T) {
 		t.Errorf("%v:\n%.2000s", err, out)
 	}
 }
+
+// TestChecksImageInstallsBunWhole: an installation that was ended halfway, as by the time limit of
+// a command, is not what the next command runs.
+func TestChecksImageInstallsBunWhole(t *testing.T) {
+	const script = `mkdir -p /tmp/bin /tmp/app && cd /tmp/app && echo '{"packageManager": "bun@1.2.3"}' >package.json
+cat >/tmp/bin/npm <<'END'
+#!/bin/sh
+case $(uname -m) in aarch64) name=bun-linux-aarch64 ;; *) name=bun-linux-x64-baseline ;; esac
+mkdir -p "$3/node_modules/@oven/$name/bin"
+{ echo '#!/bin/sh'; [ -e /tmp/ended ] && echo 'echo "bun ran $*"' || echo 'kill -SEGV $$'; } >"$3/node_modules/@oven/$name/bin/bun"
+chmod 755 "$3/node_modules/@oven/$name/bin/bun"
+[ -e /tmp/ended ] || { touch /tmp/ended; kill -KILL $PPID; }
+END
+chmod 755 /tmp/bin/npm && export PATH=/tmp/bin:$PATH HOME=/tmp
+bun run one
+bun run two && bun run three`
+	out, err := exec.CommandContext(t.Context(), docker(), "run", "--rm", "--user", "65532:65532", "--entrypoint", "sh", os.Getenv("AIRLOCK_CHECKS_IMAGE"), "-c", script).Output()
+	if want := "bun ran run two\nbun ran run three\n"; err != nil || string(out) != want {
+		t.Errorf("%v, %q; want %q", err, out, want)
+	}
+}

@@ -119,7 +119,7 @@ func (j *job) start(args ...string) *container {
 	j.t.Helper()
 	j.chown()
 	c := &container{t: j.t, name: "airlock-test-" + strings.ToLower(rand.Text())}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	c.cancel = cancel
 	argv := []string{
 		"run", "--rm", "--name", c.name, "--workdir", "/github/workspace", "--network", "host",
