@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -15,8 +16,9 @@ import (
 // within one attempt of its job, and so can a person in a terminal: the second process must not
 // take what GitHub does not list yet for what was never written. Its records are empty files.
 type Ledger struct {
-	dir   string // "" for none
-	scope string
+	temp   string   // the runner's directory, "" for none
+	caches []string // made where they are not there
+	scope  string
 }
 
 // ledgerPrefix begins the names of the records.
@@ -26,19 +28,14 @@ const ledgerPrefix = "airlock-begun-"
 const ledgerLife = 24 * time.Hour
 
 // LedgerOf returns the ledger in the runner's temporary directory, which lives as long as the job.
-// Outside of a runner it is in the user's cache directory; where there is none, nothing is
-// recorded.
+// A container of an action may not have it (actions/runner, issue 1984), and a terminal has none:
+// there the ledger is in the user's cache directory, which the containers of a job share. Where
+// there is neither, nothing is recorded.
 func LedgerOf(env Env, getenv func(string) string) Ledger {
-	l := Ledger{dir: env.Temp, scope: env.APIURL}
-	if l.dir != "" || env.OnRunner {
-		return l
-	}
+	l := Ledger{temp: env.Temp, scope: env.APIURL}
 	for _, cache := range [][]string{{getenv("XDG_CACHE_HOME")}, {getenv("HOME"), ".cache"}, {getenv("LocalAppData")}} {
-		dir := filepath.Join(append(cache, "airlock")...)
-		if cache[0] != "" && filepath.IsAbs(dir) && os.MkdirAll(dir, 0o700) == nil {
-			l.dir = dir
-			l.forget()
-			return l
+		if dir := filepath.Join(append(cache, "airlock")...); cache[0] != "" && filepath.IsAbs(dir) {
+			l.caches = append(l.caches, dir)
 		}
 	}
 	return l
@@ -48,12 +45,16 @@ func LedgerOf(env Env, getenv func(string) string) Ledger {
 // reports whether another process has begun with one of them before. After an error that is not
 // known.
 func (l Ledger) Begin(keys []string) (before bool, err error) {
-	if l.dir == "" {
+	if len(keys) == 0 {
 		return false, nil
+	}
+	dir, err := l.open()
+	if dir == "" || err != nil {
+		return false, err
 	}
 	for _, key := range keys {
 		sum := sha256.Sum256([]byte(l.scope + "\x00" + key))
-		f, err := os.OpenFile(filepath.Join(l.dir, ledgerPrefix+hex.EncodeToString(sum[:16])), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := os.OpenFile(filepath.Join(dir, ledgerPrefix+hex.EncodeToString(sum[:16])), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		switch {
 		case errors.Is(err, fs.ErrExist):
 			before = true
@@ -68,15 +69,47 @@ func (l Ledger) Begin(keys []string) (before bool, err error) {
 	return before, nil
 }
 
+// open returns the directory of the records, "" where this process may write in none.
+func (l Ledger) open() (string, error) {
+	if l.temp != "" {
+		if ok, err := writable(l.temp); ok || err != nil {
+			return l.temp, err
+		}
+	}
+	for _, dir := range l.caches {
+		if os.MkdirAll(dir, 0o700) != nil {
+			continue
+		}
+		if ok, err := writable(dir); ok || err != nil {
+			forget(dir)
+			return dir, err
+		}
+	}
+	return "", nil
+}
+
+// writable reports whether this process may make files in a directory. An error is about what may
+// be different the next time, such as a disk that is full.
+func writable(dir string) (bool, error) {
+	probe, err := os.CreateTemp(dir, ledgerPrefix)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // forget removes the records that do not count any more.
-func (l Ledger) forget() {
-	entries, err := os.ReadDir(l.dir)
+func forget(dir string) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), ledgerPrefix) && time.Since(info.ModTime()) > ledgerLife {
-			_ = os.Remove(filepath.Join(l.dir, e.Name()))
+			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }

@@ -31,9 +31,6 @@ func TestLedger(t *testing.T) {
 			t.Errorf("%d: %v of %q: %t, %v", i, c.keys, c.server, before, err)
 		}
 	}
-	if _, err := action.LedgerOf(action.Env{Temp: filepath.Join(dir, "none")}, os.Getenv).Begin([]string{"1"}); err == nil {
-		t.Error("a directory that is not there is no error")
-	}
 }
 
 // TestLedgerInATerminal keeps the records in the user's cache directory, for a day.
@@ -66,6 +63,32 @@ func TestLedgerInATerminal(t *testing.T) {
 	for range 2 {
 		if begin() {
 			t.Error("without a directory something was recorded")
+		}
+	}
+}
+
+// TestLedgerInAContainer plays an action's container, whose environment names a temporary
+// directory that it does not have: two steps share the home directory.
+func TestLedgerInAContainer(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := filepath.Join(home, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, temp := range []string{filepath.Join(home, "none"), file} {
+		getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
+		for i := range 2 {
+			before, err := action.LedgerOf(action.Env{Temp: temp, OnRunner: true}, getenv).Begin([]string{temp})
+			if err != nil || before != (i == 1) {
+				t.Errorf("%s, step %d: %t, %v", temp, i+1, before, err)
+			}
+		}
+	}
+	nowhere := action.LedgerOf(action.Env{Temp: file, OnRunner: true}, func(string) string { return "" })
+	for range 2 {
+		if before, err := nowhere.Begin([]string{"1"}); before || err != nil {
+			t.Errorf("without a directory: %t, %v", before, err)
 		}
 	}
 }
