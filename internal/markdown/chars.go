@@ -1,9 +1,12 @@
 package markdown
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
 // UTF16Len returns the length of s in UTF-16 code units, the unit of GitHub's
@@ -25,18 +28,54 @@ func nonASCIILen(s string) int {
 	return n
 }
 
-// UTF16Prefix returns the longest prefix of entire characters with at most n
-// UTF-16 code units.
+// UTF16Prefix returns the longest prefix with at most n UTF-16 code units that ends neither
+// within what people see as one character, such as a flag, nor within a character reference.
 func UTF16Prefix(s string, n int) string {
 	if len(s) <= n { // a character has no more code units than bytes
 		return s
 	}
 	for i, r := range s {
 		if n -= utf16.RuneLen(r); n < 0 {
-			return s[:i]
+			return s[:endBefore(s, i)]
 		}
 	}
 	return s
+}
+
+const (
+	// maxMoved is how far a cut is moved, in bytes: more than a family of emoji or the longest
+	// character reference takes.
+	maxMoved = 64
+	// maxScript is how far back a character of ASCII is looked for, in bytes.
+	maxScript = 1024
+)
+
+// endBefore returns the last offset up to end at which a text may be cut; end where there is none
+// near it.
+func endBefore(s string, end int) int {
+	if amp := strings.LastIndexByte(s[max(0, end-maxMoved):end], '&'); amp >= 0 {
+		amp += max(0, end-maxMoved)
+		if _, length := DecodeEntity(s[amp:]); amp+length > end {
+			return amp
+		}
+	}
+	start := end // of a character, because one of ASCII begins one
+	for start > 0 && end-start < maxScript {
+		if start--; s[start] < utf8.RuneSelf {
+			break
+		}
+	}
+	for start < end && !utf8.RuneStart(s[start]) {
+		start++
+	}
+	last := start
+	for characters := graphemes.FromString(s[start:min(len(s), end+maxMoved)]); characters.Next() && start+characters.End() <= end; {
+		last = start + characters.End()
+	}
+	if end-last > maxMoved {
+		return end
+	}
+	return last
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -31,6 +31,33 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestUTF16PrefixDividesNothing cuts texts at each place, and looks for the parts of what is one
+// thing to a reader.
+func TestUTF16PrefixDividesNothing(t *testing.T) {
+	for _, unit := range []string{"é", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "☀️", "#️⃣", "각", "नि", "&amp;", "&#x41;", "&CounterClockwiseContourIntegral;"} {
+		for _, before := range []string{"", "a", "ä", " "} {
+			s := before + strings.Repeat(unit, 100)
+			for n := range UTF16Len(s) + 1 {
+				got := UTF16Prefix(s, n)
+				if rest, ok := strings.CutPrefix(got, before); n >= UTF16Len(before) && (!ok || strings.ReplaceAll(rest, unit, "") != "") {
+					t.Fatalf("the first %d units of %q divide %q: …%q", n, s[:20], unit, got[max(0, len(got)-30):])
+				}
+				if lost := n - UTF16Len(got); lost < 0 || lost >= UTF16Len(unit) {
+					t.Fatalf("the first %d units of %d %q lack %d", n, 100, unit, lost)
+				}
+			}
+		}
+	}
+	// What only looks like one thing costs no text.
+	for _, s := range []string{strings.Repeat("a&b", 100), strings.Repeat("&amp", 100), "e" + strings.Repeat("\u0301", 1000), strings.Repeat("漢", 1000), strings.Repeat("\xff", 100)} {
+		for n := range len(s) / 3 {
+			if got := UTF16Prefix(s, n); UTF16Len(got) < n-maxMoved || UTF16Len(got) > n {
+				t.Errorf("%d units of the first %d of %.20q", UTF16Len(got), n, s)
+			}
+		}
+	}
+}
+
 func TestCutLeavesTheNoteVisible(t *testing.T) {
 	const note = "(the rest was cut)"
 	g := generator{seed: 7}
