@@ -98,8 +98,10 @@ func (e *Examination) add(f Finding) {
 // judge applies every rule about files.
 func (e *Examination) judge() {
 	if len(e.workflows) == 0 && !e.broken {
-		e.add(Finding{Rule: "no-workflow", Severity: Problem, What: "no workflow in " + workflowDirectory + " uses Airlock",
-			Why: "nothing stands between your agents and the repository", Mend: "run 'airlock init', or copy a workflow of the documentation"})
+		e.add(Finding{Rule: "no-workflow", Severity: Problem,
+			What: "no workflow in " + workflowDirectory + " uses Airlock",
+			Why:  "nothing stands between your agents and the repository",
+			Mend: "run 'airlock init', or copy a workflow of the documentation"})
 	}
 	for _, w := range e.workflows {
 		e.judgeWorkflow(w)

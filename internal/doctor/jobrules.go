@@ -122,7 +122,9 @@ func (e *Examination) judgeGate(w *workflow, j *job, r role) {
 	levels, line, declared := w.permissions(j)
 	block := indented(apply.WriteBlock(slices.Sorted(maps.Keys(r.need))))
 	if !declared {
-		e.add(Finding{Rule: "permissions-undeclared", Severity: Problem, File: w.path, Line: line, What: "the job " + j.id + " holds the token and does not declare its permissions", Why: "it gets whatever the repository gives by default, which may be everything or too little",
+		e.add(Finding{Rule: "permissions-undeclared", Severity: Problem, File: w.path, Line: line,
+			What: "the job " + j.id + " holds the token and does not declare its permissions",
+			Why:  "it gets whatever the repository gives by default, which may be everything or too little",
 			Mend: "add to the job:\n" + block})
 	} else if r.known {
 		var missing, extra []string
@@ -138,13 +140,22 @@ func (e *Examination) judgeGate(w *workflow, j *job, r role) {
 			}
 		}
 		if len(missing) > 0 {
-			e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line, What: "the job " + j.id + " lacks " + levelsOf(missing), Why: "items that the policy allows fail with 403", Mend: "the permissions should be:\n" + block})
+			e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
+				What: "the job " + j.id + " lacks " + levelsOf(missing),
+				Why:  "items that the policy allows fail with 403",
+				Mend: "the permissions should be:\n" + block})
 		}
 		if levels["contents"] == "" {
-			e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line, What: "the job " + j.id + " lacks contents: read", Why: "in a private repository nothing can be read: neither the policy of config-file nor a commit", Mend: "add contents: read"})
+			e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
+				What: "the job " + j.id + " lacks contents: read",
+				Why:  "in a private repository nothing can be read: neither the policy of config-file nor a commit",
+				Mend: "add contents: read"})
 		}
 		if len(extra) > 0 {
-			e.add(Finding{Rule: "permissions-excess", Severity: Advice, File: w.path, Line: line, What: "the job " + j.id + " has " + levelsOf(extra) + ", which the policy does not need", Why: "what is not there cannot be misused", Mend: "the permissions should be:\n" + block})
+			e.add(Finding{Rule: "permissions-excess", Severity: Advice, File: w.path, Line: line,
+				What: "the job " + j.id + " has " + levelsOf(extra) + ", which the policy does not need",
+				Why:  "what is not there cannot be misused",
+				Mend: "the permissions should be:\n" + block})
 		}
 	}
 	harmless := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact", "actions/create-github-app-token"}
@@ -153,10 +164,15 @@ func (e *Examination) judgeGate(w *workflow, j *job, r role) {
 		case s.place != notAirlock && !r.foreignCode, s.uses != nil && slices.ContainsFunc(harmless, s.is):
 		case s.uses == nil && len(s.commands()) > 0 && !r.foreignCode:
 		case s.runsForeignCode(config.SafeOutputs{Checks: config.Checks{Given: true}}):
-			e.add(Finding{Rule: "token-beside-code", Severity: Problem, File: w.path, Line: s.line, What: "the job " + j.id + " runs a pull request's code, and holds the token that writes", Why: "Airlock keeps the two apart in one container, but whoever controls an earlier step of the job controls the token too",
+			e.add(Finding{Rule: "token-beside-code", Severity: Problem, File: w.path, Line: s.line,
+				What: "the job " + j.id + " runs a pull request's code, and holds the token that writes",
+				Why:  "Airlock keeps the two apart in one container, but whoever controls an earlier step of the job controls the token too",
 				Mend: "run the checks in a job of their own with permissions: contents: read, and give the findings document to this one"})
 		case s.place == notAirlock:
-			e.add(Finding{Rule: "gate-runs-more", Severity: Advice, File: w.path, Line: s.line, What: "the job " + j.id + " holds the token, and executes " + s.name(), Why: "the token is safe as long as the job executes nothing but the gate", Mend: "move the step into the job before, and hand its result over as an artifact"})
+			e.add(Finding{Rule: "gate-runs-more", Severity: Advice, File: w.path, Line: s.line,
+				What: "the job " + j.id + " holds the token, and executes " + s.name(),
+				Why:  "the token is safe as long as the job executes nothing but the gate",
+				Mend: "move the step into the job before, and hand its result over as an artifact"})
 		}
 	}
 }
@@ -169,13 +185,22 @@ func (e *Examination) judgeReader(w *workflow, j *job, why string) {
 	j.judged = true
 	levels, line, declared := w.permissions(j)
 	if !declared {
-		e.add(Finding{Rule: "permissions-undeclared", Severity: Problem, File: w.path, Line: line, What: "the job " + j.id + " does not declare its permissions", Why: why + ", and its token may be able to write", Mend: "add to the job:\n" + indented(apply.WriteBlock(nil))})
+		e.add(Finding{Rule: "permissions-undeclared", Severity: Problem, File: w.path, Line: line,
+			What: "the job " + j.id + " does not declare its permissions",
+			Why:  why + ", and its token may be able to write",
+			Mend: "add to the job:\n" + indented(apply.WriteBlock(nil))})
 	} else if names := writes(levels); len(names) > 0 {
-		e.add(Finding{Rule: "reader-can-write", Severity: Problem, File: w.path, Line: line, What: "the job " + j.id + " has " + levelsOf(names), Why: why + ": whoever can make it do something can write to the repository, past the gate", Mend: "leave it contents: read"})
+		e.add(Finding{Rule: "reader-can-write", Severity: Problem, File: w.path, Line: line,
+			What: "the job " + j.id + " has " + levelsOf(names),
+			Why:  why + ": whoever can make it do something can write to the repository, past the gate",
+			Mend: "leave it contents: read"})
 	}
 	for _, s := range j.steps {
 		if s.is("actions/checkout") && !strings.EqualFold(s.input("persist-credentials"), "false") {
-			e.add(Finding{Rule: "credentials-left", Severity: Problem, File: w.path, Line: s.line, What: "the checkout in the job " + j.id + " leaves the token in the workspace", Why: why + ", which can read it there; the checks refuse to start", Mend: "add with: persist-credentials: false"})
+			e.add(Finding{Rule: "credentials-left", Severity: Problem, File: w.path, Line: s.line,
+				What: "the checkout in the job " + j.id + " leaves the token in the workspace",
+				Why:  why + ", which can read it there; the checks refuse to start",
+				Mend: "add with: persist-credentials: false"})
 		}
 	}
 }
@@ -183,7 +208,10 @@ func (e *Examination) judgeReader(w *workflow, j *job, why string) {
 // judgeForeignCode asks that no secret is next to a pull request's code.
 func (e *Examination) judgeForeignCode(w *workflow, j *job) {
 	report := func(line int, what string) {
-		e.add(Finding{Rule: "secret-beside-code", Severity: Problem, File: w.path, Line: line, What: what + " in the job " + j.id + ", which runs a pull request's code", Why: "that code can read it; the checks refuse to start", Mend: "remove it from the job"})
+		e.add(Finding{Rule: "secret-beside-code", Severity: Problem, File: w.path, Line: line,
+			What: what + " in the job " + j.id + ", which runs a pull request's code",
+			Why:  "that code can read it; the checks refuse to start",
+			Mend: "remove it from the job"})
 	}
 	reportVariables := func(env *actionlint.Env) {
 		if env == nil {
@@ -261,7 +289,10 @@ func (e *Examination) judgeHandover(w *workflow, j *job) {
 		if s.input("run-id") != "" || strings.Contains(name, "${{") || name == "" || anyName || uploads[name] != nil {
 			continue
 		}
-		e.add(Finding{Rule: "no-handover", Severity: Problem, File: w.path, Line: s.inputLine("name"), What: fmt.Sprintf("no job that %s needs uploads the artifact %q", j.id, text.Truncate(text.OneLine(name), 60)), Why: "the download fails, or comes before the upload", Mend: "upload it in a job before, and name that job under needs"})
+		e.add(Finding{Rule: "no-handover", Severity: Problem, File: w.path, Line: s.inputLine("name"),
+			What: fmt.Sprintf("no job that %s needs uploads the artifact %q", j.id, text.Truncate(text.OneLine(name), 60)),
+			Why:  "the download fails, or comes before the upload",
+			Mend: "upload it in a job before, and name that job under needs"})
 	}
 	if downloads > 0 || len(j.Needs) == 0 {
 		return
@@ -273,7 +304,10 @@ func (e *Examination) judgeHandover(w *workflow, j *job) {
 		for _, name := range []string{"output-file", "agent-output", "changes", "findings", "verdict"} {
 			given := strings.TrimSpace(s.input(name))
 			if isFile := given != "" && !strings.HasPrefix(given, "{") && !strings.Contains(given, "${{"); isFile {
-				e.add(Finding{Rule: "no-handover", Severity: Problem, File: w.path, Line: s.inputLine(name), What: fmt.Sprintf("the input %s names a file, and the job %s downloads no artifact", name, j.id), Why: "jobs share no files: what an earlier job wrote is not there", Mend: "upload the file there, and download it here: actions/download-artifact"})
+				e.add(Finding{Rule: "no-handover", Severity: Problem, File: w.path, Line: s.inputLine(name),
+					What: fmt.Sprintf("the input %s names a file, and the job %s downloads no artifact", name, j.id),
+					Why:  "jobs share no files: what an earlier job wrote is not there",
+					Mend: "upload the file there, and download it here: actions/download-artifact"})
 			}
 		}
 	}
@@ -288,7 +322,10 @@ func (e *Examination) judgeHidden(w *workflow, s *step) {
 		line = strings.TrimSpace(line)
 		for part := range strings.SplitSeq(path.Clean(line), "/") {
 			if strings.HasPrefix(part, ".") && part != "." && part != ".." {
-				e.add(Finding{Rule: "hidden-files", Severity: Problem, File: w.path, Line: s.inputLine("path"), What: fmt.Sprintf("the upload leaves %q out", text.Truncate(line, 80)), Why: "names that begin with a dot are hidden, and are not uploaded", Mend: "add include-hidden-files: true"})
+				e.add(Finding{Rule: "hidden-files", Severity: Problem, File: w.path, Line: s.inputLine("path"),
+					What: fmt.Sprintf("the upload leaves %q out", text.Truncate(line, 80)),
+					Why:  "names that begin with a dot are hidden, and are not uploaded",
+					Mend: "add include-hidden-files: true"})
 				return
 			}
 		}

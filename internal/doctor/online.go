@@ -99,7 +99,10 @@ func (o *online) collect() {
 
 // setting adds a finding about the repository on GitHub.
 func (o *online) setting(rule string, severity Severity, what, why, mend string) {
-	o.add(Finding{Rule: rule, Severity: severity, What: what, Why: why, Mend: mend})
+	o.add(Finding{Rule: rule, Severity: severity,
+		What: what,
+		Why:  why,
+		Mend: mend})
 }
 
 // hidden adds a finding about what could not be read, with the permission that the token lacks
@@ -151,7 +154,10 @@ func (o *online) secrets(ctx context.Context) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		if !slices.ContainsFunc(secrets, func(h string) bool { return strings.EqualFold(h, name) }) {
-			o.add(Finding{Rule: "secret-missing", Severity: Problem, File: named[name], What: "the repository has no secret " + name, Why: "the workflow names it, and gets an empty text", Mend: "gh secret set " + name + "; or it is one of the organization or of an environment"})
+			o.add(Finding{Rule: "secret-missing", Severity: Problem, File: named[name],
+				What: "the repository has no secret " + name,
+				Why:  "the workflow names it, and gets an empty text",
+				Mend: "gh secret set " + name + "; or it is one of the organization or of an environment"})
 		}
 	}
 }
@@ -177,7 +183,10 @@ func (o *online) branches(ctx context.Context) {
 		}
 		for _, rule := range rules {
 			if does := refusing[rule]; does != "" && (rule != "required_signatures" || !w.settings.Changes.SignedCommits) {
-				o.add(Finding{Rule: "ruleset", Severity: Advice, File: w.file, What: fmt.Sprintf("a ruleset for branches such as %q %s", text.Truncate(name, 80), does), Why: "a push of create-pull-request may be refused", Mend: "exempt the app of the token in the ruleset, or choose another branch-prefix"})
+				o.add(Finding{Rule: "ruleset", Severity: Advice, File: w.file,
+					What: fmt.Sprintf("a ruleset for branches such as %q %s", text.Truncate(name, 80), does),
+					Why:  "a push of create-pull-request may be refused",
+					Mend: "exempt the app of the token in the ruleset, or choose another branch-prefix"})
 			}
 		}
 	}
@@ -195,9 +204,15 @@ func (o *online) branches(ctx context.Context) {
 		case err != nil:
 			o.hidden(err, "whether the branch "+text.Truncate(name, 80)+" is protected")
 		case slices.Contains(rules, "pull_request"):
-			o.add(Finding{Rule: "ruleset", Severity: Problem, File: w.file, What: fmt.Sprintf("a ruleset lets only pull requests change %q", text.Truncate(name, 80)), Why: "push-to-branch is refused there", Mend: "push to another branch, or exempt the app of the token in the ruleset"})
+			o.add(Finding{Rule: "ruleset", Severity: Problem, File: w.file,
+				What: fmt.Sprintf("a ruleset lets only pull requests change %q", text.Truncate(name, 80)),
+				Why:  "push-to-branch is refused there",
+				Mend: "push to another branch, or exempt the app of the token in the ruleset"})
 		case protected:
-			o.add(Finding{Rule: "protected-branch", Severity: Advice, File: w.file, What: fmt.Sprintf("the branch %q is protected", text.Truncate(name, 80)), Why: "push-to-branch is refused there, unless the protection exempts the token", Mend: "push to another branch, or look at Settings, Branches"})
+			o.add(Finding{Rule: "protected-branch", Severity: Advice, File: w.file,
+				What: fmt.Sprintf("the branch %q is protected", text.Truncate(name, 80)),
+				Why:  "push-to-branch is refused there, unless the protection exempts the token",
+				Mend: "push to another branch, or look at Settings, Branches"})
 		}
 	}
 }
@@ -227,7 +242,10 @@ func (o *online) discussions(ctx context.Context, about githubapi.Repository) {
 		for _, c := range categories {
 			names = append(names, text.OneLine(c.Name))
 		}
-		o.add(Finding{Rule: "category-missing", Severity: Problem, File: w.file, What: fmt.Sprintf("there is no category of discussions %q", text.Truncate(want, 80)), Why: "create-discussion fails", Mend: "choose from " + strings.Join(names, ", ")})
+		o.add(Finding{Rule: "category-missing", Severity: Problem, File: w.file,
+			What: fmt.Sprintf("there is no category of discussions %q", text.Truncate(want, 80)),
+			Why:  "create-discussion fails",
+			Mend: "choose from " + strings.Join(names, ", ")})
 	}
 }
 
@@ -269,7 +287,10 @@ func (o *online) labels(ctx context.Context) {
 	}
 	for _, label := range slices.Sorted(maps.Keys(named)) {
 		if !labels[strings.ToLower(label)] {
-			o.add(Finding{Rule: "label-missing", Severity: Advice, File: named[label], What: fmt.Sprintf("the repository has no label %q", text.Truncate(label, 80)), Why: "the policy names it; GitHub makes it when it is first added, in a colour of its own", Mend: fmt.Sprintf("gh label create %q, or remove it from the policy", label)})
+			o.add(Finding{Rule: "label-missing", Severity: Advice, File: named[label],
+				What: fmt.Sprintf("the repository has no label %q", text.Truncate(label, 80)),
+				Why:  "the policy names it; GitHub makes it when it is first added, in a colour of its own",
+				Mend: fmt.Sprintf("gh label create %q, or remove it from the policy", label)})
 		}
 	}
 }

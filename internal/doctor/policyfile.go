@@ -41,17 +41,25 @@ func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) 
 	raw, err := e.dir.Read(file, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.add(Finding{Rule: "policy-missing", Severity: Problem, File: w.path, Line: s.inputLine("config-file"), What: "config-file names " + strconv.Quote(text.Truncate(file, 100)) + ", which is not in the repository",
-			Why: "the gate reads it from the base commit or the default branch, and fails without it", Mend: "add the file, or correct the path"})
+		e.add(Finding{Rule: "policy-missing", Severity: Problem, File: w.path, Line: s.inputLine("config-file"),
+			What: "config-file names " + strconv.Quote(text.Truncate(file, 100)) + ", which is not in the repository",
+			Why:  "the gate reads it from the base commit or the default branch, and fails without it",
+			Mend: "add the file, or correct the path"})
 	case err != nil:
-		e.add(Finding{Rule: "policy-unreadable", Severity: Problem, File: w.path, Line: s.inputLine("config-file"), What: text.OneLine(err.Error()), Why: "the gate fails without its policy", Mend: "make it an ordinary file of the repository"})
+		e.add(Finding{Rule: "policy-unreadable", Severity: Problem, File: w.path, Line: s.inputLine("config-file"),
+			What: text.OneLine(err.Error()),
+			Why:  "the gate fails without its policy",
+			Mend: "make it an ordinary file of the repository"})
 	default:
 		if p.cfg, err = config.Parse(file, raw); err != nil {
 			e.configProblems(file, 0, false, err)
 		} else {
 			p.known = true
 			for _, warning := range p.cfg.Warnings {
-				e.add(Finding{Rule: "policy-warning", Severity: Advice, File: file, Line: warning.Line, What: text.OneLine(warning.Message), Why: "the policy does something else than it seems to", Mend: "change the line as it says"})
+				e.add(Finding{Rule: "policy-warning", Severity: Advice, File: file, Line: warning.Line,
+					What: text.OneLine(warning.Message),
+					Why:  "the policy does something else than it seems to",
+					Mend: "change the line as it says"})
 			}
 		}
 	}
@@ -71,7 +79,9 @@ func (e *Examination) configProblems(file string, line int, inline bool, err err
 		if inline {
 			at = line // the text of a block begins on the next line, that of a flow scalar on this one
 		}
-		e.add(Finding{Rule: "policy-invalid", Severity: Problem, File: file, Line: at, What: cmp.Or(text.OneLine(p.Message), "it cannot be read"), Why: "the gate refuses to start with a policy that it cannot read in full",
+		e.add(Finding{Rule: "policy-invalid", Severity: Problem, File: file, Line: at,
+			What: cmp.Or(text.OneLine(p.Message), "it cannot be read"),
+			Why:  "the gate refuses to start with a policy that it cannot read in full",
 			Mend: "correct it; 'airlock validate --config FILE' checks it, and editors do with the schema"})
 	}
 }

@@ -74,7 +74,10 @@ func (e *Examination) readWorkflows() error {
 		file := path.Join(workflowDirectory, name)
 		raw, err := e.dir.Read(file, maxFile)
 		if err != nil {
-			e.add(Finding{Rule: "unreadable", Severity: Unknown, File: file, What: text.OneLine(err.Error()), Why: "a workflow that uses Airlock may be in it", Mend: "look at the file"})
+			e.add(Finding{Rule: "unreadable", Severity: Unknown, File: file,
+				What: text.OneLine(err.Error()),
+				Why:  "a workflow that uses Airlock may be in it",
+				Mend: "look at the file"})
 			continue
 		}
 		if !strings.Contains(strings.ToLower(string(raw)), "airlock") {
@@ -90,7 +93,10 @@ func (e *Examination) readWorkflow(file string, raw []byte) {
 	var parsed *actionlint.Workflow
 	var problems []*actionlint.Error
 	if err := crash.Try(func() error { parsed, problems = actionlint.Parse(raw); return nil }); err != nil {
-		e.add(Finding{Rule: "syntax", Severity: Unknown, File: file, What: "the workflow cannot be read", Why: "whether it is sound is not known", Mend: "check it with actionlint"})
+		e.add(Finding{Rule: "syntax", Severity: Unknown, File: file,
+			What: "the workflow cannot be read",
+			Why:  "whether it is sound is not known",
+			Mend: "check it with actionlint"})
 		return
 	}
 	var w *workflow
@@ -102,7 +108,10 @@ func (e *Examination) readWorkflow(file string, raw []byte) {
 	}
 	e.broken = e.broken || len(problems) > 0
 	for _, p := range problems {
-		e.add(Finding{Rule: "syntax", Severity: Problem, File: file, Line: p.Line, What: text.Truncate(text.OneLine(p.Message), 300), Why: "GitHub refuses the workflow, or reads it in another way than it is meant", Mend: "correct the line; actionlint explains it"})
+		e.add(Finding{Rule: "syntax", Severity: Problem, File: file, Line: p.Line,
+			What: text.Truncate(text.OneLine(p.Message), 300),
+			Why:  "GitHub refuses the workflow, or reads it in another way than it is meant",
+			Mend: "correct the line; actionlint explains it"})
 	}
 	if w != nil && w.usesAirlock() {
 		e.workflows = append(e.workflows, w)

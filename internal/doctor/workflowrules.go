@@ -25,8 +25,10 @@ func (e *Examination) judgeWorkflow(w *workflow) {
 	for _, j := range w.jobs {
 		for _, s := range j.steps {
 			if ref := s.input("ref"); privileged && s.is("actions/checkout") && (strings.Contains(ref, "head") || strings.Contains(ref, "refs/pull")) {
-				e.add(Finding{Rule: "foreign-code-with-secrets", Severity: Problem, File: w.path, Line: s.inputLine("ref"), What: fmt.Sprintf("the job %s checks out a stranger's commit in a workflow that %s starts (line %d)", j.id, event, line),
-					Why: "such a run has the secrets and the token of the base repository, whoever opened the pull request", Mend: "start it on pull_request, where a fork gets neither; hand over what it found as an artifact"})
+				e.add(Finding{Rule: "foreign-code-with-secrets", Severity: Problem, File: w.path, Line: s.inputLine("ref"),
+					What: fmt.Sprintf("the job %s checks out a stranger's commit in a workflow that %s starts (line %d)", j.id, event, line),
+					Why:  "such a run has the secrets and the token of the base repository, whoever opened the pull request",
+					Mend: "start it on pull_request, where a fork gets neither; hand over what it found as an artifact"})
 			}
 			e.judgePin(w, s)
 			e.judgeExpressions(w, s)
@@ -45,15 +47,22 @@ func (e *Examination) judgePin(w *workflow, s *step) {
 	uses := value(s.uses.Uses)
 	switch {
 	case s.place == imageAlone:
-		e.add(Finding{Rule: "image-alone", Severity: Problem, File: w.path, Line: s.line, What: s.name() + " runs Airlock's image without its action.yml",
-			Why: "an earlier step could set any input that the workflow leaves out, such as a proxy that receives the token; the image refuses to start", Mend: "use the action: agent-airlock/airlock/actions/gate"})
+		e.add(Finding{Rule: "image-alone", Severity: Problem, File: w.path, Line: s.line,
+			What: s.name() + " runs Airlock's image without its action.yml",
+			Why:  "an earlier step could set any input that the workflow leaves out, such as a proxy that receives the token; the image refuses to start",
+			Mend: "use the action: agent-airlock/airlock/actions/gate"})
 	case strings.HasPrefix(uses, "./"), strings.Contains(uses, "${{"):
 	case strings.HasPrefix(uses, "docker://"):
 		if !strings.Contains(uses, "@sha256:") {
-			e.add(Finding{Rule: "not-pinned", Severity: Advice, File: w.path, Line: s.line, What: s.name() + " is not named by its digest", Why: "whoever can move the tag runs in this job", Mend: "write docker://IMAGE@sha256:…"})
+			e.add(Finding{Rule: "not-pinned", Severity: Advice, File: w.path, Line: s.line,
+				What: s.name() + " is not named by its digest",
+				Why:  "whoever can move the tag runs in this job",
+				Mend: "write docker://IMAGE@sha256:…"})
 		}
 	case !fullCommit.MatchString(uses):
-		e.add(Finding{Rule: "not-pinned", Severity: Advice, File: w.path, Line: s.line, What: s.name() + " is not named by its commit", Why: "whoever can move the tag or branch runs in this job",
+		e.add(Finding{Rule: "not-pinned", Severity: Advice, File: w.path, Line: s.line,
+			What: s.name() + " is not named by its commit",
+			Why:  "whoever can move the tag or branch runs in this job",
 			Mend: "write the 40 digits of the commit, and the version in a comment: git ls-remote prints it, and Dependabot keeps it up to date"})
 	}
 }
@@ -62,7 +71,9 @@ func (e *Examination) judgePin(w *workflow, s *step) {
 // Airlock's inputs.
 func (e *Examination) judgeExpressions(w *workflow, s *step) {
 	if expr := untrusted(s.run); expr != "" {
-		e.add(Finding{Rule: "text-in-script", Severity: Problem, File: w.path, Line: s.line, What: "a script contains " + expr + ", which a stranger writes", Why: "the shell executes what stands in it",
+		e.add(Finding{Rule: "text-in-script", Severity: Problem, File: w.path, Line: s.line,
+			What: "a script contains " + expr + ", which a stranger writes",
+			Why:  "the shell executes what stands in it",
 			Mend: "give it to the step as an environment variable, and write \"$NAME\" in the script"})
 	}
 	if s.place == notAirlock || s.uses == nil {
@@ -70,7 +81,9 @@ func (e *Examination) judgeExpressions(w *workflow, s *step) {
 	}
 	for _, name := range inputsOf(s) {
 		if expr := untrusted(s.input(name)); expr != "" {
-			e.add(Finding{Rule: "text-in-input", Severity: Problem, File: w.path, Line: s.inputLine(name), What: fmt.Sprintf("the input %s contains %s, which a stranger writes", name, expr), Why: "inputs are the owner's word: with it a stranger changes what is allowed, or which file is read",
+			e.add(Finding{Rule: "text-in-input", Severity: Problem, File: w.path, Line: s.inputLine(name),
+				What: fmt.Sprintf("the input %s contains %s, which a stranger writes", name, expr),
+				Why:  "inputs are the owner's word: with it a stranger changes what is allowed, or which file is read",
 				Mend: "write the value into the workflow, or read it from a file of the default branch"})
 		}
 	}
@@ -100,7 +113,10 @@ func untrusted(s string) string {
 func (e *Examination) judgeOrder(w *workflow) {
 	for _, j := range w.jobs {
 		if j.TimeoutMinutes == nil && j.WorkflowCall == nil {
-			e.add(Finding{Rule: "no-timeout", Severity: Advice, File: w.path, Line: lineOf(j.Pos), What: "the job " + j.id + " has no timeout-minutes", Why: "what hangs, such as an agent or a test, occupies a runner for six hours", Mend: "add timeout-minutes: 30"})
+			e.add(Finding{Rule: "no-timeout", Severity: Advice, File: w.path, Line: lineOf(j.Pos),
+				What: "the job " + j.id + " has no timeout-minutes",
+				Why:  "what hangs, such as an agent or a test, occupies a runner for six hours",
+				Mend: "add timeout-minutes: 30"})
 		}
 	}
 	_, onPull := w.startsOn("pull_request")
@@ -108,7 +124,9 @@ func (e *Examination) judgeOrder(w *workflow) {
 	_, onComment := w.startsOn("issue_comment")
 	own := slices.ContainsFunc(w.jobs, func(j *job) bool { return j.Concurrency != nil })
 	if (onPull || onIssues || onComment) && w.parsed.Concurrency == nil && !own {
-		e.add(Finding{Rule: "no-concurrency", Severity: Advice, File: w.path, Line: 1, What: "the workflow has no concurrency", Why: "two runs about one pull request or issue work at the same time, and can say things twice",
+		e.add(Finding{Rule: "no-concurrency", Severity: Advice, File: w.path, Line: 1,
+			What: "the workflow has no concurrency",
+			Why:  "two runs about one pull request or issue work at the same time, and can say things twice",
 			Mend: "add concurrency with a group of the number, such as airlock-${{ github.event.pull_request.number || github.run_id }}"})
 	}
 }
@@ -137,7 +155,10 @@ func (e *Examination) judgeInputs(w *workflow, s *step) {
 		}
 		for _, p := range list {
 			name := strings.TrimPrefix(p.Source, "input ")
-			e.add(Finding{Rule: "input", Severity: Problem, File: w.path, Line: s.inputLine(name), What: "input " + name + ": " + text.OneLine(p.Message), Why: "the step refuses to start", Mend: "correct it; docs/action.md lists the inputs"})
+			e.add(Finding{Rule: "input", Severity: Problem, File: w.path, Line: s.inputLine(name),
+				What: "input " + name + ": " + text.OneLine(p.Message),
+				Why:  "the step refuses to start",
+				Mend: "correct it; docs/action.md lists the inputs"})
 		}
 	}
 	problems(config.CheckInputs(names, false))
@@ -150,13 +171,21 @@ func (e *Examination) judgeInputs(w *workflow, s *step) {
 	problems(err)
 	mode := s.mode()
 	if s.place == gateAction && (mode == config.ModeCheck || mode == config.ModeVerify) {
-		e.add(Finding{Rule: "wrong-image", Severity: Problem, File: w.path, Line: s.inputLine("mode"), What: fmt.Sprintf("actions/gate cannot do mode: %s", mode), Why: "its image has no toolchains", Mend: "use agent-airlock/airlock in a job that can only read"})
+		e.add(Finding{Rule: "wrong-image", Severity: Problem, File: w.path, Line: s.inputLine("mode"),
+			What: fmt.Sprintf("actions/gate cannot do mode: %s", mode),
+			Why:  "its image has no toolchains",
+			Mend: "use agent-airlock/airlock in a job that can only read"})
 	}
 	if s.place == wholeAction && (mode == config.ModeApply || mode == config.ModeLoop || mode == config.ModeCollect) {
-		e.add(Finding{Rule: "large-image", Severity: Advice, File: w.path, Line: s.line, What: fmt.Sprintf("the image with the toolchains of the checks does mode: %s", mode), Why: "it is large, and holds the token next to programs that it does not need", Mend: "use agent-airlock/airlock/actions/gate with the same inputs"})
+		e.add(Finding{Rule: "large-image", Severity: Advice, File: w.path, Line: s.line,
+			What: fmt.Sprintf("the image with the toolchains of the checks does mode: %s", mode),
+			Why:  "it is large, and holds the token next to programs that it does not need",
+			Mend: "use agent-airlock/airlock/actions/gate with the same inputs"})
 	}
 	if strings.EqualFold(s.input("trust-env"), "true") {
-		e.add(Finding{Rule: "policy-from-environment", Severity: Problem, File: w.path, Line: s.inputLine("trust-env"), What: "trust-env takes the policy, the proxy and the certificates from the environment", Why: "every earlier step of the job, the agent's too, can set those",
+		e.add(Finding{Rule: "policy-from-environment", Severity: Problem, File: w.path, Line: s.inputLine("trust-env"),
+			What: "trust-env takes the policy, the proxy and the certificates from the environment",
+			Why:  "every earlier step of the job, the agent's too, can set those",
 			Mend: "remove it, and give config, config-file, proxy and ca-file"})
 	}
 }

@@ -258,10 +258,10 @@ func (f Fixture) clone() Fixture {
 // above all that are used.
 func (s *Server) complete() {
 	f := &s.state
-	def(&f.Repo.ID, 1)
-	def(&f.Repo.Owner, "octo")
-	def(&f.Repo.Name, "repo")
-	def(&f.Repo.DefaultBranch, "main")
+	setDefault(&f.Repo.ID, 1)
+	setDefault(&f.Repo.Owner, "octo")
+	setDefault(&f.Repo.Name, "repo")
+	setDefault(&f.Repo.DefaultBranch, "main")
 	if f.Viewer == (Account{}) {
 		f.Viewer = Account{Login: "github-actions[bot]", ID: 41898282}
 	}
@@ -306,17 +306,17 @@ func (s *Server) complete() {
 	}
 	comment := func(c *Comment) {
 		fillID(&c.ID, s.id)
-		def(&c.Author, stranger)
-		def(&c.CreatedAt, old)
-		def(&c.UpdatedAt, c.CreatedAt)
+		setDefault(&c.Author, stranger)
+		setDefault(&c.CreatedAt, old)
+		setDefault(&c.UpdatedAt, c.CreatedAt)
 	}
 	for _, i := range f.Issues {
 		fillID(&i.ID, s.id)
 		fillID(&i.Number, s.number)
-		def(&i.State, "open")
-		def(&i.Author, stranger)
-		def(&i.CreatedAt, old)
-		def(&i.UpdatedAt, i.CreatedAt)
+		setDefault(&i.State, "open")
+		setDefault(&i.Author, stranger)
+		setDefault(&i.CreatedAt, old)
+		setDefault(&i.UpdatedAt, i.CreatedAt)
 		for _, c := range i.Comments {
 			comment(c)
 		}
@@ -324,37 +324,37 @@ func (s *Server) complete() {
 			i.Labels[k] = s.label(l).Name
 		}
 		if p := i.Pull; p != nil {
-			def(&p.Base.Ref, f.Repo.DefaultBranch)
-			def(&p.Base.SHA, strings.Repeat("b", 40))
-			def(&p.Head.Ref, fmt.Sprintf("branch-%d", i.Number))
-			def(&p.Head.SHA, strings.Repeat("a", 40))
+			setDefault(&p.Base.Ref, f.Repo.DefaultBranch)
+			setDefault(&p.Base.SHA, strings.Repeat("b", 40))
+			setDefault(&p.Head.Ref, fmt.Sprintf("branch-%d", i.Number))
+			setDefault(&p.Head.SHA, strings.Repeat("a", 40))
 			for k := range p.Files {
-				def(&p.Files[k].Status, "modified")
+				setDefault(&p.Files[k].Status, "modified")
 			}
 			for _, r := range p.Reviews {
 				fillID(&r.ID, s.id)
-				def(&r.State, "COMMENTED")
-				def(&r.CommitID, p.Head.SHA)
-				def(&r.Author, stranger)
+				setDefault(&r.State, "COMMENTED")
+				setDefault(&r.CommitID, p.Head.SHA)
+				setDefault(&r.Author, stranger)
 				if r.State != pendingState {
-					def(&r.SubmittedAt, old)
+					setDefault(&r.SubmittedAt, old)
 				}
 			}
 			for _, d := range p.Comments {
 				fillID(&d.ID, s.id)
-				def(&d.CommitID, p.Head.SHA)
-				def(&d.Side, "RIGHT")
-				def(&d.Subject, "line")
-				def(&d.Author, stranger)
-				def(&d.CreatedAt, old)
-				def(&d.UpdatedAt, d.CreatedAt)
+				setDefault(&d.CommitID, p.Head.SHA)
+				setDefault(&d.Side, "RIGHT")
+				setDefault(&d.Subject, "line")
+				setDefault(&d.Author, stranger)
+				setDefault(&d.CreatedAt, old)
+				setDefault(&d.UpdatedAt, d.CreatedAt)
 			}
 		}
 	}
 	for _, k := range f.Checks {
 		fillID(&k.ID, s.id)
-		def(&k.Author, stranger)
-		def(&k.At, old)
+		setDefault(&k.Author, stranger)
+		setDefault(&k.At, old)
 	}
 	for i := range f.Categories {
 		fillID(&f.Categories[i].ID, s.id)
@@ -362,21 +362,23 @@ func (s *Server) complete() {
 	for _, d := range f.Discussions {
 		fillID(&d.ID, s.id)
 		fillID(&d.Number, s.number)
-		def(&d.Author, stranger)
-		def(&d.CreatedAt, old)
-		def(&d.UpdatedAt, d.CreatedAt)
+		setDefault(&d.Author, stranger)
+		setDefault(&d.CreatedAt, old)
+		setDefault(&d.UpdatedAt, d.CreatedAt)
 		for _, c := range d.Comments {
 			comment(c)
 		}
 	}
 }
 
-func def[T comparable](p *T, v T) {
+// setDefault sets what is zero to a value.
+func setDefault[T comparable](p *T, v T) {
 	if *p == *new(T) {
 		*p = v
 	}
 }
 
+// fillID gives what has no id, or no number, the next one.
 func fillID[T cmp.Ordered](p *T, next func() T) {
 	if *p == *new(T) {
 		*p = next()

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestEntriesAreFoundByDescriptor because on a file system that does not report the kinds
-// of entries, the os package looks each up by its directory's name, as Info does.
+// TestEntriesAreFoundByDescriptor asserts that a directory opened below another one knows its
+// entries. The os package looks an entry up by its directory's name, in Info, and in ReadDir on
+// file systems that do not report the kinds of entries; "b" alone is such a name nowhere.
 func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

@@ -65,12 +65,12 @@ func BenchmarkStart(b *testing.B) {
 			for b.Loop() {
 				ctx, cancel := context.WithCancelCause(b.Context())
 				began := time.Now()
-				w := phase.Deps{Now: time.Now, Wait: func(context.Context, time.Duration) error { return nil }}
-				w.Copy = func(context.Context, []string) (phase.Copy, error) {
+				deps := phase.Deps{Now: time.Now, Wait: func(context.Context, time.Duration) error { return nil }}
+				deps.Copy = func(context.Context, []string) (phase.Copy, error) {
 					b.Error("the repository is copied")
 					return phase.Copy{}, nil
 				}
-				w.Run = func(context.Context, command.Spec) (command.Result, error) {
+				deps.Run = func(context.Context, command.Spec) (command.Result, error) {
 					total += time.Since(began)
 					cancel(stop)
 					return command.Result{}, nil
@@ -78,7 +78,7 @@ func BenchmarkStart(b *testing.B) {
 				job := phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: names}, Diff: diff}
 				config := bm.config
 				config.NewOnly = true
-				if _, err := phase.Validate(ctx, job, config, w); !errors.Is(err, stop) {
+				if _, err := phase.Validate(ctx, job, config, deps); !errors.Is(err, stop) {
 					b.Fatal(err)
 				}
 			}
@@ -110,8 +110,8 @@ func BenchmarkSuggest(b *testing.B) {
 			for b.Loop() {
 				set(before)
 				var idle time.Time // since when no command runs
-				w := phase.Deps{Now: time.Now, Wait: func(context.Context, time.Duration) error { return nil }}
-				w.Run = func(_ context.Context, spec command.Spec) (command.Result, error) {
+				deps := phase.Deps{Now: time.Now, Wait: func(context.Context, time.Duration) error { return nil }}
+				deps.Run = func(_ context.Context, spec command.Spec) (command.Result, error) {
 					r := command.Result{}
 					switch line := strings.Join(append([]string{spec.Program}, spec.Args...), " "); line {
 					case prettierLine:
@@ -125,7 +125,7 @@ func BenchmarkSuggest(b *testing.B) {
 					return r, nil
 				}
 				config := inCopy
-				r, err := phase.Validate(b.Context(), phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: names}, Diff: diff}, config, w)
+				r, err := phase.Validate(b.Context(), phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: names}, Diff: diff}, config, deps)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -83,29 +83,30 @@ func (j *judgement) advance(places *occupancy) (linksChanged bool) {
 	return j.links.apply(j.tree.Changes)
 }
 
-// sum returns how many files all commits change together, a moved one counting once, and the
-// bytes of the contents that the tree before the first one did not have at these paths, each
-// once, with the messages.
+// sum returns how many files all commits change together, and the bytes of their messages and of
+// the contents that they add. A file counts once, also after it has moved, and so does a content;
+// one that was at one of the paths before the series is not new.
 func (s Series) sum() (files int, size int64) {
-	ids := map[string]int{}              // of files by their latest path
+	fileAt := map[string]int{}           // the number of the file that is at a path, or was last
 	counted := map[string]bool{"": true} // contents that are not new, or have been added
 	for _, changes := range s.Commits {
-		fresh := map[string]bool{} // paths that no commit before touched
-		gone := map[string][]int{} // files that the commit removes, by content
+		firstTouched := map[string]bool{} // paths that no commit before touched
+		removed := map[string][]int{}     // the numbers of files that the commit removes, by content
 		for _, c := range changes {
-			if ids[c.Path] == 0 {
+			if fileAt[c.Path] == 0 {
 				files++
-				ids[c.Path] = len(ids) + 1
-				fresh[c.Path] = true
-				counted[c.OldOID] = true // nothing of the series was at this path
+				fileAt[c.Path] = len(fileAt) + 1
+				firstTouched[c.Path] = true
+				counted[c.OldOID] = true
 			}
 			if c.NewMode == "" {
-				gone[c.OldOID] = append(gone[c.OldOID], ids[c.Path])
+				removed[c.OldOID] = append(removed[c.OldOID], fileAt[c.Path])
 			}
 		}
+		// A new file with the content of one that was removed is that one, moved.
 		for _, c := range changes {
-			if moved := gone[c.NewOID]; c.OldMode == "" && c.NewOID != "" && len(moved) > 0 && fresh[c.Path] {
-				ids[c.Path], gone[c.NewOID] = moved[0], moved[1:]
+			if moved := removed[c.NewOID]; c.OldMode == "" && c.NewOID != "" && len(moved) > 0 && firstTouched[c.Path] {
+				fileAt[c.Path], removed[c.NewOID] = moved[0], moved[1:]
 				files--
 			}
 		}
