@@ -2,74 +2,80 @@ package phase
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"golang.org/x/mod/modfile"
 )
 
-var (
-	goUse     = lazyregexp.New(`(?m)^[ \t]*use[ \t]+(?:\(([^)]*)\)|([^\s(]+))`)
-	goRequire = lazyregexp.New(`(?m)^[ \t]*(?:require[ \t]+)?"?([^\s"()]+)"?[ \t]+v[0-9]`)
-)
+// goModule is a module of a Go workspace.
+type goModule struct {
+	dir, path string
+	requires  []string // paths of modules
+}
 
-// goWorkspace returns the directories of the modules that the go.work of the working directory
-// uses, none if there is no go.work.
-func (p *project) goWorkspace() (dirs []string) {
+// goWorkspace returns the modules that the go.work of the working directory uses, none if there is
+// no go.work. What cannot be read, go reports.
+func (p *project) goWorkspace() (modules []goModule) {
 	raw, err := p.read("go.work")
 	if err != nil {
 		return nil
 	}
-	for _, m := range goUse.FindAllStringSubmatch(string(raw), -1) {
-		for line := range strings.Lines(m[1] + m[2]) {
-			line, _, _ = strings.Cut(line, "//")
-			dir := path.Clean(strings.Trim(strings.TrimSpace(line), `"`+"`"))
-			if strings.TrimSpace(line) != "" && p.goModule(dir) != "" && !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
-		}
+	work, err := modfile.ParseWork("go.work", raw, nil)
+	if err != nil {
+		return nil
 	}
-	return dirs
+	for _, use := range work.Use {
+		dir := path.Clean(filepath.ToSlash(use.Path))
+		if !filepath.IsLocal(dir) {
+			continue
+		}
+		raw, err := p.read(path.Join(dir, "go.mod"))
+		if err != nil {
+			continue
+		}
+		mod, err := modfile.ParseLax("go.mod", raw, nil)
+		if err != nil || mod.Module == nil {
+			continue
+		}
+		m := goModule{dir: dir, path: mod.Module.Mod.Path}
+		for _, r := range mod.Require {
+			m.requires = append(m.requires, r.Mod.Path)
+		}
+		modules = append(modules, m)
+	}
+	return modules
 }
 
 // goDependents returns roots for the modules of a Go workspace that no changed file is in and that
 // a change can break: those that require a module with changed code, also through another module,
 // and all of them if go.work has changed. They are built and tested.
 func (p *project) goDependents(found []root, files []string) (dependents []root) {
-	dirs := p.goWorkspace()
-	if len(dirs) == 0 {
-		return nil
-	}
+	modules := p.goWorkspace()
 	all := slices.ContainsFunc(files, func(f string) bool { return f == "go.work" || f == "go.work.sum" })
-	broken := map[string]bool{} // by the paths of their modules
-	checked := map[string]bool{}
+	checked := map[string]bool{}  // directories that are roots already
+	hasCode := map[string]bool{}  // those of them with changed code
+	isBroken := map[string]bool{} // modules that may be broken, by their paths
 	for _, r := range found {
 		if r.language == Go {
 			checked[r.dir] = true
-			if slices.ContainsFunc(r.files, func(f string) bool { return !isDocument(f) && !strings.HasSuffix(f, "_test.go") }) {
-				broken[p.goModule(r.dir)] = true
+			hasCode[r.dir] = slices.ContainsFunc(r.files, func(f string) bool { return !isDocument(f) && !strings.HasSuffix(f, "_test.go") })
+		}
+	}
+	for before := -1; before != len(isBroken); {
+		before = len(isBroken)
+		for _, m := range modules {
+			if all || hasCode[m.dir] || slices.ContainsFunc(m.requires, func(path string) bool { return isBroken[path] }) {
+				isBroken[m.path] = true
 			}
 		}
 	}
-	requires := map[string][]string{}
-	for _, dir := range dirs {
-		raw, _ := p.read(path.Join(dir, "go.mod")) // goModule has read it
-		for _, m := range goRequire.FindAllStringSubmatch(string(raw), -1) {
-			requires[dir] = append(requires[dir], m[1])
-		}
-	}
-	delete(broken, "") // of a root without a go.mod
-	for before := -1; before != len(broken); {
-		before = len(broken)
-		for _, dir := range dirs {
-			if all || slices.ContainsFunc(requires[dir], func(module string) bool { return broken[module] }) {
-				broken[p.goModule(dir)] = true
-			}
-		}
-	}
-	for _, dir := range slices.SortedFunc(slices.Values(dirs), outerFirst) {
-		if broken[p.goModule(dir)] && !checked[dir] {
-			dependents = append(dependents, root{dir: dir, language: Go, dependent: true})
+	slices.SortFunc(modules, func(a, b goModule) int { return outerFirst(a.dir, b.dir) })
+	for _, m := range modules {
+		if isBroken[m.path] && !checked[m.dir] {
+			checked[m.dir] = true
+			dependents = append(dependents, root{dir: m.dir, language: Go, dependent: true})
 		}
 	}
 	return dependents

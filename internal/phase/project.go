@@ -8,9 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -163,11 +164,7 @@ func (p *project) goModule(dir string) string {
 	if err != nil {
 		return ""
 	}
-	m := regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`).FindSubmatch(raw)
-	if m == nil {
-		return ""
-	}
-	return string(m[1])
+	return modfile.ModulePath(raw)
 }
 
 // Bounds of the changed files that suggestions are made for, in bytes.
