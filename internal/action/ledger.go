@@ -16,8 +16,8 @@ import (
 // within one attempt of its job, and so can a person in a terminal: the second process must not
 // take what GitHub does not list yet for what was never written. Its records are empty files.
 type Ledger struct {
-	temp   string   // the runner's directory, "" for none
-	caches []string // made where they are not there
+	dirs   []string // the first in which a file can be made has the records
+	caches []string // likewise, made where they are not there
 	scope  string
 }
 
@@ -28,11 +28,15 @@ const ledgerPrefix = "airlock-begun-"
 const ledgerLife = 24 * time.Hour
 
 // LedgerOf returns the ledger in the runner's temporary directory, which lives as long as the job.
-// A container of an action may not have it (actions/runner, issue 1984), and a terminal has none:
-// there the ledger is in the user's cache directory, which the containers of a job share. Where
-// there is neither, nothing is recorded.
+// A container of an action may not have it (actions/runner, issue 1984), but shares its home
+// directory with those of other steps. In a terminal the ledger is in the user's cache directory.
+// Where there is nothing of these, nothing is recorded.
 func LedgerOf(env Env, getenv func(string) string) Ledger {
-	l := Ledger{temp: env.Temp, scope: env.APIURL}
+	l := Ledger{scope: env.APIURL}
+	if env.OnRunner {
+		l.dirs = []string{env.Temp, getenv("HOME")}
+		return l
+	}
 	for _, cache := range [][]string{{getenv("XDG_CACHE_HOME")}, {getenv("HOME"), ".cache"}, {getenv("LocalAppData")}} {
 		if dir := filepath.Join(append(cache, "airlock")...); cache[0] != "" && filepath.IsAbs(dir) {
 			l.caches = append(l.caches, dir)
@@ -52,6 +56,10 @@ func (l Ledger) Begin(keys []string) (before bool, err error) {
 	if dir == "" || err != nil {
 		return false, err
 	}
+	owner, err := os.Stat(dir)
+	if err != nil {
+		return false, err
+	}
 	for _, key := range keys {
 		sum := sha256.Sum256([]byte(l.scope + "\x00" + key))
 		f, err := os.OpenFile(filepath.Join(dir, ledgerPrefix+hex.EncodeToString(sum[:16])), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -61,7 +69,7 @@ func (l Ledger) Begin(keys []string) (before bool, err error) {
 		case err != nil:
 			return before, err
 		default:
-			if err := f.Close(); err != nil {
+			if err := errors.Join(giveTo(f, owner), f.Close()); err != nil {
 				return before, err
 			}
 		}
@@ -71,9 +79,12 @@ func (l Ledger) Begin(keys []string) (before bool, err error) {
 
 // open returns the directory of the records, "" where this process may write in none.
 func (l Ledger) open() (string, error) {
-	if l.temp != "" {
-		if ok, err := writable(l.temp); ok || err != nil {
-			return l.temp, err
+	for _, dir := range l.dirs {
+		if dir == "" {
+			continue
+		}
+		if ok, err := writable(dir); ok || err != nil {
+			return dir, err
 		}
 	}
 	for _, dir := range l.caches {

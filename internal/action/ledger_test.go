@@ -96,7 +96,7 @@ func TestLedgerInAContainer(t *testing.T) {
 // TestLedgerAtOnce asserts that of several processes at the same moment exactly one is the first.
 func TestLedgerAtOnce(t *testing.T) {
 	t.Parallel()
-	ledger := action.LedgerOf(action.Env{Temp: t.TempDir()}, os.Getenv)
+	ledger := action.LedgerOf(action.Env{Temp: t.TempDir(), OnRunner: true}, os.Getenv)
 	var first atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
