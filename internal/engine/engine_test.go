@@ -383,9 +383,9 @@ func TestVirtualTime(t *testing.T) {
 		cfg.Queues = []engine.Queue{{Name: "q", Poll: 6 * time.Second}}
 		e := open(t, location, cfg)
 		enqueue(t, e, engine.Request{Queue: "q", Workflow: "wait", ID: "w"})
-		time.Sleep(2 * time.Minute)
+		<-time.After(2 * time.Minute)
 		e.Close()
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		e = open(t, location, cfg)
 		if state, err := e.Wait(t.Context(), "w"); err != nil || state.Status != engine.Done {
 			t.Errorf("it ended as %+v, %v", state, err)

@@ -230,9 +230,9 @@ func TestTimersOutliveTheProcess(t *testing.T) {
 		}}
 		d := openDriver(t, location, h)
 		l := start(t, d)
-		time.Sleep(2 * time.Minute)
+		<-time.After(2 * time.Minute)
 		d.Close()
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		d = openDriver(t, location, h)
 		if l, err := d.Wait(t.Context(), l.ID, true); err != nil || l.State.Work().Kind != fixloop.WorkDecide {
 			t.Fatalf("%v, %v", l.State.Work().Kind, err)
