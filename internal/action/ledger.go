@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -52,10 +53,20 @@ func (l Ledger) Begin(keys []string) (before bool, err error) {
 	if len(keys) == 0 {
 		return false, nil
 	}
-	dir, err := l.open()
-	if dir == "" || err != nil {
-		return false, err
+	for i, dir := range slices.Concat(l.dirs, l.caches) {
+		if i >= len(l.dirs) {
+			_ = os.MkdirAll(dir, 0o700) // record reports what cannot be used
+			forget(dir)
+		}
+		if before, err = l.record(dir, keys); !isUnusable(err) {
+			return before, err
+		}
 	}
+	return false, nil
+}
+
+// record is Begin in a directory.
+func (l Ledger) record(dir string, keys []string) (before bool, err error) {
 	owner, err := os.Stat(dir)
 	if err != nil {
 		return false, err
@@ -77,39 +88,10 @@ func (l Ledger) Begin(keys []string) (before bool, err error) {
 	return before, nil
 }
 
-// open returns the directory of the records, "" where this process may write in none.
-func (l Ledger) open() (string, error) {
-	for _, dir := range l.dirs {
-		if dir == "" {
-			continue
-		}
-		if ok, err := writable(dir); ok || err != nil {
-			return dir, err
-		}
-	}
-	for _, dir := range l.caches {
-		if os.MkdirAll(dir, 0o700) != nil {
-			continue
-		}
-		if ok, err := writable(dir); ok || err != nil {
-			forget(dir)
-			return dir, err
-		}
-	}
-	return "", nil
-}
-
-// writable reports whether this process may make files in a directory. An error is about what may
-// be different the next time, such as a disk that is full.
-func writable(dir string) (bool, error) {
-	probe, err := os.CreateTemp(dir, ledgerPrefix)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	return true, errors.Join(probe.Close(), os.Remove(probe.Name()))
+// isUnusable reports whether an error means that this process can make no files in a directory, in
+// contrast to what may be different the next time, such as a disk that is full.
+func isUnusable(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // forget removes the records that do not count any more.

@@ -72,7 +72,7 @@ func jsonAnswer(p []byte) []byte {
 	case found && !bytes.ContainsAny(head, "\r\n"):
 		_, line, _ := strings.Cut(string(head), " ")
 		code, _, _ := strings.Cut(line, " ")
-		status, _ = strconv.Atoi(code) // what is no number is no status below
+		status, _ = strconv.Atoi(code) // what is not a number gives 0, which is not a status
 		if _, more, ok := bytes.Cut(text, []byte(": ")); ok && status == http.StatusBadRequest {
 			detail = ": " + string(more)
 		}

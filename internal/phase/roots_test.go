@@ -70,7 +70,7 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a crate that the workspace excludes", cargo, []string{"fuzz/x.rs", "old/deep/x.rs"}, phase.Input{}, []string{". rust 4", "fuzz rust 4", "old/deep rust 4"}},
 		{"a workspace of its own", cargo, []string{"own/x.rs"}, phase.Input{}, []string{". rust 4", "own rust 4"}},
 		{"a member of the workspace", cargo, []string{"a/x.rs"}, phase.Input{}, []string{". rust 4"}},
-		{"a crate below one that is no workspace", map[string]string{"Cargo.toml": "[package]\n", "a/Cargo.toml": "[package]\n"}, []string{"a/x.rs"}, phase.Input{}, []string{". rust 4", "a rust 4"}},
+		{"a crate below a package without a workspace", map[string]string{"Cargo.toml": "[package]\n", "a/Cargo.toml": "[package]\n"}, []string{"a/x.rs"}, phase.Input{}, []string{". rust 4", "a rust 4"}},
 		{"a Go workspace: what requires a changed module, also through another", workspace, []string{"a/a.go"}, phase.Input{}, []string{"a go 4", "b go 2", "c go 2"}},
 		{"a Go workspace: nothing requires it", workspace, []string{"c/c.go"}, phase.Input{}, []string{"c go 4"}},
 		{"a Go workspace: tests and documents break no other module", workspace, []string{"a/a_test.go", "a/README.md"}, phase.Input{}, []string{"a go 4"}},
