@@ -29,7 +29,7 @@ func (c Config) body(text, footer, key string) (body string, cut bool) {
 // units. Both are cleaned again, together.
 func (c Config) compose(text, footer string, limit int) (composed string, cut bool) {
 	text = strings.TrimRight(markdown.StripMarkers(text), " \t\r\n")
-	text = markdown.UTF16Prefix(text, maxBody+1)
+	text = markdown.UTF16Prefix(text, 2*maxBody) // enough to be cut, with the note, where more was there
 	tail := ""
 	if footer = strings.TrimSpace(footer); footer != "" {
 		tail = "\n\n" + footer

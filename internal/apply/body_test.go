@@ -136,6 +136,20 @@ func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 
 // TestFooterStandsAlone asserts that nothing of a text is open where the footer begins.
 // What browsers make of such texts is a test of package sanitize.
+// TestNoTextIsLostWithoutANote cuts texts where the limit is within what people see as one
+// character.
+func TestNoTextIsLostWithoutANote(t *testing.T) {
+	cfg := Config{Sanitizer: sanitizer(t)}
+	for _, unit := range []string{"x", "😀", "👩‍👩‍👧‍👦", "&amp;"} {
+		for before := range 12 {
+			text := strings.Repeat("a", maxBody-before) + strings.Repeat(unit, 100)
+			if composed, cut := cfg.compose(text, "", maxBody); !cut || !strings.HasSuffix(composed, cutNote) {
+				t.Errorf("%d characters and then %q: cut %t, …%q", maxBody-before, unit, cut, composed[max(0, len(composed)-60):])
+			}
+		}
+	}
+}
+
 func TestFooterStandsAlone(t *testing.T) {
 	cfg := Config{Sanitizer: sanitizer(t)}
 	for _, text := range []string{
