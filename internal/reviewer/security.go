@@ -120,9 +120,8 @@ func hasLineOver(text string, most int) bool {
 // like a private key. That of random text under a name like key or password is secret-general.
 const secretRule = "secret"
 
-// madeInTests are secrets that tests make for themselves: tokens that they sign with a
-// key of their own, numbers that only a name next to them makes a secret, and passwords of
-// addresses that a parser is tried on.
+// madeInTests are the rules for secrets that tests make for themselves: tokens that they sign with
+// a key of their own, UUIDs under the name of a vendor, and passwords in addresses for a parser.
 var madeInTests = words("jwt jwt-base64 heroku-api-key url-password")
 
 // recordedPage matches the paths of pages that tests have recorded from elsewhere: what looks like a
@@ -151,6 +150,29 @@ var halfOf = map[string]string{"aws-access-token": "aws-secret-access-key", "aws
 // privateKey is the rule of private keys. One in a test may well be in use.
 const privateKey = "private-key"
 
+// isForShow reports whether what a rule for secrets has found looks invented, or made for the place
+// where it stands, such as a test or a manual.
+func (f File) isForShow(h secrets.Hit) bool {
+	value := f.Text[h.Start:h.End]
+	switch {
+	case h.Rule == secrets.GeneralRule, isExampleSecret(f.Path, h.Rule, value):
+		return true
+	case loginRules[h.Rule] && manualPath.MatchString(f.Path):
+		return true
+	case passwordRules[h.Rule] && (isExample(f.Path) || startedForTests.MatchString(f.Path)):
+		return true
+	case madeInTests[h.Rule] && testPath.MatchString(f.Path):
+		return true
+	case h.Rule == privateKey:
+		return false
+	case recordedPage.MatchString(f.Path) && testPath.MatchString(f.Path):
+		return true
+	case strings.HasSuffix(h.Rule, "-token"), strings.HasSuffix(h.Rule, "-key"):
+		return h.Explained != "" || isWording(value)
+	}
+	return h.Explained != ""
+}
+
 // findSecrets returns where secrets are in a file, never what they are.
 func (r *Reviewer) findSecrets(f File) []finding.Finding {
 	precise, general := r.byID[secretRule], r.byID["secret-general"]
@@ -165,10 +187,7 @@ func (r *Reviewer) findSecrets(f File) []finding.Finding {
 	var found []finding.Finding
 	for _, h := range hits {
 		rule := precise
-		madeUp := h.Explained != "" && h.Rule != privateKey || testPath.MatchString(f.Path) && (madeInTests[h.Rule] || h.Rule != privateKey && recordedPage.MatchString(f.Path))
-		madeUp = madeUp || loginRules[h.Rule] && manualPath.MatchString(f.Path) || passwordRules[h.Rule] && (isExample(f.Path) || startedForTests.MatchString(f.Path)) ||
-			(strings.HasSuffix(h.Rule, "-token") || strings.HasSuffix(h.Rule, "-key") && h.Rule != privateKey) && isWording(f.Text[h.Start:h.End])
-		if h.Rule == secrets.GeneralRule || madeUp || isExampleSecret(f.Path, h.Rule, f.Text[h.Start:h.End]) {
+		if f.isForShow(h) {
 			rule = general
 		}
 		form := rule.Precision
