@@ -1,7 +1,6 @@
 package phase
 
 import (
-	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -84,53 +83,6 @@ func (p *project) pythonTests(dir string) []candidate {
 	}
 	return tests
 }
-
-func (p *project) rubyCommands(dir string) commands {
-	var w wording
-	bundle := ""
-	if p.has(dir, "Gemfile.lock") {
-		bundle = "bundle exec "
-		w.replace = [][2]string{{"", bundle}}
-	}
-	tests := checksOnly(known("rspec", bundle+"rspec", ""), known("minitest", bundle+"rake "+cmp.Or(p.rakeTask(dir), "test"), ""))
-	switch {
-	case !p.has(dir, "Rakefile"):
-	case !p.has(dir, "spec"):
-		tests = tests[1:] // rspec without a directory spec runs nothing
-	case p.rakeTask(dir) != "" && !p.usesRSpec(dir):
-		slices.Reverse(tests) // minitest has specs, too
-	}
-	return commands{style: p.style(dir, Ruby, w), tests: tests, adapt: w}
-}
-
-// usesRSpec reports whether a Ruby project's files name RSpec.
-func (p *project) usesRSpec(dir string) bool {
-	if p.has(dir, ".rspec") || runsIn("rspec", p.commandTexts(dir)) {
-		return true
-	}
-	for _, pattern := range []string{"Gemfile", "*.gemspec", "Rakefile", "spec/*.rb"} {
-		for _, name := range p.matching(dir, pattern) {
-			if raw, err := p.read(name); err == nil && rspecName.MatchString(withoutComments(string(raw))) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// rakeTask returns the name of the task of minitest that a Rakefile has, "" if it has none.
-func (p *project) rakeTask(dir string) string {
-	raw, _ := p.read(path.Join(dir, "Rakefile")) // what cannot be read, rake reports
-	if m := testTask.FindStringSubmatch(withoutComments(string(raw))); m != nil {
-		return cmp.Or(m[1], "test")
-	}
-	return ""
-}
-
-var (
-	rspecName = lazyregexp.New(`(?i)\brspec\b`)
-	testTask  = lazyregexp.New(`\bTestTask\.(?:new|create)\b(?:[ (]+[:"']([a-z_]+))?`)
-)
 
 // javaCommands returns Maven's commands if there is a pom.xml, or those of its wrapper where it is
 // not installed; otherwise those of Gradle's nearest wrapper, or of the installed Gradle if the
