@@ -84,39 +84,6 @@ func (p *project) pythonTests(dir string) []candidate {
 	return tests
 }
 
-// javaCommands returns Maven's commands if there is a pom.xml, or those of its wrapper where it is
-// not installed; otherwise those of Gradle's nearest wrapper, or of the installed Gradle if the
-// project has no wrapper.
-func (p *project) javaCommands(dir string) commands {
-	var w wording
-	if p.has(dir, "pom.xml") {
-		build, tests := checksOnly(known("maven", "mvn", "compile")), checksOnly(known("maven", "mvn", "test"))
-		if mvnw, ok := p.wrapper(dir, "mvnw"); ok { // where Maven is not installed
-			build, tests = append(build, checksOnly(known("maven", mvnw, "compile"))...), append(tests, checksOnly(known("maven", mvnw, "test"))...)
-		}
-		return commands{style: p.style(dir, Java, w), build: build, tests: tests}
-	}
-	gradle := "gradle"
-	if gradlew, ok := p.wrapper(dir, "gradlew"); ok {
-		gradle = gradlew
-		w.replace = [][2]string{{"gradle ", gradle + " "}}
-	}
-	return commands{style: p.style(dir, Java, w), build: checksOnly(known("gradle", gradle, "build")), tests: checksOnly(known("gradle", gradle, "test")), adapt: w}
-}
-
-// wrapper returns the path, from a directory, of the nearest wrapper of a build tool.
-func (p *project) wrapper(dir, name string) (file string, ok bool) {
-	up := "./"
-	ok = p.walkUp(dir, func(p *project, dir string) bool {
-		found := p.has(dir, name)
-		if !found {
-			up = strings.TrimPrefix(up, "./") + "../"
-		}
-		return found
-	})
-	return up + name, ok
-}
-
 // rustCommands returns cargo's commands. In a workspace they are those of all its members,
 // which those of its root alone would not be.
 func (p *project) rustCommands(dir string) commands {

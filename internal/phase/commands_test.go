@@ -38,6 +38,16 @@ func TestCommandsOfAProject(t *testing.T) {
 	t.Parallel()
 	pkg := func(members string) string { return "{" + members + "}" }
 	scripts := func(list string) string { return pkg(`"scripts":{` + list + "}") }
+	plugin := func(name, more string) string {
+		return "<plugin><artifactId>" + name + "</artifactId>" + more + "</plugin>"
+	}
+	execution := func(id string) string {
+		return "<executions><execution><id>" + id + "</id><goals><goal>check</goal></goals><configuration/></execution></executions>"
+	}
+	parent := func(more string) string { return "<parent><artifactId>top</artifactId>" + more + "</parent>" }
+	pom := func(head, plugins string) string {
+		return "<project><artifactId>top</artifactId>" + head + "<build><plugins>" + plugins + "</plugins></build></project>"
+	}
 	tests := []struct {
 		name  string
 		files map[string]string
@@ -116,7 +126,24 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"ruby with a lock file", map[string]string{"Gemfile": "gem \"rubocop\", require: false\n", "Gemfile.lock": "", "Rakefile": ""}, []string{"bundle exec rubocop", "bundle exec rubocop", "", "bundle exec rake test"}},
 		{"Standard Ruby", map[string]string{"x.gemspec": "  s.add_development_dependency 'standard'\n"}, []string{"standardrb", "standardrb", "", "rspec"}},
 		{"maven", map[string]string{"pom.xml": ""}, []string{"", "", "mvn compile", "mvn test"}},
-		{"Maven's plugins", map[string]string{"pom.xml": "<artifactId>spotless-maven-plugin</artifactId><artifactId>maven-checkstyle-plugin</artifactId>"}, []string{"mvn spotless:check", "mvn checkstyle:check", "mvn compile", "mvn test"}},
+		{"Maven's plugins", map[string]string{"pom.xml": pom("", plugin("spotless-maven-plugin", "")+plugin("maven-checkstyle-plugin", ""))}, []string{"mvn spotless:check", "mvn checkstyle:check", "mvn compile", "mvn test"}},
+		{"a plugin's executions with a configuration of their own", map[string]string{"pom.xml": pom("", plugin("maven-checkstyle-plugin", execution("main")+execution("tests")))}, []string{"", "mvn checkstyle:check@main checkstyle:check@tests", "mvn compile", "mvn test"}},
+		{"executions besides a configuration", map[string]string{"pom.xml": pom("", plugin("maven-checkstyle-plugin", "<configuration/>"+execution("main")))}, []string{"", "mvn checkstyle:check", "mvn compile", "mvn test"}},
+		{"plugins that are managed, report, or belong to a profile", map[string]string{"pom.xml": "<project><build><pluginManagement><plugins>" + plugin("maven-checkstyle-plugin", "") + "</plugins></pluginManagement></build><reporting><plugins>" + plugin("maven-checkstyle-plugin", "") +
+			"</plugins></reporting><profiles><profile><id>style</id><build><plugins>" + plugin("spotless-maven-plugin", "") + "</plugins></build></profile></profiles></project>"}, []string{"", "", "mvn compile", "mvn test"}},
+		{"a profile by default", map[string]string{"pom.xml": "<project><profiles><profile><activation><activeByDefault>true</activeByDefault></activation><build><plugins>" + plugin("spotless-maven-plugin", "") + "</plugins></build></profile></profiles></project>"},
+			[]string{"mvn spotless:check", "", "mvn compile", "mvn test"}},
+		{"plugins of modules", map[string]string{"pom.xml": pom("<modules><module>a</module><module>lib/b</module><module>c</module></modules>", ""), "a/pom.xml": pom(parent(""), plugin("spotless-maven-plugin", "")), "lib/b/pom.xml": pom("", plugin("spotless-maven-plugin", "")), "c/pom.xml": pom(parent(""), "")},
+			[]string{"mvn -pl a,lib/b spotless:check", "", "mvn compile", "mvn test"}},
+		{"a plugin that the parent manages and a module uses", map[string]string{
+			"pom.xml":        "<project><artifactId>top</artifactId><modules><module>parent</module><module>a</module></modules></project>",
+			"parent/pom.xml": "<project><artifactId>top</artifactId><build><pluginManagement><plugins>" + plugin("maven-checkstyle-plugin", execution("style")) + "</plugins></pluginManagement></build></project>",
+			"a/pom.xml":      pom(parent("<relativePath>../parent</relativePath>"), plugin("maven-checkstyle-plugin", "")),
+		}, []string{"", "mvn -pl a checkstyle:check@style", "mvn compile", "mvn test"}},
+		{"a plugin that modules inherit", map[string]string{"pom.xml": "<?xml version='1.0' encoding='ISO-8859-1'?><!-- \xe4 -->" + pom("<modules><module>a</module></modules>", plugin("spotless-maven-plugin", "")), "a/pom.xml": pom(parent(""), "")}, []string{"mvn spotless:check", "", "mvn compile", "mvn test"}},
+		{"a plugin that modules do not inherit", map[string]string{"pom.xml": pom("<modules><module>a</module></modules>", plugin("spotless-maven-plugin", "<inherited>false</inherited>")), "a/pom.xml": pom(parent(""), "")}, []string{"mvn -pl . spotless:check", "", "mvn compile", "mvn test"}},
+		{"another parent", map[string]string{"pom.xml": pom("<modules><module>a</module></modules>", plugin("spotless-maven-plugin", "")), "a/pom.xml": pom("<parent><artifactId>other</artifactId></parent>", "")}, []string{"mvn -pl . spotless:check", "", "mvn compile", "mvn test"}},
+		{"a module that cannot be an argument", map[string]string{"pom.xml": pom("<modules><module>a b</module></modules>", plugin("spotless-maven-plugin", "")), "a b/pom.xml": pom(parent(""), "")}, []string{"mvn -pl . spotless:check", "", "mvn compile", "mvn test"}},
 		{"gradle's wrapper", map[string]string{"build.gradle": "plugins { id 'checkstyle' }", "gradlew": ""}, []string{"", "./gradlew checkstyleMain checkstyleTest", "./gradlew build", "./gradlew test"}},
 		{"gradle's wrapper above", map[string]string{"gradlew": "", "x/app/build.gradle": ""}, []string{"", "", "(cd 'x/app' && ../../gradlew build)", "(cd 'x/app' && ../../gradlew test)"}},
 		{"gradle without one", map[string]string{"build.gradle.kts": "", "app/build.gradle.kts": `id("com.diffplug.spotless")`}, []string{"gradle spotlessCheck", "", "gradle build", "gradle test"}},
@@ -152,17 +179,18 @@ func TestPoetryWithoutTheTool(t *testing.T) {
 // TestMavenWrapper: the project's own Maven runs where none is installed.
 func TestMavenWrapper(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"pom.xml": "", "mvnw": "", "app/pom.xml": ""})
+	dir := files(t, map[string]string{"pom.xml": "<project><build><plugins><plugin><artifactId>spotless-maven-plugin</artifactId></plugin></plugins></build></project>", "mvnw": "", "app/pom.xml": ""})
 	in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"app/pom.xml"}}
 	for _, installed := range []string{"mvn", filepath.Join(dir, "mvnw")} {
-		s := newStage(t, dir, map[string][]step{installed + " compile": {{}}, installed + " test": {{}}})
+		s := newStage(t, dir, map[string][]step{installed + " spotless:check": ok, installed + " compile": ok, installed + " test": ok})
 		r := validate(t, phase.Job{Input: in}, phase.Config{CheckOnly: true}, s.deps())
-		want := []string{"mvn compile", "mvn test"}
+		want := []string{"mvn spotless:check", "mvn compile", "mvn test"}
 		if installed != "mvn" {
-			want = []string{"./mvnw compile", "./mvnw test"}
+			want = []string{"./mvnw spotless:check", "./mvnw compile", "./mvnw test"}
 		}
-		if c := r.Output.Checks; c.Build.Status != phase.Pass || c.Tests.Status != phase.Pass || c.Build.Command != want[0] || c.Tests.Command != want[1] {
-			t.Errorf("with %s: build %q %s, tests %q %s; want %q", installed, c.Build.Command, c.Build.Status, c.Tests.Command, c.Tests.Status, want)
+		c := r.Output.Checks
+		if diff := cmp.Diff(want, []string{c.Formatter.Command, c.Build.Command, c.Tests.Command}); diff != "" || r.Output.Status != phase.Pass {
+			t.Errorf("with %s: %s\n%s", installed, r.Output.Status, diff)
 		}
 	}
 }

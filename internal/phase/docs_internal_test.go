@@ -83,7 +83,7 @@ func TestToolsAreSound(t *testing.T) {
 			}
 			for _, s := range row.signs {
 				s.patterns() // they compile
-				if s.file == "" && s.key == "" && s.runs == "" {
+				if s.file == "" && s.key == "" && s.runs == "" && s.plugin == "" {
 					t.Errorf("%s: %s has an empty sign", l, row.name)
 				}
 			}

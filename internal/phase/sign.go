@@ -26,6 +26,8 @@ type sign struct {
 	runs string
 	// unless is such a command with which the sign does not count.
 	unless string
+	// plugin is a plugin that a Maven build uses, in one of its modules at least.
+	plugin string
 }
 
 // file is the sign that there is such a file.
@@ -90,6 +92,8 @@ func (p *project) shows(dir string, s sign) bool {
 	switch {
 	case s.runs != "":
 		found = runsIn(s.runs, p.commandTexts(dir))
+	case s.plugin != "":
+		found = len(p.mavenPlugin(dir, s.plugin).modules) > 0
 	case s.key != "":
 		found = p.walkUp(dir, func(p *project, dir string) bool { return p.manifest(dir).has(s.key) })
 	default:

@@ -8,6 +8,8 @@ func (s sign) String() string {
 	switch {
 	case s.runs != "":
 		return "a command `" + s.runs + "`"
+	case s.plugin != "":
+		return "`pom.xml`, or that of a module or parent, with the plugin `" + s.plugin + "` in use"
 	case s.key != "":
 		return "`package.json` with " + code(s.key)
 	case s.text != "":

@@ -1,10 +1,16 @@
 package phase
 
+// The plugins of Maven that check the style.
+const (
+	spotlessPlugin   = "spotless-maven-plugin"
+	checkstylePlugin = "maven-checkstyle-plugin"
+)
+
 // javaTools returns the tools of Java: Maven's plugins, and Gradle's.
 func javaTools() []tool {
 	return []tool{
 		{
-			check: Formatter, name: "Spotless for Maven", reads: "maven", signs: []sign{mention("pom.xml", "spotless-maven-plugin")},
+			check: Formatter, name: "Spotless for Maven", reads: "maven", signs: []sign{{plugin: spotlessPlugin}},
 			run: []string{"mvn spotless:check"}, write: "mvn spotless:apply", fix: "mvn spotless:apply",
 		},
 		{
@@ -12,7 +18,7 @@ func javaTools() []tool {
 			run: []string{"gradle spotlessCheck"}, write: "gradle spotlessApply", fix: "gradle spotlessApply",
 		},
 		{
-			check: Linter, name: "Checkstyle for Maven", reads: "maven", signs: []sign{mention("pom.xml", "maven-checkstyle-plugin")},
+			check: Linter, name: "Checkstyle for Maven", reads: "maven", signs: []sign{{plugin: checkstylePlugin}},
 			run: []string{"mvn checkstyle:check"},
 		},
 		{

@@ -1,0 +1,192 @@
+package phase
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// pom is what a pom.xml says about plugins and modules.
+type pom struct {
+	dir        string
+	ArtifactID string      `xml:"artifactId"`
+	Parent     *pomParent  `xml:"parent"`
+	Modules    []string    `xml:"modules>module"`
+	Plugins    []pomPlugin `xml:"build>plugins>plugin"`
+	Managed    []pomPlugin `xml:"build>pluginManagement>plugins>plugin"`
+	Profiles   []struct {
+		Default string      `xml:"activation>activeByDefault"`
+		Modules []string    `xml:"modules>module"`
+		Plugins []pomPlugin `xml:"build>plugins>plugin"`
+		Managed []pomPlugin `xml:"build>pluginManagement>plugins>plugin"`
+	} `xml:"profiles>profile"`
+}
+
+type pomParent struct {
+	ArtifactID   string  `xml:"artifactId"`
+	RelativePath *string `xml:"relativePath"`
+}
+
+// pomPlugin is a plugin as one pom.xml names it.
+type pomPlugin struct {
+	ArtifactID    string    `xml:"artifactId"`
+	Inherited     string    `xml:"inherited"`
+	Configuration *struct{} `xml:"configuration"`
+	Executions    []struct {
+		ID            string    `xml:"id"`
+		Goals         []string  `xml:"goals>goal"`
+		Configuration *struct{} `xml:"configuration"`
+	} `xml:"executions>execution"`
+}
+
+// pom reads the pom.xml of a directory, nil if there is none that can be read. What is wrong in it,
+// Maven reports. Profiles that are active by default count as the pom itself.
+func (p *project) pom(dir string) *pom {
+	raw, err := p.read(path.Join(dir, "pom.xml"))
+	if err != nil {
+		return nil
+	}
+	// What is read of it is ASCII in every encoding that contains it.
+	d := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(raw, []byte("?"))))
+	d.CharsetReader = func(_ string, from io.Reader) (io.Reader, error) { return from, nil }
+	found := &pom{dir: dir}
+	if d.Decode(found) != nil {
+		return nil
+	}
+	for _, profile := range found.Profiles {
+		if strings.TrimSpace(profile.Default) == "true" {
+			found.Modules = append(found.Modules, profile.Modules...)
+			found.Plugins, found.Managed = append(found.Plugins, profile.Plugins...), append(found.Managed, profile.Managed...)
+		}
+	}
+	return found
+}
+
+// maxModules bounds the modules of a build that are looked at.
+const maxModules = 500
+
+// mavenModules returns the modules that Maven builds in a directory, which is the first, and how
+// their parents in the repository are found.
+func (p *project) mavenModules(dir string) (modules []*pom, parent func(*pom) *pom) {
+	if p.outer != nil { // parents may be above the working directory
+		dir, p = path.Join(p.prefix, dir), p.outer
+	}
+	read := map[string]*pom{}
+	get := func(dir string) *pom {
+		found, known := read[dir]
+		if !known && len(read) < 2*maxModules {
+			found = p.pom(dir)
+			read[dir] = found
+		}
+		return found
+	}
+	pomDir := func(from, to string) string {
+		to = path.Join(from, strings.TrimSpace(strings.ReplaceAll(to, `\`, "/")))
+		if strings.HasSuffix(to, ".xml") {
+			return path.Dir(to)
+		}
+		return to
+	}
+	for next := []string{dir}; len(next) > 0 && len(modules) < maxModules; next = next[1:] {
+		m := get(next[0])
+		if m == nil || slices.Contains(modules, m) {
+			continue
+		}
+		modules = append(modules, m)
+		for _, name := range m.Modules {
+			next = append(next, pomDir(m.dir, name))
+		}
+	}
+	return modules, func(m *pom) *pom {
+		if m.Parent == nil {
+			return nil
+		}
+		relative := "../pom.xml"
+		if m.Parent.RelativePath != nil {
+			relative = strings.TrimSpace(*m.Parent.RelativePath)
+		}
+		if relative == "" { // it comes from a repository of artifacts
+			return nil
+		}
+		above := get(pomDir(m.dir, relative))
+		if above == nil || above == m || strings.TrimSpace(above.ArtifactID) != strings.TrimSpace(m.Parent.ArtifactID) {
+			return nil
+		}
+		return above
+	}
+}
+
+// pluginUse is how the modules of a build use a plugin.
+type pluginUse struct {
+	modules []string // their directories, relative to the build's
+	all     bool     // they are all modules of the build
+	ids     []string // of the executions whose configuration is the modules' only one
+	others  []string // modules that use it in another way, which one command cannot run
+}
+
+// mavenPlugin returns how the build in a directory uses a plugin, which has a goal "check".
+func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
+	modules, parent := p.mavenModules(dir)
+	decided := false
+	for _, m := range modules {
+		used, configured, ids := m.uses(artifact, parent)
+		if !used {
+			continue
+		}
+		if !configured && !decided {
+			decided, u.ids = true, ids
+		}
+		dir := relativeTo(modules[0].dir, m.dir)
+		isWord := !slices.ContainsFunc(append(ids, dir), func(word string) bool { return !unquoted.MatchString(word) || word[0] == '-' })
+		if isWord && (configured || slices.Equal(ids, u.ids)) {
+			u.modules = append(u.modules, dir) // executions that it lacks run with its plugin's configuration
+		} else {
+			u.others = append(u.others, dir)
+		}
+	}
+	u.all = len(u.modules) == len(modules)
+	return u
+}
+
+// uses reports whether a module uses a plugin: it stands below build in its own pom or in that of a
+// parent in the repository. One that is only managed, only reports, or belongs to a profile that
+// has to be asked for is not used. configured reports whether the plugin has a configuration of its
+// own; ids are those of the executions of the goal "check" that have one.
+func (m *pom) uses(artifact string, parent func(*pom) *pom) (used, configured bool, ids []string) {
+	depth := 0
+	for at := m; at != nil && depth < maxModules; at, depth = parent(at), depth+1 {
+		for i, plugin := range slices.Concat(at.Plugins, at.Managed) {
+			if strings.TrimSpace(plugin.ArtifactID) != artifact || at != m && strings.TrimSpace(plugin.Inherited) == "false" {
+				continue
+			}
+			used = used || i < len(at.Plugins)
+			configured = configured || plugin.Configuration != nil
+			for _, e := range plugin.Executions {
+				if e.Configuration != nil && slices.ContainsFunc(e.Goals, func(g string) bool { return strings.TrimSpace(g) == "check" }) {
+					ids = append(ids, cmp.Or(strings.TrimSpace(e.ID), "default"))
+				}
+			}
+		}
+	}
+	slices.Sort(ids)
+	return used, configured, slices.Compact(ids)
+}
+
+// relativeTo returns a clean path relative to a directory, which may be beside it.
+func relativeTo(dir, name string) string {
+	up := ""
+	for !isIn(dir, name) && dir != "." {
+		dir, up = path.Dir(dir), up+"../"
+	}
+	if dir == name {
+		return cmp.Or(strings.TrimSuffix(up, "/"), ".")
+	}
+	if dir != "." {
+		name = strings.TrimPrefix(name, dir+"/")
+	}
+	return up + name
+}
