@@ -82,7 +82,7 @@ func (s *Sanitizer) clean(text string, n *noter) string {
 		p.settle()
 		quiet := !slices.ContainsFunc(p.edits, func(e edit) bool { return !e.quiet })
 		text = p.apply(text, n)
-		p.sections.follow(p.edits, text)
+		p.sections.follow(&p.plan, text)
 		if mayHaveMarks(text) {
 			size := len(text)
 			text = characters(text, n) // what they stood next to may be gone

@@ -211,6 +211,7 @@ func (f *flat) addHTML(text string, first int, source func(int) int, drop func(s
 // was made, run by run.
 type offsets struct {
 	runs []run
+	last int // the run that was looked up last, where most look-ups start
 	// The text is made from what lies between these offsets.
 	first, end int
 }
@@ -223,7 +224,9 @@ type run struct {
 }
 
 // reset begins a text that is made from what lies between two offsets.
-func (o *offsets) reset(first, end int) { o.runs, o.first, o.end = o.runs[:0], first, end }
+func (o *offsets) reset(first, end int) {
+	o.runs, o.last, o.first, o.end = o.runs[:0], 0, first, end
+}
 
 // add begins a run. A literal run that continues the one before is joined with it.
 func (o *offsets) add(start, source int, literal bool) {
@@ -235,13 +238,25 @@ func (o *offsets) add(start, source int, literal bool) {
 
 // source returns the source offset of the byte at offset k.
 func (o *offsets) source(k int) int {
-	i := sort.Search(len(o.runs), func(i int) bool { return int(o.runs[i].start) > k }) - 1
-	if i < 0 {
+	if len(o.runs) == 0 || k < int(o.runs[0].start) {
 		return 0
 	}
-	r := o.runs[i]
+	r := o.runs[o.runAt(k)]
 	if r.literal {
 		return int(r.source) + k - int(r.start)
 	}
 	return int(r.source)
+}
+
+// runAt returns the index of the run that contains offset k, which is not before the first.
+func (o *offsets) runAt(k int) int {
+	const near = 4
+	for i := o.last; i < min(o.last+near, len(o.runs)) && int(o.runs[i].start) <= k; i++ {
+		if i+1 == len(o.runs) || k < int(o.runs[i+1].start) {
+			o.last = i
+			return i
+		}
+	}
+	o.last = sort.Search(len(o.runs), func(i int) bool { return int(o.runs[i].start) > k }) - 1
+	return o.last
 }

@@ -60,7 +60,7 @@ func nameStart(text string, k int, squeeze bool) (start int, pastTag bool) {
 		}
 		// Blanks between tags may vanish, as in a table.
 		next := k
-		for next < len(text) && strings.IndexByte(" \n\t", text[next]) >= 0 {
+		for next < len(text) && (text[next] == ' ' || text[next] == '\n' || text[next] == '\t') {
 			next++
 		}
 		if next == k || !squeeze || text[k-1] != markTag || next == len(text) || text[next] != markTag {
@@ -125,8 +125,17 @@ func (s *Sanitizer) admits(m mention, soFar *mentioned) bool {
 	return true
 }
 
+// mentionAllowed reports whether the configuration allows a name, or the name without the
+// punctuation at its end.
 func (s *Sanitizer) mentionAllowed(name string) bool {
-	return s.mentions[name] || s.mentions[strings.TrimRight(name, "-_.")]
+	if s.mentions[name] {
+		return true
+	}
+	end := len(name)
+	for end > 0 && (name[end-1] == '-' || name[end-1] == '_' || name[end-1] == '.') {
+		end--
+	}
+	return end < len(name) && s.mentions[name[:end]]
 }
 
 // isMentionName reports whether name, in lower case, is that of a user or team.

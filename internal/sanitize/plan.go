@@ -7,18 +7,20 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// edit replaces a range of the source.
+// edit replaces a range of the source. A hostile text needs one every second byte, so it
+// is small, and contains no pointer that the garbage collector would follow.
 type edit struct {
 	start, end int32
+	text       int32 // index of what replaces the range, in plan.texts
 	note       int32 // index of the note that counts it, -1 for none
 	quiet      bool  // after it, what is around it needs no edit
-	text       string
 }
 
 // plan is a list of edits with their notes.
 type plan struct {
 	edits []edit
-	notes []Note // apply counts them
+	texts []string // the first one is empty
+	notes []Note   // apply counts them
 
 	size int // of the text, in bytes
 	leaf int // the index of the first edit in the current leaf or HTML block
@@ -28,9 +30,9 @@ type plan struct {
 
 // reset begins the plan for a text of so many bytes.
 func (l *plan) reset(size int) {
-	clear(l.edits)
+	clear(l.texts)
 	clear(l.notes)
-	l.edits, l.notes = l.edits[:0], l.notes[:0]
+	l.edits, l.texts, l.notes = l.edits[:0], append(l.texts[:0], ""), l.notes[:0]
 	l.size, l.leaf = size, 0
 }
 
@@ -58,13 +60,29 @@ func (l *plan) edit(start, end int, text, rule, detail string) {
 	if rule != "" {
 		note = l.noteFor(rule, detail)
 	}
-	l.edits = append(markdown.Grown(l.edits, start, l.size), edit{start: int32(start), end: int32(end), text: text, note: int32(note)})
+	l.edits = append(markdown.Grown(l.edits, start, l.size), edit{start: int32(start), end: int32(end), text: l.textFor(text), note: int32(note)})
+}
+
+// few is how many of the last texts and notes a new one is compared with.
+const few = 8
+
+// textFor returns the index of a text. Of the last few texts none is repeated.
+func (l *plan) textFor(text string) int32 {
+	if text == "" {
+		return 0
+	}
+	for i := len(l.texts) - 1; i >= max(1, len(l.texts)-few); i-- {
+		if l.texts[i] == text {
+			return int32(i)
+		}
+	}
+	l.texts = append(l.texts, text)
+	return int32(len(l.texts) - 1)
 }
 
 // noteFor returns the index of the note about a rule and detail. Of the last few notes
 // none is repeated.
 func (l *plan) noteFor(rule, detail string) int {
-	const few = 8
 	for i := len(l.notes) - 1; i >= max(0, len(l.notes)-few); i-- {
 		if n := &l.notes[i]; n.Rule == rule && n.Detail == detail {
 			return i
@@ -85,7 +103,7 @@ func (l *plan) settle() {
 	for _, e := range l.edits {
 		if n := len(settled); n > 0 {
 			last := &settled[n-1]
-			if e.start < last.end || e.start == last.start && e.end == last.end && e.text == last.text {
+			if e.start < last.end || e.start == last.start && e.end == last.end && l.texts[e.text] == l.texts[last.text] {
 				last.quiet = false
 				continue
 			}
@@ -151,7 +169,7 @@ func (l *plan) apply(src string, n *noter) string {
 	last := int32(0)
 	for _, e := range l.edits {
 		b.WriteString(src[last:e.start])
-		b.WriteString(e.text)
+		b.WriteString(l.texts[e.text])
 		last = e.end
 		if e.note >= 0 {
 			l.notes[e.note].Count++

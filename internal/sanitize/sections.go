@@ -58,7 +58,7 @@ func beginsSection(s string, at int) bool {
 	switch {
 	case at == 0:
 		return true
-	case at >= len(s) || s[at-1] != '\n' || strings.IndexByte(" \t\n>", s[at]) >= 0:
+	case at >= len(s) || s[at-1] != '\n' || s[at] == ' ' || s[at] == '\t' || s[at] == '\n' || s[at] == '>':
 		return false
 	case at >= 2 && s[at-2] == '\n':
 		return true
@@ -204,17 +204,17 @@ func (p *pass) readBody(s *Sanitizer, body string, calm int) {
 	}
 }
 
-// follow moves the sections to where they are in the body that results from the edits,
-// which are in order and do not overlap. A section with an edit that is not quiet counts
+// follow moves the sections to where they are in the body that results from the plan, whose
+// edits are in order and do not overlap. A section with an edit that is not quiet counts
 // as edited. One that no longer begins as a section becomes a part of the one before.
-func (l *sections) follow(edits []edit, body string) {
-	kept, shift := l.list[:0], 0
+func (l *sections) follow(made *plan, body string) {
+	edits, kept, shift := made.edits, l.list[:0], 0
 	for i, s := range l.list {
 		intact := true
 		for len(edits) > 0 && int(edits[0].start) < s.start {
 			e := &edits[0]
 			intact = intact && int(e.end) <= s.start
-			shift += len(e.text) - int(e.end-e.start)
+			shift += len(made.texts[e.text]) - int(e.end-e.start)
 			edits = edits[1:]
 		}
 		s.edited = false

@@ -72,10 +72,10 @@ func (p *pass) separateBlock(i int, edits []edit) {
 		}
 		return
 	}
-	if edits[0].text == "" && strings.Trim(p.src[min(int(edits[0].end), b.End):b.End], " \t\n>") == "" {
+	if edits[0].text == 0 && strings.Trim(p.src[min(int(edits[0].end), b.End):b.End], " \t\n>") == "" {
 		if p.isSeparator(i) {
 			e := &p.edits[len(p.edits)-len(edits)]
-			e.text = "\n" + separator + "\n"
+			e.text = p.textFor("\n" + separator + "\n")
 		}
 		return
 	}
