@@ -22,7 +22,8 @@ func (s *scanner) scanInlines(wanted func(*Block) bool) {
 		if b.PieceCount == 0 || b.Hidden || !all && !wanted(b) {
 			continue
 		}
-		p := inlineParser{s: s, block: i, c: s.buffers.content(s.src, d.PiecesOf(b)), noDest: len(s.src)}
+		var p inlineParser // set field by field, because it is large and leaves may be tiny
+		p.s, p.block, p.c, p.noDest = s, i, s.buffers.content(s.src, d.PiecesOf(b)), len(s.src)
 		p.delims = delimStack{all: s.buffers.delims[:0], last: -1}
 		p.brackets = bracketStack{open: s.buffers.brackets[:0], firstLink: -1}
 		p.text = p.c.text[:trimSpan(p.c.text, Span{0, len(p.c.text)}).End]
