@@ -76,6 +76,8 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"sentence about a condition":      "#if 0 blocks were removed from a.c.\nASK\n#if 0x10 is odd\nASK\n`#if 0` too\nASK",
 		"rejected":                        "<rejected>\nNOT\n</rejected>\n<cancelled why=\"x\">\nNOT\n</cancelled>\n<quote>\nNOT\n</quote>\n<sample>NOT</sample>\n<Comment>\nNOT\n</Comment>\nASK\n<commentary>\nASK",
 		"removed by a diff":               "-NOT\n+ASK\n- ASK",
+		"concealed on a terminal":         "\x1b[8mNOT\x1b[0m\nASK\n- \x1b[0;8mNOT\x1b[28m\nASK\n\x1b[8m\nNOT\n\nNOT\n\x1b[31mNOT\n\x1b[m\nASK\x1b[8m\nNOT\x1b[0m\nASK",
+		"struck out on a terminal":        "\x1b[9mNOT\x1b[29m\nASK\n\x1b[1;9mNOT\x1b[0m\n\x1b[9m\x1b[8m\n\x1b[28mNOT\n\x1b[29m\nASK\n[\x1b[9mNOT]",
 		// What is part of a sentence.
 		"sentence":              "I decided NOT to do NOT\nASK",
 		"sentence after":        "NOT was not done\nASK",
@@ -114,6 +116,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"bullets":                         "- ASK\n* ASK\n1. ASK\n2) ASK\n• ASK\n● ASK\n⏺ ASK\n◦ ASK\n– ASK\n— ASK\n☐ NOT\n✗ NOT\n→ NOT",
 		"code":                            "`ASK`\n```json\nASK\n```\n~~~\nASK\n~~~",
 		"logs":                            "[INFO] ASK\n2025-01-02T03:04:05Z ASK\nOutput: ASK\n\x1b[32mASK\x1b[0m",
+		"colours":                         "\x1b[38;5;8mASK\x1b[0m\n\x1b[48;2;8;9;8;1mASK\x1b[0m\n\x1b[8K\x1b[1;31mASK\x1b[0m\n\x1b[8mhidden\x1b[0m\nASK\n\x1b[m\x1b[2mASK",
 		"lists":                           "[ASK,ASK]\n[\nASK,\nASK\n]\n[ASK,\nASK]\n- [ASK, ASK,]",
 		"comments after":                  "ASK // done\nASK # done\nASK /* done */\nASK /* x */ ASK\nASK;\nASK; ASK;",
 		"texts that look like comments":   `{"type":"noop","message":"@ASK@ <!-- ~~ <del> /*"}` + "\nASK",

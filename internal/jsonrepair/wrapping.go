@@ -10,7 +10,8 @@ import (
 // loggers put before a line: space, a list's bullet or number, backticks, a time,
 // a log level, the brackets and commas of a list, comments that end. Such a text
 // says nothing about the object. Anything else might: words, the marks of a
-// quotation, of struck-out text, or of a comment in another language.
+// quotation, of struck-out text, or of a comment in another language, and a terminal's
+// style that hides or strikes out what follows.
 func IsWrapping(text []byte) bool {
 	for len(text) > 0 {
 		width := wrappingToken(text)
@@ -29,6 +30,9 @@ func wrappingToken(text []byte) int {
 	case isJSONSpace(c):
 		return 1
 	case oddSpace(text) > 0:
+		if style, _ := TerminalStyle(0).After(text); style != 0 {
+			return 0
+		}
 		return oddSpace(text)
 	case c == '-' || c == '*' || c == '+':
 		if len(text) == 1 || isJSONSpace(text[1]) {

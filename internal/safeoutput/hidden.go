@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/jsonrepair"
 )
 
 // NotRequestError is the error of a record that contains an object and does not ask
@@ -29,6 +31,9 @@ type hider struct {
 	// anywhere is whether it also counts in the middle of a line. It then ends with its
 	// paragraph at the latest, as in Markdown.
 	anywhere bool
+	// style is how a terminal shows what follows, until a sequence takes it back; it has
+	// no end of its own then.
+	style jsonrepair.TerminalStyle
 }
 
 // commentedOut is why a comment is not a request.
@@ -47,20 +52,20 @@ const (
 // hiders are matched in this order, without regard to letter case.
 var hiders = slices.Concat(
 	[]hider{
-		{"<!--", "-->", commentedOut, true},
-		{"/*", "*/", commentedOut, false},
-		{"~~", "~~", struckThrough, true},
-		{"<<<<<<< ", ">>>>>>> ", "it is part of a merge conflict", false},
-		{"<?", "?>", unseen, false},
-		{"<![cdata[", "]]>", unseen, false},
-		{"{% comment", "endcomment", commentedOut, false},
-		{"%%", "%%", commentedOut, false},
-		{"=begin", "=end", commentedOut, false},
-		{ifZero, "#endif", commentedOut, false},
-		{"#|", "|#", commentedOut, false},
-		{"(*", "*)", commentedOut, false},
-		{"<%--", "--%>", commentedOut, false},
-		{"<#--", "-->", commentedOut, false},
+		{open: "<!--", end: "-->", why: commentedOut, anywhere: true},
+		{open: "/*", end: "*/", why: commentedOut},
+		{open: "~~", end: "~~", why: struckThrough, anywhere: true},
+		{open: "<<<<<<< ", end: ">>>>>>> ", why: "it is part of a merge conflict"},
+		{open: "<?", end: "?>", why: unseen},
+		{open: "<![cdata[", end: "]]>", why: unseen},
+		{open: "{% comment", end: "endcomment", why: commentedOut},
+		{open: "%%", end: "%%", why: commentedOut},
+		{open: "=begin", end: "=end", why: commentedOut},
+		{open: ifZero, end: "#endif", why: commentedOut},
+		{open: "#|", end: "|#", why: commentedOut},
+		{open: "(*", end: "*)", why: commentedOut},
+		{open: "<%--", end: "--%>", why: commentedOut},
+		{open: "<#--", end: "-->", why: commentedOut},
 	},
 	elements(struckThrough, anywhere, "del", "strike", "s"),
 	elements(quotation, anywhere, "blockquote", "q"),
@@ -83,10 +88,13 @@ const (
 func elements(why string, anywhere bool, names ...string) []hider {
 	all := make([]hider, len(names))
 	for i, name := range names {
-		all[i] = hider{"<" + name, "</" + name, why, anywhere}
+		all[i] = hider{open: "<" + name, end: "</" + name, why: why, anywhere: anywhere}
 	}
 	return all
 }
+
+// escape begins a control sequence of a terminal.
+const escape = 0x1B
 
 // ifZero begins what C leaves out.
 const ifZero = "#if 0"
@@ -114,11 +122,11 @@ func (h *hidden) read(text []byte, line int, start bool) {
 			return
 		}
 		if h.line > 0 {
-			n := indexFold(text[i:], h.end)
+			n := h.endIn(text[i:])
 			if n < 0 {
 				return
 			}
-			i += n + len(h.end)
+			i += n
 			h.line = 0
 		}
 		found, n := firstHider(text, i, start)
@@ -133,6 +141,29 @@ func (h *hidden) read(text []byte, line int, start bool) {
 		if found.open == "<!--" && (bytes.HasPrefix(text[i:], []byte(">")) || bytes.HasPrefix(text[i:], []byte("->"))) {
 			h.line = 0 // an empty comment
 		}
+	}
+}
+
+// endIn returns the offset after what ends h in a text, or -1.
+func (h *hidden) endIn(text []byte) int {
+	if h.style == 0 {
+		n := indexFold(text, h.end)
+		if n < 0 {
+			return -1
+		}
+		return n + len(h.end)
+	}
+	for i := 0; ; {
+		n := bytes.IndexByte(text[i:], escape)
+		if n < 0 {
+			return -1
+		}
+		i += n
+		var width int
+		if h.style, width = h.style.After(text[i:]); h.style == 0 {
+			return i + width
+		}
+		i += max(width, 1)
 	}
 }
 
@@ -175,7 +206,7 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 	var ticks codeSpans
 	for i := max(from, 0); i < len(text); i++ {
 		if i > lead { // only hiders that count anywhere are left
-			n := bytes.IndexAny(text[i:], "<~`\\")
+			n := bytes.IndexAny(text[i:], "<~`\\\x1b")
 			if n < 0 {
 				break
 			}
@@ -187,6 +218,15 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 			continue
 		case '`':
 			i += ticks.width(text[i:]) - 1
+			continue
+		case escape:
+			if style, width := jsonrepair.TerminalStyle(0).After(text[i:]); style != 0 {
+				why := unseen
+				if style == jsonrepair.StruckOut {
+					why = struckThrough
+				}
+				return hider{open: string(text[i : i+width]), why: why, style: style}, i
+			}
 			continue
 		}
 		for _, h := range hiders {
@@ -286,7 +326,7 @@ func definition(line []byte) (hider, bool) {
 	}
 	for _, title := range [...][2]string{{"(", ")"}, {`"`, `"`}, {"'", "'"}} {
 		if bytes.HasSuffix(line, []byte(" "+title[0])) {
-			return hider{title[0], title[1], commentedOut, true}, true
+			return hider{open: title[0], end: title[1], why: commentedOut, anywhere: true}, true
 		}
 	}
 	return hider{}, false

@@ -1,0 +1,63 @@
+package jsonrepair
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// TerminalStyle is how a terminal shows text of which nobody is to take notice.
+type TerminalStyle uint8
+
+// The styles. A text can have both.
+const (
+	Concealed TerminalStyle = 1 << iota
+	StruckOut
+)
+
+// After returns the style after the control sequence at the start of a text, and the width
+// of the sequence; 0 if there is none.
+func (s TerminalStyle) After(text []byte) (next TerminalStyle, width int) {
+	if len(text) < 2 || text[0] != 0x1B || text[1] != '[' {
+		return s, 0
+	}
+	end := 2
+	for end < len(text) && text[end] >= ' ' && text[end] < '@' {
+		end++
+	}
+	if end == len(text) || text[end] < '@' || text[end] > '~' {
+		return s, 0
+	}
+	if text[end] != 'm' {
+		return s, end + 1
+	}
+	parameters := bytes.Split(text[2:end], []byte(";"))
+	for i := 0; i < len(parameters); i++ {
+		first, sub, _ := bytes.Cut(parameters[i], []byte(":"))
+		n, err := strconv.Atoi(string(first))
+		if err != nil && len(first) > 0 {
+			continue
+		}
+		switch n {
+		case 0:
+			s = 0
+		case 8:
+			s |= Concealed
+		case 28:
+			s &^= Concealed
+		case 9:
+			s |= StruckOut
+		case 29:
+			s &^= StruckOut
+		case 38, 48, 58: // a colour, whose own numbers follow
+			if len(sub) == 0 && i+1 < len(parameters) {
+				switch string(parameters[i+1]) {
+				case "5":
+					i += 2
+				case "2":
+					i += 4
+				}
+			}
+		}
+	}
+	return s, end + 1
+}
