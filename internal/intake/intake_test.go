@@ -82,7 +82,7 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-pull-request-review-comment: 'line' must be a whole number of at least 1, not '10abc'",
 			"Line 1: create-pull-request-review-comment: 'start_line' must be a whole number of at least 1, not 1.5",
 			"Line 2: add-issue-comment: 'issue_number' must be a whole number of at least 1, not 0",
-			"Line 3: add-issue-comment: 'issue_number' must be a whole number of at least 1, not 1e10000000",
+			"Line 3: add-issue-comment: 'issue_number' must be at most 2147483647, not 1e10000000",
 			"Line 4: add-issue-comment: 'issue_number' must be written without leading zeros, not '007'",
 			"Line 5: add-issue-comment: 'issue_number' must be a whole number of at least 1, not true",
 			"Line 6: add-issue-comment: 'issue_number' must be at most 2147483647, not '9999999999'"}},

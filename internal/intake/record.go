@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -323,12 +324,16 @@ func (j *recordJudge) required(m schema.Member) bool { return m.Name != "type" &
 
 func (j *recordJudge) notWholeNumber(m schema.Member) string {
 	want := "must be a whole number of at least 1"
+	most := fmt.Sprintf("must be at most %d", math.MaxInt32)
+	size, _ := strconv.ParseFloat(string(m.Value), 64) // of a number in any form
 	switch digits := strings.Trim(string(m.Value), `"`); {
+	case size > math.MaxInt32:
+		want = most
 	case digits == "" || strings.Trim(digits, "0123456789") != "" || strings.Trim(digits, "0") == "":
 	case digits[0] == '0':
 		want = "must be written without leading zeros"
 	default:
-		want = fmt.Sprintf("must be at most %d", math.MaxInt32)
+		want = most
 	}
 	name := quote(m.Name)
 	if alias := j.written[m.Name]; alias != "" {
