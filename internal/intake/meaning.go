@@ -2,7 +2,9 @@ package intake
 
 import (
 	"bytes"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -114,19 +116,28 @@ func (j *recordJudge) targetInside(m schema.Member) string {
 	if m.Value[0] != '{' && m.Value[0] != '[' || !envelopes[strings.ToLower(safeoutput.SnakeCase(m.Name))] {
 		return ""
 	}
+	return j.targetIn("", m.Value)
+}
+
+// targetIn returns the name of the field in a value that names the item's target or
+// repository, or "". The value itself is that of the field name.
+func (j *recordJudge) targetIn(name string, value []byte) string {
 	numbers := j.form.spec.NumberNames()
-	dec := jsontext.NewDecoder(bytes.NewBuffer(m.Value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		token, err := dec.ReadToken()
 		if err != nil {
 			return "" // the end
 		}
-		kind, n := dec.StackIndex(dec.StackDepth())
-		if token.Kind() != '"' || kind != '{' || n%2 == 0 || dec.PeekKind() == 'n' {
-			continue
-		}
-		name := token.String()
-		if field := safeoutput.CanonicalField(j.form.spec.Kind, name); field == "repo" || slices.Contains(numbers, field) {
+		switch kind, n := dec.StackIndex(dec.StackDepth()); {
+		case kind == '{' && n%2 == 1:
+			name = token.String()
+			if field := safeoutput.CanonicalField(j.form.spec.Kind, name); dec.PeekKind() != 'n' && (field == "repo" || slices.Contains(numbers, field)) {
+				return name
+			}
+		case len(numbers) == 0: // it acts on nothing that exists
+		case token.Kind() == '"' && isReference(token.String()),
+			isNumberOfTarget(token) && (isPlace(name) || meaningOf(name) == meansTarget):
 			return name
 		}
 	}
@@ -216,25 +227,51 @@ func meaningOf(name string) meaning {
 	return found
 }
 
-// placeNames are names, in snake_case, that mean a target if the value is a number.
-var placeNames = map[string]bool{"reference": true, "subject": true, "case": true, "in": true, "at": true, "about": true, "re": true,
-	"regarding": true, "against": true, "task": true, "bug": true, "story": true}
+// placeWords are words that mean a target if the value is a number: they say what it
+// belongs to, or only that something has it.
+var placeWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`reference subject case in at about re regarding against task bug story
+		id identifier n nb key resource object entity record thing post`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// isPlace reports whether a name consists of such words: "id", "resource_id".
+func isPlace(name string) bool {
+	plain, _ := latin(name)
+	some := false
+	for word := range strings.FieldsFuncSeq(strings.ToLower(safeoutput.SnakeCase(plain)), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		one := strings.TrimSuffix(word, "s")
+		joined, isJoined := strings.CutSuffix(one, "id")
+		if !placeWords[word] && !placeWords[one] && (!isJoined || !placeWords[joined]) {
+			return false
+		}
+		some = true
+	}
+	return some
+}
 
 // meaningOfValue returns what the value of a field says whose name says nothing: a
-// reference is a target under any name, and so is the name of an operation an action, in
-// items that have one.
+// reference is a target under any name, a number under that of a place, and the name of an
+// operation is an action, in items that have one.
 func (j *recordJudge) meaningOfValue(m schema.Member) meaning {
-	const longest = 300
-	if len(m.Value) > longest {
-		return meansNothing
+	const longest = 2000
+	value := ""
+	if m.Value[0] == '"' && len(m.Value) <= longest {
+		unquoted, err := jsontext.AppendUnquote(nil, m.Value)
+		if err != nil {
+			unquoted = bytes.Trim(m.Value, `"`)
+		}
+		value = strings.TrimSpace(string(unquoted))
 	}
-	value := strings.TrimSpace(strings.Trim(string(m.Value), `"`))
 	_, operates := j.form.fields["operation"]
 	switch {
 	case operates && isOperation(value):
 		return meansAction
 	case len(j.form.spec.NumberNames()) == 0: // it acts on nothing that exists
-	case placeNames[strings.ToLower(safeoutput.SnakeCase(m.Name))] && isNumber(value), m.Value[0] == '"' && isReference(value):
+	case isReference(value), isPlace(m.Name) && j.targetIn(m.Name, m.Value) != "":
 		return meansTarget
 	}
 	return meansNothing
@@ -253,27 +290,94 @@ func isOperation(s string) bool {
 // isNumber reports whether s is digits and nothing else.
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// isReference reports whether s is nothing but a reference to an issue, pull request or
-// discussion: "#12", "GH-12", "owner/name#12" or its address.
+// isNumberOfTarget reports whether a value can be the number of something on GitHub, or
+// its id: a whole number of at least 1, or the digits of one.
+func isNumberOfTarget(token jsontext.Token) bool {
+	const longest = 20 // digits
+	switch token.Kind() {
+	case '0':
+		n, err := strconv.ParseFloat(token.String(), 64)
+		return err == nil && n >= 1 && n == math.Trunc(n) && n < 1e20
+	case '"':
+		s := strings.TrimSpace(token.String())
+		return len(s) <= longest && isNumber(s) && strings.Trim(s, "0") != ""
+	}
+	return false
+}
+
+// isReference reports whether s is nothing but a reference to one issue, pull request or
+// discussion: "#12", "GH-12", "PR 12", "owner/name#12", its address or path, its id in
+// GraphQL, or a Markdown link of these.
 func isReference(s string) bool {
+	const wrapping = "<>()[]{}\"'`*_ \t\r\n"
+	s = strings.Trim(strings.TrimRight(strings.Trim(s, wrapping), ".,;:!"), wrapping)
+	if text, address, ok := strings.Cut(s, "]("); ok {
+		return isReference(text) || isReference(address)
+	}
+	if before, number, ok := strings.Cut(s, "#"); ok && isNumber(strings.TrimSpace(number)) {
+		before = strings.TrimSpace(before)
+		return before == "" || namesThing(before) || strings.Count(before, "/") == 1 && !strings.ContainsAny(before, " \n\t")
+	}
+	if before := strings.TrimRight(s, "0123456789"); before != s && namesThing(before) {
+		return true
+	}
+	return isThingID(s) || isThingPath(s)
+}
+
+// thingWords are what people call the things that have a number on GitHub, in references.
+var thingWords = map[string]bool{"issue": true, "issues": true, "pr": true, "prs": true, "pull": true, "pulls": true,
+	"pullrequest": true, "mr": true, "gh": true, "discussion": true, "discussions": true}
+
+// namesThing reports whether the text before a number only says what the number belongs to:
+// "PR", "issue number", "pull/".
+func namesThing(s string) bool {
+	isSeparator := func(r rune) bool { return strings.ContainsRune(" \t-_:/.!", r) }
+	some := false
+	for word := range strings.FieldsFuncSeq(strings.ToLower(s), isSeparator) {
+		switch {
+		case thingWords[word]:
+			some = true
+		case word != "request" && word != "number" && word != "no" && word != "nr":
+			return false
+		}
+	}
+	return some
+}
+
+// isThingPath reports whether s is the address or the path of an issue, a pull request or
+// a discussion, or of a part of one.
+func isThingPath(s string) bool {
 	if strings.ContainsAny(s, " \n\t") {
 		return false
 	}
-	if before, number, ok := strings.Cut(s, "#"); ok && isNumber(number) {
-		return before == "" || strings.Count(before, "/") == 1
+	first := 2 // after the owner and the name
+	if _, address, ok := strings.Cut(s, "://"); ok {
+		s, first = address, 3
 	}
-	if len(s) > len("GH-") && strings.EqualFold(s[:len("GH-")], "GH-") {
-		return isNumber(s[len("GH-"):])
+	steps := strings.Split(strings.TrimPrefix(s[:indexAnyOrLen(s, "?#")], "/"), "/")
+	if strings.Contains(steps[0], ".") { // a host
+		first = 3
 	}
-	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
+	for i := first; i+1 < len(steps); i++ {
+		switch steps[i] {
+		case "issues", "pull", "pulls", "discussions":
+			if isNumber(steps[i+1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isThingID reports whether s is the id that GraphQL has for an issue, a pull request, a
+// discussion or a comment, in its present form.
+func isThingID(s string) bool {
+	kind, id, ok := strings.Cut(s, "_")
+	if !ok || !strings.HasPrefix(id, "kw") || len(id) < 8 || strings.Trim(id, nameBytes) != "" {
 		return false
 	}
-	steps := strings.Split(s[:indexAnyOrLen(s, "?#")], "/") // https: "" host owner name kind number
-	if len(steps) < 7 || !isNumber(steps[6]) {
-		return false
-	}
-	switch steps[5] {
-	case "issues", "pull", "discussions":
+	switch kind {
+	case "I", "PR", "D", "IC", "DC", "PRR", "PRRC", "PRRT":
 		return true
 	}
 	return false

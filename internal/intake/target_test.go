@@ -154,7 +154,6 @@ func TestValuesThatMeanSomething(t *testing.T) {
 		`{"type":"update_issue","body":"b","issue_number":2,"how":"Append"}`:                "change what is done",
 		`{"type":"update_issue","body":"b","issue_number":2,"strategy":"prepend"}`:          "change what is done",
 
-		`{"type":"add_comment","body":"b","id":2}`:                                      "",
 		`{"type":"add_comment","body":"b","priority":2}`:                                "",
 		`{"type":"add_comment","body":"b","reference":"the guide"}`:                     "",
 		`{"type":"add_comment","body":"b","context":"see #2"}`:                          "",
@@ -168,6 +167,54 @@ func TestValuesThatMeanSomething(t *testing.T) {
 			t.Errorf("%s: %q", line, got)
 		case want != "" && (len(got) != 1 || !strings.Contains(got[0], want)):
 			t.Errorf("%s: got %q, want %s", line, got, want)
+		}
+	}
+}
+
+// TestNumberUnderAnyName asserts that a number or a reference is a target under each name
+// that can be one's, in each form, next to the type and in the arguments of a call; and that
+// what else agents write under these names, and numbers under others, is left out and noted.
+func TestNumberUnderAnyName(t *testing.T) {
+	names := []string{"id", "ID", "ids", "n", "N", "nb", "identifier", "key", "resource", "resource_id", "resourceId", "resourceid", "resource-identifier", "object",
+		"object_id", "objectID", "entity", "entity_id", "record", "thing_id", "post_id", "subject", "case_id", "task_id", "task-key", "Reference_Id", "\uff49\uff44"}
+	targets := []string{`2`, `2.0`, `2e0`, `20e-1`, `"2"`, `" 2 "`, `"\u0032"`, `2712345678`, `"#2"`, `"\u00232"`, `"GH-2"`, `"o/r#2"`, `"issue 2"`, `"PR #2"`, `"pull request 2"`,
+		`"Issue-2"`, `"issues/2"`, `"/o/r/pull/2"`, `"github.com/o/r/issues/2"`, `"https://api.github.com/repos/o/r/issues/2"`, `"https://ghe.example/api/v3/repos/o/r/pulls/2"`,
+		`"<https://github.com/o/r/discussions/2>"`, `"[#2](https://github.com/o/r/issues/2)"`, `"(#2)."`, `"I_kwDOABCDEF"`, `[2]`, `["#2"]`, `{"number":2}`, `{"kind":"issue","id":"2"}`, `{"x":{"url":"https://github.com/o/r/issues/2"}}`}
+	others := []string{`"call_abc"`, `"toolu_01A09q90qw90lq917835lq9"`, `"7f3c2a10-9d1e-4b5e-8f00-000000000002"`, `"2a"`, `"step 2"`, `0`, `"0"`, `-2`, `2.5`, `1e400`, `true`, `"see #2"`,
+		`"#2 and #3"`, `"v1.2"`, `"2026-11-24"`, `"https://example.com/docs/2"`, `"https://github.com/o/r/tree/2"`, `"I_know_2"`, `["a","b"]`, `{"file":"a.go","count":2}`, `{}`, `null`}
+	for _, spec := range safeoutput.Kinds() {
+		if spec.AlwaysAllowed {
+			continue
+		}
+		var lines []string
+		refused := map[string]bool{}
+		for _, name := range names {
+			for _, value := range targets {
+				for _, member := range []string{`%q:%s`, `"arguments":{%q:%s}`, `"params":{"a":[{%q:%s}]}`} {
+					line := lineOf(spec, fmt.Sprintf(member, name, value))
+					lines, refused[line] = append(lines, line), len(spec.NumberNames()) > 0 // it acts on something that exists
+				}
+			}
+			for _, value := range others {
+				lines = append(lines, lineOf(spec, fmt.Sprintf("%q:%s", name, value)))
+			}
+		}
+		for _, name := range []string{"priority", "confidence", "score", "index", "step", "tool_call_id", "call_id", "request_id", "run_id", "session_id", "user_id",
+			"rule_id", "message_id", "count", "version", "attempt", "weight", "identity", "keyword"} {
+			lines = append(lines, lineOf(spec, fmt.Sprintf("%q:2", name)))
+		}
+		res := collect(t, Config{Max: map[safeoutput.Kind]int{spec.Kind: -1}}, strings.Join(lines, "\n"))
+		accepted := map[int]bool{}
+		for _, a := range res.Accepted {
+			accepted[a.Line()] = true
+			if len(a.Notes().UnknownFields) == 0 && !strings.Contains(lines[a.Line()-1], "null") {
+				t.Errorf("%s: nothing is noted", lines[a.Line()-1])
+			}
+		}
+		for i, line := range lines {
+			if accepted[i+1] == refused[line] {
+				t.Errorf("%s: accepted: %t", line, accepted[i+1])
+			}
 		}
 	}
 }
