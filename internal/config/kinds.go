@@ -182,6 +182,7 @@ func decodeKind(d *decoder, row kindRow, given *node) policy.KindConfig {
 		d.warn(given, "push-to-branch: \"branch\" is pushed to without a pull request, so target, title-prefix and labels cannot apply and items are only planned (staged); remove \"branch\", or those keys")
 		kc.Staged = true
 	}
+	warnOfContradictions(d, row.kind, given, kc)
 	return kc
 }
 

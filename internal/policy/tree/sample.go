@@ -1,0 +1,30 @@
+package tree
+
+import "strings"
+
+// CanPass reports whether a changed path can be allowed and neither protected nor excluded. It
+// tries a path for each of the allowed patterns, and takes those with braces or classes for
+// ones that let something through.
+func (c Config) CanPass(excluded []string) bool {
+	if c.Allowed == nil {
+		return true
+	}
+	r, isExcluded := newRules(c), Matcher(excluded)
+	for _, pattern := range c.Allowed {
+		path, ok := sample(pattern)
+		if !ok {
+			return true
+		}
+		if _, isProtected := r.protects(path); !isProtected && !isExcluded(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// sample returns a path that a pattern matches, with names that no other pattern is likely to
+// have.
+func sample(pattern string) (path string, ok bool) {
+	path = strings.NewReplacer("**", "~1/~2", "*", "~3", "?", "~").Replace(strings.TrimPrefix(strings.TrimPrefix(pattern, "./"), "/"))
+	return path, !strings.ContainsAny(pattern, `{[\`) && MatchesAny([]string{pattern}, path)
+}
