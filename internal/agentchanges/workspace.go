@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -99,7 +100,7 @@ func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) 
 		return "", nil, nil, errors.New("nothing is checked out in it: there is no index ('git checkout HEAD' makes one)")
 	}
 	if err != nil {
-		return "", nil, nil, fmt.Errorf("the index cannot be used: %w", err)
+		return "", nil, nil, fmt.Errorf("the index cannot be used: %w; remove %s and run 'git reset', which keeps the files, or check the repository out again", err, filepath.Join(r.repo.Clone().GitDir, "index"))
 	}
 	if len(index.unmerged) > 0 {
 		return "", nil, nil, fmt.Errorf("a merge was not finished in %s: resolve it, and 'git add' the files", text.QuoteList(index.unmerged))

@@ -214,18 +214,18 @@ func (c *Clone) Resolve(name string) (string, error) {
 		next, symbolic := strings.CutPrefix(content, "ref:")
 		if !symbolic {
 			if !IsObjectID(content) {
-				return "", fmt.Errorf("the ref %s of the clone contains no object id", name)
+				return "", fmt.Errorf("the ref %s of the clone contains no object id; check the repository out again", name)
 			}
 			return content, nil
 		}
 		if name = strings.TrimSpace(next); !validRef(name) {
-			return "", fmt.Errorf("the ref %s of the clone points to no ref", start)
+			return "", fmt.Errorf("the ref %s of the clone points to no ref; check the repository out again", start)
 		}
 		if name == "refs/heads/.invalid" {
 			return "", errReftable
 		}
 	}
-	return "", fmt.Errorf("the ref %s of the clone points in circles", start)
+	return "", fmt.Errorf("the ref %s of the clone points in circles; check the repository out again", start)
 }
 
 // looseRef reads a ref's own file: that of the worktree, otherwise the common one.

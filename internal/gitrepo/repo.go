@@ -301,10 +301,20 @@ func (r *Repo) outcome(c Call, name string, out Output, res command.Result, err 
 	case res.TimedOut:
 		return fmt.Errorf("git %s took longer than %v", name, cmp.Or(c.timeout, gitTimeout))
 	case res.ExitCode < 0, res.ExitCode > c.MaxExit:
-		return fmt.Errorf("git %s failed: %s", name, out.Reason())
+		hint := ""
+		if damage.MatchString(out.Stderr) {
+			hint = damageHint
+		}
+		return fmt.Errorf("git %s failed: %s%s", name, out.Reason(), hint)
 	}
 	return nil
 }
+
+// damage matches what git prints if an object is missing or cannot be read.
+var damage = lazyregexp.New(`(?m)^(fatal|error): (inflate:|unable to (read|unpack|parse) |(missing|bad) (blob|tree|commit|object)\b|loose object .* is corrupt|object file .* is empty|corrupt |garbage at end of loose object|hash mismatch)`)
+
+// damageHint is the next step where objects are missing or cannot be read.
+const damageHint = "; objects of the clone are missing or damaged: 'git fsck' lists them, and a new checkout has them"
 
 // outOfMemory matches what git prints if it gets no more memory.
 var outOfMemory = lazyregexp.New(`(?mi)^(fatal|error): .*(out of memory|cannot allocate memory)`)

@@ -153,7 +153,7 @@ func (r *Repo) TreeID(ctx context.Context, commitOrTree string) (string, error) 
 		return "", err
 	}
 	if tree.kind != "tree" {
-		return "", fmt.Errorf("the repository has no tree of %s", commitOrTree)
+		return "", fmt.Errorf("the repository has no tree of %s%s", commitOrTree, damageHint)
 	}
 	return tree.oid, nil
 }

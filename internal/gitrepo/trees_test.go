@@ -29,7 +29,7 @@ func TestTreeID(t *testing.T) {
 		}
 	}
 	missing := strings.Repeat("1", 40)
-	for id, want := range map[string]string{c.Git("rev-parse", "HEAD:a"): "has no tree of", missing: "has no tree of " + missing, "HEAD": "not a full object id"} {
+	for id, want := range map[string]string{c.Git("rev-parse", "HEAD:a"): "has no tree of", missing: "has no tree of " + missing + "; objects of the clone are missing or damaged", "HEAD": "not a full object id"} {
 		if got, err := r.TreeID(t.Context(), id); got != "" || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v; want %q", id, got, err, want)
 		}
