@@ -39,7 +39,9 @@ type commands struct {
 	style map[Check]choice // of the formatter and the linter
 	build []candidate      // in order of preference
 	tests []candidate
-	err   error // why the project's own settings cannot be read
+	// noBuild is why there is nothing to build; "" for what holds of the language.
+	noBuild string
+	err     error // why the project's own settings cannot be read
 	// innerTests reports that there are no tests, and that packages below have some.
 	innerTests bool
 	adapt      wording

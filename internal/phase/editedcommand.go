@@ -13,7 +13,7 @@ import (
 // makefiles are the files that make and its relatives read, by their program.
 var makefiles = map[string][]string{
 	"make": {"Makefile", "makefile", "GNUmakefile"}, "just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
-	"rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"},
+	"deno": denoConfigs, "rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"},
 }
 
 // editedCommand returns the changed file that contains the check's command: a script of

@@ -60,6 +60,9 @@ func languageOfFile(name string) Language {
 
 // isMarker reports whether a file of that name marks the directory of a project.
 func isMarker(name string) bool {
+	if slices.Contains(denoConfigs, name) {
+		return true
+	}
 	for _, l := range languages {
 		if slices.ContainsFunc(l.markers, func(m string) bool { ok, _ := path.Match(m, name); return ok }) {
 			return true

@@ -22,6 +22,9 @@ type node struct {
 }
 
 func (p *project) nodeCommands(dir string) commands {
+	if p.isDeno(dir) {
+		return p.denoCommands(dir)
+	}
 	m := p.manifest(dir)
 	var w wording
 	if p.walkUp(dir, func(p *project, dir string) bool { return p.has(dir, ".pnp.cjs") }) {
@@ -29,7 +32,7 @@ func (p *project) nodeCommands(dir string) commands {
 	}
 	n := node{scripts: m.scripts, adapt: w}
 	n.manager, n.pin = p.packageManager(dir)
-	c := commands{err: m.err, style: p.style(dir, JavaScript, w), adapt: w}
+	c := commands{err: m.err, noBuild: "package.json has no build script", style: p.style(dir, JavaScript, w), adapt: w}
 	if name := m.testScript(); name != "" || p.losesTests(dir) {
 		c.tests = checksOnly(n.test(name))
 	}

@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -95,10 +96,7 @@ func standard(check Check, c commands, l Language) plan {
 	switch check {
 	case Build:
 		if pl.candidates = c.build; len(c.build) == 0 {
-			pl.skip = "there is nothing to build in " + string(l)
-			if l.family() == JavaScript {
-				pl.skip = "package.json has no build script"
-			}
+			pl.skip = cmp.Or(c.noBuild, "there is nothing to build in "+string(l))
 		}
 	case Tests:
 		if pl.candidates = c.tests; len(c.tests) == 0 {

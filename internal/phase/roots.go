@@ -170,6 +170,8 @@ func (p *project) projects(dir string, depth int) (found []string) {
 }
 
 // languages returns the languages that the markers in a directory indicate, the main one first.
+// Deno's configuration is a marker where there is no other, in the directory or above it: next to
+// another project it may be there for one script.
 func (p *project) languages(dir string) []Language {
 	found, ok := p.marked[dir]
 	if ok {
@@ -184,6 +186,9 @@ func (p *project) languages(dir string) []Language {
 		} else {
 			found = append(found, l.language)
 		}
+	}
+	if len(found) == 0 && p.isDeno(dir) && p.isAlone(dir) {
+		found = append(found, TypeScript)
 	}
 	if len(found) > 1 && found[0].family() == JavaScript && p.manifest(dir).testScript() == "" {
 		found = append(found[1:], found[0]) // a package.json without tests is there for tools

@@ -26,6 +26,9 @@ type sign struct {
 	runs string
 	// unless is such a command with which the sign does not count.
 	unless string
+	// besides is the name of a file that takes the sign's meaning away, and restricts it to the
+	// project's directory.
+	besides string
 	// plugin is a plugin that a Maven build uses, in one of its modules at least.
 	plugin string
 }
@@ -92,6 +95,8 @@ func (p *project) shows(dir string, s sign) bool {
 	switch {
 	case s.runs != "":
 		found = runsIn(s.runs, p.commandTexts(dir))
+	case s.besides != "":
+		found = p.has(dir, s.file) && !p.has(dir, s.besides)
 	case s.plugin != "":
 		found = len(p.mavenPlugin(dir, s.plugin).modules) > 0
 	case s.key != "":
@@ -148,7 +153,7 @@ func (p *project) matching(dir, pattern string) []string {
 // commandFiles are patterns of the files in which projects keep the commands that they,
 // their hooks and their CI run.
 var commandFiles = []string{
-	"package.json", ".lintstagedrc*", "lint-staged.config.*", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", "tasks.py", "Makefile", "makefile", "GNUmakefile", "[Jj]ustfile",
+	"package.json", "deno.json", "deno.jsonc", ".lintstagedrc*", "lint-staged.config.*", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", "tasks.py", "Makefile", "makefile", "GNUmakefile", "[Jj]ustfile",
 	"Taskfile.y*ml", "Rakefile", ".pre-commit-config.y*ml", "lefthook.y*ml", ".husky/*", "script/*", "scripts/*", "bin/*", "ci/*", ".ci/*", ".github/workflows/*.y*ml", ".gitlab-ci.yml", ".travis.yml",
 	".circleci/config.yml", "azure-pipelines.yml", ".cirrus.yml", "appveyor.yml", "bacon.toml", ".cargo/config.toml",
 }
@@ -160,8 +165,8 @@ const (
 )
 
 // commandTexts returns the texts of a directory's commandFiles, and of those above it,
-// without lines that are comments. Of package.json and pyproject.toml it returns the
-// commands alone.
+// without lines that are comments. Of package.json, deno.json and pyproject.toml it
+// returns the commands alone.
 func (p *project) commandTexts(dir string) string {
 	if text, ok := p.commandText[dir]; ok {
 		return text
@@ -181,6 +186,8 @@ func (p *project) commandTexts(dir string) string {
 				switch path.Base(name) {
 				case "package.json":
 					b.WriteString(p.manifest(path.Dir(name)).commands())
+				case "deno.json", "deno.jsonc":
+					b.WriteString(denoTaskTexts(raw))
 				case "pyproject.toml":
 					b.WriteString(scriptSections(string(raw)))
 				default:

@@ -5,7 +5,7 @@ import "slices"
 // nodeTools returns the tools of JavaScript and TypeScript. A project's own scripts come
 // before them.
 func nodeTools() []tool {
-	return []tool{
+	return append([]tool{
 		{
 			check: Formatter, name: "Prettier", usual: true, reads: "prettier",
 			signs: slices.Concat(file(".prettierrc", ".prettierrc.*", "prettier.config.*", ".prettierignore"), member("prettier"), runs("prettier")),
@@ -51,7 +51,7 @@ func nodeTools() []tool {
 			signs: slices.Concat(file(".oxlintrc.json", "oxlint.config.*"), runs("oxlint")),
 			run:   []string{"npx oxlint {flags}"}, fix: "npx oxlint --fix {files}",
 		},
-	}
+	}, denoTools()...)
 }
 
 // biome is the sign that Biome's configuration does not switch off one of its parts.

@@ -48,6 +48,8 @@ func rows() []row {
 		{name: "standard", words: []string{"standard", "semistandard", "ts-standard"}, open: standardForm.open, exits: []int{1}},
 		{name: "prettier", words: []string{"prettier"}, open: bothStreams(newPrettier), exits: []int{1, 2}},
 		{name: "oxfmt", words: []string{"oxfmt"}, open: bothStreams(newOxfmt), exits: []int{1, 2}},
+		{name: "deno fmt", words: []string{"deno fmt"}, open: bothStreams(newDeno), exits: []int{1}},
+		{name: "deno lint", words: []string{"deno lint"}, open: bothStreams(newDeno), exits: []int{1}, flags: []string{"--compact"}},
 		{name: "black", words: []string{"black"}, open: bothStreams(newBlack), exits: []int{1, 123}, flags: []string{"--diff"}},
 		{name: "ruff", words: []string{"ruff"}, open: bothStreams(newRuff), exits: []int{1, 2}, flags: []string{"--output-format=json"}},
 		{name: "flake8", words: []string{"flake8", "pycodestyle", "pyflakes"}, open: flake8Form.open, exits: []int{1}},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # capture.sh [GROUP...]: make the captures again, all of them or those of some
-# groups (go, node, style, python, rust, ruby, java, wrapped, more), with the real
+# groups (go, node, style, deno, python, rust, ruby, java, wrapped, more), with the real
 # tools.
 #
 # Each capture is what a tool printed on one of the small projects in projects/:
@@ -364,6 +364,19 @@ group_wrapped() {
   sed -i -E '/^(one|two) (create|installed): /d' "$here/captures/wrapped/tox.out"
 }
 
+group_deno() {
+  project deno
+  export PATH=$cache/npm/node_modules/@deno/linux-x64-glibc:$PATH HOME=$cache/home
+  local state tool version
+  version=$(deno --version | sed -n 's/^deno \([^ ]*\).*/\1/p')
+  for state in fail pass syntax; do
+    tool="deno fmt"
+    capture deno-fmt/$state formatter $state "a file is not formatted, all are, or one cannot be parsed" deno fmt --check
+    tool="deno lint"
+    capture deno-lint/$state linter $state "three findings, none, or a file that cannot be parsed" deno lint --compact
+  done
+}
+
 group_more() {
   project more; mkdir node_modules; mount --bind "$cache/npm/node_modules" node_modules
   export PATH=/src/node_modules/@oven/bun-linux-x64-baseline/bin:/src/node_modules/@deno/linux-x64-glibc:/src/node_modules/.bin:$PATH HOME=$cache/home
@@ -383,7 +396,7 @@ group_more() {
   cd / && umount /src/node_modules
 }
 
-groups=("$@"); [ $# -gt 0 ] || groups=(go node style python rust ruby java wrapped more)
+groups=("$@"); [ $# -gt 0 ] || groups=(go node style deno python rust ruby java wrapped more)
 : >"$manifest.rows"
 for g in "${groups[@]}"; do (trap - EXIT; "group_$g"); done
 # Rows of captures that were not made again are kept.

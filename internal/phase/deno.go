@@ -1,0 +1,144 @@
+package phase
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
+
+// denoConfigs are the names of Deno's configuration.
+var denoConfigs = []string{"deno.json", "deno.jsonc"}
+
+// isDeno reports whether a directory is a project of Deno's: it has its configuration and no
+// package.json, whose scripts would come first.
+func (p *project) isDeno(dir string) bool {
+	return !p.has(dir, "package.json") && slices.ContainsFunc(denoConfigs, func(name string) bool { return p.has(dir, name) })
+}
+
+// isAlone reports whether no directory above one has a marker of a language.
+func (p *project) isAlone(dir string) bool {
+	for dir != "." {
+		if dir = path.Dir(dir); len(p.languages(dir)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// denoTools returns Deno's own tools, for a project of its own.
+func denoTools() []tool {
+	var signs []sign
+	for _, name := range denoConfigs {
+		signs = append(signs, sign{file: name, besides: "package.json"})
+	}
+	return []tool{
+		{
+			check: Formatter, name: "Deno", reads: "deno fmt", signs: signs,
+			run: []string{"deno fmt --check"}, write: "deno fmt", fix: "deno fmt {files}", endings: anyFile,
+		},
+		{check: Linter, name: "Deno", reads: "deno lint", signs: signs, run: []string{"deno lint {flags}"}, fix: "deno lint --fix {flags} {files}"},
+	}
+}
+
+var (
+	denoTestRun = lazyregexp.New(`\bdeno test\b([^\n|;&#"']*)`)
+	denoOption  = lazyregexp.New(`^(?:-A|-[RWNE]|-P|--(?:allow|deny|unstable|permission-set|no-check|node-modules-dir|env-file)\b\S*)$`)
+	denoNoCheck = lazyregexp.New(`\bdeno (?:test|run|task)\b[^\n]*--no-check`)
+)
+
+// denoCommands returns the commands of a project of Deno's: its tasks of that name, otherwise
+// Deno's own. Tests get what they may do as the project's hooks and CI give it.
+func (p *project) denoCommands(dir string) commands {
+	c := commands{style: p.style(dir, JavaScript, wording{})}
+	tasks, texts := p.denoTasks(dir), p.commandTexts(dir)
+	words := []string{"deno", "test"}
+	if m := denoTestRun.FindStringSubmatch(texts); m != nil {
+		for word := range strings.FieldsSeq(m[1]) {
+			if denoOption.MatchString(word) && !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	test := script(strings.Join(words, " "))
+	test.args, test.tool = append(words, "--permit-no-files"), "deno"
+	if tasks["test"] {
+		test = script("deno task test")
+	}
+	c.tests = checksOnly(test)
+	switch {
+	case tasks["build"]:
+		c.build = checksOnly(script("deno task build"))
+	case denoNoCheck.MatchString(texts):
+		c.noBuild = "the project runs Deno with --no-check"
+	default:
+		c.build = checksOnly(script("deno check ."))
+	}
+	return c
+}
+
+// denoTasks returns the names of the tasks that the configuration of a directory has.
+func (p *project) denoTasks(dir string) map[string]bool {
+	names := map[string]bool{}
+	for _, name := range denoConfigs {
+		raw, _ := p.read(path.Join(dir, name)) // what cannot be read, deno reports
+		var config struct {
+			Tasks map[string]json.RawMessage
+		}
+		if json.Unmarshal(withoutJSONComments(raw), &config) == nil {
+			for task := range config.Tasks {
+				names[task] = true
+			}
+		}
+	}
+	return names
+}
+
+// denoTaskTexts returns the tasks of a configuration of Deno's.
+func denoTaskTexts(raw []byte) string {
+	var config struct{ Tasks json.RawMessage }
+	_ = json.Unmarshal(withoutJSONComments(raw), &config) // what cannot be read has no tasks
+	return string(config.Tasks)
+}
+
+// withoutJSONComments returns JSON with comments and commas before a closing bracket, as its
+// writers allow themselves, without them.
+func withoutJSONComments(raw []byte) []byte {
+	var out []byte
+	for i := 0; i < len(raw); i++ {
+		rest := raw[i:]
+		switch {
+		case raw[i] == '"':
+			end := i + 1
+			for end < len(raw) && raw[end] != '"' {
+				if raw[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(raw))
+			out, i = append(out, raw[i:end]...), end-1
+		case bytes.HasPrefix(rest, []byte("//")):
+			if n := bytes.IndexByte(rest, '\n'); n >= 0 {
+				i += n - 1
+			} else {
+				i = len(raw)
+			}
+		case bytes.HasPrefix(rest, []byte("/*")):
+			if n := bytes.Index(rest[2:], []byte("*/")); n >= 0 {
+				i += n + 3
+			} else {
+				i = len(raw)
+			}
+		default:
+			if raw[i] == '}' || raw[i] == ']' {
+				out = bytes.TrimSuffix(bytes.TrimRight(out, " \t\r\n"), []byte(","))
+			}
+			out = append(out, raw[i])
+		}
+	}
+	return out
+}
