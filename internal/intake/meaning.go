@@ -254,8 +254,8 @@ func isPlace(name string) bool {
 }
 
 // meaningOfValue returns what the value of a field says whose name says nothing: a
-// reference is a target under any name, a number under that of a place, and the name of an
-// operation is an action, in items that have one.
+// reference is a target under any name, a number under that of a place, where no field of
+// the kind names a target, and the name of an operation is an action, in items that have one.
 func (j *recordJudge) meaningOfValue(m schema.Member) meaning {
 	const longest = 2000
 	value := ""
@@ -271,10 +271,18 @@ func (j *recordJudge) meaningOfValue(m schema.Member) meaning {
 	case operates && isOperation(value):
 		return meansAction
 	case len(j.form.spec.NumberNames()) == 0: // it acts on nothing that exists
-	case isReference(value), isPlace(m.Name) && j.targetIn(m.Name, m.Value) != "":
+	case isReference(value), isPlace(m.Name) && j.targetIn(m.Name, m.Value) != "" && !j.namesTarget():
 		return meansTarget
 	}
 	return meansNothing
+}
+
+// namesTarget reports whether a field of the kind names the item's target.
+func (j *recordJudge) namesTarget() bool {
+	numbers := j.form.spec.NumberNames()
+	return slices.ContainsFunc(j.members, func(m schema.Member) bool {
+		return !isEmpty(m.Value) && slices.Contains(numbers, safeoutput.CanonicalField(j.kind, m.Name))
+	})
 }
 
 // isOperation reports whether s is the name of an operation on a text.

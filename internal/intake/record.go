@@ -81,9 +81,10 @@ func (d *door) judge(p *parser, l safeoutput.Line) verdict {
 type recordJudge struct {
 	*door
 	*verdict
-	notes  *Notes // those of the verdict
-	labels []byte // the JSON of the field "labels"
-	owner  string // the repository's owner, where the record names it in a field of its own
+	notes   *Notes // those of the verdict
+	members []schema.Member
+	labels  []byte // the JSON of the field "labels"
+	owner   string // the repository's owner, where the record names it in a field of its own
 	// written has the record's names of the fields that it has under an alias.
 	written       map[string]string
 	refusedFields int // how many fields changesMeaning has refused
@@ -154,6 +155,7 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 // without the fields that the form does not have.
 func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 	kind, form := j.kind, j.form
+	j.members = members
 	kept := members[:0]
 	for _, m := range members {
 		if m.Name == "type" {

@@ -219,6 +219,26 @@ func TestNumberUnderAnyName(t *testing.T) {
 	}
 }
 
+// TestNumberNextToATarget asserts that what numbers the items of a list is left out where the
+// target has its own name, wherever that stands, and that a reference is not.
+func TestNumberNextToATarget(t *testing.T) {
+	for line, accepted := range map[string]bool{
+		`{"id":1,"type":"add_comment","body":"b","item_number":7}`:                true,
+		`{"type":"add_comment","pr":"7","n":2,"body":"b","key":"3"}`:              true,
+		`{"type":"add_comment","id":1,"body":"b","item_number":null}`:             false,
+		`{"type":"add_comment","id":1,"body":"b","item_number":""}`:               false,
+		`{"type":"add_comment","body":"b","item_number":7,"reference":"#9"}`:      false,
+		`{"type":"add_comment","body":"b","item_number":7,"params":{"issue":9}}`:  false,
+		`{"type":"add_comment","body":"b","priority":7,"id":9}`:                   false,
+		`{"type":"update_issue","body":"b","operation":"append","resource_id":9}`: false,
+	} {
+		res := collect(t, Config{}, line)
+		if got := len(res.Accepted) == 1; got != accepted {
+			t.Errorf("%s: accepted: %t, %v", line, got, res.Rejected)
+		}
+	}
+}
+
 // TestNamesThatLookLikeFields asserts that the name of a target is recognised, and an error, in
 // letters that look the same; and that names in other languages are not taken for one.
 func TestNamesThatLookLikeFields(t *testing.T) {
