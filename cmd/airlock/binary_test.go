@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
@@ -17,7 +18,7 @@ import (
 var binary, root string
 
 func TestMain(m *testing.M) {
-	shorttest.InParallel(8)
+	shorttest.InParallel(16)
 	shorttest.LeaveOut(
 		// These wait a second between two writes, as the action does, or longer for GitHub's lists.
 		"TestRunsThatNothingDistinguishes", "TestActionLoopHoldsAnAgentsPushAgainstTheRules", "TestActionLoopWithAcceptance",
@@ -93,6 +94,17 @@ func run(t testing.TB, dir string, env []string, stdin string, args ...string) r
 		}
 	}
 	return res
+}
+
+// sideBySide plays cases at once that mostly wait, for GitHub's lists or between two writes. They
+// take the place of one test: as parallel ones they would begin only after all other tests have.
+func sideBySide[T any](t *testing.T, cases map[string]T, play func(t *testing.T, name string, c T)) {
+	t.Helper()
+	var playing sync.WaitGroup
+	for name, c := range cases {
+		playing.Go(func() { t.Run(name, func(t *testing.T) { play(t, name, c) }) })
+	}
+	playing.Wait()
 }
 
 // openToOthers lets every user enter a test's directory, as on a runner: where a test runs as

@@ -147,29 +147,26 @@ func texts(st githubtest.Fixture) []string {
 // seconds later, and a script starts it again: the job, and so the attempt, is the same.
 func TestTriedAgainInOneAttempt(t *testing.T) {
 	t.Parallel()
-	for name, place := range map[string]string{"on a runner": "RUNNER_TEMP", "in a terminal": "HOME"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			write(t, dir, map[string]string{"lines.ndjson": `{"type":"add-issue-comment","body":"Once."}`, "policy.yml": "add-issue-comment:\n"})
-			args := []string{"apply", "--input", "lines.ndjson", "--config", "policy.yml", "--pace=0s"}
-			s := server(t, pullRequestFixture(), githubtest.Options{Lag: 10 * time.Second})
-			env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), place+"="+t.TempDir())
-			if place == "HOME" {
-				env = append(env, "GITHUB_ACTIONS=")
-			}
-			const create = 3 // who the token belongs to, what is there, the comment
-			runKilled(t, s, dir, env, create, afterEffect, args)
-			s.SetFault(nil)
-			if n := len(s.Writes()); n != 1 {
-				t.Fatalf("%d writes before it was killed", n)
-			}
-			res := run(t, dir, env, "", args...)
-			if n := len(s.Writes()); res.code != 0 || n != 1 || !strings.Contains(res.stderr, "already there") {
-				t.Errorf("exit code %d after %d writes:\n%s", res.code, n, res.stderr)
-			}
-		})
-	}
+	sideBySide(t, map[string]string{"on a runner": "RUNNER_TEMP", "in a terminal": "HOME"}, func(t *testing.T, _, place string) {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"lines.ndjson": `{"type":"add-issue-comment","body":"Once."}`, "policy.yml": "add-issue-comment:\n"})
+		args := []string{"apply", "--input", "lines.ndjson", "--config", "policy.yml", "--pace=0s"}
+		s := server(t, pullRequestFixture(), githubtest.Options{Lag: 10 * time.Second})
+		env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), place+"="+t.TempDir())
+		if place == "HOME" {
+			env = append(env, "GITHUB_ACTIONS=")
+		}
+		const create = 3 // who the token belongs to, what is there, the comment
+		runKilled(t, s, dir, env, create, afterEffect, args)
+		s.SetFault(nil)
+		if n := len(s.Writes()); n != 1 {
+			t.Fatalf("%d writes before it was killed", n)
+		}
+		res := run(t, dir, env, "", args...)
+		if n := len(s.Writes()); res.code != 0 || n != 1 || !strings.Contains(res.stderr, "already there") {
+			t.Errorf("exit code %d after %d writes:\n%s", res.code, n, res.stderr)
+		}
+	})
 }
 
 const codePolicy = `

@@ -126,7 +126,7 @@ func playLoop(t *testing.T, moment func() (time.Duration, bool)) *loopJobs {
 
 // TestLoopJobKilled kills the jobs of a loop at random moments and runs them again: log and
 // comments must be those of a loop that nobody disturbed. AIRLOCK_CHAOS=5 plays 5 loops with 4 kills
-// each; mostly they wait, so that more than -parallel allows by itself can play side by side.
+// each, side by side.
 func TestLoopJobKilled(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -139,23 +139,24 @@ func TestLoopJobKilled(t *testing.T) {
 	if factor, err := strconv.Atoi(os.Getenv("AIRLOCK_CHAOS")); err == nil {
 		loops = factor
 	}
+	seeds := map[string]uint64{}
 	for seed := range uint64(loops) {
-		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			t.Parallel()
-			random, kills := rand.New(rand.NewPCG(seed, 13)), 4
-			j := playLoop(t, func() (time.Duration, bool) {
-				if kills--; kills < 0 {
-					return 0, false
-				}
-				return time.Duration(random.Int64N(int64(most))), true
-			})
-			log, github := j.told()
-			if diff := cmp.Diff(wantLog, log); diff != "" {
-				t.Errorf("the log (-calm +killed):\n%s", diff)
-			}
-			if diff := cmp.Diff(wantGitHub, github); diff != "" {
-				t.Errorf("on GitHub (-calm +killed):\n%s", diff)
-			}
-		})
+		seeds[strconv.FormatUint(seed, 10)] = seed
 	}
+	sideBySide(t, seeds, func(t *testing.T, _ string, seed uint64) {
+		random, kills := rand.New(rand.NewPCG(seed, 13)), 4
+		j := playLoop(t, func() (time.Duration, bool) {
+			if kills--; kills < 0 {
+				return 0, false
+			}
+			return time.Duration(random.Int64N(int64(most))), true
+		})
+		log, github := j.told()
+		if diff := cmp.Diff(wantLog, log); diff != "" {
+			t.Errorf("the log (-calm +killed):\n%s", diff)
+		}
+		if diff := cmp.Diff(wantGitHub, github); diff != "" {
+			t.Errorf("on GitHub (-calm +killed):\n%s", diff)
+		}
+	})
 }

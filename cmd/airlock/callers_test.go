@@ -49,90 +49,87 @@ func callers() map[string][2]caller {
 // also after both are run again.
 func TestEachCallReportsItsOwn(t *testing.T) {
 	t.Parallel()
-	for name, jobs := range callers() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := pullRequestFixture()
-			f.Issues[1].Pull.Files = append(f.Issues[1].Pull.Files, githubtest.File{Path: "api/a.go", Status: "added", Patch: "@@ -0,0 +1,9 @@" + strings.Repeat("\n+new", 9)})
-			for id, job := range map[int64]string{701: "api / gate", 702: "web / gate"} {
-				f.Checks = append(f.Checks, &githubtest.Check{ID: id, Name: job, HeadSHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"})
+	sideBySide(t, callers(), func(t *testing.T, name string, jobs [2]caller) {
+		f := pullRequestFixture()
+		f.Issues[1].Pull.Files = append(f.Issues[1].Pull.Files, githubtest.File{Path: "api/a.go", Status: "added", Patch: "@@ -0,0 +1,9 @@" + strings.Repeat("\n+new", 9)})
+		for id, job := range map[int64]string{701: "api / gate", 702: "web / gate"} {
+			f.Checks = append(f.Checks, &githubtest.Check{ID: id, Name: job, HeadSHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"})
+		}
+		s := server(t, f, githubtest.Options{})
+		config := "checks:\n  report: {security-report: false}\nadd-issue-comment:\n"
+		complete := name == "the runner's own id"
+		if complete { // an upload and a re-run take a while
+			config = "checks:\nadd-issue-comment:\n"
+		}
+		report := func(call int, attempt string) {
+			document := []string{"failing.json", "passing.json"}[call]
+			ws := newWorkspace(t, map[string]string{"findings.json": findingsOf(t, document), "lines.ndjson": `{"type":"add-issue-comment","body":"The same words."}`})
+			inputs := map[string]string{"mode": "apply", "output-file": "lines.ndjson", "config": config, "findings": "findings.json", "fail-on": "never"}
+			for k, v := range jobs[call].inputs {
+				inputs[k] = v
 			}
-			s := server(t, f, githubtest.Options{})
-			config := "checks:\n  report: {security-report: false}\nadd-issue-comment:\n"
-			complete := name == "the runner's own id"
-			if complete { // an upload and a re-run take a while
-				config = "checks:\nadd-issue-comment:\n"
+			env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), "GITHUB_RUN_ATTEMPT="+attempt)
+			res := run(t, ws.dir, ws.env(append(env, jobs[call].env...), inputs), "", "action")
+			if res.code != 0 {
+				t.Errorf("call %d ended with %d\n%s%s", call, res.code, res.stdout, res.stderr)
 			}
-			report := func(call int, attempt string) {
-				document := []string{"failing.json", "passing.json"}[call]
-				ws := newWorkspace(t, map[string]string{"findings.json": findingsOf(t, document), "lines.ndjson": `{"type":"add-issue-comment","body":"The same words."}`})
-				inputs := map[string]string{"mode": "apply", "output-file": "lines.ndjson", "config": config, "findings": "findings.json", "fail-on": "never"}
-				for k, v := range jobs[call].inputs {
-					inputs[k] = v
-				}
-				env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), "GITHUB_RUN_ATTEMPT="+attempt)
-				res := run(t, ws.dir, ws.env(append(env, jobs[call].env...), inputs), "", "action")
-				if res.code != 0 {
-					t.Errorf("call %d ended with %d\n%s%s", call, res.code, res.stdout, res.stderr)
-				}
+		}
+		report(0, "1")
+		report(1, "1")
+		conclusions := map[string]string{}
+		for _, k := range s.State().Checks {
+			if k.ID != 701 && k.ID != 702 {
+				conclusions[k.Name] += k.Conclusion
 			}
-			report(0, "1")
-			report(1, "1")
-			conclusions := map[string]string{}
-			for _, k := range s.State().Checks {
-				if k.ID != 701 && k.ID != 702 {
-					conclusions[k.Name] += k.Conclusion
-				}
+		}
+		failed, passed := 0, 0
+		for _, c := range conclusions {
+			switch c {
+			case "failure":
+				failed++
+			case "success":
+				passed++
 			}
-			failed, passed := 0, 0
-			for _, c := range conclusions {
-				switch c {
-				case "failure":
-					failed++
-				case "success":
-					passed++
-				}
+		}
+		if failed != 1 || passed != 1 {
+			t.Errorf("the check runs are %v", conclusions)
+		}
+		pull := s.State().Issues[1]
+		same, says := 0, ""
+		for _, c := range pull.Comments {
+			same += strings.Count(c.Body, "The same words.")
+			says += c.Body
+		}
+		if same != 2 {
+			t.Errorf("the agent's words are there %d times:\n%s", same, says)
+		}
+		if !strings.Contains(says, "failed") {
+			t.Errorf("the comments do not say that a check failed:\n%s", says)
+		}
+		if len(pull.Pull.Comments) == 0 {
+			t.Error("no finding is shown at its line")
+		}
+		for _, c := range pull.Pull.Comments {
+			if c.Minimized != "" {
+				t.Errorf("a finding is hidden as %s: %s", c.Minimized, c.Body)
 			}
-			if failed != 1 || passed != 1 {
-				t.Errorf("the check runs are %v", conclusions)
-			}
-			pull := s.State().Issues[1]
-			same, says := 0, ""
-			for _, c := range pull.Comments {
-				same += strings.Count(c.Body, "The same words.")
-				says += c.Body
-			}
-			if same != 2 {
-				t.Errorf("the agent's words are there %d times:\n%s", same, says)
-			}
-			if !strings.Contains(says, "failed") {
-				t.Errorf("the comments do not say that a check failed:\n%s", says)
-			}
-			if len(pull.Pull.Comments) == 0 {
-				t.Error("no finding is shown at its line")
-			}
-			for _, c := range pull.Pull.Comments {
-				if c.Minimized != "" {
-					t.Errorf("a finding is hidden as %s: %s", c.Minimized, c.Body)
-				}
-			}
-			comments, uploads := len(pull.Comments), map[string]bool{}
-			for _, u := range s.State().Uploads {
-				uploads[string(u.SARIF)] = true
-			}
-			if !complete {
-				return
-			}
-			if len(uploads) != 2 {
-				t.Errorf("%d reports", len(uploads))
-			}
-			report(0, "2")
-			report(1, "2")
-			if n := len(s.State().Issues[1].Comments); n != comments {
-				t.Errorf("after a re-run there are %d comments, not %d", n, comments)
-			}
-		})
-	}
+		}
+		comments, uploads := len(pull.Comments), map[string]bool{}
+		for _, u := range s.State().Uploads {
+			uploads[string(u.SARIF)] = true
+		}
+		if !complete {
+			return
+		}
+		if len(uploads) != 2 {
+			t.Errorf("%d reports", len(uploads))
+		}
+		report(0, "2")
+		report(1, "2")
+		if n := len(s.State().Issues[1].Comments); n != comments {
+			t.Errorf("after a re-run there are %d comments, not %d", n, comments)
+		}
+	})
 }
 
 // TestOneIdentityOfTwoCallsIsRefused gives two calls the same name, or leaves nothing that
@@ -176,54 +173,52 @@ func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 // run must say so.
 func TestRunsThatNothingDistinguishes(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	type called struct {
 		runs int
 		env  []string
-	}{
+	}
+	sideBySide(t, map[string]called{
 		"two runs on a later attempt": {2, []string{"GITHUB_RUN_ATTEMPT=2"}},
 		"two calls":                   {2, []string{"ACTIONS_ORCHESTRATION_ID="}},
 		"legs of a matrix":            {3, []string{"ACTIONS_ORCHESTRATION_ID=", "GITHUB_JOB=test", "GITHUB_ACTION=__run"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := server(t, pullRequestFixture(), githubtest.Options{})
-			dir := newWorkspace(t, map[string]string{"policy.yml": "add-issue-comment:\ncreate-issue:\n",
-				"lines.ndjson": `{"type":"add-issue-comment","body":"Said once."}` + "\n" + `{"type":"create-issue","title":"Opened once","body":"Once."}`}).dir
-			env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), c.env...)
-			said := make(chan string)
-			for range c.runs {
-				go func() {
-					res := run(t, dir, env, "", "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml", "--json")
-					if res.code != 0 {
-						t.Errorf("it ended with %d\n%s", res.code, res.stderr)
-					}
-					said <- res.stdout
-				}()
-			}
-			all := ""
-			for range c.runs {
-				all += <-said
-			}
-			open := 0
-			for _, i := range s.State().Issues {
-				if i.Title == "Opened once" && i.State == "open" {
-					open++
+	}, func(t *testing.T, _ string, c called) {
+		s := server(t, pullRequestFixture(), githubtest.Options{})
+		dir := newWorkspace(t, map[string]string{"policy.yml": "add-issue-comment:\ncreate-issue:\n",
+			"lines.ndjson": `{"type":"add-issue-comment","body":"Said once."}` + "\n" + `{"type":"create-issue","title":"Opened once","body":"Once."}`}).dir
+		env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), c.env...)
+		said := make(chan string)
+		for range c.runs {
+			go func() {
+				res := run(t, dir, env, "", "apply", "--pace=0s", "--input", "lines.ndjson", "--config", "policy.yml", "--json")
+				if res.code != 0 {
+					t.Errorf("it ended with %d\n%s", res.code, res.stderr)
 				}
+				said <- res.stdout
+			}()
+		}
+		all := ""
+		for range c.runs {
+			all += <-said
+		}
+		open := 0
+		for _, i := range s.State().Issues {
+			if i.Title == "Opened once" && i.State == "open" {
+				open++
 			}
-			if n := len(s.State().Issues[1].Comments); n != 1 || open != 1 {
-				t.Errorf("%d comments and %d open issues\n%s", n, open, all)
+		}
+		if n := len(s.State().Issues[1].Comments); n != 1 || open != 1 {
+			t.Errorf("%d comments and %d open issues\n%s", n, open, all)
+		}
+		created := 0
+		for _, w := range s.Writes() {
+			if w.Operation == "issues/create-comment" {
+				created++
 			}
-			created := 0
-			for _, w := range s.Writes() {
-				if w.Operation == "issues/create-comment" {
-					created++
-				}
-			}
-			if created > 1 && !strings.Contains(all, "it was written twice") {
-				t.Errorf("no run says that something was written twice:\n%s", all)
-			}
-		})
-	}
+		}
+		if created > 1 && !strings.Contains(all, "it was written twice") {
+			t.Errorf("no run says that something was written twice:\n%s", all)
+		}
+	})
 }
 
 // TestOutsideOfActionsEachRunIsItsOwn posts a nightly comment from another CI or a terminal
