@@ -66,7 +66,7 @@ func readBody(r *http.Request) ([]byte, error) {
 // checkEncoding refuses a body that is compressed.
 func checkEncoding(r *http.Request) error {
 	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
-		return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body is encoded (%s): send it as it is, without Content-Encoding", shorten.Truncate(coding, maxShown))
+		return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body is encoded (%s): send it as it is, without Content-Encoding", shown(coding))
 	}
 	return nil
 }

@@ -159,6 +159,10 @@ func setHeaders(w http.ResponseWriter) {
 // maxShown is how much of a request's texts an error repeats, in characters.
 const maxShown = 200
 
+// shown returns a text of a request as an error repeats it: on one line, without what acts on
+// a terminal.
+func shown(s string) string { return shorten.Truncate(shorten.OneLine(s), maxShown) }
+
 // route finds what answers a request. HEAD is a GET whose body nobody sees.
 func (s *Server) route(r *http.Request, methods map[string]*route) (*route, error) {
 	if methods == nil {
@@ -175,7 +179,7 @@ func (s *Server) route(r *http.Request, methods map[string]*route) (*route, erro
 		return rt, rt.checkQuery(r.URL.Query())
 	}
 	allowed := slices.Sorted(maps.Keys(methods))
-	return nil, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not possible at %s: send %s", shorten.Truncate(r.Method, maxShown), shorten.Truncate(r.URL.Path, maxShown), strings.Join(allowed, " or ")).
+	return nil, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not possible at %s: send %s", shown(r.Method), shown(r.URL.Path), strings.Join(allowed, " or ")).
 		with("Allow", strings.Join(allowed, ", "))
 }
 

@@ -303,10 +303,18 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/runs/run_none/nothing", ``, 404, "not_found"},
 		{"PUT", "/agents", ``, 405, "method_not_allowed"},
 		{"DELETE", "/runs/run_none", ``, 405, "method_not_allowed"},
+		{"DELETE", "/runs/a%0d%0aX:%1b[31m%E2%80%AE", ``, 405, "method_not_allowed"},
+		{"POST", "/loops/a%00b", `{}`, 405, "method_not_allowed"},
+		{"GET", "/agents/a%0d%0aX:%1b[31m%E2%80%AE", ``, 404, "agent_not_found"},
+		{"GET", "/nothing%0d%0a%E2%80%AE", ``, 404, "not_found"},
+		{"GET", "/runs?status=%0d%0a%E2%80%AE", ``, 400, "invalid_request"},
 	} {
 		r := a.do(c.method, c.path, c.body)
 		if r.StatusCode != c.status || r.code() != c.code || r.member("message") == "" {
 			t.Errorf("%s %s %.80s: %d %s, want %d %s", c.method, c.path, c.body, r.StatusCode, r.body, c.status, c.code)
+		}
+		if strings.ContainsAny(r.member("message"), "\x00\r\n\x1b\u202e") {
+			t.Errorf("%s %s: the message %q acts on a terminal", c.method, c.path, r.member("message"))
 		}
 		if r.StatusCode == 405 && r.Header.Get("Allow") == "" {
 			t.Errorf("%s %s: no Allow", c.method, c.path)

@@ -56,8 +56,8 @@ func (c *Coordinator) Serve(ctx context.Context, api API, in io.Reader, out io.W
 // the API knows, and whose Host and Origin were checked. It keeps no session: each request is
 // answered by itself.
 func (c *Coordinator) Handler(api API) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return c.server(api) }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: c.log,
-		DisableLocalhostProtection: true}) // it knows no other name than localhost
+	return withSoundIDs(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return c.server(api) }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: c.log,
+		DisableLocalhostProtection: true})) // it knows no other name than localhost
 }
 
 // coordinatorInstructions tell a model what the tools are for.
