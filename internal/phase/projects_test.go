@@ -106,7 +106,7 @@ var fetchedProjects = []fetched{
 	{"tkem/cachetools", "v7.0.6", "github", "python", "", "src/cachetools", "tests/test_zz_airlock.py", `printf '[tool.pytest.ini_options]\npythonpath = "src"\n' >>pyproject.toml`, "", "flake8", "", "pytest"},
 	{"ku1ik/rainbow", "v3.1.1", "github", "ruby", "", "lib/rainbow", "spec/unit/zz_airlock_spec.rb", `sed -i '1,4d' spec/spec_helper.rb`, "rubocop --only Layout,Lint/Syntax", "rubocop --except Layout", "", "rspec"},
 	{"leejarvis/slop", "v4.9.3", "github", "ruby", "minitest", "lib/slop", "test/zz_airlock_test.rb", "", "", "", "", "rake test"},
-	{"ljharb/qs", "v6.13.0", "github", "javascript", "spaces", "lib", "test/utils.js", `npm pkg delete scripts.posttest scripts.postlint`, "", "npm run lint", "", "npm test"},
+	{"ljharb/qs", "v6.13.0", "github", "javascript", "spaces", "lib", "test/utils.js", `npm pkg delete scripts.posttest scripts.postlint scripts.readme devDependencies.evalmd devDependencies.eclint && npm pkg set scripts.pretest="npm run --silent lint"`, "", "npm run lint", "", "npm test"},
 	{"pypa/packaging", "21.3", "github", "python", "", "packaging", "tests/test_zz_airlock.py", "", "black --check .", "flake8", "", "pytest"},
 	{"knadh/koanf", "v2.3.5", "github", "go", "maps", "maps", "maps/" + goTest, "", gofmtByHand, "go vet ./... && cd maps && go vet ./...", "go build ./... && cd maps && go build ./...", "go test ./... && cd maps && go test ./..."},
 	{"servo/rust-url", "v2.3.1", "github", "rust", "", "form_urlencoded/src/lib.rs", "form_urlencoded/src/lib.rs", reducedURL, "cargo fmt --check", "cargo clippy", "cargo build", "cargo test"},

@@ -19,6 +19,7 @@ type Silence struct {
 	Line  int
 	Text  string // what the change adds, on one line, cut to 120 characters
 	Scope Scope
+	last  int // the last line of what makes it
 }
 
 // Scope is how much a silence covers.
@@ -33,8 +34,8 @@ const (
 
 // silencer is a way to tell a tool to be silent: an entry of rules/suppressions.yaml.
 type silencer struct {
-	Tool                                  string
-	Comment, Code, Wide, Path, Line, Keys *regexp.Regexp
+	Tool                                            string
+	Comment, Anywhere, Code, Wide, Path, Line, Keys *regexp.Regexp
 }
 
 // silencers reads the ways to tell tools to be silent, once a process.
@@ -49,6 +50,10 @@ var silencers = sync.OnceValues(func() (*silencerTable, error) {
 		if s.Comment != nil {
 			comments = append(comments, s.Comment.String())
 		}
+		if s.Anywhere != nil {
+			begin, _ := s.Anywhere.LiteralPrefix()
+			t.anywhere = append(t.anywhere, wordSilencer{s, begin})
+		}
 	}
 	var err error
 	t.comment, err = regexp.Compile(`^(?:` + strings.Join(comments, "|") + `)`)
@@ -56,8 +61,15 @@ var silencers = sync.OnceValues(func() (*silencerTable, error) {
 })
 
 type silencerTable struct {
-	all     []silencer
-	comment *regexp.Regexp // matches what a comment of any of them begins with
+	all      []silencer
+	comment  *regexp.Regexp // matches what a comment of any of them begins with
+	anywhere []wordSilencer
+}
+
+// wordSilencer is one of those that may stand anywhere in a comment.
+type wordSilencer struct {
+	silencer
+	begin string // what each match begins with: looking for it costs less than the expression
 }
 
 // silencingWords are parts of words, one of which is in every silence that a file has in comments or
@@ -65,7 +77,21 @@ type silencerTable struct {
 var silencingWords = []string{"gnore", "isable", "nolint", "NOLINT", "noqa", "nosec", "nosem", "NOSONAR", "NOPMD", "uppress", "SUPPRESS", "allow", "expect", "nocheck", "skip", "off", "OFF", "Flow", "noflow", "reek:", "typed:", "noinspection", "pyright", "mypy", "pyre-", "lgtm", "codeql", "coverity", "todo", "jshint", "eslint"}
 
 func maySilence(text string) bool {
-	return slices.ContainsFunc(silencingWords, func(w string) bool { return strings.Contains(text, w) })
+	return slices.ContainsFunc(silencingWords, func(w string) bool { return strings.Contains(text, w) }) || containsNoqa(text)
+}
+
+// containsNoqa reports whether a text contains "noqa" in any case, as its tools take it.
+func containsNoqa(text string) bool {
+	for i := 2; i+1 < len(text); i++ {
+		next := strings.IndexAny(text[i:], "qQ")
+		if next < 0 {
+			return false
+		}
+		if i += next; i+1 < len(text) && strings.EqualFold(text[i-2:i+2], "noqa") {
+			return true
+		}
+	}
+	return false
 }
 
 // silences returns where the change of a file tells tools to be silent. s is nil where the file's
@@ -75,6 +101,9 @@ func (t *silencerTable) silences(f *File, s *source) []Silence {
 	if len(found) == 0 && maySilence(f.Text) {
 		if s != nil {
 			found = t.inTokens(s)
+			if s.lang.name == "javascript" && hasMarkup.MatchString(f.Text) {
+				found = t.inMarkup(f.Text, found)
+			}
 		} else {
 			found = t.inLines(f.Text)
 		}
@@ -83,7 +112,14 @@ func (t *silencerTable) silences(f *File, s *source) []Silence {
 		return nil
 	}
 	base := newBaseLines(f)
-	found = slices.DeleteFunc(found, func(one Silence) bool { return base.contains(one.Line) })
+	found = slices.DeleteFunc(found, func(one Silence) bool {
+		for line := one.Line; line <= one.last; line++ {
+			if !base.contains(line) {
+				return false
+			}
+		}
+		return true
+	})
 	for i := range found {
 		found[i].Path = f.Path
 	}
@@ -97,19 +133,34 @@ func (s silencer) silence(line int, words string, scope Scope) Silence {
 	if s.Wide != nil && s.Wide.MatchString(words) {
 		scope = ScopeFile
 	}
-	return Silence{Tool: s.Tool, Line: line, Text: text.Truncate(text.OneLine(strings.TrimSpace(words)), longest), Scope: scope}
+	return Silence{Tool: s.Tool, Line: line, Text: text.Truncate(text.OneLine(strings.TrimSpace(words)), longest), Scope: scope, last: line}
 }
+
+// longestDirective is how many bytes a directive in a comment may have, also over several lines.
+const longestDirective = 300
 
 // inComment returns what a comment, or a line that begins with one, tells tools. Lines count from
 // the first.
 func (t *silencerTable) inComment(comment string, first int) []Silence {
 	var found []Silence
+	end := 0 // of the line
 	for line := range strings.Lines(comment) {
+		end += len(line)
+		for _, s := range t.anywhere {
+			if !strings.Contains(line, s.begin) {
+				continue
+			}
+			if at := s.Anywhere.FindStringIndex(line); at != nil {
+				found = append(found, s.silence(first, strings.TrimSuffix(strings.TrimSpace(line[at[0]:]), "*/"), ScopeLine))
+			}
+		}
 		for _, words := range beginnings(line) {
+			words = comment[end-len(words) : min(len(comment), end+longestDirective)]
 			if !t.comment.MatchString(words) {
 				continue
 			}
-			words = strings.TrimSuffix(strings.TrimSpace(words), "*/")
+			words, _, _ = strings.Cut(words, "*/")
+			words = strings.TrimSpace(words)
 			i := slices.IndexFunc(t.all, func(s silencer) bool {
 				if s.Comment == nil {
 					return false
@@ -118,7 +169,9 @@ func (t *silencerTable) inComment(comment string, first int) []Silence {
 				return at != nil && at[0] == 0
 			})
 			if i >= 0 {
-				found = append(found, t.all[i].silence(first, words, ScopeLine))
+				one := t.all[i].silence(first, words, ScopeLine)
+				one.last += strings.Count(t.all[i].Comment.FindString(words), "\n")
+				found = append(found, one)
 			}
 		}
 		first++
@@ -155,34 +208,67 @@ func beginnings(line string) []string {
 // inTokens looks into the comments of a file, and for attributes in its code.
 func (t *silencerTable) inTokens(s *source) []Silence {
 	var found []Silence
+	annotations := strings.Contains(s.text, "Suppress")
 	for _, c := range s.comments {
 		found = append(found, t.inComment(s.text[c.start:c.end], s.line(c.start))...)
 	}
 	for i := range s.tokens {
-		if !(s.isWord(i) && strings.HasPrefix(s.written(i), "@Suppress")) && !(s.is(i, "#") && s.isOneOf(i+1, "[", "!")) {
+		if !(annotations && s.text[s.tokens[i].start] == '@') && !(s.is(i, "#") && s.isOneOf(i+1, "[", "!")) {
 			continue
 		}
+		attribute, end := s.attribute(i)
 		line, _, _ := strings.Cut(s.text[s.tokens[i].start:], "\n")
-		found = append(found, t.inCode(line, s.line(s.tokens[i].start))...)
+		if written := s.text[s.tokens[i].start:end]; len(written) > len(line) {
+			line = written
+		}
+		for _, one := range t.inCode(attribute, line, s.line(s.tokens[i].start)) {
+			one.last = s.line(end - 1)
+			found = append(found, one)
+		}
 	}
 	return found
 }
 
-// inCode looks for what begins a piece of code.
-func (t *silencerTable) inCode(code string, line int) []Silence {
+// attribute returns the tokens of an attribute or an annotation, which begins at index i, without
+// the white space between them, and where it ends.
+func (s *source) attribute(i int) (written string, end int32) {
+	const most = 60 // tokens
+	var b strings.Builder
+	depth := 0
+	for n := i; n < min(len(s.tokens), i+most); n++ {
+		b.WriteString(s.written(n))
+		end = s.tokens[n].end
+		switch s.tokens[n].kind {
+		case opening:
+			depth++
+		case closing:
+			if depth--; depth <= 0 {
+				return b.String(), end
+			}
+		case word:
+			if depth == 0 && !s.is(n, "@") && !s.isOneOf(n+1, ".", ":", "(") {
+				return b.String(), end // an annotation's name
+			}
+		}
+	}
+	return b.String(), end
+}
+
+// inCode looks for what begins a piece of code, which people see as it is written.
+func (t *silencerTable) inCode(code, written string, line int) []Silence {
 	for _, s := range t.all {
 		if s.Code == nil {
 			continue
 		}
 		if at := s.Code.FindStringIndex(code); at != nil && strings.TrimSpace(code[:at[0]]) == "" {
-			return []Silence{s.silence(line, code, ScopeLine)}
+			return []Silence{s.silence(line, written, ScopeLine)}
 		}
 	}
 	return nil
 }
 
 // commentSign matches what may begin a comment, in languages that are not known.
-var commentSign = lazyregexp.New(`(?:^|\s)(#|//|--|/\*|<!--|;|%|\{#|\(\*)`)
+var commentSign = lazyregexp.New("(?:^|\\s)(#|--|;|%|\\(\\*)|(?:^|[^\"'`:\\\\])(//|/\\*|<!--|\\{#|\\{\\{!)")
 
 // inLines looks into every line of a file whose language is not known.
 func (t *silencerTable) inLines(code string) []Silence {
@@ -193,16 +279,44 @@ func (t *silencerTable) inLines(code string) []Silence {
 		if len(line) > longestLine || !maySilence(line) {
 			continue
 		}
-		if at := commentSign.FindStringSubmatchIndex(line); at != nil {
-			found = append(found, t.inComment(strings.TrimRight(line[at[2]:], "\r\n"), number)...)
-		}
-		found = append(found, t.inCode(strings.TrimSpace(line), number)...)
+		found = append(found, t.inLine(line, number)...)
+		code := strings.TrimSpace(line)
+		found = append(found, t.inCode(code, code, number)...)
 	}
 	return found
 }
 
-// key matches the key of a line of TOML, YAML, JSON or an INI file.
-var key = lazyregexp.New(`^\s*(?:- )?["']?([\w.-]+)["']?\s*[:=]`)
+// inLine looks into the first comment of a line that tells tools anything, if it has any.
+func (t *silencerTable) inLine(line string, number int) []Silence {
+	for _, at := range commentSign.FindAllStringSubmatchIndex(line, -1) {
+		if found := t.inComment(strings.TrimRight(line[max(at[2], at[4]):], "\r\n"), number); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// inMarkup looks into the comments that JSX may have where its text looks like the beginning of a
+// string, without those lines in which something was found.
+func (t *silencerTable) inMarkup(code string, found []Silence) []Silence {
+	number := 0
+	for line := range strings.Lines(code) {
+		if number++; len(line) > longestLine || !maySilence(line) || slices.ContainsFunc(found, func(s Silence) bool { return s.Line == number }) {
+			continue
+		}
+		found = append(found, t.inLine(line, number)...)
+	}
+	return found
+}
+
+// hasMarkup matches the end of an element, as it is in a file with JSX.
+var hasMarkup = lazyregexp.New(`</[A-Za-z>]|/>`)
+
+// key matches the key of a line of TOML, YAML, JSON or an INI file, or a call that takes a list.
+var key = lazyregexp.New(`^\s*(?:- |\{\s*)?["']?(?:[\w-]+\.)*([\w-]+)["']?\s*(?:[:=]|\()`)
+
+// section matches a section of TOML or an INI file, and the last part of its name.
+var section = lazyregexp.New(`^\[+(?:.*[.:])?["']?([\w -]+?)["']?\s*\]+$`)
 
 // inConfiguration looks into the configuration of tools: for lines that switch something off, and
 // for those below keys that do.
@@ -212,7 +326,9 @@ func (t *silencerTable) inConfiguration(f *File) []Silence {
 		if s.Path == nil || !s.Path.MatchString(f.Path) {
 			continue
 		}
-		var below []openKey // the keys that are open, by their indentation
+		var below []openKey      // the keys that are open, by their indentation
+		sectionSilences := false // the section that is open
+		inText := ""             // what ends the string of several lines that is open
 		number := 0
 		for line := range strings.Lines(f.Text) {
 			number++
@@ -222,16 +338,31 @@ func (t *silencerTable) inConfiguration(f *File) []Silence {
 			}
 			indent := len(line) - len(strings.TrimLeft(line, " \t"))
 			isItem := strings.HasPrefix(trimmed, "-")
-			for len(below) > 0 && (indent < below[len(below)-1].indent || indent == below[len(below)-1].indent && !isItem && !strings.HasPrefix(trimmed, "]")) {
+			if m := section.FindStringSubmatch(trimmed); m != nil && indent == 0 && inText == "" {
+				below, sectionSilences = nil, s.Keys != nil && s.Keys.MatchString(m[1])
+				continue
+			}
+			for inText == "" && len(below) > 0 && (indent < below[len(below)-1].indent || indent == below[len(below)-1].indent && !isItem && !strings.HasPrefix(trimmed, "]")) {
 				below = below[:len(below)-1]
 			}
 			m := key.FindStringSubmatch(line)
+			if inText != "" {
+				m = nil
+			}
 			if m != nil {
 				below = append(below, openKey{indent, s.Keys != nil && s.Keys.MatchString(m[1])})
 			}
-			silences := slices.ContainsFunc(below, func(k openKey) bool { return k.silences })
-			isOnlyKey := m != nil && (strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "[") || strings.HasSuffix(trimmed, "="))
-			isEnd := strings.Trim(trimmed, "[]{},") == ""
+			silences := sectionSilences || slices.ContainsFunc(below, func(k openKey) bool { return k.silences })
+			isOnlyKey := m != nil && (strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "[") || strings.HasSuffix(trimmed, "=") || strings.HasSuffix(trimmed, "(") || strings.HasSuffix(trimmed, `'''`) || strings.HasSuffix(trimmed, `"""`))
+			isEnd := strings.Trim(trimmed, "[]{}(),;'\" ") == ""
+			for _, quotes := range []string{`'''`, `"""`} {
+				switch odd := strings.Count(line, quotes)%2 == 1; {
+				case odd && inText == "":
+					inText = quotes
+				case odd && inText == quotes:
+					inText = ""
+				}
+			}
 			if s.Line != nil && s.Line.MatchString(line) || silences && !isOnlyKey && !isEnd {
 				found = append(found, s.silence(number, trimmed, ScopeProject))
 			}

@@ -50,6 +50,40 @@ func TestNewSuppressionsAreListed(t *testing.T) {
 		{"Cargo.toml", "[lints.clippy]\nunwrap_used = \"allow\"\n", "Clippy project 2"},
 		{"tsconfig.json", "{ \"compilerOptions\": {\n  \"strict\": false\n} }\n", "TypeScript project 2"},
 
+		{"a.js", "/* eslint \"no-eval\": \"off\" */\n/* eslint eqeqeq: \"error\", no-eval: [0] */\n", "ESLint file 1, ESLint file 2"},
+		{"a.js", "/* eslint\n  eqeqeq: 2,\n  no-eval: 0\n*/\n/*\n  eslint-disable\n*/\n", "ESLint file 1, ESLint file 6"},
+		{"a.jsx", "const a = <p>Don't {/* eslint-disable-line */} see it`s</p>;\nf(); // eslint-disable-line\n", "ESLint line 1, ESLint line 2"},
+		{"a.vue", "<p>{{ x }}</p><!-- eslint-disable-line vue/no-v-html -->\n<script>\nf();/* eslint-disable-line */\nf('a # b'); // eslint-disable-line\n</script>\n", "ESLint line 1, ESLint line 3, ESLint line 4"},
+		{"a.html", "<b></b><!-- prettier-ignore -->\n<!-- prettier-ignore-start -->\n<!-- prettier-ignore-attribute -->\n", "Prettier line 1, Prettier line 2, Prettier line 3"},
+		{"a.js", "// dprint-ignore-file\n// dprint-ignore\n// oxfmt-ignore\n// oxlint-disable-next-line no-eval\n/* oxlint-disable */\n", "dprint file 1, oxlint file 5, dprint line 2, Oxfmt line 3, oxlint line 4"},
+		{"a.ts", "// deno-fmt-ignore-file\n// deno-lint-ignore no-eval\n", "Deno file 1, Deno line 2"},
+		{"a.py", "import a  # NOQA\nimport b  # NoQA : F401\n# flake8: nOqA\n", "Flake8 and Ruff file 3, Flake8 and Ruff line 1, Flake8 and Ruff line 2"},
+		{"a.py", "import a  # NoQa\n", "Flake8 and Ruff line 1"},
+		{"a.py", "a = 1  # we know, pylint: disable=invalid-name\n", "Pylint line 1"},
+		{"a.py", "# fmt:off\n# fmt: skip\n# yapf: disable\n# autopep8: off\n# ruff: isort: off\n# ruff: disable[F401]\n", "Black line 1, Black line 2, Black line 3, Black line 4, Black line 5, Flake8 and Ruff line 6"},
+		{"a.py", "# mypy: allow-untyped-defs\n# pyright: reportMissingImports=false\n# ty: ignore\n", "a type checker of Python file 1, a type checker of Python line 2, a type checker of Python line 3"},
+		{"a.go", "package a\n\n//gosec:disable G104\nvar x = f() // skipcq: GO-R1005\n", "Bandit or gosec line 3, DeepSource line 4"},
+		{"a.rb", "# rubocop : disable Security/Eval\nx = 1 # rubocop: todo Style/A\n# :nodoc: rubocop:disable all\n", "RuboCop line 1, RuboCop line 2"},
+		{"a.rs", "#![cfg_attr(\n    test,\n    allow(unused)\n)]\n#[\n  allow(dead_code)\n]\n# [rustfmt::skip]\nfn f(#[expect(unused)] x: u8) {}\n#[cfg_attr(rustfmt, rustfmt_skip)]\nfn g() {}\n",
+			"rustc and Clippy file 1, rustc and Clippy line 5, rustc and Clippy line 8, rustc and Clippy line 9, rustc and Clippy line 10"},
+		{"A.java", "class A {\n  @java.lang.SuppressWarnings(\"x\") void f() {}\n  @ SuppressWarnings void g() {}\n}\n", "the Java compiler line 2, the Java compiler line 3"},
+		{"A.java", "// spotless:off\n// @formatter:off\nint x; // seen, NOPMD\nint y; // a ticket: NOSONAR\n// for the tool: CHECKSTYLE:OFF\n", "Spotless line 1, a formatter line 2, PMD line 3, Sonar line 4, Checkstyle line 5"},
+		{"eslint.config.ts", "export default [\n  globalIgnores([\n    'src/old',\n  ]),\n];\n", "ESLint project 2, ESLint project 3"},
+		{"biome.json", "{\n  \"files\": {\n    \"ignore\": [\n      \"src/a\"\n    ],\n    \"includes\": [\"**\", \"!src/b\"]\n  }\n}\n", "a tool of JavaScript project 4, a tool of JavaScript project 6"},
+		{"deno.json", "{\n  \"lint\": {\n    \"exclude\": [\"src/a\"]\n  }\n}\n", "a tool of JavaScript project 3"},
+		{"package.json", "{\n  \"private\": false,\n  \"eslintIgnore\": [\n    \"src\"\n  ]\n}\n", "a tool of JavaScript project 4"},
+		{"pyproject.toml", "[tool.black]\nforce-exclude = '''\nsrc/a\n'''\n\n[tool.ruff]\nlint.ignore = [\"E5\"]\n\n[tool.ruff.lint.per-file-ignores]\n\"a.py\" = [\"F401\"]\n\n[tool.mypy]\nfollow_imports = \"skip\"\nstrict = true\n",
+			"a linter of Python project 3, a linter of Python project 7, a linter of Python project 10, a linter of Python project 13"},
+		{"pytest.ini", "[pytest]\naddopts = -q --ignore=tests/a\n", "a linter of Python project 2"},
+		{".golangci.yml", "run:\n  tests: false\nlinters:\n  exclusions:\n    paths:\n      - src/a\n", "golangci-lint project 2, golangci-lint project 6"},
+		{"tsconfig.json", "{\n  \"exclude\": [\n    \"src/a\"\n  ]\n}\n", "TypeScript project 3"},
+		{"rustfmt.toml", "max_width = 100\nignore = [\"src/a.rs\"]\n", "rustfmt project 2"},
+		{"pom.xml", "<configuration>\n  <skip>true</skip>\n  <failsOnError>false</failsOnError>\n  <encoding>x</encoding>\n</configuration>\n", "a tool of Java project 2, a tool of Java project 3"},
+		{"build.gradle.kts", "checkstyle {\n  isIgnoreFailures = true\n}\n", "a tool of Java project 2"},
+
+		{"a.js", "/* eslint no-eval: 2 */\n// eslint is nice: off we go\nconst s = `\n// eslint-disable\n`;\n", ""},
+		{"a.tsx", "const s = <a href=\"https://eslint-disable.example\">'// eslint-disable-line'</a>;\n", ""},
+		{"A.java", "@Suppressed class A {}\n", ""},
 		{"a.js", "// we never use eslint-disable here\nconst s = '// eslint-disable-line';\n", ""},
 		{"a.py", "s = '# noqa'\n# the word ignore alone is nothing\n", ""},
 		{"a.go", "package a\n\n// nolints are counted elsewhere\nvar nolint = 1\n", ""},
@@ -79,6 +113,10 @@ func TestOldSuppressionsAreNotListed(t *testing.T) {
 	got := security(t, Config{}, file).Silences
 	if len(got) != 1 || got[0].Line != 3 || got[0].Tool != "Bandit or gosec" {
 		t.Errorf("%+v", got)
+	}
+	attribute := File{Path: "a.rs", Text: "#![allow(\n    unused,\n    dead_code,\n)]\n#![allow(\n    missing_docs,\n)]\n", Changed: []changes.Span{{First: 3, Last: 3}}, Patch: "@@ -2,0 +3 @@\n+    dead_code,\n"}
+	if got := security(t, Config{}, attribute).Silences; len(got) != 1 || got[0].Line != 1 {
+		t.Errorf("a lint that joins others: %+v", got)
 	}
 	file.Vendored = true
 	if got := security(t, Config{}, file).Silences; len(got) != 0 {
