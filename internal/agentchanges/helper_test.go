@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 		"TestWorkspaceSeriesNeverLeavesTheWorkTree", "TestBundleSeriesRefusesHostileObjects", "TestPatchSeriesErrors", "TestIndexSparesReading",
 		"TestWorkspaceSeriesOfOtherClones", "TestPatchSeriesOfOtherDiffs", "TestPatchSeriesFindsItsBase",
 	)
+	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }
 

@@ -77,6 +77,7 @@ func TestMain(m *testing.M) {
 		"TestLimitsAreNeverPassed", "TestALongQueueEndsInTime", "TestResolvingIsCompleted", "TestStrangeAnswersToWrites",
 		"TestKilledWhileARefusedReviewIsPosted",
 	)
+	shorttest.TempInMemory()
 	var err error
 	if lastingDir, err = os.MkdirTemp("", "airlock-apply-"); err != nil {
 		panic(err)
@@ -200,7 +201,8 @@ func sh(t testing.TB, dir string, args ...string) string {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
-		"GIT_AUTHOR_NAME=Ada Lovelace", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Agent", "GIT_COMMITTER_EMAIL=agent@example.com"}
+		"GIT_AUTHOR_NAME=Ada Lovelace", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Agent", "GIT_COMMITTER_EMAIL=agent@example.com",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false"} // no second process after each commit
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %s: %v: %s", args, err, out)

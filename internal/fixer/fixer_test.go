@@ -14,6 +14,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/fixer"
 	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
 var request = fixloop.Message{Type: fixloop.FixRequest, ID: "FIXREQ-7-1", Issue: 7, Iteration: 1, Max: 5, From: fixloop.Orchestrator, To: fixloop.Fixer,
@@ -23,6 +24,7 @@ var request = fixloop.Message{Type: fixloop.FixRequest, ID: "FIXREQ-7-1", Issue:
 var committed string
 
 func TestMain(m *testing.M) {
+	shorttest.TempInMemory()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "fixer-test-")
 		if err != nil {

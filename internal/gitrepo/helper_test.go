@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 		"TestRevisionsThatNameNothing", "TestRevisionsOfAHostileClone", "TestRevisionsOfAWorktree", "TestPushKeepsTheTokenToItself",
 		"TestForgedObjects", "TestPatchMessagesDeceiveNobody", "TestAProcessThatFailsIsReplaced",
 	)
+	shorttest.TempInMemory()
 	dir, err := os.MkdirTemp("", "gitrepo-")
 	if err != nil {
 		panic(err)

@@ -1,5 +1,6 @@
 // Package shorttest picks what is played with -short: the cases of a table, for tests whose
-// every case starts programs, and the tests of a package. Without -short, all are played.
+// every case starts programs, and the tests of a package. Without -short, all are played. It also
+// says how many tests run at once, and where they put their files.
 package shorttest
 
 import (
