@@ -99,6 +99,9 @@ func containsNoqa(text string) bool {
 func (t *silencerTable) silences(f *File, s *source) []Silence {
 	found := t.inConfiguration(f)
 	if len(found) == 0 && maySilence(f.Text) {
+		inFile := *t
+		inFile.anywhere = slices.DeleteFunc(slices.Clone(t.anywhere), func(s wordSilencer) bool { return !strings.Contains(f.Text, s.begin) })
+		t = &inFile
 		if s != nil {
 			found = t.inTokens(s)
 			if s.lang.name == "javascript" && hasMarkup.MatchString(f.Text) {
@@ -155,7 +158,9 @@ func (t *silencerTable) inComment(comment string, first int) []Silence {
 			}
 		}
 		for _, words := range beginnings(line) {
-			words = comment[end-len(words) : min(len(comment), end+longestDirective)]
+			if strings.HasPrefix(words, "eslint") { // its rules may stand on lines of their own
+				words = comment[end-len(words) : min(len(comment), end+longestDirective)]
+			}
 			if !t.comment.MatchString(words) {
 				continue
 			}
