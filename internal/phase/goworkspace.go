@@ -1,6 +1,8 @@
 package phase
 
 import (
+	"fmt"
+	"hash/crc32"
 	"path"
 	"path/filepath"
 	"slices"
@@ -79,4 +81,26 @@ func (p *project) goDependents(found []root, files []string) (dependents []root)
 		}
 	}
 	return dependents
+}
+
+// vetApart has go vet remember what it finds in each module but the first apart from the others. Of
+// a package that it only looked at for another one, in Go 1.26, it remembers that it found nothing,
+// and says so when it is asked about the package itself. What it remembers depends on its options:
+// this one names a function that nobody has.
+func vetApart(roots []*rootRun) {
+	seen := false
+	for _, r := range roots {
+		for _, pl := range r.plans {
+			for i := range pl.candidates {
+				c := &pl.candidates[i].check
+				if c.tool != "go vet" {
+					continue
+				}
+				if seen {
+					c.args = slices.Insert(slices.Clone(c.args), 2, fmt.Sprintf("-printf.funcs=airlock%x", crc32.ChecksumIEEE([]byte(r.dir))))
+				}
+				seen = true
+			}
+		}
+	}
 }

@@ -83,6 +83,7 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 		}
 		all = append(all, rr)
 	}
+	vetApart(all)
 	return all
 }
 
