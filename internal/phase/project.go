@@ -25,6 +25,7 @@ type project struct {
 	marked      map[string][]Language // the languages of a directory's markers
 	manifests   map[string]*manifest  // by their directories
 	commandText map[string]string     // see commandTexts
+	builds      map[string]string     // see mavenBuild
 	// outer is the repository, if that is a directory above, in which this one is prefix.
 	// Only configuration is looked for there.
 	outer  *project
@@ -41,7 +42,7 @@ func openProject(dir string) (*project, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}}, nil
+	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}, builds: map[string]string{}}, nil
 }
 
 // openIn opens a working directory, which is prefix in a repository.

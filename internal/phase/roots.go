@@ -51,7 +51,7 @@ func (p *project) roots(in Input) []root {
 			continue
 		}
 		r := root{dir: dir, language: majority(p.languages(dir), byHome[dir]), files: byHome[dir]}
-		if len(top) > 0 && p.covers(found[0].language, r) {
+		if slices.ContainsFunc(top, func(l Language) bool { return p.covers(l, r) }) {
 			found[0].files = append(found[0].files, r.files...)
 			continue
 		}
@@ -76,12 +76,12 @@ func (p *project) roots(in Input) []root {
 
 // byLanguage returns a root, and another one for each further language whose marker its directory
 // has and in which files changed. Each file is checked by the tools of its own language, and a file
-// of no language by those of each root. A package.json without a test script does not make a root
-// next to that of another language: it is there for tools.
+// of no language by those of each root. A package.json without a test script, of no workspace, does
+// not make a root next to that of another language: it is there for tools.
 func (p *project) byLanguage(r root) []root {
 	all := []root{r}
 	for _, l := range p.languages(r.dir) {
-		if l.family() == r.language.family() || l.family() == JavaScript && p.manifest(r.dir).testScript() == "" {
+		if l.family() == r.language.family() || l.family() == JavaScript && p.manifest(r.dir).testScript() == "" && !p.isWorkspace(r.dir) {
 			continue
 		}
 		isIts := func(f string) bool { return languageOfFile(f).family() == l.family() }
@@ -95,8 +95,8 @@ func (p *project) byLanguage(r root) []root {
 	return all
 }
 
-// home returns the nearest directory at or above a file that has a marker, "" if there is
-// none in the working directory. Directories of others' code and of test data do not count:
+// home returns the nearest directory at or above a file that has a marker, or that of the Maven
+// build which it is a module of; "" if there is none in the working directory. Directories of others' code and of test data do not count:
 // a file in one belongs to the project around it.
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
@@ -106,7 +106,7 @@ func (p *project) home(file string) string {
 	}
 	for ; ; dir = path.Dir(dir) {
 		if len(p.languages(dir)) > 0 {
-			return dir
+			return p.mavenBuild(dir)
 		}
 		if dir == "." {
 			return ""

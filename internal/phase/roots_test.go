@@ -95,6 +95,13 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"Deno for one function of a package", map[string]string{"package.json": "{}", "functions/deno.json": ""}, []string{"functions/a.ts"}, phase.Input{}, []string{". javascript 4"}},
 		{"Deno for a script next to another project", empty("go.mod", "deno.json"), []string{"a.ts", "a.go"}, phase.Input{}, []string{". go 4"}},
 		{"a package in a project of Deno's", map[string]string{"deno.json": "", "web/package.json": `{"scripts":{"test":"x"}}`}, []string{"web/a.js", "b.ts"}, phase.Input{}, []string{". typescript 4", "web javascript 4"}},
+		{"a module of a Maven build below the top", map[string]string{
+			"be/pom.xml": "<project><modules><module>a</module><module>b/deep</module></modules></project>", "be/a/pom.xml": "<project/>", "be/b/deep/pom.xml": "<project/>", "be/own/pom.xml": "<project/>", "fe/package.json": "{}",
+		}, []string{"be/a/A.java", "be/b/deep/B.java", "be/own/C.java", "fe/a.js"}, phase.Input{}, []string{"be java 4", "be/own java 4", "fe javascript 4"}},
+		{"a Maven build next to a package with tests", map[string]string{
+			"pom.xml": "<project><modules><module>a</module></modules></project>", "a/pom.xml": "<project/>", "own/pom.xml": "", "package.json": `{"scripts":{"test":"x"}}`,
+		}, []string{"a/A.java", "own/B.java", "src/a.js"}, phase.Input{}, []string{". javascript 4", ". java 4"}},
+		{"a workspace without a test script next to another project", map[string]string{"go.mod": "", "package.json": `{"workspaces":["web"]}`, "web/package.json": "{}"}, []string{"a.go", "web/a.js"}, phase.Input{}, []string{". go 4", ". javascript 4"}},
 		{"a Gradle build of several projects", empty("settings.gradle.kts", "app/build.gradle.kts"), []string{"app/src/A.java"}, phase.Input{}, []string{". java 4"}},
 		{"fixtures are nobody's", empty("go.mod", "a/testdata/p/go.mod", "vendor/q/go.mod"), []string{"a/testdata/p/x.go", "vendor/q/x.go"}, phase.Input{}, []string{". go 4"}},
 		{"overrides run once, at the top", empty("a/go.mod", "b/go.mod"), []string{"a/x.go", "b/x.go"}, phase.Input{TestCommand: "make test"}, []string{". go 1", "a go 3", "b go 3"}},
