@@ -133,6 +133,9 @@ func visible(s string) string {
 }
 
 func isInvisible(c rune) bool {
+	if ' ' <= c && c <= '~' { // nearly all of most texts
+		return false
+	}
 	if c == '\u200c' || c == '\u200d' || unicode.Is(unicode.Variation_Selector, c) {
 		return false // scripts and emoji are made of them
 	}
