@@ -15,11 +15,16 @@ var (
 	quotedText     = lazyregexp.New(`"([^"]*)"|'([^']*)'`)
 )
 
-// isOutsideWorkspace reports whether cargo in the working directory leaves out the crate of a
-// directory below it: it is a workspace of its own, or excluded, or there is a package above it
-// and no workspace.
-func (p *project) isOutsideWorkspace(dir string) bool {
-	raw, _ := p.read("Cargo.toml")                   // what cannot be read, cargo reports
+// hasCargoWorkspace reports whether the Cargo.toml of a directory is that of a workspace.
+func (p *project) hasCargoWorkspace(dir string) bool {
+	raw, _ := p.read(path.Join(dir, "Cargo.toml")) // what cannot be read, cargo reports
+	return cargoWorkspace.Match(raw)
+}
+
+// isOutsideWorkspace reports whether cargo in a directory, top, leaves out the crate of one below
+// it: it is a workspace of its own, or excluded, or there is a package above it and no workspace.
+func (p *project) isOutsideWorkspace(top, dir string) bool {
+	raw, _ := p.read(path.Join(top, "Cargo.toml"))   // what cannot be read, cargo reports
 	crate, _ := p.read(path.Join(dir, "Cargo.toml")) // likewise
 	above := string(raw)
 	start := cargoWorkspace.FindStringIndex(above)
@@ -35,6 +40,6 @@ func (p *project) isOutsideWorkspace(dir string) bool {
 	}
 	excluded := cargoExclude.FindStringSubmatch(workspace)
 	return excluded != nil && slices.ContainsFunc(quotedText.FindAllStringSubmatch(excluded[1], -1), func(m []string) bool {
-		return isIn(path.Clean(m[1]+m[2]), dir)
+		return isIn(path.Join(top, m[1]+m[2]), dir)
 	})
 }

@@ -120,33 +120,6 @@ func (p *project) mavenModules(dir string) (modules []*pom, parent func(*pom) *p
 	}
 }
 
-// mavenBuild returns the outermost directory at or above that of a project whose Maven build has it
-// as a module: built alone, it would lack the modules that it needs.
-func (p *project) mavenBuild(dir string) string {
-	build, known := p.builds[dir]
-	if known {
-		return build
-	}
-	build = dir
-	if p.has(dir, "pom.xml") {
-		name := dir
-		if p.outer != nil {
-			name = path.Join(p.prefix, dir)
-		}
-		for above := dir; above != "."; {
-			above = path.Dir(above)
-			if !p.has(above, "pom.xml") {
-				continue
-			}
-			if modules, _ := p.mavenModules(above); slices.ContainsFunc(modules, func(m *pom) bool { return m.dir == name }) {
-				build = above
-			}
-		}
-	}
-	p.builds[dir] = build
-	return build
-}
-
 // pluginUse is how the modules of a build use a plugin.
 type pluginUse struct {
 	modules []string // their directories, relative to the build's

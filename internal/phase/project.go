@@ -25,7 +25,7 @@ type project struct {
 	marked      map[string][]Language // the languages of a directory's markers
 	manifests   map[string]*manifest  // by their directories
 	commandText map[string]string     // see commandTexts
-	builds      map[string]string     // see mavenBuild
+	builds      map[string]string     // see buildRoot
 	// outer is the repository, if that is a directory above, in which this one is prefix.
 	// Only configuration is looked for there.
 	outer  *project

@@ -95,8 +95,8 @@ func (p *project) byLanguage(r root) []root {
 	return all
 }
 
-// home returns the nearest directory at or above a file that has a marker, or that of the Maven
-// build which it is a module of; "" if there is none in the working directory. Directories of others' code and of test data do not count:
+// home returns the nearest directory at or above a file that has a marker, or that of the build
+// which it is a part of; "" if there is none in the working directory. Directories of others' code and of test data do not count:
 // a file in one belongs to the project around it.
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
@@ -106,12 +106,26 @@ func (p *project) home(file string) string {
 	}
 	for ; ; dir = path.Dir(dir) {
 		if len(p.languages(dir)) > 0 {
-			return p.mavenBuild(dir)
+			return p.buildRoot(dir, p.languageIn(dir, file))
 		}
 		if dir == "." {
 			return ""
 		}
 	}
+}
+
+// languageIn returns the language in which a directory's project checks a file: that of the file if
+// the directory has its marker, otherwise the only one, "" if there are several.
+func (p *project) languageIn(dir, file string) Language {
+	found := p.languages(dir)
+	l := languageOfFile(file)
+	switch {
+	case slices.Contains(found, l):
+		return l
+	case len(found) == 1:
+		return found[0]
+	}
+	return ""
 }
 
 // leavesProjectsAlone reports whether none of the changed files, none of which is in a project,
@@ -133,9 +147,9 @@ func (p *project) leavesProjectsAlone(files []string) bool {
 }
 
 // isForeign reports whether the projects in a directory of that name are not checked:
-// copies of others' code, and test data.
+// copies of others' code, test data, and templates of projects.
 func isForeign(name string) bool {
-	return strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata"}, name)
+	return strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata", "archetype-resources"}, name)
 }
 
 // projectDepth bounds how far below the top Projects looks: apps/web/client is three.
@@ -207,7 +221,7 @@ func (p *project) covers(outer Language, inner root) bool {
 	case outer.family() == JavaScript:
 		return p.runsPackages()
 	case outer == Rust:
-		return !p.isOutsideWorkspace(inner.dir)
+		return !p.isOutsideWorkspace(".", inner.dir)
 	}
 	return true
 }

@@ -98,6 +98,14 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a module of a Maven build below the top", map[string]string{
 			"be/pom.xml": "<project><modules><module>a</module><module>b/deep</module></modules></project>", "be/a/pom.xml": "<project/>", "be/b/deep/pom.xml": "<project/>", "be/own/pom.xml": "<project/>", "fe/package.json": "{}",
 		}, []string{"be/a/A.java", "be/b/deep/B.java", "be/own/C.java", "fe/a.js"}, phase.Input{}, []string{"be java 4", "be/own java 4", "fe javascript 4"}},
+		{"a module of Maven's with a package of its own", map[string]string{
+			"pom.xml": "<project><modules><module>web</module></modules></project>", "web/pom.xml": "<project/>", "web/package.json": "{}",
+		}, []string{"web/A.java", "web/a.js"}, phase.Input{}, []string{". java 4", "web javascript 4"}},
+		{"a crate of a workspace below the top", map[string]string{
+			"rs/Cargo.toml": "[workspace]\nmembers = [\"a\"]\nexclude = [\"fuzz\"]\n", "rs/a/Cargo.toml": "[package]\n", "rs/fuzz/Cargo.toml": "[package]\n", "rs/py/Cargo.toml": "[package]\n", "rs/py/pyproject.toml": "",
+		}, []string{"rs/a/src/a.rs", "rs/fuzz/a.rs", "rs/py/a.py", "rs/py/a.rs"}, phase.Input{}, []string{"rs rust 4", "rs/fuzz rust 4", "rs/py python 4"}},
+		{"a part of a Gradle build below the top", empty("app/settings.gradle.kts", "app/build.gradle.kts", "app/core/build.gradle.kts"), []string{"app/core/A.java", "app/B.java"}, phase.Input{}, []string{"app java 4"}},
+		{"a template of a project", empty("pom.xml", "src/main/resources/archetype-resources/package.json"), []string{"src/main/resources/archetype-resources/a.js"}, phase.Input{}, []string{". java 4"}},
 		{"a Maven build next to a package with tests", map[string]string{
 			"pom.xml": "<project><modules><module>a</module></modules></project>", "a/pom.xml": "<project/>", "own/pom.xml": "", "package.json": `{"scripts":{"test":"x"}}`,
 		}, []string{"a/A.java", "own/B.java", "src/a.js"}, phase.Input{}, []string{". javascript 4", ". java 4"}},
