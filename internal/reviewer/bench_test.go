@@ -122,6 +122,24 @@ func TestHostileTextsEnd(t *testing.T) {
 	}
 }
 
+// BenchmarkHostileSilences is for files in unknown languages, in whose lines much may be a comment.
+func BenchmarkHostileSilences(b *testing.B) {
+	table, err := silencers()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, repeat := range map[string]string{"signs": " #", "slashes": " //", "comments": "a/*", "directives": " # noqa", "words": " # NOSONAR", "rules": " ; eslint a:"} {
+		line := "off" + strings.Repeat(repeat, (longestLine-10)/len(repeat)) + "\n"
+		f := File{Path: "a.unknown", Text: strings.Repeat(line, 100)}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(f.Text)))
+			for b.Loop() {
+				table.silences(&f, nil)
+			}
+		})
+	}
+}
+
 // BenchmarkBothReviews is the goal of both reviews: 1,000 files, 10 MB together,
 // within 3 s on two cores.
 func BenchmarkBothReviews(b *testing.B) {

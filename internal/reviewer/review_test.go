@@ -244,9 +244,14 @@ func TestSkippedFilesAreListed(t *testing.T) {
 		File{Path: "pic.png", Binary: true, Size: 10},
 		File{Path: "v.js", Text: injection, Vendored: true},
 		File{Path: "a.unknown", Text: injection},
+		File{Path: "lib/a.PHP", Text: "<?php eval($_GET['a']); // NOSONAR\n"},
+		File{Path: "bin/a", Text: injection, Language: "javascript"},
 	)
-	if len(got.Findings) != 0 {
+	if len(got.Findings) != 1 || got.Findings[0].Path != "bin/a" {
 		t.Errorf("%+v", got.Findings)
+	}
+	if len(got.Silences) != 1 {
+		t.Errorf("what is not reviewed may have suppressions: %+v", got.Silences)
 	}
 	want := []Skipped{
 		{"big.js", "larger than 19.6 KiB"},
@@ -254,6 +259,7 @@ func TestSkippedFilesAreListed(t *testing.T) {
 		{"nul.js", "a binary file"},
 		{"pic.png", "a binary file"},
 		{"v.js", "a vendored file: only secrets were looked for"},
+		{"lib/a.PHP", "there are no rules for PHP: only secrets were looked for"},
 	}
 	if diff := cmp.Diff(want, got.Skipped); diff != "" {
 		t.Error(diff)

@@ -36,6 +36,7 @@ func (r *Reviewer) security(f File) reviewed {
 	out.ignores = ignores(f.Text, s)
 	if out.skipped == "" {
 		out.silences = r.silencers.silences(&f, s)
+		out.skipped = withoutRules(f)
 	}
 	return out
 }

@@ -142,6 +142,9 @@ func (s silencer) silence(line int, words string, scope Scope) Silence {
 // longestDirective is how many bytes a directive in a comment may have, also over several lines.
 const longestDirective = 300
 
+// mostInLine is how many directives of one line are listed.
+const mostInLine = 8
+
 // inComment returns what a comment, or a line that begins with one, tells tools. Lines count from
 // the first.
 func (t *silencerTable) inComment(comment string, first int) []Silence {
@@ -157,10 +160,15 @@ func (t *silencerTable) inComment(comment string, first int) []Silence {
 				found = append(found, s.silence(first, strings.TrimSuffix(strings.TrimSpace(line[at[0]:]), "*/"), ScopeLine))
 			}
 		}
+		before := len(found)
 		for _, words := range beginnings(line) {
-			if strings.HasPrefix(words, "eslint") { // its rules may stand on lines of their own
-				words = comment[end-len(words) : min(len(comment), end+longestDirective)]
+			if len(found)-before == mostInLine {
+				break
 			}
+			if strings.HasPrefix(words, "eslint") { // its rules may stand on lines of their own
+				words = comment[end-len(words):]
+			}
+			words = words[:min(len(words), longestDirective)]
 			if !t.comment.MatchString(words) {
 				continue
 			}
@@ -184,30 +192,28 @@ func (t *silencerTable) inComment(comment string, first int) []Silence {
 	return found
 }
 
+// beginning returns a comment without what it begins with and is no word, such as its sign.
+func beginning(comment string) string {
+	return strings.TrimLeftFunc(comment, func(r rune) bool {
+		return r != '@' && r != '$' && r != ':' && r != '_' && (r|0x20 < 'a' || r|0x20 > 'z')
+	})
+}
+
 // beginnings returns a line of a comment without the sign that begins it, and what follows
 // further signs in it: # type: ignore # noqa
 func beginnings(line string) []string {
-	isWord := func(r rune) bool {
-		return r == '@' || r == '$' || r == ':' || r == '_' || 'a' <= r|0x20 && r|0x20 <= 'z'
-	}
 	var all []string
-	for line != "" {
-		begin := strings.IndexFunc(line, isWord)
-		if begin < 0 {
-			break
+	for {
+		if line = beginning(line); line == "" {
+			return all
 		}
-		line = line[begin:]
 		all = append(all, line)
-		next := strings.IndexByte(line, '#')
-		if slashes := strings.Index(line, "//"); slashes >= 0 && (next < 0 || slashes < next) {
-			next = slashes
-		}
-		if next < 0 {
-			break
+		next := 0
+		for next < len(line) && line[next] != '#' && !strings.HasPrefix(line[next:], "//") {
+			next++
 		}
 		line = line[next:]
 	}
-	return all
 }
 
 // inTokens looks into the comments of a file, and for attributes in its code.
@@ -293,8 +299,14 @@ func (t *silencerTable) inLines(code string) []Silence {
 
 // inLine looks into the first comment of a line that tells tools anything, if it has any.
 func (t *silencerTable) inLine(line string, number int) []Silence {
-	for _, at := range commentSign.FindAllStringSubmatchIndex(line, -1) {
-		if found := t.inComment(strings.TrimRight(line[max(at[2], at[4]):], "\r\n"), number); len(found) > 0 {
+	line = strings.TrimRight(line, "\r\n")
+	for i, at := range commentSign.FindAllStringSubmatchIndex(line, -1) {
+		comment := line[max(at[2], at[4]):]
+		// The first comment contains the others, of which the beginnings are left to look at.
+		if i > 0 && !t.comment.MatchString(beginning(comment[:min(len(comment), longestDirective)])) {
+			continue
+		}
+		if found := t.inComment(comment, number); len(found) > 0 {
 			return found
 		}
 	}

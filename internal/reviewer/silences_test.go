@@ -105,6 +105,22 @@ func TestNewSuppressionsAreListed(t *testing.T) {
 	}
 }
 
+// TestSuppressionsInOneLine asserts that a few of one line are listed, wherever they stand in it,
+// and not thousands.
+func TestSuppressionsInOneLine(t *testing.T) {
+	for line, want := range map[string]int{
+		"a # noqa # nosec // pylint: disable":                                     3,
+		"a <!-- b --> " + strings.Repeat("% ", 2000) + "<!-- prettier-ignore -->": 1,
+		"a" + strings.Repeat(" # noqa", 500):                                      mostInLine,
+		strings.Repeat("/* eslint-disable */ ", 200):                              1,
+		"off" + strings.Repeat(" #", 2000):                                        0,
+	} {
+		if got := security(t, Config{}, File{Path: "a.unknown", Text: line + "\n"}).Silences; len(got) != want {
+			t.Errorf("%.80s: %d are listed, want %d", line, len(got), want)
+		}
+	}
+}
+
 // TestOldSuppressionsAreNotListed asserts that a suppression that the base has, also on another
 // line, does not count as one of the change.
 func TestOldSuppressionsAreNotListed(t *testing.T) {
