@@ -169,6 +169,52 @@ func TestTriedAgainInOneAttempt(t *testing.T) {
 	})
 }
 
+// TestTwoProcessesOfOneAttempt starts the program while an equal one is at work: it is refused before
+// it writes. One with a name of its own works side by side, and one that begins later finds what
+// the first wrote.
+func TestTwoProcessesOfOneAttempt(t *testing.T) {
+	t.Parallel()
+	for name, place := range map[string]string{"on a runner": "RUNNER_TEMP", "in a terminal": "HOME"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, dir, map[string]string{"lines.ndjson": `{"type":"add-issue-comment","body":"Once."}`, "policy.yml": "add-issue-comment:\n"})
+			args := []string{"apply", "--input", "lines.ndjson", "--config", "policy.yml", "--pace=0s"}
+			s := server(t, pullRequestFixture(), githubtest.Options{})
+			env := append(workflowEnv(s, "pull_request", "pull_request.opened.json"), place+"="+t.TempDir())
+			if place == "HOME" {
+				env = append(env, "GITHUB_ACTIONS=")
+			}
+			writing, goOn := make(chan struct{}), make(chan struct{})
+			var begun atomic.Bool
+			s.SetFault(func(r githubtest.Request) githubtest.Fault {
+				if r.Operation == "issues/create-comment" && begun.CompareAndSwap(false, true) {
+					close(writing)
+					<-goOn
+				}
+				return githubtest.Fault{}
+			})
+			ended := make(chan result, 1)
+			go func() { ended <- run(t, dir, env, "", args...) }()
+			<-writing
+			if res := run(t, dir, env, "", args...); res.code != 2 || !strings.Contains(res.stderr, "another process is at work with the same items") {
+				t.Errorf("the second process: exit code %d\n%s", res.code, res.stderr)
+			}
+			if res := run(t, dir, env, "", append(args, "--name", "another")...); res.code != 0 {
+				t.Errorf("with a name of its own: exit code %d\n%s", res.code, res.stderr)
+			}
+			close(goOn)
+			if res := <-ended; res.code != 0 {
+				t.Errorf("the first process: exit code %d\n%s", res.code, res.stderr)
+			}
+			res := run(t, dir, env, "", args...)
+			if n := strings.Count(strings.Join(texts(s.State()), "\n"), "Once."); res.code != 0 || n != 2 || !strings.Contains(res.stderr, "already there") {
+				t.Errorf("exit code %d with %d comments:\n%s", res.code, n, res.stderr)
+			}
+		})
+	}
+}
+
 const codePolicy = `
 create-pull-request:
 push-to-branch:

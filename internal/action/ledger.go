@@ -2,6 +2,7 @@ package action
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -11,19 +12,28 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/agent-airlock/airlock/internal/filelock"
 )
 
 // Ledger records with which items a process of a workflow run has begun. A script can try again
 // within one attempt of its job, and so can a person in a terminal: the second process must not
-// take what GitHub does not list yet for what was never written. Its records are empty files.
+// take what GitHub does not list yet for what was never written, nor work while the first one does.
+// Its records are empty files; a lock on another file lasts as long as the process works.
 type Ledger struct {
 	dirs   []string // the first in which a file can be made has the records
 	caches []string // likewise, made where they are not there
 	scope  string
 }
 
+// ErrAtWork reports that another process is at work with the same keys.
+var ErrAtWork = errors.New("another process is at work with the same items of this attempt of the workflow run; run this again when it has ended, and what it wrote is found; processes that are to work side by side each need a name of their own (input name, or --name)")
+
 // ledgerPrefix begins the names of the records.
 const ledgerPrefix = "airlock-begun-"
+
+// ledgerLocks is the name of the file whose bytes are locked, one for each key.
+const ledgerLocks = "airlock-at-work"
 
 // ledgerLife is how long a record counts: longer than any process that may still be at work.
 const ledgerLife = 24 * time.Hour
@@ -47,32 +57,81 @@ func LedgerOf(env Env, getenv func(string) string) Ledger {
 }
 
 // Begin records for each key, such as that of an item, that this process begins with it, and
-// reports whether another process has begun with one of them before. After an error that is not
-// known.
-func (l Ledger) Begin(keys []string) (before bool, err error) {
+// reports whether another process has begun with one of them before. The error is ErrAtWork if that
+// process has not called end yet; after any other error, what was begun before is not known. Where
+// the file system has no locks, a process counts as ended.
+func (l Ledger) Begin(keys []string) (before bool, end func(), err error) {
+	end = func() {}
 	if len(keys) == 0 {
-		return false, nil
+		return false, end, nil
+	}
+	sums := make([][sha256.Size]byte, len(keys))
+	for i, key := range keys {
+		sums[i] = sha256.Sum256([]byte(l.scope + "\x00" + key))
 	}
 	for i, dir := range slices.Concat(l.dirs, l.caches) {
 		if i >= len(l.dirs) {
 			_ = os.MkdirAll(dir, 0o700) // record reports what cannot be used
 			forget(dir)
 		}
-		if before, err = l.record(dir, keys); !isUnusable(err) {
-			return before, err
+		if before, end, err = l.begin(dir, sums); !isUnusable(err) {
+			return before, end, err
 		}
 	}
-	return false, nil
+	return false, end, nil
 }
 
-// record is Begin in a directory.
-func (l Ledger) record(dir string, keys []string) (before bool, err error) {
+// begin is Begin in a directory.
+func (l Ledger) begin(dir string, sums [][sha256.Size]byte) (before bool, end func(), err error) {
+	end = func() {}
 	owner, err := os.Stat(dir)
 	if err != nil {
-		return false, err
+		return false, end, err
 	}
-	for _, key := range keys {
-		sum := sha256.Sum256([]byte(l.scope + "\x00" + key))
+	if locks := openLocks(dir, owner); locks != nil {
+		if end = func() { _ = locks.Close() }; isAtWork(locks, sums) {
+			end()
+			return false, func() {}, ErrAtWork
+		}
+	}
+	before, err = record(dir, owner, sums)
+	return before, end, err
+}
+
+// openLocks opens the file of the locks; nil where that cannot be done. It follows no link, because
+// others may be able to write in the directory.
+func openLocks(dir string, owner fs.FileInfo) *os.File {
+	name := filepath.Join(dir, ledgerLocks)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_ = giveTo(f, owner) // a user who cannot open the file works without it
+		return f
+	}
+	if f, err = os.OpenFile(name, os.O_RDWR|openNofollow|openNonblock, 0); err != nil {
+		return nil
+	}
+	return f
+}
+
+// isAtWork locks a byte for each key, and reports whether another process has one of them. Of
+// several processes that lock the same bytes in this order, one gets all of its own.
+func isAtWork(locks *os.File, sums [][sha256.Size]byte) bool {
+	var places []int64
+	for _, sum := range sums {
+		places = append(places, int64(binary.BigEndian.Uint64(sum[:])>>2)) // beyond 1<<62 some systems have no place
+	}
+	slices.Sort(places)
+	for _, place := range slices.Compact(places) {
+		if err := filelock.TryLock(locks, place); err != nil {
+			return errors.Is(err, filelock.ErrHeld)
+		}
+	}
+	return false
+}
+
+// record makes the records in a directory, and reports whether one of them was there.
+func record(dir string, owner fs.FileInfo, sums [][sha256.Size]byte) (before bool, err error) {
+	for _, sum := range sums {
 		f, err := os.OpenFile(filepath.Join(dir, ledgerPrefix+hex.EncodeToString(sum[:16])), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		switch {
 		case errors.Is(err, fs.ErrExist):

@@ -1,6 +1,8 @@
 package action_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -27,9 +29,11 @@ func TestLedger(t *testing.T) {
 		{"a", []string{"4"}, true},
 	} {
 		ledger := action.LedgerOf(action.Env{Temp: dir, OnRunner: true, APIURL: c.server}, os.Getenv)
-		if before, err := ledger.Begin(c.keys); err != nil || before != c.before {
+		before, end, err := ledger.Begin(c.keys)
+		if err != nil || before != c.before {
 			t.Errorf("%d: %v of %q: %t, %v", i, c.keys, c.server, before, err)
 		}
+		end()
 	}
 }
 
@@ -39,16 +43,17 @@ func TestLedgerInATerminal(t *testing.T) {
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home}
 	begin := func() bool {
-		before, err := action.LedgerOf(action.Env{}, func(name string) string { return environment[name] }).Begin([]string{"1"})
+		before, end, err := action.LedgerOf(action.Env{}, func(name string) string { return environment[name] }).Begin([]string{"1"})
 		if err != nil {
 			t.Fatal(err)
 		}
+		end()
 		return before
 	}
 	if begin() || !begin() {
 		t.Error("the second process does not learn of the first")
 	}
-	records, err := filepath.Glob(filepath.Join(home, ".cache", "airlock", "*"))
+	records, err := filepath.Glob(filepath.Join(home, ".cache", "airlock", "airlock-begun-*"))
 	if err != nil || len(records) != 1 {
 		t.Fatalf("%q, %v", records, err)
 	}
@@ -79,37 +84,86 @@ func TestLedgerInAContainer(t *testing.T) {
 	for _, temp := range []string{filepath.Join(home, "none"), file} {
 		getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
 		for i := range 2 {
-			before, err := action.LedgerOf(action.Env{Temp: temp, OnRunner: true}, getenv).Begin([]string{temp})
+			before, end, err := action.LedgerOf(action.Env{Temp: temp, OnRunner: true}, getenv).Begin([]string{temp})
 			if err != nil || before != (i == 1) {
 				t.Errorf("%s, step %d: %t, %v", temp, i+1, before, err)
 			}
+			end()
 		}
 	}
 	nowhere := action.LedgerOf(action.Env{Temp: file, OnRunner: true}, func(string) string { return "" })
 	for range 2 {
-		if before, err := nowhere.Begin([]string{"1"}); before || err != nil {
+		if before, _, err := nowhere.Begin([]string{"1"}); before || err != nil {
 			t.Errorf("without a directory: %t, %v", before, err)
 		}
 	}
 }
 
-// TestLedgerAtOnce asserts that of several processes at the same moment exactly one is the first.
+// TestLedgerAtOnce lets several begin with the same and some more at the same moment: one goes on,
+// and the others are refused until it has ended.
 func TestLedgerAtOnce(t *testing.T) {
 	t.Parallel()
 	ledger := action.LedgerOf(action.Env{Temp: t.TempDir(), OnRunner: true}, os.Getenv)
-	var first atomic.Int32
+	var first, refused atomic.Int32
 	var all sync.WaitGroup
-	for range 8 {
+	ends := make(chan func(), 8)
+	for i := range 8 {
 		all.Go(func() {
-			if before, err := ledger.Begin([]string{"1"}); err != nil {
-				t.Error(err)
-			} else if !before {
+			switch before, end, err := ledger.Begin([]string{"all", fmt.Sprint("only ", i)}); {
+			case errors.Is(err, action.ErrAtWork):
+				refused.Add(1)
+			case err != nil || before:
+				t.Errorf("%t, %v", before, err)
+			default:
 				first.Add(1)
+				ends <- end
 			}
 		})
 	}
 	all.Wait()
-	if n := first.Load(); n != 1 {
-		t.Errorf("%d are the first", n)
+	if first.Load() != 1 || refused.Load() != 7 {
+		t.Fatalf("%d went on and %d were refused", first.Load(), refused.Load())
+	}
+	if before, end, err := ledger.Begin([]string{"another"}); before || err != nil {
+		t.Errorf("what has nothing in common: %t, %v", before, err)
+	} else {
+		end()
+	}
+	(<-ends)()
+	if before, _, err := ledger.Begin([]string{"all"}); !before || err != nil {
+		t.Errorf("after the first has ended: %t, %v", before, err)
+	}
+}
+
+// TestLedgerWithoutLocks has in the place of the locks what cannot be locked, or not safely: the
+// records are made all the same, and a link is not followed.
+func TestLedgerWithoutLocks(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]func(t *testing.T, path string){
+		"a directory": func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a link": func(t *testing.T, path string) {
+			if err := os.Symlink(filepath.Join(filepath.Dir(path), "elsewhere"), path); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			put(t, filepath.Join(dir, "airlock-at-work"))
+			ledger := action.LedgerOf(action.Env{Temp: dir, OnRunner: true}, os.Getenv)
+			for i := range 2 {
+				if before, _, err := ledger.Begin([]string{"1"}); err != nil || before != (i == 1) {
+					t.Errorf("process %d: %t, %v", i+1, before, err)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "elsewhere")); err == nil {
+				t.Error("the link was followed")
+			}
+		})
 	}
 }

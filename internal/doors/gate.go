@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/config"
@@ -169,9 +170,9 @@ type Request struct {
 	Config apply.Config     // required
 	Deps   apply.Deps       // required; see there
 	Own    []intake.OwnItem // Airlock's own items
-	// Begin, if not nil, records the keys of what is about to be done, and reports whether a
-	// process has begun with some of it before: see action.Ledger.
-	Begin func(keys []string) (before bool, err error)
+	// Begin, if not nil, records the keys of what is about to be done, until end is called, and
+	// reports whether a process has begun with some of it before: see action.Ledger.
+	Begin func(keys []string) (before bool, end func(), err error)
 	// Checks, if not nil, are shown after everything else: see Deliver.
 	Checks *checkreport.Delivery
 	// Planned, if not nil, is called with the plan before anything is written, and again
@@ -203,9 +204,14 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	if log := r.Deps.Log; log != nil {
 		r.Deps.Log = func(line string) { log(g.OneLine(line)) } // it quotes the agent
 	}
-	if err := r.begin(approved); err != nil {
+	end, err := r.begin(approved)
+	if errors.Is(err, action.ErrAtWork) {
+		return nil, exitcode.UsageError(err)
+	}
+	if err != nil {
 		return nil, exitcode.FailedError(err)
 	}
+	defer end()
 	snapshot, err := apply.Observe(ctx, r.Deps, r.Config, r.Event, approved)
 	if ctx.Err() != nil {
 		return nil, exitcode.FailedError(errInterrupted)
@@ -247,21 +253,25 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 }
 
 // begin finds out whether a process before this one may have begun the same attempt. Where that
-// cannot be recorded, it may.
-func (r *Request) begin(approved []policy.Approved) error {
+// cannot be recorded, it may. The error is action.ErrAtWork if that process is at work. What follows
+// counts as this process's work until end is called.
+func (r *Request) begin(approved []policy.Approved) (end func(), err error) {
 	if r.Begin == nil || r.Config.DryRun || r.Deps.GitHub == nil || r.Config.Run.ID == 0 {
-		return nil
+		return func() {}, nil
 	}
 	keys, err := apply.Keys(r.Config, r.Event, approved)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	before, err := r.Begin(keys)
+	before, end, err := r.Begin(keys)
+	if errors.Is(err, action.ErrAtWork) {
+		return nil, err
+	}
 	if err != nil && r.Deps.Log != nil {
 		r.Deps.Log(fmt.Sprintf("whether this was begun before is not known, and GitHub's lists are read as if it was: %v", err))
 	}
 	r.Config.Run.Begun = before || err != nil
-	return nil
+	return end, nil
 }
 
 // report returns the report of what came through the first door. The results are what became of

@@ -2,11 +2,30 @@ package store
 
 import (
 	"context"
+	"errors"
 	"os"
+
+	"github.com/agent-airlock/airlock/internal/filelock"
 )
 
 // fileLock is a lock on a byte of a file next to a SQLite store. It belongs to the open file.
 type fileLock struct{ file *os.File }
+
+// lockFile takes the lock on a byte of a file. The error is ErrLocked if somebody has it.
+func lockFile(path string, at int64) (*fileLock, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := filelock.TryLock(file, at); err != nil {
+		_ = file.Close()
+		if errors.Is(err, filelock.ErrHeld) {
+			return nil, ErrLocked
+		}
+		return nil, err
+	}
+	return &fileLock{file}, nil
+}
 
 // hold implements heldLock: another process would lock a file of the same name if this one was
 // removed.

@@ -1,4 +1,4 @@
-package store
+package filelock
 
 import "golang.org/x/sys/unix"
 

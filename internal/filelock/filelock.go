@@ -1,0 +1,22 @@
+// Package filelock locks bytes of a file against other processes. The system releases a lock when
+// its file is closed or its process ends, however that happens.
+package filelock
+
+import (
+	"errors"
+	"os"
+)
+
+// ErrHeld reports that another process holds a lock.
+var ErrHeld = errors.New("the lock is held by another process")
+
+// TryLock locks one byte of an open file, which may lie beyond the file's end, so that one file
+// serves any number of locks. The file must be open for writing. TryLock does not wait: if the lock
+// is held, the error is ErrHeld. Any other error means that the file system has no locks.
+func TryLock(f *os.File, at int64) error {
+	err := tryLock(f, at)
+	if err == nil || errors.Is(err, ErrHeld) {
+		return err
+	}
+	return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+}
