@@ -29,23 +29,25 @@ func (c Config) body(text, footer, key string) (body string, cut bool) {
 // units. Both are cleaned again, together.
 func (c Config) compose(text, footer string, limit int) (composed string, cut bool) {
 	text = strings.TrimRight(markdown.StripMarkers(text), " \t\r\n")
-	text = markdown.UTF16Prefix(text, 2*maxBody) // enough to be cut, with the note, where more was there
-	tail := ""
+	text = markdown.UTF16Prefix(text, 2*maxBody) // the rest would be cut in any case
 	if footer = strings.TrimSpace(footer); footer != "" {
-		tail = "\n\n" + footer
+		footer = "\n\n" + footer
 	}
-	for room := limit - markdown.UTF16Len(tail); ; {
-		head, short := markdown.Cut(text, max(room, minRoom), cutNote)
-		composed, _ = c.Sanitizer.Body(closed(head) + tail)
+	// Cleaning can lengthen what was cut to fit: then the text is cut to less.
+	room := max(limit-markdown.UTF16Len(footer), minRoom)
+	for {
+		head, isCut := markdown.Cut(text, room, cutNote)
+		composed, _ = c.Sanitizer.Body(closed(head) + footer)
 		composed = strings.TrimSpace(composed)
-		over := markdown.UTF16Len(composed) - limit
-		if over <= 0 || room < minRoom {
-			if over > 0 { // the owner's footer fills everything
-				composed, _ = markdown.Cut(composed, limit, cutNote)
-			}
-			return composed, short || over > 0
+		excess := markdown.UTF16Len(composed) - limit
+		switch {
+		case excess <= 0:
+			return composed, isCut
+		case room == minRoom: // the owner's footer leaves no room for the text
+			composed, _ = markdown.Cut(composed, limit, cutNote)
+			return composed, true
 		}
-		room -= max(over, room/8)
+		room = max(room-max(excess, room/8), minRoom)
 	}
 }
 

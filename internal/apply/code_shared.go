@@ -26,67 +26,75 @@ func othersCommitted(branch string, pull *githubapi.Pull) string {
 	return fmt.Sprintf("somebody else has committed to the branch %q%s", branch, ofPull)
 }
 
-// join puts the changes on top of a shared branch. The changes are at hand as commits on the
-// commit that the branch began at. What they differ in from our own commits on the branch,
-// without those of others, is applied to the branch as one commit: so our part is replaced, and
-// that of others stays. Where the branch contains all of it, nothing is pushed.
+// join puts the changes on top of a shared branch, as one commit: our part of the branch is
+// replaced by it, and that of others stays. Where that would change nothing, nothing is pushed.
 func (c *codePreparer) join(e *entry, st *codeState) error {
-	ctx, repo := c.o.ctx, c.code.Repo
-	before, err := c.ownPart(e, st)
+	change, err := c.replacement(e, st)
 	if err != nil {
 		return err
 	}
-	change, err := c.summary(e, st.onto, st.carried.Commits)
+	if change.Before == change.After {
+		return c.leaveShared(e, st, change.After)
+	}
+	onTop := gitrepo.Series{Base: st.expect, Changes: []gitrepo.Change{change}}
+	joined, err := c.code.Repo.Transplant(c.o.ctx, onTop, st.expect, c.style(e, st))
+	if conflict, ok := errors.AsType[*gitrepo.Conflict](err); ok {
+		return c.refuseJoin(st, conflict)
+	}
 	if err != nil {
 		return err
 	}
-	if len(st.carried.Commits) == 1 {
-		info, err := repo.Commit(ctx, st.tip())
-		if err != nil {
-			return err
-		}
-		change.Message = info.Message
-	}
-	change.Before = before
-	top := gitrepo.Transplanted{Tip: st.expect}
-	if change.Before != change.After {
-		top, err = repo.Transplant(ctx, gitrepo.Series{Base: st.expect, Changes: []gitrepo.Change{change}}, st.expect, c.style(e, st))
-	}
-	conflict, conflicts := errors.AsType[*gitrepo.Conflict](err)
-	switch {
-	case conflicts:
-		ours, err := repo.SeriesOf(ctx, st.onto, st.tip())
-		if err != nil {
-			return err
-		}
-		c.keepPatchOf(st, ours, false)
-		st.refuse(Failed, CodeConflict, fmt.Sprintf("%s, and the new changes do not fit on top of that: %s; nothing was pushed, and the branch is as they left it; "+
-			"let the agent work on that branch, or apply the patch to it by hand (git am --3way)", st.shared.why, conflict.Where()))
-		return nil
-	case err != nil:
-		return err
-	}
-	if top.Tip == st.expect {
-		st.pushed, st.carried.Tip = true, st.expect
-		return c.noteShared(e, st, change.After)
+	if joined.Tip == st.expect {
+		return c.leaveShared(e, st, change.After)
 	}
 	st.note(st.shared.why + ", so the changes were put on top of that as one commit")
-	st.carried.Tip, st.carried.Commits, st.onto = top.Tip, top.Commits, st.expect
+	st.carried.Tip, st.carried.Commits, st.onto = joined.Tip, joined.Commits, st.expect
 	return nil
 }
 
-// noteShared adds the note about why nothing is pushed to a shared branch: it contains the
-// changes, whose last tree is after, or others have reverted the same changes.
-func (c *codePreparer) noteShared(e *entry, st *codeState, after string) error {
-	base, err := c.code.Repo.Commit(c.o.ctx, st.onto)
+// replacement returns the change from our own part of a shared branch to the new changes. Both are
+// without the commits of others, on the commit that the branch began at.
+func (c *codePreparer) replacement(e *entry, st *codeState) (change gitrepo.Change, err error) {
+	if change, err = c.summary(e, st.onto, st.carried.Commits); err != nil {
+		return change, err
+	}
+	if len(st.carried.Commits) == 1 {
+		only, err := c.code.Repo.Commit(c.o.ctx, st.tip())
+		if err != nil {
+			return change, err
+		}
+		change.Message = only.Message
+	}
+	change.Before, err = c.ownPart(e, st)
+	return change, err
+}
+
+// refuseJoin refuses changes that conflict with what others committed to the branch, and keeps them
+// as a patch.
+func (c *codePreparer) refuseJoin(st *codeState, conflict *gitrepo.Conflict) error {
+	ours, err := c.code.Repo.SeriesOf(c.o.ctx, st.onto, st.tip())
 	if err != nil {
 		return err
 	}
-	asOneChange := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: base.Tree, After: after}}}
-	reapplied, err := c.code.Repo.Transplant(c.o.ctx, asOneChange, st.expect, c.style(e, st))
+	c.keepPatchOf(st, ours, false)
+	st.refuse(Failed, CodeConflict, fmt.Sprintf("%s, and the new changes do not fit on top of that: %s; nothing was pushed, and the branch is as they left it; "+
+		"let the agent work on that branch, or apply the patch to it by hand (git am --3way)", st.shared.why, conflict.Where()))
+	return nil
+}
+
+// leaveShared leaves a shared branch as it is, with a note about the reason: it contains the
+// changes, whose last tree is after, or others have changed or reverted them there.
+func (c *codePreparer) leaveShared(e *entry, st *codeState, after string) error {
+	st.pushed, st.carried.Tip = true, st.expect
+	began, err := c.code.Repo.Commit(c.o.ctx, st.onto)
+	if err != nil {
+		return err
+	}
+	asOneChange := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: began.Tree, After: after}}}
+	again, err := c.code.Repo.Transplant(c.o.ctx, asOneChange, st.expect, c.style(e, st))
 	_, conflicts := errors.AsType[*gitrepo.Conflict](err)
 	switch {
-	case err == nil && reapplied.Tip == st.expect:
+	case err == nil && again.Tip == st.expect:
 		st.note(fmt.Sprintf("the branch %q contains these changes already, so nothing was pushed", st.branch))
 	case err == nil || conflicts:
 		st.note(fmt.Sprintf("others have changed or taken back on the branch %q what this workflow put there, and these changes are the same once more; so nothing was pushed", st.branch))
