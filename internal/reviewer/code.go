@@ -30,14 +30,15 @@ const (
 // codeFile is a file under code review.
 type codeFile struct {
 	*source
-	uses  func(*Rule) bool
-	rules map[string]*Rule
-	found []finding.Finding
+	file    File
+	selects func(*Rule, finding.Precision) bool
+	rules   map[string]*Rule
+	found   []finding.Finding
 }
 
 // code reviews one file.
 func (r *Reviewer) code(f File) reviewed {
-	c := &codeFile{source: &source{path: f.Path}, uses: r.uses, rules: r.byID}
+	c := &codeFile{source: &source{path: f.Path}, file: f, selects: r.config.selects, rules: r.byID}
 	switch {
 	case f.Generated:
 		return reviewed{skipped: "a generated file: only the security review looked at it"}
@@ -79,10 +80,18 @@ func unscanned(f File) *source {
 
 // report adds a finding at the bytes from start to end, if its rule is used.
 func (c *codeFile) report(id string, start, end int32, sink string) {
-	if rule := c.rules[id]; c.uses(rule) {
+	c.reportForm(id, c.rules[id].Precision, start, end, sink)
+}
+
+// reportForm is report for a form of a rule.
+func (c *codeFile) reportForm(id string, form finding.Precision, start, end int32, sink string) {
+	if rule := c.rules[id]; c.selects(rule, form) {
 		c.found = append(c.found, rule.finding(c.path, sink, c.rangeOf(start, end)))
 	}
 }
+
+// uses reports whether a rule whose precision is that of all its forms is used.
+func (c *codeFile) uses(r *Rule) bool { return c.selects(r, r.Precision) }
 
 // reportToken adds a finding at the token at index i, if its rule is used.
 func (c *codeFile) reportToken(id string, i int, sink string) {

@@ -8,8 +8,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-// offByDefault are the rules of the code review whose precision is low, and that these tests try.
-var offByDefault = []string{"long-function", "long-file", "no-test-change", "swallowed-error"}
+// offByDefault are the rules of the code review whose precision is low, and that these tests try,
+// and disabled-test, for which a test that is new has low precision.
+var offByDefault = []string{"long-function", "long-file", "no-test-change", "swallowed-error", "large-binary", "disabled-test"}
 
 func TestCodeReview(t *testing.T) {
 	lines := func(n int) string { return strings.Repeat("\tif a { f() }\n", n) }
@@ -20,6 +21,9 @@ func TestCodeReview(t *testing.T) {
 		"a conflict without its end":       {File{Path: "a.txt", Text: "<<<<<<< a\n=======\n"}, ""},
 		"a conflict in any text":           {File{Path: "a.txt", Text: "<<<<<<< a\n=======\n>>>>>>> b\n"}, "conflict-marker"},
 		"a debugger statement":             {File{Path: "a.ts", Text: "function f() {\n  debugger;\n}\n"}, "breakpoint"},
+		"a debugger that is asked for":     {File{Path: "a.js", Text: "function f() {\n  if (process.env.BREAK) {\n    debugger;\n  }\n}\n"}, ""},
+		"a logger of all arguments":        {File{Path: "a.js", Text: "const log = (...args) => console.log('here', ...args);\n"}, ""},
+		"an outcry":                        {File{Path: "a.js", Text: "console.log('here', a);\n"}, "debug-output"},
 		"a name like it":                   {File{Path: "a.ts", Text: "x.debugger = 1;\ndebugger.start();\n"}, ""},
 		"except and pass":                  {File{Path: "a.py", Text: "try:\n    f()\nexcept Exception:\n    pass\ng()\n"}, "swallowed-error"},
 		"except of one error":              {File{Path: "a.py", Text: "try:\n    f()\nexcept KeyError:\n    pass\n"}, ""},

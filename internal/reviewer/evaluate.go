@@ -26,7 +26,7 @@ func (e *evaluator) valueOf(x extent) value {
 // User.find(params[:id]): a request says which, and not what is in it.
 func (e *evaluator) looksUp(x extent) bool {
 	return e.anyAtLevel(extent{x.from, min(x.to, x.from+longestExpression)}, func(i int) bool {
-		return e.isWord(i) && e.isLookup(e.written(i)) && e.isOneOf(i+1, "(", "!")
+		return e.isWord(i) && e.isLookup(e.written(i)) && (e.isOneOf(i+1, "(", "!") || e.lang.ruby && e.isOneOf(i+1, "{", "do"))
 	})
 }
 

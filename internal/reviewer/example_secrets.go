@@ -16,7 +16,7 @@ func isExampleSecret(path, rule, value string) bool {
 	if rule == privateKey {
 		return !holdsKey(value) || testPath.MatchString(path) && isCutKey(value)
 	}
-	return repeatsItself(value) || rule == "slack-token" && shortNumber.MatchString(value) || testPath.MatchString(path) && hasWrongChecksum(value)
+	return repeatsItself(value) || isBlotted(value) || countsLetters(value) || rule == "slack-token" && shortNumber.MatchString(value) || testPath.MatchString(path) && hasWrongChecksum(value)
 }
 
 // shortNumber matches a token of Slack whose first number is shorter than those of workspaces, which
@@ -56,6 +56,30 @@ func holdsKey(value string) bool {
 	const fewest = 16 // characters for each slash: an address has more slashes
 	for _, line := range keyLine.FindAllString(value, -1) {
 		if strings.ToLower(line) != line && strings.ToUpper(line) != line && strings.Count(line, "/")*fewest <= len(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBlotted reports whether letters of a value were replaced by a row of the letter that people cross out
+// with: what is left is valid nowhere.
+func isBlotted(value string) bool {
+	return strings.Contains(value, "XXX") || strings.Contains(value, "xxxx")
+}
+
+// countsLetters reports whether a value has a row of letters in the order of the alphabet, as no random
+// one has: T12345678/abcdefghijkl.
+func countsLetters(value string) bool {
+	const longest = 8
+	row := 1
+	for i := 1; i < len(value); i++ {
+		if 'a' <= value[i]|0x20 && value[i]|0x20 <= 'z' && value[i] == value[i-1]+1 {
+			row++
+		} else {
+			row = 1
+		}
+		if row >= longest {
 			return true
 		}
 	}

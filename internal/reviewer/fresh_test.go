@@ -18,6 +18,13 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 	}{
 		{"a hash that a protocol asks for", "a.go", "go/weak-hash", "func subsonicToken(user User, salt string) [16]byte {\n\treturn md5.Sum([]byte(user.Password + salt))\n}\n", false},
 		{"a hash of a password", "a.go", "go/weak-hash", "func token(user User, salt string) [16]byte {\n\treturn md5.Sum([]byte(user.Password + salt))\n}\n", true},
+		{"the start of a hash for a service", "a.py", "python/weak-hash", "def f(password):\n    return ask(hashlib.sha1(password).hexdigest()[:5])\n", false},
+		{"the version of a program", "A.java", "java/command-injection", "class A { void f(String program) { Runtime.getRuntime().exec(program); } }\n", false},
+		{"what a program is to do", "A.java", "java/command-injection", "class A { void f(String name) { Runtime.getRuntime().exec(\"rm \" + name); } }\n", true},
+		{"a tag by its name", "a.py", "python/xss", "def f(tag):\n    return format_html(f'<{tag}></{tag}>')\n", false},
+		{"a text in a tag", "a.py", "python/xss", "def f(text):\n    return format_html(f'<p>{text}</p>')\n", true},
+		{"a function, once more", "a.js", "javascript/code-injection", "const g = eval('(' + f.toString() + ')');\n", false},
+		{"a text as a function", "a.js", "javascript/code-injection", "const g = eval('(' + f + ')');\n", true},
 		{"a hash of files in a directory", "a.rb", "ruby/weak-hash", "data = read(Dir.pwd)\nDigest::SHA1.hexdigest(data)\n", false},
 		{"a protocol that only a comment names", "a.go", "go/weak-hash", "func token(user User) [16]byte {\n\t// gravatar, etag\n\treturn md5.Sum([]byte(user.Password))\n}\n", true},
 		{"a setting that only a comment names", "a.py", "python/tls-verification", "def f():\n    # insecure = {\n    ctx.verify_mode = ssl.CERT_NONE\n", true},
@@ -89,6 +96,42 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 	} {
 		if found := slices.Contains(findingRules(t, c.path, SecurityReview, c.code), c.rule); found != c.want {
 			t.Errorf("%s: %s found: %v, want %v", c.name, c.rule, found, c.want)
+		}
+	}
+}
+
+// TestFormsThatAreOffByDefault has code that is found only at low precision, since real changes have it
+// mostly for good reasons, and beside it what is found by default.
+func TestFormsThatAreOffByDefault(t *testing.T) {
+	old := []changes.Span{{First: 1, Last: 1}} // the line that switches a test off; the test was there before
+	for _, c := range []struct {
+		name, rule string
+		file       File
+		byDefault  bool
+	}{
+		{"a test that is switched off", "disabled-test", File{Path: "test_a.py", Text: "@pytest.mark.skip\ndef test_a():\n    f()\n", Changed: old}, true},
+		{"a test that is switched off with a word", "disabled-test", File{Path: "test_a.py", Text: "@unittest.skip(\n    'broken')\ndef test_a():\n    f()\n", Changed: []changes.Span{{First: 1, Last: 2}}}, true},
+		{"a new test that is off", "disabled-test", File{Path: "test_a.py", Text: "@pytest.mark.skip\ndef test_a():\n    f()\n", Changed: []changes.Span{{First: 1, Last: 3}}}, false},
+		{"a test in Rust that is switched off", "disabled-test", File{Path: "tests/a.rs", Text: "#[ignore]\n#[test]\nfn a() {\n    f();\n}\n", Changed: old}, true},
+		{"a new file of tests", "disabled-test", File{Path: "a.test.js", Text: "xit('a', () => {\n  f();\n});\n"}, false},
+		{"a hash of a secret", "go/weak-hash", File{Path: "a.go", Text: "func f(secret []byte) [16]byte {\n\treturn md5.Sum(secret)\n}\n"}, false},
+		{"a hash of a password", "go/weak-hash", File{Path: "a.go", Text: "func f(password []byte) [16]byte {\n\treturn md5.Sum(password)\n}\n"}, true},
+		{"a list in a query", "java/sql-injection", File{Path: "A.java", Text: "class A { void f(String ids) { st.executeQuery(\"SELECT a FROM b WHERE c IN (\" + ids + \")\"); } }\n"}, false},
+		{"a text in a query", "java/sql-injection", File{Path: "A.java", Text: "class A { void f(String id) { st.executeQuery(\"SELECT a FROM b WHERE c IN ('\" + id + \"')\"); } }\n"}, true},
+		{"a full loader", "python/unsafe-deserialization", File{Path: "a.py", Text: "import yaml\n\ndef f(text):\n    return yaml.load(text, Loader=yaml.FullLoader)\n"}, false},
+		{"an unsafe loader", "python/unsafe-deserialization", File{Path: "a.py", Text: "import yaml\n\ndef f(text):\n    return yaml.load(text, Loader=yaml.UnsafeLoader)\n"}, true},
+		{"a large file", "large-binary", File{Path: "a.png", Binary: true, Size: 8 << 20}, false},
+	} {
+		for _, least := range []finding.Precision{"", finding.PrecisionLow} {
+			config := Config{MinPrecision: least}
+			if least == finding.PrecisionLow {
+				config.On = []string{"large-binary"}
+			}
+			result := security(t, config, c.file)
+			found := slices.ContainsFunc(append(result.Findings, codeReview(t, config, c.file).Findings...), func(f finding.Finding) bool { return f.Rule == c.rule })
+			if want := c.byDefault || least != ""; found != want {
+				t.Errorf("%s, at least %q: found: %v", c.name, least, found)
+			}
 		}
 	}
 }

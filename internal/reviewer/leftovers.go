@@ -1,9 +1,11 @@
 package reviewer
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
@@ -86,7 +88,9 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 	report := func(id, sink string) { c.report(id, first.start, c.tokens[i].end, sink) }
 	stopsWithoutBrackets := c.lang.ruby && first.first && (len(parts) > 1 || c.endsStatement(i+1))
 	if breakpoints[c.lang.name][name] && (c.is(i+1, "(") || stopsWithoutBrackets) {
-		report("breakpoint", "")
+		if !c.asksForDebugging(i) {
+			report("breakpoint", "")
+		}
 		return
 	}
 	if !inTest {
@@ -104,8 +108,23 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 	case called && focusing[name] && !triedOn.MatchString(c.path):
 		report("focused-test", name)
 	case (disabled || skipped) && !c.isExcused(i) && !(c.takesReason(name) && c.givesReason(i+1)):
-		report("disabled-test", name)
+		c.reportDisabled(begin, i, name)
 	}
+}
+
+// reportDisabled reports a test that is off, at the tokens from begin to last. What switches a test off
+// that was there before stands above one of its lines that the change left alone. A new test that is
+// off is seldom a slip: it measures something, or waits for a service.
+func (c *codeFile) reportDisabled(begin, last int, sink string) {
+	form := finding.PrecisionLow
+	end := last
+	if c.takesReason(sink) && c.is(last+1, "(") {
+		end = c.after(last+1) - 1
+	}
+	if below := c.line(c.tokens[end].end-1) + 1; c.file.leavesAlone(below, below) {
+		form = c.rules["disabled-test"].Precision
+	}
+	c.reportForm("disabled-test", form, c.tokens[begin].start, c.tokens[last].end, sink)
 }
 
 // triedOn matches files that a test runner is tried on, and those for which only types are checked.
@@ -175,10 +194,10 @@ func (c *codeFile) overridesTest(i int, name string) bool {
 // leftoverWord judges a word that is not called: debugger, Rust's #[ignore], Ruby's :focus.
 func (c *codeFile) leftoverWord(i int, inTest bool) {
 	switch {
-	case c.lang.name == "javascript" && c.is(i, "debugger") && c.tokens[i].first && c.endsStatement(i+1):
+	case c.lang.name == "javascript" && c.is(i, "debugger") && c.tokens[i].first && c.endsStatement(i+1) && !c.asksForDebugging(i):
 		c.reportToken("breakpoint", i, "")
 	case c.lang.name == "rust" && c.isSequence(i-2, "#", "[", "ignore") && !c.isExcused(i) && !c.isSentence(i+2):
-		c.reportToken("disabled-test", i, "#[ignore]")
+		c.reportDisabled(i, i, "#[ignore]")
 	case c.lang.ruby && inTest && c.is(i, "focus") && (c.is(i-1, ":") || c.isSequence(i+1, ":", "true")) && !c.filtersTests(i):
 		c.reportToken("focused-test", i, "focus")
 	}
@@ -354,7 +373,7 @@ func (c *codeFile) isDebugOutput(i int, name string) bool {
 	}
 	switch {
 	case isPlain && len(text) < 80 && outcry.MatchString(text): // print("here")
-		return true
+		return !c.passesOn(list[1:])
 	case c.isProgram(), taskPath.MatchString(c.path):
 		return false
 	case len(list) == 1 && c.is(first.from, "{") && c.after(first.from) == first.to && c.hasOnlyNames(first.from): // console.log({ user, items })
@@ -366,6 +385,12 @@ func (c *codeFile) isDebugOutput(i int, name string) bool {
 	}
 	m := label.FindStringSubmatch(text)
 	return m != nil && m[1] == c.sourceText(list[1].extent) && rawPlace.MatchString(m[2]) // print("user.name:", user.name)
+}
+
+// passesOn reports whether one of the arguments is all that a function was given, as in a logger's
+// log: (...args) => console.log("[debug]", ...args).
+func (c *codeFile) passesOn(list []argument) bool {
+	return slices.ContainsFunc(list, func(a argument) bool { return c.isOneOf(a.from, "...", "*") })
 }
 
 // isSaying reports whether the string with holes that opens at index i has several words outside of
@@ -381,11 +406,23 @@ func (c *codeFile) isSaying(i int) bool {
 	return n >= fewest
 }
 
+// debugSwitch matches names, and keys of the environment and of settings, by which somebody asks for
+// debugging.
+var debugSwitch = lazyregexp.New(`(?i)debug|break|pdb|^(os\.)?environ$|^getenv$|^ENV$`)
+
 // asksForDebugging reports whether a condition shortly before the word at index i is about debugging.
 func (c *codeFile) asksForDebugging(i int) bool {
-	const longest = 60 // tokens
+	const longest, longestCondition = 60, 8 // tokens
 	return c.any(extent{max(0, i-longest), i}, func(j int) bool {
-		return c.is(j, "if") && c.any(extent{j + 1, j + 6}, func(k int) bool { return c.isWord(k) && strings.Contains(strings.ToLower(c.written(k)), "debug") })
+		return c.isOneOf(j, "if", "elsif", "elif", "unless") && c.any(extent{j + 1, min(i, j+longestCondition)}, func(k int) bool {
+			switch c.kindAt(k) {
+			case word:
+				return debugSwitch.MatchString(c.written(k))
+			case stringText:
+				return debugSwitch.MatchString(c.content(k))
+			}
+			return false
+		})
 	})
 }
 

@@ -41,6 +41,9 @@ type pattern struct {
 	Route     bool           // it is in a function that answers requests: see pack.Routes
 	File      *regexp.Regexp // the file
 	Without   *regexp.Regexp // not the file
+	// Certain is what the value's text, or its origin, has where the pattern has this precision; what
+	// has it not is low.
+	Certain *regexp.Regexp
 	// Precision is how often the pattern is right; "" stands for what formPrecision says.
 	Precision finding.Precision
 

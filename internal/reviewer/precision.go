@@ -68,5 +68,15 @@ func (p *pattern) formPrecision() finding.Precision {
 // reports reports whether what a pattern finds in a value is reported: its form is one that is used,
 // or a request sends the value.
 func (m *matcher) reports(p *pattern, x extent) bool {
-	return m.selects(p.rule, p.form) || p.form != p.rule.Precision && m.selects(p.rule, p.rule.Precision) && m.fromRequest(m.valueOf(x))
+	form := p.form
+	if p.Certain != nil && !m.isCertain(p, x) {
+		form = finding.PrecisionLow
+	}
+	return m.selects(p.rule, form) || p.form != p.rule.Precision && m.selects(p.rule, p.rule.Precision) && m.fromRequest(m.valueOf(x))
+}
+
+// isCertain reports whether a value has what a pattern asks for as certain.
+func (m *matcher) isCertain(p *pattern, x extent) bool {
+	v := m.valueOf(x)
+	return p.Certain.MatchString(v.text) || p.Certain.MatchString(v.origin)
 }

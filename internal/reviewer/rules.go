@@ -112,7 +112,8 @@ var builtIn = sync.OnceValues(func() (*catalogue, error) {
 		built.byID[r.ID] = r
 	}
 	if err == nil {
-		built.byID[secretRule].addForm(finding.PrecisionMedium) // byPlace and halfOf
+		built.byID[secretRule].addForm(finding.PrecisionMedium)   // byPlace and halfOf
+		built.byID["disabled-test"].addForm(finding.PrecisionLow) // a new test: see reportDisabled
 	}
 	return built, err
 })
@@ -224,6 +225,9 @@ func (p *pack) link(weaknesses []ruleText) error {
 			pattern.rule = rule
 			pattern.form = pattern.formPrecision()
 			rule.addForm(pattern.form)
+			if pattern.Certain != nil {
+				rule.addForm(finding.PrecisionLow)
+			}
 			pattern.fileUnder(p.calls, pattern.Call)
 			pattern.fileUnder(p.sets, pattern.Set)
 			pattern.fileUnder(p.receivers, pattern.On)
