@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -55,7 +54,7 @@ one, 2 for wrong usage, 3 if GitHub cannot be asked.`,
 }
 
 func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
-	root, err := repositoryRoot(f.dir)
+	root, err := gitrepo.WorkTreeRoot(f.dir)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
@@ -77,7 +76,7 @@ func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
 	if f.json {
 		err = printJSON(env, report)
 	} else {
-		err = showReport(env, report)
+		err = report.Text(env.Stdout, terminalWidth(env.Stdout), showsColour(env, env.Stdout))
 	}
 	if err == nil && report.Problems() > 0 {
 		return exitcode.ErrFindings
@@ -106,54 +105,4 @@ func (f doctorFlags) ask(ctx context.Context, env Environment, examination *doct
 		return exitcode.FailedError(err)
 	}
 	return nil
-}
-
-// showReport prints what was found, for a person.
-func showReport(env Environment, r doctor.Report) error {
-	w := &strings.Builder{}
-	colour := showsColour(env, env.Stdout)
-	for _, f := range r.Findings {
-		where := f.File
-		if f.Line > 0 {
-			where += fmt.Sprintf(":%d", f.Line)
-		}
-		if where == "" {
-			where = r.Repository
-		}
-		if where != "" {
-			where = text.OneLine(where) + ": "
-		}
-		label := string(f.Severity)
-		if colour {
-			code := "33" // yellow
-			if f.Severity == doctor.Problem {
-				code = "31" // red
-			}
-			label = "\x1b[" + code + "m" + label + "\x1b[0m"
-		}
-		fmt.Fprintf(w, "%s%s: %s\n", where, label, wrapped(f.What, "  ", env))
-		fmt.Fprintf(w, "  why:  %s\n", wrapped(f.Why, "        ", env))
-		mend, rest, _ := strings.Cut(f.Mend, "\n")
-		fmt.Fprintf(w, "  mend: %s\n", wrapped(mend, "        ", env))
-		if rest != "" {
-			fmt.Fprintf(w, "%s\n", "    "+strings.ReplaceAll(rest, "\n", "\n    "))
-		}
-		fmt.Fprintln(w)
-	}
-	looked := text.Count(len(r.Workflows), "workflow") + " with Airlock"
-	if r.Repository != "" {
-		looked += " and the settings of " + r.Repository
-	}
-	advice := 0
-	for _, f := range r.Findings {
-		if f.Severity == doctor.Advice {
-			advice++
-		}
-	}
-	fmt.Fprintf(w, "Looked at %s: %s, %s.\n", looked, text.Count(r.Problems(), "problem"), text.Count(advice, "piece")+" of advice")
-	if r.Repository == "" && len(r.Workflows) > 0 {
-		fmt.Fprintln(w, "With --repo OWNER/NAME and a token, the settings on GitHub are looked at too.")
-	}
-	_, err := io.WriteString(env.Stdout, w.String())
-	return err
 }

@@ -43,9 +43,11 @@ type Report struct {
 }
 
 // Problems returns how many findings are problems.
-func (r Report) Problems() (n int) {
+func (r Report) Problems() int { return r.count(Problem) }
+
+func (r Report) count(severity Severity) (n int) {
 	for _, f := range r.Findings {
-		if f.Severity == Problem {
+		if f.Severity == severity {
 			n++
 		}
 	}

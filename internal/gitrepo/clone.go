@@ -45,6 +45,37 @@ const (
 	maxAlternates = 64
 )
 
+// WorkTreeRoot returns the root of the work tree that a directory is in. The directory itself may
+// be reached by a link.
+func WorkTreeRoot(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("there is no directory %q", dir)
+	}
+	if !isDirectory(path) {
+		return "", fmt.Errorf("%q is not a directory", dir)
+	}
+	for parent := path; ; parent = filepath.Dir(parent) {
+		if info, err := os.Lstat(filepath.Join(parent, ".git")); err == nil && info.Mode()&fs.ModeSymlink == 0 {
+			return parent, nil
+		}
+		if parent == path && isDirectory(filepath.Join(parent, "objects")) && isDirectory(filepath.Join(parent, "refs")) {
+			return "", fmt.Errorf("%s is a bare repository, without files: use a clone of it", path)
+		}
+		if parent == filepath.Dir(parent) {
+			return "", fmt.Errorf("%s is not in a git repository: run 'git init' first, or name one with --dir", path)
+		}
+	}
+}
+
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
 // Locate finds the objects of the clone at dir, in which ".git" is a directory, or the file
 // that worktrees and submodules have. It follows no links out of these directories.
 func Locate(dir string) (*Clone, error) {

@@ -40,6 +40,45 @@ func OneLine(s string) string {
 	return b.String()
 }
 
+// SafeLines returns s with every line made safe to show, as OneLine does it where a line contains
+// what would act on a terminal. Line breaks and tabs stay.
+func SafeLines(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		body := strings.TrimRight(line, "\r\n")
+		ending := line[len(body):]
+		if strings.ContainsFunc(body, func(r rune) bool { return r != '\t' && !unicode.IsPrint(r) }) {
+			body = OneLine(body)
+		}
+		b.WriteString(body + ending)
+	}
+	return b.String()
+}
+
+// minWrapped is the least width to which Wrap breaks a paragraph, in columns.
+const minWrapped = 40
+
+// Wrap breaks a paragraph into lines that are narrower than a terminal; lines after the first begin
+// with prefix. A narrow terminal, or 0 for none, leaves s as it is.
+func Wrap(s, prefix string, width int) string {
+	if width < minWrapped {
+		return s
+	}
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		if line != "" && len(prefix)+len(line)+1+len(word) > width-1 {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, line), "\n"+prefix)
+}
+
 // isOneLine reports whether OneLine has nothing to change, so that most texts need no
 // copy.
 func isOneLine(s string) bool {
