@@ -45,6 +45,7 @@ var layers = []struct {
 	{"internal/sarif", "text finding schema"},
 	{"internal/secrets", "token"},
 	{"internal/textdiff", ""},
+	{"internal/manpage", ""},
 	{"internal/toolreport", "text finding sarif safeoutput textdiff"},
 	{"internal/command", "text crash"},
 	{"internal/branchname", ""},
