@@ -99,6 +99,7 @@ var layers = []struct {
 	{"internal/builtin", "acceptance agents config schema"},
 	{"internal/loopwork", "acceptance checkreport doors fixer fixloop gitrepo loops verdictreport"},
 	{"internal/client", "agents exitcode httpapi runs schema token"},
+	{"internal/node", "access agents builtin doors engine exitcode httpapi loops runs secrets server store token"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},
 }

@@ -17,6 +17,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
+// StoreVariable is the environment variable with the location of the store that a loop is kept in.
+const StoreVariable = "AIRLOCK_BUILTIN_STORE"
+
 // Owner is what the owner of a worker allows.
 type Owner struct {
 	Root   string   // the agents work in it and below it; required

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/node"
 	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -119,7 +120,7 @@ func (f agentsFlags) withRegistry(ctx context.Context, env Environment, open fun
 	if s != nil {
 		defer s.Close()
 	}
-	r, err := newRegistry(s, f.agents)
+	r, err := node.Registry(s, f.agents)
 	if err != nil {
 		return err
 	}

@@ -122,9 +122,6 @@ func builtInAcceptance(ctx context.Context, env Environment, configFile string) 
 	return err
 }
 
-// builtInStore is the variable with the location of the store that a loop is kept in.
-const builtInStore = "AIRLOCK_BUILTIN_STORE"
-
 // builtInLoop is 'airlock loop start'. A loop that waits for a decision, or did not
 // succeed, is an answer.
 func builtInLoop(ctx context.Context, env Environment, configFile string, parameters []byte, owner builtin.Owner, passEnv []string) error {
@@ -140,7 +137,7 @@ func builtInLoop(ctx context.Context, env Environment, configFile string, parame
 	answering := env
 	answering.Stdout = &out
 	f := loopStartFlags{
-		loopFlags: loopFlags{issue: in.Issue, repository: in.Repository, dir: in.Directory, store: env.Getenv(builtInStore), json: true},
+		loopFlags: loopFlags{issue: in.Issue, repository: in.Repository, dir: in.Directory, store: env.Getenv(builtin.StoreVariable), json: true},
 		fixer:     line, base: in.Base, config: configFile, title: in.Title, passEnv: passEnv, iterations: in.MaxIterations,
 		fixTime: 30 * time.Minute, checkTime: 30 * time.Minute, grace: 5 * time.Minute,
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
-	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/store"
 )
@@ -66,28 +64,4 @@ func storeLocation(env Environment, named string) (string, error) {
 		return "", exitcode.UsageError(err)
 	}
 	return location, nil
-}
-
-// newRegistry returns the agents built in, those of a directory ("" for none) and those
-// of the store.
-func newRegistry(s *store.Store, dir string) (*agents.Registry, error) {
-	fixed, err := agents.BuiltIns()
-	if err != nil {
-		return nil, exitcode.FailedError(err)
-	}
-	if dir != "" {
-		if !isDirectory(dir) {
-			return nil, exitcode.UsageError(fmt.Errorf("--agents: %s is not a directory", dir))
-		}
-		files, err := agents.ReadDirectory(os.DirFS(dir))
-		if err != nil {
-			return nil, exitcode.UsageError(fmt.Errorf("--agents %s:\n%w", dir, err))
-		}
-		fixed = append(fixed, files...)
-	}
-	r, err := agents.New(s, fixed...)
-	if err != nil {
-		return nil, exitcode.UsageError(err)
-	}
-	return r, nil
 }

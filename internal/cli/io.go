@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"syscall"
@@ -49,6 +50,11 @@ func ownRepository(env Environment) string {
 // progress returns a log for what takes long. A person reads it, on standard error.
 func progress(env Environment) func(string) {
 	return func(line string) { fmt.Fprintf(env.Stderr, "airlock: %s\n", line) }
+}
+
+// warnings returns a log of what is worth a person's attention, on standard error.
+func warnings(env Environment) *slog.Logger {
+	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // openAgentOutput finds agent output for apply: a flag, otherwise the variables that

@@ -5,18 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/guide"
-	"github.com/agent-airlock/airlock/internal/httpapi"
 	"github.com/agent-airlock/airlock/internal/server"
 )
 
@@ -104,8 +101,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: versionOf(env), Log: log}, gate.Asking(asking))
+	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: versionOf(env), Log: warnings(env)}, gate.Asking(asking))
 	fmt.Fprintf(env.Stderr, "airlock: serving %d tools; accepted lines go to %s\n", len(tools), output)
 	return servedError(s.Serve(ctx, env.Stdin, env.Stdout))
 }
@@ -120,7 +116,7 @@ func servedError(err error) error {
 
 // serveCoordinator serves an orchestrator.
 func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
-	log := slog.New(quiet{slog.NewTextHandler(env.Stderr, nil)})
+	log := warnings(env)
 	coordinator := server.NewCoordinator(versionOf(env), log)
 	if f.server != "" {
 		elsewhere, err := newClient(env, f.server)
@@ -133,19 +129,14 @@ func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	node, err := f.open(ctx, env, log)
+	n, err := f.open(ctx, env, log)
 	if err != nil {
 		return err
 	}
-	defer node.close()
-	local := httpapi.New(httpapi.Config{Agents: node.registry, Runs: node.service, Tokens: access.New(node.store), Version: versionOf(env), Log: log})
-	api := func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
-		return local.Call(ctx, access.Grant{Name: "the server's user", Scopes: []access.Scope{access.Admin}}, method, target, body)
-	}
+	defer n.Close()
+	api, stop := n.UserAPI(versionOf(env))
 	err = servedError(coordinator.Serve(ctx, api, env.Stdin, env.Stdout))
-	local.Stop()
-	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
-	defer cancel()
-	node.worker.Drain(draining)
+	stop()
+	n.Drain(ctx, f.drain)
 	return err
 }

@@ -46,16 +46,14 @@ func runRunner(ctx context.Context, env Environment, f workerFlags) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(env.Stderr, nil))
-	node, err := f.open(ctx, env, log)
+	n, err := f.open(ctx, env, log)
 	if err != nil {
 		return err
 	}
-	defer node.close()
-	fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", f.concurrency, node.store.Name())
+	defer n.Close()
+	fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", f.concurrency, n.StoreName())
 	<-ctx.Done()
 	log.Info("shutting down", "drain", f.drain)
-	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
-	defer cancel()
-	node.worker.Drain(draining)
+	n.Drain(ctx, f.drain)
 	return nil
 }

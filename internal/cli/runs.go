@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -18,6 +17,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/client"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/node"
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
@@ -101,17 +101,17 @@ func (f runsFlags) open(ctx context.Context, env Environment) (coordinator, erro
 	if err := w.check(); err != nil {
 		return nil, err
 	}
-	n, err := w.open(ctx, env, slog.New(quiet{slog.NewTextHandler(env.Stderr, nil)}))
+	n, err := w.open(ctx, env, warnings(env))
 	if err != nil {
 		return nil, err
 	}
-	return local{n.service, n}, nil
+	return local{n.Runs, n}, nil
 }
 
 // local is a store of this machine, or PostgreSQL.
 type local struct {
 	*runs.Service
-	node *node
+	node *node.Node
 }
 
 // Create implements coordinator.
@@ -121,7 +121,7 @@ func (l local) Create(ctx context.Context, q runs.Request) (string, error) {
 }
 
 // Close closes the store and all that works on it.
-func (l local) Close() { l.node.close() }
+func (l local) Close() { l.node.Close() }
 
 type createFlags struct {
 	parameters, prompt, key string

@@ -3,35 +3,22 @@ package cli
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/access"
-	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/config"
-	"github.com/agent-airlock/airlock/internal/doors"
-	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/httpapi"
-	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/node"
 	"github.com/agent-airlock/airlock/internal/runs"
-	"github.com/agent-airlock/airlock/internal/secrets"
-	"github.com/agent-airlock/airlock/internal/server"
-	"github.com/agent-airlock/airlock/internal/store"
-	"github.com/agent-airlock/airlock/internal/token"
 )
 
 type serveFlags struct {
@@ -185,15 +172,14 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 		return exitcode.UsageError(err)
 	}
 	log := slog.New(slog.NewTextHandler(env.Stderr, nil))
-	node, err := f.open(ctx, env, log)
+	n, err := f.open(ctx, env, log)
 	if err != nil {
 		return err
 	}
-	defer node.close()
-	tokens := access.New(node.store)
-	hasTokens, err := tokens.Any(ctx)
+	defer n.Close()
+	hasTokens, err := n.HasTokens(ctx)
 	if err != nil {
-		return exitcode.FailedError(err)
+		return err
 	}
 	if public && !hasTokens {
 		return exitcode.UsageError(fmt.Errorf("--addr: %s can be reached from other machines, and there is no token: make one with 'airlock token add NAME'", f.addr))
@@ -202,55 +188,8 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	book := loops.NewWritable(node.engine)
-	api := httpapi.New(httpapi.Config{Agents: node.registry, Runs: node.service, Loops: book, Tokens: tokens, Hosts: f.hosts, Public: public, Rate: f.rate, Version: versionOf(env), Log: log})
-	tools := server.NewCoordinator(versionOf(env), slog.New(quiet{log.Handler()}))
-	api.Mount("/mcp", access.Read, func(g access.Grant) http.Handler {
-		return tools.Handler(func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
-			return api.Call(ctx, g, method, target, body)
-		})
-	})
-	listening := api.HTTP()
-	served := make(chan error, 1)
-	go func() { served <- listening.Serve(listener) }()
-	tending, stopTending := context.WithCancel(ctx)
-	var tended sync.WaitGroup
-	tended.Go(func() { node.service.Tend(tending, f.limits, log) })
-	if f.limits.Retention > 0 {
-		tended.Go(func() { expireLoops(tending, book, f.limits.Retention, log) })
-	}
-	defer func() { stopTending(); tended.Wait() }()
-	f.announce(env, listener.Addr(), node.store.Name(), hasTokens)
-	select {
-	case err := <-served:
-		return exitcode.FailedError(err)
-	case <-ctx.Done():
-	}
-	log.Info("shutting down", "drain", f.drain)
-	api.Stop()
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	_ = listening.Shutdown(ending)
-	draining, stop := context.WithTimeout(context.WithoutCancel(ctx), f.drain)
-	defer stop()
-	node.worker.Drain(draining)
-	return nil
-}
-
-// expireLoops deletes old loops once a minute, until ctx ends.
-func expireLoops(ctx context.Context, book *loops.Book, retention time.Duration, log *slog.Logger) {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		if err := book.Expire(ctx, retention); err != nil && ctx.Err() == nil {
-			log.Warn("deleting old loops", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	f.announce(env, listener.Addr(), n.StoreName(), hasTokens)
+	return n.Serve(ctx, listener, node.ServeConfig{Hosts: f.hosts, Public: public, Rate: f.rate, Limits: f.limits, Drain: f.drain, Version: versionOf(env)})
 }
 
 func (f serveFlags) listen(ctx context.Context) (net.Listener, error) {
@@ -282,124 +221,25 @@ func (f serveFlags) announce(env Environment, addr net.Addr, storeName string, t
 	fmt.Fprintf(env.Stderr, "airlock: serving on %s://%s; %s; the store is %s\n", scheme, addr, access, storeName)
 }
 
-// node is what carries out runs: a store, an engine, a worker and the service in front.
-type node struct {
-	store    *store.Store
-	engine   *engine.Engine
-	registry *agents.Registry
-	worker   *runs.Worker
-	service  *runs.Service
-}
-
-// open opens the store, and starts what works on it. The node's close closes them all.
-func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger) (*node, error) {
+// open opens the store and starts a node on it.
+func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger) (*node.Node, error) {
 	owner, err := loadConfig(env, f.config)
 	if err != nil {
 		return nil, err
 	}
-	location, err := storeLocation(env, f.store)
-	if err != nil {
+	cfg := node.Config{Agents: f.agents, Owner: builtin.Owner{Root: f.root, Base: f.dir, Fixers: f.fixers, Checks: owner.Checks}, Policy: f.config,
+		PassEnv: f.passEnv, Tags: f.tags, Concurrency: f.concurrency}
+	if cfg.Location, err = storeLocation(env, f.store); err != nil {
 		return nil, err
 	}
-	tables := []store.Schema{agents.Tables, access.Tables, runs.Tables, loops.Schema}
-	var st *store.Store
+	deps := node.Deps{Environ: env.Environ, Log: log}
 	if f.maker != "" {
-		st, err = openExisting(ctx, env, location, f.maker, tables...)
+		deps.Store, err = openExisting(ctx, env, cfg.Location, f.maker, node.Tables()...)
 	} else {
-		st, err = openStore(ctx, env, location, tables...)
+		deps.Store, err = openStore(ctx, env, cfg.Location, node.Tables()...)
 	}
 	if err != nil {
 		return nil, err
 	}
-	n := &node{store: st}
-	if n.registry, err = newRegistry(st, f.agents); err != nil {
-		st.Close()
-		return nil, err
-	}
-	n.registry.Rules = builtin.Owner{Root: f.root, Base: f.dir, Fixers: f.fixers, Checks: owner.Checks}.Rules()
-	self, err := os.Executable()
-	if err != nil {
-		st.Close()
-		return nil, exitcode.FailedError(err)
-	}
-	environ, scanner, values := f.environment(env)
-	n.worker = runs.NewWorker(st, runs.WorkerConfig{
-		Concurrency: f.concurrency, Tags: f.tags, Environ: environ, Dir: f.dir, Log: log, Mask: scanner.Mask, MaskKnown: values.Replace,
-		BuiltIn: f.builtIn(self, location),
-	})
-	// It wakes the drivers of loops, which run in processes of their own.
-	if n.engine, err = engine.Open(context.WithoutCancel(ctx), st, engine.Config{Logger: slog.New(quiet{log.Handler()})}); err != nil {
-		return nil, exitcode.UsageError(err)
-	}
-	n.service = runs.New(n.registry, st, n.worker)
-	if f.concurrency == 0 {
-		return n, nil
-	}
-	if err := n.worker.Start(ctx); err != nil {
-		n.close()
-		if errors.Is(err, runs.ErrRunning) {
-			err = fmt.Errorf("another 'airlock serve' uses the store %s: stop it, or name another store with --store", st.Name())
-		}
-		return nil, exitcode.UsageError(err)
-	}
-	return n, nil
+	return node.Open(ctx, cfg, deps)
 }
-
-// builtIn returns how agents built in are started: as this program, with what the owner
-// configured. The store's location may contain a password, which arguments would show.
-func (f workerFlags) builtIn(self, location string) func(string) (argv, environ []string) {
-	return func(name string) (argv, environ []string) {
-		argv = []string{self, "builtin", name, "--root", f.root}
-		if f.config != "" {
-			argv = append(argv, "--config", f.config)
-		}
-		if name != agents.FixLoop {
-			return argv, nil
-		}
-		for _, fixer := range f.fixers {
-			argv = append(argv, "--fixer", fixer)
-		}
-		for _, variable := range f.passEnv {
-			argv = append(argv, "--pass-env", variable)
-		}
-		return argv, []string{builtInStore + "=" + location}
-	}
-}
-
-func (n *node) close() {
-	n.worker.Close()
-	n.service.Close()
-	n.engine.Close()
-}
-
-// environment returns what agents get of the environment, a scanner that masks secrets in
-// what they write, and what replaces the values that they got by --pass-env.
-func (f workerFlags) environment(env Environment) (environ []string, scanner *secrets.Scanner, values *strings.Replacer) {
-	usual := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SHELL"}
-	var secret, pairs []string
-	for _, entry := range env.Environ {
-		name, value, _ := strings.Cut(entry, "=")
-		passed := slices.Contains(f.passEnv, name)
-		if passed || slices.Contains(usual, name) {
-			environ = append(environ, entry)
-		}
-		if passed && len(value) >= 8 {
-			secret = append(secret, value)
-			escaped, _ := json.Marshal(value)
-			pairs = append(pairs, value, "***", strings.Trim(string(escaped), `"`), "***")
-		}
-	}
-	return environ, doors.NewScanner(token.Token{}, secret), strings.NewReplacer(pairs...)
-}
-
-// quiet passes on what is worth a person's attention.
-type quiet struct{ slog.Handler }
-
-// Enabled implements slog.Handler.
-func (q quiet) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
-
-// WithAttrs implements slog.Handler.
-func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
-
-// WithGroup implements slog.Handler.
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

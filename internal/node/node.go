@@ -1,0 +1,217 @@
+// Package node is one node of a coordinator: what carries out runs on a store, and the server in
+// front of it.
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/builtin"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/secrets"
+	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/token"
+)
+
+// Config describes a node. Its directories and files are absolute paths.
+type Config struct {
+	Location string        // required: the store's
+	Agents   string        // a directory of blueprints; "" for none
+	Owner    builtin.Owner // required: what agents that are built in may do; agents are started in its Base
+	Policy   string        // the file that Owner's configuration is from; "" for none
+	// PassEnv names the variables that agents get in addition to the usual ones.
+	PassEnv     []string
+	Tags        []string // what the worker can do
+	Concurrency int      // how many runs are carried out at once; 0 carries out none
+}
+
+// Deps are what a node needs of the process.
+type Deps struct {
+	Store   *store.Store // required; it has the Tables, and the node closes it
+	Environ []string     // required: the entire environment
+	Log     *slog.Logger // required
+}
+
+// Tables returns the tables of a node's store.
+func Tables() []store.Schema {
+	return []store.Schema{agents.Tables, access.Tables, runs.Tables, loops.Schema}
+}
+
+// Node carries out runs until it is closed.
+type Node struct {
+	Runs *runs.Service
+
+	store    *store.Store
+	engine   *engine.Engine // it wakes the drivers of loops, which run in processes of their own
+	registry *agents.Registry
+	worker   *runs.Worker
+	log      *slog.Logger
+}
+
+// Open starts a node. Its errors carry their exit code; after one the store is closed.
+func Open(ctx context.Context, cfg Config, deps Deps) (*Node, error) {
+	n := &Node{store: deps.Store, log: deps.Log}
+	var err error
+	if n.registry, err = Registry(n.store, cfg.Agents); err != nil {
+		n.store.Close()
+		return nil, err
+	}
+	n.registry.Rules = cfg.Owner.Rules()
+	self, err := os.Executable()
+	if err != nil {
+		n.store.Close()
+		return nil, exitcode.FailedError(err)
+	}
+	environ, scanner, passed := agentEnvironment(deps.Environ, cfg.PassEnv)
+	n.worker = runs.NewWorker(n.store, runs.WorkerConfig{
+		Concurrency: cfg.Concurrency, Tags: cfg.Tags, Environ: environ, Dir: cfg.Owner.Base, Log: n.log, Mask: scanner.Mask, MaskKnown: passed.Replace,
+		BuiltIn: cfg.builtIn(self),
+	})
+	if n.engine, err = engine.Open(context.WithoutCancel(ctx), n.store, engine.Config{Logger: n.warnings()}); err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	n.Runs = runs.New(n.registry, n.store, n.worker)
+	if cfg.Concurrency == 0 {
+		return n, nil
+	}
+	if err := n.worker.Start(ctx); err != nil {
+		n.Close()
+		if errors.Is(err, runs.ErrRunning) {
+			err = fmt.Errorf("another 'airlock serve' uses the store %s: stop it, or name another store with --store", n.store.Name())
+		}
+		return nil, exitcode.UsageError(err)
+	}
+	return n, nil
+}
+
+// StoreName returns the name of the node's store, as people may read it.
+func (n *Node) StoreName() string { return n.store.Name() }
+
+// HasTokens reports whether there is a token of the node's API.
+func (n *Node) HasTokens(ctx context.Context) (bool, error) {
+	has, err := access.New(n.store).Any(ctx)
+	if err != nil {
+		return false, exitcode.FailedError(err)
+	}
+	return has, nil
+}
+
+// Drain begins no further run, and gives those that are carried out as long as limit to end. It
+// does so although ctx has ended.
+func (n *Node) Drain(ctx context.Context, limit time.Duration) {
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	n.worker.Drain(draining)
+}
+
+// Close stops everything that works on the store, and closes it.
+func (n *Node) Close() {
+	n.worker.Close()
+	n.Runs.Close()
+	n.engine.Close()
+}
+
+// warnings returns the node's log for what is worth a person's attention.
+func (n *Node) warnings() *slog.Logger { return slog.New(warningHandler{n.log.Handler()}) }
+
+// warningHandler drops what is less than a warning.
+type warningHandler struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (h warningHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
+
+// WithAttrs implements slog.Handler.
+func (h warningHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warningHandler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h warningHandler) WithGroup(name string) slog.Handler {
+	return warningHandler{h.Handler.WithGroup(name)}
+}
+
+// Registry returns the agents that are built in, those of a directory ("" for none) and those of a
+// store, which may be nil. Its errors carry their exit code.
+func Registry(s *store.Store, dir string) (*agents.Registry, error) {
+	fixed, err := agents.BuiltIns()
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
+	if dir != "" {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, exitcode.UsageError(fmt.Errorf("--agents: %s is not a directory", dir))
+		}
+		files, err := agents.ReadDirectory(os.DirFS(dir))
+		if err != nil {
+			return nil, exitcode.UsageError(fmt.Errorf("--agents %s:\n%w", dir, err))
+		}
+		fixed = append(fixed, files...)
+	}
+	r, err := agents.New(s, fixed...)
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	return r, nil
+}
+
+// builtIn returns how agents that are built in are started: as this program, with what the owner
+// configured. The store's location may contain a password, which arguments would show.
+func (cfg Config) builtIn(self string) func(string) (argv, environ []string) {
+	return func(name string) (argv, environ []string) {
+		argv = []string{self, "builtin", name, "--root", cfg.Owner.Root}
+		if cfg.Policy != "" {
+			argv = append(argv, "--config", cfg.Policy)
+		}
+		if name != agents.FixLoop {
+			return argv, nil
+		}
+		for _, fixer := range cfg.Owner.Fixers {
+			argv = append(argv, "--fixer", fixer)
+		}
+		for _, variable := range cfg.PassEnv {
+			argv = append(argv, "--pass-env", variable)
+		}
+		return argv, []string{builtin.StoreVariable + "=" + cfg.Location}
+	}
+}
+
+// usualVariables are those that every agent gets.
+var usualVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SHELL"}
+
+// minSecret is the least length of a passed value that is masked, in bytes: a shorter one would be
+// masked where it means something else.
+const minSecret = 8
+
+// agentEnvironment returns what agents get of the environment, a scanner that masks secrets in what
+// they write, and what replaces the values of the variables in pass.
+func agentEnvironment(all, pass []string) (environ []string, scanner *secrets.Scanner, passed *strings.Replacer) {
+	var values, pairs []string
+	for _, entry := range all {
+		name, value, _ := strings.Cut(entry, "=")
+		isPassed := slices.Contains(pass, name)
+		if isPassed || slices.Contains(usualVariables, name) {
+			environ = append(environ, entry)
+		}
+		if isPassed && len(value) >= minSecret {
+			values = append(values, value)
+			escaped, _ := json.Marshal(value)
+			pairs = append(pairs, value, "***", strings.Trim(string(escaped), `"`), "***")
+		}
+	}
+	return environ, doors.NewScanner(token.Token{}, values), strings.NewReplacer(pairs...)
+}
