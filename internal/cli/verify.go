@@ -234,10 +234,14 @@ func readMessage(env Environment, flag, name string) ([]byte, error) {
 }
 
 // refuseMessage answers a message that is not valid: each violation to the person, and all
-// of them with the schema as JSON, by which a program can correct it.
+// of them with the schema as JSON, by which a program can correct it. Any other error keeps its
+// exit code, or gets that of a failure.
 func refuseMessage(env Environment, err error) error {
-	var invalid *acceptance.InvalidError
-	if !errors.As(err, &invalid) {
+	if _, known := errors.AsType[*exitcode.Error](err); known {
+		return err
+	}
+	invalid, ok := errors.AsType[*acceptance.InvalidError](err)
+	if !ok {
 		return exitcode.FailedError(err)
 	}
 	raw, e := invalid.Answer()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -31,18 +32,28 @@ type DispatchState struct {
 }
 
 // OpenDispatches opens a directory of dispatches, and makes it if there is none. git
-// leaves it out.
+// leaves it out. Its errors carry their exit code.
 func OpenDispatches(dir string) (Dispatches, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return Dispatches{}, err
-	}
-	ignore := filepath.Join(dir, ".gitignore")
-	if _, err := os.Lstat(ignore); errors.Is(err, os.ErrNotExist) {
-		if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
-			return Dispatches{}, err
+	if err := makeIgnored(dir); err != nil {
+		err = explainFull(fmt.Errorf("--store: %w", err))
+		if exitcode.IsFull(err) {
+			return Dispatches{}, exitcode.FailedError(err)
 		}
+		return Dispatches{}, exitcode.UsageError(err)
 	}
 	return Dispatches{dir}, nil
+}
+
+// makeIgnored makes a directory that git leaves out.
+func makeIgnored(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(ignore); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return os.WriteFile(ignore, []byte("*\n"), 0o600)
 }
 
 // maxRead bounds a file of the directory, in bytes.
