@@ -41,3 +41,18 @@ func (n NextStep) advice() string {
 		CorrectClaim: "The claim does not hold: correct it before the task is closed.",
 	}[n]
 }
+
+// Line returns a step as one line for a person. show makes a text safe to show on one line.
+func (s Step) Line(show func(string) string) string {
+	line := string(s.Status)
+	switch {
+	case s.Status == "":
+		line = show(s.Text)
+	case s.Elapsed > 0:
+		line += fmt.Sprintf(" (%.1f s)", s.Elapsed.Seconds())
+	}
+	if s.Criterion != "" {
+		line = show(s.Criterion) + ": " + line
+	}
+	return line
+}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,12 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -123,30 +119,13 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	request, release, err := f.request(ctx, env, owner)
-	if release != nil {
-		defer release()
-	}
+	doc, unchanged, err := f.validate(ctx, env, gate, owner)
 	var invalid *phase.InvalidInput
-	if errors.As(err, &invalid) {
-		return refuseInput(env, invalid)
-	}
-	if err != nil {
-		return err
-	}
-	width := func() int { return 0 }
-	if env.Getenv("TERM") != "dumb" { // a dumb terminal has no line that moves
-		width = func() int { return terminalWidth(env.Stderr) }
-	}
-	shown := checks.StartProgress(env.Stderr, gate.OneLine, width)
-	_, variable := env.Secrets.Token()
-	doc, err := checks.Run(ctx, request, checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), Tell: shown.Report, Copied: shown.Copied, TokenVariable: variable})
-	shown.Stop()
 	if errors.As(err, &invalid) && doc != nil { // the reviews need no language
 		if err := f.write(env, doc, gate); err != nil {
 			return exitcode.FailedError(fmt.Errorf("the results cannot be written: %w", err))
 		}
-		return explainInput(env, invalid, len(request.Changes.Files) == 0)
+		return explainInput(env, invalid, unchanged)
 	}
 	if errors.As(err, &invalid) {
 		return refuseInput(env, invalid)
@@ -163,47 +142,50 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 	return nil
 }
 
-// request returns what to validate. release, unless nil, undoes what was set up, also
-// after an error.
-func (f checkFlags) request(ctx context.Context, env Environment, owner config.Checks) (request checks.Config, release func(), err error) {
+// validate runs the checks, and shows a person how they go on. unchanged reports that no file has
+// changed. The document and the error are those of checks.Run.
+func (f checkFlags) validate(ctx context.Context, env Environment, gate *doors.Gate, owner config.Checks) (doc *checkreport.Document, unchanged bool, err error) {
+	request, err := f.request(env, owner)
+	if err != nil {
+		return nil, false, err
+	}
+	what, release, err := request.Prepare(ctx, env.Getenv, progress(env))
+	defer release()
+	if err != nil {
+		return nil, false, err
+	}
+	width := func() int { return 0 }
+	if env.Getenv("TERM") != "dumb" { // a dumb terminal has no line that moves
+		width = func() int { return terminalWidth(env.Stderr) }
+	}
+	shown := checks.StartProgress(env.Stderr, gate.OneLine, width)
+	defer shown.Stop()
+	deps := checkDeps(env, gate)
+	deps.Tell, deps.Copied = shown.Report, shown.Copied
+	doc, err = checks.Run(ctx, what, deps)
+	return doc, len(what.Changes.Files) == 0, err
+}
+
+// checkDeps returns what the checks need of the process.
+func checkDeps(env Environment, gate *doors.Gate) checks.Deps {
+	_, variable := env.Secrets.Token()
+	return checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), TokenVariable: variable}
+}
+
+// request returns what to validate, with the owner's configuration.
+func (f checkFlags) request(env Environment, owner config.Checks) (checks.Request, error) {
 	if f.input != "" && (f.given("changed-files") || f.given("dir")) {
-		return request, nil, exitcode.UsageError(errors.New("--input names the directory and its changed files already: leave out --dir and --changed-files"))
+		return checks.Request{}, exitcode.UsageError(errors.New("--input names the directory and its changed files already: leave out --dir and --changed-files"))
 	}
 	if err := f.canWrite(); err != nil {
-		return request, nil, exitcode.UsageError(err)
-	}
-	ev, err := f.loadEvent(env)
-	if err != nil {
-		return request, nil, err
+		return checks.Request{}, exitcode.UsageError(err)
 	}
 	in, err := f.readInput(env, owner)
 	if err != nil {
-		return request, nil, err
+		return checks.Request{}, err
 	}
-	root, cloned := checks.FindRoot(in.WorkingDirectory)
-	src := checks.ChangeSource{Root: root, Cloned: cloned, Event: ev, Base: f.base, Log: progress(env), Exclude: doors.PathsBelow(root, ".", f.findings, f.sarif, os.TempDir())}
-	if cloned {
-		src.Git = doors.OpenLocalGit(ctx, root, env.gitPath(), ev, progress(env))
-	}
-	release = src.Git.Close
-	if src.Client, err = doors.EnvironmentConnection(env.Getenv, versionOf(env)).Client(); err != nil {
-		return request, release, err
-	}
-	if in.ChangedFiles != nil || f.input != "" {
-		dir, err := filepath.Rel(root, in.WorkingDirectory)
-		if err != nil {
-			return request, release, exitcode.FailedError(err)
-		}
-		src.Paths = []string{}
-		for _, name := range in.ChangedFiles {
-			src.Paths = append(src.Paths, path.Join(filepath.ToSlash(dir), name))
-		}
-	}
-	set, err := src.Find(ctx)
-	if err != nil {
-		return request, release, err
-	}
-	return checks.Config{Root: root, Changes: set, Checks: owner, Input: in, Event: ev, CheckOnly: f.checkOnly, AllowCredentials: f.allowCredentials}, release, nil
+	return checks.Request{Input: in, Listed: f.input != "", Base: f.base, Checks: owner, Runner: f.runner(env), Version: versionOf(env),
+		Written: []string{f.findings, f.sarif}, PathList: env.gitPath(), CheckOnly: f.checkOnly, AllowCredentials: f.allowCredentials}, nil
 }
 
 // canWrite reports at the start what would otherwise be found only after all checks ran.
@@ -225,20 +207,6 @@ func (f checkFlags) canWrite() error {
 	return nil
 }
 
-// loadEvent returns the event that the user names, or that of the workflow run; the zero
-// event where there is none.
-func (f checkFlags) loadEvent(env Environment) (event.Event, error) {
-	runner := f.runner(env)
-	if runner.EventPath == "" {
-		return event.Event{}, nil
-	}
-	ev, _, err := action.LoadEvent(runner)
-	if err != nil {
-		return ev, exitcode.UsageError(err)
-	}
-	return ev, nil
-}
-
 // maxInput is how large the input of phase validation may be, in bytes.
 const maxInput = 64 << 20
 
@@ -246,19 +214,7 @@ const maxInput = 64 << 20
 // configuration set. ChangedFiles is nil where nobody names any.
 func (f checkFlags) readInput(env Environment, c config.Checks) (phase.Input, error) {
 	if f.input == "" {
-		dir, err := filepath.Abs(f.dir)
-		if err != nil {
-			return phase.Input{}, exitcode.UsageError(err)
-		}
-		if !isDirectory(dir) {
-			return phase.Input{}, exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", f.dir))
-		}
-		in := checks.ConfiguredInput(c)
-		in.WorkingDirectory = filepath.ToSlash(dir)
-		if in.ChangedFiles, err = changedNames(dir, f.changed); err != nil {
-			return in, exitcode.UsageError(err)
-		}
-		return in, nil
+		return checks.DirectoryInput(f.dir, f.changed, c)
 	}
 	file, err := openInput(env, f.input)
 	if err != nil {
@@ -277,29 +233,6 @@ func (f checkFlags) readInput(env Environment, c config.Checks) (phase.Input, er
 		return in, err
 	}
 	return f.overrideInput(in, c), nil
-}
-
-// changedNames returns the names of changed files, relative to dir; nil where none is
-// given. The error lists each name that does not name a file in it.
-func changedNames(dir string, given []string) (names []string, err error) {
-	var wrong []error
-	for _, name := range given {
-		rel := filepath.FromSlash(name)
-		if filepath.IsAbs(rel) {
-			if r, err := filepath.Rel(dir, rel); err == nil {
-				rel = r
-			}
-		}
-		switch {
-		case name == "":
-			wrong = append(wrong, errors.New("--changed-files: a name is empty; a comma stands between two names"))
-		case !filepath.IsLocal(rel) || path.Clean(filepath.ToSlash(rel)) == ".":
-			wrong = append(wrong, fmt.Errorf("--changed-files: %q does not name a file in %s", name, dir))
-		default:
-			names = append(names, path.Clean(filepath.ToSlash(rel)))
-		}
-	}
-	return names, errors.Join(wrong...)
 }
 
 // overrideInput replaces fields of an input by the flags that were given, and takes those

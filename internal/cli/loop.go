@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,18 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/acceptance"
-	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/fixer"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
-	"github.com/agent-airlock/airlock/internal/loopwork"
 	"github.com/agent-airlock/airlock/internal/store"
-	"github.com/agent-airlock/airlock/internal/verify"
 )
 
 // loopFlags are those that every command about loops has.
@@ -374,74 +367,4 @@ func engineLog(env Environment) *slog.Logger {
 		}
 		return a
 	}}))
-}
-
-// loopSettings are what a loop is driven with. The store keeps them, so that the loop can be
-// started again by its number alone.
-type loopSettings struct {
-	Dir     string   `json:"dir"`
-	Base    string   `json:"base,omitempty"`
-	Config  string   `json:"config,omitempty"`
-	Fixer   []string `json:"fixer,omitempty"`
-	PassEnv []string `json:"pass_env,omitempty"`
-	// Request is the validation request whose criteria the loop has to meet; "" for none. It is
-	// kept, so that nobody changes it while the loop runs. Evidence is where evidence goes.
-	Request  string `json:"request,omitempty"`
-	Evidence string `json:"evidence,omitempty"`
-}
-
-func readSettings(l loops.Loop) (s loopSettings, err error) {
-	return s, json.Unmarshal(l.Settings, &s)
-}
-
-// workDir returns the directory that a loop checks, if it is still there.
-func (s loopSettings) workDir() error {
-	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("the loop's directory %s is gone: name another with --dir", s.Dir)
-	}
-	return nil
-}
-
-// work returns what the loop's work is done with.
-func (s loopSettings) work(env Environment, wait bool) (loopwork.Config, error) {
-	root, cloned := checks.FindRoot(s.Dir)
-	if len(s.Fixer) > 0 && !cloned {
-		return loopwork.Config{}, exitcode.UsageError(fmt.Errorf("--fixer: what a fixer changes is found out by git, and there is no clone at %s: check the repository out, or make one with 'git init' and a commit", s.Dir))
-	}
-	cfg, err := loadConfig(env, s.Config)
-	if err != nil {
-		return loopwork.Config{}, err
-	}
-	var request acceptance.Request
-	if s.Request != "" {
-		if request, err = acceptance.ReadRequest([]byte(s.Request)); err != nil {
-			return loopwork.Config{}, refuseMessage(env, err)
-		}
-	}
-	gate, err := newGate(env, cfg, false, ownRepository(env))
-	if err != nil {
-		return loopwork.Config{}, err
-	}
-	return loopwork.Config{
-		Fixer:  fixer.Config{Command: s.Fixer, Root: root, Environ: env.Environ, Pass: s.PassEnv, PathList: env.gitPath(), Mask: gate.Scanner().Mask, Rules: fixer.RulesOf(cfg, gate.Scanner())},
-		Cloned: cloned, Wait: wait, Gate: gate, Progress: env.Stderr, Criteria: request.Criteria,
-		Validate: func(ctx context.Context, asked map[fixloop.Check]bool, log func(string)) (*checkreport.Document, error) {
-			owner := cfg.Checks
-			owner.SkipBuild = owner.SkipBuild || !asked[fixloop.Build]
-			owner.SkipTests = owner.SkipTests || !asked[fixloop.Tests]
-			f := checkFlags{dir: s.Dir, base: s.Base, given: func(string) bool { return false }}
-			what, release, err := f.request(ctx, env, owner)
-			if release != nil {
-				defer release()
-			}
-			if err != nil {
-				return nil, err
-			}
-			return checks.Run(ctx, what, checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: log})
-		},
-		Verify: func(ctx context.Context) (acceptance.Response, error) {
-			return verify.Run(ctx, verify.Config{Request: request, Trust: acceptance.Owner, Dir: s.Dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks,
-				Evidence: s.Evidence, Changes: checks.ChangeSource{Base: s.Base}}, verifyDeps(env, gate))
-		},
-	}, nil
 }

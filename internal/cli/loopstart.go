@@ -1,30 +1,19 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/checks"
-	"github.com/agent-airlock/airlock/internal/command"
-	"github.com/agent-airlock/airlock/internal/config"
-	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/fixer"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/loopwork"
-	"github.com/agent-airlock/airlock/internal/phase"
-	"github.com/agent-airlock/airlock/internal/store"
-	"github.com/agent-airlock/airlock/internal/text"
-	"github.com/agent-airlock/airlock/internal/verify"
 )
 
 type loopStartFlags struct {
@@ -91,13 +80,7 @@ stays open then.`,
 }
 
 func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
-	repository, _, err := f.key(env)
-	if err == nil {
-		err = f.checkLimits()
-	}
-	if err == nil {
-		err = f.checkDirectory()
-	}
+	start, err := f.start(env)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
@@ -105,62 +88,66 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 	if err != nil {
 		return err
 	}
-	id, settings, work, err := f.prepare(ctx, env, st, repository)
+	_, variable := env.Secrets.Token()
+	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: env.Getenv, Environ: env.Environ, PathList: env.gitPath(), TokenVariable: variable, Version: versionOf(env), Progress: env.Stderr, Log: engineLog(env),
+		Gate: func(policy string) (*doors.Gate, error) {
+			cfg, err := loadConfig(env, policy)
+			if err != nil {
+				return nil, err
+			}
+			return newGate(env, cfg, false, ownRepository(env))
+		}})
 	if err != nil {
-		st.Close()
-		return err
+		return refuseMessage(env, err)
 	}
-	var hands *loopwork.Hands
-	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(id), Queue: loops.OfOne(id), Logger: engineLog(env),
-		Hands: func(b *loops.Book) loops.Hands { hands = loopwork.New(work, b); return hands },
-		Waits: func(why error) { sayWait(env, f.issue, why) }})
-	if errors.Is(err, engine.ErrRunning) {
-		return exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", id, f.issue))
-	}
-	if err != nil {
-		return exitcode.FailedError(err)
-	}
-	defer d.Close()
-	return f.drive(ctx, env, d, hands, settings, repository)
-}
-
-// prepare returns the ID of the loop to begin or to go on with, its settings, and its work.
-func (f loopStartFlags) prepare(ctx context.Context, env Environment, st *store.Store, repository string) (id string, settings loopSettings, work loopwork.Config, err error) {
-	book := loops.NewBook(st)
-	l, err := book.Find(ctx, repository, f.issue, 0)
-	if err != nil && !errors.Is(err, loops.ErrNoLoop) {
-		return "", settings, work, exitcode.FailedError(err)
-	}
-	resumed, err := book.IsOpen(ctx, l)
-	if err != nil {
-		return "", settings, work, exitcode.FailedError(err)
-	}
-	if !resumed {
-		l.ID = loops.NextID(repository, f.issue, l.State.Loop().Ordinal)
-	}
-	settings, err = f.settings(env, l, resumed)
-	if err != nil {
-		return "", settings, work, exitcode.UsageError(err)
-	}
-	if settings.Evidence != "" {
-		if err := verify.CheckEvidence(settings.Evidence); err != nil {
-			return "", settings, work, err
+	fmt.Fprintln(env.Stderr, "airlock: "+fixloop.NewLog(l.State, nil, time.Now()).Headline())
+	fmt.Fprintln(env.Stderr, nextStep(l, false))
+	if wantsJSON(env, f.json) {
+		if err := printJSON(env, loops.DocumentOf(l, false)); err != nil {
+			return err
 		}
 	}
-	if resumed && f.request != "" && !l.State.Loop().Acceptance {
-		return "", settings, work, exitcode.UsageError(fmt.Errorf("--request: the open loop has begun without acceptance criteria: end it with 'airlock loop decide --issue %d abort', and start the next one with them", f.issue))
+	if l.State.Outcome() == fixloop.Succeeded {
+		return nil
 	}
-	work, err = settings.work(env, f.wait)
-	return l.ID, settings, work, err
+	return exitcode.ErrFindings
 }
 
-// sayWait says what the loop waits for, and how to stop, or that it goes on (nil).
-func sayWait(env Environment, issue int, why error) {
-	if why == nil {
-		fmt.Fprintln(env.Stderr, "airlock: the store answers again: the loop goes on")
-		return
+// start returns what the flags ask for.
+func (f loopStartFlags) start(env Environment) (s loopwork.Start, err error) {
+	repository, _, err := f.key(env)
+	if err != nil {
+		return s, err
 	}
-	fmt.Fprintf(env.Stderr, "airlock: the loop waits: %s; Ctrl-C ends the waiting, the loop stays open, and 'airlock loop start --issue %d' goes on with it\n", text.OneLine(why.Error()), issue)
+	if err := f.checkLimits(); err != nil {
+		return s, err
+	}
+	if err := f.checkDirectory(); err != nil {
+		return s, err
+	}
+	given := func(flag string, value *string) *string {
+		if f.given(flag) {
+			return value
+		}
+		return nil
+	}
+	s = loopwork.Start{
+		Loop: fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title,
+			Limits: fixloop.Limits{Iterations: f.iterations, Fix: f.fixTime, Validation: f.checkTime, Revalidation: f.checkTime, Grace: f.grace}},
+		Given: loopwork.Given{Dir: given("dir", &f.dir), Base: given("base", &f.base), Policy: given("config", &f.config), Fixer: given("fixer", &f.fixer), Evidence: given("evidence", &f.evidence)},
+		Wait:  f.wait,
+	}
+	if f.given("pass-env") {
+		s.Given.PassEnv = &f.passEnv
+	}
+	if f.given("request") {
+		message, err := readMessage(env, "--request", f.request)
+		if err != nil {
+			return s, err
+		}
+		s.Given.Request = new(string(message))
+	}
+	return s, nil
 }
 
 // checkDirectory refuses a directory that is not in a git repository: nobody could tell what
@@ -190,106 +177,4 @@ func (f loopStartFlags) checkLimits() error {
 		}
 	}
 	return nil
-}
-
-// drive begins or resumes the loop, and returns how it ended.
-func (f loopStartFlags) drive(ctx context.Context, env Environment, d *loops.Driver, hands *loopwork.Hands, settings loopSettings, repository string) error {
-	raw, err := json.Marshal(settings)
-	if err != nil {
-		return exitcode.FailedError(err)
-	}
-	l, opened, err := d.Start(ctx, fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title, Acceptance: settings.Request != "",
-		Limits: fixloop.Limits{Iterations: f.iterations, Fix: f.fixTime, Validation: f.checkTime, Revalidation: f.checkTime, Grace: f.grace}}, raw, loops.OfOne)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	if !opened {
-		fmt.Fprintf(env.Stderr, "airlock: going on with %s\n", fixloop.NewLog(l.State, nil, time.Now()).Headline())
-		if e, ok := hands.Pushed(l.State.Work()); ok { // a commit that was made meanwhile is the manual fix
-			var refused *fixloop.Refused
-			if err := d.Apply(ctx, l.ID, "push/"+e.Head, e); err != nil && !errors.As(err, &refused) {
-				return exitcode.FailedError(err)
-			}
-		}
-	}
-	l, err = d.Wait(ctx, l.ID, !f.wait)
-	if ctx.Err() != nil {
-		return exitcode.FailedError(fmt.Errorf("interrupted; the loop stays open, and 'airlock loop start --issue %d' goes on", f.issue))
-	}
-	if err != nil {
-		return exitcode.FailedError(fmt.Errorf("%w; the loop stays open, and then 'airlock loop start --issue %d' goes on", err, f.issue))
-	}
-	fmt.Fprintln(env.Stderr, "airlock: "+fixloop.NewLog(l.State, nil, time.Now()).Headline())
-	fmt.Fprintln(env.Stderr, nextStep(l, false))
-	if wantsJSON(env, f.json) {
-		if err := printJSON(env, loops.DocumentOf(l, false)); err != nil {
-			return err
-		}
-	}
-	if l.State.Outcome() == fixloop.Succeeded {
-		return nil
-	}
-	return exitcode.ErrFindings
-}
-
-// settings returns what the loop is driven with: the flags, and where they say nothing,
-// what the open loop was driven with before.
-func (f loopStartFlags) settings(env Environment, l loops.Loop, resumed bool) (s loopSettings, err error) {
-	if resumed {
-		if s, err = readSettings(l); err != nil {
-			return s, err
-		}
-	}
-	if f.given("dir") || s.Dir == "" {
-		if s.Dir, err = filepath.Abs(f.dir); err != nil {
-			return s, err
-		}
-	}
-	if f.given("base") {
-		s.Base = f.base
-	}
-	if f.given("config") {
-		if s.Config, err = filepath.Abs(f.config); err != nil {
-			return s, err
-		}
-	}
-	if f.given("fixer") {
-		if s.Fixer = nil; strings.TrimSpace(f.fixer) != "" {
-			if s.Fixer, err = phase.SplitWords(f.fixer); err != nil {
-				return s, fmt.Errorf("--fixer: %w", err)
-			}
-		}
-	}
-	if f.given("evidence") {
-		if s.Evidence, err = filepath.Abs(f.evidence); err != nil {
-			return s, err
-		}
-	}
-	if f.given("request") {
-		message, err := readMessage(env, "--request", f.request)
-		if err != nil {
-			return s, err
-		}
-		s.Request = string(message)
-	}
-	if f.given("pass-env") {
-		s.PassEnv = f.passEnv
-	}
-	for _, name := range s.PassEnv {
-		if err := cmp.Or(config.CheckVariable(name), fixer.CheckVariable(name)); err != nil {
-			return s, fmt.Errorf("--pass-env: %q %w", name, err)
-		}
-	}
-	if len(s.Fixer) > 0 {
-		// The command runs in a copy: a path is relative to where the user is now.
-		if strings.ContainsRune(s.Fixer[0], filepath.Separator) {
-			if s.Fixer[0], err = filepath.Abs(s.Fixer[0]); err != nil {
-				return s, err
-			}
-		}
-		if _, err := command.LookPath(s.Fixer[0], env.Getenv("PATH")); err != nil {
-			return s, fmt.Errorf("--fixer: %w", err)
-		}
-	}
-	return s, s.workDir()
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -162,12 +161,10 @@ func (f verifyFlags) verifyConfig(req acceptance.Request, gate *doors.Gate) (ver
 		Changes: checks.ChangeSource{Base: f.base}, AllowCredentials: f.allowCredentials}, err
 }
 
+// verifyDeps returns what a verification needs of the process.
 func verifyDeps(env Environment, gate *doors.Gate) verify.Deps {
-	_, variable := env.Secrets.Token()
-	return verify.Deps{
-		Deps: checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), TokenVariable: variable},
-		Now:  time.Now, PathList: env.gitPath(), Progress: verifyProgress(env, gate),
-	}
+	log, show := progress(env), gate.TerminalText().Line
+	return verify.Deps{Deps: checkDeps(env, gate), Now: time.Now, PathList: env.gitPath(), Progress: func(step acceptance.Step) { log(step.Line(show)) }}
 }
 
 // readRequest reads a request, and answers one that is not valid.
@@ -256,26 +253,6 @@ func refuseMessage(env Environment, err error) error {
 	}
 	fmt.Fprintf(env.Stderr, "airlock: 'airlock schema %s' shows what is expected\n", strings.TrimSuffix(invalid.Schema, ".schema.json"))
 	return &exitcode.Error{Code: exitcode.Usage}
-}
-
-// verifyProgress shows a person each step of a verification.
-func verifyProgress(env Environment, gate *doors.Gate) func(acceptance.Step) {
-	show := gate.TerminalText().Line
-	return func(s acceptance.Step) {
-		var line bytes.Buffer
-		if s.Criterion != "" {
-			fmt.Fprintf(&line, "%s: ", show(s.Criterion))
-		}
-		switch {
-		case s.Status == "":
-			line.WriteString(show(s.Text))
-		case s.Elapsed > 0:
-			fmt.Fprintf(&line, "%s (%.1f s)", s.Status, s.Elapsed.Seconds())
-		default:
-			line.WriteString(string(s.Status))
-		}
-		fmt.Fprintf(env.Stderr, "airlock: %s\n", line.String())
-	}
 }
 
 // answer writes the response for a program, and what matters of it for a person.

@@ -1,5 +1,5 @@
-// Package loopwork does the work of a fix loop on this machine: it runs the checks and the fixer,
-// has the acceptance criteria verified, and watches for a person's commit.
+// Package loopwork drives a fix loop on this machine: it runs the checks and the fixer, has the
+// acceptance criteria verified, and watches for a person's commit.
 package loopwork
 
 import (

@@ -1,0 +1,123 @@
+package checks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/phase"
+)
+
+// Request asks for a validation of a directory of this machine.
+type Request struct {
+	// Input has the directory as an absolute path; required.
+	Input phase.Input
+	// Listed reports that Input lists what changed. Otherwise it is found out, unless Input lists
+	// something.
+	Listed  bool
+	Base    string        // a revision to compare with; "" for the event's base, or the default branch
+	Checks  config.Checks // the owner's configuration
+	Runner  action.Env    // names the workflow run's event, if there is one
+	Version string        // of Airlock
+	// Written are the files that Airlock writes, which are not changes.
+	Written          []string
+	PathList         string // where git is looked for; "" is the usual directories
+	CheckOnly        bool
+	AllowCredentials bool
+}
+
+// Prepare finds out what changed, and returns the validation that is asked for. release, which is
+// never nil, undoes what was set up. The error carries its exit code, or is a phase.InvalidInput.
+func (r Request) Prepare(ctx context.Context, getenv func(string) string, log func(string)) (cfg Config, release func(), err error) {
+	release = func() {}
+	ev, err := r.event()
+	if err != nil {
+		return cfg, release, err
+	}
+	root, cloned := FindRoot(r.Input.WorkingDirectory)
+	src := ChangeSource{Root: root, Cloned: cloned, Event: ev, Base: r.Base, Log: log, Exclude: doors.PathsBelow(root, ".", append(r.Written, os.TempDir())...)}
+	if cloned {
+		src.Git = doors.OpenLocalGit(ctx, root, r.PathList, ev, log)
+		release = src.Git.Close
+	}
+	if src.Client, err = doors.EnvironmentConnection(getenv, r.Version).Client(); err != nil {
+		return cfg, release, err
+	}
+	if r.Listed || r.Input.ChangedFiles != nil {
+		dir, err := filepath.Rel(root, r.Input.WorkingDirectory)
+		if err != nil {
+			return cfg, release, exitcode.FailedError(err)
+		}
+		src.Paths = []string{}
+		for _, name := range r.Input.ChangedFiles {
+			src.Paths = append(src.Paths, path.Join(filepath.ToSlash(dir), name))
+		}
+	}
+	set, err := src.Find(ctx)
+	if err != nil {
+		return cfg, release, err
+	}
+	return Config{Root: root, Changes: set, Checks: r.Checks, Input: r.Input, Event: ev, CheckOnly: r.CheckOnly, AllowCredentials: r.AllowCredentials}, release, nil
+}
+
+// event returns the workflow run's event, the zero event where there is none.
+func (r Request) event() (event.Event, error) {
+	if r.Runner.EventPath == "" {
+		return event.Event{}, nil
+	}
+	ev, _, err := action.LoadEvent(r.Runner)
+	if err != nil {
+		return ev, exitcode.UsageError(err)
+	}
+	return ev, nil
+}
+
+// DirectoryInput returns the input for a directory that a user names, as the owner's configuration
+// has it. changed are the names of changed files, absolute or relative to it; nil where none is
+// given. The error carries its exit code.
+func DirectoryInput(dir string, changed []string, c config.Checks) (phase.Input, error) {
+	in := ConfiguredInput(c)
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return in, exitcode.UsageError(err)
+	}
+	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+		return in, exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", dir))
+	}
+	in.WorkingDirectory = filepath.ToSlash(abs)
+	if in.ChangedFiles, err = changedNames(abs, changed); err != nil {
+		return in, exitcode.UsageError(err)
+	}
+	return in, nil
+}
+
+// changedNames returns the names of changed files, relative to dir; nil where none is
+// given. The error lists each name that does not name a file in it.
+func changedNames(dir string, given []string) (names []string, err error) {
+	var wrong []error
+	for _, name := range given {
+		rel := filepath.FromSlash(name)
+		if filepath.IsAbs(rel) {
+			if r, err := filepath.Rel(dir, rel); err == nil {
+				rel = r
+			}
+		}
+		switch {
+		case name == "":
+			wrong = append(wrong, errors.New("--changed-files: a name is empty; a comma stands between two names"))
+		case !filepath.IsLocal(rel) || path.Clean(filepath.ToSlash(rel)) == ".":
+			wrong = append(wrong, fmt.Errorf("--changed-files: %q does not name a file in %s", name, dir))
+		default:
+			names = append(names, path.Clean(filepath.ToSlash(rel)))
+		}
+	}
+	return names, errors.Join(wrong...)
+}

@@ -1,0 +1,201 @@
+package loopwork
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/checkreport"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/fixer"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/text"
+	"github.com/agent-airlock/airlock/internal/verify"
+)
+
+// Start describes a loop to begin, or to go on with if it is open.
+type Start struct {
+	Loop  fixloop.Loop // required, without Ordinal and Acceptance; an open loop keeps its own
+	Given Given
+	Wait  bool // wait for a person's decision
+}
+
+// Deps are what a loop needs of the process.
+type Deps struct {
+	Getenv  func(string) string // required
+	Environ []string            // required: the entire environment
+	// Gate returns both doors, as the owner configures them in a file, "" for the usual one. It is
+	// required; its errors carry their exit code.
+	Gate          func(policy string) (*doors.Gate, error)
+	PathList      string // where git is looked for; "" is the usual directories
+	TokenVariable string // as in checks.Deps
+	Version       string
+	Progress      io.Writer    // what people read while the loop runs; required
+	Log           *slog.Logger // required: the engine's
+}
+
+// Run drives a loop on a store, which it closes, until the loop has ended or waits for a person. It
+// returns the loop as it is then. Its errors carry their exit code, unless one is an
+// acceptance.InvalidError: the validation request is not valid.
+func (s Start) Run(ctx context.Context, st *store.Store, deps Deps) (loops.Loop, error) {
+	p, err := s.prepare(ctx, st, deps)
+	if err != nil {
+		st.Close()
+		return loops.Loop{}, err
+	}
+	var hands *Hands
+	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(p.id), Queue: loops.OfOne(p.id), Logger: deps.Log,
+		Hands: func(b *loops.Book) loops.Hands { hands = New(p.work, b); return hands },
+		Waits: func(why error) { s.showWait(deps.Progress, why) }})
+	if errors.Is(err, engine.ErrRunning) {
+		return loops.Loop{}, exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", p.id, s.Loop.Issue))
+	}
+	if err != nil {
+		return loops.Loop{}, exitcode.FailedError(err)
+	}
+	defer d.Close()
+	return s.drive(ctx, d, hands, p.settings)
+}
+
+// prepared is a loop that can be driven.
+type prepared struct {
+	id       string
+	settings settings
+	work     Config
+}
+
+// prepare finds the open loop or the number of the next one, its settings, and its work.
+func (s Start) prepare(ctx context.Context, st *store.Store, deps Deps) (p prepared, err error) {
+	book := loops.NewBook(st)
+	l, err := book.Find(ctx, s.Loop.Repository, s.Loop.Issue, 0)
+	if err != nil && !errors.Is(err, loops.ErrNoLoop) {
+		return p, exitcode.FailedError(err)
+	}
+	isOpen, err := book.IsOpen(ctx, l)
+	if err != nil {
+		return p, exitcode.FailedError(err)
+	}
+	open := &l
+	p.id = l.ID
+	if !isOpen {
+		open = nil
+		p.id = loops.NextID(s.Loop.Repository, s.Loop.Issue, l.State.Loop().Ordinal)
+	}
+	if p.settings, err = s.Given.settings(open, deps.Getenv); err != nil {
+		return p, exitcode.UsageError(err)
+	}
+	if p.settings.Evidence != "" {
+		if err := verify.CheckEvidence(p.settings.Evidence); err != nil {
+			return p, err
+		}
+	}
+	if isOpen && s.Given.Request != nil && *s.Given.Request != "" && !l.State.Loop().Acceptance {
+		return p, exitcode.UsageError(fmt.Errorf("--request: the open loop has begun without acceptance criteria: end it with 'airlock loop decide --issue %d abort', and start the next one with them", s.Loop.Issue))
+	}
+	p.work, err = p.settings.work(deps)
+	p.work.Wait = s.Wait
+	return p, err
+}
+
+// work returns what the loop's work is done with.
+func (s settings) work(deps Deps) (Config, error) {
+	root, cloned := checks.FindRoot(s.Dir)
+	if len(s.Fixer) > 0 && !cloned {
+		return Config{}, exitcode.UsageError(fmt.Errorf("--fixer: what a fixer changes is found out by git, and there is no clone at %s: check the repository out, or make one with 'git init' and a commit", s.Dir))
+	}
+	gate, err := deps.Gate(s.Policy)
+	if err != nil {
+		return Config{}, err
+	}
+	var request acceptance.Request
+	if s.Request != "" {
+		if request, err = acceptance.ReadRequest([]byte(s.Request)); err != nil {
+			return Config{}, err
+		}
+	}
+	cfg, scanner := gate.SafeOutputs(), gate.Scanner()
+	return Config{
+		Fixer:  fixer.Config{Command: s.Fixer, Root: root, Environ: deps.Environ, Pass: s.PassEnv, PathList: deps.PathList, Mask: scanner.Mask, Rules: fixer.RulesOf(cfg, scanner)},
+		Cloned: cloned, Gate: gate, Progress: deps.Progress, Criteria: request.Criteria,
+		Validate: func(ctx context.Context, asked map[fixloop.Check]bool, log func(string)) (*checkreport.Document, error) {
+			owner := cfg.Checks
+			owner.SkipBuild = owner.SkipBuild || !asked[fixloop.Build]
+			owner.SkipTests = owner.SkipTests || !asked[fixloop.Tests]
+			in, err := checks.DirectoryInput(s.Dir, nil, owner)
+			if err != nil {
+				return nil, err
+			}
+			what, release, err := checks.Request{Input: in, Base: s.Base, Checks: owner, Runner: action.Snapshot(deps.Getenv), Version: deps.Version, PathList: deps.PathList}.Prepare(ctx, deps.Getenv, log)
+			defer release()
+			if err != nil {
+				return nil, err
+			}
+			return checks.Run(ctx, what, checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: scanner, Log: log})
+		},
+		Verify: func(ctx context.Context) (acceptance.Response, error) {
+			return verify.Run(ctx, verify.Config{Request: request, Trust: acceptance.Owner, Dir: s.Dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks,
+				Evidence: s.Evidence, Changes: checks.ChangeSource{Base: s.Base}}, deps.verification(gate))
+		},
+	}, nil
+}
+
+// verification returns what the verification of acceptance criteria needs of the process.
+func (deps Deps) verification(gate *doors.Gate) verify.Deps {
+	log := func(line string) { fmt.Fprintf(deps.Progress, "airlock: %s\n", line) }
+	show := gate.TerminalText().Line
+	return verify.Deps{
+		Deps: checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: gate.Scanner(), Log: log, TokenVariable: deps.TokenVariable},
+		Now:  time.Now, PathList: deps.PathList, Progress: func(step acceptance.Step) { log(step.Line(show)) },
+	}
+}
+
+// drive begins the loop or goes on with it, until it has ended or waits for a person.
+func (s Start) drive(ctx context.Context, d *loops.Driver, hands *Hands, settings settings) (loops.Loop, error) {
+	raw, err := json.Marshal(settings)
+	if err != nil {
+		return loops.Loop{}, exitcode.FailedError(err)
+	}
+	what := s.Loop
+	what.Acceptance = settings.Request != ""
+	l, begun, err := d.Start(ctx, what, raw, loops.OfOne)
+	if err != nil {
+		return l, exitcode.UsageError(err)
+	}
+	if !begun {
+		hands.log("going on with " + fixloop.NewLog(l.State, nil, time.Now()).Headline())
+		if e, ok := hands.Pushed(l.State.Work()); ok { // a commit that was made meanwhile is the manual fix
+			err := d.Apply(ctx, l.ID, "push/"+e.Head, e)
+			if _, refused := errors.AsType[*fixloop.Refused](err); err != nil && !refused {
+				return l, exitcode.FailedError(err)
+			}
+		}
+	}
+	l, err = d.Wait(ctx, l.ID, !s.Wait)
+	if ctx.Err() != nil {
+		return l, exitcode.FailedError(fmt.Errorf("interrupted; the loop stays open, and 'airlock loop start --issue %d' goes on", s.Loop.Issue))
+	}
+	if err != nil {
+		return l, exitcode.FailedError(fmt.Errorf("%w; the loop stays open, and then 'airlock loop start --issue %d' goes on", err, s.Loop.Issue))
+	}
+	return l, nil
+}
+
+// showWait shows what the loop waits for, and how to stop, or that it goes on (nil).
+func (s Start) showWait(w io.Writer, why error) {
+	if why == nil {
+		fmt.Fprintln(w, "airlock: the store answers again: the loop goes on")
+		return
+	}
+	fmt.Fprintf(w, "airlock: the loop waits: %s; Ctrl-C ends the waiting, the loop stays open, and 'airlock loop start --issue %d' goes on with it\n", text.OneLine(why.Error()), s.Loop.Issue)
+}
