@@ -22,6 +22,9 @@ type WorkspaceConfig struct {
 	Bases []string      // commits that the changes may have been made from, best first
 	// Exclude are slash-separated paths below Dir that are never part of the changes.
 	Exclude []string
+	// KeepFiltered takes a file whose content would pass a filter as it is in the work tree.
+	// Without it the file is left out, because git would not commit it as it is.
+	KeepFiltered bool
 }
 
 // FileConfig describes a file that contains an agent's changes: a patch or a bundle.

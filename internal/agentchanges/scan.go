@@ -25,6 +25,8 @@ type scan struct {
 	committed committed
 	index     *index
 	exclude   map[string]bool // paths that stay as they are committed
+	// keepFiltered is WorkspaceConfig.KeepFiltered.
+	keepFiltered bool
 
 	trackedDirs map[string]bool // directories with tracked files
 	pending     []string        // directories that are still to be listed
@@ -299,7 +301,9 @@ func (s *scan) copyChanged(ctx context.Context) (changed []string, err error) {
 		}
 		before, _ := s.committed.file(name)
 		if filters[name] != "" && mode != modeLink {
-			if data = filtered(filters[name], data, before.oid); data == nil {
+			if known := filtered(filters[name], data, before.oid); known != nil {
+				data = known
+			} else if !s.keepFiltered {
 				s.filtered = append(s.filtered, name)
 				continue
 			}

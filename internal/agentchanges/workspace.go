@@ -31,8 +31,8 @@ const (
 // work tree hides. If a file was staged and then changed again, the work tree counts.
 //
 // Nothing is written there and git does not run there: its configuration and attributes
-// only say how lines end. No filter runs. A changed file that needs one is left out; so are
-// submodules, nested repositories and what is neither a file nor a link, each with a note.
+// only say how lines end. No filter runs. A changed file that needs one is left out, unless
+// cfg.KeepFiltered is set; so are submodules, nested repositories and what is neither a file nor a link, each with a note.
 //
 // The error is ErrNoBase without a base that can be read, gitrepo.ErrTooLarge over a limit,
 // and one that names the file if one cannot be read or is written meanwhile.
@@ -124,7 +124,7 @@ func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) 
 		return "", nil, nil, err
 	}
 	defer tree.Close()
-	s := &scan{tree: tree, shadow: shadow, committed: committed, index: index, exclude: map[string]bool{}}
+	s := &scan{tree: tree, shadow: shadow, committed: committed, index: index, exclude: map[string]bool{}, keepFiltered: cfg.KeepFiltered}
 	for _, name := range cfg.Exclude {
 		s.exclude[path.Clean(name)] = true
 	}

@@ -519,3 +519,23 @@ func TestReadWorkspaceStamps(t *testing.T) {
 		}
 	}
 }
+
+// TestFilteredFilesAreKept asserts that files whose content would pass a filter are taken as they are
+// if that is asked for, except for those whose pointer is committed.
+func TestFilteredFilesAreKept(t *testing.T) {
+	c := newClone(t)
+	c.Write("a.txt", "one\n")
+	c.Write("same.lfs", lfsPointer("large"))
+	c.Commit("files")
+	c.Write(".gitattributes", "* filter=crypt\n*.lfs filter=lfs\n")
+	c.Write("a.txt", "two\n")
+	c.Write("b.txt", "new\n")
+	c.Write("same.lfs", "large")
+	c.Write("new.lfs", "other")
+	s, tree := c.workspace(agentchanges.WorkspaceConfig{KeepFiltered: true})
+	want := map[string]string{".gitattributes": "100644 * filter=crypt\n*.lfs filter=lfs\n", "a.txt": "100644 two\n", "b.txt": "100644 new\n",
+		"same.lfs": "100644 " + lfsPointer("large"), "new.lfs": "100644 other"}
+	if !maps.Equal(tree, want) || len(s.Notes) > 0 {
+		t.Errorf("%q, notes %q", tree, s.Notes)
+	}
+}

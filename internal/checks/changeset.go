@@ -250,7 +250,8 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 // workTree returns a commit with the content of the work tree: HEAD itself if everything
 // is committed. stamps is what was seen of its files.
 func (s ChangeSource) workTree(ctx context.Context, here string) (commit string, notes []string, stamps agentchanges.Stamps, err error) {
-	series, stamps, err := agentchanges.ReadWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: s.Git.Repo, Dir: s.Root, Bases: []string{here}, Exclude: s.Exclude})
+	series, stamps, err := agentchanges.ReadWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: s.Git.Repo, Dir: s.Root, Bases: []string{here}, Exclude: s.Exclude,
+		KeepFiltered: true}) // an attribute of the change keeps nothing from being looked at
 	if err != nil {
 		return "", nil, nil, err
 	}
