@@ -2,9 +2,11 @@ package apply
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/githubtest"
@@ -304,6 +306,56 @@ func TestChangesStayOnTheirBase(t *testing.T) {
 		}
 		if noted := strings.Contains(strings.Join(r[0].Notes, "; "), "is not on the branch"); noted == published {
 			t.Errorf("published %t: notes %q", published, r[0].Notes)
+		}
+	}
+}
+
+// TestSignedCommitsThatMovedTheBranch asserts that a commit is known by the branch where GitHub answers
+// that the branch has moved, because it carried out an earlier try or took the request twice; and that
+// somebody else's commit is not taken for it.
+func TestSignedCommitsThatMovedTheBranch(t *testing.T) {
+	t.Parallel()
+	const moved = `{"data":{"createCommitOnBranch":null},"errors":[{"type":"STALE_DATA","path":["createCommitOnBranch"],"message":"Expected branch to point to another commit"}]}`
+	answer := http.Header{"Content-Type": {"application/json"}}
+	for name, c := range map[string]struct {
+		fault func(b *codeBench, try int) githubtest.Fault
+		state string
+	}{
+		"an earlier try took effect after it was looked for": {func(b *codeBench, try int) githubtest.Fault {
+			if try == 1 {
+				return githubtest.Fault{Late: 4 * time.Second}
+			}
+			b.clock.Advance(5 * time.Second)
+			return githubtest.Fault{}
+		}, "applied"},
+		"the request arrived twice": {func(_ *codeBench, try int) githubtest.Fault {
+			if try == 1 {
+				return githubtest.Fault{After: true, Status: 200, Header: answer, Body: moved}
+			}
+			return githubtest.Fault{}
+		}, "applied"},
+		"somebody else pushed": {func(b *codeBench, _ int) githubtest.Fault {
+			b.git.Commit(b.branches("refs/heads/airlock")[0], map[string]string{"docs/c.md": "x\n"}, "Somebody else's")
+			return githubtest.Fault{}
+		}, "failed(moved)"},
+	} {
+		b := newCodeBench(t)
+		b.pull(func(s *policy.ChangeSettings) { s.SignedCommits = true })
+		b.write(map[string]string{"docs/a.md": "1\n"}).commit("One").write(map[string]string{"docs/b.md": "2\n"}).commit("Two")
+		tries := 0
+		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+			if r.Operation != "graphql/CreateCommit" {
+				return githubtest.Fault{}
+			}
+			tries++
+			return c.fault(b, tries)
+		})
+		r := b.run(aPull)
+		want(t, r, c.state)
+		branch := b.branches("refs/heads/airlock")[0]
+		log := b.git.Run("log", "--format=%s", "main.."+branch)
+		if c.state == "applied" && log != "Two\nOne" || strings.Count(log, "One") > 1 {
+			t.Errorf("%s: the commits are %q", name, log)
 		}
 	}
 }

@@ -211,6 +211,12 @@ func (x *executor) commit(ctx context.Context, st *codeState, head, from, to str
 			err = create()
 		}
 	}
+	// The branch may have been moved by our own commit, whose answer was lost.
+	if isKind(err, githubapi.Conflict) {
+		if now, looked := x.branchHead(ctx, st.branch); looked && now != head {
+			return x.ourCommit(ctx, now, head, info.Message)
+		}
+	}
 	return created, err
 }
 
