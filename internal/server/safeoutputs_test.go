@@ -98,10 +98,10 @@ func TestCallsAtOnceAreCounted(t *testing.T) {
 }
 
 // TestLinesThatAreNotMessages asserts that each is answered with an error, that the requests after
-// it are answered, and that the end of the input does not lose an answer.
+// it are answered, and that neither a byte order mark nor the end of the input loses an answer.
 func TestLinesThatAreNotMessages(t *testing.T) {
 	s, _ := safeOutputs(t, "create-issue:\n")
-	input := strings.Join([]string{
+	input := "\ufeff" + strings.Join([]string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		`hello`, `[]`, `{} {}`, `{"a":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`, "", `{"cut`,

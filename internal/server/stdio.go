@@ -70,7 +70,7 @@ func (s *stdio) line() ([]byte, error) {
 	if errors.Is(err, errLong) {
 		return nil, s.refuse(codeParse, fmt.Sprintf("a message is longer than %d MiB; send a shorter one", maxMessage>>20))
 	}
-	message := bytes.TrimSpace(line)
+	message := bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))) // some shells begin what they pipe with it
 	if len(message) == 0 {
 		return nil, err
 	}
