@@ -158,19 +158,20 @@ func drawLabel(r *rand.Rand, n int) chaosItem {
 func drawUpdate(r *rand.Rand, n int) chaosItem {
 	fields := map[string]any{"type": "update-issue", "issue_number": issueNumber}
 	var is func(*githubtest.Issue) bool
+	field := ""
 	switch kind := r.IntN(6); kind {
 	case 0:
-		fields["status"], is = "closed", func(i *githubtest.Issue) bool { return i.State == "closed" }
+		field, fields["status"], is = "status", "closed", func(i *githubtest.Issue) bool { return i.State == "closed" }
 	case 1:
-		fields["title"], is = "Updated.", func(i *githubtest.Issue) bool { return i.Title == "Updated." }
+		field, fields["title"], is = "title", "Updated.", func(i *githubtest.Issue) bool { return i.Title == "Updated." }
 	case 2:
 		text := chaosText(r, n)
-		fields["body"], is = text, func(i *githubtest.Issue) bool { return strings.Count(i.Body, text) == 1 }
+		field, fields["body"], is = "body", text, func(i *githubtest.Issue) bool { return strings.Count(i.Body, text) == 1 }
 	default:
 		return drawAddition(r, n, []string{"append", "prepend", "replace-island"}[kind-3])
 	}
 	return chaosItem{
-		name: "update",
+		name: "update of the " + field,
 		line: line(fields),
 		once: true,
 		times: func(st githubtest.Fixture) int {

@@ -39,15 +39,8 @@ var chaosSeed = flag.Uint64("chaos.seed", 0, "play only the schedule of this see
 const moreChaos = "AIRLOCK_CHAOS"
 
 // eachSeed plays schedules in parallel, one subtest for each seed.
-func eachSeed(t *testing.T, schedules uint64, play func(t *testing.T, seed uint64)) {
-	if more := os.Getenv(moreChaos); more != "" {
-		times, err := strconv.ParseUint(more, 10, 32)
-		if err != nil {
-			t.Fatalf("%s: %v", moreChaos, err)
-		}
-		schedules *= times
-	}
-	first, last := uint64(1), shorttest.Count(schedules, 10)
+func eachSeed(t *testing.T, n uint64, play func(t *testing.T, seed uint64)) {
+	first, last := uint64(1), schedules(t, n)
 	if *chaosSeed > 0 {
 		first, last = *chaosSeed, *chaosSeed
 	}
@@ -57,6 +50,19 @@ func eachSeed(t *testing.T, schedules uint64, play func(t *testing.T, seed uint6
 			play(t, seed)
 		})
 	}
+}
+
+// schedules returns how many schedules are played of a test whose number is n.
+func schedules(t *testing.T, n uint64) uint64 {
+	t.Helper()
+	if more := os.Getenv(moreChaos); more != "" {
+		times, err := strconv.ParseUint(more, 10, 32)
+		if err != nil {
+			t.Fatalf("%s: %v", moreChaos, err)
+		}
+		n *= times
+	}
+	return shorttest.Count(n, 10)
 }
 
 // TestWhateverHappensEveryItemIsDoneOnce applies random items under random faults: the run is
@@ -121,6 +127,20 @@ func anyTarget(b *bench) *bench {
 		b.pol.Kinds[k] = kc
 	}
 	return b
+}
+
+// triggeredBy makes the run one of an event, whose items may act on any target.
+func (b *bench) triggeredBy(ev string) {
+	switch ev {
+	case "pull_request":
+		b.on(ev, pullNumber)
+	case "discussion":
+		b.on(ev, discussion)
+	}
+	anyTarget(b)
+	if ev == "discussion" { // an item cannot name a discussion
+		b.kind(safeoutput.KindAddIssueComment, func(kc *policy.KindConfig) { kc.Target = policy.TargetRule{} })
+	}
 }
 
 // TestTwoRunsAtOnceEndWithOneOfEach plays two runs of one job that work at the
@@ -280,19 +300,10 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 	o.RefuseComment = func(body string) bool { return c.refused != "" && strings.Contains(body, c.refused) }
 	c.bench = newSkewedBench(t, fixture(), o, c.skew)
 	ev := []string{"pull_request", "pull_request", "workflow_dispatch", "discussion"}[r.IntN(4)]
-	switch ev {
-	case "pull_request":
-		c.on(ev, pullNumber)
-	case "discussion":
-		c.on(ev, discussion)
-	}
+	c.triggeredBy(ev)
 	c.ev.Time = c.ev.Time.Add(c.skew) // GitHub's own
 	if r.IntN(8) == 0 {
 		c.ev.Time = time.Time{} // like the event of a schedule
-	}
-	anyTarget(c.bench)
-	if ev == "discussion" { // an item cannot name a discussion
-		c.kind(safeoutput.KindAddIssueComment, func(kc *policy.KindConfig) { kc.Target = policy.TargetRule{} })
 	}
 	c.items = drawItems(r, ev)
 	outside := []policy.OutsideDiff{policy.OutsideBody, policy.OutsideFile}[r.IntN(2)]
@@ -535,27 +546,29 @@ func (c *chaos) checkResults(before, after githubtest.Fixture, results []Result)
 
 // pointsAtItem asserts that a result's object exists.
 func (c *chaos) pointsAtItem(st githubtest.Fixture, it chaosItem, r Result) {
-	if r.Object == nil || r.Object.ID == 0 {
-		return
+	if r.Object != nil && r.Object.ID != 0 && !exists(st, r.Object.ID) {
+		c.t.Errorf("%s: %s, but its object does not exist: %+v", it.name, r.State, *r.Object)
 	}
+}
+
+// exists reports whether an object with an id is on the server.
+func exists(st githubtest.Fixture, id int64) bool {
+	isComment := func(m *githubtest.Comment) bool { return m.ID == id }
 	for _, i := range st.Issues {
-		if i.ID == r.Object.ID || slices.ContainsFunc(i.Comments, func(m *githubtest.Comment) bool { return m.ID == r.Object.ID }) {
-			return
+		if i.ID == id || slices.ContainsFunc(i.Comments, isComment) {
+			return true
 		}
-		if p := i.Pull; p != nil && (slices.ContainsFunc(p.Reviews, func(v *githubtest.Review) bool { return v.ID == r.Object.ID }) ||
-			slices.ContainsFunc(p.Comments, func(d *githubtest.DiffComment) bool { return d.ID == r.Object.ID })) {
-			return
+		if p := i.Pull; p != nil && (slices.ContainsFunc(p.Reviews, func(v *githubtest.Review) bool { return v.ID == id }) ||
+			slices.ContainsFunc(p.Comments, func(d *githubtest.DiffComment) bool { return d.ID == id })) {
+			return true
 		}
-	}
-	if slices.ContainsFunc(st.Checks, func(k *githubtest.Check) bool { return k.ID == r.Object.ID }) {
-		return
 	}
 	for _, d := range st.Discussions {
-		if d.ID == r.Object.ID || slices.ContainsFunc(d.Comments, func(m *githubtest.Comment) bool { return m.ID == r.Object.ID }) {
-			return
+		if d.ID == id || slices.ContainsFunc(d.Comments, isComment) {
+			return true
 		}
 	}
-	c.t.Errorf("%s: %s, but its object does not exist: %+v", it.name, r.State, *r.Object)
+	return slices.ContainsFunc(st.Checks, func(k *githubtest.Check) bool { return k.ID == id })
 }
 
 // checkEnd asserts that every item is in the repository once and in full, that nothing else

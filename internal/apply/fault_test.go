@@ -2,6 +2,8 @@ package apply
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -319,4 +321,31 @@ func TestCancelDuringAnAmbiguousFailureLooksOnceMore(t *testing.T) {
 		return githubtest.Fault{}
 	})
 	want(t, execute(ctx, b.deps, plan), "applied")
+}
+
+// TestInformationalAnswers sends a 102 and a 103, as a proxy may, before each answer.
+func TestInformationalAnswers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fixture(), githubtest.Options{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.WriteHeader(http.StatusProcessing)
+		w.Header().Set("Link", `</style.css>; rel="preload"`)
+		w.WriteHeader(http.StatusEarlyHints)
+		w.Header().Del("Link")
+		b.srv.ServeHTTP(w, req)
+	}))
+	t.Cleanup(srv.Close)
+	b.srv.SetBaseURL(srv.URL)
+	transport, err := githubapi.NewTransport(githubapi.TransportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	approved, _ := b.judge(anIssue, aComment, aLabel, aDiscussion)
+	for _, state := range []string{"applied applied applied applied", "adopted adopted adopted adopted"} {
+		results, err := b.process(t.Context(), transport, b.clock, approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, results, state)
+	}
 }

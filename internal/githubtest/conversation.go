@@ -58,7 +58,12 @@ func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration
 	}
 	var r reply
 	if f.After || !f.replaces() {
+		s.unlisted = f.Unlisted
+		if f.Twice && c.git == nil {
+			s.handleSafely(c)
+		}
 		r = s.handleSafely(c)
+		s.unlisted = 0
 		c.rec.Effect = r.status < 300 && !c.refused
 	}
 	out := s.send(c, f, r)

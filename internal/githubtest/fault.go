@@ -36,8 +36,15 @@ type Fault struct {
 	Cut bool
 	// CutBody sends the head and half of the body, then closes the connection.
 	CutBody bool `json:"cut_body"`
+	// Twice handles a request of the API twice, as where a proxy sends it again: the second
+	// answer is the one that arrives.
+	Twice bool
+	// Unlisted keeps what the request creates out of listings for that long.
+	Unlisted time.Duration
 	// Hide leaves the newest entries out of a listing.
 	Hide int
+	// Reverse lists the entries in the opposite order.
+	Reverse bool
 	// Shift moves the pages of a listing, from the second on, as if that many
 	// entries had been added at the front (positive) or removed (negative) since
 	// the first page was read.
@@ -160,8 +167,8 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 	type plain Fault
 	var in struct {
 		plain
-		Delay, Late string
-		Header      map[string]string
+		Delay, Late, Unlisted string
+		Header                map[string]string
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -172,7 +179,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 	for _, d := range []struct {
 		text  string
 		value *time.Duration
-	}{{in.Delay, &f.Delay}, {in.Late, &f.Late}} {
+	}{{in.Delay, &f.Delay}, {in.Late, &f.Late}, {in.Unlisted, &f.Unlisted}} {
 		if d.text == "" {
 			continue
 		}

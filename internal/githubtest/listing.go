@@ -11,7 +11,7 @@ import (
 )
 
 // page answers with one page of a list and its Link header. The fault may hide
-// the newest entries (newest orders two of them) or shift the pages.
+// the newest entries (newest orders two of them), turn the list around or shift the pages.
 func page[T any](s *Server, c *conversation, list []T, newest func(a, b T) int, render func(T) any) reply {
 	if c.fault.Hide > 0 {
 		byAge := slices.Clone(list)
@@ -20,6 +20,10 @@ func page[T any](s *Server, c *conversation, list []T, newest func(a, b T) int, 
 		list = slices.DeleteFunc(slices.Clone(list), func(x T) bool {
 			return slices.ContainsFunc(hidden, func(h T) bool { return newest(h, x) == 0 })
 		})
+	}
+	if c.fault.Reverse {
+		list = slices.Clone(list)
+		slices.Reverse(list)
 	}
 	perPage, number := intQuery(c.query, "per_page", 30), intQuery(c.query, "page", 1)
 	perPage = min(max(perPage, 1), s.o.PerPage)
@@ -80,13 +84,14 @@ func (s *Server) visible(key any) bool {
 	return !ok || !s.o.Clock.Now().Before(listedFrom)
 }
 
-// lag keeps a new object out of listings for the time that the options give.
+// lag keeps a new object out of listings for the time that the options, or the fault of the request
+// that creates it, give.
 func (s *Server) lag(key any) {
 	delay := s.o.Lag
 	if s.o.LagOf != nil {
 		delay = s.o.LagOf()
 	}
-	if delay > 0 {
+	if delay = max(delay, s.unlisted); delay > 0 {
 		s.listed[key] = s.time().Add(delay)
 	}
 }

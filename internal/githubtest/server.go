@@ -51,6 +51,7 @@ type Server struct {
 	mu       sync.Mutex // over everything below; requests are handled one after another
 	state    Fixture
 	listed   map[any]time.Time // when an object appears in listings; at once if it is absent
+	unlisted time.Duration     // how long what the request being handled creates stays out of listings
 	late     []lateEffect      // what takes effect later, the soonest first
 	at       time.Time         // when the request being handled takes effect; zero means now
 	nextID   int64
