@@ -59,8 +59,8 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 	return v, nil
 }
 
-// allows reports whether an own item may leave, and the
-// setting that decides; "" for a kind that Airlock itself never asks for.
+// allows reports whether an own item may leave, and the setting that decides; "" for a kind that
+// Airlock itself never asks for.
 func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
 	switch it.Kind() {
 	case safeoutput.KindStickyComment:

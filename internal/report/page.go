@@ -148,12 +148,12 @@ func (b *pageBuilder) leftOut() string {
 	return "This page would be too large for a browser: " + strings.Join(parts, " and ") + " are not shown. The plan and the results as JSON contain everything."
 }
 
-// outcome is one line of the agent's with what became of it; exactly one of its first four
-// fields is set.
+// outcome is one line of the agent's with what became of it. What came through the first door has a
+// result or, before it is carried out, only a member; any other line was rejected or dropped.
 type outcome struct {
 	line     int
 	result   *apply.Result
-	member   *pageMember // not carried out yet
+	member   *pageMember
 	rejected *Rejected
 	dropped  *Dropped
 

@@ -43,7 +43,7 @@ func (p *pass) match(end int) {
 				p.usedZWSP = append(p.usedZWSP, c.zwsp)
 			case p.s.closes(p.closed):
 				p.closed++
-			case !f.inLink(c.ref) && (text[c.ref] == '#' || isAlnum(text[c.ref]) && strings.IndexByte(text[c.ref:min(len(text), c.ref+len("https:"))], ':') < 0) && !p.cut:
+			case !f.inLink(c.ref) && !p.cut && !mayBeginAddress(text[c.ref:]):
 				p.makeInertQuietly(c.ref, RuleClosingWords, c.word)
 			case !f.inLink(c.ref):
 				p.makeInert(c.ref, RuleClosingWords, c.word)
@@ -66,6 +66,13 @@ func (p *pass) match(end int) {
 		p.dropZWSP(text)
 	}
 	p.dropReferences()
+}
+
+// mayBeginAddress reports whether a reference to an issue may be the start of an address, as in
+// https://github.com/a/b/issues/1. "#1" and "GH-1" are not.
+func mayBeginAddress(ref string) bool {
+	begin := ref[:min(len(ref), len("https:"))]
+	return begin[0] != '#' && (!isAlnum(begin[0]) || strings.IndexByte(begin, ':') >= 0)
 }
 
 // dropReferences removes the references for joiners, selectors and the like that are
