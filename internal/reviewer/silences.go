@@ -192,7 +192,7 @@ func (t *silencerTable) inComment(comment string, first int) []Silence {
 	return found
 }
 
-// beginning returns a comment without what it begins with and is no word, such as its sign.
+// beginning returns a comment from its first word on, without its sign.
 func beginning(comment string) string {
 	return strings.TrimLeftFunc(comment, func(r rune) bool {
 		return r != '@' && r != '$' && r != ':' && r != '_' && (r|0x20 < 'a' || r|0x20 > 'z')
