@@ -45,6 +45,6 @@ func (p *project) isMavenModule(build, dir string) bool {
 	if p.outer != nil {
 		dir = path.Join(p.prefix, dir)
 	}
-	modules, _ := p.mavenModules(build)
+	modules, _ := p.buildOf(build)
 	return slices.ContainsFunc(modules, func(m *pom) bool { return m.dir == dir })
 }

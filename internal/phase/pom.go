@@ -43,9 +43,20 @@ type pomPlugin struct {
 	} `xml:"executions>execution"`
 }
 
-// pom reads the pom.xml of a directory, nil if there is none that can be read. What is wrong in it,
-// Maven reports. Profiles that are active by default count as the pom itself.
+// pom returns the pom.xml of a directory, nil if there is none that can be read, or if very many
+// were read. What is wrong in it, Maven reports.
 func (p *project) pom(dir string) *pom {
+	found, known := p.poms[dir]
+	if !known && len(p.poms) < mostPoms {
+		found = p.readPom(dir)
+		p.poms[dir] = found
+	}
+	return found
+}
+
+// readPom reads the pom.xml of a directory. Profiles that are active by default count as the pom
+// itself.
+func (p *project) readPom(dir string) *pom {
 	raw, err := p.read(path.Join(dir, "pom.xml"))
 	if err != nil {
 		return nil
@@ -66,58 +77,71 @@ func (p *project) pom(dir string) *pom {
 	return found
 }
 
-// maxModules bounds the modules of a build that are looked at.
-const maxModules = 500
+// Bounds of what is looked at: modules of a build, and poms of a repository.
+const (
+	maxModules = 500
+	mostPoms   = 4 * maxModules
+)
 
-// mavenModules returns the modules that Maven builds in a directory, which is the first, and how
-// their parents in the repository are found.
-func (p *project) mavenModules(dir string) (modules []*pom, parent func(*pom) *pom) {
-	if p.outer != nil { // parents may be above the working directory
+// buildOf returns the modules that Maven builds in a directory, which is the first, and the project
+// that they are in: the repository, since parents may be above the working directory.
+func (p *project) buildOf(dir string) (modules []*pom, repository *project) {
+	if p.outer != nil {
 		dir, p = path.Join(p.prefix, dir), p.outer
 	}
-	read := map[string]*pom{}
-	get := func(dir string) *pom {
-		found, known := read[dir]
-		if !known && len(read) < 2*maxModules {
-			found = p.pom(dir)
-			read[dir] = found
-		}
-		return found
+	modules, known := p.modules[dir]
+	if !known {
+		modules = p.readModules(dir)
+		p.modules[dir] = modules
 	}
-	pomDir := func(from, to string) string {
-		to = path.Join(from, strings.TrimSpace(strings.ReplaceAll(to, `\`, "/")))
-		if strings.HasSuffix(to, ".xml") {
-			return path.Dir(to)
-		}
-		return to
-	}
+	return modules, p
+}
+
+// readModules reads the modules of the Maven build in a directory.
+func (p *project) readModules(dir string) (modules []*pom) {
+	seen := map[string]bool{dir: true}
 	for next := []string{dir}; len(next) > 0 && len(modules) < maxModules; next = next[1:] {
-		m := get(next[0])
-		if m == nil || slices.Contains(modules, m) {
+		m := p.pom(next[0])
+		if m == nil {
 			continue
 		}
 		modules = append(modules, m)
 		for _, name := range m.Modules {
-			next = append(next, pomDir(m.dir, name))
+			if of := pomDir(m.dir, name); !seen[of] && len(seen) < mostPoms {
+				seen[of] = true
+				next = append(next, of)
+			}
 		}
 	}
-	return modules, func(m *pom) *pom {
-		if m.Parent == nil {
-			return nil
-		}
-		relative := "../pom.xml"
-		if m.Parent.RelativePath != nil {
-			relative = strings.TrimSpace(*m.Parent.RelativePath)
-		}
-		if relative == "" { // it comes from a repository of artifacts
-			return nil
-		}
-		above := get(pomDir(m.dir, relative))
-		if above == nil || above == m || strings.TrimSpace(above.ArtifactID) != strings.TrimSpace(m.Parent.ArtifactID) {
-			return nil
-		}
-		return above
+	return modules
+}
+
+// pomDir returns the directory of a pom that another one names, as its directory or its file.
+func pomDir(from, to string) string {
+	to = path.Join(from, strings.TrimSpace(strings.ReplaceAll(to, `\`, "/")))
+	if strings.HasSuffix(to, ".xml") {
+		return path.Dir(to)
 	}
+	return to
+}
+
+// parentOf returns the parent of a pom if that is in the repository, otherwise nil.
+func (p *project) parentOf(m *pom) *pom {
+	if m.Parent == nil {
+		return nil
+	}
+	relative := "../pom.xml"
+	if m.Parent.RelativePath != nil {
+		relative = strings.TrimSpace(*m.Parent.RelativePath)
+	}
+	if relative == "" { // it comes from a repository of artifacts
+		return nil
+	}
+	above := p.pom(pomDir(m.dir, relative))
+	if above == nil || above == m || strings.TrimSpace(above.ArtifactID) != strings.TrimSpace(m.Parent.ArtifactID) {
+		return nil
+	}
+	return above
 }
 
 // pluginUse is how the modules of a build use a plugin.
@@ -130,10 +154,10 @@ type pluginUse struct {
 
 // mavenPlugin returns how the build in a directory uses a plugin, which has a goal "check".
 func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
-	modules, parent := p.mavenModules(dir)
+	modules, repository := p.buildOf(dir)
 	decided := false
 	for _, m := range modules {
-		used, configured, ids := m.uses(artifact, parent)
+		used, configured, ids := m.uses(artifact, repository)
 		if !used {
 			continue
 		}
@@ -156,9 +180,9 @@ func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
 // parent in the repository. One that is only managed, only reports, or belongs to a profile that
 // has to be asked for is not used. configured reports whether the plugin has a configuration of its
 // own; ids are those of the executions of the goal "check" that have one.
-func (m *pom) uses(artifact string, parent func(*pom) *pom) (used, configured bool, ids []string) {
+func (m *pom) uses(artifact string, repository *project) (used, configured bool, ids []string) {
 	depth := 0
-	for at := m; at != nil && depth < maxModules; at, depth = parent(at), depth+1 {
+	for at := m; at != nil && depth < maxModules; at, depth = repository.parentOf(at), depth+1 {
 		for i, plugin := range slices.Concat(at.Plugins, at.Managed) {
 			if strings.TrimSpace(plugin.ArtifactID) != artifact || at != m && strings.TrimSpace(plugin.Inherited) == "false" {
 				continue

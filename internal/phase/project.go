@@ -26,6 +26,8 @@ type project struct {
 	manifests   map[string]*manifest  // by their directories
 	commandText map[string]string     // see commandTexts
 	builds      map[string]string     // see buildRoot
+	poms        map[string]*pom       // by their directories; nil where there is none that can be read
+	modules     map[string][]*pom     // of the Maven builds in directories
 	// outer is the repository, if that is a directory above, in which this one is prefix.
 	// Only configuration is looked for there.
 	outer  *project
@@ -42,7 +44,8 @@ func openProject(dir string) (*project, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}, builds: map[string]string{}}, nil
+	return &project{root: root, names: map[string][]string{}, marked: map[string][]Language{}, manifests: map[string]*manifest{}, commandText: map[string]string{}, builds: map[string]string{},
+		poms: map[string]*pom{}, modules: map[string][]*pom{}}, nil
 }
 
 // openIn opens a working directory, which is prefix in a repository.

@@ -96,8 +96,8 @@ func (p *project) byLanguage(r root) []root {
 }
 
 // home returns the nearest directory at or above a file that has a marker, or that of the build
-// which it is a part of; "" if there is none in the working directory. Directories of others' code and of test data do not count:
-// a file in one belongs to the project around it.
+// which it is a part of; "" if there is none in the working directory. Directories of others' code
+// and of test data do not count: a file in one belongs to the project around it.
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
 	parts := strings.Split(dir, "/")
