@@ -83,6 +83,10 @@ func TestFullDisk(t *testing.T) {
 		{[]string{"schema"}, full, 0, "standard output: no space left"},
 		{[]string{"instructions"}, full, 0, "standard output: no space left"},
 		{[]string{"version"}, full, 0, "standard output: no space left"},
+		{[]string{"sanitize"}, full, 0, "airlock: standard output: no space left"},
+		{[]string{"--help"}, full, 0, "standard output: no space left"},
+		{[]string{"apply", "--help"}, full, 0, "standard output: no space left"},
+		{[]string{"help", "loop", "start"}, full, 0, "standard output: no space left"},
 		{[]string{"apply", "--input", lines, "--config", policy, "--plan", "/dev/full"}, nil, 0, "the plan cannot be written, so nothing was applied"},
 		{[]string{"apply", "--input", lines, "--config", policy}, full, 1, "the results cannot be written, standard error has them"},
 	}) {
@@ -104,8 +108,10 @@ func TestFullDisk(t *testing.T) {
 // more, but completes its writes to GitHub first.
 func TestNobodyReads(t *testing.T) {
 	t.Parallel()
-	if res := runWithOutput(t, t.TempDir(), nil, abandoned(t), nil, "schema", "agent-output"); res.code != 3 || res.stderr != "" {
-		t.Errorf("schema: exit code %d, %q", res.code, res.stderr)
+	for _, args := range [][]string{{"schema", "agent-output"}, {"--help"}} {
+		if res := runWithOutput(t, t.TempDir(), nil, abandoned(t), nil, args...); res.code != 3 || res.stderr != "" {
+			t.Errorf("%v: exit code %d, %q", args, res.code, res.stderr)
+		}
 	}
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	dir := t.TempDir()

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,10 +69,14 @@ func Enter(args, environ []string) (action.Secrets, error) {
 
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, env Environment) int {
-	env.Stdout = doors.ResultWriter{Name: "standard output", Writer: env.Stdout}
+	stdout := &doors.ResultWriter{Name: "standard output", Writer: env.Stdout}
+	env.Stdout = stdout
 	root := newRoot(env)
 	root.SetArgs(args)
 	err := crash.Try(func() error { return root.ExecuteContext(ctx) })
+	if err == nil || errors.Is(err, exitcode.ErrFindings) {
+		err = cmp.Or(stdout.Lost(), err)
+	}
 	if err == nil {
 		return exitcode.Clean
 	}

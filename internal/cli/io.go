@@ -99,7 +99,7 @@ func readerIsGone(err error) bool {
 
 // terminal returns the terminal that w writes to, or nil if it does not write to one.
 func terminal(w io.Writer) *os.File {
-	if result, ok := w.(doors.ResultWriter); ok {
+	if result, ok := w.(*doors.ResultWriter); ok {
 		w = result.Writer
 	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {

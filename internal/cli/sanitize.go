@@ -49,7 +49,7 @@ not something had to be cleaned; it is 2 for a label that GitHub would refuse.`,
 				return exitcode.UsageError(err)
 			}
 			if _, err := io.WriteString(env.Stdout, out); err != nil {
-				return exitcode.FailedError(fmt.Errorf("standard output: %w", err))
+				return err
 			}
 			for _, n := range notes {
 				fmt.Fprintf(env.Stderr, "cleaned: %s %s (%d)\n", n.Rule, n.Detail, n.Count)

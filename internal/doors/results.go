@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"sync/atomic"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/report"
@@ -15,15 +16,28 @@ import (
 type ResultWriter struct {
 	Name   string // the name of the result in errors; "" if the errors of Writer name it
 	Writer io.Writer
+
+	lost atomic.Pointer[WriteError]
 }
 
 // Write implements io.Writer.
-func (w ResultWriter) Write(p []byte) (int, error) {
+func (w *ResultWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if err != nil {
-		err = &WriteError{w.Name, err}
+		lost := &WriteError{w.Name, err}
+		w.lost.CompareAndSwap(nil, lost)
+		err = lost
 	}
 	return n, err
+}
+
+// Lost returns the error of the first Write that failed, or nil: not every writer of a text
+// looks at errors.
+func (w *ResultWriter) Lost() error {
+	if lost := w.lost.Load(); lost != nil {
+		return lost
+	}
+	return nil
 }
 
 // WriteError is why a result could not be written.
@@ -65,7 +79,7 @@ func (p *PendingFiles) Create(path string, fallback io.Writer) (io.Writer, error
 // Add adds a file that has been begun and returns its writer.
 func (p *PendingFiles) Add(f *action.Pending) io.Writer {
 	*p = append(*p, f)
-	return ResultWriter{Writer: f}
+	return &ResultWriter{Writer: f}
 }
 
 // Commit makes the files appear.
