@@ -234,6 +234,35 @@ update-issue: {status: true}
 	}
 }
 
+// TestToolsWithoutAnEvent asserts that a call is refused, without an event, whose item the gate
+// would deny whatever the event is, and no other.
+func TestToolsWithoutAnEvent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		policy, tool, arguments, want string // a part of the problem; "": the call is accepted
+	}{
+		"any, without a number":             {`add-issue-comment: {target: "*"}`, "add_comment", `{"body":"x"}`, "'issue_number' is missing"},
+		"any, with a number":                {`add-issue-comment: {target: "*"}`, "add_comment", `{"body":"x","issue_number":7}`, ""},
+		"labels for any, without a number":  {`add-issue-label: {target: "*"}`, "add_labels", `{"labels":["bug"]}`, "'issue_number' is missing"},
+		"a review of any, without a number": {`create-pull-request-review-comment: {target: "*"}`, "create_pull_request_review_comment", `{"path":"a","line":1,"body":"x"}`, "'pull_request_number' is missing"},
+		"a push to any, without a number":   {`push-to-branch: {target: "*"}`, "push_to_pull_request_branch", `{}`, "'pull_request_number' is missing"},
+		"one, and another":                  {`add-issue-comment: {target: 5}`, "add_comment", `{"body":"x","issue_number":7}`, "allows only #5"},
+		"one, and it":                       {`add-issue-comment: {target: 5}`, "add_comment", `{"body":"x","issue_number":5}`, ""},
+		"one, unnamed":                      {`add-issue-comment: {target: 5}`, "add_comment", `{"body":"x"}`, ""},
+		"the triggering one":                {`add-issue-comment:`, "add_comment", `{"body":"x","issue_number":7}`, ""},
+		"the triggering one, unnamed":       {`add-issue-comment:`, "add_comment", `{"body":"x"}`, ""},
+		"a discussion where none may be":    {`add-issue-comment: {discussions: false}`, "add_comment", `{"body":"x","discussion_number":7}`, "acts only on issues and pull requests"},
+		"a push to the branch":              {`push-to-branch: {branch: bot}`, "push_to_pull_request_branch", `{"pull_request_number":7}`, "only to the configured branch"},
+	} {
+		policy := writeFile(t, filepath.Join(dir, name+".yml"), c.policy+"\n")
+		a := call(t, connect(t, dir, nil, "--config", policy, "--output", name+".ndjson"), c.tool, c.arguments)
+		if c.want == "" && !a.Accepted || c.want != "" && (len(a.Problems) != 1 || !strings.Contains(a.Problems[0].Message, c.want)) {
+			t.Errorf("%s: accepted %t with %+v, want %q", name, a.Accepted, a.Problems, c.want)
+		}
+	}
+}
+
 // TestToolsJudgeTheWorkspace asserts that a call that publishes changes is judged by the
 // changes that are in the workspace at that moment.
 func TestToolsJudgeTheWorkspace(t *testing.T) {

@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/agent-airlock/airlock/internal/event"
@@ -86,17 +87,38 @@ func Judge(cfg Config, ev event.Event, items []intake.Accepted) (approved []Appr
 }
 
 // JudgeWithoutEvent reports whether an agent's item is denied whatever the event is, and returns
-// why. What the item may act on is known only with an event.
+// why. That is so where even an event denies it that is about just what the item may act on.
 func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (denied Denied, isDenied bool) {
 	it := acc.Item()
-	settings, refused := kindOf(cfg, it.Kind())
-	if refused == nil {
-		_, _, refused = finish(settings, it)
-	}
+	refused := judgeWithoutEvent(cfg, it)
 	if refused == nil {
 		return Denied{}, false
 	}
 	return Denied{Item: it, Accepted: acc, Line: acc.Line(), Rule: refused.rule, Message: refused.message}, true
+}
+
+func judgeWithoutEvent(cfg Config, it safeoutput.Item) *refusal {
+	settings, refused := kindOf(cfg, it.Kind())
+	if refused == nil {
+		_, refused = findTarget(settings, it, mostFavourable(settings, it))
+	}
+	if refused == nil {
+		_, _, refused = finish(settings, it)
+	}
+	return refused
+}
+
+// mostFavourable returns an event that denies an item its target only if every event does: it is
+// about the number that the item or the configuration names, and about what the item says that
+// this is, or else may act on.
+func mostFavourable(kc KindConfig, it safeoutput.Item) event.Event {
+	spec := safeoutput.SpecOf(it.Kind())
+	asked := namedBy(it, spec)
+	kind := asked.field.Means
+	if may := mayActOn(kc, spec); kind == safeoutput.NoTarget && len(may) > 0 {
+		kind = may[0]
+	}
+	return event.Event{Number: cmp.Or(asked.number, kc.Target.Number, 1), IsPull: kind == safeoutput.PullRequest, IsDiscussion: kind == safeoutput.Discussion}
 }
 
 // kindOf returns the owner's settings of a kind, or the refusal of every item of it.

@@ -126,6 +126,46 @@ func TestExclusions(t *testing.T) {
 	}
 }
 
+// TestWithoutEvent asserts that an item is denied without an event just when each event denies it.
+func TestWithoutEvent(t *testing.T) {
+	var items []safeoutput.Item
+	for _, n := range []int{0, 3, 5} {
+		items = append(items, &safeoutput.AddIssueComment{Body: "b", IssueNumber: n}, &safeoutput.AddIssueLabel{Labels: []string{"a"}, IssueNumber: n},
+			&safeoutput.UpdateIssue{Body: ptr("b"), IssueNumber: n}, &safeoutput.PushToBranch{PullRequestNumber: n},
+			&safeoutput.CreateReviewComment{Path: "a", Line: 1, Body: "b", PullRequestNumber: n},
+			&safeoutput.AddIssueComment{Body: "b", PullRequestNumber: n}, &safeoutput.AddIssueLabel{Labels: []string{"a"}, PullRequestNumber: n},
+			&safeoutput.AddIssueComment{Body: "b", DiscussionNumber: n})
+	}
+	items = append(items, &safeoutput.CreateIssue{Title: "t", Body: "b"}, &safeoutput.Noop{Message: "m"})
+	events := []event.Event{onSchedule, {}}
+	for _, n := range []int{1, 3, 5} {
+		events = append(events, event.Event{Number: n}, event.Event{Number: n, IsPull: true}, event.Event{Number: n, IsDiscussion: true})
+	}
+	kinds := []safeoutput.Target{safeoutput.Issue, safeoutput.PullRequest, safeoutput.Discussion}
+	for _, it := range items {
+		for _, rule := range []TargetRule{{}, {Any: true}, {Number: 5}} {
+			for _, branch := range []string{"", "bot"} {
+				for excluded := range 1 << len(kinds) {
+					var not []safeoutput.Target
+					for i, kind := range kinds {
+						if excluded>>i&1 == 1 {
+							not = append(not, kind)
+						}
+					}
+					cfg := allowing(it.Kind(), KindConfig{Target: rule, Excludes: not, Update: UpdateSettings{Body: true}, Changes: ChangeSettings{Branch: branch}})
+					everyEvent := !slices.ContainsFunc(events, func(ev event.Event) bool {
+						_, refused := judgeItem(cfg, ev, it)
+						return refused == nil
+					})
+					if refused := judgeWithoutEvent(cfg, it); (refused != nil) != everyEvent {
+						t.Errorf("%s %+v, target %s, without %v, branch %q: denied %v without an event; by every event: %t", it.Kind(), it, rule, not, branch, refused, everyEvent)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestPushToConfiguredBranch(t *testing.T) {
 	cfg := allowing(safeoutput.KindPushToBranch, KindConfig{Changes: ChangeSettings{Branch: "bot"}})
 	if got, refused := judgeItem(cfg, onSchedule, &safeoutput.PushToBranch{}); refused != nil || got.target != (Target{}) {

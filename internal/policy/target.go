@@ -78,7 +78,7 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 		return Target{}, refused
 	}
 	t := Target{Number: number}
-	allowed := slices.DeleteFunc(slices.Clone(spec.ActsOn), func(t safeoutput.Target) bool { return slices.Contains(kc.Excludes, t) })
+	allowed := mayActOn(kc, spec)
 	means := asked.field.Means
 	switch {
 	case number == ev.Number:
@@ -97,6 +97,11 @@ func findTarget(kc KindConfig, it safeoutput.Item, ev event.Event) (Target, *ref
 		return Target{}, refuse(RuleTargetKind, "#%d is %s, and %s acts only on %s", number, withArticle(t.Kind()), spec.Kind, plurals(allowed))
 	}
 	return t, nil
+}
+
+// mayActOn returns the kinds of targets that the configuration leaves to a kind.
+func mayActOn(kc KindConfig, spec safeoutput.Spec) []safeoutput.Target {
+	return slices.DeleteFunc(slices.Clone(spec.ActsOn), func(t safeoutput.Target) bool { return slices.Contains(kc.Excludes, t) })
 }
 
 // checkRepository refuses an item that names another repository than the event's.
