@@ -254,7 +254,11 @@ func TestBrokenMessagesOverHTTP(t *testing.T) {
 		"another method":                   {method: http.MethodPut, body: list, status: 405, want: "send POST"},
 		"too deep":                         {body: call("start_run", `{"agent_name":"collect-output","parameters":`+deep+`}`), status: 400, want: "depth"},
 		"too large":                        {body: call("start_run", `{"agent_name":"`+strings.Repeat("a", 2<<20)+`"}`), status: 413, want: "1048576 bytes"},
-		"an unknown tool":                  {body: call("nope", "{}"), status: 200, want: `"code":-32602`},
+		"an unknown tool":                  {body: call("get_runs", "{}"), status: 200, want: `did you mean \"get_run\"?; the tools are: list_agent_blueprints, `},
+		"an unknown tool of a long name":   {body: call(strings.Repeat("get_run", 50_000), "{}"), status: 200, want: `; the tools are: list_agent_blueprints, `},
+		"an unknown method of a long name": {body: `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("nope", 50_000) + `"}`, status: 400, want: "nope"},
+		"a tool's name that is a list":     {body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":["` + strings.Repeat("get_run", 50_000) + `"]}}`, status: 200, want: `"code":-32602`},
+		"an unknown prompt":                {body: `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"` + strings.Repeat("x", 50_000) + `"}}`, status: 200, want: `"code":-32602`},
 		"a wrong type":                     {body: call("start_run", `{"agent_name":7}`), status: 200, want: `$.agent_name: 7 is not of type 'string'`},
 		"a member twice":                   {body: call("start_run", `{"agent_name":"a","agent_name":"collect-output"}`), status: 200, want: `$.agent_name: the member is there twice`},
 		"not UTF-8":                        {body: call("start_run", "{\"agent_name\":\"\xff\"}"), status: 200, want: "agent_not_found"},
@@ -293,6 +297,9 @@ func TestBrokenMessagesOverHTTP(t *testing.T) {
 		_ = res.Body.Close()
 		if res.StatusCode != tt.status || !strings.Contains(string(answer), tt.want) || !json.Valid(answer) && tt.status >= 400 || res.Header.Get("Mcp-Session-Id") != "" || err != nil {
 			t.Errorf("%s: %s %.300s (%v), want %d with %s", name, res.Status, answer, err, tt.status, tt.want)
+		}
+		if len(answer) > 2000 && !strings.Contains(string(answer), `"result":`) {
+			t.Errorf("%s: the error has %d bytes: %.300s", name, len(answer), answer)
 		}
 	}
 	if got := get(t, address+"/runs"); strings.Contains(got, "run_id") {

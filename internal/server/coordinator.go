@@ -72,11 +72,14 @@ func (c *Coordinator) server(api API) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "airlock-coordinator", Title: "Airlock: agents and runs", Version: c.version}, &mcp.ServerOptions{
 		Instructions: coordinatorInstructions, Logger: c.log, Capabilities: &mcp.ServerCapabilities{},
 	})
+	var names []string
 	for _, t := range c.tools {
+		names = append(names, t.name)
 		s.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.input), Annotations: &mcp.ToolAnnotations{
 			Title: t.title, ReadOnlyHint: t.readOnly, DestructiveHint: new(t.name == "stop_run"), OpenWorldHint: new(!t.readOnly),
 		}}, t.handler(api))
 	}
+	s.AddReceivingMiddleware(listTools(names))
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "agent", Title: "An agent with the schema of its parameters", MIMEType: "application/json", URITemplate: "airlock://agents/{name}"}, resource(api, "airlock:/"))
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "run", Title: "A run", MIMEType: "application/json", URITemplate: "airlock://runs/{run_id}"}, resource(api, "airlock:/"))
 	s.AddPrompt(&mcp.Prompt{Name: "explain_the_gate", Title: "What Airlock is, and how to use these tools"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {

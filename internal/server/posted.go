@@ -14,7 +14,7 @@ import (
 
 // withSoundIDs returns a handler that refuses a message which next would answer under another
 // id than the request's, or of which it would take one of two members, as serveStdio does. What
-// else is wrong with a message is left to next.
+// else is wrong with a message is left to next, whose errors are shortened.
 func withSoundIDs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
@@ -25,7 +25,7 @@ func withSoundIDs(next http.Handler) http.Handler {
 			}
 		}
 		r.Body = &reread{Reader: io.MultiReader(bytes.NewReader(raw), failure{err}), Closer: r.Body}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(shortening{w}, r)
 	})
 }
 

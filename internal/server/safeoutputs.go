@@ -48,14 +48,14 @@ func NewSafeOutputs(cfg SafeOutputsConfig, asking *doors.Asking) *SafeOutputs {
 	s.server = mcp.NewServer(&mcp.Implementation{Name: "airlock", Title: "Airlock: safe outputs", Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: safeOutputsInstructions, Logger: cfg.Log, Capabilities: &mcp.ServerCapabilities{},
 	})
-	names := map[safeoutput.Kind]string{}
+	names, inOrder := map[safeoutput.Kind]string{}, []string{}
 	for _, tool := range cfg.Tools {
-		names[tool.Kind] = tool.Name
+		names[tool.Kind], inOrder = tool.Name, append(inOrder, tool.Name)
 		s.server.AddTool(&mcp.Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Annotations: &mcp.ToolAnnotations{
 			Title: tool.Title, DestructiveHint: new(false), OpenWorldHint: new(false),
 		}}, s.call(tool))
 	}
-	s.server.AddReceivingMiddleware(knowOtherNames(names))
+	s.server.AddReceivingMiddleware(knowOtherNames(names), listTools(inOrder))
 	return s
 }
 

@@ -229,7 +229,10 @@ func (s *stdio) Write(p []byte) (int, error) {
 		delete(s.open, requestID(answer.ID))
 		s.changed.Broadcast()
 	}
-	return s.out.Write(p)
+	if _, err := s.out.Write(shorten(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // Close implements io.Closer.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -81,6 +82,47 @@ func TestObjectsThatAreNotMessages(t *testing.T) {
 		if (want == "") != (len(refused) == 0) || want != "" && !strings.Contains(refused[0], want) {
 			t.Errorf("%.100s: %q, want %q", message, refused, want)
 		}
+	}
+}
+
+// TestErrorsAreShort asserts that an error of the protocol repeats only the beginning of what is
+// wrong, wherever in a request that is, that it has the request's id, and that a tool which is
+// not known is answered with those that are.
+func TestErrorsAreShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("add_coment ", 10_000)
+	requests := map[string]string{ // and what the answer says
+		`"method":"` + long + `"`:                                    "add_coment",
+		`"method":"tools/call","params":{"name":"` + long + `"}`:     "the tools are: ",
+		`"method":"tools/call","params":{"name":["` + long + `"]}`:   "invalid params",
+		`"method":"tools/call","params":"` + long + `"`:              "invalid params",
+		`"method":"tools/call","params":{"NAME":"` + long + `"}`:     `"name\" is missing`,
+		`"method":"prompts/get","params":{"name":"` + long + `"}`:    "add_coment",
+		`"method":"resources/read","params":{"uri":"` + long + `"}`:  "not found",
+		`"method":"completion/complete","params":{"ref":["` + long:   "",
+		`"method":"completion/complete","params":{"` + long + `":1}`: "",
+		`"method":"tools/list","params":{"cursor":"` + long + `"}`:   "invalid params",
+	}
+	coordinator := serving(func(context.Context, string, string, []byte) (int, []byte, error) { return 200, []byte("{}"), nil })
+	tools, _ := safeOutputs(t, "add-issue-comment:\n")
+	for name, serve := range map[string]func(context.Context, io.Reader, io.Writer) error{"coordinator": coordinator, "safe outputs": tools.Serve} {
+		for request, says := range requests {
+			var output bytes.Buffer
+			if err := serve(t.Context(), strings.NewReader(begin+`{"jsonrpc":"2.0","id":9,`+request+"}\n"), &output); err != nil {
+				t.Errorf("%s: %.60s ends the session: %v", name, request, err)
+			}
+			answer := output.String()[strings.Index(output.String(), "\n")+1:]
+			if len(answer) > 2000 || !strings.Contains(answer, `"error":`) || !strings.Contains(answer, says) {
+				t.Errorf("%s: %.60s: %d bytes, want %q: %.300s", name, request, len(answer), says, answer)
+			}
+			if says != "" && !strings.Contains(answer, `"id":9,`) {
+				t.Errorf("%s: %.60s: the answer has another id: %.300s", name, request, answer)
+			}
+		}
+	}
+	var output bytes.Buffer
+	if err := tools.Serve(t.Context(), strings.NewReader(begin+`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add_coment","arguments":{"body":"b"}}}`), &output); err != nil || !strings.Contains(output.String(), `did you mean \"add_comment\"?; the tools are: add_comment, missing_tool,`) {
+		t.Errorf("%v, a name that is nearly known: %s", err, output.String())
 	}
 }
 
