@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/usage"
 )
 
 // Environment is everything of the process that a command may touch; a test passes its
@@ -123,17 +124,12 @@ be judged, or the results could not be written.`,
 	}
 	root.Version = versionOf(env)
 	root.SetVersionTemplate("airlock {{.Version}}\n")
-	root.DisableSuggestions = true // unknownCommand makes them
-	root.SetFlagErrorFunc(flagError)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.AddCommand(newInit(env), newDoctor(env), newMan(env), newCollect(env), newApply(env), newCheck(env), newVerify(env), newLoop(env), newValidate(env), newSanitize(env), newInstructions(env), newMCP(env), newAction(env),
 		newSchema(env), newVersion(env))
 	root.AddCommand(newAgents(env), newRuns(env), newServe(env), newRunner(env), newToken(env), newBuiltIn(env))
-	root.SetHelpCommand(newHelp())
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	explainUsage(root)
+	usage.Explain(root)
 	return root
 }

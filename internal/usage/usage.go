@@ -1,4 +1,6 @@
-package cli
+// Package usage explains the use of a tree of commands: what is wrong with arguments and flags and
+// what to write instead, the help of each command, and their manual pages.
+package usage
 
 import (
 	"fmt"
@@ -10,11 +12,22 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// explainUsage has every command below root say what is wrong with its arguments and what to do:
-// one that only has commands of its own knows no other, and one that takes arguments names them.
-func explainUsage(cmd *cobra.Command) {
+// Explain has root and every command below it say what is wrong with its arguments and flags, and
+// what to do. It adds the commands help and completion.
+func Explain(root *cobra.Command) {
+	root.DisableSuggestions = true // unknownCommand makes them
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	explainArguments(root)
+}
+
+// explainArguments has a command and those below it say what is wrong with their arguments: one
+// that only has commands of its own knows no other, and one that takes arguments names them.
+func explainArguments(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
-		explainUsage(c)
+		explainArguments(c)
 	}
 	switch given := cmd.Args; {
 	case cmd.HasSubCommands():
