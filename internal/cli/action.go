@@ -23,7 +23,7 @@ fail-on.`,
         create-issue:`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return step.Run(cmd.Context(), step.Deps{Stdout: env.Stdout, Getenv: env.Getenv, Environ: env.Environ, Secrets: env.Secrets, Version: versionOf(env), Image: image})
+			return step.Run(cmd.Context(), step.Deps{Stdout: env.Stdout, Getenv: env.Getenv, Environ: env.Environ, Secrets: env.Secrets, Version: env.Version, Image: image})
 		},
 	}
 	cmd.Flags().Var(&image, "image", "the image that this runs in: checks or gate. The images set it; the runner must then have set every input of action.yml")

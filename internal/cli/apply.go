@@ -185,7 +185,7 @@ func (f applyFlags) addOwn(ctx context.Context, env Environment, gate *doors.Gat
 		return nil, nil, err
 	}
 	if verdict != nil {
-		r.Own = append(r.Own, gate.VerdictItems(verdict, r.Event, doors.ItemsOf(env.Getenv, versionOf(env), r.Event, r.Config.Run))...)
+		r.Own = append(r.Own, gate.VerdictItems(verdict, r.Event, doors.ItemsOf(env.Getenv, env.Version, r.Event, r.Config.Run))...)
 		fmt.Fprintln(env.Stderr, "Airlock acceptance: "+verdict.Headline())
 	}
 	ticks, notes, err := gate.TickItems(ctx, client, r.Event)
@@ -226,7 +226,7 @@ func (f applyFlags) request(env Environment, client *githubapi.Client) (doors.Re
 	}
 	r := doors.Request{
 		Event:  ev,
-		Config: apply.Config{Run: run, Workflow: env.Getenv("GITHUB_WORKFLOW"), Version: versionOf(env), DryRun: f.dryRun, Server: runner.ServerURL},
+		Config: apply.Config{Run: run, Workflow: env.Getenv("GITHUB_WORKFLOW"), Version: env.Version, DryRun: f.dryRun, Server: runner.ServerURL},
 		Deps:   apply.Deps{Clock: githubapi.SystemClock{}, Files: outputDir(f.outputDir), Log: progress(env)},
 	}
 	r.Begin = action.LedgerOf(runner, env.Getenv).Begin
@@ -247,7 +247,7 @@ func (f applyFlags) checks(env Environment, gate *doors.Gate, r doors.Request) (
 	if err != nil {
 		return nil, nil, exitcode.UsageError(fmt.Errorf("--findings: %w", err))
 	}
-	return gate.Deliver(doc, r.Event, doors.ItemsOf(env.Getenv, versionOf(env), r.Event, r.Config.Run)), doc, nil
+	return gate.Deliver(doc, r.Event, doors.ItemsOf(env.Getenv, env.Version, r.Event, r.Config.Run)), doc, nil
 }
 
 // readVerdict reads the verdict of another job; nil if none is named.

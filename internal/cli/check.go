@@ -184,7 +184,7 @@ func (f checkFlags) request(env Environment, owner config.Checks) (checks.Reques
 	if err != nil {
 		return checks.Request{}, err
 	}
-	return checks.Request{Input: in, Listed: f.input != "", Base: f.base, Checks: owner, Runner: f.runner(env), Version: versionOf(env),
+	return checks.Request{Input: in, Listed: f.input != "", Base: f.base, Checks: owner, Runner: f.runner(env), Version: env.Version,
 		Written: []string{f.findings, f.sarif}, PathList: env.gitPath(), CheckOnly: f.checkOnly, AllowCredentials: f.allowCredentials}, nil
 }
 
@@ -384,7 +384,7 @@ func (f checkFlags) write(env Environment, doc *checkreport.Document, gate *door
 		}
 	}
 	if f.sarif != "" {
-		raw, err := doc.SARIF(versionOf(env))
+		raw, err := doc.SARIF(env.Version)
 		if err != nil {
 			return err
 		}

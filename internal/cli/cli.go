@@ -30,9 +30,9 @@ type Environment struct {
 	Environ []string
 	// Secrets are what was taken out of the environment before anything else.
 	Secrets action.Secrets
-	// Version is the released version, or "" in a development build.
+	// Version is the released version, "" for the one that the Go toolchain recorded.
 	Version string
-	// Commit is the commit of the released actions, or "" in a development build.
+	// Commit is the commit of the released actions, "" for the one that the toolchain recorded.
 	Commit string
 }
 
@@ -70,6 +70,7 @@ func Enter(args, environ []string) (action.Secrets, error) {
 
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, env Environment) int {
+	env = env.identified()
 	stdout := &doors.ResultWriter{Name: "standard output", Writer: env.Stdout}
 	env.Stdout = stdout
 	root := newRoot(env)
@@ -122,7 +123,7 @@ be judged, or the results could not be written.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Version = versionOf(env)
+	root.Version = env.Version
 	root.SetVersionTemplate("airlock {{.Version}}\n")
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)

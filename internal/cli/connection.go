@@ -26,7 +26,7 @@ func (f *connectionFlags) add(flags *pflag.FlagSet) {
 
 // connection returns how GitHub is reached.
 func (f connectionFlags) connection(env Environment) (doors.Connection, error) {
-	c := doors.EnvironmentConnection(env.Getenv, versionOf(env))
+	c := doors.EnvironmentConnection(env.Getenv, env.Version)
 	c.Proxy, c.Log = f.proxy, progress(env)
 	c.Pace = githubapi.PaceConfig{Spacing: f.pace}
 	if f.pace <= 0 {

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -93,7 +92,7 @@ func runInit(env Environment, f initFlags) error {
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	report, err := scaffold.Write(dir, scaffold.Config{Answers: answers, Release: releaseOf(env), Projects: projects, Force: f.force, DryRun: f.dryRun})
+	report, err := scaffold.Write(dir, scaffold.Config{Answers: answers, Release: scaffold.Release{Version: env.Version, Commit: env.Commit}, Projects: projects, Force: f.force, DryRun: f.dryRun})
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
@@ -126,18 +125,4 @@ func (f initFlags) interview(env Environment) scaffold.Interview {
 		i.In = in
 	}
 	return i
-}
-
-// releaseOf returns what this binary knows of its version: a released one is told, others know
-// what the Go toolchain recorded.
-func releaseOf(env Environment) scaffold.Release {
-	r := scaffold.Release{Version: versionOf(env), Commit: env.Commit}
-	if info, ok := debug.ReadBuildInfo(); ok && env.Version == "" && r.Commit == "" {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				r.Commit = s.Value
-			}
-		}
-	}
-	return r
 }

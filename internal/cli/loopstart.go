@@ -89,7 +89,7 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 		return err
 	}
 	_, variable := env.Secrets.Token()
-	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: env.Getenv, Environ: env.Environ, PathList: env.gitPath(), TokenVariable: variable, Version: versionOf(env), Progress: env.Stderr, Log: engineLog(env),
+	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: env.Getenv, Environ: env.Environ, PathList: env.gitPath(), TokenVariable: variable, Version: env.Version, Progress: env.Stderr, Log: engineLog(env),
 		Gate: func(policy string) (*doors.Gate, error) {
 			cfg, err := loadConfig(env, policy)
 			if err != nil {

@@ -15,7 +15,7 @@ there. The releases have the same pages as an archive.`,
 		Example: `  airlock man ~/.local/share/man/man1 && man airlock-apply`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return usage.WriteManual(newRoot(env), args[0], versionOf(env))
+			return usage.WriteManual(newRoot(env), args[0], env.Version)
 		},
 	}
 }

@@ -101,7 +101,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: versionOf(env), Log: warnings(env)}, gate.Asking(asking))
+	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: env.Version, Log: warnings(env)}, gate.Asking(asking))
 	fmt.Fprintf(env.Stderr, "airlock: serving %d tools; accepted lines go to %s\n", len(tools), output)
 	return servedError(s.Serve(ctx, env.Stdin, env.Stdout))
 }
@@ -117,7 +117,7 @@ func servedError(err error) error {
 // serveCoordinator serves an orchestrator.
 func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 	log := warnings(env)
-	coordinator := server.NewCoordinator(versionOf(env), log)
+	coordinator := server.NewCoordinator(env.Version, log)
 	if f.server != "" {
 		elsewhere, err := newClient(env, f.server)
 		if err != nil {
@@ -134,7 +134,7 @@ func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 		return err
 	}
 	defer n.Close()
-	api, stop := n.UserAPI(versionOf(env))
+	api, stop := n.UserAPI(env.Version)
 	err = servedError(coordinator.Serve(ctx, api, env.Stdin, env.Stdout))
 	stop()
 	n.Drain(ctx, f.drain)

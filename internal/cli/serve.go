@@ -189,7 +189,7 @@ func runServe(ctx context.Context, env Environment, f serveFlags) error {
 		return exitcode.UsageError(err)
 	}
 	f.announce(env, listener.Addr(), n.StoreName(), hasTokens)
-	return n.Serve(ctx, listener, node.ServeConfig{Hosts: f.hosts, Public: public, Rate: f.rate, Limits: f.limits, Drain: f.drain, Version: versionOf(env)})
+	return n.Serve(ctx, listener, node.ServeConfig{Hosts: f.hosts, Public: public, Rate: f.rate, Limits: f.limits, Drain: f.drain, Version: env.Version})
 }
 
 func (f serveFlags) listen(ctx context.Context) (net.Listener, error) {

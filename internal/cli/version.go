@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -17,19 +18,26 @@ func newVersion(env Environment) *cobra.Command {
 		Example: "  airlock version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "airlock %s %s %s/%s\n", versionOf(env), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "airlock %s %s %s/%s\n", env.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
 }
 
-// versionOf returns the released version, otherwise the one that the Go toolchain recorded.
-func versionOf(env Environment) string {
-	if env.Version != "" {
-		return env.Version
+// identified returns the environment with the version and the commit of this program: those of a
+// release, otherwise those that the Go toolchain recorded.
+func (env Environment) identified() Environment {
+	info, ok := debug.ReadBuildInfo()
+	if env.Version == "" && env.Commit == "" && ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				env.Commit = s.Value
+			}
+		}
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
+	if env.Version == "" && ok && info.Main.Version != "(devel)" {
+		env.Version = info.Main.Version
 	}
-	return "devel"
+	env.Version = cmp.Or(env.Version, "devel")
+	return env
 }
