@@ -46,6 +46,7 @@ var layers = []struct {
 	{"internal/secrets", "token"},
 	{"internal/textdiff", ""},
 	{"internal/manpage", ""},
+	{"internal/terminal", ""},
 	{"internal/toolreport", "text finding sarif safeoutput textdiff"},
 	{"internal/command", "text crash"},
 	{"internal/branchname", ""},

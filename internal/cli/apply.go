@@ -22,6 +22,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/report"
+	"github.com/agent-airlock/airlock/internal/terminal"
 	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
@@ -310,7 +311,7 @@ func (d outputDir) WriteFile(name string, data []byte) (string, error) {
 // printReport writes for a person on standard error and for a program on standard output.
 // A failure of the former does not keep the latter from being written.
 func printReport(env Environment, rep *report.Report, asJSON bool) error {
-	_ = doors.WriteReport(env.Stderr, rep, isTerminal(env.Stderr) && env.Getenv("NO_COLOR") == "")
+	_ = doors.WriteReport(env.Stderr, rep, terminal.Is(env.Stderr) && env.Getenv("NO_COLOR") == "")
 	if wantsJSON(env, asJSON) {
 		return rep.JSON(env.Stdout, "  ")
 	}

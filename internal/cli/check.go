@@ -21,6 +21,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/reviewer"
+	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 type checkFlags struct {
@@ -155,8 +156,8 @@ func (f checkFlags) validate(ctx context.Context, env Environment, gate *doors.G
 		return nil, false, err
 	}
 	width := func() int { return 0 }
-	if env.Getenv("TERM") != "dumb" { // a dumb terminal has no line that moves
-		width = func() int { return terminalWidth(env.Stderr) }
+	if !terminal.IsDumb(env.Getenv) { // a dumb terminal has no line that moves
+		width = func() int { return terminal.Width(env.Stderr) }
 	}
 	shown := checks.StartProgress(env.Stderr, gate.OneLine, width)
 	defer shown.Stop()
@@ -404,7 +405,7 @@ func (f checkFlags) write(env Environment, doc *checkreport.Document, gate *door
 		fmt.Fprintf(env.Stderr, "\n--- %s\n%s\n", o.Title, strings.TrimRight(o.Text, "\n"))
 	}
 	fmt.Fprintln(env.Stderr)
-	_ = doc.Text(env.Stderr, show, showsColour(env, env.Stderr)) // its failure does not keep the result from being written
+	_ = doc.Text(env.Stderr, show, terminal.ShowsColour(env.Stderr, env.Getenv)) // its failure does not keep the result from being written
 	if !wantsJSON(env, f.json) {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/terminal"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -76,7 +77,7 @@ func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
 	if f.json {
 		err = printJSON(env, report)
 	} else {
-		err = report.Text(env.Stdout, terminalWidth(env.Stdout), showsColour(env, env.Stdout))
+		err = report.Text(env.Stdout, terminal.Width(env.Stdout), terminal.ShowsColour(env.Stdout, env.Getenv))
 	}
 	if err == nil && report.Problems() > 0 {
 		return exitcode.ErrFindings

@@ -2,18 +2,17 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/scaffold"
+	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 type initFlags struct {
@@ -100,7 +99,7 @@ func runInit(env Environment, f initFlags) error {
 		if err := printJSON(env, report); err != nil {
 			return err
 		}
-	} else if err := report.Text(env.Stdout, f.dryRun, terminalWidth(env.Stdout)); err != nil {
+	} else if err := report.Text(env.Stdout, f.dryRun, terminal.Width(env.Stdout)); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(report.Files, func(r scaffold.Result) bool { return r.State == scaffold.Edited }) {
@@ -121,8 +120,8 @@ func (f initFlags) interview(env Environment) scaffold.Interview {
 	if f.given("check-pull-requests") {
 		i.CheckPulls = &f.checks
 	}
-	if in, ok := env.Stdin.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
-		i.In = in
+	if terminal.Is(env.Stdin) {
+		i.In = env.Stdin
 	}
 	return i
 }

@@ -10,13 +10,12 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/term"
-
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 // configUsage explains the flag --config of every command.
@@ -79,7 +78,7 @@ const unlimited = 1 << 62
 // openInput opens what a user named; "" is standard input.
 func openInput(env Environment, path string) (io.ReadCloser, error) {
 	path = cmp.Or(path, "-")
-	if f, ok := env.Stdin.(*os.File); ok && path == "-" && term.IsTerminal(int(f.Fd())) {
+	if path == "-" && terminal.Is(env.Stdin) {
 		fmt.Fprintln(env.Stderr, "airlock: reading lines from the terminal; an end-of-file (Ctrl-D) ends them, and --help says more")
 	}
 	return action.OpenUser(path, env.Stdin, unlimited)
@@ -97,38 +96,6 @@ func readerIsGone(err error) bool {
 	return errors.As(err, &writing) && errors.Is(writing, syscall.EPIPE)
 }
 
-// terminal returns the terminal that w writes to, or nil if it does not write to one.
-func terminal(w io.Writer) *os.File {
-	if result, ok := w.(*doors.ResultWriter); ok {
-		w = result.Writer
-	}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return f
-	}
-	return nil
-}
-
-// isTerminal reports whether a person sees what is written to w as it is written.
-func isTerminal(w io.Writer) bool { return terminal(w) != nil }
-
-// terminalWidth returns how many columns a person sees of what is written to w; 0 where w
-// is not a terminal. A terminal that does not report its width has 80, as most.
-func terminalWidth(w io.Writer) int {
-	f := terminal(w)
-	if f == nil {
-		return 0
-	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		return width
-	}
-	return 80
-}
-
-// showsColour reports whether a person sees what is written to w, and wants it in colour.
-func showsColour(env Environment, w io.Writer) bool {
-	return isTerminal(w) && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
-}
-
 // wantsJSON reports whether standard output gets JSON: where a program reads it, or the user
 // asks for it.
-func wantsJSON(env Environment, asked bool) bool { return asked || !isTerminal(env.Stdout) }
+func wantsJSON(env Environment, asked bool) bool { return asked || !terminal.Is(env.Stdout) }

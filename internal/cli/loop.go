@@ -21,6 +21,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 // loopFlags are those that every command about loops has.
@@ -343,7 +344,7 @@ func printLoopLog(ctx context.Context, env Environment, f loopFlags, format stri
 	case "mermaid":
 		_, err = io.WriteString(env.Stdout, "```mermaid\n"+strings.TrimRight(log.Mermaid(), "\n")+"\n```\n")
 	case "timeline":
-		width := terminalWidth(env.Stdout)
+		width := terminal.Width(env.Stdout)
 		if width == 0 {
 			width = 80
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 func newToken(env Environment) *cobra.Command {
@@ -71,7 +72,7 @@ else. From the first token on, everybody needs one.`,
 				if err != nil {
 					return err
 				}
-				if !isTerminal(env.Stdout) {
+				if !terminal.Is(env.Stdout) {
 					return printJSON(env, map[string]any{"tokens": list})
 				}
 				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)

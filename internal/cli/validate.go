@@ -18,6 +18,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 func newValidate(env Environment) *cobra.Command {
@@ -120,7 +121,7 @@ func validateOutput(ctx context.Context, env Environment, cfg config.SafeOutputs
 	}
 	defer in.Close()
 	docs := intake.Documents{Output: io.Discard, Schemas: f.schemas}
-	if !f.json && !isTerminal(env.Stdout) {
+	if !f.json && !terminal.Is(env.Stdout) {
 		docs.Report = env.Stdout
 	}
 	res, err := gate.CollectAndWrite(ctx, in, docs, true)

@@ -40,6 +40,9 @@ func (w *ResultWriter) Lost() error {
 	return nil
 }
 
+// Unwrap returns the writer to which the result goes.
+func (w *ResultWriter) Unwrap() io.Writer { return w.Writer }
+
 // WriteError is why a result could not be written.
 type WriteError struct {
 	name string

@@ -1,0 +1,46 @@
+// Package terminal says what a person sees of what is read or written: whether it is a terminal, how
+// wide it is, and whether it shows colours.
+package terminal
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Is reports whether a reader or a writer is a terminal, where a person sees what is written as it
+// is written. A writer with a method Unwrap is what that returns.
+func Is(stream any) bool { return file(stream) != nil }
+
+// file returns the terminal that a stream is, or nil if it is not one.
+func file(stream any) *os.File {
+	if w, ok := stream.(interface{ Unwrap() io.Writer }); ok {
+		stream = w.Unwrap()
+	}
+	if f, ok := stream.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
+// Width returns how many columns a person sees of what is written to w; 0 where w is not a
+// terminal. A terminal that does not report its width has 80, as most.
+func Width(w io.Writer) int {
+	f := file(w)
+	if f == nil {
+		return 0
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 80
+}
+
+// ShowsColour reports whether a person sees what is written to w, and wants it in colour.
+func ShowsColour(w io.Writer, getenv func(string) string) bool {
+	return Is(w) && getenv("NO_COLOR") == "" && !IsDumb(getenv)
+}
+
+// IsDumb reports whether the terminal knows neither colours nor lines that move.
+func IsDumb(getenv func(string) string) bool { return getenv("TERM") == "dumb" }
