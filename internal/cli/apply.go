@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -99,23 +97,25 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 	if err != nil {
 		return err
 	}
-	r, err := f.request(env, client)
+	job, err := f.job(env, client)
 	if err != nil {
 		return err
 	}
 	gate, err := doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.EnvironmentScanner(env.Getenv), ServerHost: doors.ServerHost(env.Getenv),
-		Strict: f.strict, Repository: r.Event.Repo.FullName(), Page: f.page != ""})
+		Strict: f.strict, Repository: job.Event.Repo.FullName(), Page: f.page != ""})
 	if err != nil {
 		return err
 	}
-	if r.Deps.GitHub == nil && cfg.Policy.Configured() && !cfg.Policy.Staged && !f.dryRun && !apply.MayLackToken(r.Event) {
+	if client == nil && cfg.Policy.Configured() && !cfg.Policy.Staged && !f.dryRun && !apply.MayLackToken(job.Event) {
 		return exitcode.UsageError(errors.New("there is no token to write with: set GITHUB_TOKEN, or add --dry-run to see the plan"))
 	}
-	doc, verdict, err := f.addOwn(ctx, env, gate, client, &r)
+	r := job.Request()
+	r.Config.DryRun = f.dryRun
+	doc, verdict, err := f.addOwn(ctx, env, gate, job, &r)
 	if err != nil {
 		return err
 	}
-	in, err := f.openInput(env, gate.Ticks(r.Event))
+	in, err := f.openInput(env, gate.Ticks(job.Event))
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
@@ -126,29 +126,29 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 		if _, err := files.Create(f.plan, nil); err != nil { // before anything is done
 			return exitcode.UsageError(fmt.Errorf("--plan: %w", err))
 		}
-		r.Planned = f.writePlan
+		r.Planned = func(plan *apply.Plan) error { return doors.WritePlan(f.plan, plan) }
 	}
-	page := &pageFile{path: f.page, gate: gate, doc: doc}
-	defer page.abort()
+	var page *doors.PageFile
 	if f.page != "" {
 		if f.page == f.plan {
 			return exitcode.UsageError(fmt.Errorf("--plan and --plan-html name the same file, %s: give each its own", f.page))
 		}
-		if err := page.create(); err != nil {
+		if page, err = gate.CreatePage(f.page, doc); err != nil {
 			return exitcode.UsageError(fmt.Errorf("--plan-html: %w", err))
 		}
-		r.Page = page.write
+		defer page.Abort()
+		r.Page = page.Write
 	}
 	collected, err := gate.Collect(ctx, in)
 	if err != nil {
 		return err
 	}
 	if doors.CarriesCode(collected) {
-		code, release, err := f.agentCode(ctx, env, r.Event, conn)
+		code, release, err := f.agentCode(ctx, env, job.Event, conn)
+		defer release()
 		if err != nil {
 			return err
 		}
-		defer release()
 		r.Deps.Code = code
 	}
 	rep, err := gate.Apply(ctx, collected, r)
@@ -158,8 +158,8 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 	if err := crash.Try(func() error { return printReport(env, rep, f.json) }); err != nil {
 		return exitcode.FailedError(fmt.Errorf("the results cannot be written, standard error has them: %w", err))
 	}
-	if f.page != "" {
-		if err := crash.Try(func() error { return page.write(rep) }); err != nil {
+	if page != nil {
+		if err := crash.Try(func() error { return page.Write(rep) }); err != nil {
 			return exitcode.FailedError(fmt.Errorf("--plan-html: the page cannot be written, the results above say what was done: %w", err))
 		}
 		fmt.Fprintf(env.Stderr, "\nThe plan as a page: %s\n", text.OneLine(f.page))
@@ -173,118 +173,66 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 	return nil
 }
 
-// addOwn adds to a request what Airlock itself wants to write: the report of the checks and the
-// verdict that the flags name, and the boxes to tick.
-func (f applyFlags) addOwn(ctx context.Context, env Environment, gate *doors.Gate, client *githubapi.Client, r *doors.Request) (doc *checkreport.Document, verdict *verdictreport.Document, err error) {
-	if f.findings != "" {
-		if r.Checks, doc, err = f.checks(env, gate, *r); err != nil {
-			return nil, nil, err
-		}
-		fmt.Fprintln(env.Stderr, "Airlock checks: "+doc.Headline())
-	}
-	if verdict, err = f.readVerdict(gate, r.Event); err != nil {
-		return nil, nil, err
-	}
-	if verdict != nil {
-		r.Own = append(r.Own, gate.VerdictItems(verdict, r.Event, doors.ItemsOf(env.Getenv, env.Version, r.Event, r.Config.Run))...)
-		fmt.Fprintln(env.Stderr, "Airlock acceptance: "+verdict.Headline())
-	}
-	ticks, notes, err := gate.TickItems(ctx, client, r.Event)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.Own = append(r.Own, ticks...)
-	for _, note := range notes {
-		fmt.Fprintln(env.Stderr, gate.OneLine(note))
-	}
-	return doc, verdict, nil
-}
-
-// writePlan writes a plan to the file that the flags name.
-func (f applyFlags) writePlan(plan *apply.Plan) error {
-	var files doors.PendingFiles
-	defer files.Abort()
-	out, err := files.Create(f.plan, nil)
-	if err != nil {
-		return err
-	}
-	if err := doors.WriteJSON(out, plan); err != nil {
-		return err
-	}
-	return files.Commit()
-}
-
-// request returns what the gate needs in addition to the items, without code and own items.
-func (f applyFlags) request(env Environment, client *githubapi.Client) (doors.Request, error) {
+// job returns the workflow run that the flags and the environment name.
+func (f applyFlags) job(env Environment, client *githubapi.Client) (doors.Job, error) {
 	runner := f.runner(env)
 	runner.Event.Name = f.name
 	ev, run, err := action.LoadEvent(runner)
 	if err != nil {
-		return doors.Request{}, exitcode.UsageError(err)
+		return doors.Job{}, exitcode.UsageError(err)
 	}
 	if f.dryRun {
 		run.Own = "" // nothing is written that another run could be taken for
 	}
-	r := doors.Request{
-		Event:  ev,
-		Config: apply.Config{Run: run, Workflow: env.Getenv("GITHUB_WORKFLOW"), Version: env.Version, DryRun: f.dryRun, Server: runner.ServerURL},
-		Deps:   apply.Deps{Clock: githubapi.SystemClock{}, Files: outputDir(f.outputDir), Log: progress(env)},
-	}
-	r.Begin = action.LedgerOf(runner, env.Getenv).Begin
-	if client != nil {
-		r.Deps.GitHub = client
-	}
-	return r, nil
+	return doors.Job{Event: ev, Run: run, Runner: runner, Getenv: env.Getenv, Version: env.Version, Client: client, Files: doors.OutputDir(f.outputDir), Log: progress(env)}, nil
 }
 
-// checks returns the delivery of another job's findings, and the findings.
-func (f applyFlags) checks(env Environment, gate *doors.Gate, r doors.Request) (*checkreport.Delivery, *checkreport.Document, error) {
-	file, err := action.OpenUser(f.findings, nil, checkreport.MaxBytes)
-	if err != nil {
-		return nil, nil, exitcode.UsageError(fmt.Errorf("--findings: %w", err))
+// addOwn reads the documents of earlier jobs that the flags name, and adds to a request what
+// Airlock itself wants to write.
+func (f applyFlags) addOwn(ctx context.Context, env Environment, gate *doors.Gate, job doors.Job, r *doors.Request) (doc *checkreport.Document, verdict *verdictreport.Document, err error) {
+	if f.findings != "" {
+		if doc, err = readDocument("--findings", f.findings, checkreport.MaxBytes, gate.ReadFindings, job.Event); err != nil {
+			return nil, nil, err
+		}
+		fmt.Fprintln(env.Stderr, "Airlock checks: "+doc.Headline())
 	}
-	defer file.Close()
-	doc, err := gate.ReadFindings(file, f.findings, r.Event)
-	if err != nil {
-		return nil, nil, exitcode.UsageError(fmt.Errorf("--findings: %w", err))
+	if f.verdict != "" {
+		if verdict, err = readDocument("--verdict", f.verdict, verdictreport.MaxBytes, gate.ReadVerdict, job.Event); err != nil {
+			return nil, nil, err
+		}
+		fmt.Fprintln(env.Stderr, "Airlock acceptance: "+verdict.Headline())
 	}
-	return gate.Deliver(doc, r.Event, doors.ItemsOf(env.Getenv, env.Version, r.Event, r.Config.Run)), doc, nil
+	notes, err := gate.AddOwn(ctx, job, r, doc, verdict)
+	for _, note := range notes {
+		fmt.Fprintln(env.Stderr, gate.OneLine(note))
+	}
+	return doc, verdict, err
 }
 
-// readVerdict reads the verdict of another job; nil if none is named.
-func (f applyFlags) readVerdict(gate *doors.Gate, ev event.Event) (*verdictreport.Document, error) {
-	if f.verdict == "" {
-		return nil, nil
-	}
-	file, err := action.OpenUser(f.verdict, nil, verdictreport.MaxBytes)
+// readDocument reads the document of an earlier job that a flag names.
+func readDocument[D any](flag, name string, limit int64, read func(io.Reader, string, event.Event) (*D, error), ev event.Event) (*D, error) {
+	file, err := action.OpenUser(name, nil, limit)
 	if err != nil {
-		return nil, exitcode.UsageError(fmt.Errorf("--verdict: %w", err))
+		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
 	}
 	defer file.Close()
-	doc, err := gate.ReadVerdict(file, f.verdict, ev)
+	doc, err := read(file, name, ev)
 	if err != nil {
-		return nil, exitcode.UsageError(fmt.Errorf("--verdict: %w", err))
+		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
 	}
 	return doc, nil
 }
 
-// agentCode returns the agent's changes. release undoes what was set up.
+// agentCode returns the agent's changes. release, which is never nil, undoes what was set up.
 func (f applyFlags) agentCode(ctx context.Context, env Environment, ev event.Event, conn doors.Connection) (code *apply.Code, release func(), err error) {
 	if f.dir != "" && !isDirectory(f.dir) {
-		return nil, nil, exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory: name the clone that contains the agent's changes", f.dir))
+		return nil, func() {}, exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory: name the clone that contains the agent's changes", f.dir))
 	}
 	dir := cmp.Or(f.dir, env.Getenv("GITHUB_WORKSPACE"), ".")
-	git := doors.OpenLocalGit(ctx, dir, env.gitPath(), ev, progress(env))
-	src := doors.AgentCode{File: f.changes, Base: f.changesBase, Workspace: dir, PathList: env.gitPath(),
+	return doors.AgentCode{File: f.changes, Base: f.changesBase, Workspace: dir, PathList: env.gitPath(),
 		Exclude: doors.PathsBelow(dir, ".", f.outputDir, f.input, f.plan, f.page, f.changes),
-		Open:    func() (io.ReadCloser, error) { return openInput(env, f.changes) }}
-	code, releaseCode, err := src.Load(git, ev, conn)
-	release = func() { releaseCode(); git.Close() }
-	if err != nil {
-		release()
-		return nil, nil, err
-	}
-	return code, release, nil
+		Open:    func() (io.ReadCloser, error) { return openInput(env, f.changes) },
+	}.LoadClone(ctx, ev, conn, progress(env))
 }
 
 // openInput opens the agent's output; there need not be one where there is something else to
@@ -294,18 +242,6 @@ func (f applyFlags) openInput(env Environment, ticks bool) (io.ReadCloser, error
 		return io.NopCloser(strings.NewReader("")), nil
 	}
 	return openAgentOutput(env, f.input)
-}
-
-// outputDir stores what could not be delivered. It is created when it is needed.
-type outputDir string
-
-// WriteFile implements apply.Files.
-func (d outputDir) WriteFile(name string, data []byte) (string, error) {
-	if err := os.MkdirAll(string(d), 0o755); err != nil {
-		return "", err
-	}
-	path := filepath.Join(string(d), name)
-	return path, action.WriteUser(path, data)
 }
 
 // printReport writes for a person on standard error and for a program on standard output.

@@ -102,6 +102,14 @@ func (c AgentCode) Load(git *LocalGit, ev event.Event, conn Connection) (code *a
 	return code, release, nil
 }
 
+// LoadClone is Load with the workspace's clone, which it opens. log receives why git cannot be
+// used there.
+func (c AgentCode) LoadClone(ctx context.Context, ev event.Event, conn Connection, log func(string)) (code *apply.Code, release func(), err error) {
+	git := OpenLocalGit(ctx, c.Workspace, c.PathList, ev, log)
+	code, undo, err := c.Load(git, ev, conn)
+	return code, func() { undo(); git.Close() }, err
+}
+
 // tryClone returns why the workspace's clone cannot be used.
 func (c AgentCode) tryClone() error {
 	clone, err := gitrepo.Locate(c.Workspace)

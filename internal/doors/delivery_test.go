@@ -108,7 +108,9 @@ func (r *reporting) report(d *checkreport.Document, dryRun bool) *report.Report 
 	}
 	request := doors.Request{Event: ev, Config: apply.Config{Run: r.run, Workflow: "checks", DryRun: dryRun}, Deps: apply.Deps{GitHub: client, Clock: r.clock},
 		Planned: func(p *apply.Plan) error { r.plan = p; return nil }}
-	request.Checks = gate.Deliver(d, ev, doors.ItemsOf(getenv, "v1", ev, r.run))
+	if _, err := gate.AddOwn(context.Background(), doors.Job{Event: ev, Run: r.run, Getenv: getenv, Version: "v1"}, &request, d, nil); err != nil {
+		r.t.Fatal(err)
+	}
 	rep, err := gate.Apply(context.Background(), intake.Result{}, request)
 	if err != nil {
 		r.t.Fatal(err)

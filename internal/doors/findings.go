@@ -39,9 +39,10 @@ func checkSubject(theyAre, repository string, number int, ev event.Event) error 
 	return nil
 }
 
-// Deliver returns the delivery of a findings document, for Request.Checks: Airlock's own items
-// that the owner wants, which it also allows in the policy. ItemsOf returns the input.
-func (g *Gate) Deliver(doc *checkreport.Document, ev event.Event, input checkreport.ItemsInput) *checkreport.Delivery {
+// deliver returns the delivery of a findings document, for Request.Checks: Airlock's own items
+// that the owner wants, which it also allows in the policy. input names the workflow run that
+// they come from.
+func (g *Gate) deliver(doc *checkreport.Document, ev event.Event, input checkreport.ItemsInput) *checkreport.Delivery {
 	onPull := ev.IsPull && ev.Number != 0
 	own := g.cfg.Checks.Report.Own(onPull)
 	g.cfg.Policy.Own = own
@@ -55,11 +56,6 @@ func (g *Gate) Deliver(doc *checkreport.Document, ev event.Event, input checkrep
 	}
 	input.OnPull = onPull
 	return doc.Deliver(input)
-}
-
-// ItemsOf returns the input of Deliver: the workflow run that the items come from.
-func ItemsOf(getenv func(string) string, version string, ev event.Event, run event.Run) checkreport.ItemsInput {
-	return checkreport.ItemsInput{SummaryURL: summaryURL(getenv, ev), AlertsURL: alertsURL(getenv, ev), Version: version, Job: run.Identity(), Leg: run.MatrixIndex}
 }
 
 // alertsURL returns the address of the open alerts of Airlock's checks in code scanning: those

@@ -173,7 +173,7 @@ type Request struct {
 	// Begin, if not nil, records the keys of what is about to be done, until end is called, and
 	// reports whether a process has begun with some of it before: see action.Ledger.
 	Begin func(keys []string) (before bool, end func(), err error)
-	// Checks, if not nil, are shown after everything else: see Deliver.
+	// Checks, if not nil, are shown after everything else: see AddOwn.
 	Checks *checkreport.Delivery
 	// Planned, if not nil, is called with the plan before anything is written, and again
 	// whenever something is added to it, before that is written. What it fails for is not

@@ -93,10 +93,10 @@ func (g *Gate) rehearse(ctx context.Context, res intake.Result, known Rehearsal)
 	r := Request{Event: *known.Event, Config: apply.Config{DryRun: true}}
 	if CarriesCode(res) && known.Code != nil {
 		code, release, err := known.Code(ctx, *known.Event)
+		defer release()
 		if err != nil {
 			return nil, err
 		}
-		defer release()
 		r.Deps.Code = code
 	}
 	return g.Apply(ctx, res, r)

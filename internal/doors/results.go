@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
@@ -101,6 +104,33 @@ func (p *PendingFiles) Abort() {
 	for _, f := range *p {
 		_ = f.Abort()
 	}
+}
+
+// WritePlan writes a plan as JSON to the file at path.
+func WritePlan(path string, plan *apply.Plan) error {
+	var files PendingFiles
+	defer files.Abort()
+	out, err := files.Create(path, nil)
+	if err != nil {
+		return err
+	}
+	if err := WriteJSON(out, plan); err != nil {
+		return err
+	}
+	return files.Commit()
+}
+
+// OutputDir is the name of a directory for what could not be delivered. It is created when it is
+// needed.
+type OutputDir string
+
+// WriteFile implements apply.Files.
+func (d OutputDir) WriteFile(name string, data []byte) (string, error) {
+	if err := os.MkdirAll(string(d), 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(string(d), name)
+	return path, action.WriteUser(path, data)
 }
 
 // WriteJSON writes a document as JSON that people can read as well.

@@ -19,13 +19,13 @@ import (
 // the event is about a pull request that is merged.
 func (g *Gate) Ticks(ev event.Event) bool { return g.cfg.Acceptance.Tick && ev.Merged }
 
-// TickItems makes the items that tick the boxes of verified criteria, in the issues that the merged
+// tickItems makes the items that tick the boxes of verified criteria, in the issues that the merged
 // pull request closes, and allows these items in the policy. The check runs of the merged commit
 // record which criteria were verified. Only those of the token's own app count, since nobody else
 // can make or edit them. notes are for people.
 //
 // Without a token there are neither. The error is one of reading.
-func (g *Gate) TickItems(ctx context.Context, client *githubapi.Client, ev event.Event) (items []intake.OwnItem, notes []string, err error) {
+func (g *Gate) tickItems(ctx context.Context, client *githubapi.Client, ev event.Event) (items []intake.OwnItem, notes []string, err error) {
 	if client == nil || !g.Ticks(ev) {
 		return nil, nil, nil
 	}

@@ -25,9 +25,9 @@ func (g *Gate) ReadVerdict(in io.Reader, name string, ev event.Event) (*verdictr
 	return doc, nil
 }
 
-// VerdictItems makes Airlock's own items of a verdict, and allows them in the policy, in
-// addition to those that Deliver has allowed before. ItemsOf returns the input.
-func (g *Gate) VerdictItems(doc *verdictreport.Document, ev event.Event, input checkreport.ItemsInput) []intake.OwnItem {
+// verdictItems makes Airlock's own items of a verdict, and allows them in the policy, in
+// addition to those that deliver has allowed before. input is as there.
+func (g *Gate) verdictItems(doc *verdictreport.Document, ev event.Event, input checkreport.ItemsInput) []intake.OwnItem {
 	input.Comment, input.CheckRun = ev.IsPull && ev.Number != 0, true
 	input.SafeText, input.Head = g.CheckText(), ev.Head.SHA
 	if input.Head == "" && !input.Comment {

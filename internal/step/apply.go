@@ -14,7 +14,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/report"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -46,19 +45,13 @@ func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *ve
 		}
 		r.Deps.Code = code
 	}
-	input := doors.ItemsOf(s.deps.Getenv, s.deps.Version, s.event, s.eventRun)
-	if doc != nil {
-		r.Checks = s.gate.Deliver(doc, s.event, input)
-	}
 	if verdict != nil {
-		r.Own = append(r.Own, s.gate.VerdictItems(verdict, s.event, input)...)
 		s.addSummary(verdict.Summary(s.gate.CheckText(), cfg.Acceptance.RequireCriteria, action.MaxSummary))
 	}
-	ticks, notes, err := s.gate.TickItems(ctx, s.client, s.event)
+	notes, err := s.gate.AddOwn(ctx, s.job(), &r, doc, verdict)
 	if err != nil {
 		return err
 	}
-	r.Own = append(r.Own, ticks...)
 	for _, note := range notes {
 		s.info(s.gate.OneLine(note))
 		s.addSummary(s.gate.OneLine(note) + "\n\n")
@@ -84,18 +77,15 @@ func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *ve
 	return s.failedVerdict(verdict)
 }
 
+// job returns what a request takes from this step's job.
+func (s *step) job() doors.Job {
+	return doors.Job{Event: s.event, Run: s.eventRun, Runner: s.env, Getenv: s.deps.Getenv, Version: s.deps.Version, Client: s.client, Files: s.out, Log: s.info}
+}
+
 // request returns what the gate needs besides the items, without code and own items.
 func (s *step) request(collected intake.Result) doors.Request {
-	r := doors.Request{
-		Event:   s.event,
-		Config:  apply.Config{Run: s.eventRun, Workflow: s.deps.Getenv("GITHUB_WORKFLOW"), Version: s.deps.Version, Server: s.env.ServerURL},
-		Deps:    apply.Deps{Clock: githubapi.SystemClock{}, Files: s.out, Log: s.info},
-		Planned: s.writePlan,
-		Begin:   action.LedgerOf(s.env, s.deps.Getenv).Begin,
-	}
-	if s.client != nil {
-		r.Deps.GitHub = s.client
-	}
+	r := s.job().Request()
+	r.Planned = s.writePlan
 	if s.git != nil {
 		r.Deps.Source = s.git
 		if slices.ContainsFunc(collected.Accepted, func(a intake.Accepted) bool { return a.Item().Kind() == safeoutput.KindCreateReviewComment }) {
