@@ -130,13 +130,15 @@ type Suppressed struct {
 }
 
 // NewSuppression is a comment, an attribute or a line of configuration that the change adds, and
-// by which a tool reports less.
+// by which a tool reports less; or a test or a setting of a tool that it takes out.
 type NewSuppression struct {
 	Tool  string `json:"tool"`
 	Path  string `json:"path"`
 	Line  int    `json:"line"`
-	Text  string `json:"text"`  // what is added
+	Text  string `json:"text"`  // what is added, or taken out
 	Scope string `json:"scope"` // "line", "file" or "project"
+	// TakesOut reports that the change takes out what the base has. Line is 0 if the file is gone.
+	TakesOut bool `json:"takes_out,omitempty"`
 }
 
 // Skipped is a changed file that nobody looked at, and why.

@@ -204,36 +204,72 @@ func (p *page) suppressed() {
 	}))
 }
 
-// newSuppressionsTitle is the title of the list of new suppressions.
-const newSuppressionsTitle = "New suppressions, which tell tools to be silent"
+// newSuppressionsTitle and takenOutTitle are the titles of the two lists of new suppressions.
+const (
+	newSuppressionsTitle = "New suppressions, which tell tools to be silent"
+	takenOutTitle        = "Tests, and settings of tools, that the change takes out"
+)
+
+// place returns the file and the line of the suppression.
+func (s NewSuppression) place() string {
+	if s.Line == 0 {
+		return s.Path
+	}
+	return fmt.Sprintf("%s:%d", s.Path, s.Line)
+}
 
 // line describes the suppression as people read it.
 func (s NewSuppression) line() string {
 	scope := ""
-	if s.Scope != "line" {
+	if s.Scope != "line" && !s.TakesOut {
 		scope = ", for the whole " + s.Scope
 	}
-	return fmt.Sprintf("%s:%d %s (%s%s)", s.Path, s.Line, s.Text, s.Tool, scope)
+	return fmt.Sprintf("%s %s (%s%s)", s.place(), s.Text, s.Tool, scope)
+}
+
+// suppressions returns the suppressions that the change adds, and those that are something that it
+// takes out.
+func (d *Document) suppressions() (adds, takesOut []NewSuppression) {
+	for _, s := range d.NewSuppressions {
+		if s.TakesOut {
+			takesOut = append(takesOut, s)
+		} else {
+			adds = append(adds, s)
+		}
+	}
+	return adds, takesOut
 }
 
 func (p *page) newSuppressions() {
-	p.folded(newSuppressionsTitle, textsOf(p.d.NewSuppressions, NewSuppression.line))
+	adds, takesOut := p.d.suppressions()
+	p.folded(newSuppressionsTitle, textsOf(adds, NewSuppression.line))
+	p.folded(takenOutTitle, textsOf(takesOut, NewSuppression.line))
 }
 
-// newSuppressionsShort writes the new suppressions as one line of the comment.
+// newSuppressionsShort writes the new suppressions as lines of the comment.
 func (p *page) newSuppressionsShort() {
-	list := p.d.NewSuppressions
+	adds, takesOut := p.d.suppressions()
+	p.suppressionsShort("adds "+text.Count(len(adds), "suppression"), adds)
+	what := "a test or a setting of a tool"
+	if len(takesOut) > 1 {
+		what = "tests or settings of tools, in " + text.Count(len(takesOut), "place")
+	}
+	p.suppressionsShort("takes out "+what, takesOut)
+}
+
+// suppressionsShort writes what the change does, and where, if it does it anywhere.
+func (p *page) suppressionsShort(does string, list []NewSuppression) {
 	if len(list) == 0 {
 		return
 	}
 	shown, more := head(list, maxFirst)
 	places := textsOf(shown, func(s NewSuppression) string {
-		return markdown.CodeSpan(p.safe.Line(text.Truncate(fmt.Sprintf("%s:%d", s.Path, s.Line), maxCell))) + " " + p.text(s.Tool)
+		return markdown.CodeSpan(p.safe.Line(text.Truncate(s.place(), maxCell))) + " " + p.text(s.Tool)
 	})
 	if more > 0 {
 		places = append(places, fmt.Sprintf("%d more", more))
 	}
-	p.printf("\nThe change adds %s: %s.\n", text.Count(len(list), "suppression"), strings.Join(places, ", "))
+	p.printf("\nThe change %s: %s.\n", does, strings.Join(places, ", "))
 }
 
 // skippedTitle is the title of the list of skipped files.

@@ -56,6 +56,11 @@ func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 		p.Findings = append(p.Findings, shown)
 	}
 	silenced, _ := head(d.NewSuppressions, maxRows)
-	p.Silenced = textsOf(silenced, func(s NewSuppression) string { return line(s.line()) })
+	p.Silenced = textsOf(silenced, func(s NewSuppression) string {
+		if s.TakesOut {
+			return "taken out: " + line(s.line())
+		}
+		return line(s.line())
+	})
 	return p
 }

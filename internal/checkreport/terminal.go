@@ -69,7 +69,9 @@ func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 	t.list(suppressedTitle, textsOf(d.Suppressed, func(s Suppressed) string {
 		return fmt.Sprintf("%s:%d %s (%s)", s.Path, s.Line, s.Rule, s.reason())
 	}))
-	t.list(newSuppressionsTitle, textsOf(d.NewSuppressions, NewSuppression.line))
+	adds, takesOut := d.suppressions()
+	t.list(newSuppressionsTitle, textsOf(adds, NewSuppression.line))
+	t.list(takenOutTitle, textsOf(takesOut, NewSuppression.line))
 	t.list(skippedTitle, textsOf(d.Skipped, Skipped.line))
 	mark := t.paint(green, "✓")
 	if d.Failed() {

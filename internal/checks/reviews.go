@@ -210,9 +210,16 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 		mark, hard := f.Skip()
 		if hard && mark.Mark != changes.MarkBinary {
 			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: mark.Why})
+			if mark.Mark == changes.MarkDeleted && check == phase.SecurityReview {
+				_, vendored := leftOut(f, check)
+				files = append(files, reviewer.File{Path: f.Path, Patch: f.Patch, Deleted: true, Vendored: vendored})
+			}
 			continue
 		}
 		file := reviewer.File{Path: f.Path, Text: string(f.Text), Language: f.Language, Changed: f.Changed, Patch: f.Patch, Binary: hard, Size: max(f.Size, 0)}
+		if f.Status == changes.Renamed {
+			file.Previous = f.PreviousPath
+		}
 		switch {
 		case f.AllChanged:
 			file.Changed = nil

@@ -52,6 +52,28 @@ func TestScriptsWithoutAnEndingAreReviewed(t *testing.T) {
 	}
 }
 
+// TestDeletedFilesAreCompared asserts that what goes with a deleted or renamed file is listed, once
+// although two reviews look at the change.
+func TestDeletedFilesAreCompared(t *testing.T) {
+	s := &changes.Set{Files: []changes.File{
+		{ChangedFile: changes.ChangedFile{Path: ".golangci.yml", Status: changes.Deleted, Patch: "@@ -1,3 +0,0 @@\n-linters:\n-  enable:\n-    - gosec\n"}, Size: -1, Marks: []changes.Marked{{Mark: changes.MarkDeleted, Why: "it is deleted"}}},
+		{ChangedFile: changes.ChangedFile{Path: "a.go", PreviousPath: "a_test.go", Status: changes.Renamed}, Text: []byte("package a\n\nfunc TestA(t *testing.T) {}\n"), Language: "go"},
+	}}
+	r, _ := openReviews(t, reviewsConfig{Changes: s}, nil)
+	for _, review := range []phase.Reviewer{r.securityReview(), r.codeReview()} {
+		if _, err := review(t.Context(), request(t, s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := r.details()
+	if got := fmt.Sprint(d.silences); got != "[{golangci-lint .golangci.yml 0 the file, with 1 line project true 0} {the test runner a.go 3 1 test: TestA file true 3}]" {
+		t.Error(got)
+	}
+	if len(d.skipped) != 1 || d.skipped[0].Path != ".golangci.yml" {
+		t.Errorf("skipped: %+v", d.skipped)
+	}
+}
+
 func request(t *testing.T, s *changes.Set) phase.ReviewRequest {
 	t.Helper()
 	r := phase.ReviewRequest{Repository: t.TempDir()}

@@ -160,7 +160,7 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *
 		in.Suppressed = append(in.Suppressed, checkreport.Suppressed{Rule: s.Rule, Path: s.Path, Line: s.Range.StartLine, Message: s.Message, Reason: s.Reason, New: s.New})
 	}
 	for _, s := range d.silences {
-		in.NewSuppressions = append(in.NewSuppressions, checkreport.NewSuppression{Tool: s.Tool, Path: s.Path, Line: s.Line, Text: s.Text, Scope: string(s.Scope)})
+		in.NewSuppressions = append(in.NewSuppressions, checkreport.NewSuppression{Tool: s.Tool, Path: s.Path, Line: s.Line, Text: s.Text, Scope: string(s.Scope), TakesOut: s.TakesOut})
 	}
 	for _, s := range d.skipped {
 		in.Skipped = append(in.Skipped, checkreport.Skipped(s))

@@ -68,6 +68,11 @@ type File struct {
 	Changed []changes.Span
 	// Patch is the hunks of the file's unified diff, "" if there are none.
 	Patch string
+	// Previous is the path that the file had before the change, if that is another one.
+	Previous string
+	// Deleted reports that the change deletes the file, which has no text. Security lists what goes
+	// with it.
+	Deleted bool
 	// Binary, Generated and Vendored are what the caller knows about the file. In a
 	// generated or vendored file only secrets are looked for.
 	Binary, Generated, Vendored bool
@@ -85,8 +90,8 @@ type Result struct {
 	Suppressed []Suppressed
 	// Unsuppressed are those of Findings that a comment names which does not count.
 	Unsuppressed []Suppressed
-	// Silences are where the change tells tools to be silent, those that cover more first. Only
-	// Security lists them.
+	// Silences are where the change tells tools to be silent, or takes out what they are to do,
+	// those that cover more first. Only Security lists them.
 	Silences []Silence
 	// Skipped are the files that were not reviewed, or not completely.
 	Skipped []Skipped
@@ -149,6 +154,7 @@ type reviewed struct {
 	findings []finding.Finding
 	ignores  map[ignored]ignore
 	silences []Silence
+	tests    testCount
 	skipped  string // the reason why it was not reviewed, or not completely
 }
 
@@ -187,7 +193,9 @@ func (r *Reviewer) reviewAll(ctx context.Context, files []File, review func(File
 func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding) Result {
 	var out Result
 	byPath := make(map[string]int, len(files))
+	tests := make([]testCount, len(files))
 	for i, result := range results {
+		tests[i] = result.tests
 		byPath[files[i].Path] = i
 		all = append(all, result.findings...)
 		out.Silences = append(out.Silences, result.silences...)
@@ -195,6 +203,7 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 			out.Skipped = append(out.Skipped, Skipped{files[i].Path, result.skipped})
 		}
 	}
+	out.Silences = append(out.Silences, fewerTests(files, tests)...)
 	slices.SortStableFunc(out.Silences, func(a, b Silence) int { return a.rank() - b.rank() })
 	kept, _ := finding.Merge(all, func(_, id string) (finding.Rule, bool) {
 		rule, ok := r.byID[id]

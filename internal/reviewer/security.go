@@ -14,6 +14,12 @@ import (
 
 // security reviews one file for weaknesses and secrets.
 func (r *Reviewer) security(f File) reviewed {
+	if f.Deleted {
+		if f.Vendored {
+			return reviewed{}
+		}
+		return reviewed{silences: r.silencers.takenOut(&f), tests: f.tests()}
+	}
 	if reason := r.unreadable(f); reason != "" {
 		return reviewed{skipped: reason}
 	}
@@ -35,7 +41,8 @@ func (r *Reviewer) security(f File) reviewed {
 	}
 	out.ignores = ignores(f.Text, s)
 	if out.skipped == "" {
-		out.silences = r.silencers.silences(&f, s)
+		out.silences = append(r.silencers.silences(&f, s), r.silencers.takenOut(&f)...)
+		out.tests = f.tests()
 		out.skipped = withoutRules(f)
 	}
 	return out

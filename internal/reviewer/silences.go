@@ -12,14 +12,18 @@ import (
 )
 
 // Silence is a place where the change tells a tool to be silent: a comment, an attribute, or a line
-// of the tool's configuration. It is not a finding: whoever reads the change judges it.
+// of the tool's configuration; or where it takes out a test, or what the configuration asks for. It
+// is not a finding: whoever reads the change judges it.
 type Silence struct {
 	Tool  string // for people
 	Path  string
 	Line  int
 	Text  string // what the change adds, on one line, cut to 120 characters
 	Scope Scope
-	last  int // the last line of what makes it
+	// TakesOut reports that the change takes out what the base has: Text says what. Line is then
+	// where it stood, 0 if the file is gone.
+	TakesOut bool
+	last     int // the last line of what makes it
 }
 
 // Scope is how much a silence covers.
@@ -36,6 +40,9 @@ const (
 type silencer struct {
 	Tool                                            string
 	Comment, Anywhere, Code, Wide, Path, Line, Keys *regexp.Regexp
+	// Watch matches what a file asks a tool to do, as setting.watched describes it; nil where
+	// everything in the file does.
+	Watch *regexp.Regexp
 }
 
 // silencers reads the ways to tell tools to be silent, once a process.
@@ -340,48 +347,12 @@ var section = lazyregexp.New(`^\[+(?:.*[.:])?["']?([\w -]+?)["']?\s*\]+$`)
 func (t *silencerTable) inConfiguration(f *File) []Silence {
 	var found []Silence
 	for _, s := range t.all {
-		if s.Path == nil || !s.Path.MatchString(f.Path) {
+		if s.Path == nil || s.Line == nil && s.Keys == nil || !s.Path.MatchString(f.Path) {
 			continue
 		}
-		var below []openKey      // the keys that are open, by their indentation
-		sectionSilences := false // the section that is open
-		inText := ""             // what ends the string of several lines that is open
-		number := 0
-		for line := range strings.Lines(f.Text) {
-			number++
-			trimmed := strings.TrimSpace(line)
-			if trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "//") || len(line) > longestLine {
-				continue
-			}
-			indent := len(line) - len(strings.TrimLeft(line, " \t"))
-			isItem := strings.HasPrefix(trimmed, "-")
-			if m := section.FindStringSubmatch(trimmed); m != nil && indent == 0 && inText == "" {
-				below, sectionSilences = nil, s.Keys != nil && s.Keys.MatchString(m[1])
-				continue
-			}
-			for inText == "" && len(below) > 0 && (indent < below[len(below)-1].indent || indent == below[len(below)-1].indent && !isItem && !strings.HasPrefix(trimmed, "]")) {
-				below = below[:len(below)-1]
-			}
-			m := key.FindStringSubmatch(line)
-			if inText != "" {
-				m = nil
-			}
-			if m != nil {
-				below = append(below, openKey{indent, s.Keys != nil && s.Keys.MatchString(m[1])})
-			}
-			silences := sectionSilences || slices.ContainsFunc(below, func(k openKey) bool { return k.silences })
-			isOnlyKey := m != nil && (strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "[") || strings.HasSuffix(trimmed, "=") || strings.HasSuffix(trimmed, "(") || strings.HasSuffix(trimmed, `'''`) || strings.HasSuffix(trimmed, `"""`))
-			isEnd := strings.Trim(trimmed, "[]{}(),;'\" ") == ""
-			for _, quotes := range []string{`'''`, `"""`} {
-				switch odd := strings.Count(line, quotes)%2 == 1; {
-				case odd && inText == "":
-					inText = quotes
-				case odd && inText == quotes:
-					inText = ""
-				}
-			}
-			if s.Line != nil && s.Line.MatchString(line) || silences && !isOnlyKey && !isEnd {
-				found = append(found, s.silence(number, trimmed, ScopeProject))
+		for _, set := range s.settings(f.Text) {
+			if set.silences {
+				found = append(found, s.silence(set.line, set.text, ScopeProject))
 			}
 		}
 		if len(found) > 0 {
@@ -391,8 +362,71 @@ func (t *silencerTable) inConfiguration(f *File) []Silence {
 	return found
 }
 
+// setting is a line of a tool's configuration that has more than a key or a bracket.
+type setting struct {
+	line     int
+	text     string // trimmed
+	keys     string // the keys that it stands below, its own as the last, joined with points
+	silences bool
+}
+
+// settings reads a configuration.
+func (s silencer) settings(code string) []setting {
+	var found []setting
+	var below []openKey      // the keys that are open, by their indentation
+	sectionSilences := false // the section that is open
+	sectionName := ""
+	inText := "" // what ends the string of several lines that is open
+	number := 0
+	for line := range strings.Lines(code) {
+		number++
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "//") || len(line) > longestLine {
+			continue
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		isItem := strings.HasPrefix(trimmed, "-")
+		if m := section.FindStringSubmatch(trimmed); m != nil && indent == 0 && inText == "" {
+			below, sectionSilences, sectionName = nil, s.Keys != nil && s.Keys.MatchString(m[1]), strings.Trim(trimmed, "[] ")
+			continue
+		}
+		for inText == "" && len(below) > 0 && (indent < below[len(below)-1].indent || indent == below[len(below)-1].indent && !isItem && !strings.HasPrefix(trimmed, "]")) {
+			below = below[:len(below)-1]
+		}
+		m := key.FindStringSubmatch(line)
+		if inText != "" {
+			m = nil
+		}
+		if m != nil {
+			below = append(below, openKey{m[1], indent, s.Keys != nil && s.Keys.MatchString(m[1])})
+		}
+		silences := sectionSilences || slices.ContainsFunc(below, func(k openKey) bool { return k.silences })
+		isOnlyKey := m != nil && (strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "[") || strings.HasSuffix(trimmed, "{") || strings.HasSuffix(trimmed, "=") || strings.HasSuffix(trimmed, "(") || strings.HasSuffix(trimmed, `'''`) || strings.HasSuffix(trimmed, `"""`))
+		isEnd := strings.Trim(trimmed, "[]{}(),;'\" ") == ""
+		for _, quotes := range []string{`'''`, `"""`} {
+			switch odd := strings.Count(line, quotes)%2 == 1; {
+			case odd && inText == "":
+				inText = quotes
+			case odd && inText == quotes:
+				inText = ""
+			}
+		}
+		switches := s.Line != nil && s.Line.MatchString(line)
+		if isEnd || isOnlyKey && !switches {
+			continue
+		}
+		names := sectionName
+		for _, k := range below {
+			names += "." + k.name
+		}
+		found = append(found, setting{number, trimmed, strings.TrimPrefix(names, "."), switches || silences})
+	}
+	return found
+}
+
 // openKey is a key of a configuration below which a line stands.
 type openKey struct {
+	name     string
 	indent   int
 	silences bool
 }

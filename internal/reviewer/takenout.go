@@ -1,0 +1,220 @@
+package reviewer
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// mostTakenOut is how many lines of one file are listed that the change takes out.
+const mostTakenOut = 8
+
+// takenOut returns what the change takes out of a tool's configuration, and what it replaces there
+// by something else, unless that asks for more than before.
+func (t *silencerTable) takenOut(f *File) []Silence {
+	name := cmp.Or(f.Previous, f.Path)
+	if !f.Deleted && f.Previous == "" && !strings.Contains(f.Patch, "\n-") {
+		return nil
+	}
+	var base string
+	var lines []int
+	for _, s := range t.all {
+		if s.Path == nil || !s.Path.MatchString(name) {
+			continue
+		}
+		if lines == nil {
+			ok := false
+			if base, lines, ok = f.base(); !ok {
+				return nil
+			}
+		}
+		watched := slices.DeleteFunc(s.settings(base), func(set setting) bool { return set.silences || !s.watches(name, set) })
+		if len(watched) == 0 {
+			continue
+		}
+		gone := f.Deleted || !s.Path.MatchString(f.Path)
+		if gone {
+			return []Silence{{Tool: s.Tool, Path: name, Text: fmt.Sprintf("the file, with %s", text.Count(len(watched), "line")), Scope: ScopeProject, TakesOut: true}}
+		}
+		var found []Silence
+		for _, change := range lost(watched, s.settings(f.Text)) {
+			one := s.silence(lines[change.line-1], change.text, ScopeProject)
+			one.TakesOut, one.Path = true, f.Path
+			found = append(found, one)
+		}
+		if more := len(found) - mostTakenOut; more > 0 {
+			found = found[:mostTakenOut+1]
+			found[mostTakenOut].Text = fmt.Sprintf("%s more", text.Count(more, "line"))
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// watches reports whether a setting asks the tool to do something.
+func (s silencer) watches(name string, set setting) bool {
+	return !loads.MatchString(set.text) && (s.Watch == nil || s.Watch.MatchString(path.Base(name)+":"+set.keys+" "+set.text))
+}
+
+// loads matches a line of a configuration that is a program, which only says where something is.
+var loads = lazyregexp.New(`^(import\b|(const|let|var)\b.*\b(require|import)\(|export default\b|module\.exports\b|"?\$?schema"?\s*:|"?version"?\s*[:=])`)
+
+// lost returns the settings of a base that the head does not have. One that has another value there
+// says both, and is left out where the new one asks for as much, or is listed by itself.
+func lost(base, head []setting) []setting {
+	has := map[string]int{}
+	byKeys := map[string][]setting{}
+	for _, set := range head {
+		has[set.id()]++
+	}
+	for _, set := range base {
+		has[set.id()]--
+	}
+	for _, set := range head {
+		if has[set.id()] > 0 {
+			byKeys[set.keys] = append(byKeys[set.keys], set)
+		}
+	}
+	var found []setting
+	for _, set := range base {
+		if has[set.id()] >= 0 {
+			continue
+		}
+		has[set.id()]++
+		if now := byKeys[set.keys]; len(now) > 0 && set.isValue() && now[0].isValue() {
+			byKeys[set.keys] = now[1:]
+			if now[0].silences || asksForAsMuch(set.text, now[0].text) {
+				continue
+			}
+			set.text = strings.TrimSuffix(set.text, ",") + ", now " + now[0].text
+		}
+		found = append(found, set)
+	}
+	return found
+}
+
+// id is what a setting has in common with the same one elsewhere in the file.
+func (s setting) id() string {
+	return s.keys + "\x00" + strings.Join(strings.Fields(strings.TrimRight(s.text, ",;")), " ")
+}
+
+// isValue reports whether a setting is its last key with a value.
+func (s setting) isValue() bool {
+	m := key.FindStringSubmatch(s.text)
+	return m != nil && (s.keys == m[1] || strings.HasSuffix(s.keys, "."+m[1]))
+}
+
+var (
+	aNumber = lazyregexp.New(`-?\b\d+(?:\.\d+)?\b`)
+	// leastOf and mostOf match settings whose number is the least and the most that passes.
+	leastOf = lazyregexp.New(`(?i)cover|thresh|fail.?under|branches|functions|lines\b|statements|\bmin`)
+	mostOf  = lazyregexp.New(`(?i)max|length|limit|width|complexity`)
+	// level matches how much a rule asks for, from nothing to everything.
+	level = lazyregexp.New(`(?i)^[\["']*(?:(off|false|none|null|ignore|0)|(warn(?:ing)?|info(?:rmation)?|1)|(error|true|deny|forbid|always|2))(?:[\]"',;\s]|$)`)
+)
+
+// asksForAsMuch reports whether a setting certainly asks for as much as before.
+func asksForAsMuch(before, now string) bool {
+	old, new := valueOf(before), valueOf(now)
+	if strings.HasPrefix(old, "[") && strings.HasPrefix(new, "[") {
+		elements := listed(new)
+		return !slices.ContainsFunc(listed(old), func(e string) bool { return !slices.Contains(elements, e) })
+	}
+	a, errA := strconv.ParseFloat(aNumber.FindString(old), 64)
+	b, errB := strconv.ParseFloat(aNumber.FindString(new), 64)
+	if errA == nil && errB == nil && aNumber.ReplaceAllString(old, "") == aNumber.ReplaceAllString(new, "") {
+		switch {
+		case leastOf.MatchString(before):
+			return b >= a
+		case mostOf.MatchString(before):
+			return b <= a
+		}
+	}
+	had, has := levelOf(old), levelOf(new)
+	return had > 0 && has >= had
+}
+
+// listed returns the elements of a list that is written on one line.
+func listed(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune("[]\"', \t", r) })
+}
+
+// valueOf returns what stands behind the key of a setting.
+func valueOf(set string) string {
+	return strings.TrimRight(strings.TrimSpace(set[len(key.FindString(set)):]), ",;")
+}
+
+// levelOf returns how much the level of a rule asks for, 0 if the text has none.
+func levelOf(text string) int {
+	m := level.FindStringSubmatchIndex(text)
+	for i := 1; m != nil && i <= 3; i++ {
+		if m[2*i] >= 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// base returns the file as it was before the change, and for each of its lines which line of the
+// new file stands there, 0 in a file that is gone. ok is false where that is not known.
+func (f *File) base() (base string, lines []int, ok bool) {
+	if f.Patch == "" {
+		if f.Deleted || f.Previous == "" {
+			return "", nil, f.Deleted
+		}
+		for i := range strings.Count(f.Text, "\n") + 1 {
+			lines = append(lines, i+1)
+		}
+		return f.Text, lines, true
+	}
+	if _, err := changes.ParsePatch(f.Patch); err != nil {
+		return "", nil, false
+	}
+	var b strings.Builder
+	head := slices.Collect(strings.Lines(f.Text))
+	next := 1 // the line of the new file that comes next
+	keep := func(until int) {
+		for ; next < until && next <= len(head); next++ {
+			b.WriteString(head[next-1])
+			lines = append(lines, next)
+		}
+	}
+	for line := range strings.Lines(f.Patch) {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			if m := hunkStart.FindStringSubmatch(line); m != nil {
+				first, _ := strconv.Atoi(m[1])
+				if m[2] == "0" {
+					first++ // of no lines, the one before is named
+				}
+				keep(first)
+			}
+		case strings.HasPrefix(line, "-"):
+			b.WriteString(line[1:])
+			if at := max(1, min(next, len(head))); len(head) > 0 {
+				lines = append(lines, at)
+			} else {
+				lines = append(lines, 0)
+			}
+		case strings.HasPrefix(line, "+"):
+			next++
+		case !strings.HasPrefix(line, `\`):
+			keep(next + 1)
+		}
+	}
+	keep(len(head) + 1)
+	return b.String(), lines, true
+}
+
+// hunkStart matches the header of a hunk: where it begins in the new file, and how many lines of it
+// the hunk has.
+var hunkStart = lazyregexp.New(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@`)

@@ -1,0 +1,137 @@
+package reviewer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/agent-airlock/airlock/internal/changes"
+)
+
+// replaced is a file whose base is replaced as a whole.
+func replaced(path, base, head string) File {
+	prefixed := func(sign, text string) (lines string, n int) {
+		for line := range strings.Lines(text) {
+			lines += sign + line
+			n++
+		}
+		return lines, n
+	}
+	minus, old := prefixed("-", base)
+	plus, now := prefixed("+", head)
+	return File{Path: path, Text: head, Deleted: head == "", Changed: []changes.Span{{First: 1, Last: max(now, 1)}},
+		Patch: fmt.Sprintf("@@ -1,%d +%d,%d @@\n%s%s", old, min(now, 1), now, minus, plus)}
+}
+
+func takenOut(t *testing.T, files ...File) string {
+	t.Helper()
+	var got []string
+	for _, s := range security(t, Config{}, files...).Silences {
+		if s.TakesOut {
+			got = append(got, fmt.Sprintf("%s:%d %s (%s)", s.Path, s.Line, s.Text, s.Tool))
+		}
+	}
+	return strings.Join(got, "\n")
+}
+
+// TestWeakenedConfigurationIsListed asserts that what a change takes out of a tool's configuration,
+// or weakens there, is listed, and that what it moves, tightens or adds is not.
+func TestWeakenedConfigurationIsListed(t *testing.T) {
+	for _, c := range []struct{ path, base, head, want string }{
+		{"tsconfig.json", "{\n  \"compilerOptions\": {\n    \"target\": \"es2019\",\n    \"strict\": true\n  }\n}\n", "{\n  \"compilerOptions\": {\n    \"target\": \"es2022\"\n  }\n}\n",
+			"tsconfig.json:1 \"strict\": true (TypeScript)"},
+		{".golangci.yml", "linters:\n  enable:\n    - errcheck\n    - gosec\n", "linters:\n  enable:\n    - gosec\n", ".golangci.yml:1 - errcheck (golangci-lint)"},
+		{".golangci.yml", "linters:\n  enable:\n    - errcheck\n    - gosec\n", "linters:\n  enable:\n  - gosec\n  - errcheck\n  - bodyclose\n", ""},
+		{".golangci.yml", "linters:\n  disable:\n    - errcheck\n", "linters:\n  enable:\n    - gosec\n", ""},
+		{".eslintrc.json", "{\n  \"rules\": {\n    \"no-eval\": \"error\",\n    \"semi\": \"warn\",\n    \"eqeqeq\": 2\n  }\n}\n", "{\n  \"rules\": {\n    \"no-eval\": \"warn\",\n    \"semi\": \"error\",\n    \"eqeqeq\": \"off\"\n  }\n}\n",
+			".eslintrc.json:1 \"no-eval\": \"error\", now \"no-eval\": \"warn\", (ESLint)"},
+		{"eslint.config.js", "import js from '@eslint/js';\nexport default [\n  js.configs.recommended,\n];\n", "export default [\n];\n", "eslint.config.js:1 js.configs.recommended, (ESLint)"},
+		{".rubocop.yml", "require:\n  - rubocop-rspec\nMetrics/MethodLength:\n  Max: 10\nLayout/LineLength:\n  Max: 120\n", "Metrics/MethodLength:\n  Max: 50\nLayout/LineLength:\n  Max: 100\n",
+			".rubocop.yml:1 - rubocop-rspec (RuboCop)\n.rubocop.yml:1 Max: 10, now Max: 50 (RuboCop)"},
+		{"pyproject.toml", "[project]\nversion = \"1\"\n[tool.ruff.lint]\nselect = [\"E\", \"S\"]\nextend-select = [\"B\"]\n[tool.coverage.report]\nfail_under = 90\n", "[project]\nversion = \"2\"\n[tool.ruff.lint]\nselect = [\"E\"]\nextend-select = [\"B\", \"C\"]\n[tool.coverage.report]\nfail_under = 80\n",
+			"pyproject.toml:1 select = [\"E\", \"S\"], now select = [\"E\"] (a linter of Python)\npyproject.toml:1 fail_under = 90, now fail_under = 80 (a linter of Python)"},
+		{"pyproject.toml", "[tool.coverage.report]\nfail_under = 80\n", "[tool.coverage.report]\nfail_under = 90\n", ""},
+		{"package.json", "{\n  \"version\": \"1\",\n  \"scripts\": {\n    \"test\": \"jest\",\n    \"start\": \"node .\"\n  },\n  \"dependencies\": {\n    \"a\": \"1\"\n  }\n}\n", "{\n  \"version\": \"2\",\n  \"scripts\": {\n    \"test\": \"true\",\n    \"start\": \"node a\"\n  }\n}\n",
+			"package.json:1 \"test\": \"jest\", now \"test\": \"true\", (a tool of JavaScript)"},
+		{"Makefile", "test: build\n\tgo test ./...\nclean:\n\trm -r out\n", "test: build\n\ttrue\nclean:\n\trm -rf out\n", "Makefile:1 go test ./... (a task that checks)"},
+		{".nycrc", "{\n  \"lines\": 90\n}\n", "{\n  \"lines\": 10\n}\n", ".nycrc:1 \"lines\": 90, now \"lines\": 10 (the tests' coverage)"},
+		{".github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n      - run: npm test\n", "jobs:\n  a:\n    steps:\n      - uses: actions/checkout@v5\n", ".github/workflows/ci.yml:1 - run: npm test (the workflow of CI)"},
+		{"pom.xml", "<plugin>\n<artifactId>maven-checkstyle-plugin</artifactId>\n</plugin>\n<version>1</version>\n", "<version>2</version>\n", "pom.xml:1 <artifactId>maven-checkstyle-plugin</artifactId> (a tool of Java)"},
+		{"Cargo.toml", "[package]\nname = \"a\"\n[lints.rust]\nunsafe_code = \"forbid\"\n", "[package]\nname = \"b\"\n", "Cargo.toml:1 unsafe_code = \"forbid\" (Clippy)"},
+		{".eslintignore", "dist\n", "", ""},
+		{".flake8", "[flake8]\nmax-line-length = 80\n", "", ".flake8:0 the file, with 1 line (a linter of Python)"},
+		{"package.json", "{\n  \"name\": \"a\"\n}\n", "", ""},
+		{"a.txt", "test: true\n", "nothing\n", ""},
+	} {
+		if diff := gocmp.Diff(c.want, takenOut(t, replaced(c.path, c.base, c.head))); diff != "" {
+			t.Errorf("%s\n%s(-want +got):\n%s", c.path, c.head, diff)
+		}
+	}
+}
+
+// TestConfigurationThatIsRenamed asserts that a configuration counts as gone under a name that its
+// tool does not read.
+func TestConfigurationThatIsRenamed(t *testing.T) {
+	for name, want := range map[string]string{
+		".golangci.bak":  ".golangci.yml:0 the file, with 1 line (golangci-lint)",
+		".golangci.yaml": "",
+	} {
+		f := File{Path: name, Previous: ".golangci.yml", Text: "linters:\n  enable:\n    - gosec\n", Changed: []changes.Span{}}
+		if got := takenOut(t, f); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestMuchThatIsTakenOut asserts that the rest of a long list is counted.
+func TestMuchThatIsTakenOut(t *testing.T) {
+	base := "linters:\n  enable:\n"
+	for i := range 30 {
+		base += fmt.Sprintf("    - linter%d\n", i)
+	}
+	got := strings.Split(takenOut(t, replaced(".golangci.yml", base, "linters:\n  enable:\n")), "\n")
+	if len(got) != mostTakenOut+1 || got[mostTakenOut] != ".golangci.yml:1 22 lines more (golangci-lint)" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestTestsThatAreTakenOut asserts that tests are listed that a change deletes or moves to where no
+// runner looks, and not those that it moves, changes or adds.
+func TestTestsThatAreTakenOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []File
+		want  string
+	}{
+		"Go":         {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n\nfunc TestB(t *testing.T) {}\n", "package a\n\nfunc TestB(t *testing.T) { t.Log() }\n")}, "a_test.go:1 1 test: TestA (the test runner)"},
+		"moved":      {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", "package a\n"), replaced("b_test.go", "package a\n", "package a\n\nfunc TestA(t *testing.T) {}\n")}, ""},
+		"a file":     {[]File{replaced("tests/test_a.py", "def test_a():\n    pass\n\nclass T:\n    async def test_b(self):\n        pass\n", "")}, "tests/test_a.py:0 2 tests: test_a, test_b (the test runner)"},
+		"JavaScript": {[]File{replaced("a.test.ts", "it('adds', f)\ntest.each([1])('x', f)\ndescribe('y', () => {\n  it(\"takes\", f)\n})\n", "it('adds', g)\n")}, "a.test.ts:1 1 test: takes (the test runner)"},
+		"Ruby":       {[]File{replaced("a_spec.rb", "it 'adds' do\nend\nit \"takes\" do\nend\n", "it 'adds' do\nend\n")}, "a_spec.rb:1 1 test: takes (the test runner)"},
+		"Java":       {[]File{replaced("ATest.java", "class ATest {\n  @Test\n  public void adds() {}\n  @Test(timeout = 1) void takes() {}\n}\n", "class ATest {\n  @Test\n  void adds() {}\n}\n")}, "ATest.java:1 1 test: takes (the test runner)"},
+		"Rust":       {[]File{replaced("src/a.rs", "#[test]\nfn adds() {}\n#[tokio::test]\n#[ignore]\nasync fn takes() {}\n", "#[test]\nfn adds() {}\n")}, "src/a.rs:1 1 test: takes (the test runner)"},
+		"renamed":    {[]File{{Path: "a_test.go.old", Previous: "a_test.go", Text: "package a\n\nfunc TestA(t *testing.T) {}\n", Changed: []changes.Span{}}}, "a_test.go.old:3 1 test: TestA (the test runner)"},
+		"same name":  {[]File{replaced("a.test.js", "it('a', f)\nit('a', g)\n", "it('a', f)\n")}, "a.test.js:1 1 test: a (the test runner)"},
+		"a program":  {[]File{replaced("a.go", "package a\n\nfunc TestA(t T) {}\n", "package a\n")}, ""},
+		"vendored":   {[]File{{Path: "vendor/a_test.go", Deleted: true, Vendored: true, Patch: "@@ -1 +0,0 @@\n-func TestA(t *testing.T) {}\n"}}, ""},
+	} {
+		if diff := gocmp.Diff(c.want, takenOut(t, c.files...)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestBaseOfAFile asserts that the text before the change is that of the patch and the lines around
+// it, and that a patch which is cut off gives none.
+func TestBaseOfAFile(t *testing.T) {
+	f := File{Text: "a\nb\nC\nd\ne\nF\ng\n", Patch: "@@ -2,3 +2,2 @@ x\n b\n-c\n-c2\n+C\n@@ -7 +6 @@\n-f\n+F\n"}
+	base, lines, ok := f.base()
+	if base != "a\nb\nc\nc2\nd\ne\nf\ng\n" || fmt.Sprint(lines) != "[1 2 3 3 4 5 6 7]" || !ok {
+		t.Errorf("%q, %v, %v", base, lines, ok)
+	}
+	f.Patch = f.Patch[:len(f.Patch)-3]
+	if _, _, ok := f.base(); ok {
+		t.Error("a patch that is cut off gives a base")
+	}
+}
