@@ -44,7 +44,7 @@ func FromIssue(body string) ([]IssueCriterion, error) {
 	blocks := false
 	for i := range doc.Blocks {
 		b := &doc.Blocks[i]
-		if b.Kind != markdown.FencedCodeBlock || b.Quoted(doc) || !isAcceptance(doc.Source[b.Info.Start:b.Info.End]) {
+		if b.Kind != markdown.FencedCodeBlock || b.Quoted(doc) || !isAcceptance(doc.Info(b)) {
 			continue
 		}
 		blocks = true

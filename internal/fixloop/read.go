@@ -171,8 +171,7 @@ func (r *reader) add(p part) {
 }
 
 func (r *reader) fence(b *markdown.Block) part {
-	info := r.doc.Source[b.Info.Start:b.Info.End]
-	return part{kind: fence, code: strings.TrimRight(r.doc.Literal(b, b.Span), "\n"), info: info}
+	return part{kind: fence, code: strings.TrimRight(r.doc.Literal(b, b.Span), "\n"), info: r.doc.Info(b)}
 }
 
 // words returns the text of a leaf as it renders.

@@ -404,7 +404,6 @@ func (s *scanner) openBlock(kind BlockKind) bool {
 		s.leaf.fenceChar = rest[0]
 		s.leaf.fenceLen = min(n, 255) // cmark keeps the length in a byte
 		s.leaf.fenceOffset = l.nonspace - l.offset
-		b.Info = trimSpan(s.src, Span{l.nonspace + n, l.end})
 		b.End = l.end
 		s.advanceTo(l.end)
 	case HTMLBlock:

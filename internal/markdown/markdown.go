@@ -115,7 +115,7 @@ const (
 	ParagraphBlock               // has inlines
 	HeadingBlock                 // has inlines; Data is the level, 1 to 6
 	ThematicBreakBlock           // a horizontal rule
-	FencedCodeBlock              // Info is the info string; pieces are the code
+	FencedCodeBlock              // has an info string; pieces are the code
 	IndentedCodeBlock            // pieces are the code
 	HTMLBlock                    // pieces are raw HTML; Data is the specification's kind, 1 to 7
 	TableBlock                   // Data is the number of columns
@@ -146,10 +146,7 @@ type Block struct {
 	// Next is the index after the block's last descendant.
 	Next int32
 	// Data depends on the kind; see BlockKind.
-	Data int32
-	// Info is the info string of fenced code, as written, without outer space.
-	Info Span
-
+	Data                     int32
 	FirstPiece, PieceCount   int32
 	FirstInline, InlineCount int32
 }
@@ -324,10 +321,23 @@ func (d *Document) Destination(i int) string {
 	return decode(decode(strings.Trim(raw, " \t\r\n"), "&"), `\`)
 }
 
-// InfoText returns the info string of fenced code, decoded as GitHub does.
-func (d *Document) InfoText(b *Block) string {
-	return decode(decode(d.Source[b.Info.Start:b.Info.End], "&"), `\`)
+// Info returns the info string of fenced code, as written, without outer space.
+func (d *Document) Info(b *Block) string {
+	info := d.InfoSpan(b)
+	return d.Source[info.Start:info.End]
 }
+
+// InfoSpan returns where the info string of fenced code is.
+func (d *Document) InfoSpan(b *Block) Span {
+	start, end := b.Start+leadingRun(d.Source[b.Start:b.End], d.Source[b.Start]), b.End
+	if n := strings.IndexAny(d.Source[start:end], "\r\n"); n >= 0 {
+		end = start + n
+	}
+	return trimSpan(d.Source, Span{start, end})
+}
+
+// InfoText returns the info string of fenced code, decoded as GitHub does.
+func (d *Document) InfoText(b *Block) string { return decode(decode(d.Info(b), "&"), `\`) }
 
 // linkPart returns the content of a span of l, which lies in l's leaf or in its
 // definition.

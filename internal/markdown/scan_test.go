@@ -16,7 +16,7 @@ func invariants(doc *Document) string {
 	for i := range doc.Blocks {
 		b := &doc.Blocks[i]
 		switch {
-		case !within(b.Span) || !within(b.Info):
+		case !within(b.Span) || b.Kind == FencedCodeBlock && !within(doc.InfoSpan(b)):
 			return "a block's span is outside the text"
 		case b.Parent >= i || b.Next <= int32(i) || int(b.Next) > len(doc.Blocks):
 			return "blocks are not in pre-order"
@@ -247,7 +247,7 @@ func outline(doc *Document) string {
 		case HeadingBlock, HTMLBlock, TableBlock:
 			fmt.Fprintf(&b, "%d", k.Data)
 		case FencedCodeBlock:
-			fmt.Fprintf(&b, "[%s]", doc.Source[k.Info.Start:k.Info.End])
+			fmt.Fprintf(&b, "[%s]", doc.Info(k))
 		}
 		if k.PieceCount > 0 {
 			fmt.Fprintf(&b, " %q", doc.Literal(k, Span{0, len(doc.Source)}))

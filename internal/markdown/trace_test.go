@@ -193,7 +193,7 @@ func (d *Document) LinkTitle(i int) string {
 
 // InfoString returns the info string of fenced code, decoded.
 func (d *Document) InfoString(b *Block) string {
-	raw := decode(d.Source[b.Info.Start:b.Info.End], "&")
+	raw := decode(d.Info(b), "&")
 	return decode(strings.Trim(raw, " \t\r\n"), `\`)
 }
 

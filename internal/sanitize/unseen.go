@@ -20,17 +20,18 @@ const (
 // fencedCode handles what a page does not show of fenced code: a long info string, and
 // what GitHub leaves out of code that it draws.
 func (p *pass) fencedCode(b *markdown.Block) {
-	if p.removeStray(b.Info) {
+	at := p.doc.InfoSpan(b)
+	if p.removeStray(at) {
 		return
 	}
-	info := p.src[b.Info.Start:b.Info.End]
+	info := p.src[at.Start:at.End]
 	word := info[:indexAnyOrLen(info, " \t{")]
 	if len(info) > maxInfo {
-		from := b.Info.Start + len(word)
+		from := at.Start + len(word)
 		if len(word) > maxInfo {
-			from = b.Info.Start
+			from = at.Start
 		}
-		p.edit(from, b.Info.End, "", RuleHiddenText, "info")
+		p.edit(from, at.End, "", RuleHiddenText, "info")
 	}
 	language := p.doc.InfoText(b)
 	switch language = strings.ToLower(language[:indexAnyOrLen(language, " \t{")]); language {
@@ -42,11 +43,11 @@ func (p *pass) fencedCode(b *markdown.Block) {
 		}
 	case "geojson", "topojson":
 		if !isPlainMap(p.doc.Literal(b, b.Span)) {
-			p.edit(b.Info.Start, b.Info.Start+len(word), "json", RuleHiddenText, "map")
+			p.edit(at.Start, at.Start+len(word), "json", RuleHiddenText, "map")
 		}
 	case "stl":
 		if !isPlainModel(p.doc.Literal(b, b.Span)) {
-			p.edit(b.Info.Start, b.Info.Start+len(word), "text", RuleHiddenText, "model")
+			p.edit(at.Start, at.Start+len(word), "text", RuleHiddenText, "model")
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (b Boxes) Add(text string) {
 	doc := markdown.Scan(text)
 	for i := range doc.Blocks {
 		block := &doc.Blocks[i]
-		if block.Kind != markdown.FencedCodeBlock || doc.Source[block.Info.Start:block.Info.End] != boxesInfo {
+		if block.Kind != markdown.FencedCodeBlock || doc.Info(block) != boxesInfo {
 			continue
 		}
 		for line := range strings.Lines(doc.Literal(block, block.Span)) {
