@@ -191,12 +191,16 @@ func (p *inlineParser) splitMarks() {
 			continue
 		}
 		n := d.Inlines[r.node]
+		a, b := n.Start+int(r.fromStart), n.End-int(r.fromEnd)
+		if a == n.End || b == n.Start {
+			d.Inlines[r.node].Data = usedMark
+			continue
+		}
 		if len(out) == 0 {
 			out = withRoom(out, len(d.Inlines)-first+2*(len(p.delims.all)-i))
 		}
 		out = append(out, d.Inlines[done:r.node]...)
 		done = int(r.node) + 1
-		a, b := n.Start+int(r.fromStart), n.End-int(r.fromEnd)
 		for _, part := range [...]Inline{
 			{Span: Span{n.Start, a}, Kind: Text, Data: usedMark},
 			{Span: Span{a, b}, Kind: Text},
