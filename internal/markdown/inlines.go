@@ -5,34 +5,50 @@ import (
 	"strings"
 )
 
-// scanInlines reads the inlines of the leaves that have them and are wanted. By now
-// every definition is known.
-func (s *scanner) scanInlines(wanted func(*Block) bool) {
-	d := s.doc
+// ReadInlines returns the inline nodes of the leaf with an index, which it reads now if the
+// document was read by RescanBlocks. They, and the links that they refer to, are valid until
+// the next call.
+func (d *Document) ReadInlines(i int) []Inline {
+	if s := d.scanner; s.leafByLeaf {
+		d.Inlines, d.Links = d.Inlines[:0], d.Links[:0]
+		s.scanLeaf(i)
+	}
+	return d.InlinesOf(&d.Blocks[i])
+}
+
+// scanInlines reads the inlines of all leaves. By now every definition is known.
+func (s *scanner) scanInlines() {
 	s.indexFootnotes()
-	all := len(d.Definitions) > 0 || len(d.Footnotes) > 0
-	for i := range d.Blocks {
-		b := &d.Blocks[i]
-		switch b.Kind {
-		case ParagraphBlock, HeadingBlock, CellBlock:
-		default:
-			continue
-		}
-		b.FirstInline = int32(len(d.Inlines))
-		if b.PieceCount == 0 || b.Hidden || !all && !wanted(b) {
-			continue
-		}
-		var p inlineParser // set field by field, because it is large and leaves may be tiny
-		p.s, p.block, p.c, p.noDest = s, i, s.buffers.content(s.src, d.PiecesOf(b)), len(s.src)
-		p.delims = delimStack{all: s.buffers.delims[:0], last: -1}
-		p.brackets = bracketStack{open: s.buffers.brackets[:0], firstLink: -1}
-		p.text = p.c.text[:trimSpan(p.c.text, Span{0, len(p.c.text)}).End]
-		p.run()
-		s.buffers.brackets, s.buffers.delims = p.brackets.open[:0], p.delims.all[:0]
-		b = &d.Blocks[i]
-		b.InlineCount = int32(len(d.Inlines)) - b.FirstInline
+	for i := range s.doc.Blocks {
+		s.scanLeaf(i)
 	}
 	s.markUsed()
+}
+
+// scanLeaf reads the inlines of a block, if it is a leaf that has them.
+func (s *scanner) scanLeaf(i int) {
+	d := s.doc
+	b := &d.Blocks[i]
+	switch b.Kind {
+	case ParagraphBlock, HeadingBlock, CellBlock:
+	default:
+		return
+	}
+	b.FirstInline = int32(len(d.Inlines))
+	if b.PieceCount == 0 || b.Hidden {
+		return
+	}
+	if s.leafByLeaf {
+		s.inlinesFrom, s.inlinesEnd = b.Start, b.End
+	}
+	var p inlineParser // set field by field, because it is large and leaves may be tiny
+	p.s, p.block, p.c, p.noDest = s, i, s.buffers.content(s.src, d.PiecesOf(b)), len(s.src)
+	p.delims = delimStack{all: s.buffers.delims[:0], last: -1}
+	p.brackets = bracketStack{open: s.buffers.brackets[:0], firstLink: -1}
+	p.text = p.c.text[:trimSpan(p.c.text, Span{0, len(p.c.text)}).End]
+	p.run()
+	s.buffers.brackets, s.buffers.delims = p.brackets.open[:0], p.delims.all[:0]
+	b.InlineCount = int32(len(d.Inlines)) - b.FirstInline
 }
 
 // inlineParser reads the inlines of one leaf.
@@ -192,12 +208,12 @@ func (p *inlineParser) emit(kind InlineKind, data int32, start, end int) {
 
 func (p *inlineParser) appendInline(n Inline) {
 	d := p.s.doc
-	d.Inlines = append(Grown(d.Inlines, n.Start, len(d.Source)), n)
+	d.Inlines = append(Grown(d.Inlines, n.Start-p.s.inlinesFrom, p.s.inlinesEnd-p.s.inlinesFrom), n)
 }
 
 // grownLinks returns the document's links with room for one that starts at an offset.
 func (p *inlineParser) grownLinks(start int) []Link {
-	return Grown(p.s.doc.Links, start, len(p.s.src))
+	return Grown(p.s.doc.Links, start-p.s.inlinesFrom, p.s.inlinesEnd-p.s.inlinesFrom)
 }
 
 // emitText adds text, in several nodes if the source is not contiguous.

@@ -15,6 +15,10 @@ type scanner struct {
 	leaf   leaf
 	runs   blankRuns
 
+	// leafByLeaf means that the inlines of one leaf at a time are in the document.
+	leafByLeaf              bool
+	inlinesFrom, inlinesEnd int // what the inlines in the document lie between
+
 	labels    map[string]int // normalised label → index of its first definition
 	footnotes map[string]int // normalised label → index of its footnote
 	buffers   buffers
@@ -60,13 +64,24 @@ func Scan(src string) *Document {
 // Rescan is Scan into d. It uses the slices of d again, so what they contained is
 // no longer valid.
 func (d *Document) Rescan(src string) {
-	d.RescanWhere(src, func(*Block) bool { return true })
+	d.rescanBlocks(src)
+	d.scanner.scanInlines()
+	d.scanner.src, d.scanner.doc = "", nil
 }
 
-// RescanWhere is Rescan for a caller that needs the inlines only of some leaves: those for
-// which wanted returns true. In a text with definitions or footnotes all have theirs,
-// because they decide which of these are used.
-func (d *Document) RescanWhere(src string, wanted func(*Block) bool) {
+// RescanBlocks is Rescan for a caller that needs the inlines only of some leaves, and one
+// leaf after the other: those for which it calls ReadInlines. In a text with definitions or
+// footnotes all are read at once, because they decide which of these are used.
+func (d *Document) RescanBlocks(src string) {
+	d.rescanBlocks(src)
+	if s := d.scanner; len(d.Definitions) > 0 || len(d.Footnotes) > 0 {
+		s.scanInlines()
+	} else {
+		s.leafByLeaf = true
+	}
+}
+
+func (d *Document) rescanBlocks(src string) {
 	// Ordinary text needs about this much, so that the slices seldom grow.
 	lines := min(strings.Count(src, "\n"), len(src)/8)
 	s := d.scanner
@@ -77,17 +92,18 @@ func (d *Document) RescanWhere(src string, wanted func(*Block) bool) {
 		scanner:     s,
 		Source:      src,
 		Blocks:      withRoom(d.Blocks[:0], lines+8),
-		Inlines:     withRoom(d.Inlines[:0], 2*lines+8),
+		Inlines:     d.Inlines[:0],
 		Pieces:      withRoom(d.Pieces[:0], lines+8),
 		Links:       d.Links[:0],
 		Definitions: d.Definitions[:0],
 		Footnotes:   d.Footnotes[:0],
 	}
-	*s = scanner{src: src, doc: d, hasCR: strings.IndexByte(src, '\r') >= 0, nextLF: -1, stack: s.stack[:0], buffers: s.buffers.kept()}
+	*s = scanner{
+		src: src, doc: d, hasCR: strings.IndexByte(src, '\r') >= 0, nextLF: -1, stack: s.stack[:0],
+		inlinesEnd: len(src), buffers: s.buffers.kept(),
+	}
 	s.scanBlocks()
 	d.finishBlocks()
-	s.scanInlines(wanted)
-	s.src, s.doc = "", nil
 }
 
 func (s *scanner) scanBlocks() {

@@ -268,7 +268,7 @@ func (p *pass) read(s *Sanitizer, src string, calm int) {
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
 	p.openTags, p.open, p.anchorsKnown, p.defined, p.knowsDirection = nil, 0, nil, nil, false
 	p.small, p.imaged, p.closed, p.mentioned = [3]int{}, false, 0, nil
-	p.doc.RescanWhere(src, p.mayAct)
+	p.doc.RescanBlocks(src)
 	if p.doc.TooDeep {
 		return
 	}
@@ -284,7 +284,9 @@ func (p *pass) read(s *Sanitizer, src string, calm int) {
 				}
 				continue
 			}
-			p.leaf(b)
+			if p.leaf(i); p.doc.TooDeep {
+				return
+			}
 		case markdown.HTMLBlock:
 			p.htmlBlock(i)
 		case markdown.FencedCodeBlock:

@@ -9,9 +9,13 @@ import (
 )
 
 // leaf reads a paragraph, heading or table cell.
-func (p *pass) leaf(b *markdown.Block) {
-	nodes := p.doc.InlinesOf(b)
-	if len(nodes) == 0 || !p.mayLink(nodes) && !p.mayAct(b) {
+func (p *pass) leaf(i int) {
+	b := &p.doc.Blocks[i]
+	if !p.mayLink(b) && !p.mayAct(b) {
+		return
+	}
+	nodes := p.doc.ReadInlines(i)
+	if len(nodes) == 0 || p.doc.TooDeep {
 		return
 	}
 	p.simple, p.cut = len(p.doc.Definitions) == 0 && len(p.doc.Footnotes) == 0, false
@@ -91,10 +95,10 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 }
 
 // mayLink reports whether a leaf contains a link to a definition, which may consist of
-// bytes that trigger nothing. Without definitions all leaves with inlines may act.
-func (p *pass) mayLink(nodes []markdown.Inline) bool {
-	return len(p.doc.Definitions) == 0 && len(p.doc.Footnotes) == 0 ||
-		slices.ContainsFunc(nodes, func(n markdown.Inline) bool { return n.Kind == markdown.LinkOpen })
+// bytes that trigger nothing.
+func (p *pass) mayLink(b *markdown.Block) bool {
+	return (len(p.doc.Definitions) > 0 || len(p.doc.Footnotes) > 0) &&
+		slices.ContainsFunc(p.doc.InlinesOf(b), func(n markdown.Inline) bool { return n.Kind == markdown.LinkOpen })
 }
 
 // mayAct reports quickly whether a leaf contains anything to look at. The leaves are asked
