@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/nofollow"
 )
 
 // Dir is a directory whose content others may change at the same time, such as the
@@ -39,21 +41,9 @@ func (d *Dir) Open(name string, limit int64) (*File, error) {
 		return nil, err
 	}
 	defer parent.Close()
-	before, err := parent.Lstat(base)
+	f, info, err := nofollow.Open(parent, base, os.O_RDONLY)
 	if err != nil {
 		return nil, explain(name, err)
-	}
-	if err := checkOrdinary(name, before); err != nil {
-		return nil, err
-	}
-	f, err := parent.OpenFile(base, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, explain(name, err)
-	}
-	info, err := f.Stat()
-	if err != nil || !os.SameFile(before, info) {
-		_ = f.Close()
-		return nil, replaced(name, err)
 	}
 	return opened(name, f, info, limit)
 }
@@ -93,30 +83,17 @@ func (d *Dir) walk(name string) (parent *os.Root, base string, err error) {
 // enter opens a directory in parent, and refuses a link to one. Errors name it as
 // shown.
 func enter(parent *os.Root, name, shown string) (*os.Root, error) {
-	before, err := parent.Lstat(name)
-	if err != nil {
-		return nil, explain(shown, err)
-	}
-	if !before.IsDir() {
-		if before.Mode()&fs.ModeSymlink != 0 {
-			return nil, &FileError{shown, "is a link", "links are not followed here; give the path of the directory itself", nil}
-		}
+	dir, err := nofollow.OpenDir(parent, name)
+	kind, isOther := errors.AsType[*nofollow.KindError](err)
+	switch {
+	case isOther && kind.Found == fs.ModeSymlink:
+		return nil, &FileError{shown, "is a link", "links are not followed here; give the path of the directory itself", nil}
+	case isOther:
 		return nil, &FileError{shown, "is not a directory", "check the path", nil}
-	}
-	dir, err := parent.OpenRoot(name)
-	if err != nil {
+	case err != nil:
 		return nil, explain(shown, err)
-	}
-	info, err := dir.Stat(".")
-	if err != nil || !os.SameFile(before, info) {
-		_ = dir.Close()
-		return nil, replaced(shown, err)
 	}
 	return dir, nil
-}
-
-func replaced(path string, err error) error {
-	return &FileError{path, "was replaced while it was opened", "make sure that nothing else writes it", err}
 }
 
 // relative returns the name below the directory.

@@ -6,8 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -79,7 +81,7 @@ func OpenUser(path string, stdin io.Reader, limit int64) (*File, error) {
 	if path == "-" && stdin != nil {
 		return &File{path: "standard input", f: io.NopCloser(stdin), left: limit, limit: limit}, nil
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, explain(path, err)
 	}
@@ -106,17 +108,22 @@ func opened(path string, f *os.File, info fs.FileInfo, limit int64) (*File, erro
 
 // checkOrdinary returns an error unless the file is an ordinary one.
 func checkOrdinary(path string, info fs.FileInfo) error {
-	e := &FileError{Path: path}
-	switch m := info.Mode(); {
-	case m.IsRegular():
+	if info.Mode().IsRegular() {
 		return nil
-	case m.IsDir():
+	}
+	return notOrdinary(path, info.Mode().Type())
+}
+
+func notOrdinary(path string, kind fs.FileMode) *FileError {
+	e := &FileError{Path: path}
+	switch kind {
+	case fs.ModeDir:
 		e.Problem, e.Advice = "is a directory", "name a file in it"
-	case m&fs.ModeSymlink != 0:
+	case fs.ModeSymlink:
 		e.Problem, e.Advice = "is a link", "links are not followed here; give the path of the file itself"
-	case m&fs.ModeNamedPipe != 0:
+	case fs.ModeNamedPipe:
 		e.Problem, e.Advice = "is a FIFO", "write its text into a file first; on the command line, '-' is standard input"
-	case m&fs.ModeSocket != 0:
+	case fs.ModeSocket:
 		e.Problem, e.Advice = "is a socket", "name an ordinary file"
 	default:
 		e.Problem, e.Advice = "is a device", "name an ordinary file"
@@ -124,10 +131,15 @@ func checkOrdinary(path string, info fs.FileInfo) error {
 	return e
 }
 
-// explain turns the system's error into a FileError.
+// explain turns an error of the system, or of nofollow, into a FileError.
 func explain(path string, err error) error {
+	if kind, ok := errors.AsType[*nofollow.KindError](err); ok {
+		return notOrdinary(path, kind.Found)
+	}
 	e := &FileError{Path: path, Err: err}
 	switch {
+	case errors.Is(err, nofollow.ErrChanged):
+		e.Problem, e.Advice = "was replaced while it was opened", "make sure that nothing else writes it"
 	case errors.Is(err, fs.ErrNotExist):
 		e.Problem, e.Advice = "does not exist", "check the path, and that the step before wrote it"
 	case errors.Is(err, fs.ErrPermission):

@@ -107,7 +107,7 @@ func openLocks(dir string, owner fs.FileInfo) *os.File {
 		_ = giveTo(f, owner) // a user who cannot open the file works without it
 		return f
 	}
-	if f, err = os.OpenFile(name, os.O_RDWR|openNofollow|openNonblock, 0); err != nil {
+	if f, err = os.OpenFile(name, os.O_RDWR|openNofollow|syscall.O_NONBLOCK, 0); err != nil {
 		return nil
 	}
 	return f

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -83,7 +84,7 @@ func (l *Lines) open(ctx context.Context) (*os.File, os.FileInfo, error) {
 	if err := l.checkPath(); err != nil {
 		return nil, nil, err
 	}
-	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|openNonblock|openNofollow, 0o644)
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK|openNofollow, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, &FileError{l.path, "is in a directory that does not exist", "make the directory, or name another file", err}
 	}

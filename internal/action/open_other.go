@@ -8,11 +8,8 @@ import (
 	"os"
 )
 
-// Files cannot block on these systems, and Lstat finds links.
-const (
-	openNonblock = 0
-	openNofollow = 0
-)
+// openNofollow is 0 where only Lstat finds links.
+const openNofollow = 0
 
 var errNotDir = errors.ErrUnsupported
 

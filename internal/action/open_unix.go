@@ -8,10 +8,7 @@ import (
 	"syscall"
 )
 
-const (
-	openNonblock = syscall.O_NONBLOCK // do not wait for the other end of a FIFO
-	openNofollow = syscall.O_NOFOLLOW
-)
+const openNofollow = syscall.O_NOFOLLOW
 
 var errNotDir error = syscall.ENOTDIR
 

@@ -4,9 +4,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -81,21 +83,16 @@ func appendTo(variable, path, text string) error {
 }
 
 func appendOrdinary(path, text string) error {
-	before, err := os.Lstat(path)
+	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return explain(path, err)
 	}
-	if err := checkOrdinary(path, before); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|openNonblock|openNofollow, 0)
+	defer dir.Close()
+	f, _, err := nofollow.Open(dir, filepath.Base(path), os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return explain(path, err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !os.SameFile(before, info) {
-		return replaced(path, err)
-	}
 	if _, err = f.WriteString(text); err == nil {
 		err = f.Close()
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
@@ -34,15 +35,7 @@ func writeBack(workspace string, fixed []phase.FixedFile) (notes []string) {
 
 // writeFixed writes one file, in its place, so that its owner and permissions stay.
 func writeFixed(root *os.Root, f phase.FixedFile) (err error) {
-	name := filepath.FromSlash(f.Path)
-	info, err := root.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("it is not an ordinary file")
-	}
-	file, err := root.OpenFile(name, os.O_RDWR, 0)
+	file, _, err := nofollow.Open(root, filepath.FromSlash(f.Path), os.O_RDWR)
 	if err != nil {
 		return err
 	}
@@ -51,15 +44,11 @@ func writeFixed(root *os.Root, f phase.FixedFile) (err error) {
 			err = closeErr
 		}
 	}()
-	opened, err := file.Stat()
-	if err != nil {
-		return err
-	}
 	now, err := io.ReadAll(io.LimitReader(file, int64(len(f.Before))+1))
 	if err != nil {
 		return err
 	}
-	if !os.SameFile(info, opened) || !bytes.Equal(now, f.Before) {
+	if !bytes.Equal(now, f.Before) {
 		return errors.New("it has changed since the checks began")
 	}
 	if _, err := file.WriteAt(f.After, 0); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/nofollow"
 )
 
 // Limits of what a fix may change.
@@ -293,21 +293,12 @@ func content(root *os.Root, f File, limit int64) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("%s is neither a file nor a link", f.Path)
 	}
-	info, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file any more", f.Path)
-	}
-	file, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
+	data, _, err := nofollow.Read(root, name, limit)
+	switch {
+	case errors.Is(err, nofollow.ErrTooLarge):
 		err = fmt.Errorf("its changes are larger than %d MiB", maxBytes>>20)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", f.Path, err)
 	}
 	return data, err
 }

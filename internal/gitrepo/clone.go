@@ -3,12 +3,12 @@ package gitrepo
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -88,17 +88,17 @@ func Locate(dir string) (*Clone, error) {
 		return nil, err
 	}
 	c := &Clone{GitDir: gitDir, CommonDir: gitDir, oidLen: 40}
-	root, err := os.OpenRoot(gitDir)
+	root, err := nofollow.OpenPath(gitDir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s names a directory that cannot be opened: %w", ErrNotRepository, filepath.Join(dir, ".git"), err)
 	}
 	defer root.Close()
-	if data, err := readRegular(root, "commondir", maxPointer); err == nil {
+	if data, _, err := readFile(root, "commondir", maxPointer); err == nil {
 		c.CommonDir = resolvePath(gitDir, strings.TrimSpace(string(data)))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	common, err := os.OpenRoot(c.CommonDir)
+	common, err := nofollow.OpenPath(c.CommonDir)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the main repository of the worktree %s cannot be opened: %w", ErrNotRepository, dir, err)
 	}
@@ -122,7 +122,7 @@ func Locate(dir string) (*Clone, error) {
 
 // findGitDir returns the directory that dir/.git is or names.
 func findGitDir(dir string) (string, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := nofollow.OpenPath(dir)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotRepository, err)
 	}
@@ -136,7 +136,7 @@ func findGitDir(dir string) (string, error) {
 	case info.IsDir():
 		return filepath.Join(dir, ".git"), nil
 	}
-	data, err := readRegular(root, ".git", maxPointer)
+	data, _, err := readFile(root, ".git", maxPointer)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func resolvePath(base, path string) string {
 }
 
 func (c *Clone) readShallow(common *os.Root) error {
-	data, err := readRegular(common, "shallow", maxList)
+	data, _, err := readFile(common, "shallow", maxList)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -180,12 +180,12 @@ func (c *Clone) followAlternates() error {
 	for len(todo) > 0 {
 		dir := todo[0]
 		todo = todo[1:]
-		root, err := os.OpenRoot(dir)
+		root, err := nofollow.OpenPath(dir)
 		if err != nil {
 			c.MissingAlternates = append(c.MissingAlternates, dir)
 			continue
 		}
-		data, err := readRegular(root, filepath.Join("info", "alternates"), maxList)
+		data, _, err := readFile(root, filepath.Join("info", "alternates"), maxList)
 		_ = root.Close()
 		c.objectDirs = append(c.objectDirs, dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -307,48 +307,24 @@ func IsObjectID(s string) bool {
 }
 
 // ReadFile reads an ordinary file of at most limit bytes below a directory, without blocking
-// and without following a link. The info is from before it was opened.
-func ReadFile(dir, name string, limit int64) (data []byte, info fs.FileInfo, err error) {
-	root, err := os.OpenRoot(dir)
+// and without following a link.
+func ReadFile(dir, name string, limit int64) ([]byte, fs.FileInfo, error) {
+	root, err := nofollow.OpenPath(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer root.Close()
-	if info, err = root.Lstat(name); err != nil {
-		return nil, nil, err
-	}
-	data, err = readRegular(root, name, limit)
-	return data, info, err
+	return readFile(root, name, limit)
 }
 
-// readRegular is ReadFile for a directory that is open, without the info.
-func readRegular(root *os.Root, name string, limit int64) ([]byte, error) {
-	full := filepath.Join(root.Name(), name)
-	before, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
+// readFile is ReadFile for a directory that is open.
+func readFile(root *os.Root, name string, limit int64) ([]byte, fs.FileInfo, error) {
+	data, info, err := nofollow.Read(root, name, limit)
+	switch full := filepath.Join(root.Name(), name); {
+	case errors.Is(err, ErrTooLarge):
+		err = fmt.Errorf("%s is larger than %s", full, text.Bytes(limit))
+	case err != nil:
+		err = fmt.Errorf("%s: %w", full, err)
 	}
-	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not an ordinary file", full)
-	}
-	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !os.SameFile(before, info) {
-		return nil, fmt.Errorf("%s changed while it was opened", full)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s is larger than %s", full, text.Bytes(limit))
-	}
-	return data, nil
+	return data, info, err
 }

@@ -95,6 +95,12 @@ func TestLocateRefusesWhatIsNoClone(t *testing.T) {
 		"a FIFO as alternates": {func(d string) error {
 			return errors.Join(os.MkdirAll(d+"/.git/objects/info", 0o755), syscall.Mkfifo(d+"/.git/objects/info/alternates", 0o644))
 		}, "not an ordinary file"},
+		"a file to a FIFO": {func(d string) error {
+			return errors.Join(syscall.Mkfifo(d+"/pipe", 0o644), os.WriteFile(d+"/.git", []byte("gitdir: pipe\n"), 0o644))
+		}, "cannot be opened"},
+		"a FIFO as the main repository": {func(d string) error {
+			return errors.Join(os.MkdirAll(d+"/.git/objects", 0o755), syscall.Mkfifo(d+"/pipe", 0o644), os.WriteFile(d+"/.git/commondir", []byte("../pipe\n"), 0o644))
+		}, "cannot be opened"},
 		"a link as shallow": {func(d string) error {
 			return errors.Join(os.MkdirAll(d+"/.git/objects", 0o755), os.Symlink("/etc/passwd", d+"/.git/shallow"))
 		}, "not an ordinary file"},

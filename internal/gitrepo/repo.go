@@ -18,6 +18,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/tempdir"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -58,7 +59,7 @@ var ErrShallow = errors.New("the clone is shallow")
 var ErrUnreachable = errors.New("the connection failed")
 
 // ErrTooLarge is returned for a diff or a file over the limit.
-var ErrTooLarge = errors.New("too large")
+var ErrTooLarge = nofollow.ErrTooLarge
 
 // deepen is the remedy for a clone that lacks history.
 const deepen = "set 'fetch-depth: 0' for actions/checkout, or leave the diff to GitHub's API"

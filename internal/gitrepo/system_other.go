@@ -6,6 +6,3 @@ package gitrepo
 // its installer for Windows puts it. A runner's PATH may begin with a directory of the
 // workspace.
 const DefaultPath = `C:\Program Files\Git\cmd;C:\Program Files\Git\bin`
-
-// openNonblock is 0 where files cannot be FIFOs.
-const openNonblock = 0

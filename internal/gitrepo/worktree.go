@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/agent-airlock/airlock/internal/text"
+	"github.com/agent-airlock/airlock/internal/nofollow"
 )
 
 // WorkTree reads files below a directory that others may write to at the same time. It
@@ -28,8 +28,6 @@ type openDir struct {
 	root *os.Root
 }
 
-var errChanged = errors.New("it changed while it was read: let what writes it end first")
-
 // errNotDir is returned for a path through what is not a directory. As for git, there is
 // nothing at such a path.
 var errNotDir error = notDirError{}
@@ -37,7 +35,7 @@ var errNotDir error = notDirError{}
 type notDirError struct{}
 
 func (notDirError) Error() string {
-	return "a directory above it is a link or a file: " + errChanged.Error()
+	return "a directory above it is a link or a file: " + nofollow.ErrChanged.Error()
 }
 
 func (notDirError) Is(target error) bool { return target == fs.ErrNotExist }
@@ -83,27 +81,12 @@ func (w *WorkTree) Lstat(path string) (fs.FileInfo, error) {
 // Read reads an ordinary file of at most limit bytes, without blocking. The error is
 // ErrTooLarge for a larger one. A file that is written meanwhile is an error.
 func (w *WorkTree) Read(path string, limit int64) ([]byte, error) {
-	f, before, err := w.openFile(path)
+	parent, base, err := w.parent(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	if before.Size() > limit {
-		return nil, fmt.Errorf("%w: it has %s, and at most %s are read", ErrTooLarge, text.Bytes(before.Size()), text.Bytes(limit))
-	}
-	data := make([]byte, before.Size())
-	n, err := io.ReadFull(f, data)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	after, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if int64(n) != before.Size() || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
-		return nil, errChanged
-	}
-	return data, nil
+	data, _, err := nofollow.Read(parent, base, limit)
+	return data, err
 }
 
 // Link returns what a link points to, as data.
@@ -143,33 +126,6 @@ func (w *WorkTree) List(dir string, limit int) ([]fs.DirEntry, error) {
 	}
 }
 
-// openFile opens an ordinary file, without blocking and not through a link.
-func (w *WorkTree) openFile(path string) (*os.File, fs.FileInfo, error) {
-	parent, base, err := w.parent(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	before, err := parent.Lstat(base)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, nil, errChanged
-	}
-	f, err := parent.OpenFile(base, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	after, err := f.Stat()
-	if err == nil && !os.SameFile(before, after) {
-		err = errChanged
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, after, nil
-}
-
 // parent returns the handle of the directory that a path is in, until the next call, and
 // the last element of the path.
 func (w *WorkTree) parent(name string) (handle *os.Root, base string, err error) {
@@ -203,7 +159,10 @@ func (w *WorkTree) dir(dir string) (*os.Root, error) {
 		handle = w.open[n-1].root
 	}
 	for _, name := range parts[n:] {
-		next, err := enter(handle, name)
+		next, err := nofollow.OpenDir(handle, name)
+		if _, ok := errors.AsType[*nofollow.KindError](err); ok {
+			return nil, errNotDir
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -219,27 +178,4 @@ func (w *WorkTree) closeAfter(n int) {
 		_ = d.root.Close()
 	}
 	w.open = w.open[:n]
-}
-
-// enter opens a directory below another, which must not be a link.
-func enter(parent *os.Root, name string) (*os.Root, error) {
-	before, err := parent.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !before.IsDir() {
-		return nil, errNotDir
-	}
-	next, err := parent.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	after, err := next.Stat(".")
-	if err == nil && !os.SameFile(before, after) {
-		err = errChanged
-	}
-	if err != nil {
-		return nil, errors.Join(err, next.Close())
-	}
-	return next, nil
 }

@@ -1,7 +1,6 @@
 package phase
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/mod/modfile"
 
 	"github.com/agent-airlock/airlock/internal/changes"
+	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -73,33 +74,8 @@ func (p *project) close() {
 // open opens a file or directory for reading. It does not wait for the other end of a
 // FIFO.
 func (p *project) open(name string) (*os.File, error) {
-	return p.root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	return p.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
-
-// openRegular opens a regular file, not a link to one, and returns its size in bytes.
-func (p *project) openRegular(name string) (f *os.File, size int64, err error) {
-	listed, err := p.root.Lstat(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !listed.Mode().IsRegular() {
-		return nil, 0, errNotRegular
-	}
-	if f, err = p.open(name); err != nil {
-		return nil, 0, err
-	}
-	opened, err := f.Stat()
-	if err == nil && !os.SameFile(listed, opened) {
-		err = errNotRegular // a link has taken its place
-	}
-	if err != nil {
-		_ = f.Close() // nothing was read
-		return nil, 0, err
-	}
-	return f, opened.Size(), nil
-}
-
-var errNotRegular = errors.New("it is not a regular file")
 
 // entries returns the names in a directory, none if it cannot be read.
 func (p *project) entries(dir string) []string {
@@ -193,19 +169,8 @@ func (p *project) texts(files []string) map[string][]byte {
 // text returns the content of a file; ok is false if it is not regular or has more than
 // maxText bytes.
 func (p *project) text(name string) (text []byte, ok bool) {
-	f, size, err := p.openRegular(name)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	if size > maxText {
-		return nil, false
-	}
-	text = make([]byte, size)
-	if _, err := io.ReadFull(f, text); err != nil {
-		return nil, false // it is shorter now: somebody writes it
-	}
-	return text, true
+	text, _, err := nofollow.Read(p.root, name, maxText)
+	return text, err == nil
 }
 
 // stamp is when a file was last written, in nanoseconds since 1970, and its size.

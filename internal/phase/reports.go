@@ -15,6 +15,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
@@ -186,16 +187,16 @@ type reportBudget struct {
 
 // read reads a report, if it is a regular file and the budget lasts.
 func (b *reportBudget) read(p *project, name string, file toolreport.ReportFile, reader *toolreport.Reader) {
-	f, size, err := p.openRegular(name)
+	f, info, err := nofollow.Open(p.root, name, os.O_RDONLY)
 	if err != nil {
 		return
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	if size == 0 {
+	if info.Size() == 0 {
 		return
 	}
 	b.files--
-	b.bytes -= min(size, toolreport.MaxDocument)
+	b.bytes -= min(info.Size(), toolreport.MaxDocument)
 	if b.files < 0 || b.bytes < 0 {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/nofollow"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -174,16 +175,17 @@ func (d Dispatches) writeOnce(of acceptance.Dispatch, what string, value any) er
 }
 
 func readJSON(name string, to any) error {
-	info, err := os.Lstat(name)
+	dir, err := nofollow.OpenPath(filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxRead {
-		return fmt.Errorf("%s is not a file that Airlock wrote", name)
-	}
-	raw, err := os.ReadFile(name)
-	if err != nil {
+	defer dir.Close()
+	raw, _, err := nofollow.Read(dir, filepath.Base(name), maxRead)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return err
+	case err != nil:
+		return fmt.Errorf("%s is not a file that Airlock wrote: %w", name, err)
 	}
 	if err := json.Unmarshal(raw, to); err != nil {
 		return fmt.Errorf("%s cannot be read: %w; it may have been cut off: remove it, and dispatch the request again", name, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -67,10 +68,17 @@ func TestDispatches(t *testing.T) {
 	if err != nil || states[0].Missing || states[0].Answer == nil || !states[1].Missing {
 		t.Errorf("%+v, %v", states[:2], err)
 	}
-	if err := os.WriteFile(store.name(all[2], "answer"), []byte(`{"task_id":`), 0o600); err != nil {
+	name := store.name(all[2], "answer")
+	if err := os.WriteFile(name, []byte(`{"task_id":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.States(now); err == nil {
 		t.Error("an answer that was cut off is read")
+	}
+	if err := errors.Join(os.Remove(name), os.Symlink(store.name(all[0], "answer"), name)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Answer(all[2]); err == nil || !strings.Contains(err.Error(), name+" is not a file that Airlock wrote: it is a symbolic link") {
+		t.Errorf("a link to another answer: %v", err)
 	}
 }
