@@ -75,6 +75,7 @@ var shownErrors = []struct {
 	{isA[*agents.ReadOnlyError], http.StatusConflict, "agent_read_only"},
 	{isA[*runs.NotFoundError], http.StatusNotFound, "run_not_found"},
 	{isA[*runs.ConflictError], http.StatusConflict, "idempotency_conflict"},
+	{isA[*loops.ConflictError], http.StatusConflict, "idempotency_conflict"},
 	{isA[*runs.EndedError], http.StatusConflict, "run_ended"},
 }
 

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -23,9 +25,11 @@ type loopList struct {
 type loopFixed struct {
 	// Iteration is that of the fix request that was answered; the present one unless given.
 	Iteration int      `json:"iteration,omitempty"`
-	Fixes     []string `json:"fixes,omitempty"`    // what was done
-	Files     []string `json:"files,omitempty"`    // what changed, relative to the repository's root
-	Head      string   `json:"head_sha,omitempty"` // the commit that there is now
+	Fixes     []string `json:"fixes,omitempty"` // what was done
+	Files     []string `json:"files,omitempty"` // what changed, relative to the repository's root
+	// Head is the commit that there is now. It is not taken on trust: who drives the loop sees
+	// which commit is checked out.
+	Head string `json:"head_sha,omitempty"`
 }
 
 // loopDecision is the body of POST /loops/{id}/decision.
@@ -36,7 +40,7 @@ type loopDecision struct {
 
 var (
 	texts       = map[string]any{"type": "array", "maxItems": json.Number("1000"), "items": map[string]any{"type": "string"}}
-	fixedSchema = bodySchema(nil, map[string]any{"iteration": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}, "fixes": texts, "files": texts, "head_sha": map[string]any{"type": "string"}})
+	fixedSchema = bodySchema(nil, map[string]any{"iteration": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}, "fixes": texts, "files": texts, "head_sha": map[string]any{"type": "string", "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"}})
 
 	decisionSchema = bodySchema([]any{"decision"}, map[string]any{"decision": map[string]any{"enum": decisions()}, "n": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}})
 )
@@ -124,14 +128,15 @@ func (s *Server) fixedLoop(w http.ResponseWriter, r *http.Request, g access.Gran
 	if err := decodeBody(r, fixedSchema, &body); err != nil {
 		return 0, err
 	}
-	if body.Iteration == 0 {
+	iteration := body.Iteration
+	if iteration == 0 {
 		l, err := s.Loops.Get(r.Context(), r.PathValue("id"))
 		if err != nil {
 			return 0, err
 		}
-		body.Iteration = l.State.Iteration()
+		iteration = l.State.Iteration()
 	}
-	return s.applyToLoop(w, r, fixloop.Event{Type: fixloop.EventFixDone, Iteration: body.Iteration, Fixes: body.Fixes, Files: body.Files, Head: body.Head, By: g.Name})
+	return s.applyToLoop(w, r, body, fixloop.Event{Type: fixloop.EventFixDone, Iteration: iteration, Fixes: body.Fixes, Files: body.Files, By: g.Name})
 }
 
 func (s *Server) decideLoop(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
@@ -139,12 +144,15 @@ func (s *Server) decideLoop(w http.ResponseWriter, r *http.Request, g access.Gra
 	if err := decodeBody(r, decisionSchema, &body); err != nil {
 		return 0, err
 	}
-	return s.applyToLoop(w, r, fixloop.Event{Type: fixloop.EventDecision, Decision: body.Decision, N: body.N, By: g.Name})
+	if body.N != 0 && body.Decision != fixloop.DecideExtend {
+		return 0, invalidRequest("\"n\" does not go with %s: only extend takes a number of iterations", body.Decision)
+	}
+	return s.applyToLoop(w, r, body, fixloop.Event{Type: fixloop.EventDecision, Decision: body.Decision, N: body.N, By: g.Name})
 }
 
-// applyToLoop sends a loop an event, once for each idempotency key, and answers the loop
-// as it is then.
-func (s *Server) applyToLoop(w http.ResponseWriter, r *http.Request, e fixloop.Event) (int, error) {
+// applyToLoop sends a loop the event that a body asks for, once for each idempotency key, and
+// answers the loop as it is then.
+func (s *Server) applyToLoop(w http.ResponseWriter, r *http.Request, body any, e fixloop.Event) (int, error) {
 	key, err := idempotencyKey(r)
 	if err != nil {
 		return 0, err
@@ -152,7 +160,12 @@ func (s *Server) applyToLoop(w http.ResponseWriter, r *http.Request, e fixloop.E
 	if key == "" {
 		key = rand.Text()
 	}
-	if err := s.Loops.Apply(r.Context(), r.PathValue("id"), "http/"+string(e.Type)+"/"+key, e); err != nil {
+	asked, err := json.Marshal(body)
+	if err != nil {
+		return 0, err
+	}
+	digest := sha256.Sum256(asked)
+	if err := s.Loops.ApplyAsked(r.Context(), r.PathValue("id"), "http/"+string(e.Type)+"/"+key, hex.EncodeToString(digest[:]), e); err != nil {
 		return 0, err
 	}
 	return s.answerLoop(w, r, http.StatusAccepted)

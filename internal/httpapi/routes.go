@@ -105,10 +105,10 @@ func routes() []route {
 		{method: "GET", path: "/loops/{id}/log", summary: "Show a loop's communication log", scope: access.Read,
 			answers: map[int]any{200: anyJSON{}, 404: refused}, handle: (*Server).showLoopLog},
 		{method: "POST", path: "/loops/{id}/fixed", summary: "Report that what a loop's fix request asks for is done", scope: access.Run, body: loopFixed{},
-			header:  []parameter{{name: "Idempotency-Key", about: "A second report with the same key changes nothing", kind: "string"}},
+			header:  []parameter{{name: "Idempotency-Key", about: "The same key with the same report counts once", kind: "string"}},
 			answers: map[int]any{202: loops.Document{}, 400: refused, 404: refused, 409: refused, 413: refused}, handle: (*Server).fixedLoop},
 		{method: "POST", path: "/loops/{id}/decision", summary: "Decide about a loop that was escalated", scope: access.Decide, body: loopDecision{},
-			header:  []parameter{{name: "Idempotency-Key", about: "A second decision with the same key changes nothing", kind: "string"}},
+			header:  []parameter{{name: "Idempotency-Key", about: "The same key with the same decision counts once", kind: "string"}},
 			answers: map[int]any{202: loops.Document{}, 400: refused, 404: refused, 409: refused, 413: refused}, handle: (*Server).decideLoop},
 
 		{method: "GET", path: "/healthz", summary: "Tell that the process lives", answers: map[int]any{200: health{}}, handle: (*Server).live},

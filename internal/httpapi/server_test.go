@@ -664,6 +664,7 @@ func TestLoops(t *testing.T) {
 		{path + "/decision", `{"decision":"maybe"}`, 400, "invalid_request"},
 		{path + "/decision", `{}`, 400, "invalid_request"},
 		{path + "/decision", `{"decision":"extend","n":0}`, 400, "invalid_request"},
+		{path + "/decision", `{"decision":"abort","n":2}`, 400, "invalid_request"},
 		{path + "/decision", `{"decision":"skip"}`, 409, "loop_unexpected"},
 		{path + "/fixed", `{}`, 403, "forbidden"},
 	} {
@@ -680,6 +681,11 @@ func TestLoops(t *testing.T) {
 	}
 	if again := a.do("POST", path+"/decision", `{"decision":"abort"}`, "Idempotency-Key: one"); again.StatusCode != 202 {
 		t.Errorf("%d %s", again.StatusCode, again.body)
+	}
+	for _, other := range []string{`{"decision":"skip"}`, `{"decision":"extend","n":2}`} {
+		if r := a.do("POST", path+"/decision", other, "Idempotency-Key: one"); r.StatusCode != 409 || r.code() != "idempotency_conflict" {
+			t.Errorf("%s under the key of another decision: %d %s", other, r.StatusCode, r.body)
+		}
 	}
 	if twice := a.do("POST", path+"/decision", `{"decision":"abort"}`); twice.StatusCode != 409 {
 		t.Errorf("%d %s", twice.StatusCode, twice.body)

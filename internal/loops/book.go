@@ -32,6 +32,8 @@ var Schema = store.Schema{Package: "loops", Steps: []store.Step{
 	store.Both(`ALTER TABLE loops ADD COLUMN ended BIGINT NOT NULL DEFAULT 0;
 		CREATE INDEX loops_ended ON loops (ended);
 		CREATE TABLE loop_numbers (repository TEXT NOT NULL, issue BIGINT NOT NULL, ordinal BIGINT NOT NULL, PRIMARY KEY (repository, issue))`),
+	// asked stands for what was asked for under a key; '' where that is not known.
+	store.Both(`ALTER TABLE inbox ADD COLUMN asked TEXT NOT NULL DEFAULT ''`),
 }}
 
 // Book is the loops of a store.
@@ -283,10 +285,27 @@ func NextID(repository string, issue, last int) string {
 // Apply sends a loop an event, once for each key, and wakes its driver. The error is a
 // *fixloop.Refused if the event is not possible now: then nothing has changed.
 func (b *Book) Apply(ctx context.Context, id, key string, e fixloop.Event) error {
+	return b.ApplyAsked(ctx, id, key, "", e)
+}
+
+// ConflictError reports that a key was used to ask a loop for something else.
+type ConflictError struct{ Loop string }
+
+// Error implements error.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("the idempotency key was used for another request to %s: use a new key", e.Loop)
+}
+
+// ApplyAsked is Apply of an event that somebody asked for under a key. asked stands for the
+// request; the error is a *ConflictError if the key was used for another one.
+func (b *Book) ApplyAsked(ctx context.Context, id, key, asked string, e fixloop.Event) error {
 	return b.store.Transact(ctx, func(tx store.Tx) error {
-		applied, err := tx.Exec(ctx, `INSERT INTO inbox (loop, key) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, key)
-		if err != nil || applied == 0 {
+		applied, err := tx.Exec(ctx, `INSERT INTO inbox (loop, key, asked) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, id, key, asked)
+		if err != nil {
 			return err
+		}
+		if applied == 0 {
+			return sameRequest(ctx, tx, id, key, asked)
 		}
 		if _, err := b.step(ctx, tx, id, e); err != nil {
 			return err
@@ -297,6 +316,16 @@ func (b *Book) Apply(ctx context.Context, id, key string, e fixloop.Event) error
 		}
 		return err
 	})
+}
+
+// sameRequest returns a *ConflictError unless a key was used for the same request.
+func sameRequest(ctx context.Context, tx store.Tx, id, key, asked string) error {
+	var before string
+	err := tx.QueryRow(ctx, `SELECT asked FROM inbox WHERE loop = $1 AND key = $2`, id, key).Scan(&before)
+	if err == nil && before != asked && before != "" {
+		err = &ConflictError{id}
+	}
+	return err
 }
 
 // step takes a step of a loop in a transaction, and returns the next state.

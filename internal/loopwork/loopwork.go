@@ -52,6 +52,9 @@ func New(cfg Config, book *loops.Book) *Hands { return &Hands{Config: cfg, book:
 
 // Work implements loops.Hands.
 func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, tell func(fixloop.Event) error) (fixloop.Event, bool) {
+	if e, ok := h.moved(w); ok {
+		return e, true
+	}
 	switch w.Kind {
 	case fixloop.WorkStart:
 		return fixloop.Event{Type: fixloop.EventStart, Head: h.head()}, true
@@ -209,6 +212,18 @@ func (h *Hands) Pushed(w fixloop.Work) (fixloop.Event, bool) {
 	head := h.head()
 	waits := w.Kind == fixloop.WorkDecide || w.Kind == fixloop.WorkFix && len(h.Fixer.Command) == 0
 	return fixloop.Event{Type: fixloop.EventPush, Head: head}, waits && head != "" && w.Head != "" && head != w.Head
+}
+
+// moved returns the event of a commit that the loop does not know, if there is one and it is about
+// to be checked: after a decision or a person's fix the loop is told of no commit.
+func (h *Hands) moved(w fixloop.Work) (fixloop.Event, bool) {
+	switch w.Kind {
+	case fixloop.WorkValidate, fixloop.WorkRevalidate, fixloop.WorkFinal, fixloop.WorkAcceptance:
+	default:
+		return fixloop.Event{}, false
+	}
+	head := h.head()
+	return fixloop.Event{Type: fixloop.EventPush, Head: head}, head != "" && w.Head != "" && head != w.Head
 }
 
 // head returns the commit that is checked out, "" without one.
