@@ -42,9 +42,10 @@ type commands struct {
 	// noBuild is why there is nothing to build; "" for what holds of the language.
 	noBuild string
 	err     error // why the project's own settings cannot be read
-	// innerTests reports that there are no tests, and that packages below have some.
-	innerTests bool
-	adapt      wording
+	// noTests is why there are no tests; "" for what holds of the language. lostTests is the fault of
+	// a change that takes them away.
+	noTests, lostTests string
+	adapt              wording
 }
 
 // checksOnly returns candidates that fix nothing.

@@ -1,7 +1,9 @@
 package phase
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // node is what a package.json and the lock file next to it contain.
@@ -33,8 +36,17 @@ func (p *project) nodeCommands(dir string) commands {
 	n := node{scripts: m.scripts, adapt: w}
 	n.manager, n.pin = p.packageManager(dir)
 	c := commands{err: m.err, noBuild: "package.json has no build script", style: p.style(dir, JavaScript, w), adapt: w}
-	if name := m.testScript(); name != "" || p.losesTests(dir) {
+	name, idle := m.testScript(), first(m.idle, testScripts...)
+	switch {
+	case name != "" || idle == "" && p.losesTests(dir):
 		c.tests = checksOnly(n.test(name))
+	case idle == "":
+	case p.losesTests(dir) && (p.diff == nil || runsSomething(m.idle[idle])): // npm runs it, and says what is wrong
+		c.tests = checksOnly(n.test(idle))
+	case p.losesTests(dir):
+		c.lostTests = fmt.Sprintf("the change edits the script '%s', which runs no tests (%s): let it run them", idle, shortScript(m.idle[idle]))
+	case !runsSomething(m.idle[idle]):
+		c.noTests = fmt.Sprintf("the script '%s' runs nothing (%s); let it run the tests, or set test_command", idle, shortScript(m.idle[idle]))
 	}
 	if formatter := c.style[Formatter]; formatter.optional && len(m.depends) > 0 && !m.depends["prettier"] {
 		// What is in node_modules nevertheless is there for another package.
@@ -45,6 +57,8 @@ func (p *project) nodeCommands(dir string) commands {
 	}
 	if own, ok := n.linting(); ok {
 		c.style[Linter] = choice{candidates: []candidate{own}}
+	} else if idle := first(m.idle, lintScripts...); idle != "" {
+		c.style[Linter] = choice{unconfigured: fmt.Sprintf("not configured: the script '%s' runs nothing (%s); let it run a linter, or set lint_command", idle, shortScript(m.idle[idle]))}
 	}
 	if n.scripts["build"] != "" {
 		c.build = checksOnly(n.run("build", ""))
@@ -52,6 +66,9 @@ func (p *project) nodeCommands(dir string) commands {
 	p.addPackages(dir, n, &c)
 	return c
 }
+
+// shortScript returns a script as a message quotes it.
+func shortScript(script string) string { return text.Truncate(text.OneLine(script), 80) }
 
 // losesTests reports whether the change may have taken the tests out of the package.json of a
 // directory, so that their command still has to run, and fails.
@@ -62,11 +79,32 @@ func (p *project) losesTests(dir string) bool {
 		return p.diff == nil && slices.Contains(p.changed, name)
 	}
 	f := p.diff[i]
-	return f.Status != changes.Added && (f.PatchMissing || f.Binary || testsLine.MatchString(f.Patch))
+	if f.Status == changes.Added {
+		return false
+	}
+	return f.PatchMissing || f.Binary || p.losesTestsIn(dir, f.Patch)
 }
 
-// testsLine matches a line of a patch that adds or removes a script of tests, or all scripts.
-var testsLine = lazyregexp.New(`(?m)^[-+].*"(?:scripts|tests?\b[^"]*|unit[^"]*)"\s*:`)
+// losesTestsIn reports whether a patch of the package.json of a directory takes tests out, or
+// repeats a member, of which only the last counts.
+func (p *project) losesTestsIn(dir, patch string) bool {
+	raw, _ := p.read(path.Join(dir, "package.json")) // if it cannot be read, the plan says so
+	for line := range strings.Lines(patch) {
+		for _, m := range testsMember.FindAllStringSubmatch(line, -1) {
+			isIdle := !runsSomething(m[2]) || strings.Contains(m[2], noTestSpecified)
+			switch {
+			case m[1] == "scripts" && (line[0] == '-' || line[0] == '+'), line[0] == '-' && !isIdle:
+				return true
+			case line[0] == '+' && isIdle && bytes.Count(raw, []byte(`"`+m[1]+`"`)) > 1:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// testsMember matches a script of tests, with its text, or all scripts.
+var testsMember = lazyregexp.New(`"(scripts|tests?\b[^"]*|unit[^"]*)"\s*:(?:\s*"((?:[^"\\]|\\.)*)")?`)
 
 // isWorkspace reports whether the package.json of a directory is that of a workspace.
 func (p *project) isWorkspace(dir string) bool {
@@ -93,13 +131,13 @@ func (p *project) addPackages(dir string, n node, c *commands) {
 	}
 	if !p.isWorkspace(dir) {
 		if has("test") {
-			c.tests, c.innerTests = nil, true
+			c.tests, c.noTests, c.lostTests = nil, "package.json has no test script, and the packages below it have their own", ""
 		}
 		return
 	}
 	modern := p.has(dir, ".yarnrc.yml") || strings.HasPrefix(n.pin, "yarn@") && !strings.HasPrefix(n.pin, "yarn@1.")
 	if has("test") {
-		c.tests = checksOnly(n.runAll("test", modern))
+		c.tests, c.lostTests = checksOnly(n.runAll("test", modern)), ""
 	}
 	if has("build") {
 		c.build = checksOnly(n.runAll("build", modern))
@@ -267,11 +305,14 @@ func (n node) formatting(tools []candidate) (c candidate, ok bool) {
 	return candidate{check: run, fix: ownFix(run), writes: true}, true
 }
 
+// lintScripts are the names of the script that lints, the usual one first.
+var lintScripts = []string{"lint", "lint:check", "lint:ci", "lint:js", "lint:ts", "lint:eslint", "eslint", "lint:all", "lint:src", "check:lint"}
+
 // linting returns how the project's own scripts lint; ok is false if none does. A script
 // that fixes is replaced by the same command without the option, or judged by what it
 // changes.
 func (n node) linting() (c candidate, ok bool) {
-	name := first(n.scripts, "lint", "lint:check", "lint:ci", "lint:js", "lint:ts", "lint:eslint", "eslint", "lint:all", "lint:src", "check:lint")
+	name := first(n.scripts, lintScripts...)
 	if name == "" {
 		return candidate{}, false
 	}

@@ -100,11 +100,9 @@ func standard(check Check, c commands, l Language) plan {
 			pl.skip = cmp.Or(c.noBuild, "there is nothing to build in "+string(l))
 		}
 	case Tests:
-		if pl.candidates = c.tests; len(c.tests) == 0 {
-			pl.skip = "package.json has no test script; add one, or set test_command"
-			if c.innerTests {
-				pl.skip = "package.json has no test script, and the packages below it have their own"
-			}
+		pl.candidates, pl.refuse = c.tests, c.lostTests
+		if len(c.tests) == 0 && pl.refuse == "" {
+			pl.skip = cmp.Or(c.noTests, "package.json has no test script; add one, or set test_command")
 		}
 	default:
 		chosen := c.style[check]

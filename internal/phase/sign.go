@@ -244,8 +244,9 @@ func runsIn(command, text string) bool {
 type manifest struct {
 	err     error                      // why it cannot be read
 	members map[string]json.RawMessage // at the top
-	scripts map[string]string
-	manager string // as "pnpm@9.1.0", or the name alone
+	scripts map[string]string          // without those that check nothing
+	idle    map[string]string          // those of tests and linters
+	manager string                     // as "pnpm@9.1.0", or the name alone
 	depends map[string]bool
 }
 
@@ -279,9 +280,7 @@ func (p *project) readManifest(dir string) *manifest {
 	if m.err = err; err != nil {
 		return m
 	}
-	if strings.Contains(m.scripts["test"], "no test specified") { // as npm init writes it, to be replaced
-		delete(m.scripts, "test")
-	}
+	m.leaveOutIdle()
 	// The members below may have any form: what does not fit names nothing.
 	_ = json.Unmarshal(m.members["packageManager"], &m.manager)
 	var engines struct {
@@ -298,6 +297,37 @@ func (p *project) readManifest(dir string) *manifest {
 		}
 	}
 	return m
+}
+
+// noTestSpecified is in the script that npm init writes, to be replaced.
+const noTestSpecified = "no test specified"
+
+// leaveOutIdle leaves out the scripts of tests and of the linter that run nothing, unless npm runs
+// something before or after them.
+func (m *manifest) leaveOutIdle() {
+	m.idle = map[string]string{}
+	for _, name := range slices.Concat(testScripts, lintScripts) {
+		text := m.scripts[name]
+		runs := m.scripts["pre"+name] != "" || m.scripts["post"+name] != ""
+		if strings.Contains(text, noTestSpecified) || text != "" && !runs && !runsSomething(text) {
+			m.idle[name] = text
+			delete(m.scripts, name)
+		}
+	}
+}
+
+// runsSomething reports whether a script may do more than to print a text and to end well.
+func runsSomething(script string) bool {
+	if strings.ContainsAny(script, "$`<>") {
+		return true
+	}
+	for command := range strings.FieldsFuncSeq(script, func(r rune) bool { return strings.ContainsRune("&|;\n", r) }) {
+		words := strings.Fields(command)
+		if len(words) > 0 && !slices.Contains([]string{"true", ":", "echo"}, words[0]) && !slices.Equal(words, []string{"exit", "0"}) && !slices.Equal(words, []string{"exit"}) {
+			return true
+		}
+	}
+	return false
 }
 
 // has reports whether a package.json has a member, or "dependency NAME".

@@ -20,7 +20,7 @@ func TestPackagesWithoutTests(t *testing.T) {
 	tests := []struct {
 		name, manifest string
 		change         changes.ChangedFile
-		want           string // the command, "" if the tests are skipped
+		want           string // the command, "" if the tests are skipped, "refused" if they fail without one
 	}{
 		{"no script", "{}", code, ""},
 		{"what npm init writes", placeholder, code, ""},
@@ -33,25 +33,44 @@ func TestPackagesWithoutTests(t *testing.T) {
 		{"a patch that is left out", "{}", changes.ChangedFile{Path: "package.json", Status: changes.Modified, PatchMissing: true}, "npm test"},
 		{"a script of another name", `{"scripts": {"lint": "x", "test:unit": "jest"}}`, code, "npm run test:unit"},
 		{"both", `{"scripts": {"test:unit": "jest", "test": "npm run test:unit"}}`, code, "npm test"},
+		{"one that runs nothing", `{"scripts": {"test": "echo none; exit 0"}}`, code, ""},
+		{"one that runs nothing, of which the change edits another part", `{"scripts": {"test": "true"}}`, manifest("@@ -2 +2 @@\n-  \"version\": \"1.0.0\"\n+  \"version\": \"1.0.1\"\n"), ""},
+		{"one that the change lets run nothing", `{"scripts": {"test": "true"}}`, manifest("@@ -2 +2 @@\n-  \"test\": \"jest\"\n+  \"test\": \"true\"\n"), "refused"},
+		{"a placeholder that gets a comma", placeholder, manifest("@@ -2 +2,2 @@\n-  \"test\": \"echo \\\"Error: no test specified\\\" && exit 1\"\n+  \"test\": \"echo \\\"Error: no test specified\\\" && exit 1\",\n+  \"start\": \"node .\"\n"), ""},
+		{"one that runs nothing and gets a comma", `{"scripts": {"test": "true"}}`, manifest("@@ -2 +2,2 @@\n-  \"test\": \"true\"\n+  \"test\": \"true\",\n+  \"test:watch\": \"jest --watch\"\n"), ""},
+		{"one that is added and runs nothing", `{"scripts": {"test": "true"}}`, manifest("@@ -2,0 +2 @@\n+  \"test\": \"true\"\n"), ""},
+		{"one that is added again and runs nothing", `{"scripts": {"test": "jest", "test": "true"}}`, manifest("@@ -2,0 +2 @@\n+  \"test\": \"true\"\n"), "refused"},
+		{"one with another before it", `{"scripts": {"pretest": "jest", "test": "exit 0"}}`, code, "npm test: pass"},
+		{"one that may run something", `{"scripts": {"test": "echo $(jest)"}}`, code, "npm test: pass"},
 		{"one that only watches", `{"scripts": {"test:watch": "jest --watch"}}`, code, ""},
 	}
 	for _, tt := range tests {
 		dir := files(t, map[string]string{"package.json": tt.manifest, "a.js": "y\n"})
 		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{tt.change.Path}}
-		s := newStage(t, dir, map[string][]step{"npm test": {{code: 1}}, "npm run test:unit": {{}}})
+		command, passes := strings.CutSuffix(tt.want, ": pass")
+		code := 1
+		if passes {
+			code = 0
+		}
+		s := newStage(t, dir, map[string][]step{"npm test": {{code: code}}, "npm run test:unit": {{}}})
 		r := validate(t, phase.Job{Input: in, Diff: []changes.ChangedFile{tt.change}}, phase.Config{CheckOnly: true}, s.deps())
 		got, status := r.Output.Checks.Tests, phase.Pass
 		switch tt.want {
 		case "":
 			status = phase.Skipped
-			if notes := strings.Join(checkOf(r, phase.Tests).Notes, "\n"); !strings.Contains(notes, "no test script; add one, or set test_command") {
+			if notes := strings.Join(checkOf(r, phase.Tests).Notes, "\n"); !strings.Contains(notes, ", or set test_command") {
 				t.Errorf("%s: the notes do not say what to do: %q", tt.name, notes)
 			}
 		case "npm test":
 			status = phase.Fail
+		case "refused":
+			status, command = phase.Fail, ""
+			if problems := strings.Join(checkOf(r, phase.Tests).Problems, "\n"); !strings.Contains(problems, "'test', which runs no tests (true)") {
+				t.Errorf("%s: %q", tt.name, problems)
+			}
 		}
-		if got.Command != tt.want || got.Status != status {
-			t.Errorf("%s: %q, %s; want %q, %s", tt.name, got.Command, got.Status, tt.want, status)
+		if got.Command != command || got.Status != status {
+			t.Errorf("%s: %q, %s; want %q, %s", tt.name, got.Command, got.Status, command, status)
 		}
 	}
 }
