@@ -140,6 +140,23 @@ func BenchmarkHostileSilences(b *testing.B) {
 	}
 }
 
+// BenchmarkHostileTests is for files in which much begins as a test does.
+func BenchmarkHostileTests(b *testing.B) {
+	for _, c := range []struct{ name, repeat string }{
+		{"ATest.java", "@Test(@Test a("}, {"ATest.java", "@Test "}, {"ATest.java", "@Test(a) "},
+		{"a.rs", "#[test]"}, {"a.rs", "#[test]#[a"}, {"a_spec.rb", "\nit 'a"}, {"a.test.ts", "\nit.a(\n'"},
+		{"a_test.py", "\nasync def test"}, {"a_test.go", "\nfunc TestA("},
+	} {
+		code := strings.Repeat(c.repeat, 100_000/len(c.repeat))
+		b.Run(c.name+"/"+c.repeat, func(b *testing.B) {
+			b.SetBytes(int64(len(code)))
+			for b.Loop() {
+				testsIn(c.name, code)
+			}
+		})
+	}
+}
+
 // BenchmarkBothReviews is the goal of both reviews: 1,000 files, 10 MB together,
 // within 3 s on two cores.
 func BenchmarkBothReviews(b *testing.B) {

@@ -17,7 +17,9 @@ type testCount struct {
 	added   map[string]int
 }
 
-// testForm is how the tests of a language are recognized.
+// testForm is how the tests of a language are recognized. Its expressions end at what begins another
+// test: an attempt that went on to the end of the file, for each of its tests, would take quadratic
+// time.
 type testForm struct {
 	endings   []string
 	collected *lazyregexp.Regexp // matches the files that test runners look into
@@ -32,7 +34,7 @@ var testForms = []testForm{
 	{[]string{".js", ".jsx", ".cjs", ".mjs", ".ts", ".tsx", ".cts", ".mts"}, lazyregexp.New(`(\.|-|_|^|/)(test|spec)s?\.[cm]?[jt]sx?$|(^|/)(__tests__|tests?|spec)/`),
 		lazyregexp.New("(?m)^[ \\t]*(?:it|test|specify|Deno\\.test)(?:\\.\\w+)*\\(\\s*[\"'`]([^\"'`\\n]+)")},
 	{[]string{".java", ".kt", ".groovy"}, lazyregexp.New(`(Tests?|TestCase|IT|Spec)\.\w+$`),
-		lazyregexp.New(`@(?:Parameterized|Repeated)?Test\b(?:\([^)]*\))?[^(){};]*?\b(\w+)\s*\(`)},
+		lazyregexp.New(`@(?:Parameterized|Repeated)?Test\b(?:\([^()]*\))?[^(){};]*?\b(\w+)\s*\(`)},
 	{[]string{".rs"}, lazyregexp.New(`\.rs$`), lazyregexp.New(`#\[(?:\w+::)*test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn (\w+)`)},
 }
 

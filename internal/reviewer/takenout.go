@@ -124,23 +124,23 @@ var (
 
 // asksForAsMuch reports whether a setting certainly asks for as much as before.
 func asksForAsMuch(before, now string) bool {
-	old, new := valueOf(before), valueOf(now)
-	if strings.HasPrefix(old, "[") && strings.HasPrefix(new, "[") {
-		elements := listed(new)
-		return !slices.ContainsFunc(listed(old), func(e string) bool { return !slices.Contains(elements, e) })
+	had, has := valueOf(before), valueOf(now)
+	if strings.HasPrefix(had, "[") && strings.HasPrefix(has, "[") {
+		elements := listed(has)
+		return !slices.ContainsFunc(listed(had), func(e string) bool { return !slices.Contains(elements, e) })
 	}
-	a, errA := strconv.ParseFloat(aNumber.FindString(old), 64)
-	b, errB := strconv.ParseFloat(aNumber.FindString(new), 64)
-	if errA == nil && errB == nil && aNumber.ReplaceAllString(old, "") == aNumber.ReplaceAllString(new, "") {
+	hadNumber, errHad := strconv.ParseFloat(aNumber.FindString(had), 64)
+	hasNumber, errHas := strconv.ParseFloat(aNumber.FindString(has), 64)
+	if errHad == nil && errHas == nil && aNumber.ReplaceAllString(had, "") == aNumber.ReplaceAllString(has, "") {
 		switch {
 		case leastOf.MatchString(before):
-			return b >= a
+			return hasNumber >= hadNumber
 		case mostOf.MatchString(before):
-			return b <= a
+			return hasNumber <= hadNumber
 		}
 	}
-	had, has := levelOf(old), levelOf(new)
-	return had > 0 && has >= had
+	hadLevel, hasLevel := levelOf(had), levelOf(has)
+	return hadLevel > 0 && hasLevel >= hadLevel
 }
 
 // listed returns the elements of a list that is written on one line.
@@ -148,7 +148,7 @@ func listed(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune("[]\"', \t", r) })
 }
 
-// valueOf returns what stands behind the key of a setting.
+// valueOf returns what stands after the key of a setting.
 func valueOf(set string) string {
 	return strings.TrimRight(strings.TrimSpace(set[len(key.FindString(set)):]), ",;")
 }
