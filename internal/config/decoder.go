@@ -16,12 +16,12 @@ type decoder struct {
 	source   string
 	problems Problems
 	warnings Problems
-	// restricted is set by a key by which the owner allows less and which Airlock
-	// cannot follow for the kind that is being decoded.
+	// restricted is set by a key that allows less of the kind that is being decoded, in a
+	// way that Airlock cannot follow.
 	restricted bool
 	// evaluated is set where a runner has evaluated the text's expressions already.
 	evaluated bool
-	// keys are what becomes of the keys, for a front matter.
+	// keys records what becomes of each key of a front matter.
 	keys []Key
 	// unreadImports is set where an import was not read, which may restrict what is allowed.
 	unreadImports bool
@@ -37,7 +37,7 @@ func (d *decoder) warn(given *node, format string, args ...any) {
 	d.record(given, Changed, format, args...)
 }
 
-// key is one key of a section: its names, what it takes, and where that goes.
+// key is one key of a section: its names, the values that it takes, and where they go.
 type key[T any] struct {
 	name string
 	// foreign marks keys that are understood and have no effect.
@@ -47,12 +47,12 @@ type key[T any] struct {
 	// doc describes in one line what the key does and what its default is.
 	doc   string
 	takes shape
-	// set stores a value that takes has accepted. at is the value's node with the
+	// set stores a value that takes has accepted. given is the value's node with the
 	// place of the key.
 	set func(d *decoder, given *node, value any, into *T)
 }
 
-// into makes a key whose value goes into one variable.
+// into makes a key whose value is stored in a variable.
 func into[T, V any](name, doc string, takes shape, in func(*T) *V) key[T] {
 	return setting(name, doc, takes, func(t *T, v V) { *in(t) = v })
 }
@@ -81,56 +81,63 @@ func (k key[T]) alias(names ...string) key[T] {
 // canonical returns the spelling by which keys are compared: "_" stands for "-".
 func canonical(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-// section decodes the entries of a mapping by a table of keys. path names the
+// section decodes the entries of a mapping into a value, by a table of keys. path names the
 // section in messages.
 func section[T any](d *decoder, path string, entries []entry, keys []key[T], into *T) {
 	byName := map[string]*key[T]{}
-	var names []string
+	var published []string
 	for i := range keys {
 		k := &keys[i]
-		byName[k.name] = k
 		if !k.foreign {
-			names = append(names, k.name)
+			published = append(published, k.name)
 		}
-		for _, n := range k.also {
-			byName[n] = k
+		for _, name := range append([]string{k.name}, k.also...) {
+			byName[name] = k
 		}
 	}
-	given := map[string]entry{}
+	given := map[*key[T]]*entry{}
 	for i := range entries {
 		e := &entries[i]
-		k, ok := byName[canonical(e.key)]
-		if !ok {
-			d.fail(e.keyNode(), "%s", d.unknownKey(path, e.key, names))
+		k, known := byName[canonical(e.key)]
+		if !known {
+			d.fail(e.keyNode(), "%s", d.unknownKey(path, e.key, published))
 			continue
 		}
-		if first, twice := given[k.name]; twice {
+		if first, twice := given[k]; twice {
 			d.fail(e.keyNode(), "%s means the same as %s on line %d; remove one of them", quote(e.key), quote(first.key), first.line)
 			continue
 		}
-		given[k.name] = *e
-		if x := expressionIn(&e.value); x != nil && !k.foreign && !d.evaluated {
-			if namesInput(x.text) {
-				d.fail(x, "%s: %s is an input, which has no value here: the file that imports this one gives it below \"with\"; validate that file", e.key, quote(x.text))
-				continue
-			}
-			d.fail(x, "%s: %s is an expression, which only a workflow file evaluates, so it would be taken literally; write the value itself, %s, or give the configuration in the input config of a workflow's step, where the runner evaluates it", e.key, quote(x.text), k.takes.wants)
-			continue
-		}
-		value, f := k.takes.read(&e.value)
-		if f != nil {
-			if f.at == &e.value && f.at.kind == nullNode {
-				f.at = e.keyNode() // there is no value to point at
-			}
-			d.fail(f.at, "%s: %s", e.key, f.why)
-			continue
-		}
-		at := e.value
-		at.line, at.col = e.line, e.col
+		given[k] = e
 		before := len(d.keys)
-		k.set(d, &at, value, into)
-		d.honour(e, path, before)
+		if decodeValue(d, e, k, into) {
+			d.honour(e, path, before)
+		}
 	}
+}
+
+// decodeValue stores the value of an entry, and reports whether the key takes it.
+func decodeValue[T any](d *decoder, e *entry, k *key[T], into *T) bool {
+	if x := expressionIn(&e.value); x != nil && !k.foreign && !d.evaluated {
+		if namesInput(x.text) {
+			d.fail(x, "%s: %s is an input, which has no value here: the file that imports this one gives it below \"with\"; validate that file", e.key, quote(x.text))
+		} else {
+			d.fail(x, "%s: %s is an expression, which only a workflow file evaluates, so it would be taken literally; write the value itself, %s, or give the configuration in the input config of a workflow's step, where the runner evaluates it", e.key, quote(x.text), k.takes.wants)
+		}
+		return false
+	}
+	value, f := k.takes.read(&e.value)
+	if f != nil {
+		place := f.at
+		if place == &e.value && place.kind == nullNode {
+			place = e.keyNode() // there is no value to point at
+		}
+		d.fail(place, "%s: %s", e.key, f.why)
+		return false
+	}
+	given := e.value
+	given.line, given.col = e.line, e.col
+	k.set(d, &given, value, into)
+	return true
 }
 
 // unknownKey describes a key that is not known and what may have been meant.

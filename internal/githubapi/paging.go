@@ -15,100 +15,107 @@ const perPage = 100
 // keep us for ever: 1,000 pages are 100,000 entries.
 const maxPages = 1000
 
-// maxIdlePages is how many pages in a row may have nothing that the one before did not have. GitHub
+// maxIdlePages is how many pages in a row may be empty or begin as the one before. GitHub
 // leaves out of a page what it hides, so that a page in the middle can be empty.
 const maxIdlePages = 10
 
 // noMorePages is the Response.NextPage that ends a list before its end.
 const noMorePages = -1
 
+// maxReadings is how often a list is read that changes meanwhile.
+const maxReadings = 3
+
 // endless is why a list is not believed that has more than maxPages, or repeats itself.
 const endless = "the list does not end"
 
-// pages walks through all pages of a REST list and yields each entry once. get reads
+// pages walks through all pages of a REST list and yields each entry once. get requests
 // one page; key identifies an entry in the list.
 //
 // Pages are numbered, so entries move from page to page when one is added or removed
 // between two requests. An entry that shows up twice is yielded once. One that moves to
 // a page already read would be missed: so a list of more than one page is read
-// again, up to three times in all, until a reading brings nothing new. Lists of
+// again, up to maxReadings times, until a reading brings nothing new. Lists of
 // one page cost one request, and stable ones are read once.
 //
 // An answer without a list, or with an entry that has no key, says nothing about what is
 // there: it is Malformed. So is a list that does not end: a part of it is not the list.
 func pages[G, T any, K comparable](ctx context.Context, list *operation, key func(T) K, convert func(*G) T,
 	get func(context.Context, github.ListOptions) ([]*G, *github.Response, error)) iter.Seq2[T, error] {
+	read := func(number int) (entries []T, next more, err error) {
+		op := *list
+		answer, resp, err := get(op.context(ctx), github.ListOptions{Page: number, PerPage: perPage})
+		if err == nil && answer == nil {
+			err = op.unexpectedAnswer("it has no list")
+		}
+		if err != nil {
+			return nil, ended, op.finish(err)
+		}
+		for _, g := range answer {
+			var none K
+			if g == nil || key(convert(g)) == none {
+				return nil, ended, op.unexpectedAnswer("an entry of the list is empty")
+			}
+			entries = append(entries, convert(g))
+		}
+		return entries, goesOn(resp, number, len(entries)), nil
+	}
 	return func(yield func(T, error) bool) {
+		fail := func(err error) {
+			var none T
+			yield(none, err)
+		}
 		seen := make(map[K]struct{})
-		for pass := range 3 {
-			fresh := 0  // entries that no reading had before
-			filled := 0 // pages that begin with another entry than the one before
-			idle := 0   // pages since the last of those
-			more := announced
-			var first K // of the page before
-			for page := 1; more != ended; page++ {
-				op := *list
-				entries, resp, err := get(op.context(ctx), github.ListOptions{Page: page, PerPage: perPage})
-				if err == nil && entries == nil {
-					err = op.unexpectedAnswer("it has no list")
-				}
+		for reading := 1; reading <= maxReadings; reading++ {
+			before := len(seen)
+			var first K   // of the last page that began with another entry than the page before
+			distinct := 0 // how many such pages there were
+			idle := 0     // how many pages came after the last of them
+			next := announced
+			for number := 1; next != ended; number++ {
+				entries, after, err := read(number)
 				if err != nil {
-					var none T
-					yield(none, op.finish(err))
+					fail(err)
 					return
 				}
-				idle++
-				for i, g := range entries {
-					var entry T
-					if g != nil {
-						entry = convert(g)
-					}
-					var none K
-					if g == nil || key(entry) == none {
-						yield(entry, op.unexpectedAnswer("an entry of the list is empty"))
-						return
-					}
-					if i == 0 && key(entry) != first {
-						first, idle = key(entry), 0
-						filled++
-					}
-					if !isFirst(seen, key(entry)) {
-						continue
-					}
-					fresh++
-					if !yield(entry, nil) {
+				if len(entries) > 0 && key(entries[0]) != first {
+					first, distinct, idle = key(entries[0]), distinct+1, 0
+				} else {
+					idle++
+				}
+				for _, entry := range entries {
+					if markSeen(seen, key(entry)) && !yield(entry, nil) {
 						return
 					}
 				}
-				if idle > 0 && more == unannounced {
-					break
+				if next == unannounced && idle > 0 {
+					break // this page was only tried, and brought nothing
 				}
-				if more = goesOn(resp, page, len(entries)); more != ended && (page == maxPages || idle > maxIdlePages) {
-					var none T
-					yield(none, op.unexpectedAnswer(endless))
+				if next = after; next != ended && (number == maxPages || idle > maxIdlePages) {
+					fail(list.unexpectedAnswer(endless))
 					return
 				}
 			}
-			if list.stable || filled < 2 || pass > 0 && fresh == 0 {
+			isUnchanged := reading > 1 && len(seen) == before
+			if list.stable || distinct < 2 || isUnchanged {
 				return
 			}
 		}
 	}
 }
 
-// more is whether a list goes on after a page.
+// more reports whether a list goes on after a page.
 type more int
 
 const (
 	ended       more = iota
-	announced        // GitHub says so
-	unannounced      // it may
+	announced        // GitHub says that there is a next page
+	unannounced      // there may be one: it is tried
 )
 
-// goesOn decides whether a list goes on. The Link header says it, and nothing else of that is
-// used: the next page is the next number at the same address, whatever the header names. Where
-// the header is missing or cannot be read, as behind a proxy that rewrites it, the next page is
-// asked for unless the first one was not full.
+// goesOn reports whether a list goes on after a page, by the relations in its Link header.
+// Their addresses are not used: the next page is the next number at the same address. Where
+// the header is missing or cannot be read, as behind a proxy that rewrites it, the next page
+// is tried, unless the first one was not full.
 func goesOn(resp *github.Response, page, entries int) more {
 	if resp.NextPage == noMorePages {
 		return ended
@@ -140,8 +147,8 @@ func hasRelation(headers []string, relation string) bool {
 	return false
 }
 
-// isFirst adds a key to those that were seen, and reports whether it was new.
-func isFirst[K comparable](seen map[K]struct{}, key K) bool {
+// markSeen adds a key to those that were seen, and reports whether it was new.
+func markSeen[K comparable](seen map[K]struct{}, key K) bool {
 	if _, ok := seen[key]; ok {
 		return false
 	}
@@ -149,16 +156,15 @@ func isFirst[K comparable](seen map[K]struct{}, key K) bool {
 	return true
 }
 
-// trail is the way through a GraphQL connection, from cursor to cursor. The zero trail is at its
-// beginning.
+// trail follows a GraphQL connection from cursor to cursor. The zero trail is at its beginning.
 type trail struct {
 	cursor string // of the last entry that was read; "" at the beginning
 	ended  bool
 	seen   map[string]struct{}
 }
 
-// follow moves on to the page after one that was read. A connection that goes on from nowhere, or
-// from where it was before, is Malformed: what was read of it is not all.
+// follow moves on to the next page. A connection that names no cursor to go on from, or one
+// that was used before, is Malformed.
 func (t *trail) follow(op *operation, page pageInfo) error {
 	if t.ended = !page.HasNextPage; t.ended {
 		return nil
@@ -169,7 +175,7 @@ func (t *trail) follow(op *operation, page pageInfo) error {
 	switch {
 	case page.EndCursor == "":
 		return op.unexpectedAnswer("the list goes on, but it does not say from where")
-	case !isFirst(t.seen, page.EndCursor), len(t.seen) == maxPages:
+	case !markSeen(t.seen, page.EndCursor), len(t.seen) == maxPages:
 		return op.unexpectedAnswer(endless)
 	}
 	t.cursor = page.EndCursor
@@ -203,7 +209,7 @@ func cursors[T any](list *operation, key func(T) string, get func(op *operation,
 					yield(entry, op.unexpectedAnswer("an entry of the list is empty"))
 					return
 				}
-				if isFirst(seen, key(entry)) && !yield(entry, nil) {
+				if markSeen(seen, key(entry)) && !yield(entry, nil) {
 					return
 				}
 			}
