@@ -12,14 +12,13 @@ import (
 
 // verdict is what is accepted of all readings of the output.
 type verdict struct {
-	report   Report
-	names    []string // of the forms that the output has
-	complete bool     // nothing was cut off, and no tool failed itself
-	tally    tally
-	tests    bool  // a document reports tests
-	text     tally // what runners print as text besides documents
-	exits    []int // codes with which a tool ends when it has found something
-	counts   bool  // the exit code may be the number of findings
+	report     Report
+	names      []string // of the forms that the output has
+	complete   bool     // nothing was cut off, and no tool failed itself
+	structured bool     // the output has a document, or lines of JSON
+	tally      tally
+	tests      bool  // a document reports tests
+	text       tally // what runners print as text next to documents
 }
 
 // judge decides which reading of the output is right. Documents come before text, and what
@@ -30,23 +29,13 @@ func (r *Reader) judge(exit Exit) Report {
 		v.document(s)
 		v.objects(s.objects)
 	}
-	structured := len(v.names) > 0
-	acceptText := func(candidate *reading, named, believed bool) {
+	for _, t := range r.textReadings() {
 		switch {
-		case structured:
-			v.acceptBesides(candidate, named, believed)
-		case believed:
-			v.accept(candidate.row.name, candidate.collector)
-			v.tally.join(candidate.collector.tally)
-			// The exit code of a command that only looks like the tool's may be another's.
-			v.complete = v.complete && !candidate.collector.crashed && (named || exit.OK())
+		case v.structured:
+			v.acceptNextToDocument(t)
+		case t.believed:
+			v.acceptText(t, exit)
 		}
-	}
-	for _, candidate := range r.readings {
-		acceptText(candidate, r.named[candidate.row.name], r.hasFormOf(candidate))
-	}
-	for _, candidate := range r.recognisedTasks() {
-		acceptText(candidate, false, true)
 	}
 	v.reconcile()
 	if r.files != nil {
@@ -58,27 +47,57 @@ func (r *Reader) judge(exit Exit) Report {
 	if len(v.names) == 0 && r.generic != nil && r.tool.Check != "tests" {
 		v.report.add(r.generic.collector)
 	}
-	for _, row := range rows() {
-		if slices.Contains(v.names, row.name) || r.named[row.name] {
-			v.exits, v.counts = append(v.exits, row.exits...), v.counts || row.counts
-		}
-	}
 	report := v.report
 	report.Findings = withoutRepeats(report.Findings)
 	report.Tool = strings.Join(v.names, ", ")
 	if r.tool.Check == "tests" {
 		report.Tests = v.tally.tests(exit)
-		if exit.OK() && report.Tests.Failed > 0 && v.tally.ended {
-			report.Notes = append(report.Notes, fmt.Sprintf("the test runner reports failing tests (%d), although the command ended with exit code 0: let the command end with the runner's exit code", report.Tests.Failed))
-		}
-		if runner := r.runner(); runner != "" && exit.OK() && !v.tally.ended {
-			report.Notes = append(report.Notes, runner+" ended with exit code 0, but without its totals: a test may have ended it early, as by a call of exit")
-		}
+		report.Notes = append(report.Notes, r.doubts(v.tally, report.Tests, exit)...)
 	}
-	found := len(report.Findings) > 0 && (v.counts || slices.Contains(v.exits, exit.Code))
-	report.Explained = v.complete && len(v.names) > 0 && (exit.OK() || found)
+	explained := exit.OK() || len(report.Findings) > 0 && r.exitsWithFindings(v, exit.Code)
+	report.Explained = v.complete && len(v.names) > 0 && explained
 	report.Mixed = !exit.OK() && (r.places.lost || r.programs > 1 && r.unknown)
 	return report
+}
+
+// doubts returns notes on a command of tests that ended with exit code 0 although its
+// output says otherwise.
+func (r *Reader) doubts(counted tally, tests Tests, exit Exit) (notes []string) {
+	if !exit.OK() {
+		return nil
+	}
+	if tests.Failed > 0 && counted.ended {
+		notes = append(notes, fmt.Sprintf("the test runner reports failing tests (%d), although the command ended with exit code 0: let the command end with the runner's exit code", tests.Failed))
+	}
+	if runner := r.runner(); runner != "" && !counted.ended {
+		notes = append(notes, runner+" ended with exit code 0, but without its totals: a test may have ended it early, as by a call of exit")
+	}
+	return notes
+}
+
+// exitsWithFindings reports whether a tool ends with an exit code when it has found
+// something: one that the command names, or whose form the output has.
+func (r *Reader) exitsWithFindings(v verdict, code int) bool {
+	return v.structured && code == 1 || slices.ContainsFunc(rows(), func(row row) bool {
+		return (r.named[row.name] || slices.Contains(v.names, row.name)) && (row.counts || slices.Contains(row.exits, code))
+	})
+}
+
+// textReading is the reading of one tool's text.
+type textReading struct {
+	*reading
+	named    bool // the command names the tool
+	believed bool // the output is taken for the tool's
+}
+
+func (r *Reader) textReadings() (all []textReading) {
+	for _, one := range r.readings {
+		all = append(all, textReading{one, r.named[one.row.name], r.hasFormOf(one)})
+	}
+	for _, one := range r.recognisedTasks() {
+		all = append(all, textReading{reading: one, believed: true})
+	}
+	return all
 }
 
 // runner returns the test runner that the command names and that always prints totals at
@@ -117,7 +136,7 @@ func (r *Reader) believesUnnamedTests() bool {
 	return r.unknown || !slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.collector.recognised })
 }
 
-// recognisedTasks ends the tasks and returns their readings that count.
+// recognisedTasks ends the tasks and returns those of their readings that are believed.
 func (r *Reader) recognisedTasks() []*reading {
 	if r.tasks == nil {
 		return nil
@@ -163,28 +182,36 @@ func (v *verdict) objects(n *ndjson) {
 	}
 }
 
-// acceptBesides accepts what a tool prints as text besides a document.
-func (v *verdict) acceptBesides(candidate *reading, named, believed bool) {
-	c := candidate.collector
-	if candidate.row.tests && c.recognised && believed {
+// acceptText accepts what a tool prints, where the output has no document.
+func (v *verdict) acceptText(t textReading, exit Exit) {
+	v.accept(t.row.name, t.collector)
+	v.tally.join(t.collector.tally)
+	// The exit code of a command that only looks like the tool's may be another's.
+	v.complete = v.complete && !t.collector.crashed && (t.named || exit.OK())
+}
+
+// acceptNextToDocument accepts what a tool prints as text next to a document.
+func (v *verdict) acceptNextToDocument(t textReading) {
+	c := t.collector
+	if t.row.tests && c.recognised && t.believed {
 		v.text.join(c.tally)
-		if !v.tests && !slices.Contains(v.names, candidate.row.name) {
-			v.names = append(v.names, candidate.row.name)
+		if !v.tests && !slices.Contains(v.names, t.row.name) {
+			v.names = append(v.names, t.row.name)
 		}
 	}
-	if !named {
+	if !t.named {
 		return
 	}
 	v.complete = v.complete && !c.crashed
 	// A test's failures are in both, and so is most else, except for code that cannot be compiled.
-	if candidate.row.tests || c.broken && !v.report.Broken {
+	if t.row.tests || c.broken && !v.report.Broken {
 		v.report.add(c)
 	}
 }
 
-// reconcile decides how many tests failed if both documents and runners' text report it.
-// They agree, unless a test printed what passes for one of them: then the worse counts,
-// so that nothing can be hidden in this way.
+// reconcile decides how many tests failed if documents and runners' text both say so. They
+// differ if a test printed what looks like one of them: then the worse counts, so that a
+// test can hide no failure.
 func (v *verdict) reconcile() {
 	switch {
 	case !v.text.ended && v.text.failed == 0:
@@ -208,7 +235,7 @@ func (v *verdict) acceptStructured(name string, c *collector) {
 	v.accept(name, c)
 	v.tests = v.tests || c.tally.ended || c.tally.failed > 0
 	v.tally.join(c.tally)
-	v.exits = append(v.exits, 1)
+	v.structured = true
 }
 
 func (v *verdict) incomplete(note string) {
