@@ -58,12 +58,12 @@ type Batch struct {
 func (b *Batch) Size() int { return cap(b.buf) }
 
 // Reader splits an agent's file into records, in memory that is bounded by the
-// longest line. Usually a line is a record, but one that leaves an object open
-// continues until the object ends or a later line is a complete object that is not
-// part of it (see type ahead), and each of two objects on a line, or in a list, is a
-// record. Reader skips empty lines, code fences around records, the brackets of
-// lists, and around each record byte order marks, CRs, NUL bytes and space. If the
-// file is a document {"items": [...], "errors": [...]}, its items are the records.
+// longest line. Usually a line is a record. One that leaves an object open continues
+// until the object ends, or until a later line is a complete object that is not part of
+// it (see type ahead). Each object on a line, or in a list, is a record. Reader skips
+// empty lines, code fences around records and the brackets of lists, and, around each
+// record, byte order marks, CRs, NUL bytes and space. If the file is a document
+// {"items": [...], "errors": [...]}, its items are the records.
 //
 // An object that is commented out, struck through or quoted in Markdown's way, or
 // part of a longer text, is a record with a NotRequestError.
@@ -94,7 +94,7 @@ type Reader struct {
 	code   codeFence
 	hidden hidden    // what is not meant as requests
 	lists  int       // how many brackets around records are open
-	first  int       // how many records the batch had before this line
+	before int       // how many records the batch had before this line
 	utf16  bool      // the file begins as UTF-16
 	cutOff bool      // the file is longer than maxFile
 	doc    *document // nil unless the file begins with a document
@@ -125,51 +125,66 @@ func (r *Reader) ReadBatch(b *Batch) error {
 			return err
 		}
 	}
-	search := pos
+	searched := pos // up to here, the line at pos has no end
 	for {
-		needsMore := false // to split what is at pos
-		if r.inDoc {
-			pos = r.splitDocument(b, pos)
-			search, needsMore = pos, r.inDoc
-		}
-		nl := -1
-		if !needsMore {
-			if nl = bytes.IndexByte(b.buf[search:], '\n'); nl >= 0 {
-				nl += search
-				needsMore = !r.splitLine(b, pos, nl)
-			}
-		}
-		if nl >= 0 && !needsMore {
-			pos, search = nl+1, nl+1
-			r.lineNo++
-			if len(b.Lines) >= batchLines {
-				return r.completeBatch(b, pos)
-			}
+		next, result := r.split(b, pos, searched)
+		switch {
+		case result == lineSplit && len(b.Lines) < batchLines:
+			pos, searched = next, next
 			continue
-		}
-		if r.eof && !needsMore {
-			r.finish(b, pos)
+		case result == needsLineEnd && r.eof:
+			r.finish(b, next)
 			return r.completeBatch(b, len(b.buf))
+		case len(b.Lines) > 0:
+			return r.completeBatch(b, next)
 		}
-		if len(b.Lines) > 0 {
-			return r.completeBatch(b, pos)
-		}
-		pos = r.compact(b, pos)
+		pos = r.compact(b, next)
 		var err error
-		if needsMore {
-			search = pos
+		if result == needsMore {
+			searched = pos
 			err = r.fillDouble(b)
 		} else {
 			if r.skipping || len(b.buf)-pos > r.maxLine+slack {
 				pos = r.skip(b)
 			}
-			search = len(b.buf)
+			searched = len(b.buf)
 			err = r.fill(b)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// splitResult is what became of a line, or of a part of a document.
+type splitResult int
+
+const (
+	lineSplit    splitResult = iota
+	needsLineEnd             // the end of the line is not read yet
+	needsMore                // what follows it must be read first
+)
+
+// split splits the document or the line at pos, which has no end before searched. It
+// returns where the next line begins, or where splitting must go on.
+func (r *Reader) split(b *Batch, pos, searched int) (next int, result splitResult) {
+	if r.inDoc {
+		pos = r.splitDocument(b, pos)
+		if r.inDoc {
+			return pos, needsMore
+		}
+		searched = pos
+	}
+	length := bytes.IndexByte(b.buf[searched:], '\n')
+	if length < 0 {
+		return pos, needsLineEnd
+	}
+	end := searched + length
+	if !r.splitLine(b, pos, end) {
+		return pos, needsMore
+	}
+	r.lineNo++
+	return end + 1, lineSplit
 }
 
 // unsplit returns the start of the bytes that are not yet part of a complete
@@ -183,8 +198,8 @@ func (r *Reader) unsplit(pos int) int {
 	return from
 }
 
-// compact removes the bytes of complete records from the batch's memory, and
-// returns where the line at pos begins now. The batch must not have records yet.
+// compact removes what is before the open record, or before the line at pos, from the
+// batch's memory, and returns where that line begins now. The batch must have no records.
 func (r *Reader) compact(b *Batch, pos int) int {
 	from := r.unsplit(pos)
 	r.base += int64(from)
@@ -257,7 +272,7 @@ func (r *Reader) splitLine(b *Batch, from, to int) bool {
 		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
 		return true
 	}
-	r.first = len(b.Lines)
+	r.before = len(b.Lines)
 	if zeros := bytes.Count(text, []byte{0}); zeros > 0 && (r.utf16 || 3*zeros >= len(text)) || hasUTF16Mark(text) {
 		if r.open {
 			r.abandon(b)
@@ -320,8 +335,8 @@ func (r *Reader) line(b *Batch, at, to int) {
 	r.record(b, at, to)
 }
 
-// abandon closes the open record before its object ends. What its further lines
-// comment out stays so; other marks belong to the text that was cut off.
+// abandon closes the open record before its object ends. A comment that one of its further
+// lines opens stays open; other marks belong to the text that was cut off.
 func (r *Reader) abandon(b *Batch) {
 	start, no := r.start, r.no
 	r.close(b, r.end)
@@ -393,15 +408,14 @@ func (r *Reader) text(b *Batch, at, to, object int) {
 	b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Raw: text})
 }
 
-// refuse makes one record with an error of the open record, or of the line, and of all
-// other records on the line.
+// refuse replaces the open record, if any, and all records of the line by one with an error.
 func (r *Reader) refuse(b *Batch, err error) {
 	l := Line{No: r.lineNo, End: r.lineNo, Err: err}
 	if r.open {
 		l.No = r.no
 	}
 	r.open = false
-	for len(b.Lines) > r.first && b.Lines[len(b.Lines)-1].No == r.lineNo {
+	for len(b.Lines) > r.before && b.Lines[len(b.Lines)-1].No == r.lineNo {
 		b.Lines = b.Lines[:len(b.Lines)-1]
 	}
 	b.Lines = append(b.Lines, l)
