@@ -145,6 +145,8 @@ type NewSuppression struct {
 type Skipped struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
+	// Language is that of the file, for people, if none of the checks knows it; otherwise "".
+	Language string `json:"language,omitempty"`
 }
 
 // MissingTool is a tool that a check needs and that is not installed.

@@ -272,6 +272,22 @@ func (p *page) suppressionsShort(does string, list []NewSuppression) {
 	p.printf("\nThe change %s: %s.\n", does, strings.Join(places, ", "))
 }
 
+// unknownShort names the changed files that no check can have looked at.
+func (p *page) unknownShort() {
+	unknown := p.d.unknown()
+	if len(unknown) == 0 {
+		return
+	}
+	shown, more := head(unknown, maxFirst)
+	files := textsOf(shown, func(s Skipped) string {
+		return markdown.CodeSpan(p.safe.Line(text.Truncate(s.Path, maxCell))) + " (" + p.text(s.Language) + ")"
+	})
+	if more > 0 {
+		files = append(files, fmt.Sprintf("%d more", more))
+	}
+	p.printf("\nThe result does not stand for %s, whose language no check knows: %s. Only secrets were looked for there.\n", text.Count(len(unknown), "changed file"), strings.Join(files, ", "))
+}
+
 // skippedTitle is the title of the list of skipped files.
 const skippedTitle = "Changed files that were not reviewed"
 

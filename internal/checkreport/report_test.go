@@ -83,7 +83,7 @@ func failing() checkreport.Input {
 			{Tool: "ESLint", Path: ".eslintrc.json", Text: "the file, with 9 lines", Scope: "project", TakesOut: true}, {Tool: "the test runner", Path: "api/a_test.go", Line: 5, Text: "2 tests: TestC, TestD <img src=x> @octocat", Scope: "file", TakesOut: true},
 		},
 		Suppressed: []checkreport.Suppressed{{Rule: "go-tls", Path: "api/c.go", Line: 8, Message: "TLS is off", Reason: "a test server"}},
-		Skipped:    []checkreport.Skipped{{Path: "logo.png", Reason: "it is binary"}},
+		Skipped:    []checkreport.Skipped{{Path: "logo.png", Reason: "it is binary"}, {Path: "index.php", Reason: "there are no rules for PHP: only secrets were looked for", Language: "PHP"}, {Path: "A.cs", Reason: "there are no rules for C#", Language: "C#"}},
 		Notes:      []string{"What changed is compared with main."},
 	}
 }
@@ -95,6 +95,29 @@ func passing() checkreport.Input {
 		CodeReview: phase.CodeReviewCheck{Status: phase.Pass, Severity: finding.None}, SecurityReview: phase.SecurityReviewCheck{Status: phase.Pass, Severity: finding.None}}}}
 	in.Suppressed, in.Skipped, in.Notes = nil, nil, nil
 	return in
+}
+
+// TestHeadlineNamesUnknownLanguages asserts that checks which passed do not stand for files that
+// none of them knows, however many languages there are.
+func TestHeadlineNamesUnknownLanguages(t *testing.T) {
+	for _, c := range []struct {
+		languages []string
+		want      string
+	}{
+		{[]string{""}, "all 6 checks passed"},
+		{[]string{"PHP"}, "all 6 checks passed; none knows the language of 1 changed file (PHP)"},
+		{[]string{"PHP", "C#", "PHP", ""}, "all 6 checks passed; none knows the language of 3 changed files (C#, PHP)"},
+		{[]string{"[x](https://x) @octocat", "#1"}, "all 6 checks passed; none knows the language of 2 changed files (another)"},
+		{[]string{"A", "B", "C", "D", "E"}, "all 6 checks passed; none knows the language of 5 changed files (A, B, C, D, and others)"},
+	} {
+		in := passing()
+		for _, l := range c.languages {
+			in.Skipped = append(in.Skipped, checkreport.Skipped{Path: "a", Reason: "b", Language: l})
+		}
+		if got := checkreport.New(in).Headline(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
 }
 
 func golden(t *testing.T, name, got string) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/pages"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -59,6 +60,46 @@ func (d *Document) Failures(show SafeText) []string {
 
 // Headline describes in one line how the checks ended.
 func (d *Document) Headline() string {
+	ended := d.ended()
+	unknown := d.unknown()
+	if d.Failed() || len(unknown) == 0 {
+		return ended
+	}
+	return fmt.Sprintf("%s; none knows the language of %s (%s)", ended, text.Count(len(unknown), "changed file"), strings.Join(languages(unknown), ", "))
+}
+
+// unknown returns the changed files in languages that none of the checks knows.
+func (d *Document) unknown() (files []Skipped) {
+	for _, s := range d.Skipped {
+		if s.Language != "" {
+			files = append(files, s)
+		}
+	}
+	return files
+}
+
+// languages returns the languages of files, each once: of many, the first few.
+func languages(files []Skipped) []string {
+	const most = 4
+	names := textsOf(files, func(s Skipped) string {
+		if !languageName.MatchString(s.Language) { // the document may be forged
+			return "another"
+		}
+		return s.Language
+	})
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) > most {
+		names = append(names[:most], "and others")
+	}
+	return names
+}
+
+// languageName matches names of languages, none of which acts in Markdown.
+var languageName = lazyregexp.New(`^[A-Za-z][A-Za-z +#-]{0,30}$`)
+
+// ended describes in one line how the checks ended, whatever they looked at.
+func (d *Document) ended() string {
 	var blocking, informing []phase.Check
 	skipped := 0
 	notRun := map[phase.NotRun]int{}

@@ -19,6 +19,7 @@ func (v *Delivery) comment() string {
 	p.heading("###")
 	v.table(p, false)
 	p.missing()
+	p.unknownShort()
 	p.newSuppressionsShort()
 	if v.in.SummaryURL != "" {
 		p.printf("\n[The job summary](%s) has the output, and everything that is not counted.\n", v.in.SummaryURL)

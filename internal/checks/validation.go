@@ -163,7 +163,7 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *
 		in.NewSuppressions = append(in.NewSuppressions, checkreport.NewSuppression{Tool: s.Tool, Path: s.Path, Line: s.Line, Text: s.Text, Scope: string(s.Scope), TakesOut: s.TakesOut})
 	}
 	for _, s := range d.skipped {
-		in.Skipped = append(in.Skipped, checkreport.Skipped(s))
+		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: s.Path, Reason: s.Reason, Language: v.unknownLanguage(s, in.Result)})
 	}
 	for _, name := range v.outside {
 		in.Skipped = append(in.Skipped, checkreport.Skipped{Path: name, Reason: "it lies outside of " + v.dir})
@@ -178,6 +178,25 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *
 			in.Notes = append(in.Notes, note)
 		}
 	}
+}
+
+// unknownLanguage returns the language of a file that no check can have looked at, otherwise "". What
+// the owner configures may know it, and builds compile some together with another language.
+func (v validation) unknownLanguage(s reviewer.Skipped, r phase.Result) string {
+	configured := v.Input.FormatCommand != "" || v.Input.LintCommand != "" || v.Input.BuildCommand != "" || v.Input.TestCommand != "" || len(v.Checks.Plugins) > 0
+	language := reviewer.UnknownLanguage(s.Path)
+	if configured || !s.WithoutRules {
+		return ""
+	}
+	switch language {
+	case "C", "C++", "Objective-C":
+		return ""
+	case "Kotlin", "Groovy", "Scala", "Clojure":
+		if slices.ContainsFunc(r.Roots, func(root phase.RootResult) bool { return root.Language == phase.Java }) {
+			return ""
+		}
+	}
+	return language
 }
 
 var aboutGit = lazyregexp.New(`(?i)\b(git|vcs)\b`)

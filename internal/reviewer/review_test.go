@@ -254,12 +254,12 @@ func TestSkippedFilesAreListed(t *testing.T) {
 		t.Errorf("what is not reviewed may have suppressions: %+v", got.Silences)
 	}
 	want := []Skipped{
-		{"big.js", "larger than 19.6 KiB"},
-		{"min.js", "a line of more than 5000 bytes, as minified files have: only secrets were looked for"},
-		{"nul.js", "a binary file"},
-		{"pic.png", "a binary file"},
-		{"v.js", "a vendored file: only secrets were looked for"},
-		{"lib/a.PHP", "there are no rules for PHP: only secrets were looked for"},
+		{Path: "big.js", Reason: "larger than 19.6 KiB"},
+		{Path: "min.js", Reason: "a line of more than 5000 bytes, as minified files have: only secrets were looked for"},
+		{Path: "nul.js", Reason: "a binary file"},
+		{Path: "pic.png", Reason: "a binary file"},
+		{Path: "v.js", Reason: "a vendored file: only secrets were looked for"},
+		{Path: "lib/a.PHP", Reason: "there are no rules for PHP: only secrets were looked for", WithoutRules: true},
 	}
 	if diff := cmp.Diff(want, got.Skipped); diff != "" {
 		t.Error(diff)

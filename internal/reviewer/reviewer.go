@@ -106,7 +106,10 @@ type Suppressed struct {
 }
 
 // Skipped is a file that was not reviewed, or not completely, and why.
-type Skipped struct{ Path, Reason string }
+type Skipped struct {
+	Path, Reason string
+	WithoutRules bool // there are no rules for its language
+}
 
 // Reviewer reviews files. It is safe for concurrent use.
 type Reviewer struct {
@@ -156,6 +159,8 @@ type reviewed struct {
 	silences []Silence
 	tests    testCount
 	skipped  string // the reason why it was not reviewed, or not completely
+	// withoutRules reports that the reason is the language.
+	withoutRules bool
 }
 
 // reviewAll reviews every file. It joins the results with findings about the change, in the
@@ -200,7 +205,7 @@ func (r *Reviewer) join(files []File, results []reviewed, all []finding.Finding)
 		all = append(all, result.findings...)
 		out.Silences = append(out.Silences, result.silences...)
 		if result.skipped != "" {
-			out.Skipped = append(out.Skipped, Skipped{files[i].Path, result.skipped})
+			out.Skipped = append(out.Skipped, Skipped{files[i].Path, result.skipped, result.withoutRules})
 		}
 	}
 	out.Silences = append(out.Silences, fewerTests(files, tests)...)

@@ -44,6 +44,7 @@ func (r *Reviewer) security(f File) reviewed {
 		out.silences = append(r.silencers.silences(&f, s), r.silencers.takenOut(&f)...)
 		out.tests = f.tests()
 		out.skipped = withoutRules(f)
+		out.withoutRules = out.skipped != ""
 	}
 	return out
 }

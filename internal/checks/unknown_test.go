@@ -1,0 +1,35 @@
+package checks
+
+import (
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/plugin"
+	"github.com/agent-airlock/airlock/internal/reviewer"
+)
+
+// TestLanguagesThatNoCheckKnows asserts that a file counts as unknown unless what the owner
+// configures, or a build that compiles it along, may have looked at it.
+func TestLanguagesThatNoCheckKnows(t *testing.T) {
+	inGo, inJava := phase.Result{Roots: []phase.RootResult{{Language: phase.Go}}}, phase.Result{Roots: []phase.RootResult{{Language: phase.Java}}}
+	for _, c := range []struct {
+		path  string
+		cause bool // there are no rules
+		v     validation
+		r     phase.Result
+		want  string
+	}{
+		{"index.php", true, validation{}, inGo, "PHP"},
+		{"src/A.KT", true, validation{}, inGo, "Kotlin"},
+		{"src/A.kt", true, validation{}, inJava, ""},
+		{"src/a.c", true, validation{}, inGo, ""},
+		{"index.php", false, validation{}, inGo, ""},
+		{"index.php", true, validation{Config: Config{Input: phase.Input{LintCommand: "phpstan"}}}, inGo, ""},
+		{"index.php", true, validation{Config: Config{Checks: config.Checks{Plugins: []plugin.Config{{Name: "semgrep"}}}}}, inGo, ""},
+	} {
+		if got := c.v.unknownLanguage(reviewer.Skipped{Path: c.path, WithoutRules: c.cause}, c.r); got != c.want {
+			t.Errorf("%s, %+v: %q, want %q", c.path, c.v.Input, got, c.want)
+		}
+	}
+}
