@@ -83,7 +83,7 @@ func newInitialised(t *testing.T) *initialised {
 	return &initialised{hosted{git, server(t, fixture, githubtest.Options{Git: git}), start}, files, imageWithGo(t), t.TempDir()}
 }
 
-// imageWithGo is the image of the gate with Go: what the complete image has of it.
+// imageWithGo returns the image of the gate with Go: what the complete image has of it.
 func imageWithGo(t *testing.T) string {
 	t.Helper()
 	const name = "airlock-go:test"
@@ -112,7 +112,7 @@ func (x *initialised) happen(t *testing.T, event string, payload map[string]any)
 	return ok, log
 }
 
-// payload is a real payload about the repository.
+// payload returns a real payload about the repository.
 func (x *initialised) payload(t *testing.T, name string) (payload map[string]any) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(root, "testdata", "events", name))

@@ -60,7 +60,7 @@ func newExampleLoop(t *testing.T, broken func(string) string) *exampleLoop {
 // usedAction is an action that a workflow uses, with its version.
 var usedAction = regexp.MustCompile(`uses: ([\w.-]+/[\w.-]+)[\w./-]*@(\S+)`)
 
-// standIns are the actions that the workflows among the files use. Ours are those of this
+// standIns returns the actions that the workflows among the files use. Ours are those of this
 // repository, in images that were built; checks is that of the checks. GitHub's own are those with
 // the same effect here: a checkout from the server by git, a directory for artifacts, and a token
 // that is at hand. The released binary is that of the runner's image.
@@ -171,7 +171,7 @@ func (x *exampleLoop) fix(request string) {
 	}
 }
 
-// state is how the loop stands.
+// state returns how the loop stands.
 func (x *exampleLoop) state() (s fixloop.State, messages []fixloop.Message) {
 	x.t.Helper()
 	var stored struct {

@@ -37,7 +37,7 @@ func act(t *testing.T, s *githubtest.Server, workflow string, files map[string]s
 	}.run(t, s)
 }
 
-// gateAction is the action of the gate, with the image that was built.
+// gateAction returns the action of the gate, with the image that was built.
 func gateAction(t testing.TB) string {
 	return withImage(t, filepath.Join("actions", "gate", "action.yml"), "image: ../../Dockerfile.gate", "image: docker://"+os.Getenv("AIRLOCK_IMAGE"))
 }
@@ -216,7 +216,7 @@ func assertActLog(t *testing.T, obeyed []actLine, log string) {
 	}
 }
 
-// TestActLogIsNotObeyed is rule R9 against another reader of workflow commands.
+// TestActLogIsNotObeyed tests rule R9 against another reader of workflow commands.
 func TestActLogIsNotObeyed(t *testing.T) {
 	s := server(t, pullRequestFixture(), githubtest.Options{})
 	obeyed, log, ok := act(t, s, `

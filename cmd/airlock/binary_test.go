@@ -130,7 +130,7 @@ func withoutMasks(log string) string {
 // secret is the token of every test. No output may contain it.
 const secret = "ghs_TestOnly0123456789abcdefghijklmnop"
 
-// pullRequestFixture is the repository of testdata/events/pull_request.opened.json.
+// pullRequestFixture returns the repository of testdata/events/pull_request.opened.json.
 func pullRequestFixture() githubtest.Fixture {
 	bot := githubtest.Account{Login: "github-actions[bot]", ID: 41898282}
 	return githubtest.Fixture{
@@ -159,7 +159,7 @@ func server(t testing.TB, f githubtest.Fixture, o githubtest.Options) *githubtes
 	return s
 }
 
-// workflowEnv is the environment of a step, as the runner sets it.
+// workflowEnv returns the environment of a step, as the runner sets it.
 func workflowEnv(s *githubtest.Server, event, payload string) []string {
 	env := []string{
 		"GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=" + event, "GITHUB_EVENT_PATH=" + filepath.Join(root, "testdata", "events", payload),

@@ -22,7 +22,7 @@ func newSchedule(t *testing.T) *schedule {
 	return &schedule{hosted: newHosted(t), t: t, policy: "create-pull-request:\n"}
 }
 
-// pullLine is an agent's line that asks for a pull request; the branch may be "".
+// pullLine returns an agent's line that asks for a pull request; the branch may be "".
 func pullLine(t *testing.T, title, branch string) string {
 	t.Helper()
 	fields := map[string]string{"type": "create_pull_request", "title": title, "body": "Because."}

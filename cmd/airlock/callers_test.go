@@ -27,8 +27,8 @@ type caller struct {
 	inputs map[string]string
 }
 
-// callers are pairs of jobs of one workflow run that have GITHUB_JOB, the workflow and the matrix
-// index in common, each pair under what tells the two apart.
+// callers returns pairs of jobs of one workflow run that have GITHUB_JOB, the workflow and the
+// matrix index in common, each pair under what tells the two apart.
 func callers() map[string][2]caller {
 	return map[string][2]caller{
 		"the runner's own id": {

@@ -52,7 +52,7 @@ var loopStory = []loopEvent{
 // loopTimes are what may differ between a loop whose jobs were killed and one that nobody disturbed.
 var loopTimes = regexp.MustCompile(`\d{8}T\d{6}Z|\d{4}-\d\d-\d\d(T| )\d\d:\d\d:\d\d(\.\d+)?Z?|\d\d:\d\d:\d\d|until \d\d:\d\d UTC on \d{4}-\d\d-\d\d|entry \d+, [0-9a-f]{20}|\b[0-9a-f]{40}\b|[0-9a-f]{12,}|#issuecomment-\d+`)
 
-// told is what the loop's log says, and what GitHub shows, without times and commits.
+// told returns what the loop's log says, and what GitHub shows, without times and commits.
 func (j *loopJobs) told() (log, github []string) {
 	j.t.Helper()
 	for line := range strings.Lines(j.git.Run("show", "refs/airlock/loops/2-1:log.jsonl")) {
@@ -83,8 +83,8 @@ func (j *loopJobs) told() (log, github []string) {
 	return log, append(github, slices.Sorted(maps.Keys(asked))...)
 }
 
-// playLoop leads a new loop through the story. Each job is killed after the time that moment returns,
-// and run again, until moment returns false.
+// playLoop leads a new loop through the story. Each job is killed after the time that moment
+// returns, and run again, until moment returns false.
 func playLoop(t *testing.T, moment func() (time.Duration, bool)) *loopJobs {
 	t.Helper()
 	j := newLoopJobs(t)

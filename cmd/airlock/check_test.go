@@ -19,7 +19,7 @@ const checkedFile = "package shop\n\nimport \"database/sql\"\n\nfunc Find(db *sq
 // checksConfig leaves the commands that take long out.
 const checksConfig = "checks:\n  lint-command: test -f shop.go\n  build-command: test -f shop.go\n  test-command: sh test.sh\n"
 
-// newChecked is a pull request whose checks fail, and its workspace.
+// newChecked returns a pull request whose checks fail, and its workspace.
 func newChecked(t *testing.T) (hosted, workspace) {
 	t.Helper()
 	h := newHosted(t)

@@ -447,7 +447,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// newCodeWorkspace is a step's surroundings on a runner that has checked out the
+// newCodeWorkspace returns a step's surroundings on a runner that has checked out the
 // head of the event's pull request, with what an agent left there.
 func newCodeWorkspace(t *testing.T, h hosted, lines string, files map[string]string) workspace {
 	t.Helper()

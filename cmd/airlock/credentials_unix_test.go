@@ -96,7 +96,7 @@ func (u *user) check(args ...string) (res result, ran bool) {
 	return res, err == nil
 }
 
-// TestCheckRefusesBesideCredentials is rule R2, for one source after the other.
+// TestCheckRefusesBesideCredentials tests rule R2, for one source after the other.
 func TestCheckRefusesBesideCredentials(t *testing.T) {
 	t.Parallel()
 	const header = "http.https://github.com/.extraheader"

@@ -29,7 +29,7 @@ case "$*" in
 esac
 `
 
-// newUnformatted is a checkout with a file that is not formatted.
+// newUnformatted returns a checkout with a file that is not formatted.
 func newUnformatted(t *testing.T, more string) *user {
 	t.Helper()
 	u := newUser(t)

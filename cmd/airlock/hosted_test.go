@@ -106,7 +106,7 @@ func (h hosted) write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// event is the sample event's payload with the real commits.
+// event returns the sample event's payload with the real commits.
 func (h hosted) event(t testing.TB) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, "testdata", "events", "pull_request.opened.json"))
@@ -118,7 +118,7 @@ func (h hosted) event(t testing.TB) []byte {
 	return bytes.ReplaceAll(data, []byte(f.Base.SHA), []byte(h.git.SHA("master")))
 }
 
-// env is that of a step on the sample event. The given variables override it.
+// env returns the environment of a step on the sample event. The given variables override it.
 func (h hosted) env(t *testing.T, given ...string) []string {
 	t.Helper()
 	payload := filepath.Join(t.TempDir(), "event.json")

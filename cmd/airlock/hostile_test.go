@@ -76,7 +76,7 @@ noop: {max: 400}
 `, "MAX", limit)
 }
 
-// TestActionLogIsNotObeyed is rule R9: no line of the log is a command of the
+// TestActionLogIsNotObeyed tests rule R9: no line of the log is a command of the
 // agent's, whatever the agent wrote.
 func TestActionLogIsNotObeyed(t *testing.T) {
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestActionLogIsNotObeyed(t *testing.T) {
 	}
 }
 
-// TestActionAgentTextIsOnlyText is rule R15: what an agent writes is not a program for
+// TestActionAgentTextIsOnlyText tests rule R15: what an agent writes is not a program for
 // a shell, no format, no template, no pattern and no file's name.
 func TestActionAgentTextIsOnlyText(t *testing.T) {
 	t.Parallel()

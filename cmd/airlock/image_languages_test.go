@@ -75,7 +75,7 @@ func install(t *testing.T, workspace, language string) {
 	}
 }
 
-// toolFlags are what `docker run` needs so that the tools of a project find on this machine
+// toolFlags returns what `docker run` needs so that the tools of a project find on this machine
 // what they would have on another: Debian's repository of Maven, and the certificates that
 // Node takes for good.
 func toolFlags() []string {

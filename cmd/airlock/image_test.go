@@ -133,7 +133,7 @@ func TestImageInputs(t *testing.T) {
 	}
 }
 
-// TestImageTokenInAnAnswer is rule R14 where somebody on the way shows what was
+// TestImageTokenInAnAnswer tests rule R14 where somebody on the way shows what was
 // sent to him: a proxy's or a server's error page with the request's headers.
 func TestImageTokenInAnAnswer(t *testing.T) {
 	const special = "ghs_Test+Only/0123456789=~%41.abcdefghij"
@@ -168,7 +168,7 @@ func TestImageTokenInAnAnswer(t *testing.T) {
 	}
 }
 
-// TestImageLogIsNotObeyed is rule R9: no line of the log is a command of the
+// TestImageLogIsNotObeyed tests rule R9: no line of the log is a command of the
 // agent's, whatever the agent wrote, and what the log level.
 func TestImageLogIsNotObeyed(t *testing.T) {
 	for _, c := range []struct{ name, config, staged, level string }{
@@ -197,7 +197,7 @@ func TestImageLogIsNotObeyed(t *testing.T) {
 	}
 }
 
-// blockingServer is a server that keeps the first request waiting until release is closed.
+// blockingServer returns a server that keeps the first request waiting until release is closed.
 func blockingServer(t *testing.T) (s *githubtest.Server, reached, release chan struct{}) {
 	t.Helper()
 	reached, release = make(chan struct{}), make(chan struct{})
@@ -210,7 +210,7 @@ func blockingServer(t *testing.T) (s *githubtest.Server, reached, release chan s
 	return s, reached, release
 }
 
-// TestImageTokenIsNotInTheProcess is rule R5: while the action works, no process
+// TestImageTokenIsNotInTheProcess tests rule R5: while the action works, no process
 // finds a credential in its environment or its arguments.
 func TestImageTokenIsNotInTheProcess(t *testing.T) {
 	s, reached, release := blockingServer(t)
@@ -266,7 +266,7 @@ func TestImageEndsOnSignals(t *testing.T) {
 	}
 }
 
-// TestImageReadsOnlyFilesOfTheWorkspace is rule R7: what an earlier step puts in
+// TestImageReadsOnlyFilesOfTheWorkspace tests rule R7: what an earlier step puts in
 // the place of the agent's file leads nowhere else, and does not hang.
 func TestImageReadsOnlyFilesOfTheWorkspace(t *testing.T) {
 	link := func(target string) func(string) error {
@@ -310,7 +310,7 @@ func TestImageReadsOnlyFilesOfTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestImageWritesOnlyBelowTheWorkspace is the other half of rule R7: links in the
+// TestImageWritesOnlyBelowTheWorkspace tests the other half of rule R7: links in the
 // place of what the step writes are refused, and what they lead to stays.
 func TestImageWritesOnlyBelowTheWorkspace(t *testing.T) {
 	for _, path := range []string{".airlock", ".airlock/agent-output.json", ".airlock/report.json", ".airlock/results.json", ".airlock/.gitignore"} {

@@ -161,7 +161,7 @@ func TestImageGitRunsNothing(t *testing.T) {
 	j.assertOwned()
 }
 
-// TestImagePolicyOfTheWorkspaceDoesNotRule is rule R10, with the base commit read
+// TestImagePolicyOfTheWorkspaceDoesNotRule tests rule R10, with the base commit read
 // from GitHub, and from git's objects where there is no token.
 func TestImagePolicyOfTheWorkspaceDoesNotRule(t *testing.T) {
 	const path, strict, edited = ".github/airlock.yml", "add-issue-label:\n", "create-pull-request-review-comment:\ncreate-security-report:\n"

@@ -169,9 +169,9 @@ func TestTriedAgainInOneAttempt(t *testing.T) {
 	})
 }
 
-// TestTwoProcessesOfOneAttempt starts the program while an equal one is at work: it is refused before
-// it writes. One with a name of its own works side by side, and one that begins later finds what
-// the first wrote.
+// TestTwoProcessesOfOneAttempt starts the program while an equal one is at work: it is refused
+// before it writes. One with a name of its own works side by side, and one that begins later finds
+// what the first wrote.
 func TestTwoProcessesOfOneAttempt(t *testing.T) {
 	t.Parallel()
 	for name, place := range map[string]string{"on a runner": "RUNNER_TEMP", "in a terminal": "HOME"} {
@@ -267,7 +267,7 @@ func TestKilledWithCode(t *testing.T) {
 	}
 }
 
-// outcome is what the items led to: the branches with their messages and files, and
+// outcome returns what the items led to: the branches with their messages and files, and
 // all texts. Ids of commits and names of branches follow from the run and are not
 // compared.
 func (h hosted) outcome() []string {

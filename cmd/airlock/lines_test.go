@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// utf16Text is a text in UTF-16, little endian unless big is set.
+// utf16Text returns a text in UTF-16, little endian unless big is set.
 func utf16Text(text string, big bool) string {
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune(text)) {

@@ -37,7 +37,7 @@ func (j *loopJobs) push(files map[string]string) string {
 	return j.git.Commit("changes", files, "Mend")
 }
 
-// findings is the document of checks whose build failed at the head, with an error each.
+// findings returns the document of checks whose build failed at the head, with an error each.
 func (j *loopJobs) findings(errors ...string) string {
 	j.t.Helper()
 	status := "pass"
@@ -55,7 +55,7 @@ func (j *loopJobs) findings(errors ...string) string {
 		`"checks":[],"findings":[],"rules":[],"suppressed":[],"skipped_files":[],"missing_tools":[],"notes":[]}`, j.git.SHA("changes"), status, status, list)
 }
 
-// pushedBy is the event of a push to the pull request.
+// pushedBy returns the event of a push to the pull request.
 func (j *loopJobs) pushedBy(login string) (name string, payload map[string]any) {
 	j.t.Helper()
 	if err := json.Unmarshal(j.event(j.t), &payload); err != nil {
@@ -90,7 +90,7 @@ func (j *loopJobs) comment(login string, id int64, text string) (name string, pa
 	return "issue_comment", payload
 }
 
-// repository is how payloads name the repository.
+// repository returns how payloads name the repository.
 func (j *loopJobs) repository() any {
 	j.t.Helper()
 	var payload map[string]any
@@ -156,7 +156,7 @@ func (j *loopJobs) turn(n int, event string, payload map[string]any, findings st
 	return res, turn.outputs(j.t)
 }
 
-// dispatched are the payloads of the repository_dispatch events that the server took.
+// dispatched returns the payloads of the repository_dispatch events that the server took.
 func (j *loopJobs) dispatched() (list []map[string]any) {
 	for _, r := range j.server.Requests() {
 		if r.Operation == "repos/create-dispatch-event" && r.Effect {
@@ -206,7 +206,7 @@ func TestActionLoopHoldsAnAgentsPushAgainstTheRules(t *testing.T) {
 	}
 }
 
-// readingAndRecording are the requests of a turn without those that tell people and agents.
+// readingAndRecording returns the requests of a turn without those that tell people and agents.
 func readingAndRecording(requests []githubtest.Request) (operations []string) {
 	deliveries := []string{"issues/create-comment", "issues/update-comment", "issues/list-comments", "repos/create-dispatch-event", "graphql/Viewer", "graphql/MinimizeComment"}
 	for _, r := range requests {
@@ -260,7 +260,8 @@ func TestActionLoopReadsItsConfigurationWithTheLog(t *testing.T) {
 	}
 }
 
-// TestActionLoopNeedsASignedLogForAnAgent refuses an App's push into a loop whose log it could forge.
+// TestActionLoopNeedsASignedLogForAnAgent refuses an App's push into a loop whose log it could
+// forge.
 func TestActionLoopNeedsASignedLogForAnAgent(t *testing.T) {
 	t.Parallel()
 	j := newLoopJobs(t)

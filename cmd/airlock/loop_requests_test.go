@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// sample is the payload of an event, about the repository of the jobs.
+// sample returns the payload of an event, about the repository of the jobs.
 func (j *loopJobs) sample(name string) (payload map[string]any) {
 	j.t.Helper()
 	raw, err := os.ReadFile(filepath.Join(root, "testdata", "events", name))

@@ -59,7 +59,7 @@ func asked[T any](t *testing.T, s *mcp.ClientSession, tool, arguments string) (a
 	return answer, res.IsError
 }
 
-// TestOrchestratorCorrectsItself is the sixth criterion of spec 004, over both transports:
+// TestOrchestratorCorrectsItself tests the sixth criterion of spec 004, over both transports:
 // the agents are listed with type and schema, a run with wrong parameters is refused with
 // what has to change, and the corrected one runs to its end.
 func TestOrchestratorCorrectsItself(t *testing.T) {

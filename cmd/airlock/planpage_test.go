@@ -370,7 +370,7 @@ func BenchmarkPlanPage(b *testing.B) {
 	}
 }
 
-// offline is the environment of a step without a token.
+// offline returns the environment of a step without a token.
 func offline() []string {
 	return append(workflowEnv(nil, "pull_request", "pull_request.opened.json"), "GITHUB_TOKEN=")
 }

@@ -12,7 +12,7 @@ import (
 
 const tickConfig = acceptConfig + "  tick: true\n"
 
-// mergedEnv is the environment of a step after the pull request was merged.
+// mergedEnv returns the environment of a step after the pull request was merged.
 func mergedEnv(t *testing.T, h hosted) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root, "testdata", "events", "pull_request.closed-merged.json"))

@@ -47,7 +47,7 @@ func workflows(t *testing.T) map[string]string {
 	return out
 }
 
-// TestWorkflowsKeepTheDoorsApart is rule R1 for what people copy: see apart.
+// TestWorkflowsKeepTheDoorsApart tests rule R1 for what people copy: see apart.
 func TestWorkflowsKeepTheDoorsApart(t *testing.T) {
 	t.Parallel()
 	gates, others := 0, 0

@@ -157,7 +157,7 @@ func violationsOf(name string, raw []byte) ([]schema.Violation, error) {
 	return violations, nil
 }
 
-// contradictions are the violations that a schema cannot express.
+// contradictions returns the violations that a schema cannot express.
 func (r Request) contradictions() (out []schema.Violation) {
 	seen := map[string]int{}
 	for i, c := range r.Criteria {

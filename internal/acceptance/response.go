@@ -100,7 +100,7 @@ func ReadResponse(message []byte) (Response, error) {
 	return r, err
 }
 
-// contradictions are the violations that a schema cannot express.
+// contradictions returns the violations that a schema cannot express.
 func (r Response) contradictions() (out []schema.Violation) {
 	seen := map[string]bool{}
 	for i, c := range r.Results {

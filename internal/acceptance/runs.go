@@ -169,7 +169,7 @@ func (v *verification) addChecked(r Checked) {
 	v.addTest(TestResult{Command: v.deps.Mask(r.Command), ExitCode: r.ExitCode, Failed: r.Failing, Snippet: v.end(r.Output)})
 }
 
-// checkedText is a check's result as a file of evidence.
+// checkedText returns a check's result as a file of evidence.
 func checkedText(r Checked) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Status)

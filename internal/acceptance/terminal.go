@@ -27,7 +27,7 @@ func (r Response) Text(w io.Writer, show func(string) string) {
 	fmt.Fprintln(w, strings.Join(strings.Fields(fmt.Sprintf("%s. %s %s", r.Verdict, show(r.Reasoning), r.NextStep.advice())), " "))
 }
 
-// sign is a status as one character.
+// sign returns a status as one character.
 func sign(s Status) string {
 	return map[Status]string{Pass: "✓", Fail: "✗", Blocked: "!", Skip: "-"}[s]
 }

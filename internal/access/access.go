@@ -182,7 +182,7 @@ func (t *Tokens) Any(ctx context.Context) (bool, error) {
 	return len(known) > 0, err
 }
 
-// WithoutToken is the grant of the server's own user, which holds until there is a token.
+// WithoutToken returns the grant of the server's own user, which holds until there is a token.
 func WithoutToken() Grant {
 	return Grant{Name: "the server's user", Scopes: []Scope{Admin}, tokenless: true}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/event"
 )
 
-// environment is a getenv over a map.
+// environment returns a getenv over a map.
 func environment(m map[string]string) func(string) string {
 	return func(name string) string { return m[name] }
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// packObject is an object of a pack: its header, what is between that and the content, and the
+// packObject returns an object of a pack: its header, what is between that and the content, and the
 // content.
 func packObject(kind byte, size int, between, content []byte) []byte {
 	first := kind<<4 | byte(size&15)

@@ -251,7 +251,7 @@ func (p *patch) place(line int) string {
 	return fmt.Sprintf("%s, line %d", p.where, p.line+line-1)
 }
 
-// stripOption is the option of git apply that says how many elements to remove from paths.
+// stripOption returns the option of git apply that says how many elements to remove from paths.
 func (p *patch) stripOption() string { return "-p" + strconv.Itoa(p.strip) }
 
 // refused returns the error for a patch that git does not accept.

@@ -141,7 +141,7 @@ func TestPatchSeriesOfOtherDiffs(t *testing.T) {
 	}
 }
 
-// patched is a clone whose branch topic changes line 20, while main has gone on
+// patched returns a clone whose branch topic changes line 20, while main has gone on
 // in two ways: near it, and in the same line.
 func patched(t *testing.T) (c clone, base, near, same string, diff []byte) {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestWorkspaceSeriesNeverLeavesTheWorkTree is rule R7: while the work tree is
+// TestWorkspaceSeriesNeverLeavesTheWorkTree tests rule R7: while the work tree is
 // read, directories and files in it become links that lead out, and back. What
 // is out there never is in the result.
 func TestWorkspaceSeriesNeverLeavesTheWorkTree(t *testing.T) {

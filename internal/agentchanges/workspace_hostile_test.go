@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestHostileWorkspaceRunsNothing is rule R6 for a work tree: what its
+// TestHostileWorkspaceRunsNothing tests rule R6 for a work tree: what its
 // configuration, attributes and hooks name is not run, and the environment of
 // this process is not heard.
 func TestHostileWorkspaceRunsNothing(t *testing.T) {

@@ -360,7 +360,7 @@ func (c *chaos) write(format string, args ...any) {
 	c.diary = append(c.diary, fmt.Sprintf(format, args...))
 }
 
-// now is the time on GitHub's clock.
+// now returns the time on GitHub's clock.
 func (c *chaos) now() time.Time { return c.clock.Now().Add(c.skew) }
 
 // attempt runs the step once: with faults, and killed at some request, unless it is calm. It

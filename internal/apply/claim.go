@@ -31,7 +31,7 @@ func (c Config) unclaimed() Config {
 	return c
 }
 
-// externalID is a check run's id of ours: the item's key and, where another job may have the
+// externalID returns a check run's id of ours: the item's key and, where another job may have the
 // same identity, the workflow run's id and the claim.
 func externalID(key string, run event.Run) string {
 	if run.Claim == "" {

@@ -83,7 +83,7 @@ func (st *codeState) refuse(s State, code, message string) *codeState {
 	return st
 }
 
-// tip is the last commit, which the branch is to point to.
+// tip returns the last commit, which the branch is to point to.
 func (st *codeState) tip() string { return st.carried.Tip }
 
 // note adds a note once.

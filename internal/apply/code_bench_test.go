@@ -109,7 +109,7 @@ func copyOfOrigin(t testing.TB) (git *githubtest.Git, base string) {
 	return origin.git.Copy(t), origin.git.SHA("main")
 }
 
-// codeFixture is the fixture with pull request #7 made of the branch topic.
+// codeFixture returns the fixture with pull request #7 made of the branch topic.
 func codeFixture() githubtest.Fixture {
 	f := fixture()
 	f.Repo.DefaultBranch = "main"

@@ -170,7 +170,8 @@ const (
 // defaultMessage is the commit message where neither the agent nor the item has one.
 const defaultMessage = "Apply an agent's changes"
 
-// fallbackMessage is the message of a change without one of its own: what is not committed yet.
+// fallbackMessage returns the message of a change without one of its own: what is not committed
+// yet.
 func fallbackMessage(item safeoutput.Item) string {
 	switch it := item.(type) {
 	case *safeoutput.CreatePullRequest:
@@ -271,7 +272,7 @@ func (c *codePreparer) author(p, committer gitrepo.Person) gitrepo.Person {
 // 16 digits of the branch's key, and of the item's.
 const trailerName = "Airlock-Item"
 
-// trailer is the line that ends every commit message of an item.
+// trailer returns the line that ends every commit message of an item.
 func trailer(branchKey, key string) string {
 	return trailerName + ": " + branchKey[:16] + "-" + key[:16]
 }

@@ -48,7 +48,7 @@ func (c *codePreparer) placePull(e *entry, st *codeState) error {
 	return c.placeBranch(e, st)
 }
 
-// defaultBranch is the repository's default branch as GitHub or, without a token, the event
+// defaultBranch returns the repository's default branch as GitHub or, without a token, the event
 // names it.
 func (c *codePreparer) defaultBranch() string {
 	return cmp.Or(c.o.s.defaultBranch, c.o.ev.Repo.DefaultBranch)
@@ -96,7 +96,7 @@ func (c *codePreparer) namesBranch(e *entry, st *codeState) bool {
 // branchOf returns the name of a branch that may be written as a ref.
 func branchOf(name string) string { return strings.TrimPrefix(strings.TrimSpace(name), "refs/heads/") }
 
-// eventBranch is the branch of the event's pull request, where nothing can be read.
+// eventBranch returns the branch of the event's pull request, where nothing can be read.
 func eventBranch(o *observer, e *entry) string {
 	if e.target.FromEvent && o.ev.Head.Ref != "" {
 		return o.ev.Head.Ref

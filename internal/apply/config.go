@@ -48,7 +48,7 @@ type Config struct {
 	incomplete string // why the agent did not complete its task; planEntries sets it
 }
 
-// server is the address of the server's pages, without a slash at its end.
+// server returns the address of the server's pages, without a slash at its end.
 func (c Config) server() string {
 	if c.Server == "" {
 		return "https://github.com"

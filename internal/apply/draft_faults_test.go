@@ -22,7 +22,7 @@ type draftScene struct {
 	setUp  func(b *bench)
 }
 
-// draftLines are comments of which GitHub refuses the first: more than one request can add.
+// draftLines returns comments of which GitHub refuses the first: more than one request can add.
 func draftLines(scene draftScene) (lines, texts []string) {
 	add := func(line int, text string) {
 		lines, texts = append(lines, reviewLine("main.go", line, text)), append(texts, text)

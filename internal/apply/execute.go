@@ -178,7 +178,7 @@ func (x *executor) orderedResults() []Result {
 	return out
 }
 
-// stagedResult is the result of an item that is only planned. An item that would not be done
+// stagedResult returns the result of an item that is only planned. An item that would not be done
 // keeps the state that it would have.
 func (e *entry) stagedResult(op *Operation) Result {
 	switch d := e.decided; {
@@ -232,15 +232,15 @@ func codeKey(op *Operation) string {
 	return "" // of which nothing is remembered
 }
 
-// failed is the result of an item whose write failed. It remembers what will fail again.
+// failed returns the result of an item whose write failed. It remembers what will fail again.
 func (x *executor) failed(op *Operation, e *entry, err error) Result {
 	code, message := failure(err, op.Permissions)
 	x.block(op, err, blockade{code, message})
 	return x.refused(e, code, message)
 }
 
-// refused is the result of an item that GitHub did not accept, or would not. Where the token of
-// such a workflow run cannot write, its items are shown by other means.
+// refused returns the result of an item that GitHub did not accept, or would not. Where the token
+// of such a workflow run cannot write, its items are shown by other means.
 func (x *executor) refused(e *entry, code, message string) Result {
 	readOnly := readOnlyRunOf(x.plan.ev)
 	switch {

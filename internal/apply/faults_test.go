@@ -26,12 +26,12 @@ type mishap struct {
 	lie bool
 }
 
-// jsonAnswer is an answer that replaces GitHub's.
+// jsonAnswer returns an answer that replaces GitHub's.
 func jsonAnswer(status int, body string, after bool) githubtest.Fault {
 	return githubtest.Fault{Status: status, Body: body, After: after, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}}
 }
 
-// mishaps are what goes wrong at each request.
+// mishaps returns what goes wrong at each request.
 func mishaps() []mishap {
 	html := githubtest.Fault{Status: 502, Body: "<html><body>Unicorn!</body></html>", Header: http.Header{"Content-Type": {"text/html"}}}
 	htmlAfter := html

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// gitAnswer is an answer of git's server, or of what stands before it.
+// gitAnswer returns an answer of git's server, or of what stands before it.
 func gitAnswer(status int, text, retryAfter string) githubtest.Fault {
 	f := githubtest.Fault{Status: status, Body: text, Header: http.Header{"Content-Type": {"text/plain"}}}
 	if retryAfter != "" {

@@ -28,7 +28,7 @@ func hashFields(fields ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// itemKey is the idempotency key of one item: a hash of the repository's id, the workflow
+// itemKey returns the idempotency key of one item: a hash of the repository's id, the workflow
 // run's id, the job's identity, the step, the matrix index, the kind, the target, the
 // canonical item and its ordinal (from 0) among equal items. The attempt is not part of
 // it, so that a re-run finds what an earlier attempt wrote. Outside of a workflow run
@@ -42,7 +42,7 @@ func itemKey(run event.Run, repositoryID int64, kind, target string, canonical [
 		kind, target, string(canonical), strconv.Itoa(ordinal))
 }
 
-// groupKey is the key of an object that carries several items: a hash of what the object is
+// groupKey returns the key of an object that carries several items: a hash of what the object is
 // and of the items' keys in order.
 func groupKey(what string, keys ...string) string {
 	return hashFields(append([]string{what}, keys...)...)
@@ -53,7 +53,7 @@ func groupKey(what string, keys ...string) string {
 // stable object's key, stableLen, and its marker.
 const maxMembers = 252
 
-// membersKey is the marker key of an object that carries some of a group's items: the
+// membersKey returns the marker key of an object that carries some of a group's items: the
 // group's key followed by a bitmap, one bit a member, the first member in the highest bit
 // of the first digit. It stays readable when a re-run divides the same items differently.
 func membersKey(group string, size int, carries func(member int) bool) string {
@@ -80,7 +80,7 @@ func members(key, group string, size int) (carries func(member int) bool, ok boo
 	}, true
 }
 
-// hexDigit is the value of a lower-case hexadecimal digit.
+// hexDigit returns the value of a lower-case hexadecimal digit.
 func hexDigit(c byte) byte {
 	if c >= 'a' {
 		return c - 'a' + 10
@@ -88,7 +88,7 @@ func hexDigit(c byte) byte {
 	return c - '0'
 }
 
-// keyKind is a kind as a key names it. An item of Airlock's own is not the same as an equal
+// keyKind returns a kind as a key names it. An item of Airlock's own is not the same as an equal
 // one of the agent's.
 func keyKind(kind safeoutput.Kind, own bool) string {
 	if own {
@@ -97,7 +97,7 @@ func keyKind(kind safeoutput.Kind, own bool) string {
 	return string(kind)
 }
 
-// targetKey is a target as a key names it. Issues, pull requests and discussions are
+// targetKey returns a target as a key names it. Issues, pull requests and discussions are
 // numbered together.
 func targetKey(t policy.Target) string {
 	if t.Number == 0 {
@@ -152,7 +152,7 @@ func IsRevised(body string, repositoryID int64, number int, name string) (is, hi
 	return is, is && k.resolved
 }
 
-// branchKey is the key by which a later run of the same workflow finds a branch again: a
+// branchKey returns the key by which a later run of the same workflow finds a branch again: a
 // hash of the repository's id, the workflow's file, the job's identity, its place in a
 // matrix, the step, the kind, the subject (see subjectOf), and the ordinal (from 0) among
 // the items that share it. Without the place and the step, jobs of a matrix and steps of a
@@ -162,7 +162,7 @@ func branchKey(run event.Run, repositoryID int64, kind safeoutput.Kind, subject 
 		string(kind), subject, strconv.Itoa(ordinal))
 }
 
-// stableName is the name by which later workflow runs find the entry's object again; ""
+// stableName returns the name by which later workflow runs find the entry's object again; ""
 // where none looks for it.
 func (e *entry) stableName() string {
 	switch it := e.item.(type) {
@@ -178,7 +178,7 @@ func (e *entry) stableName() string {
 	return ""
 }
 
-// writer is the workflow run as an entry's stable key and marker name it. What has a revision
+// writer returns the workflow run as an entry's stable key and marker name it. What has a revision
 // belongs to no job: any finds it again, and the revision takes the run's place.
 func (e *entry) writer(run event.Run) event.Run {
 	switch it := e.item.(type) {
@@ -192,7 +192,7 @@ func (e *entry) writer(run event.Run) event.Run {
 	return run
 }
 
-// scopeOf is the part of a stable name before its first '/'.
+// scopeOf returns the part of a stable name before its first '/'.
 func scopeOf(name string) string {
 	scope, _, _ := strings.Cut(name, "/")
 	return scope
@@ -208,7 +208,7 @@ type history struct {
 // this one knows is out of date then.
 func (h history) later(run event.Run) bool { return run.ID != 0 && h.run > run.ID }
 
-// marker is the content of an entry's marker: its key and, for a stable object, this
+// marker returns the content of an entry's marker: its key and, for a stable object, this
 // workflow run.
 func (e *entry) marker(run event.Run) string {
 	if len(e.key) != stableLen {

@@ -188,19 +188,19 @@ func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 	}
 }
 
-// batch is what one request carries of the annotations from index sent on.
+// batch returns what one request carries of the annotations from index sent on.
 func (w *checkWork) batch(sent int) []safeoutput.CheckAnnotation {
 	left := w.it.Annotations[sent:]
 	return left[:min(len(left), githubapi.MaxAnnotations)]
 }
 
-// sent is how many annotations the check run that is there has: at least the first batch, which
-// came with its creation, even if GitHub does not count it yet.
+// sent returns how many annotations the check run that is there has: at least the first batch,
+// which came with its creation, even if GitHub does not count it yet.
 func (w *checkWork) sent() int {
 	return min(max(w.there.known.annotations, len(w.batch(0))), len(w.it.Annotations))
 }
 
-// output is the output of a request with the annotations from index sent on.
+// output returns the output of a request with the annotations from index sent on.
 func (w *checkWork) output(sent int) githubapi.CheckOutput {
 	o := githubapi.CheckOutput{Title: w.it.Title, Summary: w.it.Summary, Text: w.it.Text}
 	for _, a := range w.batch(sent) {

@@ -48,7 +48,7 @@ func planComment(p *planner, group []*entry) Operation {
 	return op
 }
 
-// commentRequest is the request of commentWork.
+// commentRequest returns the request of commentWork.
 func (p *planner) commentRequest(number int, body string) Request {
 	return newRequest("POST", p.path(fmt.Sprintf("/issues/%d/comments", number)), bodyJSON{body})
 }

@@ -90,7 +90,7 @@ func ownScenes() []faultScene {
 	return scenes
 }
 
-// tickedBox is the box of a criterion.
+// tickedBox returns the box of a criterion.
 func tickedBox(criterion string) chaosItem {
 	return chaosItem{
 		name: "box", once: true, own: &tickItem(criterion)[0],
@@ -100,7 +100,7 @@ func tickedBox(criterion string) chaosItem {
 	}
 }
 
-// itemScene is a scene in which items are applied that can be found again.
+// itemScene returns a scene in which items are applied that can be found again.
 func itemScene(name, event string, setUp func(*bench), items ...chaosItem) faultScene {
 	return faultScene{name: name, plausible: honest, begin: func(t *testing.T) faultPlay {
 		t.Helper()

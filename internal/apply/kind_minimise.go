@@ -110,7 +110,7 @@ func keepFor(cfg Config, repositoryID int64, e *entry, all []*entry) map[string]
 	return keep
 }
 
-// hiddenBody is the text of a comment that is hidden, with why.
+// hiddenBody returns the text of a comment that is hidden, with why.
 func (p *planner) hiddenBody(o Object, why string) string {
 	note := "*The checks " + why + ".*"
 	if sha := p.ev.Head.SHA; sha != "" {

@@ -83,7 +83,7 @@ const (
 	seriesLen = 16
 )
 
-// pullKey is the first two parts of a pull request's marker.
+// pullKey returns the first two parts of a pull request's marker.
 func pullKey(key, title, body string) string {
 	return key + hashFields(title, strings.TrimSpace(markdown.StripMarkers(body)))[:editLen]
 }
@@ -262,7 +262,7 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 	return r
 }
 
-// object is a pull request with the commit that its branch is at.
+// object returns a pull request with the commit that its branch is at.
 func (w *pullWork) object(pull githubapi.Pull, tip string) *Object {
 	return &Object{Type: objPull, ID: pull.ID, NodeID: pull.NodeID, Number: pull.Number, URL: pull.URL, SHA: tip, Branch: w.st.branch}
 }
@@ -310,7 +310,7 @@ func (w *pullWork) askForReviews(ctx context.Context, x *executor, number int) e
 	return x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.RequestReviewers(ctx, x.repo, number, reviewers) })
 }
 
-// unopened is the result where the branch was pushed and the pull request not opened.
+// unopened returns the result where the branch was pushed and the pull request not opened.
 func (w *pullWork) unopened(ctx context.Context, x *executor, op *Operation, tip string, err error) Result {
 	compare := x.comparePage(w.st)
 	if feature(err) != githubapi.FeaturePullCreation {
@@ -328,7 +328,7 @@ func (w *pullWork) unopened(ctx context.Context, x *executor, op *Operation, tip
 	return r
 }
 
-// comparePage is the page on which a person opens a pull request for a branch.
+// comparePage returns the page on which a person opens a pull request for a branch.
 func (x *executor) comparePage(st *codeState) string {
 	return x.plan.config.server() + "/" + x.repo.String() + "/compare/" + escapeRef(st.base) + "..." + escapeRef(st.branch) + "?expand=1"
 }

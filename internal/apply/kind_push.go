@@ -89,7 +89,7 @@ func (w *pushWork) retryOnNewHead(ctx context.Context, x *executor) (*codeState,
 	return st, err
 }
 
-// failedPush is the result of changes that could not be delivered, or not all of them. tip is
+// failedPush returns the result of changes that could not be delivered, or not all of them. tip is
 // the commit of ours that the branch is at, if any.
 func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string, err error) Result {
 	var r Result

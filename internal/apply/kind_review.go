@@ -118,7 +118,7 @@ func planReview(p *planner, group []*entry) Operation {
 	return op
 }
 
-// reviewKey is the key of the review that carries the comments of a group.
+// reviewKey returns the key of the review that carries the comments of a group.
 func reviewKey(group []*entry) string {
 	keys := make([]string, len(group))
 	for i, e := range group {
@@ -130,7 +130,7 @@ func reviewKey(group []*entry) string {
 // comments returns how many comments are posted.
 func (w *reviewWork) comments() int { return len(w.inline) + len(w.file) + len(w.body) }
 
-// commentList is the list of review comments that is read: for Airlock's own, that of all
+// commentList returns the list of review comments that is read: for Airlock's own, that of all
 // workflow runs, so that a finding is posted once as long as it exists.
 func commentList(own bool) string {
 	if own {
@@ -150,7 +150,7 @@ func (p *planner) reviewReadError(number int, own bool) error {
 	return p.snap.lists[listID{what: commentList(own), number: number}]
 }
 
-// askedCommit is the head of the event's own pull request when the workflow run started: what
+// askedCommit returns the head of the event's own pull request when the workflow run started: what
 // the agent looked at. It is "" where the event does not contain it.
 func askedCommit(ev event.Event, number int) string {
 	if ev.IsPull && ev.Number == number {
@@ -159,7 +159,7 @@ func askedCommit(ev event.Event, number int) string {
 	return ""
 }
 
-// reviewedCommit is the commit that the lines of the comments belong to: the one that the
+// reviewedCommit returns the commit that the lines of the comments belong to: the one that the
 // agent looked at, even if the pull request has moved on since.
 func (p *planner) reviewedCommit(op *Operation, number int) string {
 	asked, head := askedCommit(p.ev, number), p.snap.pulls[number].value.Head.SHA
@@ -240,10 +240,10 @@ func (p *planner) place(w *reviewWork, c *reviewComment) {
 	}
 }
 
-// outside is what the owner wants done with a comment whose lines are not in the diff.
+// outside returns what the owner wants done with a comment whose lines are not in the diff.
 func (c *reviewComment) outside() policy.OutsideDiff { return c.e.settings.Review.OutsideDiff }
 
-// dropped is the result of a comment that the owner wants left out.
+// dropped returns the result of a comment that the owner wants left out.
 func (c *reviewComment) dropped() Result {
 	leaves := "the configuration leaves such comments out"
 	if c.e.own {
@@ -288,7 +288,7 @@ func (w *reviewWork) requests(p *planner) []Request {
 	return reqs
 }
 
-// draftRequests are the writes of a review that carries comments on files.
+// draftRequests returns the writes of a review that carries comments on files.
 func (w *reviewWork) draftRequests(reviews string, in part) []Request {
 	reqs := []Request{newRequest("POST", reviews, struct {
 		CommitID string `json:"commit_id,omitempty"`
@@ -314,7 +314,7 @@ func first(parts []part) part {
 	return parts[0]
 }
 
-// reviewJSON is the body of the review's request.
+// reviewJSON returns the body of the review's request.
 func (w *reviewWork) reviewJSON(inline []*reviewComment, in part) any {
 	v := w.newReview(inline, in)
 	type comment struct {
@@ -429,7 +429,7 @@ func (w *reviewWork) pieces(c *reviewComment, room int) []string {
 	}
 }
 
-// section is a comment's text below its place.
+// section returns a comment's text below its place.
 func (c *reviewComment) section() string {
 	return c.heading() + "\n\n" + closed(markdown.StripMarkers(c.item.Body))
 }
@@ -471,13 +471,13 @@ func (w *reviewWork) partKey(in part, inline []*reviewComment) string {
 	return membersKey(w.group, w.size, func(m int) bool { return carried[m] })
 }
 
-// inlineBody is the text of a comment on lines.
+// inlineBody returns the text of a comment on lines.
 func (w *reviewWork) inlineBody(c *reviewComment) string {
 	body, _ := w.cfg.body(c.item.Body, "", c.e.marker(w.cfg.Run))
 	return body
 }
 
-// fileBody is the text of a comment on a file.
+// fileBody returns the text of a comment on a file.
 func (w *reviewWork) fileBody(c *reviewComment) string {
 	lines := c.lines()
 	body, _ := w.cfg.body("**"+strings.ToUpper(lines[:1])+lines[1:]+"**\n\n"+c.item.Body, "", c.e.key)

@@ -101,7 +101,7 @@ func nothingHappened(err error) error {
 	return &certain
 }
 
-// draftKey is the key of a pending review of this group: one that carries nothing yet.
+// draftKey returns the key of a pending review of this group: one that carries nothing yet.
 func (w *reviewWork) draftKey() string {
 	return membersKey(w.group, w.size, func(int) bool { return false })
 }
@@ -115,7 +115,7 @@ const draftLife = 15 * time.Minute
 // that of another run of the same job.
 const draftStart, draftEnd = "Airlock began this review at ", " and has not submitted it yet."
 
-// draftBody is the text of a pending review.
+// draftBody returns the text of a pending review.
 func (w *reviewWork) draftBody(begun time.Time) string {
 	return draftStart + begun.UTC().Format(time.RFC3339Nano) + draftEnd + "\n\n" + markdown.Marker(w.draftKey())
 }

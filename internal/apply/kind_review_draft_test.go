@@ -39,7 +39,7 @@ func twenty(n int) (lines []string) {
 	return lines
 }
 
-// draftOf is a pending review of the viewer.
+// draftOf returns a pending review of the viewer.
 func (b *bench) draftOf(body string) *githubtest.Review {
 	r := &githubtest.Review{State: "PENDING", Author: viewer, Body: body}
 	b.srv.Change(func(f *githubtest.Fixture) {

@@ -336,7 +336,7 @@ func entriesIn(comments []*reviewComment) []*entry {
 	return out
 }
 
-// commentEdit is the request that replaces a review comment's text.
+// commentEdit returns the request that replaces a review comment's text.
 func (p *planner) commentEdit(id int64, body string) Request {
 	return newRequest("PATCH", p.path(fmt.Sprintf("/pulls/comments/%d", id)), bodyJSON{body})
 }
@@ -457,7 +457,7 @@ func aboutReview(err error) bool {
 // aboutPending reports whether GitHub refuses a review because the account has a pending one.
 func aboutPending(err error) bool { return strings.Contains(refusalText(err), "pending review") }
 
-// refusalText is all that GitHub wrote about a refusal, in lower case; "" for another error.
+// refusalText returns all that GitHub wrote about a refusal, in lower case; "" for another error.
 func refusalText(err error) string {
 	e, ok := errors.AsType[*githubapi.Error](err)
 	if !ok || e.Kind != githubapi.Validation {
@@ -470,7 +470,7 @@ func refusalText(err error) string {
 	return text
 }
 
-// reason is GitHub's own explanation of a refusal.
+// reason returns GitHub's own explanation of a refusal.
 func reason(err error) string {
 	e, ok := errors.AsType[*githubapi.Error](err)
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// reviewBench is a run on the pull request.
+// reviewBench returns a run on the pull request.
 func reviewBench(t *testing.T, o githubtest.Options) *bench {
 	t.Helper()
 	return newBench(t, fixture(), o).on("pull_request", pullNumber)

@@ -219,7 +219,7 @@ func TestStickyCommentIsPlanned(t *testing.T) {
 	}
 }
 
-// revision is a text of a loop's comment.
+// revision returns a text of a loop's comment.
 func revision(name, body string, n int) intake.OwnItem {
 	return intake.OwnItem{Item: &safeoutput.StickyComment{Name: name, Body: body, Revision: n}}
 }

@@ -81,7 +81,7 @@ func (t ticked) notes() (notes []string) {
 	return notes
 }
 
-// unchangedResult is the result where no box has to be ticked.
+// unchangedResult returns the result where no box has to be ticked.
 func (t ticked) unchangedResult(e *entry) Result {
 	notes := t.notes()
 	r := e.result(Adopted, "", "the boxes of the verified criteria in %s are ticked already", describeTarget(e.target))
@@ -236,7 +236,7 @@ func isOrAre(what string, n int) string {
 	return what + " are"
 }
 
-// done is the result where boxes were ticked.
+// done returns the result where boxes were ticked.
 func (w *tickWork) done(e *entry, n int, notes []string) Result {
 	r := e.result(Applied, "", "ticked %s in %s", boxes(n), describeTarget(e.target))
 	r.Notes = notes

@@ -20,7 +20,7 @@ var criteriaText = strings.ReplaceAll("Intro\n\n## Acceptance criteria\n\n- [ ] 
 
 var hubot = githubtest.Account{Login: "hubot", ID: 5}
 
-// tickBench is a repository whose issue states criteria.
+// tickBench returns a repository whose issue states criteria.
 func tickBench(t *testing.T, body string, o githubtest.Options) *bench {
 	t.Helper()
 	f := fixture()

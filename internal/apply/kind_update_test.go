@@ -21,7 +21,7 @@ func updateLine(operation, body string) string {
 	return line(fields)
 }
 
-// withBody is the bench's fixture with another text of the issue.
+// withBody returns the bench's fixture with another text of the issue.
 func withBody(body string) githubtest.Fixture {
 	f := fixture()
 	f.Issues[0].Body = body

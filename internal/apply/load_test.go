@@ -162,7 +162,7 @@ func TestRequestsOfEachKind(t *testing.T) {
 	}
 }
 
-// documentedRows are the names of the rows of the table in doc.go.
+// documentedRows returns the names of the rows of the table in doc.go.
 func documentedRows(t *testing.T) (names []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments|parser.PackageClauseOnly)

@@ -461,7 +461,7 @@ func (p *Plan) Table() (header []string, rows [][]string) {
 	return header, rows
 }
 
-// remarks are the notes, and the expected outcomes other than apply.
+// remarks returns the notes, and the expected outcomes other than apply.
 func (op *Operation) remarks() []string {
 	var out []string
 	if op.Staged {

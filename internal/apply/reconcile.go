@@ -204,7 +204,7 @@ func (x *executor) keepOneOfEach(ctx context.Context, wanted, there []Object, en
 	}
 }
 
-// family is what objects that may be duplicates of each other have in common: the type, and
+// family returns what objects that may be duplicates of each other have in common: the type, and
 // the key of the item or group. What carries a part of a group is one family whether it is
 // a review or a comment in the conversation.
 func (o Object) family() string {

@@ -160,12 +160,12 @@ func DeniedResults(denied []policy.Denied) []Result {
 	return out
 }
 
-// CrashedResults are the results of items that Airlock failed on before any was judged.
+// CrashedResults returns the results of items that Airlock failed on before any was judged.
 func CrashedResults(approved []policy.Approved, err error) []Result {
 	return undone(approved, 0, CodeCrash, err.Error())
 }
 
-// UndoneResults are the results of items for which nothing could be planned. first is the
+// UndoneResults returns the results of items for which nothing could be planned. first is the
 // index of the first of them.
 func UndoneResults(approved []policy.Approved, first int, err error) []Result {
 	code, message := failure(err, nil)

@@ -72,7 +72,7 @@ func (d *Document) Deliver(in ItemsInput) *Delivery {
 	return v
 }
 
-// steps are the steps of a delivery, in order: what each makes, and what it learns from the
+// steps returns the steps of a delivery, in order: what each makes, and what it learns from the
 // outcomes.
 func (v *Delivery) steps() []deliveryStep {
 	return []deliveryStep{

@@ -36,8 +36,8 @@ func surfaces(got map[safeoutput.Kind][]intake.Accepted, left []checkreport.Anno
 	return b.String()
 }
 
-// onEverySurface is a validation whose findings need every surface: b.go has what code scanning
-// shows, a.go what review comments show, far.go lines that are not in the diff.
+// onEverySurface returns a validation whose findings need every surface: b.go has what code
+// scanning shows, a.go what review comments show, far.go lines that are not in the diff.
 func onEverySurface() checkreport.Input {
 	in := failing()
 	far := finding.Finding{Check: "linter", Tool: "vet", Severity: finding.Medium, Message: "far away", Path: "api/far.go", Range: finding.Range{StartLine: 500}}
@@ -49,7 +49,7 @@ func onEverySurface() checkreport.Input {
 	return in
 }
 
-// near is a diff of everything but far.go.
+// near returns a diff of everything but far.go.
 func near(path string, _, _ int) bool { return path != "api/far.go" }
 
 // linked selects all items, with the addresses that the comment links to.

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/checkreport"
 )
 
-// document is a document in its JSON form, changed by replacing one text.
+// document returns a document in its JSON form, changed by replacing one text.
 func document(t *testing.T, old, new string) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -138,7 +138,7 @@ func (d *Document) annotations(safe SafeText, wanted func(int) bool, problems bo
 	return annotations
 }
 
-// sarifCategory is the category by which code scanning keeps the security review's
+// sarifCategory returns the category by which code scanning keeps the security review's
 // findings separate from others', also from those of another job: an upload replaces the
 // one before it of the same category.
 func sarifCategory(job string, leg int) string {
@@ -158,7 +158,7 @@ func (d *Document) SARIF(version string) (json.RawMessage, error) {
 	return d.sarif(version, sarifCategory("", 0))
 }
 
-// sarif is SARIF with the category of a job.
+// sarif returns SARIF with the category of a job.
 func (d *Document) sarif(version, category string) (json.RawMessage, error) {
 	findings := []finding.Finding{}
 	for _, f := range d.Findings {

@@ -78,7 +78,7 @@ func (p *page) table() {
 	p.b.WriteString(markdown.Table([]string{"Check", "Result", "Time", "Retries", "First failures"}, rows))
 }
 
-// graded is the row's result with the severity of a review's findings.
+// graded returns the row's result with the severity of a review's findings.
 func (r row) graded() string {
 	result := r.result()
 	if r.severity.Rank() > 0 {

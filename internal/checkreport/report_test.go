@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// safeText is that of the command line, without secrets.
+// safeText returns the SafeText of the command line, without secrets.
 func safeText(t *testing.T) checkreport.SafeText {
 	t.Helper()
 	s, err := sanitize.New(sanitize.Config{})
@@ -42,7 +42,7 @@ func safeText(t *testing.T) checkreport.SafeText {
 	}
 }
 
-// failing is a validation with a failure of each type.
+// failing returns a validation with a failure of each type.
 func failing() checkreport.Input {
 	lint := finding.Finding{Check: "linter", Tool: "vet", Rule: "printf", Severity: finding.Medium, Message: "fmt.Printf format %d has arg \"x\" of wrong type", Path: "api/a.go",
 		Range: finding.Range{StartLine: 6, StartColumn: 13}}

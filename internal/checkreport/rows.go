@@ -207,7 +207,7 @@ func (d *Document) failedRows() []row {
 	return rows
 }
 
-// sortSeverity is the severity by which failed checks are sorted: that of its findings, or as
+// sortSeverity returns the severity by which failed checks are sorted: that of its findings, or as
 // annotations have it.
 func (r row) sortSeverity() finding.Severity {
 	switch {

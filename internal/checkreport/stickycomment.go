@@ -115,7 +115,7 @@ func link(title, url string) string {
 	return "[" + title + "](" + url + ")"
 }
 
-// total is how many findings and other problems a check that failed has.
+// total returns how many findings and other problems a check that failed has.
 func (v *Delivery) total(r row) int {
 	findings := 0
 	for _, f := range v.shown {

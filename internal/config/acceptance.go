@@ -70,8 +70,8 @@ func anyCommand(line string) error {
 	return nil
 }
 
-// programVariables are names of variables for the owner's own programs. GitHub's tokens
-// cannot be among them.
+// programVariables returns the shape of names of variables for the owner's own programs. GitHub's
+// tokens cannot be among them.
 func programVariables() shape {
 	return texts(`{"type": "string", "pattern": "`+variablePattern+`"}`, "[ANTHROPIC_API_KEY]", CheckProgramVariable)
 }

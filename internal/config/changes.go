@@ -6,7 +6,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// pullKeys are the keys of create-pull-request alone.
+// pullKeys returns the keys of create-pull-request alone.
 func pullKeys() []kindKey {
 	keys := []kindKey{
 		optional("draft", "Whether pull requests are drafts, whatever the item asks for. Default: the item's, otherwise true.", boolean(), func(k *policy.KindConfig) **bool { return &k.Changes.Draft }),
@@ -24,7 +24,7 @@ func pullKeys() []kindKey {
 	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "require-temporary-id")...)
 }
 
-// pushKeys are the keys of push-to-branch alone.
+// pushKeys returns the keys of push-to-branch alone.
 func pushKeys() []kindKey {
 	keys := []kindKey{
 		setting("branch", "The one branch that is pushed to, instead of a pull request's. Default: \"triggering\", the pull request's.", branchName(200, "bot/docs"), func(k *policy.KindConfig, v string) {
@@ -40,7 +40,7 @@ func pushKeys() []kindKey {
 	return append(keys, restricting("target-repo", "allowed-repos", "head-repo", "allowed-branches")...)
 }
 
-// changeKeys are the keys of both kinds that carry code.
+// changeKeys returns the keys of both kinds that carry code.
 func changeKeys() []kindKey {
 	keys := []kindKey{
 		setting("if-no-changes", "What an empty set of changes leads to. Default: \"warn\".", oneOf("warn", "error", "ignore"), func(k *policy.KindConfig, v string) {
@@ -114,7 +114,7 @@ func protectionWord() shape {
 	})
 }
 
-// protectionKeys are the keys below protected-files. They are described there.
+// protectionKeys returns the keys below protected-files. They are described there.
 func protectionKeys() []key[protection] {
 	return []key[protection]{
 		setting("policy", "", protectionWord(), func(p *protection, word protection) {

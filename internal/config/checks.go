@@ -102,7 +102,7 @@ func checksKey() key[SafeOutputs] {
 // ReviewsOnly is the word that stands for the checks of which only the reviews run.
 const ReviewsOnly = "reviews-only"
 
-// checksSection is the settings of the checks, or ReviewsOnly.
+// checksSection returns the shape of the settings of the checks, or ReviewsOnly.
 func checksSection() shape {
 	return matching(`{"anyOf": [{"$ref": "#/definitions/checks"}, {"const": "`+ReviewsOnly+`"}, {"type": "null"}]}`,
 		"settings, reviews-only or no value, such as {lint-command: make lint}",
@@ -160,7 +160,7 @@ func checksKeys() []key[Checks] {
 	}
 }
 
-// checkReportKeys are the keys below checks: report.
+// checkReportKeys returns the keys below checks: report.
 func checkReportKeys() []key[ReportSettings] {
 	return []key[ReportSettings]{
 		optional("comment", "Whether one comment on the pull request shows the result, and is kept up to date. Default: true.", boolean(), func(r *ReportSettings) **bool { return &r.Comment }),
@@ -171,7 +171,7 @@ func checkReportKeys() []key[ReportSettings] {
 	}
 }
 
-// reviewKey is the key of one of the built-in reviewers: settings, or false.
+// reviewKey returns the key of one of the built-in reviewers: settings, or false.
 func reviewKey(name string, check phase.Check, in func(*Checks) (settings *reviewer.Config, skip *bool)) key[Checks] {
 	return key[Checks]{
 		name: name, doc: "The built-in reviewer's settings; false leaves it out.",
@@ -184,7 +184,7 @@ func reviewKey(name string, check phase.Check, in func(*Checks) (settings *revie
 	}
 }
 
-// reviewRuleKeys are the keys of a built-in reviewer. check is "" where only their
+// reviewRuleKeys returns the keys of a built-in reviewer. check is "" where only their
 // names matter.
 func reviewRuleKeys(check phase.Check) []key[reviewer.Config] {
 	return []key[reviewer.Config]{
@@ -200,7 +200,7 @@ func reviewRuleKeys(check phase.Check) []key[reviewer.Config] {
 	}
 }
 
-// language is one of the languages of the checks, by any of its names.
+// language returns the shape of one of the languages of the checks, by any of its names.
 func language() shape {
 	words := oneOf("javascript", "js", "typescript", "ts", "python", "py", "go", "golang", "rust", "rs", "ruby", "rb", "java")
 	return converted(words, func(word string) phase.Language {
@@ -209,7 +209,7 @@ func language() shape {
 	})
 }
 
-// precision is a precision of the built-in reviewers' rules.
+// precision returns the shape of a precision of the built-in reviewers' rules.
 func precision() shape {
 	var words []string
 	for _, p := range reviewer.Precisions() {
@@ -218,12 +218,12 @@ func precision() shape {
 	return converted(oneOf(words...), func(word string) finding.Precision { return finding.Precision(word) })
 }
 
-// network is a Network.
+// network returns the shape of a Network.
 func network() shape {
 	return converted(oneOf(string(NetworkOpen), string(NetworkNone)), func(word string) Network { return Network(word) })
 }
 
-// roots are directories to validate, each with its language if it names one.
+// roots returns the shape of directories to validate, each with its language if it names one.
 func roots() shape {
 	item := `{"anyOf": [` + directoryItem + `, {"type": "object", "additionalProperties": false, "required": ["dir"], "properties": {"dir": ` + directoryItem + `, "language": ` + language().schema + `}}]}`
 	return sections(item, "a list of directories, such as [api, {dir: web, language: typescript}]")
@@ -254,7 +254,7 @@ func setRoots(d *decoder, given *node, _ any, c *Checks) {
 	}
 }
 
-// checkNames are some of the six checks.
+// checkNames returns the shape of some of the six checks.
 func checkNames() shape {
 	var names, spellings []string
 	for _, c := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {
@@ -284,7 +284,7 @@ const variablePattern = "^[A-Za-z_][A-Za-z0-9_]*$"
 
 var variable = lazyregexp.New(variablePattern)
 
-// variables are names of environment variables.
+// variables returns the shape of names of environment variables.
 func variables() shape {
 	return texts(`{"type": "string", "pattern": "`+variablePattern+`"}`, "[GOFLAGS]", CheckVariable)
 }
@@ -298,7 +298,8 @@ func CheckVariable(name string) error {
 	return nil
 }
 
-// acceptedFindings are findings that the owner accepts: a rule and a pattern of paths each.
+// acceptedFindings returns the shape of findings that the owner accepts: a rule and a pattern of
+// paths each.
 func acceptedFindings(check phase.Check) shape {
 	split := func(s string) (rule, pattern string) {
 		rule, pattern, _ = strings.Cut(strings.TrimSpace(s), " ")
@@ -323,7 +324,7 @@ func acceptedFindings(check phase.Check) shape {
 	})
 }
 
-// reviewRules are names of built-in rules of one check, or of any where it is "".
+// reviewRules returns the shape of names of built-in rules of one check, or of any where it is "".
 func reviewRules(check phase.Check) shape {
 	return texts(`{"type": "string", "pattern": "^[a-z0-9/-]+$"}`, "[todo-without-issue]", func(s string) error { return reviewRule(check, s) })
 }

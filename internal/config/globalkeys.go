@@ -51,14 +51,14 @@ func globalKeys() []key[SafeOutputs] {
 		"scripts", "steer", "steps", "timeout-minutes", "urls")...)
 }
 
-// mentionsAllowed is the key of the users and teams that texts may mention. It is
+// mentionsAllowed returns the key of the users and teams that texts may mention. It is
 // known in two sections, whose lists add up.
 func mentionsAllowed(name string) key[SafeOutputs] {
 	return setting(name, "Users and teams that texts may mention. Default: none.", mentioned(),
 		func(c *SafeOutputs, v []string) { c.AllowedMentions = append(c.AllowedMentions, v...) })
 }
 
-// mentionKeys is the table of keys below mentions.
+// mentionKeys returns the table of keys below mentions.
 func mentionKeys() []key[SafeOutputs] {
 	return append([]key[SafeOutputs]{
 		mentionsAllowed("allowed"),

@@ -220,7 +220,7 @@ func mergeEntries(d *decoder, own, theirs []entry) []entry {
 	return own
 }
 
-// keyName is a key of safe-outputs as it is compared: an alias of a kind is the kind.
+// keyName returns a key of safe-outputs as it is compared: an alias of a kind is the kind.
 func keyName(name string) string {
 	name = canonical(name)
 	for _, row := range kindTable() {

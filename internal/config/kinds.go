@@ -37,7 +37,7 @@ var kindTable = sync.OnceValue(func() []kindRow {
 	return rows
 })
 
-// kindRows are the kinds with the keys that each has in addition to commonKeys. A test
+// kindRows returns the kinds with the keys that each has in addition to commonKeys. A test
 // keeps them equal to the union's table.
 func kindRows() []kindRow {
 	row := func(kind policy.Kind, doc string, keys ...[]kindKey) kindRow {

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// reviewers are plug-in reviewers: names of known ones, or settings.
+// reviewers returns the shape of plug-in reviewers: names of known ones, or settings.
 func reviewers() shape {
 	known := `"` + strings.Join(plugin.Presets(), `", "`) + `"`
 	item := `{"anyOf": [{"enum": [` + known + `]}, {"allOf": [{"$ref": "#/definitions/checks-reviewers"}, {"required": ["name"]}, ` +
@@ -84,7 +84,7 @@ func unknownReviewer(name string) string {
 	return "there is no reviewer " + quote(name) + cmp.Or(text.DidYouMean(name, names), "; known by name are "+strings.Join(names, ", ")+`; any other needs a "command", such as {name: our-linter, command: "lint {files}"}`)
 }
 
-// reviewerKeys are the keys of one plug-in reviewer.
+// reviewerKeys returns the keys of one plug-in reviewer.
 func reviewerKeys() []key[plugin.Config] {
 	severities := []string{"low", "medium", "high", "critical"}
 	return []key[plugin.Config]{
@@ -114,7 +114,7 @@ func formats() []string {
 	return names
 }
 
-// arguments are a program and its arguments.
+// arguments returns the shape of a program and its arguments.
 func arguments() shape {
 	one := texts(`{"type": "string"}`, "[lint, --all]", anyText)
 	return shape{`{"type": "array", "minItems": 1, "items": {"type": "string"}}`, one.wants, func(n *node) (any, *fault) {
@@ -125,7 +125,7 @@ func arguments() shape {
 	}}
 }
 
-// languages are names of the languages of files.
+// languages returns the shape of names of the languages of files.
 func languages() shape {
 	one := oneOf("javascript", "typescript", "python", "go", "rust", "ruby", "java")
 	return texts(one.schema, "[go, python]", func(s string) error {
@@ -158,7 +158,7 @@ func severityMap(words []string) shape {
 	}}
 }
 
-// exitCodes are one or several exit codes.
+// exitCodes returns the shape of one or several exit codes.
 func exitCodes() shape {
 	one := integerBetween(1, 255, 1)
 	schema := `{"anyOf": [{"type": "array", "items": ` + one.schema + `}, ` + one.schema + `]}`

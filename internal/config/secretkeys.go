@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// secretKeys is the table of keys below allowed-secrets.
+// secretKeys returns the table of keys below allowed-secrets.
 func secretKeys() []key[secrets.Allowed] {
 	return []key[secrets.Allowed]{
 		into("files", "Patterns of files that may contain what looks like a secret. Default: none.", patterns(), func(a *secrets.Allowed) *[]string { return &a.Files }),
@@ -22,7 +22,7 @@ func setSecrets(d *decoder, given *node, _ any, c *SafeOutputs) {
 	section(d, "allowed-secrets", given.entries, secretKeys(), &c.AllowedSecrets)
 }
 
-// secretRules are names of rules about secrets.
+// secretRules returns the shape of names of rules about secrets.
 func secretRules() shape {
 	return texts(`{"type": "string", "pattern": "^[a-z0-9-]{3,60}$"}`, "[generic-api-key]", func(s string) error {
 		if s == secrets.KnownRule {
@@ -40,8 +40,8 @@ func secretRules() shape {
 	})
 }
 
-// secretDigests are SHA-256 digests of values, in hexadecimal. What is not one is not repeated: it
-// may be the value itself.
+// secretDigests returns the shape of SHA-256 digests of values, in hexadecimal. What is not one is
+// not repeated: it may be the value itself.
 func secretDigests() shape {
 	list := texts(`{"type": "string", "pattern": "^([Ss][Hh][Aa]256:)?[0-9a-fA-F]{64}$"}`, "[sha256:0f1e...], of 64 hexadecimal digits each", anyText)
 	return shape{list.schema, list.wants, func(n *node) (any, *fault) {

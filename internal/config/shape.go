@@ -38,7 +38,7 @@ type fault struct {
 	why string
 }
 
-// mismatch is the fault of a value that does not have its shape at all.
+// mismatch returns the fault of a value that does not have its shape at all.
 func mismatch() (any, *fault) { return nil, &fault{} }
 
 func wrong(given *node, format string, args ...any) (any, *fault) {
@@ -84,7 +84,7 @@ func expressionIn(n *node) *node {
 	return nil
 }
 
-// matching is the shape of the values for which parse returns true.
+// matching returns the shape of the values for which parse returns true.
 func matching[T any](schema, wants string, parse func(n *node) (T, bool)) shape {
 	return shape{schema, wants, func(n *node) (any, *fault) {
 		if v, ok := parse(n); ok {
@@ -113,7 +113,7 @@ func anything() shape {
 	return shape{`{}`, "anything", func(n *node) (any, *fault) { return n, nil }}
 }
 
-// sectionOr is a mapping, whose keys are a definition of the schema, or a value of
+// sectionOr returns the shape of a mapping, whose keys are a definition of the schema, or a value of
 // one of the kinds. Its value is the node.
 func sectionOr(definition, wants string, kinds ...nodeKind) shape {
 	schema := `{"anyOf": [{"$ref": "#/definitions/` + definition + `"}`
@@ -123,7 +123,7 @@ func sectionOr(definition, wants string, kinds ...nodeKind) shape {
 	return matching(schema+"]}", wants, func(n *node) (*node, bool) { return n, n.kind == mapNode || slices.Contains(kinds, n.kind) })
 }
 
-// sections is a list of mappings or of texts that stand for one. Its value is the
+// sections returns the shape of a list of mappings or of texts that stand for one. Its value is the
 // node.
 func sections(item, wants string) shape {
 	return shape{`{"type": "array", "items": ` + item + `}`, wants, func(n *node) (any, *fault) {
@@ -143,7 +143,7 @@ func boolean() shape {
 	return matching(`{"type": "boolean"}`, "true or false", func(n *node) (bool, bool) { return n.text == "true", n.kind == boolNode })
 }
 
-// yesUnlessFalse is true, false or no value at all, which means true: the widely
+// yesUnlessFalse returns the shape of true, false or no value at all, which means true: the widely
 // used form "title:" allows the title.
 func yesUnlessFalse() shape {
 	return matching(`{"anyOf": [{"type": "boolean"}, {"type": "null"}]}`, "true, false or no value", func(n *node) (bool, bool) {
@@ -166,7 +166,7 @@ func wholeNumber(n *node) (int, bool) {
 	return int(f), true
 }
 
-// limit is a number of things: at least 1, or -1 for no limit.
+// limit returns the shape of a number of things: at least 1, or -1 for no limit.
 func limit(example int) shape {
 	wants := fmt.Sprintf("a whole number of at least 1, such as %d, or -1 for no limit", example)
 	return shape{`{"anyOf": [{"const": -1}, {"type": "integer", "minimum": 1, "maximum": 2147483647}]}`, wants, func(n *node) (any, *fault) {
@@ -181,7 +181,7 @@ func limit(example int) shape {
 	}}
 }
 
-// integerBetween is a whole number from least to most.
+// integerBetween returns the shape of a whole number from least to most.
 func integerBetween(least, most, example int) shape {
 	wants := fmt.Sprintf("a whole number from %d to %d, such as %d", least, most, example)
 	schema := fmt.Sprintf(`{"type": "integer", "minimum": %d, "maximum": %d}`, least, most)
@@ -191,7 +191,7 @@ func integerBetween(least, most, example int) shape {
 	})
 }
 
-// duration is a time with its unit. The schema does not include its bounds.
+// duration returns the shape of a time with its unit. The schema does not include its bounds.
 func duration(least, most time.Duration, example string) shape {
 	wants := fmt.Sprintf("a time from %s to %s with its unit, such as %q", trimZeros(least), trimZeros(most), example)
 	return shape{`{"type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$"}`, wants, func(n *node) (any, *fault) {
@@ -218,7 +218,7 @@ func trimZeros(d time.Duration) string {
 	return s
 }
 
-// line is one line of text of at most so many characters.
+// line returns the shape of one line of text of at most so many characters.
 func line(most int, example string) shape {
 	schema := fmt.Sprintf(`{"type": "string", "minLength": 1, "maxLength": %d, "pattern": "^[^\\r\\n]*$"}`, most)
 	return shape{schema, "one line of text, such as " + example, func(n *node) (any, *fault) {
@@ -232,10 +232,10 @@ func line(most int, example string) shape {
 	}}
 }
 
-// branchName is the name of a branch.
+// branchName returns the shape of the name of a branch.
 func branchName(most int, example string) shape { return branchText(most, example, branchname.Check) }
 
-// branchPrefix is the beginning of the names of new branches.
+// branchPrefix returns the shape of the beginning of the names of new branches.
 func branchPrefix(most int, example string) shape {
 	return branchText(most, example, func(prefix string) error {
 		if err := branchname.Check(prefix + "1"); err != nil {
@@ -245,7 +245,7 @@ func branchPrefix(most int, example string) shape {
 	})
 }
 
-// branchText is a text that check accepts.
+// branchText returns the shape of a text that check accepts.
 func branchText(most int, example string, check func(string) error) shape {
 	const schema = `{"type": "string", "minLength": 1, "maxLength": %d, "pattern": "^[^\\x00-\\x20\\x7f~^:?*\\[\\\\-][^\\x00-\\x20\\x7f~^:?*\\[\\\\]*$"}`
 	one := line(most, example)
@@ -260,7 +260,7 @@ func branchText(most int, example string, check func(string) error) shape {
 	}}
 }
 
-// lineOrNumber is a name that may look like a number.
+// lineOrNumber returns the shape of a name that may look like a number.
 func lineOrNumber(most int, example string) shape {
 	one := line(most, example)
 	schema := fmt.Sprintf(`{"anyOf": [%s, {"type": "integer", "minimum": 0}]}`, one.schema)
@@ -275,7 +275,7 @@ func lineOrNumber(most int, example string) shape {
 	}}
 }
 
-// longText is a text of several lines and at most so many bytes.
+// longText returns the shape of a text of several lines and at most so many bytes.
 func longText(most int) shape {
 	schema := fmt.Sprintf(`{"type": "string", "maxLength": %d, "pattern": "\\S"}`, most)
 	return shape{schema, "a text, of several lines if you like", func(n *node) (any, *fault) {
@@ -289,7 +289,7 @@ func longText(most int) shape {
 	}}
 }
 
-// commandLine is a command as people write it, on one line or several.
+// commandLine returns the shape of a command as people write it, on one line or several.
 func commandLine(example string) shape {
 	const most = 10_000
 	schema := fmt.Sprintf(`{"type": "string", "maxLength": %d, "pattern": "\\S"}`, most)
@@ -304,7 +304,7 @@ func commandLine(example string) shape {
 	}}
 }
 
-// oneOf is one of a few words.
+// oneOf returns the shape of one of a few words.
 func oneOf(words ...string) shape {
 	all := `"` + strings.Join(words, `", "`) + `"`
 	return shape{`{"enum": [` + all + `]}`, "one of " + all, func(n *node) (any, *fault) {
@@ -327,8 +327,8 @@ func oneOf(words ...string) shape {
 	}}
 }
 
-// texts is a list of texts, or a single one. item is the schema of one. The text of
-// check's errors continues a sentence that begins with the text.
+// texts returns the shape of a list of texts, or a single one. item is the schema of one. The text
+// of check's errors continues a sentence that begins with the text.
 func texts(item, example string, check func(string) error) shape {
 	wants := "a list of texts, such as " + example
 	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[1]s]}`, item)
@@ -366,7 +366,7 @@ func (s shape) onlyList() shape {
 	return s
 }
 
-// target is what items may act on.
+// target returns the shape of what items may act on.
 func target() shape {
 	const wants = `"triggering", "*" or a number, such as 42`
 	const schema = `{"anyOf": [{"enum": ["triggering", "*"]}, {"type": "integer", "minimum": 1, "maximum": 2147483647}, {"type": "string", "pattern": "^0*[1-9][0-9]{0,8}$"}]}`
@@ -385,7 +385,7 @@ func target() shape {
 	})
 }
 
-// footer is the owner's text, or whether there is one.
+// footer returns the shape of the owner's text, or whether there is one.
 func footer() shape {
 	const most = 2000
 	const schema = `{"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "\\S"}]}`
@@ -402,7 +402,7 @@ func footer() shape {
 	}}
 }
 
-// labels are names of labels that GitHub accepts.
+// labels returns the shape of names of labels that GitHub accepts.
 func labels() shape {
 	const most = 50
 	const item = `{"type": "string", "minLength": 1, "maxLength": 50, "pattern": "^[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$"}`
@@ -419,7 +419,7 @@ func labels() shape {
 	})
 }
 
-// labelPatterns are labels in which "*" stands for any text.
+// labelPatterns returns the shape of labels in which "*" stands for any text.
 func labelPatterns() shape {
 	s := labels()
 	parse := s.parse
@@ -452,14 +452,14 @@ var braces = lazyregexp.New(`\{[^{}]*,[^{}]*\}`)
 // nameItem describes hosts and users only roughly; package sanitize knows better.
 const nameItem = `{"type": "string", "minLength": 1, "pattern": "^[^\\s]+$"}`
 
-// domains are hosts that links may lead to.
+// domains returns the shape of hosts that links may lead to.
 func domains() shape {
 	return texts(nameItem, "[example.com]", func(s string) error {
 		return checkName(s, sanitize.Config{AllowedDomains: []string{s}}, "is not the name of a host, such as example.com")
 	})
 }
 
-// references are repositories that texts may refer to.
+// references returns the shape of repositories that texts may refer to.
 func references() shape {
 	const item = `{"type": "string", "pattern": "^(repo|[*]|[A-Za-z0-9_.-]+/([A-Za-z0-9_.-]+|[*]))$"}`
 	return texts(item, "[repo, octo/app]", func(s string) error {
@@ -467,7 +467,7 @@ func references() shape {
 	})
 }
 
-// mentioned are users and teams that a text may mention.
+// mentioned returns the shape of users and teams that a text may mention.
 func mentioned() shape {
 	return texts(nameItem, "[octocat, org/team]", func(s string) error {
 		return checkName(s, sanitize.Config{AllowedMentions: []string{s}}, "is not a user, such as octocat, or a team, such as org/team")
@@ -482,10 +482,10 @@ func checkName(name string, cfg sanitize.Config, why string) error {
 	return nil
 }
 
-// patterns are glob patterns of paths from the repository's root.
+// patterns returns the shape of glob patterns of paths from the repository's root.
 func patterns() shape { return texts(patternItem, `["docs/**", "*.md"]`, tree.CheckPattern) }
 
-// branches are patterns of the names of branches.
+// branches returns the shape of patterns of the names of branches.
 func branches() shape { return texts(patternItem, `["feature/*"]`, tree.CheckPattern) }
 
 // patternItem describes patterns only roughly; package tree knows better.
@@ -493,7 +493,7 @@ const patternItem = `{"type": "string", "minLength": 1, "maxLength": 500, "patte
 
 const directoryItem = `{"type": "string", "minLength": 1, "maxLength": 1000}`
 
-// directories are paths of directories from the repository's root.
+// directories returns the shape of paths of directories from the repository's root.
 func directories() shape {
 	return converted(texts(directoryItem, "[api, web/app]", checkDirectory), func(list []string) []string {
 		for i := range list {
@@ -503,7 +503,7 @@ func directories() shape {
 	})
 }
 
-// directory is the path of one directory.
+// directory returns the shape of the path of one directory.
 func directory() shape {
 	return shape{directoryItem, "a directory, such as api", func(n *node) (any, *fault) {
 		if n.kind != textNode {

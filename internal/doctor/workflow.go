@@ -247,7 +247,7 @@ func (s *step) is(action string) bool {
 	return strings.EqualFold(name, action)
 }
 
-// mode is what Airlock's action does in the step, "" where an expression says it.
+// mode returns what Airlock's action does in the step, "" where an expression says it.
 func (s *step) mode() config.Mode {
 	mode := strings.TrimSpace(s.input("mode"))
 	if strings.Contains(mode, "${{") {

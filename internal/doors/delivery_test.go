@@ -185,7 +185,7 @@ func (r *reporting) want(d *checkreport.Document, place func(checkreport.Finding
 	}
 }
 
-// everyFinding is the place of every finding.
+// everyFinding returns the place of every finding.
 func everyFinding(place string) func(checkreport.Finding) string {
 	return func(checkreport.Finding) string { return place }
 }
@@ -257,8 +257,8 @@ func sarifStatus(body string) func(githubtest.Request) githubtest.Fault {
 	}
 }
 
-// TestFindingsBeyondTheLimitAreAnnotated asserts that of 35 findings those beyond the limit, and those whose
-// lines are not in the diff, become annotations of the check run.
+// TestFindingsBeyondTheLimitAreAnnotated asserts that of 35 findings those beyond the limit, and
+// those whose lines are not in the diff, become annotations of the check run.
 func TestFindingsBeyondTheLimitAreAnnotated(t *testing.T) {
 	t.Parallel()
 	r := newReporting(t, githubtest.Options{})

@@ -209,7 +209,7 @@ func (c *workCopy) stateIn(ctx context.Context, repo *gitrepo.Repo, dir string) 
 	return now, atHead, to, nil
 }
 
-// entry is what git stores for a file: "" for none.
+// entry returns what git stores for a file: "" for none.
 func entry(mode, oid string) string {
 	if mode == "" {
 		return ""

@@ -29,7 +29,7 @@ func allChecks() []Check { return append(Specialists(), Acceptance) }
 
 func (c Check) known() bool { return c == Acceptance || slices.Contains(specialists, c) }
 
-// Mention is the check's name as a sender or recipient, such as "@code-review".
+// Mention returns the check's name as a sender or recipient, such as "@code-review".
 func (c Check) Mention() string { return "@" + string(c) }
 
 // The other participants.
@@ -40,7 +40,7 @@ const (
 	MainOrchestrator = "Main Orchestrator" // who started the loop
 )
 
-// title is the check's name in the signature of its messages.
+// title returns the check's name in the signature of its messages.
 func (c Check) title() string {
 	switch c {
 	case Formatter:
@@ -61,7 +61,7 @@ func (c Check) title() string {
 	return string(c)
 }
 
-// advice is what usually mends a failure of the check.
+// advice returns what usually mends a failure of the check.
 func (c Check) advice() string {
 	switch c {
 	case Formatter:

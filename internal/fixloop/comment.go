@@ -18,8 +18,9 @@ const (
 	maxFold    = 30_000
 )
 
-// Comment is the one comment that shows a loop in its pull request, as Markdown: how it stands,
-// what comes next, and its history, folded. last is the line below, such as the log's witness.
+// Comment returns the one comment that shows a loop in its pull request, as Markdown: how it
+// stands, what comes next, and its history, folded. last is the line below, such as the log's
+// witness.
 func (s State) Comment(messages []Message, last string) string {
 	var p page
 	p.line("### Fix loop: " + s.headline())
@@ -48,7 +49,7 @@ func (s State) Comment(messages []Message, last string) string {
 	return p.String()
 }
 
-// failuresText is a check's failures in a table.
+// failuresText returns a check's failures in a table.
 func failuresText(c CheckState) string {
 	switch {
 	case c.Like != "":
@@ -63,7 +64,7 @@ func failuresText(c CheckState) string {
 	return fmt.Sprintf("%d, first: %s", c.Count, markdown.EscapeText(text.Truncate(c.Failures[0].Message, maxName)))
 }
 
-// headline is how the loop stands: its state, the iteration, and until when it waits.
+// headline returns how the loop stands: its state, the iteration, and until when it waits.
 func (s State) headline() string {
 	d := &s.doc
 	if d.Outcome != Running {
@@ -98,7 +99,7 @@ var outcomeText = map[Outcome]string{
 	ClosedByPull: "ended, because the pull request was closed", MergedByPull: "ended, because the pull request was merged",
 }
 
-// next is the next step, for whoever reads the comment.
+// next returns the next step, for whoever reads the comment.
 func (s State) next() string {
 	switch s.Work().Kind {
 	case WorkFix:

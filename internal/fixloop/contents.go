@@ -21,7 +21,7 @@ func (t *turn) failureReport(c *check) Message {
 	}
 }
 
-// suggestions are what the failures of checks suggest.
+// suggestions returns what the failures of checks suggest.
 func suggestions(failures []Failure, checks ...Check) []string {
 	var out []string
 	for _, c := range checks {
@@ -62,7 +62,7 @@ func (t *turn) fixRequest() Message {
 	return m
 }
 
-// fixCompletion is the fixer's word that it is done.
+// fixCompletion returns the fixer's word that it is done.
 func (t *turn) fixCompletion(e Event) Message {
 	m := Message{
 		Type: FixCompletion, ID: t.id("FIXDONE", t.iteration()), From: Fixer, To: Orchestrator, Priority: PriorityHigh,
@@ -97,7 +97,8 @@ func (t *turn) revalidationTrigger(c *check) Message {
 	return m
 }
 
-// revalidationResult is what a check found the next time. The check's failures are the new ones.
+// revalidationResult returns what a check found the next time. The check's failures are the new
+// ones.
 func (t *turn) revalidationResult(c *check, result Status) Message {
 	m := Message{
 		Type: RevalidationResult, ID: t.id("REVALRES", string(c.Name), t.iteration()), From: c.Name.Mention(), To: Orchestrator, Priority: PriorityHigh,
@@ -117,7 +118,7 @@ func (t *turn) revalidationResult(c *check, result Status) Message {
 	return m
 }
 
-// successNotification is the message that a check which had failed has passed for good.
+// successNotification returns the message that a check which had failed has passed for good.
 func (t *turn) successNotification(c *check) Message {
 	return Message{
 		Type: Success, ID: t.id("SUCCESS", string(c.Name), t.iteration()), From: Orchestrator, To: Fixer, Priority: PriorityMedium, Check: c.Name,

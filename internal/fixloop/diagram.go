@@ -49,7 +49,7 @@ const (
 	ArrowNotice
 )
 
-// Title is the message's type as the log spells it, with its result.
+// Title returns the message's type as the log spells it, with its result.
 func (a Arrow) Title() string { return a.Message.kind() }
 
 // Diagram returns the log as a sequence diagram of its newest 200 messages.

@@ -86,7 +86,7 @@ const (
 	DecideRetry  Decision = "retry"  // check the unchanged code again; another failure escalates
 )
 
-// Decisions are all decisions, in the order in which they are offered.
+// Decisions returns all decisions, in the order in which they are offered.
 func Decisions() []Decision {
 	return []Decision{DecideFixed, DecideExtend, DecideSkip, DecideAbort, DecideRetry}
 }

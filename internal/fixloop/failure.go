@@ -39,7 +39,7 @@ type Failure struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
-// place is the failure's file and line, "" if it has none.
+// place returns the failure's file and line, "" if it has none.
 func (f Failure) place() string {
 	if f.Path == "" || f.Line == 0 {
 		return f.Path
@@ -47,7 +47,7 @@ func (f Failure) place() string {
 	return f.Path + ":" + strconv.Itoa(f.Line)
 }
 
-// source is the tool and rule that reported the failure, "" if none did.
+// source returns the tool and rule that reported the failure, "" if none did.
 func (f Failure) source() string {
 	return strings.Trim(f.Tool+"/"+f.Rule, "/")
 }

@@ -37,12 +37,12 @@ type limit[T int | time.Duration] struct {
 	spec  T
 }
 
-// counts are the limits that are numbers.
+// counts returns the limits that are numbers.
 func (l *Limits) counts() []limit[int] {
 	return []limit[int]{{"iterations", &l.Iterations, 5}, {"stuck", &l.Stuck, 3}, {"extend", &l.Extend, 3}}
 }
 
-// times are the limits of time.
+// times returns the limits of time.
 func (l *Limits) times() []limit[time.Duration] {
 	return []limit[time.Duration]{
 		{"validation", &l.Validation, 30 * time.Minute}, {"fix", &l.Fix, 30 * time.Minute}, {"revalidation", &l.Revalidation, 30 * time.Minute},
@@ -62,7 +62,7 @@ type limitsDocument struct {
 	Extend       int    `json:"extend"`
 }
 
-// times are the members that are durations, in the order of Limits.times.
+// times returns the members that are durations, in the order of Limits.times.
 func (d *limitsDocument) times() []*string {
 	return []*string{&d.Validation, &d.Fix, &d.Revalidation, &d.Grace, &d.Round}
 }

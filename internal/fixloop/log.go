@@ -69,7 +69,7 @@ func NewLog(s State, messages []Message, now time.Time) Log {
 	return l
 }
 
-// end is when the log ends.
+// end returns when the log ends.
 func (l *Log) end(now time.Time) time.Time {
 	if !l.Completed.IsZero() {
 		return l.Completed
@@ -142,7 +142,7 @@ var kinds = map[Type]string{
 	ErrorNotification: "Error notification", StatusChange: "Status change",
 }
 
-// kind is the message's type, with its result.
+// kind returns the message's type, with its result.
 func (m Message) kind() string {
 	if m.Type == RevalidationResult {
 		return kinds[m.Type] + " (" + string(m.Result) + ")"
@@ -150,8 +150,8 @@ func (m Message) kind() string {
 	return kinds[m.Type]
 }
 
-// Page is Markdown for files and job summaries, where GitHub joins lines that follow each other,
-// unlike in comments: fields stay on lines of their own.
+// Page returns Markdown for files and job summaries, where GitHub joins lines that follow each
+// other, unlike in comments: fields stay on lines of their own.
 func (l Log) Page() string {
 	lines := strings.SplitAfter(l.Markdown(), "\n")
 	for i, line := range lines[:len(lines)-1] {

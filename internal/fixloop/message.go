@@ -52,7 +52,7 @@ const (
 	ErrUnresponsive      ErrorType = "unresponsive"
 )
 
-// title is the error's type as the notification spells it.
+// title returns the error's type as the notification spells it.
 func (e ErrorType) title() string {
 	switch e {
 	case ErrCommunication:

@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// commandsIn are the commands that a comment offers.
+// commandsIn returns the commands that a comment offers.
 func commandsIn(comment string) (out []string) {
 	for _, m := range regexp.MustCompile("`"+CommandWord+" ([a-z0-9 ]+)`").FindAllStringSubmatch(comment, -1) {
 		out = append(out, m[1])

@@ -139,7 +139,7 @@ func ofType(messages []Message, typ Type) Message {
 	return Message{}
 }
 
-// ids are the identifiers of messages, without changes of status.
+// ids returns the identifiers of messages, without changes of status.
 func ids(messages []Message) []string {
 	var out []string
 	for _, m := range messages {

@@ -171,7 +171,7 @@ func (w *walk) event() Event {
 	return e
 }
 
-// perhapsRefused is an event whose changes are refused, one time of five.
+// perhapsRefused returns an event whose changes are refused, one time of five.
 func (w *walk) perhapsRefused(e Event) Event {
 	if w.r.IntN(5) == 0 {
 		e.Refused = []string{"protected-files: \"CODEOWNERS\" is protected"}
@@ -391,7 +391,7 @@ func (w *walk) judge(before State, e Event, messages []Message) {
 	}
 }
 
-// verdict is the reason for which the newest round has to be escalated, "" for none.
+// verdict returns the reason for which the newest round has to be escalated, "" for none.
 func (w *walk) verdict(retry bool, now State) Reason {
 	for _, m := range w.log[len(w.log)-min(len(w.log), 60):] {
 		if m.Iteration == now.Iteration() && m.Type == FailureReport && m.Priority == PriorityCritical {

@@ -33,7 +33,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// story is a loop in which each type of message occurs: its first fixer crashes, then answers
+// story returns a loop in which each type of message occurs: its first fixer crashes, then answers
 // nonsense, and is mended in the end by a person.
 func story(t *testing.T) *play {
 	p := newPlay(t, Loop{Repository: "octo/shop", Title: "Count the last item", Limits: Limits{Iterations: 2}})
@@ -78,7 +78,7 @@ func TestEachTypeOfMessage(t *testing.T) {
 	}
 }
 
-// rendered is what of a message its Markdown says.
+// rendered returns what of a message its Markdown says.
 func rendered(m Message) Message {
 	failures := append([]Failure(nil), m.Failures...)
 	for i := range failures {

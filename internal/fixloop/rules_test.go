@@ -12,7 +12,7 @@ import (
 // The tests of this file each hold one rule of spec 003 that a change of the code could break
 // without another test to fail.
 
-// statusOf is how one check stands.
+// statusOf returns how one check stands.
 func (p *play) statusOf(c Check) Status {
 	for _, s := range p.state.Checks() {
 		if s.Check == c {
@@ -170,7 +170,7 @@ func TestAnswersOfAFixerThatAreLate(t *testing.T) {
 	}
 }
 
-// stuck is a loop that was escalated because nothing was resolved in three iterations.
+// stuck returns a loop that was escalated because nothing was resolved in three iterations.
 func stuck(t *testing.T) *play {
 	p := begun(t, Loop{Limits: Limits{Iterations: 20}})
 	for range 2 {

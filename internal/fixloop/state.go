@@ -151,31 +151,31 @@ func (l *Loop) check() error {
 // Loop returns which loop it is.
 func (s State) Loop() Loop { return s.doc.Loop }
 
-// Status is the loop's status, the worst of its checks'.
+// Status returns the loop's status, the worst of its checks'.
 func (s State) Status() Status { return s.doc.Status }
 
-// Outcome is how the loop ended, Running if it has not.
+// Outcome returns how the loop ended, Running if it has not.
 func (s State) Outcome() Outcome { return s.doc.Outcome }
 
-// Iteration is the current iteration, 0 before the start.
+// Iteration returns the current iteration, 0 before the start.
 func (s State) Iteration() int { return s.doc.Iteration }
 
-// MaxIterations is how many iterations are allowed by now.
+// MaxIterations returns how many iterations are allowed by now.
 func (s State) MaxIterations() int { return s.doc.Max }
 
-// Reason is why the loop was escalated the last time, "" if it never was.
+// Reason returns why the loop was escalated the last time, "" if it never was.
 func (s State) Reason() Reason { return s.doc.Reason }
 
-// Started is when the loop started; zero if it has not.
+// Started returns when the loop started; zero if it has not.
 func (s State) Started() time.Time { return s.doc.Started }
 
-// Ended is when the loop ended; zero if it has not.
+// Ended returns when the loop ended; zero if it has not.
 func (s State) Ended() time.Time { return s.doc.Ended }
 
-// Head is the commit that the loop is about, "" if it is not known.
+// Head returns the commit that the loop is about, "" if it is not known.
 func (s State) Head() string { return s.doc.Head }
 
-// Accepted is the newest commit whose changes were taken, "" if none is known: changes that an
+// Accepted returns the newest commit whose changes were taken, "" if none is known: changes that an
 // agent pushes count from there.
 func (s State) Accepted() string { return s.doc.Accepted }
 
@@ -206,7 +206,7 @@ func (s State) Checks() []CheckState {
 // History returns what happened in each iteration that failed.
 func (s State) History() []Round { return slices.Clone(s.doc.History) }
 
-// Deadline is when a timer event is due, zero if none is.
+// Deadline returns when a timer event is due, zero if none is.
 func (s State) Deadline() time.Time { return s.doc.deadline() }
 
 // MarshalJSON writes the state as JSON that UnmarshalJSON reads.
@@ -275,7 +275,7 @@ func (d *document) check() error {
 	return nil
 }
 
-// worst is the worst status of the checks. Acceptance counts once the checks have passed: its
+// worst returns the worst status of the checks. Acceptance counts once the checks have passed: its
 // first evaluation then looks like a second look at them.
 func (d *document) worst() Status {
 	status := Completed
@@ -303,7 +303,7 @@ func (d *document) checkNamed(name Check) *check {
 	return nil
 }
 
-// deadline is when the operation needs a reminder, or times out.
+// deadline returns when the operation needs a reminder, or times out.
 func (d *document) deadline() time.Time {
 	switch {
 	case d.Op == nil:
@@ -314,7 +314,7 @@ func (d *document) deadline() time.Time {
 	return d.Op.Started.Add(d.limit())
 }
 
-// limit is the time limit of the operation.
+// limit returns the time limit of the operation.
 func (d *document) limit() time.Duration {
 	switch d.Op.Kind {
 	case WorkFix:

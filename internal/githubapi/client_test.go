@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// plainClient is a client on the real network stack, without waiting.
+// plainClient returns a client on the real network stack, without waiting.
 func plainClient(t *testing.T, apiURL string, rt http.RoundTripper, change ...func(*githubapi.Options)) *githubapi.Client {
 	t.Helper()
 	o := githubapi.Options{APIURL: apiURL, Token: token.New(secret, apiURL), Transport: rt, Pace: githubapi.Unpaced(), Clock: githubtest.NewVirtualClock(time.Now())}

@@ -95,7 +95,7 @@ func threadsMutation(pullID, reviewID string, threads []NewThread) (document str
 	return "mutation AddThreads(" + strings.Join(declarations, ", ") + ") {\n" + strings.Join(fields, "") + "}", inputs
 }
 
-// ThreadInputs are the variables of the mutation that adds threads, as a plan shows them.
+// ThreadInputs returns the variables of the mutation that adds threads, as a plan shows them.
 func ThreadInputs(pullID, reviewID string, threads []NewThread) map[string]any {
 	inputs := make(map[string]any, len(threads))
 	for i, t := range threads {
@@ -114,7 +114,7 @@ func ThreadInputs(pullID, reviewID string, threads []NewThread) map[string]any {
 	return inputs
 }
 
-// alias is the name of the nth of several mutations in one document.
+// alias returns the name of the nth of several mutations in one document.
 func alias(n int) string { return fmt.Sprintf("t%d", n) }
 
 // ReadDraft reads a review by its node id. It shows what was written at once, unlike a list.

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// pullNode is the node id of the pull request #2.
+// pullNode returns the node id of the pull request #2.
 func pullNode(env testEnv) string { return fmt.Sprintf("PR_%d", env.State().Issues[1].ID) }
 
 func TestPendingReview(t *testing.T) {

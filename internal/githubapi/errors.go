@@ -13,7 +13,7 @@ import (
 // itself an error, so that errors.Is(err, githubapi.NotFound) works.
 type Kind string
 
-// Error is the kind's own name.
+// Error returns the kind's own name.
 func (k Kind) Error() string { return string(k) }
 
 // The kinds of errors.
@@ -111,7 +111,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// cause is the part of the message about what happened.
+// cause returns the part of the message about what happened.
 func (e *Error) cause() string {
 	quoted := ""
 	if e.Message != "" {
@@ -158,7 +158,7 @@ func (e *Error) cause() string {
 	return e.Message
 }
 
-// forbidden is the cause of a Forbidden error.
+// forbidden returns the cause of a Forbidden error.
 func (e *Error) forbidden() string {
 	switch e.Feature {
 	case "":
@@ -182,7 +182,7 @@ func (e *Error) forbidden() string {
 	return "the repository does not have " + e.Feature + " enabled"
 }
 
-// next is the part of the message about what to do.
+// next returns the part of the message about what to do.
 func (e *Error) next() string {
 	switch e.Kind {
 	case NotFound:

@@ -202,7 +202,7 @@ func resultOf[G any, T identified](op *operation, value G, err error, convert fu
 	return out, err
 }
 
-// unexpectedAnswer is the error for a complete answer that is not what was asked for.
+// unexpectedAnswer returns the error for a complete answer that is not what was asked for.
 func (op *operation) unexpectedAnswer(why string) error {
 	return op.fail(op.unknown(Malformed), "the answer is not what was expected: %s", why)
 }

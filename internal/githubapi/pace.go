@@ -19,7 +19,7 @@ type PaceConfig struct {
 	MaxWait          time.Duration // the longest that one request may wait for limits; default 10 minutes
 }
 
-// Unpaced is the configuration without any pacing, for tests and for hosts with
+// Unpaced returns the configuration without any pacing, for tests and for hosts with
 // rate limits switched off.
 func Unpaced() PaceConfig {
 	return PaceConfig{Spacing: -1, ContentPerMinute: -1, ContentPerHour: -1, PointsPerMinute: -1}

@@ -64,7 +64,7 @@ func pagesOf(n int, sizes ...int) (pages [][]string) {
 	return pages
 }
 
-// gitHubLink is the header that GitHub sends, with the address of the next page.
+// gitHubLink returns the header that GitHub sends, with the address of the next page.
 func gitHubLink(next string) func(page, last int) string {
 	return func(page, last int) string {
 		var links []string

@@ -55,7 +55,8 @@ type PullNow struct {
 	Head  string // the commit
 	// CloneURL is the address that git reaches the pull request's repository at.
 	CloneURL string
-	// Branch is the name of the branch that is to be merged, Fork whether it is in another repository.
+	// Branch is the name of the branch that is to be merged, Fork whether it is in another
+	// repository.
 	Branch string
 	Fork   bool
 	// Comments are in the order in which they were written.
@@ -222,7 +223,7 @@ func (a commentsAnswer) comments() (list []CommentNow, err error) {
 	return list, nil
 }
 
-// before is where the comments go on that were written before the page's.
+// before returns where the comments go on that were written before the page's.
 func (a commentsAnswer) before() pageInfo {
 	return pageInfo{HasNextPage: a.PageInfo.HasPreviousPage, EndCursor: a.PageInfo.StartCursor}
 }

@@ -11,7 +11,7 @@ import (
 
 const loopRef = "refs/airlock/loops/7-1"
 
-// refEnv is a server with a repository that has one commit.
+// refEnv returns a server with a repository that has one commit.
 func refEnv(t *testing.T) (env testEnv, git *githubtest.Git) {
 	t.Helper()
 	git = githubtest.NewGit(t)

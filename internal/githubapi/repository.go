@@ -12,7 +12,7 @@ import (
 // Repo names a repository.
 type Repo struct{ Owner, Name string }
 
-// String is the form owner/name.
+// String returns the form owner/name.
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
 // IsZero reports whether r names nothing.

@@ -164,7 +164,7 @@ func deliberate(name, body string, err error) bool {
 	return false
 }
 
-// strangeClient is a client without patience that always gets the same answer.
+// strangeClient returns a client without patience that always gets the same answer.
 func strangeClient(t *testing.T, status int, body string) *githubapi.Client {
 	t.Helper()
 	c, err := githubapi.New(githubapi.Options{Attempts: 1, Pace: githubapi.Unpaced(), Transport: roundTripper(func(req *http.Request) (*http.Response, error) {

@@ -154,7 +154,7 @@ func (s *Server) listChecks(c *conversation) reply {
 	return r
 }
 
-// renderApp is the app of an account, which has the account's name without "[bot]".
+// renderApp returns the app of an account, which has the account's name without "[bot]".
 func (s *Server) renderApp(a Account) any {
 	if a == (Account{}) {
 		return nil

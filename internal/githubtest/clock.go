@@ -30,7 +30,7 @@ func NewVirtualClock(start time.Time) *VirtualClock {
 	return &VirtualClock{now: start}
 }
 
-// Now is the virtual time.
+// Now returns the virtual time.
 func (c *VirtualClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *VirtualClock) Sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Skewed is a clock that is wrong by the given amount, and passes time with c.
+// Skewed returns a clock that is wrong by the given amount, and passes time with c.
 func Skewed(c Clock, by time.Duration) Clock { return skewed{c, by} }
 
 type skewed struct {

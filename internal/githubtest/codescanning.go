@@ -52,7 +52,7 @@ func withCodeScanning(permission string, h handler) handler {
 	}
 }
 
-// sarifErrors is what processing would complain about: the limits and demands
+// sarifErrors returns what processing would complain about: the limits and demands
 // that GitHub documents.
 func sarifErrors(raw []byte) []string {
 	var doc struct {

@@ -27,7 +27,7 @@ func (s *Server) getContent(c *conversation) reply {
 	return notFound()
 }
 
-// fileEntry is a file with its content, unless it is larger than 1 MB.
+// fileEntry returns a file with its content, unless it is larger than 1 MB.
 func (s *Server) fileEntry(name, content string) object {
 	o := s.entry(name, "file")
 	o["size"] = len(content)
@@ -46,7 +46,7 @@ func (s *Server) entry(name, kind string) object {
 		"html_url": html, "download_url": html, "_links": object{"self": self, "git": blob, "html": html}}
 }
 
-// wrapped is base64 in lines of 60, as GitHub sends it.
+// wrapped returns base64 in lines of 60, as GitHub sends it.
 func wrapped(text string) string {
 	enc := base64.StdEncoding.EncodeToString([]byte(text))
 	var b strings.Builder

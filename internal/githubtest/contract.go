@@ -160,7 +160,7 @@ func (c *contract) basicError(status int, body []byte) error {
 	return c.doc.Components.Schemas[name].Value.VisitJSON(v)
 }
 
-// example is a copy of one of GitHub's own example answers.
+// example returns a copy of one of GitHub's own example answers.
 func (c *contract) example(name string) map[string]any {
 	var out map[string]any
 	if err := json.Unmarshal(c.examples[name], &out); err != nil {

@@ -273,7 +273,7 @@ func (s *Server) need(c *conversation, accepted string) (reply, bool) {
 	return lacks(accepted), false
 }
 
-// lacks is the answer where a token has none of the permissions.
+// lacks returns the answer where a token has none of the permissions.
 func lacks(accepted string) reply {
 	r := fail(http.StatusForbidden, "Resource not accessible by integration")
 	r.header = http.Header{"X-Accepted-Github-Permissions": {accepted}}

@@ -29,10 +29,10 @@ func (s *Server) queryFields(c *conversation) object {
 	}
 }
 
-// plainLogin is a login as GraphQL spells it.
+// plainLogin returns a login as GraphQL spells it.
 func plainLogin(a Account) string { return strings.TrimSuffix(a.Login, "[bot]") }
 
-// kindOf is the type of an account.
+// kindOf returns the type of an account.
 func kindOf(a Account) string {
 	if strings.HasSuffix(a.Login, "[bot]") {
 		return "Bot"
@@ -178,7 +178,7 @@ func (s *Server) discussionCommentNode(d *Discussion, m *Comment) *node {
 		"url": fmt.Sprintf("%s/discussions/%d#discussioncomment-%d", s.siteURL(), d.Number, m.ID), "createdAt": stamp(m.CreatedAt), "updatedAt": stamp(m.UpdatedAt)}}
 }
 
-// historyNode is an issue or pull request with its edits. GitHub adds an entry
+// historyNode returns an issue or pull request with its edits. GitHub adds an entry
 // for the first text once a body has been edited, and lists the newest first.
 func (s *Server) historyNode(i *Issue) *node {
 	var bodies, events []*node

@@ -21,7 +21,7 @@ func (s *Server) reviewByNode(c *conversation, id any) (*Issue, *Review) {
 	return nil, nil
 }
 
-// reviewNode is a review as GraphQL reads it: what was written is there at once.
+// reviewNode returns a review as GraphQL reads it: what was written is there at once.
 func (s *Server) reviewNode(r *Review) *node {
 	return &node{typ: "PullRequestReview", fields: object{"id": nodeID("PRR", r.ID), "state": r.State, "body": r.Body,
 		"comments": func(args map[string]any) (any, error) {
@@ -40,7 +40,7 @@ func (s *Server) reviewNode(r *Review) *node {
 		}}}
 }
 
-// pullNode is a pull request with its reviews and their comments, as far as they are listed.
+// pullNode returns a pull request with its reviews and their comments, as far as they are listed.
 func (s *Server) pullNode(c *conversation, i *Issue) *node {
 	state := strings.ToUpper(i.State)
 	if i.Pull.Merged {
@@ -80,7 +80,7 @@ func (s *Server) pullNode(c *conversation, i *Issue) *node {
 	}}
 }
 
-// closedIssueNode is an issue that a pull request closes.
+// closedIssueNode returns an issue that a pull request closes.
 func (s *Server) closedIssueNode(i *Issue) *node {
 	fields := object{"id": nodeID("I", i.ID), "number": i.Number, "body": i.Body, "author": actorNode(i.Author), "editor": nil, "lastEditedAt": nil,
 		"repository": &node{typ: "Repository", fields: object{"nameWithOwner": s.state.Repo.Owner + "/" + s.state.Repo.Name}}}

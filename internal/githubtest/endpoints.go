@@ -77,7 +77,7 @@ const (
 	pullsWrite    = "pull_requests=write"
 )
 
-// endpoints are the REST operations by GitHub's operation id.
+// endpoints returns the REST operations by GitHub's operation id.
 func endpoints() map[string]endpoint {
 	return map[string]endpoint{
 		"repos/get": {"", (*Server).getRepo},
@@ -181,7 +181,7 @@ type reply struct {
 	raw    []byte // sent as it is, instead of body
 }
 
-// fail is GitHub's basic error.
+// fail returns GitHub's basic error.
 func fail(status int, message string) reply {
 	return reply{status: status, body: map[string]any{"message": message, "documentation_url": "https://docs.github.com/rest", "status": strconv.Itoa(status)}}
 }
@@ -196,13 +196,13 @@ type fieldError struct {
 	Message  string `json:"message,omitempty"`
 }
 
-// invalid is GitHub's validation error.
+// invalid returns GitHub's validation error.
 func invalid(errs ...fieldError) reply {
 	return reply{status: http.StatusUnprocessableEntity, body: map[string]any{"message": "Validation Failed", "errors": errs,
 		"documentation_url": "https://docs.github.com/rest", "status": "422"}}
 }
 
-// invalidSimple is the validation error of the endpoints that give plain strings.
+// invalidSimple returns the validation error of the endpoints that give plain strings.
 func invalidSimple(errs ...string) reply {
 	return reply{status: http.StatusUnprocessableEntity, body: map[string]any{"message": "Unprocessable Entity", "errors": errs,
 		"documentation_url": "https://docs.github.com/rest", "status": "422"}}

@@ -241,7 +241,7 @@ func ParseFixture(data []byte) (Fixture, error) {
 	return f, nil
 }
 
-// clone is a deep copy.
+// clone returns a deep copy.
 func (f Fixture) clone() Fixture {
 	data, err := json.Marshal(f)
 	if err != nil {

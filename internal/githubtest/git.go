@@ -165,7 +165,7 @@ func OpenGit(dir string) (*Git, error) {
 	return g, err
 }
 
-// Dir is where the repository lies.
+// Dir returns where the repository lies.
 func (g *Git) Dir() string { return g.dir }
 
 // Run runs git in the repository and returns what it prints, without the last
@@ -178,7 +178,7 @@ func (g *Git) Run(args ...string) string {
 	return out
 }
 
-// SHA is the commit that a branch points to, "" when there is no such branch.
+// SHA returns the commit that a branch points to, "" when there is no such branch.
 func (g *Git) SHA(branch string) string {
 	sha, err := g.resolve("refs/heads/" + branch)
 	if err != nil {
@@ -306,7 +306,7 @@ func (g *Git) looseRefs() (list []ref, ok bool) {
 	return list, err == nil
 }
 
-// looseKind is the kind of an object that lies in a file of its own, otherwise "".
+// looseKind returns the kind of an object that lies in a file of its own, otherwise "".
 func (g *Git) looseKind(sha string) string {
 	kind := ""
 	_ = g.readLoose(sha, func(r *bufio.Reader) (err error) {
@@ -413,7 +413,7 @@ func (g *Git) cachedOutput(args ...string) (string, error) {
 	return out, err
 }
 
-// mergeBase is the best common ancestor of two commits.
+// mergeBase returns the best common ancestor of two commits.
 func (g *Git) mergeBase(a, b string) (string, error) {
 	out, err := g.cachedOutput("merge-base", a, b)
 	return strings.TrimSuffix(out, "\n"), err
@@ -494,7 +494,7 @@ func (g *Git) CommitFiles(branch string, files []GitFile, message string) string
 	return sha
 }
 
-// timeOf is when a commit was made.
+// timeOf returns when a commit was made.
 func (g *Git) timeOf(commit string) time.Time {
 	g.mu.Lock()
 	when, known := g.times[commit]
@@ -548,7 +548,7 @@ func (g *Git) commit(c newCommit) (string, error) {
 	return g.run(b.String(), "fast-import", "--quiet", "--done", "--date-format=raw")
 }
 
-// quoted is a path as fast-import reads it, whatever bytes it contains.
+// quoted returns a path as fast-import reads it, whatever bytes it contains.
 func quoted(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }

@@ -37,7 +37,7 @@ func (s *Server) renderRef(r ref) object {
 		"object": object{"type": r.kind, "sha": r.sha, "url": s.repoURL() + "/git/" + kind + "/" + r.sha}}
 }
 
-// findRef is the ref of exactly this name.
+// findRef returns the ref of exactly this name.
 func (s *Server) findRef(name string) (ref, bool) {
 	refs, err := s.o.Git.refs()
 	i := slices.IndexFunc(refs, func(r ref) bool { return r.name == name })
@@ -428,7 +428,7 @@ func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, 
 	return &node{typ: "CreateCommitOnBranchPayload", fields: object{"commit": &node{typ: "Commit", fields: object{"oid": sha, "url": s.siteURL() + "/commit/" + sha}}}}, nil
 }
 
-// members are the entries of a list of objects.
+// members returns the entries of a list of objects.
 func members(v any) []map[string]any {
 	list, _ := v.([]any)
 	out := make([]map[string]any, 0, len(list))

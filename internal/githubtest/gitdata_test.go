@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// answer is what was answered, as status and the few members that a test names.
+// answer returns what was answered, as status and the few members that a test names.
 func answer(t *testing.T, s *githubtest.Server, method, path, body string, members ...string) string {
 	t.Helper()
 	code, text, _ := ask(t, s, method, path, body)

@@ -170,5 +170,5 @@ func pushed(body []byte) (refs, capabilities []string) {
 	return refs, capabilities
 }
 
-// packet is a line of git's protocol.
+// packet returns a line of git's protocol.
 func packet(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }

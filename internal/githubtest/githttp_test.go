@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// hosted is a server with a git repository whose branch main has one commit.
+// hosted returns a server with a git repository whose branch main has one commit.
 func hosted(t *testing.T, change ...func(*githubtest.Fixture)) (*githubtest.Server, *githubtest.Git) {
 	t.Helper()
 	g := githubtest.NewGit(t)

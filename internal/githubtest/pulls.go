@@ -129,7 +129,7 @@ func (s *Server) requestReviewers(c *conversation, i *Issue) reply {
 	return created(s.renderPull(i, false))
 }
 
-// collaborator is the account of that login, or none.
+// collaborator returns the account of that login, or none.
 func (s *Server) collaborator(login string) Account {
 	k := slices.IndexFunc(s.state.Repo.Collaborators, func(a Account) bool { return strings.EqualFold(a.Login, login) })
 	if k < 0 {

@@ -34,7 +34,7 @@ func (r Request) JSON(member string) any {
 	return m[member]
 }
 
-// Points is what GitHub charges for a request: 1 to read, 5 to write.
+// Points returns what GitHub charges for a request: 1 to read, 5 to write.
 func Points(r Request) int {
 	if r.Write {
 		return 5
@@ -50,7 +50,7 @@ func Contents(r Request) int {
 	return 0
 }
 
-// Peak is the highest sum of weights within any span of time, the span's end not
+// Peak returns the highest sum of weights within any span of time, the span's end not
 // included.
 func Peak(reqs []Request, span time.Duration, weight func(Request) int) int {
 	peak, sum, from := 0, 0, 0

@@ -134,7 +134,7 @@ func (s *Server) refNodes(args map[string]any) (any, error) {
 	return connection("RefConnection", list, args, func(n *node) string { return n.fields["name"].(string) }), nil
 }
 
-// commitNode is a commit with its files.
+// commitNode returns a commit with its files.
 func (s *Server) commitNode(sha string) *node {
 	headline := ""
 	if list, err := s.o.Git.log("-1", sha); err == nil && len(list) == 1 {

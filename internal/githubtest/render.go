@@ -10,7 +10,7 @@ type object = map[string]any
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// repoURL is the repository's address in the API, siteURL that for people.
+// repoURL returns the repository's address in the API, siteURL that for people.
 func (s *Server) repoURL() string {
 	return fmt.Sprintf("%s/repos/%s/%s", s.apiURL(), s.state.Repo.Owner, s.state.Repo.Name)
 }

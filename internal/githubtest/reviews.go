@@ -33,7 +33,7 @@ type submission struct{ *Review }
 
 const pendingState = "PENDING"
 
-// pendingReview is the account's review of the pull request that is not submitted yet. It
+// pendingReview returns the account's review of the pull request that is not submitted yet. It
 // blocks every other review of the account.
 func (i *Issue) pendingReview(who Account) *Review {
 	for _, r := range i.Pull.Reviews {
@@ -235,7 +235,7 @@ func (s *Server) addDiffComment(i *Issue, d *DiffComment, review *Review, who Ac
 	s.lag(d)
 }
 
-// commentByNode is the comment in a conversation with a node id.
+// commentByNode returns the comment in a conversation with a node id.
 func (s *Server) commentByNode(id any) *Comment {
 	for _, i := range s.state.Issues {
 		for _, m := range i.Comments {

@@ -168,7 +168,7 @@ func (s *Server) SetBaseURL(u string) {
 	s.baseURL = strings.TrimRight(u, "/")
 }
 
-// APIURL is the address of the REST API: of a server in memory, below
+// APIURL returns the address of the REST API: of a server in memory, below
 // https://github.test.
 func (s *Server) APIURL() string {
 	s.mu.Lock()
@@ -176,7 +176,7 @@ func (s *Server) APIURL() string {
 	return s.apiURL()
 }
 
-// GitURL is the address for git clients when there is Options.Git. As on GitHub,
+// GitURL returns the address for git clients when there is Options.Git. As on GitHub,
 // the password is the token and any name will do.
 func (s *Server) GitURL() string {
 	s.mu.Lock()

@@ -90,7 +90,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// Refuse is a transport to a host that nobody listens on.
+// Refuse returns a transport to a host that nobody listens on.
 func Refuse() http.RoundTripper { return refuse{} }
 
 type refuse struct{}

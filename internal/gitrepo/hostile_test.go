@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 )
 
-// TestHostileCloneRunsNothing is rule R6: whatever a clone's configuration,
+// TestHostileCloneRunsNothing tests rule R6: whatever a clone's configuration,
 // attributes and hooks, and the environment of this process name, is not run.
 func TestHostileCloneRunsNothing(t *testing.T) {
 	c, _, base, head := fork(t)

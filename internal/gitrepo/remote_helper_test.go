@@ -92,7 +92,7 @@ func (s *gitServer) requests() []string {
 	return slices.Clone(s.asked)
 }
 
-// repoURL is where the repository is.
+// repoURL returns where the repository is.
 func (s *gitServer) repoURL() string { return s.URL + "/o/r.git" }
 
 // remote returns the repository as gitrepo reaches it.
@@ -152,7 +152,7 @@ func (h *history) make(t *testing.T) {
 	h.aside = c.Commit("aside")
 }
 
-// published is a server whose branch main has the first two of three commits, which a clone
+// published returns a server whose branch main has the first two of three commits, which a clone
 // has with one more next to the third.
 func published(t *testing.T) (s *gitServer, c clone, one, two, three, aside string) {
 	t.Helper()

@@ -132,7 +132,7 @@ func words(r *rand.Rand, n int) string {
 	return strings.Join(w, " ")
 }
 
-// markdown is ordinary Markdown of about n bytes.
+// markdown returns ordinary Markdown of about n bytes.
 func markdown(r *rand.Rand, n int) string {
 	var b strings.Builder
 	b.WriteString("## " + words(r, 3) + "\n\n")
@@ -151,7 +151,7 @@ func markdown(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// limits are the same limit for each kind.
+// limits returns the same limit for each kind.
 func limits(n int) map[safeoutput.Kind]int {
 	limits := map[safeoutput.Kind]int{}
 	for _, spec := range safeoutput.Kinds() {

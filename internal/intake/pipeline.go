@@ -43,7 +43,8 @@ type batch struct {
 // An accepted item, and with encode its canonical JSON, is valid until sink returns.
 //
 // The error is the context's, the reader's, the sink's, or about an invalid setting in
-// Config.Sanitize; a rejected record is not an error. When run returns before the end, a Read of src may still be in progress.
+// Config.Sanitize; a rejected record is not an error. When run returns before the end, a Read of
+// src may still be in progress.
 func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(Outcome) error) (Input, error) {
 	d, err := newDoor(cfg)
 	if err != nil {
@@ -179,7 +180,7 @@ func (p *pipeline) judgeLine(parse *parser, b *batch, l safeoutput.Line) (v verd
 	return v, nil
 }
 
-// crashed is the verdict on a record for which Airlock itself failed.
+// crashed returns the verdict on a record for which Airlock itself failed.
 func crashed(line int, err error) verdict {
 	return verdict{accepted: Accepted{line: line}, violations: []Violation{{Line: line, Path: "$", Message: err.Error()}}, crashed: true}
 }

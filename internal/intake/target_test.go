@@ -14,7 +14,7 @@ func lineOf(spec safeoutput.Spec, member string) string {
 	return strings.TrimSuffix(spec.Example, "}") + "," + member + "}"
 }
 
-// spellings are snake_case, kebab-case and camelCase of a name.
+// spellings returns snake_case, kebab-case and camelCase of a name.
 func spellings(name string) []string {
 	words := strings.Split(name, "_")
 	camel := words[0]

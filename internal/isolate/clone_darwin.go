@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// clone is an error: macOS clones to a file that does not exist yet, whose owner and
+// clone returns an error: macOS clones to a file that does not exist yet, whose owner and
 // permissions are then the original's.
 func clone(_, _ *os.File) error { return errors.ErrUnsupported }
 

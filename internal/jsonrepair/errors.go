@@ -63,12 +63,12 @@ func depthError(offset int) error {
 	return fail(TooDeep, offset, fmt.Sprintf("more than %d objects and arrays are open here", MaxDepth))
 }
 
-// unexpected is the error at pos, where something else belongs.
+// unexpected returns the error at pos, where something else belongs.
 func (f *fixer) unexpected(want string) error {
 	return fail(Unexpected, f.pos, quoteStart(f.in[f.pos:])+" stands where "+want+" belongs")
 }
 
-// ambiguous is the error about the quote at pos. The text may also be cut off
+// ambiguous returns the error about the quote at pos. The text may also be cut off
 // after it.
 func (f *fixer) ambiguous() error {
 	err := fail(Ambiguous, f.pos, "this quote may end its string or be part of it")

@@ -63,7 +63,7 @@ type chain struct {
 	name   string // of the loop
 }
 
-// ref is the name of the loop's ref.
+// ref returns the name of the loop's ref.
 func (c chain) ref() string {
 	_, ref, _ := strings.Cut(c.name, " ")
 	return ref
@@ -191,7 +191,7 @@ func (l *Log) consequences(r Record) (state fixloop.State, messages []fixloop.Me
 	return state, messages, digest, err
 }
 
-// Sum is the sum of the newest record, which stands for the whole log.
+// Sum returns the sum of the newest record, which stands for the whole log.
 func (l *Log) Sum() string {
 	if len(l.Records) == 0 {
 		return ""
@@ -234,7 +234,8 @@ func (l *Log) add(r Record) error {
 	return nil
 }
 
-// MarkSeen notes that GitHub shows an entry, or has hidden it since. RecordSeen adds that to the log.
+// MarkSeen notes that GitHub shows an entry, or has hidden it since. RecordSeen adds that to the
+// log.
 func (l *Log) MarkSeen(entry string, hidden bool) {
 	if l.seen == nil {
 		l.seen = map[string]bool{}
@@ -323,7 +324,8 @@ func (l *Log) FollowedUp() bool {
 // Name returns the name of a pull request's loop, as Log.Name does.
 func Name(number, ordinal int) string { return strconv.Itoa(number) + "-" + strconv.Itoa(ordinal) }
 
-// Name is the loop's in its ref and in witnesses: the pull request's number and the ordinal.
+// Name returns the loop's name in its ref and in witnesses: the pull request's number and the
+// ordinal.
 func (l *Log) Name() string { return strings.TrimPrefix(l.Ref, refPrefix) }
 
 // Witness names the newest record in a form that people can see and Check understands.
@@ -333,7 +335,7 @@ func (l *Log) Witness() string {
 
 func (l *Log) witness() string { return "log of loop " + l.Name() + ": entry " }
 
-// short is the part of a sum that a witness shows.
+// short returns the part of a sum that a witness shows.
 func short(sum string) string {
 	sum = strings.TrimPrefix(sum, signed)
 	return sum[:min(len(sum), 20)]

@@ -21,7 +21,8 @@ type snapshot struct {
 	N        int               `json:"n"` // of its newest record
 	State    fixloop.State     `json:"state"`
 	Messages []fixloop.Message `json:"messages"`
-	// Sum is that of a record which would follow the newest one, so that it stands for this log alone.
+	// Sum is that of a record which would follow the newest one, so that it stands for this log
+	// alone.
 	Sum string `json:"sum"`
 }
 
@@ -63,7 +64,7 @@ func (l *Log) otherRules(why error) error {
 		"or remove the log with 'git push origin :%s' and the comment that shows the loop, so that another loop begins", ErrOtherRules, l.diverged, why, l.Ref)
 }
 
-// decided is the digest of what an event led to.
+// decided returns the digest of what an event led to.
 func decided(s fixloop.State, messages []fixloop.Message) (string, error) {
 	raw, err := json.Marshal(struct {
 		State    fixloop.State

@@ -135,7 +135,7 @@ func (s *Store) Begin(before *Log, loop fixloop.Loop, at time.Time) (*Log, error
 	return l, nil
 }
 
-// name is what the sums of a loop's log begin with: one log cannot stand for another.
+// name returns what the sums of a loop's log begin with: one log cannot stand for another.
 func (s *Store) name(ref string) string {
 	return strings.ToLower(s.Repo.String()) + " " + ref
 }

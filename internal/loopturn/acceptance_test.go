@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
-// verified is a verdict about the head: a criterion for each status.
+// verified returns a verdict about the head: a criterion for each status.
 func (b *bench) verified(statuses ...acceptance.Status) *verdictreport.Document {
 	d := &verdictreport.Document{Version: 1, Number: 7, Head: b.head, Source: verdictreport.FromIssue}
 	r := &acceptance.Response{TaskID: "issue-1", Verdict: acceptance.VerdictOf(statuses)}

@@ -75,7 +75,7 @@ func (d *decision) decide(ctx context.Context) error {
 	return nil
 }
 
-// deadline is when the loop's time is up; zero for never.
+// deadline returns when the loop's time is up; zero for never.
 func (d *decision) deadline() time.Time {
 	if !d.open() {
 		return time.Time{}
@@ -83,7 +83,7 @@ func (d *decision) deadline() time.Time {
 	return d.log.State.Deadline()
 }
 
-// actorOf is who caused the event if it has a name, else "".
+// actorOf returns who caused the event if it has a name, else "".
 func (d *decision) actorOf(name string) string {
 	if d.Event.Name == name {
 		return d.Event.Actor
@@ -91,8 +91,8 @@ func (d *decision) actorOf(name string) string {
 	return ""
 }
 
-// pusher is who pushed the commit that the event is about, "" if the event is about no push: who
-// reopens or labels a pull request did not push what is there.
+// pusher returns who pushed the commit that the event is about, "" if the event is about no push:
+// who reopens or labels a pull request did not push what is there.
 func (d *decision) pusher() string {
 	if d.Event.Name == "pull_request" && d.Event.Action == "synchronize" || d.Event.Name == "workflow_run" {
 		return d.Event.Actor

@@ -30,8 +30,8 @@ func CheckSecret(secret string, dispatch bool) error {
 	return nil
 }
 
-// asked is the entry of the log that says that an agent was asked for a fix. After an extension the
-// same request is made again, as another operation.
+// asked returns the entry of the log that says that an agent was asked for a fix. After an
+// extension the same request is made again, as another operation.
 func asked(w fixloop.Work) string {
 	return "dispatch/" + w.Request.ID + "/" + strconv.Itoa(w.Op) + "/" + strconv.Itoa(w.Attempt)
 }
@@ -64,7 +64,7 @@ func (t *Turn) ask(ctx context.Context, l *loopref.Log, branch string) (entry st
 // rest ends a fix request that was cut.
 const rest = "\n\n[cut: the pull request's comment with this request has the rest]\n"
 
-// dispatchPayload is what an agent elsewhere is told, in GitHub's limits: docs/fix-loop.md
+// dispatchPayload returns what an agent elsewhere is told, in GitHub's limits: docs/fix-loop.md
 // describes its members.
 func dispatchPayload(l *loopref.Log, w fixloop.Work, branch string) (map[string]any, error) {
 	deadline := ""

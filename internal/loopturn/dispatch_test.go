@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/loopturn"
 )
 
-// asking is a bench whose turns ask an agent elsewhere.
+// asking returns a bench whose turns ask an agent elsewhere.
 func asking(t *testing.T) *bench {
 	b := newBench(t)
 	b.secret = "correct horse battery"
@@ -38,7 +38,7 @@ type payload struct {
 	Message     *fixloop.Message `json:"message"`
 }
 
-// asked are the events that the server took, each with its size.
+// asked returns the events that the server took, each with its size.
 func (b *bench) asked() (list []payload, sizes []int) {
 	b.t.Helper()
 	for _, r := range b.server.Requests() {

@@ -31,7 +31,7 @@ func (b *bench) escalated(messages ...string) {
 	}
 }
 
-// broken is what is found where no check works, for one reason.
+// broken returns what is found where no check works, for one reason.
 func (b *bench) broken(why string) *checkreport.Document {
 	doc := b.found("x")
 	for _, c := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {

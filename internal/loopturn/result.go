@@ -29,7 +29,7 @@ type Result struct {
 	Notes []string
 }
 
-// Status is the loop's status; "" if there is none.
+// Status returns the loop's status; "" if there is none.
 func (r Result) Status() string {
 	if r.Log == nil {
 		return ""
@@ -37,7 +37,7 @@ func (r Result) Status() string {
 	return string(r.Log.State.Status())
 }
 
-// Outcome is how the loop ended; "" if there is none, and while it runs.
+// Outcome returns how the loop ended; "" if there is none, and while it runs.
 func (r Result) Outcome() string {
 	if r.Log == nil {
 		return ""
@@ -45,7 +45,7 @@ func (r Result) Outcome() string {
 	return string(r.Log.State.Outcome())
 }
 
-// Request is the fix request that was made since a moment, as Markdown; "" for none.
+// Request returns the fix request that was made since a moment, as Markdown; "" for none.
 func (r Result) Request(since time.Time) string {
 	if r.Log == nil {
 		return ""
@@ -64,7 +64,7 @@ func (r Result) Headline(now time.Time) string {
 	return fixloop.NewLog(r.Log.State, r.Log.Messages, now).Headline()
 }
 
-// Summary is how the loop stands, with a diagram and its log, folded, as Markdown.
+// Summary returns how the loop stands, with a diagram and its log, folded, as Markdown.
 func (r Result) Summary(now time.Time) string {
 	log := fixloop.NewLog(r.Log.State, r.Log.Messages, now)
 	headline := markdown.EscapeText(log.Headline())

@@ -75,7 +75,7 @@ func (t *Turn) Run(ctx context.Context) ([]Result, error) {
 	return results, errors.Join(errs...)
 }
 
-// numbers are the pull requests whose loops the turn is about.
+// numbers returns the pull requests whose loops the turn is about.
 func (t *Turn) numbers(ctx context.Context) ([]int, error) {
 	ev := t.Event
 	switch {
@@ -95,7 +95,7 @@ func (t *Turn) numbers(ctx context.Context) ([]int, error) {
 // IsAboutAll reports whether an event is about each open loop.
 func IsAboutAll(ev event.Event) bool { return ev.Name == "schedule" || ev.Name == "workflow_dispatch" }
 
-// claimed is the pull request that findings say they are about, where the event of a fork's
+// claimed returns the pull request that findings say they are about, where the event of a fork's
 // workflow run names none.
 func (t *Turn) claimed() int {
 	if t.Event.Name == "workflow_run" && !t.Event.IsPull && t.Document != nil && t.Event.Head.SHA != "" {
@@ -187,8 +187,8 @@ func (t *Turn) checkLogIsThere(newest *loopref.Log, number int, comments []githu
 	return nil
 }
 
-// stickyName is the name of the comment that shows a loop.
+// stickyName returns the name of the comment that shows a loop.
 func stickyName(l *loopref.Log) string { return "loop/" + l.Name() }
 
-// noticeName is the name of the comment with a message.
+// noticeName returns the name of the comment with a message.
 func noticeName(l *loopref.Log, n loopref.Notice) string { return stickyName(l) + "/" + n.Message.ID }

@@ -130,7 +130,7 @@ func (b *bench) push() {
 	b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].Pull.Head.SHA = b.head })
 }
 
-// found is what the checks find at the head: one failed test for each message.
+// found returns what the checks find at the head: one failed test for each message.
 func (b *bench) found(messages ...string) *checkreport.Document {
 	status := phase.Pass
 	var failing []finding.Finding
@@ -155,7 +155,8 @@ func (b *bench) say(who githubtest.Account, text string) event.Event {
 	return event.Event{Name: "issue_comment", Action: "created", Number: 7, IsPull: true, CommentID: id, Actor: who.Login}
 }
 
-// shown are the comments of Airlock's, each by its first line, those that are hidden in brackets.
+// shown returns the comments of Airlock's, each by its first line, those that are hidden in
+// brackets.
 func (b *bench) shown() []string {
 	var out []string
 	for _, c := range b.server.State().Issues[0].Comments {

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown/cmarkgfm"
 )
 
-// oracleTrace is the trace of cmark-gfm's tree.
+// oracleTrace returns the trace of cmark-gfm's tree.
 func oracleTrace(md string) string {
 	var t trace
 	names := map[string]string{

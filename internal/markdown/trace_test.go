@@ -59,7 +59,7 @@ func (t *trace) closeCell() {
 	t.add("/cell")
 }
 
-// traceOf is the trace of our own scanner.
+// traceOf returns the trace of our own scanner.
 func traceOf(doc *Document) string {
 	var t trace
 	t.blocks(doc, 0, len(doc.Blocks))

@@ -44,13 +44,13 @@ type formField struct {
 	numbers bool   // the elements of a list are numbers
 }
 
-// Note is the id of the field's description, where there is one.
+// Note returns the id of the field's description, where there is one.
 func (f *formField) Note() string { return f.ID + "-note" }
 
-// Problem is the id of the field's errors.
+// Problem returns the id of the field's errors.
 func (f *formField) Problem() string { return f.ID + "-problem" }
 
-// Describers are the ids of what describes the field.
+// Describers returns the ids of what describes the field.
 func (f *formField) Describers() string {
 	var ids []string
 	if len(f.Errors) > 0 {
@@ -62,7 +62,7 @@ func (f *formField) Describers() string {
 	return strings.Join(ids, " ")
 }
 
-// Rows is how many lines the field shows.
+// Rows returns how many lines the field shows.
 func (f *formField) Rows() int {
 	return min(max(strings.Count(f.Value, "\n")+2, 3), 20)
 }
@@ -124,7 +124,7 @@ func newParameterForm(raw json.RawMessage) parameterForm {
 // Usable reports whether there are fields.
 func (f parameterForm) Usable() bool { return f.Whole == "" }
 
-// Failing are the fields with errors.
+// Failing returns the fields with errors.
 func (f parameterForm) Failing() (list []*formField) {
 	for _, field := range f.Fields {
 		if len(field.Errors) > 0 {
@@ -236,7 +236,7 @@ func (p property) kind() (kind string, nullable bool) {
 	return kind, nullable
 }
 
-// hints are the limits and the default in words.
+// hints returns the limits and the default in words.
 func (p property) hints() (list []string) {
 	add := func(format string, args ...any) {
 		list = append(list, text.Truncate(text.OneLine(fmt.Sprintf(format, args...)), 300))

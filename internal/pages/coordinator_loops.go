@@ -48,16 +48,16 @@ type loopCheck struct {
 // maxFailures is how many failures of a check the page of a loop shows.
 const maxFailures = 25
 
-// Shown are the failures that the page shows.
+// Shown returns the failures that the page shows.
 func (c loopCheck) Shown() []fixloop.Failure { return c.Failures[:min(len(c.Failures), maxFailures)] }
 
-// More is how many failures the page leaves out.
+// More returns how many failures the page leaves out.
 func (c loopCheck) More() int { return c.Count - len(c.Shown()) }
 
-// Address is where the loop's page is.
+// Address returns where the loop's page is.
 func (l loopRecord) Address() string { return "/ui/loops/" + url.PathEscape(l.Loop) }
 
-// Name is the loop as people call it.
+// Name returns the loop as people call it.
 func (l loopRecord) Name() string {
 	name := "#" + strconv.Itoa(l.Issue)
 	if l.Repository != "" {
@@ -89,7 +89,7 @@ func (l loopRecord) Turn() string {
 // Ended reports whether nothing can follow.
 func (l loopRecord) Ended() bool { return l.Outcome != "" }
 
-// Ending is how the loop ended, in words.
+// Ending returns how the loop ended, in words.
 func (l loopRecord) Ending() string {
 	switch l.Outcome {
 	case "success":
@@ -185,7 +185,7 @@ func (v loopView) Takes(decision string) bool { return slices.Contains(v.Loop.De
 
 var loopPage = coordinatorPage("loop.html")
 
-// loopAPI is the loop's path in the API.
+// loopAPI returns the loop's path in the API.
 func (x *visit) loopAPI() string { return "/loops/" + url.PathEscape(x.r.PathValue("id")) }
 
 func (x *visit) showLoop(status int, failure string) error {

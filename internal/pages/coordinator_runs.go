@@ -39,7 +39,7 @@ func (r runRecord) Ended() bool {
 // Stoppable reports whether the run can be asked to stop.
 func (r runRecord) Stoppable() bool { return r.Status == "pending" || r.Status == "running" }
 
-// About is what the run was asked for, on one line.
+// About returns what the run was asked for, on one line.
 func (r runRecord) About() string {
 	var prompt struct {
 		Prompt string `json:"prompt"`
@@ -50,7 +50,7 @@ func (r runRecord) About() string {
 	return text.Truncate(compact(r.Parameters), 100)
 }
 
-// Took is how long the run has taken, until now if it has not ended; "" before its start.
+// Took returns how long the run has taken, until now if it has not ended; "" before its start.
 func (r runRecord) Took(now time.Time) string {
 	if r.StartedAt == nil {
 		return ""

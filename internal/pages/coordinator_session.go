@@ -20,7 +20,7 @@ func (x *visit) showSignIn(status int, failure string) {
 	x.show(status, signInPage, "Sign in", signInView{Error: failure, Unknown: x.Unknown, CanSignIn: x.CanSignIn, Next: x.next()})
 }
 
-// next is where to go after signing in: a page of this server.
+// next returns where to go after signing in: a page of this server.
 func (x *visit) next() string {
 	u, err := url.Parse(x.r.FormValue("next"))
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil ||

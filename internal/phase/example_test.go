@@ -133,7 +133,7 @@ import "database/sql"
 // Sum adds two prices.
 func Sum(a,b int) int { return a + b }
 
-// Tax is a fifth.
+// Tax returns a fifth.
 func Tax(a int) int { return a / 4 }
 
 // Orders returns a customer's.

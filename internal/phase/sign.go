@@ -33,7 +33,7 @@ type sign struct {
 	plugin string
 }
 
-// file is the sign that there is such a file.
+// file returns the sign that there is such a file.
 func file(names ...string) (signs []sign) {
 	for _, name := range names {
 		signs = append(signs, sign{file: name})
@@ -41,17 +41,17 @@ func file(names ...string) (signs []sign) {
 	return signs
 }
 
-// section is the sign that a file has a section, as in TOML or INI.
+// section returns the sign that a file has a section, as in TOML or INI.
 func section(file, name string) sign {
 	return sign{file: file, text: `(?m)^[ \t]*\[+[ \t]*` + regexp.QuoteMeta(name) + `[ \t]*[\].]`, shown: "[" + name + "]"}
 }
 
-// mention is the sign that a file contains a word.
+// mention returns the sign that a file contains a word.
 func mention(file, word string) sign {
 	return sign{file: file, text: `(?:^|[^\w])` + regexp.QuoteMeta(word) + `(?:$|[^\w])`, shown: word}
 }
 
-// gem is the sign that a Ruby project lists a gem.
+// gem returns the sign that a Ruby project lists a gem.
 func gem(name string) []sign {
 	return []sign{
 		{file: "Gemfile", text: `(?m)^[ \t]*gem[ \t(]+["']` + name + `["']`, shown: `gem "` + name + `"`},
@@ -59,7 +59,7 @@ func gem(name string) []sign {
 	}
 }
 
-// member is the sign that package.json has a member.
+// member returns the sign that package.json has a member.
 func member(names ...string) (signs []sign) {
 	for _, name := range names {
 		signs = append(signs, sign{key: name})
@@ -67,7 +67,7 @@ func member(names ...string) (signs []sign) {
 	return signs
 }
 
-// runs is the sign that a project runs a command.
+// runs returns the sign that a project runs a command.
 func runs(commands ...string) (signs []sign) {
 	for _, c := range commands {
 		signs = append(signs, sign{runs: c})

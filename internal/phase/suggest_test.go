@@ -61,7 +61,7 @@ const (
 	withESLint   = `{"scripts":{"test":"x"},"eslintConfig":{}}`
 )
 
-// warned is what Prettier prints of files that are not formatted.
+// warned returns what Prettier prints of files that are not formatted.
 func warned(files ...string) step {
 	return step{code: 1, stderr: "Checking formatting...\n[warn] " + strings.Join(files, "\n[warn] ") + "\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.\n"}
 }
@@ -363,7 +363,7 @@ type copies struct {
 	both  map[string][]step // what can be run in the copy, too
 }
 
-// ran is what was run in the copy.
+// ran returns what was run in the copy.
 func (c *copies) ran() []string {
 	if c.stage == nil {
 		return nil

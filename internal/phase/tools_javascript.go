@@ -54,7 +54,7 @@ func nodeTools() []tool {
 	}, denoTools()...)
 }
 
-// biome is the sign that Biome's configuration does not switch off one of its parts.
+// biome returns the sign that Biome's configuration does not switch off one of its parts.
 func biome(part, file string) sign {
 	return sign{file: file, without: `"` + part + `"\s*:\s*\{[^{}]*"enabled"\s*:\s*false`, withoutShown: part + " switched off"}
 }

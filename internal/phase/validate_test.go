@@ -24,7 +24,7 @@ const (
 	testLine  = "go test -json ./..."
 )
 
-// goSteps is a Go project in which all is well, save for what a test changes.
+// goSteps returns a Go project in which all is well, save for what a test changes.
 func goSteps(changed map[string][]step) map[string][]step {
 	steps := map[string][]step{gofmtLine: ok, gofmtFix: ok, vetLine: ok, buildLine: ok, testLine: ok}
 	for line, s := range changed {

@@ -37,7 +37,7 @@ func Formats() []Format {
 	return []Format{Auto, SARIF, RDJSON, RDJSONL, Checkstyle, SafeOutputs, AstGrep, Bandit, ESLint, Gosec}
 }
 
-// form is the format's name in package toolreport.
+// form returns the format's name in package toolreport.
 func (f Format) form() string {
 	if f == SafeOutputs {
 		return "safe outputs"
@@ -187,7 +187,7 @@ func isDirBelow(dir string) bool {
 	return dir != "" && !strings.ContainsAny(dir, "\x00\\") && !path.IsAbs(dir) && path.Clean(dir) != ".." && !strings.HasPrefix(path.Clean(dir), "../")
 }
 
-// presets are the reviewers that are known by name, in the order of their names. Those
+// presets returns the reviewers that are known by name, in the order of their names. Those
 // that have an option for it end with 0 whatever they find.
 func presets() []Config {
 	return []Config{

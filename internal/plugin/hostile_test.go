@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 )
 
-// hostileTexts are what a stranger may call a file or write into it.
+// hostileTexts returns what a stranger may call a file or write into it.
 func hostileTexts() []string {
 	return []string{
 		"$(touch canary)", "`touch canary`", "; touch canary", "a && touch canary", "a | touch canary", "a\ntouch canary\n", "'; touch canary; '", `"; touch canary; "`,
@@ -23,7 +23,7 @@ func hostileTexts() []string {
 	}
 }
 
-// TestStrangersNameNoCommand is rule R11: the words of a command are the owner's, and
+// TestStrangersNameNoCommand tests rule R11: the words of a command are the owner's, and
 // of a pull request only paths are added, each an argument of its own that
 // begins with "./". The commands run for real; none leaves a canary.
 func TestStrangersNameNoCommand(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 )
 
-// request is a repository with three changed files, api/b.py among them.
+// request returns a repository with three changed files, api/b.py among them.
 func request(t *testing.T) plugin.Request {
 	t.Helper()
 	dir := t.TempDir()

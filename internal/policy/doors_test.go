@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// textOf is the issue's body as the first door left it.
+// textOf returns the issue's body as the first door left it.
 func textOf(t *testing.T, a intake.Accepted) string {
 	t.Helper()
 	issue, ok := a.Item().(*safeoutput.CreateIssue)

@@ -34,12 +34,12 @@ func safe(t testing.TB) func(string) string {
 	}
 }
 
-// pull is the event that the reports are about.
+// pull returns the event that the reports are about.
 func pull() event.Event {
 	return event.Event{Name: "pull_request", Repo: event.Repo{ID: 1, Owner: "octo", Name: "hello"}, Number: 7, IsPull: true}
 }
 
-// operation is one step of a plan for items of one kind.
+// operation returns one step of a plan for items of one kind.
 func operation(number int, kind safeoutput.Kind, summary, target string, requests []apply.Request, items ...apply.Member) apply.Operation {
 	return apply.Operation{Number: number, Kind: kind, Summary: summary, Target: target, Items: items, Requests: requests}
 }
@@ -120,7 +120,7 @@ func rich() report.Input {
 	return in
 }
 
-// planned is a dry run of the same plan.
+// planned returns a dry run of the same plan.
 func planned(unconfigured bool) report.Input {
 	in := rich()
 	in.DryRun, in.Unconfigured = true, unconfigured
@@ -137,7 +137,7 @@ func planned(unconfigured bool) report.Input {
 	return in
 }
 
-// collected is a step that only collects.
+// collected returns a step that only collects.
 func collected(t *testing.T) report.Input {
 	t.Helper()
 	res, err := intake.Collect(context.Background(), strings.NewReader(`{"type":"add-issue-label","labels":["a","b","c","d"],"colour":"red"}

@@ -85,7 +85,7 @@ func (r *Report) mode() string {
 	return "This is what was done."
 }
 
-// headlineBefore is the headline of a plan before it is carried out.
+// headlineBefore returns the headline of a plan before it is carried out.
 func (r *Report) headlineBefore(members map[int]pageMember) string {
 	done, all := 0, r.Counts.Asked
 	for _, m := range members {

@@ -101,7 +101,7 @@ func (r *Report) Crashed() bool {
 	return slices.ContainsFunc(r.Results, crashed) || slices.ContainsFunc(r.Own, crashed) || r.crashed
 }
 
-// collectedResult is an item that was accepted, with what was changed about it.
+// collectedResult returns an item that was accepted, with what was changed about it.
 func collectedResult(a intake.Accepted) apply.Result {
 	res := apply.Result{Line: a.Line(), Kind: a.Item().Kind()}
 	n := a.Notes()

@@ -77,7 +77,7 @@ func (r *Report) Headline() string {
 	return fmt.Sprintf("%d of %s done", c.Done(), text.Count(c.Asked, "request"))
 }
 
-// ownHeadline is the headline where no agent asked for anything.
+// ownHeadline returns the headline where no agent asked for anything.
 func (r *Report) ownHeadline() string {
 	own := slices.DeleteFunc(slices.Clone(r.Own), nothingToDo)
 	n := apply.Count(own)
@@ -415,7 +415,7 @@ func (r *Report) lacksPermission() bool {
 	return slices.ContainsFunc(r.Results, func(res apply.Result) bool { return res.Code == apply.CodeNoPermission })
 }
 
-// ownTitle is the heading of the results of Airlock's own items.
+// ownTitle returns the heading of the results of Airlock's own items.
 func (r *Report) ownTitle() string {
 	if onlyTicks(r.Own) {
 		return "Boxes of verified criteria"

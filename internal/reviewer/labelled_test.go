@@ -41,7 +41,7 @@ func (l labelled) recallAtHigh(t *testing.T) float64 {
 	return float64(found) / float64(len(l.Vulnerable)+len(l.Missed))
 }
 
-// path is the path of a file with a snippet.
+// path returns the path of a file with a snippet.
 func (l labelled) path() string { return "a" + languageNamed(l.Language).extensions[0] }
 
 func (l labelled) precision() float64 {

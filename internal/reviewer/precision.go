@@ -10,7 +10,7 @@ import (
 // minPrecision is Config.MinPrecision where nothing is configured.
 const minPrecision = finding.PrecisionMedium
 
-// Precisions are the values of Config.MinPrecision, the highest first, in the words of CodeQL's
+// Precisions returns the values of Config.MinPrecision, the highest first, in the words of CodeQL's
 // queries and of code scanning.
 func Precisions() []finding.Precision {
 	return []finding.Precision{finding.PrecisionVeryHigh, finding.PrecisionHigh, finding.PrecisionMedium, finding.PrecisionLow}

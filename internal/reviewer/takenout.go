@@ -102,7 +102,7 @@ func lost(base, head []setting) []setting {
 	return found
 }
 
-// id is what a setting has in common with the same one elsewhere in the file.
+// id returns what a setting has in common with the same one elsewhere in the file.
 func (s setting) id() string {
 	return s.keys + "\x00" + strings.Join(strings.Fields(strings.TrimRight(s.text, ",;")), " ")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-// replaced is a file whose base is replaced as a whole.
+// replaced returns a file whose base is replaced as a whole.
 func replaced(path, base, head string) File {
 	prefixed := func(sign, text string) (lines string, n int) {
 		for line := range strings.Lines(text) {

@@ -65,7 +65,7 @@ func needsOf(b agents.Blueprint, asked []string) (string, error) {
 	return strings.Join(all, "+"), nil
 }
 
-// splitTags is the inverse of joining tags with '+'.
+// splitTags returns the inverse of joining tags with '+'.
 func splitTags(joined string) []string {
 	if joined == "" {
 		return nil
@@ -93,7 +93,7 @@ type Reason struct {
 	Message string `json:"message"`
 }
 
-// noWorker is the reason of a run that no live worker can take.
+// noWorker returns the reason of a run that no live worker can take.
 func noWorker(needs []string) *Reason {
 	if len(needs) == 0 {
 		return &Reason{"no_worker", "no worker is running: start 'airlock serve' or 'airlock runner' on this store"}

@@ -27,7 +27,7 @@ const (
 	Stopped   Status = "stopped"
 )
 
-// Statuses are all statuses.
+// Statuses returns all statuses.
 func Statuses() []Status { return []Status{Pending, Running, Stopping, Completed, Failed, Stopped} }
 
 // Final reports whether nothing comes after the status.

@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// ordinaryText is the ordinary corpus, joined until it has about size bytes.
+// ordinaryText returns the ordinary corpus, joined until it has about size bytes.
 func ordinaryText(t testing.TB, size int) string {
 	t.Helper()
 	files, _ := filepath.Glob("testdata/ordinary/*.md")
@@ -73,7 +73,7 @@ func (o repetition) text(size int) string {
 // String returns the text with one repetition.
 func (o repetition) String() string { return o.head + o.repeated + o.then + o.end }
 
-// repetitions are the openers, what may be repeated within code that GitHub draws, and what
+// repetitions returns the openers, what may be repeated within code that GitHub draws, and what
 // closes many things after opening as many.
 func repetitions() (all []repetition) {
 	for _, o := range openers() {
@@ -171,7 +171,7 @@ func BenchmarkBodyProse(b *testing.B) {
 	}
 }
 
-// editedText is a text in which every paragraph but one needs an edit: a mention, a
+// editedText returns a text in which every paragraph but one needs an edit: a mention, a
 // closing word, a command, an image, a link, an attribute, a table's cell.
 func editedText(size int) string {
 	const paragraphs = `Thanks @octocat, this fixes #12; see https://evil.example/x and [docs](https://github.com/a/b).

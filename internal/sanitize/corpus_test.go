@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// corpusConfig is what both corpora are cleaned with.
+// corpusConfig returns what both corpora are cleaned with.
 func corpusConfig() Config { return Config{AllowedDomains: []string{"example.org"}} }
 
 // attack is one text of testdata/attacks. A quiet one does not act in the

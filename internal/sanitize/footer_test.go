@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// openings are what a text can leave open, and what closes some of it at a wrong place.
+// openings returns what a text can leave open, and what closes some of it at a wrong place.
 func openings() []string {
 	return []string{
 		"<div>", "<div>\n\n", "<del>", "<s>", "<h1>", "<table>", "<tr>", "<td>", "<th>", "<tbody>", "<thead>", "<caption>", "<summary>", "<details>",

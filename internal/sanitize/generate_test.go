@@ -9,7 +9,7 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// fragments are what hostile documents are joined of: marks of every kind of
+// fragments returns what hostile documents are joined of: marks of every kind of
 // block and inline, halves of them, and the words that must not act.
 func fragments() []string {
 	return []string{

@@ -46,7 +46,7 @@ func (w *bothWays) assertSame(t *testing.T, text string) bool {
 	return true
 }
 
-// pieces are what documents of many sections are made of: the ordinary texts, cut where
+// pieces returns what documents of many sections are made of: the ordinary texts, cut where
 // sections may begin, the attacks, and what reaches beyond its section.
 func pieces(t testing.TB) (ordinary, hostile []string) {
 	t.Helper()
@@ -67,7 +67,7 @@ func pieces(t testing.TB) (ordinary, hostile []string) {
 	return ordinary, append(hostile, denied()...)
 }
 
-// reaching are texts that have to do with others.
+// reaching returns texts that have to do with others.
 func reaching() []string {
 	return []string{
 		"[r]: https://evil.example", "[r]: #x", "[r]: https://github.com 'title'", "[R]: /other", "see [r] and [a][r]", "![i][r]", "[r]", "[octocat]: #a", "[^n]", "[^n]: @octocat", "[//]: # (hidden)",

@@ -82,14 +82,14 @@ func agentNamed(name string) (Agent, error) {
 	return Agent{}, fmt.Errorf("there is no agent %q here%s\nchoose from %s; \"other\" is any program that can append to a file", text.Truncate(text.OneLine(name), 60), text.DidYouMean(name, AgentNames()), strings.Join(AgentNames(), ", "))
 }
 
-// toolsArguments are the arguments with which an agent starts Airlock's tools.
+// toolsArguments returns the arguments with which an agent starts Airlock's tools.
 func toolsArguments() []string {
 	return []string{"mcp", "--safe-outputs", "--config", PolicyFile, "--output", linesFile}
 }
 
 func argumentsJSON() string { return strings.TrimSpace(string(encode(toolsArguments(), ""))) }
 
-// mcpServers is the form of settings that several agents share.
+// mcpServers returns the form of settings that several agents share.
 func mcpServers(server map[string]any) any {
 	return map[string]any{"mcpServers": map[string]any{"airlock": server}}
 }

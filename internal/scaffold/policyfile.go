@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// policyText is the policy file for what was chosen.
+// policyText returns the policy file for what was chosen.
 func policyText(s selection, r Release) []byte {
 	var b strings.Builder
 	b.WriteString("# yaml-language-server: $schema=" + r.schemaURL() + "\n" +
@@ -43,7 +43,7 @@ func takesExclusions(kind safeoutput.Kind) bool {
 	return slices.Contains([]safeoutput.Kind{safeoutput.KindAddIssueComment, safeoutput.KindAddIssueLabel}, kind)
 }
 
-// kindSettings are the settings to begin with, which a person narrows or widens.
+// kindSettings returns the settings to begin with, which a person narrows or widens.
 func kindSettings(kind safeoutput.Kind) []string {
 	switch kind {
 	case safeoutput.KindCreateIssue:

@@ -21,8 +21,8 @@ func (r Release) isReleased() bool {
 	return len(parts) == 3 && strings.HasPrefix(r.Version, "v") && strings.Trim(strings.Join(parts, ""), "0123456789") == "" && !strings.HasPrefix(r.Version, "v0.0.0")
 }
 
-// ref is what comes after the @ of an action: its commit with the version in a comment, or what
-// is known instead.
+// ref returns what comes after the @ of an action: its commit with the version in a comment, or
+// what is known instead.
 func (r Release) ref() string {
 	switch {
 	case r.Commit != "" && r.isReleased():
@@ -59,12 +59,12 @@ func (r Release) note() string {
 	return fmt.Sprintf("This airlock (%s) does not know which version it is. The workflows name the tag v1, which moves with each release. Run 'airlock init' of a release before others rely on it.", r.Version)
 }
 
-// schemaURL is where editors find the configuration's schema.
+// schemaURL returns where editors find the configuration's schema.
 func (r Release) schemaURL() string {
 	return "https://raw.githubusercontent.com/" + repository + "/" + r.gitRef() + "/schemas/safe-outputs-config.json"
 }
 
-// installSteps are the steps that put airlock on PATH in a job.
+// installSteps returns the steps that put airlock on PATH in a job.
 func (r Release) installSteps() string {
 	if r.isReleased() {
 		return "      - uses: " + repository + "/actions/setup@" + r.ref() + "\n        with:\n          version: " + r.Version + "\n"

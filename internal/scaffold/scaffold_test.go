@@ -22,7 +22,7 @@ import (
 
 var released = scaffold.Release{Version: "v1.2.3", Commit: strings.Repeat("1a", 20)}
 
-// releases are the versions of binaries, by how they were built.
+// releases returns the versions of binaries, by how they were built.
 func releases() map[string]scaffold.Release {
 	return map[string]scaffold.Release{
 		"released": released, "by go install": {Version: "v1.2.3"}, "from a clone": {Version: "v0.0.0-20261123004600-0123456789ab", Commit: strings.Repeat("2b", 20)}, "unknown": {Version: "devel"},

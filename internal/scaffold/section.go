@@ -11,7 +11,7 @@ const (
 	sectionEnd   = "<!-- airlock:end -->"
 )
 
-// section is what an agent reads in a repository by itself.
+// section returns what an agent reads in a repository by itself.
 func section() []byte {
 	return []byte(sectionBegin + "\n" +
 		"## When you run in the workflow \"Airlock\"\n\n" +

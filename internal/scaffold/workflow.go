@@ -81,7 +81,7 @@ func writeTriggers(b *strings.Builder, s selection) {
 	}
 }
 
-// condition is when the agent's job runs; "" for always. A pull request from a fork gets no
+// condition returns when the agent's job runs; "" for always. A pull request from a fork gets no
 // secret, so that there is nothing to run the agent with.
 func condition(s selection, a Agent) string {
 	var all []string
@@ -133,7 +133,7 @@ func writeAgentJob(b *strings.Builder, s selection, a Agent, r Release) {
 // mostRoots bounds the directories that are checked for each pull request, whatever it changes.
 const mostRoots = 5
 
-// checksConfig is the configuration of the checks, in the jobs that run and report them.
+// checksConfig returns the configuration of the checks, in the jobs that run and report them.
 func checksConfig(projects []string) string {
 	text := "checks:\n  informational: [code-review]\n"
 	switch {
@@ -150,7 +150,7 @@ func checksConfig(projects []string) string {
 	return text
 }
 
-// checksWorkflowText is the workflow that checks pull requests.
+// checksWorkflowText returns the workflow that checks pull requests.
 func checksWorkflowText(r Release, projects []string) ([]byte, error) {
 	checks := checksConfig(projects)
 	cfg, err := config.Parse("checks", []byte(checks))

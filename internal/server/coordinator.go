@@ -282,7 +282,7 @@ func (t coordinatorTool) arguments(raw json.RawMessage) (a toolArguments, violat
 	return a, nil, nil
 }
 
-// argumentsBody is the answer to a call whose arguments are not valid, in the form of the
+// argumentsBody returns the answer to a call whose arguments are not valid, in the form of the
 // API's errors.
 func argumentsBody(t coordinatorTool, violations []schema.Violation) []byte {
 	body, _ := json.Marshal(struct { // strings can be written

@@ -112,7 +112,7 @@ func editsBetween(before, after []byte) []edit {
 	return found
 }
 
-// endings is the edit of the ends of lines.
+// endings returns the edit of the ends of lines.
 func endings(first, last int) edit {
 	return edit{Edit: Edit{First: first, Last: last, Range: finding.Range{StartLine: first, EndLine: last}, Endings: true}}
 }

@@ -23,7 +23,7 @@ type jsonForm struct {
 	read func(raw json.RawMessage, c *collector) bool
 }
 
-// jsonDocuments are the forms of documents that are one object, or several after each
+// jsonDocuments returns the forms of documents that are one object, or several after each
 // other. The first form that fits is taken.
 func jsonDocuments() []jsonForm {
 	return []jsonForm{
@@ -40,7 +40,7 @@ func jsonDocuments() []jsonForm {
 	}
 }
 
-// jsonLists are the forms of documents that are a list, by the members of the first
+// jsonLists returns the forms of documents that are a list, by the members of the first
 // element. An empty list means that some tool found nothing.
 func jsonLists() []jsonForm {
 	return []jsonForm{

@@ -22,7 +22,7 @@ type ndjson struct {
 	unread int // lines that begin like JSON and are not
 }
 
-// forms are the forms of an object of a stream. The first form that fits is taken.
+// forms returns the forms of an object of a stream. The first form that fits is taken.
 func (n *ndjson) forms() []jsonForm {
 	return []jsonForm{
 		{"go test", []string{"Action"}, func(line json.RawMessage, _ *collector) bool { return n.events.event(line) }},

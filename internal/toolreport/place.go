@@ -61,7 +61,8 @@ func (p *places) moved(line string) {
 	}
 }
 
-// placeIn is the function of that name. It looks once at a line that several readings ask for.
+// placeIn returns what the function placeIn returns. Of a line that several readings ask for, it
+// is found once.
 func (p *places) placeIn(line string) int {
 	if p.line != line {
 		p.line, p.place = line, placeIn(line)

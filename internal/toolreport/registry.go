@@ -33,7 +33,7 @@ type row struct {
 	flags []string
 }
 
-// rows is the registry. JSON and XML need no row: they are recognised by their form,
+// rows returns the registry. JSON and XML need no row: they are recognised by their form,
 // whichever tool printed them.
 func rows() []row {
 	return []row{

@@ -44,12 +44,12 @@ func writePages(cmd *cobra.Command, dir, version string) error {
 	return nil
 }
 
-// manName is the name of a command's page, such as airlock-loop-start.
+// manName returns the name of a command's page, such as airlock-loop-start.
 func manName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 }
 
-// listedCommands are the commands below cmd that its help lists.
+// listedCommands returns the commands below cmd that its help lists.
 func listedCommands(cmd *cobra.Command) []*cobra.Command {
 	var listed []*cobra.Command
 	for _, child := range cmd.Commands() {
@@ -60,7 +60,7 @@ func listedCommands(cmd *cobra.Command) []*cobra.Command {
 	return listed
 }
 
-// manPage is a command's manual page.
+// manPage returns a command's manual page.
 func manPage(cmd *cobra.Command, version string) manpage.Page {
 	cmd.InitDefaultHelpFlag()
 	page := manpage.Page{Name: manName(cmd), Version: version, Summary: cmd.Short, Synopsis: cmd.UseLine(), Description: cmd.Long, Example: cmd.Example}

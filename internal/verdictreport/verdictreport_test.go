@@ -15,7 +15,7 @@ import (
 
 var head = strings.Repeat("a", 40)
 
-// document is a verdict about criteria in the task list of issue #3, one for each status.
+// document returns a verdict about criteria in the task list of issue #3, one for each status.
 func document(statuses ...acceptance.Status) *verdictreport.Document {
 	d := &verdictreport.Document{Version: 1, Head: head, Source: verdictreport.FromIssue}
 	d.Response = &acceptance.Response{TaskID: "issue-3", Verdict: acceptance.VerdictOf(statuses)}

@@ -13,7 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// operations are the REST operations to keep, by path. Adding one is a line here
+// operations returns the REST operations to keep, by path. Adding one is a line here
 // and a handler in githubtest.
 func operations() map[string][]string {
 	const repo = "/repos/{owner}/{repo}"

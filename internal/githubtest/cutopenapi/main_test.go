@@ -22,7 +22,7 @@ func TestCutGraphQL(t *testing.T) {
 	}
 }
 
-// source is a description in which every kept operation refers to one schema,
+// source returns a description in which every kept operation refers to one schema,
 // which refers to another; a third is not needed.
 func source(without string) []byte {
 	var b strings.Builder

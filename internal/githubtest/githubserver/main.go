@@ -140,7 +140,7 @@ func serve(ctx context.Context, stdout, stderr io.Writer, addr string, f files, 
 	return 0, nil
 }
 
-// reachable is the address to connect to: the loopback one for a server that
+// reachable returns the address to connect to: the loopback one for a server that
 // listens everywhere.
 func reachable(a net.Addr) string {
 	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {

@@ -23,7 +23,7 @@ func flatten(groups []protectedGroup) (all []string) {
 	return all
 }
 
-// protectedByDefault is the built-in list. What agents read is what their documentation
+// protectedByDefault returns the built-in list. What agents read is what their documentation
 // names, as of 2026-11: AGENTS.md, and for each its own files and directories; most look
 // in every directory from the root to the file at work.
 func protectedByDefault() []protectedGroup {
@@ -55,7 +55,7 @@ func protectedByDefault() []protectedGroup {
 	}
 }
 
-// manifests are the files that name what is installed, and those that package managers
+// manifests returns the files that name what is installed, and those that package managers
 // run or obey while they install it.
 func manifests() []protectedGroup {
 	return []protectedGroup{
