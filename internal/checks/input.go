@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/config"
@@ -15,6 +16,16 @@ func ConfiguredInput(c config.Checks) phase.Input {
 	if c.MaxRetries != nil {
 		in.MaxRetries = *c.MaxRetries
 	}
+	return in
+}
+
+// CompleteInput returns an input that takes what it lacks from the owner's configuration.
+func CompleteInput(in phase.Input, c config.Checks) phase.Input {
+	own := ConfiguredInput(c)
+	in.Language = cmp.Or(in.Language, own.Language)
+	in.FormatCommand, in.LintCommand = cmp.Or(in.FormatCommand, own.FormatCommand), cmp.Or(in.LintCommand, own.LintCommand)
+	in.BuildCommand, in.TestCommand = cmp.Or(in.BuildCommand, own.BuildCommand), cmp.Or(in.TestCommand, own.TestCommand)
+	in.SkipBuild, in.SkipTests = in.SkipBuild || own.SkipBuild, in.SkipTests || own.SkipTests
 	return in
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -34,9 +35,27 @@ type Request struct {
 	AllowCredentials bool
 }
 
-// Prepare finds out what changed, and returns the validation that is asked for. release, which is
+// Validate finds out what changed, and runs the checks. begin, if not nil, begins to show a person
+// how they go on. unchanged reports that no file has changed. The document and the error are those
+// of Run.
+func (r Request) Validate(ctx context.Context, deps Deps, begin func() *Progress) (doc *checkreport.Document, unchanged bool, err error) {
+	what, release, err := r.prepare(ctx, deps.Getenv, deps.Log)
+	defer release()
+	if err != nil {
+		return nil, false, err
+	}
+	if begin != nil {
+		shown := begin()
+		defer shown.Stop()
+		deps.Tell, deps.Copied = shown.Report, shown.Copied
+	}
+	doc, err = Run(ctx, what, deps)
+	return doc, len(what.Changes.Files) == 0, err
+}
+
+// prepare finds out what changed, and returns the validation that is asked for. release, which is
 // never nil, undoes what was set up. The error carries its exit code, or is a phase.InvalidInput.
-func (r Request) Prepare(ctx context.Context, getenv func(string) string, log func(string)) (cfg Config, release func(), err error) {
+func (r Request) prepare(ctx context.Context, getenv func(string) string, log func(string)) (cfg Config, release func(), err error) {
 	release = func() {}
 	ev, err := r.event()
 	if err != nil {
@@ -89,7 +108,7 @@ func DirectoryInput(dir string, changed []string, c config.Checks) (phase.Input,
 	if err != nil {
 		return in, exitcode.UsageError(err)
 	}
-	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+	if !isDirectory(abs) {
 		return in, exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", dir))
 	}
 	in.WorkingDirectory = filepath.ToSlash(abs)
@@ -97,6 +116,11 @@ func DirectoryInput(dir string, changed []string, c config.Checks) (phase.Input,
 		return in, exitcode.UsageError(err)
 	}
 	return in, nil
+}
+
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // changedNames returns the names of changed files, relative to dir; nil where none is

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
@@ -120,51 +117,28 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	doc, unchanged, err := f.validate(ctx, env, gate, owner)
-	var invalid *phase.InvalidInput
-	if errors.As(err, &invalid) && doc != nil { // the reviews need no language
-		if err := f.write(env, doc, gate); err != nil {
-			return exitcode.FailedError(fmt.Errorf("the results cannot be written: %w", err))
-		}
-		return explainInput(env, invalid, unchanged)
-	}
-	if errors.As(err, &invalid) {
-		return refuseInput(env, invalid)
-	}
+	answer := f.answer(env, gate)
+	request, err := f.request(env, owner, answer.Files)
 	if err != nil {
-		return err
+		return answer.Write(nil, false, err)
 	}
-	if err := f.write(env, doc, gate); err != nil {
-		return exitcode.FailedError(fmt.Errorf("the results cannot be written: %w", err))
-	}
-	if doc.Failed() {
-		return exitcode.ErrFindings
-	}
-	return nil
+	return answer.Write(request.Validate(ctx, checkDeps(env, gate), func() *checks.Progress {
+		width := func() int { return 0 }
+		if !terminal.IsDumb(env.Getenv) { // a dumb terminal has no line that moves
+			width = func() int { return terminal.Width(env.Stderr) }
+		}
+		return checks.StartProgress(env.Stderr, gate.OneLine, width)
+	}))
 }
 
-// validate runs the checks, and shows a person how they go on. unchanged reports that no file has
-// changed. The document and the error are those of checks.Run.
-func (f checkFlags) validate(ctx context.Context, env Environment, gate *doors.Gate, owner config.Checks) (doc *checkreport.Document, unchanged bool, err error) {
-	request, err := f.request(env, owner)
-	if err != nil {
-		return nil, false, err
+// answer returns how the flags ask for the results.
+func (f checkFlags) answer(env Environment, gate *doors.Gate) checks.Answer {
+	a := checks.Answer{Gate: gate, People: env.Stderr, Colour: terminal.ShowsColour(env.Stderr, env.Getenv), Refuse: env.Stdout,
+		Files: checks.Files{Findings: f.findings, SARIF: f.sarif, Version: env.Version}}
+	if wantsJSON(env, f.json) {
+		a.Output = env.Stdout
 	}
-	what, release, err := request.Prepare(ctx, env.Getenv, progress(env))
-	defer release()
-	if err != nil {
-		return nil, false, err
-	}
-	width := func() int { return 0 }
-	if !terminal.IsDumb(env.Getenv) { // a dumb terminal has no line that moves
-		width = func() int { return terminal.Width(env.Stderr) }
-	}
-	shown := checks.StartProgress(env.Stderr, gate.OneLine, width)
-	defer shown.Stop()
-	deps := checkDeps(env, gate)
-	deps.Tell, deps.Copied = shown.Report, shown.Copied
-	doc, err = checks.Run(ctx, what, deps)
-	return doc, len(what.Changes.Files) == 0, err
+	return a
 }
 
 // checkDeps returns what the checks need of the process.
@@ -174,11 +148,11 @@ func checkDeps(env Environment, gate *doors.Gate) checks.Deps {
 }
 
 // request returns what to validate, with the owner's configuration.
-func (f checkFlags) request(env Environment, owner config.Checks) (checks.Request, error) {
+func (f checkFlags) request(env Environment, owner config.Checks, files checks.Files) (checks.Request, error) {
 	if f.input != "" && (f.given("changed-files") || f.given("dir")) {
 		return checks.Request{}, exitcode.UsageError(errors.New("--input names the directory and its changed files already: leave out --dir and --changed-files"))
 	}
-	if err := f.canWrite(); err != nil {
+	if err := files.Check(); err != nil {
 		return checks.Request{}, exitcode.UsageError(err)
 	}
 	in, err := f.readInput(env, owner)
@@ -187,25 +161,6 @@ func (f checkFlags) request(env Environment, owner config.Checks) (checks.Reques
 	}
 	return checks.Request{Input: in, Listed: f.input != "", Base: f.base, Checks: owner, Runner: f.runner(env), Version: env.Version,
 		Written: []string{f.findings, f.sarif}, PathList: env.gitPath(), CheckOnly: f.checkOnly, AllowCredentials: f.allowCredentials}, nil
-}
-
-// canWrite reports at the start what would otherwise be found only after all checks ran.
-func (f checkFlags) canWrite() error {
-	if f.findings != "" && f.sarif != "" && filepath.Clean(f.findings) == filepath.Clean(f.sarif) {
-		return fmt.Errorf("--findings and --sarif name the same file, %s: give each its own", f.sarif)
-	}
-	for _, file := range []struct{ flag, name string }{{"--findings", f.findings}, {"--sarif", f.sarif}} {
-		if file.name == "" {
-			continue
-		}
-		if isDirectory(file.name) {
-			return fmt.Errorf("%s: %s is a directory: name a file in it", file.flag, file.name)
-		}
-		if dir := filepath.Dir(file.name); !isDirectory(dir) {
-			return fmt.Errorf("%s: %s cannot be created: there is no directory %s, make it first", file.flag, file.name, dir)
-		}
-	}
-	return nil
 }
 
 // maxInput is how large the input of phase validation may be, in bytes.
@@ -240,22 +195,24 @@ func (f checkFlags) readInput(env Environment, c config.Checks) (phase.Input, er
 // that it lacks from the configuration.
 func (f checkFlags) overrideInput(in phase.Input, c config.Checks) phase.Input {
 	own := checks.ConfiguredInput(c)
-	for _, c := range []commandFlag{
-		{"format-command", own.FormatCommand, &in.FormatCommand}, {"lint-command", own.LintCommand, &in.LintCommand},
-		{"build-command", own.BuildCommand, &in.BuildCommand}, {"test-command", own.TestCommand, &in.TestCommand},
+	for _, s := range []struct {
+		flag         string
+		own, setting *string
+	}{
+		{"format-command", &own.FormatCommand, &in.FormatCommand}, {"lint-command", &own.LintCommand, &in.LintCommand},
+		{"build-command", &own.BuildCommand, &in.BuildCommand}, {"test-command", &own.TestCommand, &in.TestCommand},
 	} {
-		if f.given(c.flag) || *c.setting == "" {
-			*c.setting = c.line
+		if f.given(s.flag) {
+			*s.setting = *s.own
 		}
 	}
-	if f.given("language") || in.Language == "" {
+	if f.given("language") {
 		in.Language = own.Language
 	}
 	if f.given("max-retries") {
 		in.MaxRetries = own.MaxRetries
 	}
-	in.SkipBuild, in.SkipTests = in.SkipBuild || own.SkipBuild, in.SkipTests || own.SkipTests
-	return in
+	return checks.CompleteInput(in, c)
 }
 
 // override replaces the configuration's settings by the flags that were given.
@@ -340,79 +297,4 @@ func overrideCommands(given func(flag string) bool, commands []commandFlag) erro
 		*c.setting = c.line
 	}
 	return nil
-}
-
-// refuseInput answers input that cannot be validated as spec 000 requires: every check
-// failed, and each problem is listed.
-func refuseInput(env Environment, invalid *phase.InvalidInput) error {
-	raw, err := phase.Refused(invalid.Problems).Encode()
-	if err != nil {
-		return exitcode.FailedError(err)
-	}
-	if _, err := env.Stdout.Write(raw); err != nil {
-		return exitcode.FailedError(err)
-	}
-	return explainInput(env, invalid, false)
-}
-
-// explainInput prints why input cannot be validated, and what to do. unchanged is set where no
-// file has changed.
-func explainInput(env Environment, invalid *phase.InvalidInput, unchanged bool) error {
-	for _, p := range invalid.Problems {
-		fmt.Fprintf(env.Stderr, "airlock: %s\n", p)
-	}
-	switch {
-	case invalid.NoLanguage() && unchanged:
-		fmt.Fprintln(env.Stderr, "airlock: no file has changed, which would lead to a project: name one with --dir, or what to compare with by --base")
-	case invalid.NoLanguage():
-		fmt.Fprintln(env.Stderr, "airlock: "+strings.TrimSuffix(checks.HowToSetLanguage("--"), ","))
-	}
-	return &exitcode.Error{Code: exitcode.Usage}
-}
-
-// write writes for a person on standard error and for a program on standard output, and
-// the files that were asked for.
-func (f checkFlags) write(env Environment, doc *checkreport.Document, gate *doors.Gate) error {
-	var files doors.PendingFiles
-	defer files.Abort()
-	if f.findings != "" {
-		out, err := files.Create(f.findings, nil)
-		if err != nil {
-			return err
-		}
-		if err := doc.Write(out); err != nil {
-			return err
-		}
-	}
-	if f.sarif != "" {
-		raw, err := doc.SARIF(env.Version)
-		if err != nil {
-			return err
-		}
-		out, err := files.Create(f.sarif, nil)
-		if err != nil {
-			return err
-		}
-		if _, err := out.Write(append(raw, '\n')); err != nil {
-			return err
-		}
-	}
-	if err := files.Commit(); err != nil {
-		return err
-	}
-	show := gate.TerminalText()
-	for _, o := range doc.Outputs(show) { // first, so that the headline is what is read last
-		fmt.Fprintf(env.Stderr, "\n--- %s\n%s\n", o.Title, strings.TrimRight(o.Text, "\n"))
-	}
-	fmt.Fprintln(env.Stderr)
-	_ = doc.Text(env.Stderr, show, terminal.ShowsColour(env.Stderr, env.Getenv)) // its failure does not keep the result from being written
-	if !wantsJSON(env, f.json) {
-		return nil
-	}
-	raw, err := doc.Output.Encode()
-	if err != nil {
-		return err
-	}
-	_, err = env.Stdout.Write(raw)
-	return err
 }

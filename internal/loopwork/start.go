@@ -136,12 +136,9 @@ func (s settings) work(deps Deps) (Config, error) {
 			if err != nil {
 				return nil, err
 			}
-			what, release, err := checks.Request{Input: in, Base: s.Base, Checks: owner, Runner: action.Snapshot(deps.Getenv), Version: deps.Version, PathList: deps.PathList}.Prepare(ctx, deps.Getenv, log)
-			defer release()
-			if err != nil {
-				return nil, err
-			}
-			return checks.Run(ctx, what, checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: scanner, Log: log})
+			request := checks.Request{Input: in, Base: s.Base, Checks: owner, Runner: action.Snapshot(deps.Getenv), Version: deps.Version, PathList: deps.PathList}
+			doc, _, err := request.Validate(ctx, checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: scanner, Log: log}, nil)
+			return doc, err
 		},
 		Verify: func(ctx context.Context) (acceptance.Response, error) {
 			return verify.Run(ctx, verify.Config{Request: request, Trust: acceptance.Owner, Dir: s.Dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks,
