@@ -1,6 +1,6 @@
-// Package builtin holds what comes over the wire against what the owner of a worker allows the
-// agents that are built in: they run no command but the owner's, and work in no directory outside of
-// the owner's root.
+// Package builtin is the agents that are built in: what the owner of a worker allows them, and how
+// they are carried out. They run no command but the owner's, and work in no directory outside of the
+// owner's root.
 package builtin
 
 import (

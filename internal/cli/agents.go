@@ -92,12 +92,12 @@ those built in, those of a directory of files, and those that were added to the 
 
 // write opens the store, or makes it.
 func (f agentsFlags) write(ctx context.Context, env Environment) (*store.Store, error) {
-	return openStore(ctx, env, f.store, agents.Tables)
+	return store.OpenNamed(ctx, f.store, env.Getenv, agents.Tables)
 }
 
 // change opens the store that there is.
 func (f agentsFlags) change(ctx context.Context, env Environment) (*store.Store, error) {
-	return openExisting(ctx, env, f.store, "airlock agents add", agents.Tables)
+	return store.OpenNamedExisting(ctx, f.store, "airlock agents add", env.Getenv, agents.Tables)
 }
 
 // read opens the store that there is. Without one, nil, the agents built in can be read, unless

@@ -101,8 +101,9 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 	if err != nil {
 		return err
 	}
-	gate, err := doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.EnvironmentScanner(env.Getenv), ServerHost: doors.ServerHost(env.Getenv),
-		Strict: f.strict, Repository: job.Event.Repo.FullName(), Page: f.page != ""})
+	doorsConfig := doors.EnvironmentConfig(env.Getenv, cfg, job.Event.Repo.FullName(), f.strict)
+	doorsConfig.Page = f.page != ""
+	gate, err := doors.New(doorsConfig)
 	if err != nil {
 		return err
 	}

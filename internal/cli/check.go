@@ -105,15 +105,11 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 }
 
 func runCheck(ctx context.Context, env Environment, f checkFlags) error {
-	cfg, err := loadConfig(env, f.config)
+	gate, err := loadGate(env, f.config, false)
 	if err != nil {
 		return err
 	}
-	gate, err := newGate(env, cfg, false, ownRepository(env))
-	if err != nil {
-		return err
-	}
-	owner, err := f.override(cfg.Checks)
+	owner, err := f.override(gate.SafeOutputs().Checks)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}

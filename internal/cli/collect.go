@@ -48,11 +48,7 @@ every line.`,
 }
 
 func runCollect(ctx context.Context, env Environment, f collectFlags) error {
-	cfg, err := loadConfig(env, f.config)
-	if err != nil {
-		return err
-	}
-	gate, err := newGate(env, cfg, f.strict, ownRepository(env))
+	gate, err := loadGate(env, f.config, f.strict)
 	if err != nil {
 		return err
 	}

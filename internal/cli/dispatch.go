@@ -21,7 +21,7 @@ func (f verifyFlags) send(env Environment) error {
 	if err != nil {
 		return err
 	}
-	dir, err := f.directory(req)
+	dir, err := verify.Directory(f.dir, req)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (f verifyFlags) receive(ctx context.Context, env Environment, gate *doors.G
 	}
 	r, err := acceptance.ReadResponse(message)
 	if err != nil {
-		return refuseMessage(env, err)
+		return verify.Refuse(err, env.Stdout, env.Stderr)
 	}
 	dispatches, err := verify.OpenDispatches(f.store)
 	if err != nil {
@@ -56,7 +56,7 @@ func (f verifyFlags) receive(ctx context.Context, env Environment, gate *doors.G
 	}
 	r, err = dispatches.Receive(ctx, r, func(req acceptance.Request) (verify.Config, error) { return f.verifyConfig(req, gate) }, verifyDeps(env, gate))
 	if err != nil {
-		return refuseMessage(env, err)
+		return verify.Refuse(err, env.Stdout, env.Stderr)
 	}
 	return f.answer(env, gate, r)
 }

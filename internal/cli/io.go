@@ -34,10 +34,19 @@ func loadConfig(env Environment, file string) (config.SafeOutputs, error) {
 	return cfg, nil
 }
 
-// newGate returns both doors of a repository, owner/name or "", with the secrets of the
-// environment.
+// newGate returns both doors of a repository, owner/name or "".
 func newGate(env Environment, cfg config.SafeOutputs, strict bool, repository string) (*doors.Gate, error) {
-	return doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.EnvironmentScanner(env.Getenv), ServerHost: doors.ServerHost(env.Getenv), Strict: strict, Repository: repository})
+	return doors.New(doors.EnvironmentConfig(env.Getenv, cfg, repository, strict))
+}
+
+// loadGate returns both doors of the workflow run's repository, with the configuration that
+// loadConfig reads.
+func loadGate(env Environment, file string, strict bool) (*doors.Gate, error) {
+	cfg, err := loadConfig(env, file)
+	if err != nil {
+		return nil, err
+	}
+	return newGate(env, cfg, strict, ownRepository(env))
 }
 
 // ownRepository returns the workflow run's repository as owner/name, "" outside of one.

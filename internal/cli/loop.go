@@ -2,34 +2,28 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/engine"
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/loopwork"
 	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 // loopFlags are those that every command about loops has.
 type loopFlags struct {
-	issue                  int
-	ordinal                int
-	repository, dir, store string
-	json                   bool
+	loopwork.Key
+	store string
+	json  bool
 }
 
 func newLoop(env Environment) *cobra.Command {
@@ -51,60 +45,21 @@ The loop is kept in a store, and goes on where it was after a crash or an interr
 
 func (f *loopFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVar(&f.issue, "issue", 0, "the pull request's number; 0 where there is none")
-	flags.StringVar(&f.repository, "repo", "", "the repository, OWNER/NAME (default: GITHUB_REPOSITORY, else the work tree's directory)")
+	flags.IntVar(&f.Issue, "issue", 0, "the pull request's number; 0 where there is none")
+	flags.StringVar(&f.Repository, "repo", "", "the repository, OWNER/NAME (default: GITHUB_REPOSITORY, else the work tree's directory)")
 	flags.StringVar(&f.store, "store", "", storeUsage)
-	flags.StringVar(&f.dir, "dir", ".", "the project's directory")
+	flags.StringVar(&f.Dir, "dir", ".", "the project's directory")
 	flags.BoolVar(&f.json, "json", false, "print JSON also to a terminal")
-}
-
-// key returns the repository that a loop belongs to, and the root of its work tree.
-func (f loopFlags) key(env Environment) (repository, root string, err error) {
-	if f.issue < 0 {
-		return "", "", fmt.Errorf("--issue: %d is negative; name the pull request by its number, or 0 where there is none", f.issue)
-	}
-	dir, err := filepath.Abs(f.dir)
-	if err != nil {
-		return "", "", err
-	}
-	root, _ = checks.FindRoot(dir)
-	if f.repository != "" {
-		repo, ok := event.ParseRepo(f.repository)
-		if !ok {
-			return "", "", fmt.Errorf("--repo: %q does not have the form OWNER/NAME", f.repository)
-		}
-		return repo.FullName(), root, nil
-	}
-	if own := ownRepository(env); own != "" {
-		return own, root, nil
-	}
-	return filepath.ToSlash(root), root, nil
 }
 
 // open opens the store, if there is one.
 func (f loopFlags) open(ctx context.Context, env Environment) (*store.Store, error) {
-	return openExisting(ctx, env, f.store, "airlock loop start", loops.Schema)
+	return store.OpenNamedExisting(ctx, f.store, "airlock loop start", env.Getenv, loops.Schema)
 }
 
 // find opens the store and finds the loop that the flags name.
 func (f loopFlags) find(ctx context.Context, env Environment) (*store.Store, loops.Loop, error) {
-	repository, _, err := f.key(env)
-	if err != nil {
-		return nil, loops.Loop{}, exitcode.UsageError(err)
-	}
-	st, err := f.open(ctx, env)
-	if err != nil {
-		return nil, loops.Loop{}, err
-	}
-	l, err := loops.NewBook(st).Find(ctx, repository, f.issue, f.ordinal)
-	if err == nil {
-		return st, l, nil
-	}
-	st.Close()
-	if errors.Is(err, loops.ErrNoLoop) {
-		return nil, l, exitcode.UsageError(fmt.Errorf("%s#%d has no such loop in %s: 'airlock loop status' lists those that there are, 'airlock loop start' begins one", repository, f.issue, st.Name()))
-	}
-	return nil, l, exitcode.FailedError(err)
+	return f.Find(ctx, env.Getenv, func() (*store.Store, error) { return f.open(ctx, env) })
 }
 
 func newLoopStatus(env Environment) *cobra.Command {
@@ -117,7 +72,7 @@ func newLoopStatus(env Environment) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	f.register(cmd)
-	cmd.Flags().IntVar(&f.ordinal, "ordinal", 0, "which of the pull request's loops, counted from 1 (default: the newest)")
+	cmd.Flags().IntVar(&f.Ordinal, "ordinal", 0, "which of the pull request's loops, counted from 1 (default: the newest)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx := cmd.Context()
 		if !cmd.Flags().Changed("issue") {
@@ -128,14 +83,14 @@ func newLoopStatus(env Environment) *cobra.Command {
 			return err
 		}
 		defer st.Close()
-		driven, err := loops.NewBook(st).Driven(ctx, l.ID)
+		status, err := loops.NewBook(st).Status(ctx, l)
 		if err != nil {
 			return exitcode.FailedError(err)
 		}
 		if wantsJSON(env, f.json) {
-			return printJSON(env, loops.DocumentOf(l, driven))
+			return printJSON(env, status.Document())
 		}
-		return writeStatus(env.Stdout, l, driven)
+		return status.Text(env.Stdout)
 	}
 	return cmd
 }
@@ -146,89 +101,32 @@ func listLoops(ctx context.Context, env Environment, f loopFlags) error {
 		return err
 	}
 	defer st.Close()
-	repository := ""
-	if f.repository != "" {
-		if repository, _, err = f.key(env); err != nil {
+	var filter loops.Filter
+	if f.Repository != "" {
+		if filter.Repository, err = f.RepositoryName(env.Getenv); err != nil {
 			return exitcode.UsageError(err)
 		}
 	}
-	book := loops.NewBook(st)
-	all, err := book.List(ctx, loops.Filter{Repository: repository})
+	all, err := loops.NewBook(st).Statuses(ctx, filter)
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	documents := make([]loops.Document, len(all))
-	for i, l := range all {
-		driven := false
-		if l.State.Outcome() == fixloop.Running {
-			if driven, err = book.Driven(ctx, l.ID); err != nil {
-				return exitcode.FailedError(err)
-			}
-		}
-		documents[i] = loops.DocumentOf(l, driven)
-	}
 	if wantsJSON(env, f.json) {
+		documents := make([]loops.Document, len(all))
+		for i, s := range all {
+			documents[i] = s.Document()
+		}
 		return printJSON(env, map[string]any{"version": 1, "loops": documents})
 	}
 	if len(all) == 0 {
 		fmt.Fprintf(env.Stderr, "airlock: there is no loop in %s\n", st.Name())
 	}
-	for _, l := range all {
-		if _, err := fmt.Fprintln(env.Stdout, fixloop.NewLog(l.State, nil, time.Now()).Headline()); err != nil {
+	for _, s := range all {
+		if _, err := fmt.Fprintln(env.Stdout, s.Headline()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// writeStatus describes a loop to a person: the state first, then the next step.
-func writeStatus(w io.Writer, l loops.Loop, driven bool) error {
-	var b strings.Builder
-	b.WriteString(fixloop.NewLog(l.State, nil, time.Now()).Headline() + "\n")
-	for _, c := range l.State.Checks() {
-		fmt.Fprintf(&b, "  %-16s %s", c.Check, c.Status)
-		switch {
-		case c.Like != "":
-			b.WriteString(": like " + string(c.Like))
-		case c.Error != "":
-			b.WriteString(": " + c.Error)
-		case c.Count > 0:
-			fmt.Fprintf(&b, ": %d failing", c.Count)
-		}
-		b.WriteString("\n")
-	}
-	b.WriteString(nextStep(l, driven) + "\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// nextStep describes whose turn it is, until when, and what a person can do.
-func nextStep(l loops.Loop, driven bool) string {
-	w := l.State.Work()
-	issue := strconv.Itoa(l.State.Loop().Issue)
-	deadline := ""
-	if due := l.State.Deadline(); !due.IsZero() {
-		deadline = " until " + due.Local().Format("15:04:05")
-	}
-	resume := "nobody drives it: 'airlock loop start --issue " + issue + "' goes on"
-	if driven {
-		resume = "a process drives it"
-	}
-	switch w.Kind {
-	case fixloop.WorkDecide:
-		var words []string
-		for _, d := range l.State.Decisions() {
-			words = append(words, string(d))
-		}
-		return l.State.Why() + " A person decides: 'airlock loop decide --issue " + issue + " " + words[0] + "', or " + strings.Join(words[1:], ", ") + "; then " + strings.TrimPrefix(resume, "nobody drives it: ")
-	case fixloop.WorkNone:
-		return "It has ended: 'airlock loop log --issue " + issue + "' shows how."
-	case fixloop.WorkFix:
-		return "The fixer mends " + w.Request.ID + deadline + "; " + resume
-	case fixloop.WorkAcceptance:
-		return "The acceptance criteria are verified" + deadline + "; " + resume
-	}
-	return "The checks run" + deadline + "; " + resume
 }
 
 func newLoopDecide(env Environment) *cobra.Command {
@@ -272,32 +170,13 @@ func decideLoop(ctx context.Context, env Environment, f loopFlags, e fixloop.Eve
 	if err != nil {
 		return err
 	}
-	eng, err := engine.Open(ctx, st, engine.Config{Logger: engineLog(env)})
+	status, err := loopwork.Decide(ctx, st, l.ID, e, engine.ErrorLog(env.Stderr))
 	if err != nil {
-		return exitcode.FailedError(err)
+		return err
 	}
-	defer eng.Close()
-	book := loops.NewWritable(eng)
-	err = book.Apply(ctx, l.ID, "decision/"+rand.Text(), e)
-	var refused *fixloop.Refused
-	switch {
-	case errors.As(err, &refused) && refused.Code == fixloop.CodeInvalid:
-		return exitcode.UsageError(errors.New(refused.Why))
-	case errors.As(err, &refused):
-		return &exitcode.Error{Code: exitcode.Findings, Err: errors.New(refused.Why)}
-	case err != nil:
-		return exitcode.FailedError(err)
-	}
-	if l, err = book.Get(ctx, l.ID); err != nil {
-		return exitcode.FailedError(err)
-	}
-	driven, err := book.Driven(ctx, l.ID)
-	if err != nil {
-		return exitcode.FailedError(err)
-	}
-	fmt.Fprintln(env.Stderr, nextStep(l, driven))
+	fmt.Fprintln(env.Stderr, status.NextStep())
 	if wantsJSON(env, f.json) {
-		return printJSON(env, loops.DocumentOf(l, driven))
+		return printJSON(env, status.Document())
 	}
 	return nil
 }
@@ -316,7 +195,7 @@ as a timeline for a terminal.`,
 		Args: cobra.NoArgs,
 	}
 	f.register(cmd)
-	cmd.Flags().IntVar(&f.ordinal, "ordinal", 0, "which of the pull request's loops, counted from 1 (default: the newest)")
+	cmd.Flags().IntVar(&f.Ordinal, "ordinal", 0, "which of the pull request's loops, counted from 1 (default: the newest)")
 	cmd.Flags().StringVar(&format, "format", "markdown", "markdown, json, mermaid or timeline")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if f.json {
@@ -358,14 +237,4 @@ func printLoopLog(ctx context.Context, env Environment, f loopFlags, format stri
 		return exitcode.FailedError(err)
 	}
 	return nil
-}
-
-// engineLog returns the log of the engine: what a person should know of, on standard error.
-func engineLog(env Environment) *slog.Logger {
-	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelError, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
 }

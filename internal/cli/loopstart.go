@@ -3,17 +3,18 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/loopwork"
+	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/verify"
 )
 
 type loopStartFlags struct {
@@ -84,26 +85,20 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	st, err := openStore(ctx, env, f.store, loops.Schema)
+	st, err := store.OpenNamed(ctx, f.store, env.Getenv, loops.Schema)
 	if err != nil {
 		return err
 	}
 	_, variable := env.Secrets.Token()
-	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: env.Getenv, Environ: env.Environ, PathList: env.gitPath(), TokenVariable: variable, Version: env.Version, Progress: env.Stderr, Log: engineLog(env),
-		Gate: func(policy string) (*doors.Gate, error) {
-			cfg, err := loadConfig(env, policy)
-			if err != nil {
-				return nil, err
-			}
-			return newGate(env, cfg, false, ownRepository(env))
-		}})
+	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: env.Getenv, Environ: env.Environ, PathList: env.gitPath(), TokenVariable: variable, Version: env.Version, Progress: env.Stderr, Log: engine.ErrorLog(env.Stderr),
+		Gate: func(policy string) (*doors.Gate, error) { return loadGate(env, policy, false) }})
 	if err != nil {
-		return refuseMessage(env, err)
+		return verify.Refuse(err, env.Stdout, env.Stderr)
 	}
-	fmt.Fprintln(env.Stderr, "airlock: "+fixloop.NewLog(l.State, nil, time.Now()).Headline())
-	fmt.Fprintln(env.Stderr, nextStep(l, false))
+	status := loops.Status{Loop: l}
+	fmt.Fprintf(env.Stderr, "airlock: %s\n%s\n", status.Headline(), status.NextStep())
 	if wantsJSON(env, f.json) {
-		if err := printJSON(env, loops.DocumentOf(l, false)); err != nil {
+		if err := printJSON(env, status.Document()); err != nil {
 			return err
 		}
 	}
@@ -115,14 +110,8 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 
 // start returns what the flags ask for.
 func (f loopStartFlags) start(env Environment) (s loopwork.Start, err error) {
-	repository, _, err := f.key(env)
+	repository, err := f.RepositoryName(env.Getenv)
 	if err != nil {
-		return s, err
-	}
-	if err := f.checkLimits(); err != nil {
-		return s, err
-	}
-	if err := f.checkDirectory(); err != nil {
 		return s, err
 	}
 	given := func(flag string, value *string) *string {
@@ -132,10 +121,13 @@ func (f loopStartFlags) start(env Environment) (s loopwork.Start, err error) {
 		return nil
 	}
 	s = loopwork.Start{
-		Loop: fixloop.Loop{Repository: repository, Issue: f.issue, Title: f.title,
+		Loop: fixloop.Loop{Repository: repository, Issue: f.Issue, Title: f.title,
 			Limits: fixloop.Limits{Iterations: f.iterations, Fix: f.fixTime, Validation: f.checkTime, Revalidation: f.checkTime, Grace: f.grace}},
-		Given: loopwork.Given{Dir: given("dir", &f.dir), Base: given("base", &f.base), Policy: given("config", &f.config), Fixer: given("fixer", &f.fixer), Evidence: given("evidence", &f.evidence)},
+		Given: loopwork.Given{Dir: given("dir", &f.Dir), Base: given("base", &f.base), Policy: given("config", &f.config), Fixer: given("fixer", &f.fixer), Evidence: given("evidence", &f.evidence)},
 		Wait:  f.wait,
+	}
+	if err := s.Check(f.Dir); err != nil {
+		return s, err
 	}
 	if f.given("pass-env") {
 		s.Given.PassEnv = &f.passEnv
@@ -148,33 +140,4 @@ func (f loopStartFlags) start(env Environment) (s loopwork.Start, err error) {
 		s.Given.Request = new(string(message))
 	}
 	return s, nil
-}
-
-// checkDirectory refuses a directory that is not in a git repository: nobody could tell what
-// changed there, so that the loop would be escalated at once.
-func (f loopStartFlags) checkDirectory() error {
-	dir, err := filepath.Abs(f.dir)
-	if err != nil {
-		return err
-	}
-	if _, ok := checks.FindRoot(dir); !ok {
-		return fmt.Errorf("%s is not in a git repository: check the pull request out first, or name its clone with --dir", dir)
-	}
-	return nil
-}
-
-// checkLimits refuses limits that the protocol would take for its defaults, or not at all.
-func (f loopStartFlags) checkLimits() error {
-	if f.iterations < 1 {
-		return fmt.Errorf("--max-iterations: %d is not positive: give at least 1", f.iterations)
-	}
-	for _, limit := range []struct {
-		flag string
-		time time.Duration
-	}{{"fix-timeout", f.fixTime}, {"check-timeout", f.checkTime}, {"grace", f.grace}} {
-		if limit.time < time.Second {
-			return fmt.Errorf("--%s: %s is too short: give at least 1s", limit.flag, limit.time)
-		}
-	}
-	return nil
 }

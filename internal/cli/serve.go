@@ -19,6 +19,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/httpapi"
 	"github.com/agent-airlock/airlock/internal/node"
 	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// storeUsage and agentsUsage explain flags that several commands have.
+const (
+	storeUsage  = "the store: a SQLite file, or the URL of a PostgreSQL database (default: airlock/airlock.db in the state directory)"
+	agentsUsage = "a directory of agents' blueprints, one in each YAML or JSON file"
 )
 
 type serveFlags struct {
@@ -229,14 +236,14 @@ func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger
 	}
 	cfg := node.Config{Agents: f.agents, Owner: builtin.Owner{Root: f.root, Base: f.dir, Fixers: f.fixers, Checks: owner.Checks}, Policy: f.config,
 		PassEnv: f.passEnv, Tags: f.tags, Concurrency: f.concurrency}
-	if cfg.Location, err = storeLocation(env, f.store); err != nil {
+	if cfg.Location, err = store.Location(f.store, env.Getenv); err != nil {
 		return nil, err
 	}
 	deps := node.Deps{Environ: env.Environ, Log: log}
 	if f.maker != "" {
-		deps.Store, err = openExisting(ctx, env, cfg.Location, f.maker, node.Tables()...)
+		deps.Store, err = store.OpenNamedExisting(ctx, cfg.Location, f.maker, env.Getenv, node.Tables()...)
 	} else {
-		deps.Store, err = openStore(ctx, env, cfg.Location, node.Tables()...)
+		deps.Store, err = store.OpenNamed(ctx, cfg.Location, env.Getenv, node.Tables()...)
 	}
 	if err != nil {
 		return nil, err

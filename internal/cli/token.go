@@ -36,7 +36,7 @@ else. From the first token on, everybody needs one.`,
 		return do(access.New(s))
 	}
 	existing := func(ctx context.Context) (*store.Store, error) {
-		return openExisting(ctx, env, location, "airlock token add", access.Tables)
+		return store.OpenNamedExisting(ctx, location, "airlock token add", env.Getenv, access.Tables)
 	}
 	add := &cobra.Command{
 		Use: "add NAME", Short: "Make a token and print it, this once", Args: cobra.ExactArgs(1),
@@ -51,7 +51,7 @@ else. From the first token on, everybody needs one.`,
 				}
 				granted = append(granted, s)
 			}
-			s, err := openStore(cmd.Context(), env, location, access.Tables)
+			s, err := store.OpenNamed(cmd.Context(), location, env.Getenv, access.Tables)
 			return withTokens(s, err, func(t *access.Tokens) error {
 				secret, err := t.Add(cmd.Context(), args[0], granted...)
 				if err == nil {

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -155,7 +152,7 @@ func (f verifyFlags) verify(ctx context.Context, env Environment, gate *doors.Ga
 
 // verifyConfig returns what a verification is about.
 func (f verifyFlags) verifyConfig(req acceptance.Request, gate *doors.Gate) (verify.Config, error) {
-	dir, err := f.directory(req)
+	dir, err := verify.Directory(f.dir, req)
 	cfg := gate.SafeOutputs()
 	return verify.Config{Request: req, Trust: acceptance.Owner, Dir: dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks, Evidence: f.evidence,
 		Changes: checks.ChangeSource{Base: f.base}, AllowCredentials: f.allowCredentials}, err
@@ -163,8 +160,7 @@ func (f verifyFlags) verifyConfig(req acceptance.Request, gate *doors.Gate) (ver
 
 // verifyDeps returns what a verification needs of the process.
 func verifyDeps(env Environment, gate *doors.Gate) verify.Deps {
-	log, show := progress(env), gate.TerminalText().Line
-	return verify.Deps{Deps: checkDeps(env, gate), Now: time.Now, PathList: env.gitPath(), Progress: func(step acceptance.Step) { log(step.Line(show)) }}
+	return verify.NewDeps(checkDeps(env, gate), env.gitPath(), gate)
 }
 
 // readRequest reads a request, and answers one that is not valid.
@@ -175,25 +171,9 @@ func (f verifyFlags) readRequest(env Environment, flag, name string) (acceptance
 	}
 	req, err := acceptance.ReadRequest(message)
 	if err != nil {
-		return req, refuseMessage(env, err)
+		return req, verify.Refuse(err, env.Stdout, env.Stderr)
 	}
 	return req, nil
-}
-
-// directory returns the work tree that the user names, else "" where the request names
-// one, else the current directory.
-func (f verifyFlags) directory(req acceptance.Request) (string, error) {
-	if f.dir == "" && req.Worktree != "" {
-		return "", nil
-	}
-	dir, err := filepath.Abs(f.dir)
-	if err != nil {
-		return "", exitcode.UsageError(err)
-	}
-	if f.dir != "" && !isDirectory(dir) {
-		return "", exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", f.dir))
-	}
-	return dir, nil
 }
 
 // override replaces the configuration's settings by the flags that were given.
@@ -228,31 +208,6 @@ func readMessage(env Environment, flag, name string) ([]byte, error) {
 		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
 	}
 	return raw, nil
-}
-
-// refuseMessage answers a message that is not valid: each violation to the person, and all
-// of them with the schema as JSON, by which a program can correct it. Any other error keeps its
-// exit code, or gets that of a failure.
-func refuseMessage(env Environment, err error) error {
-	if _, known := errors.AsType[*exitcode.Error](err); known {
-		return err
-	}
-	invalid, ok := errors.AsType[*acceptance.InvalidError](err)
-	if !ok {
-		return exitcode.FailedError(err)
-	}
-	raw, e := invalid.Answer()
-	if e != nil {
-		return exitcode.FailedError(e)
-	}
-	if _, e = env.Stdout.Write(raw); e != nil {
-		return exitcode.FailedError(e)
-	}
-	for line := range strings.SplitSeq(invalid.Error(), "\n") {
-		fmt.Fprintf(env.Stderr, "airlock: %s\n", line)
-	}
-	fmt.Fprintf(env.Stderr, "airlock: 'airlock schema %s' shows what is expected\n", strings.TrimSuffix(invalid.Schema, ".schema.json"))
-	return &exitcode.Error{Code: exitcode.Usage}
 }
 
 // answer writes the response for a program, and what matters of it for a person.

@@ -45,6 +45,12 @@ type Config struct {
 	Page bool
 }
 
+// EnvironmentConfig returns the configuration of a command line's gate, with the secrets and the
+// server that the environment names.
+func EnvironmentConfig(getenv func(string) string, owner config.SafeOutputs, repository string, strict bool) Config {
+	return Config{SafeOutputs: owner, Secrets: EnvironmentScanner(getenv), ServerHost: ServerHost(getenv), Strict: strict, Repository: repository}
+}
+
 // firstLook is apply.Config.FirstLook: the time after which GitHub nearly always lists a write.
 const firstLook = 3 * time.Second
 

@@ -88,11 +88,8 @@ func (s *Server) listLoops(w http.ResponseWriter, r *http.Request, _ access.Gran
 }
 
 func (s *Server) loopDocument(r *http.Request, l loops.Loop) (loops.Document, error) {
-	if l.State.Outcome() != fixloop.Running {
-		return loops.DocumentOf(l, false), nil
-	}
-	driven, err := s.Loops.Driven(r.Context(), l.ID)
-	return loops.DocumentOf(l, driven), err
+	status, err := s.Loops.Status(r.Context(), l)
+	return status.Document(), err
 }
 
 func (s *Server) answerLoop(w http.ResponseWriter, r *http.Request, status int) (int, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
@@ -29,6 +30,32 @@ type Start struct {
 	Loop  fixloop.Loop // required, without Ordinal and Acceptance; an open loop keeps its own
 	Given Given
 	Wait  bool // wait for a person's decision
+}
+
+// Check returns what is wrong with the limits, which the protocol would take for its defaults or
+// not at all, and with the directory: outside of a git repository nobody could tell what changed
+// there, so that the loop would be escalated at once.
+func (s Start) Check(dir string) error {
+	limits := s.Loop.Limits
+	if limits.Iterations < 1 {
+		return fmt.Errorf("--max-iterations: %d is not positive: give at least 1", limits.Iterations)
+	}
+	for _, limit := range []struct {
+		flag string
+		time time.Duration
+	}{{"fix-timeout", limits.Fix}, {"check-timeout", limits.Validation}, {"grace", limits.Grace}} {
+		if limit.time < time.Second {
+			return fmt.Errorf("--%s: %s is too short: give at least 1s", limit.flag, limit.time)
+		}
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if _, ok := checks.FindRoot(dir); !ok {
+		return fmt.Errorf("%s is not in a git repository: check the pull request out first, or name its clone with --dir", dir)
+	}
+	return nil
 }
 
 // Deps are what a loop needs of the process.
@@ -150,11 +177,7 @@ func (s settings) work(deps Deps) (Config, error) {
 // verification returns what the verification of acceptance criteria needs of the process.
 func (deps Deps) verification(gate *doors.Gate) verify.Deps {
 	log := func(line string) { fmt.Fprintf(deps.Progress, "airlock: %s\n", line) }
-	show := gate.TerminalText().Line
-	return verify.Deps{
-		Deps: checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: gate.Scanner(), Log: log, TokenVariable: deps.TokenVariable},
-		Now:  time.Now, PathList: deps.PathList, Progress: func(step acceptance.Step) { log(step.Line(show)) },
-	}
+	return verify.NewDeps(checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: gate.Scanner(), Log: log, TokenVariable: deps.TokenVariable}, deps.PathList, gate)
 }
 
 // drive begins the loop or goes on with it, until it has ended or waits for a person.

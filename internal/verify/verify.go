@@ -15,6 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
@@ -46,6 +47,12 @@ type Deps struct {
 	PathList string // where git is looked for; "" is the usual directories
 	Progress func(acceptance.Step)
 	Now      func() time.Time // required
+}
+
+// NewDeps returns what a verification needs of the process, and logs its steps.
+func NewDeps(of checks.Deps, pathList string, gate *doors.Gate) Deps {
+	show := gate.TerminalText().Line
+	return Deps{Deps: of, PathList: pathList, Now: time.Now, Progress: func(step acceptance.Step) { of.Log(step.Line(show)) }}
 }
 
 // Run verifies the criteria of a request. The error carries its exit code: it is about
@@ -120,6 +127,22 @@ func (cfg Config) directory() (string, error) {
 		return "", fmt.Errorf("%s is not a directory", dir)
 	}
 	return filepath.EvalSymlinks(dir)
+}
+
+// Directory returns the work tree that the user names as an absolute path, otherwise "" where the
+// request names one, otherwise the current directory. Its error carries its exit code.
+func Directory(named string, req acceptance.Request) (string, error) {
+	if named == "" && req.Worktree != "" {
+		return "", nil
+	}
+	dir, err := filepath.Abs(named)
+	if err != nil {
+		return "", exitcode.UsageError(err)
+	}
+	if info, err := os.Stat(dir); named != "" && (err != nil || !info.IsDir()) {
+		return "", exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", named))
+	}
+	return dir, nil
 }
 
 // Head returns the commit that is checked out in the work tree of a request, "" if there

@@ -1,0 +1,250 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/engine"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/fixloop"
+	"github.com/agent-airlock/airlock/internal/intake"
+	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/loopwork"
+	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/verify"
+)
+
+// Run is one run of an agent that is built in, carried out by this process as a worker has any other
+// agent carried out: parameters on standard input, JSON on standard output. A process of its own can
+// be stopped with everything that it started.
+type Run struct {
+	Agent   string   // required
+	Owner   Owner    // required; its Checks are those of the policy
+	Policy  string   // the file of the owner's configuration; "" for the usual one
+	PassEnv []string // the variables that a fixer gets
+}
+
+// Deps are what a run needs of the process.
+type Deps struct {
+	Stdin   io.Reader           // required
+	Stdout  io.Writer           // required; the answer
+	Stderr  io.Writer           // required; the log, for people
+	Getenv  func(string) string // required
+	Environ []string            // required: the entire environment
+	// Gate returns both doors, as the owner configures them in a file, "" for the usual one. It is
+	// required; its errors carry their exit code.
+	Gate          func(policy string) (*doors.Gate, error)
+	PathList      string // where git is looked for; "" is the usual directories
+	TokenVariable string // as in checks.Deps
+	Version       string
+}
+
+// work is a run with what it works with.
+type work struct {
+	Run
+	Deps
+	gate       *doors.Gate
+	parameters []byte
+}
+
+// Do carries the run out. Its error carries its exit code.
+func (r Run) Do(ctx context.Context, deps Deps) error {
+	gate, err := deps.Gate(r.Policy)
+	if err != nil {
+		return err
+	}
+	r.Owner.Checks = gate.SafeOutputs().Checks
+	parameters, err := readParameters(deps.Stdin)
+	if err == nil {
+		parameters, err = r.Owner.Parameters(r.Agent, parameters)
+	}
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	w := work{r, deps, gate, parameters}
+	switch r.Agent {
+	case agents.Acceptance:
+		return w.verify(ctx)
+	case agents.FixLoop:
+		return w.loop(ctx)
+	case agents.PhaseValidation:
+		return w.validate(ctx)
+	case agents.CollectOutput:
+		return w.collect(ctx)
+	}
+	return exitcode.UsageError(fmt.Errorf("there is no agent %q built in", r.Agent))
+}
+
+// maxParameters bounds the parameters of a run, in bytes: a coordinator takes no longer ones.
+const maxParameters = 1 << 20
+
+func readParameters(from io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(from, maxParameters+1))
+	if err != nil || len(raw) > maxParameters {
+		return nil, errors.Join(errors.New("the parameters cannot be read, or are too long"), err)
+	}
+	return raw, nil
+}
+
+func (w work) log(line string) { fmt.Fprintf(w.Stderr, "airlock: %s\n", line) }
+
+// checkDeps returns what the checks need of the process.
+func (w work) checkDeps() checks.Deps {
+	return checks.Deps{Getenv: w.Getenv, Environ: w.Environ, Scanner: w.gate.Scanner(), Log: w.log, TokenVariable: w.TokenVariable}
+}
+
+// validate is 'airlock check --input -'. A validation that fails is an answer, and so is one of input
+// that cannot be validated.
+func (w work) validate(ctx context.Context) error {
+	var out bytes.Buffer
+	err := w.answer(ctx, checks.Answer{Gate: w.gate, People: w.Stderr, Output: &out, Refuse: &out})
+	exit, ok := errors.AsType[*exitcode.Error](err)
+	if out.Len() == 0 || err != nil && (!ok || exit.Code == exitcode.Failed) {
+		return err
+	}
+	_, err = w.Stdout.Write(out.Bytes())
+	return err
+}
+
+func (w work) answer(ctx context.Context, a checks.Answer) error {
+	in, err := phase.ReadInput(bytes.TrimSpace(w.parameters))
+	if err != nil {
+		return a.Write(nil, false, err)
+	}
+	request := checks.Request{Input: checks.CompleteInput(in, w.Owner.Checks), Listed: true, Checks: w.Owner.Checks, Runner: action.Snapshot(w.Getenv),
+		Version: w.Version, PathList: w.PathList}
+	return a.Write(request.Validate(ctx, w.checkDeps(), func() *checks.Progress {
+		return checks.StartProgress(w.Stderr, w.gate.OneLine, func() int { return 0 })
+	}))
+}
+
+// verify is 'airlock verify --request -' for a stranger: a command has to be one that the owner
+// configured, and an address one that the owner allows (rule R11).
+func (w work) verify(ctx context.Context) error {
+	req, err := acceptance.ReadRequest(w.parameters)
+	if err != nil {
+		return verify.Refuse(err, w.Stdout, w.Stderr)
+	}
+	dir, err := verify.Directory("", req)
+	if err != nil {
+		return err
+	}
+	cfg := w.gate.SafeOutputs()
+	response, err := verify.Run(ctx, verify.Config{Request: req, Trust: acceptance.Stranger, Dir: dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks},
+		verify.NewDeps(w.checkDeps(), w.PathList, w.gate))
+	if err != nil {
+		return err
+	}
+	raw, err := response.Encode()
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	_, err = w.Stdout.Write(raw)
+	return err
+}
+
+// loop is 'airlock loop start'. A loop that waits for a decision, or did not succeed, is an answer.
+func (w work) loop(ctx context.Context) error {
+	in, err := ReadFixLoop(w.parameters)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	line, ok := w.Owner.Fixer(in.Fixer)
+	if in.Fixer != "" && !ok {
+		return exitcode.UsageError(fmt.Errorf("there is no fixer %q on this machine", in.Fixer))
+	}
+	key := loopwork.Key{Issue: in.Issue, Repository: in.Repository, Dir: in.Directory}
+	repository, err := key.RepositoryName(w.Getenv)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	const limit = 30 * time.Minute
+	start := loopwork.Start{
+		Loop: fixloop.Loop{Repository: repository, Issue: in.Issue, Title: in.Title,
+			Limits: fixloop.Limits{Iterations: in.MaxIterations, Fix: limit, Validation: limit, Revalidation: limit, Grace: 5 * time.Minute}},
+		Given: loopwork.Given{Dir: &in.Directory, Fixer: &line, PassEnv: &w.PassEnv},
+	}
+	if in.Base != "" {
+		start.Given.Base = &in.Base
+	}
+	if w.Policy != "" {
+		start.Given.Policy = &w.Policy
+	}
+	if err := start.Check(in.Directory); err != nil {
+		return exitcode.UsageError(err)
+	}
+	st, err := store.OpenNamed(ctx, w.Getenv(StoreVariable), w.Getenv, loops.Schema)
+	if err != nil {
+		return err
+	}
+	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: w.Getenv, Environ: w.Environ, Gate: w.Deps.Gate, PathList: w.PathList, TokenVariable: w.TokenVariable,
+		Version: w.Version, Progress: w.Stderr, Log: engine.ErrorLog(w.Stderr)})
+	if err != nil {
+		return verify.Refuse(err, io.Discard, w.Stderr)
+	}
+	status := loops.Status{Loop: l}
+	fmt.Fprintf(w.Stderr, "airlock: %s\n%s\n", status.Headline(), status.NextStep())
+	return doors.WriteJSON(w.Stdout, status.Document())
+}
+
+// collect is 'airlock collect' with the lines and the policy of its parameters.
+func (w work) collect(ctx context.Context) error {
+	var in struct {
+		Lines  json.RawMessage
+		Policy json.RawMessage
+		Strict bool
+	}
+	if err := json.Unmarshal(w.parameters, &in); err != nil {
+		return exitcode.UsageError(err)
+	}
+	var cfg config.SafeOutputs
+	if in.Policy != nil {
+		var err error
+		if cfg, err = config.Parse("policy", in.Policy); err != nil {
+			return exitcode.UsageError(err)
+		}
+	}
+	gate, err := doors.New(doors.EnvironmentConfig(w.Getenv, cfg, "", in.Strict))
+	if err != nil {
+		return err
+	}
+	lines, err := linesOf(in.Lines)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	_, err = gate.Write(ctx, lines, intake.Documents{Output: w.Stdout}, true)
+	return err
+}
+
+// linesOf returns JSON lines that are one text, or a list of objects.
+func linesOf(raw json.RawMessage) (io.Reader, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return strings.NewReader(text), nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for _, item := range list {
+		if err := json.Compact(&b, item); err != nil {
+			return nil, err
+		}
+		b.WriteByte('\n')
+	}
+	return &b, nil
+}

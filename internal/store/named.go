@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agent-airlock/airlock/internal/exitcode"
+)
+
+// Location returns the location that a user names, or the usual one where it is "". Its error
+// carries its exit code.
+func Location(named string, getenv func(string) string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	location, err := DefaultPath(getenv)
+	if err != nil {
+		return "", exitcode.UsageError(err)
+	}
+	return location, nil
+}
+
+// OpenNamed is Open for the store that a user names, or the usual one where location is "". Its
+// errors carry their exit code.
+func OpenNamed(ctx context.Context, location string, getenv func(string) string, schemas ...Schema) (*Store, error) {
+	location, err := Location(location, getenv)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Open(ctx, location, schemas...)
+	return s, openError(err)
+}
+
+// OpenNamedExisting is OpenNamed for a command that has nothing to do without a store: it makes
+// none. maker is the command that does.
+func OpenNamedExisting(ctx context.Context, location, maker string, getenv func(string) string, schemas ...Schema) (*Store, error) {
+	location, err := Location(location, getenv)
+	if err != nil {
+		return nil, err
+	}
+	s, err := OpenExisting(ctx, location, schemas...)
+	if errors.Is(err, ErrAbsent) {
+		err = fmt.Errorf("%w: '%s' makes one, and --store names another", err, maker)
+	}
+	return s, openError(err)
+}
+
+// openError adds the exit code to the error of a store that cannot be opened: that of wrong usage,
+// because the user can name another store, unless this one cannot be used just now.
+func openError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if kind := Trouble(err); kind == Full || kind == Busy {
+		return exitcode.FailedError(err)
+	}
+	return exitcode.UsageError(err)
+}
