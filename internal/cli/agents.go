@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -125,21 +124,7 @@ func (f agentsFlags) withRegistry(ctx context.Context, env Environment, open fun
 		return err
 	}
 	err = do(r)
-	var exit *exitcode.Error
-	if err == nil || errors.As(err, &exit) || mendable(err) {
-		return err
-	}
-	return exitcode.FailedError(err)
-}
-
-// mendable reports whether an error of the registry is about what the user asked for.
-func mendable(err error) bool {
-	for _, target := range []any{new(*agents.InvalidError), new(*agents.NotFoundError), new(*agents.ExistsError), new(*agents.ReadOnlyError)} {
-		if errors.As(err, target) {
-			return true
-		}
-	}
-	return false
+	return failedUnless(agents.IsRefusal, err)
 }
 
 func listAgents(ctx context.Context, env Environment, r *agents.Registry, asJSON bool) error {
@@ -150,12 +135,11 @@ func listAgents(ctx context.Context, env Environment, r *agents.Registry, asJSON
 	if wantsJSON(env, asJSON) {
 		return printJSON(env, map[string]any{"agents": list})
 	}
-	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tTYPE\tSOURCE\tDESCRIPTION")
+	rows := [][]any{{"NAME", "TYPE", "SOURCE", "DESCRIPTION"}}
 	for _, b := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", b.Name, b.Type, b.Source, text.Truncate(text.OneLine(b.Description), 80))
+		rows = append(rows, []any{b.Name, b.Type, b.Source, text.Truncate(text.OneLine(b.Description), 80)})
 	}
-	return w.Flush()
+	return printTable(env, rows)
 }
 
 // readBlueprint reads what a file describes as JSON.
@@ -175,11 +159,4 @@ func readBlueprint(env Environment, name string) (json.RawMessage, error) {
 		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", name, err))
 	}
 	return raw, nil
-}
-
-func printJSON(env Environment, v any) error {
-	enc := json.NewEncoder(env.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

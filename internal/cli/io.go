@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
@@ -108,3 +109,24 @@ func readerIsGone(err error) bool {
 // wantsJSON reports whether standard output gets JSON: where a program reads it, or the user
 // asks for it.
 func wantsJSON(env Environment, asked bool) bool { return asked || !terminal.Is(env.Stdout) }
+
+// printJSON writes a result as JSON.
+func printJSON(env Environment, v any) error { return doors.WriteJSON(env.Stdout, v) }
+
+// printTable writes a result as a table; the first row is the header.
+func printTable(env Environment, rows [][]any) error {
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintf(w, strings.Repeat("%v\t", len(row)-1)+"%v\n", row...)
+	}
+	return w.Flush()
+}
+
+// failedUnless adds the exit code of a failure to an error that has none, unless it is about what
+// the user asked for.
+func failedUnless(isRefusal func(error) bool, err error) error {
+	if _, known := errors.AsType[*exitcode.Error](err); err == nil || known || isRefusal(err) {
+		return err
+	}
+	return exitcode.FailedError(err)
+}

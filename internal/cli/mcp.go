@@ -51,7 +51,7 @@ or are carried out here, in the store that 'airlock serve' would use.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.safeOutputs {
 				if !cmd.Flags().Changed("dir") {
-					f.dir = ""
+					f.Owner.Base = ""
 				}
 				return serveSafeOutputs(cmd.Context(), env, f)
 			}
@@ -76,7 +76,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if output == "" {
 		return exitcode.UsageError(errors.New("there is no file for accepted lines: add --output FILE, or set GH_AW_SAFE_OUTPUTS"))
 	}
-	cfg, err := loadConfig(env, f.config)
+	cfg, err := loadConfig(env, f.Policy)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 		asking.Event, repository = &ev, ev.Repo.FullName()
 	}
 	asking.Code = func(ctx context.Context, ev event.Event) (*apply.Code, func(), error) {
-		return applyFlags{dir: f.dir, input: output}.agentCode(ctx, env, ev, doors.Connection{})
+		return applyFlags{dir: f.Owner.Base, input: output}.agentCode(ctx, env, ev, doors.Connection{})
 	}
 	gate, err := newGate(env, cfg, f.strict, repository)
 	if err != nil {
@@ -126,8 +126,8 @@ func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 		defer elsewhere.Close()
 		return servedError(coordinator.Serve(ctx, elsewhere.Send, env.Stdin, env.Stdout))
 	}
-	if err := f.check(); err != nil {
-		return err
+	if err := f.Check(); err != nil {
+		return exitcode.UsageError(err)
 	}
 	n, err := f.open(ctx, env, log)
 	if err != nil {
@@ -137,6 +137,6 @@ func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 	api, stop := n.UserAPI(env.Version)
 	err = servedError(coordinator.Serve(ctx, api, env.Stdin, env.Stdout))
 	stop()
-	n.Drain(ctx, f.drain)
+	n.Drain(ctx)
 	return err
 }

@@ -36,14 +36,14 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 }
 
 func runRunner(ctx context.Context, env Environment, f workerFlags) error {
-	if !store.IsURL(f.store) {
+	if !store.IsURL(f.Location) {
 		return exitcode.UsageError(errors.New("--store: a runner needs the URL of a PostgreSQL database; with a file, 'airlock serve' carries out the runs itself"))
 	}
-	if f.concurrency == 0 {
+	if f.Concurrency == 0 {
 		return exitcode.UsageError(errors.New("--concurrency: a runner carries out at least one run at once"))
 	}
-	if err := f.check(); err != nil {
-		return err
+	if err := f.Check(); err != nil {
+		return exitcode.UsageError(err)
 	}
 	log := slog.New(slog.NewTextHandler(env.Stderr, nil))
 	n, err := f.open(ctx, env, log)
@@ -51,9 +51,9 @@ func runRunner(ctx context.Context, env Environment, f workerFlags) error {
 		return err
 	}
 	defer n.Close()
-	fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", f.concurrency, n.StoreName())
+	fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", f.Concurrency, n.StoreName())
 	<-ctx.Done()
-	log.Info("shutting down", "drain", f.drain)
-	n.Drain(ctx, f.drain)
+	log.Info("shutting down", "drain", f.Drain)
+	n.Drain(ctx)
 	return nil
 }

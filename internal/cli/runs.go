@@ -9,12 +9,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/client"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/node"
@@ -71,21 +71,7 @@ func (f runsFlags) withCoordinator(ctx context.Context, env Environment, do func
 	}
 	defer c.Close()
 	err = do(c)
-	var exit *exitcode.Error
-	if err == nil || errors.As(err, &exit) || mendable(err) || mendableRun(err) {
-		return err
-	}
-	return exitcode.FailedError(err)
-}
-
-// mendableRun reports whether an error of runs is about what the user asked for.
-func mendableRun(err error) bool {
-	for _, target := range []any{new(*agents.ParameterError), new(*runs.NotFoundError), new(*runs.ConflictError), new(*runs.EndedError), new(*runs.InvalidNeedsError)} {
-		if errors.As(err, target) {
-			return true
-		}
-	}
-	return false
+	return failedUnless(func(err error) bool { return agents.IsRefusal(err) || runs.IsRefusal(err) }, err)
 }
 
 // newClient returns a client of the server that a flag names.
@@ -97,31 +83,16 @@ func (f runsFlags) open(ctx context.Context, env Environment) (coordinator, erro
 	if f.server != "" {
 		return newClient(env, f.server)
 	}
-	w := workerFlags{store: f.store, maker: f.maker, agents: f.agents, config: f.config, dir: ".", root: f.root}
-	if err := w.check(); err != nil {
-		return nil, err
+	w := workerFlags{node.Config{Location: f.store, Agents: f.agents, Policy: f.config, Owner: builtin.Owner{Root: f.root, Base: "."}}, f.maker}
+	if err := w.Check(); err != nil {
+		return nil, exitcode.UsageError(err)
 	}
 	n, err := w.open(ctx, env, warnings(env))
 	if err != nil {
 		return nil, err
 	}
-	return local{n.Runs, n}, nil
+	return n.Local(), nil
 }
-
-// local is a store of this machine, or PostgreSQL.
-type local struct {
-	*runs.Service
-	node *node.Node
-}
-
-// Create implements coordinator.
-func (l local) Create(ctx context.Context, q runs.Request) (string, error) {
-	r, _, err := l.Service.Create(ctx, q)
-	return r.ID, err
-}
-
-// Close closes the store and all that works on it.
-func (l local) Close() { l.node.Close() }
 
 type createFlags struct {
 	parameters, prompt, key string
@@ -178,7 +149,7 @@ func (c createFlags) run(cmd *cobra.Command, env Environment, to coordinator, ag
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), c.timeout)
 	defer cancel()
-	r, err := awaitEnd(ctx, to, id)
+	r, err := runs.Await(ctx, to.Get, id)
 	if err != nil {
 		return err
 	}
@@ -213,41 +184,6 @@ func (c createFlags) read(cmd *cobra.Command, env Environment) (json.RawMessage,
 	return json.RawMessage(cmp.Or(c.parameters, "{}")), nil
 }
 
-// awaitEnd looks at a run until it has ended.
-func awaitEnd(ctx context.Context, to coordinator, id string) (runs.Run, error) {
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		r, err := to.Get(ctx, id)
-		if err != nil || r.Status.Final() {
-			return r, err
-		}
-		select {
-		case <-ctx.Done():
-			if r.StatusReason != nil {
-				return r, exitcode.FailedError(fmt.Errorf("the run %s is still %s: %s", id, r.Status, r.StatusReason.Message))
-			}
-			return r, exitcode.FailedError(fmt.Errorf("the run %s is still %s: 'airlock runs show %s' shows what becomes of it, and runs of a store begin when 'airlock serve' has it", id, r.Status, id))
-		case <-tick.C:
-		}
-	}
-}
-
-// listAll lists as many runs as the filter allows, which may take several answers.
-func listAll(ctx context.Context, from coordinator, f runs.Filter) (all []runs.Run, err error) {
-	for more := true; more && f.Limit > 0; {
-		var list []runs.Run
-		if list, more, err = from.List(ctx, f); err != nil {
-			return nil, err
-		}
-		all = append(all, list...)
-		if more {
-			f.Before, f.Limit = list[len(list)-1].ID, f.Limit-len(list)
-		}
-	}
-	return all, nil
-}
-
 func (f *runsFlags) newList(env Environment) *cobra.Command {
 	var filter runs.Filter
 	var status string
@@ -264,19 +200,18 @@ func (f *runsFlags) newList(env Environment) *cobra.Command {
 				return exitcode.UsageError(fmt.Errorf("--limit: %d is not between 1 and 200", filter.Limit))
 			}
 			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
-				list, err := listAll(cmd.Context(), to, filter)
+				list, err := runs.ListAll(cmd.Context(), to.List, filter)
 				if err != nil {
 					return err
 				}
 				if wantsJSON(env, asJSON) {
 					return printJSON(env, map[string]any{"runs": append([]runs.Run{}, list...)})
 				}
-				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tCREATED")
+				rows := [][]any{{"RUN", "AGENT", "STATUS", "CREATED"}}
 				for _, r := range list {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, r.AgentName, r.Status, r.CreatedAt.Local().Format("2006-01-02 15:04:05"))
+					rows = append(rows, []any{r.ID, r.AgentName, r.Status, r.CreatedAt.Local().Format(time.DateTime)})
 				}
-				return w.Flush()
+				return printTable(env, rows)
 			})
 		},
 	}
@@ -332,12 +267,11 @@ func (f *runsFlags) newWorkers(env Environment) *cobra.Command {
 				if wantsJSON(env, asJSON) {
 					return printJSON(env, map[string]any{"workers": append([]runs.WorkerState{}, list...)})
 				}
-				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "WORKER\tTAGS\tRUNNING\tLAST SIGN OF LIFE")
+				rows := [][]any{{"WORKER", "TAGS", "RUNNING", "LAST SIGN OF LIFE"}}
 				for _, m := range list {
-					fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\n", m.ID, strings.Join(m.Tags, ","), m.Running, m.Concurrency, m.SeenAt.Local().Format("2006-01-02 15:04:05"))
+					rows = append(rows, []any{m.ID, strings.Join(m.Tags, ","), fmt.Sprintf("%d of %d", m.Running, m.Concurrency), m.SeenAt.Local().Format(time.DateTime)})
 				}
-				return w.Flush()
+				return printTable(env, rows)
 			})
 		},
 	}

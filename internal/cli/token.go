@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -75,12 +74,11 @@ else. From the first token on, everybody needs one.`,
 				if !terminal.Is(env.Stdout) {
 					return printJSON(env, map[string]any{"tokens": list})
 				}
-				w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "NAME\tSCOPES\tCREATED")
+				rows := [][]any{{"NAME", "SCOPES", "CREATED"}}
 				for _, l := range list {
-					fmt.Fprintf(w, "%s\t%s\t%s\n", l.Name, strings.Trim(fmt.Sprint(l.Scopes), "[]"), l.Created.Format("2006-01-02 15:04"))
+					rows = append(rows, []any{l.Name, strings.Trim(fmt.Sprint(l.Scopes), "[]"), l.Created.Format("2006-01-02 15:04")})
 				}
-				return w.Flush()
+				return printTable(env, rows)
 			})
 		},
 	}

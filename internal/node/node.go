@@ -15,7 +15,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/agents"
-	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -25,18 +24,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/token"
 )
-
-// Config describes a node. Its directories and files are absolute paths.
-type Config struct {
-	Location string        // required: the store's
-	Agents   string        // a directory of blueprints; "" for none
-	Owner    builtin.Owner // required: what agents that are built in may do; agents are started in its Base
-	Policy   string        // the file that Owner's configuration is from; "" for none
-	// PassEnv names the variables that agents get in addition to the usual ones.
-	PassEnv     []string
-	Tags        []string // what the worker can do
-	Concurrency int      // how many runs are carried out at once; 0 carries out none
-}
 
 // Deps are what a node needs of the process.
 type Deps struct {
@@ -58,12 +45,13 @@ type Node struct {
 	engine   *engine.Engine // it wakes the drivers of loops, which run in processes of their own
 	registry *agents.Registry
 	worker   *runs.Worker
+	drain    time.Duration
 	log      *slog.Logger
 }
 
 // Open starts a node. Its errors carry their exit code; after one the store is closed.
 func Open(ctx context.Context, cfg Config, deps Deps) (*Node, error) {
-	n := &Node{store: deps.Store, log: deps.Log}
+	n := &Node{store: deps.Store, drain: cfg.Drain, log: deps.Log}
 	var err error
 	if n.registry, err = Registry(n.store, cfg.Agents); err != nil {
 		n.store.Close()
@@ -109,10 +97,10 @@ func (n *Node) HasTokens(ctx context.Context) (bool, error) {
 	return has, nil
 }
 
-// Drain begins no further run, and gives those that are carried out as long as limit to end. It
-// does so although ctx has ended.
-func (n *Node) Drain(ctx context.Context, limit time.Duration) {
-	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+// Drain begins no further run, and gives those that are carried out as long as Config.Drain to end.
+// It does so although ctx has ended.
+func (n *Node) Drain(ctx context.Context) {
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.drain)
 	defer cancel()
 	n.worker.Drain(draining)
 }
@@ -167,27 +155,6 @@ func Registry(s *store.Store, dir string) (*agents.Registry, error) {
 		return nil, exitcode.UsageError(err)
 	}
 	return r, nil
-}
-
-// builtIn returns how agents that are built in are started: as this program, with what the owner
-// configured. The store's location may contain a password, which arguments would show.
-func (cfg Config) builtIn(self string) func(string) (argv, environ []string) {
-	return func(name string) (argv, environ []string) {
-		argv = []string{self, "builtin", name, "--root", cfg.Owner.Root}
-		if cfg.Policy != "" {
-			argv = append(argv, "--config", cfg.Policy)
-		}
-		if name != agents.FixLoop {
-			return argv, nil
-		}
-		for _, fixer := range cfg.Owner.Fixers {
-			argv = append(argv, "--fixer", fixer)
-		}
-		for _, variable := range cfg.PassEnv {
-			argv = append(argv, "--pass-env", variable)
-		}
-		return argv, []string{builtin.StoreVariable + "=" + cfg.Location}
-	}
 }
 
 // usualVariables are those that every agent gets.

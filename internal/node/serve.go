@@ -21,7 +21,6 @@ type ServeConfig struct {
 	Public  bool     // more than this machine can reach it
 	Rate    float64  // how many requests a second each caller may make; 0 for any number
 	Limits  runs.Limits
-	Drain   time.Duration // how long runs may go on when ctx has ended
 	Version string
 }
 
@@ -54,12 +53,12 @@ func (n *Node) Serve(ctx context.Context, listener net.Listener, cfg ServeConfig
 		return exitcode.FailedError(err)
 	case <-ctx.Done():
 	}
-	n.log.Info("shutting down", "drain", cfg.Drain)
+	n.log.Info("shutting down", "drain", n.drain)
 	api.Stop()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 	defer cancel()
 	_ = listening.Shutdown(ending)
-	n.Drain(ctx, cfg.Drain)
+	n.Drain(ctx)
 	return nil
 }
 

@@ -1,0 +1,94 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/builtin"
+	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/runs"
+)
+
+// Config describes a node.
+type Config struct {
+	Location string        // required: the store's
+	Agents   string        // a directory of blueprints; "" for none
+	Owner    builtin.Owner // required: what agents that are built in may do; agents are started in its Base
+	Policy   string        // the file that Owner's configuration is from; "" for none
+	// PassEnv names the variables that agents get in addition to the usual ones.
+	PassEnv     []string
+	Tags        []string      // what the worker can do
+	Concurrency int           // how many runs are carried out at once; 0 carries out none
+	Drain       time.Duration // how long runs may go on when the node is to end
+}
+
+// Check returns what is wrong with a user's settings, and makes their paths absolute, which Open
+// requires.
+func (cfg *Config) Check() error {
+	dir, err := filepath.Abs(cfg.Owner.Base)
+	if err != nil || !isDirectory(dir) {
+		return fmt.Errorf("--dir: %s is not a directory", cfg.Owner.Base)
+	}
+	cfg.Owner.Base = dir
+	if cfg.Owner.Root == "" {
+		cfg.Owner.Root = dir
+	}
+	if cfg.Policy != "" { // agents built in read it again, in that directory
+		if cfg.Policy, err = filepath.Abs(cfg.Policy); err != nil {
+			return fmt.Errorf("--config: %w", err)
+		}
+	}
+	if cfg.Owner.Root, err = filepath.Abs(cfg.Owner.Root); err != nil || !isDirectory(cfg.Owner.Root) {
+		return fmt.Errorf("--root: %s is not a directory", cfg.Owner.Root)
+	}
+	if cfg.Concurrency < 0 || cfg.Concurrency > 1000 {
+		return fmt.Errorf("--concurrency: %d is not between 0 and 1000", cfg.Concurrency)
+	}
+	if cfg.Drain < 0 {
+		return fmt.Errorf("--drain: %s is negative", cfg.Drain)
+	}
+	if err := runs.CheckTags(cfg.Tags); err != nil {
+		return fmt.Errorf("--tag: %w", err)
+	}
+	for _, fixer := range cfg.Owner.Fixers {
+		if name, line, _ := strings.Cut(fixer, "="); name == "" || strings.TrimSpace(line) == "" {
+			return fmt.Errorf("--fixer: %q is not NAME=COMMAND", fixer)
+		}
+	}
+	for _, name := range cfg.PassEnv {
+		if err := config.CheckVariable(name); err != nil {
+			return fmt.Errorf("--pass-env: %q %w", name, err)
+		}
+	}
+	return nil
+}
+
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// builtIn returns how agents that are built in are started: as this program, with what the owner
+// configured. The store's location may contain a password, which arguments would show.
+func (cfg Config) builtIn(self string) func(string) (argv, environ []string) {
+	return func(name string) (argv, environ []string) {
+		argv = []string{self, "builtin", name, "--root", cfg.Owner.Root}
+		if cfg.Policy != "" {
+			argv = append(argv, "--config", cfg.Policy)
+		}
+		if name != agents.FixLoop {
+			return argv, nil
+		}
+		for _, fixer := range cfg.Owner.Fixers {
+			argv = append(argv, "--fixer", fixer)
+		}
+		for _, variable := range cfg.PassEnv {
+			argv = append(argv, "--pass-env", variable)
+		}
+		return argv, []string{builtin.StoreVariable + "=" + cfg.Location}
+	}
+}

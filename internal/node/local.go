@@ -1,0 +1,25 @@
+package node
+
+import (
+	"context"
+
+	"github.com/agent-airlock/airlock/internal/runs"
+)
+
+// Local is a node that is asked in this process, as a client asks a server.
+type Local struct {
+	*runs.Service
+	node *Node
+}
+
+// Local returns the node as what answers this process.
+func (n *Node) Local() Local { return Local{n.Runs, n} }
+
+// Create starts a run, unless one was started with the same key, and returns its id.
+func (l Local) Create(ctx context.Context, q runs.Request) (string, error) {
+	r, _, err := l.Service.Create(ctx, q)
+	return r.ID, err
+}
+
+// Close closes the node.
+func (l Local) Close() { l.node.Close() }
