@@ -2,10 +2,15 @@ package cli
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/spf13/pflag"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
+	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
 // eventFlags are those of every command that acts for a workflow run's event. A flag that is
@@ -28,4 +33,23 @@ func (f eventFlags) runner(env Environment) action.Env {
 	runner.Event.EventName = cmp.Or(f.eventName, runner.Event.EventName)
 	runner.Event.Repository = cmp.Or(f.repo, runner.Event.Repository)
 	return runner
+}
+
+// rehearsal returns what is known of the workflow run whose agent's lines are judged without GitHub,
+// and its repository. dir is as the flag of apply, and lines is the file of the lines, which is not
+// one of the agent's changes.
+func (f eventFlags) rehearsal(env Environment, dir, lines string) (known doors.Rehearsal, repository string, err error) {
+	runner := f.runner(env)
+	if runner.EventPath == "" {
+		return known, ownRepository(env), nil
+	}
+	ev, _, err := action.LoadEvent(runner)
+	if err != nil {
+		return known, "", exitcode.UsageError(err)
+	}
+	known.Event = &ev
+	known.Code = func(ctx context.Context, ev event.Event) (*apply.Code, func(), error) {
+		return applyFlags{dir: dir, input: lines}.agentCode(ctx, env, ev, doors.Connection{})
+	}
+	return known, ev.Repo.FullName(), nil
 }

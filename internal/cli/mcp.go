@@ -9,9 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/action"
-	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/doors"
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/guide"
 	"github.com/agent-airlock/airlock/internal/server"
@@ -80,18 +78,9 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	asking := doors.AskingConfig{Lines: action.NewLines(output)}
-	repository := ownRepository(env)
-	runner := f.runner(env)
-	if runner.EventPath != "" {
-		ev, _, err := action.LoadEvent(runner)
-		if err != nil {
-			return exitcode.UsageError(err)
-		}
-		asking.Event, repository = &ev, ev.Repo.FullName()
-	}
-	asking.Code = func(ctx context.Context, ev event.Event) (*apply.Code, func(), error) {
-		return applyFlags{dir: f.Owner.Base, input: output}.agentCode(ctx, env, ev, doors.Connection{})
+	known, repository, err := f.rehearsal(env, f.Owner.Base, output)
+	if err != nil {
+		return err
 	}
 	gate, err := newGate(env, cfg, f.strict, repository)
 	if err != nil {
@@ -101,7 +90,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: env.Version, Log: warnings(env)}, gate.Asking(asking))
+	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: env.Version, Log: warnings(env)}, gate.Asking(doors.AskingConfig{Lines: action.NewLines(output), Rehearsal: known}))
 	fmt.Fprintf(env.Stderr, "airlock: serving %d tools; accepted lines go to %s\n", len(tools), output)
 	return servedError(s.Serve(ctx, env.Stdin, env.Stdout))
 }

@@ -10,11 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/config"
-	"github.com/agent-airlock/airlock/internal/doors"
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -98,16 +95,8 @@ func showKeys(env Environment, cfg config.SafeOutputs) {
 	}
 }
 
-// validation is the result of validating agent output, in its documented JSON form.
-type validation struct {
-	Version  int                 `json:"version"`
-	Valid    bool                `json:"valid"`
-	Accepted int                 `json:"accepted"` // lines without a problem
-	Problems []doors.LineProblem `json:"problems"`
-}
-
 func validateOutput(ctx context.Context, env Environment, cfg config.SafeOutputs, f validateFlags, path string) error {
-	known, repository, err := rehearsal(env, f, path)
+	known, repository, err := f.rehearsal(env, f.dir, path)
 	if err != nil {
 		return err
 	}
@@ -124,52 +113,23 @@ func validateOutput(ctx context.Context, env Environment, cfg config.SafeOutputs
 	if !f.json && !terminal.Is(env.Stdout) {
 		docs.Report = env.Stdout
 	}
-	res, err := gate.CollectAndWrite(ctx, in, docs, true)
+	v, err := gate.Validate(ctx, in, docs, known)
 	if err != nil {
 		return err
 	}
-	problems, err := gate.Problems(ctx, res, known)
-	if err != nil {
-		return err
-	}
-	bad := map[int]bool{}
-	for _, p := range problems {
-		bad[p.Line] = true
+	for _, p := range v.Problems {
 		fmt.Fprintln(env.Stderr, gate.OneLine(p.String()))
 	}
-	good := 0
-	for _, a := range res.Accepted {
-		if !bad[a.Line()] {
-			good++
-		}
-	}
 	if f.json {
-		if err := doors.WriteJSON(env.Stdout, validation{Version: 1, Valid: len(problems) == 0, Accepted: good, Problems: problems}); err != nil {
+		if err := printJSON(env, v); err != nil {
 			return exitcode.FailedError(err)
 		}
 	}
-	fmt.Fprintf(env.Stderr, "%d accepted, %d rejected, %d over a limit, %d refused by the owner's rules\n", good, len(res.Rejected), len(res.Dropped), len(res.Accepted)-good)
-	if len(problems) > 0 {
+	fmt.Fprintln(env.Stderr, v.Counts())
+	if !v.Valid {
 		return exitcode.ErrFindings
 	}
 	return nil
-}
-
-// rehearsal returns what is known of the workflow run whose agent's lines are validated, and its
-// repository. path is the file of the lines, which is not one of the agent's changes.
-func rehearsal(env Environment, f validateFlags, path string) (doors.Rehearsal, string, error) {
-	runner := f.runner(env)
-	if runner.EventPath == "" {
-		return doors.Rehearsal{}, ownRepository(env), nil
-	}
-	ev, _, err := action.LoadEvent(runner)
-	if err != nil {
-		return doors.Rehearsal{}, "", exitcode.UsageError(err)
-	}
-	code := func(ctx context.Context, ev event.Event) (*apply.Code, func(), error) {
-		return applyFlags{dir: f.dir, input: path}.agentCode(ctx, env, ev, doors.Connection{})
-	}
-	return doors.Rehearsal{Event: &ev, Code: code}, ev.Repo.FullName(), nil
 }
 
 // enabledWords describes which kinds a configuration enables.
