@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -95,23 +96,43 @@ func (p *project) byLanguage(r root) []root {
 	return all
 }
 
-// home returns the nearest directory at or above a file that has a marker, or that of the build
-// which it is a part of; "" if there is none in the working directory. Directories of others' code
-// and of test data do not count: a file in one belongs to the project around it.
+// home returns the nearest directory at or above a file that has a marker of the file's language,
+// otherwise of any, or that of the build which it is a part of; "" if there is none in the working
+// directory. Directories of others' code and of test data do not count: a file in one belongs to the
+// project around it.
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
 	parts := strings.Split(dir, "/")
 	if i := slices.IndexFunc(parts, isForeign); i >= 0 && dir != "." {
 		dir = path.Join(append([]string{"."}, parts[:i]...)...)
 	}
+	nearest := ""
 	for ; ; dir = path.Dir(dir) {
 		if len(p.languages(dir)) > 0 {
-			return p.buildRoot(dir, p.languageIn(dir, file))
+			if p.checksLanguageOf(dir, file) {
+				return p.buildRoot(dir, p.languageIn(dir, file))
+			}
+			nearest = cmp.Or(nearest, dir)
 		}
-		if dir == "." {
-			return ""
+		if dir != "." {
+			continue
 		}
+		if nearest != "" {
+			return p.buildRoot(nearest, p.languageIn(nearest, file))
+		}
+		return ""
 	}
+}
+
+// checksLanguageOf reports whether a directory has a project in the language of a file: a Go file
+// next to a package.json belongs to the module above. A package.json that is there for tools has
+// none.
+func (p *project) checksLanguageOf(dir, file string) bool {
+	family := languageOfFile(file).family()
+	if !slices.ContainsFunc(p.languages(dir), func(l Language) bool { return l.family() == family }) {
+		return false
+	}
+	return family != JavaScript || len(p.languages(dir)) == 1 && dir != "." || p.isDeno(dir) || p.isWorkspace(dir) || p.manifest(dir).testScript() != ""
 }
 
 // languageIn returns the language in which a directory's project checks a file: that of the file if
