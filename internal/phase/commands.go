@@ -59,6 +59,15 @@ func checksOnly(lines ...commandLine) []candidate {
 
 // commands returns the commands of a root, as the project's own files decide.
 func (p *project) commands(r root) commands {
+	c := p.commandsOf(r)
+	if len(c.tests) > 0 && p.isUntested(r) {
+		c.tests, c.noTests = nil, noTestsFound
+	}
+	return c
+}
+
+// commandsOf returns the commands of a root, also those of tests that it does not have.
+func (p *project) commandsOf(r root) commands {
 	switch r.language {
 	case JavaScript, TypeScript:
 		return p.nodeCommands(r.dir)

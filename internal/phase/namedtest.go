@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -46,7 +47,7 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 	}
 	switch {
 	case len(own.tests) == 0:
-		pl.refuse = "package.json has no test script"
+		pl.refuse = cmp.Or(own.lostTests, own.noTests, "package.json has no test script")
 	case len(pl.candidates) == 0:
 		pl.refuse = fmt.Sprintf("how '%s' selects a test is not known: use a command instead of test:%s", own.tests[0].check.line, name)
 	}

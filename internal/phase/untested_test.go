@@ -74,3 +74,48 @@ func TestPackagesWithoutTests(t *testing.T) {
 		}
 	}
 }
+
+// TestProjectsWithoutTests: a project of Python or Ruby in which nothing looks like a test is not
+// failed for a runner that finds none, unless the change takes the tests away.
+func TestProjectsWithoutTests(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		files map[string]string
+		diff  []changes.ChangedFile // besides that of the code
+		want  string                // the command, "" if the tests are skipped
+	}{
+		{"a script", map[string]string{"requirements.txt": "", "main.py": "x = 1\n"}, nil, ""},
+		{"with tests", map[string]string{"requirements.txt": "", "main.py": "", "a/b/test_main.py": ""}, nil, "pytest"},
+		{"with others' tests", map[string]string{"requirements.txt": "", "main.py": "", "venv/a/test_a.py": "", "node_modules/a/test_a.py": "", ".tox/test_a.py": ""}, nil, ""},
+		{"with Django's tests", map[string]string{"requirements.txt": "", "main.py": "", "app/tests.py": ""}, nil, "pytest"},
+		{"settings of pytest", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\npython_files = 'check_*.py'\n", "main.py": ""}, nil, "pytest"},
+		{"other settings", map[string]string{"pyproject.toml": "[tool.black]\n", "main.py": ""}, nil, ""},
+		{"the change deletes them", map[string]string{"requirements.txt": "", "main.py": ""}, []changes.ChangedFile{{Path: "test_a.py", Status: changes.Deleted}}, "pytest"},
+		{"the change renames them", map[string]string{"requirements.txt": "", "main.py": "", "a.py": ""}, []changes.ChangedFile{{Path: "a.py", PreviousPath: "test_a.py", Status: changes.Renamed}}, "pytest"},
+		{"a site", map[string]string{"Gemfile": "gem 'jekyll'\n", "main.rb": ""}, nil, ""},
+		{"a gem with specs", map[string]string{"Gemfile": "", "main.rb": "", "spec/a_spec.rb": ""}, nil, "rspec"},
+		{"a gem with a Rakefile", map[string]string{"Gemfile": "", "main.rb": "", "Rakefile": ""}, nil, "rake test"},
+	}
+	for _, tt := range tests {
+		dir := files(t, tt.files)
+		code := "main.py"
+		if _, isRuby := tt.files["Gemfile"]; isRuby {
+			code = "main.rb"
+		}
+		diff := append([]changes.ChangedFile{{Path: code, Status: changes.Modified, Patch: "@@ -1 +1 @@\n-x\n+y\n"}}, tt.diff...)
+		in := phase.Input{WorkingDirectory: dir}
+		for _, f := range diff {
+			in.ChangedFiles = append(in.ChangedFiles, f.Path)
+		}
+		s := newStage(t, dir, map[string][]step{"pytest": {{code: 5}}, "rspec": {{}}, "rake test": {{}}})
+		r := validate(t, phase.Job{Input: in, Diff: diff}, phase.Config{CheckOnly: true}, s.deps())
+		got := r.Output.Checks.Tests
+		if got.Command != tt.want || (got.Status == phase.Skipped) != (tt.want == "") {
+			t.Errorf("%s: %q, %s; want %q", tt.name, got.Command, got.Status, tt.want)
+		}
+		if notes := strings.Join(checkOf(r, phase.Tests).Notes, "\n"); tt.want == "" && !strings.Contains(notes, "no file is named as those of tests are; add one, or set test_command") {
+			t.Errorf("%s: the notes do not say what to do: %q", tt.name, notes)
+		}
+	}
+}
