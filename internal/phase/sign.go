@@ -89,21 +89,29 @@ func (p *project) walkUp(dir string, look func(p *project, dir string) bool) boo
 	return p.outer != nil && p.outer.walkUp(path.Dir(p.prefix), look)
 }
 
-// shows reports whether a project's directory, or one above it, has a sign.
-func (p *project) shows(dir string, s sign) bool {
-	found := false
+// shows reports whether a project's directory, or one above it, has a sign, and how many directories
+// above it is, -1 if a command is the sign.
+func (p *project) shows(dir string, s sign) (found bool, above int) {
+	above = -1
+	look := func(has func(p *project, dir string) bool) bool {
+		return p.walkUp(dir, func(p *project, dir string) bool {
+			above++
+			return has(p, dir)
+		})
+	}
 	switch {
 	case s.runs != "":
 		found = runsIn(s.runs, p.commandTexts(dir))
 	case s.besides != "":
+		above = 0
 		found = p.has(dir, s.file) && !p.has(dir, s.besides)
 	case s.plugin != "":
 		found = len(p.mavenPlugin(dir, s.plugin).modules) > 0
 	case s.key != "":
-		found = p.walkUp(dir, func(p *project, dir string) bool { return p.manifest(dir).has(s.key) })
+		found = look(func(p *project, dir string) bool { return p.manifest(dir).has(s.key) })
 	default:
 		text, without := s.patterns()
-		found = p.walkUp(dir, func(p *project, dir string) bool {
+		found = look(func(p *project, dir string) bool {
 			names := p.matching(dir, s.file)
 			if text == nil && without == nil {
 				return len(names) > 0
@@ -114,7 +122,7 @@ func (p *project) shows(dir string, s sign) bool {
 			})
 		})
 	}
-	return found && (s.unless == "" || !runsIn(s.unless, p.commandTexts(dir)))
+	return found && (s.unless == "" || !runsIn(s.unless, p.commandTexts(dir))), above
 }
 
 // patterns returns the sign's patterns, nil for none.

@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -150,17 +151,77 @@ type choice struct {
 	others []string
 }
 
+// namedTool is a tool that a project's files name.
+type namedTool struct {
+	tool
+	// above is how many directories above the project the nearest of these files is, -1 if a
+	// command names it.
+	above int
+	// isStale reports that the packages that the project lists do not have it, as after a move to
+	// another tool.
+	isStale bool
+}
+
+// named returns whether the files of a project's directory, or of those above it, name a tool.
+func (p *project) named(dir string, t tool) (n namedTool, ok bool) {
+	for _, s := range t.signs {
+		if found, above := p.shows(dir, s); found {
+			if !ok || above < n.above {
+				n.above = above
+			}
+			ok = true
+		}
+	}
+	n.tool = t
+	if packages := npmPackages[t.name]; ok && packages != nil {
+		listed := false
+		n.isStale = !p.walkUp(dir, func(p *project, dir string) bool {
+			m := p.manifest(dir)
+			listed = listed || len(m.depends) > 0
+			return slices.ContainsFunc(packages, func(name string) bool { return m.depends[name] })
+		}) && listed
+	}
+	return n, ok
+}
+
+// inUseFirst puts the tools first that a project uses: of several, those that its packages have, and
+// those that no file names nearer than another's. The others keep their order.
+func inUseFirst(tools []namedTool) {
+	nearest := math.MaxInt
+	for _, t := range tools {
+		if t.above >= 0 {
+			nearest = min(nearest, t.above)
+		}
+	}
+	rank := func(t namedTool) (rank int) {
+		if t.isStale {
+			rank += 2
+		}
+		if t.above > nearest {
+			rank++
+		}
+		return rank
+	}
+	slices.SortStableFunc(tools, func(a, b namedTool) int { return rank(a) - rank(b) })
+}
+
+// npmPackages are the packages that have a tool of JavaScript, where they are always listed.
+var npmPackages = map[string][]string{
+	"Prettier": {"prettier"}, "Biome": {"@biomejs/biome"}, "dprint": {"dprint"}, "Oxfmt": {"oxfmt"}, "ESLint": {"eslint"}, "Oxlint": {"oxlint"},
+}
+
 // style returns how the formatter and the linter of a project's directory are done.
 func (p *project) style(dir string, l Language, w wording) map[Check]choice {
 	tools := toolsOf(l)
-	named := map[Check][]tool{}
+	named := map[Check][]namedTool{}
 	formats := ""
 	for _, t := range tools {
-		if len(t.signs) == 0 || !slices.ContainsFunc(t.signs, func(s sign) bool { return p.shows(dir, s) }) {
+		n, ok := p.named(dir, t)
+		if !ok {
 			continue
 		}
-		if !slices.ContainsFunc(named[t.check], func(o tool) bool { return o.name == t.name }) {
-			named[t.check] = append(named[t.check], t)
+		if !slices.ContainsFunc(named[t.check], func(o namedTool) bool { return o.name == t.name }) {
+			named[t.check] = append(named[t.check], n)
 		}
 		if t.formats {
 			formats = t.name
@@ -170,6 +231,7 @@ func (p *project) style(dir string, l Language, w wording) map[Check]choice {
 	for _, check := range []Check{Formatter, Linter} {
 		c := choice{}
 		if all := named[check]; len(all) > 0 {
+			inUseFirst(all)
 			c.candidates = all[0].candidates(l, w)
 			for _, other := range all[1:] {
 				c.others = append(c.others, other.name)
