@@ -24,6 +24,15 @@ type Dispatch struct {
 	Request      json.RawMessage `json:"request"` // with the dispatch's id
 }
 
+// EncodeIn returns the request as the content of a message to recipient, or by itself where that is
+// "".
+func (d Dispatch) EncodeIn(recipient string) ([]byte, error) {
+	if recipient == "" {
+		return d.Request, nil
+	}
+	return encodeEnvelope(recipient, string(d.Request), "Validation request for "+d.TaskID)
+}
+
 // NewDispatch returns the dispatch of a request that follows the task's earlier ones.
 func NewDispatch(req Request, head string, earlier []Dispatch, now time.Time) (Dispatch, error) {
 	d := Dispatch{TaskID: req.TaskID, Head: head, Attempt: 1, DispatchedAt: now.UTC(), Due: now.UTC().Add(req.timeout())}

@@ -128,8 +128,8 @@ type Envelope struct {
 	Summary   string `json:"summary"`
 }
 
-// EncodeEnvelope returns a message to recipient as indented JSON.
-func EncodeEnvelope(recipient, content, summary string) ([]byte, error) {
+// encodeEnvelope returns a message to recipient as indented JSON.
+func encodeEnvelope(recipient, content, summary string) ([]byte, error) {
 	return encode(Envelope{Type: "message", Recipient: recipient, Content: content, Summary: summary})
 }
 

@@ -179,13 +179,14 @@ func (r Response) Encode() ([]byte, error) {
 	return raw, nil
 }
 
-// EncodeIn returns the response as the content of a message to recipient.
+// EncodeIn returns the response as the content of a message to recipient, or by itself where that
+// is "".
 func (r Response) EncodeIn(recipient string) ([]byte, error) {
 	raw, err := r.Encode()
-	if err != nil {
-		return nil, err
+	if err != nil || recipient == "" {
+		return raw, err
 	}
-	return EncodeEnvelope(recipient, string(raw), fmt.Sprintf("Validation %s for %s", r.Verdict, r.TaskID))
+	return encodeEnvelope(recipient, string(raw), fmt.Sprintf("Validation %s for %s", r.Verdict, r.TaskID))
 }
 
 // timestamp writes a time as RFC 3339 does, in UTC and to the second.

@@ -18,9 +18,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits of the owner's files.
+// MaxFile is how large the file of a blueprint may be, in bytes.
+const MaxFile = 1 << 20
+
+// Further limits of the owner's files.
 const (
-	maxFile      = 1 << 20
 	maxFiles     = 1000
 	maxFileDepth = 100
 	maxFileNodes = 50_000
@@ -67,12 +69,12 @@ func readFile(dir fs.FS, name string) (Blueprint, error) {
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
 		return Blueprint{}, fmt.Errorf("%s: it is not a regular file", name)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
 		return Blueprint{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(data) > maxFile {
-		return Blueprint{}, fmt.Errorf("%s: it is larger than %s", name, text.Bytes(maxFile))
+	if len(data) > MaxFile {
+		return Blueprint{}, fmt.Errorf("%s: it is larger than %s", name, text.Bytes(MaxFile))
 	}
 	raw, lines, err := fromYAML(data)
 	if err != nil {
@@ -92,8 +94,8 @@ func readFile(dir fs.FS, name string) (Blueprint, error) {
 
 // ToJSON converts one YAML document, which JSON is as well, to JSON.
 func ToJSON(data []byte) (json.RawMessage, error) {
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("it is larger than %s", text.Bytes(maxFile))
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("it is larger than %s", text.Bytes(MaxFile))
 	}
 	raw, _, err := fromYAML(data)
 	return raw, err

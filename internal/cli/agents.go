@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -144,13 +142,7 @@ func listAgents(ctx context.Context, env Environment, r *agents.Registry, asJSON
 
 // readBlueprint reads what a file describes as JSON.
 func readBlueprint(env Environment, name string) (json.RawMessage, error) {
-	file, err := openInput(env, cmp.Or(name, "-"))
-	if err != nil {
-		return nil, exitcode.UsageError(err)
-	}
-	defer file.Close()
-	const most = 1 << 20
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	data, err := readInput(env, name, agents.MaxFile)
 	if err != nil {
 		return nil, exitcode.UsageError(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -168,12 +167,7 @@ func (f checkFlags) readInput(env Environment, c config.Checks) (phase.Input, er
 	if f.input == "" {
 		return checks.DirectoryInput(f.dir, f.changed, c)
 	}
-	file, err := openInput(env, f.input)
-	if err != nil {
-		return phase.Input{}, exitcode.UsageError(err)
-	}
-	defer file.Close()
-	raw, err := io.ReadAll(io.LimitReader(file, maxInput+1))
+	raw, err := readInput(env, f.input, maxInput)
 	if err != nil {
 		return phase.Input{}, exitcode.UsageError(err)
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
@@ -52,12 +54,7 @@ func runCollect(ctx context.Context, env Environment, f collectFlags) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"GH_AW_SAFE_OUTPUTS", "GITHUB_AW_SAFE_OUTPUTS"} {
-		if f.input == "" {
-			f.input = env.Getenv(name)
-		}
-	}
-	in, err := openInput(env, f.input)
+	in, err := openInput(env, cmp.Or(f.input, action.FirstSet(env.Getenv, action.LinesVariables())))
 	if err != nil {
 		return exitcode.UsageError(err)
 	}

@@ -30,11 +30,9 @@ func (f verifyFlags) send(env Environment) error {
 		return err
 	}
 	fmt.Fprintf(env.Stderr, "airlock: dispatched as %s; an answer is due at %s\n", d.ID, d.Due.Format(time.RFC3339))
-	message := []byte(d.Request)
-	if f.envelope != "" {
-		if message, err = acceptance.EncodeEnvelope(f.envelope, string(d.Request), "Validation request for "+d.TaskID); err != nil {
-			return exitcode.FailedError(err)
-		}
+	message, err := d.EncodeIn(f.envelope)
+	if err != nil {
+		return exitcode.FailedError(err)
 	}
 	_, err = env.Stdout.Write(message)
 	return err

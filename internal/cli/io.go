@@ -69,16 +69,11 @@ func warnings(env Environment) *slog.Logger {
 // openAgentOutput finds agent output for apply: a flag, otherwise the variables that
 // workflows use, which contain a path or the JSON text itself, otherwise standard input.
 func openAgentOutput(env Environment, path string) (io.ReadCloser, error) {
-	if path == "" {
-		for _, name := range []string{"GH_AW_AGENT_OUTPUT", "GITHUB_AW_AGENT_OUTPUT"} {
-			value := env.Getenv(name)
-			if strings.HasPrefix(strings.TrimSpace(value), "{") {
-				return io.NopCloser(strings.NewReader(value)), nil
-			}
-			path = cmp.Or(path, value)
-		}
+	value := action.FirstSet(env.Getenv, action.AgentOutputVariables())
+	if path == "" && action.IsText(value) {
+		return io.NopCloser(strings.NewReader(value)), nil
 	}
-	return openInput(env, path)
+	return openInput(env, cmp.Or(path, value))
 }
 
 // unlimited turns off the limit for opening a file: the code that reads it has its own
@@ -92,6 +87,16 @@ func openInput(env Environment, path string) (io.ReadCloser, error) {
 		fmt.Fprintln(env.Stderr, "airlock: reading lines from the terminal; an end-of-file (Ctrl-D) ends them, and --help says more")
 	}
 	return action.OpenUser(path, env.Stdin, unlimited)
+}
+
+// readInput reads at most limit bytes of what a user named, and one more.
+func readInput(env Environment, path string, limit int64) ([]byte, error) {
+	in, err := openInput(env, path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(io.LimitReader(in, limit+1))
 }
 
 func isDirectory(name string) bool {

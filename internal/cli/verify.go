@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -198,12 +197,7 @@ func (f verifyFlags) override(a config.Acceptance) (config.Acceptance, error) {
 
 // readMessage reads what a flag names, at most as much as a message may have.
 func readMessage(env Environment, flag, name string) ([]byte, error) {
-	in, err := openInput(env, name)
-	if err != nil {
-		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
-	}
-	defer in.Close()
-	raw, err := io.ReadAll(io.LimitReader(in, acceptance.MaxMessage+1))
+	raw, err := readInput(env, name, acceptance.MaxMessage)
 	if err != nil {
 		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
 	}
@@ -212,10 +206,7 @@ func readMessage(env Environment, flag, name string) ([]byte, error) {
 
 // answer writes the response for a program, and what matters of it for a person.
 func (f verifyFlags) answer(env Environment, gate *doors.Gate, r acceptance.Response) error {
-	raw, err := r.Encode()
-	if f.envelope != "" {
-		raw, err = r.EncodeIn(f.envelope)
-	}
+	raw, err := r.EncodeIn(f.envelope)
 	if err != nil {
 		return exitcode.FailedError(err)
 	}

@@ -101,6 +101,6 @@ func (s *step) agentCode() doors.AgentCode {
 	name, workspace := s.settings.Changes, s.env.Workspace
 	return doors.AgentCode{File: name, Base: s.settings.ChangesBase, Workspace: workspace, PathList: s.pathList(),
 		Exclude: doors.PathsBelow(workspace, workspace, outputDirName, s.settings.OutputFile, s.settings.AgentOutput, name,
-			s.deps.Getenv(linesVariables[0]), s.deps.Getenv(linesVariables[1])),
+			s.deps.Getenv(action.LinesVariables()[0]), s.deps.Getenv(action.LinesVariables()[1])),
 		Open: func() (io.ReadCloser, error) { return s.openInput("changes", name) }}
 }

@@ -18,23 +18,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
-// The variables in which workflows name what an agent wrote, and what an earlier job
-// collected of it.
-var (
-	linesVariables       = []string{"GH_AW_SAFE_OUTPUTS", "GITHUB_AW_SAFE_OUTPUTS"}
-	agentOutputVariables = []string{"GH_AW_AGENT_OUTPUT", "GITHUB_AW_AGENT_OUTPUT"}
-)
-
-// firstSet returns the value of the first of the variables that is not empty.
-func (s *step) firstSet(variables []string) string {
-	for _, name := range variables {
-		if value := s.deps.Getenv(name); value != "" {
-			return value
-		}
-	}
-	return ""
-}
-
 // collect is mode collect: the agent's lines become checked agent output.
 func (s *step) collect(ctx context.Context) error {
 	if s.settings.Findings != "" {
@@ -52,7 +35,7 @@ func (s *step) collect(ctx context.Context) error {
 // collected lets the step's input through the first door. The agent's own lines also
 // become the documents that later jobs read. If optional is set, the input may be missing.
 func (s *step) collected(ctx context.Context, optional bool) (intake.Result, error) {
-	if optional && cmp.Or(s.settings.OutputFile, s.settings.AgentOutput, s.firstSet(linesVariables), s.firstSet(agentOutputVariables)) == "" {
+	if optional && cmp.Or(s.settings.OutputFile, s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.LinesVariables()), action.FirstSet(s.deps.Getenv, action.AgentOutputVariables())) == "" {
 		return intake.Result{}, nil
 	}
 	open := s.openLines
@@ -95,7 +78,7 @@ func (s *step) collectLines(ctx context.Context, in io.Reader) (res intake.Resul
 // openLines opens what the agent wrote: the input output-file, or the path in the
 // variables that workflows use.
 func (s *step) openLines() (io.ReadCloser, error) {
-	name := cmp.Or(s.settings.OutputFile, s.firstSet(linesVariables))
+	name := cmp.Or(s.settings.OutputFile, action.FirstSet(s.deps.Getenv, action.LinesVariables()))
 	if name == "" {
 		return nil, errors.New("no agent output is named: set the input output-file to the file of JSON lines that the agent wrote")
 	}
@@ -104,9 +87,9 @@ func (s *step) openLines() (io.ReadCloser, error) {
 
 // openAgentOutput opens what an earlier job collected: a path, or the text itself.
 func (s *step) openAgentOutput() (io.ReadCloser, error) {
-	value := cmp.Or(s.settings.AgentOutput, s.firstSet(agentOutputVariables))
+	value := cmp.Or(s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.AgentOutputVariables()))
 	switch {
-	case strings.HasPrefix(value, "{"):
+	case action.IsText(value):
 		return io.NopCloser(strings.NewReader(value)), nil
 	case value != "":
 		return s.openInput("agent-output", value)

@@ -1,0 +1,26 @@
+package action
+
+import "strings"
+
+// LinesVariables returns the variables in which workflows name the file of the lines that an agent
+// wrote.
+func LinesVariables() [2]string { return [...]string{"GH_AW_SAFE_OUTPUTS", "GITHUB_AW_SAFE_OUTPUTS"} }
+
+// AgentOutputVariables returns the variables in which workflows name what an earlier job collected:
+// a file, or the JSON text itself.
+func AgentOutputVariables() [2]string {
+	return [...]string{"GH_AW_AGENT_OUTPUT", "GITHUB_AW_AGENT_OUTPUT"}
+}
+
+// FirstSet returns the value of the first of the variables that is not empty.
+func FirstSet(getenv func(string) string, variables [2]string) string {
+	for _, name := range variables {
+		if value := getenv(name); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// IsText reports whether what names agent output is the JSON text itself.
+func IsText(value string) bool { return strings.HasPrefix(strings.TrimSpace(value), "{") }
