@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/agentchanges"
 )
 
-// TestIndexSparesReading asserts that files which look as the index knows them
-// need not be read, and that those which may have been written since do.
+// TestIndexSparesReading asserts that a file is not read if it has the metadata of the index,
+// unless it may have been written since.
 func TestIndexSparesReading(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{

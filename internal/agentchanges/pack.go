@@ -19,7 +19,7 @@ const (
 	maxUnpacked   = 1 << 30   // all objects together
 )
 
-// The types of the objects in a pack that are written as the difference from another one.
+// The types of deltas: objects that a pack stores as the difference from another one.
 const (
 	offsetDelta = 6
 	refDelta    = 7
@@ -96,8 +96,8 @@ func takeSize(left *int64, size uint64) error {
 	return nil
 }
 
-// objectHeader reads the type and the size of an object: three bits and four, then seven a
-// byte.
+// objectHeader reads the type and the size of an object. The first byte has three bits of
+// type and four of size, each further byte seven bits of size.
 func objectHeader(r io.ByteReader) (kind byte, size uint64, err error) {
 	b, err := r.ReadByte()
 	kind, size = b>>4&7, uint64(b&15)
@@ -111,7 +111,7 @@ func objectHeader(r io.ByteReader) (kind byte, size uint64, err error) {
 	return kind, size, err
 }
 
-// skipOffset reads past the number that says where the other object is.
+// skipOffset skips the number that locates the object from which a delta differs.
 func skipOffset(r io.ByteReader) error {
 	for {
 		if b, err := r.ReadByte(); err != nil || b&0x80 == 0 {

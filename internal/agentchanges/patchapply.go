@@ -15,7 +15,7 @@ import (
 // applyToAny applies the patches to the first of the commits that they fit: first as they
 // are, then with merges.
 func (r reader) applyToAny(ctx context.Context, patches []patch, bases []string) (gitrepo.Series, error) {
-	var conflict *gitrepo.Conflict // with the first base, when it was tried with merges
+	var conflict *gitrepo.Conflict // the first base's, of the last round
 	for _, threeWay := range []bool{false, true} {
 		conflict = nil
 		for _, base := range bases {
@@ -81,8 +81,8 @@ func (r reader) applyTo(ctx context.Context, patches []patch, base string, three
 	return s, nil
 }
 
-// apply applies a patch to the index, or returns a *gitrepo.Conflict, after which the index
-// is of no more use. It reports whether the patch had to be merged.
+// apply applies a patch to the index, and reports whether it had to be merged. After a
+// *gitrepo.Conflict the index cannot be used any more.
 func (r reader) apply(ctx context.Context, index string, p patch, threeWay bool) (merged bool, err error) {
 	run := func(options ...string) (gitrepo.Output, error) {
 		args := slices.Concat([]string{"apply", "--cached", "--whitespace=nowarn", p.stripOption(), "-"}, options)

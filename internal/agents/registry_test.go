@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
-// TestPatchesAtOnce asserts that of several changes at one moment none is lost: each is in the
-// next version, or refused.
+// TestPatchesAtOnce asserts that no concurrent change is lost: each makes a version, or is
+// refused.
 func TestPatchesAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, location string) {
 		st, err := store.Open(t.Context(), location, Tables)
@@ -36,7 +36,7 @@ func TestPatchesAtOnce(t *testing.T) {
 		for range 8 {
 			patching.Go(func() {
 				for n := range 10 {
-					if _, err := r.Patch(t.Context(), "ask", fmt.Appendf(nil, `{"max_attempts":%d}`, n%10+1)); err == nil {
+					if _, err := r.Patch(t.Context(), "ask", fmt.Appendf(nil, `{"max_attempts":%d}`, n+1)); err == nil {
 						changed.Add(1)
 					}
 				}
@@ -61,9 +61,9 @@ func TestRegistry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ofFile := mustParse(t, `{"name":"filed","type":"agent","command":["x"]}`)
-		ofFile.Source = File
-		r, err := New(st, append(fixed, ofFile)...)
+		fromFile := mustParse(t, `{"name":"filed","type":"agent","command":["x"]}`)
+		fromFile.Source = File
+		r, err := New(st, append(fixed, fromFile)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestRegistry(t *testing.T) {
 		if err := r.Remove(ctx, "ask"); !errors.As(err, &notFound) {
 			t.Errorf("removing twice: %v", err)
 		}
-		if _, err := New(st, ofFile, ofFile); err == nil {
+		if _, err := New(st, fromFile, fromFile); err == nil {
 			t.Error("two fixed agents have one name")
 		}
 	})

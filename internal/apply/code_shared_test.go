@@ -39,11 +39,11 @@ func (b *codeBench) updateBranch(branch string) string {
 // sharedRun is a workflow run after somebody else has committed to the branch.
 type sharedRun struct {
 	name   string
-	others func(b *codeBench, branch string) // what others do before it
-	change map[string]string
-	state  string
-	files  map[string]string // of the branch afterwards; "": it is not there
-	says   string            // in a message or a note
+	others func(b *codeBench, branch string) // what others do before it; nil for nothing
+	change map[string]string                 // the agent's changes, by path
+	state  string                            // the result's
+	files  map[string]string                 // contents on the branch after it; "" for a missing file
+	says   string                            // a part of the result's message or notes
 }
 
 // TestOthersCommitToOurBranch plays runs of one workflow, between which people press "Update

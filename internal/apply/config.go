@@ -23,9 +23,9 @@ type Config struct {
 	// Reconcile controls when to look for duplicates that another run of the same job
 	// created at the same moment.
 	Reconcile Reconcile
-	// FirstLook is how long a first attempt whose identity another job may have waits after
-	// it has created something, before it looks for duplicates; 0 means 30 s, which is the
-	// longest that GitHub's lists lag. Whatever is left then, a later attempt finds.
+	// FirstLook is the time between a creation and the search for duplicates of it, on a first
+	// attempt where another job may have the same identity; 0 means 30 s, the longest that
+	// GitHub's lists lag. A later attempt finds the duplicates that appear after it.
 	FirstLook time.Duration
 	// Version is Airlock's own version, for findings that are reported as Airlock's.
 	Version string
@@ -41,8 +41,8 @@ type Config struct {
 	// otherwise they carry a visible note.
 	HoldText bool
 
-	// FirstIndex is the number of the first item: how many were planned before, where their
-	// plan is continued.
+	// FirstIndex is the number of the first item, which is not 0 where an earlier plan is
+	// continued.
 	FirstIndex int
 
 	incomplete string // why the agent did not complete its task; planEntries sets it

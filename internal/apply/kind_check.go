@@ -29,8 +29,8 @@ func planCheckRun(p *planner, group []*entry) Operation {
 	op := p.operation(group, fmt.Sprintf("create the check run %q with %s", it.Name, text.Count(len(it.Annotations), "annotation")))
 	op.Target = fmt.Sprintf("commit %.7s", it.HeadSHA)
 	op.Permissions = []Permission{{"checks", "write"}}
-	w := &checkWork{list: checkRunList(it), key: e.key, it: it}
-	if err := p.snap.lists[w.list]; err != nil {
+	work := &checkWork{list: checkRunList(it), key: e.key, it: it}
+	if err := p.snap.lists[work.list]; err != nil {
 		op.failReading(err)
 		if readOnly := readOnlyRunOf(p.ev); lacksPermission(err) && readOnly != nil {
 			e.decide(Skipped, readOnly.code, "%s", readOnly.message(op.Permissions))
@@ -44,11 +44,11 @@ func planCheckRun(p *planner, group []*entry) Operation {
 			e.adopt(*own, madeEarlier)
 			return op
 		}
-		w.there = own
-		sent = w.sent()
+		work.existing = own
+		sent = work.sent()
 		op.Summary = fmt.Sprintf("add the other %s to the check run %q", text.Count(len(it.Annotations)-sent, "annotation"), it.Name)
 	} else {
-		sent = len(w.batch(0))
+		sent = len(work.batch(0))
 		op.Requests = append(op.Requests, newRequest("POST", p.path("/check-runs"), struct {
 			Name       string          `json:"name"`
 			HeadSHA    string          `json:"head_sha"`
@@ -56,24 +56,24 @@ func planCheckRun(p *planner, group []*entry) Operation {
 			Status     string          `json:"status"`
 			Conclusion string          `json:"conclusion"`
 			Output     checkOutputJSON `json:"output"`
-		}{it.Name, it.HeadSHA, externalID(e.key, p.cfg.Run), "completed", it.Conclusion, w.outputJSON(0)}))
+		}{it.Name, it.HeadSHA, externalID(e.key, p.cfg.Run), "completed", it.Conclusion, work.outputJSON(0)}))
 	}
 	id := "<check run>"
-	if w.there != nil {
-		id = strconv.FormatInt(w.there.ID, 10)
+	if work.existing != nil {
+		id = strconv.FormatInt(work.existing.ID, 10)
 	}
-	for ; sent < len(it.Annotations); sent += len(w.batch(sent)) {
+	for ; sent < len(it.Annotations); sent += len(work.batch(sent)) {
 		op.Requests = append(op.Requests, newRequest("PATCH", p.path("/check-runs/"+id), struct {
 			Name   string          `json:"name"`
 			Output checkOutputJSON `json:"output"`
-		}{it.Name, w.outputJSON(sent)}))
+		}{it.Name, work.outputJSON(sent)}))
 	}
-	op.work = w
+	op.work = work
 	return op
 }
 
-// newestOf returns a copy of the check run that GitHub shows, of several with one key; nil for
-// none.
+// newestOf returns a copy of the newest of the check runs with one key, which is the one that
+// GitHub shows; nil if there is none.
 func newestOf(own []Object) *Object {
 	if len(own) == 0 {
 		return nil
@@ -86,23 +86,24 @@ func newestOf(own []Object) *Object {
 
 // checkWork creates a check run, or completes one.
 type checkWork struct {
-	list  listID
-	key   string
-	it    *safeoutput.CheckRun
-	there *Object // the check run of an earlier attempt that was interrupted; nil for none
-	anew  bool    // it replaces one that has annotations twice
-	notes []string
+	list listID
+	key  string
+	it   *safeoutput.CheckRun
+	// existing is the check run that this or an earlier attempt has created; nil for none.
+	existing *Object
+	anew     bool // it replaces a check run that has annotations twice
+	notes    []string
 }
 
 func (w *checkWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	e := op.entries[0]
 	message := "completed the check run"
-	if w.there == nil {
+	if w.existing == nil {
 		created, err := w.create(ctx, x, op)
 		if err != nil {
 			return []Result{x.failed(op, e, err)}
 		}
-		w.there, message = &created, "created the check run"
+		w.existing, message = &created, "created the check run"
 	}
 	for sent := w.sent(); sent < len(w.it.Annotations); sent += len(w.batch(sent)) {
 		err := w.add(ctx, x, sent)
@@ -113,18 +114,18 @@ func (w *checkWork) execute(ctx context.Context, x *executor, op *Operation) []R
 		if err != nil {
 			r := x.failed(op, e, err)
 			r.Message = fmt.Sprintf("the check run has only %d of its %d annotations; %s", sent, len(w.it.Annotations), r.Message)
-			r.Object, r.Notes = w.there, w.notes
+			r.Object, r.Notes = w.existing, w.notes
 			return []Result{r}
 		}
 	}
-	if w.there.known.annotations > len(w.it.Annotations) && x.othersAtWork() && !w.anew {
+	if w.existing.known.annotations > len(w.it.Annotations) && x.othersAtWork() && !w.anew {
 		// Annotations cannot be removed, but GitHub shows only the newest check run of a name.
 		again := &checkWork{list: w.list, key: w.key, it: w.it, anew: true,
 			notes: append(w.notes, "another run of the same job added the same annotations; the check run was made anew")}
 		return again.execute(ctx, x, op)
 	}
 	r := e.result(Applied, "", "%s %q", message, w.it.Name)
-	r.Object, r.Notes = w.there, w.notes
+	r.Object, r.Notes = w.existing, w.notes
 	return []Result{r}
 }
 
@@ -160,11 +161,11 @@ func (w *checkWork) noteRefused(sent int, err error) {
 // check run has them, and tries again only if it does not.
 func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 	for try := 1; ; try++ {
-		before := w.there.known.annotations
+		before := w.existing.known.annotations
 		err := x.write(ctx, func(ctx context.Context) error {
-			got, err := x.deps.GitHub.AddAnnotations(ctx, x.repo, w.there.ID, w.it.Name, w.output(sent))
+			got, err := x.deps.GitHub.AddAnnotations(ctx, x.repo, w.existing.ID, w.it.Name, w.output(sent))
 			if err == nil {
-				w.there.known.annotations = got.Annotations
+				w.existing.known.annotations = got.Annotations
 			}
 			return err
 		})
@@ -172,10 +173,10 @@ func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 			return err
 		}
 		added, sure := x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
-			got, err := x.deps.GitHub.GetCheckRun(ctx, x.repo, w.there.ID)
+			got, err := x.deps.GitHub.GetCheckRun(ctx, x.repo, w.existing.ID)
 			more := err == nil && got.Annotations > before
 			if more {
-				w.there.known.annotations = got.Annotations
+				w.existing.known.annotations = got.Annotations
 			}
 			return more, err
 		})
@@ -188,19 +189,19 @@ func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 	}
 }
 
-// batch returns what one request carries of the annotations from index sent on.
+// batch returns the annotations of one request, if sent of them were sent before.
 func (w *checkWork) batch(sent int) []safeoutput.CheckAnnotation {
 	left := w.it.Annotations[sent:]
 	return left[:min(len(left), githubapi.MaxAnnotations)]
 }
 
-// sent returns how many annotations the check run that is there has: at least the first batch,
-// which came with its creation, even if GitHub does not count it yet.
+// sent returns how many annotations the existing check run has: at least the first batch, which
+// came with its creation, even if GitHub does not count it yet.
 func (w *checkWork) sent() int {
-	return min(max(w.there.known.annotations, len(w.batch(0))), len(w.it.Annotations))
+	return min(max(w.existing.known.annotations, len(w.batch(0))), len(w.it.Annotations))
 }
 
-// output returns the output of a request with the annotations from index sent on.
+// output returns the output of a request with the next batch, after sent annotations.
 func (w *checkWork) output(sent int) githubapi.CheckOutput {
 	o := githubapi.CheckOutput{Title: w.it.Title, Summary: w.it.Summary, Text: w.it.Text}
 	for _, a := range w.batch(sent) {

@@ -40,8 +40,8 @@ func secretRules() shape {
 	})
 }
 
-// secretDigests returns the shape of SHA-256 digests of values, in hexadecimal. What is not one is
-// not repeated: it may be the value itself.
+// secretDigests returns the shape of SHA-256 digests of values, in hexadecimal. An error does not
+// repeat a text that is not a digest: it may be the value itself.
 func secretDigests() shape {
 	list := texts(`{"type": "string", "pattern": "^([Ss][Hh][Aa]256:)?[0-9a-fA-F]{64}$"}`, "[sha256:0f1e...], of 64 hexadecimal digits each", anyText)
 	return shape{list.schema, list.wants, func(n *node) (any, *fault) {
@@ -53,11 +53,11 @@ func secretDigests() shape {
 		for i, d := range digests {
 			digests[i] = strings.TrimPrefix(strings.ToLower(d), "sha256:")
 			if len(digests[i]) != 64 || strings.Trim(digests[i], "0123456789abcdef") != "" {
-				at := n
+				place := n
 				if n.kind == listNode {
-					at = &n.items[i]
+					place = &n.items[i]
 				}
-				return wrong(at, "expected the SHA-256 of a value, 64 hexadecimal digits as a denial shows them; never write the value itself")
+				return wrong(place, "expected the SHA-256 of a value, 64 hexadecimal digits as a denial shows them; never write the value itself")
 			}
 		}
 		return digests, nil

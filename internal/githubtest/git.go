@@ -76,7 +76,7 @@ func Prepared(build func(g *Git)) func(t TB) *Git {
 // copies returns a function that makes copies of what build returns the first time.
 func copies(build func(t TB) *Git) func(t TB) *Git {
 	var mu sync.Mutex
-	var files fstest.MapFS // what is in the repository, because that lasts no longer than the first test
+	var files fstest.MapFS // the repository's content, because the repository ends with the first test
 	known := &Git{}
 	return func(t TB) *Git {
 		t.Helper()
@@ -129,11 +129,11 @@ func (g *Git) Copy(t TB) *Git {
 	return c
 }
 
-// learn takes over what another repository, which has the same commits, knows of them.
-func (g *Git) learn(of *Git) {
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	g.answers, g.kinds, g.times = maps.Clone(of.answers), maps.Clone(of.kinds), maps.Clone(of.times)
+// learn copies what another repository with the same commits has cached about them.
+func (g *Git) learn(other *Git) {
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	g.answers, g.kinds, g.times = maps.Clone(other.answers), maps.Clone(other.kinds), maps.Clone(other.times)
 }
 
 func newGit(t TB) *Git {
@@ -187,13 +187,13 @@ func (g *Git) SHA(branch string) string {
 	return sha
 }
 
-// SetBranch makes a branch or moves it, wherever it was.
+// SetBranch creates a branch, or moves it.
 func (g *Git) SetBranch(name, sha string) { g.Run("update-ref", "refs/heads/"+name, sha) }
 
 // DeleteBranch deletes a branch.
 func (g *Git) DeleteBranch(name string) { g.Run("update-ref", "-d", "refs/heads/"+name) }
 
-// setHead makes HEAD a branch.
+// setHead makes HEAD point to a branch.
 func (g *Git) setHead(ref string) {
 	if head, err := os.ReadFile(filepath.Join(g.dir, "HEAD")); err != nil || string(head) != "ref: "+ref+"\n" {
 		g.Run("symbolic-ref", "HEAD", ref)
@@ -306,7 +306,7 @@ func (g *Git) looseRefs() (list []ref, ok bool) {
 	return list, err == nil
 }
 
-// looseKind returns the kind of an object that lies in a file of its own, otherwise "".
+// looseKind returns the kind of a loose object, "" for one that is in a pack.
 func (g *Git) looseKind(sha string) string {
 	kind := ""
 	_ = g.readLoose(sha, func(r *bufio.Reader) (err error) {
@@ -316,8 +316,7 @@ func (g *Git) looseKind(sha string) string {
 	return strings.TrimSuffix(kind, " ")
 }
 
-// readLoose reads an object that lies in a file of its own. It returns an error about one that
-// does not.
+// readLoose reads a loose object. It returns an error if there is no such file.
 func (g *Git) readLoose(sha string, read func(*bufio.Reader) error) error {
 	if !fullID.MatchString(sha) {
 		return fs.ErrInvalid
@@ -350,7 +349,7 @@ func (g *Git) blob(sha string) (string, error) {
 	return g.output("", "cat-file", "blob", sha)
 }
 
-// writeBlob stores the content of a file in a file of its own, and returns its id.
+// writeBlob stores the content of a file as a loose object, and returns its id.
 func (g *Git) writeBlob(content string) (string, error) {
 	object := fmt.Appendf(nil, "blob %d\x00%s", len(content), content)
 	sha := fmt.Sprintf("%x", sha1.Sum(object))
@@ -388,14 +387,14 @@ func (g *Git) setRef(name, sha string) error {
 	return err
 }
 
-// run is output without the last line's end.
+// run runs git as output does, and returns its output without the last line's end.
 func (g *Git) run(input string, args ...string) (string, error) {
 	out, err := g.output(input, args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// cachedOutput is output for a command that names its commits by their ids. Its answer never
-// changes, so it is kept.
+// cachedOutput is output for a command that names its commits by their ids, so that its answer
+// never changes.
 func (g *Git) cachedOutput(args ...string) (string, error) {
 	key := strings.Join(args, "\x00")
 	g.mu.Lock()
@@ -419,12 +418,12 @@ func (g *Git) mergeBase(a, b string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// descends reports whether a commit has another among those that lead to it.
-func (g *Git) descends(commit, from string) bool {
-	if list, err := g.log("-1", commit); err == nil && len(list) == 1 && slices.Contains(list[0].parents, from) {
+// descends reports whether a commit descends from another.
+func (g *Git) descends(commit, ancestor string) bool {
+	if list, err := g.log("-1", commit); err == nil && len(list) == 1 && slices.Contains(list[0].parents, ancestor) {
 		return true
 	}
-	_, err := g.run("", "merge-base", "--is-ancestor", from, commit)
+	_, err := g.run("", "merge-base", "--is-ancestor", ancestor, commit)
 	return err == nil
 }
 
@@ -441,9 +440,9 @@ func (g *Git) output(input string, args ...string) (string, error) {
 	return stdout.String(), err
 }
 
-// gitEnv keeps the machine's and the user's settings away from git, and sets what
-// GitHub allows: to fetch any commit by its id and parts of the history only, but
-// not to write the refs of pull requests.
+// gitEnv returns an environment without the settings of the machine and the user. As on GitHub,
+// git can then fetch any commit by its id and a part of the history, but not write the refs of
+// pull requests.
 func gitEnv(more ...string) []string {
 	settings := append([]string{"safe.directory", "*", "http.receivepack", "true", "uploadpack.allowAnySHA1InWant", "true", "uploadpack.allowFilter", "true",
 		"receive.fsckObjects", "true", "receive.hideRefs", "refs/pull", "receive.denyDeleteCurrent", "ignore", "receive.autogc", "false", "gc.auto", "0",
@@ -476,7 +475,7 @@ func (g *Git) Commit(branch string, files map[string]string, message string) str
 	return g.CommitFiles(branch, list, message)
 }
 
-// CommitFiles is Commit for files of every mode, and to delete some.
+// CommitFiles is Commit for files of any mode; it also deletes files.
 func (g *Git) CommitFiles(branch string, files []GitFile, message string) string {
 	someone := person{"Octo Cat", "octocat@example.com"}
 	c := newCommit{branch: branch, parent: g.SHA(branch), files: files, message: strings.TrimSuffix(message, "\n") + "\n", author: someone, committer: someone,

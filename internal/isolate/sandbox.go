@@ -81,17 +81,16 @@ type Sandbox struct {
 	owners    []uint32       // the owners of what is closed; no program may run as one of them
 	undo      []func() error // what Close does, last first
 
-	// users are those that programs run as, the sandbox's own first. Each has one program
-	// at a time.
+	// users are the users as which programs run, the sandbox's own first.
 	users   []*user
 	workers []*Worker
 	// mu guards split. The workers' programs run while it is held for reading, programs of
 	// the sandbox itself while it is held for writing.
 	mu    sync.RWMutex
-	split bool // whether the workers' users own their directories, instead of the sandbox's own
+	split bool // the workers' users own their directories, instead of the sandbox's own user
 }
 
-// user is one that programs of a sandbox run as, one program at a time.
+// user is a user of the system as which programs of a sandbox run, one at a time.
 type user struct {
 	identity   command.Identity
 	home, temp string    // absolute paths of directories of its own
@@ -103,8 +102,8 @@ func (u *user) env() []string { return []string{"HOME=" + u.home, "TMPDIR=" + u.
 
 // Open prepares a sandbox. It is apart from this process if this process is root's. If it
 // is not, the code runs in the workspace itself, unless there is a credential at stake:
-// then the error is a *RefusedError. Of two sandboxes that close the same paths, the one
-// that is closed first gives others their rights back.
+// then the error is a *RefusedError. If two sandboxes close the same paths, others have their
+// rights again as soon as the first of them is closed.
 func Open(ctx context.Context, cfg Config) (*Sandbox, error) {
 	why := cannotSeparate()
 	if why != "" && cfg.Credential {

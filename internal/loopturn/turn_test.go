@@ -46,11 +46,11 @@ type bench struct {
 	clock  *githubtest.VirtualClock
 	gate   *doors.Gate
 	secret string
-	// ask is what sends the event that asks an agent, nil for none.
+	// ask sends the event that asks an agent for a fix; nil: no agent is asked.
 	ask func(ctx context.Context, payload map[string]any) error
-	// judge is who judges what agents push, nil for nobody.
+	// judge judges what agents push; nil: all of it is accepted.
 	judge func(ctx context.Context, cloneURL, from, to string) ([]string, error)
-	// verdict is what became of the acceptance criteria, nil if nobody looked.
+	// verdict is about the acceptance criteria; nil if they were not verified.
 	verdict *verdictreport.Document
 	limits  fixloop.Limits
 	head    string
@@ -88,7 +88,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// turn takes a turn of another workflow run, of a workflow of its own for each event.
+// turn takes a turn in a new workflow run. Each kind of event has a workflow of its own.
 func (b *bench) turn(ev event.Event, doc *checkreport.Document) ([]loopturn.Result, error) {
 	b.t.Helper()
 	b.runs++
@@ -109,7 +109,7 @@ func (b *bench) turn(ev event.Event, doc *checkreport.Document) ([]loopturn.Resu
 	return t.Run(b.t.Context())
 }
 
-// must is turn without an error.
+// must takes a turn that must succeed.
 func (b *bench) must(ev event.Event, doc *checkreport.Document) []loopturn.Result {
 	b.t.Helper()
 	r, err := b.turn(ev, doc)
@@ -130,7 +130,7 @@ func (b *bench) push() {
 	b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].Pull.Head.SHA = b.head })
 }
 
-// found returns what the checks find at the head: one failed test for each message.
+// found returns the checks' document about the head: one failure of the linter for each message.
 func (b *bench) found(messages ...string) *checkreport.Document {
 	status := phase.Pass
 	var failing []finding.Finding

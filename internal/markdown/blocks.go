@@ -106,7 +106,7 @@ func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
 	}
 }
 
-// depth returns the number of containers around what starts on the line.
+// depth returns the number of containers around a block that starts on the line.
 func (s *scanner) depth(matched int, opened bool) int {
 	if opened {
 		return len(s.stack)
@@ -157,8 +157,8 @@ func (s *scanner) matchOpen() (matched int, leafMatched, done bool) {
 	return matched, leafMatched, done
 }
 
-// blankRun returns how many containers at the bottom of the stack the current line, which
-// is blank, continues anyway.
+// blankRun returns how many containers, from the outermost on, the current line continues
+// because it is blank, whatever its indentation.
 func (s *scanner) blankRun() int {
 	empty := s.line.start == s.line.end
 	run := &s.runs.blank
@@ -174,8 +174,8 @@ func (s *scanner) blankRun() int {
 	return *run
 }
 
-// continuesBlank reports whether a blank line continues the container, whatever its space,
-// which it has unless it is empty.
+// continuesBlank reports whether a blank line continues the container, whatever its
+// indentation. empty is set if the line has no space at all.
 func (c *container) continuesBlank(empty bool) bool {
 	return c.kind == ItemBlock && c.children > 0 || c.kind == FootnoteBlock && empty
 }
@@ -433,12 +433,12 @@ func (s *scanner) openItem(n int) {
 	for l.column-saved.column <= 5 && isSpaceOrTab(s.byteAt(l.offset)) {
 		s.advanceColumns(1)
 	}
-	i := l.column - saved.column
-	padding := n + i
-	if i >= 5 || i < 1 || l.offset >= l.end {
+	spaces := l.column - saved.column
+	padding := n + spaces
+	if spaces >= 5 || spaces < 1 || l.offset >= l.end {
 		padding = n + 1
 		l.offset, l.column, l.partTab = saved.offset, saved.column, saved.partTab
-		if i > 0 {
+		if spaces > 0 {
 			s.advanceColumns(1)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/crash"
 )
 
-// markdownParser reads Markdown as GitHub does in issues and comments, where a line break is
-// one. It writes HTML as it stands: filter lets nothing of it through that could act.
+// markdownParser reads Markdown as GitHub does in issues and comments, where each line break is
+// shown. It leaves the HTML in a text as it is, because filter removes what could act.
 var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(
@@ -30,24 +30,24 @@ var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 	)
 })
 
-// A MarkdownRenderer renders the texts of one page. What they cost together is bounded, so that
-// no agent can keep the gate busy with texts that parsers need long for.
+// A MarkdownRenderer renders the texts of one page. Their total cost is bounded, so that no
+// agent can keep the gate busy with texts that are slow to parse.
 type MarkdownRenderer struct{ left int }
 
 // NewMarkdownRenderer returns a renderer for one page. Its budget is some seconds of work:
 // 10 MB of ordinary texts.
 func NewMarkdownRenderer() *MarkdownRenderer { return &MarkdownRenderer{left: 1_200_000_000} }
 
-// maxGrowth is how many times the size of a text what is shown of it may have, in addition to a
-// constant. An unclosed <b> is opened again in each later paragraph.
+// maxGrowth bounds the size of the HTML, as a multiple of the text's, in addition to a constant.
+// HTML can grow fast: an unclosed <b> is opened again in each later paragraph.
 const maxGrowth = 16
 
 var errTooMuch = errors.New("what would be shown is far larger than the text")
 
-// Render returns what GitHub would show of a text, as HTML in which nothing acts: no script,
+// Render returns a text as GitHub would show it, in HTML in which nothing acts: no script,
 // style, form, frame, picture or id, no element that is not closed, and links to other pages
-// only. ok is false for a text that cannot be shown that way, because it is nested more than
-// 500 deep, or costs more than is left: the caller shows its characters.
+// only. ok is false for a text that is nested more than 500 deep, or costs more than is left:
+// the caller shows its characters.
 func (r *MarkdownRenderer) Render(text string) (out template.HTML, ok bool) {
 	c := cost(text)
 	if c > r.left {
@@ -133,8 +133,8 @@ var unshownElements = []atom.Atom{
 	atom.Textarea, atom.Title, atom.Plaintext, atom.Xmp, atom.Head,
 }
 
-// copy appends to parent what is shown of n. Of an element that is not allowed, that is its
-// contents.
+// copy appends a copy of n to parent. Of an element that is not allowed, only the contents
+// are copied.
 func (f *filter) copy(parent, n *nethtml.Node) {
 	switch n.Type {
 	case nethtml.TextNode:
@@ -200,7 +200,7 @@ func (f *filter) link(parent, n *nethtml.Node) {
 	}
 }
 
-// image shows in place of a picture what it would show, and links to it.
+// image shows a picture's description in its place, and a link to it.
 func (f *filter) image(parent, n *nethtml.Node) {
 	box := &nethtml.Node{Type: nethtml.ElementNode, Data: "span", DataAtom: atom.Span, Attr: []nethtml.Attribute{{Key: "class", Val: "image"}}}
 	parent.AppendChild(box)
@@ -213,7 +213,7 @@ func (f *filter) image(parent, n *nethtml.Node) {
 	}
 }
 
-// linkTo returns a link without contents. The page that it leads to learns nothing of this one.
+// linkTo returns an empty link. It keeps this page's address from the page that it leads to.
 func linkTo(address string) *nethtml.Node {
 	return &nethtml.Node{Type: nethtml.ElementNode, Data: "a", DataAtom: atom.A, Attr: []nethtml.Attribute{
 		{Key: "href", Val: address}, {Key: "rel", Val: "noopener noreferrer nofollow"}, {Key: "target", Val: "_blank"},
@@ -229,7 +229,7 @@ func pageAddress(href string) string {
 	return u.String()
 }
 
-// checkbox returns the sign of a task's box. A form's own could be ticked.
+// checkbox returns a character for a task's box. A checkbox of HTML could be ticked.
 func checkbox(n *nethtml.Node) string {
 	if slices.ContainsFunc(n.Attr, func(a nethtml.Attribute) bool { return a.Key == "checked" }) {
 		return "☑ "
@@ -237,7 +237,7 @@ func checkbox(n *nethtml.Node) string {
 	return "☐ "
 }
 
-// direction returns the attribute of a text that says in which direction it is read.
+// direction returns the attribute dir, if it is valid.
 func direction(n *nethtml.Node) []nethtml.Attribute {
 	switch dir := strings.ToLower(attribute(n, "dir")); dir {
 	case "ltr", "rtl", "auto":

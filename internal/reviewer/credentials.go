@@ -7,15 +7,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// writtenCredential is where a credential is written, never what it is.
+// writtenCredential is the place of a credential in a text, without its value.
 type writtenCredential struct {
 	start, end int
 	what       string // the beginning of the finding's message
 }
 
 const (
-	inAddress    = "An address holds a password"
-	inConnection = "What connects to a database holds a password"
+	inAddress    = "An address contains a password"
+	inConnection = "A connection string contains a password"
 )
 
 func namedValue(name string, start, end int) writtenCredential {
@@ -27,18 +27,18 @@ var (
 	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration|openapi|swagger|sample[_-]?data|seeds?|tests?[-_]data)/|(example|sample|template|mock|fixture|test|swagger|openapi|compose)[^/]*\.[a-z]+$|(^|/)(\.devcontainer|dev|development|docker)/|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
 	// settingPath matches paths of files of settings by name.
 	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
-	// secretName matches names in code whose value is secret; settingName does so in a file
-	// of settings, and settingLine a line that gives such a name a value.
+	// secretName matches names of secrets in code, settingName those in files of settings,
+	// and settingLine a line that sets one of these.
 	secretName  = lazyregexp.New(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
 	settingName = lazyregexp.New(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
 	settingLine = lazyregexp.New(`(?i)^\s*(?:export\s+|-\s+|set\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
-	// otherName matches names of what is about a secret, and not the secret: forgotPassword.
+	// otherName matches names of things that are not the secret itself: forgotPassword.
 	otherName = lazyregexp.New(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
 )
 
-// credentials finds passwords and keys that are written into a file as the value of
-// a name like password, in an address or in what a driver connects with. s is nil where
-// the file's language is not known.
+// credentials finds passwords and keys that a file contains as the value of a name like
+// password, in an address or in a connection string. s is nil if the file's language is
+// not known.
 func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	rule := r.byID["hard-coded-credential"]
 	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(f.Path) {
@@ -80,8 +80,8 @@ func withCredentials(all, more []finding.Finding) []finding.Finding {
 	return all
 }
 
-// credentialsInCode finds literals that a name like password is given or compared with,
-// passwords in calls, and in what a driver connects with.
+// credentialsInCode finds literals that are assigned to a name like password or compared with
+// it, and passwords in calls and in connection strings.
 func (s *source) credentialsInCode() []writtenCredential {
 	var places []writtenCredential
 	for i, t := range s.tokens {
@@ -98,20 +98,20 @@ func (s *source) credentialsInCode() []writtenCredential {
 		if len(name) > longest || !endsLikeSecret(name) || !secretName.MatchString(name) || otherName.MatchString(name) {
 			continue
 		}
-		at, compared := s.valueIndex(i)
-		if at == 0 || at >= len(s.tokens) {
+		index, compared := s.valueIndex(i)
+		if index == 0 || index >= len(s.tokens) {
 			continue
 		}
-		x := extent{at, s.after(at)}
-		if literal, ok := s.plainLiteral(x); ok && s.endsValue(x.to) && isCredible(name, s.content(literal), compared) {
+		value := extent{index, s.after(index)}
+		if literal, ok := s.plainLiteral(value); ok && s.endsValue(value.to) && isCredible(name, s.content(literal), compared) {
 			places = append(places, namedValue(name, int(s.tokens[literal].from), int(s.tokens[literal].to)))
 		}
 	}
 	return places
 }
 
-// endsLikeSecret reports whether a name ends as that of a secret does, which is cheaper to
-// see than all that secretName asks.
+// endsLikeSecret reports whether a name ends like that of a secret. It is a cheap test before
+// secretName.
 func endsLikeSecret(name string) bool {
 	for _, end := range []string{"password", "passwd", "passphrase", "pwd", "secret", "key", "token"} {
 		if n := len(name) - len(end); n >= 0 && strings.EqualFold(name[n:], end) {
@@ -121,10 +121,11 @@ func endsLikeSecret(name string) bool {
 	return false
 }
 
-// valueIndex returns the index of what the name at index i is given or compared with, or 0.
-func (s *source) valueIndex(i int) (at int, compared bool) {
-	if at = s.valueInList(i); at > 0 {
-		return at, false
+// valueIndex returns the index of the value that the name at index i is set to, or compared
+// with, or 0.
+func (s *source) valueIndex(i int) (index int, compared bool) {
+	if index = s.valueInList(i); index > 0 {
+		return index, false
 	}
 	sign := i + 1
 	if s.is(sign, "]") && s.tokens[i].kind == stringText { // config["password"] = …
@@ -152,8 +153,8 @@ func (s *source) valueIndex(i int) (at int, compared bool) {
 	return 0, false
 }
 
-// valueInList returns the index of the literal that the name at index i is given in a
-// statement with as many names as literals, such as user, password = "app", "..."; or 0.
+// valueInList returns the index of the literal that is assigned to the name at index i in a
+// statement with as many literals as names, such as user, password = "app", "..."; or 0.
 func (s *source) valueInList(i int) int {
 	const most = 8 // names on each side
 	first, last := i, i
@@ -183,7 +184,7 @@ func (s *source) endsValue(i int) bool {
 	return i >= len(s.tokens) || s.kindAt(i) == closing || s.isOneOf(i, ",", ";", "{", "&&", ":") || s.tokens[i].first && s.kindAt(i) != operator
 }
 
-// passwordPosition are calls that take a password, and which of their arguments it is.
+// passwordPosition maps calls that take a password to its position among the arguments.
 var passwordPosition = map[string]int{
 	"getConnection": 3, "PasswordAuthentication": 2, "UsernamePasswordCredentials": 2, "setBasicAuth": 2, "SetBasicAuth": 2,
 	"basicAuth": 2, "basic_auth": 2, "HTTPBasicAuth": 2, "BasicAuth": 2,
@@ -225,7 +226,7 @@ func credentialsInSettings(text string) []writtenCredential {
 	return places
 }
 
-// credentialsInLine finds those of one line, which begins at an offset.
+// credentialsInLine finds the values of such names in one line, which begins at an offset.
 func credentialsInLine(line string, offset int) []writtenCredential {
 	if sign := strings.IndexAny(line, ":="); sign > 0 && endsLikeSecret(strings.TrimRight(line[:sign], " \t\"'")) {
 		if m := settingLine.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n")); m != nil {
@@ -239,7 +240,7 @@ func credentialsInLine(line string, offset int) []writtenCredential {
 	return append(credentialsInPairs(line, offset), passwordsInConnections(line, offset)...)
 }
 
-// credentialsInPairs finds those among the pairs of one line as JSON has them:
+// credentialsInPairs finds the values of such names in one line of JSON, such as
 // {"user": "app", "password": "..."}. The line begins at an offset.
 func credentialsInPairs(line string, offset int) []writtenCredential {
 	const sign = `":`
@@ -267,18 +268,18 @@ func credentialsInPairs(line string, offset int) []writtenCredential {
 }
 
 var (
-	// connectionPassword matches the password in the text that a driver connects with.
+	// connectionPassword matches the password in a connection string.
 	connectionPassword = lazyregexp.New(`(?:^|[;\s"'])(?:[Pp]assword|[Pp]wd)\s*=\s*([^;\s"'&{}<>$%*]{4,64})`)
-	// connectionPart matches what else such a text has in it.
+	// connectionPart matches the other parts of such a string.
 	connectionPart = lazyregexp.New(`(?i)(?:^|[;\s"'])(?:server|data source|host|user id|uid|user|username|dbname|database|initial catalog)\s*=`)
-	// connectionUser matches the user in such a text.
+	// connectionUser matches the user in such a string.
 	connectionUser = lazyregexp.New(`(?i)(?:^|[;\s"'])(?:user id|uid|user|username)\s*=\s*([^;\s"'&]+)`)
 	// localDatabase matches a database on the same machine, as it is started for tests.
 	localDatabase = lazyregexp.New(`(?i)(?:^|[;\s"'])(?:server|data source|host)\s*=\s*(?:localhost|127\.0\.0\.1|::1)(?:[:;,\s"']|$)`)
 )
 
-// passwordsInConnections finds passwords in what a driver connects with, such as
-// "Server=db;Uid=app;Pwd=..." in a text that begins at an offset.
+// passwordsInConnections finds passwords in connection strings, such as
+// "Server=db;Uid=app;Pwd=...", in a text that begins at an offset.
 func passwordsInConnections(text string, offset int) []writtenCredential {
 	if len(text) > longestSource || !strings.Contains(text, "=") || !strings.Contains(text, "assword") && !strings.Contains(text, "wd") ||
 		!connectionPart.MatchString(text) || localDatabase.MatchString(text) {

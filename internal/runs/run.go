@@ -1,5 +1,5 @@
-// Package runs starts agents and keeps what became of them. A run is recorded before it
-// is answered for, starts again if its worker is killed, and ends once.
+// Package runs starts agents and keeps what became of them. A run is recorded before its
+// creation is confirmed, starts again if its worker is killed, and ends once.
 package runs
 
 import (
@@ -16,8 +16,8 @@ import (
 // Status is where a run is in its life.
 type Status string
 
-// A run is pending, then running, and then completed or failed. One that is to be stopped
-// is stopping until it is stopped.
+// A run is pending, then running, and then completed or failed. After a request to stop it, a
+// run is stopping, and then stopped.
 const (
 	Pending   Status = "pending"
 	Running   Status = "running"
@@ -33,7 +33,7 @@ func Statuses() []Status { return []Status{Pending, Running, Stopping, Completed
 // Final reports whether nothing comes after the status.
 func (s Status) Final() bool { return s == Completed || s == Failed || s == Stopped }
 
-// Run is one run of an agent. Its JSON is what the API answers.
+// Run is one run of an agent, in JSON as the API returns it.
 type Run struct {
 	ID           string          `json:"run_id"`
 	AgentName    string          `json:"agent_name"`

@@ -8,12 +8,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Text writes for a person what was written, or would be in a dry run, and what is left to do.
-// width is that of the terminal, 0 where w is not one.
+// Text writes for a person what was written, or what a dry run would write, and what is left to
+// do. width is the terminal's, 0 where w is not a terminal.
 func (r Report) Text(w io.Writer, dryRun bool, width int) error {
 	b := &strings.Builder{}
 	if dryRun {
-		fmt.Fprintln(b, "Nothing was written. This would become of the files:")
+		fmt.Fprintln(b, "Nothing was written. This would happen to the files:")
 	}
 	for _, f := range r.Files {
 		shown := string(f.State)

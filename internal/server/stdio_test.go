@@ -14,7 +14,8 @@ import (
 const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 	`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 
-// answers returns the errors without an id and the answers to requests of what a server wrote.
+// answers returns the errors without an id in a server's output, and how often it answered each
+// request.
 func answers(t *testing.T, output string) (refused []string, answered map[string]int) {
 	t.Helper()
 	answered = map[string]int{}
@@ -85,9 +86,9 @@ func TestObjectsThatAreNotMessages(t *testing.T) {
 	}
 }
 
-// TestErrorsAreShort asserts that an error of the protocol repeats only the beginning of what is
-// wrong, wherever in a request that is, that it has the request's id, and that a tool which is
-// not known is answered with those that are.
+// TestErrorsAreShort asserts that an error of the protocol repeats only the beginning of a wrong
+// value, wherever in a request it is, and has the request's id, and that the error for an
+// unknown tool lists the known ones.
 func TestErrorsAreShort(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("add_coment ", 10_000)
@@ -127,8 +128,8 @@ func TestErrorsAreShort(t *testing.T) {
 }
 
 // TestAnIDThatIsInUse asserts that a second request with the id of one that has no answer yet
-// is refused, that an id can be used again after its answer, and that a request which is
-// cancelled keeps the server from ending no longer.
+// is refused, that an id can be used again after its answer, and that the server does not wait
+// for a cancelled request before it ends.
 func TestAnIDThatIsInUse(t *testing.T) {
 	t.Parallel()
 	waiting, stopped := make(chan struct{}), make(chan struct{})
@@ -155,23 +156,24 @@ func TestAnIDThatIsInUse(t *testing.T) {
 	}
 }
 
-// script is input that goes on when something has happened.
+// script is input whose parts become readable one by one, each after an event.
 type script struct {
-	text  *strings.Reader
-	after []<-chan struct{}
-	texts []string
+	text   *strings.Reader   // the part that is being read
+	events []<-chan struct{} // one before each of the following parts
+	texts  []string          // the following parts
 }
 
-// newScript returns texts, each but the first after the event between.
+// newScript returns two texts as input. The second can be read after the event, and the input
+// ends after the event end.
 func newScript(first string, event <-chan struct{}, second string, end <-chan struct{}) *script {
 	return &script{strings.NewReader(first), []<-chan struct{}{event, end}, []string{second, ""}}
 }
 
 // Read implements io.Reader.
 func (s *script) Read(p []byte) (int, error) {
-	if s.text.Len() == 0 && len(s.after) > 0 {
-		<-s.after[0]
-		s.text, s.after, s.texts = strings.NewReader(s.texts[0]), s.after[1:], s.texts[1:]
+	if s.text.Len() == 0 && len(s.events) > 0 {
+		<-s.events[0]
+		s.text, s.events, s.texts = strings.NewReader(s.texts[0]), s.events[1:], s.texts[1:]
 	}
 	return s.text.Read(p)
 }

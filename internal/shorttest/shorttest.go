@@ -1,6 +1,6 @@
-// Package shorttest picks what is played with -short: the cases of a table, for tests whose
-// every case starts programs, and the tests of a package. Without -short, all are played. It also
-// says how many tests run at once, and where they put their files.
+// Package shorttest selects the cases and tests that run with -short, for those that start
+// programs. Without -short, all run. It also sets how many tests run at once, and reports
+// whether they run at the limits.
 package shorttest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// LeaveOut leaves the named tests out of a run with -short, beside what -skip names. A
+// LeaveOut leaves the named tests out of a run with -short, in addition to those that -skip names. A
 // TestMain calls it before it runs the tests.
 func LeaveOut(tests ...string) {
 	flag.Parse()
@@ -64,8 +64,8 @@ func Some[T any](n int, cases map[string]T) map[string]T {
 	return some
 }
 
-// Count returns n, with -short a part of it that is at least 1: how many random schedules
-// a test plays.
+// Count returns how many random schedules a test plays: n, or with -short n/part, but at
+// least 1.
 func Count(n, part uint64) uint64 {
 	if testing.Short() {
 		return max(1, n/part)
@@ -73,6 +73,6 @@ func Count(n, part uint64) uint64 {
 	return n
 }
 
-// AtLimits reports whether a test handles as much data as the limits allow: with the build tag
-// limits, as one step of CI has it.
+// AtLimits reports whether tests handle as much data as the limits allow, which they do with
+// the build tag limits.
 func AtLimits() bool { return atLimits }
