@@ -76,8 +76,8 @@ func addToken(t *testing.T, dir, name string, scopes ...string) string {
 	return strings.TrimSpace(r.stdout)
 }
 
-// selfSigned writes a certificate for loopback and its key into dir, and returns those who
-// trust it.
+// selfSigned writes a certificate for loopback and its key into dir, and returns a pool that
+// trusts it.
 func selfSigned(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -108,8 +108,8 @@ func selfSigned(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// TestCoordinatorOverTLS asserts that with a certificate the server talks TLS alone, of no
-// old version, and that an address which others reach needs that and a token.
+// TestCoordinatorOverTLS asserts that with a certificate the server speaks only TLS, in no old
+// version, and that an address which other machines reach needs a certificate and a token.
 func TestCoordinatorOverTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -168,7 +168,7 @@ func TestCoordinatorOverTLS(t *testing.T) {
 		res.Body.Close()
 		t.Error("TLS 1.1 is spoken")
 	}
-	// The command line sends its token to nobody whom it does not trust.
+	// The command line sends its token only to a server that it trusts.
 	env := []string{"AIRLOCK_TOKEN=" + token}
 	if r := run(t, dir, env, "", "runs", "list", "--server", c.url); r.code == 0 || !strings.Contains(r.stderr, "certificate") {
 		t.Errorf("%d: %s", r.code, r.stderr)
@@ -178,8 +178,8 @@ func TestCoordinatorOverTLS(t *testing.T) {
 	}
 }
 
-// TestCoordinatorLimitsRequests asserts that --rate holds each caller apart from the others,
-// over the API, the tools and the pages.
+// TestCoordinatorLimitsRequests asserts that --rate limits each caller by itself, over the API,
+// the tools and the pages.
 func TestCoordinatorLimitsRequests(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -217,7 +217,7 @@ func TestCoordinatorLimitsRequests(t *testing.T) {
 	if status, body := ask(t, http.DefaultClient, "GET", c.url+"/agents", "", "Authorization: Bearer "+modest); status != 200 {
 		t.Errorf("another caller: %d %s", status, body)
 	}
-	// Who tries one token after another is counted by the address.
+	// A caller that tries one token after another is counted by its address.
 	for n := range 3 {
 		status, body := ask(t, http.DefaultClient, "POST", c.url+"/ui/sign-in", "token=airlock_"+fmt.Sprint(n), "Content-Type: application/x-www-form-urlencoded", "Origin: "+c.url, "Accept: text/html")
 		want := 429
@@ -233,9 +233,9 @@ func TestCoordinatorLimitsRequests(t *testing.T) {
 	}
 }
 
-// TestNoCommandOverTheWire asserts that a request names no command that the owner has not
-// configured and no directory outside of --root, however it is written and whichever way it
-// comes, and that what the owner did configure works.
+// TestNoCommandOverTheWire asserts that a request can name only commands that the owner has
+// configured and directories below --root, however it is written and sent, and that the
+// configured ones work.
 func TestNoCommandOverTheWire(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -357,7 +357,7 @@ func TestNoCommandOverTheWire(t *testing.T) {
 			t.Errorf("the hint %q, which is to be %s: %s", hint, want, got)
 		}
 	}
-	// Another worker holds the same against its own --root and configuration.
+	// Another worker applies its own --root and configuration.
 	for _, p := range []map[string]any{validation(map[string]any{"working_directory": outside}), validation(map[string]any{"test_command": "touch " + marker})} {
 		raw, err := json.Marshal(p)
 		if err != nil {
@@ -370,7 +370,7 @@ func TestNoCommandOverTheWire(t *testing.T) {
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a command of a request has run")
 	}
-	// Who may start runs adds no command to the server.
+	// A caller that may start runs cannot add a command to the server.
 	token := addToken(t, dir, "runner", "run")
 	eventually(t, func() bool {
 		status, _ := ask(t, http.DefaultClient, "GET", c.url+"/agents", "")
@@ -381,9 +381,9 @@ func TestNoCommandOverTheWire(t *testing.T) {
 	}
 }
 
-// TestCoordinatorKnowsItsVisitors asserts who is answered over loopback: before the first
-// token the server's own user and nobody else, also not the checks of a run; then whoever
-// has one. It needs root, because others have to ask.
+// TestCoordinatorKnowsItsVisitors asserts who is answered over loopback: before there is a
+// token only the server's own user, not even the checks of a run; then anybody who has one. It
+// needs root, because other users have to ask.
 func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -422,7 +422,7 @@ func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 			t.Errorf("another user is answered %s for %q", got, args)
 		}
 	}
-	// One who has hung up before the server looks has no user any more, and is nobody.
+	// A caller that has hung up before the server looks has no user any more.
 	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -482,8 +482,8 @@ func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 	}
 }
 
-// TestCoordinatorIsNotForOtherSites asserts, of the running server, that neither another name
-// for it nor a page of another site gets anything done: over the API, the tools and the pages.
+// TestCoordinatorIsNotForOtherSites asserts that the running server does nothing for a request
+// under another host name, or from a page of another site: over the API, the tools and the pages.
 func TestCoordinatorIsNotForOtherSites(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -517,7 +517,7 @@ func TestCoordinatorIsNotForOtherSites(t *testing.T) {
 }
 
 // TestCoordinatorBearsHostileAgents runs agents that flood, flee, ignore signals and vanish.
-// Each ends as documented, leaves no process, and the server needs no more memory for it.
+// Each ends as documented and leaves no process, and the server's memory does not grow.
 func TestCoordinatorBearsHostileAgents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -37,8 +37,8 @@ type job struct {
 	image     string   // what runs; "": the image of the gate
 }
 
-// newJob returns a job whose API is s, which an event with a payload of testdata/events
-// started, and whose workspace contains the files.
+// newJob returns a job that uses the API of s, was started by an event with a payload of
+// testdata/events, and has the files in its workspace.
 func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map[string]string) *job {
 	t.Helper()
 	base := t.TempDir()
@@ -103,7 +103,7 @@ func (j *job) input(pairs ...string) {
 	}
 }
 
-// container is a step that runs.
+// container is a running step.
 type container struct {
 	t      *testing.T
 	name   string
@@ -186,8 +186,8 @@ func (c *container) environ() string {
 	return string(raw)
 }
 
-// run runs the action to its end, and asserts that none of its output and files
-// contains a secret (rule R14 of docs/security.md).
+// run runs the action to its end, and asserts that neither its output nor a file contains a
+// secret (rule R14 of docs/security.md).
 func (j *job) run() result {
 	j.t.Helper()
 	res := j.start().wait()
@@ -261,7 +261,7 @@ func (j *job) assertNoSecret(res result) {
 	}
 }
 
-// outputs parses what the step set.
+// outputs returns the outputs that the step set.
 func (j *job) outputs() map[string]string {
 	return workspace{output: filepath.Join(j.commands, "set_output_1")}.outputs(j.t)
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCheckWithoutNetwork checks code that calls a server of this machine, and one of its
-// own: both answer where the network is open, and only its own where there is none.
+// TestCheckWithoutNetwork checks code that calls a server on this machine, and one that it
+// starts itself. Without a network only the latter answers.
 func TestCheckWithoutNetwork(t *testing.T) {
 	t.Parallel()
 	server, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,8 +19,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/pages"
 )
 
-// hostileMarkdown returns the corpus of package pages, with the address of a listener in place of
-// a stranger's.
+// hostileMarkdown returns the corpus of package pages, whose links lead to a listener.
 func hostileMarkdown(t *testing.T, listener string) (texts []string) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(root, "internal", "pages", "testdata", "hostile.json"))
@@ -144,7 +143,7 @@ func TestPagesOfPlans(t *testing.T) {
 	}
 }
 
-// faintTexts lists what has less contrast than 4.5 : 1 with what is behind it.
+// faintTexts lists elements whose text has less contrast with its background than 4.5 : 1.
 const faintTexts = `(() => {
 	const rgb = c => c.match(/[\d.]+/g).map(Number)
 	const luminance = c => rgb(c).slice(0, 3).map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0)

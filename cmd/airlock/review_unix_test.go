@@ -12,7 +12,7 @@ import (
 )
 
 // refusedReview writes twenty review comments, of which GitHub refuses the first, and returns
-// their directory, the arguments that apply them, and what the server needs to refuse.
+// their directory, the arguments that apply them, and the options of a server that refuses so.
 func refusedReview(t *testing.T) (dir string, args []string, o githubtest.Options) {
 	t.Helper()
 	var lines strings.Builder
@@ -104,8 +104,8 @@ func TestStoppedWhileAReviewIsPending(t *testing.T) {
 	}
 }
 
-// TestStrangeAnswers asserts that an answer which says nothing neither counts as done nor costs
-// the other items.
+// TestStrangeAnswers asserts that an answer without content does not count as a success, and
+// does not keep the other items from being applied.
 func TestStrangeAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ type SafeText struct {
 	Code func(string) string
 }
 
-// textsOf returns what f makes of each entry of a list.
+// textsOf returns the results of f for the entries of a list.
 func textsOf[T any](list []T, f func(T) string) []string {
 	out := make([]string, len(list))
 	for i, entry := range list {
@@ -138,24 +138,24 @@ func (d *Document) ended() string {
 	return "all 6 checks passed"
 }
 
-// row is one of the six checks over all roots, as every reader sees it.
+// row is the result of one of the six checks over all roots, for people.
 type row struct {
 	check         phase.Check
 	status        phase.Status
-	notRun        phase.NotRun // it passes, and nothing has run in any root
+	notRun        phase.NotRun // why it passes although nothing has run in any root; "" otherwise
 	informational bool
 	flaky         bool
 	time          time.Duration
 	retries       int
 	command       string
 	problems      []string
-	unlisted      int // problems that are not among them
-	failing       int
+	unlisted      int              // how many problems the list leaves out
+	failing       int              // failing tests
 	severity      finding.Severity // of a review
 	notes         []string
 }
 
-// outputRows returns the six checks as the output has them.
+// outputRows returns the six checks with the members of the output alone.
 func (d *Document) outputRows() []row {
 	o := d.Output.Checks
 	return []row{
@@ -168,7 +168,7 @@ func (d *Document) outputRows() []row {
 	}
 }
 
-// rows returns the six checks.
+// rows returns the six checks with what the document says of them in each root.
 func (d *Document) rows() []row {
 	rows := d.outputRows()
 	for i := range rows {
@@ -200,15 +200,15 @@ func (d *Document) rows() []row {
 	return rows
 }
 
-// failedRows returns the checks that failed, the gravest first.
+// failedRows returns the checks that failed, the most severe first.
 func (d *Document) failedRows() []row {
 	rows := slices.DeleteFunc(d.rows(), func(r row) bool { return r.status != phase.Fail })
 	slices.SortStableFunc(rows, func(a, b row) int { return b.sortSeverity().Rank() - a.sortSeverity().Rank() })
 	return rows
 }
 
-// sortSeverity returns the severity by which failed checks are sorted: that of its findings, or as
-// annotations have it.
+// sortSeverity returns the severity by which failed checks are sorted: that of its findings or,
+// without any, that of the check's annotations.
 func (r row) sortSeverity() finding.Severity {
 	switch {
 	case r.informational:
@@ -244,7 +244,7 @@ func (c Check) rewrittenNote() string {
 		return ""
 	case c.Retries == 0 && c.Status == phase.Pass:
 		writer = "the command" // which writes as it checks
-	case c.Retries == 0: // what it rewrote is why it failed
+	case c.Retries == 0: // it failed because of these files
 		return ""
 	}
 	first, more := head(c.Rewritten, most)
@@ -255,8 +255,8 @@ func (c Check) rewrittenNote() string {
 	return note
 }
 
-// testProblems lists the failed tests, and how the command ended if no test failed or its time
-// was over.
+// testProblems lists the failed tests. If no test failed, or the command timed out, it also
+// says how the command ended.
 func testProblems(c Check) []string {
 	var problems []string
 	for _, f := range c.Failures {
@@ -305,7 +305,7 @@ func (r row) result() string {
 	return "fail"
 }
 
-// level returns how grave a check's result is.
+// level returns the level at which pages show a check's result.
 func (r row) level() pages.Level {
 	switch {
 	case r.status == phase.Skipped, r.notRun != "":
@@ -352,7 +352,7 @@ func (f Finding) place() string {
 	return fmt.Sprintf("%s:%d", f.Path, f.StartLine)
 }
 
-// alternative describes what an owner does who does not have the tool.
+// alternative describes what an owner without the tool can do.
 func (m MissingTool) alternative() string {
 	check, ok := strings.CutSuffix(m.Override, "_command")
 	if !ok { // of a reviewer that plugs in
@@ -361,7 +361,7 @@ func (m MissingTool) alternative() string {
 	return fmt.Sprintf("name another command by %s-command under checks in the configuration, or by the flag --%[1]s-command", check)
 }
 
-// Output is the part of a check's output in which failing began, and its end.
+// Output is what a failed check printed: the part where the failure begins, and the end.
 type Output struct{ Title, Text string }
 
 // Outputs returns what the failed checks printed, safe to show.

@@ -23,8 +23,8 @@ import (
 
 const weak = "package a\n\nimport \"os/exec\"\n\nfunc f(x string) {\n\t_ = exec.Command(\"sh\", \"-c\", \"ls \"+x)\n}\n"
 
-// set returns a change of a weak file, one with a header of generated files, one of
-// others' code, a picture and a link; old.go is weak where it did not change.
+// set returns a change of six files: a weak one, one with the header of generated files, a
+// vendored one, a picture, a link, and old.go, which is weak in a line that did not change.
 func set() *changes.Set {
 	file := func(path, text string, marks ...changes.Mark) changes.File {
 		f := changes.File{ChangedFile: changes.ChangedFile{Path: path, Status: changes.Modified}, Language: "go", AllChanged: true, Size: int64(len(text)), Text: []byte(text)}
@@ -52,8 +52,8 @@ func TestScriptsWithoutAnEndingAreReviewed(t *testing.T) {
 	}
 }
 
-// TestDeletedFilesAreCompared asserts that what goes with a deleted or renamed file is listed, once
-// although two reviews look at the change.
+// TestDeletedFilesAreCompared asserts that settings and tests that a deleted or renamed file
+// takes with it are listed, and only once, although two reviews look at the change.
 func TestDeletedFilesAreCompared(t *testing.T) {
 	s := &changes.Set{Files: []changes.File{
 		{ChangedFile: changes.ChangedFile{Path: ".golangci.yml", Status: changes.Deleted, Patch: "@@ -1,3 +0,0 @@\n-linters:\n-  enable:\n-    - gosec\n"}, Size: -1, Marks: []changes.Marked{{Mark: changes.MarkDeleted, Why: "it is deleted"}}},
@@ -165,8 +165,8 @@ func scanner(name string, check phase.Check) plugin.Config {
 }
 
 // TestPluginsAndBuiltInMerge asserts that the more precise of two equal findings stays,
-// that a plug-in cannot pass for the built-in reviewer, and that secrets in what it
-// quotes are masked.
+// that a plug-in cannot pass for the built-in reviewer, and that secrets in its messages
+// are masked.
 func TestPluginsAndBuiltInMerge(t *testing.T) {
 	secret := strings.Repeat("aB3dE6gH9", 4)
 	for precision, kept := range map[string]string{"low": "a.go:6 airlock go/command-injection", "very-high": "a.go:6 scan S1"} {
@@ -219,8 +219,8 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// TestOnePartFails asserts that the other parts' findings count, and that only a part
-// that failed is asked again, unless its tool is missing.
+// TestOnePartFails asserts that the findings of the other reviewers count, and that only a
+// reviewer that failed runs again, unless its tool is missing.
 func TestOnePartFails(t *testing.T) {
 	cfg := reviewsConfig{Checks: config.Checks{Plugins: []plugin.Config{scanner("good", phase.SecurityReview), scanner("breaks", phase.SecurityReview), scanner("gone", phase.SecurityReview), scanner("panics", phase.SecurityReview)}}}
 	r, run := openReviews(t, cfg, func(program string, n int) (string, int, error) {

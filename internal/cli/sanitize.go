@@ -42,7 +42,7 @@ not something had to be cleaned; it is 2 for a label that GitHub would refuse.`,
 				return exitcode.UsageError(fmt.Errorf("standard input: %w", err))
 			}
 			if len(raw) > maxSanitizeInput {
-				return exitcode.UsageError(fmt.Errorf("standard input holds more than %d MiB; no text on GitHub is that long", maxSanitizeInput>>20))
+				return exitcode.UsageError(fmt.Errorf("standard input has more than %d MiB; no text on GitHub is that long", maxSanitizeInput>>20))
 			}
 			out, notes, err := clean(s, as, string(raw))
 			if err != nil {

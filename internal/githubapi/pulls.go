@@ -24,7 +24,7 @@ type Pull struct {
 	Base         PullRef
 	ChangedFiles int // set only by GetPull, CreatePull and EditPull
 	Labels       []string
-	Reviewers    []string // logins, and teams as org/team, that were asked for a review and have not given it
+	Reviewers    []string // of whom a review is still requested: logins, and teams as org/team
 	URL          string
 }
 
@@ -64,7 +64,7 @@ type PullFile struct {
 	Path         string
 	PreviousPath string // earlier path of a renamed file
 	Status       string // added, removed, modified, renamed, copied, changed, unchanged
-	Patch        string // hunks without file headers; empty for binary files and for those GitHub finds too large
+	Patch        string // hunks without file headers; empty for binary and for too large files
 	Changes      int
 }
 

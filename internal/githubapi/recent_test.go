@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestRecent reads several lists in one request, and the newest of each.
+// TestRecent reads the newest entries of several lists in one request.
 func TestRecent(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

@@ -28,7 +28,7 @@ func (s *Server) listReviews(c *conversation, i *Issue) reply {
 	})
 }
 
-// submission stands for a review's submission where listings show that late.
+// submission identifies the submission of a review, which listings may show later than the review.
 type submission struct{ *Review }
 
 const pendingState = "PENDING"
@@ -143,7 +143,7 @@ func (s *Server) listDiffComments(c *conversation, i *Issue) reply {
 	return page(s, c, list, func(a, b *DiffComment) int { return cmp.Compare(b.ID, a.ID) }, func(d *DiffComment) any { return s.renderDiffComment(i, d) })
 }
 
-// createDiffComment posts a single comment, which makes a review of its own.
+// createDiffComment posts a single comment, for which GitHub makes a review.
 func (s *Server) createDiffComment(c *conversation, i *Issue) reply {
 	var in struct {
 		Body, Path, Side string
@@ -185,7 +185,7 @@ func (s *Server) createDiffComment(c *conversation, i *Issue) reply {
 	return created(s.renderDiffComment(i, d))
 }
 
-// findDiffComment finds a review comment and its pull request.
+// findDiffComment returns a review comment and its pull request; nil if there is none.
 func (s *Server) findDiffComment(match func(*DiffComment) bool) (*Issue, *DiffComment) {
 	for _, i := range s.state.Issues {
 		if i.Pull == nil {
@@ -198,7 +198,7 @@ func (s *Server) findDiffComment(match func(*DiffComment) bool) (*Issue, *DiffCo
 	return nil, nil
 }
 
-// onDiffComment finds the review comment of the path.
+// onDiffComment returns a handler that calls h with the review comment that the path names.
 func onDiffComment(h func(*Server, *conversation, *Issue, *DiffComment) reply) handler {
 	return func(s *Server, c *conversation) reply {
 		id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
@@ -235,7 +235,7 @@ func (s *Server) addDiffComment(i *Issue, d *DiffComment, review *Review, who Ac
 	s.lag(d)
 }
 
-// commentByNode returns the comment in a conversation with a node id.
+// commentByNode returns the conversation's comment with a node id; nil if there is none.
 func (s *Server) commentByNode(id any) *Comment {
 	for _, i := range s.state.Issues {
 		for _, m := range i.Comments {
@@ -247,8 +247,8 @@ func (s *Server) commentByNode(id any) *Comment {
 	return nil
 }
 
-// minimizeComment hides a comment. Authors may hide their own ones, and accounts that
-// may write to the repository all of them.
+// minimizeComment hides a comment. Authors may hide their own comments, accounts with write
+// access any.
 func (s *Server) minimizeComment(_ *conversation, in map[string]any) (any, error) {
 	return s.setMinimized(in, strings.ToLower(in["classifier"].(string)), "MinimizeCommentPayload", "minimizedComment")
 }
@@ -275,7 +275,7 @@ func (s *Server) setMinimized(in map[string]any, reason, payload, field string) 
 	return &node{typ: payload, fields: object{field: n}}, nil
 }
 
-// hunk is the lines of one hunk that a comment can be on, by side.
+// hunk contains the numbers of the lines of a hunk on which a comment can be, by side.
 type hunk struct{ left, right map[int]bool }
 
 // hunksOf reads a unified diff without file headers, as the API's patch is.

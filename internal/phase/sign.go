@@ -10,30 +10,30 @@ import (
 	"strings"
 )
 
-// sign is what shows that a project uses a tool.
+// sign is a trace of a tool in a project that uses it.
 type sign struct {
 	// file is the name of a file in the project's directory or in one above it, up to the
 	// repository's root. It may be a pattern of path.Match, also in its directories.
 	file string
-	// text is a pattern of what stands in the file, and shown is it for people; "" if the
-	// file alone is the sign.
+	// text is a pattern that the file must match, and shown is the pattern as people read it;
+	// "" if the file alone is the sign.
 	text, shown string
-	// without is a pattern of what takes the file's meaning away, which withoutShown names.
+	// without is a pattern that the file must not match; withoutShown is it for people.
 	without, withoutShown string
 	// key is a member of package.json, "dependency NAME" for one of its dependencies.
 	key string
-	// runs is a command that stands where projects keep theirs: scripts, CI, hooks.
+	// runs is a command in the places where projects keep theirs: scripts, CI, hooks.
 	runs string
-	// unless is such a command with which the sign does not count.
+	// unless is a command in the same places that makes the sign invalid.
 	unless string
-	// besides is the name of a file that takes the sign's meaning away, and restricts it to the
-	// project's directory.
+	// besides is the name of a file that makes the sign invalid. It restricts the sign to
+	// files of the project's own directory.
 	besides string
 	// plugin is a plugin that a Maven build uses, in one of its modules at least.
 	plugin string
 }
 
-// file returns the sign that there is such a file.
+// file returns signs that a file exists, one for each name.
 func file(names ...string) (signs []sign) {
 	for _, name := range names {
 		signs = append(signs, sign{file: name})
@@ -51,7 +51,7 @@ func mention(file, word string) sign {
 	return sign{file: file, text: `(?:^|[^\w])` + regexp.QuoteMeta(word) + `(?:$|[^\w])`, shown: word}
 }
 
-// gem returns the sign that a Ruby project lists a gem.
+// gem returns the signs that a Ruby project lists a gem.
 func gem(name string) []sign {
 	return []sign{
 		{file: "Gemfile", text: `(?m)^[ \t]*gem[ \t(]+["']` + name + `["']`, shown: `gem "` + name + `"`},
@@ -59,7 +59,7 @@ func gem(name string) []sign {
 	}
 }
 
-// member returns the sign that package.json has a member.
+// member returns signs that package.json has a member, one for each name.
 func member(names ...string) (signs []sign) {
 	for _, name := range names {
 		signs = append(signs, sign{key: name})
@@ -67,7 +67,7 @@ func member(names ...string) (signs []sign) {
 	return signs
 }
 
-// runs returns the sign that a project runs a command.
+// runs returns signs that a project runs a command, one for each command.
 func runs(commands ...string) (signs []sign) {
 	for _, c := range commands {
 		signs = append(signs, sign{runs: c})
@@ -139,8 +139,8 @@ func (s sign) patterns() (text, without *regexp.Regexp) {
 // maxMatching bounds the files that a pattern may match.
 const maxMatching = 100
 
-// matching returns the files of a directory that match a pattern of path.Match, in whose
-// directories each part is a pattern of its own.
+// matching returns the files below a directory that match a pattern. Each element of its path
+// is a pattern of path.Match.
 func (p *project) matching(dir, pattern string) []string {
 	first, rest, deeper := strings.Cut(pattern, "/")
 	var names []string
@@ -238,7 +238,7 @@ func scriptSections(text string) string {
 	return b.String()
 }
 
-// runsIn reports whether a command stands in a text as a word, or as several.
+// runsIn reports whether a text contains a command, as a word or several.
 func runsIn(command, text string) bool {
 	words := strings.Fields(command)
 	for i := range words {
@@ -247,13 +247,13 @@ func runsIn(command, text string) bool {
 	return regexp.MustCompile("(?m)(?:^|[\\s\"'`=:;&|(\\[,/@])" + strings.Join(words, `["',\s]+`) + "(?:$|[\\s\"'`;&|)\\],@])").MatchString(text)
 }
 
-// manifest is what a package.json contains, as far as it is looked at. One that is not
-// there, or cannot be read, is empty.
+// manifest is the part of a package.json that is used here. It is empty if there is no such
+// file, or it cannot be read.
 type manifest struct {
 	err     error                      // why it cannot be read
 	members map[string]json.RawMessage // at the top
-	scripts map[string]string          // without those that check nothing
-	idle    map[string]string          // those of tests and linters
+	scripts map[string]string          // without idle
+	idle    map[string]string          // scripts of tests and linters that run nothing
 	manager string                     // as "pnpm@9.1.0", or the name alone
 	depends map[string]bool
 }
@@ -289,7 +289,7 @@ func (p *project) readManifest(dir string) *manifest {
 		return m
 	}
 	m.leaveOutIdle()
-	// The members below may have any form: what does not fit names nothing.
+	// The members below may have any form. One that does not fit is ignored.
 	_ = json.Unmarshal(m.members["packageManager"], &m.manager)
 	var engines struct {
 		PackageManager struct{ Name, Version string }
@@ -307,11 +307,11 @@ func (p *project) readManifest(dir string) *manifest {
 	return m
 }
 
-// noTestSpecified is in the script that npm init writes, to be replaced.
+// noTestSpecified is a part of the script that npm init writes as a placeholder.
 const noTestSpecified = "no test specified"
 
-// leaveOutIdle leaves out the scripts of tests and of the linter that run nothing, unless npm runs
-// something before or after them.
+// leaveOutIdle moves the scripts of tests and linters that run nothing from scripts to idle,
+// unless npm runs something before or after them.
 func (m *manifest) leaveOutIdle() {
 	m.idle = map[string]string{}
 	for _, name := range slices.Concat(testScripts, lintScripts) {
@@ -324,7 +324,7 @@ func (m *manifest) leaveOutIdle() {
 	}
 }
 
-// runsSomething reports whether a script may do more than to print a text and to end well.
+// runsSomething reports whether a script may do more than print a text and succeed.
 func runsSomething(script string) bool {
 	if strings.ContainsAny(script, "$`<>") {
 		return true

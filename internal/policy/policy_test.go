@@ -126,7 +126,8 @@ func TestExclusions(t *testing.T) {
 	}
 }
 
-// TestWithoutEvent asserts that an item is denied without an event just when each event denies it.
+// TestWithoutEvent asserts that an item is denied without an event if and only if every event
+// denies it.
 func TestWithoutEvent(t *testing.T) {
 	var items []safeoutput.Item
 	for _, n := range []int{0, 3, 5} {
@@ -211,7 +212,7 @@ func TestKindsAndStaged(t *testing.T) {
 	checkRefusal(t, refused, RuleKindNotEnabled, `create-discussion is not enabled; to allow it add "create-discussion:"`)
 }
 
-// Without configuration every kind passes, staged, with every field.
+// TestUnconfigured asserts that, without configuration, every kind passes, staged, with every field.
 func TestUnconfigured(t *testing.T) {
 	items := []safeoutput.Item{
 		&safeoutput.CreateIssue{}, &safeoutput.AddIssueComment{}, &safeoutput.CreatePullRequest{},

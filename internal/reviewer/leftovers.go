@@ -16,7 +16,7 @@ var breakpoints = map[string]wordSet{
 	"go":     words("runtime.Breakpoint"),
 }
 
-// printers are calls that write for whoever runs the program, by language.
+// printers are calls that print for the user of the program, by language.
 var printers = map[string]wordSet{
 	"javascript": words("console.log console.debug console.info console.dir alert"),
 	"python":     words("print pprint pprint.pprint pp"),
@@ -41,13 +41,13 @@ var (
 	disabling = words(`it.skip test.skip describe.skip context.skip suite.skip it.skip.each test.skip.each test.fixme
 		xit xdescribe xtest xcontext xspecify PIt PDescribe PContext XIt XDescribe XContext
 		@pytest.mark.skip @unittest.skip @skip @Disabled @Ignore @org.junit.Ignore @org.junit.jupiter.api.Disabled`)
-	// skipping are calls that end a test; they switch it off where they stand first in it.
+	// skipping are calls that end a test. The first call of a test switches it off.
 	skipping = words("t.Skip t.SkipNow t.Skipf b.Skip b.SkipNow skip pending pytest.skip")
 	// rubyTests are calls that begin a test in Ruby's test runners.
 	rubyTests = words("it test specify should scenario example")
 )
 
-// leftovers finds what was left from debugging, and tests that do not run.
+// leftovers finds code that is left from debugging, and tests that do not run.
 func (c *codeFile) leftovers() {
 	inTest := testPath.MatchString(c.path)
 	for i, t := range c.tokens {
@@ -112,9 +112,9 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 	}
 }
 
-// reportDisabled reports a test that is off, at the tokens from begin to last. What switches a test off
-// that was there before stands above one of its lines that the change left alone. A new test that is
-// off is seldom a slip: it measures something, or waits for a service.
+// reportDisabled reports a test that is off, at the tokens from begin to last. The precision is
+// low for a new test, which is seldom off by mistake: it measures something, or waits for a
+// service. A test is not new if the change left the line below alone.
 func (c *codeFile) reportDisabled(begin, last int, sink string) {
 	form := finding.PrecisionLow
 	end := last
@@ -127,15 +127,16 @@ func (c *codeFile) reportDisabled(begin, last int, sink string) {
 	c.reportForm("disabled-test", form, c.tokens[begin].start, c.tokens[last].end, sink)
 }
 
-// triedOn matches files that a test runner is tried on, and those for which only types are checked.
+// triedOn matches files that are input of a test runner's own tests, and files of which only
+// the types are checked.
 var triedOn = lazyregexp.New(`(?i)(^|/)(sample_?tests?|skipped|fixtures?)/|\.test-d\.ts$`)
 
-// aboutSkipping matches titles of tests by which a test runner tries that they do not run.
+// aboutSkipping matches titles of tests by which a test runner tests skipping itself.
 var aboutSkipping = lazyregexp.New(`(?i)["'\x60][^"'\x60]*\b(should not run|(should|will) (be )?skip(ped)?|pending)\b`)
 
 // mayRun reports whether a call of test.skip or test.fixme, which ends with the word at index i,
-// skips only under a condition: test.skip(isWindows, "why"), and test.skip() below an if. What
-// switches a test off has its title as its first argument.
+// skips only under a condition: test.skip(isWindows, "why"), and test.skip() below an if. A
+// call that switches a test off begins with the test's title.
 func (c *codeFile) mayRun(i int, name string) bool {
 	if c.lang.name != "javascript" || !strings.HasSuffix(name, ".skip") && !strings.HasSuffix(name, ".fixme") {
 		return false
@@ -168,8 +169,8 @@ func (c *codeFile) isUnderCondition(i int) bool {
 	return c.is(begin-1, ")") && int(c.tokens[begin-1].pair) > 0 && c.is(int(c.tokens[begin-1].pair)-1, "if")
 }
 
-// overridesTest reports whether a mark of Java, the word at index i, switches an inherited test off,
-// which is the only way to leave it out, or one that has nothing in it.
+// overridesTest reports whether a mark of Java, the word at index i, switches off an inherited
+// test, which cannot be left out in another way, or an empty test.
 func (c *codeFile) overridesTest(i int, name string) bool {
 	const longest = 40 // tokens of a method's head
 	if c.lang.name != "java" || name[0] != '@' {
@@ -210,8 +211,9 @@ func (c *codeFile) filtersTests(i int) bool {
 	return strings.Contains(line, "filter_run") || strings.Contains(line, "metadata")
 }
 
-// beginsTest reports whether a test begins after the token at index i: the head of a
-// function that takes Go's testing.T or B, of a test function of Python, or do.
+// beginsTest reports whether the body of a test begins after the token at index i: after the
+// head of a function that takes Go's testing.T or B, of a test function of Python, or, in
+// Ruby, after do.
 func (c *codeFile) beginsTest(i int) bool {
 	switch {
 	case i < 1:
@@ -234,8 +236,8 @@ func (c *codeFile) isConditionalCall(i int) bool {
 	return c.lang.ruby && c.anyAtLevel(extent{i + 1, c.lineTokensEnd(i + 1)}, func(i int) bool { return c.isOneOf(i, "if", "unless") })
 }
 
-// takesReason reports whether a call or a mark that switches a test off takes the reason, and not
-// the test's title: @Disabled, t.Skip.
+// takesReason reports whether the argument of a call or mark that switches a test off is the
+// reason, not the test's title: @Disabled, t.Skip.
 func (c *codeFile) takesReason(name string) bool {
 	return name[0] == '@' || skipping[name]
 }
@@ -257,11 +259,11 @@ func (c *codeFile) isSentence(i int) bool {
 	return c.kindAt(i) == stringText && strings.Contains(strings.TrimSpace(c.content(i)), " ")
 }
 
-// excuse matches reasons why a test is off until somebody asks for it: it is run by hand,
-// measures, or needs what is not there; or there is no test.
+// excuse matches reasons for which a test runs only on request: it is run by hand, measures
+// something, or needs something that is not there; or there is no test.
 var excuse = lazyregexp.New(`(?i)\b(run (the )?(tests? )?(manually|by hand)|benchmarks?|performance|requires|no tests)\b|--ignored\b`)
 
-// skipReason matches comments that are about a test's being off.
+// skipReason matches comments that explain why a test is off.
 var skipReason = lazyregexp.New(`(?i)\b(skip\w*|disabled?|disabling|ignored?|enable|because|since|not (supported|implemented|available)|does ?n.t)\b`)
 
 // isExcused reports whether the line of the token at index i, or the comment above it, names an
@@ -285,7 +287,7 @@ func (c *codeFile) isExcused(i int) bool {
 	return skipReason.MatchString(comment) || len(strings.Fields(comment)) >= fewestReason && !noReason.MatchString(comment)
 }
 
-// fewestReason is how many words a comment has at least that says why a test is off.
+// fewestReason is the least number of words in a comment that says why a test is off.
 const fewestReason = 7
 
 // beginsComment matches lines that are comments.
@@ -299,7 +301,7 @@ func (c *codeFile) skipsInside(i int) bool {
 	return c.lang.name != "javascript" && strings.HasPrefix(strings.ToLower(c.written(i)), "skip")
 }
 
-// opensBlock reports whether a line ends with what begins a block.
+// opensBlock reports whether a block begins at the end of a line.
 func opensBlock(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.HasSuffix(line, "{") || strings.HasSuffix(line, ":") || strings.HasSuffix(line, " do")
@@ -335,22 +337,22 @@ func (c *codeFile) commentEnding(line int) string {
 var (
 	// programPath matches paths of programs, whose work it is to print.
 	programPath = lazyregexp.New(`(?i)(^|/)(bin|cli|cmd|commands?|scripts?|tools?|tasks?|examples?|samples?|demos?|docs?|bench(marks?)?)/|(^|/)(main|cli|index|setup|manage|build)\.\w+$|\.rake$`)
-	// outcry matches texts that only show that the program came here: "here", ">>> 2".
+	// outcry matches texts that only show that the program reached a line: "here", ">>> 2".
 	outcry = lazyregexp.New(`(?i)^[\W_]*(debug(ging)?|(i am |i'm |got |in |we get |we are )?here|reached( here)?|wtf|asdf+\w*|qwerty?|xxx+|yyy+|zzz+|aaa+|bbb+)[\W_]*\d*[\W_]*$|^[\W_]*(DEBUG|XXX+)\b\s*[:>-]`)
-	// label matches a name as a label for its own value, with a place for it: "n = %v\n".
+	// label matches a name that labels its own value, with a placeholder: "n = %v\n".
 	label = lazyregexp.New(`^[\W_]*([A-Za-z_][\w.\[\]()]*)\s*(?:=+|:|->|=>)?\s*(?:(%[+#]?[a-z]|\{[^}]*\})|\\n|\W)*$`)
-	// rawPlace matches the places that show a value as the program has it: %v, {:?}.
+	// rawPlace matches placeholders that show a value as the program has it: %v, {:?}.
 	rawPlace = lazyregexp.New(`^(%[+#]?v|\{:#?\?\}|)$`)
 )
 
-// isProgram reports whether the file is likely to belong to a program, which prints what
-// its user asks for.
+// isProgram reports whether the file is likely to belong to a program, whose work it is to
+// print.
 func (c *codeFile) isProgram() bool {
 	return programPath.MatchString(c.path) || c.lang.name == "go" && c.isSequence(0, "package", "main")
 }
 
-// isDebugOutput reports whether the call of the word at index i prints something for
-// nobody but the person who was debugging: "here", or a variable under its own name.
+// isDebugOutput reports whether the call of the word at index i prints something that helps
+// only in debugging: "here", or a variable under its own name.
 func (c *codeFile) isDebugOutput(i int, name string) bool {
 	if !dumpers[c.lang.name][name] && !printers[c.lang.name][name] || isExample(c.path) {
 		return false
@@ -387,14 +389,14 @@ func (c *codeFile) isDebugOutput(i int, name string) bool {
 	return m != nil && m[1] == c.sourceText(list[1].extent) && rawPlace.MatchString(m[2]) // print("user.name:", user.name)
 }
 
-// passesOn reports whether one of the arguments is all that a function was given, as in a logger's
+// passesOn reports whether one of the arguments is a spread list, as in a logger's
 // log: (...args) => console.log("[debug]", ...args).
 func (c *codeFile) passesOn(list []argument) bool {
 	return slices.ContainsFunc(list, func(a argument) bool { return c.isOneOf(a.from, "...", "*") })
 }
 
-// isSaying reports whether the string with holes that opens at index i has several words outside of
-// them: it is a message.
+// isSaying reports whether the string with placeholders that opens at index i is a message: it
+// has several words outside of them.
 func (c *codeFile) isSaying(i int) bool {
 	const fewest = 2 // words
 	n := 0
@@ -406,11 +408,11 @@ func (c *codeFile) isSaying(i int) bool {
 	return n >= fewest
 }
 
-// debugSwitch matches names, and keys of the environment and of settings, by which somebody asks for
-// debugging.
+// debugSwitch matches names, and keys of the environment and of settings, that switch debugging on.
 var debugSwitch = lazyregexp.New(`(?i)debug|break|pdb|^(os\.)?environ$|^getenv$|^ENV$`)
 
-// asksForDebugging reports whether a condition shortly before the word at index i is about debugging.
+// asksForDebugging reports whether a condition shortly before the word at index i is about
+// debugging.
 func (c *codeFile) asksForDebugging(i int) bool {
 	const longest, longestCondition = 60, 8 // tokens
 	return c.any(extent{max(0, i-longest), i}, func(j int) bool {
@@ -447,7 +449,7 @@ func (c *codeFile) lineTokensEnd(i int) int {
 	return min(i, len(c.tokens))
 }
 
-// hasOnlyNames reports whether the braces that open at index i have only names in them.
+// hasOnlyNames reports whether the braces that open at index i contain only names.
 func (c *codeFile) hasOnlyNames(i int) bool {
 	x := c.inside(i)
 	return c.any(x, c.isWord) && !c.any(x, func(i int) bool { return !c.isWord(i) && !c.is(i, ",") })

@@ -8,14 +8,14 @@ import (
 
 // closing is a closing word with its reference in a flat text.
 type closing struct {
-	ref   int  // offset of the reference
-	inert bool // a markZWSP is before it, at zwsp
-	zwsp  int
+	ref   int    // offset of the reference
+	inert bool   // a markZWSP is before it
+	zwsp  int    // offset of the markZWSP
 	word  string // in lower case
 }
 
-// squeezed is a flat text without what vanishes. It knows where in the flat text
-// each byte is.
+// squeezed is a flat text without the bytes that vanish. It knows the offset of each of its
+// bytes in the flat text.
 type squeezed struct {
 	text []byte
 	from offsets
@@ -51,8 +51,8 @@ func mayClose(text string) bool {
 	return false
 }
 
-// findClosing calls found for each reference in text that follows a closing word.
-// With squeeze it looks through what vanishes.
+// findClosing calls found for each reference in text that follows a closing word. If squeeze
+// is set, it ignores the bytes that vanish.
 func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 	if !mayClose(text) {
 		return
@@ -132,7 +132,7 @@ func (q *squeezed) hash(text string, i int, found func(closing)) {
 		start++ // the name of a repository begins with a letter or digit
 	}
 	if q.closingWord(start) == "" && longest < i && q.text[longest] != '/' && q.text[i-1] != '/' {
-		start = longest // or, after a closing word, with anything that it may contain
+		start = longest // without a closing word there, try all that looks like a name
 	}
 	if start < i && q.text[i-1] != '/' {
 		q.reference(text, start, found)
@@ -158,7 +158,7 @@ func (q *squeezed) reference(text string, start int, found func(closing)) {
 func asClosingWord(word []byte) string {
 	var lower [len("resolves") + 1]byte
 	for i, c := range word {
-		lower[i] = c | 0x20 // of a letter
+		lower[i] = c | 0x20 // which is the lower case of a letter
 	}
 	switch string(lower[:len(word)]) {
 	case "close":
@@ -209,8 +209,8 @@ func (q *squeezed) closingWord(end int) string {
 
 func isRepoByte(c byte) bool { return isNameByte(c) || c == '.' || c == '/' }
 
-// trimSpaceRight returns the end of b[:k] without the white space at its end,
-// which is, for ASCII, only what the character rules leave.
+// trimSpaceRight returns the length of b[:k] without the white space at its end. Of ASCII's
+// white space it knows only what the character rules leave.
 func trimSpaceRight(b []byte, k int) int {
 	for k > 0 {
 		if c := b[k-1]; c < utf8.RuneSelf {
@@ -229,8 +229,8 @@ func trimSpaceRight(b []byte, k int) int {
 	return k
 }
 
-// issueURLAt returns where the http or https address of an issue around the colon
-// at i starts.
+// issueURLAt returns the start of the issue's http or https address that has its first colon
+// at i.
 func issueURLAt(b []byte, i int) (start int, ok bool) {
 	if i+3 > len(b) || b[i+1] != '/' || b[i+2] != '/' {
 		return 0, false

@@ -9,13 +9,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// The bytes of a flat text that stand for what is not text. The character rules
-// remove these bytes from every text.
+// Marks are bytes of a flat text that stand for parts of the source without text of their
+// own. The character rules remove these bytes from every text.
 const (
-	markOpaque = 0x01 // code: no text, but it separates what is around it
-	markTag    = 0x02 // a tag or bracket: gone when the texts around it are joined
+	markOpaque = 0x01 // code, which separates the texts around it
+	markTag    = 0x02 // a tag or bracket, which does not separate them
 	markZWSP   = 0x03 // the entity by which this package makes things inert
-	markIssue  = 0x04 // a link to an issue begins here
+	markIssue  = 0x04 // the beginning of a link to an issue
 )
 
 // vanishes reports whether c may be gone when a text is rendered and its parts
@@ -37,8 +37,8 @@ func skipVanishing(text string, k int) int {
 }
 
 // flat is the text of one leaf or HTML block as readers see it: entities and
-// escapes are decoded, and marks stand for what is not text. It knows the source
-// offset of each byte.
+// escapes are decoded, and marks stand for code, tags and the like. It knows the
+// source offset of each byte.
 type flat struct {
 	text []byte
 	pos  offsets // of text, in the source
@@ -51,7 +51,7 @@ type flat struct {
 // flatLink is an address in a flat text that links by itself.
 type flatLink struct {
 	span
-	isURL bool // and not an e-mail address
+	isURL bool // it is a URL, not an e-mail address
 }
 
 // strayRef is a character reference for a joiner, selector or the like, which
@@ -85,9 +85,9 @@ func (f *flat) addMark(m byte, offset int) {
 	f.text = append(f.text, m)
 }
 
-// addReference appends a character reference of the source: as text, as our own
-// mark, or as a character to judge later. If the reference has to go, ok is false
-// and detail is the reason.
+// addReference appends a character reference of the source: as text, as markZWSP, or as a
+// character to judge later. If the reference must be removed, ok is false and detail is the
+// reason.
 func (f *flat) addReference(source, text string, start int) (ok bool, detail string) {
 	if source == ourZWSP {
 		f.addMark(markZWSP, start)
@@ -111,8 +111,8 @@ func (f *flat) addReference(source, text string, start int) (ok bool, detail str
 	return true, ""
 }
 
-// needed reports whether a reference stands where its character is needed. In a text
-// without right-to-left characters no mark of a direction is.
+// needed reports whether a reference's character is needed where it is. A mark of direction
+// is never needed in a text without right-to-left characters.
 func (f *flat) needed(ref strayRef, rightToLeft bool) bool {
 	if isTag(ref.r) {
 		return false
@@ -155,15 +155,14 @@ func (f *flat) inLink(k int) bool {
 	return ok
 }
 
-// inURL reports whether k lies inside such an address that is a URL.
+// inURL reports whether k lies inside a URL that links by itself.
 func (f *flat) inURL(k int) bool {
 	link, ok := f.linkAt(k)
 	return ok && link.isURL
 }
 
-// addLines appends literal text line by line, because each line may have a place
-// of its own in the source. source maps offsets of the text, which begins at
-// first.
+// addLines appends literal text line by line, because in the source the lines may not follow
+// each other directly. source maps offsets of the text, which begins at first.
 func (f *flat) addLines(text string, first int, source func(int) int) {
 	for text != "" {
 		if len(text) > 1 && source(first) == source(first+1) { // padding for a tab
@@ -180,8 +179,8 @@ func (f *flat) addLines(text string, first int, source func(int) int) {
 	}
 }
 
-// addHTML appends the text between HTML tags, decoded as browsers do. It calls
-// drop for each reference that has to go.
+// addHTML appends the text between HTML tags, decoded as browsers do. It calls drop for
+// each reference that must be removed.
 func (f *flat) addHTML(text string, first int, source func(int) int, drop func(start, end int, detail string)) {
 	for k := 0; k < len(text); {
 		j := strings.IndexByte(text[k:], '&')
@@ -207,13 +206,11 @@ func (f *flat) addHTML(text string, first int, source func(int) int, drop func(s
 	}
 }
 
-// offsets maps the offsets of a derived text to those of the text from which it
-// was made, run by run.
+// offsets maps the offsets of a derived text to those of its source, run by run.
 type offsets struct {
-	runs []run
-	last int // the run that was looked up last, where most look-ups start
-	// The text is made from what lies between these offsets.
-	first, end int
+	runs       []run
+	last       int // the run that was looked up last, where most look-ups start
+	first, end int // the range of the source that the text is made from
 }
 
 // run maps the bytes of the derived text from start on. If literal, each has its
@@ -223,7 +220,7 @@ type run struct {
 	literal       bool
 }
 
-// reset begins a text that is made from what lies between two offsets.
+// reset begins a text that is made from the source between two offsets.
 func (o *offsets) reset(first, end int) {
 	o.runs, o.last, o.first, o.end = o.runs[:0], 0, first, end
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/verify"
 )
 
-// evidenceDirName is the directory for evidence, below that for the step's files.
+// evidenceDirName is the directory for evidence, below the one for the step's files.
 const evidenceDirName = "evidence"
 
 // criteria are the acceptance criteria of a pull request, and where they come from.
@@ -31,7 +31,7 @@ type criteria struct {
 	source  verdictreport.Source
 	issues  []verdictreport.Issue
 	notes   []string
-	boxes   map[string]box // by the criterion's id, of those in a task list
+	boxes   map[string]box // of the criteria in task lists, by their ids
 }
 
 // box is an item of an issue's task list.
@@ -40,8 +40,8 @@ type box struct {
 	digest string
 }
 
-// verify is mode verify: the acceptance criteria are verified on the workspace. The issue
-// is read first; then the token is dropped, before any code of the pull request runs.
+// verify verifies the acceptance criteria on the workspace, which is what mode verify does. It
+// reads the issue first, and drops the token before any code of the pull request runs.
 func (s *step) verify(ctx context.Context) error {
 	if s.deps.Image == ImageGate {
 		return exitcode.UsageError(errors.New("the image of the gate has no toolchains to verify with: use agent-airlock/airlock instead of agent-airlock/airlock/actions/gate for mode verify"))
@@ -67,8 +67,8 @@ func (s *step) verify(ctx context.Context) error {
 		}
 		doc.Response = &response
 		for _, one := range c.request.Criteria {
-			at := c.boxes[one.ID]
-			doc.Criteria = append(doc.Criteria, verdictreport.Criterion{ID: one.ID, Description: one.Description, Hint: one.Hint, Issue: at.issue, Box: at.digest})
+			box := c.boxes[one.ID]
+			doc.Criteria = append(doc.Criteria, verdictreport.Criterion{ID: one.ID, Description: one.Description, Hint: one.Hint, Issue: box.issue, Box: box.digest})
 		}
 	}
 	doc.Mask(s.gate.Scanner().Mask)
@@ -122,8 +122,8 @@ func (s *step) logStep(st acceptance.Step) {
 	s.info(line)
 }
 
-// criteria returns those of the input request, else those of the issues that the pull
-// request closes.
+// criteria returns the criteria of the input request or, without one, of the issues that the
+// pull request closes.
 func (s *step) criteria(ctx context.Context) (criteria, error) {
 	if s.settings.Request != "" {
 		req, err := acceptance.ReadRequest([]byte(s.settings.Request))
@@ -145,7 +145,8 @@ func (s *step) criteria(ctx context.Context) (criteria, error) {
 	return s.criteriaOf(issues, total)
 }
 
-// criteriaOf returns the criteria that issues state. What cannot be read blocks.
+// criteriaOf returns the criteria that issues state. Criteria that cannot be read become one
+// that blocks.
 func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria, error) {
 	c := criteria{source: verdictreport.FromNowhere, boxes: map[string]box{}}
 	if more := total - len(issues); more > 0 {
@@ -159,7 +160,7 @@ func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria,
 			continue
 		}
 		stated, err := acceptance.FromIssue(issue.Body)
-		if err != nil { // an empty hint is blocked
+		if err != nil { // a criterion without a hint blocks
 			c.notes = append(c.notes, fmt.Sprintf("The criteria of #%d cannot be read: %v.", issue.Number, err))
 			stated = []acceptance.IssueCriterion{{Criterion: acceptance.Criterion{ID: "unreadable", Description: fmt.Sprintf("The criteria of #%d can be read", issue.Number)}}}
 		}
@@ -213,7 +214,8 @@ func (s *step) reportVerdict(doc *verdictreport.Document) error {
 	return nil
 }
 
-// failedVerdict shows why the verdict fails the step, unless no finding does.
+// failedVerdict shows why the verdict fails the step. It returns no error if the step never
+// fails for findings.
 func (s *step) failedVerdict(doc *verdictreport.Document) error {
 	s.runner.Annotate(action.Annotation{Level: s.failureLevel(), Title: "Airlock acceptance", Message: doc.Headline()})
 	if s.settings.FailOn == config.FailOnNever {

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// DefaultPath returns where the store lies unless the user names one: airlock/airlock.db
-// in the user's state directory, which is XDG_STATE_HOME, or .local/state in the home
-// directory; on Windows, LocalAppData.
+// DefaultPath returns the path of the store for a user who names none: airlock/airlock.db in
+// XDG_STATE_HOME or, without it, in .local/state in the home directory; on Windows, in
+// LocalAppData.
 func DefaultPath(getenv func(string) string) (string, error) {
 	for _, place := range []struct{ variable, below string }{
 		{"XDG_STATE_HOME", ""}, {"LocalAppData", ""}, {"HOME", ".local/state"}, {"USERPROFILE", "AppData/Local"},
@@ -16,5 +16,5 @@ func DefaultPath(getenv func(string) string) (string, error) {
 			return filepath.Join(dir, filepath.FromSlash(place.below), "airlock", "airlock.db"), nil
 		}
 	}
-	return "", errors.New("there is no HOME to keep the store in: name a file with --store")
+	return "", errors.New("cannot find a directory for the store, because HOME is not set: name a file with --store")
 }
