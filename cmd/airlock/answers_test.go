@@ -47,7 +47,7 @@ func answer(status int, body string, headers ...string) githubtest.Fault {
 }
 
 // TestStrangeRefusals refuses a write in forms that GitHub and what stands before it have:
-// the reason is told in one harmless line, nothing is written, nothing is sent to another
+// the reason is one harmless line, nothing is written, nothing is sent to another
 // host, and nobody waits for what never ends.
 func TestStrangeRefusals(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ type caller struct {
 }
 
 // callers returns pairs of jobs of one workflow run that have GITHUB_JOB, the workflow and the
-// matrix index in common, each pair under what tells the two apart.
+// matrix index in common, each pair under the difference between the two.
 func callers() map[string][2]caller {
 	return map[string][2]caller{
 		"the runner's own id": {

@@ -203,7 +203,8 @@ func TestCoordinatorAnswersWhateverIsSent(t *testing.T) {
 			}
 		})
 	}
-	// After a request that was served, garbage is answered, too; a body is not read as a second request.
+	// After a request that was served, garbage is answered, too; a body is not read as a second
+	// request.
 	answers, bodies := sendRaw(t, address, request("GET /healthz", "\r\n")+request("POST /runs", "Content-Length: 2\r\n\r\n{}")+"GARBAGE\r\n\r\n", false, "GET", "POST", "GET")
 	if len(answers) != 3 || answers[0].StatusCode != 200 || answers[1].StatusCode != 400 || checkAPIError(t, "garbage at the end", answers[2], bodies[2]) != "invalid_request" {
 		t.Errorf("%d answers: %q", len(answers), bodies)
@@ -216,7 +217,7 @@ func TestCoordinatorAnswersWhateverIsSent(t *testing.T) {
 }
 
 // TestCoordinatorAnswersHTTPWhereTLSIs asserts that a client that speaks HTTP to a server with a
-// certificate is told to use https.
+// certificate is asked to use https.
 func TestCoordinatorAnswersHTTPWhereTLSIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -39,7 +39,7 @@ func correctingScript(t *testing.T) string {
 }
 
 // TestAnAgentCorrectsItself runs the documented step with an agent that writes what the prompt
-// says is right only after it was told what is wrong.
+// says is right only after an answer that names what is wrong.
 func TestAnAgentCorrectsItself(t *testing.T) {
 	t.Parallel()
 	script := correctingScript(t)

@@ -69,7 +69,7 @@ func TestBoxesAreTickedAfterTheMerge(t *testing.T) {
 	if res := tick(); res.code != 0 || len(h.server.Writes()) != writes {
 		t.Errorf("again: exit code %d, %d more writes\n%s", res.code, len(h.server.Writes())-writes, res.stdout)
 	}
-	// The command line does the same, and tells the verdict as the action does.
+	// The command line does the same, and reports the verdict as the action does.
 	env := append(mergedEnv(t, h), "GITHUB_ACTIONS=")
 	policy := filepath.Join(t.TempDir(), "policy.yml")
 	if err := os.WriteFile(policy, []byte(tickConfig), 0o644); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // Config is what the owner and the user decide.
 type Config struct {
-	Trust Trust // of whoever wrote the request
+	Trust Trust // of the author of the request
 	// Commands are those that a stranger's criteria may run, each a complete command line.
 	Commands []string
 	// StrangersToValidator lets the validator judge a stranger's criteria, too.
@@ -113,7 +113,7 @@ type Fetch struct {
 	Method, URL string
 	// Redirects follows redirects to the same host. Without it, one is the answer.
 	Redirects bool
-	// Trust is that of whoever wrote the URL.
+	// Trust is the trust in the author of the URL.
 	Trust Trust
 }
 

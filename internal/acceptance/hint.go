@@ -66,7 +66,7 @@ const mark = "\x00"
 // quotedMark is what is left of a code span or quotation that was nothing but probes.
 var quotedMark = lazyregexp.New("`[\\s.]*\x00[\\s\x00.]*`|\"[\\s.]*\x00[\\s\x00.]*\"|“[\\s.]*\x00[\\s\x00.]*”")
 
-// parseHint returns what a machine can verify of a hint; all of it has to hold. Without
+// parseHint returns the conditions of a hint that a machine can verify; all must hold. Without
 // any, why is the reason, for people.
 //
 // A path that contains a text, a command, a URL with its method or status, a check and a

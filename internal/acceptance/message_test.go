@@ -99,7 +99,7 @@ func TestInvalidRequests(t *testing.T) {
 	}
 }
 
-// All violations are told at once: those of the schema, and those that it cannot express.
+// All violations are reported at once: those of the schema, and those that it cannot express.
 func TestAllViolationsAtOnce(t *testing.T) {
 	_, request := acceptance.ReadRequest([]byte(`{"task_id":"T","acceptance_criteria":[{"id":"A"},{"id":"A","description":"d","validation_hint":"h"},{},{}]}`))
 	_, response := acceptance.ReadResponse([]byte(`{"task_id":"a","timestamp":"now","verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"FAIL","evidence":"e"},{"criterion_id":"A","status":"FAIL","evidence":"e"}]}`))

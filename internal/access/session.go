@@ -17,7 +17,7 @@ const (
 	maxSessions = 100
 )
 
-// SignIn begins a session of whoever has a token, and returns the session's secret, which
+// SignIn begins a session for the holder of a token, and returns the session's secret, which
 // stands for the token for SessionLife; ok is false if there is no such token. The session
 // ends earlier with SignOut, and when the token is revoked.
 func (t *Tokens) SignIn(ctx context.Context, token string) (secret string, g Grant, ok bool, err error) {

@@ -69,7 +69,7 @@ func TestWorkspaceSeriesNeverLeavesTheWorkTree(t *testing.T) {
 	if err != nil || len(s.Changes) > 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	// Nor did any object come to be.
+	// Nor was any object written.
 	for line := range strings.Lines(string(own.Output("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)", "--unordered"))) {
 		if oid, ok := strings.CutSuffix(strings.TrimSpace(line), " blob"); ok && string(own.Output("cat-file", "blob", oid)) == secret {
 			t.Errorf("the file outside became %s", oid)

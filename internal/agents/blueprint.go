@@ -63,7 +63,7 @@ type Blueprint struct {
 // promptSchema is what the parameters of an AI agent without a schema are held against.
 const promptSchema = `{"type":"object","required":["prompt"],"properties":{"prompt":{"type":"string","minLength":1}},"additionalProperties":false}`
 
-// Schema returns the schema that holds for parameters: its own, or that of a prompt.
+// Schema returns the schema of parameters: its own, or that of a prompt.
 func (b Blueprint) Schema() json.RawMessage {
 	if b.ParametersSchema == nil {
 		return json.RawMessage(promptSchema)

@@ -183,7 +183,7 @@ func TestOneJobOnTwoRunnersEndsWithOneOfEach(t *testing.T) {
 	})
 }
 
-// TestTwoClaimsEndWithOneOfEach plays two jobs with one identity that can be told from each
+// TestTwoClaimsEndWithOneOfEach plays two jobs with one identity that can be distinguished from each
 // other. At least one of them goes through, whatever the other has written; what is refused,
 // or given up, is there by the other.
 func TestTwoClaimsEndWithOneOfEach(t *testing.T) {

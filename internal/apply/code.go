@@ -65,7 +65,7 @@ type codeState struct {
 	// pull is the open pull request of the branch; for push-to-branch, the one that is
 	// pushed to.
 	pull  *githubapi.Pull
-	patch []byte // the changes, for whoever has to apply them by hand
+	patch []byte // the changes, for people to apply by hand
 	// makePatch makes patch from changes that may be pushed, with notes about what it leaves
 	// out. It is nil where patch was made already, or cannot be made.
 	makePatch func() (patch []byte, notes []string)

@@ -99,7 +99,7 @@ func (c *codePreparer) saveWithheld() {
 	}
 }
 
-// savePatch saves the changes of an item that cannot be pushed, for whoever applies them by
+// savePatch saves the changes of an item that cannot be pushed, for people to apply by
 // hand. Changes that cannot be read are not saved.
 func (c *codePreparer) savePatch(st *codeState) {
 	probe := &codeState{onto: st.onto}

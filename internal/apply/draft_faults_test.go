@@ -105,7 +105,7 @@ func (b *bench) draftProcess(ctx context.Context, rt http.RoundTripper, clock Cl
 
 // TestFaultsOnReviewsThatArePending lets each request of a review, of which GitHub refuses a line,
 // go wrong in each way, once or from then on, in one scene after the other. Each comment must be
-// seen once or be told as failed with its text, people are notified once, and no pending review
+// seen once or be reported as failed with its text, people are notified once, and no pending review
 // is left without a word. The next run must complete what is missing.
 func TestFaultsOnReviewsThatArePending(t *testing.T) {
 	t.Parallel()

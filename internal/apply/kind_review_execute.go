@@ -21,7 +21,7 @@ type reviewRun struct {
 	results  []Result
 	searched bool // the conversation was searched for comments of an earlier attempt
 	fellBack bool // the comments were posted in the conversation instead, or that failed
-	// draftLeft tells people of a pending review that was left; "" where there is none.
+	// draftLeft is a note about a pending review that was left; "" if there is none.
 	draftLeft string
 }
 

@@ -1,6 +1,6 @@
-// Package builtin is the agents that are built in: what the owner of a worker allows them, and how
-// they are carried out. They run no command but the owner's, and work in no directory outside of the
-// owner's root.
+// Package builtin carries out the agents that are built in, as far as the owner of a worker allows
+// them to work. They run no command but the owner's, and work in no directory outside of the owner's
+// root.
 package builtin
 
 import (

@@ -111,7 +111,7 @@ func (p *page) first(r row) string {
 	return strings.Join(lines, "<br>")
 }
 
-// failures writes the checks that failed, the gravest first.
+// failures writes the checks that failed, the most severe first.
 func (p *page) failures() {
 	for _, r := range p.d.failedRows() {
 		p.failure(r, r.problems)

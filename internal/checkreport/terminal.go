@@ -41,7 +41,7 @@ func (t *terminal) paint(colour, s string) string {
 }
 
 // Text writes the document for a terminal or a log: the six checks, the failed ones first and
-// the gravest of these before the others, what failed and why, and what to do. The headline comes
+// the most severe of these first, what failed and why, and what to do. The headline comes
 // last, where it is read first. colour adds ANSI colours.
 func (d *Document) Text(w io.Writer, safe SafeText, colour bool) error {
 	t := &terminal{w: w, safe: safe, colour: colour}

@@ -11,7 +11,7 @@ import (
 )
 
 // warnOfContradictions warns of restrictions of one kind that nothing can meet together. They
-// deny what the owner seems to allow, and nobody would be told before the first item.
+// deny what the owner seems to allow, and nobody would know before the first item.
 func warnOfContradictions(d *decoder, kind policy.Kind, given *node, kc policy.KindConfig) {
 	warn := func(key, format string, args ...any) {
 		at := given

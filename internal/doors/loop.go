@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
-// ApplyLoop is Apply for r.Own, the items by which a fix loop tells people how it goes. It also
+// ApplyLoop is Apply for r.Own, the items by which a fix loop reports its progress. It also
 // returns for each of them whether GitHub shows it by now. The owner's configuration need not
 // name any kind for them: the loop itself was asked for. Where it stages everything, nothing is
 // written.

@@ -117,7 +117,7 @@ func running(name string, run func(x *engine.Execution, input string) error) eng
 }
 
 // TestRecoverTakesWhatAReplacedEngineTook has the store say that a workflow runs under the
-// engine's name, as an engine that was replaced leaves it, beside one that runs here.
+// engine's name, as an engine that was replaced leaves it, next to one that runs here.
 func TestRecoverTakesWhatAReplacedEngineTook(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {

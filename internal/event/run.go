@@ -29,7 +29,7 @@ type Run struct {
 	// owner's word.
 	Shared bool
 	// Claim distinguishes the job from another one with the same identity, where Shared is
-	// set: 4 hexadecimal digits of the attempt that it holds for, 0 for all, and 12 of the
+	// set: 4 hexadecimal digits of the attempt that it is valid for, 0 for all, and 12 of the
 	// job. It is "" where nothing distinguishes them.
 	Claim string
 	// CheckRunID identifies the job in this attempt (job.check_run_id); 0 if unknown.

@@ -99,7 +99,7 @@ var outcomeText = map[Outcome]string{
 	ClosedByPull: "ended, because the pull request was closed", MergedByPull: "ended, because the pull request was merged",
 }
 
-// next returns the next step, for whoever reads the comment.
+// next returns the next step, for the readers of the comment.
 func (s State) next() string {
 	switch s.Work().Kind {
 	case WorkFix:

@@ -25,7 +25,7 @@ type Diagram struct {
 // Lifeline is one participant of a Diagram.
 type Lifeline struct {
 	ID, Title string
-	// Person reports that it is whoever decides.
+	// Person is set for the person who decides.
 	Person bool
 }
 
@@ -34,7 +34,7 @@ type Arrow struct {
 	Message  Message
 	From, To string
 	Style    ArrowStyle
-	// Detail is what the message comes to in a few words, such as "2 failures"; it may be
+	// Detail is the message in a few words, such as "2 failures"; it may be
 	// "".
 	Detail string
 }

@@ -172,7 +172,7 @@ func TestChecksThatDoNotWorkForOneReason(t *testing.T) {
 	}
 }
 
-// What each check says of itself stays apart, and a first error beside a second one is not lost.
+// What each check says of itself stays apart, and the first of two errors is not lost.
 func TestChecksThatDoNotWorkForTheirOwnReasons(t *testing.T) {
 	p := begun(t, Loop{})
 	send := func(results ...Result) []Message {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The tests of this file each hold one rule of spec 003 that a change of the code could break
+// The tests of this file each test one rule of spec 003 that a change of the code could break
 // without another test to fail.
 
 // statusOf returns how one check stands.
@@ -118,7 +118,7 @@ func TestEachOperationHasItsLimit(t *testing.T) {
 	due(3 * time.Minute)
 }
 
-// A reminder goes to the checks that have not reported; what the others found is told before
+// A reminder goes to the checks that have not reported; what the others found is reported before
 // the escalation.
 func TestATimeOutOfSomeChecks(t *testing.T) {
 	p := begun(t, Loop{})

@@ -307,7 +307,7 @@ func TestPushToAServerThatHangs(t *testing.T) {
 	}
 }
 
-// While git runs, no process shows the token and no file of ours holds it.
+// While git runs, no process shows the token and no file of ours contains it.
 func TestPushKeepsTheTokenToItself(t *testing.T) {
 	t.Parallel()
 	s, c, _, _, three, _ := published(t)

@@ -357,7 +357,7 @@ func TestHostileTrees(t *testing.T) {
 		t.Errorf("modes of old times: %+v, %v", odd, err)
 	}
 
-	// Each tree holds the one before it ten times: 10^12 files.
+	// Each tree contains the one before it ten times: 10^12 files.
 	bomb := c.Git("rev-parse", empty+"^{tree}")
 	for range 12 {
 		var list strings.Builder

@@ -1,4 +1,4 @@
-// Package guide is what an agent is told about the kinds that its owner's configuration
+// Package guide writes the instructions for an agent about the kinds that its owner's configuration
 // enables: the text for a prompt, and the description and input schema of each kind's tool.
 package guide
 

@@ -59,7 +59,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// unauthorized is refuse for whoever has no valid token.
+// unauthorized returns the error for a caller without a valid token.
 func unauthorized(code, format string, args ...any) *apiError {
 	return refuse(http.StatusUnauthorized, code, format, args...).with("Www-Authenticate", `Bearer realm="airlock"`)
 }

@@ -12,7 +12,7 @@ import (
 
 // Listener returns a listener for the server of HTTP. What net/http answers by itself, in
 // plain text and before any handler sees the request, leaves its connections as JSON like
-// every other error. Within TLS it cannot be told from other data, and stays as it is.
+// every other error. Within TLS it looks like other data, and stays as it is.
 func Listener(l net.Listener) net.Listener { return jsonListener{l} }
 
 type jsonListener struct{ net.Listener }

@@ -124,7 +124,7 @@ func listKinds(enabled map[safeoutput.Kind]bool) string {
 	return which + strings.Join(names, ", ")
 }
 
-// maxSuggestions is how many lines of kinds that do not exist are told which kind may be
+// maxSuggestions is how many lines of kinds that do not exist get a suggestion which kind may be
 // meant and which there are. It takes longer to find out than to read the line.
 const maxSuggestions = 1000
 

@@ -104,7 +104,8 @@ func TestClosedDirectoriesOfPath(t *testing.T) {
 	}
 }
 
-// TestCopiedIsTold asserts that who waits for a copy is told at once, and of everything.
+// TestCopiedIsTold asserts that a caller that waits for a copy hears of its beginning at once, and
+// of every entry.
 func TestCopiedIsTold(t *testing.T) {
 	r := newRunner(t)
 	files := map[string]string{}

@@ -10,7 +10,7 @@ import (
 // expireBatch is how many loops Expire looks at in one go.
 const expireBatch = 100
 
-// Expire deletes loops that have ended and told everybody so longer ago than retention,
+// Expire deletes loops that have ended and delivered all messages longer ago than retention,
 // with their messages. The time counts from when Expire first finds a loop ended. What
 // stays is the number of the last loop of each pull request, so that no later loop has the
 // ids of an earlier one.

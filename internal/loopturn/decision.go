@@ -92,7 +92,7 @@ func (d *decision) actorOf(name string) string {
 }
 
 // pusher returns who pushed the commit that the event is about, "" if the event is about no push:
-// who reopens or labels a pull request did not push what is there.
+// somebody who reopens or labels a pull request did not push its commits.
 func (d *decision) pusher() string {
 	if d.Event.Name == "pull_request" && d.Event.Action == "synchronize" || d.Event.Name == "workflow_run" {
 		return d.Event.Actor

@@ -111,7 +111,7 @@ var (
 	paragraph = regexp.MustCompile(`(?s)<p>(.*?)</p>`)
 )
 
-// TestCommentsAsGitHubRendersThem renders what the loop tells in each state with GitHub's renderer,
+// TestCommentsAsGitHubRendersThem renders what the loop posts in each state with GitHub's renderer,
 // and looks at it as a person does.
 func TestCommentsAsGitHubRendersThem(t *testing.T) {
 	for name, state := range renderedStates {

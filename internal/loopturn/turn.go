@@ -1,7 +1,7 @@
 // Package loopturn takes one turn of a pull request's fix loop in a workflow job: an event woke
 // it, the log on the loop's ref says how the loop stands, and the findings of the checks, a
-// command or the time move it on. What people will be told is recorded first; the job that
-// recorded it tells it, and a later turn tells what is missing.
+// command or the time move it on. Messages to people are recorded first. The job that
+// recorded them delivers them, and a later turn delivers those that are missing.
 package loopturn
 
 import (

@@ -446,8 +446,8 @@ func TestWhatAnAgentHadTheAccountSayCountsForNothing(t *testing.T) {
 	}
 }
 
-// What a turn told is not recorded by itself: the next turn sees it, and writes it down with what
-// it appends.
+// What a turn has delivered is not recorded by that turn: the next turn sees it, and writes it down
+// with what it appends.
 func TestWhatWasToldIsSeenByTheNextTurn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -506,8 +506,8 @@ func TestAKilledJobTellsNothingTwice(t *testing.T) {
 	}
 }
 
-// Who labels or reopens a pull request did not push what is there: the push is judged as one of
-// which nobody knows whose it is.
+// Somebody who labels or reopens a pull request did not push its commits: the push is judged as one
+// of which nobody knows whose it is.
 func TestWhoDidNotPushDoesNotAnswerForAPush(t *testing.T) {
 	b := newBench(t)
 	b.must(pull(), b.found("a"))

@@ -215,7 +215,7 @@ func (h *Hands) Pushed(w fixloop.Work) (fixloop.Event, bool) {
 }
 
 // moved returns the event of a commit that the loop does not know, if there is one and it is about
-// to be checked: after a decision or a person's fix the loop is told of no commit.
+// to be checked: after a decision or a person's fix the loop knows of no commit.
 func (h *Hands) moved(w fixloop.Work) (fixloop.Event, bool) {
 	switch w.Kind {
 	case fixloop.WorkValidate, fixloop.WorkRevalidate, fixloop.WorkFinal, fixloop.WorkAcceptance:

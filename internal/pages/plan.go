@@ -15,7 +15,7 @@ type Plan struct {
 	// Mode describes what was or will be written.
 	Mode   string
 	Counts []PlanCount
-	// Attention is what a person should look at first, the gravest first.
+	// Attention is what a person should look at first, the most severe first.
 	Attention []PlanPoint
 	// Permissions is the block of permissions that the plan needs, to paste into a job; ""
 	// where it needs none. Grantable are the permissions to write that items of the kinds

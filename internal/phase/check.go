@@ -27,7 +27,7 @@ type run struct {
 	last   attempt   // the part of shared that belongs to this check, and decides its result
 	out    CheckResult
 	// before is a snapshot of the root's files, if a command may have written since, and
-	// after is one of when the check had come to its end.
+	// after is one of when the check had finished.
 	before, after snapshot
 	// readable reports that a style check's findings are all that the tool had to report, so
 	// that their lines decide.

@@ -17,8 +17,8 @@ var makefiles = map[string][]string{
 }
 
 // editedCommand returns the changed file that contains the check's command: a script of
-// package.json, a makefile, or a script that the command runs. It is "" if none has changed,
-// and where it is not known what changed. Who changes how the tests are run can have them end
+// package.json, a makefile, or a script that the command runs. It is "" if none has changed, and
+// where it is not known what changed. Somebody who changes how the tests are run can have them end
 // well whatever they find.
 func (w *run) editedCommand() string {
 	if w.e.job.Diff == nil {

@@ -200,7 +200,7 @@ func (m *pom) uses(artifact string, repository *project) (used, configured bool,
 	return used, configured, slices.Compact(ids)
 }
 
-// relativeTo returns a clean path relative to a directory, which may be beside it.
+// relativeTo returns a clean path relative to a directory that need not contain it.
 func relativeTo(dir, name string) string {
 	up := ""
 	for !isIn(dir, name) && dir != "." {

@@ -504,7 +504,7 @@ func cutText(s string, limit int) (shown, missing string) {
 	return s[:end], fmt.Sprintf("%s more are not shown; the plan as JSON has what is posted.", text.Bytes(int64(len(s)-end)))
 }
 
-// attention lists what a person should look at, the gravest first.
+// attention lists what a person should look at, the most severe first.
 func attention(p pages.Plan) []pages.PlanPoint {
 	var bad, warn, changed []pages.PlanPoint
 	for _, item := range slices.Concat(p.Items, p.Own) {

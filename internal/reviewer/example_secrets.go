@@ -7,11 +7,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// This file tells secrets from values that only look like them.
+// This file distinguishes secrets from values that only look like them.
 
 // isExampleSecret reports whether a value cannot be a secret: it repeats itself, or it is in a test
-// and has a checksum that is wrong or is too short for a key. What a file says of a value does not count: whoever adds a secret
-// could say it as well.
+// and has a checksum that is wrong or is too short for a key. What a file says of a value does not
+// count: whoever adds a secret could say it as well.
 func isExampleSecret(path, rule, value string) bool {
 	if rule == privateKey {
 		return !holdsKey(value) || testPath.MatchString(path) && isCutKey(value)
@@ -62,14 +62,14 @@ func holdsKey(value string) bool {
 	return false
 }
 
-// isBlotted reports whether letters of a value were replaced by a row of the letter that people cross out
-// with: what is left is valid nowhere.
+// isBlotted reports whether letters of a value were replaced by a row of the letter that people
+// cross out with: what is left is valid nowhere.
 func isBlotted(value string) bool {
 	return strings.Contains(value, "XXX") || strings.Contains(value, "xxxx")
 }
 
-// countsLetters reports whether a value has a row of letters in the order of the alphabet, as no random
-// one has: T12345678/abcdefghijkl.
+// countsLetters reports whether a value has a row of letters in the order of the alphabet, as no
+// random one has: T12345678/abcdefghijkl.
 func countsLetters(value string) bool {
 	const longest = 8
 	row := 1

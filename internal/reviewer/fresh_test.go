@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// TestWhatFreshDrawsShowedOfWeaknesses has, for each class of wrong findings in the fresh draws, code
-// that is accepted now, and beside it the weakness that is still found.
+// TestWhatFreshDrawsShowedOfWeaknesses has, for each class of wrong findings in the fresh draws,
+// code that is accepted now, and next to it the weakness that is still found.
 func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 	for _, c := range []struct {
 		name, path, rule, code string
@@ -100,8 +100,8 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 	}
 }
 
-// TestFormsThatAreOffByDefault has code that is found only at low precision, since real changes have it
-// mostly for good reasons, and beside it what is found by default.
+// TestFormsThatAreOffByDefault has code that is found only at low precision, since real changes
+// have it mostly for good reasons, and next to it the code that is found by default.
 func TestFormsThatAreOffByDefault(t *testing.T) {
 	old := []changes.Span{{First: 1, Last: 1}} // the line that switches a test off; the test was there before
 	for _, c := range []struct {
@@ -136,8 +136,9 @@ func TestFormsThatAreOffByDefault(t *testing.T) {
 	}
 }
 
-// TestWhatAChangeSaysOfItselfHidesNothing has the beginnings and the long lines by which a library that
-// was copied is known. They keep its weaknesses from being looked for where they were there before.
+// TestWhatAChangeSaysOfItselfHidesNothing has the beginnings and the long lines by which a library
+// that was copied is known. They keep its weaknesses from being looked for where they were there
+// before.
 func TestWhatAChangeSaysOfItselfHidesNothing(t *testing.T) {
 	const weakness = "child_process.execSync(`git push origin ${branch}`);\n"
 	long := strings.Repeat("call("+strings.Repeat("a, ", 60)+"1);\n", 30)

@@ -204,8 +204,9 @@ func (c *codeFile) leftoverWord(i int, inTest bool) {
 	}
 }
 
-// filtersTests reports whether the line of the token at index i tells RSpec what to do with tests
-// that have a mark, or asks whether one has it: config.filter_run focus: true, metadata[:focus].
+// filtersTests reports whether the line of the token at index i configures what RSpec does with
+// tests that have a mark, or asks whether one has it: config.filter_run focus: true,
+// metadata[:focus].
 func (c *codeFile) filtersTests(i int) bool {
 	line := c.lineText(c.line(c.tokens[i].start))
 	return strings.Contains(line, "filter_run") || strings.Contains(line, "metadata")

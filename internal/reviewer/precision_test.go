@@ -99,8 +99,8 @@ func TestPrecisionOfSecrets(t *testing.T) {
 	}
 }
 
-// TestRulesHaveThePrecisionOfTheirForms asserts that what code scanning is told of a rule is true of the
-// forms that are used.
+// TestRulesHaveThePrecisionOfTheirForms asserts that what code scanning shows of a rule is true of
+// the forms that are used.
 func TestRulesHaveThePrecisionOfTheirForms(t *testing.T) {
 	for name, c := range map[string]struct {
 		config Config
@@ -129,7 +129,8 @@ func TestRulesHaveThePrecisionOfTheirForms(t *testing.T) {
 	}
 }
 
-// TestNewRefusesAnUnknownPrecision asserts that a mistyped precision is an error and not the default.
+// TestNewRefusesAnUnknownPrecision asserts that a mistyped precision is an error and not the
+// default.
 func TestNewRefusesAnUnknownPrecision(t *testing.T) {
 	if _, err := New(Config{MinPrecision: "all"}, secrets.New(nil)); err == nil {
 		t.Error("no error")

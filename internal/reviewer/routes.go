@@ -39,7 +39,7 @@ func (s *scopes) route(i int) string {
 }
 
 var (
-	// notText are words in the types of parameters that hold no text of a stranger.
+	// notText are words in the types of parameters that contain no text of a stranger.
 	notText = lazyregexp.New(`^\s*(int|float|bool|complex|UUID|uuid|date|datetime|Request|Response|Session|AsyncSession|WebSocket|BackgroundTasks)\b|\bDepends\b|\bSecurity\b`)
 	// numberPlace matches a place in a route that takes a number only: <int:a>.
 	numberPlace = lazyregexp.New(`<(?:int|float|uuid)(?:\([^)>]*\))?:(\w+)>`)

@@ -85,7 +85,7 @@ func TestOldRunsAreDeleted(t *testing.T) {
 	})
 }
 
-// TestWithoutLimitsNothingIsDeleted asserts that a limit which is 0 holds for ever.
+// TestWithoutLimitsNothingIsDeleted asserts that a limit of 0 deletes nothing.
 func TestWithoutLimitsNothingIsDeleted(t *testing.T) {
 	t.Parallel()
 	location := t.TempDir() + "/store.db"

@@ -14,7 +14,7 @@ type Preset struct {
 	Name, Summary string
 	kinds         map[safeoutput.Kind][]safeoutput.Target // what each kind acts on; nil means all that it can
 	events        []trigger
-	task          string // what the agent is told to do, until a person says it better
+	task          string // the agent's task, until a person writes a better one
 }
 
 // trigger is an event that starts the agent.

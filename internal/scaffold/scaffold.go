@@ -231,7 +231,7 @@ set -euo pipefail
 printf '%s\n' '{"type": "noop", "message": "There is no agent in .airlock/agent yet."}' >>"$AIRLOCK_LINES"
 `
 
-// taskText returns what the agent is told to do.
+// taskText returns the agent's task.
 func taskText(s selection) []byte {
 	var b strings.Builder
 	b.WriteString("# Your task\n\nYou work in a clone of this repository, in a workflow. `" + eventFile + "` is the event that started\n" +

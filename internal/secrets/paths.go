@@ -10,8 +10,8 @@ var (
 	docsPath = lazily(`(?i)(^|/)(docs?|documentation|website|guides?|examples?|samples?)/|[_.-](examples?|samples?)\.[a-z]+$`)
 )
 
-// madeInTests are the rules for what people make for their tests by a command: keys, and what
-// is signed with them. No issuer knows these values, so nothing but their place tells them from
+// madeInTests are the rules for what people make for their tests by a command: keys, and what is
+// signed with them. No issuer knows these values, so that only their place distinguishes them from
 // those in use.
 var madeInTests = map[string]bool{
 	keyRule: true, jwtRule: true, jwkRule: true, kubernetesRule: true, terraformRule: true, "jwt-base64": true, "age-secret-key": true, "putty-private-key": true,

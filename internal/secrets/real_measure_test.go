@@ -23,7 +23,7 @@ var (
 
 // TestRealCode scans every file below -realDir as a pull request that adds it. It prints each hit
 // that would deny, with the text around it, then what each rule found and what each code base has:
-// each directory in -realDir is one. Files of other people's code hold nobody's secret as a rule,
+// each directory in -realDir is one. Other people's code rarely contains secrets,
 // so most hits are wrong denials; people judge them.
 func TestRealCode(t *testing.T) {
 	if *realDir == "" {

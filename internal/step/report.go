@@ -227,7 +227,7 @@ func (s *step) info(line string) {
 	}
 }
 
-// debug logs a line for whoever looks for the cause of a failure.
+// debug logs a line that helps to find the cause of a failure.
 func (s *step) debug(line string) {
 	if s.settings.LogLevel == config.LogDebug {
 		s.runner.Log(line)

@@ -93,7 +93,7 @@ func (g *goEvents) endOne(p *goPackage, failed bool, pkg, test, failedBuild stri
 	delete(g.packages, pkg)
 }
 
-// end counts what failed in packages that did not come to their end.
+// end counts what failed in packages that did not finish.
 func (g *goEvents) end() {
 	g.compiler.end()
 	for _, name := range slices.Sorted(maps.Keys(g.packages)) {
@@ -169,7 +169,7 @@ func (g *goText) line(line string) {
 }
 
 func (g *goText) end() {
-	if len(g.pkg.failing) > 0 { // the package did not come to its end
+	if len(g.pkg.failing) > 0 { // the package did not finish
 		g.pkg.end("", true, g.collector)
 		g.ended = false
 	}

@@ -89,7 +89,7 @@ func (j *jestReader) totals(failed int) {
 }
 
 func (j *jestReader) end() {
-	if len(j.list) > 0 { // the run did not come to its end
+	if len(j.list) > 0 { // the run did not finish
 		j.failAll(j.list)
 		j.tally.ended = false
 	}

@@ -101,7 +101,7 @@ func (u *unittestReader) totals(line string) {
 	}
 }
 
-// end counts the blocks, also those of a run that did not come to its end.
+// end counts the blocks, also those of a run that did not finish.
 func (u *unittestReader) end() {
 	u.failAll(u.list)
 	u.failureList, u.seen, u.ended = failureList{}, map[string]bool{}, false

@@ -23,7 +23,7 @@ import (
 // Config is what one verification is about.
 type Config struct {
 	Request acceptance.Request // required
-	Trust   acceptance.Trust   // of whoever wrote the request
+	Trust   acceptance.Trust   // in the author of the request
 	// Dir is the absolute path of the work tree; the request's own counts if it is "".
 	Dir        string
 	Acceptance config.Acceptance // the owner's configuration

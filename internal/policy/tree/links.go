@@ -30,7 +30,7 @@ func (j *judgement) checkLinks() {
 }
 
 // linkTargets returns what protected links lead to: folded path → the link's path.
-// Who may not change CLAUDE.md may not change the file that it is a link to.
+// An agent that may not change CLAUDE.md may not change the file that it links to.
 func (j *judgement) linkTargets() map[string]string {
 	to := map[string]string{}
 	for _, path := range slices.Sorted(maps.Keys(j.tree.Links)) {
