@@ -34,11 +34,11 @@ var testForms = []testForm{
 	{[]string{".js", ".jsx", ".cjs", ".mjs", ".ts", ".tsx", ".cts", ".mts"}, lazyregexp.New(`(\.|-|_|^|/)(test|spec)s?\.[cm]?[jt]sx?$|(^|/)(__tests__|tests?|spec)/`),
 		lazyregexp.New("(?m)^[ \\t]*(?:it|test|specify|Deno\\.test)(?:\\.\\w+)*\\(\\s*[\"'`]([^\"'`\\n]+)")},
 	{[]string{".java", ".kt", ".groovy"}, lazyregexp.New(`(Tests?|TestCase|IT|Spec)\.\w+$`),
-		lazyregexp.New(`@(?:Parameterized|Repeated)?Test\b(?:\([^()]*\))?[^(){};]*?\b(\w+)\s*\(`)},
+		lazyregexp.New(`@(?:Parameterized|Repeated)?Test\b(?:\([^()]*\))?(?:\s*@[\w.]+(?:\([^()]*\))?)*[^(){};@]*?\b(\w+)\s*\(`)},
 	{[]string{".rs"}, lazyregexp.New(`\.rs$`), lazyregexp.New(`#\[(?:\w+::)*test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn (\w+)`)},
 }
 
-// testsIn returns the lines of the tests of a file that a test runner collects, by their names.
+// testsIn returns the lines of the names of the tests of a file that a test runner collects.
 func testsIn(name, code string) map[string][]int {
 	i := slices.IndexFunc(testForms, func(form testForm) bool {
 		return slices.Contains(form.endings, path.Ext(name)) && form.collected.MatchString(name)
@@ -49,10 +49,10 @@ func testsIn(name, code string) map[string][]int {
 	found := map[string][]int{}
 	line, read := 1, 0
 	for _, at := range testForms[i].test.FindAllStringSubmatchIndex(code, -1) {
-		line += strings.Count(code[read:at[0]], "\n")
-		read = at[0]
 		for group := len(at) - 2; group > 0; group -= 2 {
 			if at[group] >= 0 {
+				line += strings.Count(code[read:at[group]], "\n")
+				read = at[group]
 				test := code[at[group]:at[group+1]]
 				found[test] = append(found[test], line)
 				break
@@ -86,7 +86,9 @@ func (f *File) tests() testCount {
 	for test, lines := range base {
 		if less := len(lines) - len(head[test]); less > 0 {
 			for _, line := range lines[:less] {
-				count.removed[test] = append(count.removed[test], at[line-1])
+				if line >= len(at) || at[line].removed || at[line].blank { // otherwise it has another name now
+					count.removed[test] = append(count.removed[test], at[line-1].now)
+				}
 			}
 		}
 	}

@@ -415,11 +415,12 @@ func (s silencer) settings(code string) []setting {
 		if isEnd || isOnlyKey && !switches {
 			continue
 		}
-		names := sectionName
+		var names strings.Builder
+		names.WriteString(sectionName)
 		for _, k := range below {
-			names += "." + k.name
+			names.WriteString("." + k.name)
 		}
-		found = append(found, setting{number, trimmed, strings.TrimPrefix(names, "."), switches || silences})
+		found = append(found, setting{number, trimmed, strings.TrimPrefix(names.String(), "."), switches || silences})
 	}
 	return found
 }

@@ -24,7 +24,7 @@ func (t *silencerTable) takenOut(f *File) []Silence {
 		return nil
 	}
 	var base string
-	var lines []int
+	var lines []baseLine
 	for _, s := range t.all {
 		if s.Path == nil || !s.Path.MatchString(name) {
 			continue
@@ -45,7 +45,7 @@ func (t *silencerTable) takenOut(f *File) []Silence {
 		}
 		var found []Silence
 		for _, change := range lost(watched, s.settings(f.Text)) {
-			one := s.silence(lines[change.line-1], change.text, ScopeProject)
+			one := s.silence(lines[change.line-1].now, change.text, ScopeProject)
 			one.TakesOut, one.Path = true, f.Path
 			found = append(found, one)
 		}
@@ -164,15 +164,21 @@ func levelOf(text string) int {
 	return 0
 }
 
-// base returns the file as it was before the change, and for each of its lines which line of the
-// new file stands there, 0 in a file that is gone. ok is false where that is not known.
-func (f *File) base() (base string, lines []int, ok bool) {
+// baseLine is a line of a file as it was before the change.
+type baseLine struct {
+	now            int // which line of the new file stands there, 0 in a file that is gone
+	removed, blank bool
+}
+
+// base returns the file as it was before the change, and its lines. ok is false where that is not
+// known.
+func (f *File) base() (base string, lines []baseLine, ok bool) {
 	if f.Patch == "" {
 		if f.Deleted || f.Previous == "" {
 			return "", nil, f.Deleted
 		}
 		for i := range strings.Count(f.Text, "\n") + 1 {
-			lines = append(lines, i+1)
+			lines = append(lines, baseLine{now: i + 1, removed: true})
 		}
 		return f.Text, lines, true
 	}
@@ -185,7 +191,7 @@ func (f *File) base() (base string, lines []int, ok bool) {
 	keep := func(until int) {
 		for ; next < until && next <= len(head); next++ {
 			b.WriteString(head[next-1])
-			lines = append(lines, next)
+			lines = append(lines, baseLine{now: next, blank: isBlank(head[next-1])})
 		}
 	}
 	for line := range strings.Lines(f.Patch) {
@@ -200,11 +206,11 @@ func (f *File) base() (base string, lines []int, ok bool) {
 			}
 		case strings.HasPrefix(line, "-"):
 			b.WriteString(line[1:])
-			if at := max(1, min(next, len(head))); len(head) > 0 {
-				lines = append(lines, at)
-			} else {
-				lines = append(lines, 0)
+			gone := baseLine{removed: true}
+			if len(head) > 0 {
+				gone.now = max(1, min(next, len(head)))
 			}
+			lines = append(lines, gone)
 		case strings.HasPrefix(line, "+"):
 			next++
 		case !strings.HasPrefix(line, `\`):
@@ -214,6 +220,9 @@ func (f *File) base() (base string, lines []int, ok bool) {
 	keep(len(head) + 1)
 	return b.String(), lines, true
 }
+
+// isBlank reports whether a line has nothing that is a statement.
+func isBlank(line string) bool { return strings.Trim(line, " \t\r\n{}()[];,") == "" }
 
 // hunkStart matches the header of a hunk: where it begins in the new file, and how many lines of it
 // the hunk has.
