@@ -38,12 +38,15 @@ var testForms = []testForm{
 	{[]string{".rs"}, lazyregexp.New(`\.rs$`), lazyregexp.New(`#\[(?:\w+::)*test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn (\w+)`)},
 }
 
+// passedOver matches paths in directories that no runner enters.
+var passedOver = lazyregexp.New(`(^|/)(testdata|node_modules|\.[^/]*|_[^_/][^/]*)/`)
+
 // testsIn returns the lines of the names of the tests of a file that a test runner collects.
 func testsIn(name, code string) map[string][]int {
 	i := slices.IndexFunc(testForms, func(form testForm) bool {
 		return slices.Contains(form.endings, path.Ext(name)) && form.collected.MatchString(name)
 	})
-	if i < 0 {
+	if i < 0 || passedOver.MatchString(name) {
 		return nil
 	}
 	found := map[string][]int{}

@@ -39,7 +39,8 @@ func (t *silencerTable) takenOut(f *File) []Silence {
 		if len(watched) == 0 {
 			continue
 		}
-		gone := f.Deleted || !s.Path.MatchString(f.Path)
+		movedDown := path.Dir(name) == "." && path.Dir(f.Path) != "." // from where it is about everything
+		gone := f.Deleted || movedDown || !s.Path.MatchString(f.Path)
 		if gone {
 			return []Silence{{Tool: s.Tool, Path: name, Text: fmt.Sprintf("the file, with %s", text.Count(len(watched), "line")), Scope: ScopeProject, TakesOut: true}}
 		}

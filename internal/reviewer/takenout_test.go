@@ -75,8 +75,9 @@ func TestWeakenedConfigurationIsListed(t *testing.T) {
 // tool does not read.
 func TestConfigurationThatIsRenamed(t *testing.T) {
 	for name, want := range map[string]string{
-		".golangci.bak":  ".golangci.yml:0 the file, with 1 line (golangci-lint)",
-		".golangci.yaml": "",
+		".golangci.bak":     ".golangci.yml:0 the file, with 1 line (golangci-lint)",
+		".golangci.yaml":    "",
+		"old/.golangci.yml": ".golangci.yml:0 the file, with 1 line (golangci-lint)",
 	} {
 		f := File{Path: name, Previous: ".golangci.yml", Text: "linters:\n  enable:\n    - gosec\n", Changed: []changes.Span{}}
 		if got := takenOut(t, f); got != want {
@@ -104,20 +105,22 @@ func TestTestsThatAreTakenOut(t *testing.T) {
 		files []File
 		want  string
 	}{
-		"Go":           {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n\nfunc TestB(t *testing.T) {}\n", "package a\n\nfunc TestB(t *testing.T) { t.Log() }\n")}, "a_test.go:1 1 test: TestA (the test runner)"},
-		"moved":        {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", "package a\n"), replaced("b_test.go", "package a\n", "package a\n\nfunc TestA(t *testing.T) {}\n")}, ""},
-		"a file":       {[]File{replaced("tests/test_a.py", "def test_a():\n    pass\n\nclass T:\n    async def test_b(self):\n        pass\n", "")}, "tests/test_a.py:0 2 tests: test_a, test_b (the test runner)"},
-		"JavaScript":   {[]File{replaced("a.test.ts", "it('adds', f)\ntest.each([1])('x', f)\ndescribe('y', () => {\n  it(\"takes\", f)\n})\n", "it('adds', g)\n")}, "a.test.ts:1 1 test: takes (the test runner)"},
-		"Ruby":         {[]File{replaced("a_spec.rb", "it 'adds' do\nend\nit \"takes\" do\nend\n", "it 'adds' do\nend\n")}, "a_spec.rb:1 1 test: takes (the test runner)"},
-		"Java":         {[]File{replaced("ATest.java", "class ATest {\n  @Test\n  public void adds() {}\n  @Test(timeout = 1) void takes() {}\n}\n", "class ATest {\n  @Test\n  void adds() {}\n}\n")}, "ATest.java:1 1 test: takes (the test runner)"},
-		"Rust":         {[]File{replaced("src/a.rs", "#[test]\nfn adds() {}\n#[tokio::test]\n#[ignore]\nasync fn takes() {}\n", "#[test]\nfn adds() {}\n")}, "src/a.rs:1 1 test: takes (the test runner)"},
-		"renamed":      {[]File{{Path: "a_test.go.old", Previous: "a_test.go", Text: "package a\n\nfunc TestA(t *testing.T) {}\n", Changed: []changes.Span{}}}, "a_test.go.old:3 1 test: TestA (the test runner)"},
-		"another name": {[]File{{Path: "a_test.go", Text: "package a\n\nfunc TestB(t *testing.T) {\n\tf()\n}\n", Changed: []changes.Span{{First: 3, Last: 3}}, Patch: "@@ -3 +3 @@\n-func TestA(t *testing.T) {\n+func TestB(t *testing.T) {\n"}}, ""},
-		"replaced":     {[]File{{Path: "a_test.go", Text: "package a\n\nfunc TestB(t *testing.T) {\n}\n", Changed: []changes.Span{{First: 3, Last: 3}}, Patch: "@@ -3,2 +3 @@\n-func TestA(t *testing.T) {\n-\tf()\n+func TestB(t *testing.T) {\n"}}, "a_test.go:3 1 test: TestA (the test runner)"},
-		"with sources": {[]File{replaced("ATest.java", "class ATest {\n  @ParameterizedTest\n  @EnumSource(A.class)\n  @Disabled\n  void takes(A a) {}\n}\n", "class ATest {\n}\n")}, "ATest.java:1 1 test: takes (the test runner)"},
-		"same name":    {[]File{replaced("a.test.js", "it('a', f)\nit('a', g)\n", "it('a', f)\n")}, "a.test.js:1 1 test: a (the test runner)"},
-		"a program":    {[]File{replaced("a.go", "package a\n\nfunc TestA(t T) {}\n", "package a\n")}, ""},
-		"vendored":     {[]File{{Path: "vendor/a_test.go", Deleted: true, Vendored: true, Patch: "@@ -1 +0,0 @@\n-func TestA(t *testing.T) {}\n"}}, ""},
+		"Go":             {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n\nfunc TestB(t *testing.T) {}\n", "package a\n\nfunc TestB(t *testing.T) { t.Log() }\n")}, "a_test.go:1 1 test: TestA (the test runner)"},
+		"moved":          {[]File{replaced("a_test.go", "package a\n\nfunc TestA(t *testing.T) {}\n", "package a\n"), replaced("b_test.go", "package a\n", "package a\n\nfunc TestA(t *testing.T) {}\n")}, ""},
+		"a file":         {[]File{replaced("tests/test_a.py", "def test_a():\n    pass\n\nclass T:\n    async def test_b(self):\n        pass\n", "")}, "tests/test_a.py:0 2 tests: test_a, test_b (the test runner)"},
+		"JavaScript":     {[]File{replaced("a.test.ts", "it('adds', f)\ntest.each([1])('x', f)\ndescribe('y', () => {\n  it(\"takes\", f)\n})\n", "it('adds', g)\n")}, "a.test.ts:1 1 test: takes (the test runner)"},
+		"Ruby":           {[]File{replaced("a_spec.rb", "it 'adds' do\nend\nit \"takes\" do\nend\n", "it 'adds' do\nend\n")}, "a_spec.rb:1 1 test: takes (the test runner)"},
+		"Java":           {[]File{replaced("ATest.java", "class ATest {\n  @Test\n  public void adds() {}\n  @Test(timeout = 1) void takes() {}\n}\n", "class ATest {\n  @Test\n  void adds() {}\n}\n")}, "ATest.java:1 1 test: takes (the test runner)"},
+		"Rust":           {[]File{replaced("src/a.rs", "#[test]\nfn adds() {}\n#[tokio::test]\n#[ignore]\nasync fn takes() {}\n", "#[test]\nfn adds() {}\n")}, "src/a.rs:1 1 test: takes (the test runner)"},
+		"renamed":        {[]File{{Path: "a_test.go.old", Previous: "a_test.go", Text: "package a\n\nfunc TestA(t *testing.T) {}\n", Changed: []changes.Span{}}}, "a_test.go.old:3 1 test: TestA (the test runner)"},
+		"another name":   {[]File{{Path: "a_test.go", Text: "package a\n\nfunc TestB(t *testing.T) {\n\tf()\n}\n", Changed: []changes.Span{{First: 3, Last: 3}}, Patch: "@@ -3 +3 @@\n-func TestA(t *testing.T) {\n+func TestB(t *testing.T) {\n"}}, ""},
+		"replaced":       {[]File{{Path: "a_test.go", Text: "package a\n\nfunc TestB(t *testing.T) {\n}\n", Changed: []changes.Span{{First: 3, Last: 3}}, Patch: "@@ -3,2 +3 @@\n-func TestA(t *testing.T) {\n-\tf()\n+func TestB(t *testing.T) {\n"}}, "a_test.go:3 1 test: TestA (the test runner)"},
+		"with sources":   {[]File{replaced("ATest.java", "class ATest {\n  @ParameterizedTest\n  @EnumSource(A.class)\n  @Disabled\n  void takes(A a) {}\n}\n", "class ATest {\n}\n")}, "ATest.java:1 1 test: takes (the test runner)"},
+		"moved away":     {[]File{{Path: "_old/a_test.go", Previous: "a_test.go", Text: "package a\n\nfunc TestA(t *testing.T) {}\n", Changed: []changes.Span{}}}, "_old/a_test.go:3 1 test: TestA (the test runner)"},
+		"to a directory": {[]File{{Path: "src/__tests__/a.test.js", Previous: "test/a.test.js", Text: "it('a', f)\n", Changed: []changes.Span{}}}, ""},
+		"same name":      {[]File{replaced("a.test.js", "it('a', f)\nit('a', g)\n", "it('a', f)\n")}, "a.test.js:1 1 test: a (the test runner)"},
+		"a program":      {[]File{replaced("a.go", "package a\n\nfunc TestA(t T) {}\n", "package a\n")}, ""},
+		"vendored":       {[]File{{Path: "vendor/a_test.go", Deleted: true, Vendored: true, Patch: "@@ -1 +0,0 @@\n-func TestA(t *testing.T) {}\n"}}, ""},
 	} {
 		if diff := gocmp.Diff(c.want, takenOut(t, c.files...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
