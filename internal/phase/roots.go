@@ -170,7 +170,7 @@ func (p *project) leavesProjectsAlone(files []string) bool {
 // isForeign reports whether the projects in a directory of that name are not checked:
 // copies of others' code, test data, and templates of projects.
 func isForeign(name string) bool {
-	return strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata", "archetype-resources"}, name)
+	return strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "third_party", "testdata", "fixtures", "__fixtures__", "archetype-resources"}, name)
 }
 
 // projectDepth bounds how far below the top Projects looks: apps/web/client is three.

@@ -110,6 +110,7 @@ func TestLanguageAndRoots(t *testing.T) {
 			"rs/Cargo.toml": "[workspace]\nmembers = [\"a\"]\nexclude = [\"fuzz\"]\n", "rs/a/Cargo.toml": "[package]\n", "rs/fuzz/Cargo.toml": "[package]\n", "rs/py/Cargo.toml": "[package]\n", "rs/py/pyproject.toml": "",
 		}, []string{"rs/a/src/a.rs", "rs/fuzz/a.rs", "rs/py/a.py", "rs/py/a.rs"}, phase.Input{}, []string{"rs rust 4", "rs/fuzz rust 4", "rs/py python 4"}},
 		{"a part of a Gradle build below the top", empty("app/settings.gradle.kts", "app/build.gradle.kts", "app/core/build.gradle.kts"), []string{"app/core/A.java", "app/B.java"}, phase.Input{}, []string{"app java 4"}},
+		{"fixtures of tests", map[string]string{"Gemfile": "", "spec/fixtures/p/package.json": "{", "web/__fixtures__/go.mod": ""}, []string{"spec/fixtures/p/a.js", "web/__fixtures__/a.go"}, phase.Input{}, []string{". ruby 4"}},
 		{"a template of a project", empty("pom.xml", "src/main/resources/archetype-resources/package.json"), []string{"src/main/resources/archetype-resources/a.js"}, phase.Input{}, []string{". java 4"}},
 		{"a Maven build next to a package with tests", map[string]string{
 			"pom.xml": "<project><modules><module>a</module></modules></project>", "a/pom.xml": "<project/>", "own/pom.xml": "", "package.json": `{"scripts":{"test":"x"}}`,
