@@ -121,24 +121,10 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 		return exitcode.UsageError(err)
 	}
 	defer in.Close()
-	var files doors.PendingFiles
+	files := doors.PlanFiles{JSON: f.plan, Page: f.page}
 	defer files.Abort()
-	if f.plan != "" {
-		if _, err := files.Create(f.plan, nil); err != nil { // before anything is done
-			return exitcode.UsageError(fmt.Errorf("--plan: %w", err))
-		}
-		r.Planned = func(plan *apply.Plan) error { return doors.WritePlan(f.plan, plan) }
-	}
-	var page *doors.PageFile
-	if f.page != "" {
-		if f.page == f.plan {
-			return exitcode.UsageError(fmt.Errorf("--plan and --plan-html name the same file, %s: give each its own", f.page))
-		}
-		if page, err = gate.CreatePage(f.page, doc); err != nil {
-			return exitcode.UsageError(fmt.Errorf("--plan-html: %w", err))
-		}
-		defer page.Abort()
-		r.Page = page.Write
+	if err := files.Begin(gate, doc, &r); err != nil {
+		return exitcode.UsageError(err)
 	}
 	collected, err := gate.Collect(ctx, in)
 	if err != nil {
@@ -159,8 +145,8 @@ func runApply(ctx context.Context, env Environment, f applyFlags) error {
 	if err := crash.Try(func() error { return printReport(env, rep, f.json) }); err != nil {
 		return exitcode.FailedError(fmt.Errorf("the results cannot be written, standard error has them: %w", err))
 	}
-	if page != nil {
-		if err := crash.Try(func() error { return page.Write(rep) }); err != nil {
+	if f.page != "" {
+		if err := crash.Try(func() error { return files.WritePage(rep) }); err != nil {
 			return exitcode.FailedError(fmt.Errorf("--plan-html: the page cannot be written, the results above say what was done: %w", err))
 		}
 		fmt.Fprintf(env.Stderr, "\nThe plan as a page: %s\n", text.OneLine(f.page))

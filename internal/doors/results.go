@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/agent-airlock/airlock/internal/action"
-	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
@@ -104,20 +103,6 @@ func (p *PendingFiles) Abort() {
 	for _, f := range *p {
 		_ = f.Abort()
 	}
-}
-
-// WritePlan writes a plan as JSON to the file at path.
-func WritePlan(path string, plan *apply.Plan) error {
-	var files PendingFiles
-	defer files.Abort()
-	out, err := files.Create(path, nil)
-	if err != nil {
-		return err
-	}
-	if err := WriteJSON(out, plan); err != nil {
-		return err
-	}
-	return files.Commit()
 }
 
 // OutputDir is the name of a directory for what could not be delivered. It is created when it is
