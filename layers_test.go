@@ -101,7 +101,7 @@ var layers = []struct {
 	{"internal/loopwork", "acceptance action checkreport checks command config doors engine event exitcode fixer fixloop gitrepo loops phase store text verdictreport verify"},
 	{"internal/builtin", "acceptance action agents checks config doors engine exitcode fixloop intake loops loopwork phase schema store verify"},
 	{"internal/client", "agents exitcode httpapi runs schema token"},
-	{"internal/node", "access agents builtin config doors engine exitcode httpapi loops runs secrets server store token"},
+	{"internal/node", "access action agents builtin config doors engine exitcode httpapi loops runs secrets server store token"},
 	{"internal/usage", "action exitcode manpage text"},
 	{"internal/cli", "*"},
 	{"cmd/airlock", "cli exitcode"},

@@ -138,3 +138,12 @@ func readUser(path string, limit int64) ([]byte, time.Time, error) {
 	data, err := f.ReadAll()
 	return data, f.ModTime, err
 }
+
+// PathList returns the directories in which git is looked for; on a runner "", the usual ones,
+// because an earlier step can put a program of its own into PATH.
+func PathList(getenv func(string) string) string {
+	if getenv("GITHUB_ACTIONS") == "true" {
+		return ""
+	}
+	return getenv("PATH")
+}

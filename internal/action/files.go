@@ -155,3 +155,9 @@ func explain(path string, err error) error {
 	}
 	return e
 }
+
+// IsDirectory reports whether there is a directory of that name.
+func IsDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/schema"
@@ -175,7 +175,7 @@ func (o Owner) contains(dir string) bool {
 	if dir, err = resolve(dir); err != nil {
 		return false
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if !action.IsDirectory(dir) {
 		return false
 	}
 	rel, err := filepath.Rel(root, dir)

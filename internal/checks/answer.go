@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -111,10 +112,10 @@ func (f Files) Check() error {
 		if file.name == "" {
 			continue
 		}
-		if isDirectory(file.name) {
+		if action.IsDirectory(file.name) {
 			return fmt.Errorf("%s: %s is a directory: name a file in it", file.flag, file.name)
 		}
-		if dir := filepath.Dir(file.name); !isDirectory(dir) {
+		if dir := filepath.Dir(file.name); !action.IsDirectory(dir) {
 			return fmt.Errorf("%s: %s cannot be created: there is no directory %s, make it first", file.flag, file.name, dir)
 		}
 	}

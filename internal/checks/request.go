@@ -108,7 +108,7 @@ func DirectoryInput(dir string, changed []string, c config.Checks) (phase.Input,
 	if err != nil {
 		return in, exitcode.UsageError(err)
 	}
-	if !isDirectory(abs) {
+	if !action.IsDirectory(abs) {
 		return in, exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", dir))
 	}
 	in.WorkingDirectory = filepath.ToSlash(abs)
@@ -116,11 +116,6 @@ func DirectoryInput(dir string, changed []string, c config.Checks) (phase.Input,
 		return in, exitcode.UsageError(err)
 	}
 	return in, nil
-}
-
-func isDirectory(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // changedNames returns the names of changed files, relative to dir; nil where none is

@@ -7,13 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/config"
@@ -106,7 +106,7 @@ const seedDir = "/usr/local/share/airlock/home"
 
 // seed returns seedDir, or "" where this is not the image.
 func seed() string {
-	if info, err := os.Stat(seedDir); err != nil || !info.IsDir() {
+	if !action.IsDirectory(seedDir) {
 		return ""
 	}
 	return seedDir

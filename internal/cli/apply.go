@@ -212,11 +212,11 @@ func readDocument[D any](flag, name string, limit int64, read func(io.Reader, st
 
 // agentCode returns the agent's changes. release, which is never nil, undoes what was set up.
 func (f applyFlags) agentCode(ctx context.Context, env Environment, ev event.Event, conn doors.Connection) (code *apply.Code, release func(), err error) {
-	if f.dir != "" && !isDirectory(f.dir) {
+	if f.dir != "" && !action.IsDirectory(f.dir) {
 		return nil, func() {}, exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory: name the clone that contains the agent's changes", f.dir))
 	}
 	dir := cmp.Or(f.dir, env.Getenv("GITHUB_WORKSPACE"), ".")
-	return doors.AgentCode{File: f.changes, Base: f.changesBase, Workspace: dir, PathList: env.gitPath(),
+	return doors.AgentCode{File: f.changes, Base: f.changesBase, Workspace: dir, PathList: action.PathList(env.Getenv),
 		Exclude: doors.PathsBelow(dir, ".", f.outputDir, f.input, f.plan, f.page, f.changes),
 		Open:    func() (io.ReadCloser, error) { return openInput(env, f.changes) },
 	}.LoadClone(ctx, ev, conn, progress(env))

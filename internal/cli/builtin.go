@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/doors"
 )
@@ -17,7 +18,7 @@ func newBuiltIn(env Environment) *cobra.Command {
 			_, variable := env.Secrets.Token()
 			return run.Do(cmd.Context(), builtin.Deps{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv, Environ: env.Environ,
 				Gate:     func(policy string) (*doors.Gate, error) { return loadGate(env, policy, false) },
-				PathList: env.gitPath(), TokenVariable: variable, Version: env.Version})
+				PathList: action.PathList(env.Getenv), TokenVariable: variable, Version: env.Version})
 		},
 	}
 	cmd.Flags().StringVar(&run.Policy, "config", "", configUsage)

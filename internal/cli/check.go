@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
@@ -155,7 +156,7 @@ func (f checkFlags) request(env Environment, owner config.Checks, files checks.F
 		return checks.Request{}, err
 	}
 	return checks.Request{Input: in, Listed: f.input != "", Base: f.base, Checks: owner, Runner: f.runner(env), Version: env.Version,
-		Written: []string{f.findings, f.sarif}, PathList: env.gitPath(), CheckOnly: f.checkOnly, AllowCredentials: f.allowCredentials}, nil
+		Written: []string{f.findings, f.sarif}, PathList: action.PathList(env.Getenv), CheckOnly: f.checkOnly, AllowCredentials: f.allowCredentials}, nil
 }
 
 // maxInput is how large the input of phase validation may be, in bytes.

@@ -36,15 +36,6 @@ type Environment struct {
 	Commit string
 }
 
-// gitPath returns the directories in which git is looked for; on a runner "", the usual
-// ones, because an earlier step can put a program of its own into PATH.
-func (env Environment) gitPath() string {
-	if env.Getenv("GITHUB_ACTIONS") == "true" {
-		return ""
-	}
-	return env.Getenv("PATH")
-}
-
 // Enter is the first act of a process. For the action it takes the token out of the
 // environment (rule R5), for which the program runs a second time. The other commands
 // read GITHUB_TOKEN as other tools do. No core file of any command can contain it. Other

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -97,11 +96,6 @@ func readInput(env Environment, path string, limit int64) ([]byte, error) {
 	}
 	defer in.Close()
 	return io.ReadAll(io.LimitReader(in, limit+1))
-}
-
-func isDirectory(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // readerIsGone reports whether the reader of a pipe went away, as head does when it has

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -90,7 +91,7 @@ func startLoop(ctx context.Context, env Environment, f loopStartFlags) error {
 		return err
 	}
 	_, variable := env.Secrets.Token()
-	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: env.Getenv, Environ: env.Environ, PathList: env.gitPath(), TokenVariable: variable, Version: env.Version, Progress: env.Stderr, Log: engine.ErrorLog(env.Stderr),
+	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: env.Getenv, Environ: env.Environ, PathList: action.PathList(env.Getenv), TokenVariable: variable, Version: env.Version, Progress: env.Stderr, Log: engine.ErrorLog(env.Stderr),
 		Gate: func(policy string) (*doors.Gate, error) { return loadGate(env, policy, false) }})
 	if err != nil {
 		return verify.Refuse(err, env.Stdout, env.Stderr)

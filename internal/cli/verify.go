@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
@@ -159,7 +160,7 @@ func (f verifyFlags) verifyConfig(req acceptance.Request, gate *doors.Gate) (ver
 
 // verifyDeps returns what a verification needs of the process.
 func verifyDeps(env Environment, gate *doors.Gate) verify.Deps {
-	return verify.NewDeps(checkDeps(env, gate), env.gitPath(), gate)
+	return verify.NewDeps(checkDeps(env, gate), action.PathList(env.Getenv), gate)
 }
 
 // readRequest reads a request, and answers one that is not valid.

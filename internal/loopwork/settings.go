@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/fixer"
@@ -100,7 +100,7 @@ func (s settings) check(getenv func(string) string) error {
 			return fmt.Errorf("--fixer: %w", err)
 		}
 	}
-	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
+	if !action.IsDirectory(s.Dir) {
 		return fmt.Errorf("the loop's directory %s is gone: name another with --dir", s.Dir)
 	}
 	return nil

@@ -2,11 +2,11 @@ package node
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/config"
@@ -30,7 +30,7 @@ type Config struct {
 // requires.
 func (cfg *Config) Check() error {
 	dir, err := filepath.Abs(cfg.Owner.Base)
-	if err != nil || !isDirectory(dir) {
+	if err != nil || !action.IsDirectory(dir) {
 		return fmt.Errorf("--dir: %s is not a directory", cfg.Owner.Base)
 	}
 	cfg.Owner.Base = dir
@@ -42,7 +42,7 @@ func (cfg *Config) Check() error {
 			return fmt.Errorf("--config: %w", err)
 		}
 	}
-	if cfg.Owner.Root, err = filepath.Abs(cfg.Owner.Root); err != nil || !isDirectory(cfg.Owner.Root) {
+	if cfg.Owner.Root, err = filepath.Abs(cfg.Owner.Root); err != nil || !action.IsDirectory(cfg.Owner.Root) {
 		return fmt.Errorf("--root: %s is not a directory", cfg.Owner.Root)
 	}
 	if cfg.Concurrency < 0 || cfg.Concurrency > 1000 {
@@ -65,11 +65,6 @@ func (cfg *Config) Check() error {
 		}
 	}
 	return nil
-}
-
-func isDirectory(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // builtIn returns how agents that are built in are started: as this program, with what the owner

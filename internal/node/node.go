@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/access"
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/engine"
@@ -141,7 +142,7 @@ func Registry(s *store.Store, dir string) (*agents.Registry, error) {
 		return nil, exitcode.FailedError(err)
 	}
 	if dir != "" {
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		if !action.IsDirectory(dir) {
 			return nil, exitcode.UsageError(fmt.Errorf("--agents: %s is not a directory", dir))
 		}
 		files, err := agents.ReadDirectory(os.DirFS(dir))

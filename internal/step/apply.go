@@ -99,7 +99,7 @@ func (s *step) request(collected intake.Result) doors.Request {
 // for each other are not changes.
 func (s *step) agentCode() doors.AgentCode {
 	name, workspace := s.settings.Changes, s.env.Workspace
-	return doors.AgentCode{File: name, Base: s.settings.ChangesBase, Workspace: workspace, PathList: s.pathList(),
+	return doors.AgentCode{File: name, Base: s.settings.ChangesBase, Workspace: workspace, PathList: action.PathList(s.deps.Getenv),
 		Exclude: doors.PathsBelow(workspace, workspace, outputDirName, s.settings.OutputFile, s.settings.AgentOutput, name,
 			s.deps.Getenv(action.LinesVariables()[0]), s.deps.Getenv(action.LinesVariables()[1])),
 		Open: func() (io.ReadCloser, error) { return s.openInput("changes", name) }}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/event"
@@ -49,7 +50,7 @@ func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error 
 	turn := s.turn(doc)
 	turn.Verdict, turn.RequireCriteria = verdict, s.gate.SafeOutputs().Acceptance.RequireCriteria
 	turn.Limits = limits
-	turn.Judge = loopturn.Pushes{Remote: s.conn.Remote, PathList: s.pathList(), Owner: s.gate.SafeOutputs(), Scanner: s.gate.Scanner()}.Judge
+	turn.Judge = loopturn.Pushes{Remote: s.conn.Remote, PathList: action.PathList(s.deps.Getenv), Owner: s.gate.SafeOutputs(), Scanner: s.gate.Scanner()}.Judge
 	if s.settings.LoopDispatch != "" {
 		turn.Dispatch = func(ctx context.Context, payload map[string]any) error {
 			return s.client.Dispatch(ctx, s.repo(), s.settings.LoopDispatch, payload)

@@ -162,7 +162,7 @@ func (s *step) open(ctx context.Context) (err error) {
 	if s.client, err = s.conn.Client(); err != nil {
 		return err
 	}
-	s.git = doors.OpenLocalGit(ctx, s.env.Workspace, s.pathList(), s.event, s.debug)
+	s.git = doors.OpenLocalGit(ctx, s.env.Workspace, action.PathList(s.deps.Getenv), s.event, s.debug)
 	cfg, err := s.policy(ctx)
 	if err != nil {
 		return err
@@ -196,15 +196,6 @@ func (s *step) maskSecrets() (tok token.Token, further []string) {
 		s.runner.Mask(token.New(v, s.env.APIURL))
 	}
 	return tok, further
-}
-
-// pathList returns where programs are looked for; on a runner "", the usual directories,
-// because an earlier step can change PATH.
-func (s *step) pathList() string {
-	if s.env.OnRunner {
-		return ""
-	}
-	return s.deps.Getenv("PATH")
 }
 
 // connection returns how GitHub is reached.
