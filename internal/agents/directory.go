@@ -61,14 +61,19 @@ func ReadDirectory(dir fs.FS) ([]Blueprint, error) {
 }
 
 func readFile(dir fs.FS, name string) (Blueprint, error) {
+	// A FIFO is not opened, because that would wait for its other end.
+	info, err := fs.Stat(dir, name)
+	if err != nil {
+		return Blueprint{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return Blueprint{}, fmt.Errorf("%s: it is not a regular file", name)
+	}
 	f, err := dir.Open(name)
 	if err != nil {
 		return Blueprint{}, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return Blueprint{}, fmt.Errorf("%s: it is not a regular file", name)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
 		return Blueprint{}, fmt.Errorf("%s: %w", name, err)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/agent-airlock/airlock/internal/sanitize"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -321,18 +322,19 @@ func importsNextTo(file string) (name string, read importReader) {
 			return nil, err
 		}
 		defer tree.Close()
-		info, err := tree.Stat(filepath.FromSlash(name))
+		// Opening a FIFO would otherwise wait for its other end.
+		f, err := tree.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		info, err := f.Stat()
 		if err != nil {
 			return nil, err
 		}
 		if !info.Mode().IsRegular() {
 			return nil, errors.New("it is not an ordinary file")
 		}
-		f, err := tree.Open(filepath.FromSlash(name))
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
 		return io.ReadAll(io.LimitReader(f, maxBytes+1))
 	}
 }

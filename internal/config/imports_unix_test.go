@@ -1,0 +1,22 @@
+//go:build unix
+
+package config
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestImportOfAFIFO asserts that an import of a FIFO is a warning, and waits for nobody to write
+// to it.
+func TestImportOfAFIFO(t *testing.T) {
+	dir := repository(t, map[string]string{workflow: "---\nimports: [pipe.md]\nsafe-outputs:\n  create-issue:\n---\n"})
+	if err := syscall.Mkfifo(filepath.Join(dir, filepath.Dir(workflow), "pipe.md"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := effects(dir, load(t, dir)); !strings.Contains(got, "it is not an ordinary file") {
+		t.Error(got)
+	}
+}
