@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// everyKind enables all ten kinds, each with a setting that shows in its request.
+// everyKind enables all ten kinds, each with a setting that changes its request.
 const everyKind = `
 create-issue:
   title-prefix: "[agent] "
@@ -103,7 +103,7 @@ func assertStates(t *testing.T, stdout string, want map[string]string) {
 	}
 }
 
-// assertWrites asserts each write request: which, in what order, with what.
+// assertWrites asserts the write requests, their order and their bodies.
 func assertWrites(t *testing.T, s *githubtest.Server) {
 	t.Helper()
 	type write struct{ operation, path string }
@@ -174,7 +174,7 @@ func assertState(t *testing.T, f githubtest.Fixture) {
 	}
 }
 
-// TestCertificates is a private authority, in a file that is larger than a
+// TestCertificates trusts a private authority, in a file that is larger than a
 // configuration may be.
 func TestCertificates(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// loopSeen is what of a loop's document these tests look at.
+// loopSeen is the part of a loop's document that these tests look at.
 type loopSeen struct {
 	Loop      string `json:"loop"`
 	Status    string `json:"status"`
@@ -22,8 +22,8 @@ type loopSeen struct {
 	Reason    string `json:"escalation_reason"`
 }
 
-// TestAClaimedCommitDecidesNothing asserts that whoever may report a fix cannot make an escalated
-// loop go on by naming a commit that is not there: that takes a decision, or a commit that is.
+// TestAClaimedCommitDecidesNothing asserts that a report of a fix does not make an escalated loop go
+// on if it names a commit that does not exist: only a decision or a real commit does.
 func TestAClaimedCommitDecidesNothing(t *testing.T) {
 	t.Parallel()
 	p := newLoopPlace(t)
@@ -66,7 +66,7 @@ func TestAClaimedCommitDecidesNothing(t *testing.T) {
 		return l
 	}
 
-	// It waits for a person, and an agent says that another commit is there.
+	// It waits for a person, and an agent claims that there is another commit.
 	driver := drive()
 	if err := driver.Start(); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestAClaimedCommitDecidesNothing(t *testing.T) {
 		}
 	}
 
-	// A person commits, and decides: that commit is checked once, and is no other push.
+	// A person commits, and decides: that commit is checked once, and does not count as a push.
 	git("commit", "-q", "--allow-empty", "-m", "try")
 	if r := run(t, p.dir, p.env, "", "loop", "decide", "--issue", "7", "--repo", "octo/shop", "--store", store, "fixed"); r.code != 0 {
 		t.Fatal(r.stderr)

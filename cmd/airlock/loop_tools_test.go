@@ -16,8 +16,8 @@ import (
 )
 
 // TestLoopProjects mends real projects with their real tools. The fixer knows what to
-// write for each request: one project is mended in one round, the other in two. What the
-// formatter changes, the checks mend themselves.
+// write for each request: one project is mended in one round, the other in two. The
+// checks apply the formatter's changes themselves.
 func TestLoopProjects(t *testing.T) {
 	for name, test := range map[string]struct {
 		fixes map[string]map[string]string // by request and file

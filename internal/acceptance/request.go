@@ -18,7 +18,7 @@ const (
 	ResponseSchema = "validation-response.schema.json"
 )
 
-// DefaultTimeout bounds a verification whose request does not.
+// DefaultTimeout is the time limit of a verification whose request sets none.
 const DefaultTimeout = 300 * time.Second
 
 // MaxMessage is how large a message with a request or a response may be, in bytes.
@@ -27,7 +27,7 @@ const MaxMessage = 16 << 20
 // Type is who verifies.
 type Type string
 
-// The types. Of Both, each side has to pass.
+// The types. With Both, each side must pass.
 const (
 	Code    Type = "code"
 	Browser Type = "browser"
@@ -65,15 +65,15 @@ type Claim struct {
 	Commit  string   `json:"commit_hash,omitempty"`
 }
 
-// Services are what has to run already.
+// Services are the services that must run before the verification.
 type Services struct {
 	AppURL string `json:"app_url,omitempty"`
 	APIURL string `json:"api_url,omitempty"`
 	Ports  []int  `json:"required_ports,omitempty"`
 }
 
-// InvalidError is every way in which a message breaks its schema, or a rule that the
-// schema cannot express.
+// InvalidError lists all violations of a message: of its schema, and of rules that the schema
+// cannot express.
 type InvalidError struct {
 	Schema     string // the name of the published schema
 	Violations []schema.Violation
@@ -91,7 +91,7 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Answer returns the error as JSON for the sender, who can correct the message by it: the
+// Answer returns the error as JSON with which the sender can correct the message: the
 // violations, and the schema itself.
 func (e *InvalidError) Answer() ([]byte, error) {
 	source, ok := schema.Source(e.Schema)
@@ -112,7 +112,7 @@ func invalid(schemaName, path, format string, args ...any) *InvalidError {
 }
 
 // ReadRequest reads a request from a message in any of the forms that Unwrap knows. The
-// error is an *InvalidError with all violations, or ours.
+// error is an *InvalidError with all violations, unless Airlock itself failed.
 func ReadRequest(message []byte) (Request, error) {
 	req, raw, err := readMessage[Request](message, RequestSchema)
 	req.raw = raw
@@ -179,8 +179,8 @@ func (r Request) timeout() time.Duration {
 	return cmp.Or(time.Duration(r.Timeout)*time.Second, DefaultTimeout)
 }
 
-// focused returns the indexes of the criteria, those that a focus area names first. A
-// focus area names a criterion by its id, or by words in its description or hint.
+// focused returns the indexes of the criteria, first those of the focus areas. A focus area
+// is the id of a criterion, or a text that its description or hint contains.
 func (r Request) focused() []int {
 	var first, rest []int
 	for i, c := range r.Criteria {
@@ -198,8 +198,8 @@ func (r Request) focused() []int {
 	return append(first, rest...)
 }
 
-// withCriteria returns the request as JSON with these criteria alone, and with further members:
-// what a validator is asked. Unknown properties of the request stay.
+// withCriteria returns the request for a validator, as JSON: with only the indexed criteria,
+// and with more members. Unknown properties of the request stay.
 func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error) {
 	doc := map[string]json.RawMessage{}
 	if r.raw == nil {
@@ -235,7 +235,7 @@ func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error
 	return encode(doc)
 }
 
-// document returns the request as it was received, if it was.
+// document returns the request as it was received, or the Request that was not.
 func (r Request) document() any {
 	if r.raw != nil {
 		return r.raw

@@ -27,15 +27,15 @@ type Response struct {
 	Dispatch string `json:"dispatch_id,omitempty"`
 }
 
-// CriterionResult is how one criterion ended.
+// CriterionResult is the result for one criterion.
 type CriterionResult struct {
 	ID          string `json:"criterion_id"`
 	Status      Status `json:"status"`
 	Evidence    string `json:"evidence"`
-	Remediation string `json:"remediation,omitempty"` // only of one that failed or is blocked
+	Remediation string `json:"remediation,omitempty"` // only if it failed or is blocked
 }
 
-// ClaimResult is one claim, checked.
+// ClaimResult is the result of checking one claim.
 type ClaimResult struct {
 	Claim    string `json:"claim"`
 	Status   Status `json:"status"`
@@ -93,8 +93,8 @@ type File struct {
 }
 
 // ReadResponse reads a response from a message in any of the forms that Unwrap knows, and
-// checks that it does not contradict itself: its verdict is the one that follows from its
-// criteria, of which each is there once. The error is an *InvalidError, or ours.
+// checks that it does not contradict itself: each criterion has one result, and the verdict
+// follows from them. The error is an *InvalidError unless Airlock itself failed.
 func ReadResponse(message []byte) (Response, error) {
 	r, _, err := readMessage[Response](message, ResponseSchema)
 	return r, err
@@ -116,14 +116,14 @@ func (r Response) contradictions() (out []schema.Violation) {
 	return out
 }
 
-// hasOnlyKnown reports whether the verdict and all statuses are ones that there are.
+// hasOnlyKnown reports whether the verdict and all statuses are known ones.
 func (r Response) hasOnlyKnown() bool {
 	return slices.Contains([]Verdict{VerdictPass, VerdictFail, VerdictPartial, VerdictBlocked}, r.Verdict) && len(r.Results) > 0 &&
 		!slices.ContainsFunc(r.statuses(), func(s Status) bool { return !slices.Contains([]Status{Pass, Fail, Skip, Blocked}, s) })
 }
 
-// Answers returns how a response breaks what its request asks of it: its task is another
-// one, or it judges a criterion that the request does not have.
+// Answers returns the violations of a response that does not answer its request: it has
+// another task, or judges a criterion that the request does not have.
 func (r Response) Answers(req Request) (out []schema.Violation) {
 	if r.TaskID != req.TaskID {
 		out = append(out, schema.Violation{Path: "$.task_id", Message: fmt.Sprintf("it is %s, and the request's is %s", schema.Quote(r.TaskID), schema.Quote(req.TaskID)), SchemaPath: "properties.task_id"})
@@ -142,7 +142,7 @@ func (r Response) Answers(req Request) (out []schema.Violation) {
 func (r Response) Complete(req Request) Response {
 	var results []CriterionResult
 	for _, c := range req.Criteria {
-		i := slices.IndexFunc(r.Results, func(had CriterionResult) bool { return had.ID == c.ID })
+		i := slices.IndexFunc(r.Results, func(result CriterionResult) bool { return result.ID == c.ID })
 		if i < 0 {
 			results = append(results, CriterionResult{ID: c.ID, Status: Blocked, Evidence: "The response does not judge this criterion.", Remediation: "Have it judged."})
 			continue
@@ -162,8 +162,8 @@ func (r Response) statuses() []Status {
 	return statuses
 }
 
-// Encode returns the response as indented JSON with a newline at its end. One that does
-// not conform to its schema is an error, and ours.
+// Encode returns the response as indented JSON with a newline at its end. The error is
+// Airlock's own defect: the response does not conform to its schema.
 func (r Response) Encode() ([]byte, error) {
 	raw, err := encode(r)
 	if err != nil {
@@ -195,8 +195,8 @@ func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // seconds returns a duration in seconds, to the millisecond and never negative.
 func seconds(d time.Duration) float64 { return math.Round(max(d.Seconds(), 0)*1000) / 1000 }
 
-// share returns a part of a whole as a number from 0 to 1, to two decimal places.
-func share(part float64, of int) *float64 {
-	v := math.Round(100*part/float64(of)) / 100
-	return &v
+// share returns part/total, rounded to two decimal places.
+func share(part float64, total int) *float64 {
+	rounded := math.Round(100*part/float64(total)) / 100
+	return &rounded
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// eventFlags are those of every command that acts for a workflow run's event. A flag that is
-// not given leaves what the environment says.
+// eventFlags are the flags of commands that act for a workflow run's event. Without a flag, the
+// value of the environment counts.
 type eventFlags struct{ event, eventName, repo string }
 
 func (f *eventFlags) add(flags *pflag.FlagSet) {
@@ -35,9 +35,9 @@ func (f eventFlags) runner(env Environment) action.Env {
 	return runner
 }
 
-// rehearsal returns what is known of the workflow run whose agent's lines are judged without GitHub,
-// and its repository. dir is as the flag of apply, and lines is the file of the lines, which is not
-// one of the agent's changes.
+// rehearsal returns the workflow run for which an agent's lines are judged without GitHub, as far as
+// it is known, and its repository. dir is the value of apply's flag --dir, and lines the file of the
+// lines, which does not count as one of the agent's changes.
 func (f eventFlags) rehearsal(env Environment, dir, lines string) (known doors.Rehearsal, repository string, err error) {
 	runner := f.runner(env)
 	if runner.EventPath == "" {

@@ -116,8 +116,9 @@ func TestIdentityErrors(t *testing.T) {
 	}
 }
 
-// TestIdentityMayNotEnterTheProgramsDirectory asserts that a program that root finds and the
-// identity may not run is fs.ErrPermission, which callers distinguish from a fault of Airlock.
+// TestIdentityMayNotEnterTheProgramsDirectory asserts that the error is fs.ErrPermission, which
+// callers distinguish from a fault of Airlock, if root finds a program that the identity may not
+// run.
 func TestIdentityMayNotEnterTheProgramsDirectory(t *testing.T) {
 	if !isRoot(t) {
 		return

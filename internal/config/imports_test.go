@@ -43,7 +43,7 @@ func load(t *testing.T, dir string) SafeOutputs {
 	return cfg
 }
 
-// effects returns what becomes of the keys, without the directory.
+// effects returns the effects of the keys, without the name of the directory.
 func effects(dir string, cfg SafeOutputs) string {
 	var lines []string
 	for _, k := range cfg.Keys {
@@ -93,8 +93,8 @@ func TestImportsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestImportsThatAreNotFollowed asserts that what was not read stages everything, because it may
-// restrict what is allowed, and that each says why.
+// TestImportsThatAreNotFollowed asserts that an import that was not read stages everything, because
+// it may restrict what is allowed, and that a warning gives the reason.
 func TestImportsThatAreNotFollowed(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.md")
 	if err := os.WriteFile(outside, []byte("---\nsafe-outputs:\n  create-discussion:\n---\n"), 0o644); err != nil {
@@ -156,8 +156,8 @@ func TestImportsFromATree(t *testing.T) {
 	}
 }
 
-// TestExpressionsThatARunnerHasEvaluated asserts that what looks like one in the input config is
-// text: the runner has evaluated the real ones.
+// TestExpressionsThatARunnerHasEvaluated asserts that a text in the input config that looks like an
+// expression stays text: the runner has evaluated the real ones.
 func TestExpressionsThatARunnerHasEvaluated(t *testing.T) {
 	const text = "create-issue:\n  title-prefix: \"[${{ x }}] \"\n"
 	cfg, err := Load(Sources{Inline: text})

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// withGit returns a handler that answers from the git repository, and 409 while that is empty.
+// withGit returns a handler that answers from the git repository, with status 409 while that is
+// empty.
 func withGit(h handler) handler {
 	return func(s *Server, c *conversation) reply {
 		if s.o.Git == nil {
@@ -98,8 +99,8 @@ func (s *Server) updateRef(c *conversation) reply {
 	return s.writeRef(old.name, in.SHA, byPull, okay)
 }
 
-// writeRef moves a ref to a commit, unless the branch is protected, which is
-// refused with the given message.
+// writeRef moves a ref to a commit. If the branch is protected, it refuses that with the given
+// message.
 func (s *Server) writeRef(name, sha, protected string, answer func(any) reply) reply {
 	if r, bad := s.protects(name, protected); bad {
 		return r
@@ -129,7 +130,8 @@ func (s *Server) deleteRef(c *conversation) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// protects refuses a write to a branch that only pull requests may change.
+// protects returns the refusal of a write to a branch that only pull requests may change; ok is
+// false for any other branch.
 func (s *Server) protects(name, message string) (reply, bool) {
 	branch, _ := strings.CutPrefix(name, "refs/heads/")
 	switch {
@@ -226,7 +228,7 @@ func (s *Server) getCommit(c *conversation) reply {
 	return okay(o)
 }
 
-// listCommits lists what a branch, a tag or a commit leads to.
+// listCommits lists the history of a branch, a tag or a commit.
 func (s *Server) listCommits(c *conversation) reply {
 	sha, ok := s.o.Git.named(c.query.Get("sha"))
 	if !ok {
@@ -330,7 +332,7 @@ func (s *Server) compare(c *conversation) reply {
 		"total_commits": len(ahead), "commits": commits, "files": changed})
 }
 
-// diff returns what changed between two commits, file by file in the API's form.
+// diff returns the files that differ between two commits, in the API's form.
 func (g *Git) diff(from, to string) ([]File, error) {
 	raw, err := g.cachedOutput("diff", "--raw", "-z", "-M", "--no-ext-diff", from, to)
 	if err != nil {
@@ -367,9 +369,8 @@ func (g *Git) diff(from, to string) ([]File, error) {
 	return list, nil
 }
 
-// createCommitOnBranch commits to a branch as GitHub does: only where the branch
-// is where it was expected, every file with mode 100644, by the token's account,
-// and signed.
+// createCommitOnBranch commits to a branch as GitHub does: only if the branch is at the expected
+// commit, every file with mode 100644, by the token's account, and signed.
 func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, error) {
 	refuse := func(typ, format string, args ...any) (any, error) {
 		return nil, &gqlFailure{Type: typ, Message: fmt.Sprintf(format, args...)}

@@ -29,7 +29,7 @@ type newRun struct {
 	Needs []string `json:"needs,omitempty"`
 }
 
-// runSchema is what the body of POST /runs is held against.
+// runSchema is the schema of the body of POST /runs.
 var runSchema = bodySchema([]any{"agent_name"}, map[string]any{"agent_name": map[string]any{"type": "string"}, "parameters": map[string]any{},
 	"needs": map[string]any{"type": "array", "maxItems": 16, "uniqueItems": true, "items": map[string]any{"type": "string"}}})
 
@@ -40,8 +40,8 @@ func bodySchema(required []any, members map[string]any) *schema.Schema {
 	})
 }
 
-// readBody reads a body that is to be JSON, whatever its Content-Type says: curl -d sends
-// that of a form.
+// readBody reads a body that must be JSON. It does not look at Content-Type, because curl -d
+// sends that of a form.
 func readBody(r *http.Request) ([]byte, error) {
 	if err := checkEncoding(r); err != nil {
 		return nil, err
@@ -206,13 +206,13 @@ func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, g access.Grant)
 	return answer(w, http.StatusOK, run), nil
 }
 
-// reviewGrant is how often it is checked that the caller of a long request still has the
-// grant with which it began.
+// reviewGrant is the time between two checks that the caller of a long request still has its
+// grant.
 const reviewGrant = 500 * time.Millisecond
 
-// stream counts a request that takes long, and lifts the limits of time of its connection.
-// Its context ends when the server shuts down, too, and when the caller's grant does not
-// hold any more: then its cause is an *apiError.
+// stream counts a long request, and lifts the time limits of its connection. The context also
+// ends when the server shuts down, and when the caller's grant is no longer valid: then its
+// cause is an *apiError.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, g access.Grant) (ctx context.Context, leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:
@@ -285,11 +285,9 @@ func (s *Server) showLog(w http.ResponseWriter, r *http.Request, _ access.Grant)
 	return http.StatusOK, nil
 }
 
-// How often following says that the connection lives, and how long a client may take to
-// read.
 const (
-	keepAlive  = 15 * time.Second
-	sendWithin = 30 * time.Second
+	keepAlive  = 15 * time.Second // between two signs of life to a client that follows a run
+	sendWithin = 30 * time.Second // the longest that a client may take to read
 )
 
 func (s *Server) followRun(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
@@ -327,9 +325,9 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, g access.Gran
 		return http.StatusOK, nil
 	}
 	control := http.NewResponseController(w)
-	send := func(text string) error {
+	send := func(lines string) error {
 		_ = control.SetWriteDeadline(time.Now().Add(sendWithin))
-		_, err := io.WriteString(w, text)
+		_, err := io.WriteString(w, lines)
 		if err == nil {
 			err = control.Flush()
 		}

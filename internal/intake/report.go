@@ -26,11 +26,11 @@ type Report struct {
 // Record describes one record in the report.
 type Record struct {
 	Line    int             `json:"line"`
-	Kind    safeoutput.Kind `json:"kind"` // "" if the record has no known one
+	Kind    safeoutput.Kind `json:"kind"` // "" if it is not known
 	Outcome string          `json:"outcome"`
 	// Violations are the reasons why the record was rejected.
 	Violations []Violation `json:"violations,omitempty"`
-	// Limit is how many items of the kind are accepted. Only a dropped item has it.
+	// Limit is how many items of the kind are accepted; nil unless the item was dropped.
 	Limit *int `json:"limit,omitempty"`
 	Notes
 }

@@ -18,38 +18,38 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// workflow is the name of the workflow that carries a loop. What it does in which order
-// must never change: see package engine.
+// workflow is the name of the workflow that drives a loop. The order of its steps must never
+// change: see package engine.
 const workflow = "loop"
 
-// patience is how long a loop that waits for nobody's deadline sleeps before it looks
-// again by itself.
+// patience is how long a loop without a deadline waits before it looks at its state by itself.
 const patience = 24 * time.Hour
 
-// Hands do what a loop needs done outside. The driver calls them from goroutines of their
-// own; a context ends when the loop no longer needs the answer, or the driver is closed.
+// Hands do a loop's work and deliver its messages. The driver calls each method in a goroutine
+// of its own; the context ends when the loop no longer needs the result, or the driver is closed.
 type Hands interface {
-	// Work does what w asks for and returns the event with the outcome. tell sends
-	// the loop an event before that, one of each type. Work may be asked the same again,
-	// after a crash: what it does must bear that. ok is false where somebody else answers,
-	// such as a person that decides. Its Kind is never fixloop.WorkNone.
-	Work(ctx context.Context, l Loop, w fixloop.Work, tell func(fixloop.Event) error) (e fixloop.Event, ok bool)
-	// Deliver delivers a message to those it is for, at least once.
+	// Work does the work w, whose Kind is never fixloop.WorkNone, and returns the event with the
+	// outcome. send sends the loop an earlier event, at most one of each type. After a crash the
+	// same work may be asked for again, and must be harmless then. ok is false where the
+	// outcome comes from elsewhere, such as from a person who decides.
+	Work(ctx context.Context, l Loop, w fixloop.Work, send func(fixloop.Event) error) (e fixloop.Event, ok bool)
+	// Deliver delivers a message to its recipients, at least once.
 	Deliver(ctx context.Context, l Loop, m fixloop.Message) error
 }
 
 // Config describes a driver.
 type Config struct {
-	// Executor is the engine's. A driver of one loop has OfOne of its ID.
+	// Executor is the name of the engine's executor. That of a driver of one loop is OfOne of
+	// the loop's ID.
 	Executor string // required
-	Queue    string // required: that of the loops to drive
-	// Hands returns who does the work of these loops.
+	Queue    string // required: the queue of the loops to drive
+	// Hands returns the hands that work for these loops.
 	Hands  func(*Book) Hands // required
 	Logger *slog.Logger
 	// Waits is called when the driver has waited for some seconds for a database that does not
 	// answer, with the reason, and with nil when it goes on; it may be nil.
 	Waits func(error)
-	// Poll is how often the queue is looked at; 0 for the engine's default.
+	// Poll is the time between two looks at the queue; 0 for the engine's default.
 	Poll time.Duration
 }
 
@@ -69,7 +69,7 @@ type Driver struct {
 	mu      sync.Mutex
 	working map[string]*job // by the loop's ID
 	carried map[string]bool // the loops whose workflows have begun here
-	turned  chan struct{}   // is closed, and replaced, when a workflow has taken a turn
+	turned  chan struct{}   // closed, and replaced, when a workflow has taken a turn
 }
 
 // job is work under way.
@@ -113,7 +113,7 @@ func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 	return d, nil
 }
 
-// watchPause is how often a driver makes sure that no other one has taken over.
+// watchPause is the time between two checks that no other driver has taken over.
 const watchPause = time.Second
 
 // watch ends the driver when another one has taken over, which can happen while the connection to
@@ -129,12 +129,13 @@ func (d *Driver) watch() {
 	}
 }
 
-// looksTillAlone is after how many looks a driver that was replaced has noticed it. Until then it
-// may have taken workflows, or messages of theirs, which its successor does not see any more.
+// looksTillAlone is the number of checks after which a driver that was replaced has certainly
+// noticed it. Until then it may take workflows, or messages to them, that its successor then
+// does not see.
 const looksTillAlone = 8
 
-// takeUp begins the workflows that a driver which was replaced has taken, and has the others look
-// at their loops.
+// takeUp begins the workflows that a replaced driver has taken, and wakes those that have begun
+// here, whose messages it may have taken.
 func (d *Driver) takeUp() {
 	if _, err := d.engine.Recover(); err != nil && d.base.Err() == nil {
 		d.log.Warn("what another process left of the loops cannot be taken up; start again to do so", "error", err)
@@ -150,7 +151,7 @@ func (d *Driver) takeUp() {
 	}
 }
 
-// isCurrent reports whether no other driver has taken over. Otherwise the engine ends.
+// isCurrent reports whether no other driver has taken over. If one has, it ends the engine.
 func (d *Driver) isCurrent(ctx context.Context) bool {
 	err := d.store.Hold(ctx)
 	return err == nil || !d.engine.GiveUp(err) && ctx.Err() == nil
@@ -237,7 +238,7 @@ func (d *Driver) carry(x *engine.Execution, id string) error {
 			}
 		}
 		if len(next.Deliver) > 0 {
-			continue // what could not be delivered has changed the state
+			continue // a message that could not be delivered has changed the state
 		}
 		d.announce()
 		if next.Final {
@@ -254,7 +255,7 @@ func (d *Driver) carry(x *engine.Execution, id string) error {
 	}
 }
 
-// announce wakes all who Wait.
+// announce wakes all callers of Wait.
 func (d *Driver) announce() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -262,7 +263,7 @@ func (d *Driver) announce() {
 	d.turned = make(chan struct{})
 }
 
-// turn lets the time that has passed act on the loop, and returns what is to be done.
+// turn applies the deadlines that have passed to the loop, and returns what to do next.
 func (d *Driver) turn(ctx context.Context, tx store.Tx, id string) (turn, error) {
 	l, err := d.locked(ctx, tx, id)
 	if err != nil {
@@ -279,7 +280,7 @@ func (d *Driver) turn(ctx context.Context, tx store.Tx, id string) (turn, error)
 	return turn{Deliver: open, Final: state.Outcome() != fixloop.Running, Due: state.Deadline()}, err
 }
 
-// deliver delivers a message, and returns why it cannot be.
+// deliver delivers a message. problem is why it cannot be delivered, "" if it was.
 func (d *Driver) deliver(ctx context.Context, id string, n int) (problem string, err error) {
 	l, err := d.Get(ctx, id)
 	if err != nil {
@@ -314,8 +315,8 @@ func (d *Driver) deliver(ctx context.Context, id string, n int) (problem string,
 	}
 }
 
-// delivered records that a message needs no delivery any more. If it could not be
-// delivered, the loop is told.
+// delivered records that a message needs no more delivery. If there was a problem, it sends the
+// loop an event about it.
 func (d *Driver) delivered(ctx context.Context, tx store.Tx, id string, n int, problem string) error {
 	if _, err := tx.Exec(ctx, `UPDATE messages SET delivered = 1 WHERE loop = $1 AND n = $2`, id, n); err != nil || problem == "" {
 		return err
@@ -331,7 +332,8 @@ func (d *Driver) delivered(ctx context.Context, tx store.Tx, id string, n int, p
 	return err
 }
 
-// ensureWork makes sure that the work which the loop waits for is under way, and no other.
+// ensureWork starts the work that the loop waits for, unless it is under way, and stops any
+// other work for the loop.
 func (d *Driver) ensureWork(id string) {
 	l, err := d.Get(d.base, id)
 	if err != nil {
@@ -359,7 +361,7 @@ func (d *Driver) ensureWork(id string) {
 	d.wg.Go(func() { d.work(ctx, l, w, key) })
 }
 
-// work has the hands do the work and applies what came of it.
+// work has the hands do the work, and applies the outcome to the loop.
 func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
 	if !d.isCurrent(ctx) {
 		return

@@ -35,12 +35,12 @@ type hands struct {
 	delivered []string
 }
 
-func (h *hands) Work(ctx context.Context, _ loops.Loop, w fixloop.Work, tell func(fixloop.Event) error) (fixloop.Event, bool) {
+func (h *hands) Work(ctx context.Context, _ loops.Loop, w fixloop.Work, send func(fixloop.Event) error) (fixloop.Event, bool) {
 	if w.Kind == fixloop.WorkStart {
 		return fixloop.Event{Type: fixloop.EventStart, Head: "c0ffee"}, true
 	}
 	if w.Kind == fixloop.WorkFix {
-		_ = tell(fixloop.Event{Type: fixloop.EventFixStarted, Iteration: w.Iteration})
+		_ = send(fixloop.Event{Type: fixloop.EventFixStarted, Iteration: w.Iteration})
 	}
 	h.mu.Lock()
 	list := h.script[w.Kind]

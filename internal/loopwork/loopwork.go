@@ -51,7 +51,7 @@ type Hands struct {
 func New(cfg Config, book *loops.Book) *Hands { return &Hands{Config: cfg, book: book} }
 
 // Work implements loops.Hands.
-func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, tell func(fixloop.Event) error) (fixloop.Event, bool) {
+func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, send func(fixloop.Event) error) (fixloop.Event, bool) {
 	if e, ok := h.moved(w); ok {
 		return e, true
 	}
@@ -64,7 +64,7 @@ func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, tell fun
 		return h.verify(ctx, w)
 	case fixloop.WorkFix:
 		if len(h.Fixer.Command) > 0 {
-			return h.fix(ctx, l, w, tell)
+			return h.fix(ctx, l, w, send)
 		}
 		return h.watch(ctx, w)
 	case fixloop.WorkDecide:
@@ -142,12 +142,12 @@ func (h *Hands) verify(ctx context.Context, w fixloop.Work) (fixloop.Event, bool
 
 // fix runs the command that fixes what the request lists. Its result is kept before it is applied,
 // so that the command does not run again after a crash.
-func (h *Hands) fix(ctx context.Context, l loops.Loop, w fixloop.Work, tell func(fixloop.Event) error) (fixloop.Event, bool) {
+func (h *Hands) fix(ctx context.Context, l loops.Loop, w fixloop.Work, send func(fixloop.Event) error) (fixloop.Event, bool) {
 	failed := func(why string) (fixloop.Event, bool) {
 		return fixloop.Event{Type: fixloop.EventFixFailed, Iteration: w.Iteration, Text: why}, ctx.Err() == nil
 	}
 	var refused *fixloop.Refused
-	if err := tell(fixloop.Event{Type: fixloop.EventFixStarted, Iteration: w.Iteration}); err != nil && !errors.As(err, &refused) {
+	if err := send(fixloop.Event{Type: fixloop.EventFixStarted, Iteration: w.Iteration}); err != nil && !errors.As(err, &refused) {
 		return failed(err.Error())
 	}
 	key := fmt.Sprintf("fix/%d/%d", w.Op, w.Attempt)

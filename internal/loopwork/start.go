@@ -32,9 +32,9 @@ type Start struct {
 	Wait  bool // wait for a person's decision
 }
 
-// Check returns what is wrong with the limits, which the protocol would take for its defaults or
-// not at all, and with the directory: outside of a git repository nobody could tell what changed
-// there, so that the loop would be escalated at once.
+// Check returns an error for limits that the protocol would replace by its defaults or reject, and
+// for a directory outside of a git repository: no change there could be found, and the loop would
+// be escalated at once.
 func (s Start) Check(dir string) error {
 	limits := s.Loop.Limits
 	if limits.Iterations < 1 {
@@ -62,18 +62,18 @@ func (s Start) Check(dir string) error {
 type Deps struct {
 	Getenv  func(string) string // required
 	Environ []string            // required: the entire environment
-	// Gate returns both doors, as the owner configures them in a file, "" for the usual one. It is
+	// Gate returns both doors as the owner configures them in a file; "" is the usual file. It is
 	// required; its errors carry their exit code.
 	Gate          func(policy string) (*doors.Gate, error)
-	PathList      string // where git is looked for; "" is the usual directories
+	PathList      string // the directories in which git is looked for; "" for the usual ones
 	TokenVariable string // as in checks.Deps
 	Version       string
-	Progress      io.Writer    // what people read while the loop runs; required
+	Progress      io.Writer    // required: for what people read while the loop runs
 	Log           *slog.Logger // required: the engine's
 }
 
-// Run drives a loop on a store, which it closes, until the loop has ended or waits for a person. It
-// returns the loop as it is then. Its errors carry their exit code, unless one is an
+// Run drives a loop on a store until the loop has ended or waits for a person, and returns it as it
+// is then. It closes the store. Its errors carry their exit code, unless one is an
 // acceptance.InvalidError: the validation request is not valid.
 func (s Start) Run(ctx context.Context, st *store.Store, deps Deps) (loops.Loop, error) {
 	p, err := s.prepare(ctx, st, deps)
@@ -135,7 +135,7 @@ func (s Start) prepare(ctx context.Context, st *store.Store, deps Deps) (p prepa
 	return p, err
 }
 
-// work returns what the loop's work is done with.
+// work returns the configuration of the loop's work.
 func (s settings) work(deps Deps) (Config, error) {
 	root, cloned := checks.FindRoot(s.Dir)
 	if len(s.Fixer) > 0 && !cloned {
@@ -174,7 +174,7 @@ func (s settings) work(deps Deps) (Config, error) {
 	}, nil
 }
 
-// verification returns what the verification of acceptance criteria needs of the process.
+// verification returns the dependencies of a verification of acceptance criteria.
 func (deps Deps) verification(gate *doors.Gate) verify.Deps {
 	log := func(line string) { fmt.Fprintf(deps.Progress, "airlock: %s\n", line) }
 	return verify.NewDeps(checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: gate.Scanner(), Log: log, TokenVariable: deps.TokenVariable}, deps.PathList, gate)
@@ -186,9 +186,9 @@ func (s Start) drive(ctx context.Context, d *loops.Driver, hands *Hands, setting
 	if err != nil {
 		return loops.Loop{}, exitcode.FailedError(err)
 	}
-	what := s.Loop
-	what.Acceptance = settings.Request != ""
-	l, begun, err := d.Start(ctx, what, raw, loops.OfOne)
+	loop := s.Loop
+	loop.Acceptance = settings.Request != ""
+	l, begun, err := d.Start(ctx, loop, raw, loops.OfOne)
 	if err != nil {
 		return l, exitcode.UsageError(err)
 	}
@@ -211,7 +211,7 @@ func (s Start) drive(ctx context.Context, d *loops.Driver, hands *Hands, setting
 	return l, nil
 }
 
-// showWait shows what the loop waits for, and how to stop, or that it goes on (nil).
+// showWait shows why the loop waits, and how to stop it; without a reason, that it goes on.
 func (s Start) showWait(w io.Writer, why error) {
 	if why == nil {
 		fmt.Fprintln(w, "airlock: the store answers again: the loop goes on")

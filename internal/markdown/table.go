@@ -9,8 +9,8 @@ import (
 // maxColumns is cmark's limit: a line with more is not a row.
 const maxColumns = 65535
 
-// cells yields the cells of the row in src[i:end], untrimmed. A | before and one
-// after all cells belong to none of them.
+// cells yields the cells of the row in src[i:end], untrimmed and without the | at the row's
+// beginning and end.
 func cells(src string, i, end int) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if i < end && src[i] == '|' {
@@ -65,25 +65,24 @@ func (s *scanner) openTable() bool {
 	if columns == 0 || countCells(s.src, start, end) != columns {
 		return false
 	}
-	par := s.leaf.block
-	if s.doc.PiecesOf(&s.doc.Blocks[par])[0].Start < s.leaf.lastStart {
+	block := s.leaf.block // the paragraph, which becomes the table unless it has more lines
+	if s.doc.PiecesOf(&s.doc.Blocks[block])[0].Start < s.leaf.lastStart {
 		s.endParagraphBefore(s.leaf.lastStart)
 		current := *l
 		l.nonspace, l.end = start, end
-		par = s.addBlock(TableBlock)
+		block = s.addBlock(TableBlock)
 		*l = current
 	}
-	b := &s.doc.Blocks[par]
+	b := &s.doc.Blocks[block]
 	b.Kind, b.Data, b.End = TableBlock, int32(columns), l.end
 	b.PieceCount = 0
-	s.leaf = leaf{kind: TableBlock, block: par}
+	s.leaf = leaf{kind: TableBlock, block: block}
 	s.addCells(start, end)
 	return true
 }
 
-// endParagraphBefore removes the lines from offset on from the open paragraph.
-// What is left is only text: cmark finds no definitions in it, and drops the
-// backslash of \| as in a cell.
+// endParagraphBefore removes the lines from offset on from the open paragraph. As in cmark, the
+// rest has no definitions, and loses the backslash of \| as a cell does.
 func (s *scanner) endParagraphBefore(offset int) {
 	b := &s.doc.Blocks[s.leaf.block]
 	old := slices.Clone(s.doc.PiecesOf(b))

@@ -50,7 +50,7 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 }
 
 // TestWhatCannotBeParsedBlocksOnlyIfItChanged asserts that one broken file does not make
-// every old finding count, and that nothing is taken for complete where it may not be.
+// every old finding count, and that a list that may be incomplete does not count as complete.
 func TestWhatCannotBeParsedBlocksOnlyIfItChanged(t *testing.T) {
 	t.Parallel()
 	const code, document = "@@ -1,2 +1,3 @@\n package m\n+var x = 1\n // end", "@@ -1 +1 @@\n-a\n+b"

@@ -3,23 +3,23 @@ package secrets
 import "strings"
 
 var (
-	// testPath matches the files of tests and what they read.
+	// testPath matches the files of tests, and the files that tests read.
 	testPath = lazily(`(?i)(^|/)(tests?|testing|specs?|__tests__|testdata|test[-_]?(?:fixtures?|helpers?|utils?|resources?|integration)|fixtures?|e2e|mocks?|__mocks__|[a-z0-9]+[-_]tests?)/|` +
 		`[_.-](tests?|specs?|mocks?|fixtures?)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|(tests?|test[-_]?keys?|mocks?)\.[a-z]+)$|(?-i:Tests?|IT)\.(java|kt|cs|php|swift|scala)$`)
 	// docsPath matches documentation and examples below a directory of their own.
 	docsPath = lazily(`(?i)(^|/)(docs?|documentation|website|guides?|examples?|samples?)/|[_.-](examples?|samples?)\.[a-z]+$`)
 )
 
-// madeInTests are the rules for what people make for their tests by a command: keys, and what is
-// signed with them. No issuer knows these values, so that only their place distinguishes them from
-// those in use.
+// madeInTests are the rules about values that people generate for their tests: keys, and what is
+// signed with them. No issuer knows such a value, so that only its place distinguishes it from one
+// in use.
 var madeInTests = map[string]bool{
 	keyRule: true, jwtRule: true, jwkRule: true, kubernetesRule: true, terraformRule: true, "jwt-base64": true, "age-secret-key": true, "putty-private-key": true,
 	"ssh2-private-key": true, "xml-private-key": true, "wireguard-key": true, "extended-private-key": true, "nuget-config-password": true,
 	"curl-auth-user": true, "curl-auth-header": true, "netrc-password": true, "basic-auth": true, "docker-auth": true, "npmrc-auth": true,
 }
 
-// explainByPath sets Explained.
+// explainByPath sets Explained of the hits that the path of their file explains.
 func explainByPath(path string, hits []Hit) {
 	path = strings.TrimPrefix(path, "./")
 	for i := range hits {

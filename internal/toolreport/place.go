@@ -8,15 +8,15 @@ import (
 // places turns the paths that a tool printed into paths of the repository.
 type places struct {
 	roots   []string
-	dir     string // where the command line was started
-	current string // where the program that prints now runs, as far as that is known
-	lost    bool   // current is not known: paths may be those of other files
-	strict  bool   // a relative path that does not exist is another file's
+	dir     string // in which the command line was started
+	current string // in which the program that prints now runs, as far as that is known
+	lost    bool   // current may be wrong, and paths those of other files
+	strict  bool   // reject a relative path that does not exist
 	// exists reports whether a path of the repository exists; nil: not known.
 	exists func(string) bool
 
-	line  string // that was last looked at, by all readings one after the other
-	place int    // placeIn(line)
+	line  string // the line for which placeIn was last called
+	place int    // its result
 }
 
 func newPlaces(t Tool) *places {
@@ -61,8 +61,8 @@ func (p *places) moved(line string) {
 	}
 }
 
-// placeIn returns what the function placeIn returns. Of a line that several readings ask for, it
-// is found once.
+// placeIn returns the result of the function placeIn, which it remembers for the last line,
+// because several readings ask for one line.
 func (p *places) placeIn(line string) int {
 	if p.line != line {
 		p.line, p.place = line, placeIn(line)
@@ -90,8 +90,8 @@ func (p *places) rel(printed string) (rel string, ok bool) {
 	return s, s != "." && s != ".." && !strings.HasPrefix(s, "../")
 }
 
-// nearest returns a relative path as one of the repository: below where the tool ran, or
-// below the nearest directory above in which there is such a file.
+// nearest returns the path in the repository of a relative path: below the directory in which
+// the tool ran or, if there is no such file, below the nearest parent that has one.
 func (p *places) nearest(rel string) string {
 	s := path.Join(p.current, rel)
 	if p.exists == nil || p.exists(s) {

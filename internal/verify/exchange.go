@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// Send stores the request of a verification as sent to a validator that is elsewhere. Its errors
-// carry their exit code.
+// Send records that the request of a verification was sent to a validator. Its errors carry their
+// exit code.
 func (d Dispatches) Send(cfg Config, now time.Time) (acceptance.Dispatch, error) {
 	sent, err := d.Add(cfg.Request, Head(cfg), now)
 	if err != nil {
@@ -22,11 +22,10 @@ func (d Dispatches) Send(cfg Config, now time.Time) (acceptance.Dispatch, error)
 	return sent, nil
 }
 
-// Receive takes a validator's response. If it is the first to its dispatch and comes in time,
-// criteria that it lacks are blocked, the claims are checked and the gates are judged; then it
-// stands, and is returned. configure returns what the verification of a dispatched request is about.
-// The error carries its exit code, unless it is an acceptance.InvalidError: the response does not
-// answer the request.
+// Receive receives a validator's response. If it is the first to its dispatch and in time, Receive
+// blocks the criteria that it lacks, checks its claims, judges the gates, and stores and returns
+// the result. configure returns the configuration for a dispatched request. The error carries its
+// exit code, unless it is an acceptance.InvalidError: the response does not answer the request.
 func (d Dispatches) Receive(ctx context.Context, r acceptance.Response, configure func(acceptance.Request) (Config, error), deps Deps) (acceptance.Response, error) {
 	dispatches, err := d.Of(r.TaskID)
 	if err != nil {
@@ -91,7 +90,7 @@ func (d Dispatches) conclude(ctx context.Context, dispatch acceptance.Dispatch, 
 	return r, nil
 }
 
-// explainFull adds what to do to the error of a disk that is full.
+// explainFull adds advice to the error of a disk that is full.
 func explainFull(err error) error {
 	if exitcode.IsFull(err) {
 		return fmt.Errorf("%w; make room there, and try again: nothing that was stored is lost", err)
