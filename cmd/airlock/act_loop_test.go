@@ -21,8 +21,8 @@ import (
 // appSecret is the token of the App that pushes in the example.
 const appSecret = "ghs_AppOnly0123456789abcdefghijklmnopq"
 
-// exampleLoop is examples/fix-loop as a repository on a server, where the test starts what
-// GitHub would start: a workflow run for each event.
+// exampleLoop is examples/fix-loop as a repository on a server. The test starts the workflow runs
+// that GitHub would start.
 type exampleLoop struct {
 	*loopJobs
 	files     map[string]string
@@ -121,7 +121,7 @@ runs: {using: composite, steps: [{shell: bash, run: 'test "${{ inputs.app-id }}"
 	return used
 }
 
-// happen starts what an event starts, and fails the test if a job fails.
+// happen starts the workflow runs of an event, and fails the test if a job fails.
 func (x *exampleLoop) happen(event string, payload map[string]any) {
 	x.t.Helper()
 	raw, err := json.Marshal(payload)
@@ -150,10 +150,10 @@ func (x *exampleLoop) happen(event string, payload map[string]any) {
 	}
 }
 
-// check is a workflow run for the pull request, after a push of a user or of an App.
+// check plays the workflow run for the pull request after a push of a user or of an App.
 func (x *exampleLoop) check(login string) { x.t.Helper(); x.happen(x.pushedBy(login)) }
 
-// fix starts what the newest repository_dispatch event starts.
+// fix starts the workflow run of the newest repository_dispatch event.
 func (x *exampleLoop) fix(request string) {
 	x.t.Helper()
 	sent := x.dispatched()
@@ -171,7 +171,7 @@ func (x *exampleLoop) fix(request string) {
 	}
 }
 
-// state returns how the loop stands.
+// state returns the state of the loop.
 func (x *exampleLoop) state() (s fixloop.State, messages []fixloop.Message) {
 	x.t.Helper()
 	var stored struct {

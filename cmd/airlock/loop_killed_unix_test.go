@@ -79,10 +79,11 @@ func (p loopPlace) start(stderr *bytes.Buffer) *exec.Cmd {
 	return cmd
 }
 
-// times are what may differ between a loop that was killed and one that was not.
+// times matches the times in a log, by which a loop that was killed may differ from one that was
+// not.
 var times = regexp.MustCompile(`\d{8}T\d{6}Z`)
 
-// log returns what the loop's messages say, without their times.
+// log returns the text of the loop's messages, without times.
 func (p loopPlace) log() (lines []string) {
 	p.t.Helper()
 	cmd := exec.Command(binary, "loop", "log", "--issue", "7", "--ordinal", "1", "--json")
@@ -110,7 +111,7 @@ func (p loopPlace) log() (lines []string) {
 	return append(lines, log.Outcome)
 }
 
-// assertNoOrphans waits until nothing runs any more that a loop has started.
+// assertNoOrphans waits until no process of a loop runs any more.
 func (p loopPlace) assertNoOrphans() {
 	p.t.Helper()
 	var left []string
@@ -140,7 +141,7 @@ func (p loopPlace) processes() (commands []string) {
 	return commands
 }
 
-// assertNothingLeft checks that what killed processes left was removed by those after them.
+// assertNothingLeft asserts that the files of killed processes were removed by later ones.
 func (p loopPlace) assertNothingLeft() {
 	p.t.Helper()
 	for _, kind := range []string{"sandbox", "scratch", "outbox", "git"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// limits are GitHub's, as far as they are known: within any span of time, the requests'
-// weights add up to at most the limit.
+// limits are GitHub's known limits: within any span of time, the requests' weights add up to at
+// most the limit.
 var limits = []struct {
 	name   string
 	span   time.Duration

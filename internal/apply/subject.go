@@ -12,11 +12,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// subjectOf returns what the branch of an item is about. Items of later workflow runs with
-// the same subject get the same branch, and all others get another. It is what triggered the
-// workflow, if that has a number. A workflow run that has none, such as a scheduled one, may be
-// about anything: there it is the branch that the configuration or the item names, otherwise
-// the title.
+// subjectOf returns the subject of an item's branch. Items of later workflow runs get the same
+// branch if and only if they have the same subject. It is the number of the issue or pull request
+// that triggered the workflow. Where nothing with a number did, as on a schedule, it is the branch
+// that the configuration or the item names, otherwise the title.
 func subjectOf(ev event.Event, e *entry) string {
 	it, ok := e.item.(*safeoutput.CreatePullRequest)
 	switch {
@@ -35,8 +34,8 @@ func subjectOf(ev event.Event, e *entry) string {
 // subjects numbers the items of a workflow run that have the same subject.
 type subjects map[string]int
 
-// number returns the subject of an item and how many items before it have the same one. Where
-// all items have one subject, it counts only those of the item's kind.
+// number returns the subject of an item, and how many items before it have the same subject.
+// Where all items have one subject, it counts only items of the same kind.
 func (s subjects) number(ev event.Event, e *entry) (subject string, ordinal int) {
 	subject = subjectOf(ev, e)
 	if ev.Number != 0 || subject == "repository" {

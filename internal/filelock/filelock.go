@@ -10,11 +10,11 @@ import (
 // ErrHeld reports that another process holds a lock.
 var ErrHeld = errors.New("the lock is held by another process")
 
-// TryLock locks one byte of an open file, which may lie beyond the file's end, so that one file
-// serves any number of locks. The file must be open for writing. TryLock does not wait: if the lock
-// is held, the error is ErrHeld. Any other error means that the file system has no locks.
-func TryLock(f *os.File, at int64) error {
-	err := tryLock(f, at)
+// TryLock locks the byte at an offset, which may be beyond the file's end, so that one file serves
+// any number of locks. The file must be open for writing. TryLock does not wait: if another process
+// holds the lock, the error is ErrHeld. Any other error means that the file system has no locks.
+func TryLock(f *os.File, offset int64) error {
+	err := tryLock(f, offset)
 	if err == nil || errors.Is(err, ErrHeld) {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package fixer has a command mend what a fix request lists, in a copy of the workspace,
-// and takes over what it changed there.
+// Package fixer runs a command that mends the failures of a fix request in a copy of the
+// workspace, and takes over its changes.
 package fixer
 
 import (
@@ -23,10 +23,10 @@ type Config struct {
 	Command []string // required: the program and its arguments; no shell reads them
 	Root    string   // required: the absolute path of a git work tree's root
 	Environ []string // required: this process's environment
-	// Pass names variables of Environ that the command gets besides those that toolchains
-	// need: its keys. CheckVariable must accept them.
+	// Pass names variables of Environ, such as keys, that the command gets in addition to those
+	// that toolchains need. CheckVariable must accept them.
 	Pass     []string
-	PathList string              // where git is found
+	PathList string              // the directories in which git is looked for
 	Mask     func(string) string // required: removes secrets from what the command printed
 	Rules    Rules               // what a fix may change
 }
@@ -34,7 +34,7 @@ type Config struct {
 // grace is the time between asking the command to end and killing it.
 const grace = 5 * time.Second
 
-// maxAnswer is how much of what the command prints is read, in bytes.
+// maxAnswer bounds how much of the command's output is read, in bytes.
 const maxAnswer = 1 << 20
 
 // tokens are variables that contain GitHub's tokens, or lead to them.
@@ -49,15 +49,15 @@ func CheckVariable(name string) error {
 	return nil
 }
 
-// Result is what a fix came to.
+// Result is the result of a fix.
 type Result struct {
-	// Files are what changed. They are not in the workspace before Apply.
+	// Files are the changed files. They are not in the workspace before Apply.
 	Files []File `json:"files"`
-	// Fixes are what the command says it mended.
+	// Fixes are the command's own descriptions of what it mended.
 	Fixes []string `json:"fixes,omitempty"`
-	// Refused are the reasons why nothing of the fix is taken; Files is empty then.
+	// Refused are the reasons for which the fix is not taken over; Files is empty then.
 	Refused []string `json:"refused,omitempty"`
-	// Failed is why the command did not do its work; Nonsense is why what it printed is not an
+	// Failed is why the command did not do its work; Nonsense is why its output is not an
 	// answer to the request. At most one of them is set.
 	Failed   string `json:"failed,omitempty"`
 	Nonsense string `json:"nonsense,omitempty"`
@@ -75,10 +75,10 @@ func (r Result) Paths() []string {
 // Run runs the command on a copy of the workspace, with the request on its standard input:
 // as the Markdown of spec 003, then as JSON in a fenced block. AIRLOCK_FIX_REQUEST and
 // AIRLOCK_FIX_ATTEMPT in its environment name the request and how often it was made.
-// notice, unless nil, is what was wrong with the answer before, and comes first.
+// notice, unless nil, describes what was wrong with the previous answer, and comes first.
 //
-// Whatever the command does is a Result. The error is the context's, or says why nothing
-// could be run.
+// Whatever the command does leads to a Result. The error is the context's, or the reason for
+// which no command could be run.
 func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixloop.Message, attempt int) (Result, error) {
 	place, err := open(ctx, cfg)
 	if err != nil {
@@ -87,7 +87,7 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 	defer place.close()
 	copied, err := beginCopy(ctx, cfg, place.dir(), place.apart)
 	if err != nil {
-		return Result{}, fmt.Errorf("a fixer's changes are told by git: %w", causeOf(ctx, err))
+		return Result{}, fmt.Errorf("a fixer's changes are found by git: %w", causeOf(ctx, err))
 	}
 	defer copied.close()
 	stdin, err := prompt(request, notice)
@@ -118,7 +118,7 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 	}
 	refused, err := copied.judge(ctx, result.Files, cfg.Rules)
 	if err != nil {
-		return Result{}, fmt.Errorf("a fixer's changes are held against the rules about files: %w", causeOf(ctx, err))
+		return Result{}, fmt.Errorf("a fixer's changes are checked by the rules about files: %w", causeOf(ctx, err))
 	}
 	for _, why := range refused {
 		result.Refused = append(result.Refused, cfg.Mask(why))
@@ -137,7 +137,7 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// prompt writes what the command reads.
+// prompt returns the command's standard input.
 func prompt(request fixloop.Message, notice *fixloop.Message) (string, error) {
 	raw, err := json.MarshalIndent(request, "", "  ")
 	if err != nil {
@@ -165,7 +165,8 @@ func (c Config) variables(wanted func(name string) bool) (env []string) {
 	return env
 }
 
-// failure describes how the command ended, with the end of what it printed as an error.
+// failure describes how the command ended, with the last lines of its standard error or, if that
+// is empty, of its output.
 func failure(run command.Result) string {
 	reason := fmt.Sprintf("it ended with exit code %d", run.ExitCode)
 	if run.Signal != "" {
@@ -184,9 +185,9 @@ func failure(run command.Result) string {
 	return reason + ": " + output
 }
 
-// answer reads what the command printed. A fix completion signal of spec 003 has to be that of
-// the request. Any other message of the protocol is nonsense. Prose is not read: a command that
-// ended well is done, and the checks show whether it mended anything.
+// answer reads the command's output. A fix completion signal of spec 003 must answer the request,
+// and any other message of the protocol is nonsense. Prose is ignored: a command that succeeded is
+// done, and the checks show whether it mended anything.
 func answer(printed string, request fixloop.Message) Result {
 	messages, err := fixloop.ParseAll(printed)
 	switch {
@@ -206,7 +207,7 @@ func answer(printed string, request fixloop.Message) Result {
 	return Result{Fixes: m.Fixes}
 }
 
-// mentionsSignal reports whether a text is meant to be a message of the protocol.
+// mentionsSignal reports whether a text looks like a message of the protocol.
 func mentionsSignal(printed string) bool {
 	return strings.Contains(printed, "## Fix Completion") || strings.Contains(printed, "**Message ID**")
 }
@@ -219,9 +220,9 @@ type place struct {
 	apart bool // the command's user cannot read the workspace
 }
 
-// open copies the workspace. Root's fixer runs as a user that owns nothing; another user's
-// runs as that user, in an environment from zero, and ends with everything it started when
-// this process ends.
+// open copies the workspace. If this process is root, the fixer runs as a user that owns nothing.
+// Otherwise it runs as the user of this process, in an environment of its own, and ends, with
+// everything it started, when this process ends.
 func open(ctx context.Context, cfg Config) (*place, error) {
 	sandbox, err := isolate.Open(ctx, isolate.Config{Workspace: cfg.Root, Environ: cfg.Environ})
 	if err != nil {

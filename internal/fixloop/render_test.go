@@ -33,8 +33,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// story returns a loop in which each type of message occurs: its first fixer crashes, then answers
-// nonsense, and is mended in the end by a person.
+// story returns a loop in which each type of message occurs: the fixer crashes, then answers
+// nonsense, and in the end a person makes the fix.
 func story(t *testing.T) *play {
 	p := newPlay(t, Loop{Repository: "octo/shop", Title: "Count the last item", Limits: Limits{Iterations: 2}})
 	p.send(Event{Type: EventStart, Head: "a1b2c3"})
@@ -78,7 +78,7 @@ func TestEachTypeOfMessage(t *testing.T) {
 	}
 }
 
-// rendered returns what of a message its Markdown says.
+// rendered returns the message without the members that its Markdown does not show.
 func rendered(m Message) Message {
 	failures := append([]Failure(nil), m.Failures...)
 	for i := range failures {
@@ -118,7 +118,7 @@ func rendered(m Message) Message {
 // fieldLines matches the end of a field's line, and the beginning of the next field.
 var fieldLines = regexp.MustCompile(`(?m)(^\*\*.*)\n\*\*`)
 
-// reformatted are ways in which a message's Markdown comes back.
+// reformatted are changes of a message's Markdown by programs that pass it on.
 var reformatted = map[string]func(string) string{
 	"as it is":        func(s string) string { return s },
 	"CRLF":            func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },

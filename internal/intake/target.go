@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// checkTarget leaves at most one field that names the item's target: the one whose name
-// says most about it. Fields that name different things are a violation.
+// checkTarget leaves at most one field that names the item's target: the one with the most
+// specific name. Fields that name different targets are a violation.
 func (j *recordJudge) checkTarget() {
 	var kept safeoutput.NumberField
 	var number *int
@@ -36,7 +36,8 @@ func (j *recordJudge) checkTarget() {
 // ownerNames are the fields that name only the owner of a repository, in snake_case.
 var ownerNames = map[string]bool{"owner": true, "repo_owner": true, "repository_owner": true, "target_owner": true, "org": true, "organization": true}
 
-// ownerOf remembers a field that names the repository's owner, for checkRepository.
+// ownerOf reports whether a member names only the repository's owner, and stores the owner for
+// checkRepository.
 func (j *recordJudge) ownerOf(m schema.Member) bool {
 	if _, has := j.form.fields["repo"]; !has || m.Value[0] != '"' || !ownerNames[safeoutput.SnakeCase(m.Name)] {
 		return false
@@ -54,8 +55,8 @@ func (j *recordJudge) ownerOf(m schema.Member) bool {
 	return true
 }
 
-// checkRepository compares the repository that the record names with the workflow run's.
-// It is left out of the item where they are the same.
+// checkRepository removes the repository that the record names from the item if it is the
+// workflow run's. Any other one is a violation.
 func (j *recordJudge) checkRepository() {
 	repo, ok := safeoutput.Field(j.accepted.item, "repo").(*string)
 	if !ok || *repo == "" && j.owner == "" || j.refused("repo") {

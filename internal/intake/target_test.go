@@ -171,9 +171,9 @@ func TestValuesThatMeanSomething(t *testing.T) {
 	}
 }
 
-// TestNumberUnderAnyName asserts that a number or a reference is a target under each name
-// that can be one's, in each form, next to the type and in the arguments of a call; and that
-// what else agents write under these names, and numbers under others, is left out and noted.
+// TestNumberUnderAnyName asserts that a number or a reference is a target under each name that a
+// target can have, in each form, next to the type and in the arguments of a call; and that other
+// values under these names, and numbers under other names, are left out and noted.
 func TestNumberUnderAnyName(t *testing.T) {
 	names := []string{"id", "ID", "ids", "n", "N", "nb", "identifier", "key", "resource", "resource_id", "resourceId", "resourceid", "resource-identifier", "object",
 		"object_id", "objectID", "entity", "entity_id", "record", "thing_id", "post_id", "subject", "case_id", "task_id", "task-key", "Reference_Id", "\uff49\uff44"}
@@ -219,8 +219,8 @@ func TestNumberUnderAnyName(t *testing.T) {
 	}
 }
 
-// TestNumberNextToATarget asserts that what numbers the items of a list is left out where the
-// target has its own name, wherever that stands, and that a reference is not.
+// TestNumberNextToATarget asserts that the number of an item in a list is left out if another field
+// names the target, in any order, and that a reference is not left out.
 func TestNumberNextToATarget(t *testing.T) {
 	for line, accepted := range map[string]bool{
 		`{"id":1,"type":"add_comment","body":"b","item_number":7}`:                true,
@@ -301,8 +301,8 @@ func TestFieldsThatChangeNothing(t *testing.T) {
 	}
 }
 
-// TestWhatOtherProgramsAdd asserts that the members by which a program that passes an agent's
-// lines on describes how it stored the changes are accepted.
+// TestWhatOtherProgramsAdd asserts that members are accepted in which a program that passes an
+// agent's lines on describes how it has stored the changes.
 func TestWhatOtherProgramsAdd(t *testing.T) {
 	for kind, fields := range map[string]string{
 		"create_pull_request":         `"title":"t","body":"b","branch":"fix-1","base_commit":"0123","patch_path":"/tmp/aw.patch","bundle_path":"/tmp/aw.bundle","patch_lines":7`,

@@ -50,8 +50,8 @@ func (s *scanner) markUsed() {
 	}
 }
 
-// maxLabelReadings is how often the text of a leaf is read as that of labels of footnotes.
-// It is read as often as these are in each other's brackets.
+// maxLabelReadings bounds how often the text of a leaf is read as labels of footnotes. Nested
+// brackets make it be read once for each level.
 const maxLabelReadings = 16
 
 // footnoteRef handles a [^label] with its ] at offset from. As in cmark, the

@@ -29,7 +29,7 @@ func IsTagStart(s string, i int) bool {
 
 // ParseTag reads the tag that begins at s[i] by the rules of the tokenizer in the
 // HTML standard. It reuses the memory of attributes. If the text ends within the tag, ok
-// is false, and so it would be for every tag that begins before the offset undecided.
+// is false, as it would be for every other tag that begins before the offset undecided.
 func ParseTag(s string, i int, attributes []Attribute) (tag Tag, undecided int, ok bool) {
 	tag = Tag{Start: i, Attributes: attributes[:0]}
 	k := i + 1

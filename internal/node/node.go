@@ -1,5 +1,5 @@
-// Package node is one node of a coordinator: what carries out runs on a store, and the server in
-// front of it.
+// Package node is one node of a coordinator: it carries out the runs of a store, and serves the
+// store's API.
 package node
 
 import (
@@ -98,8 +98,8 @@ func (n *Node) HasTokens(ctx context.Context) (bool, error) {
 	return has, nil
 }
 
-// Drain begins no further run, and gives those that are carried out as long as Config.Drain to end.
-// It does so although ctx has ended.
+// Drain begins no further run, and gives the current ones as long as Config.Drain to end, even if
+// ctx has ended.
 func (n *Node) Drain(ctx context.Context) {
 	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.drain)
 	defer cancel()
@@ -113,7 +113,7 @@ func (n *Node) Close() {
 	n.engine.Close()
 }
 
-// warnings returns the node's log for what is worth a person's attention.
+// warnings returns the node's log, from which less than warnings is dropped.
 func (n *Node) warnings() *slog.Logger { return slog.New(warningHandler{n.log.Handler()}) }
 
 // warningHandler drops what is less than a warning.
@@ -158,15 +158,15 @@ func Registry(s *store.Store, dir string) (*agents.Registry, error) {
 	return r, nil
 }
 
-// usualVariables are those that every agent gets.
+// usualVariables are the variables of the environment that every agent gets.
 var usualVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SHELL"}
 
-// minSecret is the least length of a passed value that is masked, in bytes: a shorter one would be
-// masked where it means something else.
+// minSecret is the least length of a passed value that is masked, in bytes. A shorter one occurs in
+// other texts, too.
 const minSecret = 8
 
-// agentEnvironment returns what agents get of the environment, a scanner that masks secrets in what
-// they write, and what replaces the values of the variables in pass.
+// agentEnvironment returns the environment of agents, a scanner that masks secrets in their output,
+// and a replacer that masks only the values of the variables in pass.
 func agentEnvironment(all, pass []string) (environ []string, scanner *secrets.Scanner, passed *strings.Replacer) {
 	var values, pairs []string
 	for _, entry := range all {

@@ -12,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/command"
 )
 
-// pins are the package managers that projects pin, each looked for once.
+// pins caches how the package managers that projects pin are run.
 type pins struct {
 	mu    sync.Mutex
 	found map[string]pinnedManager // by "manager@version"
@@ -28,9 +28,9 @@ type pinnedManager struct {
 // fetch one.
 const pinTime = 60 * time.Second
 
-// pinned returns a spec that runs a package manager in the version that the project pins:
-// the installed one if that is it, otherwise corepack's. If corepack has none, the installed
-// one runs, and a note says so. The error is the context's.
+// pinned returns a spec that runs a package manager in the version that the project pins: the
+// installed one if it has that version, otherwise by corepack. If corepack cannot run it, the
+// installed one runs, and a note says so. The error is the context's.
 func (e *engine) pinned(ctx context.Context, r root, pin string, spec command.Spec, a *attempt) (command.Spec, error) {
 	e.pins.mu.Lock()
 	defer e.pins.mu.Unlock()

@@ -16,9 +16,9 @@ type row struct {
 	state string
 	line  int
 	kind  string
-	asked string   // what it asks for
-	why   string   // why it ended so, and what to do
-	notes []string // what else a person should know
+	asked string   // the request, for people
+	why   string   // the reason for the state, and what to do
+	notes []string // further notes for people
 	code  string
 	obj   *apply.Object
 	file  string
@@ -46,13 +46,13 @@ func (r *Report) resultRow(res apply.Result) row {
 	switch {
 	case res.Message == "":
 	case res.State == apply.Staged:
-		// What would be done is what was asked for.
+		// The message describes the request.
 		asked = strings.TrimPrefix(res.Message, "would ")
 	case (res.State == apply.Applied || res.State == apply.Adopted) && res.Object != nil && res.Object.Type != "sarif" && asked != "":
 		// The request and the object are enough.
 	default:
 		if res.Object == nil && res.State == apply.Applied {
-			asked = "" // the message is enough for what leaves no object
+			asked = "" // the message is enough where there is no object
 		}
 		why = res.Message
 	}
@@ -95,7 +95,7 @@ func (r *Report) plain(s string) string {
 	return r.safe(s)
 }
 
-// notDone returns everything that was neither done nor only planned, the worst first.
+// notDone returns all items that were neither done nor only planned, the most severe first.
 func (r *Report) notDone() []row {
 	out := r.rows(apply.Failed)
 	for _, rej := range r.Rejected {
@@ -175,7 +175,7 @@ func reasons(rej Rejected) []string {
 	return list
 }
 
-// dropReason names the limit that an item was over, and how to raise it.
+// dropReason returns the limit that an item exceeded, and how to raise it.
 func dropReason(d Dropped) string {
 	key := "max"
 	if safeoutput.SpecOf(d.Kind).DefaultMaxLabels > 0 {

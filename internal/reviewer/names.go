@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// This file notes what names are given, so that the evaluator knows their values, and
-// which names stand for functions of modules.
+// This file records the values that names have, for the evaluator, and the names that stand for
+// functions of modules.
 
-// assignment notes the value that the word at index i is given, if it is given one, and
-// looks for the patterns about settings in it.
+// assignment records the value that is assigned to the word at index i, if any, and looks for
+// the patterns about settings in it.
 func (m *matcher) assignment(i int) {
 	sign := i + 1
 	switch {
@@ -58,16 +58,16 @@ func (m *matcher) assignment(i int) {
 	}
 }
 
-// declaration notes that a builder of Go has nothing in it yet, if the word at index i declares
-// one: `var b strings.Builder`.
+// declaration records that a builder of Go is empty, if the word at index i declares one:
+// `var b strings.Builder`.
 func (m *matcher) declaration(i int) {
 	if m.lang.name == "go" && m.is(i, "var") && m.isWord(i+1) && (m.isSequence(i+2, "strings", ".", "Builder") || m.isSequence(i+2, "bytes", ".", "Buffer")) {
 		m.scope.set(m.written(i+1), value{})
 	}
 }
 
-// signAfterType returns the index of the sign that gives a value to the name at index i,
-// after its type: `let a: &str = b`. It returns 0 if there is none.
+// signAfterType returns the index of the = after the type of the name at index i, as in
+// `let a: &str = b`, or 0.
 func (m *matcher) signAfterType(i int) int {
 	const longest = 12 // tokens
 	if !m.isOneOf(i-1, "let", "const", "var", "mut") && !(m.lang.name == "python" && m.tokens[i].first) {
@@ -84,8 +84,8 @@ func (m *matcher) signAfterType(i int) int {
 	return 0
 }
 
-// loop notes the value of a name that runs over a list: harmless, if the list has only
-// literals in it.
+// loop records the value of a name that runs over a list: harmless, if the list contains only
+// literals.
 func (m *matcher) loop(i int) {
 	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) { // each { |id| … }
 		m.scope.set("id", unknown())
@@ -105,8 +105,8 @@ func (m *matcher) loop(i int) {
 	m.scope.set(m.written(i), v)
 }
 
-// destructuring gives their value to the names of `const { a, b } = c`, whose bracket is
-// the token at index open.
+// destructuring records the value of the names in `const { a, b } = c`, whose bracket is the
+// token at index open.
 func (m *matcher) destructuring(open int) {
 	sign := m.after(open)
 	if m.lang.name != "javascript" || !m.is(sign, "=") || !m.isOneOf(open-1, "const", "let", "var") {
@@ -122,8 +122,8 @@ func (m *matcher) destructuring(open int) {
 	}
 }
 
-// appendText adds what `sql.append(x)` appends to what is known of sql, at the beginning
-// of a statement. The method's name is the word at index i.
+// appendText records that a statement such as `sql.append(x)` appends to the value of sql. The
+// method's name is the word at index i.
 func (m *matcher) appendText(i int) {
 	name := i - 2
 	if !m.pack.Grows[m.written(i)] || !m.is(i-1, ".") || !m.isWord(name) || !m.tokens[name].first && !m.isOneOf(name-1, ";", "{", ")") {
@@ -137,9 +137,8 @@ func (m *matcher) appendText(i int) {
 // appending are the methods that put their arguments into a list.
 var appending = words("push append unshift extend prepend insert")
 
-// appendElement gives a list of literals the value of what `list.push(x)` puts into it, if
-// that changes; what is built counts more. The method's name is the word at index i, its
-// arguments begin at index from.
+// appendElement records that a list of literals has the value of x after `list.push(x)`, if x is
+// built or changing. The method's name is the word at index i, its arguments begin at index from.
 func (m *matcher) appendElement(i, from, end int) {
 	name := i - 2
 	if !appending[m.written(i)] || !m.is(i-1, ".") || !m.isWord(name) || m.is(name-1, ".") {
@@ -151,14 +150,14 @@ func (m *matcher) appendElement(i, from, end int) {
 	}
 	for _, a := range m.argumentsIn(from, end) {
 		if v := m.valueOf(a.extent); v.built() || v.changing && !old.changing {
-			m.scope.values[m.written(name)] = v // until the function ends that gave the list its name
+			m.scope.values[m.written(name)] = v // until the end of the function that declares the list
 			return
 		}
 	}
 }
 
-// nameAlias notes which module, or function of it, a name stands for: ["child_process" "exec"] for
-// run in `const run = require("child_process").exec`. Without parts it stands for nothing known.
+// nameAlias records the module, or function of it, that a name stands for: ["child_process" "exec"]
+// for run in `const run = require("child_process").exec`. Without parts it stands for nothing known.
 func (m *matcher) nameAlias(name string, parts []string) {
 	if len(parts) > 0 || m.aliases[name] != nil {
 		m.aliases[name] = parts
@@ -210,7 +209,7 @@ func (m *matcher) module(i int) []string {
 	return []string{name}
 }
 
-// imports notes the names in `import { exec as run } from "child_process"`, if the word at
+// imports records the names in `import { exec as run } from "child_process"`, if the word at
 // index i is its "from".
 func (m *matcher) imports(i int) {
 	if m.lang.name == "python" {
@@ -235,7 +234,7 @@ func (m *matcher) imports(i int) {
 	}
 }
 
-// destructuredAliases notes the names of `const { exec: run } = require("child_process")`,
+// destructuredAliases records the names in `const { exec: run } = require("child_process")`,
 // whose brace is the token at index open and whose value has the extent x.
 func (m *matcher) destructuredAliases(open int, x extent) {
 	module := m.moduleParts(x)
@@ -252,7 +251,7 @@ func (m *matcher) destructuredAliases(open int, x extent) {
 	}
 }
 
-// pythonImports notes the names in `import a.b as c` and `from a.b import c as d`, if the word at
+// pythonImports records the names in `import a.b as c` and `from a.b import c as d`, if the word at
 // index i is their "import".
 func (m *matcher) pythonImports(i int) {
 	if !m.is(i, "import") {

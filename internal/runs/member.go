@@ -12,16 +12,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// Each worker has a row in run_workers, and records there regularly that it lives, by the
-// database's clock. What a worker was running is its own as long as its lease lasts; then
-// any other one releases it, and whoever has room takes it.
+// Each worker has a row in run_workers, and regularly records there that it is alive, by the
+// database's clock. Its runs belong to it as long as its lease lasts. Then any other worker
+// releases them, and a worker with room takes them.
 //
-// A SQLite store has one worker, which holds a lock as long as its process lives: what is
-// left there of another worker is released as soon as the next one starts, and the lease
-// only shows whether there is one.
+// A SQLite store has one worker, which holds a lock as long as its process lives. The next
+// worker releases the runs of an earlier one when it starts, and the lease only shows whether
+// there is a worker.
 
-// DefaultLease is how long others wait for a sign of life of a worker before they take over
-// what it was running.
+// DefaultLease is how long workers wait for a sign of life of another one before they take over
+// its runs.
 const DefaultLease = 15 * time.Second
 
 // ErrRunning reports that another process carries out the runs of a SQLite store.
@@ -51,7 +51,7 @@ func (w *Worker) join(ctx context.Context) (name string, err error) {
 	})
 }
 
-// leave removes the worker. What it has not ended is free for others.
+// leave removes the worker, and frees the runs that it has not ended.
 func (w *Worker) leave(ctx context.Context, name string) error {
 	return w.store.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE runs SET worker = NULL WHERE worker = $1 AND ended IS NULL`, name); err != nil {
@@ -62,8 +62,8 @@ func (w *Worker) leave(ctx context.Context, name string) error {
 	})
 }
 
-// keepAlive renews the lease, and takes over from the dead, until ctx ends. It returns
-// early if the lease was lost: it could not be renewed for two thirds of its time.
+// keepAlive renews the lease, and frees the runs of dead workers, until ctx ends. It returns
+// early if the lease is lost: it could not be renewed for two thirds of its time.
 func (w *Worker) keepAlive(ctx context.Context, name string) {
 	tick := time.NewTicker(w.Lease / 6)
 	defer tick.Stop()
@@ -96,7 +96,7 @@ func (w *Worker) keepAlive(ctx context.Context, name string) {
 		if exclusive {
 			continue
 		}
-		// A store that is slow about the runs of others must not cost this worker its own lease.
+		// Freeing others' runs on a slow store must not cost this worker its own lease.
 		others, cancel := context.WithTimeout(ctx, w.Lease/6)
 		if err := reap(others, w.store); err != nil && ctx.Err() == nil {
 			w.Log.Warn("looking for workers that have died", "error", err)
@@ -121,8 +121,8 @@ func reap(ctx context.Context, s *store.Store) error {
 	})
 }
 
-// releaseOrphans frees the runs of workers that there are no longer. It counts how often a
-// run has lost its worker.
+// releaseOrphans frees the runs of workers without a row, and counts how often each run has lost
+// its worker.
 func releaseOrphans(ctx context.Context, tx store.Tx) error {
 	_, err := tx.Exec(ctx, `UPDATE runs SET worker = NULL, restarts = restarts + 1 WHERE worker IS NOT NULL AND ended IS NULL AND NOT EXISTS (SELECT 1 FROM run_workers w WHERE w.id = runs.worker)`)
 	return err
@@ -140,20 +140,20 @@ type WorkerState struct {
 	Live bool `json:"live"`
 }
 
-// Workers returns the workers that there are, by their ids.
+// Workers returns all workers, in the order of their ids.
 func (s *Service) Workers(ctx context.Context) ([]WorkerState, error) {
 	return store.List(ctx, s.store, func(row store.Row) (WorkerState, error) {
-		m := WorkerState{Tags: []string{}}
+		state := WorkerState{Tags: []string{}}
 		var tags string
 		var started, seen, live int64
-		err := row.Scan(&m.ID, &tags, &m.Concurrency, &m.Running, &started, &seen, &live)
-		m.Tags = append(m.Tags, splitTags(tags)...)
-		m.StartedAt, m.SeenAt, m.Live = time.UnixMilli(started).UTC(), time.UnixMilli(seen).UTC(), live == 1
-		return m, err
+		err := row.Scan(&state.ID, &tags, &state.Concurrency, &state.Running, &started, &seen, &live)
+		state.Tags = append(state.Tags, splitTags(tags)...)
+		state.StartedAt, state.SeenAt, state.Live = time.UnixMilli(started).UTC(), time.UnixMilli(seen).UTC(), live == 1
+		return state, err
 	}, `SELECT id, tags, concurrency, (SELECT count(*) FROM runs WHERE worker = w.id AND ended IS NULL), started, seen, CASE WHEN seen + lease >= `+s.store.Now()+` THEN 1 ELSE 0 END FROM run_workers w ORDER BY id`)
 }
 
-// liveTags returns the tags of each worker that lives.
+// liveTags returns the tags of each live worker.
 func liveTags(ctx context.Context, s *store.Store) ([][]string, error) {
 	return store.List(ctx, s, func(row store.Row) ([]string, error) {
 		var tags string

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// match looks in the flat text for what acts: mentions, closing words, addresses
-// that are not links; and for invisible characters that are written as references.
-// The text ends at the source offset end.
+// match makes inert or removes what acts in the flat text: mentions, closing words,
+// references to other repositories, addresses that are not links, and invisible
+// characters that are written as references. The text ends at the source offset end.
 func (p *pass) match(end int) {
 	f := &p.flat
 	if len(f.text) == 0 {
@@ -106,7 +106,7 @@ func (p *pass) makeInert(k int, rule, detail string) {
 	p.edit(start, start, ourZWSP, rule, detail)
 }
 
-// makeInertQuietly is makeInert in text where the entity changes nothing else.
+// makeInertQuietly is makeInert for text that means nothing else in Markdown.
 func (p *pass) makeInertQuietly(k int, rule, detail string) {
 	start := p.flat.pos.source(k)
 	p.quietEdit(start, start, ourZWSP, rule, detail)
@@ -164,7 +164,7 @@ func (p *pass) spaced(offset int, redaction string) string {
 	return " " + redaction
 }
 
-// What a flat text contains, so that only the rules run that may find something.
+// Flags for what a flat text contains. Rules that cannot find anything do not run.
 const (
 	hasAt = 1 << iota
 	hasRef
@@ -173,7 +173,7 @@ const (
 	hasZWSP
 )
 
-// contents lists what each byte of a flat text stands for.
+// contents maps the bytes of a flat text to flags.
 var contents = [256]uint8{
 	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasDot, markZWSP: hasZWSP,
 }

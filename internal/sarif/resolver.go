@@ -9,10 +9,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// resolver visits one run and makes its objects independent of the run, as code
-// scanning needs them and so that runs can be merged: objects that an index refers
-// to are inlined, or the index becomes that in the merged run; paths become
-// relative to the repository's root; messages get their final text.
+// resolver visits one run and makes its objects independent of the run, so that code scanning
+// reads them and runs can be merged. It inlines the objects to which an index refers, or changes
+// the index to that in the merged run. It makes paths relative to the repository's root, and
+// gives messages their final text.
 type resolver struct {
 	*group
 	artifacts, rules       []object
@@ -89,9 +89,9 @@ func (r *resolver) leave(typ string, o object) bool {
 	return true
 }
 
-// invocation keeps the members that describe how an invocation went. The others,
-// such as command lines, environment variables and accounts, describe the
-// machine and may contain secrets, and nobody reads them.
+// invocation removes all members but those about the result of an invocation. The others,
+// such as command lines, environment variables and accounts, describe the machine, may
+// contain secrets, and are not used.
 func (r *resolver) invocation(o object) {
 	maps.DeleteFunc(o, func(name string, _ any) bool {
 		switch name {
@@ -444,8 +444,8 @@ func (r *resolver) step(o object) bool {
 	return child(o, "location") != nil
 }
 
-// spend subtracts what inlining adds from the budget and reports whether it was
-// enough.
+// spend subtracts the size of an inlined part from the budget, and reports whether the budget
+// was large enough.
 func (r *resolver) spend(size int) bool {
 	if size <= 0 {
 		return true

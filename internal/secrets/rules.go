@@ -12,14 +12,14 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// ruleFile is gitleaks' configuration, as far as it is used. What is in it about commits,
-// and most about paths, has no meaning here.
+// ruleFile is the part of gitleaks' configuration that is used. Its parts about commits, and most
+// about paths, have no meaning here.
 type ruleFile struct {
 	Allowlist allowText
 	Rules     []ruleText
 }
 
-// ruleText is a rule as it is written.
+// ruleText is a rule of gitleaks' configuration.
 type ruleText struct {
 	ID, Description string
 	Regex, Path     string
@@ -29,7 +29,7 @@ type ruleText struct {
 	Allowlists      []allowText
 }
 
-// ruleSet is all rules, and the keywords near which they are tried.
+// ruleSet contains all rules, and the keywords near which they are tried.
 type ruleSet struct {
 	rules    []*rule
 	keywords *searcher
@@ -43,13 +43,13 @@ type rule struct {
 	path       func() *regexp.Regexp // nil: any file
 	expression func() expression
 	group      int     // the group of the expression that is the secret; 0: the first that is not empty
-	entropy    float64 // bits a byte that a secret has to exceed
+	entropy    float64 // a secret has more, in bits a byte
 	named      bool    // the rule looks for a name, an operator and a value
 	ours       bool    // it is a rule of issuerRules
 	allow      []allowList
 
-	// keywords and find are of rules of our own for passwords. find is called where a keyword
-	// is, and returns where the secret is; it judges the secret itself.
+	// keywords and find are set in our own rules about passwords. find is called for each
+	// occurrence of a keyword, and returns the place of a secret that it has judged itself.
 	keywords []string
 	find     func(text string, start, end int) (from, to int, ok bool)
 }
@@ -78,21 +78,20 @@ const (
 	keyRule = "private-key"
 )
 
-// farKeyword lists the rules whose keyword is anywhere in the text, not in what they find.
+// farKeyword lists the rules whose keyword may be anywhere in the text, outside of the match.
 var farKeyword = map[string]bool{"airtable-personnal-access-token": true, "facebook-access-token": true}
 
-// namePart is what gitleaks writes into rules that look for a name, an operator and a
-// value, for the beginning of the name. It decides nothing and makes the search fifty
-// times slower, so it is left out.
+// namePart is the part of gitleaks' rules about a name, an operator and a value that matches the
+// beginning of the name. It makes no difference and the search fifty times slower, so it is
+// left out.
 const namePart = `[\w.-]{0,50}?`
 
-// leastEntropy is what a secret of a rule of our own has to exceed, in bits a byte. 32 random
+// leastEntropy is the entropy that secrets of our own rules exceed, in bits a byte. 32 random
 // hexadecimal digits have 3.6.
 const leastEntropy = 2.8
 
-// endPart is what gitleaks writes into rules for what follows a token: a quote, a space, a
-// semicolon or the end of the text. In texts and URLs other characters follow too, which
-// anyEnd accepts.
+// endPart is the part of gitleaks' rules that matches after a token: a quote, a space, a semicolon
+// or the end of the text. In texts and URLs other characters follow too, which anyEnd accepts.
 const (
 	endPart = `(?:[\x60'"\s;]|\\[nr]|$)`
 	anyEnd  = `(?:[^0-9A-Za-z_+/=-]|$)`
@@ -153,8 +152,9 @@ func newRule(r ruleText, keywords []string, all []allowList) *rule {
 	return made
 }
 
-// ruleName returns what a rule finds, for people: the first clause of its description without the
-// verb, such as "a potential Stripe key", or its id where that does not fit a sentence.
+// ruleName returns a name for people of the secret that a rule finds: the first clause of its
+// description without the verb, such as "a potential Stripe key", or a name with its id where
+// that does not fit a sentence.
 func ruleName(r ruleText) string {
 	clause, _, _ := strings.Cut(strings.TrimSuffix(r.Description, "."), ",")
 	verb, what, _ := strings.Cut(clause, " ")
@@ -165,7 +165,7 @@ func ruleName(r ruleText) string {
 	return "a possible secret (" + r.ID + ")"
 }
 
-// allowText is a list of what is not a secret, as gitleaks writes it.
+// allowText is a list of harmless texts in gitleaks' configuration.
 type allowText struct {
 	Condition   string
 	RegexTarget string
@@ -173,7 +173,7 @@ type allowText struct {
 	StopWords   []string
 }
 
-// allowList matches what is not a secret although a rule's expression matches it.
+// allowList matches harmless texts that a rule's expression matches, too.
 type allowList struct {
 	target      string // "": the secret; "match": all that matched; "line": the line around it
 	expressions []func() *regexp.Regexp
@@ -222,7 +222,7 @@ func (r *rule) allows(text, secret string, matchStart, matchEnd int) bool {
 	return false
 }
 
-// line returns the lines that a match stands on, or what is near it: a line may have megabytes.
+// line returns the lines of a match, or only the text near it: a line may have megabytes.
 func line(text string, start, end int) string {
 	const reach = 256 // bytes on each side
 	from, to := max(0, start-reach), min(len(text), end+reach)

@@ -35,9 +35,9 @@ func (s *step) policy(ctx context.Context) (config.SafeOutputs, error) {
 	return cfg, nil
 }
 
-// readPolicy reads a file from where neither an agent nor a pull request can write (rule
-// R10): from the base commit or, where the event has none, from the default branch. It
-// asks GitHub, or reads git's objects, whose ids the event names.
+// readPolicy reads a file from a commit that neither an agent nor a pull request can change
+// (rule R10): the base commit or, where the event has none, the default branch. It asks
+// GitHub or, without a token, reads the objects of git.
 func (s *step) readPolicy(ctx context.Context, name string) ([]byte, error) {
 	clean := path.Clean(strings.TrimPrefix(name, "./"))
 	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
@@ -64,9 +64,8 @@ func (s *step) readPolicy(ctx context.Context, name string) ([]byte, error) {
 	return nil, errors.New("there is no token to read it from GitHub, and the event names no base commit that git could read it from; give the configuration inline, in the input config")
 }
 
-// readWithLoop reads a file together with the loop's log, in the first request of a turn of the fix
-// loop, which saves a request. It returns nil for other steps and after an error: then the file is
-// read by itself, and so is the log later.
+// readWithLoop reads a file and the loop's log in one request, which is the first of a turn of the
+// fix loop. It returns nil for other steps and after an error: then both are read separately.
 func (s *step) readWithLoop(ctx context.Context, file githubapi.FileAt) *string {
 	if s.settings.Mode != config.ModeLoop || s.client == nil {
 		return nil
