@@ -114,6 +114,9 @@ var (
 	idName = lazily(`(?i)(?:_|-|\b)(?:uu|gu)?id["']?[ \t]*[:=>]`)
 	// pinWords matches words before a version in hexadecimal digits.
 	pinWords = lazily(`(?i)commit|revision|\brev\b|\bref\b|sha-?[0-9]|md5|hash|digest|checksum|integrity|image|etag|oid|blob|tree|parent|version|pin(?:ned)?\b|uses:|@|\bh1:`)
+	// inSignature matches what follows the number of an AWS key in a signature: the day and the region
+	// for which it is valid, with slashes or their escapes.
+	inSignature = lazily(`^(?:/|%2[Ff]|%252[Ff])20[0-9]{6}(?:/|%2[Ff]|%252[Ff])[a-z]{2}-`)
 	// commitName matches the name of a commit, as git writes it.
 	commitName = lazily(`^[0-9a-f]{40}$`)
 )

@@ -150,7 +150,7 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 	if r.named {
 		matchStart = nameStart(text, matchStart)
 	}
-	hit := Hit{Rule: r.id, Name: r.name, Start: offset + start, End: offset + end}
+	hit := Hit{Rule: r.id, Name: r.name, Start: offset + start, End: offset + end, InSignature: r.id == awsNumberRule && inSignature().MatchString(text[offset+end:])}
 	switch {
 	case r.id == keyRule:
 		if !hasKey(secret) {

@@ -65,6 +65,8 @@ const (
 	// vaultRule keeps its endPart: with anyEnd it would also match calls of methods with long
 	// names, such as s.method(...).
 	vaultRule = "vault-service-token"
+	// awsNumberRule matches the number of an AWS key, which is half of a credential.
+	awsNumberRule = "aws-access-token"
 	// jwtRule matches tokens that are signed with any key and valid at any time.
 	jwtRule = "jwt"
 	// jwkRule matches a member of any JSON object; that of a key has its type next to it.

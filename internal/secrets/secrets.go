@@ -37,6 +37,9 @@ type Hit struct {
 	// Digest is the SHA-256 of the secret as it is when decoded, in hexadecimal. It is empty for
 	// a Known value.
 	Digest string
+	// InSignature is set for the number of a key that stands in a signature: whoever may see the
+	// signature may see it, and it is of no use without the key.
+	InSignature bool
 	// Explained is what the file's path says against the secret being one that is in use: it is
 	// in "a test" or in "documentation", where people make up values of that kind; "" otherwise.
 	Explained string
