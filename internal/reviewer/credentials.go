@@ -27,6 +27,8 @@ var (
 	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration|openapi|swagger|sample[_-]?data|seeds?|tests?[-_]data)/|(example|sample|template|mock|fixture|test|swagger|openapi|compose)[^/]*\.[a-z]+$|(^|/)(\.devcontainer|dev|development|docker)/|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
 	// settingPath matches paths of files of settings by name.
 	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
+	// startsServices matches settings that start services, each from an image.
+	startsServices = lazyregexp.New(`(?m)^services:\s*$(?s:.*)^\s+image:\s`)
 	// secretName matches names of secrets in code, settingName those in files of settings,
 	// and settingLine a line that sets one of these.
 	secretName  = lazyregexp.New(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
@@ -48,6 +50,7 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	switch {
 	case s != nil:
 		places = append(places, s.credentialsInCode()...)
+	case startsServices.MatchString(f.Text): // the passwords are those that it gives to what it starts
 	case settingPath.MatchString(f.Path):
 		places = append(places, credentialsInSettings(f.Text)...)
 	}
@@ -308,7 +311,7 @@ func passwordsInAddresses(text string) []writtenCredential {
 	// find judges user:password, which begins at an offset, for a host.
 	find := func(begin, end int, host string) {
 		user, password, _ := strings.Cut(text[begin:end], ":")
-		if isPlausible(password) && !strings.EqualFold(user, password) && strings.ToUpper(password) != password && !isMadeUpHost(host) {
+		if isPlausible(password) && !strings.EqualFold(user, password) && strings.ToUpper(password) != password && !isMadeUpHost(host) && !isServiceDefault(password, host) {
 			places = append(places, writtenCredential{begin + len(user) + 1, end, inAddress})
 		}
 	}

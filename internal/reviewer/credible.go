@@ -14,7 +14,7 @@ const (
 
 var (
 	// standIn matches placeholders for a credential: changeme, ${PASSWORD}.
-	standIn = lazyregexp.New(`(?i)example|oauth|placeholder|redacted|anonymous|bogus|dead_?beef|d3adb33f|ssword|change_?-?(me|it)|your|dummy|not_?-?a_?-?real|replace|xxx|\.\.\.|\*\*\*|<|>|\[|\]|\$|\{|\}|%[sdv(]|pass_?(word|wd|phrase)|secret|^test|test$|^(p|pw|pwd|pass|passwd|user|username|token|key|apikey|foo|bar|baz|abc|none|null|nil|true|false|undefined|string|required|optional|hidden|x+|0+|1+|me|my)\d*$`)
+	standIn = lazyregexp.New(`(?i)example|oauth|placeholder|redacted|anonymous|bogus|dead_?beef|d3adb33f|ssword|change_?-?(me|it)|your|dummy|not_?-?a_?-?real|replace|xxx|\?\?|\.\.\.|\*\*\*|<|>|\[|\]|\$|\{|\}|%[sdv(]|pass_?(word|wd|phrase)|secret|^test|test$|^(p|pw|pwd|pass|passwd|user|username|token|key|apikey|foo|bar|baz|abc|none|null|nil|true|false|undefined|string|required|optional|hidden|x+|0+|1+|me|my)\d*$`)
 	// methodName matches names of methods and formats: sha256, oauth2.
 	methodName = lazyregexp.New(`(?i)^(md[245]|sha-?\d+|[bs]crypt\d*|argon2\w*|pbkdf2\w*|utf-?(8|16)|base(32|64)|oauth2?|[hrep]s\d{3}|x509|v\d+(\.\d+)*|u?int\d+|text\d*|input\d*|field\d*|aes-?\d+[\w-]*)$`)
 	// identifier matches names of several words: keys of texts, names of settings.
@@ -80,6 +80,14 @@ var (
 	// madeUpHostParts matches parts of such names.
 	madeUpHostParts = lazyregexp.New(`^(127\.|your|my)|example|bogus|[${}%*]|(\.test|\.invalid|\.localhost|host\.com|domain\.com)$`)
 )
+
+// isServiceDefault reports whether a password is the word that a service on the same network begins
+// with, such as root of postgres://app:root@db:5432: the host's name has no dots, so it is not known
+// elsewhere.
+func isServiceDefault(password, host string) bool {
+	const longest = 8 // letters
+	return !strings.Contains(host, ".") && len(password) <= longest && strings.Trim(password, "abcdefghijklmnopqrstuvwxyz") == ""
+}
 
 // isMadeUpHost reports whether a host does not exist, or is the machine itself.
 func isMadeUpHost(host string) bool {

@@ -57,7 +57,8 @@ func (s *scopes) withoutNamesakes(source string) string {
 		if !strings.Contains(source, name+".") {
 			continue
 		}
-		if hasRequest, known := s.declaration(name); known && !hasRequest {
+		hasRequest, known := s.declaration(name)
+		if known && !hasRequest || !known && strings.Contains(s.values[name].origin, "NewRequest") { // one that the program sends
 			source = markName(source, name)
 		}
 	}

@@ -3,6 +3,8 @@ package reviewer
 import (
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // evaluator finds the values of expressions, in the order of the file: see value.go.
@@ -26,7 +28,7 @@ func (e *evaluator) valueOf(x extent) value {
 // User.find(params[:id]): a request says which, and not what is in it.
 func (e *evaluator) looksUp(x extent) bool {
 	return e.anyAtLevel(extent{x.from, min(x.to, x.from+longestExpression)}, func(i int) bool {
-		return e.isWord(i) && e.isLookup(e.written(i)) && (e.isOneOf(i+1, "(", "!") || e.lang.ruby && e.isOneOf(i+1, "{", "do"))
+		return e.isWord(i) && (e.isLookup(e.written(i)) && (e.isOneOf(i+1, "(", "!") || e.lang.ruby && e.isOneOf(i+1, "{", "do")) || e.asksObject(i))
 	})
 }
 
@@ -39,6 +41,20 @@ func (e *evaluator) isLookup(name string) bool {
 	i := strings.Index(name, "By")
 	return i > 0 && i+2 < len(name) && 'A' <= name[i+2] && name[i+2] <= 'Z'
 }
+
+// asksObject reports whether the word at index i is a method of an object of the program that returns
+// what it has for an argument, such as images.GetLogo(c.Param("id")): a member of something, which
+// is not a type and not where requests come in.
+func (e *evaluator) asksObject(i int) bool {
+	if !e.is(i+1, "(") || e.after(i+1) <= i+3 || !e.is(i-1, ".") || !e.isWord(i-2) || !e.is(i-3, ".") || isTypeName(e.written(i-2)) && e.lang.name != "go" {
+		return false
+	}
+	start := e.chainStart(i)
+	return returnsOwn.MatchString(e.written(i)) && !e.pack.Inputs.MatchString(e.sourceText(extent{start, i + 2}))
+}
+
+// returnsOwn matches names of methods that return what an object has.
+var returnsOwn = lazyregexp.New(`^([gG]et|[fF]ind|[lL]oad|[fF]etch|[lL]ookup)[A-Z]`)
 
 // upToFunction cuts an extent where a function begins in it: what a handler reads is not
 // what the handler is.
@@ -211,6 +227,8 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 			member := e.written(i + 1)
 			if i == start+1 && e.isPackageMember(start, name, i+1) {
 				v, name = value{text: member}, member
+			} else if i == start+3 && e.isSequence(start, "process", ".", "env") { // process.env.NAME: whoever starts the program sets it
+				v, name = value{text: member}, member
 			} else {
 				v, name = e.memberValue(v, name, member), member
 			}
@@ -347,6 +365,10 @@ func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 	switch {
 	case e.isHarmlessMember(ownerName, member):
 		return harmless()
+	case e.lang.name == "python" && isConstantName(member) && e.importsModule(ownerName): // settings.DIGEST
+		return value{text: member}
+	case e.lang.ruby && ownerName == "Rails": // where the program is, and how it was started
+		return harmless()
 	case isConstantName(member) && (!owner.changing || isTypeName(ownerName)): // Table.NAME
 		return value{text: member}
 	case owner == harmless(): // a moment's year
@@ -363,6 +385,12 @@ func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 		return ownFrom(owner.origin)
 	}
 	return unknownFrom(owner.origin)
+}
+
+// importsModule reports whether a line of Python imports a module of the program: import config.
+func (e *evaluator) importsModule(name string) bool {
+	_, after, found := strings.Cut(e.text, "import "+name)
+	return found && name != "" && name != "request" && (after == "" || !isNamePart(after[0]))
 }
 
 // isHarmlessMember reports whether a member is a number, a record's key, or a name that
@@ -386,6 +414,8 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	switch {
 	case e.isCleaned(name, open): // parseInt(a)
 		return harmless()
+	case e.isExtension(name, open): // it has no separator in it, so it leads nowhere
+		return unknown()
 	case e.lang.name == "python" && isMethod && e.is(start, "self") && open == start+3 && len(list) == 0: // self.limit()
 		return ownFrom("")
 	case isMethod && (e.isLookup(name) || e.is(start, "self") && open-start > 4): // self.store.read(a)
@@ -458,6 +488,23 @@ func (e *evaluator) isCleaned(name string, open int) bool {
 	}
 	owner := e.written(open - 3)
 	return e.pack.Clean[owner+"."+name] || saysClean(owner) || owner == "clean"
+}
+
+// isExtension reports whether a call returns what is after the last dot of a file's name: it comes
+// from the name, and nothing of a path is left in it.
+func (e *evaluator) isExtension(name string, open int) bool {
+	switch e.lang.name {
+	case "go":
+		return name == "Ext"
+	case "javascript", "ruby":
+		return name == "extname"
+	case "java":
+		x := e.inside(open)
+		return name == "getExtension" || name == "substring" && e.any(x, func(i int) bool {
+			return e.is(i, "lastIndexOf") && e.is(i+1, "(") && e.after(i+1) == i+4 && e.kindAt(i+2) == stringText && e.content(i+2) == "."
+		})
+	}
+	return false
 }
 
 // saysClean reports whether the name of a function, or of the package or object that has it, says

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -95,7 +96,7 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 	}
 	if !inTest {
 		switch {
-		case called && c.isDebugOutput(i, name):
+		case called && c.isDebugOutput(i, name) && !c.asksForDebugging(i):
 			report("debug-output", name)
 		case called && printers[c.lang.name][name] && !c.isProgram():
 			report("print-call", name)
@@ -132,7 +133,7 @@ func (c *codeFile) reportDisabled(begin, last int, sink string) {
 var triedOn = lazyregexp.New(`(?i)(^|/)(sample_?tests?|skipped|fixtures?)/|\.test-d\.ts$`)
 
 // aboutSkipping matches titles of tests by which a test runner tests skipping itself.
-var aboutSkipping = lazyregexp.New(`(?i)["'\x60][^"'\x60]*\b(should not run|(should|will) (be )?skip(ped)?|pending)\b`)
+var aboutSkipping = lazyregexp.New(`(?i)["'\x60][^"'\x60]*\b(should not run|(should|will) (be )?skip(ped)?|skipped (because|if|when)|pending)\b`)
 
 // mayRun reports whether a call of test.skip or test.fixme, which ends with the word at index i,
 // skips only under a condition: test.skip(isWindows, "why"), and test.skip() below an if. A
@@ -276,7 +277,7 @@ func (c *codeFile) isExcused(i int) bool {
 	for above > max(0, line-mostMarks) && (isMark(c.lineText(above)) || above == line-1 && c.skipsInside(i) && opensBlock(c.lineText(above))) {
 		above--
 	}
-	comment := c.commentEnding(above)
+	comment := c.commentEnding(above) + c.commentAfter(i)
 	if line < len(c.lines) && beginsComment.MatchString(c.lineText(line+1)) { // xit("a", () => { // see #3
 		comment += c.lineText(line + 1)
 	}
@@ -285,7 +286,28 @@ func (c *codeFile) isExcused(i int) bool {
 			return true
 		}
 	}
-	return skipReason.MatchString(comment) || len(strings.Fields(comment)) >= fewestReason && !noReason.MatchString(comment)
+	return skipReason.MatchString(comment) || countWords(comment) >= fewestReason && !noReason.MatchString(comment)
+}
+
+// commentAfter returns the comment after the token at index i on its line, or "".
+func (c *codeFile) commentAfter(i int) string {
+	n := sort.Search(len(c.comments), func(n int) bool { return c.comments[n].start >= c.tokens[i].end })
+	if n == len(c.comments) || c.line(c.comments[n].start) != c.line(c.tokens[i].start) {
+		return ""
+	}
+	return " " + c.text[c.comments[n].start:c.comments[n].end]
+}
+
+// countWords returns how many words a text has. Where people write without blanks, two characters
+// count as a word.
+func countWords(text string) int {
+	characters := 0
+	for _, r := range text {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+			characters++
+		}
+	}
+	return len(strings.Fields(text)) + characters/2
 }
 
 // fewestReason is the least number of words in a comment that says why a test is off.
@@ -359,7 +381,7 @@ func (c *codeFile) isDebugOutput(i int, name string) bool {
 		return false
 	}
 	if dumpers[c.lang.name][name] && (c.lang.name != "python" || strings.Contains(c.text, "import ic")) {
-		return !c.asksForDebugging(i)
+		return true
 	}
 	if !printers[c.lang.name][name] {
 		return false

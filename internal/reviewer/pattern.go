@@ -44,6 +44,9 @@ type pattern struct {
 	// Certain is what the value's text, or its origin, has where the pattern has this precision; what
 	// has it not is low.
 	Certain *regexp.Regexp
+	// Given asks for a value that has a parameter's text in it where the pattern has this precision:
+	// what a function makes of its own fields and settings is low.
+	Given bool
 	// Precision is how often the pattern is right; "" stands for what formPrecision says.
 	Precision finding.Precision
 
@@ -131,8 +134,33 @@ func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
 // isMeant reports whether what a rule finds in a value, at the word at index i, is there on purpose.
 func (m *matcher) isMeant(r *Rule, x extent, i int) bool {
 	return r.meant.Before != nil && r.meant.Before.MatchString(m.withoutComments(m.extentBefore(i))) ||
+		r.meant.Under != nil && m.isUnder(r.meant.Under, i) ||
 		r.meant.Around != nil && (r.meant.Around.MatchString(m.withoutComments(m.extentAround(i))) || r.meant.Around.MatchString(m.scope.functionNames())) ||
 		r.meant.Place != nil && (r.meant.Place.MatchString(m.path) || r.meant.Place.MatchString(m.scope.functionNames())) && !m.fromRequest(m.valueOf(x))
+}
+
+// isUnder reports whether an expression matches the head of a block, in braces, that the token at index
+// i is in, up to the function around it.
+func (m *matcher) isUnder(re *regexp.Regexp, i int) bool {
+	begin := 0
+	if n := len(m.scope.nested); n > 0 {
+		begin = m.scope.nested[n-1].begin
+	}
+	for j := i - 1; j > begin; j-- {
+		switch {
+		case m.kindAt(j) == closing && m.tokens[j].pair >= 0:
+			j = int(m.tokens[j].pair)
+		case m.is(j, "{"):
+			head := extent{j, j}
+			for head.from > begin && !m.isOneOf(head.from-1, ";", "{", "}") {
+				head.from--
+			}
+			if re.MatchString(m.sourceText(head)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // contextMatches reports whether the conditions about the function around the word at index i and

@@ -3,8 +3,10 @@ package reviewer
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // minPrecision is Config.MinPrecision where nothing is configured.
@@ -69,10 +71,29 @@ func (p *pattern) formPrecision() finding.Precision {
 // or a request sends the value.
 func (m *matcher) reports(p *pattern, x extent) bool {
 	form := p.form
-	if p.Certain != nil && !m.isCertain(p, x) {
+	if p.Certain != nil && !m.isCertain(p, x) || p.Given && !m.hasGiven(x) {
 		form = finding.PrecisionLow
 	}
-	return m.selects(p.rule, form) || p.form != p.rule.Precision && m.selects(p.rule, p.rule.Precision) && m.fromRequest(m.valueOf(x))
+	return m.selects(p.rule, form) || p.form != p.rule.Precision && p.Is != "input" && m.selects(p.rule, p.rule.Precision) && m.fromRequest(m.valueOf(x))
+}
+
+var (
+	// quotedText matches string literals, in which no name stands for a value.
+	quotedText = lazyregexp.New(`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`)
+	// looseName matches a name that is not a member, with the sign after it.
+	looseName = lazyregexp.New(`(?:^|[^\w.$])([A-Za-z_]\w*)(\s*[.(]?)`)
+)
+
+// hasGiven reports whether a value has a parameter's text in it, by the source that it comes from. A
+// parameter's members are what the program itself has.
+func (m *matcher) hasGiven(x extent) bool {
+	origin := quotedText.ReplaceAllString(m.valueOf(x).origin, "")
+	for _, name := range looseName.FindAllStringSubmatch(origin, -1) {
+		if m.scope.isGiven(name[1]) && strings.TrimSpace(name[2]) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // isCertain reports whether a value has what a pattern asks for as certain.

@@ -81,6 +81,9 @@ func TestPrecisionOfSecrets(t *testing.T) {
 		"the number of a key":                {id, 0, 1},
 		"a key":                              {key, 0, 1},
 		"a key and its number":               {id + key, 2, 2},
+		"the number of a key in a signature": {"https://files.example/a?X-Amz-Credential=AKIA" + "Z7QVTB3N4KXWMJ2R%2F20250829%2Fus-east-1%2Fs3%2Faws4_request\n", 0, 0},
+		"a number without its key":           {"accessKey: LTAI" + "5tCnKso2uG3kJ5gRav88\naccessSecret: X\n", 0, 0},
+		"a number with its key":              {"accessKey: LTAI" + "5tCnKso2uG3kJ5gRav88\naccessSecret: fGJ5SNXL7P1NH" + "NRmJ7DJaMJGPyE55C\n", 1, 1},
 		"a password in an address":           {"u = 'https://app:kqW7vN2xLp9R@files.internal/'\n", 0, 1},
 		"a password of basic authentication": {"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("app:kqW7vN2xLp9R")) + "\n", 0, 1},
 	} {

@@ -55,6 +55,8 @@ type meant struct {
 	Before *regexp.Regexp
 	// Around matches what the function around says: the name of a protocol that asks for it.
 	Around *regexp.Regexp
+	// Under matches the head of a block that it is in: the environment, or the build, asks for it.
+	Under *regexp.Regexp
 }
 
 // finding returns a finding of the rule.
@@ -113,6 +115,7 @@ var builtIn = sync.OnceValues(func() (*catalogue, error) {
 	}
 	if err == nil {
 		built.byID[secretRule].addForm(finding.PrecisionMedium)   // byPlace and halfOf
+		built.byID[secretRule].addForm(finding.PrecisionLow)      // numberOf
 		built.byID["disabled-test"].addForm(finding.PrecisionLow) // a new test: see reportDisabled
 	}
 	return built, err
@@ -225,7 +228,7 @@ func (p *pack) link(weaknesses []ruleText) error {
 			pattern.rule = rule
 			pattern.form = pattern.formPrecision()
 			rule.addForm(pattern.form)
-			if pattern.Certain != nil {
+			if pattern.Certain != nil || pattern.Given {
 				rule.addForm(finding.PrecisionLow)
 			}
 			pattern.fileUnder(p.calls, pattern.Call)

@@ -43,6 +43,8 @@ type function struct {
 	undo   int // length of the undo list when it began
 	// answers is set if it answers requests.
 	answers bool
+	// given are the names of its parameters that can have text, and of their types.
+	given wordSet
 	// declared are Go's names of its parameters and its receiver: whether each has what a request
 	// sends.
 	declared map[string]bool
@@ -155,7 +157,7 @@ func (s *scopes) readHead(i int) {
 			s.readRoute(route, j)
 			route = "" // its first brackets are those of its parameters
 		}
-		if s.isOneOf(j, "{", ":", ";") {
+		if s.isOneOf(j, "{", ":", ";") && !s.isOneOf(j-1, "interface", "struct") {
 			break
 		}
 	}
@@ -233,6 +235,10 @@ func (s *scopes) parameterName(x extent) string {
 
 // push begins a function. Its parameters are unknown, whatever else has their names.
 func (s *scopes) push(f function) {
+	f.given = wordSet{}
+	for _, p := range s.params {
+		f.given[p.name] = f.given[p.name] || !p.isNumber
+	}
 	s.nested = append(s.nested, f)
 	for _, p := range s.params {
 		_, known := s.values[p.name]
@@ -244,6 +250,11 @@ func (s *scopes) push(f function) {
 		}
 	}
 	s.params = nil
+}
+
+// isGiven reports whether one of the functions around has a name among its parameters.
+func (s *scopes) isGiven(name string) bool {
+	return slices.ContainsFunc(s.nested, func(f function) bool { return f.given[name] })
 }
 
 // leave ends a function, and forgets what it gave its names.
@@ -270,7 +281,7 @@ var (
 // was read, or an arrow or the brackets of parameters stand before it.
 func (s *scopes) beginsBody(i int) bool {
 	if s.pending {
-		return true
+		return s.lang.name != "go" || !s.isOneOf(i-1, "interface", "struct") // func f(a interface{}) {
 	}
 	if s.lang.indented || s.lang.name == "go" || s.lang.name == "rust" {
 		return false

@@ -35,6 +35,9 @@ func (r *Reviewer) security(f File) reviewed {
 			}
 		}
 		out.findings = withCredentials(out.findings, r.credentials(f, s))
+		if !r.config.Tests {
+			out.findings = s.outsideTests(out.findings)
+		}
 	}
 	if workflowPath.MatchString(f.Path) {
 		out.findings = append(out.findings, r.workflow(f)...)
@@ -47,6 +50,24 @@ func (r *Reviewer) security(f File) reviewed {
 		out.withoutRules = out.skipped != ""
 	}
 	return out
+}
+
+// outsideTests returns the findings of weaknesses that are not in a module of Rust that is only
+// compiled for tests, with all secrets.
+func (s *source) outsideTests(found []finding.Finding) []finding.Finding {
+	if s == nil || s.lang == nil || s.lang.name != "rust" {
+		return found
+	}
+	for i := range s.tokens {
+		if !s.isSequence(i, "#", "[", "cfg", "(", "test", ")", "]", "mod") || !s.is(i+9, "{") {
+			continue
+		}
+		first, last := s.line(s.tokens[i].start), s.line(s.tokens[s.after(i+9)-1].start)
+		found = slices.DeleteFunc(found, func(f finding.Finding) bool {
+			return !strings.HasPrefix(f.Rule, secretRule) && first <= f.Range.StartLine && f.Range.StartLine <= last
+		})
+	}
+	return found
 }
 
 // unreadable returns the reason why a file is not read at all, or "".
@@ -131,7 +152,7 @@ const secretRule = "secret"
 
 // madeInTests are the rules for secrets that tests make for themselves: tokens that they sign with
 // a key of their own, UUIDs under the name of a vendor, and passwords in addresses for a parser.
-var madeInTests = words("jwt jwt-base64 heroku-api-key url-password")
+var madeInTests = words("jwt jwt-base64 heroku-api-key url-password vault-service-token")
 
 // recordedPage matches the paths of pages that tests have recorded from elsewhere: what looks like a
 // secret in them is the other site's.
@@ -142,7 +163,7 @@ var recordedPage = lazyregexp.New(`(?i)\.(html?|mhtml)$`)
 // which it starts, or to an example: tokens of an issuer are valid elsewhere.
 var (
 	passwordRules = words("url-password connection-string-password basic-auth")
-	loginRules    = words("curl-auth-user curl-auth-header url-password connection-string-password basic-auth netrc-password jwt jwt-base64 stripe-access-token stripe-webhook-secret")
+	loginRules    = words("curl-auth-user curl-auth-header url-password connection-string-password basic-auth netrc-password jwt jwt-base64 stripe-access-token stripe-webhook-secret vault-service-token")
 	manualPath    = lazyregexp.New(`(?i)\.(md|mdx|rst|adoc)$`)
 	// startedForTests matches the files that start services for development and tests.
 	startedForTests = lazyregexp.New(`(?i)(^|/)[^/]*compose[^/]*\.ya?ml$|(^|/)\.(ci|circleci|github|gitlab|devcontainer)/|(^|/)\.(gitlab-ci|travis|drone)\.ya?ml$`)
@@ -156,6 +177,29 @@ var byPlace = words("url-password connection-string-password basic-auth curl-aut
 // alone, and a key's number stands in signed addresses that anybody may see.
 var halfOf = map[string]string{"aws-access-token": "aws-secret-access-key", "aws-secret-access-key": "aws-access-token"}
 
+// numberOf are the rules for the number of a key, whose key has no form of its own, and isLikelyKey
+// matches what can be that key.
+var (
+	numberOf    = words("alibaba-access-key tencent-secret-id volcengine-access-key")
+	isLikelyKey = lazyregexp.New(`[A-Za-z0-9+/]{28,64}`)
+)
+
+// lacksKey reports whether nothing near the number of a key can be the key, so that it is of no use.
+func (f File) lacksKey(h secrets.Hit) bool {
+	const near = 120 // bytes
+	if !numberOf[h.Rule] || h.Encoded {
+		return false
+	}
+	for _, text := range []string{f.Text[max(0, h.Start-near):h.Start], f.Text[h.End:min(len(f.Text), h.End+near)]} {
+		for _, run := range isLikelyKey.FindAllString(text, -1) {
+			if strings.ContainsAny(run, "0123456789") && strings.ToLower(run) != run && strings.ToUpper(run) != run {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // privateKey is the rule of private keys. One in a test may well be in use.
 const privateKey = "private-key"
 
@@ -164,7 +208,7 @@ const privateKey = "private-key"
 func (f File) isForShow(h secrets.Hit) bool {
 	value := f.Text[h.Start:h.End]
 	switch {
-	case h.Rule == secrets.GeneralRule, isExampleSecret(f.Path, h.Rule, value):
+	case h.Rule == secrets.GeneralRule, h.InSignature, isExampleSecret(f.Path, h.Rule, value):
 		return true
 	case loginRules[h.Rule] && manualPath.MatchString(f.Path):
 		return true
@@ -202,6 +246,9 @@ func (r *Reviewer) findSecrets(f File) []finding.Finding {
 		form := rule.Precision
 		if rule == precise && (byPlace[h.Rule] || halfOf[h.Rule] != "" && !named[halfOf[h.Rule]]) {
 			form = finding.PrecisionMedium
+		}
+		if rule == precise && f.lacksKey(h) {
+			form = finding.PrecisionLow
 		}
 		if !r.config.selects(rule, form) {
 			continue

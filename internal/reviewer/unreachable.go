@@ -32,15 +32,15 @@ func (c *codeFile) unreachable() {
 func (c *codeFile) leavesBlock(i int) bool {
 	switch c.written(i) {
 	case "return", "break":
-		return !c.is(i+1, "=")
+		return !c.isOneOf(i+1, "=", "?") // "break?: boolean" is a member of a type
 	case "next":
 		return c.lang.ruby && !c.is(i+1, "=")
 	case "raise": // tests do so on purpose, to see what happens before the code after it
 		return c.lang.indented && !c.is(i+1, "=") && !testPath.MatchString(c.path)
 	case "throw":
-		return !c.lang.ruby && !c.lang.indented
+		return !c.lang.ruby && !c.lang.indented && !testPath.MatchString(c.path)
 	case "continue":
-		return !c.lang.ruby
+		return !c.lang.ruby && !c.is(i+1, "?")
 	}
 	return false
 }
@@ -74,7 +74,7 @@ func (c *codeFile) isConditional(x extent) bool {
 func (c *codeFile) statementEnd(i int) int {
 	next := i + 1
 	if !c.lang.indented {
-		if next < len(c.tokens) && c.tokens[next].first && c.lang.name != "javascript" {
+		if next < len(c.tokens) && c.tokens[next].first {
 			return next // nothing is returned; the next line is a statement of its own
 		}
 		return c.expressionAt(next).to
