@@ -87,8 +87,8 @@ func (c *codePreparer) carry(e *entry, st *codeState) error {
 	return c.recognise(st)
 }
 
-// recognise recognises a branch of an earlier run that contains the same files: there is
-// nothing to push, and no reason to make anybody look again.
+// recognise keeps the branch of an earlier run if it contains the same files: there is nothing to
+// push, and nobody has to review it again.
 func (c *codePreparer) recognise(st *codeState) error {
 	if st.expect == "" || st.expect == st.onto {
 		return nil
@@ -139,7 +139,7 @@ func (c *codePreparer) style(e *entry, st *codeState) gitrepo.Style {
 	}
 }
 
-// suffixed appends the owner's suffix to the first line of a message.
+// suffixed returns a message with the owner's suffix at the end of its first line.
 func suffixed(message, suffix string) string {
 	title, rest, _ := strings.Cut(message, "\n")
 	if suffix == "" || strings.HasSuffix(title, suffix) {
@@ -148,7 +148,7 @@ func suffixed(message, suffix string) string {
 	return strings.TrimRight(title+suffix+"\n"+rest, "\n")
 }
 
-// committerOf returns who commits: the token's own account, with the address by which GitHub
+// committerOf returns the committer: the token's own account, with the address by which GitHub
 // recognises it. The account of GITHUB_TOKEN is shown as a bot.
 func committerOf(viewer githubapi.Actor) gitrepo.Person {
 	if viewer.DatabaseID == 0 {
@@ -182,8 +182,8 @@ func fallbackMessage(item safeoutput.Item) string {
 	return ""
 }
 
-// message cleans a commit message as plain text. It removes lines that speak for others: those
-// by which we recognise our own commits, and those of credits. The notes say what was changed.
+// message cleans a commit message as plain text. It removes lines that only others may write: those
+// by which Airlock recognises its own commits, and credits. The notes describe the changes.
 func (c *codePreparer) message(message, fallback string) (clean string, notes []string) {
 	if text.IsBlank(message) {
 		message = fallback
@@ -208,10 +208,10 @@ func (c *codePreparer) message(message, fallback string) (clean string, notes []
 }
 
 var (
-	// creditLine matches the lines of a message by which others answer for a change. GitHub
-	// shows who is named by Co-authored-by as an author and On-behalf-of as an organization,
-	// and checks of sign-offs believe Signed-off-by. The other words are those that projects
-	// use for who made, reviewed, tested or approved something.
+	// creditLine matches lines of a message that name others as responsible for a change. GitHub
+	// shows the name of Co-authored-by as an author and that of On-behalf-of as an organization,
+	// and checks of sign-offs believe Signed-off-by. Projects use the other words for people who
+	// made, reviewed, tested or approved something.
 	creditLine = lazyregexp.New(`(?i)^[\s\pZ]*((?:[a-z]+-and-)*(?:signed-off|co-authored|co-developed|co-committed|authored|committed|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|inspired|originally|merged|pair-programmed|also)(?:-[a-z]+)*-(?:by|with)|on-behalf-of)[\s\pZ]*:`)
 	// addressLine matches any other line of that form whose value is a person's address.
 	addressLine = lazyregexp.New(`(?i)^[\s\pZ]*([a-z]+(?:-[a-z]+)*-by)[\s\pZ]*:.*<[^<>]*@[^<>]*>`)
@@ -219,8 +219,8 @@ var (
 	ownLine = lazyregexp.New(`(?i)^[\s\pZ]*` + trailerName + `[\s\pZ]*:`)
 )
 
-// withoutCredits removes the lines that credit others, and those like our own, with the lines
-// that continue them. credits are the words that the lines begin with.
+// withoutCredits removes the lines that credit others or look like Airlock's own, with their
+// continuation lines. credits are the first words of the removed lines.
 func withoutCredits(message string) (kept string, credits []string) {
 	var lines []string
 	removing := false
@@ -247,12 +247,12 @@ func withoutCredits(message string) (kept string, credits []string) {
 	return strings.Join(lines, "\n"), credits
 }
 
-// mailAddress matches the addresses that a commit's author may have: nothing that ends or
-// continues the line in which git keeps them.
+// mailAddress matches addresses that can be written into a commit without ending or continuing the
+// line of its author.
 var mailAddress = lazyregexp.New(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~\[\]-]{1,64}@[A-Za-z0-9.-]{1,190}$`)
 
-// author returns the author of a change, cleaned; the committer, where the name or the address
-// is not usable.
+// author returns the author of a change, cleaned, or the committer if the name or the address
+// cannot be used.
 func (c *codePreparer) author(p, committer gitrepo.Person) gitrepo.Person {
 	name, _ := c.o.cfg.Sanitizer.Plain(p.Name)
 	name = strings.Map(func(r rune) rune {
@@ -306,9 +306,9 @@ func hasTrailer(commits []githubapi.Commit, branchKey string) bool {
 	return slices.ContainsFunc(commits, func(c githubapi.Commit) bool { return strings.HasPrefix(trailerOf(c.Message), branchKey[:16]+"-") })
 }
 
-// madeBy reports whether we committed a commit. Somebody who amends or rebases a commit keeps
-// its message, and with it our trailer, but becomes its committer. GitHub itself is the
-// committer of a commit that it made for us, and has signed it.
+// madeBy reports whether Airlock made a commit. Somebody who amends or rebases a commit keeps its
+// message, with Airlock's trailer, but becomes its committer. GitHub itself is the committer of a
+// commit that it made for Airlock, and has signed it.
 func madeBy(c githubapi.Commit, committer gitrepo.Person) bool {
 	return c.Committer.Email == committer.Email || c.Committer.Email == githubEmail && c.Verified
 }
@@ -321,10 +321,10 @@ const githubEmail = "noreply@github.com"
 // skipping workflow runs.
 var skipCommands = lazyregexp.New(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
 
-// skipTrailer matches the other form, a line of its own, as loosely as git reads one.
+// skipTrailer matches the other form, a trailer, as loosely as git reads one.
 var skipTrailer = lazyregexp.New(`(?im)^[\s\pZ]*(skip-checks[\s\pZ]*:.*)$`)
 
-// startable makes words that switch off workflows inert, and keeps them readable.
+// startable makes words that switch off workflows inert, but leaves them readable.
 func startable(message string) (clean string, changed bool) {
 	clean = skipCommands.ReplaceAllString(message, "($1)")
 	clean = skipTrailer.ReplaceAllString(clean, "($1)")

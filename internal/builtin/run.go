@@ -27,9 +27,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/verify"
 )
 
-// Run is one run of an agent that is built in, carried out by this process as a worker has any other
-// agent carried out: parameters on standard input, JSON on standard output. A process of its own can
-// be stopped with everything that it started.
+// Run is one run of an agent that is built in. Like any other agent, it has its parameters on
+// standard input and writes JSON to standard output. A process of its own carries it out, which a
+// worker can stop with everything that it started.
 type Run struct {
 	Agent   string   // required
 	Owner   Owner    // required; its Checks are those of the policy
@@ -47,12 +47,12 @@ type Deps struct {
 	// Gate returns both doors, as the owner configures them in a file, "" for the usual one. It is
 	// required; its errors carry their exit code.
 	Gate          func(policy string) (*doors.Gate, error)
-	PathList      string // where git is looked for; "" is the usual directories
+	PathList      string // the directories in which git is looked for; "" for the usual ones
 	TokenVariable string // as in checks.Deps
 	Version       string
 }
 
-// work is a run with what it works with.
+// work is a run with its dependencies, doors and parameters.
 type work struct {
 	Run
 	Deps
@@ -88,7 +88,7 @@ func (r Run) Do(ctx context.Context, deps Deps) error {
 	return exitcode.UsageError(fmt.Errorf("there is no agent %q built in", r.Agent))
 }
 
-// maxParameters bounds the parameters of a run, in bytes: a coordinator takes no longer ones.
+// maxParameters bounds the parameters of a run, in bytes, as a coordinator does.
 const maxParameters = 1 << 20
 
 func readParameters(from io.Reader) ([]byte, error) {
@@ -101,13 +101,13 @@ func readParameters(from io.Reader) ([]byte, error) {
 
 func (w work) log(line string) { fmt.Fprintf(w.Stderr, "airlock: %s\n", line) }
 
-// checkDeps returns what the checks need of the process.
+// checkDeps returns the dependencies of the checks.
 func (w work) checkDeps() checks.Deps {
 	return checks.Deps{Getenv: w.Getenv, Environ: w.Environ, Scanner: w.gate.Scanner(), Log: w.log, TokenVariable: w.TokenVariable}
 }
 
-// validate is 'airlock check --input -'. A validation that fails is an answer, and so is one of input
-// that cannot be validated.
+// validate does what 'airlock check --input -' does. The answer is a validation, even one that
+// failed, or why the input cannot be validated.
 func (w work) validate(ctx context.Context) error {
 	var out bytes.Buffer
 	err := w.answer(ctx, checks.Answer{Gate: w.gate, People: w.Stderr, Output: &out, Refuse: &out})
@@ -131,8 +131,8 @@ func (w work) answer(ctx context.Context, a checks.Answer) error {
 	}))
 }
 
-// verify is 'airlock verify --request -' for a stranger: a command has to be one that the owner
-// configured, and an address one that the owner allows (rule R11).
+// verify does what 'airlock verify --request -' does for a stranger: it runs only commands that the
+// owner configured, and uses only addresses that the owner allows (rule R11).
 func (w work) verify(ctx context.Context) error {
 	req, err := acceptance.ReadRequest(w.parameters)
 	if err != nil {
@@ -156,7 +156,8 @@ func (w work) verify(ctx context.Context) error {
 	return err
 }
 
-// loop is 'airlock loop start'. A loop that waits for a decision, or did not succeed, is an answer.
+// loop does what 'airlock loop start' does. A loop that waits for a decision, or did not
+// succeed, is not an error.
 func (w work) loop(ctx context.Context) error {
 	in, err := ReadFixLoop(w.parameters)
 	if err != nil {
@@ -200,7 +201,7 @@ func (w work) loop(ctx context.Context) error {
 	return doors.WriteJSON(w.Stdout, status.Document())
 }
 
-// collect is 'airlock collect' with the lines and the policy of its parameters.
+// collect does what 'airlock collect' does with the lines and the policy of the parameters.
 func (w work) collect(ctx context.Context) error {
 	var in struct {
 		Lines  json.RawMessage
@@ -229,7 +230,7 @@ func (w work) collect(ctx context.Context) error {
 	return err
 }
 
-// linesOf returns JSON lines that are one text, or a list of objects.
+// linesOf returns JSON lines that are given as one text or as a list of objects.
 func linesOf(raw json.RawMessage) (io.Reader, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -12,13 +12,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxSuggestion is how many bytes a suggestion has at most; a larger one is left to the
-// formatter.
+// maxSuggestion bounds a suggestion, in bytes. Larger changes are left to the formatter.
 const maxSuggestion = 4 << 10
 
-// complete returns the checks that ran to their end and reported everything that they
-// found: what such a check does not report is gone. A check whose tool is missing, that
-// was cut short or that failed without a finding shows nothing about earlier findings.
+// complete returns the checks that finished and reported everything that they found, so that an
+// earlier finding that is not among them is gone. A check whose tool is missing, that was cut
+// short or that failed without a finding is not complete.
 func (d *Document) complete() []phase.Check {
 	var complete []phase.Check
 	for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {
@@ -54,9 +53,9 @@ func (f shownFinding) isOf(check phase.Check) bool {
 	return f.Check == check || slices.Contains(f.also, check)
 }
 
-// distinct returns the blocking findings, in their order. What several checks report in
-// the same words for the same line is there once, where it is most severe: a file that
-// does not compile fails the linter, the build and the tests.
+// distinct returns the blocking findings, in their order. Of findings of several checks with the
+// same words for the same line, such as those of a file that does not compile, only the most
+// severe is returned.
 func (d *Document) distinct() []shownFinding {
 	type wording struct {
 		path, message string
@@ -84,11 +83,11 @@ func (d *Document) distinct() []shownFinding {
 	return shown
 }
 
-// groupComments returns the review comments for those of the findings, the most severe first,
-// that have a line and that wants accepts by their position: no more than limit. Each check has
-// one comment for a line, with all that it reports there. What a tool reports in the same words
-// for several lines of a file is one comment, unless it has a suggestion or is about security,
-// where each place is judged by itself.
+// groupComments returns at most limit review comments, the most severe first, for the findings
+// that have a line and whose position wants accepts. Each check has one comment for a line, with
+// all its findings there. Findings of a tool with the same words for several lines of a file are
+// one comment, unless they have a suggestion or are about security, where each place is judged by
+// itself.
 func groupComments(shown []shownFinding, limit int, wants func(int) bool) []shownFinding {
 	type spot struct {
 		path  string
@@ -131,8 +130,8 @@ func groupComments(shown []shownFinding, limit int, wants func(int) bool) []show
 	return comments
 }
 
-// add adds what else is reported for the comment's line, unless the comment has it in the same
-// words. A suggestion comes along if the comment has none and is about the same lines.
+// add adds another finding of the comment's line, unless the comment has it in the same words. It
+// adds the suggestion, too, if the comment has none and is about the same lines.
 func (f *shownFinding) add(also Finding) {
 	same := func(of Finding) bool {
 		return of.Tool == also.Tool && of.Rule == also.Rule && of.Message == also.Message
@@ -146,7 +145,7 @@ func (f *shownFinding) add(also Finding) {
 	}
 }
 
-// isPlaceable reports whether a comment can name a path: GitHub accepts none with
+// isPlaceable reports whether a comment can be placed on a path: GitHub accepts no path with
 // invisible characters.
 func isPlaceable(path string) bool {
 	return path != "" && !strings.ContainsFunc(path, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
@@ -175,10 +174,10 @@ func (f shownFinding) commentBody(rules finding.Rules, safe SafeText) string {
 	return b.String()
 }
 
-// maxMore is how many further findings of its line a comment lists.
+// maxMore bounds the further findings of its line that a comment lists.
 const maxMore = 5
 
-// alsoHere lists what else the check reports for the comment's line.
+// alsoHere lists the check's other findings for the comment's line.
 func (f shownFinding) alsoHere(safe SafeText) string {
 	if len(f.more) == 0 {
 		return ""
@@ -210,8 +209,8 @@ func lineList(lines []int) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + last
 }
 
-// sources lists who reported a finding: the check, the tool and the rule, and the other
-// checks that report the same.
+// sources lists the sources of a finding: the check, the tool and the rule, and the other checks
+// with the same finding.
 func (f shownFinding) sources(safe SafeText) []string {
 	sources := []string{checkName(f.Check)}
 	if f.Tool != "" && f.Tool != string(f.Check) {

@@ -21,8 +21,8 @@ import (
 type Request struct {
 	// Input has the directory as an absolute path; required.
 	Input phase.Input
-	// Listed reports that Input lists what changed. Otherwise it is found out, unless Input lists
-	// something.
+	// Listed is set if Input lists all changed files, even if there are none. Otherwise, if the
+	// list is empty, git or GitHub is asked for them.
 	Listed  bool
 	Base    string        // a revision to compare with; "" for the event's base, or the default branch
 	Checks  config.Checks // the owner's configuration
@@ -30,14 +30,14 @@ type Request struct {
 	Version string        // of Airlock
 	// Written are the files that Airlock writes, which are not changes.
 	Written          []string
-	PathList         string // where git is looked for; "" is the usual directories
+	PathList         string // the directories in which git is looked for; "" for the usual ones
 	CheckOnly        bool
 	AllowCredentials bool
 }
 
-// Validate finds out what changed, and runs the checks. begin, if not nil, begins to show a person
-// how they go on. unchanged reports that no file has changed. The document and the error are those
-// of Run.
+// Validate finds the changed files, and runs the checks. begin, if not nil, begins to show their
+// progress to a person. unchanged reports that no file has changed. The document and the error are
+// those of Run.
 func (r Request) Validate(ctx context.Context, deps Deps, begin func() *Progress) (doc *checkreport.Document, unchanged bool, err error) {
 	what, release, err := r.prepare(ctx, deps.Getenv, deps.Log)
 	defer release()
@@ -53,8 +53,8 @@ func (r Request) Validate(ctx context.Context, deps Deps, begin func() *Progress
 	return doc, len(what.Changes.Files) == 0, err
 }
 
-// prepare finds out what changed, and returns the validation that is asked for. release, which is
-// never nil, undoes what was set up. The error carries its exit code, or is a phase.InvalidInput.
+// prepare finds the changed files, and returns the configuration of the validation. release, which
+// is never nil, closes what was opened. The error carries its exit code, or is a phase.InvalidInput.
 func (r Request) prepare(ctx context.Context, getenv func(string) string, log func(string)) (cfg Config, release func(), err error) {
 	release = func() {}
 	ev, err := r.event()
@@ -99,8 +99,8 @@ func (r Request) event() (event.Event, error) {
 	return ev, nil
 }
 
-// DirectoryInput returns the input for a directory that a user names, as the owner's configuration
-// has it. changed are the names of changed files, absolute or relative to it; nil where none is
+// DirectoryInput returns the input for a directory that a user names, with the owner's settings.
+// changed are the names of changed files, absolute or relative to the directory; nil if none is
 // given. The error carries its exit code.
 func DirectoryInput(dir string, changed []string, c config.Checks) (phase.Input, error) {
 	in := ConfiguredInput(c)

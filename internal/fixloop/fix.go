@@ -14,8 +14,8 @@ const (
 	maxFiles = 100
 )
 
-// requestFix asks the fixer to mend what the selected checks found. A request of this
-// iteration that was sent before stands.
+// requestFix asks the fixer to mend the failures of the selected checks, unless it was asked
+// before in this iteration.
 func (t *turn) requestFix(which func(*check) bool) error {
 	move := func() error { return t.moveAll(AwaitingFix, "a fix is requested", which) }
 	if t.Request != nil && t.Request.Iteration == t.Iteration {
@@ -35,7 +35,7 @@ func (t *turn) requestFix(which func(*check) bool) error {
 	return nil
 }
 
-// awaitsFix refuses what answers no request, or another one.
+// awaitsFix refuses an event that answers no request, or another one.
 func (t *turn) awaitsFix(e Event) error {
 	switch {
 	case t.Request == nil || e.Iteration > t.Iteration || e.Iteration < 1:
@@ -74,7 +74,7 @@ func (t *turn) fixDone(e Event) error {
 	return t.fixed(e)
 }
 
-// fixed takes the fixer's word that it is done. The checks show whether it is true.
+// fixed records that the fixer reports to be done. The checks show whether it is.
 func (t *turn) fixed(e Event) error {
 	if err := t.moveAll(Fixing, "the fixer answers", hasStatus(AwaitingFix)); err != nil {
 		return err
@@ -118,8 +118,8 @@ func reasons(list []string) []string {
 	return out
 }
 
-// unchanged plays the iteration after a fix of which nothing was taken: the checks that failed
-// still fail, and do not have to run to show it.
+// unchanged plays the iteration after a fix that was refused entirely: the checks that failed still
+// fail, and need not run.
 func (t *turn) unchanged() error {
 	t.nextIteration()
 	const why = "nothing was taken of the fix"
@@ -169,8 +169,8 @@ func (t *turn) noteFix(fix string) {
 	t.History[len(t.History)-1].Fix = text.Truncate(fix, maxName)
 }
 
-// fixFailed records that the fixer crashed or gave up. The first time it gets a reminder and may
-// start again; the second time, a person decides.
+// fixFailed records that the fixer crashed or gave up. The first time it is reminded and may start
+// again; the second time, a person decides.
 func (t *turn) fixFailed(e Event) error {
 	if err := t.awaitsFix(e); err != nil {
 		return err
@@ -188,8 +188,8 @@ func (t *turn) fixFailed(e Event) error {
 	return err
 }
 
-// fixerError records an error of the fixer, and reports whether it is asked again. The second
-// time, a person decides.
+// fixerError records an error of the fixer, and reports whether it is asked again. After the second
+// error a person decides.
 func (t *turn) fixerError(e Event, second Reason, m Message) (again bool, err error) {
 	m.Type, m.To, m.Next, m.Recovered = ErrorNotification, Fixer, "continue", t.Op.Attempt == 1
 	if m.Stack = excerpt(e.Text); m.Stack == m.ErrorText {

@@ -36,8 +36,8 @@ func (s *Server) admit(r *http.Request, rt *route) (access.Grant, error) {
 	return grant, s.limit(grant.Name)
 }
 
-// checkOrigin refuses requests that a page of another site has a browser send: those by a
-// name that the site's owner made point here (DNS rebinding), and those across sites.
+// checkOrigin refuses requests that a browser sends for a page of another site: under a host name
+// that the site's owner made point here (DNS rebinding), or across sites.
 func (s *Server) checkOrigin(r *http.Request) error {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -64,7 +64,7 @@ func unauthorized(code, format string, args ...any) *apiError {
 	return refuse(http.StatusUnauthorized, code, format, args...).with("Www-Authenticate", `Bearer realm="airlock"`)
 }
 
-// identify returns who asks.
+// identify returns the grant of the caller.
 func (s *Server) identify(r *http.Request) (access.Grant, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
@@ -89,7 +89,7 @@ func (s *Server) identify(r *http.Request) (access.Grant, error) {
 	return access.WithoutToken(), nil
 }
 
-// maxLimiters is how many callers are counted apart from each other.
+// maxLimiters is the largest number of callers that have a rate limit of their own.
 const maxLimiters = 10_000
 
 // limit refuses a request of a caller who exceeds the rate.

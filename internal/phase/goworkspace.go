@@ -18,7 +18,7 @@ type goModule struct {
 }
 
 // goWorkspace returns the modules that the go.work of the working directory uses, none if there is
-// no go.work. What cannot be read, go reports.
+// no go.work. It leaves out modules that cannot be read, which go reports.
 func (p *project) goWorkspace() (modules []goModule) {
 	raw, err := p.read("go.work")
 	if err != nil {
@@ -50,14 +50,14 @@ func (p *project) goWorkspace() (modules []goModule) {
 	return modules
 }
 
-// goDependents returns roots for the modules of a Go workspace that no changed file is in and that
-// a change can break: those that require a module with changed code, also through another module,
-// and all of them if go.work has changed. They are built and tested.
+// goDependents returns roots for the modules of a Go workspace without changed files that a change
+// elsewhere can break: those that require a module with changed code, directly or not, and all
+// of them if go.work has changed. They are built and tested.
 func (p *project) goDependents(found []root, files []string) (dependents []root) {
 	modules := p.goWorkspace()
 	all := slices.ContainsFunc(files, func(f string) bool { return f == "go.work" || f == "go.work.sum" })
 	checked := map[string]bool{}  // directories that are roots already
-	hasCode := map[string]bool{}  // those of them with changed code
+	hasCode := map[string]bool{}  // directories with changed code
 	isBroken := map[string]bool{} // modules that may be broken, by their paths
 	for _, r := range found {
 		if r.language == Go {
@@ -83,10 +83,10 @@ func (p *project) goDependents(found []root, files []string) (dependents []root)
 	return dependents
 }
 
-// vetApart has go vet remember what it finds in each module but the first apart from the others. Of
-// a package that it only looked at for another one, in Go 1.26, it remembers that it found nothing,
-// and says so when it is asked about the package itself. What it remembers depends on its options:
-// this one names a function that nobody has.
+// vetApart gives go vet an option of its own, and so a cache of its own, in each module but the
+// first. Go 1.26 caches an empty result for a package that it only read for the sake of another
+// one, and returns that when the package itself is vetted. The option names a function that does
+// not exist.
 func vetApart(roots []*rootRun) {
 	seen := false
 	for _, r := range roots {

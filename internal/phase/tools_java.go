@@ -28,8 +28,8 @@ func javaTools() []tool {
 	}
 }
 
-// gradle returns the signs that a build uses a plugin: in its own file, in that of a part,
-// or in what they share.
+// gradle returns the signs that a build uses a plugin: in its own file, in that of a subproject,
+// or in files that these share.
 func gradle(plugin string) (signs []sign) {
 	for _, file := range []string{"build.gradle*", "*/build.gradle*", "gradle/*", "buildSrc/src/main/*/*.gradle*"} {
 		signs = append(signs, mention(file, plugin))

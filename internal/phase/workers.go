@@ -9,13 +9,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/crash"
 )
 
-// workersPerCore is how many workers there are at most for each core: more than one, so
-// that a slow root delays few others.
+// workersPerCore is the largest number of workers for each core: more than one, so that a slow
+// root delays few others.
 const workersPerCore = 4
 
-// workers distributes the roots over workers, and sets the Runner of each root's
-// commands. It returns the roots of each worker, which works on them one after the other.
-// Roots in each other share files, so one worker has both.
+// workers distributes the roots over workers, and sets the Runner of each root's commands. It
+// returns the roots of each worker, which works on them one after the other. A root within
+// another one shares files with it, and has the same worker.
 func (e *engine) workers(roots []*rootRun) [][]*rootRun {
 	var groups [][]*rootRun
 	for _, r := range roots { // sorted: an outer root comes right before those in it
@@ -52,8 +52,7 @@ func isIn(outer, name string) bool {
 	return outer == "." || name == outer || strings.HasPrefix(name, outer+"/")
 }
 
-// eachRoot calls work for each root. Workers work at the same time, as far as there are
-// cores.
+// eachRoot calls work for each root. As many workers work at the same time as there are cores.
 func (e *engine) eachRoot(ctx context.Context, workers [][]*rootRun, work func(context.Context, *rootRun) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -74,10 +73,10 @@ func (e *engine) eachRoot(ctx context.Context, workers [][]*rootRun, work func(c
 	return context.Cause(ctx)
 }
 
-// firstRuns are the first runs of a check in a language whose tools fill a cache that all
-// roots share. The same check of another root waits for the first run. Otherwise both
-// would do the same work, which took two Go modules 1.7 times the processor time of one
-// after the other, and Maven's repository is damaged if two processes fill it.
+// firstRuns are the first runs of each check in languages whose tools fill a cache that all
+// roots share. The same check of another root waits for the first run. Otherwise both would
+// do the same work: two Go modules took 1.7 times the processor time. And two processes that
+// fill Maven's repository damage it.
 type firstRuns struct {
 	mu    sync.Mutex
 	ended map[firstRun]chan struct{}

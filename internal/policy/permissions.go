@@ -7,9 +7,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Permissions returns the names of GitHub's permissions to write that items of all allowed
-// kinds can need, on all that they may act on, and Airlock's own items; sorted. A plan needs
-// some of them. Staged kinds count as if they were not.
+// Permissions returns the sorted names of GitHub's permissions to write that items of any allowed
+// kind can need, on any target, or Airlock's own items. A plan needs some of them. Staged kinds
+// count as if they were not staged.
 func (c Config) Permissions() []string {
 	need := map[string]bool{}
 	add := func(names []string) {

@@ -101,8 +101,8 @@ func (p *pass) mayLink(b *markdown.Block) bool {
 		slices.ContainsFunc(p.doc.InlinesOf(b), func(n markdown.Inline) bool { return n.Kind == markdown.LinkOpen })
 }
 
-// mayAct reports quickly whether a leaf contains anything to look at. The leaves are asked
-// about in source order.
+// mayAct reports quickly whether a leaf contains anything to look at. It must be called for the
+// leaves in source order.
 func (p *pass) mayAct(b *markdown.Block) bool {
 	from := b.Start
 	if p.calm.start <= from && from <= p.calm.end {
@@ -117,7 +117,7 @@ func (p *pass) mayAct(b *markdown.Block) bool {
 	return from < b.End
 }
 
-// text edits text that other readers do not take for text, so that all do.
+// text edits text that readers other than GitHub may not take for text, so that all do.
 func (p *pass) text(b *markdown.Block, n *markdown.Inline) {
 	p.showDeclarations(n)
 	switch {
@@ -191,9 +191,8 @@ func (p *pass) entity(n *markdown.Inline) {
 	}
 }
 
-// codeSpan joins the lines of a code span that contains anything that could act,
-// or whose lines begin with what may be the mark of a block: readers disagree
-// about those. It looks the same.
+// codeSpan joins the lines of a code span if it contains anything that could act, or if a
+// line begins like a block, because readers disagree about such a span. It looks the same.
 func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 	code := p.src[n.Start:n.End]
 	p.separateMail(n)
@@ -236,8 +235,8 @@ func (p *pass) separateMail(n *markdown.Inline) {
 	}
 }
 
-// codeInImage makes text of a code span in an image, unless it is one word: the
-// code is a part of the alternative text.
+// codeInImage turns a code span in an image's alternative text into text, unless it is one
+// word.
 func (p *pass) codeInImage(b *markdown.Block, n *markdown.Inline) {
 	code := p.doc.CodeText(b, n)
 	p.flat.addDecoded(code, n.Start)
@@ -246,8 +245,8 @@ func (p *pass) codeInImage(b *markdown.Block, n *markdown.Inline) {
 	}
 }
 
-// marksLines reports whether a line of text, not the first, begins with anything
-// but a word.
+// marksLines reports whether a line of a text, except for the first, begins with anything but a
+// word.
 func marksLines(text string) bool {
 	for {
 		_, rest, ok := strings.Cut(text, "\n")
@@ -260,8 +259,8 @@ func marksLines(text string) bool {
 	}
 }
 
-// escapeDefinition escapes the bracket at the start of a paragraph or cell of a link
-// reference definition that GitHub does not take for one, and other renderers do.
+// escapeDefinition escapes the bracket at the start of a paragraph or cell that other renderers,
+// but not GitHub, take for a link reference definition.
 func (p *pass) escapeDefinition(b *markdown.Block, nodes []markdown.Inline) {
 	if b.Kind == markdown.HeadingBlock || b.PieceCount == 0 {
 		return

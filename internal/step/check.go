@@ -21,8 +21,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/report"
 )
 
-// findings runs the checks, or reads what an earlier job found; it returns nil where the
-// step neither runs nor reads any.
+// findings runs the checks, or reads the findings of an earlier job. It returns nil if the step
+// does neither.
 func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
 	given := s.gate.SafeOutputs().Checks.Given || s.settings.ReviewsOnly
 	switch {
@@ -83,7 +83,7 @@ func whyNoChecks(ev event.Event) string {
 	return fmt.Sprintf("the checks did not run: the event %q does not name the commits of pull request #%d, and checks out another branch by default. Run them on the event pull_request, or use mode check after checking out the pull request", ev.Name, ev.Number)
 }
 
-// changeSet finds out what the pull request changes.
+// changeSet returns the pull request's changes.
 func (s *step) changeSet(ctx context.Context) (*checks.ChangeSet, error) {
 	root := s.env.Workspace
 	src := checks.ChangeSource{Root: root, Git: s.git, Event: s.event, Client: s.client, Log: s.info,
@@ -122,7 +122,7 @@ func (s *step) refuseInput(invalid *phase.InvalidInput) error {
 	return exitcode.UsageError(errors.Join(explainInput(invalid), err))
 }
 
-// explainInput adds to why input cannot be validated what to do.
+// explainInput adds advice to the reason for which input cannot be validated.
 func explainInput(invalid *phase.InvalidInput) error {
 	if !invalid.NoLanguage() {
 		return invalid
@@ -131,7 +131,7 @@ func explainInput(invalid *phase.InvalidInput) error {
 	return fmt.Errorf("%w\n%s under checks in the configuration, as in the workflow's step:\n%s", error(invalid), checks.HowToSetLanguage(""), example)
 }
 
-// sayFirst reports how another job's checks ended, before what becomes of their messages: a
+// sayFirst reports how another job's checks ended, before the step reports on their messages: a
 // reader of a failed job looks for its cause.
 func (s *step) sayFirst(doc *checkreport.Document) {
 	headline := "Airlock: " + doc.Headline()

@@ -18,8 +18,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/verdictreport"
 )
 
-// loop is mode loop: a turn of the pull request's fix loop or, on a schedule, of each open one.
-// The verdict may be nil.
+// loop takes a turn of the pull request's fix loop or, on a schedule, of each open one, which is
+// what mode loop does. The verdict may be nil.
 func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error {
 	if s.client == nil {
 		return exitcode.UsageError(errors.New("mode loop needs a token: leave the input token at its default, with contents: write and pull-requests: write in the job's permissions"))
@@ -69,7 +69,7 @@ func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error 
 	return nil
 }
 
-// loopStore returns where the logs of the repository's fix loops are.
+// loopStore returns the store of the logs of the repository's fix loops.
 func (s *step) loopStore() *loopturn.LogStore {
 	if s.loops == nil {
 		s.loops = loopturn.Store(s.client, s.repo(), s.deps.Secrets.Loop())
