@@ -208,7 +208,10 @@ func (p *inlineParser) emit(kind InlineKind, data int32, start, end int) {
 
 func (p *inlineParser) appendInline(n Inline) {
 	d := p.s.doc
-	d.Inlines = append(Grown(d.Inlines, n.Start-p.s.inlinesFrom, p.s.inlinesEnd-p.s.inlinesFrom), n)
+	if len(d.Inlines) == cap(d.Inlines) {
+		d.Inlines = enlarged(d.Inlines, n.Start-p.s.inlinesFrom, p.s.inlinesEnd-p.s.inlinesFrom)
+	}
+	d.Inlines = append(d.Inlines, n)
 }
 
 // grownLinks returns the document's links with room for one that starts at an offset.
