@@ -282,14 +282,24 @@ func (t coordinatorTool) arguments(raw json.RawMessage) (a toolArguments, violat
 	return a, nil, nil
 }
 
+// maxArgumentErrors is of how many violations a call is told. Those are of names that a tool does
+// not know, as there are fewer arguments than that.
+const maxArgumentErrors = 10
+
 // argumentsBody returns the answer to a call whose arguments are not valid, in the form of the
 // API's errors.
 func argumentsBody(t coordinatorTool, violations []schema.Violation) []byte {
+	if more := len(violations) - maxArgumentErrors; more > 0 {
+		violations = append(violations[:maxArgumentErrors], schema.Violation{Path: "$", Message: fmt.Sprintf("there are %d more violations", more)})
+	}
+	for i, v := range violations {
+		violations[i].Path = text.Truncate(v.Path, 100)
+	}
 	body, _ := json.Marshal(struct { // strings can be written
 		Error      string             `json:"error"`
 		Message    string             `json:"message"`
 		Violations []schema.Violation `json:"validation_errors"`
-	}{"invalid_request", fmt.Sprintf("the arguments of %s are not valid: %s: %s", t.name, text.Truncate(violations[0].Path, 200), violations[0].Message), violations})
+	}{"invalid_request", fmt.Sprintf("the arguments of %s are not valid: %s: %s", t.name, violations[0].Path, violations[0].Message), violations})
 	return body
 }
 

@@ -127,6 +127,31 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
+// TestErrorsOfArgumentsAreBounded asserts that a call is told of what is wrong with its arguments
+// without a repetition of all of it.
+func TestErrorsOfArgumentsAreBounded(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for i := range 900 {
+		many = append(many, fmt.Sprintf(`"unknown%d":1`, i))
+	}
+	coordinator := serving(func(context.Context, string, string, []byte) (int, []byte, error) { return 200, []byte("{}"), nil })
+	for arguments, says := range map[string]string{
+		"{" + strings.Join(many, ",") + "}":                                                    "there are 891 more violations",
+		`{"` + strings.Repeat("run_id", 10_000) + `":1}`:                                       "was unexpected",
+		`{"run_id":"` + strings.Repeat("x", 10_000) + `",` + strings.Join(many[:5], ",") + "}": "$.unknown4",
+	} {
+		var output bytes.Buffer
+		if err := coordinator(t.Context(), strings.NewReader(begin+`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"get_run","arguments":`+arguments+"}}\n"), &output); err != nil {
+			t.Error(err)
+		}
+		answer := output.String()[strings.Index(output.String(), "\n")+1:]
+		if len(answer) > 6000 || !strings.Contains(answer, says) { // words and data, both with every violation
+			t.Errorf("%.60s: %d bytes, want %q: %.300s", arguments, len(answer), says, answer)
+		}
+	}
+}
+
 // TestAnIDThatIsInUse asserts that a second request with the id of one that has no answer yet
 // is refused, that an id can be used again after its answer, and that the server does not wait
 // for a cancelled request before it ends.
