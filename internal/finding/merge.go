@@ -49,7 +49,7 @@ func samePlace(a, b Finding) bool {
 }
 
 // mergeLine merges the findings of one line, the best first, so that the result
-// does not depend on their order. Besides sorting, it takes linear time.
+// does not depend on their order. Apart from sorting, it takes linear time.
 func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplicate) {
 	type candidate struct {
 		Finding
@@ -67,29 +67,31 @@ func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplic
 			cmp.Compare(exactness(b.Range), exactness(a.Range)),
 		)
 	})
-	keptBy := make(map[string][]int) // at most two, of different tools
+	identical := make(map[string]int) // the kept finding of a tool, rule, message and range
+	// about has, for each problem, the first kept finding, and the first one of another tool:
+	// one of them is of another tool than a candidate is, if any kept finding is.
+	about := make(map[string][]int)
 	for _, c := range candidates {
-		same := fmt.Sprintf("same %q %q %q %v", c.Tool, c.Rule, c.Message, c.Range)
+		identity := fmt.Sprintf("%q %q %q %v", c.Tool, c.Rule, c.Message, c.Range)
 		keys := problems(c.Finding, c.rule)
-		keeper := -1
-		if known := keptBy[same]; len(known) > 0 {
-			keeper = known[len(known)-1]
-		}
+		keeper, found := identical[identity]
 		for _, k := range keys {
-			for _, i := range keptBy[k] {
-				if kept[i].Tool != c.Tool && (keeper < 0 || i < keeper) {
-					keeper = i
+			for _, i := range about[k] {
+				if kept[i].Tool != c.Tool && (!found || i < keeper) {
+					keeper, found = i, true
 				}
 			}
 		}
-		if keeper >= 0 {
+		if found {
 			duplicates = append(duplicates, Duplicate{Finding: c.Finding, KeptBy: kept[keeper]})
 			continue
 		}
+		i := len(kept)
 		kept = append(kept, c.Finding)
-		for _, k := range append(keys, same) {
-			if l := keptBy[k]; len(l) == 0 || len(l) == 1 && kept[l[0]].Tool != c.Tool {
-				keptBy[k] = append(l, len(kept)-1)
+		identical[identity] = i
+		for _, k := range keys {
+			if l := about[k]; len(l) == 0 || len(l) == 1 && kept[l[0]].Tool != c.Tool {
+				about[k] = append(l, i)
 			}
 		}
 	}

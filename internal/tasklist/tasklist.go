@@ -34,7 +34,7 @@ func Criteria(body string) []Item {
 // CriteriaOf is Criteria for a text that was scanned already.
 func CriteriaOf(doc *markdown.Document) []Item {
 	var items []Item
-	level := int32(0) // of the heading, while below it
+	level := int32(0) // of the heading "Acceptance criteria" in whose section a block is; 0 outside
 	for i := range doc.Blocks {
 		b := &doc.Blocks[i]
 		switch {
@@ -100,7 +100,7 @@ type Outcome struct {
 }
 
 // Tick ticks the boxes under the heading "Acceptance criteria" whose text has one of the
-// digests. The result has the same length; it differs from body in one byte a box.
+// digests. The result differs from body in one byte for each box that it ticks.
 func Tick(body string, digests []string) (string, Outcome) {
 	var o Outcome
 	wanted, found := map[string]bool{}, map[string][]Item{}

@@ -3,7 +3,8 @@ package text
 import "fmt"
 
 // Nearest returns the candidate that differs from a word in the fewest letters, the first
-// of several; "" where more than a third of the word's letters differ, and at least two do.
+// of several. At most a third of the word's letters may differ, but one always may; "" where
+// no candidate is as near.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(len(word)/3, 1)+1
 	for _, c := range candidates {

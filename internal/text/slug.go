@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Digest returns eight hexadecimal digits that stand for s where two texts must stay
-// different that are shown alike.
+// Digest returns eight hexadecimal digits of a hash of s. Added to a shortened text, they keep
+// it distinct from other texts that are shortened to the same.
 func Digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:4])

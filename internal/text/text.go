@@ -40,8 +40,8 @@ func OneLine(s string) string {
 	return b.String()
 }
 
-// SafeLines returns s with every line made safe to show, as OneLine does it where a line contains
-// what would act on a terminal. Line breaks and tabs stay.
+// SafeLines returns s with every line that contains an unprintable character, other than a tab,
+// as OneLine returns it. Line breaks stay, and so do the other lines.
 func SafeLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -58,8 +58,8 @@ func SafeLines(s string) string {
 // minWrapped is the least width to which Wrap breaks a paragraph, in columns.
 const minWrapped = 40
 
-// Wrap breaks a paragraph into lines that are narrower than a terminal; lines after the first begin
-// with prefix. A narrow terminal, or 0 for none, leaves s as it is.
+// Wrap breaks a paragraph into lines that are narrower than a terminal of that width; lines after
+// the first begin with prefix. Where the terminal is too narrow, or width is 0, s stays as it is.
 func Wrap(s, prefix string, width int) string {
 	if width < minWrapped {
 		return s
@@ -141,8 +141,9 @@ func TruncateBytes(s string, n int) string {
 // IsBlank reports whether s is empty or nothing but white space.
 func IsBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// Bytes returns a number of bytes in the largest unit that gives at least one, such as "64 MiB", "1.5 KiB" or "12 bytes". It is rounded up to a tenth, so that what
-// is over a limit never reads as the limit itself.
+// Bytes returns a number of bytes in the largest unit that gives at least one, such as "64 MiB",
+// "1.5 KiB" or "12 bytes". It is rounded up to a tenth, so that what is over a limit never reads
+// as the limit itself.
 func Bytes[T int | int64](n T) string {
 	unit, name := int64(1), ""
 	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {

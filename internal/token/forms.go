@@ -36,11 +36,13 @@ func (t Token) Forms() []string {
 			add(enc.EncodeToString([]byte(text)))
 		}
 	}
+	// Base64 encodes groups of three bytes. Within a longer text, the secret's form therefore
+	// depends on how many bytes come before it, modulo 3.
 	for before := range min(3, len(secret)) {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			add(withinBase64(enc, secret, before))
-			groups := (len(secret) - before) / 3 * 3 // complete groups of three bytes
-			add(enc.EncodeToString([]byte(secret[before : before+groups])))
+			complete := (len(secret) - before) / 3 * 3 // the bytes in complete groups
+			add(enc.EncodeToString([]byte(secret[before : before+complete])))
 		}
 	}
 	add(url.QueryEscape(secret))
@@ -52,8 +54,8 @@ func (t Token) Forms() []string {
 	return forms
 }
 
-// withinBase64 returns the part of a Base64 text that depends on the secret only,
-// if the secret follows that many bytes (modulo 3).
+// withinBase64 returns the characters that depend on the secret alone in the Base64
+// of a text in which that many bytes (modulo 3) come before it.
 func withinBase64(enc *base64.Encoding, secret string, before int) string {
 	text := enc.EncodeToString(append(make([]byte, before), secret...))
 	from := (before*8 + 5) / 6
