@@ -12,8 +12,8 @@ type Kind = safeoutput.Kind
 // every kind is approved with its defaults, and staged.
 type Config struct {
 	// Kinds has the settings of every kind that the configuration names. Nil
-	// means that there is no configuration; otherwise exactly these kinds are
-	// allowed, and those always allowed that are not disabled.
+	// means that there is no configuration. Otherwise these kinds are allowed, and
+	// those that are always allowed, but none that is disabled.
 	Kinds map[safeoutput.Kind]KindConfig
 	// Staged plans every item and applies none.
 	Staged bool

@@ -53,8 +53,8 @@ func finish(kc KindConfig, it safeoutput.Item) (safeoutput.Item, []Note, *refusa
 	return final, n, nil
 }
 
-// bodyOperation returns what is done with an update's body: what the item says, else the
-// owner; "" where it replaces the issue's, or there is none.
+// bodyOperation returns what is done with an update's body: what the item says, otherwise what
+// the owner says; "" where the body replaces the issue's, or there is none.
 func bodyOperation(s UpdateSettings, it *safeoutput.UpdateIssue) string {
 	operation := cmp.Or(it.Operation, s.Operation)
 	if it.Body == nil || operation == safeoutput.OperationReplace {
@@ -77,7 +77,7 @@ func checkFields(allowed UpdateSettings, it *safeoutput.UpdateIssue) *refusal {
 		if f.allow {
 			enabled = append(enabled, f.name)
 		} else if f.asked {
-			denied = append(denied, "'"+f.name+"'")
+			denied = append(denied, f.name)
 		}
 	}
 	if denied == nil {
@@ -87,7 +87,7 @@ func checkFields(allowed UpdateSettings, it *safeoutput.UpdateIssue) *refusal {
 	if enabled != nil {
 		others = "enabled: " + strings.Join(enabled, ", ")
 	}
-	return refuse(RuleFieldNotEnabled, "%s may not be changed (%s); enable a field with \"%s:\" below update-issue", strings.Join(denied, ", "), others, strings.Trim(denied[0], "'"))
+	return refuse(RuleFieldNotEnabled, "'%s' may not be changed (%s); enable a field with \"%s:\" below update-issue", strings.Join(denied, "', '"), others, denied[0])
 }
 
 // notes collects what rules changed about one item.
@@ -135,21 +135,21 @@ func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 	switch {
 	case name == "" && s.AllowedBranches != nil:
 		return "", refuse(RuleAllowedBranches, "'branch' is missing, and only branches on the list are allowed; %s", allowed)
-	case !BranchAllowed(s, name) && name != asked:
+	case BranchAllowed(s, name):
+		return name, nil
+	case name != asked:
 		return "", refuse(RuleAllowedBranches, "the branch %q is not used, because %s, and %q is not allowed; %s", asked, why, name, allowed)
-	case !BranchAllowed(s, name):
-		return "", refuse(RuleAllowedBranches, "the branch %q is not allowed; %s", name, allowed)
 	}
-	return name, nil
+	return "", refuse(RuleAllowedBranches, "the branch %q is not allowed; %s", name, allowed)
 }
 
 // DefaultBranchPrefix begins the names of new branches where the owner says nothing about
 // them.
 const DefaultBranchPrefix = "airlock/"
 
-// newBranch returns the name of a new branch for the one that was asked for, and why it is
-// another, as the end of a sentence. Without a prefix of the owner's, a list of allowed
-// branches stands for itself.
+// newBranch returns the name of a new branch for the one that was asked for, and the end of a
+// sentence about why it is another. The default prefix applies only where the owner has set
+// neither a prefix nor a list of allowed branches.
 func newBranch(s ChangeSettings, asked string) (name, why string) {
 	if asked == "" {
 		return "", ""
@@ -181,7 +181,11 @@ func ownersChoice(s ChangeSettings, name string) bool {
 		if i := strings.IndexAny(begin, `*?[{\`); i >= 0 {
 			begin = begin[:i]
 		}
-		if begin != "" && strings.HasPrefix(name, begin) && (branchname.Reserved(begin) != "" || branchname.Reserved(begin+"x") != "") {
+		if begin == "" || !strings.HasPrefix(name, begin) {
+			continue
+		}
+		// Some beginnings, such as "revert-", are reserved only with something after them.
+		if branchname.Reserved(begin) != "" || branchname.Reserved(begin+"x") != "" {
 			return true
 		}
 	}

@@ -17,8 +17,7 @@ const maxLabels = 100
 func (n *notes) addedLabels(kc KindConfig, asked []string) ([]string, *refusal) {
 	limit := kc.MaxLabels
 	if limit == 0 {
-		spec, _ := safeoutput.Lookup(string(safeoutput.KindAddIssueLabel))
-		limit = spec.DefaultMaxLabels
+		limit = safeoutput.SpecOf(safeoutput.KindAddIssueLabel).DefaultMaxLabels
 	}
 	labels := n.labels(kc, asked, limit)
 	if len(labels) == 0 {
@@ -38,9 +37,12 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	}
 	var allowed, refused []string
 	for _, l := range asked {
-		if allowsLabel(kc, l) && (containsLabel(own, l) || !onlyLooksLike(own, l)) {
+		isOwn := containsLabel(own, l)
+		switch {
+		case allowsLabel(kc, l) && (isOwn || !onlyLooksLike(own, l)):
 			allowed = append(allowed, l)
-		} else if !containsLabel(own, l) {
+		case isOwn: // it is added anyway
+		default:
 			refused = append(refused, l)
 		}
 	}

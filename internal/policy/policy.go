@@ -87,7 +87,7 @@ func Judge(cfg Config, ev event.Event, items []intake.Accepted) (approved []Appr
 }
 
 // JudgeWithoutEvent reports whether an agent's item is denied whatever the event is, and returns
-// why. That is so where even an event denies it that is about just what the item may act on.
+// why. It asks what the event would lead to that is the most favourable to the item.
 func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (denied Denied, isDenied bool) {
 	it := acc.Item()
 	refused := judgeWithoutEvent(cfg, it)
@@ -108,9 +108,10 @@ func judgeWithoutEvent(cfg Config, it safeoutput.Item) *refusal {
 	return refused
 }
 
-// mostFavourable returns an event that denies an item its target only if every event does: it is
-// about the number that the item or the configuration names, and about what the item says that
-// this is, or else may act on.
+// mostFavourable returns the event that suits an item best: if the item is denied its target under
+// this event, it is denied under every other. The event is about the number that the item or the
+// configuration names. That number is what the item says it is (an issue, a pull request or a
+// discussion), or the first of these that the item may act on.
 func mostFavourable(kc KindConfig, it safeoutput.Item) event.Event {
 	spec := safeoutput.SpecOf(it.Kind())
 	asked := namedBy(it, spec)

@@ -36,8 +36,8 @@ type Target struct {
 	// Number is the issue's, pull request's or discussion's number.
 	Number int
 	// FromEvent is true when the event is about Number, and Claimed when only the item
-	// says what Number is, by the name of the field. In other cases IsPull and
-	// IsDiscussion are not known: GitHub has to be asked. A claim has to be checked.
+	// says what Number is, by the name of the field; a claim has to be checked. Without
+	// either, IsPull and IsDiscussion are not known: GitHub has to be asked.
 	FromEvent, Claimed   bool
 	IsPull, IsDiscussion bool
 }

@@ -110,7 +110,7 @@ func (m linkMap) apply(all []Change) (changed bool) {
 	return changed
 }
 
-// markExisting makes the links of these changes ones that were there before.
+// markExisting marks the links that these changes made as unchanged from now on.
 func (m linkMap) markExisting(changes []Change) {
 	for _, c := range changes {
 		if l, ok := m.find(c.Path); ok && l.changed {

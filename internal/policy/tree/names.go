@@ -57,9 +57,9 @@ func isGitName(name string) bool { return isDotName(name, "git", "git~1", "") }
 func isModulesName(name string) bool { return isDotName(name, "gitmodules", "gitmod~", "gi7eba") }
 
 // isDotName reports whether a name is "." and the word in any spelling, or one of the short
-// names that NTFS gives it. Without hashed, short is the only one, such as "git~1". With hashed,
-// there are four, short and a digit from 1 to 4, such as "gitmod~2"; once all are taken, NTFS
-// makes others that begin with a part of hashed.
+// names that NTFS gives it. Without hashed, that is short itself, such as "git~1". With hashed,
+// it is short and a digit from 1 to 4, such as "gitmod~2", or, once these four are taken, one
+// that begins with a part of hashed.
 func isDotName(name, word, short, hashed string) bool {
 	// Windows reads "\" as a slash and what follows ":" as a stream.
 	for part := range strings.SplitSeq(name, `\`) {

@@ -67,11 +67,13 @@ func checkSyntax(s string) error {
 			}
 			i += length - 1
 		case '*':
-			end := i + len(s[i:]) - len(strings.TrimLeft(s[i:], "*"))
-			if end-i > 1 && (end-i > 2 || i > 0 && s[i-1] != '/' || end < len(s) && s[end] != '/') {
+			rest := strings.TrimLeft(s[i:], "*")
+			stars := len(s[i:]) - len(rest)
+			isName := (i == 0 || s[i-1] == '/') && (rest == "" || rest[0] == '/')
+			if stars > 2 || stars == 2 && !isName {
 				return errors.New("contains \"**\" next to other text; it stands for entire directories: write docs/** or docs/**/*.md")
 			}
-			i = end - 1
+			i += stars - 1
 		case '{':
 			commas = append(commas, 0)
 		case ',':
@@ -278,7 +280,7 @@ func (s *patternSet) add(pattern string, index int) {
 	}
 	switch {
 	case s.use == protecting:
-		// With "/**" after it, doublestar does not take a last "*" for nothing.
+		// The pattern itself, too: with "/**" after it, "docs*" does not match "docs".
 		s.globs = append(s.globs, compiledGlob{text, index})
 		text += "/**"
 	case dir:

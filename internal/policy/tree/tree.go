@@ -171,8 +171,8 @@ func (j *judgement) report(rule, path, format string, args ...any) {
 }
 
 // quotePath quotes a path for a message: on one line, with what does not print
-// escaped, and shortened. The character by which texts are made inert is written as a
-// message shows others that nobody sees, because in its own form it is taken for that.
+// escaped, and shortened. U+200B, with which package sanitize makes texts inert, is
+// written as <U+200B>: sanitize takes its quoted form for one that it inserted itself.
 func quotePath(path string) string {
 	const most = 300
 	shortened := ""
