@@ -155,7 +155,7 @@ func (f *Fallback) describe() string {
 func DeniedResults(denied []policy.Denied) []Result {
 	out := make([]Result, len(denied))
 	for i, d := range denied {
-		out[i] = Result{Index: -1, Line: d.Line, Kind: d.Item.Kind(), State: Denied, Own: d.Own, Code: d.Rule, Message: d.Message}
+		out[i] = Result{Index: -1, Line: d.Line(), Kind: d.Item().Kind(), State: Denied, Own: d.Own(), Code: d.Rule, Message: d.Message}
 	}
 	return out
 }

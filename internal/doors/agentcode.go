@@ -51,8 +51,8 @@ func lostCode(res intake.Result, denied []policy.Denied) string {
 		}
 	}
 	for _, d := range denied {
-		if safeoutput.SpecOf(d.Item.Kind()).CarriesCode {
-			return fmt.Sprintf("%s was denied: %s", d.Item.Kind(), d.Message)
+		if safeoutput.SpecOf(d.Item().Kind()).CarriesCode {
+			return fmt.Sprintf("%s was denied: %s", d.Item().Kind(), d.Message)
 		}
 	}
 	return ""

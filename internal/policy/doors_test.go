@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 
 	got = nil
 	for _, d := range denied {
-		got = append(got, fmt.Sprintf("%d %s %s", d.Line, d.Item.Kind(), d.Rule))
+		got = append(got, fmt.Sprintf("%d %s %s", d.Line(), d.Item().Kind(), d.Rule))
 	}
 	want = []string{
 		"4 add-issue-comment target",

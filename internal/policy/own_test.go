@@ -51,7 +51,7 @@ func outcomes(approved []policy.Approved, denied []policy.Denied) []string {
 		}
 	}
 	for _, d := range denied {
-		got = append(got, fmt.Sprintf("%s denied %s own=%t", d.Item.Kind(), d.Rule, d.Own))
+		got = append(got, fmt.Sprintf("%s denied %s own=%t", d.Item().Kind(), d.Rule, d.Own()))
 	}
 	return got
 }

@@ -73,7 +73,7 @@ func Judge(cfg Config, ev event.Event, items []intake.Accepted) (approved []Appr
 		}
 		judged, refused := judge(cfg, ev, acc.Item())
 		if refused != nil {
-			denied = append(denied, Denied{Item: acc.Item(), Accepted: acc, Line: acc.Line(), Own: acc.Own(), Rule: refused.rule, Message: refused.message})
+			denied = append(denied, Denied{acc, refused.rule, refused.message})
 			continue
 		}
 		judged.accepted = acc
@@ -89,12 +89,11 @@ func Judge(cfg Config, ev event.Event, items []intake.Accepted) (approved []Appr
 // JudgeWithoutEvent reports whether an agent's item is denied whatever the event is, and returns
 // why. It asks what the event would lead to that is the most favourable to the item.
 func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (denied Denied, isDenied bool) {
-	it := acc.Item()
-	refused := judgeWithoutEvent(cfg, it)
+	refused := judgeWithoutEvent(cfg, acc.Item())
 	if refused == nil {
 		return Denied{}, false
 	}
-	return Denied{Item: it, Accepted: acc, Line: acc.Line(), Rule: refused.rule, Message: refused.message}, true
+	return Denied{acc, refused.rule, refused.message}, true
 }
 
 func judgeWithoutEvent(cfg Config, it safeoutput.Item) *refusal {
@@ -177,16 +176,12 @@ const (
 	RuleAllowedBranches = "allowed-branches"  // the item names no branch, or one that is not on the list
 )
 
-// Denied is an item that may not leave, with the rule that stopped it. Message is
-// one line: what was asked for and what would be allowed. It may quote the agent, so
-// whoever shows it escapes it.
+// Denied is an item, as the first door accepted it, that may not leave, with the rule that
+// stopped it. Message is one line: what was asked for and what would be allowed. It may quote
+// the agent, so whoever shows it escapes it.
 type Denied struct {
-	Item     safeoutput.Item
-	Accepted intake.Accepted // the item as the first door accepted it
-	Line     int
-	Own      bool // it is an item of Airlock's own, with line 0
-	Rule     string
-	Message  string
+	intake.Accepted
+	Rule, Message string
 }
 
 // Note is something that a rule changed about an item that was let out. Nothing is

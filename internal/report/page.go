@@ -195,7 +195,7 @@ func (b *pageBuilder) outcomes() []outcome {
 				seen[results[i].Index] = true
 				o.ofMember(m)
 			case results[i].State == apply.Denied && !results[i].Own && len(denied) > 0:
-				o.accepted, o.final, o.source = &denied[0].Accepted, denied[0].Item, denied[0].Accepted.Source()
+				o.accepted, o.final, o.source = &denied[0].Accepted, denied[0].Item(), denied[0].Source()
 				o.withheld = b.hasSecret(denied[0])
 				denied = denied[1:]
 			}
@@ -237,7 +237,7 @@ func (b *pageBuilder) hasSecret(d policy.Denied) bool {
 	if b.r.secret == nil {
 		return false
 	}
-	return slices.ContainsFunc(d.Item.Texts(), func(t safeoutput.Text) bool { return b.r.secret(*t.Value) })
+	return slices.ContainsFunc(d.Item().Texts(), func(t safeoutput.Text) bool { return b.r.secret(*t.Value) })
 }
 
 // item returns an item as the page shows it, without its id.

@@ -159,7 +159,7 @@ func New(in Input) *Report {
 		Version: Version, Repository: in.Event.Repo.FullName(), Event: in.Event.Name, DryRun: in.DryRun, Unconfigured: in.Unconfigured,
 		Results: []apply.Result{}, Rejected: []Rejected{}, Dropped: []Dropped{},
 		Earlier: in.Earlier,
-		denied:  slices.DeleteFunc(slices.Clone(in.Denied), func(d policy.Denied) bool { return d.Own }),
+		denied:  slices.DeleteFunc(slices.Clone(in.Denied), func(d policy.Denied) bool { return d.Own() }),
 		before:  in.Before, sources: in.Sources, grantable: in.Grantable, secret: in.Secret,
 		plan: in.Plan, safe: in.Safe, block: in.Block, asked: map[int]string{}, notes: map[int][]string{}, where: subject(in.Event),
 	}
