@@ -17,13 +17,15 @@ import (
 )
 
 // Ledger records with which items a process of a workflow run has begun. A script can try again
-// within one attempt of its job, and so can a person in a terminal: the second process must not
-// take what GitHub does not list yet for what was never written, nor work while the first one does.
-// Its records are empty files; a lock on another file lasts as long as the process works.
+// within one attempt of its job, and so can a person in a terminal. The second process must know
+// that there was a first one: what that one wrote is there, even if GitHub does not list it yet.
+// And it must not work while the first one does. The records are empty files; a lock on another
+// file lasts as long as the process works.
 type Ledger struct {
-	dirs   []string // the first in which a file can be made has the records
-	caches []string // likewise, made where they are not there
-	scope  string
+	// The records are in the first of these directories in which a file can be made. Those of
+	// caches are made where they are missing.
+	dirs, caches []string
+	scope        string // distinguishes the keys of different servers
 }
 
 // ErrAtWork reports that another process is at work with the same keys.
@@ -48,9 +50,9 @@ func LedgerOf(env Env, getenv func(string) string) Ledger {
 		l.dirs = []string{env.Temp, getenv("HOME")}
 		return l
 	}
-	for _, cache := range [][]string{{getenv("XDG_CACHE_HOME")}, {getenv("HOME"), ".cache"}, {getenv("LocalAppData")}} {
-		if dir := filepath.Join(append(cache, "airlock")...); cache[0] != "" && filepath.IsAbs(dir) {
-			l.caches = append(l.caches, dir)
+	for _, cache := range []string{getenv("XDG_CACHE_HOME"), filepath.Join(getenv("HOME"), ".cache"), getenv("LocalAppData")} {
+		if filepath.IsAbs(cache) { // otherwise the variable is not set, or is of no use
+			l.caches = append(l.caches, filepath.Join(cache, "airlock"))
 		}
 	}
 	return l
@@ -89,10 +91,11 @@ func (l Ledger) begin(dir string, sums [][sha256.Size]byte) (before bool, end fu
 		return false, end, err
 	}
 	if locks := openLocks(dir, owner); locks != nil {
-		if end = func() { _ = locks.Close() }; isAtWork(locks, sums) {
-			end()
-			return false, func() {}, ErrAtWork
+		if isAtWork(locks, sums) {
+			_ = locks.Close()
+			return false, end, ErrAtWork
 		}
+		end = func() { _ = locks.Close() }
 	}
 	before, err = record(dir, owner, sums)
 	return before, end, err

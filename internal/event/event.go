@@ -234,14 +234,16 @@ func repoOf(r *repository, env Env) (Repo, error) {
 	if env.Repository == "" {
 		return repo, nil
 	}
-	same := strings.EqualFold(repo.FullName(), fromEnv.FullName())
+	sameName := strings.EqualFold(repo.FullName(), fromEnv.FullName())
+	same := sameName
 	if repo.ID != 0 && fromEnv.ID != 0 {
 		same = repo.ID == fromEnv.ID // a repository may have been renamed since the event
 	}
-	if !same && strings.EqualFold(repo.FullName(), fromEnv.FullName()) {
+	switch {
+	case same:
+	case sameName:
 		return Repo{}, fmt.Errorf("the event payload is about %s with the id %d, but this workflow run belongs to %s with the id %d, which is another repository: give the payload of this repository's event, or unset GITHUB_REPOSITORY_ID", repo.FullName(), repo.ID, fromEnv.FullName(), fromEnv.ID)
-	}
-	if !same {
+	default:
 		return Repo{}, fmt.Errorf("the event payload is about %s, but this workflow run belongs to %s: give the payload of this repository's event, or unset GITHUB_REPOSITORY", repo.FullName(), fromEnv.FullName())
 	}
 	repo.Owner, repo.Name = fromEnv.Owner, fromEnv.Name
@@ -403,7 +405,8 @@ func refOf(e endpoint) Ref {
 	return r
 }
 
-// branch returns the full ref of a branch, or "" if name is empty.
+// branch returns the full ref of a branch, which may be given in full already; "" if name is
+// empty.
 func branch(name string) string {
 	if name == "" || strings.HasPrefix(name, "refs/") {
 		return name

@@ -84,7 +84,8 @@ func claim(attempt int, job string) string {
 // of two different attempts are not comparable: it is false for them.
 func (run Run) ClaimedByOther(claim string) bool {
 	const attempt = len(forAllAttempts)
-	return len(claim) == len(run.Claim) && len(claim) > attempt && claim[:attempt] == run.Claim[:attempt] && claim != run.Claim
+	isClaim := len(claim) > attempt && len(claim) == len(run.Claim)
+	return isClaim && claim[:attempt] == run.Claim[:attempt] && claim != run.Claim
 }
 
 // maxOrchestration bounds an orchestration id, in bytes.
@@ -105,6 +106,7 @@ func callPath(orchestration, job string, indexed bool) (path string, ok bool) {
 	if !found || len(orchestration) > maxOrchestration || !printable(rest) || !slices.Contains(parts, job) {
 		return "", false
 	}
+	// The callers of a job come before it; one of them may have the key of the job itself.
 	called := parts[0] != job || slices.Contains(parts[1:], job)
 	named := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == defaultLeg || part == "" })
 	if !called && (indexed || len(named) == 1) {
