@@ -25,7 +25,8 @@ func (r *Report) Outputs() []Output {
 	issue := first(r.Results, func(res apply.Result) bool { // an issue that was only updated does not count
 		return res.Object.Type == "issue" && res.Kind != safeoutput.KindUpdateIssue
 	})
-	pull, pushed := r.firstOf("pull-request"), first(r.Results, func(res apply.Result) bool { return res.Object.SHA != "" })
+	pull := r.firstOf("pull-request")
+	pushed := first(r.Results, func(res apply.Result) bool { return res.Object.SHA != "" })
 	upload := first(slices.Concat(r.Results, r.Own), func(res apply.Result) bool { return res.Object.Type == "sarif" })
 	comment, review, discussion := r.firstOf("comment", "discussion-comment"), r.firstOf("review", "review-comment"), r.firstOf("discussion")
 	return append(out,

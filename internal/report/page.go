@@ -25,7 +25,8 @@ const (
 	maxPageSource = 16 << 10  // bytes of one line of the agent's
 	maxPageTexts  = 24 << 20  // bytes of all texts and lines
 	maxPageItems  = 20_000
-	maxPageFiles  = 300 // files of an item, besides those that are refused
+	maxPageFiles  = 300  // allowed files of an item
+	maxPageBroken = 3000 // refused files of an item
 	maxPageValue  = 1000
 )
 
@@ -341,7 +342,7 @@ func (b *pageBuilder) ofOperation(item *pages.PlanItem, m pageMember) {
 
 // files returns the files that an item's code changes, the refused ones first.
 func (b *pageBuilder) files(list []apply.File) (shown []pages.PlanFile, more int) {
-	var allowed []pages.PlanFile
+	var refused, allowed []pages.PlanFile
 	for _, f := range list {
 		file := pages.PlanFile{Path: b.r.plain(visible(f.Path)), Change: f.Change}
 		if f.Change != "" && f.Change != "removed" {
@@ -357,23 +358,24 @@ func (b *pageBuilder) files(list []apply.File) (shown []pages.PlanFile, more int
 			file.Verdict = append(file.Verdict, b.r.plain(v.Message))
 		}
 		if len(file.Verdict) > 0 {
-			shown = append(shown, file)
+			refused = append(refused, file)
 		} else {
 			allowed = append(allowed, file)
 		}
 	}
-	n := min(len(allowed), maxPageFiles)
-	refused := min(len(shown), 10*maxPageFiles)
-	return append(shown[:refused:refused], allowed[:n]...), len(allowed) - n + len(shown) - refused
+	shown = slices.Concat(refused[:min(len(refused), maxPageBroken)], allowed[:min(len(allowed), maxPageFiles)])
+	return shown, len(list) - len(shown)
 }
 
 // fields returns the fields of an item that are not texts, as the agent asked for them and as
 // the owner's configuration leaves them.
 func (b *pageBuilder) fields(o outcome) []pages.PlanField {
-	isText := map[string]bool{}
+	isText := map[string]bool{} // a field that texts shows
 	for _, it := range []safeoutput.Item{o.final, o.accepted.Item()} {
 		for _, t := range it.Texts() {
-			isText[t.Field] = isText[t.Field] || t.Mode != safeoutput.Label && *t.Value != ""
+			if t.Mode != safeoutput.Label && *t.Value != "" {
+				isText[t.Field] = true
+			}
 		}
 	}
 	var list []pages.PlanField
@@ -442,8 +444,8 @@ func (b *pageBuilder) texts(o outcome) []pages.PlanText {
 	return list
 }
 
+// text returns a text as the page shows it: line by line, with the words that were changed marked.
 func (b *pageBuilder) text(t safeoutput.Text, asked string) pages.PlanText {
-	out := pages.PlanText{Name: t.Field, Changed: asked != *t.Value}
 	posted := b.r.block(*t.Value)
 	if len(posted)+len(asked) > 0 && b.left <= 0 {
 		b.unshown++
@@ -451,7 +453,7 @@ func (b *pageBuilder) text(t safeoutput.Text, asked string) pages.PlanText {
 	}
 	shownPosted, cutPosted := cutText(posted, maxPageText)
 	shownAsked, cutAsked := cutText(asked, maxPageText)
-	out.Cut = cmp.Or(cutPosted, cutAsked)
+	out := pages.PlanText{Name: t.Field, Changed: asked != *t.Value, Cut: cmp.Or(cutPosted, cutAsked)}
 	if t.Mode == safeoutput.Body && cutPosted == "" {
 		out.Markdown = posted
 	}

@@ -138,8 +138,8 @@ type terminal struct {
 	err    error
 }
 
-// maxText is the largest number of rows of one state. The JSON form contains all of them.
-const maxText = 500
+// maxTerminalRows is the largest number of rows of one section. The JSON form contains all of them.
+const maxTerminalRows = 500
 
 // ANSI colours by their number.
 const (
@@ -181,10 +181,10 @@ func (t *terminal) rows(title string, rows []row, write func(row)) {
 		return
 	}
 	t.title(title)
-	for _, r := range rows[:min(len(rows), maxText)] {
+	for _, r := range rows[:min(len(rows), maxTerminalRows)] {
 		write(r)
 	}
-	if more := len(rows) - maxText; more > 0 {
+	if more := len(rows) - maxTerminalRows; more > 0 {
 		t.printf("  … and %d more, in the results' JSON\n", more)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // maxWordPairs is how many pairs of words of one text are compared. Beyond it, lines that
-// differ are marked as a whole.
+// differ are marked in full.
 const maxWordPairs = 1 << 20
 
 // markWords marks in compared lines the words that differ: a run of lines that are not posted
@@ -29,9 +29,9 @@ func markWords(lines []shownLine) []pages.DiffLine {
 		for j := range max(removed, added) {
 			switch {
 			case j >= added:
-				was[j] = wholeLine(lines[i+j])
+				was[j] = fullyMarked(lines[i+j])
 			case j >= removed:
-				is[j] = wholeLine(lines[i+removed+j])
+				is[j] = fullyMarked(lines[i+removed+j])
 			default:
 				was[j], is[j] = compareWords(lines[i+j], lines[i+removed+j], &budget)
 			}
@@ -51,7 +51,8 @@ func run(lines []shownLine, mark byte) int {
 	return n
 }
 
-func wholeLine(l shownLine) pages.DiffLine {
+// fullyMarked returns a line all of whose words differ.
+func fullyMarked(l shownLine) pages.DiffLine {
 	return pages.DiffLine{Mark: l.mark, Parts: []pages.DiffPart{{Text: l.text, Marked: true}}}
 }
 
@@ -59,7 +60,7 @@ func wholeLine(l shownLine) pages.DiffLine {
 func compareWords(was, is shownLine, budget *int) (pages.DiffLine, pages.DiffLine) {
 	a, b := splitWords(was.text), splitWords(is.text)
 	if *budget -= len(a) * len(b); *budget < 0 {
-		return wholeLine(was), wholeLine(is)
+		return fullyMarked(was), fullyMarked(is)
 	}
 	removed, added := pages.DiffLine{Mark: was.mark}, pages.DiffLine{Mark: is.mark}
 	for _, w := range compareLines(a, b) {
