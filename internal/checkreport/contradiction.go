@@ -8,8 +8,8 @@ import (
 )
 
 // contradiction returns an error that names the first two parts of the document that
-// cannot both be true, or nil. Airlock's own documents have none. In one that another
-// job's code has changed, it must not be the better part that counts.
+// cannot both be true, or nil. Airlock's own documents have none. Another job's code may have
+// changed one part of a document; if that part is the more favourable one, it must not count.
 func (d *Document) contradiction() error {
 	if err := d.Output.Consistent(); err != nil {
 		return fmt.Errorf("$.output: %w", err)

@@ -204,12 +204,12 @@ func (v *Delivery) hideComments(InDiff) ([]intake.OwnItem, error) {
 	for _, check := range v.doc.complete() {
 		hide.Scopes = append(hide.Scopes, string(check))
 	}
-	leads := map[int]bool{}
+	hasOwnComment := map[int]bool{} // the others in a comment are shown by that of its first finding
 	for _, about := range v.commented {
-		leads[about[0]] = true
+		hasOwnComment[about[0]] = true
 	}
 	for i, f := range v.shown {
-		if p := v.places[i]; p.on == inAlert || p.on == inReview && !leads[i] {
+		if p := v.places[i]; p.on == inAlert || p.on == inReview && !hasOwnComment[i] {
 			hide.Moved = append(hide.Moved, f.name)
 		}
 	}
@@ -225,20 +225,25 @@ func (v *Delivery) afterHiding(outcomes []Outcome) {
 			switch p := &v.places[i]; {
 			case !kept:
 			case p.on == inReview:
-				p.url = url
-				for _, about := range v.commented {
-					if about[0] != i {
-						continue
-					}
-					for _, also := range about {
-						v.places[also].url = url
-					}
+				for _, also := range v.inCommentOf(i) {
+					v.places[also].url = url
 				}
 			case p.on == inSummary:
 				*p = place{on: inReview, url: url, planned: p.planned}
 			}
 		}
 	}
+}
+
+// inCommentOf returns the findings that the review comment of a finding is about, the finding
+// itself among them.
+func (v *Delivery) inCommentOf(i int) []int {
+	for _, about := range v.commented {
+		if about[0] == i {
+			return about
+		}
+	}
+	return []int{i}
 }
 
 // maxAnnotations is how many annotations a check run has at most; the policy allows no more.

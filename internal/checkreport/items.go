@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// ItemsInput is what items are made from, besides a document.
+// ItemsInput is what items are made from, in addition to a document.
 type ItemsInput struct {
 	SafeText SafeText // required
 	// Head is the pull request's head according to the event. A document about another
@@ -67,9 +67,9 @@ func (v *Delivery) checkRun() *safeoutput.CheckRun {
 	return run
 }
 
-// RunName gives jobs, and those of a matrix, check runs of different names, which begin
-// with title. Of several with one name, a branch's rules see only the newest, so that one
-// job's success would hide another's failure.
+// RunName returns the name of a job's check run: title and, where there is something to
+// distinguish, the job and its leg of a matrix. Of several check runs with one name, a branch's
+// rules see only the newest, so that one job's success would hide another's failure.
 func RunName(title, job string, leg int) string {
 	var parts []string
 	if job != "" {
@@ -111,8 +111,8 @@ func (d *Document) Annotations(safe SafeText) []Annotation {
 	return d.annotations(safe, func(int) bool { return true }, true)
 }
 
-// annotations returns those of the findings, by their position in distinct, that wanted wants;
-// with problems, also those of checks that failed without a finding.
+// annotations returns the annotations of the findings for whose position in distinct wanted
+// returns true; with problems, also those of checks that failed without a finding.
 func (d *Document) annotations(safe SafeText, wanted func(int) bool, problems bool) []Annotation {
 	var annotations []Annotation
 	found := map[phase.Check]bool{}

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// LoopResults returns how the six checks ended as the fix loop takes it in. A check whose
+// LoopResults returns how the six checks ended, in the form of the fix loop. A check whose
 // tool is missing, or whose review did not take place, has not worked: nobody can fix that in
 // the code. One that only informs passes.
 func (d *Document) LoopResults() []fixloop.Result {
@@ -50,8 +50,8 @@ func (d *Document) notWorking(r row) string {
 	return ""
 }
 
-// loopFailures returns what made a check fail: the tests by name, else its findings, else
-// what its tools printed.
+// loopFailures returns what made a check fail: the failed tests by name, and the check's other
+// findings; where there are neither, its problems, with what its tools printed.
 func (d *Document) loopFailures(r row) []fixloop.Failure {
 	var failures []fixloop.Failure
 	excerpt := ""
@@ -64,8 +64,10 @@ func (d *Document) loopFailures(r row) []fixloop.Failure {
 			failures = append(failures, fixloop.Failure{Message: cmp.Or(f.Name, f.Unit, "a test") + " failed", Path: f.Path, Line: f.Line, Details: f.Message})
 		}
 	}
+	byName := len(failures) > 0
 	for _, f := range d.Findings {
-		if f.Check != r.check || !f.Blocking || len(failures) > 0 && f.Tool == string(phase.Tests) {
+		isListed := byName && f.Tool == string(phase.Tests)
+		if f.Check != r.check || !f.Blocking || isListed {
 			continue
 		}
 		failures = append(failures, fixloop.Failure{

@@ -148,7 +148,8 @@ func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 	findings = slices.Clone(findings)
 	for i := range findings {
 		f := &findings[i]
-		if style := f.Check == string(phase.Formatter) || f.Check == string(phase.Linter); style && f.Severity.Rank() > finding.Medium.Rank() {
+		isStyle := f.Check == string(phase.Formatter) || f.Check == string(phase.Linter)
+		if isStyle && f.Severity.Rank() > finding.Medium.Rank() {
 			f.Severity = finding.Medium // a linter's error must not rank with a leaked key
 		}
 	}

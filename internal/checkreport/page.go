@@ -227,8 +227,8 @@ func (s NewSuppression) line() string {
 	return fmt.Sprintf("%s %s (%s%s)", s.place(), s.Text, s.Tool, scope)
 }
 
-// suppressions returns the suppressions that the change adds, and those that are something that it
-// takes out.
+// suppressions divides the new suppressions into what the change adds, and the tests and settings
+// that it takes out.
 func (d *Document) suppressions() (adds, takesOut []NewSuppression) {
 	for _, s := range d.NewSuppressions {
 		if s.TakesOut {

@@ -34,13 +34,13 @@ func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 	}
 	findings := slices.Clone(d.Findings)
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		if a.Blocking != b.Blocking {
-			if a.Blocking {
-				return -1
-			}
-			return 1
+		switch {
+		case a.Blocking == b.Blocking:
+			return b.Severity.Rank() - a.Severity.Rank()
+		case a.Blocking:
+			return -1
 		}
-		return b.Severity.Rank() - a.Severity.Rank()
+		return 1
 	})
 	findings, p.More = head(findings, maxPageFindings)
 	for _, f := range findings {

@@ -84,10 +84,10 @@ func (d *Document) distinct() []shownFinding {
 }
 
 // groupComments returns at most limit review comments, the most severe first, for the findings
-// that have a line and whose position wants accepts. Each check has one comment for a line, with
-// all its findings there. Findings of a tool with the same words for several lines of a file are
-// one comment, unless they have a suggestion or are about security, where each place is judged by
-// itself.
+// that have a line and for whose position wants returns true. Each check has one comment for a
+// line, with all its findings there. Findings of a tool with the same words for several lines of a
+// file are one comment, unless they have a suggestion or are about security, where each place is
+// judged by itself.
 func groupComments(shown []shownFinding, limit int, wants func(int) bool) []shownFinding {
 	type spot struct {
 		path  string
@@ -202,11 +202,11 @@ func (f shownFinding) alsoHere(safe SafeText) string {
 func lineList(lines []int) string {
 	listed, more := head(lines, 20)
 	names := textsOf(listed, strconv.Itoa)
-	last := names[len(names)-1]
 	if more > 0 {
-		names, last = append(names, ""), strconv.Itoa(more)+" more"
+		names = append(names, strconv.Itoa(more)+" more")
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + last
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // sources lists the sources of a finding: the check, the tool and the rule, and the other checks

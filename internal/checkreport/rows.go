@@ -178,7 +178,8 @@ func (d *Document) rows() []row {
 			if c.Check != r.check {
 				continue
 			}
-			if ran = ran || c.NotRun == ""; !ran && r.status == phase.Pass {
+			ran = ran || c.NotRun == ""
+			if r.status == phase.Pass {
 				r.notRun = c.NotRun
 			}
 			r.informational, r.flaky = r.informational || c.Informational, r.flaky || c.Flaky

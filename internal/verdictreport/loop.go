@@ -1,7 +1,6 @@
 package verdictreport
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// LoopResult returns the verdict as the fix loop takes it in. What fails is for the fixer. What
+// LoopResult returns the verdict in the form of the fix loop. What fails is for the fixer. What
 // is only blocked has not worked: nobody can mend that in the code, and it uses up no
 // iteration. Without criteria it passes, unless they are required.
 func (d *Document) LoopResult(required bool) fixloop.Result {
@@ -47,7 +46,7 @@ func (d *Document) LoopResult(required bool) fixloop.Result {
 	}
 	for _, g := range r.Gates {
 		switch {
-		case g.Number != 3:
+		case g.Number != judgeGate:
 		case g.Status == acceptance.Fail:
 			fail("judge", "the judge does not let it pass", g.Evidence)
 		case g.Status == acceptance.Blocked:
@@ -58,14 +57,16 @@ func (d *Document) LoopResult(required bool) fixloop.Result {
 	if len(out.Failures) == 0 {
 		out.Status, out.Error = fixloop.ResultError, "the criteria cannot be verified"
 		if len(blocked) > 0 {
-			out.Error += fmt.Sprintf(": %s", strings.Join(blocked, "; "))
+			out.Error += ": " + strings.Join(blocked, "; ")
 		}
 	}
 	return out
 }
 
-// accepted reports whether the owner accepts that some criteria are not met.
+// accepted reports whether the owner accepts that some criteria are not met: the verdict is
+// PARTIAL, and its gates let it pass.
 func (d *Document) accepted() bool {
 	r := d.Response
-	return r.Verdict == acceptance.VerdictPartial && len(r.Gates) >= 2 && !slices.ContainsFunc(r.Gates, func(g acceptance.Gate) bool { return g.Status == acceptance.Fail || g.Status == acceptance.Blocked })
+	stops := func(g acceptance.Gate) bool { return g.Status == acceptance.Fail || g.Status == acceptance.Blocked }
+	return r.Verdict == acceptance.VerdictPartial && len(r.Gates) >= 2 && !slices.ContainsFunc(r.Gates, stops)
 }

@@ -58,6 +58,10 @@ func (d *Document) isStale(head string) bool {
 	return d.Response != nil && head != "" && d.Head != head
 }
 
+// judgeGate is the number of the judge's gate. What the gates before it decide is in the claims and
+// the verdict.
+const judgeGate = 3
+
 // staleTitle stands before the headline of a verdict about another commit.
 const staleTitle = "another commit was verified: "
 
@@ -186,7 +190,7 @@ func (p *page) table() {
 	}
 }
 
-// claims lists the claims and gates that do not hold.
+// claims lists the claims that do not hold, and what the judge says.
 func (p *page) claims() {
 	for _, c := range p.d.Response.Claims {
 		if c.Status == acceptance.Fail {
@@ -194,7 +198,7 @@ func (p *page) claims() {
 		}
 	}
 	for _, g := range p.d.Response.Gates {
-		if g.Number == 3 {
+		if g.Number == judgeGate {
 			p.printf("\n- %s %s", icon(g.Status), p.text(g.Evidence))
 		}
 	}
