@@ -31,9 +31,10 @@ func (p *planner) addition(e *entry, it *safeoutput.UpdateIssue) (a *addition, c
 	return a, cut
 }
 
-// concerns returns the edits that the addition would undo. A text that is appended or
-// prepended undoes none of the body, because it is added to the newest version.
-func (a *addition) concerns(edits []githubapi.Edit) []githubapi.Edit {
+// undone returns the edits that writing the body would undo. A text that is appended or
+// prepended undoes none of the body, because it is added to the newest version. Without an
+// addition the entire body is replaced.
+func (a *addition) undone(edits []githubapi.Edit) []githubapi.Edit {
 	if a == nil || a.operation == safeoutput.OperationReplaceIsland {
 		return edits
 	}
@@ -60,6 +61,9 @@ func (a *addition) addTo(body string, ours bool) (string, error) {
 			text = strings.TrimRight(body[:strings.LastIndex(body, last)], "\r\n")
 		}
 	}
+	if a.operation != safeoutput.OperationReplaceIsland && a.occursIn(body) {
+		return body, nil
+	}
 	var combined string
 	switch a.operation {
 	case safeoutput.OperationReplaceIsland:
@@ -75,17 +79,11 @@ func (a *addition) addTo(body string, ours bool) (string, error) {
 			combined = body[:current.start] + a.withMarkers() + body[current.end:]
 		}
 	case safeoutput.OperationPrepend:
-		if a.occursIn(body) {
-			return body, nil
-		}
 		combined = a.text + "\n\n" + markdown.Marker(a.key)
 		if strings.TrimSpace(body) != "" {
 			combined += "\n\n" + body
 		}
 	default:
-		if a.occursIn(body) {
-			return body, nil
-		}
 		combined = join(text, a.text+"\n\n"+markdown.Marker(a.key), last)
 	}
 	if n := markdown.UTF16Len(combined); n > hardLimit {

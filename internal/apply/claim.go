@@ -25,14 +25,14 @@ func (e *ClaimedError) Error() string {
 	return fmt.Sprintf("another job of this workflow run has %s and wrote %s; each would take over what the other writes. Give each of them another input name, such as that of the job that calls the reusable workflow", same, cmp.Or(e.URL, "something"))
 }
 
-// unclaimed returns c for a text whose marker is somebody else's.
+// unclaimed returns c without its claim, for a text whose marker may be that of another item.
 func (c Config) unclaimed() Config {
 	c.Run.Claim = ""
 	return c
 }
 
-// externalID returns a check run's id of ours: the item's key and, where another job may have the
-// same identity, the workflow run's id and the claim.
+// externalID returns the id that we give a check run: the item's key and, where another job may
+// have the same identity, the workflow run's id and the claim.
 func externalID(key string, run event.Run) string {
 	if run.Claim == "" {
 		return key
@@ -78,8 +78,9 @@ func claimed(cfg Config, ev event.Event, entries []*entry, s *Snapshot) error {
 	return nil
 }
 
-// isOf reports whether a workflow run wrote an object last. What later workflow runs find
-// again names the run; any other key contains it.
+// isOf reports whether a workflow run wrote an object last. The marker of what later workflow
+// runs find again names the run that did. Any other object has a key that is made from the run,
+// so that only this one can have found it.
 func (o Object) isOf(run event.Run) bool {
 	return o.known == nil || o.known.run == 0 || o.known.run == run.ID
 }

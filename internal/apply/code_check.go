@@ -67,7 +67,8 @@ func (c *codePreparer) check(e *entry, st *codeState) error {
 	return c.preparePatch(st, hit == "" && unread == nil)
 }
 
-// scan is secret, with the error that something is too large to be scanned as unread.
+// scan does what secret does, but returns the error that something is too large to be scanned as
+// unread, because it is decided on later.
 func (c *codePreparer) scan(st *codeState) (hit string, unread, err error) {
 	hit, err = c.secret(st)
 	if errors.Is(err, gitrepo.ErrTooLarge) {
@@ -116,12 +117,13 @@ func unsignable(changes []gitrepo.TreeChange) []tree.Violation {
 	var found []tree.Violation
 	var size int64
 	for _, ch := range changes {
-		if ch.NewMode != "" && ch.NewMode != plainMode {
+		if ch.NewMode == "" { // removed
+			continue
+		}
+		size += ch.Size
+		if ch.NewMode != plainMode {
 			found = append(found, tree.Violation{Rule: RuleSignedCommits, Path: ch.Path,
 				Message: fmt.Sprintf("%s: %s has the mode %s, and a signed commit through the API can only contain plain files (100644)", RuleSignedCommits, strconv.Quote(ch.Path), ch.NewMode)})
-		}
-		if ch.NewMode != "" {
-			size += ch.Size
 		}
 	}
 	if size > githubapi.MaxCommitBytes {
@@ -130,6 +132,3 @@ func unsignable(changes []gitrepo.TreeChange) []tree.Violation {
 	}
 	return found
 }
-
-// submoduleMode is git's mode of a submodule.
-const submoduleMode = "160000"

@@ -24,8 +24,11 @@ type File struct {
 	Broken []tree.Violation
 }
 
-// plainMode is git's mode of a file that is neither a program nor a link.
-const plainMode = "100644"
+// Two of the modes that git gives to the entries of a tree.
+const (
+	plainMode     = "100644" // a file that is neither a program nor a link
+	submoduleMode = "160000"
+)
 
 // files returns the changed files in the order of their paths, after the rules that no
 // file of the result breaks by itself.

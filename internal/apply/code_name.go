@@ -144,29 +144,27 @@ type namer struct {
 // choose chooses the first of the names that is free and not protected. It returns why the
 // first name was not chosen. Where all are protected, GitHub decides.
 func (n *namer) choose() (why string, err error) {
-	protected := ""
+	protected := "" // the first name against which there is only a rule of the repository
 	for _, name := range n.st.names.wanted {
 		for i := 1; i <= maxSuffix; i++ {
 			candidate := name
 			if i > 1 {
 				candidate += "-" + strconv.Itoa(i)
 			}
-			obstacle, everywhere := n.obstacle(candidate)
-			if obstacle == "" {
-				obstacle, err = n.isTag(candidate)
-			}
-			if obstacle == "" && err == nil {
-				if obstacle, err = n.isProtected(candidate); obstacle == "" && err == nil {
-					n.st.branch = candidate
-					return why, nil
-				}
-				protected, everywhere = cmp.Or(protected, candidate), true
-			}
+			found, err := n.objectionTo(candidate)
 			if err != nil {
 				return "", err
 			}
-			if why = cmp.Or(why, obstacle); everywhere {
-				break // a number does not help
+			if found.why == "" {
+				n.st.branch = candidate
+				return why, nil
+			}
+			why = cmp.Or(why, found.why)
+			if found.byRule {
+				protected = cmp.Or(protected, candidate)
+			}
+			if found.everywhere {
+				break
 			}
 		}
 	}
@@ -179,13 +177,31 @@ func (n *namer) choose() (why string, err error) {
 	return why, nil
 }
 
-// obstacle returns what keeps a name from being that of a new branch: another branch of this
-// name, one that differs only in case, which many file systems take for the same, or one with
-// whose name it cannot exist, as a file cannot where a directory is. everywhere reports whether
-// a number at the end does not help.
-func (n *namer) obstacle(name string) (why string, everywhere bool) {
+// objection is a reason against a name for a new branch.
+type objection struct {
+	why        string // "" for none
+	everywhere bool   // a number at the end of the name does not help
+	byRule     bool   // a rule of the repository protects branches of the name
+}
+
+// objectionTo returns the first reason against a name: other branches, a tag, or a rule.
+func (n *namer) objectionTo(name string) (objection, error) {
+	if found := n.obstacle(name); found.why != "" {
+		return found, nil
+	}
+	if why, err := n.isTag(name); why != "" || err != nil {
+		return objection{why: why}, err
+	}
+	why, err := n.isProtected(name)
+	return objection{why: why, everywhere: true, byRule: true}, err
+}
+
+// obstacle returns which other branch is in the way of a name: one of this name, one that differs
+// only in case, which many file systems take for the same, or one next to which it cannot exist,
+// as a file cannot where a directory is.
+func (n *namer) obstacle(name string) objection {
 	if why := n.foreign[name]; why != "" {
-		return why, false
+		return objection{why: why}
 	}
 	others := append([]string{n.st.base, n.c.defaultBranch()}, n.c.taken...)
 	for _, b := range n.there {
@@ -196,16 +212,16 @@ func (n *namer) obstacle(name string) (why string, everywhere bool) {
 		switch also := strings.ToLower(other); {
 		case other == "":
 		case other == name:
-			return "is taken", false
+			return objection{why: "is taken"}
 		case also == folded:
-			return fmt.Sprintf("differs from %q only in case", other), false
+			return objection{why: fmt.Sprintf("differs from %q only in case", other)}
 		case strings.HasPrefix(folded, also+"/"):
-			return fmt.Sprintf("cannot exist next to the branch %q", other), true
+			return objection{why: fmt.Sprintf("cannot exist next to the branch %q", other), everywhere: true}
 		case strings.HasPrefix(also, folded+"/"):
-			return fmt.Sprintf("cannot exist next to the branch %q", other), false
+			return objection{why: fmt.Sprintf("cannot exist next to the branch %q", other)}
 		}
 	}
-	return "", false
+	return objection{}
 }
 
 // isTag returns why a name cannot be used if it is that of a tag: git could not distinguish

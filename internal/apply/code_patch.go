@@ -65,36 +65,45 @@ func (m *patchMaker) patch(ctx context.Context, s gitrepo.Series, plain bool) []
 	if len(s.Changes) == 0 {
 		return nil
 	}
-	if !plain {
-		plain = m.isPlain(ctx, s)
-	}
-	var data []byte
-	err := gitrepo.ErrTooLarge
-	if plain {
-		data, err = m.repo.SeriesPatch(ctx, s, maxPatch)
-	}
-	for _, largest := range []int64{maxScanned, maxKeptFile} {
-		if !errors.Is(err, gitrepo.ErrTooLarge) {
-			break
-		}
-		var one gitrepo.Series
-		var notes []string
-		if one, notes, err = m.masked(ctx, s, largest); err == nil {
-			if data, err = m.repo.SeriesPatch(ctx, one, maxPatch); err == nil {
-				m.notes = append(m.notes, notes...)
-			}
-		}
-	}
+	data, err := m.mails(ctx, s, plain || m.isPlain(ctx, s))
 	if err != nil {
 		m.notes = append(m.notes, "the patch could not be kept: "+err.Error())
 		return nil
 	}
-	return m.shown(data)
+	return m.maskRest(data)
 }
 
-// shown masks secrets in the rest of a patch: in names of files, and in the lines that the
+// mails returns the first form of a patch that may be kept and is not too large.
+func (m *patchMaker) mails(ctx context.Context, s gitrepo.Series, plain bool) (data []byte, err error) {
+	if plain {
+		if data, err = m.repo.SeriesPatch(ctx, s, maxPatch); !errors.Is(err, gitrepo.ErrTooLarge) {
+			return data, err
+		}
+	}
+	for _, largest := range []int64{maxScanned, maxKeptFile} {
+		if data, err = m.maskedMail(ctx, s, largest); !errors.Is(err, gitrepo.ErrTooLarge) {
+			return data, err
+		}
+	}
+	return nil, err
+}
+
+// maskedMail returns a series as a single mail: see masked.
+func (m *patchMaker) maskedMail(ctx context.Context, s gitrepo.Series, largest int64) ([]byte, error) {
+	one, notes, err := m.masked(ctx, s, largest)
+	if err != nil {
+		return nil, err
+	}
+	data, err := m.repo.SeriesPatch(ctx, one, maxPatch)
+	if err == nil {
+		m.notes = append(m.notes, notes...)
+	}
+	return data, err
+}
+
+// maskRest masks secrets in the rest of a patch: in names of files, and in the lines that the
 // changes remove or do not change.
-func (m *patchMaker) shown(data []byte) []byte {
+func (m *patchMaker) maskRest(data []byte) []byte {
 	if m.scanner == nil {
 		return data
 	}
@@ -157,11 +166,40 @@ func isContent(ch gitrepo.TreeChange) bool {
 // that says so.
 func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64) (one gitrepo.Series, notes []string, err error) {
 	first, last := s.Changes[0], s.Changes[len(s.Changes)-1]
-	changes, err := m.repo.TreeChanges(ctx, first.Before, last.After)
+	edits, ofContents, err := m.maskContents(ctx, first.Before, last.After, largest)
 	if err != nil {
 		return one, nil, err
 	}
-	var edits []gitrepo.TreeEdit
+	change := gitrepo.Change{Before: first.Before, After: last.After, Author: last.Author, Message: last.Message}
+	if len(edits) > 0 {
+		if change.After, err = m.repo.EditTree(ctx, last.After, edits); err != nil {
+			return one, nil, err
+		}
+	}
+	if len(s.Changes) > 1 {
+		titles := make([]string, len(s.Changes))
+		for i, c := range s.Changes {
+			titles[i] = firstLine(strings.TrimSpace(c.Message))
+		}
+		change.Message = fmt.Sprintf("Apply the changes of %d commits\n\n%s", len(s.Changes), listTitles(titles))
+		notes = append(notes, fmt.Sprintf("the patch has the %d commits as one", len(s.Changes)))
+	}
+	if m.scanner != nil {
+		change.Message = m.scanner.Mask(change.Message)
+		if author := change.Author.Name + "\n" + change.Author.Email; m.scanner.Mask(author) != author {
+			change.Author = gitrepo.Person{}
+		}
+	}
+	return gitrepo.Series{Base: s.Base, Changes: []gitrepo.Change{change}}, append(notes, ofContents...), nil
+}
+
+// maskContents returns the edits of a tree that replace what masked replaces in the contents that
+// are new since another tree.
+func (m *patchMaker) maskContents(ctx context.Context, before, after string, largest int64) (edits []gitrepo.TreeEdit, notes []string, err error) {
+	changes, err := m.repo.TreeChanges(ctx, before, after)
+	if err != nil {
+		return nil, nil, err
+	}
 	var hidden, left []string
 	replace := func(ch gitrepo.TreeChange, content string) error {
 		oid, err := m.repo.WriteBlob(ctx, content)
@@ -184,27 +222,7 @@ func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64
 			}
 		}
 		if err != nil {
-			return one, nil, err
-		}
-	}
-	change := gitrepo.Change{Before: first.Before, After: last.After, Author: last.Author, Message: last.Message}
-	if len(edits) > 0 {
-		if change.After, err = m.repo.EditTree(ctx, last.After, edits); err != nil {
-			return one, nil, err
-		}
-	}
-	if len(s.Changes) > 1 {
-		titles := make([]string, len(s.Changes))
-		for i, c := range s.Changes {
-			titles[i] = firstLine(strings.TrimSpace(c.Message))
-		}
-		change.Message = fmt.Sprintf("Apply the changes of %d commits\n\n%s", len(s.Changes), listTitles(titles))
-		notes = append(notes, fmt.Sprintf("the patch has the %d commits as one", len(s.Changes)))
-	}
-	if m.scanner != nil {
-		change.Message = m.scanner.Mask(change.Message)
-		if author := change.Author; m.scanner.Mask(author.Name+"\n"+author.Email) != author.Name+"\n"+author.Email {
-			change.Author = gitrepo.Person{}
+			return nil, nil, err
 		}
 	}
 	if hidden != nil {
@@ -213,7 +231,7 @@ func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64
 	if left != nil {
 		notes = append(notes, "the patch lacks the contents of large files: "+text.QuoteList(left))
 	}
-	return gitrepo.Series{Base: s.Base, Changes: []gitrepo.Change{change}}, notes, nil
+	return edits, notes, nil
 }
 
 // maskFile returns the content of a file with *** instead of secrets. If the result still contains

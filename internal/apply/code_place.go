@@ -133,12 +133,14 @@ func (c *codePreparer) placeOnPull(e *entry, st *codeState) error {
 		st.refuse(Skipped, CodeClosed, fmt.Sprintf("pull request #%d is closed, and nobody would see what is pushed to its branch; reopen it, or let the agent ask for a new one (create-pull-request)", n))
 		return nil
 	}
-	if why, err := c.protected(pull.Head.Ref); err != nil || why != "" {
-		if why != "" {
-			st.refuse(Denied, RuleProtectedBranch, fmt.Sprintf("the branch %q of pull request #%d %s, and push-to-branch leaves such branches alone; let the agent ask for a pull request of its own (create-pull-request), "+
-				"or name the branch in the configuration (branch below push-to-branch)", st.branch, n, why))
-		}
+	why, err := c.protected(pull.Head.Ref)
+	if err != nil {
 		return err
+	}
+	if why != "" {
+		st.refuse(Denied, RuleProtectedBranch, fmt.Sprintf("the branch %q of pull request #%d %s, and push-to-branch leaves such branches alone; let the agent ask for a pull request of its own (create-pull-request), "+
+			"or name the branch in the configuration (branch below push-to-branch)", st.branch, n, why))
+		return nil
 	}
 	return c.pushedBefore(e, st)
 }
@@ -146,11 +148,11 @@ func (c *codePreparer) placeOnPull(e *entry, st *codeState) error {
 // protected returns which rule of the repository keeps others from pushing to a branch; ""
 // where none does that the token may read.
 func (c *codePreparer) protected(branch string) (why string, err error) {
-	is, err := c.o.deps.GitHub.BranchProtected(c.o.ctx, c.o.repo, branch)
+	isProtected, err := c.o.deps.GitHub.BranchProtected(c.o.ctx, c.o.repo, branch)
 	if err != nil && !unreadable(err) {
 		return "", err
 	}
-	if why, err = c.ruled(branch); err == nil && why == "" && is {
+	if why, err = c.ruled(branch); err == nil && why == "" && isProtected {
 		why = "is protected"
 	}
 	return why, err
@@ -229,14 +231,14 @@ func (c *codePreparer) compare(base, head string) (diff githubapi.Comparison, er
 	}
 }
 
-// earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch is
-// ours if this series has a commit on it, or its pull request is the one that we opened for the
-// series, and its pull request is open or was never opened.
+// earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch is ours
+// if it has a commit that was made for this series, or if the pull request that we opened for the
+// series comes from it. Its pull request must be open and still go to the same base, or there must
+// not have been one.
+//
 // Where all of its commits are as we made them, they are replaced. Where somebody else has
-// committed to it too, the changes go on top. A branch whose pull request somebody has changed
-// to another base is left alone.
+// committed to it too, the changes go on top.
 func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why string, err error) {
-	gh, ctx := c.o.deps.GitHub, c.o.ctx
 	// The commit that is compared is the one that the push expects there.
 	diff, err := c.compare(st.onto, b.SHA)
 	if isKind(err, githubapi.NotFound) {
@@ -246,35 +248,52 @@ func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why
 		return "", err
 	}
 	own := ofSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor))
-	complete := diff.AheadBy == len(diff.Commits) && len(own) == diff.AheadBy && (len(own) > 0 || c.begun(e, st.names, b.Name))
-	var open *githubapi.Pull
-	used := ""
-	err = each(gh.ListPulls(ctx, c.o.repo, githubapi.PullFilter{State: "all", Head: c.o.repo.Owner + ":" + b.Name}), func(p githubapi.Pull) {
+	allOwn := diff.AheadBy == len(diff.Commits) && len(own) == diff.AheadBy && (len(own) > 0 || c.begun(e, st.names, b.Name))
+	open, used, err := c.pullsFrom(b.Name, st.base)
+	if err != nil {
+		return "", err
+	}
+	opened := open != nil && openedFor(*open, st.key, c.o.s.viewer.Actor)
+	switch {
+	case !allOwn && !opened && !hasTrailer(diff.Commits, st.key):
+		return "contains no commit that this workflow made for this subject", nil
+	case open == nil && used != "":
+		return used, nil
+	case open == nil && len(own) == 0 && !allOwn:
+		return "has no pull request, and somebody else has changed the commits that this workflow made", nil
+	}
+	st.branch, st.expect, st.pull = b.Name, b.SHA, open
+	if err := c.chooseReplaced(e, st, diff, own, allOwn); err != nil {
+		return "", err
+	}
+	return "", c.fetch(b.SHA)
+}
+
+// pullsFrom returns the open pull request from a branch to a base, nil without one, and how a
+// closed one or one to another base uses the branch; "" where none does.
+func (c *codePreparer) pullsFrom(branch, base string) (open *githubapi.Pull, used string, err error) {
+	filter := githubapi.PullFilter{State: "all", Head: c.o.repo.Owner + ":" + branch}
+	err = each(c.o.deps.GitHub.ListPulls(c.o.ctx, c.o.repo, filter), func(p githubapi.Pull) {
 		switch {
 		case p.State != "open":
 			used = cmp.Or(used, fmt.Sprintf("belongs to pull request #%d, which is closed", p.Number))
-		case p.Base.Ref != st.base:
+		case p.Base.Ref != base:
 			used = cmp.Or(used, fmt.Sprintf("belongs to pull request #%d, which goes to %q now", p.Number, p.Base.Ref))
 		case open == nil:
 			open = &p
 		}
 	})
-	opened := open != nil && openedFor(*open, st.key, c.o.s.viewer.Actor)
+	return open, used, err
+}
+
+// chooseReplaced decides which commits of a branch of ours the changes replace, and what they go
+// onto. own are those of its commits that are as we made them, and allOwn is set where all are.
+func (c *codePreparer) chooseReplaced(e *entry, st *codeState, diff githubapi.Comparison, own []githubapi.Commit, allOwn bool) error {
+	st.replace = true
 	switch {
-	case err != nil:
-		return "", err
-	case !complete && !opened && !hasTrailer(diff.Commits, st.key):
-		return "contains no commit that this workflow made for this subject", nil
-	case open == nil && used != "":
-		return used, nil
-	case open == nil && len(own) == 0 && !complete:
-		return "has no pull request, and somebody else has changed the commits that this workflow made", nil
-	}
-	st.branch, st.expect, st.replace, st.pull = b.Name, b.SHA, true, open
-	switch {
-	case !complete:
+	case !allOwn:
 		// The push adds to the commits of others, and never replaces them.
-		st.onto, st.replace, st.shared = diff.MergeBase, false, &sharedBranch{own: own, why: othersCommitted(b.Name, open)}
+		st.onto, st.replace, st.shared = diff.MergeBase, false, &sharedBranch{own: own, why: othersCommitted(st.branch, st.pull)}
 	case e.settings.Changes.SignedCommits:
 		// The API can add commits but not remove any: the changes go onto the commit that
 		// the branch began at, so that only they differ.
@@ -284,12 +303,14 @@ func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why
 		// same changes on the same commit result in the same files again.
 		st.onto = diff.MergeBase
 	default:
-		if rules, err := gh.BranchRules(ctx, c.o.repo, b.Name); err != nil && !unreadable(err) {
-			return "", err
-		} else if slices.Contains(rules, "non_fast_forward") {
-			why := fmt.Sprintf("a ruleset does not let anybody replace the commits of the branch %q", b.Name)
+		rules, err := c.o.deps.GitHub.BranchRules(c.o.ctx, c.o.repo, st.branch)
+		if err != nil && !unreadable(err) {
+			return err
+		}
+		if slices.Contains(rules, "non_fast_forward") {
+			why := fmt.Sprintf("a ruleset does not let anybody replace the commits of the branch %q", st.branch)
 			st.onto, st.replace, st.shared = diff.MergeBase, false, &sharedBranch{own: own, why: why}
 		}
 	}
-	return "", c.fetch(b.SHA)
+	return nil
 }

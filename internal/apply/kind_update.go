@@ -44,7 +44,7 @@ func planUpdate(p *planner, group []*entry) Operation {
 		e.decide(Failed, err.code, "%s", err.message)
 		return op
 	}
-	edit, skipped := leaveAlone(wanted, add.concerns(st.edits))
+	edit, skipped := leaveAlone(wanted, add.undone(st.edits))
 	op.Notes = append(op.Notes, skipped...)
 	if edit == (githubapi.IssueEdit{}) {
 		if len(skipped) > 0 {
@@ -261,6 +261,6 @@ func (w *updateWork) recheck(ctx context.Context, x *executor) (edit githubapi.I
 	if err != nil {
 		return githubapi.IssueEdit{}, nil, err
 	}
-	edit, skipped = leaveAlone(w.edit, w.add.concerns(byOthers(edits, since, x.plan.snap.viewer.Actor)))
+	edit, skipped = leaveAlone(w.edit, w.add.undone(byOthers(edits, since, x.plan.snap.viewer.Actor)))
 	return edit, slices.Concat(w.notes, skipped), nil
 }
