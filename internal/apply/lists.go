@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
 // listID names a list of objects that may contain our own.
@@ -36,6 +35,12 @@ type ownAccount struct {
 	githubapi.Actor
 	// login is the account's name as REST spells it; "" where it is not known.
 	login string
+}
+
+// sameAccount reports whether two accounts are the same one, by their ids. An account whose id is
+// not known is not the same as any.
+func sameAccount(a, b githubapi.Actor) bool {
+	return a.DatabaseID == b.DatabaseID && a.DatabaseID != 0
 }
 
 // ownObjects reads a list and returns our own objects in it: written by the token's own
@@ -68,7 +73,7 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 			o := reviewObject(v, id.number)
 			if v.State != githubapi.ReviewPending {
 				add(v.Author, v.Body, o)
-			} else if v.Author.DatabaseID == viewer.DatabaseID && viewer.DatabaseID != 0 {
+			} else if sameAccount(v.Author, viewer.Actor) {
 				o.known = &known{pending: true, body: v.Body}
 				own.found = append(own.found, o)
 			}
@@ -106,10 +111,11 @@ type ownList struct {
 
 // add adds an object if the token's own account wrote it and it has a marker.
 func (l *ownList) add(author githubapi.Actor, body string, o Object) {
-	if author.DatabaseID != l.viewer.DatabaseID || l.viewer.DatabaseID == 0 {
+	if !sameAccount(author, l.viewer.Actor) {
 		return
 	}
-	if o.readKey(body); o.key != "" {
+	o.readKey(body)
+	if o.key != "" {
 		l.found = append(l.found, o)
 	}
 }
@@ -131,9 +137,11 @@ func ownRecent(r githubapi.Recent, viewer ownAccount) []Object {
 	pending := map[int64]bool{}
 	for number, reviews := range r.Reviews {
 		for _, v := range reviews {
-			if pending[v.ID] = v.State == githubapi.ReviewPending; !pending[v.ID] {
-				own.add(v.Author, v.Body, reviewObject(v, number))
+			if v.State == githubapi.ReviewPending {
+				pending[v.ID] = true
+				continue
 			}
+			own.add(v.Author, v.Body, reviewObject(v, number))
 		}
 	}
 	for number, comments := range r.Comments {
@@ -156,15 +164,6 @@ func ownRecent(r githubapi.Recent, viewer ownAccount) []Object {
 	return own.found
 }
 
-// readKey takes an object's key, and the claim of the job that wrote it, from the markers in
-// its text.
-func (o *Object) readKey(body string) {
-	if key, ok := markdown.LastLineMarker(body); ok {
-		o.key, o.known = readMarker(key, body)
-		o.claim = markdown.LastLineClaim(body)
-	}
-}
-
 // each calls f for each element of a list, up to the first error.
 func each[T any](list iter.Seq2[T, error], f func(T)) error {
 	for v, err := range list {
@@ -174,32 +173,4 @@ func each[T any](list iter.Seq2[T, error], f func(T)) error {
 		f(v)
 	}
 	return nil
-}
-
-func issueObject(i githubapi.Issue) Object {
-	return Object{Type: objIssue, ID: i.ID, NodeID: i.NodeID, Number: i.Number, URL: i.URL, closed: i.State == "closed"}
-}
-
-func commentObject(c githubapi.Comment, number int) Object {
-	return Object{Type: objComment, ID: c.ID, NodeID: c.NodeID, Number: number, URL: c.URL}
-}
-
-func reviewObject(v githubapi.Review, number int) Object {
-	return Object{Type: objReview, ID: v.ID, NodeID: v.NodeID, Number: number, URL: v.URL}
-}
-
-func diffCommentObject(c githubapi.DiffComment, number int) Object {
-	return Object{Type: objReviewComment, ID: c.ID, NodeID: c.NodeID, Number: number, URL: c.URL, review: c.ReviewID}
-}
-
-func checkRunObject(k githubapi.CheckRun) Object {
-	return Object{Type: objCheckRun, ID: k.ID, NodeID: k.NodeID, URL: k.URL, SHA: k.HeadSHA, known: &known{annotations: k.Annotations}}
-}
-
-func discussionObject(d githubapi.Discussion) Object {
-	return Object{Type: objDiscussion, ID: d.DatabaseID, NodeID: d.ID, Number: d.Number, URL: d.URL}
-}
-
-func discussionCommentObject(c githubapi.DiscussionComment, number int) Object {
-	return Object{Type: objDiscussionComment, ID: c.DatabaseID, NodeID: c.ID, Number: number, URL: c.URL}
 }

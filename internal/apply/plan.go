@@ -151,59 +151,6 @@ type work interface {
 	execute(ctx context.Context, x *executor, op *Operation) []Result
 }
 
-// Object is something on GitHub that Airlock created.
-type Object struct {
-	// Type is issue, comment, review, review-comment, discussion, discussion-comment,
-	// check-run, sarif, labels (those of the issue Number), pull-request, commit or branch.
-	Type   string `json:"type"`
-	ID     int64  `json:"id,omitempty"`
-	NodeID string `json:"node_id,omitempty"`
-	Number int    `json:"number,omitempty"`
-	URL    string `json:"url,omitempty"`
-	// Branch and SHA are what was pushed: the branch and its last commit. SHA is also the
-	// commit of a check run.
-	Branch string `json:"branch,omitempty"`
-	SHA    string `json:"sha,omitempty"`
-
-	key    string // the key in its marker; "" for a pending review
-	claim  string // which of the jobs with the same identity wrote it; "" if unknown
-	closed bool   // set for a closed issue
-	review int64  // id of a review comment's review
-	known  *known // nil for an object that later attempts and workflow runs do not update
-}
-
-// known is the state of an object that later attempts and workflow runs may update.
-type known struct {
-	history
-	body        string
-	annotations int  // number of annotations of a check run
-	answered    bool // set for a review comment that has replies
-	pending     bool // set for a review that is not submitted yet
-}
-
-// pending reports whether the object is a review that is not submitted yet.
-func (o Object) pending() bool { return o.known != nil && o.known.pending }
-
-func (o Object) same(p Object) bool { return o.Type == p.Type && o.ID == p.ID && o.NodeID == p.NodeID }
-
-func compareIDs(a, b Object) int { return cmp.Compare(a.ID, b.ID) }
-
-// The types of objects.
-const (
-	objIssue             = "issue"
-	objComment           = "comment"
-	objReview            = "review"
-	objReviewComment     = "review-comment"
-	objDiscussion        = "discussion"
-	objDiscussionComment = "discussion-comment"
-	objCheckRun          = "check-run"
-	objSARIF             = "sarif"
-	objLabels            = "labels"
-	objPull              = "pull-request"
-	objCommit            = "commit"
-	objBranch            = "branch"
-)
-
 // planner is the state of one call of NewPlan.
 type planner struct {
 	cfg  Config
