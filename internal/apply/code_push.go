@@ -163,18 +163,19 @@ func (x *executor) commitByAPI(ctx context.Context, st *codeState) (tip string, 
 	return head, nil
 }
 
-// commit creates one commit on top of head, with the changes between two commits of ours.
-func (x *executor) commit(ctx context.Context, st *codeState, head, from, to string) (created string, err error) {
+// newCommit returns a commit of ours as the API creates it: its message, and its changes since
+// another one.
+func (x *executor) newCommit(ctx context.Context, from, commit string) (n githubapi.NewCommit, err error) {
 	repo := x.deps.Code.Repo
-	info, err := repo.Commit(ctx, to)
+	info, err := repo.Commit(ctx, commit)
 	if err != nil {
-		return "", err
+		return n, err
 	}
 	headline, body, _ := strings.Cut(info.Message, "\n")
-	n := githubapi.NewCommit{Branch: st.branch, ExpectedHead: head, Headline: headline, Body: strings.TrimSpace(body)}
-	changes, err := repo.TreeChanges(ctx, from, to)
+	n.Headline, n.Body = headline, strings.TrimSpace(body)
+	changes, err := repo.TreeChanges(ctx, from, commit)
 	if err != nil {
-		return "", err
+		return n, err
 	}
 	var oids []string
 	for _, ch := range changes {
@@ -187,11 +188,21 @@ func (x *executor) commit(ctx context.Context, st *codeState, head, from, to str
 	next := 0
 	for data, err := range repo.Blobs(ctx, oids, githubapi.MaxCommitBytes) {
 		if err != nil {
-			return "", err
+			return n, err
 		}
 		n.Additions[next].Data = data
 		next++
 	}
+	return n, nil
+}
+
+// commit creates one commit on top of head, with the changes between two commits of ours.
+func (x *executor) commit(ctx context.Context, st *codeState, head, from, to string) (created string, err error) {
+	n, err := x.newCommit(ctx, from, to)
+	if err != nil {
+		return "", err
+	}
+	n.Branch, n.ExpectedHead = st.branch, head
 	create := func() error {
 		return x.write(ctx, func(ctx context.Context) (err error) {
 			created, _, err = x.deps.GitHub.CreateCommit(ctx, x.repo, n)
@@ -206,7 +217,7 @@ func (x *executor) commit(ctx context.Context, st *codeState, head, from, to str
 		now, looked := x.branchHead(ctx, st.branch)
 		switch {
 		case looked && now != head:
-			return x.ourCommit(ctx, now, head, info.Message)
+			return x.ourCommit(ctx, now, head, n.Body)
 		case looked:
 			err = create()
 		}
@@ -214,7 +225,7 @@ func (x *executor) commit(ctx context.Context, st *codeState, head, from, to str
 	// The branch may have been moved by our own commit, whose answer was lost.
 	if isKind(err, githubapi.Conflict) {
 		if now, looked := x.branchHead(ctx, st.branch); looked && now != head {
-			return x.ourCommit(ctx, now, head, info.Message)
+			return x.ourCommit(ctx, now, head, n.Body)
 		}
 	}
 	return created, err

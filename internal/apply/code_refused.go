@@ -38,11 +38,12 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	if !text.IsBlank(description) {
 		body += "\n" + closed(description) + "\n"
 	}
-	if patch := string(st.patch); patch == "" {
+	switch patch := string(st.patch); {
+	case patch == "":
 		body += "\nThere is no patch to show; the notes of the workflow run explain why.\n"
-	} else if markdown.UTF16Len(patch) <= maxShown {
+	case markdown.UTF16Len(patch) <= maxShown:
 		body += "\n<details><summary>The patch</summary>\n\n" + markdown.Fence("diff", patch) + "\n\n</details>\n"
-	} else {
+	default:
 		body += "\nThe patch is too long to be shown; the workflow run keeps it as a file.\n"
 	}
 	issue := p.issueOperation([]*entry{e}, groupKey("violation", e.key), title, body, nil, e.settings.Footer)

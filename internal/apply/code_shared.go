@@ -3,7 +3,6 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -109,20 +108,21 @@ func (c *codePreparer) leaveShared(e *entry, st *codeState, after string) error 
 // the tree of that commit, so that nothing of the branch counts as ours.
 func (c *codePreparer) ownPart(e *entry, st *codeState) (tree string, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
+	runs := runsOf(st.shared.own)
 	var ends []string
-	for _, r := range runsOf(st.shared.own) {
-		ends = append(ends, r[0], r[1])
+	for _, r := range runs {
+		ends = append(ends, r.before, r.last)
 	}
 	if err := c.fetch(ends...); err != nil && !errors.Is(err, gitrepo.ErrMissing) {
 		return "", err
 	}
 	series := gitrepo.Series{Base: st.onto}
-	for pair := range slices.Chunk(ends, 2) {
-		from, err := repo.Commit(ctx, pair[0])
+	for _, r := range runs {
+		from, err := repo.Commit(ctx, r.before)
 		if err != nil {
 			return "", err
 		}
-		to, err := repo.Commit(ctx, pair[1])
+		to, err := repo.Commit(ctx, r.last)
 		if err != nil {
 			return "", err
 		}
@@ -141,19 +141,22 @@ func (c *codePreparer) ownPart(e *entry, st *codeState) (tree string, err error)
 	return tip.Tree, err
 }
 
-// runsOf divides commits into runs that follow each other without one of somebody else's. It
-// returns the commit before each run and its last one. A commit without exactly one parent is
-// not one that we made like this, and is left out.
-func runsOf(own []githubapi.Commit) (runs [][2]string) {
+// commitRun is a number of our own commits, one after the other, without one of somebody else's
+// between them: the commit before the first one, and the last one.
+type commitRun struct{ before, last string }
+
+// runsOf divides our own commits, the oldest first, into runs. A commit without exactly one parent
+// is not one that we made like this, and is left out.
+func runsOf(own []githubapi.Commit) (runs []commitRun) {
 	for _, commit := range own {
 		if len(commit.Parents) != 1 {
 			continue
 		}
-		if last := len(runs) - 1; last >= 0 && runs[last][1] == commit.Parents[0] {
-			runs[last][1] = commit.SHA
+		if end := len(runs) - 1; end >= 0 && runs[end].last == commit.Parents[0] {
+			runs[end].last = commit.SHA
 			continue
 		}
-		runs = append(runs, [2]string{commit.Parents[0], commit.SHA})
+		runs = append(runs, commitRun{commit.Parents[0], commit.SHA})
 	}
 	return runs
 }

@@ -49,7 +49,7 @@
 // files, is made as a pending review: 1 write to begin it, 1 for every 10 comments, 1 to submit
 // it, and 2 reads of what it has. A pending review of the same account blocks every other one:
 // Airlock waits for up to a minute, and then posts 1 comment instead. An ambiguous failure adds
-// up to four listings, and reconciling adds at most three in all (see lookAgain).
+// up to four listings, and reconciling adds at most three in all (see writtenLately).
 //
 // Commits that are not at hand are fetched, each once. A push to a branch that has moved
 // is made again, on top of where the branch is now.

@@ -79,17 +79,7 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 			e.ordinal = ofKind[e.kind]
 			ofKind[e.kind]++
 		}
-		kind, target := keyKind(e.kind, e.own), targetKey(e.target)
-		same := strings.Join([]string{kind, target, string(canonical)}, "\x00")
-		e.runKey = itemKey(cfg.Run, ev.Repo.ID, kind, target, canonical, equal[same])
-		e.key = e.runKey
-		equal[same]++
-		if name := e.stableName(); name != "" {
-			same := strings.Join([]string{kind, target, "name", name}, "\x00")
-			run := e.writer(cfg.Run)
-			e.key = nameKey(run, ev.Repo.ID, kind, target, name, equal[same]) + scopeKey(run, ev.Repo.ID, kind, target, scopeOf(name))
-			equal[same]++
-		}
+		e.setKeys(cfg.Run, ev.Repo.ID, canonical, equal)
 		entries = append(entries, e)
 	}
 	for _, e := range entries {
@@ -98,6 +88,24 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 		}
 	}
 	return entries, nil
+}
+
+// setKeys sets the entry's keys. equal counts the entries before it by what would otherwise give
+// them the same key.
+func (e *entry) setKeys(run event.Run, repositoryID int64, canonical []byte, equal map[string]int) {
+	kind, target := keyKind(e.kind, e.own), targetKey(e.target)
+	same := strings.Join([]string{kind, target, string(canonical)}, "\x00")
+	e.runKey = itemKey(run, repositoryID, kind, target, canonical, equal[same])
+	equal[same]++
+	e.key = e.runKey
+	name := e.stableName()
+	if name == "" {
+		return
+	}
+	same = strings.Join([]string{kind, target, "name", name}, "\x00")
+	writer := e.writer(run)
+	e.key = nameKey(writer, repositoryID, kind, target, name, equal[same]) + scopeKey(writer, repositoryID, kind, target, scopeOf(name))
+	equal[same]++
 }
 
 // Keys returns the keys of the approved items that are to be done: a later process with the same

@@ -33,23 +33,19 @@ func planMinimise(p *planner, group []*entry) Operation {
 	if !p.snap.connected {
 		op.Notes = append(op.Notes, "which comments are there is unchecked")
 	}
-	w := &minimiseWork{}
 	resolved, kept := p.resolvedNow(e)
-	w.kept = kept
-	for _, s := range resolved {
-		o := s.there
-		if !o.known.answered {
-			op.Requests = append(op.Requests, graphQL("minimizeComment", map[string]any{"subjectId": o.NodeID, "classifier": githubapi.Resolved}))
-		}
-		op.Requests = append(op.Requests, p.commentEdit(o.ID, s.body))
-		w.resolve = append(w.resolve, s)
-	}
-	if len(w.resolve) == 0 {
+	if len(resolved) == 0 {
 		e.decide(Applied, "", "no comment had to be hidden").Kept = kept
 		return op
 	}
-	op.Summary = fmt.Sprintf("hide %s on %s as resolved", text.Count(len(w.resolve), "review comment"), describeTarget(e.target))
-	op.work = w
+	for _, s := range resolved {
+		if !s.there.known.answered {
+			op.Requests = append(op.Requests, graphQL("minimizeComment", map[string]any{"subjectId": s.there.NodeID, "classifier": githubapi.Resolved}))
+		}
+		op.Requests = append(op.Requests, p.commentEdit(s.there.ID, s.body))
+	}
+	op.Summary = fmt.Sprintf("hide %s on %s as resolved", text.Count(len(resolved), "review comment"), describeTarget(e.target))
+	op.work = &minimiseWork{resolve: resolved, kept: kept}
 	return op
 }
 

@@ -91,13 +91,17 @@ func pullKey(key, title, body string) string {
 // untouched reports whether title and text of a pull request are as we wrote them.
 func untouched(p githubapi.Pull) bool {
 	key, ok := markdown.LastLineMarker(p.Body)
-	return ok && len(key) >= keyLen+editLen && pullKey(key[:keyLen], p.Title, strings.ReplaceAll(p.Body, "\r\n", "\n")) == key[:keyLen+editLen]
+	if !ok || len(key) < keyLen+editLen {
+		return false
+	}
+	body := strings.ReplaceAll(p.Body, "\r\n", "\n")
+	return key[:keyLen+editLen] == pullKey(key[:keyLen], p.Title, body)
 }
 
 // openedFor reports whether our account opened a pull request for the branch of a key.
 func openedFor(p githubapi.Pull, branchKey string, viewer githubapi.Actor) bool {
 	key, ok := markdown.LastLineMarker(p.Body)
-	return ok && viewer.DatabaseID != 0 && p.Author.DatabaseID == viewer.DatabaseID && len(key) == keyLen+editLen+seriesLen && key[keyLen+editLen:] == branchKey[:seriesLen]
+	return ok && sameAccount(p.Author, viewer) && len(key) == keyLen+editLen+seriesLen && key[keyLen+editLen:] == branchKey[:seriesLen]
 }
 
 // edit returns how title and text of the open pull request have to change; zero where they do

@@ -36,38 +36,45 @@ type postedReview struct {
 func (r *reviewRun) postDraft(ctx context.Context, inline, file, body []*reviewComment, refusal error) error {
 	for try := 1; ; try++ {
 		draft, doubtful, err := r.startDraft(ctx)
-		if err != nil {
-			if isKind(err, githubapi.Validation) && !aboutPending(err) {
-				return r.refusedReview(ctx, err, inline, file, body)
-			}
-			if doubtful {
-				r.draftLeft = "whether a review that is not submitted was left is not known; the next run deletes it"
-			}
+		switch {
+		case isRefused(err):
+			return r.refusedReview(ctx, err, inline, file, body)
+		case err != nil && doubtful:
+			r.draftLeft = "whether a review that is not submitted was left is not known; the next run deletes it"
+			return err
+		case err != nil:
 			return err
 		}
 		v := &postedReview{object: draft, body: body, doubtful: doubtful || try > 1}
-		if err = r.fillDraft(ctx, v, inline, file, refusal); err == nil {
-			v.complete = true
-			err = r.submitDraft(ctx, v)
-		}
-		if isKind(err, githubapi.Validation) && len(v.body) > 0 {
-			v.late, v.refusal, v.body = v.body, err, nil
-			err = r.submitDraft(ctx, v)
-		}
-		if err != nil {
-			err = r.undoDraft(ctx, v, err)
-		}
-		if err == nil {
-			return r.recordPosted(ctx, v)
-		}
+		err = r.completeDraft(ctx, v, inline, file, refusal)
 		switch {
-		case isKind(err, githubapi.Validation) && !aboutPending(err):
+		case err == nil:
+			return r.recordPosted(ctx, v)
+		case isRefused(err):
 			return r.refusedReview(ctx, err, inline, file, body)
 		case !isKind(err, githubapi.NotFound) || try == maxTries || ctx.Err() != nil:
 			return err
 		}
 		r.x.deps.log("the pending review is gone; beginning anew")
 	}
+}
+
+// completeDraft adds the comments to a pending review and submits it. Where GitHub does not accept
+// its body, it is submitted without, and otherwise it is deleted.
+func (r *reviewRun) completeDraft(ctx context.Context, v *postedReview, inline, file []*reviewComment, refusal error) error {
+	err := r.fillDraft(ctx, v, inline, file, refusal)
+	if err == nil {
+		v.complete = true
+		err = r.submitDraft(ctx, v)
+	}
+	if isKind(err, githubapi.Validation) && len(v.body) > 0 {
+		v.late, v.refusal, v.body = v.body, err, nil
+		err = r.submitDraft(ctx, v)
+	}
+	if err != nil {
+		err = r.undoDraft(ctx, v, err)
+	}
+	return err
 }
 
 // undoDraft deletes a pending review that could not be submitted because of err, and returns what
@@ -88,14 +95,16 @@ func (r *reviewRun) undoDraft(ctx context.Context, v *postedReview, err error) e
 	return err
 }
 
-// nothingHappened is an ambiguous failure of what was undone since.
+// nothingHappened returns err without the doubt of an ambiguous failure: what may have been done
+// was undone since.
 func nothingHappened(err error) error {
 	e, ok := errors.AsType[*githubapi.Error](err)
 	if !ok || !isKind(err, githubapi.Ambiguous) {
 		return err
 	}
 	certain := *e
-	if certain.Kind = githubapi.Unreachable; e.Status >= 200 && e.Status < 300 {
+	certain.Kind = githubapi.Unreachable
+	if e.Status >= 200 && e.Status < 300 {
 		certain.Kind = githubapi.Malformed
 	}
 	return &certain
@@ -334,7 +343,8 @@ func (r *reviewRun) submitDraft(ctx context.Context, v *postedReview) error {
 		var gone error
 		found, sure := r.x.tookEffect(ctx, func(ctx context.Context) (bool, error) {
 			draft, err := r.x.deps.GitHub.ReadDraft(ctx, r.x.repo, v.object.NodeID)
-			if gone = nil; isKind(err, githubapi.NotFound) {
+			gone = nil
+			if isKind(err, githubapi.NotFound) {
 				// Nobody deletes a review that was submitted, so the list is asked, too.
 				gone = err
 				posted, err := r.leftBehind(ctx, r.partKey(in, v.taken))

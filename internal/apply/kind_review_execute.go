@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,34 +51,40 @@ var pendingWaits = []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.
 // post posts one review as soon as no other review of the account blocks it, and otherwise one
 // comment in the conversation.
 func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewComment) error {
-	blocking, changes := r.blocking, 0
-	for i := 0; ; i++ {
-		last := i == len(pendingWaits)
-		if blocking != nil && changes < maxTries && r.dropAbandoned(ctx, *blocking, i+changes == 0, last) {
-			blocking, changes, i, last = nil, changes+1, 0, false
+	blocking := r.blocking
+	waits := 0   // how often the review that blocks now was waited for
+	changes := 0 // how often one that blocked was gone, or another one had taken its place
+	for {
+		waited := waits == len(pendingWaits)
+		if blocking != nil && changes < maxTries && r.dropAbandoned(ctx, *blocking, waits+changes == 0, waited) {
+			blocking, waits, waited = nil, 0, false
+			changes++
 		}
-		if blocking == nil || last {
+		if blocking == nil || waited {
 			err := r.postOnce(ctx, inline, file, body)
-			if !aboutPending(err) || last && r.own {
+			if !aboutPending(err) || waited && r.own {
 				return err
 			}
 		}
-		if last {
+		if waited {
 			break
 		}
-		r.x.deps.log(fmt.Sprintf("waiting %v for another review of this account on #%d, which is not submitted yet and blocks new ones", pendingWaits[i], r.number))
-		if err := r.x.deps.Clock.Sleep(ctx, pendingWaits[i]); err != nil {
+		r.x.deps.log(fmt.Sprintf("waiting %v for another review of this account on #%d, which is not submitted yet and blocks new ones", pendingWaits[waits], r.number))
+		if err := r.x.deps.Clock.Sleep(ctx, pendingWaits[waits]); err != nil {
 			return err
 		}
+		waits++
 		before := blocking
 		var err error
 		if blocking, err = r.lookAtReviews(ctx); err != nil {
 			return err
 		}
-		if before != nil && (blocking == nil || blocking.ID != before.ID) && changes < maxTries {
+		isChanged := before != nil && (blocking == nil || blocking.ID != before.ID)
+		if isChanged && changes < maxTries {
 			// Another run that waited for the same may begin its review now: it is waited
 			// for, too.
-			changes, i = changes+1, -1
+			waits = 0
+			changes++
 		}
 		inline, file, body = r.undone(inline), r.undone(file), r.undone(body)
 	}
@@ -149,7 +154,7 @@ func (r *reviewRun) lookAtReviews(ctx context.Context) (pending *Object, err err
 }
 
 // adoptCarried decides the comments that an object carries, and reports whether there are any.
-func (r *reviewRun) adoptCarried(o Object, message string) (any bool) {
+func (r *reviewRun) adoptCarried(o Object, message string) (found bool) {
 	carries, ok := members(o.key, r.group, r.size)
 	if !ok {
 		return false
@@ -159,10 +164,10 @@ func (r *reviewRun) adoptCarried(o Object, message string) (any bool) {
 			res := c.e.result(Adopted, "", "%s", message)
 			res.Object = &o
 			r.results = append(r.results, res)
-			any = true
+			found = true
 		}
 	}
-	return any
+	return found
 }
 
 // postOnce posts the comments as one request where that is possible. Comments on files, and
@@ -180,7 +185,7 @@ func (r *reviewRun) postOnce(ctx context.Context, inline, file, body []*reviewCo
 	case err == nil:
 		r.postRest(ctx, parts)
 		return nil
-	case !isKind(err, githubapi.Validation) || aboutPending(err):
+	case !isRefused(err):
 		return err
 	case len(inline) == 0 || aboutReview(err):
 		return r.refusedReview(ctx, err, inline, body)
@@ -454,6 +459,10 @@ func aboutReview(err error) bool {
 		strings.Contains(text, "commit_id") || aboutPending(err)
 }
 
+// isRefused reports whether GitHub refuses a review for another reason than that the account has a
+// pending one.
+func isRefused(err error) bool { return isKind(err, githubapi.Validation) && !aboutPending(err) }
+
 // aboutPending reports whether GitHub refuses a review because the account has a pending one.
 func aboutPending(err error) bool { return strings.Contains(refusalText(err), "pending review") }
 
@@ -468,20 +477,4 @@ func refusalText(err error) string {
 		text += " " + strings.ToLower(f.Field+" "+f.Message)
 	}
 	return text
-}
-
-// reason returns GitHub's own explanation of a refusal.
-func reason(err error) string {
-	e, ok := errors.AsType[*githubapi.Error](err)
-	if !ok {
-		return err.Error()
-	}
-	words := make([]string, 0, len(e.Fields))
-	for _, f := range e.Fields {
-		words = append(words, strings.TrimSpace(f.Field+" "+cmp.Or(f.Message, f.Code)))
-	}
-	if len(words) == 0 {
-		return e.Message
-	}
-	return strings.Join(words, "; ")
 }

@@ -285,7 +285,8 @@ func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status
 			}
 			continue
 		}
-		if status = got; status.State == githubapi.SARIFComplete || status.State == githubapi.SARIFFailed {
+		status = got
+		if status.State == githubapi.SARIFComplete || status.State == githubapi.SARIFFailed {
 			return status, nil
 		}
 	}

@@ -59,6 +59,14 @@ func boxes(n int) string {
 	return fmt.Sprintf("%d boxes", n)
 }
 
+// boxesAre counts boxes for people, as the beginning of a statement about them.
+func boxesAre(n int) string {
+	if n == 1 {
+		return boxes(n) + " is"
+	}
+	return boxes(n) + " are"
+}
+
 // ticked is a text with boxes ticked.
 type ticked struct {
 	tasklist.Outcome
@@ -109,7 +117,7 @@ type tickWork struct {
 func (w *tickWork) ticked(there githubapi.IssueText, viewer githubapi.Actor) ticked {
 	before := map[string]bool{} // boxes that we left ticked
 	for _, v := range there.Versions {
-		if isBy(v, viewer) {
+		if sameAccount(v.Editor, viewer) {
 			for _, item := range tasklist.Criteria(v.Text) {
 				if item.Ticked {
 					before[tasklist.Digest(item.Text)] = true
@@ -131,11 +139,6 @@ func (w *tickWork) ticked(there githubapi.IssueText, viewer githubapi.Actor) tic
 	return t
 }
 
-// isBy reports whether an account made an edit.
-func isBy(v githubapi.TextVersion, who githubapi.Actor) bool {
-	return v.Editor.DatabaseID == who.DatabaseID && who.DatabaseID != 0
-}
-
 func (w *tickWork) execute(ctx context.Context, x *executor, op *Operation) []Result {
 	e := op.entries[0]
 	viewer := x.plan.snap.viewer.Actor
@@ -147,113 +150,130 @@ func (w *tickWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 	if len(first.Ticked) == 0 {
 		return []Result{first.unchangedResult(e)}
 	}
-	r := w.write(ctx, x, op, first)
+	run := &tickRun{tickWork: w, x: x, op: op, e: e, viewer: viewer, text: first, count: len(first.Ticked), sent: map[string]bool{}}
+	r := run.write(ctx)
 	obj := textObject(current)
 	r.Object = &obj
 	r.Notes = append(first.notes(), r.Notes...)
 	return []Result{r}
 }
 
+// tickRun is the state of writing one issue's text.
+type tickRun struct {
+	*tickWork
+	x      *executor
+	op     *Operation
+	e      *entry
+	viewer githubapi.Actor
+	text   ticked          // what is written next
+	count  int             // how many boxes are ticked by it
+	sent   map[string]bool // the texts that were written
+	notes  []string
+}
+
 // write writes a text until no text of somebody else's is lost by it.
-func (w *tickWork) write(ctx context.Context, x *executor, op *Operation, t ticked) Result {
-	e, viewer := op.entries[0], x.plan.snap.viewer.Actor
-	n := len(t.Ticked)
-	sent := map[string]bool{}
-	var notes []string
-	overwritten := func(format string, args ...any) Result {
-		r := e.result(Failed, CodeOverwritten, format, args...)
-		r.Message += "; look at the edits of the issue's text on its page, and put back by hand what is missing"
-		r.Notes = notes
-		return r
-	}
+func (r *tickRun) write(ctx context.Context) Result {
 	for try := 1; ; try++ {
-		sent[t.body] = true
-		err := x.write(ctx, func(ctx context.Context) error {
-			_, err := x.deps.GitHub.EditIssue(ctx, x.repo, w.number, githubapi.IssueEdit{Body: &t.body})
-			return err
-		})
-		if err != nil && !isKind(err, githubapi.Ambiguous) {
-			r := x.failed(op, e, err)
-			r.Notes = notes
-			return r
+		if res, done := r.writeOnce(ctx, try == maxTries); done {
+			res.Notes = r.notes
+			return res
 		}
-		seen, found, lookErr := w.lookBack(ctx, x, t, viewer)
-		switch {
-		case found:
-		case err != nil && try < maxTries && lookErr == nil && ctx.Err() == nil: // it was not written
-			if t = w.ticked(seen, viewer); len(t.Ticked) == 0 {
-				r := t.unchangedResult(e)
-				r.Notes = notes
-				return r
-			}
-			continue
-		case err != nil:
-			r := x.failed(op, e, err)
-			r.Notes = notes
-			return r
-		case lookErr == nil && seen.Body == t.body: // GitHub keeps no versions
-			return w.done(e, n, append(notes, "whether somebody else edited the text at the same moment is not known: GitHub shows no versions of it"))
-		case lookErr == nil:
-			r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but did not change the text of %s; look there whether something else changes it back, and run the job again", describeTarget(e.target))
-			r.Notes = notes
-			return r
-		default:
-			return w.done(e, n, append(notes, "whether somebody else edited the text at the same moment is not known: "+reason(lookErr)))
-		}
-		if newest := seen.Versions[0]; try < maxTries && isBy(newest, viewer) && newest.Text != t.body && sent[newest.Text] {
-			t.there = seen // an earlier write, whose answer was lost, took effect after this one
-			continue
-		}
-		lost, known := overwrittenBy(t, seen, viewer, sent)
-		if lost == nil {
-			if after, o := tasklist.Tick(seen.Body, w.boxes); after != seen.Body {
-				notes = append(notes, fmt.Sprintf("somebody edited the text right after, and %s not ticked any more", isOrAre(boxes(len(o.Ticked)), len(o.Ticked))))
-			}
-			return w.done(e, n, notes)
-		}
-		who := fmt.Sprintf("%s edited the text of %s at %s, between reading and writing", cmp.Or(lost.Editor.Login, "somebody"), describeTarget(e.target), lost.At.UTC().Format("15:04:05 MST"))
-		back, o := tasklist.Tick(lost.Text, w.boxes)
-		switch {
-		case !known:
-			return overwritten("%s, and GitHub does not show that text", who)
-		case back == t.body:
-			return w.done(e, n, notes)
-		case seen.Body != t.body:
-			return overwritten("%s, and somebody edited it again right after", who)
-		case try >= maxTries:
-			return overwritten("%s; Airlock gave up after %d tries", who, try)
-		}
-		notes = append(notes, who+": that text was put back, with the boxes ticked")
-		n = len(o.Ticked) + o.Already
-		t = ticked{Outcome: o, there: seen, body: back}
 	}
 }
 
-func isOrAre(what string, n int) string {
-	if n == 1 {
-		return what + " is"
+// writeOnce writes the text and looks at what became of it. done is false where another text has
+// to be written, which is not so at the last try.
+func (r *tickRun) writeOnce(ctx context.Context, isLast bool) (res Result, done bool) {
+	r.sent[r.text.body] = true
+	err := r.x.write(ctx, func(ctx context.Context) error {
+		_, err := r.x.deps.GitHub.EditIssue(ctx, r.x.repo, r.number, githubapi.IssueEdit{Body: &r.text.body})
+		return err
+	})
+	if err != nil && !isKind(err, githubapi.Ambiguous) {
+		return r.x.failed(r.op, r.e, err), true
 	}
-	return what + " are"
+	seen, found, lookErr := r.lookBack(ctx)
+	switch {
+	case found:
+		return r.putBack(seen, isLast)
+	case err != nil && !isLast && lookErr == nil && ctx.Err() == nil: // it was not written
+		r.text = r.ticked(seen, r.viewer)
+		if len(r.text.Ticked) == 0 {
+			return r.text.unchangedResult(r.e), true
+		}
+		return Result{}, false
+	case err != nil:
+		return r.x.failed(r.op, r.e, err), true
+	}
+	const unknown = "whether somebody else edited the text at the same moment is not known: "
+	switch {
+	case lookErr != nil:
+		r.notes = append(r.notes, unknown+reason(lookErr))
+	case seen.Body == r.text.body:
+		r.notes = append(r.notes, unknown+"GitHub shows no versions of it")
+	default:
+		return r.e.result(Failed, CodeNotTaken, "GitHub accepted the request, but did not change the text of %s; look there whether something else changes it back, and run the job again", describeTarget(r.e.target)), true
+	}
+	return r.done(), true
+}
+
+// putBack looks whether the text that was written, and is among the versions that are seen,
+// replaced one of somebody else's. If so, that one is written next, with the boxes ticked.
+func (r *tickRun) putBack(seen githubapi.IssueText, isLast bool) (res Result, done bool) {
+	newest := seen.Versions[0]
+	if !isLast && sameAccount(newest.Editor, r.viewer) && newest.Text != r.text.body && r.sent[newest.Text] {
+		r.text.there = seen // an earlier write, whose answer was lost, took effect after this one
+		return Result{}, false
+	}
+	lost, known := overwrittenBy(r.text, seen, r.viewer, r.sent)
+	if lost == nil {
+		if after, o := tasklist.Tick(seen.Body, r.boxes); after != seen.Body {
+			r.notes = append(r.notes, fmt.Sprintf("somebody edited the text right after, and %s not ticked any more", boxesAre(len(o.Ticked))))
+		}
+		return r.done(), true
+	}
+	who := fmt.Sprintf("%s edited the text of %s at %s, between reading and writing", cmp.Or(lost.Editor.Login, "somebody"), describeTarget(r.e.target), lost.At.UTC().Format("15:04:05 MST"))
+	back, o := tasklist.Tick(lost.Text, r.boxes)
+	switch {
+	case !known:
+		return r.overwritten("%s, and GitHub does not show that text", who), true
+	case back == r.text.body:
+		return r.done(), true
+	case seen.Body != r.text.body:
+		return r.overwritten("%s, and somebody edited it again right after", who), true
+	case isLast:
+		return r.overwritten("%s; Airlock gave up after %d tries", who, maxTries), true
+	}
+	r.notes = append(r.notes, who+": that text was put back, with the boxes ticked")
+	r.count = len(o.Ticked) + o.Already
+	r.text = ticked{Outcome: o, there: seen, body: back}
+	return Result{}, false
+}
+
+// overwritten returns the result where a text of somebody else's was lost.
+func (r *tickRun) overwritten(format string, args ...any) Result {
+	res := r.e.result(Failed, CodeOverwritten, format, args...)
+	res.Message += "; look at the edits of the issue's text on its page, and put back by hand what is missing"
+	return res
 }
 
 // done returns the result where boxes were ticked.
-func (w *tickWork) done(e *entry, n int, notes []string) Result {
-	r := e.result(Applied, "", "ticked %s in %s", boxes(n), describeTarget(e.target))
-	r.Notes = notes
-	return r
+func (r *tickRun) done() Result {
+	return r.e.result(Applied, "", "ticked %s in %s", boxes(r.count), describeTarget(r.e.target))
 }
 
 // lookBack reads the versions until one is the text that was written, which GitHub may list
 // late.
-func (w *tickWork) lookBack(ctx context.Context, x *executor, t ticked, viewer githubapi.Actor) (seen githubapi.IssueText, found bool, err error) {
+func (r *tickRun) lookBack(ctx context.Context) (seen githubapi.IssueText, found bool, err error) {
 	for i := 0; ; i++ {
 		rctx, done := inFlight(ctx, lookGrace)
-		seen, err = x.deps.GitHub.IssueText(rctx, x.repo, w.number)
+		seen, err = r.x.deps.GitHub.IssueText(rctx, r.x.repo, r.number)
 		done()
-		if found = err == nil && writtenAt(t, seen, viewer) >= 0; found || i == len(lookWaits) {
+		found = err == nil && writtenAt(r.text, seen, r.viewer) >= 0
+		if found || i == len(lookWaits) {
 			return seen, found, err
 		}
-		if x.deps.Clock.Sleep(ctx, lookWaits[i]) != nil {
+		if r.x.deps.Clock.Sleep(ctx, lookWaits[i]) != nil {
 			return seen, false, ctx.Err()
 		}
 	}
@@ -282,8 +302,8 @@ func added(before, now githubapi.IssueText) []githubapi.TextVersion {
 // and the issue has our text.
 func writtenAt(t ticked, now githubapi.IssueText, viewer githubapi.Actor) int {
 	list := added(t.there, now)
-	i := slices.IndexFunc(list, func(v githubapi.TextVersion) bool { return isBy(v, viewer) && v.Text == t.body })
-	if i < 0 && len(list) > 0 && isBy(list[0], viewer) && now.Body == t.body {
+	i := slices.IndexFunc(list, func(v githubapi.TextVersion) bool { return sameAccount(v.Editor, viewer) && v.Text == t.body })
+	if i < 0 && len(list) > 0 && sameAccount(list[0].Editor, viewer) && now.Body == t.body {
 		i = 0
 	}
 	return i
@@ -295,7 +315,7 @@ func overwrittenBy(t ticked, now githubapi.IssueText, viewer githubapi.Actor, se
 	list := added(t.there, now)
 	ours := writtenAt(t, now, viewer)
 	for _, v := range list[ours+1:] {
-		if sent[v.Text] && isBy(v, viewer) {
+		if sent[v.Text] && sameAccount(v.Editor, viewer) {
 			continue
 		}
 		return &v, list[ours].Text == t.body && v.Text != ""

@@ -109,13 +109,13 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 			edit.Body = &body
 		}
 	default:
-		a, cut := p.addition(e, it)
-		add = a
+		var cut bool
+		add, cut = p.addition(e, it)
 		current := is.Body
 		if !known {
 			current = "<the issue's text>"
 		}
-		body, err := add.addTo(current, createdBy(is, p.snap.viewer.Actor))
+		body, err := add.addTo(current, sameAccount(is.Author, p.snap.viewer.Actor))
 		if errors.As(err, &problem) {
 			return edit, add, problem
 		}
@@ -154,22 +154,17 @@ func leaveAlone(edit githubapi.IssueEdit, others []githubapi.Edit) (rest githuba
 // byOthers returns the edits after since that are not ours.
 func byOthers(edits []githubapi.Edit, since time.Time, viewer githubapi.Actor) []githubapi.Edit {
 	return slices.DeleteFunc(edits, func(e githubapi.Edit) bool {
-		return !e.At.After(since) || e.Editor.DatabaseID == viewer.DatabaseID && e.Editor.DatabaseID != 0
+		return !e.At.After(since) || sameAccount(e.Editor, viewer)
 	})
 }
 
 // markerToKeep returns the marker for a replaced body: the issue's own if we created it,
 // because otherwise a re-run of what created the issue would create it again.
 func markerToKeep(i githubapi.Issue, viewer githubapi.Actor, key string) string {
-	if old, ok := markdown.LastLineMarker(i.Body); ok && createdBy(i, viewer) {
+	if old, ok := markdown.LastLineMarker(i.Body); ok && sameAccount(i.Author, viewer) {
 		return old
 	}
 	return key
-}
-
-// createdBy reports whether the account of our token created an issue.
-func createdBy(i githubapi.Issue, viewer githubapi.Actor) bool {
-	return i.Author.DatabaseID == viewer.DatabaseID && viewer.DatabaseID != 0
 }
 
 // updateWork edits an issue and reads back whether the edit took effect.
@@ -211,25 +206,29 @@ func (w *updateWork) execute(ctx context.Context, x *executor, op *Operation) []
 		r.Object, r.Notes = &obj, skipped
 		return []Result{r}
 	}
-	var not []string
-	if edit.State != nil && got.State != *edit.State {
-		not = append(not, "status")
-	}
-	if edit.Title != nil && strings.TrimSpace(got.Title) != strings.TrimSpace(*edit.Title) {
-		not = append(not, "title")
-	}
-	if edit.Body != nil && !sameText(got.Body, *edit.Body) {
-		not = append(not, "body")
-	}
 	obj := issueObject(got)
-	if len(not) > 0 {
-		r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but did not change the %s of %s; look there whether something else changes it back, and run the job again", strings.Join(not, ", "), describeTarget(e.target))
+	if fields := unchangedFields(edit, got); len(fields) > 0 {
+		r := e.result(Failed, CodeNotTaken, "GitHub accepted the request, but did not change the %s of %s; look there whether something else changes it back, and run the job again", strings.Join(fields, ", "), describeTarget(e.target))
 		r.Object = &obj
 		return []Result{r}
 	}
 	r := e.result(Applied, "", "updated %s", describeTarget(e.target))
 	r.Object, r.Notes = &obj, skipped
 	return []Result{r}
+}
+
+// unchangedFields names the fields of an edit that an issue does not have.
+func unchangedFields(edit githubapi.IssueEdit, got githubapi.Issue) (fields []string) {
+	if edit.State != nil && got.State != *edit.State {
+		fields = append(fields, "status")
+	}
+	if edit.Title != nil && strings.TrimSpace(got.Title) != strings.TrimSpace(*edit.Title) {
+		fields = append(fields, "title")
+	}
+	if edit.Body != nil && !sameText(got.Body, *edit.Body) {
+		fields = append(fields, "body")
+	}
+	return fields
 }
 
 // renew puts the addition into the issue's newest body and makes that the body of the edit. If
@@ -243,9 +242,10 @@ func (w *updateWork) renew(ctx context.Context, x *executor, edit *githubapi.Iss
 	if err != nil {
 		return is, err
 	}
-	body, err := w.add.addTo(is.Body, createdBy(is, x.plan.snap.viewer.Actor))
-	if edit.Body = &body; body == is.Body {
-		edit.Body = nil
+	body, err := w.add.addTo(is.Body, sameAccount(is.Author, x.plan.snap.viewer.Actor))
+	edit.Body = nil
+	if body != is.Body {
+		edit.Body = &body
 	}
 	return is, err
 }

@@ -256,37 +256,62 @@ func (o *observer) sources() {
 	if len(o.need.reports) == 0 || o.deps.Source == nil && o.deps.GitHub == nil {
 		return
 	}
-	o.s.sources = map[string]string{}
 	commit, _ := analysed(o.ev, o.s.pulls[o.ev.Number].value.Head.SHA)
-	asked, refused := 0, 0
-	failed := map[string]bool{}
-	_, _ = prepare(o.cfg, o.need.reports, func(path string) ([]byte, error) {
-		if text, ok := o.s.sources[path]; ok {
-			return []byte(text), nil
-		}
-		if failed[path] {
-			return nil, errNoSource
-		}
-		data, err := []byte(nil), errNoSource
-		if o.deps.Source != nil && commit != "" {
-			data, err = o.deps.Source.ReadFile(commit, path)
-		}
-		if err != nil && o.deps.GitHub != nil && commit != "" {
-			if asked++; asked > maxSourceReads {
-				refused++
-				failed[path] = true
-				return nil, errNoSource
-			}
-			data, err = o.deps.GitHub.GetFile(o.ctx, o.repo, path, commit)
-		}
-		if failed[path] = err != nil; err == nil {
-			o.s.sources[path] = string(data)
-		}
-		return data, err
-	})
-	if refused > 0 {
-		o.uncheckedf("the lines of alerts in %d files: only %d files are asked of GitHub, so those alerts may appear anew when lines move", refused, maxSourceReads)
+	r := sourceReader{o: o, commit: commit, texts: map[string]string{}, failed: map[string]bool{}}
+	_, _ = prepare(o.cfg, o.need.reports, r.read)
+	o.s.sources = r.texts
+	if r.refused > 0 {
+		o.uncheckedf("the lines of alerts in %d files: only %d files are asked of GitHub, so those alerts may appear anew when lines move", r.refused, maxSourceReads)
 	}
+}
+
+// sourceReader reads files of a commit, each once.
+type sourceReader struct {
+	o       *observer
+	commit  string            // "" where it is not known
+	texts   map[string]string // texts of files by path
+	failed  map[string]bool   // paths that could not be read
+	asked   int               // files that were asked of GitHub
+	refused int               // files that were not asked of GitHub, as there are too many
+}
+
+func (r *sourceReader) read(path string) ([]byte, error) {
+	if text, ok := r.texts[path]; ok {
+		return []byte(text), nil
+	}
+	if r.failed[path] {
+		return nil, errNoSource
+	}
+	data, err := r.fetch(path)
+	if err != nil {
+		r.failed[path] = true
+		return nil, err
+	}
+	r.texts[path] = string(data)
+	return data, nil
+}
+
+// fetch reads a file where it is at hand, otherwise from GitHub.
+func (r *sourceReader) fetch(path string) ([]byte, error) {
+	if r.commit == "" {
+		return nil, errNoSource
+	}
+	err := errNoSource
+	if r.o.deps.Source != nil {
+		var data []byte
+		if data, err = r.o.deps.Source.ReadFile(r.commit, path); err == nil {
+			return data, nil
+		}
+	}
+	switch {
+	case r.o.deps.GitHub == nil:
+		return nil, err
+	case r.asked == maxSourceReads:
+		r.refused++
+		return nil, errNoSource
+	}
+	r.asked++
+	return r.o.deps.GitHub.GetFile(r.o.ctx, r.o.repo, path, r.commit)
 }
 
 // lookAgain makes a later attempt read the lists again where something is missing: the

@@ -36,7 +36,7 @@ func (x *executor) reconcile(ctx context.Context) {
 			return
 		}
 	}
-	found := x.lookAgain(ctx, lists)
+	found := x.writtenLately(ctx, lists)
 	var created []Object
 	entries := map[string][]*entry{}
 	for _, c := range x.created {
@@ -58,11 +58,11 @@ func (x *executor) lookWait() time.Duration {
 	return cmp.Or(x.plan.config.FirstLook, listLag)
 }
 
-// lookAgain reads what was written to lists lately. It sends at most three requests, unless the
-// repository is so busy that a list takes more than one page: one for issues, one for the
-// comments on issues and pull requests, however many of these there are, and one for
+// writtenLately returns our own objects that were added to lists lately. It sends at most three
+// requests, unless the repository is so busy that a list takes more than one page: one for issues,
+// one for the comments on issues and pull requests, however many of these there are, and one for
 // everything else.
-func (x *executor) lookAgain(ctx context.Context, lists []listID) (there []Object) {
+func (x *executor) writtenLately(ctx context.Context, lists []listID) (there []Object) {
 	var alone []listID
 	var q githubapi.RecentQuery
 	conversations := map[int]bool{}

@@ -1,8 +1,10 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -237,6 +239,22 @@ func failure(err error, need []Permission) (code, message string) {
 func lacksPermission(err error) bool {
 	e, ok := errors.AsType[*githubapi.Error](err)
 	return ok && e.Kind == githubapi.Forbidden && e.Feature == ""
+}
+
+// reason returns GitHub's own explanation of a refusal.
+func reason(err error) string {
+	e, ok := errors.AsType[*githubapi.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	words := make([]string, 0, len(e.Fields))
+	for _, f := range e.Fields {
+		words = append(words, strings.TrimSpace(f.Field+" "+cmp.Or(f.Message, f.Code)))
+	}
+	if len(words) == 0 {
+		return e.Message
+	}
+	return strings.Join(words, "; ")
 }
 
 func isKind(err error, k githubapi.Kind) bool { return errors.Is(err, k) }

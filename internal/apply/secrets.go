@@ -151,16 +151,35 @@ const maxScanned = 100 << 20
 // of each commit, because a later commit does not hide what an earlier one shows. It describes
 // what it finds, without the secret.
 func (c *codePreparer) secret(st *codeState) (refusal string, err error) {
-	scanner := c.o.cfg.Secrets
-	if scanner == nil {
+	if c.o.cfg.Secrets == nil {
 		return "", nil
 	}
-	for i, commit := range st.carried.Commits {
-		info, err := c.code.Repo.Commit(c.o.ctx, commit)
+	s := &codeSearch{codePreparer: c, scanner: c.o.cfg.Secrets, state: st}
+	for _, search := range []func() (refusal string, err error){s.messages, s.names, s.files} {
+		if refusal, err := search(); refusal != "" || err != nil {
+			return refusal, err
+		}
+	}
+	return s.decide()
+}
+
+// codeSearch is the search for secrets in changes.
+type codeSearch struct {
+	*codePreparer
+	scanner *secrets.Scanner
+	state   *codeState
+	found   []suspect
+	unread  error // a file that is too large; a secret elsewhere counts for more
+}
+
+// messages looks into the messages and authors of the commits.
+func (s *codeSearch) messages() (refusal string, err error) {
+	for i, commit := range s.state.carried.Commits {
+		info, err := s.code.Repo.Commit(s.o.ctx, commit)
 		if err != nil {
 			return "", err
 		}
-		if hits := scanner.Scan(info.Message + "\n" + info.Author.Name + "\n" + info.Author.Email); len(hits) > 0 {
+		if hits := s.scanner.Scan(info.Message + "\n" + info.Author.Name + "\n" + info.Author.Email); len(hits) > 0 {
 			part, hit := "message", hits[0]
 			if lines := strings.Count(info.Message, "\n") + 1; hit.Line > lines {
 				part, hit.Line = "author", hit.Line-lines
@@ -168,45 +187,45 @@ func (c *codePreparer) secret(st *codeState) (refusal string, err error) {
 			return fmt.Sprintf("%sthe %s of commit %d %s", nothingPushed, part, i+1, describeSecret(hit)), nil
 		}
 	}
-	names := map[string]bool{}
-	for _, changes := range st.steps {
+	return "", nil
+}
+
+// names looks into the names of the files.
+func (s *codeSearch) names() (refusal string, err error) {
+	seen := map[string]bool{}
+	for _, changes := range s.state.steps {
 		for _, ch := range changes {
-			if ch.NewMode == "" || ch.NewMode == submoduleMode || names[ch.Path] {
+			if ch.NewMode == "" || ch.NewMode == submoduleMode || seen[ch.Path] {
 				continue
 			}
-			names[ch.Path] = true
-			if hits := scanner.Scan(ch.Path); len(hits) > 0 {
+			seen[ch.Path] = true
+			if hits := s.scanner.Scan(ch.Path); len(hits) > 0 {
 				return nothingPushed + "the name of a file " + describeSecret(hits[0]), nil
 			}
 		}
 	}
-	search := &codeSearch{codePreparer: c, scanner: scanner, state: st}
-	files, oids := newContents(st.steps)
+	return "", nil
+}
+
+// files looks into the new contents of the files.
+func (s *codeSearch) files() (refusal string, err error) {
+	files, oids := newContents(s.state.steps)
 	next := 0
-	for data, err := range c.code.Repo.Blobs(c.o.ctx, oids, maxScanned) {
+	for data, err := range s.code.Repo.Blobs(s.o.ctx, oids, maxScanned) {
 		ch := files[next]
 		next++
 		if errors.Is(err, gitrepo.ErrTooLarge) {
-			search.unread = fmt.Errorf("the file %q: %w", ch.Path, err)
+			s.unread = fmt.Errorf("the file %q: %w", ch.Path, err)
 			continue
 		}
 		if err != nil {
 			return "", fmt.Errorf("the file %q: %w", ch.Path, err)
 		}
-		if refusal, err := search.file(ch, string(data)); refusal != "" || err != nil {
+		if refusal, err := s.file(ch, string(data)); refusal != "" || err != nil {
 			return refusal, err
 		}
 	}
-	return search.decide()
-}
-
-// codeSearch is the search for secrets in the files of changes.
-type codeSearch struct {
-	*codePreparer
-	scanner *secrets.Scanner
-	state   *codeState
-	found   []suspect
-	unread  error // a file that is too large; a secret elsewhere counts for more
+	return "", nil
 }
 
 // suspect is what looks like a secret in a file, and is not in the file's former content.

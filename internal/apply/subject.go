@@ -53,27 +53,38 @@ func (s subjects) number(ev event.Event, e *entry) (subject string, ordinal int)
 // without words is its own key.
 func titleKey(title string) string {
 	var b strings.Builder
-	gap, before := false, ' '
+	inWord := false
 	runes := []rune(cases.Fold().String(norm.NFKC.String(title)))
 	for i, r := range runes {
-		inWord := before != ' '
 		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r) && inWord, unicode.In(r, unicode.Sc), strings.ContainsRune("+#%", r) && inWord,
-			unicode.In(r, unicode.Sm) && r != '|', beginsWord(runes, i), standsAlone(runes, i):
-			if gap && b.Len() > 0 {
+		case isWordPart(runes, i, inWord):
+			if !inWord && b.Len() > 0 {
 				b.WriteByte(' ')
 			}
 			b.WriteRune(r)
-			gap, before = false, r
+			inWord = true
 		case unicode.Is(unicode.Cf, r): // invisible: it separates nothing
 		default:
-			gap, before = true, ' '
+			inWord = false
 		}
 	}
 	if b.Len() == 0 {
 		return strings.TrimSpace(title)
 	}
 	return b.String()
+}
+
+// isWordPart reports whether a rune belongs to a word. inWord is set where one before it does,
+// without a separator between them.
+func isWordPart(runes []rune, i int, inWord bool) bool {
+	r := runes[i]
+	switch {
+	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.In(r, unicode.Sc), unicode.In(r, unicode.Sm) && r != '|':
+		return true
+	case inWord && (unicode.IsMark(r) || strings.ContainsRune("+#%", r)):
+		return true
+	}
+	return beginsWord(runes, i) || standsAlone(runes, i)
 }
 
 // beginsWord reports whether a rune is a sign at the beginning of a word, which makes it another

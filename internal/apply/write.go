@@ -171,17 +171,21 @@ func (x *executor) create(ctx context.Context, c *createWork, entries []*entry) 
 			}
 			return err
 		})
-		if err == nil {
+		switch {
+		case err == nil:
 			obj.key = c.key
-		} else if !isKind(err, githubapi.Ambiguous) {
+		case !isKind(err, githubapi.Ambiguous):
 			return Object{}, nil, err
-		} else if found, sure := x.lookFor(ctx, c.list, c.key); found != nil {
+		default:
+			found, sure := x.lookFor(ctx, c.list, c.key)
+			if found == nil && sure && try < triesOf(err) {
+				x.deps.log(c.what + " was not written; trying again")
+				continue
+			}
+			if found == nil {
+				return Object{}, nil, err
+			}
 			obj, notes = *found, []string{"GitHub's answer was lost; reading back showed that it was written"}
-		} else if !sure || try >= triesOf(err) {
-			return Object{}, nil, err
-		} else {
-			x.deps.log(c.what + " was not written; trying again")
-			continue
 		}
 		x.created = append(x.created, creation{list: c.list, what: obj.Type, key: obj.key, entries: entries, at: x.deps.Clock.Now(), doubtful: try > 1})
 		return obj, notes, nil
