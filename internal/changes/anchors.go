@@ -67,20 +67,20 @@ func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if len(f.left)+len(f.right) == 0 {
 		return f.noHunks()
 	}
-	first, last := f.spanWith(side, start), f.spanWith(side, line)
-	if last >= 0 && f.spans(side)[last].Contains(start) {
+	startSpan, lineSpan := f.spanWith(side, start), f.spanWith(side, line)
+	if lineSpan >= 0 && f.spans(side)[lineSpan].Contains(start) {
 		return nil
 	}
 	commentable := f.commentable(side, line)
 	var why string
 	switch {
-	case start != line && first >= 0 && last >= 0:
+	case startSpan >= 0 && lineSpan >= 0:
 		why = fmt.Sprintf("lines %d to %d of %s lie in different hunks of the diff; %s", start, line, path, commentable)
-	case start != line && first < 0 && last < 0:
+	case start != line && startSpan < 0 && lineSpan < 0:
 		why = fmt.Sprintf("lines %d to %d of %s are not in the diff%s; %s", start, line, path, onSide(side), commentable)
-	default:
+	default: // the only line, or one of two
 		missing := line
-		if last >= 0 {
+		if lineSpan >= 0 {
 			missing = start
 		}
 		why = fmt.Sprintf("line %d of %s is not in the diff%s; %s", missing, path, onSide(side), commentable)

@@ -52,13 +52,17 @@ type attributeRules map[string][]attributeRule
 func (rules attributeRules) forPath(name string) attributes {
 	var result attributes
 	segments := strings.Split(name, "/")
-	for i, at := 0, 0; i < len(segments); i++ {
-		for _, r := range rules[strings.TrimSuffix(name[:at], "/")] {
+	dirEnd := 0 // name[:dirEnd] is the directory that contains segments[i:]
+	for i, segment := range segments {
+		for _, r := range rules[name[:dirEnd]] {
 			if r.matches(segments[i:]) {
 				result = result.overriddenBy(r.attributes)
 			}
 		}
-		at = min(at+len(segments[i])+1, len(name))
+		if i > 0 {
+			dirEnd++ // the slash
+		}
+		dirEnd += len(segment)
 	}
 	return result
 }

@@ -48,9 +48,9 @@ type Marked struct {
 // binaryPrefix is how many bytes of a content git searches for a NUL.
 const binaryPrefix = 8000
 
-// strayBytes is the number of bytes of a source file of which one may be NUL:
-// interpreters skip some in a comment, but a film called "a.ts" is not TypeScript.
-const strayBytes = 100
+// A source file may have one NUL in this many bytes: interpreters skip a few in a comment, but a
+// film called "a.ts" is not TypeScript.
+const bytesPerNUL = 100
 
 // textOf returns a content as UTF-8 without NUL. If it is not such a text, it also
 // returns a mark and the reason. The text is nil for a hard mark.
@@ -59,7 +59,7 @@ func textOf(name string, data []byte) (text []byte, m Mark, why string) {
 	switch {
 	case isLFSPointer(data):
 		return nil, MarkLFSPointer, "Git LFS keeps its content elsewhere"
-	case nul > 0 && (LanguageOf(name, nil) == "" || nul > max(8, len(data)/strayBytes)):
+	case nul > 0 && (LanguageOf(name, nil) == "" || nul > max(8, len(data)/bytesPerNUL)):
 		if bytes.IndexByte(data[:min(len(data), binaryPrefix)], 0) >= 0 {
 			return nil, MarkBinary, "it is a binary file"
 		}
@@ -102,10 +102,10 @@ var vendoredDirs = map[string]bool{
 }
 
 var (
-	// scriptExtensions are those of what pages load, which people copy into directories with the
-	// name and the version of a release, as released matches: jquery-ui-1.13.2.
+	// scriptExtensions are those of files that web pages load. People copy such files into
+	// directories that are named after a release, such as jquery-ui-1.13.2.
 	scriptExtensions = map[string]bool{".js": true, ".mjs": true, ".css": true}
-	released         = lazyregexp.New(`^[A-Za-z][\w.]*[-_]v?\d+\.\d+\.\d+$`)
+	releaseDir       = lazyregexp.New(`^[A-Za-z][\w.]*[-_]v?\d+\.\d+\.\d+$`)
 )
 
 // vendoredWhy returns why a path is one of vendored code, "" if it is not.
@@ -118,7 +118,7 @@ func vendoredWhy(name string) string {
 	}
 	if scriptExtensions[strings.ToLower(path.Ext(name))] {
 		for part := range strings.SplitSeq(dir, "/") {
-			if released.MatchString(part) {
+			if releaseDir.MatchString(part) {
 				return "it lies in a directory of a release, " + part
 			}
 		}

@@ -40,24 +40,25 @@ type Hunk struct {
 // with the hunks read so far.
 func ParsePatch(patch string) ([]Hunk, error) {
 	var hunks []Hunk
-	var end Hunk // the previous hunk
+	var previous Hunk
 	for no := 1; patch != ""; no++ {
 		text, rest, _ := strings.Cut(patch, "\n")
 		if !strings.HasPrefix(text, "@@") {
 			patch = rest
 			continue
 		}
-		h, n, used, e := parseHunk(patch)
-		if h.Old.First < end.Old.Last || h.New.First < end.New.Last {
+		h, lines, size, err := parseHunk(patch)
+		if h.Old.First < previous.Old.Last || h.New.First < previous.New.Last {
 			return hunks, fmt.Errorf("line %d of the patch: the hunk starts before the one above it ends", no)
 		}
-		if end = h; !h.Old.Empty() || !h.New.Empty() {
+		if !h.Old.Empty() || !h.New.Empty() {
 			hunks = append(hunks, h)
 		}
-		if e != nil {
-			return hunks, fmt.Errorf("line %d of the patch: %w", no+n, e)
+		if err != nil {
+			return hunks, fmt.Errorf("line %d of the patch: %w", no+lines, err)
 		}
-		patch, no = patch[used:], no+n
+		previous = h
+		patch, no = patch[size:], no+lines
 		if patch != "" && !strings.HasPrefix(patch, "@@") {
 			return hunks, fmt.Errorf("line %d of the patch: more lines than the hunk's header says", no+1)
 		}
@@ -65,39 +66,40 @@ func ParsePatch(patch string) ([]Hunk, error) {
 	return hunks, nil
 }
 
-// parseHunk reads the hunk at the start of patch. It returns how many lines
-// after the header, and how many bytes with it, belong to it.
-func parseHunk(patch string) (h Hunk, lines, used int, err error) {
+// parseHunk reads the hunk at the start of patch. lines is how many lines after its header belong
+// to it, or lead to the line at fault; size is how many bytes it has with its header.
+func parseHunk(patch string) (h Hunk, lines, size int, err error) {
 	text, _, _ := strings.Cut(patch, "\n")
 	header, ok := parseHeader(text)
 	if !ok {
 		return h, 0, 0, fmt.Errorf("%q is not the header of a hunk", clip(text))
 	}
 	h = Hunk{Old: Span{header.oldStart, header.oldStart - 1}, New: Span{header.newStart, header.newStart - 1}}
-	used = min(len(text)+1, len(patch))
+	size = min(len(text)+1, len(patch))
 	for {
-		rest := patch[used:]
+		rest := patch[size:]
 		complete := h.lenOld() == header.oldCount && h.lenNew() == header.newCount
 		if complete && !strings.HasPrefix(rest, `\`) {
-			return h, lines, used, nil
+			return h, lines, size, nil
 		}
 		if rest == "" {
-			return h, lines, used, fmt.Errorf("the hunk %q is cut off", clip(text))
+			return h, lines, size, fmt.Errorf("the hunk %q is cut off", clip(text))
 		}
 		n := strings.IndexByte(rest, '\n') + 1
 		if n == 0 {
 			n = len(rest)
 		}
 		if !h.add(rest[0], header) {
-			return h, lines + 1, used, fmt.Errorf("%q does not belong to the hunk %q", clip(strings.TrimSuffix(rest[:n], "\n")), clip(text))
+			return h, lines + 1, size, fmt.Errorf("%q does not belong to the hunk %q", clip(strings.TrimSuffix(rest[:n], "\n")), clip(text))
 		}
-		used += n
+		size += n
 		lines++
 	}
 }
 
-// add counts one line by its first byte; it reports false when the hunk has no
-// place for it. An empty line is a context line whose only blank was trimmed.
+// add counts one line by its first byte. It reports false for one that cannot be in a hunk, and for
+// one more than the header announces, which then does not count. An empty line is a context line
+// whose only blank was trimmed.
 func (h *Hunk) add(first byte, header hunkHeader) bool {
 	switch first {
 	case '\\':
@@ -120,6 +122,7 @@ func (h *Hunk) add(first byte, header hunkHeader) bool {
 	if h.lenOld() <= header.oldCount && h.lenNew() <= header.newCount {
 		return true
 	}
+	// One too many: take it back.
 	h.Old.Last = min(h.Old.Last, h.Old.First+header.oldCount-1)
 	h.New.Last = min(h.New.Last, h.New.First+header.newCount-1)
 	if n := len(h.Added); n > 0 && h.Added[n-1].Last > h.New.Last {

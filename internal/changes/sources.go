@@ -111,6 +111,7 @@ func (s *Set) addTree(ctx context.Context, repo *gitrepo.Repo) error {
 	if err != nil {
 		return err
 	}
+	// The old path of a renamed file is in the diff, too, but has no File.
 	byPath := make(map[string]*File, len(s.Files))
 	for i := range s.Files {
 		byPath[s.Files[i].PreviousPath] = nil
