@@ -7,20 +7,21 @@ import (
 
 // TempInMemory puts the temporary files of a package's tests into memory, unless TMPDIR names a
 // place or they handle as much data as the limits allow. It is for tests that make repositories:
-// whenever ext4 creates a file it looks past each one that was removed in the last minutes, which
-// took up to half of their time. A TestMain calls it before it makes a directory.
+// they remove many files, and when ext4 creates a file, it passes over each one that was removed in
+// the last minutes. That took up to half of their time. A TestMain calls it before it makes a
+// directory.
 func TempInMemory() {
 	const (
-		place      = "/dev/shm"
-		tmpfs      = 0x01021994
-		notRunning = 8       // programs: ST_NOEXEC
-		room       = 2 << 30 // bytes; the tests of a package need less than a tenth
+		place    = "/dev/shm"
+		tmpfs    = 0x01021994 // the type of a file system in memory
+		noexec   = 8          // the flag of one whose programs cannot be run, ST_NOEXEC
+		minBytes = 2 << 30    // free; the tests of a package need less than a tenth
 	)
 	var fs syscall.Statfs_t
 	if AtLimits() || os.Getenv("TMPDIR") != "" || syscall.Statfs(place, &fs) != nil {
 		return
 	}
-	if fs.Type != tmpfs || fs.Flags&notRunning != 0 || fs.Bavail < room/uint64(fs.Bsize) {
+	if fs.Type != tmpfs || fs.Flags&noexec != 0 || fs.Bavail < minBytes/uint64(fs.Bsize) {
 		return
 	}
 	probe, err := os.MkdirTemp(place, "airlock-test-")

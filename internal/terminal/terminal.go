@@ -10,7 +10,7 @@ import (
 )
 
 // Is reports whether a reader or a writer is a terminal, where a person sees what is written as it
-// is written. A writer with a method Unwrap is what that returns.
+// is written. A writer that wraps another one, and returns it from Unwrap, counts as that one.
 func Is(stream any) bool { return file(stream) != nil }
 
 // file returns the terminal that a stream is, or nil if it is not one.
@@ -42,5 +42,5 @@ func ShowsColour(w io.Writer, getenv func(string) string) bool {
 	return Is(w) && getenv("NO_COLOR") == "" && !IsDumb(getenv)
 }
 
-// IsDumb reports whether the terminal knows neither colours nor lines that move.
+// IsDumb reports whether TERM names a terminal that can show neither colours nor lines that move.
 func IsDumb(getenv func(string) string) bool { return getenv("TERM") == "dumb" }
