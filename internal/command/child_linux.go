@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A second run of this program becomes here what Run asks for. It does so before the packages
-// that come after this one are set up: Go sets packages up by their paths as soon as what they
-// import is, and a second run needs none of the libraries of the main program, whose setting
-// up takes more than twice the processor time of all that it does itself.
+// A second run of this program becomes here what Run asks for. It happens in an init function, so
+// that the libraries of the main program are not initialised first: Go initialises packages in the
+// order of their paths, each once its imports are. A second run needs none of those libraries, and
+// initialising them takes more than twice the processor time of all that it does itself.
 func init() { enterChild(os.Args) }
 
 // enterChild returns at once, unless args are those with which this package starts this
@@ -58,19 +58,16 @@ func carryOut(fd int, answer *os.File) error {
 	if err := closeOnExec(fd); err != nil {
 		return err
 	}
-	var o order
-	err := json.NewDecoder(os.NewFile(uintptr(fd), "order")).Decode(&o)
+	o, err := readOrder(fd)
 	if err != nil {
-		return fmt.Errorf("reading what to run: %w", err)
+		return err
 	}
 	if o.Loopback {
 		if err := raiseLoopback(); err != nil {
 			return fmt.Errorf("setting up the loopback of a network of its own: %w", err)
 		}
 	}
-	// A signal that is handled is back at its default in the next program; one that
-	// is ignored would stay ignored.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
+	handleSignals()
 	if o.Identity != nil {
 		for _, output := range []int{1, 2} {
 			if err := o.Identity.ownPipe(output); err != nil {
@@ -120,6 +117,21 @@ func closeOnExec(fd int) error {
 	return nil
 }
 
+// readOrder reads what to run from a descriptor.
+func readOrder(fd int) (order, error) {
+	var o order
+	if err := json.NewDecoder(os.NewFile(uintptr(fd), "order")).Decode(&o); err != nil {
+		return order{}, fmt.Errorf("reading what to run: %w", err)
+	}
+	return o, nil
+}
+
+// handleSignals makes signals have their defaults in the program that comes next: there, one that
+// is handled here is back at its default, while one that is ignored would stay ignored.
+func handleSignals() {
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
+}
+
 // ownPipe gives an unnamed pipe to the identity, so that the program can also open it
 // by names such as /dev/stdout. Anything else keeps its owner.
 func (id Identity) ownPipe(fd int) error {
@@ -149,10 +161,7 @@ func (id Identity) assume() error {
 		{"dropping groups", func() error { return syscall.Setgroups(nil) }},
 		{"changing the group", func() error { return syscall.Setresgid(int(id.GID), int(id.GID), int(id.GID)) }},
 		{"changing the user", func() error { return syscall.Setresuid(int(id.UID), int(id.UID), int(id.UID)) }},
-		{"dropping capabilities", func() error {
-			var none [2]unix.CapUserData
-			return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
-		}},
+		{"dropping capabilities", dropCapabilities},
 		{"forbidding new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
 	} {
 		if err := step.do(); err != nil {
@@ -163,6 +172,12 @@ func (id Identity) assume() error {
 		return errors.New("the program could become root again")
 	}
 	return nil
+}
+
+// dropCapabilities takes all capabilities from this thread.
+func dropCapabilities() error {
+	var none [2]unix.CapUserData
+	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
 }
 
 // set lowers this process's limits for good.

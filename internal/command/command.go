@@ -41,9 +41,9 @@ type Spec struct {
 	// killing it; 0 kills at once. On Windows it is always killed at once.
 	Grace       time.Duration
 	OutputLimit int // bytes kept of each stream; 0: DefaultOutputLimit
-	// MaxMemory is Limits.Memory for programs that are trusted with the moment before it is
-	// set, which is right after their start. It does nothing where there is no such limit;
-	// 0 sets none.
+	// MaxMemory limits memory as Limits.Memory does, but is set only right after the start: it
+	// is for programs that are trusted with the moment before. It does nothing where there is
+	// no such limit; 0 sets none.
 	MaxMemory int64
 	// Identity runs the program apart from this process; nil runs it as this
 	// process's user.
@@ -51,8 +51,8 @@ type Spec struct {
 	Limits   Limits
 	// Supervised ends everything that the program started, whatever group or session it
 	// went to, when the program has ended, and when this process has, however that
-	// happens; where the system is not Linux, only the group is ended. It goes with none of
-	// Identity, Limits, NoNetwork and ExtraFiles.
+	// happens; where the system is not Linux, only the group is ended. It cannot be combined
+	// with Identity, Limits, NoNetwork or ExtraFiles.
 	Supervised bool
 	// NoNetwork runs the program in a network of its own, in which there is only a loopback.
 	// Sockets in the file system stay reachable. It requires Linux, and what ProbeNoNetwork

@@ -105,7 +105,7 @@ func startChild(cmd *exec.Cmd, flag string, o order) error {
 	const firstExtra = 3
 	cmd.Path, cmd.Args = "/proc/self/exe", []string{"airlock", flag, strconv.Itoa(firstExtra + len(cmd.ExtraFiles))}
 	cmd.Env, cmd.Dir = []string{}, "/"
-	cmd.ExtraFiles = append(cmd.ExtraFiles[:len(cmd.ExtraFiles):len(cmd.ExtraFiles)], orderRead, answerWrite)
+	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), orderRead, answerWrite)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, and a group of its own
 	if o.Loopback {
 		newNetwork(cmd.SysProcAttr)
@@ -149,15 +149,20 @@ func Probe(id Identity) error {
 	if len(others) > 0 {
 		return fmt.Errorf("processes %v already run as user %d, and would be ended with the program", others, id.UID)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "/proc/self/exe")
-	err = startChild(cmd, childFlag, order{Parent: os.Getpid(), Identity: &id, Dir: []byte("/")})
-	if err == nil {
-		err = cmd.Wait()
-	}
-	if err != nil {
+	if err := probe(order{Identity: &id}); err != nil {
 		return fmt.Errorf("no program can be run as user %d: %w", id.UID, err)
 	}
 	return nil
+}
+
+// probe has a child carry out an order without a program, and returns why it could not.
+func probe(o order) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/proc/self/exe")
+	o.Parent, o.Dir = os.Getpid(), []byte("/")
+	if err := startChild(cmd, childFlag, o); err != nil {
+		return err
+	}
+	return cmd.Wait()
 }

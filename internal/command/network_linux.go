@@ -1,12 +1,9 @@
 package command
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,21 +43,13 @@ func raiseLoopback() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err
 	}
-	var none [2]unix.CapUserData
-	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
+	return dropCapabilities()
 }
 
 // ProbeNoNetwork returns why no program can be run with NoNetwork on this system; nil if one
 // can. It runs nothing but this program itself.
 func ProbeNoNetwork() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "/proc/self/exe")
-	err := startChild(cmd, childFlag, order{Parent: os.Getpid(), Loopback: true, Dir: []byte("/")})
-	if err == nil {
-		err = cmd.Wait()
-	}
-	if err != nil {
+	if err := probe(order{Loopback: true}); err != nil {
 		return fmt.Errorf("no network of its own can be made: %w", err)
 	}
 	return nil

@@ -58,7 +58,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	if endErr != nil {
 		return r, endErr
 	}
-	if p.ended {
+	if p.endedByUs {
 		if ctx.Err() != nil {
 			return r, fmt.Errorf("%s was ended: %w", spec.Program, context.Cause(ctx))
 		}
@@ -80,8 +80,8 @@ type running struct {
 	cmd            *exec.Cmd
 	stdout, stderr *tee
 	lifeline       *os.File    // to the supervisor; nil without one
-	ended          bool        // by us; Cancel writes it, before Wait returns
-	kill           *time.Timer // also written by Cancel; nil if nothing has to be killed later
+	endedByUs      bool        // set by Cancel, before Wait returns
+	killTimer      *time.Timer // set by Cancel, too; nil if nothing has to be killed later
 }
 
 // newRunning prepares a program that ends with the context.
@@ -101,9 +101,9 @@ func newRunning(ctx context.Context, path string, spec Spec) *running {
 	}
 	prepare(cmd)
 	cmd.Cancel = func() error {
-		p.ended = true
+		p.endedByUs = true
 		if spec.Grace > 0 && p.terminate() {
-			p.kill = time.AfterFunc(spec.Grace, p.killEverything)
+			p.killTimer = time.AfterFunc(spec.Grace, p.killEverything)
 			return nil
 		}
 		p.killEverything()
@@ -124,8 +124,8 @@ func (p *running) wait(identity *Identity) (left int, endErr, err error) {
 		killGroup(p.cmd.Process) // while no other group can have its number
 	}
 	err = p.cmd.Wait()
-	if p.kill != nil {
-		p.kill.Stop()
+	if p.killTimer != nil {
+		p.killTimer.Stop()
 	}
 	if p.lifeline != nil {
 		_ = p.lifeline.Close()

@@ -1,10 +1,8 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -48,17 +46,16 @@ func supervise(fd int, answer *os.File) (code int, err error) {
 	if err := closeOnExec(3); err != nil {
 		return 1, err
 	}
-	var o order
-	if err := json.NewDecoder(os.NewFile(uintptr(fd), "order")).Decode(&o); err != nil {
-		return 1, fmt.Errorf("reading what to run: %w", err)
+	o, err := readOrder(fd)
+	if err != nil {
+		return 1, err
 	}
 	// Whoever loses its parent becomes a child of this process, also after it has left
 	// its group and session.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 1, fmt.Errorf("adopting what the program starts: %w", err)
 	}
-	// Handled signals are back at their defaults in the program; ignored ones would not be.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
+	handleSignals()
 	pid, err := syscall.ForkExec(string(o.Path), stringsOf(o.Args), &syscall.ProcAttr{Dir: string(o.Dir), Env: stringsOf(o.Env), Files: []uintptr{0, 1, 2},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
@@ -183,7 +180,7 @@ func (p *running) terminate() bool {
 	if p.lifeline == nil {
 		return terminateGroup(p.cmd.Process)
 	}
-	_, err := io.WriteString(p.lifeline, string(rune(askToEnd)))
+	_, err := p.lifeline.Write([]byte{askToEnd})
 	return err == nil
 }
 
