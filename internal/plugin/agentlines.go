@@ -22,9 +22,9 @@ type agentLines struct {
 	problems []string
 }
 
-// readLines returns a writer that passes on safe outputs to another one. Its method end
+// newAgentLines returns a writer that passes on safe outputs to another one. Its method end
 // must be called.
-func readLines(to io.Writer) *agentLines {
+func newAgentLines(to io.Writer) *agentLines {
 	from, w := io.Pipe()
 	a := &agentLines{PipeWriter: w, done: make(chan struct{})}
 	go func() {
@@ -55,14 +55,15 @@ func (a *agentLines) read(r *safeoutput.Reader, to io.Writer) error {
 			return err
 		}
 		for _, l := range batch.Lines {
-			if err := a.line(l, to); err != nil {
+			if err := a.passOn(l, to); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (a *agentLines) line(l safeoutput.Line, to io.Writer) error {
+// passOn writes the safe output of a line, if there is one. The error is that of the writer.
+func (a *agentLines) passOn(l safeoutput.Line, to io.Writer) error {
 	if l.Err != nil {
 		a.problem("line %d was not read: %v", l.No, l.Err)
 		return nil

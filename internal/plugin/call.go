@@ -29,22 +29,18 @@ func (c Config) calls(files []string) ([]call, error) {
 	if line == "" {
 		line = strings.Join(words, " ")
 	}
-	i := slices.Index(words, FilesWord)
+	takesFiles := slices.Contains(words, FilesWord)
 	switch {
-	case len(files) == 0 && (i >= 0 || len(c.Languages) > 0):
+	case len(files) == 0 && (takesFiles || len(c.Languages) > 0):
 		return nil, nil
 	case words == nil:
-		return []call{{line, []string{"sh", "-c", line}, true}}, nil
-	case i < 0:
+		return []call{{line: line, args: []string{"sh", "-c", line}, shell: true}}, nil
+	case !takesFiles:
 		return []call{{line: line, args: words}}, nil
 	}
 	var all []call
 	for len(files) > 0 {
-		n, size := 0, 0
-		for n < len(files) && (n == 0 || size+len(files[n]) < maxArguments) {
-			size += len(files[n]) + 1
-			n++
-		}
+		n := countForOneRun(files)
 		var args []string
 		for _, w := range words {
 			if w == FilesWord {
@@ -57,6 +53,16 @@ func (c Config) calls(files []string) ([]call, error) {
 		files = files[n:]
 	}
 	return all, nil
+}
+
+// countForOneRun returns how many of the files, from the first on, one run gets: at least one.
+func countForOneRun(files []string) int {
+	n, size := 0, 0
+	for n < len(files) && (n == 0 || size+len(files[n]) < maxArguments) {
+		size += len(files[n]) + 1
+		n++
+	}
+	return n
 }
 
 // unusable returns why nothing can be run in a directory of the repository, "" if it can.

@@ -160,7 +160,7 @@ func (w *work) call(ctx context.Context, dir string, c call) (toolreport.Report,
 	}
 	var lines *agentLines
 	if w.cfg.format() == SafeOutputs {
-		lines = readLines(reader.Stdout())
+		lines = newAgentLines(reader.Stdout())
 		spec.Stdout = lines
 	}
 	if strings.Contains(spec.Program, "/") && !filepath.IsAbs(spec.Program) {
