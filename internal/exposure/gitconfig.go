@@ -127,7 +127,7 @@ func (s *search) include(e gitEntry, f gitFile) {
 	switch {
 	case !ok:
 		s.add(f.place(e), "what git includes here is in the directory of another user or of git itself, so that it cannot be judged")
-	case f.path != "" || filepath.IsAbs(path):
+	case f.path != "" || filepath.IsAbs(path): // git refuses a relative path in a variable
 		s.gitConfig(gitFile{path: path, depth: f.depth + 1})
 	}
 }

@@ -45,7 +45,7 @@ func parseGitConfig(text string) (entries []gitEntry, bad int) {
 			if bad == 0 {
 				bad = line
 			}
-			if r.text[r.pos-1] != '\n' {
+			if endRead := r.text[r.pos-1] == '\n'; !endRead {
 				r.skipLine()
 			}
 		}
@@ -102,23 +102,31 @@ func (r *gitConfigReader) header() (prefix string, ok bool) {
 	if c == ']' {
 		return name.String() + ".", name.Len() > 0
 	}
+	divided := false
 	for c == ' ' || c == '\t' || c == '\r' {
-		c = r.next()
-		if c == '"' {
-			name.WriteByte('.')
-			for c = r.next(); c != '"'; c = r.next() {
-				if c == '\\' {
-					c = r.next()
-				}
-				if c == '\n' {
-					return name.String() + ".", false
-				}
-				name.WriteByte(c)
-			}
-			return name.String() + ".", r.next() == ']'
-		}
+		c, divided = r.next(), true
 	}
-	return name.String() + ".", false
+	if !divided || c != '"' {
+		return name.String() + ".", false
+	}
+	subsection, closed := r.subsection()
+	return name.String() + "." + subsection + ".", closed && r.next() == ']'
+}
+
+// subsection reads up to the closing quote. A backslash stands before a character that is taken
+// as it is. closed is false where the line ends first.
+func (r *gitConfigReader) subsection() (name string, closed bool) {
+	var b strings.Builder
+	for c := r.next(); c != '"'; c = r.next() {
+		if c == '\\' {
+			c = r.next()
+		}
+		if c == '\n' {
+			return b.String(), false
+		}
+		b.WriteByte(c)
+	}
+	return b.String(), true
 }
 
 // variable reads `name`, or `name = value`, and the end of its line.

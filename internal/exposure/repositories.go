@@ -110,7 +110,7 @@ func (s *search) walk(root string, visit func(path string, e fs.DirEntry) bool) 
 				}
 			}
 			if s.entries += len(entries); s.entries > maxSearched {
-				dirs, err = nil, io.EOF
+				dirs, err = nil, io.EOF // ends both loops
 			}
 		}
 		_ = f.Close()
