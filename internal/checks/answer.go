@@ -91,7 +91,7 @@ func (a Answer) explain(invalid *phase.InvalidInput, unchanged bool) error {
 	case invalid.NoLanguage() && unchanged:
 		fmt.Fprintln(a.People, "airlock: no file has changed, which would lead to a project: name one with --dir, or what to compare with by --base")
 	case invalid.NoLanguage():
-		fmt.Fprintln(a.People, "airlock: "+strings.TrimSuffix(HowToSetLanguage("--"), ","))
+		fmt.Fprintln(a.People, "airlock: "+HowToSetLanguage("--"))
 	}
 	return &exitcode.Error{Code: exitcode.Usage}
 }

@@ -35,6 +35,55 @@ type ChangeSet struct {
 // Head returns the commit that people see, "" if there is none.
 func (c *ChangeSet) Head() string { return c.head }
 
+// files returns what changed for the checks; nil where all lines count.
+func (c *ChangeSet) files() []changes.ChangedFile {
+	if !c.hasDiff {
+		return nil
+	}
+	files := make([]changes.ChangedFile, len(c.Files))
+	for i := range c.Files {
+		files[i] = c.Files[i].ChangedFile
+	}
+	return files
+}
+
+// split returns the paths of the changed files below a directory of the repository,
+// relative to it, and those that lie elsewhere.
+func (c *ChangeSet) split(dir string) (below, outside []string) {
+	for i := range c.Files {
+		name := c.Files[i].Path
+		rel, ok := strings.CutPrefix(name, dir+"/")
+		switch {
+		case dir == ".":
+			below = append(below, name)
+		case ok:
+			below = append(below, path.Clean(rel))
+		default:
+			outside = append(outside, name)
+		}
+	}
+	return below, outside
+}
+
+// sourceLines returns a function that quotes lines of the changed files.
+func (c *ChangeSet) sourceLines() func(path string, start, end int) string {
+	texts, lines := map[string][]byte{}, map[string][]string{}
+	for i := range c.Files {
+		texts[c.Files[i].Path] = c.Files[i].Text
+	}
+	return func(path string, start, end int) string {
+		all, known := lines[path]
+		if !known {
+			all = slices.Collect(strings.Lines(string(texts[path])))
+			lines[path] = all
+		}
+		if start < 1 || start > len(all) {
+			return ""
+		}
+		return strings.Join(all[start-1:min(max(end, start), len(all))], "")
+	}
+}
+
 // ChangeSource describes where a ChangeSet comes from.
 type ChangeSource struct {
 	Root    string          // required; absolute: the work tree's root, or the directory to check
@@ -91,115 +140,10 @@ func isIncomplete(err error) bool {
 	return errors.Is(err, gitrepo.ErrMissing) || errors.Is(err, gitrepo.ErrShallow)
 }
 
-// fromList takes the files that the user names. All their lines count.
-func (s ChangeSource) fromList(ctx context.Context) (*ChangeSet, error) {
-	tree, err := gitrepo.OpenWorkTree(s.Root)
-	if err != nil {
-		return nil, exitcode.UsageError(err)
-	}
-	defer tree.Close()
-	set, err := changes.SetFromList(ctx, tree, s.Paths, changes.Options{})
-	if err != nil {
-		return nil, exitcode.UsageError(err)
-	}
-	return &ChangeSet{Set: set}, nil
-}
-
-// fromAPI takes the list of files from GitHub and their texts from the work tree.
-func (s ChangeSource) fromAPI(ctx context.Context, why string) (*ChangeSet, error) {
-	s.Log("what changed comes from GitHub, because git in the workspace cannot tell it: " + why)
-	repo := githubapi.Repo{Owner: s.Event.Repo.Owner, Name: s.Event.Repo.Name}
-	pull, err := s.Client.GetPull(ctx, repo, s.Event.Number)
-	if err != nil {
-		return nil, exitcode.FailedError(err)
-	}
-	src := changes.APISource{Total: pull.ChangedFiles}
-	for f, err := range s.Client.ListPullFiles(ctx, repo, s.Event.Number) {
-		if err != nil {
-			return nil, exitcode.FailedError(err)
-		}
-		src.Files = append(src.Files, changes.FromAPI(f.Path, f.PreviousPath, f.Status, f.Patch, f.Changes))
-	}
-	tree, err := gitrepo.OpenWorkTree(s.Root)
-	if err != nil {
-		return nil, exitcode.UsageError(err)
-	}
-	defer tree.Close()
-	src.Contents = changes.TreeContents(tree)
-	set, err := changes.SetFromAPI(ctx, src, changes.Options{})
-	if err != nil {
-		return nil, exitcode.FailedError(err)
-	}
-	set.Notes = append(set.Notes, "Git in the workspace cannot tell what changed, so GitHub's list is used; if a merge commit is checked out, line numbers may differ. Set 'fetch-depth: 0' for actions/checkout to have both from git.")
-	return &ChangeSet{Set: set, hasDiff: true, head: s.Event.Head.SHA}, nil
-}
-
-// FindRoot returns the root of the work tree that contains dir. Without one it returns dir
-// and false.
-func FindRoot(dir string) (root string, ok bool) {
-	for parent := dir; ; parent = filepath.Dir(parent) {
-		if _, err := gitrepo.Locate(parent); err == nil {
-			return parent, true
-		}
-		if parent == filepath.Dir(parent) {
-			return dir, false
-		}
-	}
-}
-
-// files returns what changed for the checks; nil where all lines count.
-func (c *ChangeSet) files() []changes.ChangedFile {
-	if !c.hasDiff {
-		return nil
-	}
-	files := make([]changes.ChangedFile, len(c.Files))
-	for i := range c.Files {
-		files[i] = c.Files[i].ChangedFile
-	}
-	return files
-}
-
-// split returns the paths of the changed files below a directory of the repository,
-// relative to it, and those that lie elsewhere.
-func (c *ChangeSet) split(dir string) (below, outside []string) {
-	for i := range c.Files {
-		name := c.Files[i].Path
-		rel, ok := strings.CutPrefix(name, dir+"/")
-		switch {
-		case dir == ".":
-			below = append(below, name)
-		case ok:
-			below = append(below, path.Clean(rel))
-		default:
-			outside = append(outside, name)
-		}
-	}
-	return below, outside
-}
-
-// sourceLines returns a function that quotes lines of the changed files.
-func (c *ChangeSet) sourceLines() func(path string, start, end int) string {
-	texts, lines := map[string][]byte{}, map[string][]string{}
-	for i := range c.Files {
-		texts[c.Files[i].Path] = c.Files[i].Text
-	}
-	return func(path string, start, end int) string {
-		all, known := lines[path]
-		if !known {
-			all = slices.Collect(strings.Lines(string(texts[path])))
-			lines[path] = all
-		}
-		if start < 1 || start > len(all) {
-			return ""
-		}
-		return strings.Join(all[start-1:min(max(end, start), len(all))], "")
-	}
-}
-
 // fromGit compares the work tree, uncommitted changes included, with the commit where
 // it branched off the base.
 func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*ChangeSet, error) {
-	head, err := s.Git.Clone.Resolve("HEAD")
+	here, err := s.Git.Clone.Resolve("HEAD")
 	if errors.Is(err, gitrepo.ErrNoRef) {
 		return nil, exitcode.UsageError(fmt.Errorf("the clone at %s has no commit yet to compare with: name the files with --changed-files", s.Root))
 	}
@@ -208,16 +152,16 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 	}
 	src := changes.GitSource{Repo: s.Git.Repo, Only: s.Paths, Remote: remote}
 	var notes []string
-	if src.Base, src.MergeBase, notes, err = s.bases(ctx, head); err != nil {
+	if src.Base, src.MergeBase, notes, err = s.bases(ctx, here); err != nil {
 		return nil, err
 	}
-	containsHead := doors.KnowsCommits(s.Event)
-	if containsHead {
-		if containsHead, err = s.containsHead(ctx, head); err != nil {
+	containsHead := false
+	if doors.KnowsCommits(s.Event) {
+		if containsHead, err = s.containsHead(ctx, here); err != nil {
 			return nil, err
 		}
 		if !containsHead {
-			note, err := s.withoutHead(head)
+			note, err := s.withoutHead(here)
 			if err != nil {
 				return nil, err
 			}
@@ -226,7 +170,7 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 	}
 	var left []string
 	var stamps agentchanges.Stamps
-	if src.Head, left, stamps, err = s.workTree(ctx, head); err != nil {
+	if src.Head, left, stamps, err = s.workTree(ctx, here); err != nil {
 		return nil, err
 	}
 	set, err := changes.SetFromGit(ctx, src, changes.Options{})
@@ -234,7 +178,7 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 		return nil, err
 	}
 	set.Notes = append(append(notes, left...), set.Notes...)
-	out := &ChangeSet{Set: set, hasDiff: true, head: head, stamps: stamps}
+	out := &ChangeSet{Set: set, hasDiff: true, head: here, stamps: stamps}
 	if containsHead {
 		out.head = s.Event.Head.SHA
 		if remote != nil && src.Head != s.Event.Head.SHA {
@@ -380,4 +324,60 @@ func (s ChangeSource) linesAtHead(ctx context.Context, from string) (func(string
 		}
 		return m.Lines(start, end)
 	}, nil
+}
+
+// fromList takes the files that the user names. All their lines count.
+func (s ChangeSource) fromList(ctx context.Context) (*ChangeSet, error) {
+	tree, err := gitrepo.OpenWorkTree(s.Root)
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	defer tree.Close()
+	set, err := changes.SetFromList(ctx, tree, s.Paths, changes.Options{})
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	return &ChangeSet{Set: set}, nil
+}
+
+// fromAPI takes the list of files from GitHub and their texts from the work tree.
+func (s ChangeSource) fromAPI(ctx context.Context, why string) (*ChangeSet, error) {
+	s.Log("what changed comes from GitHub, because git in the workspace cannot tell it: " + why)
+	repo := githubapi.Repo{Owner: s.Event.Repo.Owner, Name: s.Event.Repo.Name}
+	pull, err := s.Client.GetPull(ctx, repo, s.Event.Number)
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
+	src := changes.APISource{Total: pull.ChangedFiles}
+	for f, err := range s.Client.ListPullFiles(ctx, repo, s.Event.Number) {
+		if err != nil {
+			return nil, exitcode.FailedError(err)
+		}
+		src.Files = append(src.Files, changes.FromAPI(f.Path, f.PreviousPath, f.Status, f.Patch, f.Changes))
+	}
+	tree, err := gitrepo.OpenWorkTree(s.Root)
+	if err != nil {
+		return nil, exitcode.UsageError(err)
+	}
+	defer tree.Close()
+	src.Contents = changes.TreeContents(tree)
+	set, err := changes.SetFromAPI(ctx, src, changes.Options{})
+	if err != nil {
+		return nil, exitcode.FailedError(err)
+	}
+	set.Notes = append(set.Notes, "Git in the workspace cannot tell what changed, so GitHub's list is used; if a merge commit is checked out, line numbers may differ. Set 'fetch-depth: 0' for actions/checkout to have both from git.")
+	return &ChangeSet{Set: set, hasDiff: true, head: s.Event.Head.SHA}, nil
+}
+
+// FindRoot returns the root of the work tree that contains dir. Without one it returns dir
+// and false.
+func FindRoot(dir string) (root string, ok bool) {
+	for parent := dir; ; parent = filepath.Dir(parent) {
+		if _, err := gitrepo.Locate(parent); err == nil {
+			return parent, true
+		}
+		if parent == filepath.Dir(parent) {
+			return dir, false
+		}
+	}
 }

@@ -33,5 +33,5 @@ func CompleteInput(in phase.Input, c config.Checks) phase.Input {
 // that it names are flags or keys of the configuration: prefix stands before each.
 func HowToSetLanguage(prefix string) string {
 	return strings.ReplaceAll("no package.json, go.mod or the like is in the directory or above a changed file: set @language, or all of"+
-		" @format-command, @lint-command, @build-command (or @skip-build) and @test-command (or @skip-tests), which need no language, or @reviews-only, which runs no command,", "@", prefix)
+		" @format-command, @lint-command, @build-command (or @skip-build) and @test-command (or @skip-tests), which need no language, or @reviews-only, which runs no command", "@", prefix)
 }

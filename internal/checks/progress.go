@@ -164,27 +164,27 @@ func (p *Progress) spin() {
 	}
 }
 
-// draw shows the check that began last, with a frame of the animation.
+// draw shows the check that began last, or the copying before the first one, with a frame of the
+// animation.
 func (p *Progress) draw(frame rune) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.running) == 0 && !p.copying.began.IsZero() {
-		rest := fmt.Sprintf(": %d files, %s", p.copying.entries, seconds(p.now().Sub(p.copying.began)))
-		fmt.Fprintf(p.w, "\r\x1b[K%s", movingLine(frame, "copying the workspace", rest, p.width()))
-		p.drawn = true
-		return
-	}
-	if len(p.running) == 0 {
+	var text, rest string
+	switch {
+	case len(p.running) > 0:
+		others := len(p.running) - 1
+		r := p.running[others]
+		text, rest = r.text, " "+seconds(p.now().Sub(r.began))+retried(r.retries)
+		if others > 0 {
+			rest += fmt.Sprintf(", %d more", others)
+		}
+	case !p.copying.began.IsZero():
+		text, rest = "copying the workspace", fmt.Sprintf(": %d files, %s", p.copying.entries, seconds(p.now().Sub(p.copying.began)))
+	default:
 		p.erase()
 		return
 	}
-	r := p.running[len(p.running)-1]
-	more := ""
-	if n := len(p.running) - 1; n > 0 {
-		more = fmt.Sprintf(", %d more", n)
-	}
-	line := movingLine(frame, r.text, " "+seconds(p.now().Sub(r.began))+retried(r.retries)+more, p.width())
-	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	fmt.Fprintf(p.w, "\r\x1b[K%s", movingLine(frame, text, rest, p.width()))
 	p.drawn = true
 }
 

@@ -180,8 +180,9 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *
 	}
 }
 
-// unknownLanguage returns the language of a file that no check can have looked at, otherwise "". What
-// the owner configures may know it, and builds compile some together with another language.
+// unknownLanguage returns the language of a file that no check can have looked at, otherwise "".
+// Commands and plug-ins that the owner configures may know any language, and some languages are
+// built together with the project's own.
 func (v validation) unknownLanguage(s reviewer.Skipped, r phase.Result) string {
 	configured := v.Input.FormatCommand != "" || v.Input.LintCommand != "" || v.Input.BuildCommand != "" || v.Input.TestCommand != "" || len(v.Checks.Plugins) > 0
 	language := reviewer.UnknownLanguage(s.Path)

@@ -128,7 +128,7 @@ func explainInput(invalid *phase.InvalidInput) error {
 		return invalid
 	}
 	const example = "with:\n  config: |\n    checks:\n      language: python # or reviews-only: true"
-	return fmt.Errorf("%w\n%s under checks in the configuration, as in the workflow's step:\n%s", error(invalid), checks.HowToSetLanguage(""), example)
+	return fmt.Errorf("%w\n%s, under checks in the configuration, as in the workflow's step:\n%s", error(invalid), checks.HowToSetLanguage(""), example)
 }
 
 // sayFirst reports how another job's checks ended, before the step reports on their messages: a
