@@ -161,9 +161,10 @@ func openDir(at int, base string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
-	// Where a file system does not report the kinds of entries (NFS, some of FUSE), the os
-	// package asks for each below the name of the directory, which may have become another
-	// directory's. This name stands for the descriptor. Those of macOS do report them.
+	// Where a file system does not report the kinds of entries (NFS, some of FUSE), ReadDir asks
+	// for each by the name that the directory is given here. Its real name may be another
+	// directory's by then, so this one stands for the descriptor. The file systems of macOS
+	// report the kinds.
 	name := "directory " + strconv.Itoa(fd)
 	if runtime.GOOS == "linux" {
 		name = "/proc/self/fd/" + strconv.Itoa(fd)
@@ -314,10 +315,14 @@ func raiseDirs(dir, top *os.File, moved *int) error {
 		if err != nil {
 			return err
 		}
-		for err = unix.EEXIST; errors.Is(err, unix.EEXIST) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.ENOTDIR); *moved++ {
+		for {
 			err = unix.Renameat(int(dir.Fd()), name, int(top.Fd()), "moved-"+strconv.Itoa(*moved))
+			*moved++
+			isTaken := errors.Is(err, unix.EEXIST) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.ENOTDIR)
+			if !isTaken {
+				return errors.Join(err, sub.Close())
+			}
 		}
-		return errors.Join(err, sub.Close())
 	})
 }
 

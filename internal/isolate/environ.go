@@ -62,7 +62,8 @@ func environment(environ, pass []string) ([]string, []Note) {
 // hasUserInURL reports whether a value contains a URL with a user name, and perhaps a
 // password.
 func hasUserInURL(value string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" ,|;", c) }), func(part string) bool {
+	parts := strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" ,|;", c) })
+	return slices.ContainsFunc(parts, func(part string) bool {
 		if !strings.Contains(part, "@") {
 			return false
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/agent-airlock/airlock/internal/tempdir"
 )
@@ -35,15 +34,4 @@ func (s *Sandbox) Outbox(tempDir string) (string, error) {
 	}
 	s.undo = append(s.undo, made.Close)
 	return made.Path, nil
-}
-
-// Getenv returns a variable of the environment that all programs of the sandbox have in
-// common, "" if it is not set.
-func (s *Sandbox) Getenv(name string) string {
-	for i := len(s.env) - 1; i >= 0; i-- { // of several, the last counts
-		if value, ok := strings.CutPrefix(s.env[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/command"
@@ -135,6 +136,17 @@ func (s *Sandbox) Dir() string { return s.dir }
 
 // Notes lists the files that are not in the copy and the variables that are not passed on.
 func (s *Sandbox) Notes() []Note { return s.notes }
+
+// Getenv returns a variable of the environment that all programs of the sandbox have in
+// common, "" if it is not set.
+func (s *Sandbox) Getenv(name string) string {
+	for i := len(s.env) - 1; i >= 0; i-- { // of several, the last counts
+		if value, ok := strings.CutPrefix(s.env[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
 
 // Replacements returns the names of the sandbox's directories, and after each what a
 // reader should see instead: pairs for strings.NewReplacer. There are none if programs run

@@ -126,23 +126,24 @@ func closedTo(dir string) (string, error) {
 // missing program as one that may not be run.
 func withoutClosed(env []string) (open []string, notes []Note) {
 	for _, e := range env {
-		if value, ok := strings.CutPrefix(e, "PATH="); ok {
-			dirs := slices.DeleteFunc(filepath.SplitList(value), func(dir string) bool {
-				target, err := filepath.EvalSymlinks(dir)
-				if err != nil {
-					return false // nobody finds anything there
-				}
-				closed, _ := closedTo(target) // a directory that has just gone is not in the way
-				if closed != "" {
-					if note := (Note{dir + " in PATH", "the user of the checks may not enter " + closed}); !slices.Contains(notes, note) {
-						notes = append(notes, note)
-					}
-				}
-				return closed != ""
-			})
-			e = "PATH=" + strings.Join(dirs, string(filepath.ListSeparator))
+		value, isPath := strings.CutPrefix(e, "PATH=")
+		if !isPath {
+			open = append(open, e)
+			continue
 		}
-		open = append(open, e)
+		var dirs []string
+		for _, dir := range filepath.SplitList(value) {
+			closed := ""
+			if target, err := filepath.EvalSymlinks(dir); err == nil {
+				closed, _ = closedTo(target) // a directory that has just gone is not in the way
+			}
+			if closed == "" {
+				dirs = append(dirs, dir)
+			} else if note := (Note{dir + " in PATH", "the user of the checks may not enter " + closed}); !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+		open = append(open, "PATH="+strings.Join(dirs, string(filepath.ListSeparator)))
 	}
 	return open, notes
 }
@@ -297,28 +298,36 @@ func sweepDir(name string, users []uint32) error {
 	}
 	defer dir.Close()
 	for { // removing entries may hide others from the listing, so it is repeated until nothing is removed
-		removed := 0
-		for err = nil; err == nil; {
-			var entries []os.DirEntry
-			entries, err = dir.ReadDir(1024)
-			for _, e := range entries {
-				info, err := e.Info()
-				if err != nil {
-					continue // somebody else removed it
-				}
-				if st, ok := info.Sys().(*syscall.Stat_t); ok && slices.Contains(users, st.Uid) {
-					if err := removeAll(filepath.Join(name, e.Name())); err != nil {
-						return err
-					}
-					removed++
-				}
-			}
-		}
-		if !errors.Is(err, io.EOF) || removed == 0 {
-			return nil // what cannot be listed does not belong to the users
+		again, err := sweepListing(dir, name, users)
+		if err != nil || !again {
+			return err
 		}
 		if _, err := dir.Seek(0, io.SeekStart); err != nil {
 			return err
+		}
+	}
+}
+
+// sweepListing does so for the rest of the directory's listing. It reports whether there is a
+// reason to list it again: something was removed, and all could be listed. What cannot be listed
+// does not belong to the users.
+func sweepListing(dir *os.File, name string, users []uint32) (again bool, err error) {
+	for {
+		entries, listErr := dir.ReadDir(1024)
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				continue // somebody else removed it
+			}
+			if st, ok := info.Sys().(*syscall.Stat_t); ok && slices.Contains(users, st.Uid) {
+				if err := removeAll(filepath.Join(name, e.Name())); err != nil {
+					return false, err
+				}
+				again = true
+			}
+		}
+		if listErr != nil {
+			return again && errors.Is(listErr, io.EOF), nil
 		}
 	}
 }

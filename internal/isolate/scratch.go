@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/command"
@@ -96,7 +97,7 @@ func (s *Scratch) Notes() []Note { return s.notes }
 // Run runs a program as command.Run does. spec.Env is added to the environment, and
 // spec.Dir is the copy if it is "".
 func (s *Scratch) Run(ctx context.Context, spec command.Spec) (command.Result, error) {
-	spec.Env = append(s.env[:len(s.env):len(s.env)], spec.Env...)
+	spec.Env = slices.Concat(s.env, spec.Env)
 	spec.Dir = cmp.Or(spec.Dir, s.dir)
 	spec.NoNetwork = s.noNetwork
 	return command.Run(ctx, spec)

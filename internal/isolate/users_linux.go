@@ -23,8 +23,8 @@ const (
 )
 
 // identities returns the identities that a user may have, in the order in which they are to
-// be tried. Only every second id is used, because the next one is the guard of the program
-// that runs as it.
+// be tried. Only every second id is used, because the one after it must not be used, either: see
+// command.Identity.
 //
 // They begin at a random place, so that each run has users of its own: this process sees
 // and can end the programs of another Airlock that runs in a container of the same machine,
