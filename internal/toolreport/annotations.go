@@ -39,8 +39,9 @@ func (a *annotationReader) line(line string) {
 		return
 	}
 	for property := range strings.SplitSeq(properties, ",") {
-		name, value, _ := strings.Cut(property, "=")
-		switch value = unescaped(value); name {
+		name, escaped, _ := strings.Cut(property, "=")
+		value := unescaped(escaped)
+		switch name {
 		case "file":
 			f.Path = value
 		case "line":

@@ -95,7 +95,8 @@ func (r *briefReader) test(m []string) {
 	}
 	f := Failure{Name: group("name"), Cause: Failed, Path: group("path"), Line: atoi(group("line")), Unit: group("path")}
 	key := text.TruncateBytes(f.Name+"\x00"+f.Path, maxName)
-	if r.current = nil; r.seen[key] || len(r.seen) == maxRunning {
+	r.current = nil
+	if r.seen[key] || len(r.seen) == maxRunning {
 		return
 	}
 	r.seen[key] = true
@@ -116,11 +117,13 @@ func (r *briefReader) detail(f *Failure, line string) {
 		return
 	}
 	line = strings.TrimSpace(line)
-	switch {
-	case r.form.before && strings.HasPrefix(line, "error: "):
+	if r.form.before && strings.HasPrefix(line, "error: ") {
 		f.Message, f.Path, f.Line = line, "", 0 // what came before was printed by the test
-	case r.form.before && f.Message == "", line == "", strings.HasSuffix(line, ":") && f.Message == "":
-	case f.Message == "", r.form.before && startsWithAny(line, []string{"Expected: ", "Received: "}):
+		return
+	}
+	begins := !r.form.before && f.Message == "" && line != "" && !strings.HasSuffix(line, ":")
+	continues := r.form.before && f.Message != "" && startsWithAny(line, []string{"Expected: ", "Received: "})
+	if begins || continues {
 		f.Message = strings.TrimSpace(text.TruncateBytes(f.Message+"\n"+line, maxMessage))
 	}
 }

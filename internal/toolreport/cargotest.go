@@ -68,12 +68,12 @@ func (r *cargoResults) line(line string) {
 		f.Path, f.Line, f.Message = m[1], atoi(m[2]), ""
 		return
 	}
-	text := strings.TrimSpace(line)
-	switch {
-	case text != "" && !strings.HasPrefix(text, "note: ") && len(f.Message) < maxMessage/2 && !strings.HasPrefix(line, "failures:"):
-		f.Message = strings.TrimSpace(f.Message + "\n" + text)
-	case strings.HasPrefix(line, "failures:"):
+	if strings.HasPrefix(line, "failures:") { // the output of tests ends
 		r.test = ""
+		return
+	}
+	if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "note: ") && len(f.Message) < maxMessage/2 {
+		f.Message = strings.TrimSpace(f.Message + "\n" + text)
 	}
 }
 
@@ -112,7 +112,7 @@ func (r *cargoResults) end() {
 	}
 	// A test that calls exit ends its target without a result, and cargo reports success.
 	crashed := max(r.crashes, r.began-r.results)
-	for range crashed - min(crashed, len(r.open)) {
+	for range max(crashed-len(r.open), 0) { // a failed test of a target stands for its crash
 		r.fail(Failure{Cause: Crash, Message: "a test target's process ended before its result"})
 	}
 	r.tally.ended = r.results > 0 && crashed == 0 && len(r.open) == 0 && (r.all || !r.stopped) && len(r.uncompiled) == 0

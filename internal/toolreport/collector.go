@@ -51,7 +51,8 @@ func (c *collector) add(f finding.Finding) {
 	f.Rule = text.TruncateBytes(f.Rule, maxName)
 	f.Message = text.TruncateBytes(strings.TrimSpace(f.Message), maxMessage)
 	f.Range = possibleRange(f.Range)
-	if f.Suggestion = strings.TrimSuffix(f.Suggestion, "\n"); f.Range.StartLine == 0 || !postable(f.Suggestion) {
+	f.Suggestion = strings.TrimSuffix(f.Suggestion, "\n")
+	if f.Range.StartLine == 0 || !postable(f.Suggestion) {
 		f.Suggestion = ""
 	}
 	switch {
@@ -103,7 +104,8 @@ func (c *collector) note(text string) {
 // fail counts a failure. Its path is still as the tool printed it.
 func (c *collector) fail(f Failure) {
 	path, ok := c.places.rel(f.Path)
-	if f.Path = path; !ok {
+	f.Path = path
+	if !ok {
 		f.Path, f.Line = "", 0
 	}
 	c.tally.add(f)
@@ -113,6 +115,12 @@ func (c *collector) failAll(failures []Failure) {
 	for _, f := range failures {
 		c.fail(f)
 	}
+}
+
+// hasFile reports whether a printed path is one in the root.
+func (c *collector) hasFile(printed string) bool {
+	_, ok := c.places.rel(printed)
+	return ok
 }
 
 // failTotal counts the runner's own total, whatever number of failures it names.
@@ -193,16 +201,14 @@ func (t *tally) add(f Failure) {
 	}
 }
 
-// end notes that a run came to its end. There may be several in one output, which
-// had no tests only if none of them had.
-func (t *tally) end(noTests bool) {
-	t.noTests = noTests && (t.noTests || !t.ended)
-	t.ended = true
-}
+// end notes that a run came to its end. There may be several in one output.
+func (t *tally) end(noTests bool) { t.join(tally{ended: true, noTests: noTests}) }
 
-// join adds what another reading counted.
+// join adds what another run or another reading counted. Those that came to their end had no tests
+// only if none of them had.
 func (t *tally) join(o tally) {
-	t.noTests = o.noTests && (t.noTests || !t.ended) || t.noTests && !o.ended
+	hadTests := t.ended && !t.noTests || o.ended && !o.noTests
+	t.noTests = (t.noTests || o.noTests) && !hadTests
 	t.ended = t.ended || o.ended
 	t.lost = t.lost || o.lost
 	t.failed += o.failed

@@ -101,33 +101,49 @@ func runsScript(words []string) bool {
 
 // program returns a command without options and without what only starts its program.
 func program(words []string) []string {
-	starters := []string{"sudo", "env", "time", "nice", "exec", "npx", "bunx", "pnpx", "xvfb-run", "cross-env", "run", "sh", "bash", "-c", "nyc", "c8"}
-	isOption := func(word string) bool { return strings.HasPrefix(word, "-") }
 	for len(words) > 0 {
-		first := strings.TrimSuffix(strings.TrimSuffix(path.Base(slashed(words[0])), ".exe"), ".cmd")
-		second := ""
-		if len(words) > 1 {
-			second = words[1]
-		}
-		isPython := first == "py" || strings.HasPrefix(first, "python")
-		switch {
-		case slices.Contains(starters, first), strings.Contains(words[0], "="), isOption(words[0]): // a variable has a "="
-			words = words[1:]
-		case slices.Contains([]string{"bundle", "poetry", "pipenv", "uv", "hatch", "pdm", "rye"}, first) && (second == "exec" || second == "run"),
-			slices.Contains([]string{"yarn", "pnpm", "npm", "bun"}, first) && (second == "exec" || second == "dlx" || second == "x"),
-			isPython && second == "-m", first == "go" && second == "tool", first == "coverage" && second == "run":
-			words = words[2:]
-		case slices.Contains([]string{"yarn", "pnpm", "bun"}, first) && second != "" && second != "run" && second != "test":
-			words = words[1:] // as in "yarn eslint"
-		case (first == "node" || first == "ruby" || isPython) && second != "" && !isOption(second) && !strings.Contains(path.Base(second), "."):
-			words = words[1:] // as in "node node_modules/.bin/eslint"
-		default:
+		starting := startingWords(words)
+		if starting == 0 {
 			rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return isOption(w) && w != "--test" && w != "-jar" })
-			return append([]string{first}, rest...)
+			return append([]string{programName(words[0])}, rest...)
 		}
+		words = words[starting:]
 	}
 	return nil
 }
+
+// startingWords returns how many words at the beginning of a command only start its program, which
+// comes after them; 0 if the first word is the program. There may be more such words after those.
+func startingWords(words []string) int {
+	first, second := programName(words[0]), ""
+	if len(words) > 1 {
+		second = words[1]
+	}
+	is := func(word string, names ...string) bool { return slices.Contains(names, word) }
+	isPython := first == "py" || strings.HasPrefix(first, "python")
+	switch {
+	case isOption(words[0]), strings.Contains(words[0], "="): // a variable
+		return 1
+	case is(first, "sudo", "env", "time", "nice", "exec", "npx", "bunx", "pnpx", "xvfb-run", "cross-env", "run", "sh", "bash", "nyc", "c8"):
+		return 1
+	case is(first, "bundle", "poetry", "pipenv", "uv", "hatch", "pdm", "rye") && is(second, "exec", "run"),
+		is(first, "yarn", "pnpm", "npm", "bun") && is(second, "exec", "dlx", "x"),
+		isPython && second == "-m", first == "go" && second == "tool", first == "coverage" && second == "run":
+		return 2
+	case is(first, "yarn", "pnpm", "bun") && !is(second, "", "run", "test"): // as in "yarn eslint"
+		return 1
+	case (is(first, "node", "ruby") || isPython) && second != "" && !isOption(second) && !strings.Contains(path.Base(second), "."):
+		return 1 // as in "node node_modules/.bin/eslint"
+	}
+	return 0
+}
+
+// programName returns the name of a program without its directory and ending.
+func programName(word string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path.Base(slashed(word)), ".exe"), ".cmd")
+}
+
+func isOption(word string) bool { return strings.HasPrefix(word, "-") }
 
 // inPackage matches what pnpm prints before it runs a script of a workspace's package.
 var inPackage = containing("$ ", `^[^\s$>+]+ [\w:.-]+\$ (.+)$`)

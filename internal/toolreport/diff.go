@@ -14,12 +14,13 @@ const maxHunk = 4 << 20
 
 // diffReader reads unified diffs, and passes on the edits of each file.
 type diffReader struct {
-	emit        func(path string, e edit)
-	path        string
-	next        int // the next line of the old file
-	left, added int // lines that the hunk still has, of the old and of the new file
-	hunk        []hunkLine
-	size        int // of the hunk's lines, in bytes
+	emit    func(path string, e edit)
+	path    string
+	next    int // the next line of the old file
+	oldLeft int // lines of the old file that are still to come in the hunk
+	newLeft int // lines of the new file that are still to come in the hunk
+	hunk    []hunkLine
+	size    int // of the hunk's lines, in bytes
 }
 
 // newDiff returns a reader that makes findings of a formatter's diff.
@@ -31,7 +32,7 @@ func newDiff(c *collector) diffReader {
 
 // line reports whether a line belongs to a diff, and reads it if it does.
 func (d *diffReader) line(line string) bool {
-	if d.left > 0 || d.added > 0 {
+	if d.oldLeft > 0 || d.newLeft > 0 {
 		d.body(line)
 		return true
 	}
@@ -57,15 +58,15 @@ func (d *diffReader) begin(line string) bool {
 	if len(words) < 3 {
 		return false
 	}
-	start, left, ok := hunkSpan(words[1], "-")
-	_, added, hasAdded := hunkSpan(words[2], "+")
-	if !ok || !hasAdded {
+	start, oldCount, oldOK := hunkSpan(words[1], "-")
+	_, newCount, newOK := hunkSpan(words[2], "+")
+	if !oldOK || !newOK {
 		return false
 	}
-	if left == 0 {
+	if oldCount == 0 {
 		start++ // the hunk comes after that line
 	}
-	d.next, d.left, d.added = start, left, added
+	d.next, d.oldLeft, d.newLeft = start, oldCount, newCount
 	return true
 }
 
@@ -80,6 +81,7 @@ func hunkSpan(s, sign string) (start, count int, ok bool) {
 	return start, count, ok && err == nil && start >= 0 && count >= 0
 }
 
+// body reads a line of a hunk.
 func (d *diffReader) body(line string) {
 	l := hunkLine{sign: ' ', number: d.next}
 	if line != "" {
@@ -90,14 +92,14 @@ func (d *diffReader) body(line string) {
 	}
 	switch l.sign {
 	case '-':
-		d.next, d.left = d.next+1, d.left-1
+		d.next, d.oldLeft = d.next+1, d.oldLeft-1
 	case '+':
-		d.added--
+		d.newLeft--
 	case '\\': // no newline at the end of the file
 		return
 	default:
 		l.sign = ' '
-		d.next, d.left, d.added = d.next+1, d.left-1, d.added-1
+		d.next, d.oldLeft, d.newLeft = d.next+1, d.oldLeft-1, d.newLeft-1
 	}
 	d.hunk = append(d.hunk, l)
 	if d.size += len(l.text) + 1; d.size > maxHunk {
@@ -106,8 +108,8 @@ func (d *diffReader) body(line string) {
 		}
 		d.flush()
 	}
-	if d.left <= 0 && d.added <= 0 {
-		d.left, d.added = 0, 0
+	if d.oldLeft <= 0 && d.newLeft <= 0 {
+		d.oldLeft, d.newLeft = 0, 0
 		d.flush()
 	}
 }
@@ -122,7 +124,7 @@ func (d *diffReader) flush() {
 
 func (d *diffReader) end() {
 	d.flush()
-	d.path, d.left, d.added = "", 0, 0
+	d.path, d.oldLeft, d.newLeft = "", 0, 0
 }
 
 // diffPath reads the old file's name: "app.go.orig", "a/app.go", with a time after a

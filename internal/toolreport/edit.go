@@ -137,7 +137,7 @@ func withNewline(text []byte) (ended []byte, lacked bool) {
 	if len(text) == 0 || text[len(text)-1] == '\n' {
 		return text, false
 	}
-	return append(text[:len(text):len(text)], '\n'), true
+	return append(slices.Clip(text), '\n'), true
 }
 
 // Bounds of a suggestion. A larger change is left to the tool.
@@ -172,7 +172,7 @@ func editsOf(hunk []hunkLine) []edit {
 			continue
 		}
 		w := window{i, joinedEnd(hunk, i)}
-		before := func() {
+		takeLineBefore := func() { // or the window that contains it
 			w.from--
 			if n := len(windows); n > 0 && w.from < windows[n-1].to {
 				w.from, windows = windows[n-1].from, windows[:n-1]
@@ -180,13 +180,13 @@ func editsOf(hunk []hunkLine) []edit {
 		}
 		if inserts(hunk[w.from:w.to]) {
 			if w.from > 0 {
-				before()
+				takeLineBefore()
 			}
 			w.to = min(w.to+1, len(hunk))
 		}
 		for !replaces(hunk[w.from:w.to]) && (w.from > 0 || w.to < len(hunk)) {
 			if w.from > 0 {
-				before()
+				takeLineBefore()
 			} else {
 				w.to = runEnd(hunk, w.to+1)
 			}
@@ -206,16 +206,19 @@ func editsOf(hunk []hunkLine) []edit {
 func joinedEnd(hunk []hunkLine, i int) int {
 	end := runEnd(hunk, i)
 	net := growth(hunk[i:end])
-	for next := end; next < len(hunk) && !hasWord(hunk[next].text); next++ {
-		if next+1 == len(hunk) || hunk[next+1].sign == ' ' {
+	for kept := end; kept < len(hunk) && !hasWord(hunk[kept].text); kept++ {
+		next := kept + 1
+		if next == len(hunk) || hunk[next].sign == ' ' {
 			continue
 		}
-		stop := runEnd(hunk, next+1)
-		other := growth(hunk[next+1 : stop])
-		if (net < 0) == (other < 0) || net == 0 || other == 0 {
+		nextEnd := runEnd(hunk, next)
+		other := growth(hunk[next:nextEnd])
+		isOpposite := net < 0 && other > 0 || net > 0 && other < 0
+		if !isOpposite {
 			break
 		}
-		end, net, next = stop, net+other, stop-1
+		end, net = nextEnd, net+other
+		kept = end - 1 // the loop goes on at end
 	}
 	return end
 }

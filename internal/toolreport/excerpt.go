@@ -18,8 +18,7 @@ const (
 // excerpt keeps the lines in which an output begins to fail, and its last ones.
 type excerpt struct {
 	head    []string
-	ring    []string // the last lines; the oldest is at next once it is full
-	next    int
+	last    lastLines // excerptTail of them
 	failing bool
 	after   int // lines since the head was full
 }
@@ -37,20 +36,12 @@ func (e *excerpt) line(line string) {
 	if e.failing {
 		e.after++
 	}
-	if len(e.ring) < excerptTail {
-		e.ring = append(e.ring, line)
-		return
-	}
-	e.ring[e.next] = line
-	e.next = (e.next + 1) % excerptTail
+	e.last.add(line, excerptTail)
 }
-
-// tail returns the last lines in their order.
-func (e *excerpt) tail() []string { return slices.Concat(e.ring[e.next:], e.ring[:e.next]) }
 
 // before returns the two lines before a failure, which often name its file.
 func (e *excerpt) before() []string {
-	tail := e.tail()
+	tail := e.last.inOrder()
 	return tail[max(0, len(tail)-2):]
 }
 
@@ -67,7 +58,7 @@ func (e *excerpt) beginsDiff(line string) bool {
 // text returns the first lines that fail, how many are left out after them, and the last
 // lines.
 func (e *excerpt) text() string {
-	tail := e.tail()
+	tail := e.last.inOrder()
 	if e.failing && e.after < len(tail) {
 		tail = tail[len(tail)-e.after:] // the others were printed before the failure
 	}

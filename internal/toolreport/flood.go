@@ -14,16 +14,15 @@ const (
 	floodTail = tailLines
 )
 
-// flood finds the lines of an output that has nothing to say: of more than floodRun lines one
-// after the other that are words and numbers, or have at most shortLine bytes each, those that
-// look like one that was there before, save the last ones. Reading each of the 50 million lines
-// of 100 MB took longer than a command may run.
+// flood finds lines that need not be read: 100 MB can be 50 million lines, and reading each took
+// longer than a command may run. A line can belong to a flood if it is words and numbers, or has at
+// most shortLine bytes. After floodRun such lines in a row, those that look like an earlier one of
+// the run are skipped, except for the last ones.
 type flood struct {
-	run    int
-	shapes map[string]bool // since the run is long
+	run    int             // lines in a row that can belong to a flood
+	shapes map[string]bool // of the run's lines after floodRun
 	shape  []byte          // of the last line
-	held   []string        // the last lines that were skipped; the oldest is at next once it is full
-	next   int
+	held   lastLines       // floodTail of the lines that were skipped
 }
 
 // skips reports whether a line says nothing that another of its run has not said.
@@ -44,22 +43,17 @@ func (f *flood) skips(line string) bool {
 		}
 		return false
 	}
-	if len(f.held) < floodTail {
-		f.held = append(f.held, line)
-	} else {
-		f.held[f.next] = line
-		f.next = (f.next + 1) % floodTail
-	}
+	f.held.add(line, floodTail)
 	return true
 }
 
 // release returns the last lines that were skipped, which are read before what follows them.
 func (f *flood) release() []string {
-	if len(f.held) == 0 {
+	if len(f.held.ring) == 0 {
 		return nil
 	}
-	held := slices.Concat(f.held[f.next:], f.held[:f.next])
-	f.held, f.next = f.held[:0], 0
+	held := f.held.inOrder()
+	f.held = lastLines{ring: f.held.ring[:0]}
 	return held
 }
 
@@ -88,8 +82,8 @@ func (f *flood) setShape(line string) bool {
 	return f.shapes[string(f.shape)] || !isCounted(string(f.shape))
 }
 
-// isCounted reports whether words, in lower case, contain one with which a test runner reports how tests
-// ended, or a formatter that a file is not formatted.
+// isCounted reports whether words, in lower case, contain one with which a test runner reports how
+// tests ended, or a formatter that a file is not formatted.
 func isCounted(words string) bool {
 	for word := range strings.FieldsSeq(words) {
 		if word == "ok" || slices.ContainsFunc([]string{"fail", "pass", "error", "test", "reformat"}, func(sign string) bool { return strings.Contains(word, sign) }) {

@@ -170,27 +170,28 @@ var rustfmtHead = starting("Diff in ", `^Diff in (.+?):(\d+):$|^Diff in (.+?) at
 func newRustfmt(c *collector) lineReader { return &rustfmtReader{collector: c, diff: newDiff(c)} }
 
 func (r *rustfmtReader) line(line string) {
-	if m := rustfmtHead.match(text.TruncateBytes(line, maxText)); m != nil {
+	short := text.TruncateBytes(line, maxText)
+	if m := rustfmtHead.match(short); m != nil {
 		r.recognised = true
 		r.diff.end()
-		r.diff.path, r.diff.next = m[1]+m[3], atoi(m[2]+m[4])
+		r.diff.path, r.diff.next = m[1]+m[3], atoi(m[2]+m[4]) // one of the two forms matched
 		return
 	}
-	if m := rustfmtError.match(text.TruncateBytes(line, maxText)); m != nil {
+	if m := rustfmtError.match(short); m != nil {
 		r.error = m[1]
 		return
 	}
-	if m := arrowPlace.match(text.TruncateBytes(line, maxText)); m != nil && r.error != "" {
+	if m := arrowPlace.match(short); m != nil && r.error != "" {
 		r.recognised = true
 		r.addUnparsed(unparsed(m[1], r.error, m[2], m[3]))
 		r.error = ""
 		return
 	}
 	if r.diff.path != "" && line != "" && strings.IndexByte(" +-", line[0]) >= 0 {
-		r.diff.left, r.diff.added = 2, 2 // this form does not give the hunk's length
+		r.diff.oldLeft, r.diff.newLeft = 2, 2 // this form does not give the hunk's length
 		r.diff.body(line)
 	}
-	r.diff.left, r.diff.added = 0, 0
+	r.diff.oldLeft, r.diff.newLeft = 0, 0
 }
 
 func (r *rustfmtReader) end() { r.diff.end() }

@@ -3,6 +3,7 @@ package toolreport
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -50,6 +51,25 @@ func (l *lines) end() {
 		l.part = l.part[:0]
 	}
 }
+
+// lastLines keeps the last lines of many.
+type lastLines struct {
+	ring []string
+	next int // index in ring of its oldest line, once it is full
+}
+
+// add adds a line. At most most are kept, which is the same number in each call.
+func (l *lastLines) add(line string, most int) {
+	if len(l.ring) < most {
+		l.ring = append(l.ring, line)
+		return
+	}
+	l.ring[l.next] = line
+	l.next = (l.next + 1) % most
+}
+
+// inOrder returns the lines, the oldest first.
+func (l *lastLines) inOrder() []string { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }
 
 // printable returns a line as valid UTF-8 without terminal control sequences. Of a line
 // that overwrites itself, it returns what a terminal would show in the end.

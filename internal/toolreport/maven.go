@@ -23,7 +23,7 @@ type mavenReader struct {
 	totals       struct{ ran, failed int } // the last that the module printed
 	naming       bool                      // the next lines name a class's failures
 	crashedNames map[string]bool           // classes whose process ended
-	crashes      bool                      // the next lines name them
+	namingCrash  bool                      // the next lines name such classes
 	uncompiled   bool
 	skipped      bool // modules were not built
 	unnamed      bool // tests failed, of which nothing else was printed
@@ -64,10 +64,11 @@ func (r *mavenReader) line(line string) {
 	case strings.HasPrefix(line, "[ERROR] COMPILATION ERROR"):
 		r.uncompiled = true
 	case strings.HasPrefix(line, "[ERROR] Crashed tests:"):
-		r.crashes = true
-	case r.crashes:
+		r.namingCrash = true
+	case r.namingCrash:
 		name := strings.TrimSpace(strings.TrimPrefix(line, "[ERROR]"))
-		if r.crashes = name != "" && !strings.Contains(name, " "); r.crashes && len(r.crashedNames) < MaxFailures {
+		r.namingCrash = name != "" && !strings.Contains(name, " ")
+		if r.namingCrash && len(r.crashedNames) < MaxFailures {
 			r.crashedNames[name] = true
 		}
 	case strings.HasPrefix(line, "["):

@@ -18,8 +18,8 @@ type ndjson struct {
 	doc    *document // a stream of this kind is not a document
 	form   string
 	events *goEvents
-	cut    bool
-	unread int // lines that begin like JSON and are not
+	cut    bool // the last line that begins like JSON is cut off
+	unread int  // lines that begin like JSON and are not
 }
 
 // forms returns the forms of an object of a stream. The first form that fits is taken.
@@ -35,7 +35,11 @@ func (n *ndjson) forms() []jsonForm {
 }
 
 func (n *ndjson) line(line string) {
-	if !strings.HasPrefix(line, "{") || len(line) < 2 || n.form == "" && !strings.HasPrefix(line, `{"`) && !strings.HasPrefix(line, `{ "`) {
+	if !strings.HasPrefix(line, "{") || len(line) < 2 {
+		return
+	}
+	hasMember := strings.HasPrefix(line, `{"`) || strings.HasPrefix(line, `{ "`)
+	if n.form == "" && !hasMember {
 		return
 	}
 	if n.form == "go test" && n.events.event([]byte(line)) {

@@ -32,8 +32,8 @@ func newPlaces(t Tool) *places {
 
 // started follows the "cd" with which a command line begins. Any other "cd" may apply
 // to only a part of the output.
-func (p *places) started(line [][]string) {
-	for i, words := range line {
+func (p *places) started(commands [][]string) {
+	for i, words := range commands {
 		switch {
 		case words[0] != "cd" && words[0] != "pushd":
 		case i > 0 || len(words) != 2 || strings.HasPrefix(words[1], "/") || strings.ContainsAny(words[1], "$`~*?-"):

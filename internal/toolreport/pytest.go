@@ -55,7 +55,8 @@ func (p *pytestReader) line(line string) {
 		return
 	}
 	if m := pytestBanner.match(line); m != nil {
-		if p.summing = m[1] == "short test summary info"; !p.summing {
+		p.summing = m[1] == "short test summary info"
+		if !p.summing { // another session begins
 			p.end()
 		}
 		p.failures, p.listed, p.lines, p.section = nil, map[string]bool{}, 0, ""
@@ -140,7 +141,8 @@ func (p *pytestReader) totals(line string) {
 			s.failed += atoi(m[1])
 		}
 	}
-	if s.agrees = s.failed > 0 && s.failed == p.lines; s.agrees {
+	s.agrees = s.failed > 0 && s.failed == p.lines
+	if s.agrees {
 		s.failed = len(p.listed)
 	}
 	if p.best == nil || s.agrees && !p.best.agrees || s.agrees == p.best.agrees && s.failed >= p.best.failed {

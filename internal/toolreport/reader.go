@@ -173,8 +173,14 @@ func (s *stream) read(line string) {
 		return // it means nothing to other readings
 	}
 	if words, ok := echoed(line); ok && r.tool.Name == "" && len(r.tool.Formats) == 0 {
-		// npm prints a line of its own before the script's, and others quote with the same sign.
-		r.echo(words, line[0] == '$' || line[0] == '>' && s.quoted || line[0] != '>' && line[0] != '+')
+		isScript := true
+		switch line[0] {
+		case '>': // npm prints a line of its own before the script's, and others quote with the same sign
+			isScript = s.quoted
+		case '+': // a line of a diff looks the same
+			isScript = false
+		}
+		r.echo(words, isScript)
 	}
 	s.quoted = strings.HasPrefix(line, "> ")
 	r.places.moved(line)

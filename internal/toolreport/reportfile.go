@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -66,33 +65,6 @@ func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	r.filesForm = cmp.Or(r.filesForm, form)
 }
 
-// addFiles adds what the runners' own reports say about the tests. The worse of them and of
-// what was printed counts, so that a forged report hides nothing; the list of failures that
-// names more places is kept.
-func (v *verdict) addFiles(files tally, form string) {
-	printed := v.tally
-	if files.failed > printed.failed || files.failed == printed.failed && located(files.failing) > located(printed.failing) {
-		v.tally.failed, v.tally.failing = files.failed, files.failing
-	}
-	v.tally.ended = printed.ended || files.ended
-	v.tally.lost = v.tally.lost || files.lost && files.failed >= printed.failed
-	v.tally.noTests = files.noTests && (printed.noTests || !printed.ended)
-	if len(v.names) == 0 {
-		v.names = append(v.names, form)
-	}
-}
-
-// located counts the failures whose place is known.
-func located(failures []Failure) int {
-	n := 0
-	for _, f := range failures {
-		if f.Path != "" && f.Line > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // characterReference is one of a character that XML does not allow, though runners write
 // it: what a test printed in colour.
 var characterReference = lazyregexp.New(`&#(x[0-9A-Fa-f]{1,8}|[0-9]{1,9});`)
@@ -125,79 +97,4 @@ func legibleXML(b []byte) []byte {
 // isXML reports whether XML 1.0 allows a character.
 func isXML(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= utf8.MaxRune
-}
-
-// placeInDetails sets the place of a failure, if it has none, from the text that a JUnit
-// report has about it: the stack trace of the language.
-func (c *collector) placeInDetails(f *Failure, class, details string) {
-	if f.Path != "" && f.Line > 0 {
-		return
-	}
-	for line := range strings.SplitSeq(details, "\n") {
-		line = text.TruncateBytes(line, maxText)
-		if m := javaFrame.match(line); m != nil {
-			if name := c.javaFile(m[1], m[2]); name != "" && (class == "" || strings.HasPrefix(m[1], outerClass(class))) {
-				f.Path, f.Line = name, atoi(m[3])
-				return
-			}
-			continue
-		}
-		if m := pytestPlace.match(line); m != nil && c.hasFile(m[1]) {
-			f.Path, f.Line = m[1], atoi(m[2]) // the last is the test's or what it called, as in pytest's text
-			continue
-		}
-		if m := mochaFrame.match(line); m != nil && !inLibrary(m[1]) && !strings.HasPrefix(m[1], "node:") && c.hasFile(m[1]) {
-			f.Path, f.Line = m[1], atoi(m[2])
-			return
-		}
-	}
-}
-
-// nameAsPytest names a test as pytest does in its output, "test/test_a.py::Class::test", if
-// its file is found. In the report, the file and the class are joined by dots.
-func (c *collector) nameAsPytest(f *Failure, class string) {
-	parts := strings.Split(class, ".")
-	if c.places.exists == nil || len(parts) > 100 {
-		return
-	}
-	for n := len(parts); n > 0; n-- {
-		file := path.Join(parts[:n]...) + ".py"
-		if class == "" || !c.hasFile(file) {
-			continue
-		}
-		name := strings.TrimPrefix(strings.TrimPrefix(f.Name, class), " ")
-		f.Name = strings.Join(append(append([]string{file}, parts[n:]...), name), "::")
-		if f.Unit = file; f.Path == "" {
-			f.Path = file
-		}
-		return
-	}
-}
-
-var javaFrame = containing("at ", `^\s*at (?:[\w.$@-]*/)*([\w.$]+)\.[\w$<>]+\((\w+\.(?:java|kt|groovy|scala)):(\d+)\)$`)
-
-func outerClass(class string) string {
-	outer, _, _ := strings.Cut(class, "$")
-	return outer
-}
-
-// javaFile returns the file of a class in one of the directories where Maven and Gradle
-// look for tests, "" if it is in none.
-func (c *collector) javaFile(class, file string) string {
-	pkg := ""
-	if i := strings.LastIndexByte(class, '.'); i >= 0 {
-		pkg = strings.ReplaceAll(class[:i], ".", "/")
-	}
-	for _, dir := range []string{"src/test/java", "src/test/kotlin", "src/test/groovy", "src/test/scala", "src/integrationTest/java", "src/main/java"} {
-		if name := path.Join(dir, pkg, file); c.places.exists != nil && c.hasFile(name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// hasFile reports whether a printed path is one in the root.
-func (c *collector) hasFile(printed string) bool {
-	_, ok := c.places.rel(printed)
-	return ok
 }

@@ -91,7 +91,8 @@ func (o *taskOutputs) end() []*reading {
 	var recognised []*reading
 	for _, name := range slices.Sorted(maps.Keys(o.byName)) {
 		for _, r := range o.byName[name].readings {
-			if r.end(); r.collector.recognised {
+			r.end()
+			if r.collector.recognised {
 				recognised = append(recognised, r)
 			}
 		}
@@ -112,15 +113,17 @@ func prefixOf(line string) int {
 		if i < 2 || head[i] == '[' {
 			return 0
 		}
-		if end = i + 1; strings.HasPrefix(head[end:], ":") {
+		end = i + 1
+		if strings.HasPrefix(head[end:], ":") {
 			end++
 		}
 	case strings.HasPrefix(head, "│"):
 		end = len("│")
 	default:
-		end = namePrefix(strings.TrimPrefix(head, "➤ "))
+		name := strings.TrimPrefix(head, "➤ ")
+		end = namePrefix(name)
 		if end > 0 {
-			end += len(head) - len(strings.TrimPrefix(head, "➤ "))
+			end += len(head) - len(name)
 		}
 	}
 	switch {
@@ -145,13 +148,18 @@ func namePrefix(head string) int {
 			if rest := strings.TrimLeft(head[i:], " "); strings.HasPrefix(rest, "|") {
 				return len(head) - len(rest) + 1
 			}
-			if spaces++; spaces > 1 {
+			spaces++
+			if spaces > 1 {
 				return 0
 			}
-		case c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '@' || i > 0 && strings.IndexByte("./-:#", c) >= 0:
-		default:
+		case !beginsName(c) && (i == 0 || strings.IndexByte("./-:#", c) < 0):
 			return 0
 		}
 	}
 	return 0
+}
+
+// beginsName reports whether the name of a task may begin with a byte.
+func beginsName(c byte) bool {
+	return c == '_' || c == '@' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }

@@ -45,7 +45,8 @@ func (u *unittestReader) line(line string) {
 		u.ran, u.ended, u.current = atoi(m[1]), true, nil
 		return
 	}
-	if u.ended && (line == "OK" || strings.HasPrefix(line, "OK (") || line == "FAILED" || strings.HasPrefix(line, "FAILED (") || strings.HasPrefix(line, "NO TESTS RAN")) {
+	isResult := line == "OK" || line == "FAILED" || startsWithAny(line, []string{"OK (", "FAILED (", "NO TESTS RAN"})
+	if u.ended && isResult {
 		u.totals(line)
 		return
 	}

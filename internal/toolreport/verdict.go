@@ -121,9 +121,12 @@ func (r *Reader) hasFormOf(candidate *reading) bool {
 		}
 		return len(r.named) == 0 && candidate.collector.recognised
 	}
+	if candidate.collector.recognised || !candidate.row.tests {
+		return true
+	}
 	// The command may name several rows, such as two forms of one runner, or a runner whose
 	// reporter prints another's form.
-	return candidate.collector.recognised || !candidate.row.tests || !slices.ContainsFunc(r.readings, func(o *reading) bool { return o.row.tests && o.collector.recognised })
+	return !slices.ContainsFunc(r.readings, func(o *reading) bool { return o.row.tests && o.collector.recognised })
 }
 
 // believesUnnamedTests reports whether a test runner that the command does not name may
@@ -133,7 +136,8 @@ func (r *Reader) believesUnnamedTests() bool {
 	if r.tool.Check != "tests" || r.tool.Name != "" {
 		return false
 	}
-	return r.unknown || !slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.collector.recognised })
+	namedIsRecognised := slices.ContainsFunc(r.readings, func(o *reading) bool { return r.named[o.row.name] && o.row.tests && o.collector.recognised })
+	return r.unknown || !namedIsRecognised
 }
 
 // recognisedTasks ends the tasks and returns those of their readings that are believed.
@@ -220,6 +224,33 @@ func (v *verdict) reconcile() {
 	default:
 		v.tally.noTests = v.tally.noTests && v.text.noTests
 	}
+}
+
+// addFiles adds what the runners' own reports say about the tests. The worse of them and of
+// what was printed counts, so that a forged report hides nothing; the list of failures that
+// names more places is kept.
+func (v *verdict) addFiles(files tally, form string) {
+	printed := v.tally
+	if files.failed > printed.failed || files.failed == printed.failed && located(files.failing) > located(printed.failing) {
+		v.tally.failed, v.tally.failing = files.failed, files.failing
+	}
+	v.tally.ended = printed.ended || files.ended
+	v.tally.lost = v.tally.lost || files.lost && files.failed >= printed.failed
+	v.tally.noTests = files.noTests && (printed.noTests || !printed.ended)
+	if len(v.names) == 0 {
+		v.names = append(v.names, form)
+	}
+}
+
+// located counts the failures whose place is known.
+func located(failures []Failure) int {
+	n := 0
+	for _, f := range failures {
+		if f.Path != "" && f.Line > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // accept adds what was found, in a form of that name.

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // readXML reads one or more documents of checkstyle's XML or JUnit's and returns the
@@ -72,17 +75,11 @@ func boundedTags(b []byte) error {
 		}
 		i += open + 1
 		if i < len(b) && b[i] == '!' { // a comment, CDATA or a declaration: none has attributes
-			end := []byte(">")
-			if bytes.HasPrefix(b[i:], []byte("!--")) {
-				end = []byte("-->")
-			} else if bytes.HasPrefix(b[i:], []byte("![CDATA[")) {
-				end = []byte("]]>")
-			}
-			close := bytes.Index(b[i:], end)
-			if close < 0 {
+			length := declarationLength(b[i:])
+			if length < 0 {
 				return nil
 			}
-			i += close + len(end)
+			i += length
 			continue
 		}
 		quote := byte(0)
@@ -98,6 +95,23 @@ func boundedTags(b []byte) error {
 			}
 		}
 	}
+}
+
+// declarationLength returns how long a comment, CDATA or another declaration is whose "!" begins b,
+// and -1 for one that does not end.
+func declarationLength(b []byte) int {
+	end := ">"
+	switch {
+	case bytes.HasPrefix(b, []byte("!--")):
+		end = "-->"
+	case bytes.HasPrefix(b, []byte("![CDATA[")):
+		end = "]]>"
+	}
+	i := bytes.Index(b, []byte(end))
+	if i < 0 {
+		return -1
+	}
+	return i + len(end)
 }
 
 // xmlReader reads the elements of a document.
@@ -205,10 +219,10 @@ func (x *xmlReader) testEnd() {
 	}
 	if x.test.Unit == "pytest" {
 		// A test that failed, and then failed to clean up, is in pytest's report twice.
-		twice := x.last == x.test.Name
-		if x.last = x.test.Name; twice {
+		if x.last == x.test.Name {
 			return
 		}
+		x.last = x.test.Name
 		x.c.nameAsPytest(&x.test, x.class)
 	}
 	details := x.details.String()
@@ -242,4 +256,71 @@ func (x *xmlReader) done() {
 	if x.form == "junit" {
 		x.c.tally.ended, x.c.tally.noTests = true, x.tests == 0 && x.c.tally.failed == 0
 	}
+}
+
+// placeInDetails sets the place of a failure, if it has none, from the text that a JUnit
+// report has about it: the stack trace of the language.
+func (c *collector) placeInDetails(f *Failure, class, details string) {
+	if f.Path != "" && f.Line > 0 {
+		return
+	}
+	for line := range strings.SplitSeq(details, "\n") {
+		line = text.TruncateBytes(line, maxText)
+		if m := javaFrame.match(line); m != nil {
+			if name := c.javaFile(m[1], m[2]); name != "" && (class == "" || strings.HasPrefix(m[1], outerClass(class))) {
+				f.Path, f.Line = name, atoi(m[3])
+				return
+			}
+			continue
+		}
+		if m := pytestPlace.match(line); m != nil && c.hasFile(m[1]) {
+			f.Path, f.Line = m[1], atoi(m[2]) // the last is the test's or what it called, as in pytest's text
+			continue
+		}
+		if m := mochaFrame.match(line); m != nil && !inLibrary(m[1]) && !strings.HasPrefix(m[1], "node:") && c.hasFile(m[1]) {
+			f.Path, f.Line = m[1], atoi(m[2])
+			return
+		}
+	}
+}
+
+// nameAsPytest names a test as pytest does in its output, "test/test_a.py::Class::test", if
+// its file is found. In the report, the file and the class are joined by dots.
+func (c *collector) nameAsPytest(f *Failure, class string) {
+	parts := strings.Split(class, ".")
+	if c.places.exists == nil || class == "" || len(parts) > 100 {
+		return
+	}
+	for n := len(parts); n > 0; n-- {
+		file := path.Join(parts[:n]...) + ".py"
+		if !c.hasFile(file) {
+			continue
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(f.Name, class), " ")
+		f.Name = strings.Join(slices.Concat([]string{file}, parts[n:], []string{name}), "::")
+		f.Unit, f.Path = file, cmp.Or(f.Path, file)
+		return
+	}
+}
+
+var javaFrame = containing("at ", `^\s*at (?:[\w.$@-]*/)*([\w.$]+)\.[\w$<>]+\((\w+\.(?:java|kt|groovy|scala)):(\d+)\)$`)
+
+func outerClass(class string) string {
+	outer, _, _ := strings.Cut(class, "$")
+	return outer
+}
+
+// javaFile returns the file of a class in one of the directories where Maven and Gradle
+// look for tests, "" if it is in none.
+func (c *collector) javaFile(class, file string) string {
+	pkg := ""
+	if i := strings.LastIndexByte(class, '.'); i >= 0 {
+		pkg = strings.ReplaceAll(class[:i], ".", "/")
+	}
+	for _, dir := range []string{"src/test/java", "src/test/kotlin", "src/test/groovy", "src/test/scala", "src/integrationTest/java", "src/main/java"} {
+		if name := path.Join(dir, pkg, file); c.places.exists != nil && c.hasFile(name) {
+			return name
+		}
+	}
+	return ""
 }
