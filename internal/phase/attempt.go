@@ -30,7 +30,7 @@ type attempt struct {
 	report  toolreport.Report
 	missing string // the tool that is not installed
 	fault   string // why the command could not be run, for another reason
-	clean   bool   // everything that it failed for does not count
+	clean   bool   // nothing that it failed for counts
 	ran     bool   // the command was run, or could not be
 	notes   []string
 }
@@ -46,9 +46,10 @@ func (a attempt) passed(c commandLine) bool {
 	return !c.silent || len(a.result.Stdout.Head) == 0
 }
 
-// forCheck returns what of an attempt belongs to a check, where one run does two: findings of
-// rules of which part reports true, and files that cannot be parsed. If there are none, and
-// the findings are all that the tool had to report, the check has passed.
+// forCheck returns the part of an attempt that belongs to a check, where one run does two: the
+// findings whose rules are the check's, of which part reports true, and those that a file cannot be
+// parsed. If there are none, and the findings are all that the tool had to report, the check has
+// passed. It returns all of the attempt if part is nil.
 func (a attempt) forCheck(part func(rule string) bool, check string) attempt {
 	if part == nil {
 		return a
@@ -150,16 +151,22 @@ func (e *engine) attemptAsking(ctx context.Context, r root, check Check, c comma
 	if c.tool == "gofmt" {
 		a.leaveOutSkipped(path.Join(e.prefix, r.dir))
 	}
-	if a.missing = MissingProgram(c.line, c.args, a.result, err); a.missing == "" && err != nil {
-		a.fault = err.Error()
-		if errors.Is(err, syscall.E2BIG) {
-			a.fault += "; the changed files are more than a program can be given: let the command look at a directory instead of {files}"
-		}
-		if errors.Is(err, fs.ErrPermission) {
-			a.fault += "; the user that runs the checks may not run it, or not enter its directory: install it for every user, or set " + overrideName(check) + " to another command"
-		}
+	a.missing = MissingProgram(c.line, c.args, a.result, err)
+	if a.missing == "" && err != nil {
+		a.fault = describeFault(err, check)
 	}
 	return a, nil
+}
+
+// describeFault describes why a command could not be run, and what to do.
+func describeFault(err error, check Check) string {
+	switch {
+	case errors.Is(err, syscall.E2BIG):
+		return err.Error() + "; the changed files are more than a program can be given: let the command look at a directory instead of {files}"
+	case errors.Is(err, fs.ErrPermission):
+		return err.Error() + "; the user that runs the checks may not run it, or not enter its directory: install it for every user, or set " + overrideName(check) + " to another command"
+	}
+	return err.Error()
 }
 
 // runner returns what runs the commands of a root.
@@ -180,16 +187,18 @@ func (e *engine) toolDirs(r root) []string {
 	case Python:
 		below = []string{".venv/bin", "venv/bin"}
 	}
+	if below == nil {
+		return nil
+	}
 	var dirs []string
-	for dir := path.Join(e.prefix, r.dir); len(below) > 0; dir = path.Dir(dir) {
+	for dir := path.Join(e.prefix, r.dir); ; dir = path.Dir(dir) {
 		for _, b := range below {
 			dirs = append(dirs, filepath.Join(e.repository, filepath.FromSlash(dir), filepath.FromSlash(b)))
 		}
 		if dir == "." {
-			break
+			return dirs
 		}
 	}
-	return dirs
 }
 
 // existsIn returns a function that reports whether a path exists in a directory. It looks
@@ -207,6 +216,7 @@ func existsIn(dir *os.Root) func(string) bool {
 	}
 }
 
+// tool describes a command for the reading of its output.
 func (e *engine) tool(r root, check Check, c commandLine) toolreport.Tool {
 	t := toolreport.Tool{Name: c.tool, Command: []string{c.line}, Check: string(check), Roots: []string{e.repository}, Dir: path.Join(e.prefix, r.dir)}
 	if t.Dir == "." {

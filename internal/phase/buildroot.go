@@ -17,27 +17,44 @@ func (p *project) buildRoot(dir string, l Language) string {
 	if known {
 		return root
 	}
-	root = dir
-	for above := dir; ; above = path.Dir(above) {
-		switch {
-		case l == Rust:
-			if above != dir && p.has(dir, "Cargo.toml") && p.hasCargoWorkspace(above) && !p.isOutsideWorkspace(above, dir) {
-				root = above
-			}
-		case p.has(dir, "pom.xml"):
-			if above != dir && p.has(above, "pom.xml") && p.isMavenModule(above, dir) {
-				root = above
-			}
-		case p.has(above, "settings.gradle") || p.has(above, "settings.gradle.kts"):
-			p.builds[key] = above
-			return above
-		}
-		if above == "." {
-			break
-		}
+	switch {
+	case l == Rust:
+		root = outermost(dir, func(above string) bool {
+			return p.has(dir, "Cargo.toml") && p.hasCargoWorkspace(above) && !p.isOutsideWorkspace(above, dir)
+		})
+	case p.has(dir, "pom.xml"):
+		root = outermost(dir, func(above string) bool { return p.has(above, "pom.xml") && p.isMavenModule(above, dir) })
+	default:
+		root = p.gradleRoot(dir)
 	}
 	p.builds[key] = root
 	return root
+}
+
+// outermost returns the outermost directory above another one that is a root, or the latter itself
+// if there is none.
+func outermost(dir string, isRoot func(above string) bool) string {
+	root := dir
+	for above := dir; above != "."; {
+		above = path.Dir(above)
+		if isRoot(above) {
+			root = above
+		}
+	}
+	return root
+}
+
+// gradleRoot returns the nearest directory with Gradle's settings, at or above another one, or the
+// latter itself if there is none.
+func (p *project) gradleRoot(dir string) string {
+	for above := dir; ; above = path.Dir(above) {
+		switch {
+		case p.has(above, "settings.gradle") || p.has(above, "settings.gradle.kts"):
+			return above
+		case above == ".":
+			return dir
+		}
+	}
 }
 
 // isMavenModule reports whether the Maven build in a directory has another one as a module.

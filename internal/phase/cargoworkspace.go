@@ -39,7 +39,11 @@ func (p *project) isOutsideWorkspace(top, dir string) bool {
 		workspace = workspace[:next[0]]
 	}
 	excluded := cargoExclude.FindStringSubmatch(workspace)
-	return excluded != nil && slices.ContainsFunc(quotedText.FindAllStringSubmatch(excluded[1], -1), func(m []string) bool {
-		return isIn(path.Join(top, m[1]+m[2]), dir)
+	if excluded == nil {
+		return false
+	}
+	return slices.ContainsFunc(quotedText.FindAllStringSubmatch(excluded[1], -1), func(m []string) bool {
+		name := m[1] + m[2] // it is in one kind of quotes or the other
+		return isIn(path.Join(top, name), dir)
 	})
 }

@@ -184,11 +184,15 @@ func (w *run) attempt(ctx context.Context, c commandLine) (attempt, error) {
 // runCheck runs the check of a candidate. If one run does two checks, and the other has
 // just run, its result is read again.
 func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
-	if i := slices.IndexFunc(w.ran, func(o *run) bool {
+	other := slices.IndexFunc(w.ran, func(o *run) bool {
 		return c.part != nil && o.chosen.part != nil && o.shared.ran && o.chosen.check.line == c.check.line
-	}); i >= 0 && w.out.Retries == 0 {
-		w.shared = w.ran[i].shared
-	} else if w.shared, err = w.attempt(ctx, c.check); err != nil {
+	})
+	if other >= 0 && w.out.Retries == 0 {
+		w.shared = w.ran[other].shared
+	} else {
+		w.shared, err = w.attempt(ctx, c.check)
+	}
+	if err != nil {
 		return err
 	}
 	w.last = w.shared.forCheck(c.part, string(w.plan.check))
@@ -281,8 +285,10 @@ func (w *run) judge() {
 			return
 		}
 	}
-	w.readable = w.isStyle() && last.explained() && !w.broken() && report.Outside+report.Omitted == 0 && len(findings) > 0 && w.allExist(findings)
-	if w.out.Blocking = findings; w.isStyle() {
+	w.out.Blocking = findings
+	if w.isStyle() {
+		isComplete := last.explained() && !w.broken() && report.Outside+report.Omitted == 0
+		w.readable = isComplete && len(findings) > 0 && w.allExist(findings)
 		w.out.Blocking, w.out.Old = w.splitStyle(findings)
 	}
 	if passed && w.chosen.part != nil && !last.result.OK() {
@@ -290,8 +296,8 @@ func (w *run) judge() {
 	}
 	if passed {
 		w.out.Status, w.out.Blocking, w.out.Old = Pass, nil, append(w.out.Old, w.out.Blocking...)
-		if w.e.config.Test != "" {
-			w.judgeNamed()
+		if w.e.config.Test != "" && w.selectedNone() {
+			w.out.NoTests = true
 		}
 		return
 	}
@@ -366,10 +372,13 @@ func (w *run) splitStyle(findings []finding.Finding) (blocking, old []finding.Fi
 // changed, so that what was found there is not all. Documents and files of other languages
 // are not compiled with it.
 func (w *run) broken() bool {
-	return w.last.report.Broken && (!w.e.config.NewOnly || slices.ContainsFunc(w.root.files, func(name string) bool {
+	if !w.last.report.Broken || !w.e.config.NewOnly {
+		return w.last.report.Broken
+	}
+	return slices.ContainsFunc(w.root.files, func(name string) bool {
 		language := languageOfFile(name)
 		return language.family() == w.root.language.family() || language == "" && !isDocument(name)
-	}))
+	})
 }
 
 // isDocument reports whether a file's name is that of a text for people, which nothing
@@ -420,16 +429,7 @@ func (w *run) explain() {
 	last := w.last
 	switch {
 	case w.plan.check == Tests:
-		w.out.Failing = max(last.report.Tests.Failed, 1)
-		w.out.Failures = last.report.Tests.Failing
-		problem := last.ending(w.chosen.check, w.e.config.TimeLimit)
-		switch {
-		case w.out.NoTests && last.result.ExitCode == noTestsCode:
-			problem += ": no tests were run; add one, or leave the tests out by skip_tests"
-		case len(w.out.Failures) == 0: // otherwise they are the explanation
-			problem += summariseEnd(last.report.FirstFailures)
-		}
-		w.fail(problem)
+		w.explainTests()
 	case w.plan.check == Formatter && len(w.out.Blocking) > 0 && last.explained() && !w.broken() && len(last.report.Unparsed) == 0:
 		for _, f := range w.out.Blocking {
 			w.failUnformatted(f.Path)
@@ -440,6 +440,20 @@ func (w *run) explain() {
 			w.fail(last.ending(w.chosen.check, w.e.config.TimeLimit) + summarise(last.report.FirstFailures))
 		}
 	}
+}
+
+// explainTests fails the tests, and explains why.
+func (w *run) explainTests() {
+	tests := w.last.report.Tests
+	w.out.Failing, w.out.Failures = max(tests.Failed, 1), tests.Failing
+	problem := w.last.ending(w.chosen.check, w.e.config.TimeLimit)
+	switch {
+	case w.out.NoTests && w.last.result.ExitCode == noTestsCode:
+		problem += ": no tests were run; add one, or leave the tests out by skip_tests"
+	case len(w.out.Failures) == 0: // otherwise they are the explanation
+		problem += summariseEnd(w.last.report.FirstFailures)
+	}
+	w.fail(problem)
 }
 
 // failRewritten judges a formatter or linter that was to change nothing and rewrote files.

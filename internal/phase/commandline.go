@@ -27,6 +27,9 @@ type commandLine struct {
 	strict bool   // any finding means failure
 }
 
+// key returns what distinguishes a command from others.
+func (c commandLine) key() string { return c.line + "\x00" + strings.Join(c.args, "\x00") }
+
 // known returns one of our own commands. Between head and tail it has the flags that make
 // the tool print the form from which most is read; they are not shown.
 func known(tool, head, tail string) commandLine {
@@ -89,7 +92,8 @@ func SplitWords(line string) ([]string, error) {
 		case c == '\'' || c == '"':
 			quote, inWord = c, true
 		case c == '\\':
-			if i++; i == len(line) {
+			i++
+			if i == len(line) {
 				return nil, errors.New("it ends in a backslash")
 			}
 			word.WriteByte(line[i])

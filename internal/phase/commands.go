@@ -45,7 +45,8 @@ type commands struct {
 	// noTests is why there are no tests; "" for what holds of the language. lostTests is the fault of
 	// a change that takes them away.
 	noTests, lostTests string
-	adapt              wording
+	// adapt is how the project words the commands of its language.
+	adapt wording
 }
 
 // checksOnly returns candidates that fix nothing.
@@ -166,15 +167,10 @@ func readClippyOptions(line string) (o clippyOptions) {
 	}
 	words := strings.Fields(after)
 	for i := 0; i < len(words); i++ {
-		flag, name := words[i], ""
-		switch long := strings.TrimPrefix(flag, "--"); {
-		case len(flag) > 2 && flag[0] == '-' && strings.IndexByte("DWAF", flag[1]) >= 0:
-			flag, name = flag[:2], flag[2:]
-		case slices.Contains([]string{"-D", "-W", "-A", "-F"}, flag), slices.Contains([]string{"deny", "warn", "allow", "forbid"}, long):
-			if i++; i < len(words) {
-				name = words[i]
-			}
-			flag = "-" + strings.ToUpper(strings.TrimPrefix(long, "-")[:1])
+		flag, name := levelFlag(words[i])
+		if flag != "" && name == "" && i+1 < len(words) {
+			i++
+			name = words[i]
 		}
 		if !lintName.MatchString(name) {
 			continue
@@ -183,6 +179,26 @@ func readClippyOptions(line string) (o clippyOptions) {
 		o.strict = o.strict || name == "warnings" && (flag == "-D" || flag == "-F")
 	}
 	return o
+}
+
+// levelFlag returns the flag by which a word sets the level of a lint, such as "-D" for "--deny",
+// and the name of the lint if that is in the same word, as in "-Dwarnings". Both are "" for any
+// other word.
+func levelFlag(word string) (flag, name string) {
+	switch strings.TrimPrefix(word, "--") {
+	case "deny":
+		return "-D", ""
+	case "warn":
+		return "-W", ""
+	case "allow":
+		return "-A", ""
+	case "forbid":
+		return "-F", ""
+	}
+	if len(word) >= 2 && word[0] == '-' && strings.IndexByte("DWAF", word[1]) >= 0 {
+		return word[:2], word[2:]
+	}
+	return "", ""
 }
 
 // cargoOptions returns the options of cargo. all are those of a workspace.

@@ -108,37 +108,41 @@ func denoTaskTexts(raw []byte) string {
 // writers allow themselves, without them.
 func withoutJSONComments(raw []byte) []byte {
 	var out []byte
-	for i := 0; i < len(raw); i++ {
-		rest := raw[i:]
+	for len(raw) > 0 {
+		length := 1 // of what raw begins with: a text, a comment or one byte
 		switch {
-		case raw[i] == '"':
-			end := i + 1
-			for end < len(raw) && raw[end] != '"' {
-				if raw[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end = min(end+1, len(raw))
-			out, i = append(out, raw[i:end]...), end-1
-		case bytes.HasPrefix(rest, []byte("//")):
-			if n := bytes.IndexByte(rest, '\n'); n >= 0 {
-				i += n - 1
-			} else {
-				i = len(raw)
-			}
-		case bytes.HasPrefix(rest, []byte("/*")):
-			if n := bytes.Index(rest[2:], []byte("*/")); n >= 0 {
-				i += n + 3
-			} else {
-				i = len(raw)
+		case raw[0] == '"':
+			length = textLength(raw)
+			out = append(out, raw[:length]...)
+		case bytes.HasPrefix(raw, []byte("//")):
+			length = bytes.IndexByte(raw, '\n')
+		case bytes.HasPrefix(raw, []byte("/*")):
+			length = -1
+			if n := bytes.Index(raw[2:], []byte("*/")); n >= 0 {
+				length = n + 4
 			}
 		default:
-			if raw[i] == '}' || raw[i] == ']' {
+			if raw[0] == '}' || raw[0] == ']' {
 				out = bytes.TrimSuffix(bytes.TrimRight(out, " \t\r\n"), []byte(","))
 			}
-			out = append(out, raw[i])
+			out = append(out, raw[0])
 		}
+		if length < 0 { // a comment without an end
+			return out
+		}
+		raw = raw[length:]
 	}
 	return out
+}
+
+// textLength returns the length of the JSON text in quotes with which raw begins.
+func textLength(raw []byte) int {
+	end := 1
+	for end < len(raw) && raw[end] != '"' {
+		if raw[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	return min(end+1, len(raw))
 }

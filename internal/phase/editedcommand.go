@@ -33,12 +33,15 @@ func (w *run) editedCommand() string {
 	if w.root.language.family() == JavaScript {
 		lines = slices.AppendSeq(lines, maps.Values(w.e.project.readManifest(w.root.dir).scripts))
 	}
+	separates := func(c rune) bool { return strings.ContainsRune(" \t\n;&|()'\"", c) }
 	for _, line := range lines {
-		for _, word := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(" \t\n;&|()'\"", c) }) {
-			for _, name := range append(slices.Clone(makefiles[path.Base(word)]), word) {
-				if file := path.Join(w.root.dir, name); slices.Contains(w.root.files, file) {
-					return file
-				}
+		var names []string // of files that the line may run
+		for _, word := range strings.FieldsFunc(line, separates) {
+			names = append(append(names, makefiles[path.Base(word)]...), word)
+		}
+		for _, name := range names {
+			if file := path.Join(w.root.dir, name); slices.Contains(w.root.files, file) {
+				return file
 			}
 		}
 	}

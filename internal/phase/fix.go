@@ -94,9 +94,6 @@ func (w *run) fixCommand() commandLine {
 	return c
 }
 
-// key returns what distinguishes a command from others.
-func (c commandLine) key() string { return c.line + "\x00" + strings.Join(c.args, "\x00") }
-
 // fixable returns the changed files that a fix may write, relative to the root: if the
 // check names what it found, those that it names, otherwise those of the tool.
 func (w *run) fixable() []string {
@@ -150,7 +147,8 @@ func (p *project) keep(dir string, endings, changed []string) (files map[string]
 				continue
 			}
 			text, ok := p.text(name)
-			if total += len(text); !ok || total > maxTexts {
+			total += len(text)
+			if !ok || total > maxTexts {
 				return nil, false
 			}
 			files[name] = kept{text, info}

@@ -144,24 +144,33 @@ func directoryProblems(raw json.RawMessage) []string {
 	if json.Unmarshal(raw, &dir) != nil || !strings.HasPrefix(dir, "/") {
 		return nil // the schema reports it
 	}
-	why := ""
-	if strings.ContainsRune(dir, 0) {
-		why = "it contains a NUL character"
-	} else if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		why = "there is no such directory"
-	} else if err != nil {
-		why = "it cannot be read: " + reason(err)
-	} else if !info.IsDir() {
-		why = "it is not a directory"
-	} else if f, err := os.Open(dir); err != nil {
-		why = "it cannot be read: " + reason(err)
-	} else {
-		_ = f.Close() // it was only opened to see that it can be
-	}
+	why := unreadable(dir)
 	if why == "" {
 		return nil
 	}
 	return []string{fmt.Sprintf("Validation failed: invalid parameter 'working_directory': %s (%s)", why, schema.Quote(dir))}
+}
+
+// unreadable returns why a path is not that of a directory that can be read, "" if it is.
+func unreadable(dir string) string {
+	if strings.ContainsRune(dir, 0) {
+		return "it contains a NUL character"
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "there is no such directory"
+	case err != nil:
+		return "it cannot be read: " + reason(err)
+	case !info.IsDir():
+		return "it is not a directory"
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return "it cannot be read: " + reason(err)
+	}
+	_ = f.Close() // it was only opened to see that it can be
+	return ""
 }
 
 // reason returns the text of a file system's error without the path.

@@ -92,16 +92,14 @@ func selection(c commandLine, script, name string) []string {
 		return []string{"--tests", name}
 	}
 	var option []string
-	for _, runner := range []struct {
-		word   string
-		option []string
-	}{{"jest", []string{"-t", name}}, {"vitest", []string{"-t", name}}, {"mocha", []string{"-g", name}}, {"node --test", []string{"--test-name-pattern=" + regexp.QuoteMeta(name)}}} {
-		if strings.Contains(script, runner.word) {
-			option = runner.option
-			break
-		}
-	}
-	if option == nil {
+	switch {
+	case strings.Contains(script, "jest"), strings.Contains(script, "vitest"):
+		option = []string{"-t", name}
+	case strings.Contains(script, "mocha"):
+		option = []string{"-g", name}
+	case strings.Contains(script, "node --test"):
+		option = []string{"--test-name-pattern=" + regexp.QuoteMeta(name)}
+	default:
 		return nil
 	}
 	if c.args[0] == "npm" {
@@ -125,12 +123,8 @@ func shown(words, selecting []string) string {
 // a name that selects none they end with exit code 0, and count the others as skipped.
 var selectedAny = lazyregexp.New(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
 
-// judgeNamed fails a run of named tests that has run none.
-func (w *run) judgeNamed() {
-	if w.out.Status != Pass {
-		return
-	}
-	if w.root.language.family() == JavaScript && !selectedAny.MatchString(w.last.result.Stdout.String()+w.last.result.Stderr.String()) {
-		w.out.NoTests = true
-	}
+// selectedNone reports whether a run of named tests that passed has run none, as far as its exit
+// code does not show that.
+func (w *run) selectedNone() bool {
+	return w.root.language.family() == JavaScript && !selectedAny.MatchString(w.last.result.Stdout.String()+w.last.result.Stderr.String())
 }

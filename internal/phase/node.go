@@ -36,18 +36,7 @@ func (p *project) nodeCommands(dir string) commands {
 	n := node{scripts: m.scripts, adapt: w}
 	n.manager, n.pin = p.packageManager(dir)
 	c := commands{err: m.err, noBuild: "package.json has no build script", style: p.style(dir, JavaScript, w), adapt: w}
-	name, idle := m.testScript(), first(m.idle, testScripts...)
-	switch {
-	case name != "" || idle == "" && p.losesTests(dir):
-		c.tests = checksOnly(n.test(name))
-	case idle == "":
-	case p.losesTests(dir) && (p.diff == nil || runsSomething(m.idle[idle])): // npm runs it, and says what is wrong
-		c.tests = checksOnly(n.test(idle))
-	case p.losesTests(dir):
-		c.lostTests = fmt.Sprintf("the change edits the script '%s', which runs no tests (%s): let it run them", idle, shortScript(m.idle[idle]))
-	case !runsSomething(m.idle[idle]):
-		c.noTests = fmt.Sprintf("the script '%s' runs nothing (%s); let it run the tests, or set test_command", idle, shortScript(m.idle[idle]))
-	}
+	p.setNodeTests(dir, n, m, &c)
 	if formatter := c.style[Formatter]; formatter.optional && len(m.depends) > 0 && !m.depends["prettier"] {
 		// What is in node_modules nevertheless is there for another package.
 		c.style[Formatter] = choice{unconfigured: unconfigured(Formatter, nil, "")}
@@ -65,6 +54,31 @@ func (p *project) nodeCommands(dir string) commands {
 	}
 	p.addPackages(dir, n, &c)
 	return c
+}
+
+// setNodeTests sets how the scripts of a package.json run its tests, or why there are none.
+func (p *project) setNodeTests(dir string, n node, m *manifest, c *commands) {
+	name, idle := m.testScript(), first(m.idle, testScripts...)
+	if name != "" {
+		c.tests = checksOnly(n.test(name))
+		return
+	}
+	loses := p.losesTests(dir)
+	if idle == "" {
+		if loses {
+			c.tests = checksOnly(n.test(""))
+		}
+		return
+	}
+	runs := runsSomething(m.idle[idle])
+	switch {
+	case loses && (p.diff == nil || runs): // npm runs it, and says what is wrong
+		c.tests = checksOnly(n.test(idle))
+	case loses:
+		c.lostTests = fmt.Sprintf("the change edits the script '%s', which runs no tests (%s): let it run them", idle, shortScript(m.idle[idle]))
+	case !runs:
+		c.noTests = fmt.Sprintf("the script '%s' runs nothing (%s); let it run the tests, or set test_command", idle, shortScript(m.idle[idle]))
+	}
 }
 
 // shortScript returns a script as a message quotes it.
@@ -91,11 +105,15 @@ func (p *project) losesTestsIn(dir, patch string) bool {
 	raw, _ := p.read(path.Join(dir, "package.json")) // if it cannot be read, the plan says so
 	for line := range strings.Lines(patch) {
 		for _, m := range testsMember.FindAllStringSubmatch(line, -1) {
-			isIdle := !runsSomething(m[2]) || strings.Contains(m[2], noTestSpecified)
+			name, script := m[1], m[2]
+			isAdded, isRemoved := line[0] == '+', line[0] == '-'
+			isIdle := !runsSomething(script) || strings.Contains(script, noTestSpecified)
 			switch {
-			case m[1] == "scripts" && (line[0] == '-' || line[0] == '+'), line[0] == '-' && !isIdle:
+			case name == "scripts" && (isAdded || isRemoved):
 				return true
-			case line[0] == '+' && isIdle && bytes.Count(raw, []byte(`"`+m[1]+`"`)) > 1:
+			case isRemoved && !isIdle:
+				return true
+			case isAdded && isIdle && bytes.Count(raw, []byte(`"`+name+`"`)) > 1:
 				return true
 			}
 		}
@@ -215,7 +233,8 @@ func (p *project) packageManager(dir string) (manager, pin string) {
 		pinned, _, _ := strings.Cut(p.manifest(dir).manager, "+") // a digest comes after it
 		name, version, _ := strings.Cut(pinned, "@")
 		if slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, name) {
-			if manager = name; isVersion(version) && name != "npm" { // npm runs whichever it is
+			manager = name
+			if isVersion(version) && name != "npm" { // npm runs whichever it is
 				pin = pinned
 			}
 		}
@@ -283,7 +302,8 @@ func (n node) formatting(tools []candidate) (c candidate, ok bool) {
 			}
 		}
 	}
-	if writes != "" && (check == writes || !readScript(n.scripts[writes]).maybeWrites()) && writes != "format" && writes != "fmt" {
+	onlyChecks := check == writes || !readScript(n.scripts[writes]).maybeWrites()
+	if onlyChecks && writes != "format" && writes != "fmt" {
 		writes = "" // such as "prettier": "prettier --check ."
 	}
 	if check != "" {
@@ -365,6 +385,7 @@ func (s nodeScript) program() string {
 	return path.Base(s.words[0])
 }
 
+// formats reports whether the script is one command of a formatter.
 func (s nodeScript) formats() bool {
 	switch s.program() {
 	case "prettier":
@@ -373,8 +394,10 @@ func (s nodeScript) formats() bool {
 		})
 	case "oxfmt":
 		return true
-	case "biome", "dprint":
-		return len(s.words) > 1 && slices.Contains([]string{"format", "check", "fmt"}, s.words[1]) && !(s.program() == "biome" && s.words[1] == "check")
+	case "biome":
+		return len(s.words) > 1 && slices.Contains([]string{"format", "fmt"}, s.words[1])
+	case "dprint":
+		return len(s.words) > 1 && slices.Contains([]string{"format", "fmt", "check"}, s.words[1])
 	}
 	return false
 }
@@ -420,7 +443,7 @@ func (s nodeScript) checking(adapt wording) commandLine {
 	}
 	line := strings.Join(words, " ")
 	if len(adapt.replace) > 0 {
-		return script(adapt.replace[0][1] + line)
+		return script(adapt.apply("npx " + line))
 	}
 	return commandLine{line: "npx " + line, shell: line}
 }

@@ -2,7 +2,6 @@ package phase
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,7 +83,7 @@ func (e *engine) version(ctx context.Context, r root, spec command.Spec, words .
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	if err != nil && !errors.Is(err, command.ErrNotFound) || !result.OK() {
+	if err != nil || !result.OK() {
 		return "", nil //nolint:nilerr // it cannot be run, which is an answer
 	}
 	return strings.TrimSpace(result.Stdout.String()), nil

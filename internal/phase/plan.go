@@ -76,7 +76,7 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 				rr.plans = append(rr.plans, p.overridden(check, override, r, defaults))
 			case r.idle:
 				rr.plans = append(rr.plans, plan{check: check, skip: noProject})
-			case r.dependent && (check == Formatter || check == Linter):
+			case r.dependent && (check == Formatter || check == Linter): // none of its files has changed
 			case override == "" && (r.dir != "." || !ownersOnly):
 				rr.plans = append(rr.plans, standard(check, defaults, r.language))
 			}
@@ -96,7 +96,8 @@ func standard(check Check, c commands, l Language) plan {
 	}
 	switch check {
 	case Build:
-		if pl.candidates = c.build; len(c.build) == 0 {
+		pl.candidates = c.build
+		if len(c.build) == 0 {
 			pl.skip = cmp.Or(c.noBuild, "there is nothing to build in "+string(l))
 		}
 	case Tests:
@@ -118,7 +119,8 @@ func standard(check Check, c commands, l Language) plan {
 // never fail, its check form replaces it.
 func (p *project) overridden(check Check, line string, r root, c commands) plan {
 	for _, t := range toolsOf(r.language) {
-		if check == Formatter && t.check == check && slices.Contains([]string{t.write, strings.TrimPrefix(t.write, "npx "), t.command(t.write, c.adapt).line}, line) {
+		written := []string{t.write, strings.TrimPrefix(t.write, "npx "), t.command(t.write, c.adapt).line} // all ways to write it
+		if check == Formatter && t.check == check && slices.Contains(written, line) {
 			return plan{check: check, candidates: t.candidates(r.language, c.adapt)}
 		}
 	}

@@ -164,12 +164,13 @@ func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
 		if !configured && !decided {
 			decided, u.ids = true, ids
 		}
-		dir := relativeTo(modules[0].dir, m.dir)
-		isWord := !slices.ContainsFunc(append(ids, dir), func(word string) bool { return !unquoted.MatchString(word) || word[0] == '-' })
-		if isWord && (configured || slices.Equal(ids, u.ids)) {
-			u.modules = append(u.modules, dir) // executions that it lacks run with its plugin's configuration
+		name := relativeTo(modules[0].dir, m.dir)
+		needsQuotes := func(word string) bool { return !unquoted.MatchString(word) || word[0] == '-' }
+		isRunnable := !needsQuotes(name) && !slices.ContainsFunc(ids, needsQuotes)
+		if isRunnable && (configured || slices.Equal(ids, u.ids)) {
+			u.modules = append(u.modules, name) // executions that it lacks run with its plugin's configuration
 		} else {
-			u.others = append(u.others, dir)
+			u.others = append(u.others, name)
 		}
 	}
 	u.all = len(u.modules) == len(modules)

@@ -58,20 +58,20 @@ func (e *engine) askForReports(ctx context.Context, r root, check Check, c comma
 	if info, err := opened.Stat("."); err == nil {
 		p.began = info.ModTime() // by the clock of files
 	}
-	p.ask(e, "PYTEST_ADDOPTS", "pytest.xml", "--junitxml=%s", e.project.mentions(r.dir, pytestReport, "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"))
-	p.ask(e, "SPEC_OPTS", "rspec.json", "--format progress --format json --out %s", e.project.mentions(r.dir, rspecReport, ".rspec", ".rspec-local"))
+	if !e.project.mentions(r.dir, pytestReport, "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini") {
+		p.ask(e, "PYTEST_ADDOPTS", "pytest.xml", "--junitxml=%s")
+	}
+	if !e.project.mentions(r.dir, rspecReport, ".rspec", ".rspec-local") {
+		p.ask(e, "SPEC_OPTS", "rspec.json", "--format progress --format json --out %s")
+	}
 	if reporter := e.nodeReporter(ctx, r, c); reporter != "" {
-		p.ask(e, "NODE_OPTIONS", "node.xml", "--test-reporter="+reporter+" --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=%s", false)
+		p.ask(e, "NODE_OPTIONS", "node.xml", "--test-reporter="+reporter+" --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=%s")
 	}
 	return p
 }
 
-// ask adds to a variable what makes a runner write its report to a file, unless the
-// project's own files already decide where it goes.
-func (p *reports) ask(e *engine, variable, file, format string, decided bool) {
-	if decided {
-		return
-	}
+// ask adds to a variable what makes a runner write its report to a file.
+func (p *reports) ask(e *engine, variable, file, format string) {
 	value := fmt.Sprintf(format, filepath.Join(p.dir, file))
 	if before := e.variable(variable); before != "" {
 		value = before + " " + value

@@ -41,7 +41,8 @@ func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) 
 	}
 	request := ReviewRequest{Repository: e.repository, Files: e.files, Diff: e.job.Diff}
 	findings, err := recovered(ctx, reviewer, request)
-	if first := err; err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil {
+		first := err
 		findings, err = recovered(ctx, reviewer, request)
 		if err == nil || err.Error() != first.Error() {
 			r.Notes = append(r.Notes, "the reviewer crashed and was run once more: "+text.OneLine(first.Error()))

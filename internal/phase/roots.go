@@ -58,7 +58,8 @@ func (p *project) roots(in Input) []root {
 		}
 		found = append(found, r)
 	}
-	if len(found) > 1 && found[0].dir == "." && len(byHome["."]) == 0 && found[0].language.family() == JavaScript && !p.runsPackages() {
+	topIsUnchanged := len(top) > 0 && len(byHome["."]) == 0
+	if len(found) > 1 && topIsUnchanged && found[0].language.family() == JavaScript && !p.runsPackages() {
 		found = found[1:] // a package.json for tools, above the packages that changed
 	}
 	dependents := p.goDependents(found, in.ChangedFiles)
@@ -82,7 +83,11 @@ func (p *project) roots(in Input) []root {
 func (p *project) byLanguage(r root) []root {
 	all := []root{r}
 	for _, l := range p.languages(r.dir) {
-		if l.family() == r.language.family() || l.family() == JavaScript && p.manifest(r.dir).testScript() == "" && !p.isWorkspace(r.dir) {
+		if l.family() == r.language.family() {
+			continue
+		}
+		isForTools := l.family() == JavaScript && p.manifest(r.dir).testScript() == "" && !p.isWorkspace(r.dir)
+		if isForTools {
 			continue
 		}
 		isIts := func(f string) bool { return languageOfFile(f).family() == l.family() }
@@ -114,14 +119,14 @@ func (p *project) home(file string) string {
 			}
 			nearest = cmp.Or(nearest, dir)
 		}
-		if dir != "." {
-			continue
+		if dir == "." {
+			break
 		}
-		if nearest != "" {
-			return p.buildRoot(nearest, p.languageIn(nearest, file))
-		}
+	}
+	if nearest == "" {
 		return ""
 	}
+	return p.buildRoot(nearest, p.languageIn(nearest, file))
 }
 
 // checksLanguageOf reports whether a directory has a project in the language of a file: a Go file
@@ -132,7 +137,11 @@ func (p *project) checksLanguageOf(dir, file string) bool {
 	if !slices.ContainsFunc(p.languages(dir), func(l Language) bool { return l.family() == family }) {
 		return false
 	}
-	return family != JavaScript || len(p.languages(dir)) == 1 && dir != "." || p.isDeno(dir) || p.isWorkspace(dir) || p.manifest(dir).testScript() != ""
+	if family != JavaScript {
+		return true
+	}
+	isOnlyOne := len(p.languages(dir)) == 1 && dir != "."
+	return isOnlyOne || p.isDeno(dir) || p.isWorkspace(dir) || p.manifest(dir).testScript() != ""
 }
 
 // languageIn returns the language in which a directory's project checks a file: that of the file if
@@ -321,14 +330,19 @@ func (p *project) listed(in Input, roots []Root, prefix string) ([]root, error) 
 // is prefix; false if it is not in there.
 func inside(prefix, name string) (string, bool) {
 	name = path.Clean(name)
-	switch rest, ok := strings.CutPrefix(name, prefix+"/"); {
-	case name == prefix:
+	switch prefix {
+	case name:
 		return ".", true
-	case prefix == ".":
+	case ".":
 		return name, name != ".." && !strings.HasPrefix(name, "../") && !path.IsAbs(name)
-	default:
-		return rest, ok
 	}
+	return strings.CutPrefix(name, prefix+"/")
+}
+
+// isIn reports whether a file or directory is the outer directory or below it. Both are
+// clean.
+func isIn(outer, name string) bool {
+	return outer == "." || name == outer || strings.HasPrefix(name, outer+"/")
 }
 
 // outerFirst orders directories so that an outer one comes right before those in it, and

@@ -159,7 +159,8 @@ func (w *walk) directory(dir, name string, depth int) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.files += len(here); len(here) > 0 && w.files <= maxSnapshot {
+	w.files += len(here)
+	if len(here) > 0 && w.files <= maxSnapshot {
 		w.found[name] = here
 	}
 }

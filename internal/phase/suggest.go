@@ -39,12 +39,13 @@ func (e *engine) suggest(ctx context.Context, rr *rootRun) error {
 		if !w.wantsFix() {
 			continue
 		}
+		if w.edits != nil { // the check itself has rewritten files
+			w.addSuggestions(maps.Clone(w.edits))
+			continue
+		}
 		fix := w.fixCommand()
-		edits, ok := done[fix.key()]
-		switch {
-		case w.edits != nil: // the check itself has rewritten files
-			edits = w.edits
-		case !ok:
+		edits, isDone := done[fix.key()]
+		if !isDone {
 			where, err := e.writable(ctx)
 			if where == nil {
 				w.note("no suggestions: %v", err)
@@ -185,10 +186,13 @@ func (w *run) addSuggestions(edits map[string][]toolreport.Edit) {
 	finding.Sort(blocking)
 	finding.SetFingerprints(blocking)
 	finding.SetFingerprints(w.out.Old)
-	if w.out.Blocking = blocking; w.plan.check == Formatter && w.readable {
-		if w.rejudge(); w.out.Status == Pass {
-			w.progress(Pass)
-		}
+	w.out.Blocking = blocking
+	if w.plan.check != Formatter || !w.readable {
+		return
+	}
+	w.rejudge()
+	if w.out.Status == Pass {
+		w.progress(Pass)
 	}
 }
 

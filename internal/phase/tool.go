@@ -69,22 +69,15 @@ func toolsOf(l Language) []tool {
 	return nil
 }
 
-// command returns one of a tool's commands. prefix is put in front of it, and what it
-// replaces of it, such as "npx ", is left out.
+// command returns one of a tool's commands, as a project words it.
 func (t tool) command(line string, w wording) commandLine {
-	for _, r := range w.replace {
-		if rest, ok := strings.CutPrefix(line, r[0]); ok {
-			line = r[1] + rest
-			break
-		}
-	}
 	flags := t.flags
 	if flags == nil {
 		flags = toolreport.Flags(t.reads)
 	}
 	c := commandLine{tool: t.reads, silent: t.silent}
 	var shown []string
-	for _, word := range strings.Fields(line) {
+	for _, word := range strings.Fields(w.apply(line)) {
 		switch {
 		case word == "{flags}":
 			c.args = append(c.args, flags...)
@@ -101,6 +94,16 @@ func (t tool) command(line string, w wording) commandLine {
 // wording is how a project's commands differ from those of others: beginnings of lines, and
 // what replaces them.
 type wording struct{ replace [][2]string }
+
+// apply returns a command as the project words it.
+func (w wording) apply(line string) string {
+	for _, r := range w.replace {
+		if rest, ok := strings.CutPrefix(line, r[0]); ok {
+			return r[1] + rest
+		}
+	}
+	return line
+}
 
 // candidates returns a tool's candidates for a check.
 func (t tool) candidates(l Language, w wording) []candidate {
@@ -174,12 +177,13 @@ func (p *project) named(dir string, t tool) (n namedTool, ok bool) {
 	}
 	n.tool = t
 	if packages := npmPackages[t.name]; ok && packages != nil {
-		listed := false
-		n.isStale = !p.walkUp(dir, func(p *project, dir string) bool {
+		listsSome := false
+		listsIt := p.walkUp(dir, func(p *project, dir string) bool {
 			m := p.manifest(dir)
-			listed = listed || len(m.depends) > 0
+			listsSome = listsSome || len(m.depends) > 0
 			return slices.ContainsFunc(packages, func(name string) bool { return m.depends[name] })
-		}) && listed
+		})
+		n.isStale = listsSome && !listsIt
 	}
 	return n, ok
 }
@@ -229,30 +233,38 @@ func (p *project) style(dir string, l Language, w wording) map[Check]choice {
 	}
 	choices := map[Check]choice{}
 	for _, check := range []Check{Formatter, Linter} {
-		c := choice{}
-		if all := named[check]; len(all) > 0 {
-			inUseFirst(all)
-			c.candidates = all[0].candidates(l, w)
-			for _, other := range all[1:] {
-				c.others = append(c.others, other.name)
-			}
-		} else {
-			var usual []string
-			for _, t := range tools {
-				switch {
-				case t.check != check:
-				case len(t.signs) == 0 && len(c.candidates) == 0:
-					c.candidates = t.candidates(l, w)
-				case t.usual && (check != Formatter || formats == ""):
-					c.candidates = append(c.candidates, t.candidates(l, w)...)
-					c.optional, usual = true, append(usual, t.name)
-				}
-			}
-			c.unconfigured = unconfigured(check, usual, formats)
+		all := named[check]
+		if len(all) == 0 {
+			choices[check] = chooseUnnamed(tools, check, formats, l, w)
+			continue
+		}
+		inUseFirst(all)
+		c := choice{candidates: all[0].candidates(l, w)}
+		for _, other := range all[1:] {
+			c.others = append(c.others, other.name)
 		}
 		choices[check] = c
 	}
 	return choices
+}
+
+// chooseUnnamed returns how a check is done for which the project's files name no tool: by the tool
+// that is part of the language, otherwise by a usual one. formats is a linter that they name and
+// that makes a usual formatter superfluous, "" if there is none.
+func chooseUnnamed(tools []tool, check Check, formats string, l Language, w wording) (c choice) {
+	var usual []string
+	for _, t := range tools {
+		switch {
+		case t.check != check:
+		case len(t.signs) == 0 && len(c.candidates) == 0:
+			c.candidates = t.candidates(l, w)
+		case t.usual && (check != Formatter || formats == ""):
+			c.candidates = append(c.candidates, t.candidates(l, w)...)
+			c.optional, usual = true, append(usual, t.name)
+		}
+	}
+	c.unconfigured = unconfigured(check, usual, formats)
+	return c
 }
 
 // unconfigured explains that no tool does a check, and how to have one. usual are those

@@ -274,7 +274,8 @@ func newEngine(job Job, config Config, deps Deps) (*engine, error) {
 		fixed:      map[string]FixedFile{},
 	}
 	rel, err := filepath.Rel(e.repository, e.dir)
-	if e.prefix = filepath.ToSlash(rel); err != nil || e.prefix == ".." || strings.HasPrefix(e.prefix, "../") {
+	e.prefix = filepath.ToSlash(rel)
+	if err != nil || e.prefix == ".." || strings.HasPrefix(e.prefix, "../") {
 		return nil, fmt.Errorf("the working directory %s is not in the repository %s", e.dir, e.repository)
 	}
 	for _, f := range job.Input.ChangedFiles {
@@ -338,6 +339,7 @@ func (e *engine) restrict(roots []*rootRun) {
 	}
 }
 
+// runRoot does the checks of a root, one after the other.
 func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
 	if e.suggests() {
 		r.began = e.project.stamps(r.files)

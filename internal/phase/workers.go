@@ -3,7 +3,6 @@ package phase
 import (
 	"context"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/crash"
@@ -44,12 +43,6 @@ func (e *engine) workers(roots []*rootRun) [][]*rootRun {
 		}
 	}
 	return workers
-}
-
-// isIn reports whether a file or directory is the outer directory or below it. Both are
-// clean.
-func isIn(outer, name string) bool {
-	return outer == "." || name == outer || strings.HasPrefix(name, outer+"/")
 }
 
 // eachRoot calls work for each root. As many workers work at the same time as there are cores.
