@@ -19,7 +19,7 @@ const maxNotes = 20
 type fixCopy struct {
 	cfg     isolate.Config
 	scratch *isolate.Scratch // nil until the copy is made
-	left    []string         // names of directories that no fix needs
+	leave   []string         // names of directories that no fix needs
 }
 
 // open makes the copy, without the directories that leave names, as phase.Deps asks
@@ -31,7 +31,7 @@ func (f *fixCopy) open(ctx context.Context, leave []string) (phase.Copy, error) 
 	if err != nil {
 		return phase.Copy{}, err
 	}
-	f.scratch, f.left = scratch, leave
+	f.scratch, f.leave = scratch, leave
 	return phase.Copy{Repository: scratch.Dir(), Run: scratch.Run}, nil
 }
 
@@ -51,7 +51,7 @@ func (f *fixCopy) notes() (notes []string) {
 		return nil
 	}
 	for _, n := range f.scratch.Notes() {
-		if base := path.Base(filepath.ToSlash(n.Name)); base != ".git" && !slices.Contains(f.left, base) {
+		if base := path.Base(filepath.ToSlash(n.Name)); base != ".git" && !slices.Contains(f.leave, base) {
 			notes = append(notes, fmt.Sprintf("Not copied to where fixes ran: %s (%s).", n.Name, n.Why))
 		}
 	}
