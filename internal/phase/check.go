@@ -150,9 +150,9 @@ func (w *run) unconfigured() {
 	w.note("%s", w.plan.unconfigured)
 }
 
-// unfollowed returns how many problems a tool that the project does not name has found on
-// lines that did not change: with any, it is not the project's. It returns 0 for a tool that
-// the project names, and where it is not known which lines changed.
+// unfollowed returns how many problems on lines that did not change were found by a tool that the
+// project does not name. If there are any, the project does not follow the tool. It returns 0 for a
+// tool that the project names, and where it is not known which lines changed.
 func (w *run) unfollowed() int {
 	if w.plan.unconfigured == "" || w.e.job.Diff == nil || w.last.passed(w.chosen.check) || !w.last.explained() {
 		return 0

@@ -39,11 +39,11 @@ type commands struct {
 	style map[Check]choice // of the formatter and the linter
 	build []candidate      // in order of preference
 	tests []candidate
-	// noBuild is why there is nothing to build; "" for what holds of the language.
+	// noBuild is why there is nothing to build; "" stands for the reason of the language.
 	noBuild string
 	err     error // why the project's own settings cannot be read
-	// noTests is why there are no tests; "" for what holds of the language. lostTests is the fault of
-	// a change that takes them away.
+	// noTests is why there are no tests; "" stands for the reason of the language. lostTests is the
+	// fault of a change that takes them away.
 	noTests, lostTests string
 	// adapt is how the project words the commands of its language.
 	adapt wording
@@ -126,9 +126,9 @@ func (p *project) rustCommands(dir string) commands {
 type clippyOptions struct {
 	cargo []string // before "--"
 	lint  []string // levels after it, such as "-D", "warnings"
-	// strict reports that every warning is to fail. Denied, the first would end the
-	// compilation of what depends on its crate, whose warnings nobody would see; so all
-	// stay warnings, and each of them counts.
+	// strict reports that each warning makes the check fail. Clippy is not told to deny them:
+	// the first one would end the compilation, and nobody would see the warnings of the crates
+	// that depend on its own.
 	strict bool
 }
 

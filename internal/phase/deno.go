@@ -33,7 +33,7 @@ func (p *project) isAlone(dir string) bool {
 func denoTools() []tool {
 	var signs []sign
 	for _, name := range denoConfigs {
-		signs = append(signs, sign{file: name, besides: "package.json"})
+		signs = append(signs, sign{file: name, unlessFile: "package.json"})
 	}
 	return []tool{
 		{
@@ -50,8 +50,8 @@ var (
 	denoNoCheck = lazyregexp.New(`\bdeno (?:test|run|task)\b[^\n]*--no-check`)
 )
 
-// denoCommands returns the commands of a project of Deno's: its tasks of that name, otherwise
-// Deno's own. Tests get what they may do as the project's hooks and CI give it.
+// denoCommands returns the commands of a project of Deno's: its tasks "build" and "test", otherwise
+// Deno's own. The tests get the permissions that the project's hooks and CI give them.
 func (p *project) denoCommands(dir string) commands {
 	c := commands{style: p.style(dir, JavaScript, wording{})}
 	tasks, texts := p.denoTasks(dir), p.commandTexts(dir)
@@ -104,8 +104,8 @@ func denoTaskTexts(raw []byte) string {
 	return string(config.Tasks)
 }
 
-// withoutJSONComments returns JSON with comments and commas before a closing bracket, as its
-// writers allow themselves, without them.
+// withoutJSONComments removes from JSON what its writers allow themselves: comments, and commas
+// before a closing bracket.
 func withoutJSONComments(raw []byte) []byte {
 	var out []byte
 	for len(raw) > 0 {

@@ -59,7 +59,7 @@ func (p *project) mavenCommands(dir, program string) commands {
 	return commands{style: style, build: checksOnly(known("maven", program, "compile")), tests: checksOnly(known("maven", program, "test")), adapt: w}
 }
 
-// orElse adds candidates for where none of the own ones is installed.
+// orElse adds the candidates of other commands, for where none of these is installed.
 func (c commands) orElse(others commands) commands {
 	c.build, c.tests = append(c.build, others.build...), append(c.tests, others.tests...)
 	for check, chosen := range c.style {

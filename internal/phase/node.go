@@ -129,9 +129,9 @@ func (p *project) isWorkspace(dir string) bool {
 	return p.has(dir, "pnpm-workspace.yaml") || p.manifest(dir).has("workspaces")
 }
 
-// addPackages has the packages of a workspace run their own scripts for what its root has no
-// script for. Above packages that are in no workspace, a root without a test script has no
-// tests.
+// addPackages adds the commands that run a script in each package of a workspace whose root has no
+// such script. A root without a test script has no tests if the packages below it, which are in no
+// workspace, have some.
 func (p *project) addPackages(dir string, n node, c *commands) {
 	hasTests := p.manifest(dir).testScript() != ""
 	if c.err != nil || hasTests && n.scripts["build"] != "" && n.scripts["lint"] != "" {

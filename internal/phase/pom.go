@@ -61,7 +61,7 @@ func (p *project) readPom(dir string) *pom {
 	if err != nil {
 		return nil
 	}
-	// What is read of it is ASCII in every encoding that contains it.
+	// What is read of it is ASCII, which the usual encodings write alike.
 	d := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(raw, []byte("?"))))
 	d.CharsetReader = func(_ string, from io.Reader) (io.Reader, error) { return from, nil }
 	found := &pom{dir: dir}
@@ -148,7 +148,7 @@ func (p *project) parentOf(m *pom) *pom {
 type pluginUse struct {
 	modules []string // their directories, relative to the build's
 	all     bool     // they are all modules of the build
-	ids     []string // of the executions whose configuration is the modules' only one
+	ids     []string // of the executions that have the only configuration of the plugin in the modules
 	others  []string // modules that use it in another way, which one command cannot run
 }
 

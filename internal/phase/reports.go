@@ -37,7 +37,7 @@ type reports struct {
 	asked []string // names of the files that are asked for
 }
 
-// unquoted matches directories that mean the same in every variable without quotes.
+// unquoted matches words that need no quotes in a variable or a command line.
 var unquoted = lazyregexp.New(`^[A-Za-z0-9/._-]+$`)
 
 // askForReports makes the directory of one run of a root's tests, and the variables that

@@ -23,9 +23,9 @@ type sign struct {
 	runs string
 	// unless is a command in the same places that makes the sign invalid.
 	unless string
-	// besides is the name of a file that makes the sign invalid. It restricts the sign to
-	// files of the project's own directory.
-	besides string
+	// unlessFile is the name of a file next to the sign's that makes the sign invalid. It
+	// restricts the sign to files of the project's own directory.
+	unlessFile string
 	// plugin is a plugin that a Maven build uses, in one of its modules at least.
 	plugin string
 }
@@ -73,7 +73,7 @@ func runs(commands ...string) (signs []sign) {
 }
 
 // walkUp calls look for a directory and those above it, up to the repository's root, until
-// it returns true.
+// it returns true. It reports whether it did.
 func (p *project) walkUp(dir string, look func(p *project, dir string) bool) bool {
 	for ; ; dir = path.Dir(dir) {
 		if look(p, dir) {
@@ -99,9 +99,9 @@ func (p *project) shows(dir string, s sign) (found bool, above int) {
 	switch {
 	case s.runs != "":
 		found = runsIn(s.runs, p.commandTexts(dir))
-	case s.besides != "":
+	case s.unlessFile != "":
 		above = 0
-		found = p.has(dir, s.file) && !p.has(dir, s.besides)
+		found = p.has(dir, s.file) && !p.has(dir, s.unlessFile)
 	case s.plugin != "":
 		found = len(p.mavenPlugin(dir, s.plugin).modules) > 0
 	case s.key != "":

@@ -12,8 +12,8 @@ func (s sign) String() string {
 		return "`pom.xml`, or that of a module or parent, with the plugin `" + s.plugin + "` in use"
 	case s.key != "":
 		return "`package.json` with " + code(s.key)
-	case s.besides != "":
-		return described + " without a `" + s.besides + "`"
+	case s.unlessFile != "":
+		return described + " without a `" + s.unlessFile + "`"
 	case s.text != "":
 		described += " with " + code(s.shown)
 	}

@@ -165,7 +165,8 @@ type namedTool struct {
 	isStale bool
 }
 
-// named returns whether the files of a project's directory, or of those above it, name a tool.
+// named reports whether the files of a project's directory, or of those above it, name a tool, and
+// which of them do.
 func (p *project) named(dir string, t tool) (n namedTool, ok bool) {
 	for _, s := range t.signs {
 		if found, above := p.shows(dir, s); found {
@@ -209,7 +210,8 @@ func inUseFirst(tools []namedTool) {
 	slices.SortStableFunc(tools, func(a, b namedTool) int { return rank(a) - rank(b) })
 }
 
-// npmPackages are the packages that have a tool of JavaScript, where they are always listed.
+// npmPackages has the packages of those tools of JavaScript that a project always lists in its
+// package.json.
 var npmPackages = map[string][]string{
 	"Prettier": {"prettier"}, "Biome": {"@biomejs/biome"}, "dprint": {"dprint"}, "Oxfmt": {"oxfmt"}, "ESLint": {"eslint"}, "Oxlint": {"oxlint"},
 }
