@@ -27,7 +27,8 @@ func NewLineMap(patch string) (LineMap, error) {
 	old, shift := 0, 0
 	for line := range strings.SplitSeq(strings.TrimSuffix(patch, "\n"), "\n") {
 		if h, ok := parseHeader(line); ok {
-			if old = h.oldStart; h.oldCount == 0 { // nothing of the old file: what follows comes after that line
+			old = h.oldStart
+			if h.oldCount == 0 { // nothing of the old file: what follows comes after that line
 				old++
 			}
 			m.add(old, shift, false)

@@ -36,10 +36,10 @@ func (l CopyLimits) withDefaults() CopyLimits {
 
 // leaveOut returns why a name is not copied, or "".
 func (l CopyLimits) leaveOut(name string) string {
-	switch ok, _ := path.Match("gha-creds-*.json", name); {
-	case name == ".git":
+	if name == ".git" {
 		return "git's directory may contain credentials, and programs in its configuration"
-	case ok:
+	}
+	if ok, _ := path.Match("gha-creds-*.json", name); ok {
 		return "it contains credentials of a cloud"
 	}
 	for _, pattern := range l.Exclude {

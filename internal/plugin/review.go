@@ -168,7 +168,8 @@ func (w *work) call(ctx context.Context, dir string, c call) (toolreport.Report,
 	}
 	if w.cfg.Diff {
 		prompt, omitted := w.cfg.prompt(w.req.Diff)
-		if spec.Stdin = strings.NewReader(prompt); omitted > 0 {
+		spec.Stdin = strings.NewReader(prompt)
+		if omitted > 0 {
 			w.note("%s was not shown the diff of %s: the entire diff is longer than %d MiB", w.cfg.Name, text.Count(omitted, "file"), maxDiff>>20)
 		}
 	}

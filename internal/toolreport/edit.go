@@ -38,11 +38,11 @@ func Edits(base, before, after []byte) []Edit {
 	shift := 0 // lines that the earlier edits passed so far have added
 	for _, e := range editsBetween(before, after) {
 		first, last := min(e.First, e.Range.StartLine), max(e.Last, e.Range.EndLine)
-		for len(earlier) > 0 && earlier[0].end()+shift < first {
+		for len(earlier) > 0 && earlier[0].end()+shift < first { // it only moves the lines of e
 			shift += earlier[0].net
 			earlier = earlier[1:]
 		}
-		if len(earlier) > 0 && earlier[0].start()+shift <= last {
+		if len(earlier) > 0 && earlier[0].start()+shift <= last { // e changes lines that it has made
 			continue
 		}
 		e.First, e.Last, e.Range.StartLine = e.First-shift, e.Last-shift, e.Range.StartLine-shift
@@ -106,7 +106,8 @@ func editsBetween(before, after []byte) []edit {
 	if oldLacks {
 		count++
 	}
-	if oldLacks != newLacks && len(before) > 0 && len(after) > 0 && (len(found) == 0 || found[len(found)-1].Last < count) {
+	changesLast := len(found) > 0 && found[len(found)-1].Last >= count
+	if oldLacks != newLacks && len(before) > 0 && len(after) > 0 && !changesLast {
 		found = append(found, endings(count, count))
 	}
 	return found

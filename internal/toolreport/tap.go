@@ -145,7 +145,8 @@ func (t *tapReader) detail(line string) bool {
 // flush counts the last failed test, now that its block is read.
 func (t *tapReader) flush() {
 	if t.test != nil && !t.isParent {
-		if t.count++; len(t.listed) < MaxFailures {
+		t.count++
+		if len(t.listed) < MaxFailures {
 			t.listed = append(t.listed, *t.test)
 		}
 	}

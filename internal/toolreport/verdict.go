@@ -78,8 +78,12 @@ func (r *Reader) doubts(counted tally, tests Tests, exit Exit) (notes []string) 
 // exitsWithFindings reports whether a tool ends with an exit code when it has found
 // something: one that the command names, or whose form the output has.
 func (r *Reader) exitsWithFindings(v verdict, code int) bool {
-	return v.structured && code == 1 || slices.ContainsFunc(rows(), func(row row) bool {
-		return (r.named[row.name] || slices.Contains(v.names, row.name)) && (row.counts || slices.Contains(row.exits, code))
+	if v.structured && code == 1 {
+		return true
+	}
+	return slices.ContainsFunc(rows(), func(row row) bool {
+		isTool := r.named[row.name] || slices.Contains(v.names, row.name)
+		return isTool && (row.counts || slices.Contains(row.exits, code))
 	})
 }
 
@@ -231,7 +235,8 @@ func (v *verdict) reconcile() {
 // names more places is kept.
 func (v *verdict) addFiles(files tally, form string) {
 	printed := v.tally
-	if files.failed > printed.failed || files.failed == printed.failed && located(files.failing) > located(printed.failing) {
+	namesMore := files.failed == printed.failed && located(files.failing) > located(printed.failing)
+	if files.failed > printed.failed || namesMore {
 		v.tally.failed, v.tally.failing = files.failed, files.failing
 	}
 	v.tally.ended = printed.ended || files.ended
