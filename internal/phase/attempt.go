@@ -62,7 +62,10 @@ func (a attempt) forCheck(part func(rule string) bool, check string) attempt {
 			a.report.Findings = append(a.report.Findings, f)
 		}
 	}
-	a.clean = a.clean || len(all) > 0 && len(a.report.Findings) == 0 && a.explained() && a.report.Outside+a.report.Omitted == 0
+	isComplete := a.explained() && a.report.Outside+a.report.Omitted == 0
+	if len(all) > 0 && len(a.report.Findings) == 0 && isComplete {
+		a.clean = true
+	}
 	return a
 }
 
@@ -309,17 +312,18 @@ func MissingProgram(line string, args []string, r command.Result, err error) str
 		if sign.stdout {
 			printed = r.Stdout.String()
 		}
-		switch m := regexp.MustCompile(sign.pattern).FindStringSubmatch(printed); {
-		case m == nil:
-		case len(m) > 1:
-			return m[1]
-		default:
-			words := strings.Fields(line)[1:]
-			if i := slices.IndexFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
-				return words[i]
-			}
-			return sign.program
+		m := regexp.MustCompile(sign.pattern).FindStringSubmatch(printed)
+		if m == nil {
+			continue
 		}
+		if len(m) > 1 {
+			return m[1]
+		}
+		words := strings.Fields(line)[1:]
+		if i := slices.IndexFunc(words, func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
+			return words[i]
+		}
+		return sign.program
 	}
 	return ""
 }

@@ -76,39 +76,11 @@ func (w *run) fail(problem string) {
 // change files.
 func (w *run) isStyle() bool { return w.plan.check == Formatter || w.plan.check == Linter }
 
-// decide runs the candidates until the tool of one is installed, and retries that one.
+// decide runs the command of the check, again after a fix where that may help, and judges how it
+// ended.
 func (w *run) decide(ctx context.Context) error {
-	for i, c := range w.plan.candidates {
-		w.chosen = c
-		w.out.Command = c.check.line
-		if c.check.noFile {
-			w.out.Status, w.out.ExitCode = Pass, 0
-			w.note("no changed file for {files}: nothing was run")
-			return nil
-		}
-		if c.writes && w.e.config.CheckOnly && c.check.line == c.fix.line {
-			where, err := w.e.writable(ctx)
-			if where == nil {
-				w.fail(onlyWrites(c, err))
-				return nil
-			}
-			w.where = where
-		}
-		w.progress("")
-		if err := w.try(ctx, c); err != nil {
-			return err
-		}
-		if w.last.missing == "" {
-			break
-		}
-		if i == len(w.plan.candidates)-1 {
-			if w.plan.unconfigured != "" {
-				w.unconfigured()
-			} else {
-				w.failMissing()
-			}
-			return nil
-		}
+	if ran, err := w.choose(ctx); !ran || err != nil {
+		return err
 	}
 	if old := w.unfollowed(); old > 0 {
 		w.out.Status, w.out.ExitCode, w.out.Command, w.out.NotRun = Pass, 0, "", NotConfigured
@@ -132,6 +104,41 @@ func (w *run) decide(ctx context.Context) error {
 	}
 	w.judge()
 	return nil
+}
+
+// choose runs the candidates until the tool of one is installed. ran is false if none was run to
+// its end: then the check has its result.
+func (w *run) choose(ctx context.Context) (ran bool, err error) {
+	for _, c := range w.plan.candidates {
+		w.chosen = c
+		w.out.Command = c.check.line
+		if c.check.noFile {
+			w.out.Status, w.out.ExitCode = Pass, 0
+			w.note("no changed file for {files}: nothing was run")
+			return false, nil
+		}
+		if c.writes && w.e.config.CheckOnly && c.check.line == c.fix.line {
+			where, err := w.e.writable(ctx)
+			if where == nil {
+				w.fail(onlyWrites(c, err))
+				return false, nil
+			}
+			w.where = where
+		}
+		w.progress("")
+		if err := w.try(ctx, c); err != nil {
+			return false, err
+		}
+		if w.last.missing == "" {
+			return true, nil
+		}
+	}
+	if w.plan.unconfigured != "" {
+		w.unconfigured()
+	} else {
+		w.failMissing()
+	}
+	return false, nil
 }
 
 // skip passes the check without having run anything. Only build and tests have a status for

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"maps"
+	"os"
 	"path"
 	"runtime"
 	"slices"
@@ -118,35 +119,13 @@ func (w *walk) directory(dir, name string, depth int) {
 	if err != nil {
 		return
 	}
-	var below []string
-	var here []stamped
-	prefix := path.Join(dir, name) + "/"
-	if prefix == "./" {
-		prefix = ""
-	}
-	for err == nil && w.entries.Load() <= maxSnapshot {
-		var names []string
-		names, err = f.Readdirnames(1024)
-		w.entries.Add(int64(len(names)))
-		here = slices.Grow(here, len(names))
-		for _, entry := range names {
-			if w.known != nil {
-				if s, ok := w.known(prefix + entry); ok {
-					here = append(here, stamped{entry, s})
-					continue
-				}
-			}
-			switch s, kind := w.project.look(f, entry); {
-			case kind == directory && slices.Contains([]string{".git", "node_modules", "target", "vendor", "__pycache__", ".venv"}, entry):
-			case kind == directory && depth < maxDepth:
-				below = append(below, path.Join(name, entry))
-			case kind == regular:
-				here = append(here, stamped{entry, s})
-			}
-		}
-	}
+	here, below := w.list(f, path.Join(dir, name))
 	_ = f.Close() // it was only read
-	for _, name := range below {
+	if depth == maxDepth {
+		below = nil
+	}
+	for _, entry := range below {
+		name := path.Join(name, entry)
 		select {
 		case w.slots <- struct{}{}:
 			w.running.Go(func() {
@@ -163,6 +142,38 @@ func (w *walk) directory(dir, name string, depth int) {
 	if len(here) > 0 && w.files <= maxSnapshot {
 		w.found[name] = here
 	}
+}
+
+// list returns the regular files of an open directory, and the directories in it, without those
+// that builds make.
+func (w *walk) list(f *os.File, dir string) (files []stamped, directories []string) {
+	prefix := dir + "/"
+	if dir == "." {
+		prefix = ""
+	}
+	for err := error(nil); err == nil && w.entries.Load() <= maxSnapshot; {
+		var names []string
+		names, err = f.Readdirnames(1024)
+		w.entries.Add(int64(len(names)))
+		files = slices.Grow(files, len(names))
+		for _, entry := range names {
+			if w.known != nil {
+				if s, ok := w.known(prefix + entry); ok {
+					files = append(files, stamped{entry, s})
+					continue
+				}
+			}
+			switch s, kind := w.project.look(f, entry); kind {
+			case regular:
+				files = append(files, stamped{entry, s})
+			case directory:
+				if !slices.Contains([]string{".git", "node_modules", "target", "vendor", "__pycache__", ".venv"}, entry) {
+					directories = append(directories, entry)
+				}
+			}
+		}
+	}
+	return files, directories
 }
 
 // entryKind is what something in a directory is.

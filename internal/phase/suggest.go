@@ -104,10 +104,15 @@ func (w *run) dropUnprintable(texts map[string][]byte) {
 			continue
 		}
 		text, ok := texts[filepath.ToSlash(rel)]
-		if !ok || bytes.ContainsFunc(text, func(r rune) bool { return r != '\t' && r != '\n' && r != '\r' && unicode.IsControl(r) }) {
+		if !ok || bytes.ContainsFunc(text, isUnprintable) {
 			w.out.Blocking[i].Suggestion = ""
 		}
 	}
+}
+
+// isUnprintable reports whether a character is a control character, but not a tab or the end of a line.
+func isUnprintable(r rune) bool {
+	return r != '\t' && r != '\n' && r != '\r' && unicode.IsControl(r)
 }
 
 // wantsFix reports whether the check failed in a way that a fix may change, and has
