@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/checkreport"
@@ -112,7 +113,8 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 // place's directories have by now, which differ each time and mean nothing to a reader. It
 // must not be called while a validation runs.
 func (p *Place) Masker() func(string) string {
-	return p.v.mask(slices.Concat(p.outbox.names(), p.fixes.names(), p.sandbox.Replacements()))
+	names := strings.NewReplacer(slices.Concat(p.outbox.names(), p.fixes.names(), p.sandbox.Replacements())...)
+	return func(text string) string { return names.Replace(p.v.deps.Scanner.Mask(text)) }
 }
 
 // document runs all checks, and returns what they found, with an error if only the language

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/action"
@@ -226,13 +225,6 @@ func stopped(ctx context.Context, err error) error {
 		return exitcode.UsageError(err)
 	}
 	return exitcode.FailedError(err)
-}
-
-// mask returns a function that masks secrets in a text and replaces the names of the
-// place where the checks ran, which differ each time and mean nothing to a reader.
-func (v validation) mask(names []string) func(string) string {
-	replace := strings.NewReplacer(names...)
-	return func(s string) string { return replace.Replace(v.deps.Scanner.Mask(s)) }
 }
 
 // wait waits, or returns the context's error.

@@ -126,8 +126,8 @@ func readOrder(fd int) (order, error) {
 	return o, nil
 }
 
-// handleSignals makes signals have their defaults in the program that comes next: there, one that
-// is handled here is back at its default, while one that is ignored would stay ignored.
+// handleSignals handles signals, so that they have their defaults in the program that comes next.
+// One that this process ignores would stay ignored there.
 func handleSignals() {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM)
 }

@@ -143,9 +143,9 @@ func (p process) hasUser(uid uint32) bool {
 	return slices.ContainsFunc(p.users[:], func(u []byte) bool { return bytes.Equal(u, want) })
 }
 
-// awaitExit waits until the process has ended, without reaping it, and reports
-// that it did: the process's id, and so that of its group, cannot be given to
-// another process before the group is killed.
+// awaitExit waits until the process has ended, and reports whether it has. It does not reap the
+// process: until that is done, no other one can have its id, nor another group that of its group,
+// so that the group can still be killed.
 func awaitExit(p *os.Process) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

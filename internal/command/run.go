@@ -112,9 +112,9 @@ func newRunning(ctx context.Context, path string, spec Spec) *running {
 	return p
 }
 
-// wait waits for the program's end, and ends what it left running in its group or,
-// with an identity, anywhere: left is how many processes those were, endErr why one
-// cannot be ended. err is that of exec.Cmd's Wait.
+// wait waits for the program's end, and ends what it left running in its group or, with an
+// identity, anywhere. left is how many processes those were, and endErr why one cannot be ended;
+// err is the error of exec.Cmd.Wait.
 func (p *running) wait(identity *Identity) (left int, endErr, err error) {
 	unreaped := awaitExit(p.cmd.Process)
 	if identity != nil {

@@ -91,8 +91,8 @@ func (s *search) repositoriesBelow(root string) {
 	})
 }
 
-// walk calls visit for what is in a directory, and for what is in those of its directories
-// for which visit returns true. Links are not followed; what may not be read is left out.
+// walk calls visit for each entry of a directory, and goes on in those directories for which visit
+// returns true. Links are not followed; what may not be read is left out.
 func (s *search) walk(root string, visit func(path string, e fs.DirEntry) bool) {
 	for dirs := []string{root}; len(dirs) > 0; {
 		dir := dirs[len(dirs)-1]

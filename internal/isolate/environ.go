@@ -25,11 +25,11 @@ func DefaultPass() []string {
 // secretName matches names under which people keep secrets.
 var secretName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|private_?key|api_?key|access_?key|(^|_)(auth|key|pat|pwd)(_|$)|^(ACTIONS|INPUT|GITHUB)_`)
 
-// environment builds the part of an environment that all users have in common: CI, messages
-// in English, by which failures are counted, and those variables of environ that are named in
-// pass, except those that look like a secret by their name or their value. Relative
-// directories are removed from PATH. For each variable of pass that is left out, a note gives
-// the reason, but never the value.
+// environment builds the part of an environment that all users have in common. It says that this is
+// CI, asks for messages in English, by which failures are counted, and contains those variables of
+// environ that are named in pass, except those that look like a secret by their name or their
+// value. Relative directories are removed from PATH. For each variable of pass that is left out, a
+// note gives the reason, but never the value.
 func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()

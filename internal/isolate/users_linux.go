@@ -22,17 +22,16 @@ const (
 	lastFree  = 99998
 )
 
-// identities returns the identities that a user may have, in the order in which they are to
-// be tried. Only every second id is used, because the one after it must not be used, either: see
+// identities returns the identities that a user may have, in the order in which they are to be
+// tried. Only every second id is used, because the one after it must not be used, either: see
 // command.Identity.
 //
-// They begin at a random place, so that each run has users of its own: this process sees
-// and can end the programs of another Airlock that runs in a container of the same machine,
-// and neither of them may notice the other when it chooses.
+// They begin at a random place, so that each run has users of its own. Another Airlock may run in a
+// container of the same machine: this process can see and end its programs, and neither of the two
+// may notice the other when it chooses.
 //
-// In a user namespace that has no such ids they are those that Debian keeps free of users,
-// from 65000 to 65533. systemd lends those up to 65519 to services while they run, so they
-// come last.
+// In a user namespace that has no such ids they are those that Debian keeps free of users, from
+// 65000 to 65533. systemd lends those up to 65519 to services while they run, so they come last.
 func identities() []command.Identity {
 	ids := make([]command.Identity, 0, 64)
 	if mapped("/proc/self/uid_map", firstFree, lastFree) && mapped("/proc/self/gid_map", firstFree, lastFree) {

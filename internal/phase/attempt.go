@@ -46,10 +46,10 @@ func (a attempt) passed(c commandLine) bool {
 	return !c.silent || len(a.result.Stdout.Head) == 0
 }
 
-// forCheck returns the part of an attempt that belongs to a check, where one run does two: the
-// findings whose rules are the check's, of which part reports true, and those that a file cannot be
+// forCheck returns the part of an attempt that belongs to a check, where one run does two. These
+// are the findings of rules for which part reports true, and those about files that cannot be
 // parsed. If there are none, and the findings are all that the tool had to report, the check has
-// passed. It returns all of the attempt if part is nil.
+// passed. If part is nil, forCheck returns the attempt as it is.
 func (a attempt) forCheck(part func(rule string) bool, check string) attempt {
 	if part == nil {
 		return a

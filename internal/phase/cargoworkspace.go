@@ -22,7 +22,8 @@ func (p *project) hasCargoWorkspace(dir string) bool {
 }
 
 // isOutsideWorkspace reports whether cargo in a directory, top, leaves out the crate of one below
-// it: it is a workspace of its own, or excluded, or there is a package above it and no workspace.
+// it. It does if the crate is a workspace of its own or is excluded, or if top has a package and no
+// workspace.
 func (p *project) isOutsideWorkspace(top, dir string) bool {
 	raw, _ := p.read(path.Join(top, "Cargo.toml"))   // what cannot be read, cargo reports
 	crate, _ := p.read(path.Join(dir, "Cargo.toml")) // likewise

@@ -375,9 +375,9 @@ func (w *run) splitStyle(findings []finding.Finding) (blocking, old []finding.Fi
 	return blocking, old
 }
 
-// broken reports whether code could not be compiled that is compiled together with what
-// changed, so that what was found there is not all. Documents and files of other languages
-// are not compiled with it.
+// broken reports whether code could not be compiled that is compiled together with what changed.
+// Then the findings are not all that there are. Documents and files of other languages are not
+// compiled with it.
 func (w *run) broken() bool {
 	if !w.last.report.Broken || !w.e.config.NewOnly {
 		return w.last.report.Broken

@@ -14,8 +14,8 @@ import (
 type candidate struct {
 	check commandLine
 	fix   fixing // its line is "" if the tool cannot fix anything
-	// writes reports that the check has no form that leaves files alone: what it changes was
-	// not as it should be.
+	// writes reports that the check has no form that leaves files alone. The files that it changes
+	// were not as they should be.
 	writes bool
 	// part reports whether a finding of this rule belongs to the check, nil if all do.
 	part func(rule string) bool
@@ -24,9 +24,9 @@ type candidate struct {
 // fixing is a command that fixes.
 type fixing struct {
 	commandLine
-	// own reports that the command is the project's or the owner's own: it may change any
-	// file. Otherwise it fixes the changed files, for which {files} stands in it; without
-	// {files}, what else it changes is put back.
+	// own reports that the command is the project's or the owner's own: it may change any file.
+	// Otherwise it is to fix the changed files. Those stand where it has {files}; without {files}
+	// it fixes all files, and the others are put back.
 	own     bool
 	endings []string // of the files that {files} may be; one that is "" is any
 }

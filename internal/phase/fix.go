@@ -94,8 +94,9 @@ func (w *run) fixCommand() commandLine {
 	return c
 }
 
-// fixable returns the changed files that a fix may write, relative to the root: if the
-// check names what it found, those that it names, otherwise those of the tool.
+// fixable returns the changed files that a fix may write, relative to the root: those that the
+// findings of the check name, or the tool's files if the findings are not all that it had to
+// report.
 func (w *run) fixable() []string {
 	named := map[string]bool{}
 	all := !w.last.explained() || len(w.last.report.Findings) == 0

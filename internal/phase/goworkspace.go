@@ -50,9 +50,9 @@ func (p *project) goWorkspace() (modules []goModule) {
 	return modules
 }
 
-// goDependents returns roots for the modules of a Go workspace without changed files that a change
-// elsewhere can break: those that require a module with changed code, directly or not, and all
-// of them if go.work has changed. They are built and tested.
+// goDependents returns roots for those modules of a Go workspace that have no changed files, and
+// that a change elsewhere can break: they require a module with changed code, directly or not, or
+// go.work has changed. They are built and tested.
 func (p *project) goDependents(found []root, files []string) (dependents []root) {
 	modules := p.goWorkspace()
 	all := slices.ContainsFunc(files, func(f string) bool { return f == "go.work" || f == "go.work.sum" })

@@ -141,9 +141,9 @@ func (p *project) overridden(check Check, line string, r root, c commands) plan 
 	return plan{check: check, candidates: []candidate{own}}
 }
 
-// fixOf returns the fix of an overriding command: that of the tool that it names; for a
-// formatter, otherwise, that of the project's; for a linter the command itself, if it
-// fixes what it finds.
+// fixOf returns the fix for a command of the owner's. If the command names a tool, it is the tool's
+// fix. Otherwise a formatter has the fix of the project's formatter, and a linter the command
+// itself, if that has an option to fix.
 func fixOf(check Check, override commandLine, l Language, c commands) fixing {
 	for _, t := range toolsOf(l) {
 		if t.check == check && t.fix != "" && t.isNamedIn(override.line) {

@@ -177,10 +177,10 @@ func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
 	return u
 }
 
-// uses reports whether a module uses a plugin: it stands below build in its own pom or in that of a
-// parent in the repository. One that is only managed, only reports, or belongs to a profile that
-// has to be asked for is not used. configured reports whether the plugin has a configuration of its
-// own; ids are those of the executions of the goal "check" that have one.
+// uses reports whether a module uses a plugin: the plugin stands below build in the module's own
+// pom or in that of a parent in the repository. A plugin that is only managed, only reports, or is
+// in a profile that has to be asked for is not used. configured reports whether the plugin has a
+// configuration of its own; ids are the executions of the goal "check" that have one.
 func (m *pom) uses(artifact string, repository *project) (used, configured bool, ids []string) {
 	depth := 0
 	for at := m; at != nil && depth < maxModules; at, depth = repository.parentOf(at), depth+1 {

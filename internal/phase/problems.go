@@ -73,8 +73,8 @@ func summarise(excerpt string) string {
 	return quoted(lines[:min(len(lines), maxGist)])
 }
 
-// summariseEnd returns the last such lines, for tests whose totals are not known: at its end, a
-// runner prints why it failed, and before that it names the tests that passed.
+// summariseEnd returns the last lines of an excerpt that contain words, for tests whose totals are
+// not known. A runner prints why it failed at its end, after the names of tests that passed.
 func summariseEnd(excerpt string) string {
 	lines, _ := splitChatter(excerpt)
 	if len(lines) == 0 {

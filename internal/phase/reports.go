@@ -107,11 +107,11 @@ func (p *project) mentions(dir string, what *lazyregexp.Regexp, files ...string)
 	})
 }
 
-// nodeReporter returns the reporter with which node's test runner prints what it would
-// print anyway, if the command or a script of the root runs it, and "" otherwise: all
-// programs of node read the variable that asks for a report. Node 18 does not take the
-// options from it in all versions, and a script that chooses reporters would have to choose
-// their destinations too.
+// nodeReporter returns the reporter with which node's test runner prints what it would print
+// anyway. It is "" if neither the command nor a script of the root runs that runner, because all
+// programs of node read the variable that asks for a report. It is also "" for Node 18, which does
+// not take the options from the variable in all versions, and if a script chooses reporters: then
+// it would have to choose their destinations, too.
 func (e *engine) nodeReporter(ctx context.Context, r root, c commandLine) string {
 	lines := []string{c.line}
 	lines = slices.AppendSeq(lines, maps.Values(e.project.readManifest(r.dir).scripts))

@@ -101,10 +101,10 @@ func (p *project) byLanguage(r root) []root {
 	return all
 }
 
-// home returns the nearest directory at or above a file that has a marker of the file's language,
-// otherwise of any, or that of the build which it is a part of; "" if there is none in the working
-// directory. Directories of others' code and of test data do not count: a file in one belongs to the
-// project around it.
+// home returns the directory of the project that a file belongs to: the nearest one at or above the
+// file with a marker of its language, otherwise with any marker, or the one from which that project
+// is built. It is "" if there is none in the working directory. Directories of others' code and of
+// test data do not count: a file in one belongs to the project around it.
 func (p *project) home(file string) string {
 	dir := path.Dir(file)
 	parts := strings.Split(dir, "/")
@@ -186,9 +186,9 @@ func isForeign(name string) bool {
 const projectDepth = 3
 
 // Projects returns the directories of a work tree that have a marker of a language, sorted,
-// relative and slash-separated: "." alone if the top has one, otherwise those at most three
-// levels below that are in no other. Directories of others' code and of test data are left
-// out, and links are not followed.
+// relative and slash-separated. If the top has one, it is "." alone; otherwise it is those at most
+// three levels below the top, without those in another one. Directories of others' code and of test
+// data are left out, and links are not followed.
 func Projects(dir string) ([]string, error) {
 	p, err := openProject(dir)
 	if err != nil {
@@ -214,7 +214,7 @@ func (p *project) projects(dir string, depth int) (found []string) {
 }
 
 // languages returns the languages that the markers in a directory indicate, the main one first.
-// Deno's configuration is a marker where there is no other, in the directory or above it: next to
+// Deno's configuration is a marker only if the directory has no other, nor has one above it: in
 // another project it may be there for one script.
 func (p *project) languages(dir string) []Language {
 	found, ok := p.marked[dir]

@@ -280,8 +280,8 @@ func (e *engine) openCopy(ctx context.Context) (*engine, error) {
 	return c, nil
 }
 
-// unneeded returns the names of large directories of tools that no fix needs which may
-// run: those of languages that have no such fix. A command of the owner's may need any.
+// unneeded returns the names of large directories that no fix which may run needs: those of
+// languages without such a fix. A command of the owner's may need any.
 func unneeded(roots []*rootRun) []string {
 	unneeded := map[string]Language{"node_modules": JavaScript, ".venv": Python}
 	for _, r := range roots {

@@ -11,10 +11,10 @@ import (
 
 // tool is a formatter or a linter: by what a project's files name it, and its commands.
 //
-// A command is written as people type it. In it, {files} stands for the changed files and
-// {flags} for the options that make the tool print the form from which most is read, which
-// are not shown. "npx" is shown and not run: the tool has to be in the project's
-// node_modules or in PATH, and nothing is downloaded.
+// A command is written as people type it. In it, {files} stands for the changed files, and {flags}
+// for options that are not shown: they make the tool print the form from which most is read. "npx"
+// is shown and not run: the tool has to be in the project's node_modules or in PATH, and nothing is
+// downloaded.
 type tool struct {
 	check Check  // Formatter or Linter
 	name  string // as people call it
@@ -189,8 +189,8 @@ func (p *project) named(dir string, t tool) (n namedTool, ok bool) {
 	return n, ok
 }
 
-// inUseFirst puts the tools first that a project uses: of several, those that its packages have, and
-// those that no file names nearer than another's. The others keep their order.
+// inUseFirst orders tools that a project's files name. Those that its packages contain come first,
+// and among these the ones that the nearest files name. Otherwise they keep their order.
 func inUseFirst(tools []namedTool) {
 	nearest := math.MaxInt
 	for _, t := range tools {
@@ -250,9 +250,9 @@ func (p *project) style(dir string, l Language, w wording) map[Check]choice {
 	return choices
 }
 
-// chooseUnnamed returns how a check is done for which the project's files name no tool: by the tool
-// that is part of the language, otherwise by a usual one. formats is a linter that they name and
-// that makes a usual formatter superfluous, "" if there is none.
+// chooseUnnamed returns how a check is done where the project's files name no tool for it: by the
+// tool that is part of the language, otherwise by the usual ones. formats is the linter that makes
+// a usual formatter superfluous, "" if there is none.
 func chooseUnnamed(tools []tool, check Check, formats string, l Language, w wording) (c choice) {
 	var usual []string
 	for _, t := range tools {

@@ -92,8 +92,8 @@ type Config struct {
 	// Precision is how often it is right, for rules whose precision its output does not
 	// give.
 	Precision finding.Precision
-	// FoundExits are the exit codes other than 0 with which it ends if it has findings; nil:
-	// 1. Any other code means that the review could not be done.
+	// FoundExits are the exit codes other than 0 with which the command ends if it has findings;
+	// nil stands for 1. Any other code means that the review could not be done.
 	FoundExits []int
 	TimeLimit  time.Duration // of one run; 0: DefaultTimeLimit
 }

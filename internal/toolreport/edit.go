@@ -155,15 +155,16 @@ type hunkLine struct {
 	cut    bool // text is not the complete line
 }
 
-// editsOf returns the runs of changed lines in a hunk.
+// editsOf returns the runs of changed lines in a hunk, with the lines that their suggestions
+// replace.
 //
-// A suggestion replaces lines, and an empty one means that there is none. So a run that
-// only adds lines also takes the kept lines before and after it, either of which may be
-// one that the pull request has changed; and a run that removes lines, or leaves one
-// empty line, takes one kept line. Runs that have no kept line left between them become
-// one, so that suggestions never overlap. So do runs with only empty lines and brackets
-// between them if one removes lines and the other adds some: they are one change, and
-// half of it would lose text.
+// A suggestion replaces lines, and an empty one means that there is none. So
+//   - a run that only adds lines also takes the kept lines before and after it: either may be one
+//     that the pull request has changed;
+//   - a run that removes lines, or leaves one empty line, takes one kept line;
+//   - runs become one if no kept line is left between them, so that suggestions never overlap;
+//   - runs become one if one removes lines, the other adds some, and only empty lines and brackets
+//     are between them: they are one change, and half of it would lose text.
 func editsOf(hunk []hunkLine) []edit {
 	type window struct{ from, to int }
 	var windows []window
@@ -202,8 +203,8 @@ func editsOf(hunk []hunkLine) []edit {
 	return found
 }
 
-// joinedEnd returns the end of the run that begins at i, joined with the runs after it
-// that add lines where it removes some, or the other way round.
+// joinedEnd returns the end of the run that begins at i, together with those after it that belong
+// to the same change: they add lines where it removes some, or the other way round.
 func joinedEnd(hunk []hunkLine, i int) int {
 	end := runEnd(hunk, i)
 	net := growth(hunk[i:end])

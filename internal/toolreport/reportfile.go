@@ -65,8 +65,8 @@ func (r *Reader) AddReport(file ReportFile, from io.Reader) {
 	r.filesForm = cmp.Or(r.filesForm, form)
 }
 
-// characterReference is one of a character that XML does not allow, though runners write
-// it: what a test printed in colour.
+// characterReference matches references to characters. Runners write some that XML does not allow,
+// for what a test printed in colour.
 var characterReference = lazyregexp.New(`&#(x[0-9A-Fa-f]{1,8}|[0-9]{1,9});`)
 
 // legibleXML replaces what XML does not allow, and Go's reader refuses: invalid UTF-8, control

@@ -75,8 +75,8 @@ func (r *Reader) doubts(counted tally, tests Tests, exit Exit) (notes []string) 
 	return notes
 }
 
-// exitsWithFindings reports whether a tool ends with an exit code when it has found
-// something: one that the command names, or whose form the output has.
+// exitsWithFindings reports whether an exit code means that a tool has found something: one that
+// the command names, or whose form the output has.
 func (r *Reader) exitsWithFindings(v verdict, code int) bool {
 	if v.structured && code == 1 {
 		return true
@@ -115,9 +115,9 @@ func (r *Reader) runner() string {
 	return ""
 }
 
-// hasFormOf reports whether the output has the form of a text reading, as far as that can
-// be seen. A tool that the command names may print nothing that only it prints; any
-// other one is recognised by what only it prints.
+// hasFormOf reports whether the output has the form of a text reading, as far as that can be seen.
+// A tool is recognised by what only it prints. One that the command names is believed even without
+// that.
 func (r *Reader) hasFormOf(candidate *reading) bool {
 	if !r.named[candidate.row.name] {
 		if candidate.row.tests {
@@ -133,9 +133,9 @@ func (r *Reader) hasFormOf(candidate *reading) bool {
 	return !slices.ContainsFunc(r.readings, func(o *reading) bool { return o.row.tests && o.collector.recognised })
 }
 
-// believesUnnamedTests reports whether a test runner that the command does not name may
-// have printed what looks like it: a program that is not known may have started it, or the
-// runner that is named prints another one's form. Otherwise, a test printed it.
+// believesUnnamedTests reports whether what looks like the output of a test runner is taken for it
+// although the command does not name that runner. A program that is not known may have started it,
+// or the runner that is named prints another one's form. Otherwise, a test printed it.
 func (r *Reader) believesUnnamedTests() bool {
 	if r.tool.Check != "tests" || r.tool.Name != "" {
 		return false
@@ -230,9 +230,9 @@ func (v *verdict) reconcile() {
 	}
 }
 
-// addFiles adds what the runners' own reports say about the tests. The worse of them and of
-// what was printed counts, so that a forged report hides nothing; the list of failures that
-// names more places is kept.
+// addFiles adds what the runners' own reports say about the tests. Of these and of what was
+// printed, the worse counts, so that a forged report hides nothing. If both count as many failures,
+// the list that names more places is kept.
 func (v *verdict) addFiles(files tally, form string) {
 	printed := v.tally
 	namesMore := files.failed == printed.failed && located(files.failing) > located(printed.failing)
