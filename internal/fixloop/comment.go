@@ -11,16 +11,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxHistory is how many messages the folded history of a comment lists at most, the newest ones,
-// and maxFold how many UTF-16 code units they have at most.
+// Limits of the folded history of a comment, which lists the newest messages.
 const (
-	maxHistory = 60
-	maxFold    = 30_000
+	maxHistory = 60     // messages
+	maxFold    = 30_000 // UTF-16 code units; the line that passes it is the last one
 )
 
 // Comment returns the one comment that shows a loop in its pull request, as Markdown: how it
-// stands, what comes next, and its history, folded. last is the line below, such as the log's
-// witness.
+// stands, what comes next, and its history, folded. last is its last line, such as the log's
+// witness, or "" for none.
 func (s State) Comment(messages []Message, last string) string {
 	var p page
 	p.line("### Fix loop: " + s.headline())
@@ -106,7 +105,7 @@ func (s State) next() string {
 		return "push a commit that mends what " + s.doc.Request.ID + " lists"
 	case WorkDecide:
 		switch {
-		case !slices.Contains(s.Decisions(), DecideFixed): // a push is refused like it
+		case !slices.Contains(s.Decisions(), DecideFixed): // a push would be refused, too
 			return "decide"
 		case s.doc.Reason == ReasonSpecialist:
 			return "get the check to work, then decide to retry"
@@ -118,7 +117,7 @@ func (s State) next() string {
 	return "wait for the checks"
 }
 
-// offer describes the decisions that can be made now by a comment; "" if none can.
+// offer describes the decisions that a comment can make now; "" if there are none.
 func (s State) offer() string {
 	var commands []string
 	for _, d := range s.Decisions() {
@@ -128,10 +127,10 @@ func (s State) offer() string {
 		}
 		commands = append(commands, "`"+CommandWord+" "+word+"`")
 	}
-	switch {
-	case len(commands) == 0:
+	switch len(commands) {
+	case 0:
 		return ""
-	case s.doc.Op != nil && s.doc.Op.Kind != WorkFix || s.doc.Status == Pending:
+	case 1: // to abort is always possible
 		return "To end the loop, comment " + commands[0] + " as the first line, with write permission."
 	}
 	return "To decide, comment one of these as the first line, with write permission: " + strings.Join(commands, ", ") + "."
@@ -169,9 +168,9 @@ func (p *page) fold(messages []Message) {
 // with what the door adds GitHub takes it: it refuses comments over 65,536.
 const maxPosted = 50_000
 
-// Posted is the comment that notifies of a fix request or an escalation: what to do, and then the
-// message, of which it leaves failures out where there are too many for a comment. current reports
-// that the loop waits for what the message asks.
+// Posted returns the comment that notifies people of a fix request or an escalation: what to do,
+// then the message, without the failures that are too many for a comment. current reports whether
+// the loop still waits for what the message asks.
 func (s State) Posted(m Message, current bool) string {
 	var p page
 	switch {
@@ -237,12 +236,11 @@ func (s State) FollowUp() (title, body string) {
 		switch {
 		case c.Like != "":
 			p.line("The check did not work, like " + string(c.Like) + ".")
-			continue
 		case c.Error != "":
 			p.text("The check did not work: " + c.Error)
-			continue
+		default:
+			p.failures(c.Failures, c.Count-len(c.Failures), "")
 		}
-		p.failures(c.Failures, c.Count-len(c.Failures), "")
 	}
 	return title, p.String()
 }

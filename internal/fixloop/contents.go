@@ -62,7 +62,7 @@ func (t *turn) fixRequest() Message {
 	return m
 }
 
-// fixCompletion returns the fixer's word that it is done.
+// fixCompletion returns the fixer's message that it is done.
 func (t *turn) fixCompletion(e Event) Message {
 	m := Message{
 		Type: FixCompletion, ID: t.id("FIXDONE", t.iteration()), From: Fixer, To: Orchestrator, Priority: PriorityHigh,
@@ -97,8 +97,7 @@ func (t *turn) revalidationTrigger(c *check) Message {
 	return m
 }
 
-// revalidationResult returns what a check found the next time. The check's failures are the new
-// ones.
+// revalidationResult returns what a check found when it ran again. c has the new failures.
 func (t *turn) revalidationResult(c *check, result Status) Message {
 	m := Message{
 		Type: RevalidationResult, ID: t.id("REVALRES", string(c.Name), t.iteration()), From: c.Name.Mention(), To: Orchestrator, Priority: PriorityHigh,
@@ -118,7 +117,7 @@ func (t *turn) revalidationResult(c *check, result Status) Message {
 	return m
 }
 
-// successNotification returns the message that a check which had failed has passed for good.
+// successNotification returns the message that a check has passed for good, after it had failed.
 func (t *turn) successNotification(c *check) Message {
 	return Message{
 		Type: Success, ID: t.id("SUCCESS", string(c.Name), t.iteration()), From: Orchestrator, To: Fixer, Priority: PriorityMedium, Check: c.Name,
@@ -127,7 +126,8 @@ func (t *turn) successNotification(c *check) Message {
 	}
 }
 
-// escalation asks a person to decide.
+// escalation asks a person to decide. cause is the check that is the reason, and open selects the
+// checks that have not passed.
 func (t *turn) escalation(cause Check, open func(*check) bool) Message {
 	m := Message{
 		Type: Escalation, ID: t.id("ESC", string(cause), t.stamp()), From: Orchestrator, To: User, Priority: PriorityCritical, Check: cause,

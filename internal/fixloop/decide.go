@@ -16,7 +16,9 @@ func (t *turn) escalate(r Reason, cause Check) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(t.Checks, func(c check) bool { return c.Status == Fail }) && (len(t.History) == 0 || t.History[len(t.History)-1].Iteration != t.Iteration) {
+	failed := slices.ContainsFunc(t.Checks, func(c check) bool { return c.Status == Fail })
+	remembered := len(t.History) > 0 && t.History[len(t.History)-1].Iteration == t.Iteration
+	if failed && !remembered {
 		t.remember()
 	}
 	t.end()
@@ -30,7 +32,7 @@ func (t *turn) escalate(r Reason, cause Check) error {
 	why := "escalated: " + string(r)
 	i := t.emit(t.escalation(cause, open))
 	err := t.moveAll(Escalated, why, open)
-	t.messages[i].After, t.messages[i].Actions = t.Status, State{t.document}.actions()
+	t.messages[i].After, t.messages[i].Actions = t.Status, State{t.document}.actions() // those that the new status allows
 	return err
 }
 
@@ -46,8 +48,8 @@ func (s State) Decisions() []Decision {
 	return out
 }
 
-// Extension returns the number of iterations that the decision extend adds without a number: the
-// loop's limit, or fewer where the loop would have more than maxIterations.
+// Extension returns the number of iterations that the decision extend adds if it names no number:
+// that of the loop's limits, or fewer where the loop would otherwise have more than maxIterations.
 func (s State) Extension() int { return s.doc.extension() }
 
 func (d *document) extension() int { return min(d.Loop.Limits.Extend, maxIterations-d.Max) }
@@ -80,11 +82,12 @@ func (t *turn) decide(e Event) error {
 	if !slices.Contains(Decisions(), e.Decision) {
 		return refused(e, CodeInvalid, fmt.Sprintf("there is no decision %.40q; use fixed, extend, skip, abort or retry", string(e.Decision)))
 	}
+	if e.Decision == DecideAbort {
+		t.Decided = "abort" + causedBy(e)
+		return t.finish(Aborted, t.Decided)
+	}
 	if t.Status != Escalated {
 		switch {
-		case e.Decision == DecideAbort:
-			t.Decided = "abort" + causedBy(e)
-			return t.finish(Aborted, t.Decided)
 		case e.Decision == DecideFixed && t.Op != nil && t.Op.Kind == WorkFix:
 			if len(e.Fixes) == 0 {
 				e.Fixes = []string{"Mended by hand" + causedBy(e)}
@@ -103,15 +106,12 @@ func (t *turn) decide(e Event) error {
 		return t.extend(e)
 	case DecideRetry:
 		return t.retry(e)
-	case DecideSkip:
-		t.Decided = "skip" + causedBy(e)
-		return t.finish(KnownIssues, t.Decided)
 	}
-	t.Decided = "abort" + causedBy(e)
-	return t.finish(Aborted, t.Decided)
+	t.Decided = "skip" + causedBy(e)
+	return t.finish(KnownIssues, t.Decided)
 }
 
-// tooMany is why no further iteration is possible.
+// tooMany is why a loop with maxIterations has no further one.
 var tooMany = fmt.Sprintf("a loop has at most %d iterations; abort it and start another one", maxIterations)
 
 // manualFix has the checks run again after a person has fixed the code.
@@ -169,7 +169,7 @@ func (t *turn) extend(e Event) error {
 	return t.requestFix(hasStatus(Escalated))
 }
 
-// bounded returns at most n texts, each on one line.
+// bounded returns the first n texts, each on one line, without blank ones.
 func bounded(list []string, n int) []string {
 	var out []string
 	for _, s := range list[:min(len(list), n)] {

@@ -34,8 +34,7 @@ type Arrow struct {
 	Message  Message
 	From, To string
 	Style    ArrowStyle
-	// Detail is the message in a few words, such as "2 failures"; it may be
-	// "".
+	// Detail is the message in a few words, such as "2 failures"; it may be "".
 	Detail string
 }
 

@@ -20,8 +20,8 @@ const (
 	EventUndelivered EventType = "undelivered" // a message could not be delivered: Message, Attempts, Text
 )
 
-// Event is something that happened outside of the loop. A member that its type does not name
-// is ignored. Texts are strangers' and may contain anything.
+// Event is something that happened outside of the loop. The comment of each type lists the members
+// that count. Texts are strangers' and may contain anything.
 type Event struct {
 	Type EventType `json:"type"`
 	// Op is the operation that a result answers, Work's Op at the time it began.
@@ -31,8 +31,8 @@ type Event struct {
 	Iteration int      `json:"iteration,omitempty"`
 	Fixes     []string `json:"fixes,omitempty"`
 	Files     []string `json:"files,omitempty"` // that changed, relative to the repository's root
-	// Refused are the reasons why the changes of fix_done or of a push are not taken: then they
-	// count as none.
+	// Refused are the reasons why the changes of fix_done or of a push are not taken. If there are
+	// any, nothing was changed.
 	Refused []string `json:"refused,omitempty"`
 	// Head is the commit that there is now, "" if it is not known.
 	Head string `json:"head,omitempty"`
@@ -91,14 +91,12 @@ func Decisions() []Decision {
 	return []Decision{DecideFixed, DecideExtend, DecideSkip, DecideAbort, DecideRetry}
 }
 
-// Recorded returns the event as a log keeps it: each text passed through mask, which removes
-// secrets, and of each check's failures only what a loop keeps. Step does the same with both.
+// Recorded returns the event as a log keeps it. Each text is passed through mask, which removes
+// secrets. Failures beyond those that a loop keeps are reduced to their fingerprints. Step treats
+// the recorded event as it would treat e.
 func (e Event) Recorded(mask func(string) string) Event {
 	e.By, e.Text, e.Head, e.Message = mask(e.By), excerpt(mask(e.Text)), mask(e.Head), mask(e.Message)
-	e.Fixes, e.Files = masked(e.Fixes, mask), masked(e.Files, mask)
-	if e.Refused != nil {
-		e.Refused = masked(e.Refused, mask)
-	}
+	e.Fixes, e.Files, e.Refused = masked(e.Fixes, mask), masked(e.Files, mask), masked(e.Refused, mask)
 	e.Results = slices.Clone(e.Results)
 	for i := range e.Results {
 		r := &e.Results[i]
@@ -106,8 +104,8 @@ func (e Event) Recorded(mask func(string) string) Event {
 		failures := slices.Clone(r.Failures)
 		for k := range failures {
 			f := &failures[k]
-			if suggestion := mask(f.Suggestion); suggestion != f.Suggestion {
-				f.Suggestion = "" // it would put something else into the code
+			if mask(f.Suggestion) != f.Suggestion {
+				f.Suggestion = "" // masked, it would put something else into the code
 			}
 			f.Message, f.Details = mask(f.Message), mask(f.Details)
 			f.Path, f.Tool, f.Rule = mask(f.Path), mask(f.Tool), mask(f.Rule)

@@ -80,7 +80,7 @@ func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []
 	return kept, fingerprints
 }
 
-// printsOf returns the fingerprint of each failure, one that it makes where there is none.
+// printsOf returns the fingerprint of each failure. It makes those that are missing.
 func printsOf(failures []Failure) []string {
 	prints := make([]string, len(failures))
 	complete := true

@@ -14,28 +14,27 @@ const (
 	maxFiles = 100
 )
 
-// requestFix asks the fixer to mend the failures of the selected checks, unless it was asked
+// requestFix waits for a fix of the selected checks. It sends the fixer a request, unless it did so
 // before in this iteration.
 func (t *turn) requestFix(which func(*check) bool) error {
 	move := func() error { return t.moveAll(AwaitingFix, "a fix is requested", which) }
-	if t.Request != nil && t.Request.Iteration == t.Iteration {
+	if requested := t.Request != nil && t.Request.Iteration == t.Iteration; requested {
 		if err := move(); err != nil {
 			return err
 		}
-		t.begin(WorkFix, nil)
-		return nil
+	} else {
+		i := len(t.messages)
+		if err := t.send(t.fixRequest(), move); err != nil {
+			return err
+		}
+		request := t.messages[i]
+		t.Request = &request
 	}
-	i := len(t.messages)
-	if err := t.send(t.fixRequest(), move); err != nil {
-		return err
-	}
-	request := t.messages[i]
-	t.Request = &request
 	t.begin(WorkFix, nil)
 	return nil
 }
 
-// awaitsFix refuses an event that answers no request, or another one.
+// awaitsFix refuses a fixer's event that does not answer the request that the loop waits with.
 func (t *turn) awaitsFix(e Event) error {
 	switch {
 	case t.Request == nil || e.Iteration > t.Iteration || e.Iteration < 1:
@@ -57,7 +56,7 @@ func (t *turn) fixStarted(e Event) error {
 	if t.Op.Acked == t.Op.Attempt {
 		return refused(e, CodeDuplicate, "the fixer has started")
 	}
-	if err := t.overdue(); err != nil || t.Op == nil {
+	if err := t.overdue(); err != nil || t.Op == nil { // it may come too late
 		return err
 	}
 	t.Op.Acked = t.Op.Attempt
@@ -74,7 +73,8 @@ func (t *turn) fixDone(e Event) error {
 	return t.fixed(e)
 }
 
-// fixed records that the fixer reports to be done. The checks show whether it is.
+// fixed records that the fixer, or a person instead of it, claims to be done, and has the checks
+// run again.
 func (t *turn) fixed(e Event) error {
 	if err := t.moveAll(Fixing, "the fixer answers", hasStatus(AwaitingFix)); err != nil {
 		return err
@@ -118,8 +118,8 @@ func reasons(list []string) []string {
 	return out
 }
 
-// unchanged plays the iteration after a fix that was refused entirely: the checks that failed still
-// fail, and need not run.
+// unchanged records an iteration in which nothing was taken of the fix. The checks that failed do
+// not run: they fail with the same failures.
 func (t *turn) unchanged() error {
 	t.nextIteration()
 	const why = "nothing was taken of the fix"
@@ -160,7 +160,7 @@ func (t *turn) unchanged() error {
 	return t.failedRound(failed, critical)
 }
 
-// noteFix completes the history of the iteration.
+// noteFix adds the fix to the newest entry of the history.
 func (t *turn) noteFix(fix string) {
 	if len(t.History) == 0 {
 		return
@@ -188,18 +188,19 @@ func (t *turn) fixFailed(e Event) error {
 	return err
 }
 
-// fixerError records an error of the fixer, and reports whether it is asked again. After the second
-// error a person decides.
+// fixerError completes and records the notification m about an error of the fixer, and reports
+// whether the fixer is asked again. Its second error escalates with the reason second.
 func (t *turn) fixerError(e Event, second Reason, m Message) (again bool, err error) {
-	m.Type, m.To, m.Next, m.Recovered = ErrorNotification, Fixer, "continue", t.Op.Attempt == 1
-	if m.Stack = excerpt(e.Text); m.Stack == m.ErrorText {
-		m.Stack = ""
+	m.Type, m.To = ErrorNotification, Fixer
+	if stack := excerpt(e.Text); stack != m.ErrorText {
+		m.Stack = stack
 	}
 	if t.Op.Attempt > 1 {
 		m.Next = "escalate"
 		t.fault(m)
 		return false, t.escalate(second, "")
 	}
+	m.Next, m.Recovered = "continue", true
 	t.Notice = t.fault(m)
 	t.Op.Attempt++
 	return true, nil
@@ -222,8 +223,8 @@ func (t *turn) nonsense(e Event) error {
 	return err
 }
 
-// push handles a new commit: it is the fix that was asked for, a manual fix after an escalation,
-// or it replaces the commit that is being validated.
+// push handles a new commit. It is the fix that was requested, or a manual fix after an escalation;
+// otherwise it replaces the commit that is being validated.
 func (t *turn) push(e Event) error {
 	if e.Head == "" {
 		return refused(e, CodeInvalid, "it names no commit")
@@ -244,11 +245,11 @@ func (t *turn) push(e Event) error {
 		return t.fixed(e)
 	}
 	t.newHead(e)
-	t.Validating += t.now.Sub(t.Op.Begun)
-	kind, checks := t.Op.Kind, t.Op.Checks
-	for _, r := range t.Op.Results {
-		checks = append(slices.Clip(checks), r.Check)
+	kind, checks := t.Op.Kind, slices.Clone(t.Op.Checks)
+	for _, r := range t.Op.Results { // they are about another commit
+		checks = append(checks, r.Check)
 	}
+	t.end()
 	if kind == WorkAcceptance { // the checks have not seen this commit
 		return t.finalPass()
 	}

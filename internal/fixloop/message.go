@@ -103,7 +103,7 @@ func (r Reason) sentence() string {
 // Message is one message of the protocol with its entry in the communication log. Which of the
 // members after Summary are set depends on its type.
 type Message struct {
-	// Entry is the identifier of the log entry. Every message of a loop has another one.
+	// Entry is the identifier of the log entry, which no other message of the loop has.
 	Entry string `json:"entry"`
 	Type  Type   `json:"type"`
 	// ID is the message's identifier; a change of status has none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -19,10 +20,10 @@ func (e *ParseError) Error() string {
 	return "this is not a message of the protocol: " + strings.Join(e.Problems, "; ")
 }
 
-// ParseAll reads all messages in a text, at least one. It understands a message also after its
-// Markdown was written in another way: other line ends, list marks or line breaks, escaped
-// characters, inert mentions, a quote or a fence around it, text before it. What the form does
-// not contain, such as the log entry, is empty. The error is a *ParseError.
+// ParseAll reads all messages in a text, at least one. The Markdown of a message may differ from
+// what Message.Markdown writes: in line ends, list marks and line breaks, by escaped characters and
+// inert mentions, a quote or a fence around it, and text before it. What Markdown does not contain,
+// such as the log entry, is empty. The error is a *ParseError.
 func ParseAll(src string) ([]Message, error) {
 	if len(src) > maxText {
 		return nil, &ParseError{[]string{fmt.Sprintf("it is longer than %d bytes", maxText)}}
@@ -42,7 +43,7 @@ func ParseAll(src string) ([]Message, error) {
 	return out, nil
 }
 
-// interpreter reads the parts of a form and collects what is wrong with them.
+// interpreter makes a message of a form, and collects what is wrong with the form.
 type interpreter struct {
 	form
 	problems []string
@@ -78,11 +79,11 @@ func (in *interpreter) header(m *Message) {
 		return v
 	}
 	timestamp := func() {
-		at, err := parseTime(need("Timestamp"))
+		var err error
+		m.Time, err = time.ParseInLocation(TimeLayout, need("Timestamp"), time.UTC)
 		if err != nil && head["timestamp"] != "" {
 			in.fail("%s: the timestamp %q does not have the form YYYY-MM-DD HH:MM:SS", in.title, head["timestamp"])
 		}
-		m.Time = at
 	}
 	switch m.Type {
 	case StatusChange:
@@ -140,7 +141,8 @@ func (in *interpreter) identifier(m *Message) {
 		return
 	}
 	m.Issue, _ = strconv.Atoi(parts[2])
-	if len(parts[4]) <= 4 {
+	timed := len(parts[4]) > 4 // it ends with a time, not with an iteration
+	if !timed {
 		m.Iteration, _ = strconv.Atoi(parts[4])
 	}
 	switch m.Type {
@@ -163,7 +165,7 @@ func (in *interpreter) identifier(m *Message) {
 			in.fail("there is no check %q", parts[3])
 		}
 	}
-	switch timed := len(parts[4]) > 4; m.Type {
+	switch m.Type {
 	case Escalation, TimeoutReminder, ErrorNotification:
 		if !timed {
 			in.fail("the identifier %q does not end with a time", m.ID)
@@ -175,7 +177,8 @@ func (in *interpreter) identifier(m *Message) {
 	}
 }
 
-// section returns the parts of the section with a title, without what follows the last rule.
+// section returns the parts of the section with a title, nil if there is none. Those of the last
+// section include the signature.
 func (in *interpreter) section(title string) []part {
 	for _, s := range in.sections {
 		if strings.EqualFold(s.title, title) {
@@ -303,9 +306,9 @@ func (in *interpreter) ready(m *Message) {
 		in.fail(`%s: the section "Ready for Re-validation" has to say "Yes"`, in.title)
 		return
 	}
-	_, list, found := strings.Cut(answer, "re-run ")
+	_, list, _ := strings.Cut(answer, "re-run ")
 	for name := range strings.SplitSeq(strings.TrimSuffix(list, "."), ", ") {
-		if c := Check(strings.TrimPrefix(name, "@")); found && c.known() {
+		if c := Check(strings.TrimPrefix(name, "@")); c.known() {
 			m.Checks = append(m.Checks, c)
 		}
 	}
@@ -316,15 +319,17 @@ func (in *interpreter) clock(s string) Duration {
 	if s == "" {
 		return 0
 	}
-	total := 0
 	parts := strings.Split(s, ":")
+	valid := len(parts) == 2 || len(parts) == 3
+	total := 0
 	for _, p := range parts {
 		n, err := strconv.Atoi(p)
-		if err != nil || n < 0 || n > 1e9 || len(parts) > 3 || len(parts) < 2 {
-			in.fail("%q is not a time such as 30:00 or 01:30:00", s)
-			return 0
-		}
+		valid = valid && err == nil && n >= 0 && n <= 1e9
 		total = total*60 + n
+	}
+	if !valid {
+		in.fail("%q is not a time such as 30:00 or 01:30:00", s)
+		return 0
 	}
 	return Duration(total)
 }
@@ -336,7 +341,8 @@ func (in *interpreter) failures(title string) (list []Failure, omitted int) {
 		case item:
 			f, others := failureOf(p)
 			list = append(list, f)
-			for _, f.Check = range others {
+			for _, other := range others {
+				f.Check = other
 				list = append(list, f)
 			}
 		case paragraph:
@@ -348,8 +354,8 @@ func (in *interpreter) failures(title string) (list []Failure, omitted int) {
 	return list, omitted
 }
 
-// failureOf reads an item, and which other checks it is about. What does not have the form is the
-// failure's message.
+// failureOf reads an item of a list of failures. others are the further checks that report the same.
+// An item that does not begin with a check is a message without anything else.
 func failureOf(p part) (f Failure, others []Check) {
 	for _, inner := range p.inner {
 		switch {
@@ -367,35 +373,42 @@ func failureOf(p part) (f Failure, others []Check) {
 		f.Message = flat(p.words)
 		return f, nil
 	}
-	// The check is followed by what is known of "(severity)", "at `path:line`" and
-	// "by `tool/rule`". The message begins at the first word of another form.
 	f.Check = checks[0]
-	rest := p.words[1:]
-	for len(rest) > 0 {
-		w := rest[0]
-		lead := strings.Join(strings.Fields(w.text), " ")
-		if w.style != plain {
-			break
-		}
-		if severity, after, ok := strings.Cut(strings.TrimPrefix(lead, "("), ")"); ok && strings.HasPrefix(lead, "(") && finding.Severity(severity).Rank() > 0 {
-			f.Severity = finding.Severity(severity)
-			rest = append([]word{{after, plain}}, rest[1:]...)
-			continue
-		}
-		if len(rest) > 1 && rest[1].style == code && lead == "at" {
-			f.Path, f.Line = placeOf(rest[1].text)
-			rest = rest[2:]
-			continue
-		}
-		if len(rest) > 1 && rest[1].style == code && lead == "by" {
-			f.Tool, f.Rule, _ = strings.Cut(rest[1].text, "/")
-			rest = rest[2:]
-			continue
-		}
-		break
-	}
+	rest := f.readOrigin(p.words[1:])
 	f.Message = strings.TrimSpace(strings.TrimPrefix(flat(rest), ":"))
 	return f, checks[1:]
+}
+
+// readOrigin reads "(severity)", "at `path:line`" and "by `tool/rule`", as far as they are there,
+// and returns the words from the first of another form on.
+func (f *Failure) readOrigin(words []word) (rest []word) {
+	for len(words) > 0 && words[0].style == plain {
+		lead := strings.Join(strings.Fields(words[0].text), " ")
+		if severity, after, ok := cutSeverity(lead); ok {
+			f.Severity = severity
+			words = append([]word{{after, plain}}, words[1:]...)
+			continue
+		}
+		beforeCode := len(words) > 1 && words[1].style == code
+		switch {
+		case beforeCode && lead == "at":
+			f.Path, f.Line = placeOf(words[1].text)
+		case beforeCode && lead == "by":
+			f.Tool, f.Rule, _ = strings.Cut(words[1].text, "/")
+		default:
+			return words
+		}
+		words = words[2:]
+	}
+	return words
+}
+
+// cutSeverity splits a text after a severity in parentheses, and reports whether it begins with one.
+func cutSeverity(s string) (severity finding.Severity, after string, ok bool) {
+	s, opened := strings.CutPrefix(s, "(")
+	name, after, closed := strings.Cut(s, ")")
+	severity = finding.Severity(name)
+	return severity, after, opened && closed && severity.Rank() > 0
 }
 
 // checksOf reads a list of checks; nil if it has anything else.
@@ -444,7 +457,7 @@ func (in *interpreter) history() []Round {
 	return out
 }
 
-// FixEvent returns the event that a fix completion signal stands for.
+// FixEvent returns the event for the loop that a fix completion signal stands for.
 func (m Message) FixEvent() (Event, error) {
 	if m.Type != FixCompletion {
 		return Event{}, &ParseError{[]string{fmt.Sprintf("it is a %s, not a %s", titles[m.Type], titles[FixCompletion])}}

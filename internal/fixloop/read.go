@@ -101,15 +101,16 @@ func (r *reader) block(i int) int {
 	case markdown.QuoteBlock:
 		return i + 1
 	case markdown.HeadingBlock:
-		words := r.words(b)
+		words := r.leaf(b)
 		_, known := titled(flat(words))
-		if underlined := r.doc.Source[b.Start] != '#'; underlined && !known { // a rule without an empty line above
+		// Without an empty line between, the dashes of a rule turn the text above into a heading.
+		if underlined := r.doc.Source[b.Start] != '#'; underlined && !known {
 			r.add(part{kind: paragraph, words: words})
 			break
 		}
 		r.heading(flat(words))
 	case markdown.ParagraphBlock:
-		r.add(part{kind: paragraph, words: r.words(b)})
+		r.add(part{kind: paragraph, words: r.leaf(b)})
 	case markdown.ItemBlock:
 		p := part{kind: item}
 		for j := i + 1; j < int(b.Next); j++ {
@@ -118,7 +119,7 @@ func (r *reader) block(i int) int {
 				if len(p.words) > 0 {
 					p.words = append(p.words, word{text: " "})
 				}
-				p.words = append(p.words, r.words(inner)...)
+				p.words = append(p.words, r.leaf(inner)...)
 			case markdown.FencedCodeBlock, markdown.IndentedCodeBlock:
 				p.inner = append(p.inner, r.fence(inner))
 			}
@@ -133,7 +134,7 @@ func (r *reader) block(i int) int {
 			}
 			p := part{kind: row}
 			for k := j + 1; k < int(r.doc.Blocks[j].Next); k++ {
-				p.cells = append(p.cells, flat(r.words(&r.doc.Blocks[k])))
+				p.cells = append(p.cells, flat(r.leaf(&r.doc.Blocks[k])))
 			}
 			r.add(p)
 		}
@@ -174,9 +175,9 @@ func (r *reader) fence(b *markdown.Block) part {
 	return part{kind: fence, code: strings.TrimRight(r.doc.Literal(b, b.Span), "\n"), info: r.doc.Info(b)}
 }
 
-// words returns the text of a leaf as it renders.
-func (r *reader) words(b *markdown.Block) []word {
-	var out words
+// leaf returns the text of a block as it renders.
+func (r *reader) leaf(b *markdown.Block) []word {
+	var out collector
 	for _, n := range r.doc.InlinesOf(b) {
 		src := r.doc.Source[n.Start:n.End]
 		switch n.Kind {
@@ -208,15 +209,15 @@ func (r *reader) words(b *markdown.Block) []word {
 	return out.list
 }
 
-// words collects the text of a leaf.
-type words struct {
+// collector collects the words of a block.
+type collector struct {
 	list []word
 	bold bool
 	last strings.Builder // the text of the last word, which a long text adds to again and again
 }
 
 // emphasis adds text in which ** and __ turn strong on and off.
-func (w *words) emphasis(s string) {
+func (c *collector) emphasis(s string) {
 	for {
 		i := strings.Index(s, "**")
 		if j := strings.Index(s, "__"); i < 0 || j >= 0 && j < i {
@@ -225,36 +226,36 @@ func (w *words) emphasis(s string) {
 		if i < 0 {
 			break
 		}
-		w.add(s[:i])
-		w.bold = !w.bold
+		c.add(s[:i])
+		c.bold = !c.bold
 		s = s[i+2:]
 	}
-	w.add(s)
+	c.add(s)
 }
 
 // end gives the last word its text.
-func (w *words) end() {
-	if w.last.Len() > 0 {
-		w.list[len(w.list)-1].text = w.last.String()
-		w.last.Reset()
+func (c *collector) end() {
+	if c.last.Len() > 0 {
+		c.list[len(c.list)-1].text = c.last.String()
+		c.last.Reset()
 	}
 }
 
-func (w *words) add(s string) {
+// add adds text to the last word, or begins another one if the style has changed.
+func (c *collector) add(s string) {
 	s = invisible.Replace(s)
-	st := plain
-	if w.bold {
-		st = strong
+	if s == "" {
+		return
 	}
-	switch {
-	case s == "":
-	case len(w.list) > 0 && w.list[len(w.list)-1].style == st:
-		w.last.WriteString(s)
-	default:
-		w.end()
-		w.list = append(w.list, word{style: st})
-		w.last.WriteString(s)
+	current := plain
+	if c.bold {
+		current = strong
 	}
+	if len(c.list) == 0 || c.list[len(c.list)-1].style != current {
+		c.end()
+		c.list = append(c.list, word{style: current})
+	}
+	c.last.WriteString(s)
 }
 
 // invisible removes what makes a mention or reference inert.
@@ -269,8 +270,9 @@ func flat(words []word) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// fieldAt returns the name of the field that begins at word i, what follows its colon in the same
-// word, and how many words these are: 0 if no field begins there.
+// fieldAt returns the name of the field that begins at word i, the text after its colon in the same
+// word, and the number of words that it read: 0 if no field begins there. The colon can be the end
+// of the strong word, or the beginning of the plain one that follows.
 func fieldAt(words []word, i int) (name, rest string, n int) {
 	if len(words) == i || words[i].style != strong {
 		return "", "", 0

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -29,9 +28,9 @@ var titles = map[Type]string{
 
 const signature = "Validation Orchestrator (recursive-communicator skill)"
 
-// Markdown renders the message in the spec's form. Foreign texts cannot change its structure,
-// but a mention or reference in them, or a sender such as @tests, would act on GitHub: the
-// door that the message leaves by makes them inert.
+// Markdown renders the message in the spec's form. Foreign texts cannot change its structure. But
+// mentions and references in them, and a sender such as @tests, would act on GitHub until the door
+// that the message leaves by makes them inert.
 func (m Message) Markdown() string {
 	var p page
 	p.line("## " + titles[m.Type])
@@ -134,8 +133,12 @@ func (m Message) sections(p *page) {
 		if m.Result == Pass {
 			p.line("All previous failures resolved.")
 		} else {
+			remain := " remain."
 			n := len(m.Failures) + m.Omitted
-			p.line(text.Count(n, "failure") + map[bool]string{true: " remains.", false: " remain."}[n == 1])
+			if n == 1 {
+				remain = " remains."
+			}
+			p.line(text.Count(n, "failure") + remain)
 			p.section("Failure Details")
 			p.failures(m.Failures, m.Omitted, "")
 		}
@@ -182,7 +185,11 @@ func (m Message) sections(p *page) {
 		p.section("Recovery Actions Attempted")
 		p.numbered(m.Recovery, "None.")
 		p.section("Current Status")
-		p.field("Recovered", map[bool]string{true: "Yes", false: "No"}[m.Recovered])
+		recovered := "No"
+		if m.Recovered {
+			recovered = "Yes"
+		}
+		p.field("Recovered", recovered)
 		p.field("Next Action", m.Next)
 	}
 }
@@ -238,15 +245,16 @@ func (p *page) codeItems(list []string, none string) {
 	}
 }
 
-// isSameElsewhere reports whether two failures, which follow each other, say the same of two checks.
+// isSameElsewhere reports whether two failures are of different checks, and otherwise the same.
 func isSameElsewhere(a, b Failure) bool {
 	isOther := a.Check != b.Check
 	b.Check, b.Fingerprint = a.Check, a.Fingerprint
 	return isOther && a == b
 }
 
-// failures writes a numbered list: check, severity, place and source, then the message, and
-// what explains it in fences. What is the same of several checks is written once.
+// failures writes a numbered list: check, severity, place and source, then the message, and its
+// details and suggestion in fences. A failure that follows itself for another check is written
+// once, with both checks. none is the text for a list that is empty.
 func (p *page) failures(list []Failure, omitted int, none string) {
 	if len(list) == 0 && omitted == 0 {
 		p.text(orElse(none, "None."))
@@ -302,6 +310,3 @@ func (p *page) history(rounds []Round) {
 		p.line("\nThe iterations before are in the log.")
 	}
 }
-
-// parseTime reads a header's time.
-func parseTime(s string) (time.Time, error) { return time.ParseInLocation(TimeLayout, s, time.UTC) }

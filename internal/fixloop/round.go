@@ -26,7 +26,7 @@ func (t *turn) result(e Event) error {
 		critical = critical || r.Critical && r.Status == ResultFail
 		t.Coverage = t.Coverage || r.Coverage > 0
 	}
-	if critical {
+	if critical { // whatever the other checks find, a person has to decide
 		return t.endRound()
 	}
 	if escalated, err := t.specialistErrors(erred); escalated || err != nil {
@@ -130,7 +130,7 @@ func (t *turn) specialistError(same []Result, again Check) {
 	t.fault(m)
 }
 
-// restart gives the operation its whole time again.
+// restart gives the operation its full time again.
 func (t *turn) restart() {
 	t.Op.Started, t.Op.Reminded = t.now, time.Time{}
 }
@@ -139,10 +139,10 @@ func (t *turn) restart() {
 func (t *turn) report() error {
 	results := slices.Clone(t.Op.Results)
 	t.Op.Results = nil
-	slices.SortFunc(results, func(a, b Result) int {
-		return slices.IndexFunc(t.Checks, func(c check) bool { return c.Name == a.Check }) - slices.IndexFunc(t.Checks, func(c check) bool { return c.Name == b.Check })
-	})
-	again := t.Op.Kind == WorkRevalidate
+	position := func(r Result) int {
+		return slices.IndexFunc(t.Checks, func(c check) bool { return c.Name == r.Check })
+	}
+	slices.SortFunc(results, func(a, b Result) int { return position(a) - position(b) })
 	for _, r := range results {
 		c := t.checkNamed(r.Check)
 		status, why := Pass, "no failures"
@@ -156,7 +156,7 @@ func (t *turn) report() error {
 			c.Critical = r.Critical
 			why = text.Count(len(c.Prints), "failure")
 		}
-		if !again {
+		if t.Op.Kind != WorkRevalidate {
 			if err := t.move(c, status, why); err != nil {
 				return err
 			}
@@ -183,7 +183,7 @@ func (t *turn) report() error {
 	return nil
 }
 
-// orElse returns a text, or another one where it is blank.
+// orElse returns s, or other if s is blank.
 func orElse(s, other string) string {
 	if text.IsBlank(s) {
 		return other
@@ -207,7 +207,7 @@ func (t *turn) endRound() error {
 		}
 	}
 	if failed != "" {
-		if !complete {
+		if !complete { // only a critical vulnerability ends a round early
 			return t.escalate(ReasonCritical, critical)
 		}
 		return t.failedRound(failed, critical)
@@ -222,9 +222,10 @@ func (t *turn) endRound() error {
 	return t.succeed()
 }
 
-// failedRound requests a fix, or escalates.
+// failedRound requests a fix, or escalates. failed is the first check that failed, and critical the
+// first one with a critical vulnerability, "" for none.
 func (t *turn) failedRound(failed, critical Check) error {
-	// Nobody evaluated the criteria that had failed: they still do.
+	// Criteria that failed before were not evaluated again, and count as failed.
 	if c := t.checkNamed(Acceptance); c != nil && c.Status == ReChecking {
 		if err := t.move(c, Fail, "not evaluated again: a check failed before"); err != nil {
 			return err
@@ -248,7 +249,7 @@ func (t *turn) failedRound(failed, critical Check) error {
 	return t.requestFix(hasStatus(Fail))
 }
 
-// remember adds the iteration to the history, and counts how long nothing was resolved.
+// remember adds the iteration to the history, and counts the iterations without anything resolved.
 func (t *turn) remember() {
 	var prints []string
 	round := Round{Iteration: t.Iteration}

@@ -23,7 +23,7 @@ type Loop struct {
 	Ordinal int `json:"ordinal"`
 	// Title is the pull request's, for the log.
 	Title string `json:"title,omitempty"`
-	// Acceptance reports that there are acceptance criteria, which gate the loop's success.
+	// Acceptance reports that there are acceptance criteria. Without them met, no loop succeeds.
 	Acceptance bool   `json:"acceptance,omitempty"`
 	Limits     Limits `json:"limits"`
 }
@@ -64,7 +64,7 @@ type document struct {
 	Entries   int     `json:"entries"`    // how many log entries there are
 	// Stamp is the newest time that an identifier contains. The next one has to be later.
 	Stamp time.Time `json:"stamp,omitzero"`
-	// Request is the newest fix request, Notice the error notice that followed it.
+	// Request is the newest fix request, Notice the error notification that followed it.
 	Request *Message `json:"request,omitempty"`
 	Notice  *Message `json:"notice,omitempty"`
 	// Failing are the fingerprints of the newest iteration that failed, sorted. Stuck counts
@@ -79,8 +79,8 @@ type document struct {
 	Decided string   `json:"decided,omitempty"` // the newest decision, in words
 	History []Round  `json:"history,omitempty"`
 	Fixes   []string `json:"fixes,omitempty"` // of the newest fix
-	// Refused are the reasons why the newest fix was not taken. Accepted is the newest commit
-	// that was: the one at the start, or one that came later and was not refused.
+	// Refused are the reasons why the newest fix was not taken. Accepted is the newest commit that
+	// was not refused; the first one is that of the start.
 	Refused  []string `json:"refused,omitempty"`
 	Accepted string   `json:"accepted,omitempty"`
 	// Coverage reports that the tests' coverage was measured.
@@ -257,7 +257,7 @@ func (d *document) check() error {
 	if d.Status != d.worst() {
 		return fmt.Errorf("status %q, but the worst check's is %q", d.Status, d.worst())
 	}
-	waits := d.Status == Pending || d.Status == Escalated || d.Status == Completed
+	idle := d.Status == Pending || d.Status == Escalated || d.Status == Completed
 	switch {
 	case d.Max < 1 || d.Max > maxIterations || d.Iteration < 0 || d.Iteration > d.Max:
 		return fmt.Errorf("iteration %d of %d", d.Iteration, d.Max)
@@ -265,7 +265,7 @@ func (d *document) check() error {
 		return fmt.Errorf("iteration %d in status %s", d.Iteration, d.Status)
 	case d.Status.Final() != (d.Outcome != Running):
 		return fmt.Errorf("status %s with outcome %q", d.Status, d.Outcome)
-	case waits != (d.Op == nil):
+	case idle != (d.Op == nil):
 		return fmt.Errorf("status %s does not fit the operation", d.Status)
 	case d.Op != nil && d.Op.Kind == WorkFix && (d.Request == nil || d.Request.Iteration != d.Iteration):
 		return errors.New("the fix request is missing")
@@ -275,8 +275,8 @@ func (d *document) check() error {
 	return nil
 }
 
-// worst returns the worst status of the checks. Acceptance counts once the checks have passed: its
-// first evaluation then looks like a second look at them.
+// worst returns the worst status of the checks. Acceptance does not count while it is pending. Its
+// first evaluation counts as re-checking, because the loop cannot become IN_PROGRESS again.
 func (d *document) worst() Status {
 	status := Completed
 	for i := range d.Checks {
@@ -325,7 +325,7 @@ func (d *document) limit() time.Duration {
 	return d.Loop.Limits.Revalidation
 }
 
-// names joins checks as a sentence does.
+// names returns a list of checks for a sentence.
 func names(checks []Check) string {
 	list := make([]string, len(checks))
 	for i, c := range checks {

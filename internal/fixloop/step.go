@@ -46,7 +46,7 @@ func (t *turn) apply(e Event) error {
 		}
 		return refused(e, CodeFinal, "the loop has ended ("+string(t.Outcome)+"); start another one")
 	}
-	if t.Status == Pending && e.Type != EventStart && e.Type != EventClosed && e.Type != EventTimer && (e.Type != EventDecision || e.Decision != DecideAbort) {
+	if t.Status == Pending && !e.fitsPending() {
 		return refused(e, CodeUnexpected, "the loop has not started")
 	}
 	switch e.Type {
@@ -76,11 +76,23 @@ func (t *turn) apply(e Event) error {
 	return refused(e, CodeInvalid, fmt.Sprintf("there is no event of type %q", text.Truncate(string(e.Type), 40)))
 }
 
+// fitsPending reports whether the event can happen before the loop has started.
+func (e Event) fitsPending() bool {
+	switch e.Type {
+	case EventStart, EventClosed, EventTimer:
+		return true
+	case EventDecision:
+		return e.Decision == DecideAbort
+	}
+	return false
+}
+
 func refused(e Event, code Code, why string) error {
 	return &Refused{Code: code, Event: e.Type, Why: why}
 }
 
-// emit records a message, completed by its log entry, time, iteration and statuses.
+// emit records a message, completed by its log entry, time, iteration and statuses, and returns its
+// index.
 func (t *turn) emit(m Message) int {
 	t.Entries++
 	m.Entry = t.id("LOG", t.iteration(), strconv.Itoa(t.Entries))
@@ -125,12 +137,16 @@ func (t *turn) update(why string) error {
 		return fmt.Errorf("fixloop: the loop cannot become %s from %s", to, t.Status)
 	}
 	from := t.Status
-	i := t.changed("Orchestrator", "", from, to, why)
+	i := t.changed(loopEntity, "", from, to, why)
 	t.Status = to
 	t.messages[i].After = to
 	return nil
 }
 
+// loopEntity stands for the loop itself among what changes its status.
+const loopEntity = "Orchestrator"
+
+// changed records a change of status and returns the index of its message.
 func (t *turn) changed(entity string, c Check, from, to Status, why string) int {
 	return t.emit(Message{
 		Type: StatusChange, From: Orchestrator, To: "all", Check: c, Entity: entity, Previous: from, New: to, Why: why,

@@ -35,9 +35,6 @@ func (l Log) Timeline(w io.Writer, width int, now time.Time) error {
 	return err
 }
 
-// loopLane is the entity of the loop's own status.
-const loopLane = "Orchestrator"
-
 // lanes returns the names of the lines of the timeline: the loop's, and those of the checks that
 // failed or were escalated, in the order of the specialists.
 func (l Log) lanes() []string {
@@ -47,7 +44,7 @@ func (l Log) lanes() []string {
 			eventful[m.Entity] = true
 		}
 	}
-	lanes := []string{loopLane}
+	lanes := []string{loopEntity}
 	for _, c := range allChecks() {
 		if eventful[string(c)] {
 			lanes = append(lanes, string(c))
@@ -64,14 +61,14 @@ func (l Log) bar(lane string, cells int, now time.Time) string {
 		total = time.Second
 	}
 	row := []rune(strings.Repeat(" ", cells))
-	at := func(t time.Time) int {
+	cellOf := func(t time.Time) int {
 		return min(max(int(int64(t.Sub(l.Started))*int64(cells)/int64(total)), 0), cells-1)
 	}
 	for _, m := range l.Messages {
 		if m.Type != StatusChange || m.Entity != lane {
 			continue
 		}
-		begin := at(m.Time)
+		begin := cellOf(m.Time)
 		if row[begin] == marks[Fail] { // a failure lasts only a moment, and must stay visible
 			begin = min(begin+1, cells-1)
 		}

@@ -49,7 +49,7 @@ func (t *turn) remind() {
 	t.Op.Reminded = t.now
 }
 
-// timeOut escalates. What some of the checks have reported counts.
+// timeOut escalates, with what the other checks have reported.
 func (t *turn) timeOut() error {
 	if t.Op.Kind == WorkFix {
 		t.noteFix("the fixer did not answer in time")
@@ -74,8 +74,7 @@ func (t *turn) fault(m Message) *Message {
 // EventUndelivered.
 const DeliveryAttempts = 3
 
-// undelivered escalates the loop because a message could not be delivered, after as many attempts
-// as its driver makes.
+// undelivered escalates the loop because its driver could not deliver a message.
 func (t *turn) undelivered(e Event) error {
 	if t.Op == nil {
 		return refused(e, CodeUnexpected, "the loop waits for a person already")

@@ -29,8 +29,8 @@ func (k WorkKind) isOperation() bool {
 	return false
 }
 
-// Work is what the loop waits for. A driver that finds a loop, also after a crash, does its
-// work, as often as it likes: only the first answer counts.
+// Work is what the loop waits for. A driver that finds a loop, for example after a crash, can do its
+// work again: only the first answer counts.
 type Work struct {
 	Kind WorkKind
 	// Op is the number that a result has to name.
