@@ -1,9 +1,9 @@
 // Package acceptance verifies acceptance criteria (spec 001): it reads a validation
 // request, evaluates each criterion, collects evidence and answers with a verdict.
 //
-// It starts no process, opens no connection and reads no clock by itself: everything of
-// the world is in Deps. What a criterion's evaluation finds is data; an error means that
-// the verification itself could not go on.
+// It starts no process, opens no connection and reads no clock by itself: everything from
+// outside is in Deps. What a criterion's evaluation finds is data; an error means that the
+// verification itself could not go on.
 package acceptance
 
 // Status is how one criterion, claim or gate ended.
@@ -71,9 +71,9 @@ type Trust int
 
 const (
 	// Stranger is anybody who can write an issue, a pull request or a request of a server.
-	// Their criteria may look at paths and name checks. A command has to equal one that the
-	// owner configured, a URL to lead to a host that the owner allows, and no validator is
-	// asked unless the owner wants that.
+	// Their criteria may look at paths and name checks. A command must equal one that the owner
+	// configured, and a URL must lead to a host that the owner allows. No validator is asked
+	// unless the owner wants that.
 	Stranger Trust = iota
 	// Owner is the user of the command line, or who writes the workflow.
 	Owner

@@ -38,7 +38,8 @@ func (v *verification) claims(ctx context.Context, r *Response) {
 	}
 }
 
-// claimedFile checks that a file exists and that the branch changes it.
+// claimedFile checks that the branch changes a file, which may mean that it deletes it. changed,
+// comparedWith and unknown are what Worktree.Changed returned.
 func (v *verification) claimedFile(file string, changed []string, comparedWith string, unknown error) ClaimResult {
 	out := ClaimResult{Claim: "modified " + file}
 	clean, err := relative(file)
@@ -47,17 +48,18 @@ func (v *verification) claimedFile(file string, changed []string, comparedWith s
 		return out
 	}
 	_, err = v.worktree.Stat(clean)
+	exists := !errors.Is(err, ErrNoPath)
 	isChanged := slices.Contains(changed, clean)
 	switch {
-	case errors.Is(err, ErrNoPath) && !isChanged:
-		out.Status, out.Evidence = Fail, "There is no such file."
-	case err != nil && !errors.Is(err, ErrNoPath):
+	case err != nil && exists:
 		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked at: %v.", err)
+	case !exists && !isChanged:
+		out.Status, out.Evidence = Fail, "There is no such file."
 	case unknown != nil:
 		out.Status, out.Evidence = Blocked, fmt.Sprintf("Whether it is changed cannot be determined: %s.", strings.TrimSuffix(text.OneLine(unknown.Error()), "."))
 	case !isChanged:
 		out.Status, out.Evidence = Fail, fmt.Sprintf("It is as in %s.", comparedWith)
-	case err != nil:
+	case !exists:
 		out.Status, out.Evidence = Pass, fmt.Sprintf("It is deleted, compared with %s.", comparedWith)
 	default:
 		out.Status, out.Evidence = Pass, fmt.Sprintf("It exists, and differs from %s.", comparedWith)

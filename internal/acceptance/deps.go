@@ -15,7 +15,7 @@ type Config struct {
 	StrangersToValidator bool
 	// Parallel is how many criteria are evaluated at the same time; 0: one.
 	Parallel int
-	// JudgeOptional lets a judge that cannot be reached not block.
+	// JudgeOptional lets the task pass a judge that gives no valid answer.
 	JudgeOptional bool
 	// AcceptPartial lets the verdict PARTIAL pass its gate.
 	AcceptPartial bool
@@ -46,7 +46,7 @@ type Deps struct {
 }
 
 // Worktree is the work tree that a request is about, and the place where its commands
-// run. Paths are relative to it, with slashes. It is for several goroutines at once.
+// run. Paths are relative to it, with slashes. Several goroutines may use it at once.
 type Worktree interface {
 	// Branch returns the branch that is checked out, and "" if it is a commit without one.
 	Branch() (string, error)
@@ -111,7 +111,7 @@ type Checked struct {
 // Fetch is a request without a body.
 type Fetch struct {
 	Method, URL string
-	// Redirects follows redirects to the same host. Without it, one is the answer.
+	// Redirects follows redirects to the same host. Without it, a redirect is the answer.
 	Redirects bool
 	// Trust is the trust in the author of the URL.
 	Trust Trust

@@ -24,8 +24,8 @@ type Dispatch struct {
 	Request      json.RawMessage `json:"request"` // with the dispatch's id
 }
 
-// EncodeIn returns the request as the content of a message to recipient, or by itself where that is
-// "".
+// EncodeIn returns the request as the content of a message to recipient, or the request itself if
+// recipient is "".
 func (d Dispatch) EncodeIn(recipient string) ([]byte, error) {
 	if recipient == "" {
 		return d.Request, nil

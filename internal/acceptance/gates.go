@@ -28,8 +28,8 @@ const (
 	CorrectClaim NextStep = "correct_claim" // the verdict passes, and the claim does not hold
 )
 
-// gates judges the three gates, and what follows. The judge is asked only where the
-// others let pass.
+// gates sets the gates of a response, and what follows from them. The judge is asked only if the
+// two other gates let the task pass.
 func (v *verification) gates(ctx context.Context, r *Response) error {
 	r.Gates = []Gate{claimGate(v.req, *r), verdictGate(*r, v.cfg.AcceptPartial)}
 	if v.deps.Judge != nil && r.Gates[0].Status != Fail && r.Gates[1].Status == Pass {
@@ -43,8 +43,7 @@ func (v *verification) gates(ctx context.Context, r *Response) error {
 	return nil
 }
 
-// claimGate lets pass what does not contradict itself: a claim that is proved wrong stops
-// here, one that cannot be checked does not.
+// claimGate fails if a claim is proved wrong, and not if one cannot be checked.
 func claimGate(req Request, r Response) Gate {
 	count := map[Status]int{}
 	var wrong []string
@@ -87,12 +86,16 @@ func nextStep(r Response) NextStep {
 		return Unblock
 	case claim.Status == Fail:
 		return CorrectClaim
-	case len(r.Gates) < 3 || r.Gates[2].Status == Pass || r.Gates[2].Status == Skip:
+	case len(r.Gates) < 3: // no judge was asked
 		return Done
-	case r.Gates[2].Status == Blocked:
+	}
+	switch r.Gates[2].Status {
+	case Fail:
+		return Fix
+	case Blocked:
 		return Unblock
 	}
-	return Fix
+	return Done
 }
 
 // Passed reports whether the verdict is PASS and every gate lets the task pass.
@@ -108,8 +111,8 @@ func (v *verification) judge(ctx context.Context, r Response) (Gate, error) {
 	return AskJudge(ctx, v.deps.Judge, v.req, r, v.cfg.JudgeOptional, v.deps.Mask)
 }
 
-// AskJudge asks the owner's judge about a response. One that gives no valid answer blocks,
-// unless it is optional. The error is ours.
+// AskJudge asks the owner's judge about a response. A judge that gives no valid answer blocks,
+// unless it is optional. An error means that Airlock itself failed.
 func AskJudge(ctx context.Context, judge *Program, req Request, r Response, optional bool, mask func(string) string) (Gate, error) {
 	question, err := encode(struct {
 		Request  any      `json:"request"`
@@ -118,19 +121,7 @@ func AskJudge(ctx context.Context, judge *Program, req Request, r Response, opti
 	if err != nil {
 		return Gate{}, err
 	}
-	var answer struct {
-		Verdict   Verdict `json:"verdict"`
-		Reasoning string  `json:"reasoning"`
-	}
-	raw, err := judge.Ask(ctx, question)
-	if err == nil {
-		if raw, err = Unwrap(raw); err == nil {
-			err = decodeLoose(raw, &answer)
-		}
-	}
-	if err == nil && answer.Verdict != VerdictPass && answer.Verdict != VerdictFail {
-		err = errors.New("its verdict must be PASS or FAIL")
-	}
+	answer, err := askVerdict(ctx, judge, question)
 	reasoning := mask(text.Truncate(answer.Reasoning, 4000))
 	switch {
 	case err != nil && optional:
@@ -141,4 +132,28 @@ func AskJudge(ctx context.Context, judge *Program, req Request, r Response, opti
 		return Gate{3, Fail, "The judge: " + reasoning}, nil
 	}
 	return Gate{3, Pass, "The judge: " + reasoning}, nil
+}
+
+// judgement is the answer of a judge.
+type judgement struct {
+	Verdict   Verdict `json:"verdict"` // PASS or FAIL
+	Reasoning string  `json:"reasoning"`
+}
+
+// askVerdict returns the answer of a judge. An error describes what is wrong with the answer.
+func askVerdict(ctx context.Context, judge *Program, question []byte) (answer judgement, err error) {
+	raw, err := judge.Ask(ctx, question)
+	if err != nil {
+		return answer, err
+	}
+	if raw, err = Unwrap(raw); err != nil {
+		return answer, err
+	}
+	if err := decodeLoose(raw, &answer); err != nil {
+		return answer, err
+	}
+	if answer.Verdict != VerdictPass && answer.Verdict != VerdictFail {
+		return answer, errors.New("its verdict must be PASS or FAIL")
+	}
+	return answer, nil
 }

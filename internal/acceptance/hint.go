@@ -70,12 +70,11 @@ var quotedMark = lazyregexp.New("`[\\s.]*\x00[\\s\x00.]*`|\"[\\s.]*\x00[\\s\x00.
 // any, why is the reason, for people.
 //
 // A path that contains a text, a command, a URL with its method or status, a check and a
-// test may stand in a sentence. That a path exists, and a URL alone, count only where the
-// hint is wholly that, or several of them: "remove docs/old.md" is not done while the file
-// is there.
+// test may stand in a sentence. A path that exists, and a URL alone, count only if the hint
+// consists of nothing else: "remove docs/old.md" is not done while the file is there.
 func parseHint(hint string) (probes []probe, why string) {
 	rest := strings.ReplaceAll(hint, mark, " ")
-	take := func(form *lazyregexp.Regexp, read func(m []string) (probe, bool)) {
+	extract := func(form *lazyregexp.Regexp, read func(m []string) (probe, bool)) {
 		rest = form.ReplaceAllStringFunc(rest, func(found string) string {
 			p, ok := read(form.FindStringSubmatch(found))
 			if !ok {
@@ -86,29 +85,29 @@ func parseHint(hint string) (probes []probe, why string) {
 		})
 	}
 	command := func(m []string) (probe, bool) { return probe{kind: runCommand, command: strings.TrimSpace(m[1])}, true }
-	take(commandSpan, command)
-	take(commandLineHint, command)
-	take(containsHint, func(m []string) (probe, bool) {
+	extract(commandSpan, command)
+	extract(commandLineHint, command)
+	extract(containsHint, func(m []string) (probe, bool) {
 		p := probe{kind: pathContains, path: unquote(m[1])}
 		for _, text := range oneQuoted.FindAllString(m[2], -1) {
 			p.texts = append(p.texts, unquote(text))
 		}
 		return p, true
 	})
-	var alone []probe
-	take(urlHint, func(m []string) (probe, bool) {
+	bareURLs := 0 // without a method and a status
+	extract(urlHint, func(m []string) (probe, bool) {
 		p := probe{kind: fetchURL, method: m[1], url: strings.TrimRight(m[2], ".,;:!?)")}
 		p.status, _ = strconv.Atoi(m[3])
 		if p.method == "" {
 			p.method = http.MethodGet
 		}
 		if m[1] == "" && m[3] == "" {
-			alone = append(alone, p)
+			bareURLs++
 		}
 		return p, true
 	})
-	take(checkHint, func(m []string) (probe, bool) { return probe{kind: namedCheck, name: m[1]}, true })
-	take(testHint, func(m []string) (probe, bool) {
+	extract(checkHint, func(m []string) (probe, bool) { return probe{kind: namedCheck, name: m[1]}, true })
+	extract(testHint, func(m []string) (probe, bool) {
 		name := strings.TrimRight(unquote(m[1]), ".)")
 		return probe{kind: namedTest, name: name}, name != ""
 	})
@@ -116,17 +115,18 @@ func parseHint(hint string) (probes []probe, why string) {
 	if word := turned.FindString(rest); word != "" && len(probes) > 0 {
 		return nil, "its hint may ask for the opposite, an alternative or another result (" + word + "), so no machine can decide it"
 	}
-	existing, wholly := existence(rest)
-	if !wholly && len(probes) == len(alone) || len(probes)+len(existing) == 0 {
+	existing, onlyPaths := existence(rest)
+	inSentence := !onlyPaths && len(probes) == bareURLs
+	if inSentence || len(probes)+len(existing) == 0 {
 		return nil, "its hint names nothing that a machine can verify"
 	}
 	return append(probes, existing...), ""
 }
 
-// existence returns the paths whose existence what is left of a hint asks for, and
-// whether it asks for nothing else.
-func existence(rest string) (probes []probe, wholly bool) {
-	wholly = true
+// existence reads what is left of a hint as paths that have to exist. onlyPaths reports whether
+// there is nothing else in it.
+func existence(rest string) (probes []probe, onlyPaths bool) {
+	onlyPaths = true
 	asked := false // an earlier part begins with "Check", which counts for the next ones
 	for _, part := range connective.Split(rest+"\n", -1) {
 		part = strings.TrimSpace(part)
@@ -135,27 +135,26 @@ func existence(rest string) (probes []probe, wholly bool) {
 		}
 		m := existsHint.FindStringSubmatch(strings.TrimRight(part, "."))
 		if m == nil {
-			wholly = false
+			onlyPaths = false
 			continue
 		}
-		asked = asked || m[1] != ""
-		quoted := unquote(m[2]) != m[2]
-		if strings.Contains(m[2], "://") { // a URL that is not HTTP
-			wholly = false
+		hasCheck, name, hasExists := m[1] != "", m[2], m[3] != ""
+		asked = asked || hasCheck
+		p := probe{kind: pathExists, path: unquote(name), asked: hasCheck || hasExists}
+		isQuoted := p.path != name
+		isPattern := strings.ContainsAny(name, "*?#[")
+		p.perhaps = isPattern || !hasExists && !isQuoted && !pathForm.MatchString(name)
+		otherURL := strings.Contains(name, "://") // not of HTTP
+		if otherURL || p.perhaps && !asked && !pathForm.MatchString(p.path) && !plainName.MatchString(p.path) {
+			onlyPaths = false
 			continue
 		}
-		p := probe{kind: pathExists, path: unquote(m[2]), perhaps: m[3] == "" && !quoted && !pathForm.MatchString(m[2]) || strings.ContainsAny(m[2], "*?#[")}
-		if p.perhaps && !asked && !pathForm.MatchString(p.path) && !plainName.MatchString(p.path) {
-			wholly = false
-			continue
-		}
-		p.asked = m[1] != "" || m[3] != ""
 		probes = append(probes, p)
 	}
-	if !wholly { // in a sentence, a word alone is not a path
+	if !onlyPaths { // in a sentence, a word alone is not a path
 		probes = slices.DeleteFunc(probes, func(p probe) bool { return !p.asked || p.perhaps })
 	}
-	return probes, wholly
+	return probes, onlyPaths
 }
 
 // plainName is a name that a file may have, without a directory and an ending.

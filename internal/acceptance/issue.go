@@ -30,14 +30,14 @@ const (
 // bulletLine is a line of an acceptance block with one criterion.
 var bulletLine = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
 
-// taskLine is such a line with a box, which no YAML begins with.
+// taskLine matches a block that begins with such a line with a box, which no YAML does.
 var taskLine = lazyregexp.New(`^[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]+(\S.*)$`)
 
-// FromIssue returns the criteria that an issue's text states: those of its fenced blocks
-// named acceptance, otherwise the task list under a heading "Acceptance criteria". A block has
-// a criterion a line, or YAML or JSON: a list of texts or of criteria, or a request with
-// acceptance_criteria. Text that readers of the issue do not see, such as comments, is
-// ignored. The error names the part of a block that cannot be read.
+// FromIssue returns the criteria that an issue's text states: those of its fenced blocks named
+// acceptance, or without such a block, the task list under a heading "Acceptance criteria". A block
+// has one criterion on each line, or is YAML or JSON: a list of texts or of criteria, or a request
+// with acceptance_criteria. Text that readers of the issue do not see, such as comments, is ignored.
+// The error names the part of a block that cannot be read.
 func FromIssue(body string) ([]IssueCriterion, error) {
 	doc := markdown.Scan(body)
 	var found []IssueCriterion
@@ -71,7 +71,8 @@ func isAcceptance(info string) bool {
 	return len(words) > 0 && strings.EqualFold(words[0], "acceptance")
 }
 
-// numbered gives each criterion without an id, or with that of another one, its own.
+// numbered shortens the texts of criteria, and gives an id of its own to each criterion that has
+// none, or that of an earlier one.
 func numbered(criteria []IssueCriterion) []IssueCriterion {
 	taken := map[string]bool{}
 	for i := range criteria {
@@ -90,10 +91,10 @@ var (
 	structured  = lazyregexp.New(`^[ \t\r\n]*[[{]`)
 )
 
-// fromBlock reads a block: YAML or JSON if it looks like that, otherwise a criterion a line.
+// fromBlock reads a block: YAML or JSON if it looks like that, otherwise one criterion on each line.
 func fromBlock(block string) (found []IssueCriterion, err error) {
-	checkbox := taskLine.MatchString(block)
-	if !mappingLine.MatchString(block) && (!structured.MatchString(block) || checkbox) {
+	isYAML := mappingLine.MatchString(block) || structured.MatchString(block) && !taskLine.MatchString(block)
+	if !isYAML {
 		for line := range strings.Lines(block) {
 			if m := bulletLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 				item := strings.TrimSpace(m[1])

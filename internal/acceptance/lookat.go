@@ -60,8 +60,8 @@ func (v *verification) lookInto(name string, entry Entry, texts []string) part {
 	return part{status: Pass, evidence: fmt.Sprintf("%s contains %s.", name, text.QuoteList(texts))}
 }
 
-// find returns the path of the work tree that a hint names: exactly, or by its last parts
-// if only one path ends with them. why reports that several do; name is "" if none does.
+// find returns the path of the work tree that a hint names: exactly, or by its last parts if only
+// one path ends with them. If several do, why is a sentence about them; if none does, name is "".
 func (v *verification) find(hinted string) (name string, entry Entry, why string, err error) {
 	clean, err := relative(hinted)
 	if err != nil {
@@ -98,14 +98,14 @@ func (v *verification) find(hinted string) (name string, entry Entry, why string
 func withSuffix(files []string, suffix string) (found []string) {
 	seen := map[string]bool{}
 	for _, file := range files {
-		rest := "/" + file + "/"
-		for at := 0; ; {
-			i := strings.Index(rest[at:], "/"+suffix+"/")
+		slashed := "/" + file + "/"
+		for begin := 0; ; {
+			i := strings.Index(slashed[begin:], "/"+suffix+"/")
 			if i < 0 {
 				break
 			}
-			at += i + 1
-			if name := rest[1 : at+len(suffix)]; !seen[name] {
+			begin += i + 1 // where suffix begins
+			if name := slashed[1 : begin+len(suffix)]; !seen[name] {
 				seen[name] = true
 				found = append(found, name)
 			}
@@ -135,6 +135,3 @@ func relative(hinted string) (string, error) {
 	}
 	return clean, nil
 }
-
-// howToHint is the remediation for a hint that no machine understands.
-const howToHint = `Configure a validator, or write a hint that a machine can verify: PATH, PATH contains "TEXT", $ COMMAND, GET URL -> 200, check:NAME or test:NAME.`

@@ -12,12 +12,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// preflight returns why nothing can be verified, or nothing. It changes nothing.
+// preflight returns the reasons why nothing can be verified, if there are any. It changes nothing
+// outside of the verification.
 func (v *verification) preflight(ctx context.Context) (why []string) {
 	v.progress(Step{Text: "preflight"})
 	why = append(why, v.findWorktree(ctx)...)
 	if len(why) == 0 {
-		v.dropBareWords(ctx)
+		v.dropBareWords()
 	}
 	why = append(why, v.reachServices(ctx)...)
 	return append(why, v.findPrograms()...)
@@ -29,6 +30,7 @@ func (v *verification) findWorktree(ctx context.Context) []string {
 	if v.worktree, err = v.deps.Worktree(ctx); err != nil {
 		return []string{fmt.Sprintf("The work tree cannot be used: %v.", err)}
 	}
+	v.paths = sync.OnceValues(func() ([]string, error) { return v.worktree.Paths(ctx) })
 	if v.req.Branch == "" {
 		return nil
 	}
@@ -44,9 +46,9 @@ func (v *verification) findWorktree(ctx context.Context) []string {
 	return []string{fmt.Sprintf("The request names the branch %s, and %s is checked out.", schema.Quote(v.req.Branch), schema.Quote(branch))}
 }
 
-// dropBareWords leaves a hint that is one word to the validator, unless it is a path.
-func (v *verification) dropBareWords(ctx context.Context) {
-	v.paths = sync.OnceValues(func() ([]string, error) { return v.worktree.Paths(ctx) })
+// dropBareWords leaves a criterion to the validator if its hint names a word or pattern that may be
+// a path, and there is no such path.
+func (v *verification) dropBareWords() {
 	isBareWord := func(p probe) bool {
 		if !p.perhaps {
 			return false

@@ -13,7 +13,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// side is a program of the owner's with the criteria that are its to judge.
+// howToHint is the remediation for a hint that no machine understands.
+const howToHint = `Configure a validator, or write a hint that a machine can verify: PATH, PATH contains "TEXT", $ COMMAND, GET URL -> 200, check:NAME or test:NAME.`
+
+// side is a program of the owner's with the criteria that it has to judge.
 type side struct {
 	program  *Program // nil if none is configured
 	name     string   // for people
@@ -36,8 +39,8 @@ func (v *verification) sides() []side {
 	return []side{validator, browser}
 }
 
-// askPrograms has the validator and the browser command judge the criteria that are
-// theirs, each in one question, both at the same time.
+// askPrograms has the validator and the browser command judge their criteria. Each gets one
+// question, both at the same time.
 func (v *verification) askPrograms(ctx context.Context) {
 	var wg crash.Group
 	for _, side := range v.sides() {
@@ -57,7 +60,7 @@ func (v *verification) askPrograms(ctx context.Context) {
 	wg.Wait()
 }
 
-// blockUnasked blocks criteria that nobody judges, and says how that changes.
+// blockUnasked blocks criteria that nobody judges. Their remediation is how to have them judged.
 func (v *verification) blockUnasked(s side) {
 	for _, c := range s.criteria {
 		p := part{status: Blocked, remediation: howToHint}
@@ -111,12 +114,12 @@ func (v *verification) askTwice(ctx context.Context, program *Program, indexes [
 	}
 	var wrong *InvalidError
 	for try := 1; ; try++ {
-		more := map[string]any{}
+		previous := map[string]any{}
 		if wrong != nil {
 			source, _ := schema.Source(ResponseSchema)
-			more["previous_response"] = map[string]any{"violations": wrong.Violations, "schema": source}
+			previous["previous_response"] = map[string]any{"violations": wrong.Violations, "schema": source}
 		}
-		question, err := v.req.withCriteria(indexes, more)
+		question, err := v.req.withCriteria(indexes, previous)
 		if err != nil {
 			return Response{}, err
 		}
@@ -172,18 +175,14 @@ func (v *verification) addJudgement(answer Response, s side) {
 // maxScreenshots is how many pictures of one program are kept.
 const maxScreenshots = 100
 
-// collect keeps the pictures that a program has left in the evidence directory, where
-// their paths then lead.
+// collect keeps the pictures that a program has left, and returns them with the names of their files
+// of evidence as paths.
 func (v *verification) collect(program *Program, screenshots []Screenshot) (kept []Screenshot) {
 	for i, s := range firstOf(screenshots, maxScreenshots) {
 		s.Description = v.deps.Mask(s.Description)
 		if v.deps.Save != nil && program.Collect != nil {
-			data, err := program.Collect(s.Path)
 			name := fmt.Sprintf("screenshots/%d-%s", i+1, text.Slug(path.Base(path.Clean("/"+s.Path)), 60))
-			if err == nil {
-				err = v.deps.Save(name, data)
-			}
-			if err != nil {
+			if err := v.keepFileOf(program, s.Path, name); err != nil {
 				s.Description = strings.TrimSpace(s.Description + " (it could not be kept: " + v.noteLoss(name, err) + ")")
 			} else {
 				s.Path = name
@@ -193,4 +192,13 @@ func (v *verification) collect(program *Program, screenshots []Screenshot) (kept
 		kept = append(kept, s)
 	}
 	return kept
+}
+
+// keepFileOf saves a file that a program has left as evidence.
+func (v *verification) keepFileOf(program *Program, path, name string) error {
+	data, err := program.Collect(path)
+	if err != nil {
+		return err
+	}
+	return v.deps.Save(name, data)
 }

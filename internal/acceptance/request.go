@@ -130,9 +130,11 @@ func readMessage[T interface{ contradictions() []schema.Violation }](message []b
 	if err != nil {
 		return zero, nil, err
 	}
-	if err := decodeLoose(raw, &doc); err == nil {
+	err = decodeLoose(raw, &doc)
+	switch {
+	case err == nil:
 		violations = append(violations, doc.contradictions()...)
-	} else if len(violations) == 0 {
+	case len(violations) == 0: // otherwise the violations say why
 		return zero, nil, invalid(schemaName, "$", "%s", err.Error())
 	}
 	if len(violations) > 0 {
@@ -198,8 +200,8 @@ func (r Request) focused() []int {
 	return append(first, rest...)
 }
 
-// withCriteria returns the request for a validator, as JSON: with only the indexed criteria,
-// and with more members. Unknown properties of the request stay.
+// withCriteria returns the request for a validator as JSON, with only the indexed criteria, and with
+// the members of more in addition. Unknown properties of the request stay.
 func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error) {
 	doc := map[string]json.RawMessage{}
 	if r.raw == nil {
@@ -235,7 +237,7 @@ func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error
 	return encode(doc)
 }
 
-// document returns the request as it was received, or the Request that was not.
+// document returns the request as it was received, or r itself if it was made here.
 func (r Request) document() any {
 	if r.raw != nil {
 		return r.raw

@@ -116,14 +116,14 @@ func (r Response) contradictions() (out []schema.Violation) {
 	return out
 }
 
-// hasOnlyKnown reports whether the verdict and all statuses are known ones.
+// hasOnlyKnown reports whether there are results, and the verdict and all statuses are known ones.
 func (r Response) hasOnlyKnown() bool {
 	return slices.Contains([]Verdict{VerdictPass, VerdictFail, VerdictPartial, VerdictBlocked}, r.Verdict) && len(r.Results) > 0 &&
 		!slices.ContainsFunc(r.statuses(), func(s Status) bool { return !slices.Contains([]Status{Pass, Fail, Skip, Blocked}, s) })
 }
 
-// Answers returns the violations of a response that does not answer its request: it has
-// another task, or judges a criterion that the request does not have.
+// Answers returns the violations of a response that does not answer req, because it has another task
+// or judges a criterion that req does not have.
 func (r Response) Answers(req Request) (out []schema.Violation) {
 	if r.TaskID != req.TaskID {
 		out = append(out, schema.Violation{Path: "$.task_id", Message: fmt.Sprintf("it is %s, and the request's is %s", schema.Quote(r.TaskID), schema.Quote(req.TaskID)), SchemaPath: "properties.task_id"})
@@ -179,8 +179,8 @@ func (r Response) Encode() ([]byte, error) {
 	return raw, nil
 }
 
-// EncodeIn returns the response as the content of a message to recipient, or by itself where that
-// is "".
+// EncodeIn returns the response as the content of a message to recipient, or the response itself if
+// recipient is "".
 func (r Response) EncodeIn(recipient string) ([]byte, error) {
 	raw, err := r.Encode()
 	if err != nil || recipient == "" {

@@ -66,7 +66,8 @@ func (v *verification) fetch(ctx context.Context, c *criterion, p probe) part {
 	return part{status: Pass, evidence: evidence}
 }
 
-// shareChecks returns a function that runs all checks that the criteria name, once.
+// shareChecks returns a function that runs all checks that the criteria and the claim name, and
+// does so only when it is called first.
 func (v *verification) shareChecks(ctx context.Context) func() (map[string]Checked, error) {
 	var names []string
 	for _, c := range v.criteria {
@@ -134,7 +135,7 @@ func (v *verification) test(ctx context.Context, c *criterion, name string) part
 	return r.part("The test " + schema.Quote(name))
 }
 
-// part returns the result of a check or test as a criterion's.
+// part returns the result of a check or test as what it means for a criterion. what names it.
 func (r Checked) part(what string) part {
 	ran := ""
 	if r.Command != "" {
@@ -166,7 +167,7 @@ func (v *verification) addChecked(r Checked) {
 	if r.Command == "" {
 		return
 	}
-	v.addTest(TestResult{Command: v.deps.Mask(r.Command), ExitCode: r.ExitCode, Failed: r.Failing, Snippet: v.end(r.Output)})
+	v.addTest(TestResult{Command: r.Command, ExitCode: r.ExitCode, Failed: r.Failing, Snippet: v.end(r.Output)})
 }
 
 // checkedText returns a check's result as a file of evidence.

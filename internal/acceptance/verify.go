@@ -99,8 +99,8 @@ func (v *verification) plan() {
 	}
 }
 
-// evaluate evaluates all criteria: first those about files alone, then the others, several
-// at the same time. Of both, those of a focus area begin first.
+// evaluate evaluates all criteria: first those about files alone, one after the other, then the
+// remaining ones, several at the same time. Among both, those of a focus area begin first.
 func (v *verification) evaluate(ctx context.Context) {
 	v.checks = v.shareChecks(ctx)
 	var wg crash.Group
@@ -234,9 +234,12 @@ func (v *verification) response() Response {
 	return r
 }
 
-// confidence returns 1 for a criterion that a machine verified, a validator's own word for
-// one that it judged, and 0 for one that is blocked.
+// confidence returns 1 for a criterion that a machine verified, the confidence of a validator that
+// judged it, and 0 for one that is blocked. Of several parts, the least counts.
 func (c *criterion) confidence() float64 {
+	if len(c.parts) == 0 {
+		return 0
+	}
 	least := 1.0
 	for _, p := range c.parts {
 		if p.status == Blocked {
@@ -245,9 +248,6 @@ func (c *criterion) confidence() float64 {
 		if !p.machine {
 			least = min(least, p.confidence)
 		}
-	}
-	if len(c.parts) == 0 {
-		return 0
 	}
 	return least
 }
@@ -268,7 +268,7 @@ func (v *verification) finish(r Response) (Response, error) {
 	if err != nil || v.deps.Save == nil {
 		return r, err
 	}
-	if err := v.deps.Save(own.Path, raw); err != nil { // the response itself is answered all the same
+	if err := v.deps.Save(own.Path, raw); err != nil { // the caller has the response all the same
 		i := slices.Index(evidence.Files, own)
 		evidence.Files[i].Description += "; it could not be kept: " + v.noteLoss(own.Path, err)
 	}
