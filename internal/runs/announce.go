@@ -8,7 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// channel is the PostgreSQL channel that tells workers of other processes that there may be
+// channel is the PostgreSQL channel by which workers of other processes learn that there may be
 // something to do: a run that waits, or one to be stopped.
 const channel = "runs"
 

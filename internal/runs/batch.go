@@ -8,12 +8,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// Limits of a group commit: how many runs go into one transaction, and how long the first
-// of them waits for others. A transaction costs about as much as what is in it, so that
-// together they take half the time.
+// Limits of a group commit. A transaction costs about as much as the statements of one caller, so
+// that callers who share one take half the time.
 const (
-	batchSize = 64
-	batchWait = 2 * time.Millisecond
+	batchSize = 64                   // callers that share a transaction
+	batchWait = 2 * time.Millisecond // for which the first of them waits for others
 	// batchesAtOnce is how many transactions PostgreSQL is given at once, so that one is
 	// filled while another waits for the disk. SQLite has one writer.
 	batchesAtOnce = 3
@@ -50,7 +49,7 @@ func newBatcher(s *store.Store) *batcher {
 	return b
 }
 
-// close ends the batcher after what it was given. Nobody may call transact any more.
+// close ends the batcher after what it was given. Nobody may call apply any more.
 func (b *batcher) close() {
 	close(b.queue)
 	b.ended.Wait()
@@ -90,13 +89,15 @@ func (b *batcher) run() {
 	}
 }
 
-// commitWithin bounds a transaction that nobody waits for, and createWithin one that records
-// runs, so that a store that is locked is an error.
 const (
-	commitWithin = 30 * time.Second
+	// createWithin bounds a transaction that records runs. Callers wait for it, and for them a
+	// store that stays locked is an error.
 	createWithin = 15 * time.Second
+	// commitWithin bounds other work in the store, which nobody waits for.
+	commitWithin = 30 * time.Second
 )
 
+// commit applies the statements of a batch, and gives each member its result.
 func (b *batcher) commit(batch []*member) {
 	ctx, cancel := context.WithTimeout(context.Background(), createWithin)
 	defer cancel()

@@ -28,9 +28,9 @@ const (
 	retryAfter = time.Second
 )
 
-// exec starts the agent of a run, as often as its blueprint says. r is as take returned it,
-// and remaining is what is left of its time. The error is about the store; a run that fails
-// is an outcome.
+// exec starts the agent of a run until it succeeds, at most as often as its blueprint allows. r is
+// as takeRuns returned it, and remaining is what is left of its time. The error is about the store;
+// a run that fails is an outcome.
 func (w *Worker) exec(ctx context.Context, r Run, remaining time.Duration) (outcome, error) {
 	switch {
 	case r.Status == Stopping:
@@ -42,7 +42,8 @@ func (w *Worker) exec(ctx context.Context, r Run, remaining time.Duration) (outc
 	for first, pause := r.Attempt, retryAfter; ; pause *= 2 {
 		out := w.attempt(ctx, r, time.Until(deadline))
 		final := out.Status == Completed || out.Error.Code == "timeout"
-		if tries := r.Attempt - first + 1; final || tries >= r.blueprint.Attempts() || ctx.Err() != nil {
+		wasLast := r.Attempt-first+1 >= r.blueprint.Attempts()
+		if final || wasLast || ctx.Err() != nil {
 			return out, nil
 		}
 		if !sleep(ctx, min(pause, time.Until(deadline))) {
@@ -55,7 +56,7 @@ func (w *Worker) exec(ctx context.Context, r Run, remaining time.Duration) (outc
 	}
 }
 
-// sleep waits, and reports whether it waited until the end: it returns early when ctx ends.
+// sleep waits for d, and returns false early if ctx ends before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -67,7 +68,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// countAttempt counts another attempt, and returns the run.
+// countAttempt counts another attempt of a run, and returns the run.
 func (w *Worker) countAttempt(ctx context.Context, id string) (Run, error) {
 	return scan(w.store.QueryRow(ctx, `UPDATE runs SET attempt = attempt + 1 WHERE id = $1 RETURNING `+columns, id))
 }
@@ -97,18 +98,30 @@ func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) ou
 		spec.Stdout = log.stream()
 	}
 	res, err := w.Run(ctx, spec)
-	patience := logWithin
-	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errStopped) {
-		patience = leaveWithin // this worker ends, or has lost the run
-	}
-	if closeErr := log.Close(patience); closeErr != nil && ctx.Err() == nil {
-		w.Log.Warn("the end of a run's log is not kept", "run", r.ID, "error", closeErr)
-	}
+	w.closeLog(ctx, log, r.ID)
 	switch {
 	case ctx.Err() != nil:
 		return failed("internal", "the run was ended")
 	case err != nil:
 		return failed("not_started", text.OneLine(w.Mask(err.Error())))
+	}
+	return w.ending(r, res)
+}
+
+// closeLog keeps the end of a run's log. ctx is that of the agent's process.
+func (w *Worker) closeLog(ctx context.Context, log *logWriter, id string) {
+	patience := logWithin
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errStopped) {
+		patience = leaveWithin // this worker ends, or has lost the run
+	}
+	if err := log.Close(patience); err != nil && ctx.Err() == nil {
+		w.Log.Warn("the end of a run's log is not kept", "run", id, "error", err)
+	}
+}
+
+// ending returns the outcome of an agent's process that has ended.
+func (w *Worker) ending(r Run, res command.Result) outcome {
+	switch {
 	case res.TimedOut:
 		return timedOut(r)
 	case res.Signal != "":
@@ -133,8 +146,8 @@ func (r Run) input() ([]byte, error) {
 	return []byte(p.Prompt), err
 }
 
-// result makes the outcome of what the agent printed: JSON of a deterministic agent or one
-// with an output_schema, any text of another.
+// result returns the outcome of what the agent printed. A deterministic agent or one with an
+// output_schema must print JSON, and any other one may print any text.
 func (w *Worker) result(r Run, printed []byte) outcome {
 	printed = []byte(w.MaskKnown(string(bytes.ToValidUTF8(printed, []byte("\uFFFD")))))
 	if r.blueprint.Type == agents.Agent && r.blueprint.OutputSchema == nil {
@@ -161,7 +174,7 @@ func (w *Worker) result(r Run, printed []byte) outcome {
 	return outcome{Status: Completed, Result: bytes.TrimSpace(printed)}
 }
 
-// mostPath is how much of a path a message has: a value can be nested deeply.
+// mostPath bounds a path in a message, in characters: a value can be nested deeply.
 const mostPath = 200
 
 // listViolations writes the first violations on one line.

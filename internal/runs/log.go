@@ -15,15 +15,15 @@ import (
 const (
 	// maxLog is how much of what a run writes is kept, in bytes.
 	maxLog = 1 << 20
-	// flushEvery is how often what was written becomes visible.
+	// flushEvery is the time after which what was written becomes visible.
 	flushEvery = 500 * time.Millisecond
 	// maxLine is how many bytes of a line are collected before they are written without its end.
 	maxLine = 64 << 10
 )
 
-// logWriter keeps what an agent writes in pieces of complete lines, masked. Neither a slow
-// store nor one that fails delays the agent: what could not be written yet waits in memory,
-// of which a whole log takes no more than maxLog. Close reports what it could not keep.
+// logWriter keeps what an agent writes in pieces of complete lines, masked. Neither a slow store nor
+// one that fails delays the agent: what could not be written yet waits in memory, at most maxLog of
+// it. Close reports what it could not keep.
 type logWriter struct {
 	store *store.Store
 	run   string
@@ -34,10 +34,10 @@ type logWriter struct {
 	kept    int    // bytes of all lines that were added
 	full    bool
 
-	// The following are of the goroutine that flushes, and of Close when that has ended.
-	piece string // what was taken from pending and is not known to be in the store
-	last  int64  // the number of the last piece that is; 0 before the first, -1 where not known
-	err   error  // why piece is not
+	// The following belong to the goroutine that flushes, and to Close after that has ended.
+	piece string // what was taken from pending and may not be in the store yet
+	last  int64  // the number of the newest piece in the store; 0 for none, -1 if it is not known
+	err   error  // why the last try to write piece failed
 
 	streams []*lineWriter
 	ctx     context.Context // of what is written to the store
@@ -77,15 +77,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	w.line = append(w.line, p...)
 	end := bytes.LastIndexByte(w.line, '\n') + 1
 	if end == 0 && len(w.line) >= maxLine {
-		end = len(w.line)
-		for n := 1; n < utf8.UTFMax; n++ {
-			if last := w.line[end-n:]; utf8.RuneStart(last[0]) {
-				if !utf8.FullRune(last) { // its other bytes are still to come
-					end -= n
-				}
-				break
-			}
-		}
+		end = completeRunes(w.line)
 	}
 	if end > 0 {
 		w.cut = w.line[end-1] != '\n'
@@ -93,6 +85,21 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 		w.line = append(w.line[:0], w.line[end:]...)
 	}
 	return len(p), nil
+}
+
+// completeRunes returns the length of b without a last rune whose other bytes are still to come.
+func completeRunes(b []byte) int {
+	for n := 1; n < utf8.UTFMax; n++ {
+		last := b[len(b)-n:]
+		if !utf8.RuneStart(last[0]) {
+			continue
+		}
+		if utf8.FullRune(last) {
+			return len(b)
+		}
+		return len(b) - n
+	}
+	return len(b)
 }
 
 const logIsFull = "\n[what follows is left out: the log keeps 1 MiB]\n"
@@ -113,8 +120,8 @@ func (l *logWriter) add(lines []byte) {
 	l.pending = append(l.pending, lines...)
 }
 
-// Close keeps what has not been kept yet, and returns why something was not. If the store
-// has trouble, it tries again for as long as it may take.
+// Close keeps what has not been kept yet, and returns why something was not. If the store has
+// trouble, it tries again as long as within.
 func (l *logWriter) Close(within time.Duration) error {
 	for _, w := range l.streams {
 		if len(w.line) > 0 || w.cut {
@@ -161,8 +168,8 @@ func (l *logWriter) flushRegularly() {
 	}
 }
 
-// flush writes the pending lines as one piece, or the one before that could not be written.
-// It reports whether it has written one, so that there may be another.
+// flush writes one piece: the one that could not be written before, or otherwise the pending lines.
+// It reports whether it has written one; then there may be another.
 func (l *logWriter) flush() bool {
 	again := l.piece != ""
 	if !again {
@@ -184,8 +191,8 @@ func (l *logWriter) flush() bool {
 	return true
 }
 
-// write adds the piece to the store; again says that it may be there already, because the
-// answer to the attempt before was lost.
+// write adds the piece to the store. again reports whether the piece may be there already, because
+// the answer to an earlier attempt was lost.
 func (l *logWriter) write(ctx context.Context, again bool) error {
 	var n int64
 	if again && l.last >= 0 {

@@ -13,8 +13,8 @@ import (
 )
 
 // Each worker has a row in run_workers, and regularly records there that it is alive, by the
-// database's clock. Its runs belong to it as long as its lease lasts. Then any other worker
-// releases them, and a worker with room takes them.
+// database's clock. Its runs belong to it as long as its lease lasts. After that, any other worker
+// releases them, and one that can carry out more runs takes them.
 //
 // A SQLite store has one worker, which holds a lock as long as its process lives. The next
 // worker releases the runs of an earlier one when it starts, and the lease only shows whether
@@ -67,6 +67,7 @@ func (w *Worker) leave(ctx context.Context, name string) error {
 func (w *Worker) keepAlive(ctx context.Context, name string) {
 	tick := time.NewTicker(w.Lease / 6)
 	defer tick.Stop()
+	patience := w.Lease * 2 / 3
 	renewed := time.Now()
 	exclusive := w.store.Postgres() == nil // nobody can take over
 	for {
@@ -75,17 +76,19 @@ func (w *Worker) keepAlive(ctx context.Context, name string) {
 			return
 		case <-tick.C:
 		}
-		began, last := time.Now(), renewed.Add(w.Lease*2/3)
+		began, deadline := time.Now(), renewed.Add(patience)
 		if exclusive {
-			last = began.Add(w.Lease)
+			deadline = began.Add(w.Lease)
 		}
-		attempt, cancel := context.WithDeadline(ctx, last)
+		attempt, cancel := context.WithDeadline(ctx, deadline)
 		member, err := w.renew(attempt, name)
 		cancel()
+		isRemoved := err == nil && !member
+		isLate := !exclusive && time.Since(renewed) >= patience
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err == nil && !member, !exclusive && time.Since(renewed) >= w.Lease*2/3:
+		case isRemoved, isLate:
 			w.Log.Error("this worker gave no sign of life in time: it ends its runs, and others take them", "worker", name, "error", err)
 			return
 		case err != nil:

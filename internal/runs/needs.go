@@ -23,7 +23,7 @@ const maxTags = 64
 
 var tagPattern = lazyregexp.New(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 
-// notATag follows a word that is not one.
+// notATag is the end of a message about a word that is not a tag.
 const notATag = "is not a tag: a tag is 1 to 63 of a-z, 0-9, '.', '_' and '-', and begins with a letter or digit"
 
 // CheckTags returns why these are not tags of a worker, or nil.
@@ -76,6 +76,12 @@ func splitTags(joined string) []string {
 // serves reports whether a worker with these tags can take runs that need those.
 func serves(tags, needs []string) bool {
 	return !slices.ContainsFunc(needs, func(need string) bool { return !slices.Contains(tags, need) })
+}
+
+// anyServes reports whether one of several workers, given by their tags, can take runs with these
+// needs.
+func anyServes(workers [][]string, needs []string) bool {
+	return slices.ContainsFunc(workers, func(tags []string) bool { return serves(tags, needs) })
 }
 
 // queues returns the sets of needs, joined, that a worker with these tags can serve.

@@ -81,10 +81,10 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 	if q.Parameters == nil {
 		q.Parameters = json.RawMessage(`{}`)
 	}
-	var body string
+	var digest string
 	if q.Key != "" {
-		body = q.digest()
-		if r, err = s.byKey(ctx, s.store, q.Key, body); !errors.Is(err, store.ErrNotFound) {
+		digest = q.digest()
+		if r, err = s.byKey(ctx, q.Key, digest); !errors.Is(err, store.ErrNotFound) {
 			return r, err == nil, err
 		}
 	}
@@ -105,7 +105,7 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 	}
 	now := time.Now()
 	fresh := Run{ID: newID(now), AgentName: b.Name, AgentVersion: b.Version, Status: Pending, Parameters: q.Parameters, Needs: splitTags(needs), CreatedAt: now.UTC().Truncate(time.Millisecond)}
-	changed, err := s.batch.apply(ctx, creation(fresh, string(blueprint), needs, b.TimeLimit(), q.Key, body))
+	changed, err := s.batch.apply(ctx, creation(fresh, string(blueprint), needs, b.TimeLimit(), q.Key, digest))
 	if err != nil {
 		return r, false, err
 	}
@@ -113,33 +113,35 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 	if q.Key == "" || changed[0] == 1 {
 		return fresh, false, nil
 	}
-	r, err = s.byKey(ctx, s.store, q.Key, body)
+	r, err = s.byKey(ctx, q.Key, digest)
 	return r, err == nil && r.ID != fresh.ID, err
 }
 
-// creation returns what records a run, and bears being done twice. Under a key that another
-// run has, it records nothing; the first statement, which is about the key, changes no row
-// then.
-func creation(r Run, blueprint, needs string, limit time.Duration, key, body string) (all []store.Statement) {
+// creation returns the statements that record a run, also if they are executed twice. If key is that
+// of another run, they record nothing, and the first one, which is about the key, changes no row.
+func creation(r Run, blueprint, needs string, limit time.Duration, key, digest string) (all []store.Statement) {
 	at := r.CreatedAt.UnixMilli()
-	run, pending, ours := []any{r.ID, r.AgentName, r.AgentVersion, blueprint, string(r.Parameters), at, needs, limit.Milliseconds()}, []any{r.ID, at}, [2]string{"true", "true"}
+	run := []any{r.ID, r.AgentName, r.AgentVersion, blueprint, string(r.Parameters), at, needs, limit.Milliseconds()}
+	pending := []any{r.ID, at}
+	runIsOurs, pendingIsOurs := "true", "true" // the conditions to record the run, and its event
 	if key != "" {
-		all = append(all, store.Statement{Text: `INSERT INTO run_keys (key, body, run) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, Args: []any{key, body, r.ID}})
-		ours = [2]string{`EXISTS (SELECT 1 FROM run_keys WHERE key = $9 AND run = $1)`, `EXISTS (SELECT 1 FROM run_keys WHERE key = $3 AND run = $1)`}
+		all = append(all, store.Statement{Text: `INSERT INTO run_keys (key, body, run) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, Args: []any{key, digest, r.ID}})
 		run, pending = append(run, key), append(pending, key)
+		runIsOurs = `EXISTS (SELECT 1 FROM run_keys WHERE key = $9 AND run = $1)`
+		pendingIsOurs = `EXISTS (SELECT 1 FROM run_keys WHERE key = $3 AND run = $1)`
 	}
 	if needs != "" {
 		all = append(all, store.Statement{Text: `INSERT INTO run_queues (needs, used, looked, unserved) VALUES ($1, $2, $2, 0) ON CONFLICT (needs) DO UPDATE SET used = excluded.used`, Args: []any{needs, at}})
 	}
 	return append(all,
 		store.Statement{Text: `INSERT INTO runs (id, agent, agent_version, blueprint, parameters, status, attempt, events, created, needs, time_limit)
-SELECT $1, $2, CAST($3 AS BIGINT), $4, $5, 'pending', 0, 1, CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT) WHERE ` + ours[0] + ` ON CONFLICT (id) DO NOTHING`, Args: run},
-		store.Statement{Text: `INSERT INTO run_events (run, n, status, at) SELECT $1, 1, 'pending', CAST($2 AS BIGINT) WHERE ` + ours[1] + ` ON CONFLICT (run, n) DO NOTHING`, Args: pending})
+SELECT $1, $2, CAST($3 AS BIGINT), $4, $5, 'pending', 0, 1, CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT) WHERE ` + runIsOurs + ` ON CONFLICT (id) DO NOTHING`, Args: run},
+		store.Statement{Text: `INSERT INTO run_events (run, n, status, at) SELECT $1, 1, 'pending', CAST($2 AS BIGINT) WHERE ` + pendingIsOurs + ` ON CONFLICT (run, n) DO NOTHING`, Args: pending})
 }
 
-// digest stands for the agent, the parameters and the needs, however spaces, texts and the order of
-// members are written. Numbers count as they are written: as floating-point numbers, two that
-// differ could be one.
+// digest identifies the agent, the parameters and the needs. White space, escapes in texts and the
+// order of members make no difference. Numbers count as they are written, because two different ones
+// can be the same as floating-point numbers.
 func (q Request) digest() string {
 	parameters := jsontext.Value(q.Parameters).Clone()
 	if parameters.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
@@ -154,16 +156,17 @@ func (q Request) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// byKey returns the run of an idempotency key; store.ErrNotFound if there is none.
-func (s *Service) byKey(ctx context.Context, q store.Querier, key, body string) (Run, error) {
-	var of, id string
-	if err := q.QueryRow(ctx, `SELECT body, run FROM run_keys WHERE key = $1`, key).Scan(&of, &id); err != nil {
+// byKey returns the run of an idempotency key, whose request must have the digest. The error is
+// store.ErrNotFound if there is none.
+func (s *Service) byKey(ctx context.Context, key, digest string) (Run, error) {
+	var recorded, id string
+	if err := s.store.QueryRow(ctx, `SELECT body, run FROM run_keys WHERE key = $1`, key).Scan(&recorded, &id); err != nil {
 		return Run{}, err
 	}
-	if of != body {
+	if recorded != digest {
 		return Run{}, &ConflictError{key}
 	}
-	return get(ctx, q, id)
+	return get(ctx, s.store, id)
 }
 
 // Get returns a run. The error may be a *NotFoundError.
@@ -184,12 +187,15 @@ func (s *Service) explain(ctx context.Context, list []Run) error {
 		return nil
 	}
 	live, err := liveTags(ctx, s.store)
+	if err != nil {
+		return err
+	}
 	for i, r := range list {
-		if err == nil && waits(r) && !slices.ContainsFunc(live, func(tags []string) bool { return serves(tags, r.Needs) }) {
+		if waits(r) && !anyServes(live, r.Needs) {
 			list[i].StatusReason = noWorker(r.Needs)
 		}
 	}
-	return err
+	return nil
 }
 
 // Filter selects runs. What is zero selects all.
@@ -200,15 +206,15 @@ type Filter struct {
 	Limit     int    // required: at most so many
 }
 
-// maxListed is after how many bytes of parameters List returns no further run.
+// maxListed is the number of bytes of parameters after which List returns no further run.
 const maxListed = 4 << 20
 
 // errEnough ends a query whose further rows are not wanted.
 var errEnough = errors.New("enough")
 
-// List returns runs, the newest first. more reports that there are older ones: List returns
-// fewer than the filter's limit where their parameters are large, and the last one's ID is
-// Before of the next call.
+// List returns runs, the newest first, and fewer than the filter's limit if their parameters are
+// large. more reports whether there are older ones. To list these, Before is the ID of the last run
+// of the list.
 func (s *Service) List(ctx context.Context, f Filter) (list []Run, more bool, err error) {
 	where, args := []string{"1 = 1"}, []any{}
 	for _, c := range []struct{ condition, value string }{{"agent = ", f.AgentName}, {"status = ", string(f.Status)}, {"id < ", f.Before}} {

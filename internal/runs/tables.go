@@ -74,8 +74,8 @@ CREATE TABLE run_queues (
 	unserved BIGINT NOT NULL
 );
 INSERT INTO run_queues (needs, used, looked, unserved) VALUES ('', 0, 0, 0)`),
-	// An index that contains runs which have not ended would be taken for theirs: PostgreSQL
-	// then sorts all that wait to find the oldest.
+	// If the index contained runs that have not ended, PostgreSQL would use it to find these, and
+	// then sort all that wait to find the oldest.
 	store.Both(`
 DROP INDEX runs_by_end;
 CREATE INDEX runs_by_end ON runs (ended) WHERE ended IS NOT NULL`)}}
@@ -89,7 +89,7 @@ const selectRuns = `SELECT ` + columns + ` FROM runs`
 
 func scan(row store.Row) (Run, error) { return scanAnd(row) }
 
-// scanAnd reads the columns, and what a query has after them.
+// scanAnd reads the columns of a run, and more columns after them.
 func scanAnd(row store.Row, more ...any) (Run, error) {
 	var r Run
 	var blueprint, parameters, needs string

@@ -15,14 +15,15 @@ type taken struct {
 	remaining time.Duration // of its time limit
 }
 
-// takeRuns takes up to n runs that nobody has and that need only tags of this worker: among
-// those with the same needs the oldest first. No two workers take the same.
+// takeRuns takes up to n runs that no worker has and that need only tags of this one. Of runs with
+// the same needs it takes the oldest. No two workers take the same run.
 func (w *Worker) takeRuns(ctx context.Context, name string, n int) ([]taken, error) {
 	served, err := queues(ctx, w.store, w.Tags)
 	if err != nil {
 		return nil, err
 	}
-	rand.Shuffle(len(served), func(i, j int) { served[i], served[j] = served[j], served[i] }) // so that none waits for the others forever
+	// In a random order, so that no set of needs waits for the others forever.
+	rand.Shuffle(len(served), func(i, j int) { served[i], served[j] = served[j], served[i] })
 	var all []taken
 	for _, needs := range served {
 		if len(all) == n {
@@ -46,20 +47,20 @@ func (w *Worker) takeOf(ctx context.Context, name, needs string, n int) (some []
 	take := `UPDATE runs SET worker = $1, attempt = attempt + 1, started = COALESCE(started, ` + now + `), deadline = COALESCE(deadline, ` + now + ` + time_limit),
 	events = events + CASE WHEN status = 'pending' THEN 1 ELSE 0 END, status = CASE WHEN status = 'pending' THEN 'running' ELSE status END
 WHERE id IN (SELECT id FROM picked) RETURNING ` + columns + `, deadline - ` + now + ` AS remaining`
-	const first = `attempt = 1` // it was pending, and its event is new
+	const wasPending = `attempt = 1` // of a run that was taken; its event is to be recorded
 	if w.store.Postgres() != nil {
 		some, err = store.List(ctx, w.store, scanTaken, `WITH `+pick(` FOR UPDATE SKIP LOCKED`)+`, taken AS (`+take+`, events),
-begun AS (INSERT INTO run_events (run, n, status, at) SELECT id, events, status, `+now+` FROM taken WHERE `+first+`)
+begun AS (INSERT INTO run_events (run, n, status, at) SELECT id, events, status, `+now+` FROM taken WHERE `+wasPending+`)
 SELECT `+columns+`, remaining FROM taken`, name, needs, n)
 		if err != nil {
-			return nil, err // also those that were read: whether they were taken is not known
+			return nil, err // without those that were read: they may not have been taken
 		}
 		return some, nil
 	}
 	var one int64
 	err = w.store.QueryRow(ctx, `SELECT 1 FROM runs WHERE worker IS NULL AND ended IS NULL AND needs = $1 LIMIT 1`, needs).Scan(&one)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil // without a transaction, which would lock the file
+	if errors.Is(err, store.ErrNotFound) { // no need for a transaction, which would lock the file
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ SELECT `+columns+`, remaining FROM taken`, name, needs, n)
 			return err
 		}
 		for _, t := range some {
-			if _, err := tx.Exec(ctx, `INSERT INTO run_events (run, n, status, at) SELECT id, events, status, `+now+` FROM runs WHERE id = $1 AND `+first, t.ID); err != nil {
+			if _, err := tx.Exec(ctx, `INSERT INTO run_events (run, n, status, at) SELECT id, events, status, `+now+` FROM runs WHERE id = $1 AND `+wasPending, t.ID); err != nil {
 				return err
 			}
 		}

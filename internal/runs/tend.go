@@ -3,7 +3,6 @@ package runs
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/store"
@@ -12,23 +11,23 @@ import (
 const (
 	tendEvery = 10 * time.Second
 	tendBatch = 500
-	// keepQueue is how long a set of needs is remembered that no run has any more.
+	// keepQueue is the time for which a set of needs is remembered after the last run that has it.
 	keepQueue = 24 * time.Hour
 )
 
-// Limits are what Tend keeps to. 0 is for ever.
+// Limits are the times after which Tend ends or deletes something. 0 means never.
 type Limits struct {
 	// Retention is how long a run is kept after its end.
 	Retention time.Duration
 	// Outputs is how long a run's result and log are kept after its end, if that is less.
 	Outputs time.Duration
-	// Unserved is how long runs wait while no live worker can take them. Only time counts
-	// in which somebody tends the store.
+	// Unserved is how long runs wait while no live worker can take them. Time in which nobody
+	// tends the store does not count.
 	Unserved time.Duration
 }
 
-// Tend does what nobody asks for, until ctx ends: it ends runs that nobody can carry out,
-// and deletes what is old.
+// Tend keeps the store in order until ctx ends: it ends runs that nobody can carry out, and deletes
+// what is old.
 func (s *Service) Tend(ctx context.Context, limits Limits, log *slog.Logger) {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
@@ -81,8 +80,8 @@ func (s *Service) endAll(ctx context.Context, ids []string, out outcome) error {
 	return nil
 }
 
-// endUnserved measures how long no live worker has been able to take runs with the same
-// needs, and ends those that have waited for so long.
+// endUnserved measures for each set of needs how long no live worker has been able to take its runs.
+// If that is too long, it ends those that have waited for so long.
 func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 	live, err := liveTags(ctx, s.store)
 	if err != nil {
@@ -96,10 +95,10 @@ func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 	for _, needs := range all {
 		tags := splitTags(needs)
 		served := 0
-		if slices.ContainsFunc(live, func(worker []string) bool { return serves(worker, tags) }) {
+		if anyServes(live, tags) {
 			served = 1
 		}
-		// Of a gap between two looks, only what nobody else's look explains is counted.
+		// The time since the last look counts if it is short. In a longer one, nobody tended the store.
 		var unserved int64
 		err := s.store.QueryRow(ctx, `UPDATE run_queues SET unserved = CASE WHEN $2 = 1 THEN 0 WHEN `+now+` - looked < $3 THEN unserved + `+now+` - looked ELSE unserved END, looked = `+now+` WHERE needs = $1 RETURNING unserved`,
 			needs, served, 3*tendEvery.Milliseconds()).Scan(&unserved)
@@ -109,21 +108,26 @@ func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 		if limits.Unserved == 0 || unserved < limits.Unserved.Milliseconds() {
 			continue
 		}
-		for {
-			ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND needs = $1 AND created <= `+now+` - $2 ORDER BY id LIMIT $3`, needs, limits.Unserved.Milliseconds(), tendBatch)
-			if err != nil {
-				return err
-			}
-			if err := s.endAll(ctx, ids, failed("no_worker", "the run waited for "+limits.Unserved.String()+", and "+noWorker(tags).Message)); err != nil {
-				return err
-			}
-			if len(ids) < tendBatch {
-				break
-			}
+		if err := s.endWaiting(ctx, needs, limits.Unserved); err != nil {
+			return err
 		}
 	}
 	_, err = s.store.Exec(ctx, `DELETE FROM run_queues WHERE needs <> '' AND used < `+now+` - $1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.needs = run_queues.needs AND runs.worker IS NULL AND runs.ended IS NULL)`, keepQueue.Milliseconds())
 	return err
+}
+
+// endWaiting ends the runs with these needs, joined, that have waited longer than a time.
+func (s *Service) endWaiting(ctx context.Context, needs string, longer time.Duration) error {
+	out := failed("no_worker", "the run waited for "+longer.String()+", and "+noWorker(splitTags(needs)).Message)
+	for {
+		ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND needs = $1 AND created <= `+s.store.Now()+` - $2 ORDER BY id LIMIT $3`, needs, longer.Milliseconds(), tendBatch)
+		if err != nil {
+			return err
+		}
+		if err := s.endAll(ctx, ids, out); err != nil || len(ids) < tendBatch {
+			return err
+		}
+	}
 }
 
 // expireOutputs deletes results and logs of runs that ended long ago.
@@ -136,8 +140,8 @@ func (s *Service) expire(ctx context.Context, limits Limits) error {
 	return s.forOld(ctx, limits.Retention, ``, `DELETE FROM run_events WHERE run = $1`, `DELETE FROM run_log WHERE run = $1`, `DELETE FROM run_keys WHERE run = $1`, `DELETE FROM runs WHERE id = $1`)
 }
 
-// forOld executes statements for each run that ended longer ago than a time and fulfils a
-// condition. The time 0 is for ever.
+// forOld executes statements for each run that ended longer ago than kept, unless that is 0.
+// condition is "", or a condition of the runs in SQL that ends with AND.
 func (s *Service) forOld(ctx context.Context, kept time.Duration, condition string, statements ...string) error {
 	if kept == 0 {
 		return nil

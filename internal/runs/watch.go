@@ -74,7 +74,7 @@ func (w *watcher) changed(id string) {
 	w.wakeLocked(id)
 }
 
-// wakeLocked does the same; the caller holds mu.
+// wakeLocked is changed for callers that hold mu.
 func (w *watcher) wakeLocked(id string) {
 	for c := range w.waiting[id] {
 		select {

@@ -14,8 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// restarts is how often a run is started again because its worker was killed. One that
-// kills its worker each time must not do so forever.
+// restarts is how often a run is started again because its worker was killed. A run that kills each
+// worker must not do so forever.
 const restarts = 10
 
 // WorkerConfig is how runs are carried out.
@@ -26,9 +26,9 @@ type WorkerConfig struct {
 	// Environ is the environment of agents, as NAME=value.
 	Environ []string
 	Dir     string // required: the directory that agents are started in
-	// BuiltIn returns the command of an agent that is built in: a program and its
-	// arguments, which reads parameters and prints JSON as others do, and what its
-	// environment has in addition.
+	// BuiltIn returns the command of an agent that is built in, a program and its arguments, and
+	// what its environment has in addition. Like that of any other agent, the program reads
+	// parameters and prints JSON.
 	BuiltIn func(name string) (argv, environ []string)
 	// Mask hides secrets in what agents print, before it is kept. It is called with complete lines.
 	Mask func(text string) string
@@ -269,9 +269,9 @@ func (w *Worker) leaveRun(id string) {
 // errStopped ends an agent because its run is to be stopped.
 var errStopped = errors.New("the run is to be stopped")
 
-// review ends the agents of runs that are to be stopped. It releases runs that the store has as
-// this worker's and the worker does not know: the answer to taking them was lost. It queries the
-// store only while the worker has runs, or after a failure of the store.
+// review ends the agents of runs that are to be stopped. It releases runs that are this worker's
+// according to the store, and that the worker does not know because the answer to taking them was
+// lost. It queries the store only while the worker has runs, or after a failure of the store.
 func (w *Worker) review(ctx context.Context, name string, failed bool) error {
 	w.mu.Lock()
 	none := len(w.active) == 0
