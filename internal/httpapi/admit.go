@@ -44,8 +44,10 @@ func (s *Server) checkOrigin(r *http.Request) error {
 		host = name
 	}
 	host = strings.Trim(strings.ToLower(host), "[]")
-	known := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, host) || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
-	if !known && !(s.Public && len(s.Hosts) == 0) {
+	isLoopback := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, host)
+	isOurs := slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+	anyName := s.Public && len(s.Hosts) == 0
+	if !isLoopback && !isOurs && !anyName {
 		return refuse(http.StatusForbidden, "forbidden_host", "this server is not called %q: use its address, or name it with --host", host)
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {

@@ -14,8 +14,8 @@ type (
 	countedKey struct{} // is set where the request was counted against the rate already
 )
 
-// Call answers a request of a caller who was admitted already, without a connection. The
-// grant's scopes and the rate hold as over HTTP, and so do the status and the body.
+// Call answers a request of a caller who was admitted already, without a connection. The scopes of
+// the grant and the rate apply as over HTTP, and the status and the body are the same.
 func (s *Server) Call(ctx context.Context, g access.Grant, method, target string, body []byte) (status int, answer []byte, err error) {
 	return s.call(ctx, g, method, target, nil, body)
 }

@@ -41,10 +41,10 @@ func (c jsonConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What net/http writes in one piece: a status line, these headers and a short text; or the
-// refusal of an expectation, which has no text; or a word to who speaks HTTP where TLS is
-// spoken. A handler's answer has other headers, and a piece of a handler's body is followed
-// by the end of its chunk.
+// The answers of net/http itself, each of which it writes in one piece: a status line, ownHeaders
+// and a short text; the refusal of an expectation, which has no text; and the answer to a client
+// that speaks HTTP where TLS is spoken. No answer of a handler looks like them: it has other
+// headers, and a piece of its body is followed by the end of a chunk.
 const (
 	maxOwnAnswer    = 512
 	ownHeaders      = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
@@ -52,7 +52,7 @@ const (
 	ownHTTPWhereTLS = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 )
 
-// ownErrors are the answers to what is not a request that a handler could see.
+// ownErrors are the answers to requests that no handler sees, by their status.
 var ownErrors = map[int]ErrorBody{
 	http.StatusBadRequest:                  {Error: "invalid_request", Message: "this is not a request of HTTP/1.1"},
 	http.StatusRequestHeaderFieldsTooLarge: {Error: "header_too_large", Message: fmt.Sprintf("the address and the headers are larger than %d KiB together: send what is long in the body", maxHeader>>10)},

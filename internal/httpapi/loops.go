@@ -27,8 +27,8 @@ type loopFixed struct {
 	Iteration int      `json:"iteration,omitempty"`
 	Fixes     []string `json:"fixes,omitempty"` // what was done
 	Files     []string `json:"files,omitempty"` // what changed, relative to the repository's root
-	// Head is the commit that there is now. It is not taken on trust: who drives the loop sees
-	// which commit is checked out.
+	// Head is the commit that there is now. Nothing depends on it: the process that drives the loop
+	// sees which commit is checked out.
 	Head string `json:"head_sha,omitempty"`
 }
 
@@ -38,11 +38,14 @@ type loopDecision struct {
 	N        int              `json:"n,omitempty"` // by how many iterations extend extends
 }
 
+// The schemas of the bodies, and of members that are alike.
 var (
-	texts       = map[string]any{"type": "array", "maxItems": json.Number("1000"), "items": map[string]any{"type": "string"}}
-	fixedSchema = bodySchema(nil, map[string]any{"iteration": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}, "fixes": texts, "files": texts, "head_sha": map[string]any{"type": "string", "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"}})
+	texts      = map[string]any{"type": "array", "maxItems": json.Number("1000"), "items": map[string]any{"type": "string"}}
+	iterations = map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}
+	commitID   = map[string]any{"type": "string", "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"}
 
-	decisionSchema = bodySchema([]any{"decision"}, map[string]any{"decision": map[string]any{"enum": decisions()}, "n": map[string]any{"type": "integer", "minimum": json.Number("1"), "maximum": json.Number("1000")}})
+	fixedSchema    = bodySchema(nil, map[string]any{"iteration": iterations, "fixes": texts, "files": texts, "head_sha": commitID})
+	decisionSchema = bodySchema([]any{"decision"}, map[string]any{"decision": map[string]any{"enum": decisions()}, "n": iterations})
 )
 
 func decisions() (list []any) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -52,7 +53,7 @@ func statusClass(status int) string {
 	if status < 100 || status > 599 {
 		return "none"
 	}
-	return string(rune('0'+status/100)) + "xx"
+	return strconv.Itoa(status/100) + "xx"
 }
 
 // runCounts collects how many runs there are from the store when it is asked.

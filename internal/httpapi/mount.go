@@ -9,7 +9,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/crash"
-	shorten "github.com/agent-airlock/airlock/internal/text"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Mount answers POST at a path by what handler returns for each caller whose token has the
@@ -79,7 +79,7 @@ func (w *textErrors) err() error {
 		return nil
 	}
 	message := strings.TrimPrefix(strings.TrimSpace(w.text.String()), http.StatusText(w.status)+": ")
-	message = shorten.Truncate(cmp.Or(message, http.StatusText(w.status)), 1000) // the handler may quote the request
+	message = text.Truncate(cmp.Or(message, http.StatusText(w.status)), 1000) // the handler may quote the request
 	switch w.status {
 	case http.StatusForbidden:
 		return refuse(w.status, "forbidden", "%s", message)

@@ -107,9 +107,9 @@ func responses(rt route) object {
 		r := object{"description": descriptions[status]}
 		switch body.(type) {
 		case nil:
-		case text:
+		case plainText:
 			r["content"] = object{"text/plain": object{"schema": object{"type": "string"}}}
-		case events:
+		case eventStream:
 			r["content"] = object{"text/event-stream": object{"schema": object{"type": "string"}}}
 		default:
 			r["content"] = object{"application/json": object{"schema": schemaOf(reflect.TypeOf(body))}}

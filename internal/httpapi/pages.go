@@ -15,9 +15,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/pages"
 )
 
-// mountPages serves the pages for people. Host, origin, scopes and rate are checked as for
-// the API, which they ask; who asks is known by a session's cookie, too, which the API itself
-// never looks at.
+// mountPages serves the pages for people, which are made of answers of the API. Host, origin, scopes
+// and rate are checked as for the API. Visitors can identify themselves by the cookie of a session,
+// too, which the API never looks at.
 func (s *Server) mountPages() {
 	site := pages.NewCoordinator(s.Log)
 	s.mux.HandleFunc(pages.CoordinatorPath, func(w http.ResponseWriter, r *http.Request) { s.servePage(site, w, r) })
@@ -52,10 +52,12 @@ func (s *Server) servePage(site *pages.Coordinator, w http.ResponseWriter, r *ht
 	s.metrics.observe(r, pages.CoordinatorPath, counting.status, began)
 }
 
-// isNavigation reports whether a person follows a link, so that no other page sees the
-// answer.
+// isNavigation reports whether a browser shows the answer to a person who follows a link to a path
+// of this server, so that no other page sees the answer.
 func isNavigation(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" && strings.HasPrefix(r.URL.RequestURI(), "/") && !strings.HasPrefix(r.URL.RequestURI(), "//")
+	opensPage := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	target := r.URL.RequestURI()
+	return opensPage && strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//")
 }
 
 func (s *Server) tryPage(site *pages.Coordinator, w *statusWriter, r *http.Request) error {
@@ -65,7 +67,9 @@ func (s *Server) tryPage(site *pages.Coordinator, w *statusWriter, r *http.Reque
 	if err := s.checkOrigin(r); err != nil {
 		return err
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+	changes := r.Method != http.MethodGet && r.Method != http.MethodHead
+	fromOwnPage := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "same-origin" // checkOrigin has refused another Origin
+	if changes && !fromOwnPage {
 		return refuse(http.StatusForbidden, "forbidden_origin", "a form is taken from this server's own pages only; programs use the API, which /openapi.json describes")
 	}
 	if site.ServeAsset(w, r) {
@@ -88,7 +92,7 @@ func (s *Server) tryPage(site *pages.Coordinator, w *statusWriter, r *http.Reque
 	return nil
 }
 
-// visitor returns who asks for a page; the grant has no name where that is not known.
+// visitor returns who asks for a page, with the grant. The grant of somebody unknown has no name.
 func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visitor, g access.Grant, err error) {
 	cookie := sessionCookie(r, s.Public)
 	secret := ""
@@ -165,8 +169,8 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, token string, co
 	return http.StatusSeeOther, nil
 }
 
-// sessionCookie returns the cookie of a session, without its value. Where the connection is
-// known to be private, browsers send it over such a connection only, and take it from this
+// sessionCookie returns the cookie of a session, without its value. Where the connection is known to
+// be private, the cookie is one that browsers send over such connections only, and accept from this
 // host only.
 func sessionCookie(r *http.Request, public bool) *http.Cookie {
 	c := &http.Cookie{Name: "airlock-session", Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}

@@ -45,9 +45,9 @@ const (
 	diagAddresses = unix.NLMSG_HDRLEN + 8 // of the request: ports, addresses, interface, cookie
 )
 
-// diagnosedOwner asks the kernel who has the socket that is bound to local and connected to
-// remote. It costs the same however many connections there are, which a table does not: that
-// has those of the last minute, too. err means that the kernel cannot be asked so.
+// diagnosedOwner asks the kernel who has the socket that is bound to local and connected to remote.
+// Its cost does not grow with the number of connections, unlike that of reading a table, which lists
+// those of the last minute, too. An error means that the kernel cannot be asked in this way.
 func diagnosedOwner(local, remote netip.AddrPort) (uid int, found bool, err error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
 	if err != nil {
@@ -86,14 +86,15 @@ func diagnosedOwner(local, remote netip.AddrPort) (uid int, found bool, err erro
 	if n < diagAnswer || native.Uint16(answer[4:]) != diagByFamily { // an error, most likely that there is none
 		return 0, false, nil
 	}
-	// Without such a connection the kernel looks for who listens at local; and a socket without
-	// an inode was closed, see listedOwner.
+	// Without such a connection, the kernel answers with the socket that listens at local.
 	same := bytes.Equal(answer[diagPorts:diagPorts+4], request[diagAddresses:diagAddresses+4])
-	return int(native.Uint32(answer[diagUser:])), same && native.Uint32(answer[diagInode:]) != 0, nil
+	isOpen := native.Uint32(answer[diagInode:]) != 0 // see listedOwner
+	return int(native.Uint32(answer[diagUser:])), same && isOpen, nil
 }
 
-// listedOwner finds the socket that is bound to local and connected to remote in a table, and
-// that a process has open: the kernel shows one that its process has closed as if root had it.
+// listedOwner returns who has the socket that is bound to local and connected to remote, according
+// to a table. A socket without an inode was closed by its process. It is not found, because the
+// kernel lists it as one of root's.
 func listedOwner(table string, local, remote netip.AddrPort) (uid int, found bool, err error) {
 	f, err := os.Open(table)
 	if os.IsNotExist(err) {

@@ -10,16 +10,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
-// route is one method of one path. The description of the API, openapi.json, is written
-// from these.
+// route is one method of one path. A test makes openapi.json, the description of the API, of these.
 type route struct {
 	method, path string
 	summary      string
-	scope        access.Scope // "" where nobody has to say who they are
+	scope        access.Scope // "" if callers need no token
 	query        []parameter
 	header       []parameter
-	body         any // a value of its type; nil for none
-	answers      map[int]any
+	body         any         // a value of its type; nil for none
+	answers      map[int]any // values of their types, by status
 	handle       func(s *Server, w http.ResponseWriter, r *http.Request, g access.Grant) (status int, err error)
 }
 
@@ -27,15 +26,14 @@ type route struct {
 type parameter struct {
 	name, about string
 	kind        string   // string or integer
-	one         []string // of these; nil for any
+	one         []string // the possible values; nil for any
 }
 
-// text stands for an answer that is plain text, events for a stream of events, anyJSON for
-// any JSON.
+// What answers and bodies without a type of their own are.
 type (
-	text    struct{}
-	events  struct{}
-	anyJSON struct{}
+	plainText   struct{}
+	eventStream struct{}
+	anyJSON     struct{}
 )
 
 // changes reports whether the route changes anything.
@@ -86,10 +84,10 @@ func routes() []route {
 			answers: map[int]any{200: anyJSON{}, 404: refused, 409: refused, 410: refused}, handle: (*Server).showResult},
 		{method: "GET", path: "/runs/{id}/log", summary: "Show what a run has written so far, without secrets", scope: access.Read,
 			query:   []parameter{{name: "from", about: "Only from this piece on: what Airlock-Log-Next said before", kind: "integer"}},
-			answers: map[int]any{200: text{}, 400: refused, 404: refused}, handle: (*Server).showLog},
+			answers: map[int]any{200: plainText{}, 400: refused, 404: refused}, handle: (*Server).showLog},
 		{method: "GET", path: "/runs/{id}/events", summary: "Follow a run's changes as server-sent events, until it has ended", scope: access.Read,
 			header:  []parameter{{name: "Last-Event-ID", about: "Only events after this one", kind: "string"}},
-			answers: map[int]any{200: events{}, 204: nil, 400: refused, 404: refused}, handle: (*Server).followRun},
+			answers: map[int]any{200: eventStream{}, 204: nil, 400: refused, 404: refused}, handle: (*Server).followRun},
 
 		{method: "GET", path: "/workers", summary: "List the workers with their tags", scope: access.Read,
 			answers: map[int]any{200: workerList{}}, handle: (*Server).listWorkers},
@@ -113,7 +111,7 @@ func routes() []route {
 
 		{method: "GET", path: "/healthz", summary: "Tell that the process lives", answers: map[int]any{200: health{}}, handle: (*Server).live},
 		{method: "GET", path: "/readyz", summary: "Tell whether the store answers", answers: map[int]any{200: health{}, 503: refused}, handle: (*Server).ready},
-		{method: "GET", path: "/metrics", summary: "Figures for Prometheus", scope: access.Read, answers: map[int]any{200: text{}}, handle: (*Server).showMetrics},
+		{method: "GET", path: "/metrics", summary: "Figures for Prometheus", scope: access.Read, answers: map[int]any{200: plainText{}}, handle: (*Server).showMetrics},
 		{method: "GET", path: "/openapi.json", summary: "This description", answers: map[int]any{200: anyJSON{}}, handle: (*Server).showOpenAPI},
 	}
 }

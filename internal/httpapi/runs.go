@@ -1,24 +1,19 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/runs"
-	"github.com/agent-airlock/airlock/internal/schema"
-	shorten "github.com/agent-airlock/airlock/internal/text"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // newRun is the body of POST /runs.
@@ -32,68 +27,6 @@ type newRun struct {
 // runSchema is the schema of the body of POST /runs.
 var runSchema = bodySchema([]any{"agent_name"}, map[string]any{"agent_name": map[string]any{"type": "string"}, "parameters": map[string]any{},
 	"needs": map[string]any{"type": "array", "maxItems": 16, "uniqueItems": true, "items": map[string]any{"type": "string"}}})
-
-// bodySchema returns the schema of an object with these members and no others.
-func bodySchema(required []any, members map[string]any) *schema.Schema {
-	return schema.New(func() (any, error) {
-		return map[string]any{"type": "object", "required": append([]any{}, required...), "additionalProperties": false, "properties": members}, nil
-	})
-}
-
-// readBody reads a body that must be JSON. It does not look at Content-Type, because curl -d
-// sends that of a form.
-func readBody(r *http.Request) ([]byte, error) {
-	if err := checkEncoding(r); err != nil {
-		return nil, err
-	}
-	raw, err := io.ReadAll(r.Body)
-	switch {
-	case err == nil:
-	case isA[*http.MaxBytesError](err), errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, err
-	default:
-		return nil, invalidRequest("the body cannot be read (%s): send as many bytes as Content-Length says, or well-formed chunks", err)
-	}
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
-		return nil, invalidRequest("the body is empty: send a JSON object")
-	}
-	if !utf8.Valid(raw) {
-		return nil, invalidRequest("the body is not UTF-8, as JSON must be")
-	}
-	return raw, nil
-}
-
-// checkEncoding refuses a body that is compressed.
-func checkEncoding(r *http.Request) error {
-	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
-		return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body is encoded (%s): send it as it is, without Content-Encoding", shown(coding))
-	}
-	return nil
-}
-
-// decodeBody reads a body that conforms to a schema. The error has every violation.
-func decodeBody(r *http.Request, form *schema.Schema, into any) error {
-	raw, err := readBody(r)
-	if err != nil {
-		return err
-	}
-	violations, err := form.Validate(raw)
-	if err != nil {
-		return err
-	}
-	if path, twice := schema.Duplicate(raw); twice && len(violations) == 0 {
-		violations = []schema.Violation{{Path: path, Message: "the member is there twice"}}
-	}
-	if len(violations) > 0 {
-		e := invalidRequest("the body is not valid: %s: %s", shorten.Truncate(violations[0].Path, 200), violations[0].Message)
-		e.ValidationErrors = violations
-		return e
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return invalidRequest("the body is not valid: %s", err)
-	}
-	return nil
-}
 
 func (s *Server) createRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
 	var body newRun
@@ -117,21 +50,6 @@ func (s *Server) createRun(w http.ResponseWriter, r *http.Request, _ access.Gran
 	return answer(w, http.StatusCreated, created{run.ID, run.Status}), nil
 }
 
-// maxKey is how long an idempotency key may be, in bytes.
-const maxKey = 255
-
-func idempotencyKey(r *http.Request) (string, error) {
-	values, given := r.Header["Idempotency-Key"]
-	if !given {
-		return "", nil
-	}
-	key := strings.Join(values, ",")
-	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return "", invalidRequest("Idempotency-Key must be 1 to %d printable ASCII characters", maxKey)
-	}
-	return key, nil
-}
-
 func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
 	q := r.URL.Query()
 	limit, err := number(q.Get("limit"), "limit", 50, 1, 200)
@@ -140,7 +58,7 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, _ access.Grant
 	}
 	f := runs.Filter{AgentName: q.Get("agent_name"), Status: runs.Status(q.Get("status")), Before: q.Get("cursor"), Limit: limit}
 	if f.Status != "" && !slices.Contains(runs.Statuses(), f.Status) {
-		return 0, invalidRequest("there is no status %q: pending, running, stopping, completed, failed and stopped are", shorten.Truncate(string(f.Status), maxShown))
+		return 0, invalidRequest("there is no status %q: pending, running, stopping, completed, failed and stopped are", text.Truncate(string(f.Status), maxShown))
 	}
 	if f.Before != "" && !runs.IsID(f.Before) {
 		return 0, invalidRequest("the cursor is not one: use the next_cursor of the answer before")
@@ -154,18 +72,6 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, _ access.Grant
 		list.NextCursor = found[len(found)-1].ID
 	}
 	return answer(w, http.StatusOK, list), nil
-}
-
-// number reads a whole number of the query.
-func number(given, name string, otherwise, least, most int) (int, error) {
-	if given == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.Atoi(given)
-	if err != nil || n < least || n > most {
-		return 0, invalidRequest("%s must be a whole number from %d to %d", name, least, most)
-	}
-	return n, nil
 }
 
 func (s *Server) showRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
@@ -321,9 +227,15 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, g access.Gran
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies pass each event on at once
 	w.WriteHeader(http.StatusOK)
-	if r.Method == http.MethodHead {
-		return http.StatusOK, nil
+	if r.Method != http.MethodHead {
+		s.sendEvents(ctx, w, id, last)
 	}
+	return http.StatusOK, nil
+}
+
+// sendEvents sends the events of a run after the one with the number last, until the run or ctx has
+// ended. After an error it returns, because the answer has begun: the client connects again.
+func (s *Server) sendEvents(ctx context.Context, w http.ResponseWriter, id string, last int64) {
 	control := http.NewResponseController(w)
 	send := func(lines string) error {
 		_ = control.SetWriteDeadline(time.Now().Add(sendWithin))
@@ -340,24 +252,24 @@ func (s *Server) followRun(w http.ResponseWriter, r *http.Request, g access.Gran
 	for quiet := time.Now(); ; {
 		list, err := s.Runs.Events(ctx, id, last)
 		if err != nil {
-			return http.StatusOK, nil // the answer has begun: the client connects again
+			return
 		}
 		for _, e := range list {
 			data, err := json.Marshal(e)
 			if err != nil || send(fmt.Sprintf("id: %d\nevent: status\ndata: %s\n\n", e.N, data)) != nil || e.Status.Final() {
-				return http.StatusOK, nil
+				return
 			}
 			last, quiet = e.N, time.Now()
 		}
 		if time.Since(quiet) >= keepAlive {
 			if send(": still there\n\n") != nil {
-				return http.StatusOK, nil
+				return
 			}
 			quiet = time.Now()
 		}
 		select {
 		case <-ctx.Done():
-			return http.StatusOK, nil
+			return
 		case <-changes:
 		case <-tick.C:
 		}

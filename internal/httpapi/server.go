@@ -1,5 +1,5 @@
-// Package httpapi is the coordinator's HTTP API: a thin adapter that answers for agents,
-// runs and loops; and who may look at the pages that are made of its answers.
+// Package httpapi is the coordinator's HTTP API, a thin adapter to agents, runs and loops. It also
+// decides who may look at the pages that are made of its answers.
 package httpapi
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/pages"
 	"github.com/agent-airlock/airlock/internal/runs"
-	shorten "github.com/agent-airlock/airlock/internal/text"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Limits of requests.
@@ -46,8 +46,8 @@ type Config struct {
 	Runs   *runs.Service
 	Loops  *loops.Book
 	Tokens *access.Tokens
-	// Hosts are names by which the server is called, besides those of loopback. Where it
-	// is empty and Public is set, every name is accepted.
+	// Hosts are the names of the server, in addition to those of loopback. If there are none and
+	// Public is set, every name is accepted.
 	Hosts []string
 	// Public is set where the server listens on more than loopback: then every request
 	// needs a token.
@@ -104,8 +104,8 @@ func (s *Server) Stop() { s.stop.Do(func() { close(s.stopped) }) }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// A mux answers what is not a clean path by itself, with a text or a redirection, which
-	// would make a GET of a POST.
+	// The mux would answer a path that is not clean by itself, with a text or a redirection, and a
+	// redirection turns a POST into a GET.
 	if clean := cleanPath(r); clean != r.URL.EscapedPath() && !strings.HasPrefix(clean, pages.CoordinatorPath) {
 		s.serve(w, r, nil)
 		return
@@ -161,12 +161,12 @@ const maxShown = 200
 
 // shown returns a text of a request as an error repeats it: on one line, without what acts on
 // a terminal.
-func shown(s string) string { return shorten.Truncate(shorten.OneLine(s), maxShown) }
+func shown(s string) string { return text.Truncate(text.OneLine(s), maxShown) }
 
 // route finds what answers a request. HEAD is a GET whose body nobody sees.
 func (s *Server) route(r *http.Request, methods map[string]*route) (*route, error) {
 	if methods == nil {
-		return nil, refuse(http.StatusNotFound, "not_found", "there is nothing at %q: GET /openapi.json describes what there is", shorten.Truncate(r.URL.Path, maxShown))
+		return nil, refuse(http.StatusNotFound, "not_found", "there is nothing at %q: GET /openapi.json describes what there is", text.Truncate(r.URL.Path, maxShown))
 	}
 	method := r.Method
 	if method == http.MethodHead {
@@ -183,12 +183,14 @@ func (s *Server) route(r *http.Request, methods map[string]*route) (*route, erro
 		with("Allow", strings.Join(allowed, ", "))
 }
 
-// checkTexts refuses a path or a query with texts that nothing can be called: a store need
-// not be able to look for them.
+// checkTexts refuses a path or a query that cannot be read, or contains a text that is never a name
+// and that a store may not be able to look for.
 func checkTexts(r *http.Request) error {
 	query, err := url.QueryUnescape(r.URL.RawQuery)
-	if _, unclear := url.ParseQuery(r.URL.RawQuery); err == nil && unclear != nil { // which Query leaves out
-		return invalidRequest("the query cannot be read (%s): separate its members by '&'", unclear)
+	if err == nil {
+		if _, unclear := url.ParseQuery(r.URL.RawQuery); unclear != nil { // URL.Query would leave it out
+			return invalidRequest("the query cannot be read (%s): separate its members by '&'", unclear)
+		}
 	}
 	if err != nil || !utf8.ValidString(query) || !utf8.ValidString(r.URL.Path) || strings.ContainsRune(query+r.URL.Path, 0) {
 		return invalidRequest("the path and the query must be valid UTF-8 without NUL, escaped as in URLs")
@@ -196,8 +198,8 @@ func checkTexts(r *http.Request) error {
 	return nil
 }
 
-// checkQuery refuses what a route with parameters does not know, and what it knows twice. One
-// without any leaves a query alone, such as that of a prober.
+// checkQuery refuses parameters that the route does not have, and those that are given twice. A
+// route without any accepts every query, such as that of a prober.
 func (rt *route) checkQuery(q url.Values) error {
 	if rt.query == nil {
 		return nil
@@ -208,7 +210,7 @@ func (rt *route) checkQuery(q url.Values) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		if !slices.Contains(known, name) {
-			return invalidRequest("there is no parameter %q of %s: these are known: %s", shorten.Truncate(name, maxShown), rt.path, strings.Join(known, ", "))
+			return invalidRequest("there is no parameter %q of %s: these are known: %s", text.Truncate(name, maxShown), rt.path, strings.Join(known, ", "))
 		}
 		if n := len(q[name]); n > 1 {
 			return invalidRequest("%s is there %d times: send it once", name, n)

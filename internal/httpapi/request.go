@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+// bodySchema returns the schema of an object with these members and no others, of which some are
+// required.
+func bodySchema(required []any, members map[string]any) *schema.Schema {
+	return schema.New(func() (any, error) {
+		return map[string]any{"type": "object", "required": append([]any{}, required...), "additionalProperties": false, "properties": members}, nil
+	})
+}
+
+// readBody reads a body that must be JSON. It does not look at Content-Type, because curl -d
+// sends that of a form.
+func readBody(r *http.Request) ([]byte, error) {
+	if err := checkEncoding(r); err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(r.Body)
+	switch {
+	case err == nil:
+	case isA[*http.MaxBytesError](err), errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, err
+	default:
+		return nil, invalidRequest("the body cannot be read (%s): send as many bytes as Content-Length says, or well-formed chunks", err)
+	}
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
+		return nil, invalidRequest("the body is empty: send a JSON object")
+	}
+	if !utf8.Valid(raw) {
+		return nil, invalidRequest("the body is not UTF-8, as JSON must be")
+	}
+	return raw, nil
+}
+
+// checkEncoding refuses a body that is compressed.
+func checkEncoding(r *http.Request) error {
+	if coding := strings.Join(r.Header.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body is encoded (%s): send it as it is, without Content-Encoding", shown(coding))
+	}
+	return nil
+}
+
+// decodeBody reads a body that conforms to a schema. The error has every violation.
+func decodeBody(r *http.Request, form *schema.Schema, into any) error {
+	raw, err := readBody(r)
+	if err != nil {
+		return err
+	}
+	violations, err := form.Validate(raw)
+	if err != nil {
+		return err
+	}
+	if path, twice := schema.Duplicate(raw); twice && len(violations) == 0 {
+		violations = []schema.Violation{{Path: path, Message: "the member is there twice"}}
+	}
+	if len(violations) > 0 {
+		e := invalidRequest("the body is not valid: %s: %s", text.Truncate(violations[0].Path, 200), violations[0].Message)
+		e.ValidationErrors = violations
+		return e
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return invalidRequest("the body is not valid: %s", err)
+	}
+	return nil
+}
+
+// maxKey is how long an idempotency key may be, in bytes.
+const maxKey = 255
+
+// idempotencyKey returns the idempotency key of a request, "" for none.
+func idempotencyKey(r *http.Request) (string, error) {
+	values, given := r.Header["Idempotency-Key"]
+	if !given {
+		return "", nil
+	}
+	key := strings.Join(values, ",")
+	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return "", invalidRequest("Idempotency-Key must be 1 to %d printable ASCII characters", maxKey)
+	}
+	return key, nil
+}
+
+// number reads a whole number of the query, or returns otherwise if it is not given.
+func number(given, name string, otherwise, least, most int) (int, error) {
+	if given == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < least || n > most {
+		return 0, invalidRequest("%s must be a whole number from %d to %d", name, least, most)
+	}
+	return n, nil
+}
