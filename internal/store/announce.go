@@ -16,10 +16,10 @@ func (s *Store) Announce(ctx context.Context, channel string) error {
 	return err
 }
 
-// Listen calls heard once when it has begun, and whenever somebody announces on a channel,
-// until ctx ends or its connection, which is one of its own, breaks. Several announcements
-// may be one call. Nothing is kept for who does not listen, so that a caller looks for what
-// it waits for from time to time as well. In a SQLite store it waits for ctx alone.
+// Listen calls heard once when it has begun, and whenever somebody announces on a channel, until ctx
+// ends or its connection, which is one of its own, breaks. Several announcements may be one call.
+// Announcements to which nobody listens are lost, so that a caller must also look by itself from
+// time to time. In a SQLite store, Listen only waits for ctx.
 func (s *Store) Listen(ctx context.Context, channel string, heard func()) error {
 	if s.pool == nil {
 		<-ctx.Done()
@@ -27,33 +27,33 @@ func (s *Store) Listen(ctx context.Context, channel string, heard func()) error 
 	}
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
 		_ = conn.Close(ctx)
 	}()
-	if _, err := (postgresConn{conn, s.explain}).Exec(ctx, `LISTEN `+pgx.Identifier{"airlock_" + channel}.Sanitize()); err != nil {
-		return s.explain(err)
+	if _, err := (postgresConn{conn, s.Explain}).Exec(ctx, `LISTEN `+pgx.Identifier{"airlock_" + channel}.Sanitize()); err != nil {
+		return s.Explain(err)
 	}
 	heard()
 	for {
 		quiet, cancel := context.WithTimeout(ctx, listenCheck)
 		_, err := conn.WaitForNotification(quiet)
 		cancel()
-		switch {
-		case err == nil:
+		if err == nil {
 			heard()
 			continue
-		case ctx.Err() == nil && quiet.Err() != nil:
-			_, err = (postgresConn{conn, s.explain}).Exec(ctx, `SELECT 1`)
+		}
+		if ctx.Err() == nil && quiet.Err() != nil { // nobody has announced anything: does it still work?
+			_, err = (postgresConn{conn, s.Explain}).Exec(ctx, `SELECT 1`)
 		}
 		if err != nil {
-			return s.explain(err)
+			return s.Explain(err)
 		}
 	}
 }
 
-// listenCheck is how often Listen sees whether its connection still passes anything on.
+// listenCheck is the time without an announcement after which Listen checks its connection.
 const listenCheck = 30 * time.Second

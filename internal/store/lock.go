@@ -24,7 +24,7 @@ func (s *Store) Lock(ctx context.Context, name string) (release func(), err erro
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	s.mu.Lock()
 	s.locks[name] = l
@@ -59,7 +59,7 @@ func (s *Store) Hold(ctx context.Context) error {
 	s.mu.Unlock()
 	for _, l := range held {
 		if err := l.hold(ctx); err != nil {
-			return s.explain(err)
+			return s.Explain(err)
 		}
 	}
 	return nil
@@ -92,9 +92,8 @@ func (s *Store) IsLocked(ctx context.Context, name string) (bool, error) {
 	return false, err
 }
 
-// LockSoon is Lock, but waits for a second until the lock is free: a process that was
-// killed while it started another leaves its locks to that one until it has become its
-// program.
+// LockSoon is Lock, but waits for up to a second until the lock is free. If a process was killed
+// while it started another one, that one has the locks until its program begins.
 func (s *Store) LockSoon(ctx context.Context, name string) (release func(), err error) {
 	pause := time.NewTicker(50 * time.Millisecond)
 	defer pause.Stop()

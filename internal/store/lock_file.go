@@ -11,13 +11,14 @@ import (
 // fileLock is a lock on a byte of a file next to a SQLite store. It belongs to the open file.
 type fileLock struct{ file *os.File }
 
-// lockFile takes the lock on a byte of a file. The error is ErrLocked if somebody has it.
-func lockFile(path string, at int64) (*fileLock, error) {
+// lockFile takes the lock on the byte of a file at an offset. The error is ErrLocked if somebody has
+// it.
+func lockFile(path string, offset int64) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := filelock.TryLock(file, at); err != nil {
+	if err := filelock.TryLock(file, offset); err != nil {
 		_ = file.Close()
 		if errors.Is(err, filelock.ErrHeld) {
 			return nil, ErrLocked
@@ -27,8 +28,8 @@ func lockFile(path string, at int64) (*fileLock, error) {
 	return &fileLock{file}, nil
 }
 
-// hold implements heldLock: another process would lock a file of the same name if this one was
-// removed.
+// hold implements heldLock. If the file was removed or replaced, another process would lock another
+// file of the same name.
 func (l *fileLock) hold(context.Context) error {
 	held, err := l.file.Stat()
 	if err != nil {

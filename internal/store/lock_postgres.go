@@ -25,12 +25,12 @@ const (
 	retakePause = 200 * time.Millisecond
 )
 
-// lockSchema is who holds a lock on PostgreSQL, or was killed while it did: the lock itself does
-// not say whether somebody else has had it.
+// lockSchema has who took each lock on PostgreSQL last and has not released it: the lock itself does
+// not show whether somebody else has had it in between.
 var lockSchema = Schema{Package: "locks", Steps: []Step{{Postgres: `CREATE TABLE lock_holders (name TEXT PRIMARY KEY, holder TEXT NOT NULL)`}}}
 
-// postgresLock is an advisory lock of a connection of its own, with which the database frees it
-// when the process ends.
+// postgresLock is an advisory lock on a connection of its own. When the process ends, so does the
+// connection, and the database frees the lock.
 type postgresLock struct {
 	store        *Store
 	name, holder string
@@ -102,7 +102,11 @@ func (l *postgresLock) hold(ctx context.Context) error {
 	defer wait.end()
 	for !l.lost && !l.alive(ctx) {
 		err := l.retake(ctx)
-		if l.lost = errors.Is(err, ErrLost); l.lost || err == nil {
+		if err == nil {
+			return nil
+		}
+		if errors.Is(err, ErrLost) {
+			l.lost = true
 			break
 		}
 		wait.note(err)
@@ -124,12 +128,12 @@ type wait struct {
 	timer *time.Timer // reports that the wait is long
 
 	mu       sync.Mutex
-	why      error // the newest
+	why      error // the newest reason
 	reported bool
 	over     bool
 }
 
-// errNoAnswer is why a wait is long in which not even an error came.
+// errNoAnswer is the reason of a wait in which not even an error came.
 var errNoAnswer = fmt.Errorf("there is no answer: %w", context.DeadlineExceeded)
 
 // beginWait begins a wait, which is reported if it lasts.
@@ -143,7 +147,7 @@ func (s *Store) beginWait() *wait {
 				return
 			}
 			w.reported = true
-			s.waits(s.explain(w.why))
+			s.waits(s.Explain(w.why))
 		})
 	}
 	return w
@@ -162,7 +166,8 @@ func (w *wait) end() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.over = true; w.reported {
+	w.over = true
+	if w.reported {
 		w.store.waits(nil)
 	}
 }
@@ -177,8 +182,8 @@ func (l *postgresLock) alive(ctx context.Context) bool {
 	return l.conn.Ping(ctx) == nil
 }
 
-// retake takes the lock again after its connection was interrupted. The error is ErrLost if
-// somebody else has, or had, the lock meanwhile; any other one says nothing.
+// retake takes the lock again after its connection was interrupted. The error is ErrLost if somebody
+// else has the lock, or had it meanwhile. After any other error it has to be tried again.
 func (l *postgresLock) retake(ctx context.Context) error {
 	unlockAndClose(l.conn)
 	before := l.backend
@@ -188,15 +193,15 @@ func (l *postgresLock) retake(ctx context.Context) error {
 	}
 	var holder string
 	row := l.store.QueryRow(ctx, `SELECT holder FROM lock_holders WHERE name = $1`, l.name)
-	if scan := row.Scan(&holder); scan != nil && !errors.Is(scan, ErrNotFound) {
-		unlockAndClose(l.conn) // what was taken is taken again
-		return scan
+	if scanErr := row.Scan(&holder); scanErr != nil && !errors.Is(scanErr, ErrNotFound) {
+		unlockAndClose(l.conn) // the next try takes the lock again
+		return scanErr
 	}
 	if holder != l.holder {
 		unlockAndClose(l.conn)
 		return ErrLost
 	}
-	if err != nil { // it is our own old connection that has it, unless another process has just taken it
+	if err != nil { // our own old connection has it, unless another process has just taken it
 		_, _ = l.store.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2`, before.pid, before.began)
 	}
 	return err

@@ -77,7 +77,7 @@ func (s *Store) versions(ctx context.Context) (map[string]int64, error) {
 		return err
 	}
 	const query = `SELECT package, version FROM airlock_versions`
-	if s.pool != nil { // in one round trip, because it is asked once
+	if s.pool != nil { // without preparing the query, which would be another round trip
 		var server *pgconn.PgError
 		err := s.Query(ctx, read, query, pgx.QueryExecModeExec)
 		if errors.As(err, &server) && server.Code == undefinedTable {
@@ -95,6 +95,7 @@ func (s *Store) versions(ctx context.Context) (map[string]int64, error) {
 // undefinedTable is the SQLSTATE of a table that is not there.
 const undefinedTable = "42P01"
 
+// compatible returns ErrNewer if the tables have more steps than the schema.
 func (s *Store) compatible(schema Schema, version int64) error {
 	if version <= int64(len(schema.Steps)) {
 		return nil

@@ -29,7 +29,7 @@ func openPostgres(ctx context.Context, location string) (*Store, error) {
 		cfg.ConnConfig.ConnectTimeout = answerWithin
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	s.Querier = postgresConn{s.pool, s.explainTrouble}
 	s.begin = func(ctx context.Context) (finisher, error) {
@@ -41,11 +41,13 @@ func openPostgres(ctx context.Context, location string) (*Store, error) {
 	return s, nil
 }
 
-// unreachable explains why a store could not be opened if that is about the way to it.
+// unreachable explains why a store could not be opened, which may be that its database cannot be
+// reached.
 func (s *Store) unreachable(err error) error {
 	var connect *pgconn.ConnectError
-	if s.pool == nil || !errors.As(err, &connect) && Trouble(err) != Unreachable {
-		return s.explain(err)
+	isUnreachable := errors.As(err, &connect) || Trouble(err) == Unreachable
+	if s.pool == nil || !isUnreachable {
+		return s.Explain(err)
 	}
 	return fmt.Errorf("the store %s cannot be reached: %w: %s", s.name, withoutURL(err), connectHint(err, "start the database, or correct --store"))
 }
@@ -53,8 +55,8 @@ func (s *Store) unreachable(err error) error {
 // tooManyConnections is the SQLSTATE of a server that has no connection left.
 const tooManyConnections = "53300"
 
-// connectHint returns what to do about a server that takes no connection. Unless the server says
-// that it has too many, that is the hint otherwise.
+// connectHint returns what to do about a server that accepts no connection: otherwise, unless the
+// server has too many connections.
 func connectHint(err error, otherwise string) string {
 	var server *pgconn.PgError
 	if errors.As(err, &server) && server.Code == tooManyConnections {

@@ -18,8 +18,7 @@ type Querier interface {
 	// QueryRow runs a query for at most one row. Its Scan returns ErrNotFound if there is
 	// none.
 	QueryRow(ctx context.Context, query string, args ...any) Row
-	// Query calls each for every row, which must not run statements itself, and ends with
-	// the first error.
+	// Query calls each for every row, up to its first error. each must not run statements itself.
 	Query(ctx context.Context, each func(Row) error, query string, args ...any) error
 }
 
@@ -88,10 +87,11 @@ type postgresQuerier interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }
 
-// answerWithin is how long PostgreSQL may take for a statement whose context has no deadline,
-// so that a network which passes nothing on any more is an error.
+// answerWithin is how long PostgreSQL may take for a statement whose context has no deadline.
+// Without it, a network that passes nothing on any more would not be an error.
 const answerWithin = 10 * time.Second
 
+// withDeadline returns a context that has a deadline.
 func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
@@ -128,7 +128,7 @@ func (c postgresConn) Query(ctx context.Context, each func(Row) error, query str
 	return c.explain(EachRow(rows, each))
 }
 
-// postgresRow is a row whose deadline ends with Scan.
+// postgresRow is a row of a query whose context has to be cancelled after Scan.
 type postgresRow struct {
 	row     pgx.Row
 	cancel  context.CancelFunc

@@ -31,23 +31,23 @@ func openSQLite(ctx context.Context, path string, prepare func(path string) erro
 		if errors.Is(err, ErrAbsent) {
 			return nil, err
 		}
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	settings := url.Values{"_txlock": {"immediate"}, "_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)"}}
 	s.sqlite, err = sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()+"?"+settings.Encode())
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	s.sqlite.SetMaxOpenConns(1)
 	s.sqlite.SetMaxIdleConns(1)
 	s.sqlite.SetConnMaxLifetime(0)
 	file, err := os.Stat(path)
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	inPlace := func() error {
 		if now, err := os.Stat(path); err != nil || !os.SameFile(file, now) {
-			return s.explain(ErrGone)
+			return s.Explain(ErrGone)
 		}
 		return nil
 	}
@@ -64,7 +64,7 @@ func openSQLite(ctx context.Context, path string, prepare func(path string) erro
 	}
 	if err := s.claim(ctx); err != nil {
 		s.Close()
-		return nil, s.explain(err)
+		return nil, s.Explain(err)
 	}
 	return s, nil
 }
@@ -134,13 +134,12 @@ func (c placedConn) Query(ctx context.Context, each func(Row) error, query strin
 	return c.explain(c.sqliteConn.Query(ctx, each, query, args...))
 }
 
-// failedRow is the row of a query that was not asked.
+// failedRow is the row of a query that was not run.
 type failedRow struct{ err error }
 
 func (r failedRow) Scan(...any) error { return r.err }
 
-// claim marks an empty file as a store, and refuses that of another
-// program.
+// claim marks an empty file as a store, and refuses that of another program.
 func (s *Store) claim(ctx context.Context) error {
 	var id int64
 	if err := s.QueryRow(ctx, `PRAGMA application_id`).Scan(&id); err != nil || id == applicationID {
@@ -157,8 +156,8 @@ func (s *Store) claim(ctx context.Context) error {
 	return err
 }
 
-// applySQLite runs statements, of which it parses each text once: that takes longer than
-// running it.
+// applySQLite runs statements. It parses those with the same text once, because parsing takes longer
+// than running.
 func applySQLite(ctx context.Context, tx *sql.Tx, statements []Statement) (changed []int64, err error) {
 	parsed := map[string]*sql.Stmt{}
 	for _, statement := range statements {

@@ -114,18 +114,15 @@ func (s *Store) Now() string {
 // forever.
 func (s *Store) Transact(ctx context.Context, do func(tx Tx) error) error {
 	tx, err := s.begin(ctx)
-	if errors.Is(err, ErrGone) {
-		return err
-	}
 	if err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	defer tx.rollback(context.WithoutCancel(ctx))
 	if err := do(tx); err != nil {
 		return s.explainTrouble(err)
 	}
 	if err := tx.commit(ctx); err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ func Trouble(err error) Kind {
 	return ""
 }
 
-// errWaited reports that a transaction on SQLite did not get its turn before its deadline. Each
-// one before it may have waited for another process for 10 s.
+// errWaited reports that a transaction on SQLite did not get its turn before its deadline. Each of
+// the transactions before it may have waited 10 s for another process.
 var errWaited = errors.New("it is locked")
 
 // fullText is how SQLite says that it cannot write any more.
@@ -111,46 +111,54 @@ type explainedError struct {
 func (e *explainedError) Error() string { return e.text }
 func (e *explainedError) Unwrap() error { return e.err }
 
-// Explain returns an error that names the store, what is wrong with it, and what to do about it.
-func (s *Store) Explain(err error) error { return s.explain(err) }
+// Explain returns an error that names the store, what is wrong with it, and what to do about it. err
+// may be nil, or explained already.
+func (s *Store) Explain(err error) error {
+	if _, explained := errors.AsType[*explainedError](err); err == nil || explained {
+		return err
+	}
+	kind := Trouble(err)
+	detail := err
+	lite, isLite := errors.AsType[*sqlite.Error](err)
+	if isLite && kind != "" {
+		detail = lite // what the engine says around it helps nobody
+	}
+	text := fmt.Sprintf("the store %s: %v", s.name, detail)
+	switch {
+	case kind == Full:
+		text = fmt.Sprintf("the store %s cannot grow, because its disk is full: make room there, and try again; nothing that was recorded is lost", s.name)
+	case !isLite && s.pool != nil && kind == Unreachable:
+		text = fmt.Sprintf("the store %s does not answer: %v; %s", s.name, withoutURL(err), connectHint(err, "see to the database and the way to it: it is tried again until it answers"))
+	case s.pool == nil && kind == Busy:
+		text += "; another process has been writing to it for more than 10 s: see which one uses it, and try again"
+	case isLite:
+		text += sqliteHint(lite.Code(), kind)
+	}
+	return &explainedError{text, err}
+}
 
 // explainTrouble explains an error if it is about trouble with the store.
 func (s *Store) explainTrouble(err error) error {
 	if Trouble(err) == "" {
 		return err
 	}
-	return s.explain(err)
+	return s.Explain(err)
 }
 
-// explain is Explain, for an error that may be nil or explained already.
-func (s *Store) explain(err error) error {
-	if _, explained := errors.AsType[*explainedError](err); err == nil || explained {
-		return err
-	}
-	detail := err
-	var lite *sqlite.Error
-	if errors.As(err, &lite) && Trouble(err) != "" {
-		detail = lite // what the engine says around it helps nobody
-	}
-	text := fmt.Sprintf("the store %s: %v", s.name, detail)
+// sqliteHint returns the end of a message about a file of SQLite: what is wrong and what to do, "" if
+// that is not known.
+func sqliteHint(code int, kind Kind) string {
 	switch {
-	case Trouble(err) == Full:
-		text = fmt.Sprintf("the store %s cannot grow, because its disk is full: make room there, and try again; nothing that was recorded is lost", s.name)
-	case lite == nil && s.pool != nil && Trouble(err) == Unreachable:
-		text = fmt.Sprintf("the store %s does not answer: %v; %s", s.name, withoutURL(err), connectHint(err, "see to the database and the way to it: it is tried again until it answers"))
-	case s.pool == nil && Trouble(err) == Busy:
-		text += "; another process has been writing to it for more than 10 s: see which one uses it, and try again"
-	case lite == nil:
-	case lite.Code()&0xff == sqlitelib.SQLITE_NOTADB:
-		text += "; it is not a store: name another file with --store"
-	case Trouble(err) == Damaged:
-		text += "; it is damaged: restore it from a copy, or name another file with --store"
-	case lite.Code()&0xff == sqlitelib.SQLITE_IOERR:
-		text += "; its disk fails: see to it, or name another file with --store"
-	case Trouble(err) == Unreachable:
-		text += "; let this user write to the file and its directory, or name another with --store"
+	case code&0xff == sqlitelib.SQLITE_NOTADB:
+		return "; it is not a store: name another file with --store"
+	case kind == Damaged:
+		return "; it is damaged: restore it from a copy, or name another file with --store"
+	case code&0xff == sqlitelib.SQLITE_IOERR:
+		return "; its disk fails: see to it, or name another file with --store"
+	case kind == Unreachable:
+		return "; let this user write to the file and its directory, or name another with --store"
 	}
-	return &explainedError{text, err}
+	return ""
 }
 
 // ErrGone reports that the file of a SQLite store is no longer where it was: what would be
