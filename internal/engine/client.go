@@ -106,15 +106,15 @@ func (e *Engine) Wait(ctx context.Context, id string) (State, error) {
 	}
 }
 
-// Recover puts back into its queue each workflow that runs under the executor's name, but not
-// in this engine: one of the same name that did not know yet that it was replaced has taken it
-// since Open. It returns how many there were.
+// Recover puts workflows back into their queues that run under the executor's name, but not in this
+// engine, and returns how many there were. Another engine of that name has taken them since Open,
+// before it noticed that it was replaced.
 func (e *Engine) Recover() (int, error) {
 	running, err := dbos.ListWorkflows(e.dbos, dbos.WithFilterStatus(dbos.WorkflowStatusPending), dbos.WithFilterExecutorIDs(e.id), dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))
 	if err != nil {
 		return 0, err
 	}
-	taken := map[string][]string{} // by the queue
+	taken := map[string][]string{} // ids, by the queue
 	n := 0
 	for _, w := range running {
 		if _, here := e.begun.Load(w.ID); !here {

@@ -9,9 +9,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// endedError is the cause by which the contexts of workflows end with the engine. DBOS records a
-// workflow whose context somebody cancels as cancelled, and it would never be resumed;
-// after a deadline it leaves the workflow as it is.
+// endedError is the cause by which the contexts of workflows end with the engine. It looks like that
+// of a deadline: DBOS then leaves a workflow as it is, whereas it would record one whose context was
+// cancelled as cancelled, and never resume it.
 type endedError struct{ cause error }
 
 func (e endedError) Error() string        { return "the engine has ended: " + e.cause.Error() }
@@ -33,21 +33,23 @@ type lastWords struct {
 }
 
 func (h lastWords) Handle(ctx context.Context, r slog.Record) error {
-	follows := false
+	leftOut := false
 	r.Attrs(func(a slog.Attr) bool {
-		err, ok := a.Value.Any().(error)
-		if !ok {
-			return true
+		if err, ok := a.Value.Any().(error); ok {
+			leftOut = h.followsFromEnd(err) || store.Trouble(err) == store.Full
 		}
-		ended := (h.engine.base.Err() != nil || h.engine.closing.Load()) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
-			strings.Contains(err.Error(), context.Canceled.Error()))
-		follows = ended || store.Trouble(err) == store.Full
-		return !follows
+		return !leftOut
 	})
-	if follows {
+	if leftOut {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)
+}
+
+// followsFromEnd reports whether an error follows from the engine's end.
+func (h lastWords) followsFromEnd(err error) bool {
+	ends := h.engine.base.Err() != nil || h.engine.closing.Load()
+	return ends && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), context.Canceled.Error()))
 }
 
 func (h lastWords) WithAttrs(attrs []slog.Attr) slog.Handler {

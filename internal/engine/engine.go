@@ -2,10 +2,9 @@
 // never repeated, and after a crash another process goes on where it was. It is the only
 // package that knows the engine, DBOS Transact, so that this can be exchanged.
 //
-// A workflow is written in one shape only. Its steps have constant names and always come
-// in the same order for the same recorded results, because the engine replays them; so
-// all that may change from version to version is in the results of its steps and
-// transactions, never in the workflow function itself.
+// The steps of a workflow have constant names, and come in the same order whenever their recorded
+// results are the same, because the engine replays them. All that may change from version to
+// version is therefore in the steps and transactions, never in the workflow function itself.
 package engine
 
 import (
@@ -35,10 +34,9 @@ const shutdown = 30 * time.Second
 
 // Config describes what a process does with the engine.
 type Config struct {
-	// Executor names this process among those that run workflows. A lock of the store ensures
-	// that one process has the name, and Open takes over what a killed process of that name was
-	// running, at once. "" runs nothing: such an engine enqueues, sends, cancels and
-	// deletes.
+	// Executor names this process among those that run workflows. A lock of the store ensures that
+	// only one process has the name, and Open takes over at once what a killed process of that name
+	// was running. With "", the engine runs nothing: it enqueues, sends, cancels and deletes.
 	Executor string
 	// Queues are those that this process takes workflows from. A process must know all
 	// workflows that anybody enqueues there.
@@ -52,7 +50,7 @@ type Queue struct {
 	Name string
 	// Concurrency is how many of its workflows this process runs at once; 0 for any number.
 	Concurrency int
-	// Poll is how often the queue is looked at; 0 for every 100 ms.
+	// Poll is the time between two looks at the queue; 0 for 100 ms.
 	Poll time.Duration
 }
 
@@ -100,15 +98,10 @@ func Open(ctx context.Context, st *store.Store, cfg Config) (*Engine, error) {
 }
 
 func (e *Engine) open(cfg Config) error {
-	var err error
-	if cfg.Executor == "" {
-		e.id = "nobody"
-	} else if _, err = e.store.LockSoon(e.base, lockOf(e.id)); errors.Is(err, store.ErrLocked) {
-		err = fmt.Errorf("%s: %w", e.id, ErrRunning)
-	}
-	if err != nil {
+	if err := e.claim(cfg.Executor); err != nil {
 		return err
 	}
+	var err error
 	e.dbos, err = dbos.NewContext(e.untilEnd(), dbos.Config{AppName: "airlock", ApplicationVersion: version, ExecutorID: e.id,
 		Logger: slog.New(lastWords{cfg.Logger.Handler(), e}), SQLiteSystemDB: e.store.SQLite(), SystemDBPool: e.store.Postgres()})
 	if err != nil {
@@ -132,6 +125,19 @@ func (e *Engine) open(cfg Config) error {
 		return e.failedToOpen(err)
 	}
 	return nil
+}
+
+// claim takes the executor's name for this process.
+func (e *Engine) claim(executor string) error {
+	if executor == "" {
+		e.id = "nobody"
+		return nil
+	}
+	_, err := e.store.LockSoon(e.base, lockOf(executor))
+	if errors.Is(err, store.ErrLocked) {
+		return fmt.Errorf("%s: %w", executor, ErrRunning)
+	}
+	return err
 }
 
 func (e *Engine) failedToOpen(err error) error {

@@ -144,14 +144,14 @@ func (b *Book) List(ctx context.Context, f Filter) ([]Loop, error) {
 
 // parseID returns the parts of a loop's ID, as NextID puts them together.
 func parseID(id string) (repository string, issue, ordinal int, ok bool) {
-	at := strings.LastIndexByte(id, '#')
-	if at < 0 {
+	sign := strings.LastIndexByte(id, '#')
+	if sign < 0 {
 		return "", 0, 0, false
 	}
-	number, last, _ := strings.Cut(id[at+1:], ".")
-	issue, err := strconv.Atoi(number)
-	ordinal, err2 := strconv.Atoi(last)
-	return id[:at], issue, ordinal, err == nil && err2 == nil
+	number, last, _ := strings.Cut(id[sign+1:], ".")
+	issue, issueErr := strconv.Atoi(number)
+	ordinal, ordinalErr := strconv.Atoi(last)
+	return id[:sign], issue, ordinal, issueErr == nil && ordinalErr == nil
 }
 
 // Messages returns the messages of a loop, oldest first.
@@ -181,9 +181,9 @@ func allDelivered(ctx context.Context, q store.Querier, id string) (bool, error)
 	return pending == 0, err
 }
 
-// Start returns the newest loop of a pull request with new settings if it is open, and
-// otherwise opens the next one. queue returns the name of the queue of the engine that will
-// drive the loop with an ID. Start sets l.Ordinal.
+// Start returns the newest loop of a pull request with new settings if it is open, and otherwise
+// opens the next one, whatever l.Ordinal is. queue returns the name of the queue of the engine that
+// will drive the loop with an ID.
 func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessage, queue func(id string) string) (loop Loop, opened bool, err error) {
 	var last Loop
 	err = b.store.Transact(ctx, func(tx store.Tx) error {
@@ -202,26 +202,9 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 			_, err = tx.Exec(ctx, `UPDATE loops SET settings = $1 WHERE id = $2`, string(settings), loop.ID)
 			return err
 		}
-		var deleted int
-		err = tx.QueryRow(ctx, `SELECT ordinal FROM loop_numbers WHERE repository = $1 AND issue = $2`, l.Repository, l.Issue).Scan(&deleted)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		before := max(last.State.Loop().Ordinal, deleted)
-		l.Ordinal = before + 1
-		state, err := fixloop.New(l)
-		if err != nil {
-			return err
-		}
-		loop, opened = Loop{ID: NextID(l.Repository, l.Issue, before), State: state, Settings: settings}, true
-		if _, err := tx.Exec(ctx, `INSERT INTO loops (id, repository, issue, ordinal, state, status, outcome, idle, due, settings) VALUES ($1, $2, $3, $4, '', '', '', 0, 0, $5)`,
-			loop.ID, l.Repository, l.Issue, l.Ordinal, string(settings)); err != nil {
-			return err
-		}
-		if err := save(ctx, tx, loop.ID, state, nil, 0); err != nil {
-			return err
-		}
-		return b.engine.Enqueue(tx, engine.Request{Queue: queue(loop.ID), Workflow: workflow, ID: workflowID(loop.ID), Input: loop.ID})
+		loop, err = b.openNext(ctx, tx, l, last.State.Loop().Ordinal, settings, queue)
+		opened = err == nil
+		return err
 	})
 	switch {
 	case err == nil && opened && last.ID != "":
@@ -230,6 +213,30 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 		err = b.revive(ctx, loop.ID, queue)
 	}
 	return loop, opened, err
+}
+
+// openNext opens the loop after those with ordinals up to last, and after those that were deleted.
+func (b *Book) openNext(ctx context.Context, tx store.Tx, l fixloop.Loop, last int, settings json.RawMessage, queue func(id string) string) (loop Loop, err error) {
+	var deleted int
+	err = tx.QueryRow(ctx, `SELECT ordinal FROM loop_numbers WHERE repository = $1 AND issue = $2`, l.Repository, l.Issue).Scan(&deleted)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return loop, err
+	}
+	last = max(last, deleted)
+	l.Ordinal = last + 1
+	state, err := fixloop.New(l)
+	if err != nil {
+		return loop, err
+	}
+	loop = Loop{ID: NextID(l.Repository, l.Issue, last), State: state, Settings: settings}
+	if _, err := tx.Exec(ctx, `INSERT INTO loops (id, repository, issue, ordinal, state, status, outcome, idle, due, settings) VALUES ($1, $2, $3, $4, '', '', '', 0, 0, $5)`,
+		loop.ID, l.Repository, l.Issue, l.Ordinal, string(settings)); err != nil {
+		return loop, err
+	}
+	if err := save(ctx, tx, loop.ID, state, nil, 0); err != nil {
+		return loop, err
+	}
+	return loop, b.engine.Enqueue(tx, engine.Request{Queue: queue(loop.ID), Workflow: workflow, ID: workflowID(loop.ID), Input: loop.ID})
 }
 
 // revive begins the workflow of an open loop again if it has ended, because of a defect or because
@@ -296,8 +303,8 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("the idempotency key was used for another request to %s: use a new key", e.Loop)
 }
 
-// ApplyAsked is Apply of an event that somebody asked for under a key. asked stands for the
-// request; the error is a *ConflictError if the key was used for another one.
+// ApplyAsked is Apply of an event that somebody asked for under a key. asked identifies the request.
+// The error is a *ConflictError if the key was used for another one.
 func (b *Book) ApplyAsked(ctx context.Context, id, key, asked string, e fixloop.Event) error {
 	return b.store.Transact(ctx, func(tx store.Tx) error {
 		applied, err := tx.Exec(ctx, `INSERT INTO inbox (loop, key, asked) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, id, key, asked)

@@ -20,8 +20,8 @@ type Document struct {
 	Iteration  int              `json:"iteration"`
 	Max        int              `json:"max_iterations"`
 	WaitsFor   fixloop.WorkKind `json:"waits_for"`
-	// Decisions are those that can be made now, Extension by how many iterations an extension
-	// without a number extends.
+	// Decisions are those that can be made now. Extension is the number of iterations that the
+	// decision extend adds if it names none.
 	Decisions []fixloop.Decision `json:"decisions"`
 	Extension int                `json:"extension,omitempty"`
 	Deadline  *time.Time         `json:"deadline,omitempty"`

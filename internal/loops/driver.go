@@ -78,7 +78,7 @@ type job struct {
 	stop context.CancelFunc
 }
 
-// Open opens a driver on a store, which it closes in the end.
+// Open opens a driver on a store. From then on the driver owns the store, and closes it.
 func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 	d := &Driver{log: cfg.Logger, working: map[string]*job{}, carried: map[string]bool{}, turned: make(chan struct{})}
 	d.base, d.stop = context.WithCancel(ctx)
@@ -130,8 +130,8 @@ func (d *Driver) watch() {
 }
 
 // looksTillAlone is the number of checks after which a driver that was replaced has certainly
-// noticed it. Until then it may take workflows, or messages to them, that its successor then
-// does not see.
+// noticed it. Until then it may take workflows, or messages to them, which its successor does not
+// see.
 const looksTillAlone = 8
 
 // takeUp begins the workflows that a replaced driver has taken, and wakes those that have begun
@@ -247,7 +247,7 @@ func (d *Driver) carry(x *engine.Execution, id string) error {
 		d.ensureWork(id)
 		wait := patience
 		if !next.Due.IsZero() {
-			wait = max(next.Due.Sub(d.now()), 0) + time.Millisecond // the engine rounds down to one
+			wait = max(next.Due.Sub(d.now()), 0) + time.Millisecond // the engine rounds down to milliseconds
 		}
 		if _, _, err := x.Receive(wait); err != nil {
 			return err
@@ -346,11 +346,11 @@ func (d *Driver) ensureWork(id string) {
 	key := fmt.Sprintf("%s/%d/%d", w.Kind, w.Op, w.Attempt)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if now := d.working[id]; now != nil {
-		if now.key == key {
+	if current := d.working[id]; current != nil {
+		if current.key == key {
 			return
 		}
-		now.stop()
+		current.stop()
 		delete(d.working, id)
 	}
 	if w.Kind == fixloop.WorkNone || d.base.Err() != nil {

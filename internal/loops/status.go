@@ -75,9 +75,10 @@ func (s Status) NextStep() string {
 	if due := s.State.Deadline(); !due.IsZero() {
 		deadline = " until " + due.Local().Format("15:04:05")
 	}
-	resume := "nobody drives it: 'airlock loop start --issue " + issue + "' goes on"
+	goesOn := "'airlock loop start --issue " + issue + "' goes on"
+	driver := "nobody drives it: " + goesOn
 	if s.Driven {
-		resume = "a process drives it"
+		goesOn, driver = "a process drives it", "a process drives it"
 	}
 	switch work.Kind {
 	case fixloop.WorkDecide:
@@ -85,13 +86,14 @@ func (s Status) NextStep() string {
 		for _, d := range s.State.Decisions() {
 			words = append(words, string(d))
 		}
-		return s.State.Why() + " A person decides: 'airlock loop decide --issue " + issue + " " + words[0] + "', or " + strings.Join(words[1:], ", ") + "; then " + strings.TrimPrefix(resume, "nobody drives it: ")
+		decide := "'airlock loop decide --issue " + issue + " " + words[0] + "', or " + strings.Join(words[1:], ", ")
+		return s.State.Why() + " A person decides: " + decide + "; then " + goesOn
 	case fixloop.WorkNone:
 		return "It has ended: 'airlock loop log --issue " + issue + "' shows how."
 	case fixloop.WorkFix:
-		return "The fixer mends " + work.Request.ID + deadline + "; " + resume
+		return "The fixer mends " + work.Request.ID + deadline + "; " + driver
 	case fixloop.WorkAcceptance:
-		return "The acceptance criteria are verified" + deadline + "; " + resume
+		return "The acceptance criteria are verified" + deadline + "; " + driver
 	}
-	return "The checks run" + deadline + "; " + resume
+	return "The checks run" + deadline + "; " + driver
 }
