@@ -4,12 +4,14 @@
 //	refs/airlock/loops/<number of the pull request>-<ordinal>
 //
 // Each change is a commit with the entire log, as JSON lines (log.jsonl), which are read back, and
-// as the spec's communication log (log.md), for people. The log contains events: the state and
-// the messages follow from them by fixloop.Step. Each event has a digest of what it led to; where
-// another version of Airlock would decide otherwise, what had been decided is read from a
-// snapshot (state.json). A change moves the ref from the commit that was read; whoever is second
-// reads again and decides again. Whoever can write the ref can write the repository. Where an
-// agent can, a secret signs the log.
+// as the spec's communication log (log.md), for people. The log contains events: the state and the
+// messages follow from them by fixloop.Step. Each event has a digest of what it led to. If this
+// version of Airlock would decide otherwise, the state and the messages are read from a snapshot
+// (state.json) instead.
+//
+// A change moves the ref from the commit that was read. If another job was faster, the log is read
+// again, and decided on again. Whoever can write the ref can write the repository; if an agent can,
+// a secret has to sign the log.
 package loopref
 
 import (
@@ -35,12 +37,12 @@ const Version = 2
 // maxLog is the size of a log, in bytes, beyond which it is not continued.
 const maxLog = 16 << 20
 
-// Record is one line of a log: which loop it is, an event, or what has been told.
+// Record is one line of a log: which loop it is, an event, or what was delivered.
 type Record struct {
 	Version int       `json:"v"`
 	N       int       `json:"n"` // from 1
 	At      time.Time `json:"at"`
-	// Loop is the first record's.
+	// Loop is set in the first record, and only there.
 	Loop  *fixloop.Loop  `json:"loop,omitempty"`
 	Event *fixloop.Event `json:"event,omitempty"`
 	// Decided is a digest of the state and the messages that the event, or the beginning, led to.
@@ -48,8 +50,8 @@ type Record struct {
 	// Comment is the id of the comment that the event was commanded by, so that the command
 	// counts once; 0 for none.
 	Comment int64 `json:"comment,omitempty"`
-	// Told are the log entries of messages that GitHub shows, Tried of those that it refused,
-	// Hidden of those that it shows no longer because others have taken their place.
+	// Told are the log entries of messages that GitHub shows, and Tried of those that it refused.
+	// Hidden are those of messages that GitHub has hidden since, because they are over.
 	Told   []string `json:"told,omitempty"`
 	Tried  []string `json:"tried,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`
@@ -77,7 +79,7 @@ func (c chain) sum(previous string, r Record) (string, error) {
 	return c.sumOf(previous, r)
 }
 
-// sumOf returns the sum of a value that follows what has the previous sum.
+// sumOf returns the sum of a value that follows the record with the previous sum.
 func (c chain) sumOf(previous string, value any) (string, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -95,7 +97,8 @@ func (c chain) sumOf(previous string, value any) (string, error) {
 
 // Log is the log of one loop as it was read, or as it was continued.
 type Log struct {
-	// Ref is the ref that contains it, Commit where that was; NoCommit if it is new.
+	// Ref is the ref that contains it. Commit is that of the ref when it was read or written,
+	// githubapi.NoCommit for a new one.
 	Ref, Commit string
 	Records     []Record
 	State       fixloop.State
@@ -103,8 +106,8 @@ type Log struct {
 
 	chain chain
 	seen  map[string]bool // the entries that GitHub shows, true of those that it has hidden since
-	// diverged is the number of the first record that leads elsewhere by this Airlock's rules than
-	// it did; State and Messages are those before it. 0: none does.
+	// diverged is the number of the first record that leads to something else by this Airlock's
+	// rules than it did; State and Messages are those before it. 0 if there is none.
 	diverged int
 }
 
@@ -191,7 +194,7 @@ func (l *Log) consequences(r Record) (state fixloop.State, messages []fixloop.Me
 	return state, messages, digest, err
 }
 
-// Sum returns the sum of the newest record, which stands for the whole log.
+// Sum returns the sum of the newest record, which identifies the entire log.
 func (l *Log) Sum() string {
 	if len(l.Records) == 0 {
 		return ""
@@ -205,32 +208,32 @@ func (l *Log) Event(e fixloop.Event, at time.Time, comment int64) error {
 	return l.add(Record{Event: &e, At: at, Comment: comment})
 }
 
-// Delivered continues the log with the entries that were delivered to people, whose delivery
-// failed, and that were hidden since.
+// Delivered continues the log with entries that GitHub shows (told), that it refused (tried), and
+// that it has hidden.
 func (l *Log) Delivered(told, tried, hidden []string, at time.Time) error {
 	return l.add(Record{Told: told, Tried: tried, Hidden: hidden, At: at})
 }
 
 func (l *Log) add(r Record) error {
 	r.Version, r.N, r.At = Version, len(l.Records)+1, r.At.UTC().Truncate(time.Millisecond)
-	raw, err := json.Marshal(r) // so that the record leads to the same as when it is read later
+	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	var again Record
-	if err := json.Unmarshal(raw, &again); err != nil {
+	var stored Record // as it will be read, so that it leads to the same then
+	if err := json.Unmarshal(raw, &stored); err != nil {
 		return err
 	}
-	state, messages, digest, err := l.consequences(again)
+	state, messages, digest, err := l.consequences(stored)
 	if err != nil {
 		return err
 	}
-	again.Decided = digest
-	if again.Sum, err = l.chain.sum(l.Sum(), again); err != nil {
+	stored.Decided = digest
+	if stored.Sum, err = l.chain.sum(l.Sum(), stored); err != nil {
 		return err
 	}
 	l.State, l.Messages = state, append(slices.Clip(l.Messages), messages...)
-	l.Records = append(slices.Clip(l.Records), again)
+	l.Records = append(slices.Clip(l.Records), stored)
 	return nil
 }
 
@@ -261,7 +264,8 @@ func (l *Log) RecordSeen(at time.Time) error {
 	return l.Delivered(nowTold, nil, nowHidden, at)
 }
 
-// delivered returns what the log says about the delivery of entries.
+// delivered returns the entries that GitHub shows according to the log, how many attempts to deliver
+// each have failed, and the entries that were hidden.
 func (l *Log) delivered() (told map[string]bool, tried map[string]int, hidden map[string]bool) {
 	told, tried, hidden = map[string]bool{}, map[string]int{}, map[string]bool{}
 	for _, r := range l.Records {
@@ -283,7 +287,7 @@ func (l *Log) Commanded(comment int64) bool {
 	return slices.ContainsFunc(l.Records, func(r Record) bool { return r.Comment == comment && comment != 0 })
 }
 
-// FollowUp stands for the issue about what a person skipped, among the entries that are told.
+// FollowUp is the entry of the issue about what a person skipped.
 const FollowUp = "follow-up"
 
 // Notice is a message that notifies people, and whether that was done.
@@ -344,8 +348,8 @@ func short(sum string) string {
 // ErrRolledBack is the error about a log that lacks entries which were there.
 var ErrRolledBack = errors.New("entries of the loop's log that were there are gone: somebody has set its ref back")
 
-// Check finds out whether the log still contains what a witness saw. A text without a witness
-// of this loop says nothing.
+// Check returns ErrRolledBack if the log lacks the record that a witness in a text names. A text
+// without a witness of this loop is no error.
 func (l *Log) Check(witness string) error {
 	_, rest, found := strings.Cut(witness, l.witness())
 	if !found {

@@ -14,15 +14,15 @@ import (
 // snapshotFile is the name of the file with a log's snapshot.
 const snapshotFile = "state.json"
 
-// snapshot is what a log had led to when it was written. It is read where this Airlock would
-// decide otherwise than the one that wrote the log: what was decided stays decided.
+// snapshot is what a log had led to when it was written. It is read if this Airlock would decide
+// otherwise than the one that wrote the log, because what was decided stays decided.
 type snapshot struct {
 	Version  int               `json:"v"` // the log's
 	N        int               `json:"n"` // of its newest record
 	State    fixloop.State     `json:"state"`
 	Messages []fixloop.Message `json:"messages"`
-	// Sum is that of a record which would follow the newest one, so that it stands for this log
-	// alone.
+	// Sum is computed as if the snapshot was a record after the newest one, so that it belongs to
+	// this log alone.
 	Sum string `json:"sum"`
 }
 
@@ -55,8 +55,8 @@ func (l *Log) restore(text []byte) error {
 	return nil
 }
 
-// ErrOtherRules is the error about a log that this Airlock would continue otherwise than it was
-// decided, and whose snapshot cannot be used.
+// ErrOtherRules is the error about a log whose events lead to something else by the rules of this
+// Airlock, and whose snapshot cannot be used.
 var ErrOtherRules = errors.New("the log of the loop was written by an Airlock with other rules")
 
 func (l *Log) otherRules(why error) error {

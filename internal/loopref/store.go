@@ -43,8 +43,8 @@ const (
 var ErrMoved = errors.New("another job has continued the loop at the same moment")
 
 // ReadAhead reads a file together with what the next Load of a pull request needs, or with 0 the
-// next Open, which saves a request. It returns the file's content; nil where GitHub does not give
-// it this way, and the file has to be read by itself.
+// next Open, which saves a request. It returns the file's content, or nil if GitHub does not include
+// it, so that the file has to be read by itself.
 func (s *Store) ReadAhead(ctx context.Context, number int, file githubapi.FileAt) (*string, error) {
 	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, query(number, file))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) ReadAhead(ctx context.Context, number int, file githubapi.FileAt
 	return found.Also, nil
 }
 
-// read returns what ReadAhead has read, or asks for it. What was read ahead counts once.
+// read returns what ReadAhead has read, once, or otherwise reads it.
 func (s *Store) read(ctx context.Context, number int) (githubapi.FilesOnRefs, error) {
 	if found := s.ahead; found != nil && s.aheadOf == number {
 		s.ahead = nil
@@ -90,33 +90,43 @@ func (s *Store) Load(ctx context.Context, number int) (*Log, *githubapi.PullNow,
 	if ordinal == 0 {
 		return nil, found.Pull, nil
 	}
-	if newest.Commit == "" {
-		return nil, nil, fmt.Errorf("%s is not a commit, so that it has no log: somebody has replaced it; push the loop's own commit there again, or remove it with 'git push origin :%s' and the comment that shows the loop", newest.Ref, newest.Ref)
-	}
-	text := []byte(newest.Text)
-	if newest.Truncated {
-		if text, err = s.GitHub.GetFile(ctx, s.Repo, fileName, newest.Commit); err != nil {
-			return nil, nil, err
-		}
-	}
-	l, err := decode(text, s.name(newest.Ref), s.Secret)
+	l, err := s.readLog(ctx, newest)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", newest.Ref, err)
-	}
-	l.Ref, l.Commit = newest.Ref, newest.Commit
-	if l.diverged > 0 {
-		text, err := s.GitHub.GetFile(ctx, s.Repo, snapshotFile, newest.Commit)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", newest.Ref, l.otherRules(err))
-		}
-		if err := l.restore(text); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", newest.Ref, err)
-		}
+		return nil, nil, err
 	}
 	if loop := l.State.Loop(); loop.Issue != number || loop.Ordinal != ordinal || !strings.EqualFold(loop.Repository, s.Repo.String()) {
 		return nil, nil, fmt.Errorf("%s: it has the log of another loop: %s#%d, loop %d", newest.Ref, loop.Repository, loop.Issue, loop.Ordinal)
 	}
 	return l, found.Pull, nil
+}
+
+// readLog reads a log, with its snapshot if that is needed.
+func (s *Store) readLog(ctx context.Context, f githubapi.FileOnRef) (*Log, error) {
+	if f.Commit == "" {
+		return nil, fmt.Errorf("%s is not a commit, so that it has no log: somebody has replaced it; push the loop's own commit there again, or remove it with 'git push origin :%s' and the comment that shows the loop", f.Ref, f.Ref)
+	}
+	text := []byte(f.Text)
+	if f.Truncated {
+		var err error
+		if text, err = s.GitHub.GetFile(ctx, s.Repo, fileName, f.Commit); err != nil {
+			return nil, err
+		}
+	}
+	l, err := decode(text, s.name(f.Ref), s.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Ref, err)
+	}
+	l.Ref, l.Commit = f.Ref, f.Commit
+	if l.diverged == 0 {
+		return l, nil
+	}
+	if text, err = s.GitHub.GetFile(ctx, s.Repo, snapshotFile, f.Commit); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Ref, l.otherRules(err))
+	}
+	if err := l.restore(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Ref, err)
+	}
+	return l, nil
 }
 
 // Begin returns the log of a new loop, which is written by its first Save. before is the
@@ -135,12 +145,13 @@ func (s *Store) Begin(before *Log, loop fixloop.Loop, at time.Time) (*Log, error
 	return l, nil
 }
 
-// name returns what the sums of a loop's log begin with: one log cannot stand for another.
+// name returns the name of a loop's log with which its sums are computed, so that one log cannot be
+// used in place of another.
 func (s *Store) name(ref string) string {
 	return strings.ToLower(s.Repo.String()) + " " + ref
 }
 
-// Save writes a log that was continued. With ErrMoved it was not written.
+// Save writes a log that was continued. After ErrMoved it was not written.
 func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	text, err := l.encode()
 	if err != nil {
@@ -175,13 +186,13 @@ func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	if err != nil {
 		return moveErr
 	}
-	at := githubapi.NoCommit
+	current := githubapi.NoCommit
 	for _, f := range found.Files {
 		if f.Ref == l.Ref {
-			at = f.Commit
+			current = f.Commit
 		}
 	}
-	switch at {
+	switch current {
 	case commit:
 		l.Commit = commit
 		return nil
@@ -191,7 +202,7 @@ func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	return ErrMoved
 }
 
-// The words of a commit's headline: what lists of open loops are made from.
+// The word of a commit's headline by which Open finds the loops that have not ended.
 const (
 	headlineOpen  = "open"
 	headlineEnded = "ended"
@@ -205,8 +216,8 @@ func (l *Log) headline() string {
 	return fmt.Sprintf("Loop %s %s: %s, iteration %d of %d", l.Name(), state, l.State.Status(), l.State.Iteration(), l.State.MaxIterations())
 }
 
-// Open returns the numbers of the pull requests whose newest loop has not ended. It reads what
-// the commits' messages say; Load finds out whether that is true.
+// Open returns the numbers of the pull requests whose newest loop has not ended according to the
+// message of its commit. Load finds out whether that is true.
 func (s *Store) Open(ctx context.Context) ([]int, error) {
 	found, err := s.read(ctx, 0)
 	if err != nil {

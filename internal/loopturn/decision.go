@@ -16,11 +16,11 @@ import (
 // decision moves a loop on by what is known now.
 type decision struct {
 	*Turn
-	number  int
+	number  int          // the pull request's
 	log     *loopref.Log // nil while there is no loop
 	pull    *githubapi.PullNow
 	now     time.Time
-	changed bool
+	changed bool // the log was continued
 	notes   []string
 }
 
@@ -83,7 +83,7 @@ func (d *decision) deadline() time.Time {
 	return d.log.State.Deadline()
 }
 
-// actorOf returns who caused the event if it has a name, else "".
+// actorOf returns who caused the event if its name is this one, and "" otherwise.
 func (d *decision) actorOf(name string) string {
 	if d.Event.Name == name {
 		return d.Event.Actor
@@ -105,16 +105,18 @@ func (d *decision) pusher() string {
 // itself wakes: one that breaks these rules where the event does not show who pushed, and every
 // push if a comment woke this turn.
 func (d *decision) moved(ctx context.Context) error {
-	if !d.open() || d.log.State.Head() == d.pull.Head || d.Event.Name == "issue_comment" && d.Document == nil {
+	wokenByComment := d.Event.Name == "issue_comment" && d.Document == nil
+	if !d.open() || d.log.State.Head() == d.pull.Head || wokenByComment {
 		return nil
 	}
 	e := fixloop.Event{Type: fixloop.EventPush, Head: d.pull.Head, By: d.pusher()}
-	agent := strings.HasSuffix(e.By, botSuffix)
-	if agent && d.Store.Secret == "" {
+	byAgent := strings.HasSuffix(e.By, botSuffix)
+	if byAgent && d.Store.Secret == "" {
 		return fmt.Errorf("%s has pushed to the pull request: who pushes with an App's token can also write %s, so the log has to be signed; "+
 			"give the step the input loop-secret, and remove the comment that shows the loop, and the unsigned log with 'git push origin :%s'", e.By, d.log.Ref, d.log.Ref)
 	}
-	if from := d.log.State.Accepted(); d.Judge != nil && from != "" && (agent || e.By == "") {
+	mayBeAgent := byAgent || e.By == ""
+	if from := d.log.State.Accepted(); d.Judge != nil && from != "" && mayBeAgent {
 		var err error
 		if e.Refused, err = d.Judge(ctx, d.pull.CloneURL, from, d.pull.Head); err != nil {
 			return fmt.Errorf("what was pushed cannot be held against the rules about files: %w", err)
@@ -195,19 +197,30 @@ func (d *decision) findings() error {
 	verdict := d.verdict()
 	if !d.open() {
 		failed := doc.Failed() || verdict != nil && verdict.Status == fixloop.ResultFail
-		if !failed || d.log != nil && d.log.State.Head() == d.pull.Head {
+		endedHere := d.log != nil && d.log.State.Head() == d.pull.Head
+		if !failed || endedHere {
 			return nil
 		}
-		log, err := d.Store.Begin(d.log, fixloop.Loop{Issue: d.number, Title: d.Mask(d.pull.Title), Acceptance: verdict != nil, Limits: d.Limits}, d.now)
-		if err != nil {
-			return err
-		}
-		d.log = log
-		if _, err := d.send(fixloop.Event{Type: fixloop.EventStart, Head: d.pull.Head}, 0); err != nil {
+		if err := d.begin(verdict != nil); err != nil {
 			return err
 		}
 	}
-	results := doc.LoopResults()
+	return d.report(doc.LoopResults(), verdict)
+}
+
+// begin begins the next loop of the pull request.
+func (d *decision) begin(withAcceptance bool) (err error) {
+	d.log, err = d.Store.Begin(d.log, fixloop.Loop{Issue: d.number, Title: d.Mask(d.pull.Title), Acceptance: withAcceptance, Limits: d.Limits}, d.now)
+	if err != nil {
+		return err
+	}
+	_, err = d.send(fixloop.Event{Type: fixloop.EventStart, Head: d.pull.Head}, 0)
+	return err
+}
+
+// report sends the loop the results of the six checks, and of the acceptance criteria if verdict is
+// not nil, as long as it waits for some.
+func (d *decision) report(results []fixloop.Result, verdict *fixloop.Result) error {
 	if verdict != nil {
 		results = append(results, *verdict)
 		if !d.log.State.Loop().Acceptance {
@@ -240,8 +253,8 @@ func (d *decision) findings() error {
 	}
 }
 
-// verdict returns how the acceptance criteria were met at the pull request's head; nil if that
-// is not known, and where no loop has criteria and there are none.
+// verdict returns how the acceptance criteria were met at the pull request's head. It is nil if that
+// is not known, and if there are no criteria and nothing requires any.
 func (d *decision) verdict() *fixloop.Result {
 	v := d.Verdict
 	switch {
@@ -264,7 +277,7 @@ func (d *decision) undelivered() error {
 	}
 	w := d.log.State.Work()
 	if d.Dispatch != nil && w.Kind == fixloop.WorkFix {
-		if told, tried := d.log.Delivery(asked(w)); !told && tried >= fixloop.DeliveryAttempts {
+		if delivered, tried := d.log.Delivery(asked(w)); !delivered && tried >= fixloop.DeliveryAttempts {
 			_, err := d.send(fixloop.Event{Type: fixloop.EventUndelivered, Message: w.Request.ID, Attempts: tried, Text: "GitHub refused the repository_dispatch event that asks an agent"}, 0)
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// minSecret is how many characters a secret has at least that signs a log: whoever can read the
-// repository can try shorter ones on it.
+// minSecret is the least length of a secret that signs a log, in characters. Whoever can read the
+// repository could find a shorter one by trying.
 const minSecret = 16
 
 // CheckSecret returns an error unless a loop may run with the secret: with dispatch, an agent
@@ -30,8 +30,8 @@ func CheckSecret(secret string, dispatch bool) error {
 	return nil
 }
 
-// asked returns the entry of the log that says that an agent was asked for a fix. After an
-// extension the same request is made again, as another operation.
+// asked names the entry of the log that records that an agent was asked for a fix. It contains the
+// operation, because the same request is made again after an extension.
 func asked(w fixloop.Work) string {
 	return "dispatch/" + w.Request.ID + "/" + strconv.Itoa(w.Op) + "/" + strconv.Itoa(w.Attempt)
 }
@@ -42,13 +42,14 @@ func (t *Turn) mayAsk(l *loopref.Log) bool {
 	if t.Dispatch == nil || w.Kind != fixloop.WorkFix {
 		return false
 	}
-	told, tried := l.Delivery(asked(w))
-	return !told && tried < fixloop.DeliveryAttempts
+	delivered, tried := l.Delivery(asked(w))
+	return !delivered && tried < fixloop.DeliveryAttempts
 }
 
-// ask sends the fix request that waits for an answer to an agent elsewhere, unless it was sent.
-// It returns the entry that the log needs of it, "" for none. GitHub cannot be asked whether it
-// took an event: a turn that was killed between this and its record asks again, by the same name.
+// ask sends the fix request that waits for an answer to an agent elsewhere, unless it was sent. It
+// returns the entry to be recorded in the log, "" if nothing was sent. After a turn that was killed
+// before it recorded that, the request is sent again, because GitHub does not show whether it has
+// the event.
 func (t *Turn) ask(ctx context.Context, l *loopref.Log, branch string) (entry string, err error) {
 	if !t.mayAsk(l) {
 		return "", nil

@@ -24,7 +24,7 @@ type delivery struct {
 // for each message that notifies; it hides the comments of messages that are over. Then it records
 // what was delivered.
 func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, changed bool) error {
-	deliveries := t.deliveries(r.Log)
+	deliveries := deliveriesOf(r.Log)
 	if len(deliveries) == 1 && !changed && !t.mayAsk(r.Log) { // only the comment, which shows this state already
 		return nil
 	}
@@ -40,7 +40,7 @@ func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, 
 	if err != nil {
 		return err
 	}
-	// What GitHub shows in a comment is not recorded now: the next turn sees it there and records it.
+	// A comment that GitHub shows is not recorded now: the next turn sees it, and records it.
 	var delivered, failed []string
 	for i, d := range deliveries {
 		ok := i < len(shown) && shown[i]
@@ -72,8 +72,8 @@ func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, 
 	return t.record(ctx, r, delivered, failed)
 }
 
-// record records in the log what was delivered other than by a comment, and which attempts failed.
-// Where another job has continued the log meanwhile, it is added to that log.
+// record records in the log the entries that were delivered other than by a comment, and those whose
+// delivery failed. If another job has continued the log meanwhile, it continues that one.
 func (t *Turn) record(ctx context.Context, r *Result, delivered, failed []string) error {
 	log := r.Log
 	for range maxTries {
@@ -98,8 +98,8 @@ func (t *Turn) record(ctx context.Context, r *Result, delivered, failed []string
 	return loopref.ErrMoved
 }
 
-// deliveries returns the items that show the present state of the loop.
-func (t *Turn) deliveries(l *loopref.Log) []delivery {
+// deliveriesOf returns the items that show the present state of the loop.
+func deliveriesOf(l *loopref.Log) []delivery {
 	name, revision := stickyName(l), len(l.Records)
 	sticky := func(name, body string, outdated bool) intake.OwnItem {
 		return intake.OwnItem{Item: &safeoutput.StickyComment{Name: name, Body: body, Revision: revision, Outdated: outdated}}
@@ -108,7 +108,7 @@ func (t *Turn) deliveries(l *loopref.Log) []delivery {
 	notices := l.Notices()
 	for i, n := range notices {
 		item := noticeName(l, n)
-		current := i == len(notices)-1 && t.waits(l.State)
+		current := i == len(notices)-1 && waitsForPeople(l.State)
 		switch {
 		case !n.Delivered && n.Tried < fixloop.DeliveryAttempts:
 			out = append(out, delivery{item: sticky(item, l.State.Posted(n.Message, current), false), entry: n.Message.Entry})
@@ -123,8 +123,8 @@ func (t *Turn) deliveries(l *loopref.Log) []delivery {
 	return out
 }
 
-// waits reports whether the newest fix request or escalation is for somebody to act on.
-func (t *Turn) waits(s fixloop.State) bool {
+// waitsForPeople reports whether the loop waits for what its newest fix request or escalation asks.
+func waitsForPeople(s fixloop.State) bool {
 	kind := s.Work().Kind
 	return kind == fixloop.WorkFix || kind == fixloop.WorkDecide
 }

@@ -1,7 +1,7 @@
-// Package loopturn takes one turn of a pull request's fix loop in a workflow job: an event woke
-// it, the log on the loop's ref says how the loop stands, and the findings of the checks, a
-// command or the time move it on. Messages to people are recorded first. The job that
-// recorded them delivers them, and a later turn delivers those that are missing.
+// Package loopturn takes one turn of a pull request's fix loop in a workflow job. An event woke the
+// job, and the log on the loop's ref contains how the loop stands. The findings of the checks, a
+// command or the time move the loop on. Messages to people are recorded first, then delivered. A
+// later turn delivers those that are missing.
 package loopturn
 
 import (
@@ -81,12 +81,11 @@ func (t *Turn) numbers(ctx context.Context) ([]int, error) {
 	switch {
 	case ev.IsPull && ev.Number > 0:
 		return []int{ev.Number}, nil
-	case t.claimed() > 0: // whether it is true, the pull request's head shows
+	case t.claimed() > 0: // takeTurn compares the pull request's head
 		return []int{t.claimed()}, nil
 	case IsAboutAll(ev):
 		return t.Store.Open(ctx)
-	}
-	if ev.Name == "issue_comment" && !ev.IsPull { // people comment on issues, too
+	case ev.Name == "issue_comment" && !ev.IsPull: // people comment on issues, too
 		return nil, nil
 	}
 	return nil, fmt.Errorf("the event %q is not about a pull request: run the fix loop on pull_request, issue_comment, workflow_run and schedule", ev.Name)
@@ -95,8 +94,8 @@ func (t *Turn) numbers(ctx context.Context) ([]int, error) {
 // IsAboutAll reports whether an event is about each open loop.
 func IsAboutAll(ev event.Event) bool { return ev.Name == "schedule" || ev.Name == "workflow_dispatch" }
 
-// claimed returns the pull request that findings say they are about, where the event of a fork's
-// workflow run names none.
+// claimed returns the number of the pull request that the findings name, if the event does not name
+// one because it is a fork's workflow run; otherwise 0.
 func (t *Turn) claimed() int {
 	if t.Event.Name == "workflow_run" && !t.Event.IsPull && t.Document != nil && t.Event.Head.SHA != "" {
 		return t.Document.Number
@@ -149,8 +148,8 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 }
 
 // readComments notes which messages a pull request's comments show, and returns an error if the
-// loop's own comment has seen entries that the log lacks. Of the comments by the token's account,
-// only those count that this gate marked: others may quote an agent.
+// loop's own comment has seen entries that the log lacks. Only comments by the token's account count
+// that have the gate's marker, because others may quote an agent.
 func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) error {
 	number, notices := l.State.Loop().Issue, l.Notices()
 	for _, c := range comments {
@@ -171,8 +170,8 @@ func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) err
 	return nil
 }
 
-// checkLogIsThere returns an error if a comment shows a loop after the newest one that has a log
-// (nil: none has). Somebody has removed that loop's log then, so that it would begin again.
+// checkLogIsThere returns an error if a comment shows a loop after newest, the newest one that has a
+// log; nil if none has. In that case somebody has removed a log, and that loop would begin again.
 func (t *Turn) checkLogIsThere(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
 	next := 1
 	if newest != nil {
