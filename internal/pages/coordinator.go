@@ -18,15 +18,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// CoordinatorPath is the path below which all pages of the coordinator are, save the start
+// CoordinatorPath is the path below which all pages of the coordinator are, except for the start
 // page, which is at "/".
 const CoordinatorPath = "/ui/"
 
 // signInPath is the one page for visitors who are not signed in.
 const signInPath = CoordinatorPath + "sign-in"
 
-// Visitor is who looks at a page of the coordinator. All that a page shows and does goes
-// through Ask: a page knows and may no more than its visitor over the API.
+// Visitor is who looks at a page of the coordinator. All that a page shows and does goes through
+// Ask, so that a page can do no more than its visitor can over the API.
 type Visitor struct {
 	// Name is the visitor's; "" where nobody is signed in.
 	Name string
@@ -113,16 +113,16 @@ func (c *Coordinator) Serve(w http.ResponseWriter, r *http.Request, v Visitor) {
 	c.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
 }
 
-// Refuse answers a request that must not reach a page. A link to again, if it is not "",
-// lets the visitor ask for the page from here.
+// Refuse answers a request that must not reach a page. If again is not "", the answer has a link to
+// it, by which the visitor can ask for the page from this server's own page.
 func (c *Coordinator) Refuse(w http.ResponseWriter, r *http.Request, status int, message, again string) {
 	setHeaders(w.Header())
 	x := &visit{c: c, w: w, r: r}
 	x.show(status, problemPage, "Refused", problemView{Status: status, Message: message, Again: again})
 }
 
-// setHeaders sets the headers of each page: nothing comes from another host, nothing in it
-// acts but our own script, and no other page contains it.
+// setHeaders sets the headers of each page: it loads nothing from another host, only our own script
+// acts in it, and no other page contains it.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
@@ -184,7 +184,7 @@ type visit struct {
 // coordinatorView is what each page of the coordinator is rendered from.
 type coordinatorView struct {
 	Title   string
-	Section string // of the links at the top: the path of the one that leads here
+	Section string // the path of the link at the top that leads to the part of this page
 	Name    string // the visitor's
 	Session bool
 	Now     time.Time

@@ -24,7 +24,6 @@ type agentRecord struct {
 	OutputSchema     json.RawMessage `json:"output_schema"`
 	Tags             []string        `json:"tags"`
 	TimeLimitSeconds int             `json:"time_limit_seconds"`
-	MaxAttempts      int             `json:"max_attempts"`
 	Source           string          `json:"source"`
 	Version          int64           `json:"version"`
 }
@@ -53,8 +52,7 @@ type agentView struct {
 	Agent  agentRecord
 	Form   parameterForm
 	MayRun bool
-	// Key makes a form that is sent twice one run.
-	Key string
+	Key    string // makes one run of a form that is sent twice
 	// Failure is why nothing was started; Errors are the violations that belong to no
 	// field.
 	Failure      string
@@ -98,12 +96,13 @@ func (x *visit) agent() error {
 		return err
 	}
 	given := x.r.URL.Query()
-	if id := given.Get("run"); id != "" { // the same again
+	if id := given.Get("run"); id != "" { // with the parameters of an earlier run
 		var r runRecord
 		if err := x.get("/runs/"+url.PathEscape(id), &r); err != nil {
 			return err
 		}
-		v.AsJSON = !v.Form.Fill(r.Parameters) || v.AsJSON
+		complete := v.Form.Fill(r.Parameters)
+		v.AsJSON = v.AsJSON || !complete
 		v.JSON = string(r.Parameters)
 	}
 	v.AsJSON = v.AsJSON || given.Get("as") == "json"
@@ -111,7 +110,7 @@ func (x *visit) agent() error {
 	return nil
 }
 
-// startRun starts a run by the form, or shows what is wrong with it next to what was typed.
+// startRun starts a run with what was typed into the form, or shows what is wrong next to it.
 func (x *visit) startRun() error {
 	form, err := x.form()
 	if err != nil {
@@ -161,8 +160,9 @@ func (x *visit) startRun() error {
 	return nil
 }
 
-// unreadable returns the *problem of parameters that are not all JSON, with what else is wrong with
-// them; nil stands for parameters of which nothing can be read.
+// unreadable returns the *problem of parameters of which something cannot be read as JSON, which
+// violations list, together with what else is wrong with them. parameters is nil if nothing can be
+// read.
 func (x *visit) unreadable(agent string, parameters json.RawMessage, violations []schema.Violation) error {
 	p := &problem{Status: http.StatusBadRequest, Code: parametersRefused, ValidationErrors: violations}
 	if parameters == nil {
@@ -177,7 +177,7 @@ func (x *visit) unreadable(agent string, parameters json.RawMessage, violations 
 		return err
 	}
 	for _, other := range refused.ValidationErrors {
-		// A field that cannot be read is not also called one of the wrong type.
+		// A field that cannot be read is passed on as text, whose type is wrong as well.
 		if !slices.ContainsFunc(violations, func(v schema.Violation) bool { return isBelow(other.Path, v.Path) }) {
 			p.ValidationErrors = append(p.ValidationErrors, other)
 		}
@@ -188,8 +188,8 @@ func (x *visit) unreadable(agent string, parameters json.RawMessage, violations 
 // parametersRefused is the API's code where parameters do not conform.
 const parametersRefused = "parameter_validation_failed"
 
-// formKey returns the idempotency key of what a form asks for: sent twice it is the same
-// request, and with something else in it another one.
+// formKey returns the idempotency key of what a form asks for. A form that is sent twice is the same
+// request, and one with other contents another request.
 func formKey(key string, body []byte) string {
 	if key == "" || len(key) > 64 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""

@@ -48,11 +48,11 @@ const (
 
 // draw lays a diagram out.
 func draw(d fixloop.Diagram) drawing {
-	at := map[string]int{}
+	middle := map[string]int{} // of each lifeline
 	out := drawing{Width: timeWidth + lifelineWidth*len(d.Lifelines)}
 	for i, l := range d.Lifelines {
 		x := timeWidth + lifelineWidth*i + lifelineWidth/2
-		at[l.ID] = x
+		middle[l.ID] = x
 		class := "lifeline"
 		if l.Person {
 			class = "lifeline person"
@@ -75,7 +75,7 @@ func draw(d fixloop.Diagram) drawing {
 			note(fmt.Sprintf("iteration %d of %d", m.Iteration, m.Max))
 		}
 		y += rowHeight
-		r := drawnRow{Y: y, Clock: m.Time.UTC().Format("15:04:05"), Label: a.Title(), From: at[a.From], To: at[a.To],
+		r := drawnRow{Y: y, Clock: m.Time.UTC().Format("15:04:05"), Label: a.Title(), From: middle[a.From], To: middle[a.To],
 			About: text.Truncate(text.OneLine(m.ID+": "+m.Summary), 300), Class: [...]string{"request", "answer", "notice"}[a.Style]}
 		if m.Type != fixloop.RevalidationResult && a.Detail != "" {
 			r.Label += ": " + a.Detail
@@ -94,7 +94,8 @@ func draw(d fixloop.Diagram) drawing {
 	return out
 }
 
-// lay gives the arrow its path and its label a place above it.
+// lay places the arrow's head, its path if it leads back to its lifeline, and the label above it, in
+// a diagram of a width.
 func (r *drawnRow) lay(width int) {
 	r.LabelY = r.Y - 7
 	if r.From == r.To {

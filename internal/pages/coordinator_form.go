@@ -17,9 +17,8 @@ import (
 // schema.
 type parameterForm struct {
 	Fields []*formField
-	// Whole is why the parameters can only be given as one text of JSON; "" if each has
-	// its field.
-	Whole string
+	// WhyJSON is why the parameters can only be given as one text of JSON; "" if each has its field.
+	WhyJSON string
 }
 
 // maxFields is how many properties get a field each.
@@ -73,7 +72,7 @@ type formOption struct {
 	Selected     bool
 }
 
-// property is what a form makes use of in a property's schema.
+// property is the part of a property's schema that a form uses.
 type property struct {
 	Ref              string            `json:"$ref"`
 	Type             any               `json:"type"`
@@ -105,14 +104,14 @@ func newParameterForm(raw json.RawMessage) parameterForm {
 		Required   []string        `json:"required"`
 	}
 	if err := json.Unmarshal(raw, &top); err != nil {
-		return parameterForm{Whole: "The schema does not name its parameters one by one."}
+		return parameterForm{WhyJSON: "The schema does not name its parameters one by one."}
 	}
 	list, err := membersOf(top.Properties)
 	switch {
 	case err != nil || len(list) == 0:
-		return parameterForm{Whole: "The schema does not name its parameters one by one."}
+		return parameterForm{WhyJSON: "The schema does not name its parameters one by one."}
 	case len(list) > maxFields:
-		return parameterForm{Whole: fmt.Sprintf("The agent takes %d parameters: too many for a field each.", len(list))}
+		return parameterForm{WhyJSON: fmt.Sprintf("The agent takes %d parameters: too many for a field each.", len(list))}
 	}
 	var f parameterForm
 	for i, m := range list {
@@ -122,7 +121,7 @@ func newParameterForm(raw json.RawMessage) parameterForm {
 }
 
 // Usable reports whether there are fields.
-func (f parameterForm) Usable() bool { return f.Whole == "" }
+func (f parameterForm) Usable() bool { return f.WhyJSON == "" }
 
 // Failing returns the fields with errors.
 func (f parameterForm) Failing() (list []*formField) {
@@ -134,9 +133,11 @@ func (f parameterForm) Failing() (list []*formField) {
 	return list
 }
 
-func newField(i int, name string, raw, whole json.RawMessage, required bool) *formField {
+// newField returns the empty field of the parameter at index i, whose schema is raw. root is the
+// schema of all parameters.
+func newField(i int, name string, raw, root json.RawMessage, required bool) *formField {
 	f := &formField{ID: fmt.Sprintf("p%d", i), Name: "p." + name, Property: name, Label: text.Truncate(text.OneLine(name), 100), Required: required, Kind: "json", path: schema.PropertyPath(name)}
-	p := resolved(raw, whole)
+	p := resolved(raw, root)
 	f.Description = text.TruncateBytes(shown(strings.TrimSpace(p.Description)), 4000)
 	if p.Title != "" {
 		f.Hints = append(f.Hints, text.Truncate(text.OneLine(p.Title), 200))
@@ -156,13 +157,17 @@ func newField(i int, name string, raw, whole json.RawMessage, required bool) *fo
 		if p.Format != "" || p.Pattern != "" || isAtMost(p.MaxLength, 200) {
 			f.Kind = "line"
 		}
-	case kind == "integer", kind == "number":
+	case kind == "integer":
 		f.Kind = "number"
-		f.Hints = append(f.Hints, map[string]string{"integer": "a whole number", "number": "a number"}[kind])
+		f.Hints = append(f.Hints, "a whole number")
+	case kind == "number":
+		f.Kind = "number"
+		f.Hints = append(f.Hints, "a number")
 	case kind == "array":
-		element, _ := resolved(p.Items, whole).kind()
-		if f.numbers = element == "integer" || element == "number"; f.numbers || element == "string" {
+		switch element, _ := resolved(p.Items, root).kind(); element {
+		case "integer", "number", "string":
 			f.Kind = "list"
+			f.numbers = element != "string"
 			f.Hints = append(f.Hints, "one on each line")
 		}
 	}
@@ -172,19 +177,23 @@ func newField(i int, name string, raw, whole json.RawMessage, required bool) *fo
 			f.Options = append(f.Options, formOption{Value: compactJSON(e), Label: text.Truncate(plainValue(e), 200)})
 		}
 	}
-	if f.Kind == "json" {
-		f.Hints = append(f.Hints, strings.TrimSpace("JSON "+map[string]string{"object": "object, such as {}", "array": "array, such as []"}[kind]))
-	}
-	if nullable && f.Kind != "json" {
+	switch {
+	case f.Kind == "json" && kind == "object":
+		f.Hints = append(f.Hints, "JSON object, such as {}")
+	case f.Kind == "json" && kind == "array":
+		f.Hints = append(f.Hints, "JSON array, such as []")
+	case f.Kind == "json":
+		f.Hints = append(f.Hints, "JSON")
+	case nullable:
 		f.Hints = append(f.Hints, "may be left out")
 	}
 	f.Hints = append(f.Hints, p.hints()...)
 	return f
 }
 
-// resolved returns a property's schema, after references within the whole schema; what is
-// not an object is a schema of anything.
-func resolved(raw, whole json.RawMessage) (p property) {
+// resolved returns a property's schema, with references within root followed. A schema that is not
+// an object, or whose reference leads nowhere, allows anything.
+func resolved(raw, root json.RawMessage) (p property) {
 	for range 8 {
 		p = property{}
 		if json.Unmarshal(raw, &p) != nil {
@@ -194,7 +203,7 @@ func resolved(raw, whole json.RawMessage) (p property) {
 		if !local {
 			return p
 		}
-		at := whole
+		target := root
 		if strings.Count(pointer, "/") > maxIndent {
 			return property{}
 		}
@@ -203,15 +212,15 @@ func resolved(raw, whole json.RawMessage) (p property) {
 				step = unescaped
 			}
 			var members map[string]json.RawMessage
-			if json.Unmarshal(at, &members) != nil {
+			if json.Unmarshal(target, &members) != nil {
 				return property{}
 			}
-			at = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+			target = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
 		}
-		if at == nil {
+		if target == nil {
 			return property{}
 		}
-		raw = at
+		raw = target
 	}
 	return property{} // it goes in a circle
 }
@@ -294,7 +303,7 @@ func (p property) hints() (list []string) {
 	return list
 }
 
-// isAtMost reports whether a limit is given and at most n.
+// isAtMost reports whether a limit is given, and is at most n.
 func isAtMost(limit json.Number, n float64) bool {
 	f, err := limit.Float64()
 	return err == nil && f <= n
@@ -323,7 +332,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// membersOf returns the members of a JSON object in their order, none of nothing.
+// membersOf returns the members of a JSON object in their order; none for nil.
 func membersOf(raw json.RawMessage) (list []member, err error) {
 	if raw == nil {
 		return nil, nil
@@ -347,9 +356,9 @@ func membersOf(raw json.RawMessage) (list []member, err error) {
 	return list, nil
 }
 
-// Parameters returns what was typed as JSON, and keeps it. A field that is empty is left
-// out. What the field cannot mean is passed on as text, for the server to refuse; a text that
-// should be JSON and is not is a violation as well.
+// Parameters returns what was typed as JSON, and keeps it in the fields. Empty fields are left out.
+// What does not fit a field, such as a word in place of a number, becomes a text, which the server
+// refuses. A text that should be JSON and is not is a violation as well.
 func (f parameterForm) Parameters(form url.Values) (raw json.RawMessage, unreadable []schema.Violation) {
 	b := bytes.NewBufferString("{")
 	for _, field := range f.Fields {
@@ -427,13 +436,14 @@ func notJSON(s string) string {
 	case err == nil:
 		return ""
 	case isSyntax && s != "":
-		at := int(syntax.Offset) - 1 // of the character that is wrong
+		wrong := int(syntax.Offset) - 1 // where the wrong character is
 		if strings.HasPrefix(syntax.Error(), "unexpected end") {
-			at = len(s)
+			wrong = len(s)
 		}
-		before := s[:min(max(at, 0), len(s))]
-		line := strings.Count(before, "\n")
-		return fmt.Sprintf("this is not JSON: line %d, column %d: %s", line+1, len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))+1, syntax)
+		before := s[:min(max(wrong, 0), len(s))]
+		line := strings.Count(before, "\n") + 1
+		column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
+		return fmt.Sprintf("this is not JSON: line %d, column %d: %s", line, column, syntax)
 	}
 	return "this is not JSON: " + err.Error()
 }
@@ -441,31 +451,31 @@ func notJSON(s string) string {
 // Explain puts violations next to the fields that they are about, and returns the others.
 func (f parameterForm) Explain(violations []schema.Violation) (others []schema.Violation) {
 	for _, v := range violations {
-		var at *formField
+		var nearest *formField // of those that contain the path
 		for _, field := range f.Fields {
-			if isBelow(v.Path, field.path) && (at == nil || len(field.path) > len(at.path)) {
-				at = field
+			if isBelow(v.Path, field.path) && (nearest == nil || len(field.path) > len(nearest.path)) {
+				nearest = field
 			}
 		}
 		switch {
-		case at == nil:
+		case nearest == nil:
 			others = append(others, v)
-		case v.Path == at.path:
-			at.Errors = append(at.Errors, text.OneLine(v.Message))
+		case v.Path == nearest.path:
+			nearest.Errors = append(nearest.Errors, text.OneLine(v.Message))
 		default:
-			at.Errors = append(at.Errors, text.OneLine(v.Path+": "+v.Message))
+			nearest.Errors = append(nearest.Errors, text.OneLine(v.Path+": "+v.Message))
 		}
 	}
 	return others
 }
 
-// isBelow reports whether a path of a violation is another one, or below it.
-func isBelow(path, of string) bool {
-	rest, ok := strings.CutPrefix(path, of)
+// isBelow reports whether a violation's path is outer or below it.
+func isBelow(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Fill puts parameters into the fields, and reports whether the fields can say all of them.
+// Fill puts parameters into the fields, and reports whether the fields express all of them.
 func (f parameterForm) Fill(parameters json.RawMessage) bool {
 	list, err := membersOf(parameters)
 	if err != nil {
@@ -474,11 +484,13 @@ func (f parameterForm) Fill(parameters json.RawMessage) bool {
 	complete := true
 	for _, m := range list {
 		i := slices.IndexFunc(f.Fields, func(field *formField) bool { return field.Property == m.name })
-		complete = i >= 0 && f.Fields[i].fill(m.value) && complete
+		filled := i >= 0 && f.Fields[i].fill(m.value)
+		complete = complete && filled
 	}
 	return complete
 }
 
+// fill puts a value into the field, and reports whether the field expresses it.
 func (f *formField) fill(raw json.RawMessage) bool {
 	var s string
 	isText := json.Unmarshal(raw, &s) == nil && raw[0] == '"'
@@ -498,25 +510,33 @@ func (f *formField) fill(raw json.RawMessage) bool {
 		}
 		return found
 	case "list":
-		var list []json.RawMessage
-		if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
-			return false
+		lines, ok := f.linesOf(raw)
+		if ok {
+			f.Value = strings.Join(lines, "\n")
 		}
-		var lines []string
-		for _, e := range list {
-			var s string
-			switch {
-			case !f.numbers && json.Unmarshal(e, &s) == nil && e[0] == '"' && s != "" && !strings.ContainsAny(s, "\r\n"):
-				lines = append(lines, s)
-			case f.numbers && isNumber(string(e)):
-				lines = append(lines, string(e))
-			default:
-				return false
-			}
-		}
-		f.Value = strings.Join(lines, "\n")
-		return true
+		return ok
 	}
 	f.Value = indent(raw)
 	return true
+}
+
+// linesOf returns the elements of a list, each as a line of the field; ok is false if one cannot be a
+// line, or there are none.
+func (f *formField) linesOf(raw json.RawMessage) (lines []string, ok bool) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		return nil, false
+	}
+	for _, e := range list {
+		var s string
+		switch {
+		case !f.numbers && json.Unmarshal(e, &s) == nil && e[0] == '"' && s != "" && !strings.ContainsAny(s, "\r\n"):
+			lines = append(lines, s)
+		case f.numbers && isNumber(string(e)):
+			lines = append(lines, string(e))
+		default:
+			return nil, false
+		}
+	}
+	return lines, true
 }

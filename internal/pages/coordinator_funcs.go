@@ -32,8 +32,7 @@ var coordinatorFuncs = template.FuncMap{
 	"half":     func(n int) int { return n / 2 },
 }
 
-// moment is a time with the time at which it is looked at; At is a time.Time or a pointer to
-// one.
+// moment is a time that a page shows, and the present time. At is a time.Time or a pointer to one.
 type moment struct {
 	At  any
 	Now time.Time
@@ -52,7 +51,7 @@ func shown(s string) string {
 	return clean
 }
 
-// since returns how far t is from now, in the largest unit that gives at least two.
+// since returns how far t is from now, in the largest unit of which that is at least two.
 func since(t, now time.Time) string {
 	d, word := now.Sub(t), "ago"
 	if d < 0 {
@@ -98,14 +97,14 @@ func sentence(s string) string {
 	return s
 }
 
-// maxIndent is up to which depth JSON is indented: more would be mostly indentation.
+// maxIndent is the greatest depth of JSON that is indented. Deeper JSON would be mostly indentation.
 const maxIndent = 64
 
 // indented returns JSON as people read it.
 func indented(raw json.RawMessage) string { return shown(indent(raw)) }
 
-// indent indents JSON that is not larger than maxShown: of more, a hundred times as much could
-// be indentation.
+// indent returns JSON indented, or as it is if it is deeper than maxIndent or larger than maxShown:
+// the indentation could be a hundred times as large as the rest.
 func indent(raw json.RawMessage) string {
 	if len(raw) > maxShown {
 		return string(raw)

@@ -108,7 +108,7 @@ type loopList struct {
 	NextCursor string       `json:"next_cursor"`
 }
 
-// loopList returns loops, those that q selects.
+// loopList returns the loops that a query of the API selects.
 func (x *visit) loopList(q url.Values) (list loopList, err error) {
 	err = x.get(withQuery("/loops", q), &list)
 	return list, err
@@ -207,7 +207,7 @@ func (x *visit) showLoop(status int, failure string) error {
 
 func (x *visit) loop() error { return x.showLoop(http.StatusOK, "") }
 
-// confirmView is the page that asks again before what cannot be undone.
+// confirmView is the page that asks again before a decision that cannot be undone.
 type confirmView struct {
 	Loop     loopRecord
 	Decision string
@@ -253,7 +253,7 @@ func (x *visit) decide() error {
 	}
 	body := map[string]any{"decision": decision}
 	if n := strings.TrimSpace(form.Get("n")); n != "" && decision == string(fixloop.DecideExtend) {
-		body["n"] = n // the server says what is wrong with a text
+		body["n"] = n // if it is not a number, the server's answer says so
 		if isNumber(n) {
 			body["n"] = json.Number(n)
 		}

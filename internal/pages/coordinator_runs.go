@@ -72,7 +72,7 @@ type runList struct {
 	NextCursor string      `json:"next_cursor"`
 }
 
-// runList returns runs, those that q selects.
+// runList returns the runs that a query of the API selects.
 func (x *visit) runList(q url.Values) (list runList, err error) {
 	err = x.get(withQuery("/runs", q), &list)
 	return list, err
@@ -135,7 +135,7 @@ type runView struct {
 	AgentGone  bool
 }
 
-// Of long texts a page shows maxShown bytes; what is left out can be had in full.
+// maxShown is how much of a long text a page shows, in bytes. The API has all of it.
 const maxShown = 64 << 10
 
 var runPage = coordinatorPage("run.html")
@@ -185,8 +185,7 @@ func readable(result json.RawMessage) (shownText string, prose bool) {
 	return indented(result), false
 }
 
-// logEnd returns the last lines of a log as a page shows them; cut reports that there are
-// more.
+// logEnd returns the last lines of a log as a page shows them. cut reports whether there are more.
 func logEnd(log []byte) (end string, cut bool) {
 	if len(log) > maxShown {
 		log, cut = log[len(log)-maxShown:], true

@@ -23,8 +23,12 @@ func (x *visit) showSignIn(status int, failure string) {
 // next returns where to go after signing in: a page of this server.
 func (x *visit) next() string {
 	u, err := url.Parse(x.r.FormValue("next"))
-	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || u.User != nil ||
-		u.Path != "/" && !strings.HasPrefix(u.Path, CoordinatorPath) || strings.ContainsAny(u.Path, "\\\r\n\t") || u.Path == signInPath {
+	if err != nil {
+		return "/"
+	}
+	isLocal := u.Scheme == "" && u.Host == "" && u.Opaque == "" && u.User == nil
+	isPage := u.Path == "/" || strings.HasPrefix(u.Path, CoordinatorPath) && u.Path != signInPath
+	if !isLocal || !isPage || strings.ContainsAny(u.Path, "\\\r\n\t") {
 		return "/"
 	}
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// startView is the first page: what needs a person, what runs, what was.
+// startView is the first page: what needs a person, what runs, and what has ended.
 type startView struct {
-	Decide []loopRecord // loops that wait for a decision
-	Failed []runRecord  // lately
-	Running, Recent,
-	Waiting []runRecord
-	Loops     []loopRecord // under way
+	Decide    []loopRecord // that wait for a decision
+	Failed    []runRecord  // lately
+	Running   []runRecord  // that have not ended
+	Recent    []runRecord  // that have ended
+	Loops     []loopRecord // that are under way
 	MayDecide bool
 	MayRun    bool
-	MoreRuns  bool // more run than are shown
-	// MoreDecide and MoreLoops report that there are more loops than are shown.
-	MoreDecide, MoreLoops bool
-	HasAgents             bool // besides those built in
+	HasAgents bool // in addition to those built in
+	// Whether there are more than are shown of Running, Decide and Loops.
+	MoreRuns, MoreDecide, MoreLoops bool
 }
 
 const (
@@ -47,16 +46,14 @@ func (x *visit) start() error {
 			v.Loops = append(v.Loops, l)
 		}
 	}
-	newest := func(status string) ([]runRecord, error) {
-		list, err := x.runList(url.Values{"status": {status}, "limit": {onStart}})
-		v.MoreRuns = v.MoreRuns || list.NextCursor != "" && status != "failed"
-		return list.Runs, err
+	newest := func(status string) (runList, error) {
+		return x.runList(url.Values{"status": {status}, "limit": {onStart}})
 	}
 	failed, err := newest("failed")
 	if err != nil {
 		return err
 	}
-	for _, r := range failed {
+	for _, r := range failed.Runs {
 		if r.EndedAt != nil && time.Since(*r.EndedAt) < failedFor {
 			v.Failed = append(v.Failed, r)
 		}
@@ -66,7 +63,8 @@ func (x *visit) start() error {
 		if err != nil {
 			return err
 		}
-		v.Running = append(v.Running, list...)
+		v.Running = append(v.Running, list.Runs...)
+		v.MoreRuns = v.MoreRuns || list.NextCursor != ""
 	}
 	recent, err := x.runList(url.Values{"limit": {onStart}})
 	if err != nil {

@@ -109,7 +109,7 @@ const costOfByte = 100
 
 // filter copies a tree of HTML, without what is not allowed.
 type filter struct {
-	inLink bool
+	inLink bool // what is copied now is the text of a link
 }
 
 // shownElements are the elements of GitHub's list that are shown, each with the attributes that
@@ -127,7 +127,8 @@ var shownElements = map[atom.Atom][]string{
 	atom.Tr: nil, atom.Tt: nil, atom.Ul: nil, atom.Var: nil, atom.Wbr: nil,
 }
 
-// unshownElements are those whose contents are not text for a reader either.
+// unshownElements are the elements whose contents are left out, too, because they are not text for a
+// reader.
 var unshownElements = []atom.Atom{
 	atom.Script, atom.Style, atom.Template, atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Object, atom.Select,
 	atom.Textarea, atom.Title, atom.Plaintext, atom.Xmp, atom.Head,
@@ -183,8 +184,8 @@ func (f *filter) children(parent, n *nethtml.Node) {
 	}
 }
 
-// link copies a link to another page. One to a place on this page, or relative to where the
-// text would be posted, leads nowhere from here: its text is shown.
+// link copies a link to another page. Of a link to a place on this page, or relative to where the
+// text would be posted, only the text is copied, because it leads nowhere from here.
 func (f *filter) link(parent, n *nethtml.Node) {
 	address := pageAddress(attribute(n, "href"))
 	switch {

@@ -76,8 +76,8 @@ func newPage(funcs template.FuncMap, names ...string) *page {
 	})}
 }
 
-// render writes the page. After an error w may have a part of it: a page for a browser that
-// waits is rendered by renderWhole.
+// render writes the page. After an error w may have a part of it, so that answers to a browser are
+// made by renderWhole.
 func (p *page) render(w io.Writer, f frame, data any) error { return p.renderWith(w, f, nil, data) }
 
 // renderWith is render with functions for this page in place of some that newPage was given.
