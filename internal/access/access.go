@@ -1,5 +1,5 @@
-// Package access keeps the tokens of the coordinator's API: who may do what. Of a token
-// itself only a hash is kept.
+// Package access keeps the tokens of the coordinator's API, and what each allows. Of a token itself
+// only a hash is kept.
 package access
 
 import (
@@ -26,8 +26,8 @@ const (
 	Read Scope = "read"
 	// Run starts and stops runs, and reads.
 	Run Scope = "run"
-	// Decide decides on what a loop has escalated, and reads. Run does not include it: who
-	// starts a loop must not approve its result.
+	// Decide decides on what a loop has escalated, and reads. Run does not include it, because
+	// whoever starts a loop must not approve its result.
 	Decide Scope = "decide"
 	// Admin does everything; only it registers agents, whose commands the server runs.
 	Admin Scope = "admin"
@@ -49,10 +49,9 @@ type Grant struct {
 	Name   string
 	Scopes []Scope
 
-	// What Tokens.Holds looks at: the hashes of the token and the session that were shown, or that
-	// no token was needed.
-	token, session string
-	tokenless      bool
+	// The rest is for Tokens.Holds.
+	token, session string // the hashes of those that the grant is from; "" for none
+	tokenless      bool   // see WithoutToken
 }
 
 // Allows reports whether the grant includes a scope.
@@ -76,8 +75,8 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_token ON sessions (token);
 CREATE INDEX sessions_by_end ON sessions (expires)`)}}
 
-// refresh is how old what Tokens knows of the store may be: a token that was revoked, also
-// by another process, is refused after that time.
+// refresh is the age up to which Tokens uses what it has read of the store. After that time, a token
+// that another process has revoked is refused.
 const refresh = time.Second
 
 // Tokens are the tokens of a store that was opened with Tables. It is safe for concurrent
@@ -106,7 +105,7 @@ const prefix = "airlock_"
 
 var validName = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
 
-// Add makes a token, which is returned this once: it cannot be read again.
+// Add makes a token and returns it, which is the only time that it can be read.
 func (t *Tokens) Add(ctx context.Context, name string, granted ...Scope) (token string, err error) {
 	if !validName.MatchString(name) {
 		return "", fmt.Errorf("the name %q of a token must be letters, digits, '.', '_' and '-', at most 63", name)
@@ -182,14 +181,14 @@ func (t *Tokens) Any(ctx context.Context) (bool, error) {
 	return len(known) > 0, err
 }
 
-// WithoutToken returns the grant of the server's own user, which holds until there is a token.
+// WithoutToken returns the grant of the server's own user, which is valid until there is a token.
 func WithoutToken() Grant {
 	return Grant{Name: "the server's user", Scopes: []Scope{Admin}, tokenless: true}
 }
 
-// Holds reports whether a grant still holds: its token was not revoked since, its session
-// has not ended. A change by another process is noticed after a second. A grant that does
-// not come from Tokens holds always.
+// Holds reports whether a grant is still valid: its token was not revoked, and its session has not
+// ended. A change by another process is noticed after a second. A grant that does not come from
+// Tokens is always valid.
 func (t *Tokens) Holds(ctx context.Context, g Grant) (bool, error) {
 	if g.token == "" && !g.tokenless {
 		return true, nil
@@ -225,8 +224,9 @@ func current[T any](ctx context.Context, t *Tokens, s *snapshot[T], scan func(st
 	if s.entries != nil && time.Since(s.read) < refresh {
 		return s.entries, nil
 	}
+	// Callers who have waited for a store that hangs must not all try in turn.
 	if t.failed != nil && time.Since(t.tried) < refresh {
-		return nil, t.failed // so that those who waited for a store that hangs do not all try in turn
+		return nil, t.failed
 	}
 	entries, began := map[string]T{}, time.Now()
 	err := t.store.Query(context.WithoutCancel(ctx), func(r store.Row) error {
@@ -249,8 +249,8 @@ func (t *Tokens) forget() {
 	t.known.entries, t.sessions.entries = nil, nil
 }
 
-// hash returns what is kept of a token. A token has 256 random bits, so that nobody can
-// guess it from its hash, however fast hashing is.
+// hash returns what is kept of a token. A fast hash is enough, because nobody can guess the 256
+// random bits of a token.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

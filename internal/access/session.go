@@ -67,7 +67,7 @@ func (t *Tokens) loadSessions(ctx context.Context) (map[string]bool, error) {
 	}, `SELECT hash FROM sessions WHERE expires > `+t.store.Now())
 }
 
-// SignOut ends a session. Ending one that there is not does nothing.
+// SignOut ends a session, if there is one.
 func (t *Tokens) SignOut(ctx context.Context, secret string) error {
 	_, err := t.store.Exec(ctx, `DELETE FROM sessions WHERE hash = $1`, hash(secret))
 	t.forget()

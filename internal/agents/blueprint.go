@@ -94,11 +94,11 @@ type InvalidError struct {
 
 // Error implements error. It lists each violation on a line of its own.
 func (e *InvalidError) Error() string {
-	return e.What + " is not valid:" + indented(e.Violations)
+	return e.What + " is not valid:" + ViolationLines(e.Violations)
 }
 
-// indented returns violations on lines of their own, each after a line break.
-func indented(violations []schema.Violation) string {
+// ViolationLines returns each violation on a line of its own, after a line break, for people.
+func ViolationLines(violations []schema.Violation) string {
 	var b strings.Builder
 	for _, v := range violations {
 		fmt.Fprintf(&b, "\n  %s: %s", v.Path, v.Message)
@@ -106,9 +106,9 @@ func indented(violations []schema.Violation) string {
 	return b.String()
 }
 
-// Parse reads a blueprint from JSON. The error is an *InvalidError with every violation
-// of schemas/agent-blueprint.json and of the rules that it cannot express: a
-// deterministic agent has a parameters_schema, and schemas are plain draft-07.
+// Parse reads a blueprint from JSON. The error is an *InvalidError with every violation of
+// schemas/agent-blueprint.json, and of the rules that it cannot express: a deterministic agent has a
+// parameters_schema, and schemas are of draft-07 without extensions.
 func Parse(raw []byte) (Blueprint, error) {
 	b, violations, err := parse(raw)
 	if err != nil {
@@ -185,11 +185,12 @@ func smallInteger(n json.Number) int {
 	return int(f)
 }
 
-// checkSchema returns what is wrong with an agent's schema. Parameters are an object.
-func checkSchema(member string, raw json.RawMessage, object bool) []schema.Violation {
+// checkSchema returns what is wrong with the schema in a member of a blueprint. ofObject reports
+// whether it must be the schema of an object.
+func checkSchema(member string, raw json.RawMessage, ofObject bool) []schema.Violation {
 	v := schema.Violation{Path: "$." + member, SchemaPath: "properties." + member}
-	var top struct{ Type any }
-	if object {
+	if ofObject {
+		var top struct{ Type any }
 		if err := json.Unmarshal(raw, &top); err != nil || top.Type != "object" {
 			v.Message = `the schema must be of type object: set "type": "object"`
 			return []schema.Violation{v}

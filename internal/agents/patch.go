@@ -7,9 +7,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// Patched returns the blueprint that a JSON merge patch (RFC 7396) makes of b: a member
-// that is null is removed, any other replaces what b has. The name stays. The error is an
-// *InvalidError if the patch is not an object, or what it makes is not valid.
+// Patched returns b with a JSON merge patch (RFC 7396) applied: a member of the patch that is null
+// is removed, and any other replaces that of b. The name cannot be changed. The error is an
+// *InvalidError if the patch is not an object, or the result is not valid.
 func (b Blueprint) Patched(patch []byte) (Blueprint, error) {
 	members, err := decodeObject(patch)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b Blueprint) Patched(patch []byte) (Blueprint, error) {
 	return patched, nil
 }
 
-// definition returns what somebody writes down to add this blueprint.
+// definition returns the members of the document by which this blueprint would be added.
 func (b Blueprint) definition() map[string]any {
 	m := map[string]any{"name": b.Name, "type": b.Type, "description": b.Description, "command": b.Command}
 	for name, value := range map[string]json.RawMessage{"parameters_schema": b.ParametersSchema, "output_schema": b.OutputSchema} {

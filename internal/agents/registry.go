@@ -40,10 +40,10 @@ func (r *Registry) Parameters(b Blueprint, parameters []byte) error {
 	return nil
 }
 
-// New returns the registry of a store that was opened with Tables. The fixed blueprints,
-// built in or of files, can be neither changed nor removed, and come before stored ones
-// of the same name. Two with the same name are an error. Without a store, nil, there are the
-// fixed blueprints alone, which can be listed.
+// New returns the registry of a store that was opened with Tables. The fixed blueprints, built in or
+// of files, can be neither changed nor removed, and hide stored ones of the same name. Two fixed ones
+// of the same name are an error. If the store is nil, there are only the fixed blueprints, and the
+// registry is only read.
 func New(s *store.Store, fixed ...Blueprint) (*Registry, error) {
 	r := &Registry{store: s, fixed: map[string]Blueprint{}}
 	for _, b := range fixed {
@@ -121,8 +121,8 @@ func (r *Registry) Get(ctx context.Context, name string) (Blueprint, error) {
 	return get(ctx, r.store, name)
 }
 
-// isName reports whether a text may be an agent's name: a store need not be able to look for
-// any other.
+// isName reports whether a text can be an agent's name. A store may not be able to look for any
+// other.
 func isName(s string) bool {
 	return len(s) <= 63 && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '-' })
 }

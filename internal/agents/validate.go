@@ -23,7 +23,7 @@ const parametersMessage = "Parameters do not match agent's parameters_schema"
 
 // Error implements error. It lists each violation on a line of its own.
 func (e *ParameterError) Error() string {
-	return parametersMessage + " (" + e.AgentName + "):" + indented(e.Violations)
+	return parametersMessage + " (" + e.AgentName + "):" + ViolationLines(e.Violations)
 }
 
 // ParameterErrorBody is the JSON of a ParameterError.

@@ -41,9 +41,10 @@ func (o Owner) Rules() map[string]func(parameters []byte) []schema.Violation {
 // directoryMember is the parameter that names a directory, by the agent.
 var directoryMember = map[string]string{agents.Acceptance: "worktree_path", agents.FixLoop: "directory", agents.PhaseValidation: "working_directory"}
 
-// Parameters returns the parameters of a run as the agent gets them, or an error where this owner
-// does not allow them: the coordinator that accepted them may have other rules, and what a path
-// leads to may have changed since. Every symbolic link in the directory is followed once, here.
+// Parameters returns the parameters of a run as the agent gets them, or an error if this owner does
+// not allow them. They are checked again, because the coordinator that accepted them may have other
+// rules, and what a path leads to may have changed since. Symbolic links in the path of the directory
+// are followed here, and no more afterwards.
 func (o Owner) Parameters(agent string, parameters []byte) ([]byte, error) {
 	if rule := o.Rules()[agent]; rule != nil {
 		if violations := rule(parameters); len(violations) > 0 {
@@ -115,7 +116,7 @@ type FixLoop struct {
 	Fixer         string // the name of a fixer of the owner's; "" where a person fixes
 	Base          string
 	Title         string
-	MaxIterations int `json:"max_iterations"` // 5 where they do not say it
+	MaxIterations int `json:"max_iterations"` // 5 if it is not given
 }
 
 // ReadFixLoop decodes the parameters of the agent fix-loop.

@@ -21,7 +21,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/httpapi"
 	"github.com/agent-airlock/airlock/internal/runs"
-	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
@@ -32,20 +31,23 @@ type Client struct {
 	http  *http.Client
 }
 
-// New returns a client of the server at a URL. The token is "" where the server needs none; it is
-// not sent in clear to another machine.
+// New returns a client of the server at a URL. bearer is the token, "" if the server needs none. It
+// is not sent to another machine without TLS.
 func New(server, bearer string) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(server, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, exitcode.UsageError(fmt.Errorf("--server: %q is not a URL such as http://127.0.0.1:8417", server))
 	}
 	c := &Client{base: base, http: &http.Client{Timeout: 90 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	if bearer != "" {
-		if ip := net.ParseIP(base.Hostname()); base.Scheme == "http" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return nil, exitcode.UsageError(fmt.Errorf("--server: the token is not sent to %s without TLS: use https", base.Host))
-		}
-		c.token = token.New(bearer, base.String())
+	if bearer == "" {
+		return c, nil
 	}
+	ip := net.ParseIP(base.Hostname())
+	isLocal := base.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	if base.Scheme == "http" && !isLocal {
+		return nil, exitcode.UsageError(fmt.Errorf("--server: the token is not sent to %s without TLS: use https", base.Host))
+	}
+	c.token = token.New(bearer, base.String())
 	return c, nil
 }
 
@@ -55,8 +57,8 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // maxAnswer bounds what a server may answer, in bytes.
 const maxAnswer = 64 << 20
 
-// do sends a request, whose body is what body encodes to unless it is nil, and decodes the answer. A
-// refusal is an error in the server's words.
+// do sends a request with body as JSON, or without a body if that is nil, and decodes the answer. A
+// refusal is an error with the server's message.
 func (c *Client) do(ctx context.Context, method, path string, body any, header http.Header, into any) error {
 	var sent []byte
 	if body != nil {
@@ -82,7 +84,7 @@ func (c *Client) get(ctx context.Context, path string, into any) error {
 	return c.do(ctx, http.MethodGet, path, nil, nil, into)
 }
 
-// Send sends a request, whose body is JSON or nil, and returns the answer, also a refusal.
+// Send sends a request, whose body is JSON or nil, and returns the answer, even a refusal.
 func (c *Client) Send(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
 	return c.send(ctx, method, path, body, nil)
 }
@@ -113,7 +115,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 	return res.StatusCode, answer, nil
 }
 
-// refusal makes the error of an answer.
+// refusal returns the error for an answer that is a refusal.
 func refusal(status int, raw []byte) error {
 	var parameters agents.ParameterErrorBody
 	if json.Unmarshal(raw, &parameters) == nil && parameters.ParametersSchema != nil {
@@ -123,19 +125,11 @@ func refusal(status int, raw []byte) error {
 	if json.Unmarshal(raw, &body) != nil || body.Message == "" {
 		return fmt.Errorf("the server answered %d %s", status, http.StatusText(status))
 	}
-	err := errors.New(body.Message + violationLines(body.ValidationErrors))
+	err := errors.New(body.Message + agents.ViolationLines(body.ValidationErrors))
 	if status < 500 {
 		return exitcode.UsageError(err)
 	}
 	return err
-}
-
-func violationLines(list []schema.Violation) string {
-	var b strings.Builder
-	for _, v := range list {
-		fmt.Fprintf(&b, "\n  %s: %s", v.Path, v.Message)
-	}
-	return b.String()
 }
 
 // Create starts a run, unless one was started with the same key, and returns its id.

@@ -26,7 +26,7 @@ type Config struct {
 	Drain       time.Duration // how long runs may go on when the node is to end
 }
 
-// Check returns what is wrong with a user's settings, and makes their paths absolute, which Open
+// Check returns what is wrong with a user's settings. It makes their paths absolute, which Open
 // requires.
 func (cfg *Config) Check() error {
 	dir, err := filepath.Abs(cfg.Owner.Base)
@@ -67,8 +67,9 @@ func (cfg *Config) Check() error {
 	return nil
 }
 
-// builtIn returns how agents that are built in are started: as this program, with what the owner
-// configured. The store's location may contain a password, which arguments would show.
+// builtIn returns a function for runs.WorkerConfig.BuiltIn. Agents that are built in are started as
+// this program, self, with what the owner configured. The location of the store is in the
+// environment, because it may contain a password, which arguments would show.
 func (cfg Config) builtIn(self string) func(string) (argv, environ []string) {
 	return func(name string) (argv, environ []string) {
 		argv = []string{self, "builtin", name, "--root", cfg.Owner.Root}

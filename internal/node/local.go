@@ -6,13 +6,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
-// Local is a node that is asked in this process, as a client asks a server.
+// Local answers for a node in this process what client.Client answers for a server.
 type Local struct {
 	*runs.Service
 	node *Node
 }
 
-// Local returns the node as what answers this process.
+// Local returns the node with the methods of a client.
 func (n *Node) Local() Local { return Local{n.Runs, n} }
 
 // Create starts a run, unless one was started with the same key, and returns its id.

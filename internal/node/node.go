@@ -113,7 +113,7 @@ func (n *Node) Close() {
 	n.engine.Close()
 }
 
-// warnings returns the node's log, from which less than warnings is dropped.
+// warnings returns the node's log for warnings and errors only.
 func (n *Node) warnings() *slog.Logger { return slog.New(warningHandler{n.log.Handler()}) }
 
 // warningHandler drops what is less than a warning.
@@ -177,7 +177,7 @@ func agentEnvironment(all, pass []string) (environ []string, scanner *secrets.Sc
 		}
 		if isPassed && len(value) >= minSecret {
 			values = append(values, value)
-			escaped, _ := json.Marshal(value)
+			escaped, _ := json.Marshal(value) // as a result in JSON may contain it
 			pairs = append(pairs, value, "***", strings.Trim(string(escaped), `"`), "***")
 		}
 	}

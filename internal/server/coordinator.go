@@ -52,9 +52,9 @@ func (c *Coordinator) Serve(ctx context.Context, api API, in io.Reader, out io.W
 	return serveStdio(ctx, c.server(api), in, out)
 }
 
-// Handler returns a handler for one request by the streamable HTTP transport, whose caller
-// the API knows, and whose Host and Origin were checked. It keeps no session: each request is
-// answered by itself.
+// Handler returns a handler for requests by the streamable HTTP transport, whose caller the API
+// knows, and whose Host and Origin were checked. It keeps no session: each request is answered by
+// itself.
 func (c *Coordinator) Handler(api API) http.Handler {
 	return withSoundIDs(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return c.server(api) }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: c.log,
 		DisableLocalhostProtection: true})) // it knows no other name than localhost
@@ -80,8 +80,8 @@ func (c *Coordinator) server(api API) *mcp.Server {
 		}}, t.handler(api))
 	}
 	s.AddReceivingMiddleware(listTools(names))
-	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "agent", Title: "An agent with the schema of its parameters", MIMEType: "application/json", URITemplate: "airlock://agents/{name}"}, resource(api, "airlock:/"))
-	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "run", Title: "A run", MIMEType: "application/json", URITemplate: "airlock://runs/{run_id}"}, resource(api, "airlock:/"))
+	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "agent", Title: "An agent with the schema of its parameters", MIMEType: "application/json", URITemplate: "airlock://agents/{name}"}, resource(api))
+	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "run", Title: "A run", MIMEType: "application/json", URITemplate: "airlock://runs/{run_id}"}, resource(api))
 	s.AddPrompt(&mcp.Prompt{Name: "explain_the_gate", Title: "What Airlock is, and how to use these tools"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: explanation}}}}, nil
 	})
@@ -179,33 +179,17 @@ func (a toolArguments) parameters() []byte {
 	return a.Parameters
 }
 
-// getRun shows a run, after it has waited for its end and told of the progress, with its
-// result if it has one and its log if asked for.
+// getRun waits for a run's end, as long as it is asked to, and returns the run, with its result if it
+// has one and with its log if it is asked for.
 func getRun(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequest) (int, []byte, error) {
-	const each = 20 // seconds: how often a waiting client hears of the run
 	path := "/runs/" + url.PathEscape(a.RunID)
-	left := min(max(a.WaitSeconds, 0), maxWait)
+	status, answer, err := waitForRun(ctx, api, path, a, req)
+	if err != nil || status != http.StatusOK {
+		return status, answer, err
+	}
 	var run map[string]json.RawMessage
-	for waited := 0; ; waited += each {
-		target := path
-		if left > 0 {
-			target = fmt.Sprintf("%s/wait?timeout=%d", path, min(left, each))
-		}
-		status, answer, err := api(ctx, http.MethodGet, target, nil)
-		if err != nil || status != http.StatusOK {
-			return status, answer, err
-		}
-		run = nil
-		if err := json.Unmarshal(answer, &run); err != nil {
-			return 0, nil, err
-		}
-		if left -= each; left <= 0 || run["ended_at"] != nil {
-			break
-		}
-		if token := req.Params.GetProgressToken(); token != nil && req.Session != nil {
-			// A client that is gone hears of nothing; the call's context ends then.
-			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(waited + each), Total: float64(a.WaitSeconds), Message: "the run is " + strings.Trim(string(run["status"]), `"`)})
-		}
+	if err := json.Unmarshal(answer, &run); err != nil {
+		return 0, nil, err
 	}
 	if string(run["status"]) == `"completed"` {
 		status, answer, err := api(ctx, http.MethodGet, path+"/result", nil)
@@ -229,6 +213,38 @@ func getRun(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequ
 	}
 	encoded, err := json.Marshal(run)
 	return http.StatusOK, encoded, err
+}
+
+// waitForRun waits for a run's end, as long as it is asked to, and notifies the client of the
+// progress. It returns the API's last answer.
+func waitForRun(ctx context.Context, api API, path string, a toolArguments, req *mcp.CallToolRequest) (status int, answer []byte, err error) {
+	const each = 20 // seconds between two notifications
+	left := min(max(a.WaitSeconds, 0), maxWait)
+	for waited := 0; ; waited += each {
+		target := path
+		if left > 0 {
+			target = fmt.Sprintf("%s/wait?timeout=%d", path, min(left, each))
+		}
+		status, answer, err = api(ctx, http.MethodGet, target, nil)
+		if err != nil || status != http.StatusOK {
+			return status, answer, err
+		}
+		var run struct {
+			Status json.RawMessage `json:"status"`
+			Ended  json.RawMessage `json:"ended_at"`
+		}
+		if err := json.Unmarshal(answer, &run); err != nil {
+			return 0, nil, err
+		}
+		left -= each
+		if left <= 0 || run.Ended != nil {
+			return status, answer, nil
+		}
+		if token := req.Params.GetProgressToken(); token != nil && req.Session != nil {
+			// If the client is gone, the call's context ends.
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(waited + each), Total: float64(a.WaitSeconds), Message: "the run is " + strings.Trim(string(run.Status), `"`)})
+		}
+	}
 }
 
 // maxLog is how much of a run's log a tool shows, in bytes: its end.
@@ -282,8 +298,8 @@ func (t coordinatorTool) arguments(raw json.RawMessage) (a toolArguments, violat
 	return a, nil, nil
 }
 
-// maxArgumentErrors is of how many violations a call is told. Those are of names that a tool does
-// not know, as there are fewer arguments than that.
+// maxArgumentErrors is the largest number of violations in the answer to a call. Only names that the
+// tool does not know can be more, because it has fewer arguments than that.
 const maxArgumentErrors = 10
 
 // argumentsBody returns the answer to a call whose arguments are not valid, in the form of the
@@ -318,10 +334,10 @@ func apiResult(status int, answer []byte) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{IsError: status >= http.StatusBadRequest, StructuredContent: json.RawMessage(answer), Content: []mcp.Content{&mcp.TextContent{Text: string(answer)}}}, nil
 }
 
-// resource returns a handler that reads what a URI names from the API.
-func resource(api API, prefix string) mcp.ResourceHandler {
+// resource returns a handler that reads from the API what a URI names, such as airlock://runs/ID.
+func resource(api API) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		status, answer, err := api(ctx, http.MethodGet, strings.TrimPrefix(req.Params.URI, prefix), nil)
+		status, answer, err := api(ctx, http.MethodGet, strings.TrimPrefix(req.Params.URI, "airlock:/"), nil)
 		if err != nil {
 			return nil, err
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// withSoundIDs returns a handler that refuses a message which next would answer under another
-// id than the request's, or of which it would take one of two members, as serveStdio does. What
-// else is wrong with a message is left to next, whose errors are shortened.
+// withSoundIDs returns a handler that refuses some messages before next sees them, as serveStdio
+// does: those that next would answer under another id than the request's, and those with two members
+// of one name. Whatever else is wrong with a message is left to next, whose errors are shortened.
 func withSoundIDs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)

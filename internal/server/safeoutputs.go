@@ -31,7 +31,7 @@ type SafeOutputsConfig struct {
 const maxMessage = 64 << 20
 
 // SafeOutputs is a server of the Model Context Protocol whose tools are the kinds that an
-// agent may ask for. It holds no token, and writes nothing but the file of lines.
+// agent may ask for. It has no token, and writes nothing but the file of lines.
 type SafeOutputs struct {
 	server *mcp.Server
 	mu     sync.Mutex // Asking takes one question at a time
@@ -110,14 +110,14 @@ func (s *SafeOutputs) call(tool guide.Tool) mcp.ToolHandler {
 	}
 }
 
-// result returns a tool's result, in words and as data.
-func result(isError bool, words string, data any) (*mcp.CallToolResult, error) {
+// result returns a tool's result, as a text for the model and as data.
+func result(isError bool, text string, data any) (*mcp.CallToolResult, error) {
 	structured, err := json.Marshal(data)
 	if err != nil {
 		return nil, err
 	}
 	return &mcp.CallToolResult{IsError: isError, StructuredContent: json.RawMessage(structured), Content: []mcp.Content{
-		&mcp.TextContent{Text: words}, &mcp.TextContent{Text: string(structured)},
+		&mcp.TextContent{Text: text}, &mcp.TextContent{Text: string(structured)},
 	}}, nil
 }
 

@@ -8,13 +8,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// maxError is how long the message of an error may be, in characters. The SDK quotes the request
-// in it, and that may be as long as it likes.
+// maxError is how long the message of an error may be, in characters. The SDK quotes the request in
+// it, which can be of any length.
 const maxError = 1000
 
-// shorten returns what the SDK writes for one message, in which the error, if it is one, is cut.
+// shorten returns what the SDK writes for one message. If the message is an error, its text is cut.
 func shorten(written []byte) []byte {
-	begin := bytes.IndexByte(written, '{') // behind the name of a server-sent event
+	begin := bytes.IndexByte(written, '{') // after the name of a server-sent event
 	if len(written) <= maxError || begin < 0 {
 		return written
 	}

@@ -152,8 +152,8 @@ func checkMessage(message []byte) string {
 	return ""
 }
 
-// checkEnvelope returns the id of a request, "" of a notification, or what makes an object not a
-// message of JSON-RPC 2.0. A response is to be ignored: the server asks its client nothing.
+// checkEnvelope returns the id of a request, "" for a notification, or why an object is not a message
+// of JSON-RPC 2.0. A response is to be ignored, because the server asks its client nothing.
 func checkEnvelope(message []byte) (id string, ignored bool, problem string) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(message, &members); err != nil {
@@ -185,7 +185,8 @@ func checkEnvelope(message []byte) (id string, ignored bool, problem string) {
 // maxID is the largest whole number that every client and server reads as it is written.
 const maxID = 1<<53 - 1
 
-// requestID returns an id in one form for each that is the same; "" for what is not an id.
+// requestID returns an id in a form that is the same for ids that mean the same; "" for what is not
+// an id.
 func requestID(raw json.RawMessage) string {
 	var word string
 	if json.Unmarshal(raw, &word) == nil && raw[0] == '"' {
@@ -203,8 +204,8 @@ const (
 	codeInvalid = -32600
 )
 
-// refuse answers a line that is not a message, with the error of JSON-RPC for it. It has no id:
-// the client could take it for the answer to another request.
+// refuse answers a line that is not a message, with the error of JSON-RPC for it. The answer has no
+// id, because the client could take it for that to another request.
 func (s *stdio) refuse(code int, problem string) error {
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": problem}})
 	if err != nil {
