@@ -99,7 +99,7 @@ var layers = []struct {
 	{"internal/httpapi", "text crash schema store access agents fixloop loops runs pages"},
 	{"internal/server", "text crash safeoutput schema guide doors"},
 	{"internal/loopwork", "acceptance action checkreport checks command config doors engine event exitcode fixer fixloop gitrepo loops phase store text verdictreport verify"},
-	{"internal/builtin", "acceptance action agents checks config doors engine exitcode fixloop intake loops loopwork phase schema store verify"},
+	{"internal/builtin", "acceptance action agents checks config doors engine exitcode fixloop intake loopwork phase schema verify"},
 	{"internal/client", "agents exitcode httpapi runs schema token"},
 	{"internal/node", "access action agents builtin config doors engine exitcode httpapi loops runs secrets server store token"},
 	{"internal/usage", "action exitcode manpage text"},

@@ -20,10 +20,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/intake"
-	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/loopwork"
 	"github.com/agent-airlock/airlock/internal/phase"
-	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/verify"
 )
 
@@ -167,16 +165,11 @@ func (w work) loop(ctx context.Context) error {
 	if in.Fixer != "" && !ok {
 		return exitcode.UsageError(fmt.Errorf("there is no fixer %q on this machine", in.Fixer))
 	}
-	key := loopwork.Key{Issue: in.Issue, Repository: in.Repository, Dir: in.Directory}
-	repository, err := key.RepositoryName(w.Getenv)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
 	const limit = 30 * time.Minute
 	start := loopwork.Start{
-		Loop: fixloop.Loop{Repository: repository, Issue: in.Issue, Title: in.Title,
-			Limits: fixloop.Limits{Iterations: in.MaxIterations, Fix: limit, Validation: limit, Revalidation: limit, Grace: 5 * time.Minute}},
-		Given: loopwork.Given{Dir: &in.Directory, Fixer: &line, PassEnv: &w.PassEnv},
+		Key: loopwork.Key{Issue: in.Issue, Repository: in.Repository, Store: w.Getenv(StoreVariable)}, Title: in.Title,
+		Limits: fixloop.Limits{Iterations: in.MaxIterations, Fix: limit, Validation: limit, Grace: 5 * time.Minute},
+		Given:  loopwork.Given{Dir: &in.Directory, Fixer: &line, PassEnv: &w.PassEnv},
 	}
 	if in.Base != "" {
 		start.Given.Base = &in.Base
@@ -184,20 +177,11 @@ func (w work) loop(ctx context.Context) error {
 	if w.Policy != "" {
 		start.Given.Policy = &w.Policy
 	}
-	if err := start.Check(in.Directory); err != nil {
-		return exitcode.UsageError(err)
-	}
-	st, err := store.OpenNamed(ctx, w.Getenv(StoreVariable), w.Getenv, loops.Schema)
+	status, err := start.Run(ctx, loopwork.Deps{Getenv: w.Getenv, Environ: w.Environ, Gate: w.Deps.Gate, PathList: w.PathList, TokenVariable: w.TokenVariable,
+		Version: w.Version, Progress: w.Stderr, Log: engine.ErrorLog(w.Stderr), Refuse: io.Discard})
 	if err != nil {
 		return err
 	}
-	l, err := start.Run(ctx, st, loopwork.Deps{Getenv: w.Getenv, Environ: w.Environ, Gate: w.Deps.Gate, PathList: w.PathList, TokenVariable: w.TokenVariable,
-		Version: w.Version, Progress: w.Stderr, Log: engine.ErrorLog(w.Stderr)})
-	if err != nil {
-		return verify.Refuse(err, io.Discard, w.Stderr)
-	}
-	status := loops.Status{Loop: l}
-	fmt.Fprintf(w.Stderr, "airlock: %s\n%s\n", status.Headline(), status.NextStep())
 	return doors.WriteJSON(w.Stdout, status.Document())
 }
 

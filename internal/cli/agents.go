@@ -142,7 +142,7 @@ func listAgents(ctx context.Context, env Environment, r *agents.Registry, asJSON
 
 // readBlueprint reads what a file describes as JSON.
 func readBlueprint(env Environment, name string) (json.RawMessage, error) {
-	data, err := readInput(env, name, agents.MaxFile)
+	data, err := env.read(name, agents.MaxFile)
 	if err != nil {
 		return nil, exitcode.UsageError(err)
 	}

@@ -88,8 +88,8 @@ func openInput(env Environment, path string) (io.ReadCloser, error) {
 	return action.OpenUser(path, env.Stdin, unlimited)
 }
 
-// readInput reads at most limit bytes of what a user named, and one more.
-func readInput(env Environment, path string, limit int64) ([]byte, error) {
+// read reads at most limit bytes of what a user named, and one more.
+func (env Environment) read(path string, limit int64) ([]byte, error) {
 	in, err := openInput(env, path)
 	if err != nil {
 		return nil, err

@@ -1,29 +1,23 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/agent-airlock/airlock/internal/engine"
-	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/loopwork"
-	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 // loopFlags are those that every command about loops has.
 type loopFlags struct {
 	loopwork.Key
-	store string
-	json  bool
+	json bool
 }
 
 func newLoop(env Environment) *cobra.Command {
@@ -44,22 +38,24 @@ The loop is kept in a store, and goes on where it was after a crash or an interr
 }
 
 func (f *loopFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
+	f.add(cmd.Flags())
+	cmd.Flags().StringVar(&f.Dir, "dir", ".", loopDirUsage)
+}
+
+// loopDirUsage explains the flag --dir, which has an effect of its own where a loop starts.
+const loopDirUsage = "the project's directory"
+
+// add registers all flags but --dir.
+func (f *loopFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Issue, "issue", 0, "the pull request's number; 0 where there is none")
 	flags.StringVar(&f.Repository, "repo", "", "the repository, OWNER/NAME (default: GITHUB_REPOSITORY, else the work tree's directory)")
-	flags.StringVar(&f.store, "store", "", storeUsage)
-	flags.StringVar(&f.Dir, "dir", ".", "the project's directory")
+	flags.StringVar(&f.Store, "store", "", storeUsage)
 	flags.BoolVar(&f.json, "json", false, "print JSON also to a terminal")
 }
 
-// open opens the store, if there is one.
-func (f loopFlags) open(ctx context.Context, env Environment) (*store.Store, error) {
-	return store.OpenNamedExisting(ctx, f.store, "airlock loop start", env.Getenv, loops.Schema)
-}
-
-// find opens the store and finds the loop that the flags name.
-func (f loopFlags) find(ctx context.Context, env Environment) (*store.Store, loops.Loop, error) {
-	return f.Find(ctx, env.Getenv, func() (*store.Store, error) { return f.open(ctx, env) })
+// registerOrdinal registers the flag that names one of several loops of a pull request.
+func (f *loopFlags) registerOrdinal(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.Ordinal, "ordinal", 0, "which of the pull request's loops, counted from 1 (default: the newest)")
 }
 
 func newLoopStatus(env Environment) *cobra.Command {
@@ -72,20 +68,14 @@ func newLoopStatus(env Environment) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	f.register(cmd)
-	cmd.Flags().IntVar(&f.Ordinal, "ordinal", 0, "which of the pull request's loops, counted from 1 (default: the newest)")
+	f.registerOrdinal(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx := cmd.Context()
 		if !cmd.Flags().Changed("issue") {
-			return listLoops(ctx, env, f)
+			return listLoops(cmd.Context(), env, f)
 		}
-		st, l, err := f.find(ctx, env)
+		status, err := f.Status(cmd.Context(), env.Getenv)
 		if err != nil {
 			return err
-		}
-		defer st.Close()
-		status, err := loops.NewBook(st).Status(ctx, l)
-		if err != nil {
-			return exitcode.FailedError(err)
 		}
 		if wantsJSON(env, f.json) {
 			return printJSON(env, status.Document())
@@ -96,20 +86,9 @@ func newLoopStatus(env Environment) *cobra.Command {
 }
 
 func listLoops(ctx context.Context, env Environment, f loopFlags) error {
-	st, err := f.open(ctx, env)
+	all, store, err := f.List(ctx, env.Getenv)
 	if err != nil {
 		return err
-	}
-	defer st.Close()
-	var filter loops.Filter
-	if f.Repository != "" {
-		if filter.Repository, err = f.RepositoryName(env.Getenv); err != nil {
-			return exitcode.UsageError(err)
-		}
-	}
-	all, err := loops.NewBook(st).Statuses(ctx, filter)
-	if err != nil {
-		return exitcode.FailedError(err)
 	}
 	if wantsJSON(env, f.json) {
 		documents := make([]loops.Document, len(all))
@@ -119,7 +98,7 @@ func listLoops(ctx context.Context, env Environment, f loopFlags) error {
 		return printJSON(env, map[string]any{"version": 1, "loops": documents})
 	}
 	if len(all) == 0 {
-		fmt.Fprintf(env.Stderr, "airlock: there is no loop in %s\n", st.Name())
+		fmt.Fprintf(env.Stderr, "airlock: there is no loop in %s\n", store)
 	}
 	for _, s := range all {
 		if _, err := fmt.Fprintln(env.Stdout, s.Headline()); err != nil {
@@ -149,36 +128,21 @@ more, 2 for wrong usage.`,
 	f.register(cmd)
 	cmd.Flags().StringVar(&by, "by", "", "who decides, for the log (default: USER)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e := fixloop.Event{Type: fixloop.EventDecision, Decision: fixloop.Decision(args[0]), By: by}
-		if by == "" {
-			e.By = env.Getenv("USER")
+		decision, err := loopwork.ParseDecision(args, cmp.Or(by, env.Getenv("USER")))
+		if err != nil {
+			return err
 		}
-		if len(args) == 2 {
-			n, err := strconv.Atoi(args[1])
-			if err != nil || n < 1 || e.Decision != fixloop.DecideExtend {
-				return exitcode.UsageError(fmt.Errorf("%q does not go with %s: only extend takes a number of iterations, such as 'extend 3'", args[1], args[0]))
-			}
-			e.N = n
+		status, err := f.Decide(cmd.Context(), env.Getenv, decision, engine.ErrorLog(env.Stderr))
+		if err != nil {
+			return err
 		}
-		return decideLoop(cmd.Context(), env, f, e)
+		fmt.Fprintln(env.Stderr, status.NextStep())
+		if wantsJSON(env, f.json) {
+			return printJSON(env, status.Document())
+		}
+		return nil
 	}
 	return cmd
-}
-
-func decideLoop(ctx context.Context, env Environment, f loopFlags, e fixloop.Event) error {
-	st, l, err := f.find(ctx, env)
-	if err != nil {
-		return err
-	}
-	status, err := loopwork.Decide(ctx, st, l.ID, e, engine.ErrorLog(env.Stderr))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(env.Stderr, status.NextStep())
-	if wantsJSON(env, f.json) {
-		return printJSON(env, status.Document())
-	}
-	return nil
 }
 
 func newLoopLog(env Environment) *cobra.Command {
@@ -195,46 +159,17 @@ as a timeline for a terminal.`,
 		Args: cobra.NoArgs,
 	}
 	f.register(cmd)
-	cmd.Flags().IntVar(&f.Ordinal, "ordinal", 0, "which of the pull request's loops, counted from 1 (default: the newest)")
+	f.registerOrdinal(cmd)
 	cmd.Flags().StringVar(&format, "format", "markdown", "markdown, json, mermaid or timeline")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if f.json {
 			format = "json"
 		}
-		return printLoopLog(cmd.Context(), env, f, format)
+		log, err := f.Log(cmd.Context(), env.Getenv)
+		if err != nil {
+			return err
+		}
+		return loopwork.WriteLog(env.Stdout, log, format, terminal.Width(env.Stdout))
 	}
 	return cmd
-}
-
-func printLoopLog(ctx context.Context, env Environment, f loopFlags, format string) error {
-	st, l, err := f.find(ctx, env)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	messages, err := loops.NewBook(st).Messages(ctx, l.ID)
-	if err != nil {
-		return exitcode.FailedError(err)
-	}
-	log := fixloop.NewLog(l.State, messages, time.Now())
-	switch format {
-	case "markdown":
-		_, err = io.WriteString(env.Stdout, log.Markdown())
-	case "mermaid":
-		_, err = io.WriteString(env.Stdout, "```mermaid\n"+strings.TrimRight(log.Mermaid(), "\n")+"\n```\n")
-	case "timeline":
-		width := terminal.Width(env.Stdout)
-		if width == 0 {
-			width = 80
-		}
-		err = log.Timeline(env.Stdout, width, time.Now())
-	case "json":
-		return printJSON(env, log)
-	default:
-		return exitcode.UsageError(fmt.Errorf("--format: %q is not markdown, json, mermaid or timeline", format))
-	}
-	if err != nil {
-		return exitcode.FailedError(err)
-	}
-	return nil
 }

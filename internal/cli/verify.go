@@ -1,36 +1,18 @@
 package cli
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checks"
-	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
-	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/verify"
 )
 
-type verifyFlags struct {
-	request, dir, base, config, evidence string
-	validator, browser, judge            string
-	hosts, passEnv                       []string
-	envelope                             string
-	allowCredentials                     bool
-	dispatch, response, store            string
-	pending                              bool
-
-	given func(flag string) bool
-}
-
 func newVerify(env Environment) *cobra.Command {
-	var f verifyFlags
+	var job verify.Job
+	var policy string
 	cmd := &cobra.Command{
 		Use:   "verify --request FILE|-  (or --dispatch, --response, --pending)",
 		Short: "Verify acceptance criteria, with evidence and a verdict",
@@ -71,152 +53,30 @@ itself failed.`,
   airlock verify --request - --validator './validate' < message.txt
   airlock verify --request request.json --dir . --envelope team-lead`,
 		Args: cobra.NoArgs,
-	}
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		f.given = cmd.Flags().Changed
-		return f.run(cmd.Context(), env)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return job.Run(cmd.Context(), verify.JobDeps{
+				Gate:     func() (*doors.Gate, error) { return loadGate(env, policy, false) },
+				Checks:   func(gate *doors.Gate) checks.Deps { return checkDeps(env, gate) },
+				PathList: action.PathList(env.Getenv), Read: env.read, Out: env.Stdout, People: env.Stderr})
+		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.request, "request", "", "the validation request; - is standard input")
-	flags.StringVar(&f.dispatch, "dispatch", "", "store this validation request as sent to a validator; - is standard input")
-	flags.StringVar(&f.response, "response", "", "take this validation response to a dispatched request; - is standard input")
-	flags.BoolVar(&f.pending, "pending", false, "list the dispatched requests and their answers")
-	flags.StringVar(&f.store, "store", ".airlock/dispatches", "the directory of dispatched requests")
-	flags.StringVar(&f.dir, "dir", "", "the work tree (default: the request's worktree_path, else the current directory)")
-	flags.StringVar(&f.base, "base", "", "the branch, tag or commit to compare with, for claims (default: the default branch)")
-	flags.StringVar(&f.config, "config", "", configUsage)
-	flags.StringVar(&f.evidence, "evidence", "", "keep evidence as files in this directory")
-	flags.StringVar(&f.validator, "validator", "", "the command that judges what no machine can")
-	flags.StringVar(&f.browser, "browser", "", "the command that judges by looking at the application in a browser")
-	flags.StringVar(&f.judge, "judge", "", "the command that has the last word on the verdict PASS")
-	flags.StringSliceVar(&f.passEnv, "pass-env", nil, "names of variables that these three commands get in addition to the usual ones")
-	flags.StringSliceVar(&f.hosts, "allow-host", nil, "a host, or host:port, that may be asked although its address is private")
-	flags.StringVar(&f.envelope, "envelope", "", "answer in a message to this recipient")
+	flags.StringVar(&job.Request, "request", "", "the validation request; - is standard input")
+	flags.StringVar(&job.Dispatch, "dispatch", "", "store this validation request as sent to a validator; - is standard input")
+	flags.StringVar(&job.Response, "response", "", "take this validation response to a dispatched request; - is standard input")
+	flags.BoolVar(&job.Pending, "pending", false, "list the dispatched requests and their answers")
+	flags.StringVar(&job.Store, "store", ".airlock/dispatches", "the directory of dispatched requests")
+	flags.StringVar(&job.Dir, "dir", "", "the work tree (default: the request's worktree_path, else the current directory)")
+	flags.StringVar(&job.Base, "base", "", "the branch, tag or commit to compare with, for claims (default: the default branch)")
+	flags.StringVar(&policy, "config", "", configUsage)
+	flags.StringVar(&job.Evidence, "evidence", "", "keep evidence as files in this directory")
+	optional(flags, flags.StringVar, &job.Validator, "validator", "", "the command that judges what no machine can")
+	optional(flags, flags.StringVar, &job.Browser, "browser", "", "the command that judges by looking at the application in a browser")
+	optional(flags, flags.StringVar, &job.Judge, "judge", "", "the command that has the last word on the verdict PASS")
+	flags.StringSliceVar(&job.PassEnv, "pass-env", nil, "names of variables that these three commands get in addition to the usual ones")
+	flags.StringSliceVar(&job.Hosts, "allow-host", nil, "a host, or host:port, that may be asked although its address is private")
+	flags.StringVar(&job.Envelope, "envelope", "", "answer in a message to this recipient")
 	flags.Lookup("envelope").NoOptDefVal = acceptance.DefaultRecipient
-	flags.BoolVar(&f.allowCredentials, "allow-credentials", false, "on a runner, run commands although they can use the job's credentials")
+	flags.BoolVar(&job.AllowCredentials, "allow-credentials", false, "on a runner, run commands although they can use the job's credentials")
 	return cmd
-}
-
-// run does the one thing that the flags ask for.
-func (f verifyFlags) run(ctx context.Context, env Environment) error {
-	asked := 0
-	for _, given := range []bool{f.request != "", f.dispatch != "", f.response != "", f.pending} {
-		if given {
-			asked++
-		}
-	}
-	switch {
-	case asked == 0:
-		return exitcode.UsageError(errors.New("--request is missing: name the file with the validation request, or - for standard input"))
-	case asked > 1:
-		return exitcode.UsageError(errors.New("--request, --dispatch, --response and --pending exclude each other: give one of them"))
-	case f.pending:
-		return f.listPending(env)
-	}
-	cfg, err := loadConfig(env, f.config)
-	if err != nil {
-		return err
-	}
-	if cfg.Acceptance, err = f.override(cfg.Acceptance); err != nil {
-		return exitcode.UsageError(err)
-	}
-	gate, err := newGate(env, cfg, false, ownRepository(env))
-	if err != nil {
-		return err
-	}
-	switch {
-	case f.dispatch != "":
-		return f.send(env)
-	case f.response != "":
-		return f.receive(ctx, env, gate)
-	}
-	return f.verify(ctx, env, gate)
-}
-
-// verify verifies a request.
-func (f verifyFlags) verify(ctx context.Context, env Environment, gate *doors.Gate) error {
-	req, err := f.readRequest(env, "--request", f.request)
-	if err != nil {
-		return err
-	}
-	what, err := f.verifyConfig(req, gate)
-	if err != nil {
-		return err
-	}
-	response, err := verify.Run(ctx, what, verifyDeps(env, gate))
-	if err != nil {
-		return err
-	}
-	return f.answer(env, gate, response)
-}
-
-// verifyConfig returns what a verification is about.
-func (f verifyFlags) verifyConfig(req acceptance.Request, gate *doors.Gate) (verify.Config, error) {
-	dir, err := verify.Directory(f.dir, req)
-	cfg := gate.SafeOutputs()
-	return verify.Config{Request: req, Trust: acceptance.Owner, Dir: dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks, Evidence: f.evidence,
-		Changes: checks.ChangeSource{Base: f.base}, AllowCredentials: f.allowCredentials}, err
-}
-
-// verifyDeps returns what a verification needs of the process.
-func verifyDeps(env Environment, gate *doors.Gate) verify.Deps {
-	return verify.NewDeps(checkDeps(env, gate), action.PathList(env.Getenv), gate)
-}
-
-// readRequest reads a request, and answers one that is not valid.
-func (f verifyFlags) readRequest(env Environment, flag, name string) (acceptance.Request, error) {
-	message, err := readMessage(env, flag, name)
-	if err != nil {
-		return acceptance.Request{}, err
-	}
-	req, err := acceptance.ReadRequest(message)
-	if err != nil {
-		return req, verify.Refuse(err, env.Stdout, env.Stderr)
-	}
-	return req, nil
-}
-
-// override replaces the configuration's settings by the flags that were given.
-func (f verifyFlags) override(a config.Acceptance) (config.Acceptance, error) {
-	err := overrideCommands(f.given, []commandFlag{{"validator", f.validator, &a.Validator}, {"browser", f.browser, &a.Browser}, {"judge", f.judge, &a.Judge}})
-	if err != nil {
-		return a, err
-	}
-	for _, host := range f.hosts {
-		if err := config.CheckHost(host); err != nil {
-			return a, fmt.Errorf("--allow-host: %q %w", host, err)
-		}
-	}
-	for _, name := range f.passEnv {
-		if err := config.CheckProgramVariable(name); err != nil {
-			return a, fmt.Errorf("--pass-env: %q %w", name, err)
-		}
-	}
-	a.Hosts, a.PassEnv = slices.Concat(a.Hosts, f.hosts), slices.Concat(a.PassEnv, f.passEnv)
-	return a, nil
-}
-
-// readMessage reads what a flag names, at most as much as a message may have.
-func readMessage(env Environment, flag, name string) ([]byte, error) {
-	raw, err := readInput(env, name, acceptance.MaxMessage)
-	if err != nil {
-		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
-	}
-	return raw, nil
-}
-
-// answer writes the response for a program, and what matters of it for a person.
-func (f verifyFlags) answer(env Environment, gate *doors.Gate, r acceptance.Response) error {
-	raw, err := r.EncodeIn(f.envelope)
-	if err != nil {
-		return exitcode.FailedError(err)
-	}
-	r.Text(env.Stderr, gate.TerminalText().Line)
-	if _, err := env.Stdout.Write(raw); err != nil {
-		return err
-	}
-	if !r.Passed() {
-		return exitcode.ErrFindings
-	}
-	return nil
 }

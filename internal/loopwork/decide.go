@@ -4,25 +4,45 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strconv"
 
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
-	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// Decide makes a person's decision about a loop of a store, which it closes, and returns where the
-// loop is then. log is the engine's. Its errors carry their exit code.
-func Decide(ctx context.Context, st *store.Store, id string, decision fixloop.Event, log *slog.Logger) (s loops.Status, err error) {
+// ParseDecision returns the decision that words describe, such as "extend" and "2", for the log by
+// whom. Its error carries its exit code.
+func ParseDecision(words []string, by string) (fixloop.Event, error) {
+	e := fixloop.Event{Type: fixloop.EventDecision, Decision: fixloop.Decision(words[0]), By: by}
+	if len(words) == 1 {
+		return e, nil
+	}
+	n, err := strconv.Atoi(words[1])
+	if err != nil || n < 1 || e.Decision != fixloop.DecideExtend {
+		return e, exitcode.UsageError(fmt.Errorf("%q does not go with %s: only extend takes a number of iterations, such as 'extend 3'", words[1], words[0]))
+	}
+	e.N = n
+	return e, nil
+}
+
+// Decide makes a person's decision about the loop, and returns where it is then. log is the
+// engine's.
+func (k Key) Decide(ctx context.Context, getenv func(string) string, decision fixloop.Event, log *slog.Logger) (s loops.Status, err error) {
+	st, l, err := k.find(ctx, getenv)
+	if err != nil {
+		return s, err
+	}
 	eng, err := engine.Open(ctx, st, engine.Config{Logger: log})
 	if err != nil {
 		return s, exitcode.FailedError(err)
 	}
 	defer eng.Close()
 	book := loops.NewWritable(eng)
-	err = book.Apply(ctx, id, "decision/"+rand.Text(), decision)
+	err = book.Apply(ctx, l.ID, "decision/"+rand.Text(), decision)
 	refused, isRefused := errors.AsType[*fixloop.Refused](err)
 	switch {
 	case isRefused && refused.Code == fixloop.CodeInvalid:
@@ -32,8 +52,7 @@ func Decide(ctx context.Context, st *store.Store, id string, decision fixloop.Ev
 	case err != nil:
 		return s, exitcode.FailedError(err)
 	}
-	l, err := book.Get(ctx, id)
-	if err == nil {
+	if l, err = book.Get(ctx, l.ID); err == nil {
 		s, err = book.Status(ctx, l)
 	}
 	if err != nil {

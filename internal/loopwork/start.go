@@ -25,18 +25,21 @@ import (
 	"github.com/agent-airlock/airlock/internal/verify"
 )
 
-// Start describes a loop to begin, or to go on with if it is open.
+// Start describes a loop to begin, or to go on with if it is open. An open loop keeps its title and
+// its limits.
 type Start struct {
-	Loop  fixloop.Loop // required, without Ordinal and Acceptance; an open loop keeps its own
-	Given Given
-	Wait  bool // wait for a person's decision
+	Key                   // required, without Ordinal; Given.Dir counts instead of Dir, unless it is nil
+	Title  string         // the pull request's, for the log
+	Limits fixloop.Limits // required: Iterations, Fix, Validation and Grace; revalidations have as long as validations
+	Given  Given
+	Wait   bool // wait for a person's decision
 }
 
-// Check returns an error for limits that the protocol would replace by its defaults or reject, and
+// check returns an error for limits that the protocol would replace by its defaults or reject, and
 // for a directory outside of a git repository: no change there could be found, and the loop would
 // be escalated at once.
-func (s Start) Check(dir string) error {
-	limits := s.Loop.Limits
+func (s Start) check() error {
+	limits := s.Limits
 	if limits.Iterations < 1 {
 		return fmt.Errorf("--max-iterations: %d is not positive: give at least 1", limits.Iterations)
 	}
@@ -48,7 +51,7 @@ func (s Start) Check(dir string) error {
 			return fmt.Errorf("--%s: %s is too short: give at least 1s", limit.flag, limit.time)
 		}
 	}
-	dir, err := filepath.Abs(dir)
+	dir, err := filepath.Abs(s.Dir)
 	if err != nil {
 		return err
 	}
@@ -70,12 +73,50 @@ type Deps struct {
 	Version       string
 	Progress      io.Writer    // required: for what people read while the loop runs
 	Log           *slog.Logger // required: the engine's
+	// Refuse receives the violations of a validation request that is not valid, as JSON. It is
+	// required.
+	Refuse io.Writer
+	// Read reads at most limit bytes of a file that the user names, and one more; "-" is standard
+	// input. It is required for Given.Request.
+	Read func(name string, limit int64) ([]byte, error)
 }
 
-// Run drives a loop on a store until the loop has ended or waits for a person, and returns it as it
-// is then. It closes the store. Its errors carry their exit code, unless one is an
+// Run drives a loop until it has ended or waits for a person, and returns where it is then, which
+// it shows to people as well. Its errors carry their exit code.
+func (s Start) Run(ctx context.Context, deps Deps) (loops.Status, error) {
+	if s.Given.Dir != nil {
+		s.Dir = *s.Given.Dir
+	}
+	var err error
+	if s.Repository, err = s.repositoryName(deps.Getenv); err == nil {
+		err = s.check()
+	}
+	if err != nil {
+		return loops.Status{}, exitcode.UsageError(err)
+	}
+	if s.Given.Request != nil {
+		message, err := verify.ReadMessage(deps.Read, "--request", *s.Given.Request)
+		if err != nil {
+			return loops.Status{}, err
+		}
+		s.Given.Request = new(string(message))
+	}
+	st, err := store.OpenNamed(ctx, s.Store, deps.Getenv, loops.Schema)
+	if err != nil {
+		return loops.Status{}, err
+	}
+	l, err := s.run(ctx, st, deps)
+	if err != nil {
+		return loops.Status{}, verify.Refuse(err, deps.Refuse, deps.Progress)
+	}
+	status := loops.Status{Loop: l}
+	fmt.Fprintf(deps.Progress, "airlock: %s\n%s\n", status.Headline(), status.NextStep())
+	return status, nil
+}
+
+// run is Run on a store, which it closes. Its errors carry their exit code, unless one is an
 // acceptance.InvalidError: the validation request is not valid.
-func (s Start) Run(ctx context.Context, st *store.Store, deps Deps) (loops.Loop, error) {
+func (s Start) run(ctx context.Context, st *store.Store, deps Deps) (loops.Loop, error) {
 	p, err := s.prepare(ctx, st, deps)
 	if err != nil {
 		st.Close()
@@ -86,7 +127,7 @@ func (s Start) Run(ctx context.Context, st *store.Store, deps Deps) (loops.Loop,
 		Hands: func(b *loops.Book) loops.Hands { hands = New(p.work, b); return hands },
 		Waits: func(why error) { s.showWait(deps.Progress, why) }})
 	if errors.Is(err, engine.ErrRunning) {
-		return loops.Loop{}, exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", p.id, s.Loop.Issue))
+		return loops.Loop{}, exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", p.id, s.Issue))
 	}
 	if err != nil {
 		return loops.Loop{}, exitcode.FailedError(err)
@@ -105,7 +146,7 @@ type prepared struct {
 // prepare finds the open loop or the number of the next one, its settings, and its work.
 func (s Start) prepare(ctx context.Context, st *store.Store, deps Deps) (p prepared, err error) {
 	book := loops.NewBook(st)
-	l, err := book.Find(ctx, s.Loop.Repository, s.Loop.Issue, 0)
+	l, err := book.Find(ctx, s.Repository, s.Issue, 0)
 	if err != nil && !errors.Is(err, loops.ErrNoLoop) {
 		return p, exitcode.FailedError(err)
 	}
@@ -117,7 +158,7 @@ func (s Start) prepare(ctx context.Context, st *store.Store, deps Deps) (p prepa
 	p.id = l.ID
 	if !isOpen {
 		open = nil
-		p.id = loops.NextID(s.Loop.Repository, s.Loop.Issue, l.State.Loop().Ordinal)
+		p.id = loops.NextID(s.Repository, s.Issue, l.State.Loop().Ordinal)
 	}
 	if p.settings, err = s.Given.settings(open, deps.Getenv); err != nil {
 		return p, exitcode.UsageError(err)
@@ -128,7 +169,7 @@ func (s Start) prepare(ctx context.Context, st *store.Store, deps Deps) (p prepa
 		}
 	}
 	if isOpen && s.Given.Request != nil && *s.Given.Request != "" && !l.State.Loop().Acceptance {
-		return p, exitcode.UsageError(fmt.Errorf("--request: the open loop has begun without acceptance criteria: end it with 'airlock loop decide --issue %d abort', and start the next one with them", s.Loop.Issue))
+		return p, exitcode.UsageError(fmt.Errorf("--request: the open loop has begun without acceptance criteria: end it with 'airlock loop decide --issue %d abort', and start the next one with them", s.Issue))
 	}
 	p.work, err = p.settings.work(deps)
 	p.work.Wait = s.Wait
@@ -186,8 +227,8 @@ func (s Start) drive(ctx context.Context, d *loops.Driver, hands *Hands, setting
 	if err != nil {
 		return loops.Loop{}, exitcode.FailedError(err)
 	}
-	loop := s.Loop
-	loop.Acceptance = settings.Request != ""
+	loop := fixloop.Loop{Repository: s.Repository, Issue: s.Issue, Title: s.Title, Limits: s.Limits, Acceptance: settings.Request != ""}
+	loop.Limits.Revalidation = loop.Limits.Validation
 	l, begun, err := d.Start(ctx, loop, raw, loops.OfOne)
 	if err != nil {
 		return l, exitcode.UsageError(err)
@@ -203,10 +244,10 @@ func (s Start) drive(ctx context.Context, d *loops.Driver, hands *Hands, setting
 	}
 	l, err = d.Wait(ctx, l.ID, !s.Wait)
 	if ctx.Err() != nil {
-		return l, exitcode.FailedError(fmt.Errorf("interrupted; the loop stays open, and 'airlock loop start --issue %d' goes on", s.Loop.Issue))
+		return l, exitcode.FailedError(fmt.Errorf("interrupted; the loop stays open, and 'airlock loop start --issue %d' goes on", s.Issue))
 	}
 	if err != nil {
-		return l, exitcode.FailedError(fmt.Errorf("%w; the loop stays open, and then 'airlock loop start --issue %d' goes on", err, s.Loop.Issue))
+		return l, exitcode.FailedError(fmt.Errorf("%w; the loop stays open, and then 'airlock loop start --issue %d' goes on", err, s.Issue))
 	}
 	return l, nil
 }
@@ -217,5 +258,5 @@ func (s Start) showWait(w io.Writer, why error) {
 		fmt.Fprintln(w, "airlock: the store answers again: the loop goes on")
 		return
 	}
-	fmt.Fprintf(w, "airlock: the loop waits: %s; Ctrl-C ends the waiting, the loop stays open, and 'airlock loop start --issue %d' goes on with it\n", text.OneLine(why.Error()), s.Loop.Issue)
+	fmt.Fprintf(w, "airlock: the loop waits: %s; Ctrl-C ends the waiting, the loop stays open, and 'airlock loop start --issue %d' goes on with it\n", text.OneLine(why.Error()), s.Issue)
 }

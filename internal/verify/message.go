@@ -10,6 +10,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
+// ReadMessage reads what a flag names, at most as much as a message may have. read reads at most
+// limit bytes of a file, and one more. The error carries its exit code.
+func ReadMessage(read func(name string, limit int64) ([]byte, error), flag, name string) ([]byte, error) {
+	raw, err := read(name, acceptance.MaxMessage)
+	if err != nil {
+		return nil, exitcode.UsageError(fmt.Errorf("%s: %w", flag, err))
+	}
+	return raw, nil
+}
+
 // Refuse answers a message that is not valid: each violation to people, and all of them with the
 // schema as JSON to out, by which a program can correct it. Any other error keeps its exit code, or
 // gets that of a failure.
