@@ -80,7 +80,7 @@ var layers = []struct {
 	{"internal/verdictreport", "text safeoutput markdown schema intake fixloop checkreport acceptance"},
 	{"internal/action", "text event token filelock nofollow"},
 	{"internal/config", "text branchname safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},
-	{"internal/doors", "exitcode token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize sarif intake policy apply report checkreport verdictreport action config crash pages"},
+	{"internal/doors", "exitcode text token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize sarif intake policy apply report checkreport verdictreport action config crash pages"},
 	{"internal/guide", "text safeoutput sanitize policy config schemas"},
 	{"internal/scaffold", "text textdiff safeoutput apply action config"},
 	{"internal/doctor", "text crash safeoutput policy exposure githubapi apply action config"},

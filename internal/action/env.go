@@ -105,6 +105,25 @@ func InputNames(environ []string) []string {
 // maxEvent is how large an event's payload may be. GitHub caps webhooks at 25 MB.
 const maxEvent = 32 << 20
 
+// Named is what a user names of the workflow run and its event, instead of the environment. What is
+// "" is as the environment has it.
+type Named struct {
+	Payload    string // the file of the event's payload
+	Event      string // the event's name
+	Repository string // owner/name
+	Job        string // a name for the job; there is none in the environment
+}
+
+// Env returns the environment with what the user names.
+func (n Named) Env(getenv func(string) string) Env {
+	env := Snapshot(getenv)
+	env.EventPath = cmp.Or(n.Payload, env.EventPath)
+	env.Event.EventName = cmp.Or(n.Event, env.Event.EventName)
+	env.Event.Repository = cmp.Or(n.Repository, env.Event.Repository)
+	env.Event.Name = n.Job
+	return env
+}
+
 // LoadEvent reads the event that started the workflow run and the run's
 // identity, which is a random one outside of a workflow run. Where the event has no
 // time of its own, the time of the payload's file is taken as the job's start.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -12,7 +13,7 @@ import (
 )
 
 type checkFlags struct {
-	eventFlags
+	event action.Named
 	checks.LocalRequest
 	checks.Files
 	config string
@@ -78,7 +79,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	optional(flags, flags.DurationVar, &f.TimeLimit, "time-limit", phase.DefaultTimeLimit, "the time that one command has")
 	optional(flags, flags.StringVar, &f.Network, "network", "open", "what the commands can reach: open, or none but a loopback of their own (Linux)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON also to a terminal")
-	f.eventFlags.add(flags)
+	addEventFlags(flags, &f.event)
 	return cmd
 }
 
@@ -93,7 +94,7 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 		answer.Output = env.Stdout
 	}
 	return f.Validate(ctx, answer, checks.LocalDeps{
-		Deps: checkDeps(env, gate), Runner: f.runner(env), Version: env.Version, Read: env.read,
+		Deps: checkDeps(env, gate), Runner: f.event.Env(env.Getenv), Version: env.Version, Read: env.read,
 		Begin: func() *checks.Progress {
 			width := func() int { return 0 }
 			if !terminal.IsDumb(env.Getenv) { // a dumb terminal has no line that moves

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/doctor"
+	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -19,13 +20,13 @@ import (
 )
 
 type doctorFlags struct {
-	connectionFlags
+	route     doors.Route
 	dir, repo string
 	json      bool
 }
 
 func newDoctor(env Environment) *cobra.Command {
-	f := doctorFlags{connectionFlags: connectionFlags{pace: time.Second}}
+	f := doctorFlags{route: doors.Route{Pace: time.Second}}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Explain a repository's set-up, and what in it would fail",
@@ -50,7 +51,7 @@ one, 2 for wrong usage, 3 if GitHub cannot be asked.`,
 	flags.StringVar(&f.dir, "dir", ".", "a directory of the repository")
 	flags.StringVar(&f.repo, "repo", "", "the repository as owner/name, whose settings on GitHub are read too")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON ('airlock schema doctor' describes it)")
-	f.connectionFlags.add(flags)
+	addRouteFlags(flags, &f.route)
 	return cmd
 }
 
@@ -91,7 +92,7 @@ func (f doctorFlags) ask(ctx context.Context, env Environment, examination *doct
 	if !ok {
 		return exitcode.UsageError(fmt.Errorf("--repo: %q is not a repository: write it as owner/name", text.Truncate(text.OneLine(f.repo), 100)))
 	}
-	conn, err := f.connection(env)
+	conn, err := f.route.Connection(env.Getenv, env.Version, progress(env))
 	if err != nil {
 		return err
 	}

@@ -13,13 +13,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
-
-// configUsage explains the flag --config of every command.
-const configUsage = "the safe-outputs configuration, YAML or JSON (default: GH_AW_SAFE_OUTPUTS_CONFIG, a path or the text)"
 
 // loadConfig reads the safe-outputs configuration that the user names, otherwise the one
 // of the environment, and shows its warnings.
@@ -34,11 +30,6 @@ func loadConfig(env Environment, file string) (config.SafeOutputs, error) {
 	return cfg, nil
 }
 
-// newGate returns both doors of a repository, owner/name or "".
-func newGate(env Environment, cfg config.SafeOutputs, strict bool, repository string) (*doors.Gate, error) {
-	return doors.New(doors.EnvironmentConfig(env.Getenv, cfg, repository, strict))
-}
-
 // loadGate returns both doors of the workflow run's repository, with the configuration that
 // loadConfig reads.
 func loadGate(env Environment, file string, strict bool) (*doors.Gate, error) {
@@ -46,13 +37,7 @@ func loadGate(env Environment, file string, strict bool) (*doors.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newGate(env, cfg, strict, ownRepository(env))
-}
-
-// ownRepository returns the workflow run's repository as owner/name, "" outside of one.
-func ownRepository(env Environment) string {
-	repo, _ := event.ParseRepo(env.Getenv("GITHUB_REPOSITORY"))
-	return repo.FullName()
+	return doors.New(doors.EnvironmentConfig(env.Getenv, cfg, doors.OwnRepository(env.Getenv), strict))
 }
 
 // progress returns a log for what takes long. A person reads it, on standard error.
@@ -65,22 +50,12 @@ func warnings(env Environment) *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// openAgentOutput finds agent output for apply: a flag, otherwise the variables that
-// workflows use, which contain a path or the JSON text itself, otherwise standard input.
-func openAgentOutput(env Environment, path string) (io.ReadCloser, error) {
-	value := action.FirstSet(env.Getenv, action.AgentOutputVariables())
-	if path == "" && action.IsText(value) {
-		return io.NopCloser(strings.NewReader(value)), nil
-	}
-	return openInput(env, cmp.Or(path, value))
-}
-
 // unlimited turns off the limit for opening a file: the code that reads it has its own
 // limit, and reports what it left out.
 const unlimited = 1 << 62
 
-// openInput opens what a user named; "" is standard input.
-func openInput(env Environment, path string) (io.ReadCloser, error) {
+// open opens what a user named; "" is standard input.
+func (env Environment) open(path string) (io.ReadCloser, error) {
 	path = cmp.Or(path, "-")
 	if path == "-" && terminal.Is(env.Stdin) {
 		fmt.Fprintln(env.Stderr, "airlock: reading lines from the terminal; an end-of-file (Ctrl-D) ends them, and --help says more")
@@ -90,7 +65,7 @@ func openInput(env Environment, path string) (io.ReadCloser, error) {
 
 // read reads at most limit bytes of what a user named, and one more.
 func (env Environment) read(path string, limit int64) ([]byte, error) {
-	in, err := openInput(env, path)
+	in, err := env.open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -17,10 +17,9 @@ import (
 
 type mcpFlags struct {
 	workerFlags
-	eventFlags
+	agent          doors.Submission
 	safeOutputs    bool
 	output, server string
-	strict         bool
 }
 
 func newMCP(env Environment) *cobra.Command {
@@ -48,8 +47,8 @@ or are carried out here, in the store that 'airlock serve' would use.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.safeOutputs {
-				if !cmd.Flags().Changed("dir") {
-					f.Owner.Base = ""
+				if cmd.Flags().Changed("dir") {
+					f.agent.Dir = f.Owner.Base
 				}
 				return serveSafeOutputs(cmd.Context(), env, f)
 			}
@@ -59,9 +58,9 @@ or are carried out here, in the store that 'airlock serve' would use.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&f.safeOutputs, "safe-outputs", false, "serve the kinds of safe outputs as tools")
 	flags.StringVar(&f.output, "output", "", "the file that accepted lines are appended to (default: the one that GH_AW_SAFE_OUTPUTS names)")
-	f.eventFlags.add(flags)
-	f.addRepo(flags)
-	flags.BoolVar(&f.strict, "strict", false, "refuse fields that the schema does not know")
+	addEventFlags(flags, &f.agent.Event)
+	addRepoFlag(flags, &f.agent.Event)
+	flags.BoolVar(&f.agent.Strict, "strict", false, "refuse fields that the schema does not know")
 	flags.StringVar(&f.server, "server", "", "the coordinator whose agents and runs are served (default: one in this process)")
 	f.workerFlags.add(cmd)
 	flags.Lookup("dir").Usage = "the directory in which agents are started; with --safe-outputs, the clone that contains the agent's changes (default: GITHUB_WORKSPACE)"
@@ -78,11 +77,8 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	known, repository, err := f.rehearsal(env, f.Owner.Base, output)
-	if err != nil {
-		return err
-	}
-	gate, err := newGate(env, cfg, f.strict, repository)
+	f.agent.Input = output
+	gate, known, err := f.agent.Rehearse(cfg, submissionDeps(env))
 	if err != nil {
 		return err
 	}

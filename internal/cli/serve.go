@@ -13,12 +13,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// storeUsage and agentsUsage explain flags that several commands have.
-const (
-	storeUsage  = "the store: a SQLite file, or the URL of a PostgreSQL database (default: airlock/airlock.db in the state directory)"
-	agentsUsage = "a directory of agents' blueprints, one in each YAML or JSON file"
-)
-
 type serveFlags struct {
 	workerFlags
 	address node.Address

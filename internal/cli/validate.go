@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/intake"
-	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
@@ -48,19 +46,19 @@ configuration is not.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", configUsage)
-	flags.BoolVar(&f.strict, "strict", false, "refuse fields that the schema does not know")
+	flags.BoolVar(&f.Strict, "strict", false, "refuse fields that the schema does not know")
 	flags.BoolVar(&f.schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected")
 	flags.BoolVar(&f.json, "json", false, "write the problems as JSON to standard output, instead of the report")
-	f.eventFlags.add(flags)
-	f.addRepo(flags)
-	flags.StringVar(&f.dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE)")
+	addEventFlags(flags, &f.Event)
+	addRepoFlag(flags, &f.Event)
+	flags.StringVar(&f.Dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE)")
 	return cmd
 }
 
 type validateFlags struct {
-	eventFlags
-	config, dir           string
-	strict, schemas, json bool
+	doors.Submission
+	config        string
+	schemas, json bool
 }
 
 func runValidate(ctx context.Context, env Environment, f validateFlags, args []string) error {
@@ -73,12 +71,19 @@ func runValidate(ctx context.Context, env Environment, f validateFlags, args []s
 	}
 	showKeys(env, cfg)
 	if f.config != "" {
-		fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n\nThe job that applies all of it needs:\n\n%s", f.config, enabledWords(cfg), apply.WriteBlock(cfg.Permissions()))
+		fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n\nThe job that applies all of it needs:\n\n%s", f.config, cfg.DescribeEnabled(), apply.WriteBlock(cfg.Permissions()))
 	}
 	if len(args) == 0 {
 		return nil
 	}
-	return validateOutput(ctx, env, cfg, f, args[0])
+	f.Input = args[0]
+	docs, deps := intake.Documents{Output: io.Discard, Schemas: f.schemas}, submissionDeps(env)
+	if f.json {
+		deps.Out = env.Stdout
+	} else if !terminal.Is(env.Stdout) {
+		docs.Report = env.Stdout
+	}
+	return f.Validate(ctx, cfg, docs, deps)
 }
 
 // showKeys writes what becomes of each key of a front matter, otherwise the warnings.
@@ -93,57 +98,4 @@ func showKeys(env Environment, cfg config.SafeOutputs) {
 	for _, p := range cfg.Warnings {
 		fmt.Fprintf(env.Stderr, "warning: %s\n", p)
 	}
-}
-
-func validateOutput(ctx context.Context, env Environment, cfg config.SafeOutputs, f validateFlags, path string) error {
-	known, repository, err := f.rehearsal(env, f.dir, path)
-	if err != nil {
-		return err
-	}
-	gate, err := newGate(env, cfg, f.strict, repository)
-	if err != nil {
-		return err
-	}
-	in, err := openInput(env, path)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	defer in.Close()
-	docs := intake.Documents{Output: io.Discard, Schemas: f.schemas}
-	if !f.json && !terminal.Is(env.Stdout) {
-		docs.Report = env.Stdout
-	}
-	v, err := gate.Validate(ctx, in, docs, known)
-	if err != nil {
-		return err
-	}
-	for _, p := range v.Problems {
-		fmt.Fprintln(env.Stderr, gate.OneLine(p.String()))
-	}
-	if f.json {
-		if err := printJSON(env, v); err != nil {
-			return exitcode.FailedError(err)
-		}
-	}
-	fmt.Fprintln(env.Stderr, v.Counts())
-	if !v.Valid {
-		return exitcode.ErrFindings
-	}
-	return nil
-}
-
-// enabledWords describes which kinds a configuration enables.
-func enabledWords(cfg config.SafeOutputs) string {
-	enabled := cfg.Enabled()
-	if enabled == nil {
-		return "it is empty, so every kind is planned and none is written"
-	}
-	var names []string
-	for _, spec := range safeoutput.Kinds() {
-		if enabled[spec.Kind] {
-			names = append(names, string(spec.Kind))
-		}
-	}
-	slices.Sort(names)
-	return "it enables " + strings.Join(names, ", ")
 }

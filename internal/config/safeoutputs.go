@@ -5,6 +5,8 @@ package config
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/policy"
@@ -227,4 +229,18 @@ func (c SafeOutputs) Enabled() map[policy.Kind]bool {
 		}
 	}
 	return enabled
+}
+
+// DescribeEnabled describes to a person which kinds the configuration allows.
+func (c SafeOutputs) DescribeEnabled() string {
+	enabled := c.Enabled()
+	if enabled == nil {
+		return "it is empty, so every kind is planned and none is written"
+	}
+	var names []string
+	for kind := range enabled {
+		names = append(names, string(kind))
+	}
+	slices.Sort(names)
+	return "it enables " + strings.Join(names, ", ")
 }

@@ -3,6 +3,7 @@ package doors
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -31,6 +32,38 @@ func EnvironmentConnection(getenv func(string) string, version string) Connectio
 	c := Connection{APIURL: getenv("GITHUB_API_URL"), GraphQLURL: getenv("GITHUB_GRAPHQL_URL"), UserAgent: "airlock/" + version}
 	c.Token = token.New(cmp.Or(getenv("GITHUB_TOKEN"), getenv("GH_TOKEN")), cmp.Or(c.APIURL, githubapi.DefaultAPIURL))
 	return c
+}
+
+// Route is how a user has GitHub reached. Errors name its settings as flags.
+type Route struct {
+	Proxy    string
+	CAFile   string        // the file of PEM certificates to trust besides the system's; "" for none
+	TrustEnv bool          // see TrustEnvironment
+	Pace     time.Duration // between two writes; 0 paces nothing
+}
+
+// Connection returns the connection by the route, with what else the environment describes. Its
+// error carries its exit code.
+func (r Route) Connection(getenv func(string) string, version string, log func(string)) (Connection, error) {
+	c := EnvironmentConnection(getenv, version)
+	c.Proxy, c.Log = r.Proxy, log
+	c.Pace = githubapi.PaceConfig{Spacing: r.Pace}
+	if r.Pace <= 0 {
+		c.Pace = githubapi.Unpaced()
+	}
+	if r.CAFile != "" {
+		pem, err := ReadCertificates(r.CAFile)
+		if err != nil {
+			return c, exitcode.UsageError(fmt.Errorf("--ca-file: %w", err))
+		}
+		c.CAFile = pem
+	}
+	if r.TrustEnv {
+		if err := c.TrustEnvironment(getenv); err != nil {
+			return c, exitcode.UsageError(err)
+		}
+	}
+	return c, nil
 }
 
 // TrustEnvironment takes proxy and certificates from the environment where the
