@@ -36,12 +36,15 @@ const (
 // scopes are all there are.
 var scopes = []Scope{Read, Run, Decide, Admin}
 
-// ScopeNamed returns the scope of that name.
-func ScopeNamed(name string) (Scope, error) {
-	if s := Scope(name); slices.Contains(scopes, s) {
-		return s, nil
+// ScopesNamed returns the scopes of those names.
+func ScopesNamed(names []string) (list []Scope, err error) {
+	for _, name := range names {
+		if !slices.Contains(scopes, Scope(name)) {
+			return nil, fmt.Errorf("%q is not read, run, decide or admin", name)
+		}
+		list = append(list, Scope(name))
 	}
-	return "", fmt.Errorf("%q is not read, run, decide or admin", name)
+	return list, nil
 }
 
 // Grant is what somebody may do, and under which name.

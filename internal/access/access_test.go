@@ -74,11 +74,14 @@ func TestTokens(t *testing.T) {
 }
 
 func TestScopes(t *testing.T) {
-	for _, name := range []string{"read", "run", "decide", "admin"} {
-		s, err := ScopeNamed(name)
+	named, err := ScopesNamed([]string{"read", "run", "decide", "admin"})
+	if err != nil || len(named) != 4 {
+		t.Fatalf("%v, %v", named, err)
+	}
+	for _, s := range named {
 		g := Grant{Name: "x", Scopes: []Scope{s}}
-		if err != nil || !g.Allows(s) || !g.Allows(Read) {
-			t.Errorf("%s: %v", name, err)
+		if !g.Allows(s) || !g.Allows(Read) {
+			t.Errorf("%s does not allow itself, or reading", s)
 		}
 		for _, other := range scopes {
 			if g.Allows(other) != (other == s || other == Read || s == Admin) {
@@ -86,7 +89,7 @@ func TestScopes(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ScopeNamed("root"); err == nil {
+	if _, err := ScopesNamed([]string{"read", "root"}); err == nil {
 		t.Error("root is a scope")
 	}
 	if (Grant{}).Allows(Read) {

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -11,17 +9,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/node"
-	"github.com/agent-airlock/airlock/internal/store"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-type agentsFlags struct {
-	store, agents string
-	json          bool
-}
-
 func newAgents(env Environment) *cobra.Command {
-	var f agentsFlags
+	var catalogue node.Catalogue
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "agents",
 		Short: "List, show, add and remove the agents that runs can be started of",
@@ -32,22 +25,30 @@ those built in, those of a directory of files, and those that were added to the 
 		Example: `  airlock agents list
   airlock agents show phase-validation`,
 	}
-	cmd.PersistentFlags().StringVar(&f.store, "store", "", storeUsage)
-	cmd.PersistentFlags().StringVar(&f.agents, "agents", "", agentsUsage)
+	cmd.PersistentFlags().StringVar(&catalogue.Store, "store", "", storeUsage)
+	cmd.PersistentFlags().StringVar(&catalogue.Agents, "agents", "", agentsUsage)
 	list := &cobra.Command{
 		Use: "list", Short: "List the agents", Args: cobra.NoArgs,
 		Example: `  airlock agents list
   airlock agents list --json | jq -r '.agents[].name'`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.withRegistry(cmd.Context(), env, f.read, func(r *agents.Registry) error { return listAgents(cmd.Context(), env, r, f.json) })
+			return catalogue.Read(cmd.Context(), env.Getenv, func(r *agents.Registry) error {
+				list, err := r.List(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return printList(env, asJSON, "agents", list, []any{"NAME", "TYPE", "SOURCE", "DESCRIPTION"}, func(b agents.Blueprint) []any {
+					return []any{b.Name, b.Type, b.Source, text.Truncate(text.OneLine(b.Description), 80)}
+				})
+			})
 		},
 	}
-	list.Flags().BoolVar(&f.json, "json", false, "print JSON also to a terminal")
+	list.Flags().BoolVar(&asJSON, "json", false, "print JSON also to a terminal")
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Show one agent with its schemas", Args: cobra.ExactArgs(1),
 		Example: "  airlock agents show phase-validation",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withRegistry(cmd.Context(), env, f.read, func(r *agents.Registry) error {
+			return catalogue.Read(cmd.Context(), env.Getenv, func(r *agents.Registry) error {
 				b, err := r.Get(cmd.Context(), args[0])
 				if err != nil {
 					return err
@@ -63,7 +64,7 @@ those built in, those of a directory of files, and those that were added to the 
 		Example: `  echo '{"name":"researcher","type":"agent","command":["claude","-p"]}' | airlock agents add -`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withRegistry(cmd.Context(), env, f.write, func(r *agents.Registry) error {
+			return catalogue.Add(cmd.Context(), env.Getenv, func(r *agents.Registry) error {
 				raw, err := readBlueprint(env, args[0])
 				if err != nil {
 					return err
@@ -80,64 +81,11 @@ those built in, those of a directory of files, and those that were added to the 
 		Use: "remove NAME", Short: "Remove an agent that was added", Args: cobra.ExactArgs(1),
 		Example: "  airlock agents remove researcher",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withRegistry(cmd.Context(), env, f.change, func(r *agents.Registry) error { return r.Remove(cmd.Context(), args[0]) })
+			return catalogue.Remove(cmd.Context(), env.Getenv, func(r *agents.Registry) error { return r.Remove(cmd.Context(), args[0]) })
 		},
 	}
 	cmd.AddCommand(list, show, add, remove)
 	return cmd
-}
-
-// write opens the store, or makes it.
-func (f agentsFlags) write(ctx context.Context, env Environment) (*store.Store, error) {
-	return store.OpenNamed(ctx, f.store, env.Getenv, agents.Tables)
-}
-
-// change opens the store that there is.
-func (f agentsFlags) change(ctx context.Context, env Environment) (*store.Store, error) {
-	return store.OpenNamedExisting(ctx, f.store, "airlock agents add", env.Getenv, agents.Tables)
-}
-
-// read opens the store that there is. Without one, nil, the agents built in can be read, unless
-// the user names it.
-func (f agentsFlags) read(ctx context.Context, env Environment) (*store.Store, error) {
-	s, err := f.change(ctx, env)
-	if f.store == "" && errors.Is(err, store.ErrAbsent) {
-		return nil, nil
-	}
-	return s, err
-}
-
-// withRegistry opens the registry for do. What the user can mend, such as a name that is taken,
-// is a usage error.
-func (f agentsFlags) withRegistry(ctx context.Context, env Environment, open func(context.Context, Environment) (*store.Store, error), do func(*agents.Registry) error) error {
-	s, err := open(ctx, env)
-	if err != nil {
-		return err
-	}
-	if s != nil {
-		defer s.Close()
-	}
-	r, err := node.Registry(s, f.agents)
-	if err != nil {
-		return err
-	}
-	err = do(r)
-	return failedUnless(agents.IsRefusal, err)
-}
-
-func listAgents(ctx context.Context, env Environment, r *agents.Registry, asJSON bool) error {
-	list, err := r.List(ctx)
-	if err != nil {
-		return err
-	}
-	if wantsJSON(env, asJSON) {
-		return printJSON(env, map[string]any{"agents": list})
-	}
-	rows := [][]any{{"NAME", "TYPE", "SOURCE", "DESCRIPTION"}}
-	for _, b := range list {
-		rows = append(rows, []any{b.Name, b.Type, b.Source, text.Truncate(text.OneLine(b.Description), 80)})
-	}
-	return printTable(env, rows)
 }
 
 // readBlueprint reads what a file describes as JSON.

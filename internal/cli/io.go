@@ -87,20 +87,19 @@ func wantsJSON(env Environment, asked bool) bool { return asked || !terminal.Is(
 // printJSON writes a result as JSON.
 func printJSON(env Environment, v any) error { return doors.WriteJSON(env.Stdout, v) }
 
-// printTable writes a result as a table; the first row is the header.
-func printTable(env Environment, rows [][]any) error {
+// printList writes a list for a program, as the value of one key of a JSON object, or for a person,
+// as a table with a row for each.
+func printList[T any](env Environment, asJSON bool, key string, list []T, header []any, row func(T) []any) error {
+	if wantsJSON(env, asJSON) {
+		return printJSON(env, map[string]any{key: append([]T{}, list...)})
+	}
+	rows := [][]any{header}
+	for _, one := range list {
+		rows = append(rows, row(one))
+	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		fmt.Fprintf(w, strings.Repeat("%v\t", len(row)-1)+"%v\n", row...)
 	}
 	return w.Flush()
-}
-
-// failedUnless adds the exit code of a failure to an error that has none, unless it is about what
-// the user asked for.
-func failedUnless(isRefusal func(error) bool, err error) error {
-	if _, known := errors.AsType[*exitcode.Error](err); err == nil || known || isRefusal(err) {
-		return err
-	}
-	return exitcode.FailedError(err)
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/guide"
+	"github.com/agent-airlock/airlock/internal/node"
 	"github.com/agent-airlock/airlock/internal/server"
 )
 
 type mcpFlags struct {
-	workerFlags
+	node.Config
 	agent          doors.Submission
 	safeOutputs    bool
 	output, server string
@@ -62,7 +63,7 @@ or are carried out here, in the store that 'airlock serve' would use.`,
 	addRepoFlag(flags, &f.agent.Event)
 	flags.BoolVar(&f.agent.Strict, "strict", false, "refuse fields that the schema does not know")
 	flags.StringVar(&f.server, "server", "", "the coordinator whose agents and runs are served (default: one in this process)")
-	f.workerFlags.add(cmd)
+	addNodeFlags(flags, &f.Config)
 	flags.Lookup("dir").Usage = "the directory in which agents are started; with --safe-outputs, the clone that contains the agent's changes (default: GITHUB_WORKSPACE)"
 	return cmd
 }
@@ -101,27 +102,21 @@ func servedError(err error) error {
 
 // serveCoordinator serves an orchestrator.
 func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
-	log := warnings(env)
-	coordinator := server.NewCoordinator(env.Version, log)
 	if f.server != "" {
 		elsewhere, err := newClient(env, f.server)
 		if err != nil {
 			return err
 		}
 		defer elsewhere.Close()
-		return servedError(coordinator.Serve(ctx, elsewhere.Send, env.Stdin, env.Stdout))
+		return servedError(server.NewCoordinator(env.Version, warnings(env)).Serve(ctx, elsewhere.Send, env.Stdin, env.Stdout))
 	}
 	if err := f.Check(); err != nil {
 		return exitcode.UsageError(err)
 	}
-	n, err := f.open(ctx, env, log)
+	n, err := openNode(ctx, env, f.Config, warnings(env))
 	if err != nil {
 		return err
 	}
 	defer n.Close()
-	api, stop := n.UserAPI(env.Version)
-	err = servedError(coordinator.Serve(ctx, api, env.Stdin, env.Stdout))
-	stop()
-	n.Drain(ctx)
-	return err
+	return servedError(n.ServeTools(ctx, env.Version, env.Stdin, env.Stdout))
 }

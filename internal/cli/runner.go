@@ -2,18 +2,17 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/store"
+	"github.com/agent-airlock/airlock/internal/node"
 )
 
 func newRunner(env Environment) *cobra.Command {
-	var f workerFlags
+	var cfg node.Config
 	cmd := &cobra.Command{
 		Use:   "runner",
 		Short: "Carry out runs of a coordinator that is elsewhere",
@@ -29,31 +28,22 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 		Example: `  airlock runner --store postgres://airlock@db/airlock --concurrency 8 --pass-env ANTHROPIC_API_KEY
   airlock runner --store postgres://airlock@db/airlock --tag gpu,linux`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRunner(cmd.Context(), env, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRunner(cmd.Context(), env, cfg) },
 	}
-	f.add(cmd)
+	addNodeFlags(cmd.Flags(), &cfg)
 	return cmd
 }
 
-func runRunner(ctx context.Context, env Environment, f workerFlags) error {
-	if !store.IsURL(f.Location) {
-		return exitcode.UsageError(errors.New("--store: a runner needs the URL of a PostgreSQL database; with a file, 'airlock serve' carries out the runs itself"))
-	}
-	if f.Concurrency == 0 {
-		return exitcode.UsageError(errors.New("--concurrency: a runner carries out at least one run at once"))
-	}
-	if err := f.Check(); err != nil {
+func runRunner(ctx context.Context, env Environment, cfg node.Config) error {
+	if err := cfg.CheckRunner(); err != nil {
 		return exitcode.UsageError(err)
 	}
-	log := slog.New(slog.NewTextHandler(env.Stderr, nil))
-	n, err := f.open(ctx, env, log)
+	n, err := openNode(ctx, env, cfg, slog.New(slog.NewTextHandler(env.Stderr, nil)))
 	if err != nil {
 		return err
 	}
 	defer n.Close()
-	fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", f.Concurrency, n.StoreName())
-	<-ctx.Done()
-	log.Info("shutting down", "drain", f.Drain)
-	n.Drain(ctx)
+	fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", cfg.Concurrency, n.StoreName())
+	n.Work(ctx)
 	return nil
 }

@@ -7,38 +7,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/agents"
-	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/client"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/node"
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
-// coordinator is what the commands of runs ask: a server, or a store.
-type coordinator interface {
-	Create(ctx context.Context, q runs.Request) (id string, err error)
-	Get(ctx context.Context, id string) (runs.Run, error)
-	Result(ctx context.Context, id string) (json.RawMessage, error)
-	List(ctx context.Context, f runs.Filter) (list []runs.Run, more bool, err error)
-	Stop(ctx context.Context, id string) (runs.Run, error)
-	Workers(ctx context.Context) ([]runs.WorkerState, error)
-	Close()
-}
-
 type runsFlags struct {
-	store, agents, config, root, server string
-	maker                               string // see workerFlags
+	node.Config
+	server string
 }
 
 func newRuns(env Environment) *cobra.Command {
 	var f runsFlags
+	f.Owner.Base = "."
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Create, list, show and stop runs of agents",
@@ -49,29 +37,28 @@ recorded in its store, from where a running 'airlock serve' takes them.`,
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&f.server, "server", "", "the URL of a server, such as http://127.0.0.1:8417 (default: the store)")
-	flags.StringVar(&f.store, "store", "", storeUsage)
-	flags.StringVar(&f.agents, "agents", "", agentsUsage)
-	flags.StringVar(&f.config, "config", "", configUsage)
-	flags.StringVar(&f.root, "root", ".", "the directory below which the agents built in may work")
+	flags.StringVar(&f.Location, "store", "", storeUsage)
+	flags.StringVar(&f.Agents, "agents", "", agentsUsage)
+	flags.StringVar(&f.Policy, "config", "", configUsage)
+	flags.StringVar(&f.Owner.Root, "root", ".", "the directory below which the agents built in may work")
 	cmd.AddCommand(f.newCreate(env), f.newList(env), f.newShow(env), f.newStop(env), f.newWorkers(env))
 	return cmd
 }
 
 // withExisting opens the coordinator for do, with a store that is there.
-func (f runsFlags) withExisting(ctx context.Context, env Environment, do func(coordinator) error) error {
-	f.maker = "airlock serve"
+func (f runsFlags) withExisting(ctx context.Context, env Environment, do func(runs.Coordinator) error) error {
+	f.Maker = "airlock serve"
 	return f.withCoordinator(ctx, env, do)
 }
 
 // withCoordinator opens the coordinator for do.
-func (f runsFlags) withCoordinator(ctx context.Context, env Environment, do func(coordinator) error) error {
+func (f runsFlags) withCoordinator(ctx context.Context, env Environment, do func(runs.Coordinator) error) error {
 	c, err := f.open(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	err = do(c)
-	return failedUnless(func(err error) bool { return agents.IsRefusal(err) || runs.IsRefusal(err) }, err)
+	return exitcode.FailedUnless(func(err error) bool { return agents.IsRefusal(err) || runs.IsRefusal(err) }, do(c))
 }
 
 // newClient returns a client of the server that a flag names.
@@ -79,15 +66,14 @@ func newClient(env Environment, server string) (*client.Client, error) {
 	return client.New(server, env.Getenv("AIRLOCK_TOKEN"))
 }
 
-func (f runsFlags) open(ctx context.Context, env Environment) (coordinator, error) {
+func (f runsFlags) open(ctx context.Context, env Environment) (runs.Coordinator, error) {
 	if f.server != "" {
 		return newClient(env, f.server)
 	}
-	w := workerFlags{node.Config{Location: f.store, Agents: f.agents, Policy: f.config, Owner: builtin.Owner{Root: f.root, Base: "."}}, f.maker}
-	if err := w.Check(); err != nil {
+	if err := f.Check(); err != nil {
 		return nil, exitcode.UsageError(err)
 	}
-	n, err := w.open(ctx, env, warnings(env))
+	n, err := openNode(ctx, env, f.Config, warnings(env))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +100,7 @@ on standard output; 1 if it failed or was stopped.`,
   airlock runs create web-crawler --parameters '{"url":"https://example.com/"}'
   airlock runs create web-crawler --parameters - < parameters.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withCoordinator(cmd.Context(), env, func(to coordinator) error { return c.run(cmd, env, to, args[0]) })
+			return f.withCoordinator(cmd.Context(), env, func(to runs.Coordinator) error { return c.run(cmd, env, to, args[0]) })
 		},
 	}
 	flags := cmd.Flags()
@@ -127,7 +113,7 @@ on standard output; 1 if it failed or was stopped.`,
 	return cmd
 }
 
-func (c createFlags) run(cmd *cobra.Command, env Environment, to coordinator, agent string) error {
+func (c createFlags) run(cmd *cobra.Command, env Environment, to runs.Coordinator, agent string) error {
 	parameters, err := c.read(cmd, env)
 	if err != nil {
 		return exitcode.UsageError(err)
@@ -147,23 +133,17 @@ func (c createFlags) run(cmd *cobra.Command, env Environment, to coordinator, ag
 		}
 		return printJSON(env, r)
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), c.timeout)
-	defer cancel()
-	r, err := runs.Await(ctx, to.Get, id)
-	if err != nil {
+	r, result, err := runs.AwaitResult(cmd.Context(), to, id, c.timeout)
+	switch {
+	case err != nil:
+		return err
+	case r.Status == runs.Completed:
+		return printJSON(env, result)
+	}
+	if err := printJSON(env, r); err != nil {
 		return err
 	}
-	if r.Status != runs.Completed {
-		if err := printJSON(env, r); err != nil {
-			return err
-		}
-		return exitcode.ErrFindings
-	}
-	result, err := to.Result(cmd.Context(), id)
-	if err != nil {
-		return err
-	}
-	return printJSON(env, result)
+	return exitcode.ErrFindings
 }
 
 func (c createFlags) read(cmd *cobra.Command, env Environment) (json.RawMessage, error) {
@@ -186,38 +166,28 @@ func (c createFlags) read(cmd *cobra.Command, env Environment) (json.RawMessage,
 
 func (f *runsFlags) newList(env Environment) *cobra.Command {
 	var filter runs.Filter
-	var status string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs, the newest first", Args: cobra.NoArgs,
 		Example: `  airlock runs list --status running`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter.Status = runs.Status(status)
-			if status != "" && !slices.Contains(runs.Statuses(), filter.Status) {
-				return exitcode.UsageError(fmt.Errorf("--status: %q is not one of %s", status, strings.Trim(fmt.Sprint(runs.Statuses()), "[]")))
+			if err := filter.Check(); err != nil {
+				return exitcode.UsageError(err)
 			}
-			if filter.Limit < 1 || filter.Limit > 200 {
-				return exitcode.UsageError(fmt.Errorf("--limit: %d is not between 1 and 200", filter.Limit))
-			}
-			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
+			return f.withExisting(cmd.Context(), env, func(to runs.Coordinator) error {
 				list, err := runs.ListAll(cmd.Context(), to.List, filter)
 				if err != nil {
 					return err
 				}
-				if wantsJSON(env, asJSON) {
-					return printJSON(env, map[string]any{"runs": append([]runs.Run{}, list...)})
-				}
-				rows := [][]any{{"RUN", "AGENT", "STATUS", "CREATED"}}
-				for _, r := range list {
-					rows = append(rows, []any{r.ID, r.AgentName, r.Status, r.CreatedAt.Local().Format(time.DateTime)})
-				}
-				return printTable(env, rows)
+				return printList(env, asJSON, "runs", list, []any{"RUN", "AGENT", "STATUS", "CREATED"}, func(r runs.Run) []any {
+					return []any{r.ID, r.AgentName, r.Status, r.CreatedAt.Local().Format(time.DateTime)}
+				})
 			})
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&filter.AgentName, "agent", "", "only runs of this agent")
-	flags.StringVar(&status, "status", "", "only runs with this status")
+	flags.StringVar((*string)(&filter.Status), "status", "", "only runs with this status")
 	flags.IntVar(&filter.Limit, "limit", 50, "at most so many, 1 to 200")
 	flags.StringVar(&filter.Before, "before", "", "only runs that are older than this one")
 	flags.BoolVar(&asJSON, "json", false, "print JSON also to a terminal")
@@ -228,7 +198,7 @@ func (f *runsFlags) newShow(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Show one run", Args: cobra.ExactArgs(1),
 		Example: "  airlock runs show 0198f5a2-5d1c-7000-8000-000000000001",
-		RunE:    f.printRun(env, coordinator.Get),
+		RunE:    f.printRun(env, runs.Coordinator.Get),
 	}
 }
 
@@ -236,14 +206,14 @@ func (f *runsFlags) newStop(env Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop RUN", Short: "Stop a run: its process is asked to end, and killed after 5 seconds", Args: cobra.ExactArgs(1),
 		Example: `  airlock runs stop "$(airlock runs list --status running | jq -r '.runs[0].run_id')"`,
-		RunE:    f.printRun(env, coordinator.Stop),
+		RunE:    f.printRun(env, runs.Coordinator.Stop),
 	}
 }
 
 // printRun returns what a command does that asks for the run of its argument, and prints it.
-func (f *runsFlags) printRun(env Environment, ask func(coordinator, context.Context, string) (runs.Run, error)) func(*cobra.Command, []string) error {
+func (f *runsFlags) printRun(env Environment, ask func(runs.Coordinator, context.Context, string) (runs.Run, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return f.withExisting(cmd.Context(), env, func(to coordinator) error {
+		return f.withExisting(cmd.Context(), env, func(to runs.Coordinator) error {
 			r, err := ask(to, cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -259,19 +229,14 @@ func (f *runsFlags) newWorkers(env Environment) *cobra.Command {
 		Use: "workers", Short: "List the workers that carry out runs, with their tags", Args: cobra.NoArgs,
 		Example: "  airlock runs workers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.withExisting(cmd.Context(), env, func(to coordinator) error {
+			return f.withExisting(cmd.Context(), env, func(to runs.Coordinator) error {
 				list, err := to.Workers(cmd.Context())
 				if err != nil {
 					return err
 				}
-				if wantsJSON(env, asJSON) {
-					return printJSON(env, map[string]any{"workers": append([]runs.WorkerState{}, list...)})
-				}
-				rows := [][]any{{"WORKER", "TAGS", "RUNNING", "LAST SIGN OF LIFE"}}
-				for _, m := range list {
-					rows = append(rows, []any{m.ID, strings.Join(m.Tags, ","), fmt.Sprintf("%d of %d", m.Running, m.Concurrency), m.SeenAt.Local().Format(time.DateTime)})
-				}
-				return printTable(env, rows)
+				return printList(env, asJSON, "workers", list, []any{"WORKER", "TAGS", "RUNNING", "LAST SIGN OF LIFE"}, func(m runs.WorkerState) []any {
+					return []any{m.ID, strings.Join(m.Tags, ","), fmt.Sprintf("%d of %d", m.Running, m.Concurrency), m.SeenAt.Local().Format(time.DateTime)}
+				})
 			})
 		},
 	}

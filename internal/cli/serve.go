@@ -2,27 +2,19 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/node"
-	"github.com/agent-airlock/airlock/internal/store"
 )
 
 type serveFlags struct {
-	workerFlags
-	address node.Address
-	node.ServeConfig
-}
-
-// workerFlags are those of whatever carries out runs.
-type workerFlags struct {
 	node.Config
-	maker string // the command that makes a store, where this one needs one that is there; else ""
+	node.ServeConfig
 }
 
 func newServe(env Environment) *cobra.Command {
@@ -49,12 +41,12 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), env, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.address.HostPort, "addr", "127.0.0.1:8417", "the address to listen on")
-	f.add(cmd)
+	flags.StringVar(&f.Address.HostPort, "addr", "127.0.0.1:8417", "the address to listen on")
+	addNodeFlags(flags, &f.Config)
 	flags.StringSliceVar(&f.Hosts, "host", nil, "a name by which clients call the server, besides its address")
-	flags.StringVar(&f.address.Cert, "tls-cert", "", "the certificate's file, for TLS")
-	flags.StringVar(&f.address.Key, "tls-key", "", "the key's file, for TLS")
-	flags.BoolVar(&f.address.BehindProxy, "insecure-behind-proxy", false, "listen without TLS on an address that is not loopback: a proxy in front has it")
+	flags.StringVar(&f.Address.Cert, "tls-cert", "", "the certificate's file, for TLS")
+	flags.StringVar(&f.Address.Key, "tls-key", "", "the key's file, for TLS")
+	flags.BoolVar(&f.Address.BehindProxy, "insecure-behind-proxy", false, "listen without TLS on an address that is not loopback: a proxy in front has it")
 	flags.Float64Var(&f.Rate, "rate", 0, "how many requests a second each caller may make (default: any number)")
 	flags.DurationVar(&f.Limits.Retention, "retention", 30*24*time.Hour, "how long runs and fix loops are kept after their end; 0 keeps them forever")
 	flags.DurationVar(&f.Limits.Outputs, "output-retention", 0, "how long results and logs are kept after a run's end (default: as long as the run)")
@@ -62,8 +54,21 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 	return cmd
 }
 
-func (f *workerFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
+func runServe(ctx context.Context, env Environment, f serveFlags) error {
+	if err := f.ServeConfig.Check(&f.Config); err != nil {
+		return exitcode.UsageError(err)
+	}
+	n, err := openNode(ctx, env, f.Config, slog.New(slog.NewTextHandler(env.Stderr, nil)))
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	f.Version = env.Version
+	return n.Serve(ctx, f.ServeConfig, env.Stderr)
+}
+
+// addNodeFlags registers the flags of whatever carries out runs.
+func addNodeFlags(flags *pflag.FlagSet, f *node.Config) {
 	flags.StringVar(&f.Location, "store", "", storeUsage)
 	flags.StringVar(&f.Agents, "agents", "", agentsUsage)
 	flags.StringVar(&f.Policy, "config", "", configUsage)
@@ -76,77 +81,12 @@ func (f *workerFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.Drain, "drain", 20*time.Second, "how long runs may go on when the program is to end")
 }
 
-// check returns what is wrong with the flags, and makes their paths absolute.
-func (f *serveFlags) check() error {
-	if !(f.Rate >= 0 && f.Rate <= 1e6) { // NaN is neither
-		return exitcode.UsageError(fmt.Errorf("--rate: %g is not a number of requests a second: write one up to 1000000, or leave it out", f.Rate))
-	}
-	for _, d := range []struct {
-		flag  string
-		given time.Duration
-	}{{"retention", f.Limits.Retention}, {"output-retention", f.Limits.Outputs}, {"no-worker-limit", f.Limits.Unserved}} {
-		if d.given < 0 {
-			return exitcode.UsageError(fmt.Errorf("--%s: %s is negative", d.flag, d.given))
-		}
-	}
-	if err := f.Check(); err != nil {
-		return exitcode.UsageError(err)
-	}
-	return nil
-}
-
-func runServe(ctx context.Context, env Environment, f serveFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	public, err := f.address.Check()
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	log := slog.New(slog.NewTextHandler(env.Stderr, nil))
-	n, err := f.open(ctx, env, log)
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	hasTokens, err := n.HasTokens(ctx)
-	if err != nil {
-		return err
-	}
-	if public && !hasTokens {
-		return exitcode.UsageError(fmt.Errorf("--addr: %s can be reached from other machines, and there is no token: make one with 'airlock token add NAME'", f.address.HostPort))
-	}
-	listener, err := f.address.Listen(ctx)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	access := "without a token it answers the user who runs it, and nobody else"
-	if hasTokens {
-		access = "every request needs a token"
-	}
-	fmt.Fprintf(env.Stderr, "airlock: serving on %s; %s; the store is %s\n", f.address.URL(listener.Addr()), access, n.StoreName())
-	f.Public, f.Version = public, env.Version
-	return n.Serve(ctx, listener, f.ServeConfig)
-}
-
-// open opens the store and starts a node on it.
-func (f workerFlags) open(ctx context.Context, env Environment, log *slog.Logger) (*node.Node, error) {
-	owner, err := loadConfig(env, f.Policy)
+// openNode opens the store and starts a node on it.
+func openNode(ctx context.Context, env Environment, cfg node.Config, log *slog.Logger) (*node.Node, error) {
+	owner, err := loadConfig(env, cfg.Policy)
 	if err != nil {
 		return nil, err
 	}
-	f.Owner.Checks = owner.Checks
-	if f.Location, err = store.Location(f.Location, env.Getenv); err != nil {
-		return nil, err
-	}
-	deps := node.Deps{Environ: env.Environ, Log: log}
-	if f.maker != "" {
-		deps.Store, err = store.OpenNamedExisting(ctx, f.Location, f.maker, env.Getenv, node.Tables()...)
-	} else {
-		deps.Store, err = store.OpenNamed(ctx, f.Location, env.Getenv, node.Tables()...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return node.Open(ctx, f.Config, deps)
+	cfg.Owner.Checks = owner.Checks
+	return node.Open(ctx, cfg, node.Deps{Getenv: env.Getenv, Environ: env.Environ, Log: log})
 }

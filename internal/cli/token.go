@@ -10,7 +10,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/store"
-	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 func newToken(env Environment) *cobra.Command {
@@ -42,13 +41,9 @@ else. From the first token on, everybody needs one.`,
 		Example: `  airlock token add orchestrator --scope run
   airlock token add release-manager --scope run,decide`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var granted []access.Scope
-			for _, name := range scopes {
-				s, err := access.ScopeNamed(name)
-				if err != nil {
-					return exitcode.UsageError(fmt.Errorf("--scope: %w", err))
-				}
-				granted = append(granted, s)
+			granted, err := access.ScopesNamed(scopes)
+			if err != nil {
+				return exitcode.UsageError(fmt.Errorf("--scope: %w", err))
 			}
 			s, err := store.OpenNamed(cmd.Context(), location, env.Getenv, access.Tables)
 			return withTokens(s, err, func(t *access.Tokens) error {
@@ -71,14 +66,9 @@ else. From the first token on, everybody needs one.`,
 				if err != nil {
 					return err
 				}
-				if !terminal.Is(env.Stdout) {
-					return printJSON(env, map[string]any{"tokens": list})
-				}
-				rows := [][]any{{"NAME", "SCOPES", "CREATED"}}
-				for _, l := range list {
-					rows = append(rows, []any{l.Name, strings.Trim(fmt.Sprint(l.Scopes), "[]"), l.Created.Format("2006-01-02 15:04")})
-				}
-				return printTable(env, rows)
+				return printList(env, false, "tokens", list, []any{"NAME", "SCOPES", "CREATED"}, func(l access.Listed) []any {
+					return []any{l.Name, strings.Trim(fmt.Sprint(l.Scopes), "[]"), l.Created.Format("2006-01-02 15:04")}
+				})
 			})
 		},
 	}

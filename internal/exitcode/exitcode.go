@@ -46,6 +46,15 @@ func UsageError(err error) error { return &Error{Usage, err} }
 // FailedError returns err with the exit code Failed.
 func FailedError(err error) error { return &Error{Failed, err} }
 
+// FailedUnless adds the exit code Failed to an error that has none, unless isRefusal reports that the
+// error is about what the user asked for.
+func FailedUnless(isRefusal func(error) bool, err error) error {
+	if _, known := errors.AsType[*Error](err); err == nil || known || isRefusal(err) {
+		return err
+	}
+	return FailedError(err)
+}
+
 // IsFull reports whether an error is that a disk, or a user's share of it, is full.
 func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 

@@ -17,9 +17,9 @@ type Address struct {
 	BehindProxy bool   // a proxy in front has TLS
 }
 
-// Check returns what is wrong with an address; public reports that more than this machine can reach
+// check returns what is wrong with an address; public reports that more than this machine can reach
 // it.
-func (a Address) Check() (public bool, err error) {
+func (a Address) check() (public bool, err error) {
 	host, _, err := net.SplitHostPort(a.HostPort)
 	if err != nil {
 		return false, fmt.Errorf("--addr: %q is not HOST:PORT, such as 127.0.0.1:8417", a.HostPort)
@@ -35,8 +35,8 @@ func (a Address) Check() (public bool, err error) {
 	return public, nil
 }
 
-// Listen listens at the address.
-func (a Address) Listen(ctx context.Context) (net.Listener, error) {
+// listen listens at the address.
+func (a Address) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.HostPort)
 	if err != nil {
 		return nil, fmt.Errorf("--addr: %w", err)
@@ -53,8 +53,8 @@ func (a Address) Listen(ctx context.Context) (net.Listener, error) {
 	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
 }
 
-// URL returns the address by which a client calls what listens at addr.
-func (a Address) URL(addr net.Addr) string {
+// url returns the address by which a client calls what listens at addr.
+func (a Address) url(addr net.Addr) string {
 	if a.Cert != "" {
 		return "https://" + addr.String()
 	}

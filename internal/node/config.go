@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,11 +12,13 @@ import (
 	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/runs"
+	"github.com/agent-airlock/airlock/internal/store"
 )
 
 // Config describes a node.
 type Config struct {
-	Location string        // required: the store's
+	Location string        // the store's; "" for the usual one
+	Maker    string        // the command that makes a store, where there must be one; "" where Open may make it
 	Agents   string        // a directory of blueprints; "" for none
 	Owner    builtin.Owner // required: what agents that are built in may do; agents are started in its Base
 	Policy   string        // the file that Owner's configuration is from; "" for none
@@ -65,6 +68,17 @@ func (cfg *Config) Check() error {
 		}
 	}
 	return nil
+}
+
+// CheckRunner is Check for a node that carries out runs of coordinators elsewhere.
+func (cfg *Config) CheckRunner() error {
+	if !store.IsURL(cfg.Location) {
+		return errors.New("--store: a runner needs the URL of a PostgreSQL database; with a file, 'airlock serve' carries out the runs itself")
+	}
+	if cfg.Concurrency == 0 {
+		return errors.New("--concurrency: a runner carries out at least one run at once")
+	}
+	return cfg.Check()
 }
 
 // builtIn returns a function for runs.WorkerConfig.BuiltIn. Agents that are built in are started as

@@ -28,13 +28,13 @@ import (
 
 // Deps are what a node needs of the process.
 type Deps struct {
-	Store   *store.Store // required; it has the Tables, and the node closes it
-	Environ []string     // required: the entire environment
-	Log     *slog.Logger // required
+	Getenv  func(string) string // required
+	Environ []string            // required: the entire environment
+	Log     *slog.Logger        // required
 }
 
-// Tables returns the tables of a node's store.
-func Tables() []store.Schema {
+// tables returns the tables of a node's store.
+func tables() []store.Schema {
 	return []store.Schema{agents.Tables, access.Tables, runs.Tables, loops.Schema}
 }
 
@@ -50,10 +50,20 @@ type Node struct {
 	log      *slog.Logger
 }
 
-// Open starts a node. Its errors carry their exit code; after one the store is closed.
-func Open(ctx context.Context, cfg Config, deps Deps) (*Node, error) {
-	n := &Node{store: deps.Store, drain: cfg.Drain, log: deps.Log}
-	var err error
+// Open opens the store and starts a node on it. Its errors carry their exit code.
+func Open(ctx context.Context, cfg Config, deps Deps) (_ *Node, err error) {
+	n := &Node{drain: cfg.Drain, log: deps.Log}
+	if cfg.Location, err = store.Location(cfg.Location, deps.Getenv); err != nil {
+		return nil, err
+	}
+	if cfg.Maker != "" {
+		n.store, err = store.OpenNamedExisting(ctx, cfg.Location, cfg.Maker, deps.Getenv, tables()...)
+	} else {
+		n.store, err = store.OpenNamed(ctx, cfg.Location, deps.Getenv, tables()...)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if n.registry, err = Registry(n.store, cfg.Agents); err != nil {
 		n.store.Close()
 		return nil, err
@@ -89,13 +99,11 @@ func Open(ctx context.Context, cfg Config, deps Deps) (*Node, error) {
 // StoreName returns the name of the node's store, as people may read it.
 func (n *Node) StoreName() string { return n.store.Name() }
 
-// HasTokens reports whether there is a token of the node's API.
-func (n *Node) HasTokens(ctx context.Context) (bool, error) {
-	has, err := access.New(n.store).Any(ctx)
-	if err != nil {
-		return false, exitcode.FailedError(err)
-	}
-	return has, nil
+// Work carries out runs until ctx ends; then it drains the node.
+func (n *Node) Work(ctx context.Context) {
+	<-ctx.Done()
+	n.log.Info("shutting down", "drain", n.drain)
+	n.Drain(ctx)
 }
 
 // Drain begins no further run, and gives the current ones as long as Config.Drain to end, even if

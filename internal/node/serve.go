@@ -2,6 +2,8 @@ package node
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -17,8 +19,8 @@ import (
 
 // ServeConfig describes how a node is served.
 type ServeConfig struct {
+	Address Address  // required
 	Hosts   []string // names by which clients call the server, besides its address
-	Public  bool     // more than this machine can reach it
 	Rate    float64  // how many requests a second each caller may make; 0 for any number
 	Limits  runs.Limits
 	Version string
@@ -27,11 +29,57 @@ type ServeConfig struct {
 // closing is how long requests have to end when the server stops.
 const closing = 10 * time.Second
 
-// Serve answers the coordinator's API, over HTTP and as tools, until ctx ends; then it drains the
-// node. Its errors carry their exit code.
-func (n *Node) Serve(ctx context.Context, listener net.Listener, cfg ServeConfig) error {
+// Check returns what is wrong with a user's settings, and with those of the node as its own Check
+// does.
+func (cfg ServeConfig) Check(node *Config) error {
+	if !(cfg.Rate >= 0 && cfg.Rate <= 1e6) { // NaN is neither
+		return fmt.Errorf("--rate: %g is not a number of requests a second: write one up to 1000000, or leave it out", cfg.Rate)
+	}
+	for _, d := range []struct {
+		flag  string
+		given time.Duration
+	}{{"retention", cfg.Limits.Retention}, {"output-retention", cfg.Limits.Outputs}, {"no-worker-limit", cfg.Limits.Unserved}} {
+		if d.given < 0 {
+			return fmt.Errorf("--%s: %s is negative", d.flag, d.given)
+		}
+	}
+	if err := node.Check(); err != nil {
+		return err
+	}
+	_, err := cfg.Address.check()
+	return err
+}
+
+// Serve listens, tells people where, and answers the coordinator's API, over HTTP and as tools,
+// until ctx ends; then it drains the node. Its errors carry their exit code.
+func (n *Node) Serve(ctx context.Context, cfg ServeConfig, people io.Writer) error {
+	public, err := cfg.Address.check()
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	hasTokens, err := access.New(n.store).Any(ctx)
+	if err != nil {
+		return exitcode.FailedError(err)
+	}
+	if public && !hasTokens {
+		return exitcode.UsageError(fmt.Errorf("--addr: %s can be reached from other machines, and there is no token: make one with 'airlock token add NAME'", cfg.Address.HostPort))
+	}
+	listener, err := cfg.Address.listen(ctx)
+	if err != nil {
+		return exitcode.UsageError(err)
+	}
+	who := "without a token it answers the user who runs it, and nobody else"
+	if hasTokens {
+		who = "every request needs a token"
+	}
+	fmt.Fprintf(people, "airlock: serving on %s; %s; the store is %s\n", cfg.Address.url(listener.Addr()), who, n.store.Name())
+	return n.serve(ctx, listener, cfg, public)
+}
+
+// serve is Serve on a listener; public reports that more than this machine can reach it.
+func (n *Node) serve(ctx context.Context, listener net.Listener, cfg ServeConfig, public bool) error {
 	book := loops.NewWritable(n.engine)
-	api := httpapi.New(httpapi.Config{Agents: n.registry, Runs: n.Runs, Loops: book, Tokens: access.New(n.store), Hosts: cfg.Hosts, Public: cfg.Public, Rate: cfg.Rate, Version: cfg.Version, Log: n.log})
+	api := httpapi.New(httpapi.Config{Agents: n.registry, Runs: n.Runs, Loops: book, Tokens: access.New(n.store), Hosts: cfg.Hosts, Public: public, Rate: cfg.Rate, Version: cfg.Version, Log: n.log})
 	tools := server.NewCoordinator(cfg.Version, n.warnings())
 	api.Mount("/mcp", access.Read, func(g access.Grant) http.Handler {
 		return tools.Handler(func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
@@ -78,12 +126,15 @@ func (n *Node) expireLoops(ctx context.Context, book *loops.Book, retention time
 	}
 }
 
-// UserAPI returns the coordinator's API for the user of this process, who may do everything. stop
-// ends the calls that wait for something.
-func (n *Node) UserAPI(version string) (call server.API, stop func()) {
+// ServeTools answers the coordinator's API as tools, to the user of this process, who may do
+// everything, until in ends; then it drains the node. The error is one of reading or writing.
+func (n *Node) ServeTools(ctx context.Context, version string, in io.Reader, out io.Writer) error {
 	api := httpapi.New(httpapi.Config{Agents: n.registry, Runs: n.Runs, Tokens: access.New(n.store), Version: version, Log: n.log})
 	user := access.Grant{Name: "the server's user", Scopes: []access.Scope{access.Admin}}
-	return func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
+	err := server.NewCoordinator(version, n.warnings()).Serve(ctx, func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
 		return api.Call(ctx, user, method, target, body)
-	}, api.Stop
+	}, in, out)
+	api.Stop()
+	n.Drain(ctx)
+	return err
 }

@@ -2,10 +2,24 @@ package runs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
+
+// Coordinator is what users ask for runs: a server, or a node in this process.
+type Coordinator interface {
+	Create(ctx context.Context, q Request) (id string, err error)
+	Get(ctx context.Context, id string) (Run, error)
+	Result(ctx context.Context, id string) (json.RawMessage, error)
+	List(ctx context.Context, f Filter) (list []Run, more bool, err error)
+	Stop(ctx context.Context, id string) (Run, error)
+	Workers(ctx context.Context) ([]WorkerState, error)
+	Close()
+}
 
 // Await looks at a run until it has ended. get returns the run with an id.
 func Await(ctx context.Context, get func(context.Context, string) (Run, error), id string) (Run, error) {
@@ -25,6 +39,28 @@ func Await(ctx context.Context, get func(context.Context, string) (Run, error), 
 		case <-tick.C:
 		}
 	}
+}
+
+// AwaitResult waits for a run's end, as long as timeout, and returns it as it is then; the result is
+// nil unless it has completed.
+func AwaitResult(ctx context.Context, c Coordinator, id string, timeout time.Duration) (r Run, result json.RawMessage, err error) {
+	waiting, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if r, err = Await(waiting, c.Get, id); err == nil && r.Status == Completed {
+		result, err = c.Result(ctx, id)
+	}
+	return r, result, err
+}
+
+// Check returns what is wrong with a user's filter.
+func (f Filter) Check() error {
+	if f.Status != "" && !slices.Contains(Statuses(), f.Status) {
+		return fmt.Errorf("--status: %q is not one of %s", f.Status, strings.Trim(fmt.Sprint(Statuses()), "[]"))
+	}
+	if f.Limit < 1 || f.Limit > 200 {
+		return fmt.Errorf("--limit: %d is not between 1 and 200", f.Limit)
+	}
+	return nil
 }
 
 // ListAll lists as many runs as the filter allows, which may take several answers of list.

@@ -1,0 +1,54 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/agent-airlock/airlock/internal/agents"
+	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/store"
+)
+
+// Catalogue names the agents that a user looks at or changes: those built in, and these.
+type Catalogue struct {
+	Store  string // the location of the store; "" for the usual one
+	Agents string // a directory of blueprints; "" for none
+}
+
+// Read opens the registry for do. There need not be a store, unless the user names one. The error,
+// as those of the other methods, carries its exit code; one of do that the user can mend, such as a
+// name that is taken, is one of wrong usage.
+func (c Catalogue) Read(ctx context.Context, getenv func(string) string, do func(*agents.Registry) error) error {
+	s, err := store.OpenNamedExisting(ctx, c.Store, "airlock agents add", getenv, agents.Tables)
+	if c.Store == "" && errors.Is(err, store.ErrAbsent) {
+		s, err = nil, nil
+	}
+	return c.use(s, err, do)
+}
+
+// Add opens the registry for do, which adds an agent. The store is made if there is none.
+func (c Catalogue) Add(ctx context.Context, getenv func(string) string, do func(*agents.Registry) error) error {
+	s, err := store.OpenNamed(ctx, c.Store, getenv, agents.Tables)
+	return c.use(s, err, do)
+}
+
+// Remove opens the registry for do, which removes an agent. There must be a store.
+func (c Catalogue) Remove(ctx context.Context, getenv func(string) string, do func(*agents.Registry) error) error {
+	s, err := store.OpenNamedExisting(ctx, c.Store, "airlock agents add", getenv, agents.Tables)
+	return c.use(s, err, do)
+}
+
+// use calls do with the registry of a store, which is nil if there is none, and closes the store.
+func (c Catalogue) use(s *store.Store, err error, do func(*agents.Registry) error) error {
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		defer s.Close()
+	}
+	r, err := Registry(s, c.Agents)
+	if err != nil {
+		return err
+	}
+	return exitcode.FailedUnless(agents.IsRefusal, do(r))
+}
