@@ -2,19 +2,38 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/agent-airlock/airlock/internal/cli"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// version and commit are set by the release build; a plain build reports what the module
-// knows.
+// version and commit are set by the release build; a plain build reports what the Go toolchain
+// recorded.
 var version, commit string
+
+// identity returns the version and the commit of this program.
+func identity() (string, string) {
+	version, commit := version, commit
+	info, ok := debug.ReadBuildInfo()
+	if version == "" && commit == "" && ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
+		}
+	}
+	if version == "" && ok && info.Main.Version != "(devel)" {
+		version = info.Main.Version
+	}
+	return cmp.Or(version, "devel"), commit
+}
 
 func main() {
 	secrets, err := cli.Enter(os.Args, os.Environ())
@@ -32,6 +51,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
 	defer stop()
 	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) }) // a second Ctrl-C kills the program at once
+	version, commit := identity()
 	os.Exit(cli.Main(ctx, os.Args[1:], cli.Environment{
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,

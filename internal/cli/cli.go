@@ -30,10 +30,8 @@ type Environment struct {
 	Environ []string
 	// Secrets are what was taken out of the environment before anything else.
 	Secrets action.Secrets
-	// Version is the released version, "" for the one that the Go toolchain recorded.
-	Version string
-	// Commit is the commit of the released actions, "" for the one that the toolchain recorded.
-	Commit string
+	Version string // of this program; required
+	Commit  string // the commit of the released actions, "" if it is not known
 }
 
 // Enter is the first act of a process. For the action it takes the token out of the
@@ -61,7 +59,6 @@ func Enter(args, environ []string) (action.Secrets, error) {
 
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, env Environment) int {
-	env = env.identified()
 	stdout := &doors.ResultWriter{Name: "standard output", Writer: env.Stdout}
 	env.Stdout = stdout
 	root := newRoot(env)

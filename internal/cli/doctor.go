@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,12 +9,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/doctor"
 	"github.com/agent-airlock/airlock/internal/doors"
-	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/terminal"
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 type doctorFlags struct {
@@ -70,7 +66,14 @@ func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
 		return exitcode.UsageError(err)
 	}
 	if f.repo != "" {
-		if err := f.ask(ctx, env, examination); err != nil {
+		err := examination.AskAbout(ctx, f.repo, func() (*githubapi.Client, error) {
+			conn, err := f.route.Connection(env.Getenv, env.Version, progress(env))
+			if err != nil {
+				return nil, err
+			}
+			return conn.Client()
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -84,27 +87,4 @@ func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
 		return exitcode.ErrFindings
 	}
 	return err
-}
-
-// ask looks at the repository's settings on GitHub.
-func (f doctorFlags) ask(ctx context.Context, env Environment, examination *doctor.Examination) error {
-	repo, ok := event.ParseRepo(f.repo)
-	if !ok {
-		return exitcode.UsageError(fmt.Errorf("--repo: %q is not a repository: write it as owner/name", text.Truncate(text.OneLine(f.repo), 100)))
-	}
-	conn, err := f.route.Connection(env.Getenv, env.Version, progress(env))
-	if err != nil {
-		return err
-	}
-	client, err := conn.Client()
-	if err != nil {
-		return err
-	}
-	if client == nil {
-		return exitcode.UsageError(errors.New("there is no token to ask GitHub with: set GITHUB_TOKEN or GH_TOKEN, or leave --repo out to look at the files alone"))
-	}
-	if err := examination.Ask(ctx, client, githubapi.Repo{Owner: repo.Owner, Name: repo.Name}); err != nil {
-		return exitcode.FailedError(err)
-	}
-	return nil
 }

@@ -2,25 +2,20 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/gitrepo"
-	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/scaffold"
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
 type initFlags struct {
-	dir, agent               string
-	allow                    []string
-	checks, yes, force, json bool
-	dryRun                   bool
-	given                    func(flag string) bool
+	scaffold.Interview
+	scaffold.Config
+	dir  string
+	json bool
 }
 
 func newInit(env Environment) *cobra.Command {
@@ -48,18 +43,15 @@ or any kind of safe output, such as create-issue; and "nothing".`,
   airlock init --allow create-issue --agent other --dry-run
   airlock init --yes`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.given = cmd.Flags().Changed
-			return runInit(env, f)
-		},
+		RunE: func(*cobra.Command, []string) error { return runInit(env, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.allow, "allow", nil, "what agents may do: names of the list above, or nothing (default: triage)")
-	flags.StringVar(&f.agent, "agent", "", "which agent works: "+strings.Join(scaffold.AgentNames(), ", ")+" (default: other)")
-	flags.BoolVar(&f.checks, "check-pull-requests", true, "whether pull requests are checked")
-	flags.BoolVar(&f.yes, "yes", false, "ask nothing: take the defaults, or the answers of an earlier run, for what no flag says")
-	flags.BoolVar(&f.force, "force", false, "overwrite files that somebody edited")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing; say what would be written")
+	optional(flags, flags.StringSliceVar, &f.Allow, "allow", nil, "what agents may do: names of the list above, or nothing (default: triage)")
+	optional(flags, flags.StringVar, &f.Agent, "agent", "", "which agent works: "+strings.Join(scaffold.AgentNames(), ", ")+" (default: other)")
+	optional(flags, flags.BoolVar, &f.CheckPulls, "check-pull-requests", true, "whether pull requests are checked")
+	flags.BoolVar(&f.Quick, "yes", false, "ask nothing: take the defaults, or the answers of an earlier run, for what no flag says")
+	flags.BoolVar(&f.Force, "force", false, "overwrite files that somebody edited")
+	flags.BoolVar(&f.DryRun, "dry-run", false, "write nothing; say what would be written")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
 	flags.StringVar(&f.dir, "dir", ".", "a directory of the repository")
 	return cmd
@@ -74,54 +66,21 @@ func choiceLines() string {
 }
 
 func runInit(env Environment, f initFlags) error {
-	root, err := gitrepo.WorkTreeRoot(f.dir)
-	if err != nil {
-		return exitcode.UsageError(err)
+	f.Out, f.Release = env.Stderr, scaffold.Release{Version: env.Version, Commit: env.Commit}
+	if terminal.Is(env.Stdin) {
+		f.In = env.Stdin
 	}
-	dir, err := action.OpenDir(root)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	defer dir.Close()
-	answers, err := f.interview(env).Answers(dir)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	projects, err := phase.Projects(root)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	report, err := scaffold.Write(dir, scaffold.Config{Answers: answers, Release: scaffold.Release{Version: env.Version, Commit: env.Commit}, Projects: projects, Force: f.force, DryRun: f.dryRun})
+	report, err := scaffold.SetUp(f.dir, f.Interview, f.Config)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
 	if f.json {
-		if err := printJSON(env, report); err != nil {
-			return err
-		}
-	} else if err := report.Text(env.Stdout, f.dryRun, terminal.Width(env.Stdout)); err != nil {
-		return err
+		err = printJSON(env, report)
+	} else {
+		err = report.Text(env.Stdout, f.DryRun, terminal.Width(env.Stdout))
 	}
-	if slices.ContainsFunc(report.Files, func(r scaffold.Result) bool { return r.State == scaffold.Edited }) {
+	if err == nil && report.Edited() {
 		return exitcode.ErrFindings
 	}
-	return nil
-}
-
-// interview returns what the flags answer, and where a person answers the rest.
-func (f initFlags) interview(env Environment) scaffold.Interview {
-	i := scaffold.Interview{Quick: f.yes, Out: env.Stderr}
-	if f.given("allow") {
-		i.Allow = &f.allow
-	}
-	if f.given("agent") {
-		i.Agent = &f.agent
-	}
-	if f.given("check-pull-requests") {
-		i.CheckPulls = &f.checks
-	}
-	if terminal.Is(env.Stdin) {
-		i.In = env.Stdin
-	}
-	return i
+	return err
 }

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/agent-airlock/airlock/internal/engine"
-	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/loopwork"
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
@@ -71,7 +69,14 @@ func newLoopStatus(env Environment) *cobra.Command {
 	f.registerOrdinal(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !cmd.Flags().Changed("issue") {
-			return listLoops(cmd.Context(), env, f)
+			list, err := f.List(cmd.Context(), env.Getenv)
+			if err != nil {
+				return err
+			}
+			if wantsJSON(env, f.json) {
+				return printJSON(env, list.Document())
+			}
+			return list.Text(env.Stdout, env.Stderr)
 		}
 		status, err := f.Status(cmd.Context(), env.Getenv)
 		if err != nil {
@@ -83,29 +88,6 @@ func newLoopStatus(env Environment) *cobra.Command {
 		return status.Text(env.Stdout)
 	}
 	return cmd
-}
-
-func listLoops(ctx context.Context, env Environment, f loopFlags) error {
-	all, store, err := f.List(ctx, env.Getenv)
-	if err != nil {
-		return err
-	}
-	if wantsJSON(env, f.json) {
-		documents := make([]loops.Document, len(all))
-		for i, s := range all {
-			documents[i] = s.Document()
-		}
-		return printJSON(env, map[string]any{"version": 1, "loops": documents})
-	}
-	if len(all) == 0 {
-		fmt.Fprintf(env.Stderr, "airlock: there is no loop in %s\n", store)
-	}
-	for _, s := range all {
-		if _, err := fmt.Fprintln(env.Stdout, s.Headline()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func newLoopDecide(env Environment) *cobra.Command {

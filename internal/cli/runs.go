@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -80,15 +77,8 @@ func (f runsFlags) open(ctx context.Context, env Environment) (runs.Coordinator,
 	return n.Local(), nil
 }
 
-type createFlags struct {
-	parameters, prompt, key string
-	needs                   []string
-	wait                    bool
-	timeout                 time.Duration
-}
-
 func (f *runsFlags) newCreate(env Environment) *cobra.Command {
-	var c createFlags
+	var start runs.NewRun
 	cmd := &cobra.Command{
 		Use: "create AGENT", Short: "Start a run of an agent", Args: cobra.ExactArgs(1),
 		Long: `Start a run of an agent. Parameters that do not match its schema are refused: the answer
@@ -100,68 +90,27 @@ on standard output; 1 if it failed or was stopped.`,
   airlock runs create web-crawler --parameters '{"url":"https://example.com/"}'
   airlock runs create web-crawler --parameters - < parameters.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.withCoordinator(cmd.Context(), env, func(to runs.Coordinator) error { return c.run(cmd, env, to, args[0]) })
+			start.Agent = args[0]
+			return f.withCoordinator(cmd.Context(), env, func(to runs.Coordinator) error {
+				answer, failed, err := start.Start(cmd.Context(), to, env.Stdin)
+				if answer != nil {
+					err = errors.Join(printJSON(env, answer), err)
+				}
+				if err == nil && failed {
+					return exitcode.ErrFindings
+				}
+				return err
+			})
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.parameters, "parameters", "", "the parameters as a JSON object; - reads standard input")
-	flags.StringVar(&c.prompt, "prompt", "", "the prompt, for an agent that takes one")
-	flags.StringVar(&c.key, "idempotency-key", "", "the same key with the same agent and parameters is the same run")
-	flags.StringSliceVar(&c.needs, "need", nil, "a tag that the worker must have, in addition to those that the agent needs")
-	flags.BoolVar(&c.wait, "wait", false, "wait for the run's end, and print its result")
-	flags.DurationVar(&c.timeout, "timeout", time.Hour, "how long --wait waits")
+	optional(flags, flags.StringVar, &start.Parameters, "parameters", "", "the parameters as a JSON object; - reads standard input")
+	optional(flags, flags.StringVar, &start.Prompt, "prompt", "", "the prompt, for an agent that takes one")
+	flags.StringVar(&start.Key, "idempotency-key", "", "the same key with the same agent and parameters is the same run")
+	flags.StringSliceVar(&start.Needs, "need", nil, "a tag that the worker must have, in addition to those that the agent needs")
+	flags.BoolVar(&start.Wait, "wait", false, "wait for the run's end, and print its result")
+	flags.DurationVar(&start.Timeout, "timeout", time.Hour, "how long --wait waits")
 	return cmd
-}
-
-func (c createFlags) run(cmd *cobra.Command, env Environment, to runs.Coordinator, agent string) error {
-	parameters, err := c.read(cmd, env)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	id, err := to.Create(cmd.Context(), runs.Request{AgentName: agent, Parameters: parameters, Needs: c.needs, Key: c.key})
-	var refused *agents.ParameterError
-	if errors.As(err, &refused) {
-		return errors.Join(printJSON(env, refused.Body()), err)
-	}
-	if err != nil {
-		return err
-	}
-	if !c.wait {
-		r, err := to.Get(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		return printJSON(env, r)
-	}
-	r, result, err := runs.AwaitResult(cmd.Context(), to, id, c.timeout)
-	switch {
-	case err != nil:
-		return err
-	case r.Status == runs.Completed:
-		return printJSON(env, result)
-	}
-	if err := printJSON(env, r); err != nil {
-		return err
-	}
-	return exitcode.ErrFindings
-}
-
-func (c createFlags) read(cmd *cobra.Command, env Environment) (json.RawMessage, error) {
-	given := cmd.Flags().Changed
-	switch {
-	case given("prompt") && given("parameters"):
-		return nil, errors.New("--prompt is a short form of --parameters: give one of them")
-	case given("prompt"):
-		return json.Marshal(map[string]string{"prompt": c.prompt})
-	case c.parameters == "-":
-		const most = 1 << 20
-		raw, err := io.ReadAll(io.LimitReader(env.Stdin, most+1))
-		if err == nil && len(raw) > most {
-			err = fmt.Errorf("--parameters: they are larger than %d bytes", most)
-		}
-		return raw, err
-	}
-	return json.RawMessage(cmp.Or(c.parameters, "{}")), nil
 }
 
 func (f *runsFlags) newList(env Environment) *cobra.Command {

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +43,7 @@ not something had to be cleaned; it is 2 for a label that GitHub would refuse.`,
 			if len(raw) > maxSanitizeInput {
 				return exitcode.UsageError(fmt.Errorf("standard input has more than %d MiB; no text on GitHub is that long", maxSanitizeInput>>20))
 			}
-			out, notes, err := clean(s, as, string(raw))
+			out, notes, err := s.As(as, string(raw))
 			if err != nil {
 				return exitcode.UsageError(err)
 			}
@@ -62,22 +61,4 @@ not something had to be cleaned; it is 2 for a label that GitHub would refuse.`,
 	cmd.Flags().StringArrayVar(&cfg.AllowedMentions, "allow-mention", nil, "a user or team that may be mentioned; repeatable")
 	cmd.Flags().BoolVar(&cfg.ClosingWords, "allow-closing-words", false, "let words such as \"fixes #1\" close issues")
 	return cmd
-}
-
-// clean applies the rules for one kind of text.
-func clean(s *sanitize.Sanitizer, as, in string) (string, []sanitize.Note, error) {
-	switch as {
-	case "body":
-		out, notes := s.Body(in)
-		return out, notes, nil
-	case "title":
-		out, notes := s.Title(in)
-		return out, notes, nil
-	case "plain":
-		out, notes := s.Plain(in)
-		return out, notes, nil
-	case "label":
-		return s.Label(strings.TrimRight(in, "\r\n"))
-	}
-	return "", nil, fmt.Errorf("--as %q: it must be body, title, label or plain", as)
 }

@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/exitcode"
-	"github.com/agent-airlock/airlock/internal/safeoutput"
-	"github.com/agent-airlock/airlock/internal/text"
-	"github.com/agent-airlock/airlock/schemas"
+	"github.com/agent-airlock/airlock/internal/guide"
 )
 
 func newSchema(env Environment) *cobra.Command {
@@ -26,9 +23,9 @@ name, list what there is.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return listSchemas(env)
+				return guide.ListSchemas(env.Stdout)
 			}
-			raw, err := schemaText(args[0])
+			raw, err := guide.Schema(args[0])
 			if err != nil {
 				return exitcode.UsageError(err)
 			}
@@ -36,33 +33,4 @@ name, list what there is.`,
 			return err
 		},
 	}
-}
-
-func listSchemas(env Environment) error {
-	for _, name := range schemas.Names() {
-		fmt.Fprintln(env.Stdout, name)
-	}
-	for _, spec := range safeoutput.Kinds() {
-		if _, err := fmt.Fprintf(env.Stdout, "%-36s %s\n", spec.Kind, spec.Summary); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// schemaText finds a schema by a file's name, with or without its ending, or by
-// any name of a kind.
-func schemaText(name string) (json.RawMessage, error) {
-	if spec, ok := safeoutput.Lookup(name); ok {
-		name = string(spec.Kind)
-	}
-	raw, ok := schemas.Lookup(name)
-	if !ok {
-		known := schemas.Names()
-		for _, spec := range safeoutput.Kinds() {
-			known = append(append(known, string(spec.Kind)), spec.Aliases...)
-		}
-		return nil, fmt.Errorf("there is no schema %q%s ('airlock schema' lists them)", text.Truncate(name, 60), text.DidYouMean(name, known))
-	}
-	return raw, nil
 }

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
@@ -22,22 +20,4 @@ func newVersion(env Environment) *cobra.Command {
 			return err
 		},
 	}
-}
-
-// identified returns the environment with the version and the commit of this program: those of a
-// release, otherwise those that the Go toolchain recorded.
-func (env Environment) identified() Environment {
-	info, ok := debug.ReadBuildInfo()
-	if env.Version == "" && env.Commit == "" && ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				env.Commit = s.Value
-			}
-		}
-	}
-	if env.Version == "" && ok && info.Main.Version != "(devel)" {
-		env.Version = info.Main.Version
-	}
-	env.Version = cmp.Or(env.Version, "devel")
-	return env
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/event"
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -40,6 +42,26 @@ type online struct {
 type wanted struct {
 	file     string
 	settings policy.KindConfig
+}
+
+// AskAbout is Ask for a repository that a user names. connect returns nil if there is no token. The
+// error carries its exit code.
+func (e *Examination) AskAbout(ctx context.Context, named string, connect func() (*githubapi.Client, error)) error {
+	repo, ok := event.ParseRepo(named)
+	if !ok {
+		return exitcode.UsageError(fmt.Errorf("--repo: %q is not a repository: write it as owner/name", text.Truncate(text.OneLine(named), 100)))
+	}
+	client, err := connect()
+	if err != nil {
+		return err
+	}
+	if client == nil {
+		return exitcode.UsageError(errors.New("there is no token to ask GitHub with: set GITHUB_TOKEN or GH_TOKEN, or leave --repo out to look at the files alone"))
+	}
+	if err := e.Ask(ctx, client, githubapi.Repo{Owner: repo.Owner, Name: repo.Name}); err != nil {
+		return exitcode.FailedError(err)
+	}
+	return nil
 }
 
 // Ask compares the set-up with the settings of the repository on GitHub. It only reads. What the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -38,24 +39,52 @@ func (k Key) Status(ctx context.Context, getenv func(string) string) (s loops.St
 	return s, nil
 }
 
-// List returns where all loops of the store are, or those of the repository if the key names one,
-// and the name of the store.
-func (k Key) List(ctx context.Context, getenv func(string) string) (all []loops.Status, name string, err error) {
+// List returns where all loops of the store are, or those of the repository if the key names one.
+func (k Key) List(ctx context.Context, getenv func(string) string) (list List, err error) {
 	st, err := k.open(ctx, getenv)
 	if err != nil {
-		return nil, "", err
+		return list, err
 	}
 	defer st.Close()
 	var filter loops.Filter
 	if k.Repository != "" {
 		if filter.Repository, err = k.repositoryName(getenv); err != nil {
-			return nil, "", exitcode.UsageError(err)
+			return list, exitcode.UsageError(err)
 		}
 	}
-	if all, err = loops.NewBook(st).Statuses(ctx, filter); err != nil {
-		return nil, "", exitcode.FailedError(err)
+	list.store = st.Name()
+	if list.loops, err = loops.NewBook(st).Statuses(ctx, filter); err != nil {
+		return list, exitcode.FailedError(err)
 	}
-	return all, st.Name(), nil
+	return list, nil
+}
+
+// List is where the loops of a store are.
+type List struct {
+	store string
+	loops []loops.Status
+}
+
+// Document returns what programs read about the loops; docs/loop.md describes it.
+func (l List) Document() any {
+	documents := make([]loops.Document, len(l.loops))
+	for i, s := range l.loops {
+		documents[i] = s.Document()
+	}
+	return map[string]any{"version": 1, "loops": documents}
+}
+
+// Text writes a line about each loop for a person, or to notes that there is none.
+func (l List) Text(w, notes io.Writer) error {
+	if len(l.loops) == 0 {
+		fmt.Fprintf(notes, "airlock: there is no loop in %s\n", l.store)
+	}
+	for _, s := range l.loops {
+		if _, err := fmt.Fprintln(w, s.Headline()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Log returns the loop's communication log.

@@ -21,12 +21,12 @@ type Coordinator interface {
 	Close()
 }
 
-// Await looks at a run until it has ended. get returns the run with an id.
-func Await(ctx context.Context, get func(context.Context, string) (Run, error), id string) (Run, error) {
+// await looks at a run until it has ended.
+func await(ctx context.Context, c Coordinator, id string) (Run, error) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		r, err := get(ctx, id)
+		r, err := c.Get(ctx, id)
 		if err != nil || r.Status.Final() {
 			return r, err
 		}
@@ -39,17 +39,6 @@ func Await(ctx context.Context, get func(context.Context, string) (Run, error), 
 		case <-tick.C:
 		}
 	}
-}
-
-// AwaitResult waits for a run's end, as long as timeout, and returns it as it is then; the result is
-// nil unless it has completed.
-func AwaitResult(ctx context.Context, c Coordinator, id string, timeout time.Duration) (r Run, result json.RawMessage, err error) {
-	waiting, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if r, err = Await(waiting, c.Get, id); err == nil && r.Status == Completed {
-		result, err = c.Result(ctx, id)
-	}
-	return r, result, err
 }
 
 // Check returns what is wrong with a user's filter.

@@ -122,3 +122,21 @@ func DefaultDomains() []string {
 		"githubassets.com", "github.dev", "codespaces.new",
 	}
 }
+
+// As cleans a text that a user calls a body, a title, a label or plain. The error is about that
+// name, or about the label.
+func (s *Sanitizer) As(name, text string) (out string, notes []Note, err error) {
+	switch name {
+	case "body":
+		out, notes = s.Body(text)
+	case "title":
+		out, notes = s.Title(text)
+	case "plain":
+		out, notes = s.Plain(text)
+	case "label":
+		return s.Label(strings.TrimRight(text, "\r\n"))
+	default:
+		err = fmt.Errorf("--as %q: it must be body, title, label or plain", name)
+	}
+	return out, notes, err
+}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
+	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/textdiff"
 )
 
@@ -69,9 +71,14 @@ type Report struct {
 	Next  []string `json:"next"`
 }
 
+// Edited reports whether a file was left as it is because somebody edited it.
+func (r Report) Edited() bool {
+	return slices.ContainsFunc(r.Files, func(f Result) bool { return f.State == Edited })
+}
+
 // Config describes what Write does.
 type Config struct {
-	Answers Answers // required; valid
+	Answers Answers // required, unless SetUp finds them; valid
 	Release Release
 	// Projects are the directories with a language of which the checks know the tools, as
 	// phase.Projects returns them. Without one the checks are the two reviews.
@@ -94,6 +101,27 @@ type file struct {
 
 // maxFile bounds a file of the repository that is read, in bytes.
 const maxFile = 1 << 20
+
+// SetUp finds the answers for the work tree that a directory is in, and writes their files as Write
+// does. It sets cfg.Answers and cfg.Projects.
+func SetUp(dir string, interview Interview, cfg Config) (Report, error) {
+	root, err := gitrepo.WorkTreeRoot(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	tree, err := action.OpenDir(root)
+	if err != nil {
+		return Report{}, err
+	}
+	defer tree.Close()
+	if cfg.Answers, err = interview.Answers(tree); err != nil {
+		return Report{}, err
+	}
+	if cfg.Projects, err = phase.Projects(root); err != nil {
+		return Report{}, err
+	}
+	return Write(tree, cfg)
+}
 
 // Write brings the files of the answers into a work tree. A file that somebody edited is left as
 // it is, and reported with the difference, unless cfg.Force is set; a link or a directory in the
