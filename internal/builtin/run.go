@@ -44,10 +44,8 @@ type Deps struct {
 	Environ []string            // required: the entire environment
 	// Gate returns both doors, as the owner configures them in a file, "" for the usual one. It is
 	// required; its errors carry their exit code.
-	Gate          func(policy string) (*doors.Gate, error)
-	PathList      string // the directories in which git is looked for; "" for the usual ones
-	TokenVariable string // as in checks.Deps
-	Version       string
+	Gate    func(policy string) (*doors.Gate, error)
+	Version string
 }
 
 // work is a run with its dependencies, doors and parameters.
@@ -101,7 +99,7 @@ func (w work) log(line string) { fmt.Fprintf(w.Stderr, "airlock: %s\n", line) }
 
 // checkDeps returns the dependencies of the checks.
 func (w work) checkDeps() checks.Deps {
-	return checks.Deps{Getenv: w.Getenv, Environ: w.Environ, Scanner: w.gate.Scanner(), Log: w.log, TokenVariable: w.TokenVariable}
+	return checks.Deps{Getenv: w.Getenv, Environ: w.Environ, Scanner: w.gate.Scanner(), Log: w.log}
 }
 
 // validate does what 'airlock check --input -' does. The answer is a validation, even one that
@@ -122,8 +120,7 @@ func (w work) answer(ctx context.Context, a checks.Answer) error {
 	if err != nil {
 		return a.Write(nil, false, err)
 	}
-	request := checks.Request{Input: checks.CompleteInput(in, w.Owner.Checks), Listed: true, Checks: w.Owner.Checks, Runner: action.Snapshot(w.Getenv),
-		Version: w.Version, PathList: w.PathList}
+	request := checks.Request{Input: checks.CompleteInput(in, w.Owner.Checks), Listed: true, Checks: w.Owner.Checks, Runner: action.Snapshot(w.Getenv), Version: w.Version}
 	return a.Write(request.Validate(ctx, w.checkDeps(), func() *checks.Progress {
 		return checks.StartProgress(w.Stderr, w.gate.OneLine, func() int { return 0 })
 	}))
@@ -141,8 +138,7 @@ func (w work) verify(ctx context.Context) error {
 		return err
 	}
 	cfg := w.gate.SafeOutputs()
-	response, err := verify.Run(ctx, verify.Config{Request: req, Trust: acceptance.Stranger, Dir: dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks},
-		verify.NewDeps(w.checkDeps(), w.PathList, w.gate))
+	response, err := verify.Run(ctx, verify.Config{Request: req, Trust: acceptance.Stranger, Dir: dir, Acceptance: cfg.Acceptance, Checks: cfg.Checks}, verify.NewDeps(w.checkDeps(), w.gate))
 	if err != nil {
 		return err
 	}
@@ -177,8 +173,8 @@ func (w work) loop(ctx context.Context) error {
 	if w.Policy != "" {
 		start.Given.Policy = &w.Policy
 	}
-	status, err := start.Run(ctx, loopwork.Deps{Getenv: w.Getenv, Environ: w.Environ, Gate: w.Deps.Gate, PathList: w.PathList, TokenVariable: w.TokenVariable,
-		Version: w.Version, Progress: w.Stderr, Log: engine.ErrorLog(w.Stderr), Refuse: io.Discard})
+	status, err := start.Run(ctx, loopwork.Deps{Getenv: w.Getenv, Environ: w.Environ, Gate: w.Deps.Gate, Version: w.Version,
+		Progress: w.Stderr, Log: engine.ErrorLog(w.Stderr), Refuse: io.Discard})
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (l LocalRequest) request(owner config.Checks, files Files, deps LocalDeps) 
 		return Request{}, err
 	}
 	return Request{Input: in, Listed: l.Input != "", Base: l.Base, Checks: owner, Runner: deps.Runner, Version: deps.Version,
-		Written: []string{files.Findings, files.SARIF}, PathList: action.PathList(deps.Getenv), CheckOnly: l.CheckOnly, AllowCredentials: l.AllowCredentials}, nil
+		Written: []string{files.Findings, files.SARIF}, CheckOnly: l.CheckOnly, AllowCredentials: l.AllowCredentials}, nil
 }
 
 // maxInput is how large the input of phase validation may be, in bytes.

@@ -30,7 +30,6 @@ type Request struct {
 	Version string        // of Airlock
 	// Written are the files that Airlock writes, which are not changes.
 	Written          []string
-	PathList         string // the directories in which git is looked for; "" for the usual ones
 	CheckOnly        bool
 	AllowCredentials bool
 }
@@ -64,7 +63,7 @@ func (r Request) prepare(ctx context.Context, getenv func(string) string, log fu
 	root, cloned := FindRoot(r.Input.WorkingDirectory)
 	src := ChangeSource{Root: root, Cloned: cloned, Event: ev, Base: r.Base, Log: log, Exclude: doors.PathsBelow(root, ".", append(r.Written, os.TempDir())...)}
 	if cloned {
-		src.Git = doors.OpenLocalGit(ctx, root, r.PathList, ev, log)
+		src.Git = doors.OpenLocalGit(ctx, root, action.PathList(getenv), ev, log)
 		release = src.Git.Close
 	}
 	if src.Client, err = doors.EnvironmentConnection(getenv, r.Version).Client(); err != nil {

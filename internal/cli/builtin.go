@@ -3,7 +3,6 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/builtin"
 	"github.com/agent-airlock/airlock/internal/doors"
 )
@@ -15,10 +14,9 @@ func newBuiltIn(env Environment) *cobra.Command {
 		Use: "builtin NAME", Short: "Carry out an agent that is built in", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run.Agent = args[0]
-			_, variable := env.Secrets.Token()
 			return run.Do(cmd.Context(), builtin.Deps{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv, Environ: env.Environ,
-				Gate:     func(policy string) (*doors.Gate, error) { return loadGate(env, policy, false) },
-				PathList: action.PathList(env.Getenv), TokenVariable: variable, Version: env.Version})
+				Gate:    func(policy string) (*doors.Gate, error) { return loadGate(env, policy, false) },
+				Version: env.Version})
 		},
 	}
 	cmd.Flags().StringVar(&run.Policy, "config", "", configUsage)

@@ -107,6 +107,5 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 
 // checkDeps returns what the checks need of the process.
 func checkDeps(env Environment, gate *doors.Gate) checks.Deps {
-	_, variable := env.Secrets.Token()
-	return checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env), TokenVariable: variable}
+	return checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env)}
 }

@@ -6,12 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/doctor"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
@@ -52,19 +50,11 @@ one, 2 for wrong usage, 3 if GitHub cannot be asked.`,
 }
 
 func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
-	root, err := gitrepo.WorkTreeRoot(f.dir)
+	examination, err := doctor.ExamineTree(f.dir)
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	dir, err := action.OpenDir(root)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	defer dir.Close()
-	examination, err := doctor.Examine(dir)
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
+	defer examination.Close()
 	if f.repo != "" {
 		err := examination.AskAbout(ctx, f.repo, func() (*githubapi.Client, error) {
 			conn, err := f.route.Connection(env.Getenv, env.Version, progress(env))

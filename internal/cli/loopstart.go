@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -63,9 +62,8 @@ stays open then.`,
 	flags.BoolVar(&start.Wait, "wait", false, "wait for a person's decision instead of ending")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		start.Key = f.Key
-		_, variable := env.Secrets.Token()
 		status, err := start.Run(cmd.Context(), loopwork.Deps{
-			Getenv: env.Getenv, Environ: env.Environ, PathList: action.PathList(env.Getenv), TokenVariable: variable, Version: env.Version,
+			Getenv: env.Getenv, Environ: env.Environ, Version: env.Version,
 			Gate:     func(policy string) (*doors.Gate, error) { return loadGate(env, policy, false) },
 			Progress: env.Stderr, Log: engine.ErrorLog(env.Stderr), Refuse: env.Stdout, Read: env.read,
 		})

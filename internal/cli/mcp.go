@@ -89,15 +89,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	}
 	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: env.Version, Log: warnings(env)}, gate.Asking(doors.AskingConfig{Lines: action.NewLines(output), Rehearsal: known}))
 	fmt.Fprintf(env.Stderr, "airlock: serving %d tools; accepted lines go to %s\n", len(tools), output)
-	return servedError(s.Serve(ctx, env.Stdin, env.Stdout))
-}
-
-// servedError adds the exit code to the error with which serving a client ended.
-func servedError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return exitcode.FailedError(fmt.Errorf("the client's messages cannot be read or answered: %w", err))
+	return s.Serve(ctx, env.Stdin, env.Stdout)
 }
 
 // serveCoordinator serves an orchestrator.
@@ -108,7 +100,7 @@ func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 			return err
 		}
 		defer elsewhere.Close()
-		return servedError(server.NewCoordinator(env.Version, warnings(env)).Serve(ctx, elsewhere.Send, env.Stdin, env.Stdout))
+		return server.NewCoordinator(env.Version, warnings(env)).Serve(ctx, elsewhere.Send, env.Stdin, env.Stdout)
 	}
 	if err := f.Check(); err != nil {
 		return exitcode.UsageError(err)
@@ -118,5 +110,5 @@ func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 		return err
 	}
 	defer n.Close()
-	return servedError(n.ServeTools(ctx, env.Version, env.Stdin, env.Stdout))
+	return n.ServeTools(ctx, env.Version, env.Stdin, env.Stdout)
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
-	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/verify"
@@ -55,9 +54,9 @@ itself failed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return job.Run(cmd.Context(), verify.JobDeps{
-				Gate:     func() (*doors.Gate, error) { return loadGate(env, policy, false) },
-				Checks:   func(gate *doors.Gate) checks.Deps { return checkDeps(env, gate) },
-				PathList: action.PathList(env.Getenv), Read: env.read, Out: env.Stdout, People: env.Stderr})
+				Gate:   func() (*doors.Gate, error) { return loadGate(env, policy, false) },
+				Checks: func(gate *doors.Gate) checks.Deps { return checkDeps(env, gate) },
+				Read:   env.read, Out: env.Stdout, People: env.Stderr})
 		},
 	}
 	flags := cmd.Flags()

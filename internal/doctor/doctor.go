@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -53,6 +54,26 @@ func (r Report) count(severity Severity) (n int) {
 	}
 	return n
 }
+
+// ExamineTree is Examine for the work tree that a directory is in. The examination must be closed.
+func ExamineTree(name string) (*Examination, error) {
+	root, err := gitrepo.WorkTreeRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := action.OpenDir(root)
+	if err != nil {
+		return nil, err
+	}
+	e, err := Examine(dir)
+	if err != nil {
+		_ = dir.Close()
+	}
+	return e, err
+}
+
+// Close closes the directory that is examined.
+func (e *Examination) Close() { _ = e.dir.Close() }
 
 // Examine looks at the files of a work tree, which may be anybody's: no link is followed, and
 // nothing of them is executed. An error means that the files could not be read.

@@ -67,12 +67,10 @@ type Deps struct {
 	Environ []string            // required: the entire environment
 	// Gate returns both doors as the owner configures them in a file; "" is the usual file. It is
 	// required; its errors carry their exit code.
-	Gate          func(policy string) (*doors.Gate, error)
-	PathList      string // the directories in which git is looked for; "" for the usual ones
-	TokenVariable string // as in checks.Deps
-	Version       string
-	Progress      io.Writer    // required: for what people read while the loop runs
-	Log           *slog.Logger // required: the engine's
+	Gate     func(policy string) (*doors.Gate, error)
+	Version  string
+	Progress io.Writer    // required: for what people read while the loop runs
+	Log      *slog.Logger // required: the engine's
 	// Refuse receives the violations of a validation request that is not valid, as JSON. It is
 	// required.
 	Refuse io.Writer
@@ -194,7 +192,7 @@ func (s settings) work(deps Deps) (Config, error) {
 	}
 	cfg, scanner := gate.SafeOutputs(), gate.Scanner()
 	return Config{
-		Fixer:  fixer.Config{Command: s.Fixer, Root: root, Environ: deps.Environ, Pass: s.PassEnv, PathList: deps.PathList, Mask: scanner.Mask, Rules: fixer.RulesOf(cfg, scanner)},
+		Fixer:  fixer.Config{Command: s.Fixer, Root: root, Environ: deps.Environ, Pass: s.PassEnv, PathList: action.PathList(deps.Getenv), Mask: scanner.Mask, Rules: fixer.RulesOf(cfg, scanner)},
 		Cloned: cloned, Gate: gate, Progress: deps.Progress, Criteria: request.Criteria,
 		Validate: func(ctx context.Context, asked map[fixloop.Check]bool, log func(string)) (*checkreport.Document, error) {
 			owner := cfg.Checks
@@ -204,7 +202,7 @@ func (s settings) work(deps Deps) (Config, error) {
 			if err != nil {
 				return nil, err
 			}
-			request := checks.Request{Input: in, Base: s.Base, Checks: owner, Runner: action.Snapshot(deps.Getenv), Version: deps.Version, PathList: deps.PathList}
+			request := checks.Request{Input: in, Base: s.Base, Checks: owner, Runner: action.Snapshot(deps.Getenv), Version: deps.Version}
 			doc, _, err := request.Validate(ctx, checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: scanner, Log: log}, nil)
 			return doc, err
 		},
@@ -218,7 +216,7 @@ func (s settings) work(deps Deps) (Config, error) {
 // verification returns the dependencies of a verification of acceptance criteria.
 func (deps Deps) verification(gate *doors.Gate) verify.Deps {
 	log := func(line string) { fmt.Fprintf(deps.Progress, "airlock: %s\n", line) }
-	return verify.NewDeps(checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: gate.Scanner(), Log: log, TokenVariable: deps.TokenVariable}, deps.PathList, gate)
+	return verify.NewDeps(checks.Deps{Getenv: deps.Getenv, Environ: deps.Environ, Scanner: gate.Scanner(), Log: log}, gate)
 }
 
 // drive begins the loop or goes on with it, until it has ended or waits for a person.

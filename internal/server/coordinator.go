@@ -47,7 +47,7 @@ func NewCoordinator(version string, log *slog.Logger) *Coordinator {
 }
 
 // Serve answers one client, a message on each line, until it goes away or the context
-// ends. The error is one of reading or writing.
+// ends. The error is one of reading or writing, and carries its exit code.
 func (c *Coordinator) Serve(ctx context.Context, api API, in io.Reader, out io.Writer) error {
 	return serveStdio(ctx, c.server(api), in, out)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -33,14 +34,15 @@ type stdio struct {
 	rest []byte // of the current line
 }
 
-// serveStdio lets a server answer one client until it goes away or the context ends.
+// serveStdio lets a server answer one client until it goes away or the context ends. The error is
+// one of reading or writing, and carries its exit code.
 func serveStdio(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer) error {
 	client := newStdio(in, out)
 	err := server.Run(ctx, &mcp.IOTransport{Reader: client, Writer: client, MaxLineLength: maxMessage + 1})
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}
-	return err
+	return exitcode.FailedError(fmt.Errorf("the client's messages cannot be read or answered: %w", err))
 }
 
 func newStdio(in io.Reader, out io.Writer) *stdio {

@@ -89,7 +89,7 @@ func (s *step) runVerification(ctx context.Context, c criteria, set *checks.Chan
 		Changes: checks.ChangeSource{Event: s.event}, Set: set, Save: s.saveEvidence,
 	}, verify.Deps{
 		Deps: checks.Deps{Getenv: s.deps.Getenv, Environ: s.deps.Environ, Scanner: s.gate.Scanner(), Log: s.info, TokenVariable: variable},
-		Now:  time.Now, PathList: action.PathList(s.deps.Getenv), Progress: s.logStep,
+		Now:  time.Now, Progress: s.logStep,
 	})
 }
 

@@ -38,9 +38,8 @@ type Job struct {
 // JobDeps are what a Job needs of the process; all of them are required.
 type JobDeps struct {
 	// Gate returns both doors as the owner configures them. Its errors carry their exit code.
-	Gate     func() (*doors.Gate, error)
-	Checks   func(*doors.Gate) checks.Deps
-	PathList string // as in Deps; may be ""
+	Gate   func() (*doors.Gate, error)
+	Checks func(*doors.Gate) checks.Deps
 	// Read reads at most limit bytes of a file that the user names, and one more; "-" is standard
 	// input.
 	Read        func(name string, limit int64) ([]byte, error)
@@ -210,7 +209,7 @@ func (r running) config(req acceptance.Request) (Config, error) {
 }
 
 // deps returns what a verification needs of the process.
-func (r running) deps() Deps { return NewDeps(r.Checks(r.gate), r.PathList, r.gate) }
+func (r running) deps() Deps { return NewDeps(r.Checks(r.gate), r.gate) }
 
 // request reads a validation request, and answers one that is not valid.
 func (r running) request(flag, name string) (acceptance.Request, error) {

@@ -44,15 +44,14 @@ type Config struct {
 // Deps are what a verification needs of the process.
 type Deps struct {
 	checks.Deps
-	PathList string // where git is looked for; "" is the usual directories
 	Progress func(acceptance.Step)
 	Now      func() time.Time // required
 }
 
 // NewDeps returns what a verification needs of the process, and logs its steps.
-func NewDeps(of checks.Deps, pathList string, gate *doors.Gate) Deps {
+func NewDeps(of checks.Deps, gate *doors.Gate) Deps {
 	show := gate.TerminalText().Line
-	return Deps{Deps: of, PathList: pathList, Now: time.Now, Progress: func(step acceptance.Step) { of.Log(step.Line(show)) }}
+	return Deps{Deps: of, Now: time.Now, Progress: func(step acceptance.Step) { of.Log(step.Line(show)) }}
 }
 
 // Run verifies the criteria of a request. The error carries its exit code: it is about

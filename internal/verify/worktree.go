@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checks"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
@@ -59,7 +60,7 @@ func (w *worktree) open(ctx context.Context) (acceptance.Worktree, error) {
 	}
 	var cloned bool
 	if w.root, cloned = checks.FindRoot(w.dir); cloned {
-		w.git = doors.OpenLocalGit(ctx, w.root, w.deps.PathList, w.cfg.Changes.Event, w.deps.Log)
+		w.git = doors.OpenLocalGit(ctx, w.root, action.PathList(w.deps.Getenv), w.cfg.Changes.Event, w.deps.Log)
 	}
 	w.set = sync.OnceValues(func() (*checks.ChangeSet, error) { return w.findChanges(ctx, cloned) })
 	return w, nil
