@@ -139,7 +139,7 @@ func TestLedgerAtOnce(t *testing.T) {
 // records are made all the same, and a link is not followed.
 func TestLedgerWithoutLocks(t *testing.T) {
 	t.Parallel()
-	for name, put := range map[string]func(t *testing.T, path string){
+	for name, obstruct := range map[string]func(t *testing.T, path string){
 		"a directory": func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o700); err != nil {
 				t.Fatal(err)
@@ -154,7 +154,7 @@ func TestLedgerWithoutLocks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			put(t, filepath.Join(dir, "airlock-at-work"))
+			obstruct(t, filepath.Join(dir, "airlock-at-work"))
 			ledger := action.LedgerOf(action.Env{Temp: dir, OnRunner: true}, os.Getenv)
 			for i := range 2 {
 				if before, _, err := ledger.Begin([]string{"1"}); err != nil || before != (i == 1) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLinesShowWhatIsNew asserts that each call of Update shows the whole lines since the
+// TestLinesShowWhatIsNew asserts that each call of Update shows the complete lines since the
 // last one, and all of them where the file is another one.
 func TestLinesShowWhatIsNew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")

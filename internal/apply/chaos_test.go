@@ -322,6 +322,7 @@ func newChaos(t testing.TB, seed uint64) *chaos {
 			c.refused, _, _ = strings.Cut(it.text, "\n") // the first line contains its number
 		}
 	}
+	// What follows has random numbers of its own, so that it changes nothing else of a schedule.
 	var own []intake.OwnItem
 	if luck := rand.New(rand.NewPCG(seed, 2)); ev == "pull_request" && luck.IntN(3) == 0 {
 		c.allowOwn()
@@ -448,7 +449,7 @@ func (b *bench) loggedProcess(ctx context.Context, rt http.RoundTripper, clock C
 	}
 	w := Deps{GitHub: client, Clock: clock, Files: b, Code: b.deps.Code, Log: log}
 	ended := make(chan struct{})
-	go func() {
+	go func() { // which a killer can end
 		defer close(ended)
 		snap, failed := Observe(ctx, w, b.cfg, b.ev, approved)
 		if failed != nil {

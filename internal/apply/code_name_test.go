@@ -97,7 +97,8 @@ func TestEveryNameIsProtected(t *testing.T) {
 	}
 }
 
-// TestRulesThatCannotBeRead do not keep anybody from working.
+// TestRulesThatCannotBeRead asserts that a new branch is made where the token may not read the
+// rules about branches.
 func TestRulesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestDeniedChangesKeepTheirPatch: whatever denies changes, a patch of them is kept which git am
-// applies and which, applied, contains no secret in any file, name or message.
+// TestDeniedChangesKeepTheirPatch asserts that, whatever denies changes, a patch of them is kept.
+// git am applies it, and what it leads to has no secret in any file, name or message.
 func TestDeniedChangesKeepTheirPatch(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"

@@ -260,8 +260,8 @@ func TestEachItemHasABranchOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestDefaultBranchIsNeverTakenOver, even if all commits that it has beyond the base look like
-// ours, as after a squash of our own commits.
+// TestDefaultBranchIsNeverTakenOver asserts that the default branch stays, even if all commits that
+// it has beyond the base look like ours, as after a squash of our own commits.
 func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -277,8 +277,9 @@ func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
 	}
 }
 
-// TestChangesStayOnTheirBase only if the base branch contains it. Otherwise commits that
-// nobody has checked would be pushed with the changes.
+// TestChangesStayOnTheirBase asserts that the changes stay on the commit that they were made from
+// only if the base branch contains it. Otherwise commits that nobody has checked would be pushed
+// with the changes.
 func TestChangesStayOnTheirBase(t *testing.T) {
 	t.Parallel()
 	for _, published := range []bool{true, false} {

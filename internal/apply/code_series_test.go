@@ -227,8 +227,8 @@ func feed(t *testing.T, dir, input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLargeFileThatIsGoneAgain: 40 MB that one commit adds and the next one removes do not
-// get past the limit of 1 MiB.
+// TestLargeFileThatIsGoneAgain asserts that 40 MB which one commit adds and the next one removes
+// do not get past the limit of 1 MiB.
 func TestLargeFileThatIsGoneAgain(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
@@ -259,8 +259,8 @@ func checkOneCommit(t *testing.T, b *codeBench, branch, bad string) {
 	}
 }
 
-// TestEveryCommitIsJudgedOnPush does the same for push-to-branch, and for commits through the
-// API.
+// TestEveryCommitIsJudgedOnPush asserts what TestEveryCommitIsJudged does for push-to-branch, and
+// for commits through the API.
 func TestEveryCommitIsJudgedOnPush(t *testing.T) {
 	t.Parallel()
 	for _, signed := range []bool{false, true} {
@@ -348,8 +348,8 @@ func (b *codeBench) commits(n int) {
 	b.sh(b.dir, "reset", "-q", "--hard", "refs/heads/many")
 }
 
-// TestMoreCommitsThanOnePage: the branch of an earlier run is recognised although GitHub's
-// comparison does not fit into one answer.
+// TestMoreCommitsThanOnePage asserts that the branch of an earlier run is recognised although
+// GitHub's comparison does not fit into one answer.
 func TestMoreCommitsThanOnePage(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

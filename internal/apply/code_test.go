@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestFetchFaults: a fetch that failed is tried again, like a read of the API.
+// TestFetchFaults asserts that a fetch that failed is tried again, like a read of the API.
 func TestFetchFaults(t *testing.T) {
 	t.Parallel()
 	for times, state := range map[int]string{1: "applied applied", 99: "failed(unreachable) applied"} {

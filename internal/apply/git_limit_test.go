@@ -18,8 +18,8 @@ func gitAnswer(status int, text, retryAfter string) githubtest.Fault {
 	return f
 }
 
-// TestLimitsOfGitAreWaitedFor as those of the API are: for as long as the server says, and not
-// longer than a request to the API would wait.
+// TestLimitsOfGitAreWaitedFor asserts that a fetch or push waits as a request to the API does: for
+// as long as the server asks for, but not longer than such a request would.
 func TestLimitsOfGitAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -57,7 +57,7 @@ func inert(t *testing.T, where, text string, isMarkdown bool) {
 	}
 }
 
-// withoutOurMarkers removes the lines that are markers with whole keys: that of a body at its
+// withoutOurMarkers removes the lines that are markers with complete keys: that of a body at its
 // end, and in an issue's those of what was added before. Each is there once.
 func withoutOurMarkers(text string) string {
 	seen := map[string]bool{}

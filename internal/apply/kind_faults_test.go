@@ -24,7 +24,7 @@ func TestFaultsOnEachKind(t *testing.T) {
 	playFaults(t, append(kindScenes(), ownScenes()...), 300)
 }
 
-// TestFaultsOnCode does the same with the kinds that carry code.
+// TestFaultsOnCode plays the same faults with the kinds that carry code.
 func TestFaultsOnCode(t *testing.T) {
 	t.Parallel()
 	playFaults(t, codeScenes(), 6)

@@ -217,8 +217,8 @@ func TestAdditionsGoIntoTheNewestText(t *testing.T) {
 	}
 }
 
-// TestAdditionsToOwnIssues: an issue of ours keeps its marker as its last line, so that a later
-// attempt finds it.
+// TestAdditionsToOwnIssues asserts that an issue of ours keeps its marker as its last line, so that
+// a later attempt finds it.
 func TestAdditionsToOwnIssues(t *testing.T) {
 	for _, operation := range []string{"append", "prepend", "replace-island"} {
 		b := newBench(t, fixture(), githubtest.Options{})

@@ -53,8 +53,8 @@ func TestTextsOfLostCode(t *testing.T) {
 	}
 }
 
-// TestLostCodeIsKnownBeforehand: the texts in the plan carry the note already, so that a dry run
-// shows what would be written.
+// TestLostCodeIsKnownBeforehand asserts that the texts in the plan carry the note already, so that
+// a dry run shows what would be written.
 func TestLostCodeIsKnownBeforehand(t *testing.T) {
 	t.Parallel()
 	for name, item := range map[string]string{"secret": strings.ReplaceAll(aPull, "broken", "correct-horse-battery"), "violation": aPull} {

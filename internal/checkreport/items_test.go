@@ -244,9 +244,9 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 	}
 }
 
-// TestEveryWeaknessOfALineIsTold asserts that one comment has all that a check finds on a line, the
+// TestEveryWeaknessOfALineIsShown asserts that one comment has all that a check finds on a line, the
 // most severe first, and each only once.
-func TestEveryWeaknessOfALineIsTold(t *testing.T) {
+func TestEveryWeaknessOfALineIsShown(t *testing.T) {
 	t.Parallel()
 	in := failing()
 	review := &in.Result.Reviews[1]
@@ -347,7 +347,7 @@ func TestLintersErrorsAreMedium(t *testing.T) {
 }
 
 // TestWhatSeveralChecksReportIsShownOnce asserts that a file that does not compile makes one
-// comment and one annotation, not three, and that what each check reports besides stays.
+// comment and one annotation, not three, and that what each check reports in addition stays.
 func TestWhatSeveralChecksReportIsShownOnce(t *testing.T) {
 	t.Parallel()
 	in := failing()

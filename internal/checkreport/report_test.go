@@ -328,8 +328,8 @@ func TestWhatACommandRewroteIsNoted(t *testing.T) {
 	}
 }
 
-// TestATimeLimitIsNamedNextToFailingTests: the tests that failed before it do not explain why
-// the command was ended.
+// TestATimeLimitIsNamedNextToFailingTests asserts that a command that was ended at its time limit
+// says so, because the tests that failed before that do not explain it.
 func TestATimeLimitIsNamedNextToFailingTests(t *testing.T) {
 	t.Parallel()
 	const ended = "'go test ./...' ended with exit code 1" // any problem
