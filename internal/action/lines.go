@@ -17,7 +17,7 @@ import (
 // called by one goroutine at a time.
 type Lines struct {
 	path string
-	seen int64 // how many bytes of the file Update has given to add
+	seen int64 // how many bytes of the file the calls of Update have read
 	// previous is the file that was seen, so that another one in its place is noticed.
 	previous os.FileInfo
 }

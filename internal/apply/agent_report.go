@@ -35,35 +35,43 @@ func reportHandler(r agentReport) handler {
 				n.list(listIssues, 0)
 			}
 		},
-		plan: func(p *planner, group []*entry) Operation {
-			settings := group[0].settings
-			if !settings.CreateIssue {
-				for _, e := range group {
-					res := r.result(e)
-					e.decided = &res
-				}
-				return p.operation(group, r.summary)
-			}
-			keys, sections := make([]string, len(group)), make([]string, len(group))
-			for i, e := range group {
-				keys[i], sections[i] = e.key, r.section(e)
-			}
-			body := r.intro + "\n\n" + strings.Join(sections, "\n\n")
-			if !r.failed {
-				body = p.incompleteNote() + body
-			}
-			op := p.issueOperation(group, groupKey(string(group[0].kind), keys...), settings.TitlePrefix+r.title, body, settings.Labels, settings.Footer)
-			if r.failed {
-				for _, e := range op.entries {
-					if d := e.decided; d != nil {
-						*d = r.asFailed(e, *d)
-					}
-				}
-				op.work = &failedReport{r, op.work}
-			}
-			return op
-		},
+		plan: r.plan,
 	}
+}
+
+func (r agentReport) plan(p *planner, group []*entry) Operation {
+	if group[0].settings.CreateIssue {
+		return r.planIssue(p, group)
+	}
+	for _, e := range group {
+		res := r.result(e)
+		e.decided = &res
+	}
+	return p.operation(group, r.summary)
+}
+
+// planIssue plans the issue of a group.
+func (r agentReport) planIssue(p *planner, group []*entry) Operation {
+	settings := group[0].settings
+	keys, sections := make([]string, len(group)), make([]string, len(group))
+	for i, e := range group {
+		keys[i], sections[i] = e.key, r.section(e)
+	}
+	body := r.intro + "\n\n" + strings.Join(sections, "\n\n")
+	if !r.failed {
+		body = p.incompleteNote() + body
+	}
+	op := p.issueOperation(group, groupKey(string(group[0].kind), keys...), settings.TitlePrefix+r.title, body, settings.Labels, settings.Footer)
+	if !r.failed {
+		return op
+	}
+	for _, e := range op.entries {
+		if d := e.decided; d != nil {
+			*d = r.asFailed(e, *d)
+		}
+	}
+	op.work = &failedReport{r, op.work}
+	return op
 }
 
 // asFailed turns the result of opening the issue into that of a report which counts as

@@ -134,7 +134,7 @@ func (c Config) origin() string {
 	return ""
 }
 
-// minRoom is the least that split puts into a part.
+// minRoom is the least that split puts into a part, and that compose leaves to a text.
 const minRoom = 256
 
 // split divides Markdown into parts of at most room UTF-16 code units, in order and without

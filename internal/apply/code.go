@@ -93,6 +93,15 @@ func (st *codeState) note(text string) {
 	}
 }
 
+// needCode adds what an item that carries code needs: its changes, and the token's account,
+// which commits them.
+func needCode(n *needs, e *entry) {
+	n.code = append(n.code, e)
+	if e.settings.Changes.FallbackIssue || e.settings.Changes.OnViolation != "" {
+		n.list(listIssues, 0)
+	}
+}
+
 // codePreparer prepares the items that carry code. It reads GitHub, fetches into our own
 // repository, and makes the commits there. It pushes nothing.
 type codePreparer struct {

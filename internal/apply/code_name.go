@@ -237,7 +237,6 @@ func (n *namer) isTag(name string) (why string, err error) {
 // isProtected returns why a new branch should not have a name that a rule of the repository
 // protects, as far as the token may read these rules. The owner may name any branch.
 func (n *namer) isProtected(name string) (why string, err error) {
-	gh, ctx, repo := n.c.o.deps.GitHub, n.c.o.ctx, n.c.o.repo
 	if n.st.names.owners {
 		return "", nil
 	}
@@ -246,16 +245,17 @@ func (n *namer) isProtected(name string) (why string, err error) {
 	}
 	if !n.read {
 		n.read = true
-		if n.patterns, err = gh.ProtectedPatterns(ctx, repo); unreadable(err) {
-			err = nil
+		n.patterns, err = n.c.o.deps.GitHub.ProtectedPatterns(n.c.o.ctx, n.c.o.repo)
+		if err != nil && !unreadable(err) {
+			return "", err
 		}
 	}
 	for _, pattern := range n.patterns {
 		if tree.MatchesAny([]string{pattern}, name) {
-			return fmt.Sprintf("matches the protected pattern %q", pattern), err
+			return fmt.Sprintf("matches the protected pattern %q", pattern), nil
 		}
 	}
-	return "", err
+	return "", nil
 }
 
 // ruled returns how a ruleset of the repository keeps others from pushing to a branch of a

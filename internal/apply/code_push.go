@@ -245,3 +245,42 @@ func (x *executor) ourCommit(ctx context.Context, now, before, message string) (
 	}
 	return now, nil
 }
+
+// failedPush returns the result of changes that could not be delivered, or not all of them. tip is
+// the commit of ours that the branch is at, if any.
+func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string, err error) Result {
+	var r Result
+	push, byGit := errors.AsType[*gitrepo.PushError](err)
+	refusal := ruleRefusal(err)
+	switch {
+	case byGit && push.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
+		r = e.result(Failed, CodeMoved, "the changes were not pushed, because somebody else changed the branch %q at the same time; run the job again", st.branch)
+	case refusal != "":
+		r = e.result(Failed, CodePushRefused, "GitHub did not accept the push to the branch %q: %s; %s", st.branch, refusal, pushRemedy(refusal))
+	case byGit && push.Permission == workflowsPermission: // which other items do not need
+		code, message := failure(err, op.Permissions)
+		r = x.refused(e, code, message)
+	default:
+		r = x.failed(op, e, err)
+	}
+	if tip != "" && tip != st.expect && tip != st.onto && e.settings.Changes.SignedCommits { // a push by git is complete or nothing
+		r.Notes = append(r.Notes, fmt.Sprintf("some of the commits are on the branch %q, the last of them %.7s; run the job again for the rest", st.branch, tip))
+	}
+	r.Notes = append(r.Notes, st.notes...)
+	return r
+}
+
+// startsNotes explains which workflow runs GitHub does not start after what was done with the
+// token at hand.
+func (x *executor) startsNotes(pushed, opened bool) []string {
+	if x.plan.snap.viewer.DatabaseID != actionsBot {
+		return nil
+	}
+	switch {
+	case opened:
+		return []string{"GitHub starts the workflow runs of a pull request that GITHUB_TOKEN opened only after somebody approves them"}
+	case pushed:
+		return []string{"GitHub starts no workflow runs for what GITHUB_TOKEN pushes; close and open the pull request to start them, or give Airlock the token of a GitHub App"}
+	}
+	return nil
+}

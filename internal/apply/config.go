@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// Config is what a run depends on besides the items, the event and Deps.
+// Config is what a run depends on in addition to the items, the event and Deps.
 type Config struct {
 	// Run identifies the step of the workflow run. The items' keys are made from it.
 	Run event.Run // required

@@ -239,8 +239,9 @@ func (x *executor) failed(op *Operation, e *entry, err error) Result {
 	return x.refused(e, code, message)
 }
 
-// refused returns the result of an item that GitHub did not accept, or would not. Where the token
-// of such a workflow run cannot write, its items are shown by other means.
+// refused returns the result of an item that GitHub did not accept, or would not. Where GitHub
+// itself restricts the token of the workflow run, that is not a failure: the item is skipped, and
+// its text is shown by other means.
 func (x *executor) refused(e *entry, code, message string) Result {
 	readOnly := readOnlyRunOf(x.plan.ev)
 	switch {
@@ -262,7 +263,7 @@ func (x *executor) refused(e *entry, code, message string) Result {
 // out of order: each of them was tried several times already.
 const maxOutages = 3
 
-// block prevents what would fail for the same reason.
+// block remembers the reason for which other operations would fail, too, so that none is tried.
 func (x *executor) block(op *Operation, err error, b blockade) {
 	e, ok := errors.AsType[*githubapi.Error](err)
 	switch {

@@ -198,7 +198,7 @@ func scopeOf(name string) string {
 	return scope
 }
 
-// history is what the marker of a stable object records besides its key.
+// history is what the marker of a stable object records in addition to its key.
 type history struct {
 	resolved bool
 	run      int64 // the workflow run that wrote it last; 0 outside a workflow run

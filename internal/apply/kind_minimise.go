@@ -62,8 +62,8 @@ func (p *planner) resolvedNow(e *entry) (resolved []resolving, kept []Kept) {
 		return slices.ContainsFunc(scopes, func(s string) bool { return strings.HasSuffix(key, s) })
 	}
 	for key, own := range p.snap.own {
-		position, named := e.keep[key]
-		listed := named && position != askedNow
+		position, named := e.keep[key]          // it is still asked for, by this item or another one
+		listed := named && position != askedNow // by this one
 		moved := listed && slices.Contains(item.Moved, item.Keep[position])
 		for _, o := range own {
 			if o.Type != objReviewComment || o.known == nil || o.known.resolved {

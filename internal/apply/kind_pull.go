@@ -17,15 +17,6 @@ func pullHandler() handler {
 	return handler{needs: needCode, plan: planPull}
 }
 
-// needCode adds what an item that carries code needs: its changes, and the token's account,
-// which commits them.
-func needCode(n *needs, e *entry) {
-	n.code = append(n.code, e)
-	if e.settings.Changes.FallbackIssue || e.settings.Changes.OnViolation != "" {
-		n.list(listIssues, 0)
-	}
-}
-
 func planPull(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.CreatePullRequest)
@@ -340,21 +331,6 @@ func (x *executor) comparePage(st *codeState) string {
 // escapeRef writes a branch as a part of an address. Its slashes stay.
 func escapeRef(name string) string {
 	return strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
-}
-
-// startsNotes explains which workflow runs GitHub does not start after what was done with the
-// token at hand.
-func (x *executor) startsNotes(pushed, opened bool) []string {
-	if x.plan.snap.viewer.DatabaseID != actionsBot {
-		return nil
-	}
-	switch {
-	case opened:
-		return []string{"GitHub starts the workflow runs of a pull request that GITHUB_TOKEN opened only after somebody approves them"}
-	case pushed:
-		return []string{"GitHub starts no workflow runs for what GITHUB_TOKEN pushes; close and open the pull request to start them, or give Airlock the token of a GitHub App"}
-	}
-	return nil
 }
 
 // issueInstead opens an issue with a link for opening the pull request by hand, where GitHub

@@ -2,11 +2,9 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
-	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -87,28 +85,4 @@ func (w *pushWork) retryOnNewHead(ctx context.Context, x *executor) (*codeState,
 	err := c.carry(w.e, st)
 	st.mask(x.plan.config)
 	return st, err
-}
-
-// failedPush returns the result of changes that could not be delivered, or not all of them. tip is
-// the commit of ours that the branch is at, if any.
-func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string, err error) Result {
-	var r Result
-	push, byGit := errors.AsType[*gitrepo.PushError](err)
-	refusal := ruleRefusal(err)
-	switch {
-	case byGit && push.Kind == gitrepo.PushMoved, isKind(err, githubapi.Conflict):
-		r = e.result(Failed, CodeMoved, "the changes were not pushed, because somebody else changed the branch %q at the same time; run the job again", st.branch)
-	case refusal != "":
-		r = e.result(Failed, CodePushRefused, "GitHub did not accept the push to the branch %q: %s; %s", st.branch, refusal, pushRemedy(refusal))
-	case byGit && push.Permission == workflowsPermission: // which other items do not need
-		code, message := failure(err, op.Permissions)
-		r = x.refused(e, code, message)
-	default:
-		r = x.failed(op, e, err)
-	}
-	if tip != "" && tip != st.expect && tip != st.onto && e.settings.Changes.SignedCommits { // a push by git is complete or nothing
-		r.Notes = append(r.Notes, fmt.Sprintf("some of the commits are on the branch %q, the last of them %.7s; run the job again for the rest", st.branch, tip))
-	}
-	r.Notes = append(r.Notes, st.notes...)
-	return r
 }

@@ -36,9 +36,8 @@ type carrier struct {
 	body    []int // members whose text its body contains
 }
 
-// carriers returns the reviews and comments that carry members of the group and stay, without
-// those that add nothing to the ones before them. The marker of a review lists its comments on
-// lines too.
+// carriers returns the reviews and comments that stay: those that carry members of the group which
+// none before them carries. The marker of a review lists its comments on lines too.
 func (g commentGroup) carriers(there []Object) []carrier {
 	there = slices.Clone(there)
 	slices.SortFunc(there, compareDoubles)
@@ -88,9 +87,13 @@ func (x *executor) keepOnePlace(ctx context.Context, g commentGroup, there []Obj
 	}
 	for m, e := range g.entries {
 		body, ok := inBody[m]
+		if !ok {
+			continue
+		}
 		for _, o := range there {
-			seen := slices.ContainsFunc(there, func(p Object) bool { return p.has(o) })
-			if ok && seen && o.Type == objReviewComment && o.key == e.key && ctx.Err() == nil {
+			isComment := o.Type == objReviewComment && o.key == e.key
+			isReviewListed := slices.ContainsFunc(there, func(p Object) bool { return p.has(o) })
+			if isComment && isReviewListed && ctx.Err() == nil {
 				x.remove(ctx, o, body, []*entry{e})
 			}
 		}

@@ -290,25 +290,34 @@ func (r *reviewRun) notIn(ctx context.Context, review Object, comments, expected
 	if len(comments) == 0 {
 		return nil, nil
 	}
-	look := func(ctx context.Context) (bool, error) {
-		var draft githubapi.Draft
-		if draft, err = r.x.deps.GitHub.ReadDraft(ctx, r.x.repo, review.NodeID); err != nil {
-			return isKind(err, githubapi.NotFound), err
-		}
-		posted := map[string]bool{}
-		for _, body := range draft.Comments {
-			if key, ok := markdown.LastLineMarker(body); ok {
-				key, _ = readMarker(key, body)
-				posted[key] = true
-			}
+	look := func(ctx context.Context) (isSettled bool, _ error) {
+		var posted map[string]bool
+		if posted, err = r.keysIn(ctx, review); err != nil {
+			return isKind(err, githubapi.NotFound), err // a review that is gone does not come back
 		}
 		missing = slices.DeleteFunc(slices.Clone(comments), func(c *reviewComment) bool { return posted[c.e.key] })
 		return !slices.ContainsFunc(expected, func(c *reviewComment) bool { return !posted[c.e.key] }), nil
 	}
-	if found, _ := look(ctx); !found {
+	if isSettled, _ := look(ctx); !isSettled {
 		r.x.tookEffect(ctx, look)
 	}
 	return missing, err
+}
+
+// keysIn returns the keys of the comments that a review has.
+func (r *reviewRun) keysIn(ctx context.Context, review Object) (map[string]bool, error) {
+	draft, err := r.x.deps.GitHub.ReadDraft(ctx, r.x.repo, review.NodeID)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]bool{}
+	for _, body := range draft.Comments {
+		if marker, ok := markdown.LastLineMarker(body); ok {
+			key, _ := readMarker(marker, body)
+			keys[key] = true
+		}
+	}
+	return keys, nil
 }
 
 // threads returns comments as they are added to a pending review.
@@ -337,7 +346,9 @@ func (r *reviewRun) submitDraft(ctx context.Context, v *postedReview) error {
 		err := r.x.write(ctx, func(ctx context.Context) error {
 			return r.x.deps.GitHub.SubmitReview(ctx, r.x.repo, v.object.NodeID, githubapi.ReviewComment, body)
 		})
-		if !isKind(err, githubapi.Ambiguous) && (try == 1 || !isKind(err, githubapi.Validation)) {
+		// At a later try, a refusal can mean that the one before submitted it.
+		mayBeSubmitted := isKind(err, githubapi.Ambiguous) || try > 1 && isKind(err, githubapi.Validation)
+		if !mayBeSubmitted {
 			return err
 		}
 		var gone error
@@ -408,7 +419,7 @@ func (r *reviewRun) recordReview(ctx context.Context, v *postedReview, lost []*r
 }
 
 // postLate delivers the comments for whose sake GitHub did not accept the body of a review: into
-// the body of the review that was submitted, of which nobody is notified once more, or else in
+// the body of the review that was submitted, of which nobody is notified once more, otherwise into
 // the conversation.
 func (r *reviewRun) postLate(ctx context.Context, v *postedReview) error {
 	if len(v.late) == 0 {

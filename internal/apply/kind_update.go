@@ -92,11 +92,11 @@ const editedMeanwhile = "nothing was changed: %s"
 // to the body; nil where the entire body is replaced.
 func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue, is githubapi.Issue) (edit githubapi.IssueEdit, add *addition, problem *bodyError) {
 	known := p.snap.connected
-	if it.Status != nil && !(known && is.State == *it.Status) {
+	if it.Status != nil && (!known || is.State != *it.Status) {
 		edit.State = it.Status
 	}
 	if it.Title != nil {
-		if title := p.cfg.title(*it.Title); !(known && is.Title == title) {
+		if title := p.cfg.title(*it.Title); !known || is.Title != title {
 			edit.Title = &title
 		}
 	}
@@ -104,7 +104,7 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 	case it.Body == nil:
 	case it.Operation == "":
 		body, cut := p.cfg.unclaimed().body(p.incompleteNote()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer.Actor, e.key))
-		if !(known && sameText(is.Body, body)) {
+		if !known || !sameText(is.Body, body) {
 			op.noteCut(cut)
 			edit.Body = &body
 		}

@@ -11,7 +11,7 @@ import (
 type readOnlyRun struct {
 	code    string
 	reason  string // why the token cannot write
-	remedy  string // what to do
+	remedy  string // what to do; continues reason
 	noToken string // why there is no token, and what to do
 }
 

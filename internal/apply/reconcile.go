@@ -180,7 +180,7 @@ func (x *executor) reconcileObserved(ctx context.Context) {
 
 // keepOneOfEach removes the duplicates among the objects that are there, of the families to
 // which wanted belongs, and review comments that are there in two places. It notes that in the
-// results of entries, which has those of each family.
+// results of the entries, which it is given by family.
 func (x *executor) keepOneOfEach(ctx context.Context, wanted, there []Object, entries map[string][]*entry) {
 	families := map[string][]Object{}
 	for _, o := range there {
@@ -268,7 +268,11 @@ func (x *executor) remove(ctx context.Context, o, kept Object, entries []*entry)
 	x.deps.log(note)
 	for _, e := range entries {
 		r := x.results[e.index]
-		if r == nil || r.Object == nil || r.Object.key != o.key && e.key != o.key {
+		if r == nil || r.Object == nil {
+			continue
+		}
+		isCarried := r.Object.key == o.key || e.key == o.key
+		if !isCarried {
 			continue
 		}
 		if run := x.plan.config.Run; run.Claim != "" && o.claim == run.Claim && run.ClaimedByOther(kept.claim) {

@@ -19,7 +19,7 @@ const (
 )
 
 // inFlight returns a context that lives longer than ctx, by the grace period. The timer is
-// the machine's own: the runner's patience is not virtual.
+// the machine's own and not Deps.Clock, because the runner does not wait for a virtual one.
 func inFlight(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
@@ -36,8 +36,8 @@ const listLag = 30 * time.Second
 // maxTries is how often one object is created again after ambiguous failures.
 const maxTries = 3
 
-// maxUnreadable is the same where each answer is a success that GitHub does not give, such as a
-// page of a proxy: another try half a minute later shows that it is not a passing failure.
+// maxUnreadable is maxTries where the answer reports success but is not one of GitHub's, such as
+// a page of a proxy. One more try, half a minute later, shows whether that lasts.
 const maxUnreadable = 2
 
 // triesOf returns how often a write is tried that failed with err.

@@ -55,7 +55,7 @@ func (d *Document) contradiction() error {
 		if r.status != phase.Fail {
 			return fmt.Errorf("$.findings[%d]: the finding made %s fail, and $.output says %q of it", i, f.Check, r.status)
 		}
-		if most := severityOf(f); r.severity != "" && most.Rank() > r.severity.Rank() {
+		if r.severity != "" && severityOf(f).Rank() > r.severity.Rank() {
 			return fmt.Errorf("$.findings[%d]: the finding is %s, and $.output says that the worst of %s is %s", i, f.Severity, f.Check, r.severity)
 		}
 	}

@@ -8,10 +8,11 @@ import (
 
 // rules are the owner's lists of files, ready to match many paths.
 type rules struct {
-	protected, unprotected, allowed, anywhere *patternSet
-	patterns                                  []string // of protected
-	builtIn                                   int      // how many of the patterns, the first ones, are the built-in list
-	manifests                                 int      // where those of ProtectManifests begin
+	protected, unprotected, allowed *patternSet
+	anywhere                        *patternSet // those of allowed, but a name counts in any directory; for a hint
+	patterns                        []string    // of protected
+	builtIn                         int         // how many of the patterns, the first ones, are the built-in list
+	manifests                       int         // where those of ProtectManifests begin
 }
 
 func newRules(cfg Config) rules {

@@ -32,7 +32,7 @@ func protectedByDefault() []protectedGroup {
 			// Everywhere, because agents look for .github/copilot-instructions.md and
 			// .github/instructions in the directory they work in.
 			".github/",
-			// The places that GitHub reads besides .github.
+			// The places that GitHub reads in addition to .github.
 			"/CODEOWNERS", "/docs/CODEOWNERS",
 		}},
 		{"Airlock's own files: the policy, and what agents are told", []string{"/.airlock/"}},
