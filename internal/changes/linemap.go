@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// LineMap maps the lines of a file to where they are after a change. The zero value
-// is that of a file that did not change.
+// LineMap maps the lines of a file to where they are after a change. The zero value is the map of a
+// file that did not change.
 type LineMap struct {
 	steps []lineStep // by their first old line
 }

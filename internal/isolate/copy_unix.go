@@ -155,7 +155,7 @@ func (c *copier) subdir(ctx context.Context, src, dst *os.File, base, name strin
 	}
 }
 
-// openDir opens a directory below another one, which at stands for.
+// openDir opens a directory in the one whose descriptor is at.
 func openDir(at int, base string) (*os.File, error) {
 	fd, err := unix.Openat(at, base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

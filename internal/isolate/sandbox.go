@@ -30,8 +30,8 @@ type Config struct {
 	// may enter; "" is the system's directory for temporary files.
 	TempDir  string
 	Identity *command.Identity // nil: one that is free, another in each run
-	// Seed is a directory whose files each user's home directory begins with, as links to
-	// them: caches of toolchains. "" if there is none. Nobody but root may write there.
+	// Seed is a directory with caches of toolchains, "" if there is none. Each user's home
+	// directory begins with links to its files. Nobody but root may write there.
 	Seed string
 	// NoNetwork gives each program a network of its own, in which there is only the
 	// loopback. Open returns a *NoNetworkError where that cannot be had.

@@ -91,7 +91,8 @@ func (a attempt) ending(c commandLine, limit time.Duration) string {
 	return fmt.Sprintf("'%s' ended with exit code %d", c.line, a.result.ExitCode)
 }
 
-// watches matches what programs print that wait for files to change, and their options.
+// watches matches what programs print that wait for files to change, and the options with which
+// they do.
 var watches = lazyregexp.New(`(?i)(?:^|\s)--watch(?:all)?(?:$|\s|=true)|\[nodemon\] |\bwatch(?:ing)? (?:mode|usage|for (?:file )?changes)|waiting for (?:file )?changes`)
 
 // attempt runs a command of a root, and reads what it prints and the reports that test
@@ -180,8 +181,8 @@ func (e *engine) runner(r root) Runner {
 	return e.deps.Run
 }
 
-// toolDirs returns the directories in which a project has tools of its own, those of inner
-// ones first: what its package manager has installed, and its virtual environment.
+// toolDirs returns the directories in which a project, or one around it, has tools of its own,
+// inner ones first: where its package manager installs them, and its virtual environments.
 func (e *engine) toolDirs(r root) []string {
 	var below []string
 	switch r.language.family() {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// buildRoot returns the directory at or above that of a project from which its build is run: the
-// outermost Maven build with it as a module, the workspace of a crate, the nearest settings of
-// Gradle. Built alone, a part would lack what it needs, and what needs it would not be built.
+// buildRoot returns the directory from which a project is built, at or above its own: the outermost
+// Maven build with it as a module, the workspace of a crate, or the nearest settings of Gradle.
+// Built alone, a part would lack what it needs, and what needs it would not be built.
 func (p *project) buildRoot(dir string, l Language) string {
 	if l != Java && l != Rust {
 		return dir
@@ -31,8 +31,7 @@ func (p *project) buildRoot(dir string, l Language) string {
 	return root
 }
 
-// outermost returns the outermost directory above another one that is a root, or the latter itself
-// if there is none.
+// outermost returns the outermost directory above dir that is a root, dir itself if there is none.
 func outermost(dir string, isRoot func(above string) bool) string {
 	root := dir
 	for above := dir; above != "."; {
@@ -44,8 +43,8 @@ func outermost(dir string, isRoot func(above string) bool) string {
 	return root
 }
 
-// gradleRoot returns the nearest directory with Gradle's settings, at or above another one, or the
-// latter itself if there is none.
+// gradleRoot returns the nearest directory at or above dir that has Gradle's settings, dir itself
+// if there is none.
 func (p *project) gradleRoot(dir string) string {
 	for above := dir; ; above = path.Dir(above) {
 		switch {

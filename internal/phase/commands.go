@@ -97,8 +97,8 @@ func (p *project) pythonTests(dir string) []candidate {
 	return tests
 }
 
-// rustCommands returns cargo's commands. In a workspace they are those of all its members,
-// which those of its root alone would not be.
+// rustCommands returns cargo's commands. In a workspace they are about all of its members: without
+// further options, cargo would look only at the root.
 func (p *project) rustCommands(dir string) commands {
 	raw, _ := p.read(path.Join(dir, "Cargo.toml")) // what cannot be read, cargo reports
 	all, fmtAll := "", ""

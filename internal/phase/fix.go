@@ -207,8 +207,8 @@ func (p *project) replace(name string, f kept) error {
 // has to be carried over.
 func (e *engine) fixesCopy() bool { return e.config.Scratch && !e.config.CheckOnly }
 
-// collectFixed keeps which of a root's changed files a check has changed. Other files that
-// the project's own script writes stay as they are where the project is.
+// collectFixed keeps which of a root's changed files a check has changed. The project's own script
+// may have written other files as well: these stay as they are where the project is.
 func (e *engine) collectFixed(r *rootRun, w *run) {
 	after := e.project.texts(r.files)
 	e.mu.Lock()

@@ -151,7 +151,7 @@ func directoryProblems(raw json.RawMessage) []string {
 	return []string{fmt.Sprintf("Validation failed: invalid parameter 'working_directory': %s (%s)", why, schema.Quote(dir))}
 }
 
-// unreadable returns why a path is not that of a directory that can be read, "" if it is.
+// unreadable returns why a directory cannot be read, or that it is not one; "" if it can be read.
 func unreadable(dir string) string {
 	if strings.ContainsRune(dir, 0) {
 		return "it contains a NUL character"

@@ -123,8 +123,7 @@ func shown(words, selecting []string) string {
 // a name that selects none they end with exit code 0, and count the others as skipped.
 var selectedAny = lazyregexp.New(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
 
-// selectedNone reports whether a run of named tests that passed has run none, as far as its exit
-// code does not show that.
+// selectedNone reports whether a run of named tests that passed has run none of them.
 func (w *run) selectedNone() bool {
 	return w.root.language.family() == JavaScript && !selectedAny.MatchString(w.last.result.Stdout.String()+w.last.result.Stderr.String())
 }

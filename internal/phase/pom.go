@@ -83,8 +83,9 @@ const (
 	mostPoms   = 4 * maxModules
 )
 
-// buildOf returns the modules that Maven builds in a directory, which is the first, and the project
-// that they are in: the repository, since parents may be above the working directory.
+// buildOf returns the modules of the Maven build in a directory, the one of the directory itself
+// first. They are relative to the repository, which is returned as well: parents may be above the
+// working directory.
 func (p *project) buildOf(dir string) (modules []*pom, repository *project) {
 	if p.outer != nil {
 		dir, p = path.Join(p.prefix, dir), p.outer

@@ -158,8 +158,8 @@ func (p *project) languageIn(dir, file string) Language {
 	return ""
 }
 
-// leavesProjectsAlone reports whether none of the changed files, none of which is in a project,
-// concerns the four commands. That is so if all of them are documents, or if none is code or a
+// leavesProjectsAlone reports whether the changed files, none of which is in a project, do not
+// concern the four commands. That is so if all of them are documents, or if none is code or a
 // project's file and there are projects elsewhere. A file that was deleted together with its
 // directory is not taken into account.
 func (p *project) leavesProjectsAlone(files []string) bool {

@@ -86,8 +86,8 @@ func (p *project) walkUp(dir string, look func(p *project, dir string) bool) boo
 	return p.outer != nil && p.outer.walkUp(path.Dir(p.prefix), look)
 }
 
-// shows reports whether a project's directory, or one above it, has a sign, and how many directories
-// above it is, -1 if a command is the sign.
+// shows reports whether a project's directory, or one above it, has a sign. above is how many
+// directories above the project's the sign is, -1 if a command is the sign.
 func (p *project) shows(dir string, s sign) (found bool, above int) {
 	above = -1
 	look := func(has func(p *project, dir string) bool) bool {

@@ -1,4 +1,4 @@
-// Package terminal says what a person sees of what is read or written: whether it is a terminal, how
+// Package terminal reports whether what is read or written is a terminal, which a person sees, how
 // wide it is, and whether it shows colours.
 package terminal
 

@@ -135,8 +135,8 @@ func prefixOf(line string) int {
 	return end
 }
 
-// namePrefix returns where the name of a task ends with which a line begins, after its ":"
-// or "|", and 0 if it begins with none.
+// namePrefix returns where the name of a task at the beginning of a line ends, after its ":" or
+// "|", and 0 if the line begins with none.
 func namePrefix(head string) int {
 	spaces := 0
 	for i := 0; i < len(head); i++ {

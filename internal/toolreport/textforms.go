@@ -19,9 +19,8 @@ var goVetForm = &form{
 	isUnparsed:    isGoSyntaxError,
 }
 
-// isGoSyntaxError reports whether an error is a syntax error in one file, despite which Go's
-// tools examine other packages. An error in a package clause ends the run, and is not one of
-// these.
+// isGoSyntaxError reports whether an error is a syntax error in one file, after which Go's tools go
+// on with other packages. An error in a package clause ends the run, and is not one of these.
 func isGoSyntaxError(f finding.Finding) bool {
 	if f.Severity != finding.High || strings.HasPrefix(f.Message, "expected 'package'") {
 		return false

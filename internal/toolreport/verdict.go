@@ -211,7 +211,7 @@ func (v *verdict) acceptNextToDocument(t textReading) {
 		return
 	}
 	v.complete = v.complete && !c.crashed
-	// A test's failures are in both, and so is most else, except for code that cannot be compiled.
+	// Most of it is in the document, too. Only the text may show that code cannot be compiled.
 	if t.row.tests || c.broken && !v.report.Broken {
 		v.report.add(c)
 	}

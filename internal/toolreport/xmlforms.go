@@ -97,8 +97,8 @@ func boundedTags(b []byte) error {
 	}
 }
 
-// declarationLength returns how long a comment, CDATA or another declaration is whose "!" begins b,
-// and -1 for one that does not end.
+// declarationLength returns the length of the comment, CDATA or other declaration that begins with
+// the "!" at the start of b, and -1 if it does not end.
 func declarationLength(b []byte) int {
 	end := ">"
 	switch {
