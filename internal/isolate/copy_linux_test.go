@@ -156,8 +156,8 @@ func BenchmarkSplit(b *testing.B) {
 	b.ReportMetric(float64(turns.Microseconds())/4000/float64(b.N), "ms/turn")
 }
 
-// nested is a script that makes nested directories, more than this process may have files
-// open, with names that are in each other's way, and some in which nothing may be removed.
+// nested is a script that makes more nested directories than this process may have files open.
+// Their names are in each other's way, and nothing may be removed from some of them.
 const nested = `mkdir -p $(printf 'moved-%d/in ' $(seq 0 20)) $(printf 'd/%.0s' $(seq 400)) && cd d && echo >moved-25 && echo >f && cd d && mkdir locked && echo >locked/f && chmod 500 locked . ..`
 
 // fewFiles lets this process have few files open until the test ends.

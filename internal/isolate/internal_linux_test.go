@@ -35,8 +35,8 @@ func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	}
 }
 
-// TestIdentities asserts that identities differ, that each has a guard of its own, and that
-// two runs do not begin with the same one.
+// TestIdentities asserts that identities differ, that none is the one after another, and that two
+// runs do not begin with the same one.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	taken, first := map[uint32]bool{}, map[uint32]bool{}

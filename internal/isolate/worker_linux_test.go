@@ -139,7 +139,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	}
 }
 
-// TestFilesOfWorkers asserts that a worker owns its directories and can work in the others',
+// TestFilesOfWorkers asserts that a worker owns its directories and can work in those of others,
 // and that the sandbox's own programs can work in all of them at any time.
 func TestFilesOfWorkers(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func TestWhatCannotBeParsedBlocksOnlyIfItChanged(t *testing.T) {
 		{"documents change", "doc.md", document, "eslint .", stylish("a.go"), phase.Pass, 0},
 		{"code is compiled together with what changed", "a.go", code, "go vet ./...", typeError, phase.Fail, 1},
 		{"documents change, and the code does not compile", "doc.md", document, "go vet ./...", typeError, phase.Pass, 0},
-		{"an old finding beside it", "a.go", code, "go vet ./...", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n./b.go:9:1: old\n"}, phase.Fail, 1},
+		{"an old finding next to it", "a.go", code, "go vet ./...", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n./b.go:9:1: old\n"}, phase.Fail, 1},
 		{"another file of Go cannot be parsed", "a.go", code, "go vet ./...", syntaxError("b.go"), phase.Pass, 0},
 		{"the changed file of Go cannot be parsed", "a.go", code, "go vet ./...", syntaxError("a.go"), phase.Fail, 1},
 		{"a file of which nobody knows the package", "a.go", code, "go vet ./...", step{code: 1, stderr: "vet: ./b.go:1:1: expected 'package', found pakage\n"}, phase.Fail, 1},

@@ -212,8 +212,8 @@ func TestConfiguredAboveTheWorkingDirectory(t *testing.T) {
 	}
 }
 
-// TestAUsualTool runs where no other is named, if it is installed, and not next to one that
-// it would contradict.
+// TestAUsualTool asserts that a usual tool runs where no other is named, if it is installed, and
+// not next to one that it would contradict.
 func TestAUsualTool(t *testing.T) {
 	t.Parallel()
 	steps := func() map[string][]step {

@@ -500,9 +500,9 @@ func TestInterruptedCopy(t *testing.T) {
 	}
 }
 
-// TestAWritingFormatterInACopy is judged by what it changes in a copy, from which all
-// else is kept: the linter sees the files as they are, and the linter's fix, run after
-// it, makes suggestions for their lines.
+// TestAWritingFormatterInACopy asserts that a formatter which writes is judged by what it changes
+// in a copy. Nobody else sees that: the linter sees the files as they are, and its fix, which runs
+// after the formatter, makes suggestions for their lines.
 func TestAWritingFormatterInACopy(t *testing.T) {
 	t.Parallel()
 	const format = "npm run format"

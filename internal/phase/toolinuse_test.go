@@ -7,8 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestToolsInUse asserts that of several tools that files name the one is taken that the packages
-// list, then the one that is named nearer.
+// TestToolsInUse asserts which of several tools runs that files name: one that the packages
+// contain, and of several of these, the one that is named nearest.
 func TestToolsInUse(t *testing.T) {
 	t.Parallel()
 	const prettier, biome = "npx prettier --check .", "npx biome format ."

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFlood asserts that what stands in, before and after a flood of lines that say nothing is
-// read, and that each line counts with which a tool reports on a test or a file.
+// TestFlood asserts that what is printed before, in and after a flood is read, and that each line
+// counts by which a tool reports on a test or a file.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	const mocha = "\n  1 passing (3ms)\n  2 failing\n\n  1) adds:\n\n      Error: no\n      at a (/src/a.js:3:4)\n\n"

@@ -91,8 +91,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestManyLinesLikeAScripts checks that only the first of them are looked at, which takes
-// long, and that the exit code is then not taken for the tool's.
+// TestManyLinesLikeAScripts checks that only the first lines that look like a script's command line
+// are looked at, because that takes long. The exit code is then not taken for the tool's.
 func TestManyLinesLikeAScripts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]bool{100: false, 200_000: true} {
