@@ -79,19 +79,22 @@ func supervise(fd int, answer *os.File) (code int, err error) {
 // obey asks everything to end whenever the parent wants that, and kills everything once the
 // lifeline has ended.
 func obey(lifeline *os.File) {
-	for ask := make([]byte, 1); ; {
+	ask := make([]byte, 1)
+	for {
 		_, err := lifeline.Read(ask)
-		if err == nil && ask[0] == askToEnd {
-			for _, pid := range descendants() {
-				_ = syscall.Kill(pid, syscall.SIGTERM)
-			}
-			continue
+		if err != nil || ask[0] != askToEnd {
+			break
 		}
-		for range time.Tick(10 * time.Millisecond) { // until the main thread sees that all have ended
-			for _, pid := range descendants() {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
-		}
+		signalAll(descendants(), syscall.SIGTERM)
+	}
+	for range time.Tick(10 * time.Millisecond) { // until the main thread sees that all have ended
+		signalAll(descendants(), syscall.SIGKILL)
+	}
+}
+
+func signalAll(pids []int, s syscall.Signal) {
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, s) // it may have ended
 	}
 }
 
@@ -110,24 +113,27 @@ func awaitProgram(program int) syscall.WaitStatus {
 // of this process, so that without a child there is no descendant: most programs leave none,
 // and looking for them in /proc costs as much as starting one.
 func endTree() error {
-	for until := time.Now().Add(endWithin); ; {
-		for {
-			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-			if errors.Is(err, syscall.ECHILD) {
-				return nil
-			}
-			if pid <= 0 && !errors.Is(err, syscall.EINTR) {
-				break
-			}
-		}
+	for until := time.Now().Add(endWithin); !reapEnded(); {
 		pids := descendants()
-		for _, pid := range pids {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
+		signalAll(pids, syscall.SIGKILL)
 		if time.Now().After(until) {
 			return fmt.Errorf("processes %v do not end", pids)
 		}
 		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+// reapEnded reaps the children that have ended, and reports whether no child is left.
+func reapEnded() (none bool) {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.ECHILD):
+			return true
+		case pid <= 0 && !errors.Is(err, syscall.EINTR):
+			return false
+		}
 	}
 }
 

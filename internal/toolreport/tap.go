@@ -17,7 +17,7 @@ var (
 // runner: indented by four, before the test that they belong to.
 type tapReader struct {
 	*collector
-	below    []bool // by depth: a test failed there since the last test above it
+	failed   []bool // by depth: whether a test failed there since the last one of the level above
 	planned  int    // -1: no plan yet
 	points   int    // tests of the outermost level
 	version  bool
@@ -26,7 +26,7 @@ type tapReader struct {
 	test     *Failure // whose block is read
 	yaml     bool     // that block is YAML, as it should be
 	isParent bool     // its subtests failed
-	count    int
+	count    int      // tests that failed, without those whose subtests failed
 	listed   []Failure
 	comment  string // the last comment: tape prints the name of a test before its assertions
 }
@@ -68,17 +68,17 @@ func (t *tapReader) point(depth int, ok bool, text string) {
 		t.points++
 	}
 	name, directive := tapDirective(text)
-	for len(t.below) <= depth+1 {
-		t.below = append(t.below, false)
+	for len(t.failed) <= depth+1 {
+		t.failed = append(t.failed, false)
 	}
-	t.isParent = t.below[depth+1]
-	clear(t.below[depth+1:])
+	t.isParent = t.failed[depth+1]
+	clear(t.failed[depth+1:])
 	syntax := t.syntax
 	t.syntax = false
 	if ok || directive == "TODO" || directive == "SKIP" {
 		return
 	}
-	t.below[depth] = true
+	t.failed[depth] = true
 	t.test, t.yaml = &Failure{Name: name, Cause: Failed}, false
 	if syntax && depth == 0 {
 		t.test.Cause = Build
