@@ -207,8 +207,9 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 	var files []reviewer.File
 	var skipped []reviewer.Skipped
 	for _, f := range r.requested(request) {
-		mark, hard := f.Skip()
-		if hard && mark.Mark != changes.MarkBinary {
+		mark, hasNoText := f.Skip()
+		isBinary := hasNoText && mark.Mark == changes.MarkBinary
+		if hasNoText && !isBinary {
 			skipped = append(skipped, reviewer.Skipped{Path: f.Path, Reason: mark.Why})
 			if mark.Mark == changes.MarkDeleted && check == phase.SecurityReview {
 				_, vendored := leftOut(f, check)
@@ -216,7 +217,7 @@ func (r *reviews) readable(request phase.ReviewRequest, check phase.Check) ([]re
 			}
 			continue
 		}
-		file := reviewer.File{Path: f.Path, Text: string(f.Text), Language: f.Language, Changed: f.Changed, Patch: f.Patch, Binary: hard, Size: max(f.Size, 0)}
+		file := reviewer.File{Path: f.Path, Text: string(f.Text), Language: f.Language, Changed: f.Changed, Patch: f.Patch, Binary: isBinary, Size: max(f.Size, 0)}
 		if f.Status == changes.Renamed {
 			file.Previous = f.PreviousPath
 		}

@@ -98,14 +98,16 @@ func parseGitParameters(text string) (entries []gitEntry, ok bool) {
 			return entries, false
 		}
 		value := ""
-		if after, divided := strings.CutPrefix(rest, "="); !divided {
+		after, divided := strings.CutPrefix(rest, "=")
+		switch {
+		case !divided: // 'key=value'
 			key, value, _ = strings.Cut(key, "=")
-		} else if strings.HasPrefix(after, "'") {
+		case strings.HasPrefix(after, "'"): // 'key'='value'
 			if value, rest, ok = unquote(after); !ok {
 				return entries, false
 			}
-		} else {
-			rest = after // a variable without a value
+		default: // 'key'=, without a value
+			rest = after
 		}
 		entries = append(entries, newGitEntry(key, value, 0))
 		text = rest

@@ -124,7 +124,8 @@ func (c *copier) dir(ctx context.Context, src, dst *os.File, rel string, depth i
 	return c.finish(info, dst, 0o700)
 }
 
-// subdir copies the directory base of src, in another goroutine if there is a slot.
+// subdir copies the directory base of src, which is called name in the tree, in another goroutine if
+// there is a slot.
 func (c *copier) subdir(ctx context.Context, src, dst *os.File, base, name string, depth int) error {
 	from, err := openDir(int(src.Fd()), base)
 	if errors.Is(err, fs.ErrPermission) {
@@ -172,6 +173,7 @@ func openDir(at int, base string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
+// file copies the file base of src, which is called name in the tree.
 func (c *copier) file(src, dst *os.File, base, name string) error {
 	fd, err := unix.Openat(int(src.Fd()), base, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if errors.Is(err, fs.ErrPermission) {
@@ -240,6 +242,7 @@ func (c *copier) finish(info fs.FileInfo, to *os.File, atLeast fs.FileMode) erro
 	return unix.Futimes(int(to.Fd()), []unix.Timeval{at, at})
 }
 
+// link copies the link base of src, which is the directory rel of the tree.
 func (c *copier) link(src, dst *os.File, base, rel string) error {
 	buf := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(int(src.Fd()), base, buf)

@@ -79,7 +79,8 @@ func (e *engine) untouched(rr *rootRun) []string {
 	})
 }
 
-// edits compares files, and names them relative to the repository.
+// edits returns how files differ before and after, in line numbers of base, by their names in the
+// repository.
 func (e *engine) edits(base, before, after map[string][]byte) map[string][]toolreport.Edit {
 	all := map[string][]toolreport.Edit{}
 	for name, text := range base {
@@ -110,7 +111,8 @@ func (w *run) dropUnprintable(texts map[string][]byte) {
 	}
 }
 
-// isUnprintable reports whether a character is a control character, but not a tab or the end of a line.
+// isUnprintable reports whether a character is a control character, but not a tab or the end of a
+// line.
 func isUnprintable(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && unicode.IsControl(r)
 }

@@ -49,15 +49,14 @@ func (p *places) moved(line string) {
 	if !strings.HasPrefix(line, "make") && !strings.HasPrefix(line, "gmake") {
 		return
 	}
-	for _, verb := range []string{": Entering directory ", ": Leaving directory "} {
-		_, dir, ok := strings.Cut(line, verb)
-		if !ok {
-			continue
-		}
-		p.current = p.dir
-		if dir, ok := p.below(path.Clean(strings.Trim(dir, "`'\""))); ok && strings.Contains(verb, "Enter") {
-			p.current = dir
-		}
+	_, entered, enters := strings.Cut(line, ": Entering directory ")
+	leaves := strings.Contains(line, ": Leaving directory ")
+	if !enters && !leaves {
+		return
+	}
+	p.current = p.dir
+	if dir, ok := p.below(path.Clean(strings.Trim(entered, "`'\""))); ok && !leaves {
+		p.current = dir
 	}
 }
 

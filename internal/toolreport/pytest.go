@@ -131,8 +131,7 @@ func (p *pytestReader) summary(rest string, isError bool) {
 }
 
 // totals reads a last line of a session. It counts a test twice that failed and then
-// failed to clean up; the summary lists it once. Of several such lines, one that agrees
-// with its summary counts, otherwise the worst.
+// failed to clean up; the summary lists it once.
 func (p *pytestReader) totals(line string) {
 	s := &pytestSummary{none: true, failures: p.failures}
 	for _, m := range pytestCounts.FindAllStringSubmatch(line, -1) {
@@ -145,10 +144,22 @@ func (p *pytestReader) totals(line string) {
 	if s.agrees {
 		s.failed = len(p.listed)
 	}
-	if p.best == nil || s.agrees && !p.best.agrees || s.agrees == p.best.agrees && s.failed >= p.best.failed {
+	if s.replaces(p.best) {
 		p.best = s
 	}
 	p.recognised, p.summing = true, false
+}
+
+// replaces reports whether a last line counts instead of one before it, nil for none: one that agrees
+// with its summary does, otherwise the worse one.
+func (s *pytestSummary) replaces(before *pytestSummary) bool {
+	switch {
+	case before == nil:
+		return true
+	case s.agrees != before.agrees:
+		return s.agrees
+	}
+	return s.failed >= before.failed
 }
 
 // end counts the session.
