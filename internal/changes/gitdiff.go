@@ -97,18 +97,18 @@ func splitSections(patch string) []string {
 	const mark = "diff --git "
 	var sections []string
 	start := -1
-	for at := 0; at < len(patch); {
-		if strings.HasPrefix(patch[at:], mark) {
+	for lineStart := 0; lineStart < len(patch); {
+		if strings.HasPrefix(patch[lineStart:], mark) {
 			if start >= 0 {
-				sections = append(sections, patch[start:at])
+				sections = append(sections, patch[start:lineStart])
 			}
-			start = at
+			start = lineStart
 		}
-		n := strings.IndexByte(patch[at:], '\n')
+		n := strings.IndexByte(patch[lineStart:], '\n')
 		if n < 0 {
 			break
 		}
-		at += n + 1
+		lineStart += n + 1
 	}
 	if start >= 0 {
 		sections = append(sections, patch[start:])

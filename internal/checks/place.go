@@ -21,11 +21,11 @@ import (
 // or the workspace itself where nothing is at stake. Close must be called. Commands may
 // be run from several goroutines; in a sandbox they wait for each other.
 type Place struct {
-	v       validation
-	sandbox *isolate.Sandbox
-	fixes   *fixCopy
-	workers *workers
-	outbox  outbox
+	validation validation
+	sandbox    *isolate.Sandbox
+	fixes      *fixCopy
+	workers    *workers
+	outbox     outbox
 
 	preparing time.Duration // what it took to open the place
 }
@@ -49,7 +49,7 @@ func (v validation) openPlace(ctx context.Context) (*Place, error) {
 	if warning := v.credentials.warning(); warning != "" && !sandbox.Apart() {
 		v.deps.Log(warning)
 	}
-	return &Place{v: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}, workers: &workers{sandbox: sandbox}, outbox: openOutbox(sandbox, v.sandbox.TempDir),
+	return &Place{validation: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}, workers: &workers{sandbox: sandbox}, outbox: openOutbox(sandbox, v.sandbox.TempDir),
 		preparing: time.Since(began)}, nil
 }
 
@@ -60,7 +60,7 @@ func (p *Place) Close() []error {
 
 // Dir returns the absolute path of the working directory as commands see it.
 func (p *Place) Dir() string {
-	return filepath.Join(p.sandbox.Dir(), filepath.FromSlash(p.v.dir))
+	return filepath.Join(p.sandbox.Dir(), filepath.FromSlash(p.validation.dir))
 }
 
 // Apart reports whether commands run as another user in a copy of the workspace.
@@ -76,7 +76,7 @@ func (p *Place) Run(ctx context.Context, spec command.Spec) (command.Result, err
 // Validate runs some of the six checks, of the tests those with the name test if that is
 // not "". What it returns is not masked: see Masker. Its errors carry their exit code.
 func (p *Place) Validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
-	cfg := p.v.phase
+	cfg := p.validation.phase
 	cfg.Only, cfg.Test, cfg.Suggest = only, test, false
 	if !slices.ContainsFunc(only, func(c phase.Check) bool { return c != phase.CodeReview && c != phase.SecurityReview }) {
 		cfg.ReviewsOnly = true // which need no language
@@ -88,7 +88,7 @@ func (p *Place) Validate(ctx context.Context, only []phase.Check, test string) (
 
 // validate runs the checks, and returns what they and the reviews found.
 func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, reviewDetails, error) {
-	v := p.v
+	v := p.validation
 	job := phase.Job{Input: v.Input, Repository: p.sandbox.Dir(), Diff: v.Changes.files()}
 	job.Input.WorkingDirectory = p.Dir()
 	if cfg.Scratch = p.sandbox.Apart(); !cfg.Scratch {
@@ -114,13 +114,13 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 // must not be called while a validation runs.
 func (p *Place) Masker() func(string) string {
 	names := strings.NewReplacer(slices.Concat(p.outbox.names(), p.fixes.names(), p.sandbox.Replacements())...)
-	return func(text string) string { return names.Replace(p.v.deps.Scanner.Mask(text)) }
+	return func(text string) string { return names.Replace(p.validation.deps.Scanner.Mask(text)) }
 }
 
 // document runs all checks, and returns what they found, with an error if only the language
 // is not known.
 func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
-	v := p.v
+	v := p.validation
 	result, details, err := p.validate(ctx, v.phase)
 	var invalid *phase.InvalidInput
 	if err != nil && !(errors.As(err, &invalid) && len(result.Reviews) > 0) {

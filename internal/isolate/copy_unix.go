@@ -238,8 +238,8 @@ func (c *copier) finish(info fs.FileInfo, to *os.File, atLeast fs.FileMode) erro
 	if err := to.Chmod(info.Mode().Perm() | atLeast); err != nil {
 		return err
 	}
-	at := unix.NsecToTimeval(info.ModTime().UnixNano())
-	return unix.Futimes(int(to.Fd()), []unix.Timeval{at, at})
+	modified := unix.NsecToTimeval(info.ModTime().UnixNano())
+	return unix.Futimes(int(to.Fd()), []unix.Timeval{modified, modified})
 }
 
 // link copies the link base of src, which is the directory rel of the tree.

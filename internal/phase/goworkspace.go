@@ -90,9 +90,9 @@ func (p *project) goDependents(found []root, files []string) (dependents []root)
 func vetApart(roots []*rootRun) {
 	seen := false
 	for _, r := range roots {
-		for _, pl := range r.plans {
-			for i := range pl.candidates {
-				c := &pl.candidates[i].check
+		for _, planned := range r.plans {
+			for i := range planned.candidates {
+				c := &planned.candidates[i].check
 				if c.tool != "go vet" {
 					continue
 				}

@@ -15,22 +15,22 @@ import (
 // command with the option that selects tests. The name is an argument, which no shell
 // reads.
 func (p *project) testsNamed(name string, in Input, r root) plan {
-	pl := plan{check: Tests}
+	planned := plan{check: Tests}
 	switch {
 	case in.SkipTests:
-		pl.refuse = "the tests are left out by skip_tests"
-		return pl
+		planned.refuse = "the tests are left out by skip_tests"
+		return planned
 	case in.TestCommand != "":
-		pl.refuse = fmt.Sprintf("'%s' replaces the language's tests, and how it selects one is not known: use a command instead of test:%s", in.TestCommand, name)
-		return pl
+		planned.refuse = fmt.Sprintf("'%s' replaces the language's tests, and how it selects one is not known: use a command instead of test:%s", in.TestCommand, name)
+		return planned
 	case strings.HasPrefix(name, "-"):
-		pl.refuse = "the name of a test does not begin with '-'"
-		return pl
+		planned.refuse = "the name of a test does not begin with '-'"
+		return planned
 	}
 	own := p.commands(r)
 	if own.err != nil {
-		pl.refuse = "package.json cannot be read: " + own.err.Error()
-		return pl
+		planned.refuse = "package.json cannot be read: " + own.err.Error()
+		return planned
 	}
 	for _, c := range own.tests {
 		selecting := selection(c.check, p.testScript(r), name)
@@ -43,15 +43,15 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 			line.args = slices.Concat([]string{"go", "test"}, toolreport.Flags(line.tool), selecting, []string{"./..."})
 		}
 		line.line = shown(strings.Fields(c.check.line), selecting)
-		pl.candidates = append(pl.candidates, candidate{check: line})
+		planned.candidates = append(planned.candidates, candidate{check: line})
 	}
 	switch {
 	case len(own.tests) == 0:
-		pl.refuse = cmp.Or(own.lostTests, own.noTests, "package.json has no test script")
-	case len(pl.candidates) == 0:
-		pl.refuse = fmt.Sprintf("how '%s' selects a test is not known: use a command instead of test:%s", own.tests[0].check.line, name)
+		planned.refuse = cmp.Or(own.lostTests, own.noTests, "package.json has no test script")
+	case len(planned.candidates) == 0:
+		planned.refuse = fmt.Sprintf("how '%s' selects a test is not known: use a command instead of test:%s", own.tests[0].check.line, name)
 	}
-	return pl
+	return planned
 }
 
 // testScript returns what a root's package.json runs as its tests, "" if there is nothing.

@@ -62,26 +62,26 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 	}
 	var all []*rootRun
 	for i, r := range roots {
-		rr := &rootRun{root: r}
+		planned := &rootRun{root: r}
 		atTop := r.dir == "." && i == 0 // the others at the top are of further languages
 		defaults := p.commands(r)
 		for _, check := range []Check{Formatter, Linter, Build, Tests} {
 			override := overrides[check]
 			switch {
 			case check == Build && in.SkipBuild:
-				rr.plans = append(rr.plans, plan{check: check, skip: "skip_build is set"})
+				planned.plans = append(planned.plans, plan{check: check, skip: "skip_build is set"})
 			case check == Tests && in.SkipTests:
-				rr.plans = append(rr.plans, plan{check: check, skip: "skip_tests is set"})
+				planned.plans = append(planned.plans, plan{check: check, skip: "skip_tests is set"})
 			case override != "" && atTop:
-				rr.plans = append(rr.plans, p.overridden(check, override, r, defaults))
+				planned.plans = append(planned.plans, p.overridden(check, override, r, defaults))
 			case r.idle:
-				rr.plans = append(rr.plans, plan{check: check, skip: noProject})
+				planned.plans = append(planned.plans, plan{check: check, skip: noProject})
 			case r.dependent && (check == Formatter || check == Linter): // none of its files has changed
 			case override == "" && (r.dir != "." || !ownersOnly):
-				rr.plans = append(rr.plans, standard(check, defaults, r.language))
+				planned.plans = append(planned.plans, standard(check, defaults, r.language))
 			}
 		}
-		all = append(all, rr)
+		all = append(all, planned)
 	}
 	vetApart(all)
 	return all
@@ -89,30 +89,30 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 
 // standard plans a check with the project's or the language's own commands.
 func standard(check Check, c commands, l Language) plan {
-	pl := plan{check: check}
+	planned := plan{check: check}
 	if c.err != nil {
-		pl.refuse = "package.json cannot be read: " + c.err.Error()
-		return pl
+		planned.refuse = "package.json cannot be read: " + c.err.Error()
+		return planned
 	}
 	switch check {
 	case Build:
-		pl.candidates = c.build
+		planned.candidates = c.build
 		if len(c.build) == 0 {
-			pl.skip = cmp.Or(c.noBuild, "there is nothing to build in "+string(l))
+			planned.skip = cmp.Or(c.noBuild, "there is nothing to build in "+string(l))
 		}
 	case Tests:
-		pl.candidates, pl.refuse = c.tests, c.lostTests
-		if len(c.tests) == 0 && pl.refuse == "" {
-			pl.skip = cmp.Or(c.noTests, "package.json has no test script; add one, or set test_command")
+		planned.candidates, planned.refuse = c.tests, c.lostTests
+		if len(c.tests) == 0 && planned.refuse == "" {
+			planned.skip = cmp.Or(c.noTests, "package.json has no test script; add one, or set test_command")
 		}
 	default:
 		chosen := c.style[check]
-		pl.candidates, pl.others = chosen.candidates, chosen.others
+		planned.candidates, planned.others = chosen.candidates, chosen.others
 		if chosen.optional || len(chosen.candidates) == 0 {
-			pl.unconfigured = chosen.unconfigured
+			planned.unconfigured = chosen.unconfigured
 		}
 	}
-	return pl
+	return planned
 }
 
 // overridden plans a check with the owner's command. If that only writes, and so could

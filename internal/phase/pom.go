@@ -108,9 +108,9 @@ func (p *project) readModules(dir string) (modules []*pom) {
 		}
 		modules = append(modules, m)
 		for _, name := range m.Modules {
-			if of := pomDir(m.dir, name); !seen[of] && len(seen) < mostPoms {
-				seen[of] = true
-				next = append(next, of)
+			if moduleDir := pomDir(m.dir, name); !seen[moduleDir] && len(seen) < mostPoms {
+				seen[moduleDir] = true
+				next = append(next, moduleDir)
 			}
 		}
 	}
@@ -184,12 +184,12 @@ func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
 // configuration of its own; ids are the executions of the goal "check" that have one.
 func (m *pom) uses(artifact string, repository *project) (used, configured bool, ids []string) {
 	depth := 0
-	for at := m; at != nil && depth < maxModules; at, depth = repository.parentOf(at), depth+1 {
-		for i, plugin := range slices.Concat(at.Plugins, at.Managed) {
-			if strings.TrimSpace(plugin.ArtifactID) != artifact || at != m && strings.TrimSpace(plugin.Inherited) == "false" {
+	for current := m; current != nil && depth < maxModules; current, depth = repository.parentOf(current), depth+1 {
+		for i, plugin := range slices.Concat(current.Plugins, current.Managed) {
+			if strings.TrimSpace(plugin.ArtifactID) != artifact || current != m && strings.TrimSpace(plugin.Inherited) == "false" {
 				continue
 			}
-			used = used || i < len(at.Plugins)
+			used = used || i < len(current.Plugins)
 			configured = configured || plugin.Configuration != nil
 			for _, e := range plugin.Executions {
 				if e.Configuration != nil && slices.ContainsFunc(e.Goals, func(g string) bool { return strings.TrimSpace(g) == "check" }) {

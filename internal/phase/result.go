@@ -90,7 +90,7 @@ func combine(r Result, informational []Check) Output {
 	if codeSeverity == finding.Critical {
 		codeSeverity = finding.High // the highest in a code review's schema
 	}
-	o := Output{Status: Pass, Critical: security.Severity == finding.Critical, Checks: Checks{
+	output := Output{Status: Pass, Critical: security.Severity == finding.Critical, Checks: Checks{
 		Formatter:      StyleCheck{format.status, format.problems, format.retries, format.command(), millis(format.time)},
 		Linter:         StyleCheck{lint.status, lint.problems, lint.retries, lint.command(), millis(lint.time)},
 		Build:          BuildCheck{build.status, build.problems, build.retries, build.command(), millis(build.time)},
@@ -98,15 +98,15 @@ func combine(r Result, informational []Check) Output {
 		CodeReview:     CodeReviewCheck{code.Status, code.Problems, codeSeverity, millis(code.Duration)},
 		SecurityReview: SecurityReviewCheck{security.Status, security.Problems, security.Severity, millis(security.Duration)},
 	}}
-	o.TotalRetries = format.retries + lint.retries + build.retries + tests.retries
+	output.TotalRetries = format.retries + lint.retries + build.retries + tests.retries
 	for check, status := range map[Check]Status{
 		Formatter: format.status, Linter: lint.status, Build: build.status, Tests: tests.status, CodeReview: code.Status, SecurityReview: security.Status,
 	} {
 		if status == Fail && !slices.Contains(informational, check) {
-			o.Status = Fail
+			output.Status = Fail
 		}
 	}
-	return o
+	return output
 }
 
 // merged is one check over all roots.

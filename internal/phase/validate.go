@@ -206,11 +206,11 @@ func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, e
 		result.Roots = []RootResult{notRun(invalid)}
 	}
 	for _, r := range roots {
-		rr := RootResult{Dir: r.dir, Language: r.language}
+		rootResult := RootResult{Dir: r.dir, Language: r.language}
 		for _, w := range r.runs {
-			rr.Checks = append(rr.Checks, w.out)
+			rootResult.Checks = append(rootResult.Checks, w.out)
 		}
-		result.Roots = append(result.Roots, rr)
+		result.Roots = append(result.Roots, rootResult)
 	}
 	result.Missing = e.missing
 	for _, name := range slices.Sorted(maps.Keys(e.fixed)) {
@@ -239,7 +239,7 @@ func (e *engine) plan() ([]*rootRun, error) {
 // notRun returns the result of the checks that run commands where none has run: because the
 // language is not known, or because nobody asked.
 func notRun(invalid *InvalidInput) RootResult {
-	rr := RootResult{Dir: "."}
+	result := RootResult{Dir: "."}
 	for _, check := range []Check{Formatter, Linter, Build, Tests} {
 		c := CheckResult{Check: check, ExitCode: -1, Status: Fail}
 		switch {
@@ -252,9 +252,9 @@ func notRun(invalid *InvalidInput) RootResult {
 		default:
 			c.Status, c.ExitCode, c.Notes = Skipped, 0, []string{onlyReviews}
 		}
-		rr.Checks = append(rr.Checks, c)
+		result.Checks = append(result.Checks, c)
 	}
-	return rr
+	return result
 }
 
 // onlyReviews is why nothing else runs.

@@ -21,7 +21,7 @@ type call struct {
 // calls returns the runs that the files need, none if there is nothing to look at. Files
 // begin with "./", so that no name is an option.
 func (c Config) calls(files []string) ([]call, error) {
-	words, err := c.words()
+	words, err := c.argv()
 	if err != nil {
 		return nil, err
 	}

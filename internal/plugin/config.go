@@ -110,7 +110,7 @@ func (c Config) Validate() error {
 	wrong(strings.EqualFold(c.Name, builtIn), "the name %q is that of the built-in reviewer", c.Name)
 	wrong(c.Command == "" && len(c.Args) == 0, "it has no command: give \"command\" or \"args\", or one of the names %s", strings.Join(Presets(), ", "))
 	wrong(c.Command != "" && len(c.Args) > 0, "give either \"command\" or \"args\", not both")
-	if _, err := c.words(); err != nil {
+	if _, err := c.argv(); err != nil {
 		problems = append(problems, err)
 	}
 	wrong(c.Check != "" && c.Check != phase.CodeReview && c.Check != phase.SecurityReview, "the check %q is neither %q nor %q", c.Check, phase.CodeReview, phase.SecurityReview)
@@ -149,9 +149,9 @@ func (c Config) format() Format {
 	return Auto
 }
 
-// words returns the program and its arguments, with FilesWord for the files; nil for a line
+// argv returns the program and its arguments, with FilesWord for the files; nil for a line
 // that a shell reads.
-func (c Config) words() ([]string, error) {
+func (c Config) argv() ([]string, error) {
 	words := c.Args
 	if c.Command != "" {
 		if strings.ContainsRune(c.Command, 0) {

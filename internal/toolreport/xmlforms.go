@@ -23,33 +23,33 @@ func readXML(b []byte, c *collector) (string, error) {
 	}
 	dec := xml.NewDecoder(bytes.NewReader(b))
 	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	x := xmlReader{c: c}
+	reader := xmlReader{c: c}
 	for depth := 0; ; {
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
-			x.done()
-			return x.form, nil
+			reader.done()
+			return reader.form, nil
 		}
 		if err != nil {
-			x.done()
-			if x.form != "" && depth == 0 {
-				return x.form, nil // the text after the document is not XML
+			reader.done()
+			if reader.form != "" && depth == 0 {
+				return reader.form, nil // the text after the document is not XML
 			}
-			return x.form, err
+			return reader.form, err
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxXMLDepth {
-				x.done()
-				return x.form, fmt.Errorf("its elements are nested more deeply than %d", maxXMLDepth)
+				reader.done()
+				return reader.form, fmt.Errorf("its elements are nested more deeply than %d", maxXMLDepth)
 			}
-			x.start(t)
+			reader.start(t)
 		case xml.EndElement:
 			depth--
-			x.end(t.Name.Local)
+			reader.end(t.Name.Local)
 		case xml.CharData:
-			if x.inside && x.details.Len() < maxXMLDetails {
-				x.details.Write(t[:min(len(t), maxXMLDetails)])
+			if reader.inside && reader.details.Len() < maxXMLDetails {
+				reader.details.Write(t[:min(len(t), maxXMLDetails)])
 			}
 		}
 	}
