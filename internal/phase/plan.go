@@ -67,19 +67,24 @@ func (p *project) plan(in Input, roots []root) []*rootRun {
 		defaults := p.commands(r)
 		for _, check := range []Check{Formatter, Linter, Build, Tests} {
 			override := overrides[check]
+			var way plan
 			switch {
 			case check == Build && in.SkipBuild:
-				planned.plans = append(planned.plans, plan{check: check, skip: "skip_build is set"})
+				way = plan{check: check, skip: "skip_build is set"}
 			case check == Tests && in.SkipTests:
-				planned.plans = append(planned.plans, plan{check: check, skip: "skip_tests is set"})
+				way = plan{check: check, skip: "skip_tests is set"}
 			case override != "" && atTop:
-				planned.plans = append(planned.plans, p.overridden(check, override, r, defaults))
+				way = p.overridden(check, override, r, defaults)
 			case r.idle:
-				planned.plans = append(planned.plans, plan{check: check, skip: noProject})
+				way = plan{check: check, skip: noProject}
 			case r.dependent && (check == Formatter || check == Linter): // none of its files has changed
+				continue
 			case override == "" && (r.dir != "." || !ownersOnly):
-				planned.plans = append(planned.plans, standard(check, defaults, r.language))
+				way = standard(check, defaults, r.language)
+			default: // the owner's command runs at the top
+				continue
 			}
+			planned.plans = append(planned.plans, way)
 		}
 		all = append(all, planned)
 	}

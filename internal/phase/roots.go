@@ -37,12 +37,29 @@ func (p *project) roots(in Input) []root {
 	if in.Language != "" {
 		return []root{{dir: ".", language: in.Language, files: in.ChangedFiles}}
 	}
+	found := p.changedRoots(in.ChangedFiles)
+	dependents := p.goDependents(found, in.ChangedFiles)
+	if len(found)+len(dependents) == 0 && (in.namesAll() || p.leavesProjectsAlone(in.ChangedFiles)) {
+		found = append(found, root{dir: ".", idle: !in.namesAll()})
+	}
+	if len(found) == 1 {
+		found[0].files = in.ChangedFiles // in their own order, also those without a marker above them
+	}
+	var all []root
+	for _, r := range found {
+		all = append(all, p.byLanguage(r)...)
+	}
+	return append(all, dependents...)
+}
+
+// changedRoots returns the roots that have changed files, outer ones first, and the working directory
+// if it has a marker.
+func (p *project) changedRoots(files []string) (found []root) {
 	byHome := map[string][]string{}
-	for _, f := range in.ChangedFiles {
+	for _, f := range files {
 		home := p.home(f)
 		byHome[home] = append(byHome[home], f)
 	}
-	var found []root
 	top := p.languages(".")
 	if len(top) > 0 {
 		found = append(found, root{dir: ".", language: majority(top, byHome["."]), files: byHome["."]})
@@ -62,18 +79,7 @@ func (p *project) roots(in Input) []root {
 	if len(found) > 1 && topIsUnchanged && found[0].language.family() == JavaScript && !p.runsPackages() {
 		found = found[1:] // a package.json for tools, above the packages that changed
 	}
-	dependents := p.goDependents(found, in.ChangedFiles)
-	if len(found)+len(dependents) == 0 && (in.namesAll() || p.leavesProjectsAlone(in.ChangedFiles)) {
-		found = append(found, root{dir: ".", idle: !in.namesAll()})
-	}
-	if len(found) == 1 {
-		found[0].files = in.ChangedFiles // in their own order, also those without a marker above them
-	}
-	var all []root
-	for _, r := range found {
-		all = append(all, p.byLanguage(r)...)
-	}
-	return append(all, dependents...)
+	return found
 }
 
 // byLanguage returns a root, and another one for each further language whose marker its directory
