@@ -42,10 +42,11 @@ type order struct {
 // this way: a container's root may change its user, but not the limits of another process.
 func (p *running) start(spec Spec) error {
 	cmd := p.cmd
-	if spec.Identity == nil && spec.Limits == (Limits{}) && !spec.Supervised && !spec.NoNetwork {
+	isConfined := spec.Identity != nil || spec.Limits != (Limits{}) || spec.NoNetwork
+	if !isConfined && !spec.Supervised {
 		return cmd.Start()
 	}
-	if spec.Supervised && (spec.Identity != nil || spec.Limits != (Limits{}) || spec.NoNetwork || len(spec.ExtraFiles) > 0) {
+	if spec.Supervised && (isConfined || len(spec.ExtraFiles) > 0) {
 		return errors.New("command: a supervised program has no identity, limits, network of its own or extra files")
 	}
 	if err := spec.Identity.check(); err != nil {

@@ -70,7 +70,9 @@ func Find(cfg Config) []Credential {
 	if s.runner {
 		workspace := s.env["GITHUB_WORKSPACE"]
 		s.repositoriesBelow(workspace)
-		if rel, err := filepath.Rel(workspace, cfg.Dir); err != nil || workspace == "" || !filepath.IsLocal(rel) {
+		rel, err := filepath.Rel(workspace, cfg.Dir)
+		isInWorkspace := workspace != "" && err == nil && filepath.IsLocal(rel)
+		if !isInWorkspace {
 			s.repositoriesBelow(cfg.Dir)
 		}
 		s.runnerTemp()

@@ -153,7 +153,10 @@ func (s *search) helperFile(command string) {
 		if word == "--file" && i+1 < len(words) {
 			file, found = words[i+1], true
 		}
-		if path, ok := s.expand(strings.Trim(file, `'"`), s.cfg.Dir); found && ok {
+		if !found {
+			continue
+		}
+		if path, ok := s.expand(strings.Trim(file, `'"`), s.cfg.Dir); ok {
 			s.toolFile(path, storedPassword)
 		}
 	}

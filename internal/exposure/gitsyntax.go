@@ -45,7 +45,8 @@ func parseGitConfig(text string) (entries []gitEntry, bad int) {
 			if bad == 0 {
 				bad = line
 			}
-			if endRead := r.text[r.pos-1] == '\n'; !endRead {
+			isAtEnd := r.text[r.pos-1] == '\n'
+			if !isAtEnd {
 				r.skipLine()
 			}
 		}

@@ -70,7 +70,11 @@ func (p *project) refresh(dir string, earlier snapshot) snapshot {
 	var running crash.Group
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() {
-			for i := int(next.Add(1) - 1); i < len(dirs); i = int(next.Add(1) - 1) {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(dirs) {
+					return
+				}
 				now[i] = p.stampedAgain(path.Join(dir, dirs[i]), earlier[dirs[i]])
 			}
 		})
