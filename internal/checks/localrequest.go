@@ -39,13 +39,13 @@ type LocalRequest struct {
 
 // LocalDeps are what a LocalRequest needs of the process.
 type LocalDeps struct {
-	Deps               // required
+	Deps               // required, without Scanner
 	Runner  action.Env // required; names the workflow run's event, if there is one
 	Version string     // of Airlock
 	// Read reads at most limit bytes of a file that the user names, and one more; "-" is standard
 	// input. It is required.
 	Read  func(name string, limit int64) ([]byte, error)
-	Begin func() *Progress // required; begins to show the progress to a person
+	Begin func() *Progress // if not nil, begins to show the progress to a person
 }
 
 // Validate validates what the user asks for, and answers. Its error carries its exit code.
@@ -58,6 +58,7 @@ func (l LocalRequest) Validate(ctx context.Context, answer Answer, deps LocalDep
 	if err != nil {
 		return answer.Write(nil, false, err)
 	}
+	deps.Scanner = answer.Gate.Scanner()
 	return answer.Write(request.Validate(ctx, deps.Deps, deps.Begin))
 }
 

@@ -53,7 +53,7 @@ those built in, those of a directory of files, and those that were added to the 
 				if err != nil {
 					return err
 				}
-				return printJSON(env, b)
+				return env.printJSON(b)
 			})
 		},
 	}
@@ -73,7 +73,7 @@ those built in, those of a directory of files, and those that were added to the 
 				if err != nil {
 					return err
 				}
-				return printJSON(env, b)
+				return env.printJSON(b)
 			})
 		},
 	}

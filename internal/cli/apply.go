@@ -37,12 +37,12 @@ JSON, unless that is a terminal.`,
   airlock apply --dry-run --input agent.ndjson --config policy.yml --plan-html plan.html`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			owner, err := loadConfig(env, policy)
+			owner, err := env.loadConfig(policy)
 			if err != nil {
 				return err
 			}
-			deps := submissionDeps(env)
-			if wantsJSON(env, json) {
+			deps := env.submissionDeps()
+			if env.wantsJSON(json) {
 				deps.Out = env.Stdout
 			}
 			return s.Apply(cmd.Context(), owner, deps)
@@ -71,7 +71,7 @@ JSON, unless that is a terminal.`,
 }
 
 // submissionDeps returns what a submission needs of the process.
-func submissionDeps(env Environment) doors.SubmissionDeps {
-	return doors.SubmissionDeps{Getenv: env.Getenv, Version: env.Version, Open: env.open, Log: progress(env),
+func (env Environment) submissionDeps() doors.SubmissionDeps {
+	return doors.SubmissionDeps{Getenv: env.Getenv, Version: env.Version, Open: env.open, Log: env.progress(),
 		People: env.Stderr, Colour: terminal.Is(env.Stderr) && env.Getenv("NO_COLOR") == ""}
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/builtin"
-	"github.com/agent-airlock/airlock/internal/doors"
 )
 
 // newBuiltIn returns the command by which a worker carries out an agent that is built in.
@@ -15,7 +14,7 @@ func newBuiltIn(env Environment) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run.Agent = args[0]
 			return run.Do(cmd.Context(), builtin.Deps{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr, Getenv: env.Getenv, Environ: env.Environ,
-				Gate:    func(policy string) (*doors.Gate, error) { return loadGate(env, policy, false) },
+				Gate:    env.gate,
 				Version: env.Version})
 		},
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/checks"
-	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
@@ -84,17 +83,17 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 }
 
 func runCheck(ctx context.Context, env Environment, f checkFlags) error {
-	gate, err := loadGate(env, f.config, false)
+	gate, err := env.gate(f.config)
 	if err != nil {
 		return err
 	}
 	f.Version = env.Version
 	answer := checks.Answer{Gate: gate, People: env.Stderr, Colour: terminal.ShowsColour(env.Stderr, env.Getenv), Refuse: env.Stdout, Files: f.Files}
-	if wantsJSON(env, f.json) {
+	if env.wantsJSON(f.json) {
 		answer.Output = env.Stdout
 	}
 	return f.Validate(ctx, answer, checks.LocalDeps{
-		Deps: checkDeps(env, gate), Runner: f.event.Env(env.Getenv), Version: env.Version, Read: env.read,
+		Deps: env.checkDeps(), Runner: f.event.Env(env.Getenv), Version: env.Version, Read: env.read,
 		Begin: func() *checks.Progress {
 			width := func() int { return 0 }
 			if !terminal.IsDumb(env.Getenv) { // a dumb terminal has no line that moves
@@ -105,7 +104,7 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 	})
 }
 
-// checkDeps returns what the checks need of the process.
-func checkDeps(env Environment, gate *doors.Gate) checks.Deps {
-	return checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Scanner: gate.Scanner(), Log: progress(env)}
+// checkDeps returns what the checks need of the process; the scanner comes from the gate.
+func (env Environment) checkDeps() checks.Deps {
+	return checks.Deps{Getenv: env.Getenv, Environ: env.Environ, Log: env.progress()}
 }

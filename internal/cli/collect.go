@@ -46,7 +46,7 @@ every line.`,
 }
 
 func runCollect(ctx context.Context, env Environment, f collectFlags) error {
-	gate, err := loadGate(env, f.config, f.strict)
+	gate, err := env.strictGate(f.config, f.strict)
 	if err != nil {
 		return err
 	}

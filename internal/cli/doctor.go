@@ -57,7 +57,7 @@ func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
 	defer examination.Close()
 	if f.repo != "" {
 		err := examination.AskAbout(ctx, f.repo, func() (*githubapi.Client, error) {
-			conn, err := f.route.Connection(env.Getenv, env.Version, progress(env))
+			conn, err := f.route.Connection(env.Getenv, env.Version, env.progress())
 			if err != nil {
 				return nil, err
 			}
@@ -69,7 +69,7 @@ func runDoctor(ctx context.Context, env Environment, f doctorFlags) error {
 	}
 	report := examination.Report()
 	if f.json {
-		err = printJSON(env, report)
+		err = env.printJSON(report)
 	} else {
 		err = report.Text(env.Stdout, terminal.Width(env.Stdout), terminal.ShowsColour(env.Stdout, env.Getenv))
 	}

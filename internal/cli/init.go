@@ -75,7 +75,7 @@ func runInit(env Environment, f initFlags) error {
 		return exitcode.UsageError(err)
 	}
 	if f.json {
-		err = printJSON(env, report)
+		err = env.printJSON(report)
 	} else {
 		err = report.Text(env.Stdout, f.DryRun, terminal.Width(env.Stdout))
 	}

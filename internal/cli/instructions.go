@@ -21,7 +21,7 @@ example is one that the gate accepts.`,
   airlock instructions --config policy.yml --lines out/lines.ndjson`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(env, file)
+			cfg, err := env.loadConfig(file)
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ import (
 
 // loadConfig reads the safe-outputs configuration that the user names, otherwise the one
 // of the environment, and shows its warnings.
-func loadConfig(env Environment, file string) (config.SafeOutputs, error) {
+func (env Environment) loadConfig(file string) (config.SafeOutputs, error) {
 	cfg, err := config.Load(config.Sources{File: file, Getenv: env.Getenv})
 	if err != nil {
 		return config.SafeOutputs{}, exitcode.UsageError(err)
@@ -30,10 +30,13 @@ func loadConfig(env Environment, file string) (config.SafeOutputs, error) {
 	return cfg, nil
 }
 
-// loadGate returns both doors of the workflow run's repository, with the configuration that
-// loadConfig reads.
-func loadGate(env Environment, file string, strict bool) (*doors.Gate, error) {
-	cfg, err := loadConfig(env, file)
+// gate returns both doors of the workflow run's repository, with the configuration that loadConfig
+// reads.
+func (env Environment) gate(file string) (*doors.Gate, error) { return env.strictGate(file, false) }
+
+// strictGate is gate; strict rejects lines with fields that the schema does not know.
+func (env Environment) strictGate(file string, strict bool) (*doors.Gate, error) {
+	cfg, err := env.loadConfig(file)
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +44,12 @@ func loadGate(env Environment, file string, strict bool) (*doors.Gate, error) {
 }
 
 // progress returns a log for what takes long. A person reads it, on standard error.
-func progress(env Environment) func(string) {
+func (env Environment) progress() func(string) {
 	return func(line string) { fmt.Fprintf(env.Stderr, "airlock: %s\n", line) }
 }
 
 // warnings returns a log of what is worth a person's attention, on standard error.
-func warnings(env Environment) *slog.Logger {
+func (env Environment) warnings() *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
@@ -82,16 +85,16 @@ func readerIsGone(err error) bool {
 
 // wantsJSON reports whether standard output gets JSON: where a program reads it, or the user
 // asks for it.
-func wantsJSON(env Environment, asked bool) bool { return asked || !terminal.Is(env.Stdout) }
+func (env Environment) wantsJSON(asked bool) bool { return asked || !terminal.Is(env.Stdout) }
 
 // printJSON writes a result as JSON.
-func printJSON(env Environment, v any) error { return doors.WriteJSON(env.Stdout, v) }
+func (env Environment) printJSON(v any) error { return doors.WriteJSON(env.Stdout, v) }
 
 // printList writes a list for a program, as the value of one key of a JSON object, or for a person,
 // as a table with a row for each.
 func printList[T any](env Environment, asJSON bool, key string, list []T, header []any, row func(T) []any) error {
-	if wantsJSON(env, asJSON) {
-		return printJSON(env, map[string]any{key: append([]T{}, list...)})
+	if env.wantsJSON(asJSON) {
+		return env.printJSON(map[string]any{key: append([]T{}, list...)})
 	}
 	rows := [][]any{header}
 	for _, one := range list {

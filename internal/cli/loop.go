@@ -73,8 +73,8 @@ func newLoopStatus(env Environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if wantsJSON(env, f.json) {
-				return printJSON(env, list.Document())
+			if env.wantsJSON(f.json) {
+				return env.printJSON(list.Document())
 			}
 			return list.Text(env.Stdout, env.Stderr)
 		}
@@ -82,8 +82,8 @@ func newLoopStatus(env Environment) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if wantsJSON(env, f.json) {
-			return printJSON(env, status.Document())
+		if env.wantsJSON(f.json) {
+			return env.printJSON(status.Document())
 		}
 		return status.Text(env.Stdout)
 	}
@@ -119,8 +119,8 @@ more, 2 for wrong usage.`,
 			return err
 		}
 		fmt.Fprintln(env.Stderr, status.NextStep())
-		if wantsJSON(env, f.json) {
-			return printJSON(env, status.Document())
+		if env.wantsJSON(f.json) {
+			return env.printJSON(status.Document())
 		}
 		return nil
 	}

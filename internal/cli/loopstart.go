@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/fixloop"
@@ -64,14 +63,14 @@ stays open then.`,
 		start.Key = f.Key
 		status, err := start.Run(cmd.Context(), loopwork.Deps{
 			Getenv: env.Getenv, Environ: env.Environ, Version: env.Version,
-			Gate:     func(policy string) (*doors.Gate, error) { return loadGate(env, policy, false) },
+			Gate:     env.gate,
 			Progress: env.Stderr, Log: engine.ErrorLog(env.Stderr), Refuse: env.Stdout, Read: env.read,
 		})
 		if err != nil {
 			return err
 		}
-		if wantsJSON(env, f.json) {
-			if err := printJSON(env, status.Document()); err != nil {
+		if env.wantsJSON(f.json) {
+			if err := env.printJSON(status.Document()); err != nil {
 				return err
 			}
 		}

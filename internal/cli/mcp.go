@@ -74,12 +74,12 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if output == "" {
 		return exitcode.UsageError(errors.New("there is no file for accepted lines: add --output FILE, or set GH_AW_SAFE_OUTPUTS"))
 	}
-	cfg, err := loadConfig(env, f.Policy)
+	cfg, err := env.loadConfig(f.Policy)
 	if err != nil {
 		return err
 	}
 	f.agent.Input = output
-	gate, known, err := f.agent.Rehearse(cfg, submissionDeps(env))
+	gate, known, err := f.agent.Rehearse(cfg, env.submissionDeps())
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: env.Version, Log: warnings(env)}, gate.Asking(doors.AskingConfig{Lines: action.NewLines(output), Rehearsal: known}))
+	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: env.Version, Log: env.warnings()}, gate.Asking(doors.AskingConfig{Lines: action.NewLines(output), Rehearsal: known}))
 	fmt.Fprintf(env.Stderr, "airlock: serving %d tools; accepted lines go to %s\n", len(tools), output)
 	return s.Serve(ctx, env.Stdin, env.Stdout)
 }
@@ -100,12 +100,12 @@ func serveCoordinator(ctx context.Context, env Environment, f mcpFlags) error {
 			return err
 		}
 		defer elsewhere.Close()
-		return server.NewCoordinator(env.Version, warnings(env)).Serve(ctx, elsewhere.Send, env.Stdin, env.Stdout)
+		return server.NewCoordinator(env.Version, env.warnings()).Serve(ctx, elsewhere.Send, env.Stdin, env.Stdout)
 	}
 	if err := f.Check(); err != nil {
 		return exitcode.UsageError(err)
 	}
-	n, err := openNode(ctx, env, f.Config, warnings(env))
+	n, err := openNode(ctx, env, f.Config, env.warnings())
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (f runsFlags) open(ctx context.Context, env Environment) (runs.Coordinator,
 	if err := f.Check(); err != nil {
 		return nil, exitcode.UsageError(err)
 	}
-	n, err := openNode(ctx, env, f.Config, warnings(env))
+	n, err := openNode(ctx, env, f.Config, env.warnings())
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ on standard output; 1 if it failed or was stopped.`,
 			return f.withCoordinator(cmd.Context(), env, func(to runs.Coordinator) error {
 				answer, failed, err := start.Start(cmd.Context(), to, env.Stdin)
 				if answer != nil {
-					err = errors.Join(printJSON(env, answer), err)
+					err = errors.Join(env.printJSON(answer), err)
 				}
 				if err == nil && failed {
 					return exitcode.ErrFindings
@@ -167,7 +167,7 @@ func (f *runsFlags) printRun(env Environment, ask func(runs.Coordinator, context
 			if err != nil {
 				return err
 			}
-			return printJSON(env, r)
+			return env.printJSON(r)
 		})
 	}
 }

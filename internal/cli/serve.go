@@ -83,7 +83,7 @@ func addNodeFlags(flags *pflag.FlagSet, f *node.Config) {
 
 // openNode opens the store and starts a node on it.
 func openNode(ctx context.Context, env Environment, cfg node.Config, log *slog.Logger) (*node.Node, error) {
-	owner, err := loadConfig(env, cfg.Policy)
+	owner, err := env.loadConfig(cfg.Policy)
 	if err != nil {
 		return nil, err
 	}

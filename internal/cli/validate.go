@@ -77,7 +77,7 @@ func runValidate(ctx context.Context, env Environment, f validateFlags, args []s
 		return nil
 	}
 	f.Input = args[0]
-	docs, deps := intake.Documents{Output: io.Discard, Schemas: f.schemas}, submissionDeps(env)
+	docs, deps := intake.Documents{Output: io.Discard, Schemas: f.schemas}, env.submissionDeps()
 	if f.json {
 		deps.Out = env.Stdout
 	} else if !terminal.Is(env.Stdout) {

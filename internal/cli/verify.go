@@ -4,14 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
-	"github.com/agent-airlock/airlock/internal/checks"
-	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/verify"
 )
 
 func newVerify(env Environment) *cobra.Command {
 	var job verify.Job
-	var policy string
 	cmd := &cobra.Command{
 		Use:   "verify --request FILE|-  (or --dispatch, --response, --pending)",
 		Short: "Verify acceptance criteria, with evidence and a verdict",
@@ -53,10 +50,7 @@ itself failed.`,
   airlock verify --request request.json --dir . --envelope team-lead`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return job.Run(cmd.Context(), verify.JobDeps{
-				Gate:   func() (*doors.Gate, error) { return loadGate(env, policy, false) },
-				Checks: func(gate *doors.Gate) checks.Deps { return checkDeps(env, gate) },
-				Read:   env.read, Out: env.Stdout, People: env.Stderr})
+			return job.Run(cmd.Context(), verify.JobDeps{Deps: env.checkDeps(), Gate: env.gate, Read: env.read, Out: env.Stdout, People: env.Stderr})
 		},
 	}
 	flags := cmd.Flags()
@@ -67,7 +61,7 @@ itself failed.`,
 	flags.StringVar(&job.Store, "store", ".airlock/dispatches", "the directory of dispatched requests")
 	flags.StringVar(&job.Dir, "dir", "", "the work tree (default: the request's worktree_path, else the current directory)")
 	flags.StringVar(&job.Base, "base", "", "the branch, tag or commit to compare with, for claims (default: the default branch)")
-	flags.StringVar(&policy, "config", "", configUsage)
+	flags.StringVar(&job.Policy, "config", "", configUsage)
 	flags.StringVar(&job.Evidence, "evidence", "", "keep evidence as files in this directory")
 	optional(flags, flags.StringVar, &job.Validator, "validator", "", "the command that judges what no machine can")
 	optional(flags, flags.StringVar, &job.Browser, "browser", "", "the command that judges by looking at the application in a browser")

@@ -24,6 +24,7 @@ type Job struct {
 	Response string // takes the validation response of this file to a dispatched request
 	Pending  bool   // lists the dispatched requests
 
+	Policy   string // the file of the owner's configuration; "" for the usual one
 	Store    string // the directory of dispatched requests
 	Dir      string // the work tree; "" for the request's, or the current directory
 	Base     string // a revision to compare with; "" for the default branch
@@ -37,9 +38,10 @@ type Job struct {
 
 // JobDeps are what a Job needs of the process; all of them are required.
 type JobDeps struct {
-	// Gate returns both doors as the owner configures them. Its errors carry their exit code.
-	Gate   func() (*doors.Gate, error)
-	Checks func(*doors.Gate) checks.Deps
+	checks.Deps // without Scanner
+	// Gate returns both doors as the owner configures them in a file; "" is the usual one. Its
+	// errors carry their exit code.
+	Gate func(policy string) (*doors.Gate, error)
 	// Read reads at most limit bytes of a file that the user names, and one more; "-" is standard
 	// input.
 	Read        func(name string, limit int64) ([]byte, error)
@@ -72,7 +74,7 @@ func (j Job) Run(ctx context.Context, deps JobDeps) error {
 		return r.list()
 	}
 	var err error
-	if r.gate, err = deps.Gate(); err != nil {
+	if r.gate, err = deps.Gate(j.Policy); err != nil {
 		return err
 	}
 	if r.acceptance, err = j.override(r.gate.SafeOutputs().Acceptance); err != nil {
@@ -209,7 +211,11 @@ func (r running) config(req acceptance.Request) (Config, error) {
 }
 
 // deps returns what a verification needs of the process.
-func (r running) deps() Deps { return NewDeps(r.Checks(r.gate), r.gate) }
+func (r running) deps() Deps {
+	deps := r.JobDeps.Deps
+	deps.Scanner = r.gate.Scanner()
+	return NewDeps(deps, r.gate)
+}
 
 // request reads a validation request, and answers one that is not valid.
 func (r running) request(flag, name string) (acceptance.Request, error) {
