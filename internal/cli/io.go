@@ -24,9 +24,7 @@ func (env Environment) loadConfig(file string) (config.SafeOutputs, error) {
 	if err != nil {
 		return config.SafeOutputs{}, exitcode.UsageError(err)
 	}
-	for _, p := range cfg.Warnings {
-		fmt.Fprintf(env.Stderr, "warning: %s\n", p)
-	}
+	cfg.WriteWarnings(env.Stderr)
 	return cfg, nil
 }
 

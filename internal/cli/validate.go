@@ -16,6 +16,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
+type validateFlags struct {
+	doors.Submission
+	config        string
+	schemas, json bool
+}
+
 func newValidate(env Environment) *cobra.Command {
 	var f validateFlags
 	cmd := &cobra.Command{
@@ -40,9 +46,7 @@ configuration is not.`,
   airlock validate --config policy.yml --json agent.ndjson
   airlock validate - < agent.ndjson`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runValidate(cmd.Context(), env, f, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runValidate(cmd.Context(), env, f, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", configUsage)
@@ -55,12 +59,6 @@ configuration is not.`,
 	return cmd
 }
 
-type validateFlags struct {
-	doors.Submission
-	config        string
-	schemas, json bool
-}
-
 func runValidate(ctx context.Context, env Environment, f validateFlags, args []string) error {
 	if f.config == "" && len(args) == 0 {
 		return exitcode.UsageError(errors.New("nothing to validate: give --config FILE, agent output, or both"))
@@ -69,7 +67,7 @@ func runValidate(ctx context.Context, env Environment, f validateFlags, args []s
 	if err != nil {
 		return exitcode.UsageError(err)
 	}
-	showKeys(env, cfg)
+	cfg.WriteNotes(env.Stderr)
 	if f.config != "" {
 		fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n\nThe job that applies all of it needs:\n\n%s", f.config, cfg.DescribeEnabled(), apply.WriteBlock(cfg.Permissions()))
 	}
@@ -84,18 +82,4 @@ func runValidate(ctx context.Context, env Environment, f validateFlags, args []s
 		docs.Report = env.Stdout
 	}
 	return f.Validate(ctx, cfg, docs, deps)
-}
-
-// showKeys writes what becomes of each key of a front matter, otherwise the warnings.
-func showKeys(env Environment, cfg config.SafeOutputs) {
-	for _, k := range cfg.Keys {
-		fmt.Fprintln(env.Stderr, k)
-	}
-	if len(cfg.Keys) > 0 {
-		fmt.Fprintln(env.Stderr, config.CountEffects(cfg.Keys))
-		return
-	}
-	for _, p := range cfg.Warnings {
-		fmt.Fprintf(env.Stderr, "warning: %s\n", p)
-	}
 }

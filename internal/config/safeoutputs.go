@@ -5,6 +5,8 @@ package config
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -229,6 +231,26 @@ func (c SafeOutputs) Enabled() map[policy.Kind]bool {
 		}
 	}
 	return enabled
+}
+
+// WriteNotes writes for a person what becomes of each key of a front matter; of another file, the
+// warnings.
+func (c SafeOutputs) WriteNotes(w io.Writer) {
+	for _, k := range c.Keys {
+		fmt.Fprintln(w, k)
+	}
+	if len(c.Keys) > 0 {
+		fmt.Fprintln(w, CountEffects(c.Keys))
+		return
+	}
+	c.WriteWarnings(w)
+}
+
+// WriteWarnings writes the warnings for a person.
+func (c SafeOutputs) WriteWarnings(w io.Writer) {
+	for _, p := range c.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", p)
+	}
 }
 
 // DescribeEnabled describes to a person which kinds the configuration allows.
