@@ -5,6 +5,10 @@ import "strings"
 // scanLine reads the blocks of one line: which open containers continue, which
 // blocks start, and to which leaf the rest of the line belongs.
 func (s *scanner) scanLine() {
+	if s.line.start == s.line.end && len(s.stack) == 0 && !s.leaf.keepsBlank(s.doc) {
+		s.closeLeaf()
+		return
+	}
 	matched, leafMatched, done := s.matchOpen()
 	if done {
 		return
@@ -69,8 +73,9 @@ func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
 		}
 		indented := l.indent >= codeIndent
 		var kind BlockKind
+		var number int
 		if !indented {
-			kind = s.blockStart(inParagraph)
+			kind, number = s.blockStart(inParagraph)
 		} else if !maybeLazy {
 			kind = IndentedCodeBlock
 		}
@@ -99,7 +104,7 @@ func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
 			s.closeTo(matched)
 			opened = true
 		}
-		if s.openBlock(kind) {
+		if s.openBlock(kind, number) {
 			return true
 		}
 		inParagraph, leafMatched, maybeLazy = false, false, false
@@ -180,6 +185,17 @@ func (c *container) continuesBlank(empty bool) bool {
 	return c.kind == ItemBlock && c.children > 0 || c.kind == FootnoteBlock && empty
 }
 
+// keepsBlank reports whether blank lines belong to the open leaf.
+func (l *leaf) keepsBlank(d *Document) bool {
+	switch l.kind {
+	case FencedCodeBlock, IndentedCodeBlock:
+		return true
+	case HTMLBlock:
+		return d.Blocks[l.block].Data <= 5
+	}
+	return false
+}
+
 // matchLeaf reports whether the open leaf continues with the line. done means
 // that the line was its closing fence.
 func (s *scanner) matchLeaf() (matched, done bool) {
@@ -194,7 +210,7 @@ func (s *scanner) matchLeaf() (matched, done bool) {
 	case TableBlock:
 		return s.isRow(), false
 	case HTMLBlock:
-		return s.doc.Blocks[s.leaf.block].Data <= 5 || !l.blank, false
+		return !l.blank || s.leaf.keepsBlank(s.doc), false
 	case IndentedCodeBlock:
 		switch {
 		case l.indent >= codeIndent:
@@ -226,49 +242,50 @@ func (s *scanner) isClosingFence() bool {
 }
 
 // blockStart returns the kind of the block that starts at nonspace, which is
-// indented by less than four columns, or 0. It changes nothing.
-func (s *scanner) blockStart(inParagraph bool) BlockKind {
+// indented by less than four columns, or 0. The number is the kind of an HTMLBlock, and
+// the length of the marker of an ItemBlock or FootnoteBlock. It changes nothing.
+func (s *scanner) blockStart(inParagraph bool) (kind BlockKind, number int) {
 	l := &s.line
 	rest := s.src[l.nonspace:l.end]
 	switch c := rest[0]; c {
 	case '>':
-		return QuoteBlock
+		return QuoteBlock, 0
 	case '#':
 		if n := leadingRun(rest, '#'); n <= 6 && (n == len(rest) || isSpaceOrTab(rest[n])) {
-			return HeadingBlock
+			return HeadingBlock, 0
 		}
 	case '`', '~':
 		if n := leadingRun(rest, c); n >= 3 && (c == '~' || strings.IndexByte(rest[n:], '`') < 0) {
-			return FencedCodeBlock
+			return FencedCodeBlock, 0
 		}
 	case '<':
-		if htmlBlockStart(rest) != 0 || !inParagraph && isHTMLBlock7(rest) {
-			return HTMLBlock
+		if n := htmlBlockStart(rest, inParagraph); n > 0 {
+			return HTMLBlock, n
 		}
 	case '=':
 		if inParagraph && isSetextLine(rest) {
-			return HeadingBlock
+			return HeadingBlock, 0
 		}
 	case '*', '-', '_', '+':
 		if c == '-' && inParagraph && isSetextLine(rest) {
-			return HeadingBlock
+			return HeadingBlock, 0
 		}
 		if s.isThematicBreak() {
-			return ThematicBreakBlock
+			return ThematicBreakBlock, 0
 		}
-		if listMarker(rest, inParagraph) > 0 {
-			return ItemBlock
+		if n := listMarker(rest, inParagraph); n > 0 {
+			return ItemBlock, n
 		}
 	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if listMarker(rest, inParagraph) > 0 {
-			return ItemBlock
+		if n := listMarker(rest, inParagraph); n > 0 {
+			return ItemBlock, n
 		}
 	case '[':
-		if footnoteLabel(rest) > 0 {
-			return FootnoteBlock
+		if n := footnoteLabel(rest); n > 0 {
+			return FootnoteBlock, n
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 // isThematicBreak reports whether the line from nonspace on is a thematic break.
@@ -369,9 +386,9 @@ func isTaskLine(s string) bool {
 	return strings.IndexByte(" \t\v\f", t[3]) >= 0
 }
 
-// openBlock opens a block of the kind that blockStart returned and reports
-// whether it is a leaf.
-func (s *scanner) openBlock(kind BlockKind) bool {
+// openBlock opens a block of the kind and with the number that blockStart returned and
+// reports whether it is a leaf.
+func (s *scanner) openBlock(kind BlockKind, number int) bool {
 	l := &s.line
 	rest := s.src[l.nonspace:l.end]
 	switch kind {
@@ -383,18 +400,17 @@ func (s *scanner) openBlock(kind BlockKind) bool {
 		}
 		return false
 	case FootnoteBlock:
-		n := footnoteLabel(rest)
 		s.push(container{kind: FootnoteBlock})
 		b := len(s.doc.Blocks) - 1
 		s.doc.Blocks[b].Data = int32(len(s.doc.Footnotes))
-		s.doc.Footnotes = append(s.doc.Footnotes, Footnote{
-			Block: b, Label: Span{l.nonspace + 2, l.nonspace + n - 2},
+		s.doc.Footnotes = append(Grown(s.doc.Footnotes, l.start, len(s.src)), Footnote{
+			Block: b, Label: Span{l.nonspace + len("[^"), l.nonspace + number - len("]:")},
 		})
-		s.advanceTo(l.nonspace + n)
+		s.advanceTo(l.nonspace + number)
 		s.advanceTo(skipSpaces(s.src[:l.end], l.offset))
 		return false
 	case ItemBlock:
-		s.openItem(listMarker(rest, false))
+		s.openItem(number)
 		return false
 	case HeadingBlock:
 		s.atxHeading(rest)
@@ -407,10 +423,7 @@ func (s *scanner) openBlock(kind BlockKind) bool {
 		b.End = l.end
 		s.advanceTo(l.end)
 	case HTMLBlock:
-		b := s.openLeaf(HTMLBlock)
-		if b.Data = int32(htmlBlockStart(rest)); b.Data == 0 {
-			b.Data = 7
-		}
+		s.openLeaf(HTMLBlock).Data = int32(number)
 	case ThematicBreakBlock:
 		b := s.openLeaf(ThematicBreakBlock)
 		b.End = l.end

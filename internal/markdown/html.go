@@ -2,9 +2,9 @@ package markdown
 
 import "strings"
 
-// isBlockTag reports whether a tag of this name starts an HTML block of kind 6.
+// isBlockTag reports whether a tag of this name, in lower case, starts an HTML block of kind 6.
 func isBlockTag(name string) bool {
-	switch strings.ToLower(name) {
+	switch name {
 	case "address", "article", "aside", "base", "basefont", "blockquote", "body", "caption", "center", "col",
 		"colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
 		"footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html",
@@ -19,9 +19,9 @@ func isBlockTag(name string) bool {
 // longestBlockTag is the length of the longest name in isBlockTag.
 const longestBlockTag = len("blockquote")
 
-// htmlBlockStart returns the kind, 1 to 6, of the HTML block that a line, which
-// starts with <, opens; 0 for none.
-func htmlBlockStart(s string) int {
+// htmlBlockStart returns the kind, 1 to 7, of the HTML block that a line, which
+// starts with <, opens; 0 for none. One of kind 7 cannot interrupt a paragraph.
+func htmlBlockStart(s string, inParagraph bool) int {
 	switch {
 	case len(s) < 2:
 		return 0
@@ -46,7 +46,7 @@ func htmlBlockStart(s string) int {
 	for i < len(s) && i-start <= longestBlockTag && isAlnum(s[i]) {
 		i++
 	}
-	name := s[start:i]
+	name := strings.ToLower(s[start:i])
 	ends := i == len(s) || isSpaceChar(s[i]) || s[i] == '>'
 	if ends && start == 1 && isRawTextTag(name) {
 		return 1
@@ -54,12 +54,15 @@ func htmlBlockStart(s string) int {
 	if (ends || strings.HasPrefix(s[i:], "/>")) && isBlockTag(name) {
 		return 6
 	}
+	if !inParagraph && isHTMLBlock7(s) {
+		return 7
+	}
 	return 0
 }
 
-func isRawTextTag(name string) bool {
-	return strings.EqualFold(name, "script") || strings.EqualFold(name, "pre") || strings.EqualFold(name, "style")
-}
+// isRawTextTag reports whether a tag of this name, in lower case, starts an HTML block of kind 1,
+// and its end tag ends one.
+func isRawTextTag(name string) bool { return name == "script" || name == "pre" || name == "style" }
 
 // isHTMLBlock7 reports whether a line is one complete open or closing tag.
 func isHTMLBlock7(s string) bool {
@@ -78,7 +81,7 @@ func htmlBlockEnds(kind int, line string) bool {
 				return false
 			}
 			line = line[i+2:]
-			if n := strings.IndexByte(line[:min(len(line), 7)], '>'); n >= 0 && isRawTextTag(line[:n]) {
+			if n := strings.IndexByte(line[:min(len(line), 7)], '>'); n >= 0 && isRawTextTag(strings.ToLower(line[:n])) {
 				return true
 			}
 		}
