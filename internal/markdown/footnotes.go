@@ -20,7 +20,7 @@ func (s *scanner) indexFootnotes() {
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(d.Blocks[d.Footnotes[a].Block].Next, d.Blocks[d.Footnotes[b].Block].Next), b-a)
 	})
-	s.footnotes = make(map[string]int, len(order))
+	s.footnotes = make(map[string]int)
 	for _, i := range order {
 		f := &d.Footnotes[i]
 		label := normalizeLabel(s.src[f.Label.Start:f.Label.End])

@@ -415,7 +415,7 @@ func (s *scanner) dropContent(b *Block, start int, all bool) {
 		b.FirstPiece++
 	}
 	if p := s.doc.Pieces[b.FirstPiece]; p.Start < start {
-		s.doc.Pieces = slices.Insert(s.doc.Pieces, int(b.FirstPiece), Piece{Span{p.Start, start}, p.Pad})
+		s.doc.Pieces = slices.Insert(Grown(s.doc.Pieces, start, len(s.src)), int(b.FirstPiece), Piece{Span{p.Start, start}, p.Pad})
 		b.FirstPiece++
 		end++
 		s.doc.Pieces[b.FirstPiece] = Piece{Span: Span{start, p.End}}
@@ -449,7 +449,7 @@ func (s *scanner) define(c *content, p *parsedDefinition) {
 	} else {
 		s.labels[label] = len(s.doc.Definitions)
 	}
-	s.doc.Definitions = append(s.doc.Definitions, d)
+	s.doc.Definitions = append(Grown(s.doc.Definitions, d.Start, len(s.src)), d)
 }
 
 // normalizeLabel returns the form in which labels are compared: case folded, with
