@@ -97,6 +97,9 @@ func (f *flat) addReference(source, text string, start int) (ok bool, detail str
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
 			return false, "control"
 		}
+		if r < utf8.RuneSelf {
+			continue
+		}
 		switch class := runeClasses().classOf(r); class {
 		case classPlain:
 		case classContext, classBidiMark:
@@ -161,51 +164,6 @@ func (f *flat) inURL(k int) bool {
 	return ok && link.isURL
 }
 
-// addLines appends literal text line by line, because in the source the lines may not follow
-// each other directly. source maps offsets of the text, which begins at first.
-func (f *flat) addLines(text string, first int, source func(int) int) {
-	for text != "" {
-		if len(text) > 1 && source(first) == source(first+1) { // padding for a tab
-			f.addDecoded(text[:1], source(first))
-			text, first = text[1:], first+1
-			continue
-		}
-		n := strings.IndexByte(text, '\n') + 1
-		if n == 0 {
-			n = len(text)
-		}
-		f.addText(text[:n], source(first))
-		text, first = text[n:], first+n
-	}
-}
-
-// addHTML appends the text between HTML tags, decoded as browsers do. It calls drop for
-// each reference that must be removed.
-func (f *flat) addHTML(text string, first int, source func(int) int, drop func(start, end int, detail string)) {
-	for k := 0; k < len(text); {
-		j := strings.IndexByte(text[k:], '&')
-		if j != 0 {
-			if j < 0 {
-				j = len(text) - k
-			}
-			f.addLines(text[k:k+j], first+k, source)
-			k += j
-			continue
-		}
-		decoded, size := browserEntity(text[k:])
-		if size == 0 {
-			f.addText(text[k:k+1], source(first+k))
-			k++
-			continue
-		}
-		start, end := source(first+k), source(first+k+size-1)+1
-		if ok, detail := f.addReference(text[k:k+size], decoded, start); !ok {
-			drop(start, end, detail)
-		}
-		k += size
-	}
-}
-
 // offsets maps the offsets of a derived text to those of its source, run by run.
 type offsets struct {
 	runs       []run
@@ -227,10 +185,16 @@ func (o *offsets) reset(first, end int) {
 
 // add begins a run. A literal run that continues the one before is joined with it.
 func (o *offsets) add(start, source int, literal bool) {
-	if n := len(o.runs); n > 0 && literal && o.runs[n-1].literal && int(o.runs[n-1].source)+start-int(o.runs[n-1].start) == source {
-		return
+	n := len(o.runs)
+	if literal && n > 0 {
+		if last := &o.runs[n-1]; last.literal && int(last.source-last.start) == source-start {
+			return
+		}
 	}
-	o.runs = append(markdown.Grown(o.runs, source-o.first, o.end-o.first), run{int32(start), int32(source), literal})
+	if n == cap(o.runs) {
+		o.runs = markdown.Grown(o.runs, source-o.first, o.end-o.first)
+	}
+	o.runs = append(o.runs, run{int32(start), int32(source), literal})
 }
 
 // source returns the source offset of the byte at offset k.

@@ -24,14 +24,9 @@ func (p *pass) htmlBlock(i int) {
 	p.anchors = p.anchors[:0]
 	p.inHTML = b.Data >= 6
 	if len(pieces) == 1 && pieces[0].Pad == 0 {
-		base := pieces[0].Start
-		p.html(p.src[base:pieces[0].End], func(k int) int { return base + k })
+		p.html(&htmlText{text: p.src[pieces[0].Start:pieces[0].End], first: pieces[0].Start})
 	} else {
-		text, starts := joinPieces(p.src, pieces)
-		p.html(text, func(k int) int {
-			i := sort.SearchInts(starts, k+1) - 1
-			return pieces[i].Start + max(0, k-starts[i]-pieces[i].Pad)
-		})
+		p.html(joinPieces(p.src, pieces))
 	}
 	p.closeAnchors()
 	p.formulas(b.Start, b.End)
@@ -44,14 +39,34 @@ func (p *pass) htmlBlock(i int) {
 	p.separateBlock(i, p.edits[first:])
 }
 
-func joinPieces(src string, pieces []markdown.Piece) (text string, starts []int) {
+// htmlText is the text of a tag or of a block of HTML, which knows where it is in the source.
+type htmlText struct {
+	text  string
+	first int // the source offset of the text, if it is contiguous there
+
+	pieces []markdown.Piece // of a text that is not
+	starts []int            // the offset in text of each piece
+}
+
+// joinPieces returns the text of several pieces.
+func joinPieces(src string, pieces []markdown.Piece) *htmlText {
 	var b strings.Builder
+	starts := make([]int, 0, len(pieces))
 	for _, piece := range pieces {
 		starts = append(starts, b.Len())
 		b.WriteString(strings.Repeat(" ", piece.Pad))
 		b.WriteString(src[piece.Start:piece.End])
 	}
-	return b.String(), starts
+	return &htmlText{text: b.String(), pieces: pieces, starts: starts}
+}
+
+// source returns the source offset of the byte at offset k.
+func (h *htmlText) source(k int) int {
+	if h.pieces == nil {
+		return h.first + k
+	}
+	i := sort.SearchInts(h.starts, k+1) - 1
+	return h.pieces[i].Start + max(0, k-h.starts[i]-h.pieces[i].Pad)
 }
 
 // inlineHTML reads a raw tag or comment in a leaf.
@@ -59,7 +74,7 @@ func (p *pass) inlineHTML(b *markdown.Block, n *markdown.Inline) {
 	text := p.doc.Literal(b, n.Span)
 	switch {
 	case len(text) == n.End-n.Start:
-		p.html(text, func(k int) int { return n.Start + k })
+		p.html(&htmlText{text: text, first: n.Start})
 		if strings.Contains(text, "\n") {
 			p.longTags = append(p.longTags, span{n.Start, n.End})
 		}
@@ -72,10 +87,9 @@ func (p *pass) inlineHTML(b *markdown.Block, n *markdown.Inline) {
 	}
 }
 
-// html reads HTML text. source maps its offsets to the source.
-func (p *pass) html(text string, source func(int) int) {
-	undecided, noComment := 0, false
-	drop := func(start, end int, detail string) { p.edit(start, end, "", RuleCharacters, detail) }
+// html reads HTML text.
+func (p *pass) html(h *htmlText) {
+	text, undecided, noComment := h.text, 0, false
 	lastGT := strings.LastIndexByte(text, '>')
 	for k := 0; k < len(text); {
 		j := strings.IndexByte(text[k:], '<')
@@ -83,7 +97,7 @@ func (p *pass) html(text string, source func(int) int) {
 			j = len(text) - k
 		}
 		if j > 0 {
-			p.flat.addHTML(text[k:k+j], k, source, drop)
+			p.addHTML(h, k, k+j)
 			k += j
 			continue
 		}
@@ -95,34 +109,34 @@ func (p *pass) html(text string, source func(int) int) {
 				noComment = end < 0
 			}
 			if end >= 0 {
-				p.comment(source(k), source(end-1)+1)
+				p.comment(h.source(k), h.source(end-1)+1)
 				k = end
 				continue
 			}
-			p.show(source(k), "comment")
+			p.show(h.source(k), "comment")
 		case markdown.IsTagStart(text, k):
 			if k < undecided || k > lastGT {
-				p.show(source(k), "tag")
+				p.show(h.source(k), "tag")
 				break
 			}
 			tag, stop, ok := markdown.ParseTag(text, k, p.attrs)
 			p.attrs = tag.Attributes
 			if !ok {
 				undecided = stop
-				p.show(source(k), tag.Name)
+				p.show(h.source(k), tag.Name)
 				break
 			}
-			p.flat.addMark(markTag, source(k))
-			if p.tag(&tag, source) {
+			p.flat.addMark(markTag, h.source(k))
+			if p.tag(&tag, h) {
 				k = tag.End
 			} else {
 				k++
 			}
 			continue
 		case k+1 < len(text) && (text[k+1] == '!' || text[k+1] == '?' || text[k+1] == '/'):
-			p.show(source(k), "declaration")
+			p.show(h.source(k), "declaration")
 		}
-		p.flat.addText(text[k:k+1], source(k))
+		p.flat.addText(text[k:k+1], h.source(k))
 		k++
 	}
 }
@@ -155,9 +169,58 @@ func (p *pass) show(offset int, detail string) {
 	p.edit(offset, offset+1, "&lt;", RuleHTML, detail)
 }
 
+// addHTML adds the text between tags, from start to end, to the flat text, decoded as browsers
+// do. It removes the references that must not stay.
+func (p *pass) addHTML(h *htmlText, start, end int) {
+	for k := start; k < end; {
+		next := end
+		if j := strings.IndexByte(h.text[k:end], '&'); j >= 0 {
+			next = k + j
+		}
+		if next > k {
+			p.addLines(h, k, next)
+		}
+		if k = next; k == end {
+			return
+		}
+		decoded, size := browserEntity(h.text[k:end])
+		if size == 0 {
+			p.flat.addText(h.text[k:k+1], h.source(k))
+			k++
+			continue
+		}
+		from, to := h.source(k), h.source(k+size-1)+1
+		if ok, detail := p.flat.addReference(h.text[k:k+size], decoded, from); !ok {
+			p.edit(from, to, "", RuleCharacters, detail)
+		}
+		k += size
+	}
+}
+
+// addLines adds literal text, from start to end, to the flat text.
+func (p *pass) addLines(h *htmlText, start, end int) {
+	if h.pieces == nil {
+		p.flat.addText(h.text[start:end], h.source(start))
+		return
+	}
+	for start < end { // line by line, because in the source these may not follow each other directly
+		next := start + 1
+		if next < end && h.source(start) == h.source(next) { // padding for a tab
+			p.flat.addDecoded(h.text[start:next], h.source(start))
+		} else {
+			next = end
+			if n := strings.IndexByte(h.text[start:end], '\n'); n >= 0 {
+				next = start + n + 1
+			}
+			p.flat.addText(h.text[start:next], h.source(start))
+		}
+		start = next
+	}
+}
+
 // tag judges one tag. It returns false if the tag is made text.
-func (p *pass) tag(t *markdown.Tag, source func(int) int) bool {
-	start, end := source(t.Start), source(t.End-1)+1
+func (p *pass) tag(t *markdown.Tag, h *htmlText) bool {
+	start, end := h.source(t.Start), h.source(t.End-1)+1
 	if t.Closing {
 		return p.endTag(t, start, end)
 	}
@@ -181,7 +244,7 @@ func (p *pass) tag(t *markdown.Tag, source func(int) int) bool {
 	case "a":
 		p.closeAnchors()
 	case "img":
-		p.altText(t, source)
+		p.altText(t, h)
 	}
 	return p.opened(t.Name, false)
 }
@@ -296,13 +359,11 @@ func (p *pass) tooSmall(name string) bool {
 }
 
 // altText adds the alternative text of an image, which may be shown instead.
-func (p *pass) altText(t *markdown.Tag, source func(int) int) {
+func (p *pass) altText(t *markdown.Tag, h *htmlText) {
 	for i := range t.Attributes {
 		if a := &t.Attributes[i]; a.Name == "alt" {
-			p.flat.addHTML(a.Value, a.ValueStart, source, func(start, end int, detail string) {
-				p.edit(start, end, "", RuleCharacters, detail)
-			})
-			p.flat.addMark(markTag, source(t.End-1)+1)
+			p.addHTML(h, a.ValueStart, a.ValueStart+len(a.Value))
+			p.flat.addMark(markTag, h.source(t.End-1)+1)
 		}
 	}
 }
@@ -377,6 +438,9 @@ type openAnchor struct {
 
 // closeAnchors writes the redactions of denied links without an end tag.
 func (p *pass) closeAnchors() {
+	if len(p.anchors) == 0 {
+		return
+	}
 	for _, a := range p.anchors {
 		p.insert(a.end, a.redaction+" ")
 	}
