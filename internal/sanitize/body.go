@@ -226,6 +226,7 @@ type pass struct {
 	calm span
 	plan
 	sections sections
+	dollars  bool // there are dollar signs in src
 
 	// The state of the leaf or HTML block that is being read.
 	flat       flat
@@ -242,6 +243,7 @@ type pass struct {
 	squeezed   squeezed
 	judged     judged
 	usedZWSP   []int // offsets in flat of the markZWSP bytes that make something inert
+	tickRuns   []tickRun
 
 	// The state of the body.
 	openTags  map[string][]bool // open elements by name: whether the start tag was made text
@@ -267,6 +269,7 @@ func (p *pass) read(s *Sanitizer, src string, calm int) {
 	p.plan.reset(len(src))
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
 	p.openTags, p.open, p.anchorsKnown, p.defined, p.knowsDirection = nil, 0, nil, nil, false
+	p.dollars = strings.IndexByte(src, '$') >= 0
 	p.small, p.imaged, p.closed, p.mentioned = [3]int{}, false, 0, nil
 	p.doc.RescanBlocks(src)
 	if p.doc.TooDeep {

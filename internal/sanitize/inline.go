@@ -337,7 +337,7 @@ func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
 // the specification: a run opens a code span up to the next run of the same
 // length. hasCode reports whether the leaf has a code span.
 func (p *pass) loneRuns(nodes []markdown.Inline) (lone []int, hasCode bool) {
-	runs := make([]span, 0, len(nodes))
+	runs := p.tickRuns[:0]
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Kind == markdown.CodeNode {
@@ -351,27 +351,34 @@ func (p *pass) loneRuns(nodes []markdown.Inline) (lone []int, hasCode bool) {
 				for k < n.End && p.src[k] == '`' {
 					k++
 				}
-				runs = append(runs, span{start, k})
+				runs = append(markdown.Grown(runs, i, len(nodes)), tickRun{start: int32(start), length: int32(k - start)})
 			}
 		}
 	}
+	p.tickRuns = runs
 	const short = 64
-	partner := make([]int, len(runs)) // the next run of the same length
-	var next [short]int               // by length
-	nextLong := map[int]int{}
+	var next [short]int32 // the next run, by length
+	nextLong := map[int32]int32{}
 	for i := len(runs) - 1; i >= 0; i-- {
-		if length := runs[i].end - runs[i].start; length < short {
-			partner[i], next[length] = next[length], i
+		r := &runs[i]
+		if r.length < short {
+			r.partner, next[r.length] = next[r.length], int32(i)
 		} else {
-			partner[i], nextLong[length] = nextLong[length], i
+			r.partner, nextLong[r.length] = nextLong[r.length], int32(i)
 		}
 	}
 	for i := 0; i < len(runs); i++ {
-		if partner[i] > i {
-			i = partner[i]
+		if partner := int(runs[i].partner); partner > i {
+			i = partner
 		} else {
-			lone = append(lone, runs[i].start)
+			lone = append(markdown.Grown(lone, i, len(runs)), int(runs[i].start))
 		}
 	}
 	return lone, hasCode
+}
+
+// tickRun is a run of backticks.
+type tickRun struct {
+	start, length int32
+	partner       int32 // index of the next run of the same length, 0 if there is none
 }

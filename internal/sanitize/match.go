@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
 // match makes inert or removes what acts in the flat text: mentions, closing words,
@@ -15,10 +17,13 @@ func (p *pass) match(end int) {
 	if len(f.text) == 0 {
 		return
 	}
-	f.pos.add(len(f.text), end, false)
-	p.usedZWSP = p.usedZWSP[:0]
 	text := unsafe.String(unsafe.SliceData(f.text), len(f.text))
 	has := contentsOf(text)
+	if has == 0 && len(f.refs) == 0 {
+		return
+	}
+	f.pos.add(len(f.text), end, false)
+	p.usedZWSP = p.usedZWSP[:0]
 	if has&(hasColon|hasDot) != 0 {
 		p.matchAddresses(text)
 	}
@@ -26,7 +31,7 @@ func (p *pass) match(end int) {
 		p.s.findMentions(text, true, func(m mention) {
 			switch {
 			case m.inert:
-				p.usedZWSP = append(p.usedZWSP, m.offset+1)
+				p.usedZWSP = append(markdown.Grown(p.usedZWSP, m.offset, len(text)), m.offset+1)
 			case p.s.admits(m, &p.mentioned):
 			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset)):
 			case m.offset > 0 && text[m.offset-1] == markTag:

@@ -90,7 +90,7 @@ func (p *pass) beginBlock(i int) {
 		}
 	case len(l.list) == 0:
 		l.list = append(l.list, section{})
-	case beginsSection(p.src, b.Start) && p.isNeutral():
+	case p.isNeutral() && beginsSection(p.src, b.Start):
 		l.list = append(markdown.Grown(l.list, b.Start, len(p.src)), section{start: b.Start})
 	}
 }

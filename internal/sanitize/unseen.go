@@ -81,6 +81,9 @@ func (p *pass) surplusCells(i int) {
 // an end begins no formula. Two signs without an end do: the formula may continue in
 // the next block.
 func (p *pass) formulas(start, end int) {
+	if !p.dollars {
+		return
+	}
 	text := p.src[start:end]
 	noInline := false
 	for k := 0; ; {
