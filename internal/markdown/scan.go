@@ -133,8 +133,10 @@ func (d *Document) finishBlocks() {
 
 // Grown returns s, which is filled while a text is read, with room for one more element:
 // the one for what is at an offset of so many bytes. A large slice gets room for as many as
-// it will have if the rest of the text is like what precedes, up to four times as many, so
-// that the elements of a hostile text are not copied again and again.
+// it will have if the rest of the text is like what precedes, so that the elements of a
+// hostile text are not copied again and again. The fewer there are, the less they say about
+// the rest: a thousand get room for four times as many at most, ten thousand for forty times,
+// up to one for each byte.
 func Grown[T any](s []T, offset, of int) []T {
 	if len(s) < cap(s) {
 		return s
@@ -144,11 +146,12 @@ func Grown[T any](s []T, offset, of int) []T {
 
 // enlarged is Grown for a full slice.
 func enlarged[T any](s []T, offset, of int) []T {
-	const small, large, most = 16, 1000, 4
+	const small, large = 16, 1000
 	n := len(s)
 	room := max(small, n)
 	if n >= large {
-		room = max(n/4, min(n*of/max(offset, 1)+n/small, most*n)-n)
+		most := max(4*n, min(4*n/large*n, of))
+		room = max(n/4, min(n*of/max(offset, 1)+n/small, most)-n)
 	}
 	return withRoom(s, room)
 }
