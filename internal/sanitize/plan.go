@@ -11,16 +11,21 @@ import (
 // is small, and contains no pointer that the garbage collector would follow.
 type edit struct {
 	start, end int32
-	text       int32 // index of what replaces the range, in plan.texts
-	note       int32 // index of the note that counts it, -1 for none
+	change     int32 // index in plan.changes
 	quiet      bool  // after it, what is around it needs no edit
 }
 
-// plan is a list of edits with their notes.
+// change is what several edits have in common: the text that replaces their ranges, and the
+// note that apply counts them in, without a rule if there is none.
+type change struct {
+	text string
+	note Note
+}
+
+// plan is a list of edits.
 type plan struct {
-	edits []edit
-	texts []string // the first one is empty
-	notes []Note   // apply counts them
+	edits   []edit
+	changes []change
 
 	size int // of the text, in bytes
 	leaf int // the index of the first edit in the current leaf or HTML block
@@ -30,9 +35,8 @@ type plan struct {
 
 // reset begins the plan for a text of so many bytes.
 func (l *plan) reset(size int) {
-	clear(l.texts)
-	clear(l.notes)
-	l.edits, l.texts, l.notes = l.edits[:0], append(l.texts[:0], ""), l.notes[:0]
+	clear(l.changes)
+	l.edits, l.changes = l.edits[:0], l.changes[:0]
 	l.size, l.leaf = size, 0
 }
 
@@ -56,41 +60,26 @@ func (l *plan) endLeaf(simple bool) {
 // edit replaces src[start:end] by text and notes it, unless rule is empty. The
 // detail is copied, because it may be part of a buffer.
 func (l *plan) edit(start, end int, text, rule, detail string) {
-	note := -1
-	if rule != "" {
-		note = l.noteFor(rule, detail)
+	if rule == "" {
+		detail = ""
 	}
-	l.edits = append(markdown.Grown(l.edits, start, l.size), edit{start: int32(start), end: int32(end), text: l.textFor(text), note: int32(note)})
+	l.edits = append(markdown.Grown(l.edits, start, l.size), edit{start: int32(start), end: int32(end), change: l.changeTo(text, rule, detail)})
 }
 
-// few is how many of the last texts and notes a new one is compared with.
-const few = 8
-
-// textFor returns the index of a text. Of the last few texts none is repeated.
-func (l *plan) textFor(text string) int32 {
-	if text == "" {
-		return 0
-	}
-	for i := len(l.texts) - 1; i >= max(1, len(l.texts)-few); i-- {
-		if l.texts[i] == text {
+// changeTo returns the index of a change. Of the last few none is repeated.
+func (l *plan) changeTo(text, rule, detail string) int32 {
+	const few = 8
+	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-few); i-- {
+		if c := &l.changes[i]; c.text == text && c.note.Rule == rule && c.note.Detail == detail {
 			return int32(i)
 		}
 	}
-	l.texts = append(l.texts, text)
-	return int32(len(l.texts) - 1)
+	l.changes = append(l.changes, change{text, Note{Rule: rule, Detail: strings.Clone(detail)}})
+	return int32(len(l.changes) - 1)
 }
 
-// noteFor returns the index of the note about a rule and detail. Of the last few notes
-// none is repeated.
-func (l *plan) noteFor(rule, detail string) int {
-	for i := len(l.notes) - 1; i >= max(0, len(l.notes)-few); i-- {
-		if n := &l.notes[i]; n.Rule == rule && n.Detail == detail {
-			return i
-		}
-	}
-	l.notes = append(l.notes, Note{Rule: rule, Detail: strings.Clone(detail)})
-	return len(l.notes) - 1
-}
+// textOf returns what replaces the range of an edit.
+func (l *plan) textOf(e *edit) string { return l.changes[e.change].text }
 
 // insert inserts text at an offset, without a note.
 func (l *plan) insert(offset int, text string) { l.edit(offset, offset, text, "", "") }
@@ -103,7 +92,7 @@ func (l *plan) settle() {
 	for _, e := range l.edits {
 		if n := len(settled); n > 0 {
 			last := &settled[n-1]
-			if e.start < last.end || e.start == last.start && e.end == last.end && l.texts[e.text] == l.texts[last.text] {
+			if e.start < last.end || e.start == last.start && e.end == last.end && l.textOf(&e) == l.textOf(last) {
 				last.quiet = false
 				continue
 			}
@@ -169,15 +158,16 @@ func (l *plan) apply(src string, n *noter) string {
 	last := int32(0)
 	for _, e := range l.edits {
 		b.WriteString(src[last:e.start])
-		b.WriteString(l.texts[e.text])
+		c := &l.changes[e.change]
+		b.WriteString(c.text)
+		c.note.Count++
 		last = e.end
-		if e.note >= 0 {
-			l.notes[e.note].Count++
-		}
 	}
 	b.WriteString(src[last:])
-	for i := range l.notes {
-		n.addN(l.notes[i].Rule, l.notes[i].Detail, l.notes[i].Count)
+	for i := range l.changes {
+		if note := &l.changes[i].note; note.Rule != "" {
+			n.addN(note.Rule, note.Detail, note.Count)
+		}
 	}
 	return b.String()
 }

@@ -214,7 +214,7 @@ func (l *sections) follow(made *plan, body string) {
 		for len(edits) > 0 && int(edits[0].start) < s.start {
 			e := &edits[0]
 			intact = intact && int(e.end) <= s.start
-			shift += len(made.texts[e.text]) - int(e.end-e.start)
+			shift += len(made.textOf(e)) - int(e.end-e.start)
 			edits = edits[1:]
 		}
 		s.edited = false

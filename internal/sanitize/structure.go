@@ -72,10 +72,11 @@ func (p *pass) separateBlock(i int, edits []edit) {
 		}
 		return
 	}
-	if edits[0].text == 0 && strings.Trim(p.src[min(int(edits[0].end), b.End):b.End], " \t\n>") == "" {
+	if p.textOf(&edits[0]) == "" && strings.Trim(p.src[min(int(edits[0].end), b.End):b.End], " \t\n>") == "" {
 		if p.isSeparator(i) {
 			e := &p.edits[len(p.edits)-len(edits)]
-			e.text = p.textFor("\n" + separator + "\n")
+			note := p.changes[e.change].note
+			e.change = p.changeTo("\n"+separator+"\n", note.Rule, note.Detail)
 		}
 		return
 	}
