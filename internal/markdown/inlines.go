@@ -332,6 +332,10 @@ func (c *content) sourceOf(pos int) int {
 
 // spanOf returns the source span of the content from start to end.
 func (c *content) spanOf(start, end int) Span {
+	if c.starts == nil && len(c.pieces) == 1 {
+		base := c.pieces[0].Start
+		return Span{base + start, base + end}
+	}
 	if end <= start {
 		at := c.sourceOf(start)
 		return Span{at, at}

@@ -84,8 +84,8 @@ func (p *pass) separateBlock(i int, edits []edit) {
 	if b.End >= len(p.src) || p.src[b.End] != '\n' {
 		return
 	}
-	next, _, _ := strings.Cut(p.src[b.End+1:], "\n")
-	if strings.Trim(next, " \t>") != "" {
+	next := strings.TrimLeft(p.src[b.End+1:], " \t>")
+	if next != "" && next[0] != '\n' {
 		p.insert(b.End+1, p.quoteMarks(b.End)+"\n")
 	}
 }
