@@ -149,8 +149,12 @@ func (s *scanner) addCells(start, end int) {
 // isDelimiterRow reports whether s is the row of dashes below a table's header.
 func isDelimiterRow(s string) bool {
 	i := 0
-	if s[0] == '|' {
+	switch s[0] {
+	case '|':
 		i = 1
+	case ':', '-', '\v', '\f':
+	default:
+		return false // as for nearly all lines
 	}
 	for cells := 0; ; cells++ {
 		i = skipSpaceChars(s, i)
