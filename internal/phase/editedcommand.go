@@ -1,7 +1,6 @@
 package phase
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ func (w *run) editedCommand() string {
 	}
 	lines := []string{w.chosen.check.line}
 	if w.root.language.family() == JavaScript {
-		lines = slices.AppendSeq(lines, maps.Values(w.e.project.readManifest(w.root.dir).scripts))
+		lines = append(lines, w.e.project.readManifest(w.root.dir).scriptTexts()...)
 	}
 	separates := func(c rune) bool { return strings.ContainsRune(" \t\n;&|()'\"", c) }
 	for _, line := range lines {

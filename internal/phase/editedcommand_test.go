@@ -1,7 +1,9 @@
 package phase_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,42 @@ func TestWhoIsJudgedDoesNotSilenceTheTests(t *testing.T) {
 		noted := strings.Contains(strings.Join(append(c.Problems, c.Notes...), "\n"), "although")
 		if c.Status != tt.want || noted != (tt.printed == failing) || tt.want == phase.Fail && (c.Failing != 2 || len(c.Failures) != 2) {
 			t.Errorf("%s: %s, %d failing, %q, %q", tt.name, c.Status, c.Failing, c.Problems, c.Notes)
+		}
+	}
+}
+
+// TestScriptsAreReadInTheOrderOfTheirNames asserts that one package.json always means the same,
+// where several of its scripts have what is looked for.
+func TestScriptsAreReadInTheOrderOfTheirNames(t *testing.T) {
+	t.Parallel()
+	scripts, changed := map[string]string{"test": "node --test"}, []string(nil)
+	contents := map[string]string{"Cargo.toml": "[package]\n"}
+	for _, letter := range []string{"h", "g", "f", "e", "d", "c", "b", "a"} {
+		scripts["run-"+letter] = "node " + letter + ".js"
+		scripts["clippy-"+letter] = "cargo clippy -- -W clippy::" + letter
+		contents[letter+".js"] = "x\n"
+		changed = append(changed, letter+".js")
+	}
+	raw, err := json.Marshal(map[string]any{"scripts": scripts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents["package.json"] = string(raw)
+	const printed = "\n  3 passing (2ms)\n  1 failing\n\n  1) a:\n     Error: no\n\n"
+	for range 10 {
+		dir := files(t, contents)
+		s := newStage(t, dir, map[string][]step{"npm test": {{stdout: printed}}})
+		job := phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: changed}}
+		for _, name := range changed {
+			job.Diff = append(job.Diff, changes.ChangedFile{Path: name, Status: changes.Modified, Patch: "@@ -0,0 +1 @@\n+x\n"})
+		}
+		r := validate(t, job, phase.Config{CheckOnly: true, NewOnly: true}, s.deps())
+		if said := strings.Join(checkOf(r, phase.Tests).Problems, "\n"); !strings.Contains(said, "how it runs (a.js)") {
+			t.Fatalf("%q", said)
+		}
+		got, _, _ := shown(t, contents, phase.Input{ChangedFiles: []string{"a.rs"}}, phase.Config{CheckOnly: true})
+		if !slices.Contains(got, "cargo clippy -- -W clippy::a") {
+			t.Fatalf("%q", got)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -115,10 +116,20 @@ var testScripts = []string{"test", "test:all", "test:ci", "test:run", "test:once
 // testScript returns the name of the script that runs the tests, "" if there is none.
 func (m *manifest) testScript() string { return first(m.scripts, testScripts...) }
 
+// scriptTexts returns the scripts in the order of their names, so that one package.json always
+// means the same.
+func (m *manifest) scriptTexts() []string {
+	texts := make([]string, 0, len(m.scripts))
+	for _, name := range slices.Sorted(maps.Keys(m.scripts)) {
+		texts = append(texts, m.scripts[name])
+	}
+	return texts
+}
+
 // commands returns the commands that a package.json contains.
 func (m *manifest) commands() string {
 	var b strings.Builder
-	for _, s := range m.scripts {
+	for _, s := range m.scriptTexts() {
 		b.WriteString(s + "\n")
 	}
 	for _, member := range []string{"lint-staged", "husky", "pre-commit", "simple-git-hooks", "wireit"} {

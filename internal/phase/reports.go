@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -113,8 +112,7 @@ func (p *project) mentions(dir string, what *lazyregexp.Regexp, files ...string)
 // not take the options from the variable in all versions, and if a script chooses reporters: then
 // it would have to choose their destinations, too.
 func (e *engine) nodeReporter(ctx context.Context, r root, c commandLine) string {
-	lines := []string{c.line}
-	lines = slices.AppendSeq(lines, maps.Values(e.project.readManifest(r.dir).scripts))
+	lines := append([]string{c.line}, e.project.readManifest(r.dir).scriptTexts()...)
 	runs := false
 	for _, line := range lines {
 		if strings.Contains(line, "--test-reporter") || strings.Contains(line, "NODE_OPTIONS") {
