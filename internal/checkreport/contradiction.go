@@ -2,6 +2,8 @@ package checkreport
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -38,7 +40,7 @@ func (d *Document) contradiction() error {
 			return fmt.Errorf("%s: %s failed in %s, and $.output says %q of it", place, c.Check, c.Root, r.status)
 		}
 	}
-	for check := range informational {
+	for _, check := range slices.Sorted(maps.Keys(informational)) {
 		r := rows[check]
 		if n := retries[check]; n != r.retries {
 			return fmt.Errorf("$.output: %s has %d retries, and those in $.checks are %d", check, r.retries, n)

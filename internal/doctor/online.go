@@ -287,8 +287,8 @@ func (o *online) codeScanning(ctx context.Context) {
 // labels looks for the labels that policies name: adding one that is not there creates it.
 func (o *online) labels(ctx context.Context) {
 	named := map[string]string{}
-	for _, list := range o.kinds {
-		for _, w := range list {
+	for _, kind := range slices.Sorted(maps.Keys(o.kinds)) {
+		for _, w := range o.kinds[kind] {
 			for _, label := range slices.Concat(w.settings.Labels, w.settings.AllowedLabels, w.settings.Changes.RequiredLabels) {
 				if !strings.Contains(label, "*") {
 					named[label] = w.file

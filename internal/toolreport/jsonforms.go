@@ -227,10 +227,11 @@ func readVet(raw json.RawMessage, c *collector) bool {
 		return false
 	}
 	found := false
-	for _, analyzers := range packages {
-		for name, raw := range analyzers {
+	for _, pkg := range slices.Sorted(maps.Keys(packages)) {
+		analyzers := packages[pkg]
+		for _, name := range slices.Sorted(maps.Keys(analyzers)) {
 			var list []struct{ Posn, End, Message string }
-			if json.Unmarshal(raw, &list) != nil {
+			if json.Unmarshal(analyzers[name], &list) != nil {
 				continue
 			}
 			for _, d := range list {
