@@ -45,6 +45,11 @@ func TestMain(m *testing.M) {
 		"TestPlanPageOfARealRun", "TestPlanPageOfTheAction", "TestCodeOfDeniedItem", "TestCodeRefused", "TestOutputsAreTheActions", "TestActionFailOn",
 		"TestActionRefusesForgedVerdicts", "TestOneReviewIsOneReview", "TestToolsOnAFullDisk", "TestToolsRefuseWhatIsNotAFile",
 		"TestActionChecksWhatTheEventIsAbout", "TestToolErrorsSayEverything", "TestBrokenMessagesOverHTTP",
+		"TestTriedAgainInOneAttempt", "TestAClaimedCommitDecidesNothing", "TestActionSecrets", "TestSecretsOfTheCommandLine", "TestCodeDryRun",
+		"TestCheckRefusesBesideCredentials", "TestCheckSuggestsInPlace", "TestCheckRunsApartAsRoot", "TestNobodyReads", "TestFullDisk", "TestKilled",
+		"TestCheckWithoutACopy", "TestEveryToolTakesItsExample", "TestCoordinatorLimitsRequests", "TestPlanPageFollowsNoLinkOfTheAgent",
+		"TestToolsOverHTTPHoldTheTokensScopes", "TestCoordinatorAnswersWhateverIsSent", "TestActionStops", "TestToolsWithoutAnEvent",
+		"TestActionTwoJobs", "TestCoordinatorAnswersHTTPWhereTLSIs", "TestTwoProcessesOfOneAttempt",
 	)
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "airlock-test-")

@@ -75,7 +75,9 @@ func TestMain(m *testing.M) {
 		"TestPushIsCheckedAgainstTheRules", "TestPushFaults",
 		// These play thousands of requests.
 		"TestLimitsAreNeverPassed", "TestALongQueueEndsInTime", "TestResolvingIsCompleted", "TestStrangeAnswersToWrites",
-		"TestKilledWhileARefusedReviewIsPosted",
+		"TestKilledWhileARefusedReviewIsPosted", "TestFaultsOnCode", "TestFaultsOnReviewsThatArePending", "TestTwoJobsReviewAtOnce",
+		"TestLostAnswersAreReadBack", "TestResolvingWhereAnswersAreLost", "TestStoppedWhileAReviewIsPending", "TestEveryEvent",
+		"TestHostileSARIFIsInert", "TestEnterpriseHosts", "TestSignedCommitsThatMovedTheBranch",
 	)
 	shorttest.TempInMemory()
 	var err error

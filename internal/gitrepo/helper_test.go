@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	shorttest.LeaveOut( // each starts git some dozens of times, or writes much
 		"TestObjectsAreOrdinaryFiles", "TestRevisionsAreGits", "TestHostileTrees", "TestPushOfHostileNames", "TestMemoryOfGitIsLimited",
 		"TestRevisionsThatNameNothing", "TestRevisionsOfAHostileClone", "TestRevisionsOfAWorktree", "TestPushKeepsTheTokenToItself",
-		"TestForgedObjects", "TestPatchMessagesDeceiveNobody", "TestAProcessThatFailsIsReplaced",
+		"TestForgedObjects", "TestPatchMessagesDeceiveNobody", "TestAProcessThatFailsIsReplaced", "TestBlobs",
 	)
 	shorttest.TempInMemory()
 	dir, err := os.MkdirTemp("", "gitrepo-")

@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 	if location := os.Getenv("RUNS_TEST_WORKER"); location != "" {
 		work(location, os.Getenv("RUNS_TEST_DIR"))
 	}
+	shorttest.LeaveOut( // these start many runs, or programs
+		"TestManyWait", "TestHowRunsEnd", "TestListIsBounded", "TestSlowStoreDelaysNoAgent", "TestKilledWorkers",
+		"TestTimeLimitHoldsForAllAttempts",
+	)
 	shorttest.InParallel(8)
 	os.Exit(storetest.Main(m))
 }

@@ -1,0 +1,15 @@
+package changes_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
+)
+
+func TestMain(m *testing.M) {
+	shorttest.LeaveOut( // these start git some dozens of times
+		"TestSetFromGitOfAShallowClone", "TestAttributesAsGitReadsThem",
+	)
+	os.Exit(m.Run())
+}

@@ -1,0 +1,16 @@
+package cli_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
+)
+
+func TestMain(m *testing.M) {
+	shorttest.LeaveOut( // these start git some dozens of times, or write as much as GitHub takes
+		"TestApplyStoresWhatGitHubDoesNotTake", "TestCheckKnowsTheCodeOfAFinding",
+		"TestCheckNotesTheMissingGitDirectory", "TestCheckOfAnotherCommit", "TestCheckOfAMergeCommit",
+	)
+	os.Exit(m.Run())
+}

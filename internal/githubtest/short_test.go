@@ -1,0 +1,15 @@
+package githubtest_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
+)
+
+func TestMain(m *testing.M) {
+	shorttest.LeaveOut( // these start git some dozens of times
+		"TestGitClientFetchesAndPushes", "TestLatePush", "TestGitCredentialInTheURL",
+	)
+	os.Exit(m.Run())
+}

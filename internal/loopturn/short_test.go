@@ -1,0 +1,16 @@
+package loopturn_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
+)
+
+func TestMain(m *testing.M) {
+	shorttest.LeaveOut( // these play several loops each
+		"TestAnEscalationIsDecidedByAComment", "TestAKilledJobTellsNothingTwice", "TestTheScheduleLooksAtDeadlines",
+		"TestAnExtensionAsksAgain",
+	)
+	os.Exit(m.Run())
+}

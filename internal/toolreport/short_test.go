@@ -1,0 +1,16 @@
+package toolreport_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/shorttest"
+)
+
+func TestMain(m *testing.M) {
+	shorttest.LeaveOut( // these read tens of megabytes
+		"TestFloods", "TestFlood", "TestManyLinesLikeAScripts", "TestMoreTasksThanAreRead",
+		"TestReportsThatAreTooLong", "TestStreaming", "TestHostileReports",
+	)
+	os.Exit(m.Run())
+}
