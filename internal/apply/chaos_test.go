@@ -69,7 +69,7 @@ func schedules(t *testing.T, n uint64) uint64 {
 // killed at random moments and run again until it ends. The repository must then look as it
 // does without faults, and the results of every attempt must be true.
 func TestWhateverHappensEveryItemIsDoneOnce(t *testing.T) {
-	eachSeed(t, 40, func(t *testing.T, seed uint64) {
+	eachSeed(t, 20, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		wanted := c.withoutFaults()
 		defer explain(t, seed, &c.diary)
@@ -147,7 +147,7 @@ func (b *bench) triggeredBy(ev string) {
 // same moment. Without faults, their own reconciling is enough; after faults and kills it
 // takes one more run.
 func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 15, func(t *testing.T, seed uint64) {
+	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile = ReconcileAlways
 		c.endsWithOneOfEach(seed, func() int { return 1 + c.r.IntN(2) })
@@ -157,7 +157,7 @@ func TestTwoRunsAtOnceEndWithOneOfEach(t *testing.T) {
 // TestTwoEqualAttemptsEndWithOneOfEach plays two runs that are both on a later attempt, with
 // the settings that every run has.
 func TestTwoEqualAttemptsEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 15, func(t *testing.T, seed uint64) {
+	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile = ReconcileAuto
 		c.endsWithOneOfEach(seed, func() int { return 2 })
@@ -166,7 +166,7 @@ func TestTwoEqualAttemptsEndWithOneOfEach(t *testing.T) {
 
 // TestTwoEqualCallersEndWithOneOfEach plays two jobs of one attempt that nothing distinguishes.
 func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 15, func(t *testing.T, seed uint64) {
+	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
 		c.endsWithOneOfEach(seed, func() int { return 1 })
@@ -176,7 +176,7 @@ func TestTwoEqualCallersEndWithOneOfEach(t *testing.T) {
 // TestOneJobOnTwoRunnersEndsWithOneOfEach plays one job of one attempt that GitHub has given to two
 // runners of the owner's.
 func TestOneJobOnTwoRunnersEndsWithOneOfEach(t *testing.T) {
-	eachSeed(t, 15, func(t *testing.T, seed uint64) {
+	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile, c.cfg.Run.SelfHosted = ReconcileAuto, true
 		c.endsWithOneOfEach(seed, func() int { return 1 })
@@ -187,7 +187,7 @@ func TestOneJobOnTwoRunnersEndsWithOneOfEach(t *testing.T) {
 // other. At least one of them goes through, whatever the other has written; what is refused,
 // or given up, is there by the other.
 func TestTwoClaimsEndWithOneOfEach(t *testing.T) {
-	eachSeed(t, 15, func(t *testing.T, seed uint64) {
+	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)
 		c.cfg.Reconcile, c.cfg.Run.Shared = ReconcileAuto, true
 		wanted := c.withoutFaults()

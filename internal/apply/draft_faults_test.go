@@ -113,7 +113,7 @@ func TestFaultsOnReviewsThatArePending(t *testing.T) {
 	for _, s := range draftScenes() {
 		scenes = append(scenes, faultScene{name: s.name, begin: s.begin, plausible: isKnownInDrafts})
 	}
-	playFaults(t, scenes, 140)
+	playFaults(t, scenes, 70)
 }
 
 // isKnownInDrafts leaves out what a review cannot be protected from: comments that a second delivery

@@ -21,13 +21,13 @@ import (
 // once.
 func TestFaultsOnEachKind(t *testing.T) {
 	t.Parallel()
-	playFaults(t, append(kindScenes(), ownScenes()...), 300)
+	playFaults(t, append(kindScenes(), ownScenes()...), 150)
 }
 
 // TestFaultsOnCode plays the same faults with the kinds that carry code.
 func TestFaultsOnCode(t *testing.T) {
 	t.Parallel()
-	playFaults(t, codeScenes(), 6)
+	playFaults(t, codeScenes(), 3)
 }
 
 // TestEachKindMeetsFaults asserts that no kind that writes is left out.
