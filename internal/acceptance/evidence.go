@@ -88,7 +88,7 @@ func (v *verification) noteLoss(name string, err error) string {
 	return reason
 }
 
-// reportLost tells the caller which evidence could not be kept.
+// reportLost reports to the caller which evidence could not be kept.
 func (v *verification) reportLost() {
 	for _, l := range v.lost {
 		names := strings.Join(firstOf(l.names, 3), ", ")

@@ -133,7 +133,7 @@ func encodeEnvelope(recipient, content, summary string) ([]byte, error) {
 	return encode(Envelope{Type: "message", Recipient: recipient, Content: content, Summary: summary})
 }
 
-// DefaultRecipient is who gets a response if nobody else is named.
+// DefaultRecipient is the recipient of a response if no other one is named.
 const DefaultRecipient = "team-lead"
 
 // decodeLoose decodes JSON whose keys are matched exactly. Unknown members are ignored,

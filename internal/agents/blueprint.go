@@ -38,7 +38,7 @@ const (
 	Stored Source = "stored"
 )
 
-// DefaultTimeLimit is how long a run may take unless its blueprint says so.
+// DefaultTimeLimit is how long a run may take if its blueprint has no limit of its own.
 const DefaultTimeLimit = time.Hour
 
 // Blueprint describes an agent. Its JSON is what the API answers.

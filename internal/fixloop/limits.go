@@ -30,11 +30,11 @@ const maxIterations = 1000
 // maxTime is the longest that a time limit can be.
 const maxTime = 365 * 24 * time.Hour
 
-// limit is one of the limits: its name, the member of a Limits, and what the spec says.
+// limit is one of the limits.
 type limit[T int | time.Duration] struct {
 	name  string
-	value *T
-	spec  T
+	value *T // the member of a Limits
+	spec  T  // the default
 }
 
 // counts returns the limits that are numbers.

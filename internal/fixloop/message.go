@@ -122,7 +122,7 @@ type Message struct {
 	Summary string `json:"summary"`
 
 	Failures []Failure `json:"failures,omitempty"`
-	// Omitted is how many failures there are besides Failures.
+	// Omitted is how many failures there are in addition to Failures.
 	Omitted     int      `json:"omitted_failures,omitempty"`
 	Suggestions []string `json:"suggestions,omitempty"`
 	Actions     []string `json:"actions,omitempty"`

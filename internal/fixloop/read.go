@@ -6,8 +6,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// form is the structure of a message's Markdown, however it is written: what its headings,
-// fields, lists, tables and fences say once Markdown's escapes are resolved.
+// form is the structure of a message's Markdown, however it is written: headings, fields, lists,
+// tables and fences, with Markdown's escapes resolved.
 type form struct {
 	title    string
 	head     []part
@@ -26,7 +26,7 @@ type part struct {
 	code  string   // of a fence
 	info  string   // its info string
 	cells []string // of a table's row
-	inner []part   // what an item contains besides its words
+	inner []part   // what an item contains in addition to its words
 }
 
 type partKind uint8

@@ -2,7 +2,7 @@ package fixloop
 
 import "slices"
 
-// Status is a status code of spec 003, of one check or of the whole loop.
+// Status is a status code of spec 003, of a check or of a loop.
 type Status string
 
 // The status codes.

@@ -98,23 +98,10 @@ func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visito
 	secret := ""
 	if given, err := r.Cookie(cookie.Name); err == nil && r.Header.Get("Authorization") == "" {
 		secret = given.Value
-		if g, v.Session, err = s.Tokens.CheckSession(r.Context(), secret); err != nil {
-			return v, g, err
-		}
 	}
-	if v.CanSignIn, err = s.Tokens.Any(r.Context()); err != nil {
+	if v, g, err = s.identifyVisitor(r, secret); err != nil {
 		return v, g, err
 	}
-	if !v.Session {
-		g, err = s.identify(r)
-		if refused, ok := errors.AsType[*apiError](err); ok {
-			v.Unknown, err = refused.Message, nil
-		}
-		if err != nil {
-			return v, g, err
-		}
-	}
-	v.Name = g.Name
 	v.Allows = func(scope string) bool { return g.Allows(access.Scope(scope)) }
 	v.Ask = func(method, target, key string, body []byte) (int, []byte, error) {
 		header := http.Header{}
@@ -149,6 +136,25 @@ func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visito
 		return s.Tokens.SignOut(r.Context(), secret)
 	}
 	return v, g, nil
+}
+
+// identifyVisitor returns who has a session's secret, or otherwise who sends a request to the API
+// with the same headers. Of the visitor, only what describes it is set.
+func (s *Server) identifyVisitor(r *http.Request, secret string) (v pages.Visitor, g access.Grant, err error) {
+	if g, v.Session, err = s.Tokens.CheckSession(r.Context(), secret); err != nil {
+		return v, g, err
+	}
+	if v.CanSignIn, err = s.Tokens.Any(r.Context()); err != nil {
+		return v, g, err
+	}
+	if !v.Session {
+		g, err = s.identify(r)
+		if refused, ok := errors.AsType[*apiError](err); ok {
+			v.Unknown, err = refused.Message, nil
+		}
+	}
+	v.Name = g.Name
+	return v, g, err
 }
 
 // signIn begins a session with a token, and gives the browser its cookie. It returns the status

@@ -74,8 +74,10 @@ type Server struct {
 
 // New returns a server.
 func New(cfg Config) *Server {
-	s := &Server{Config: cfg, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams), stopped: make(chan struct{}), limiters: map[string]*rate.Limiter{}, paths: map[string]map[string]*route{}}
-	s.metrics = newMetrics(cfg.Runs, cfg.Version)
+	s := &Server{
+		Config: cfg, mux: http.NewServeMux(), metrics: newMetrics(cfg.Runs, cfg.Version), paths: map[string]map[string]*route{},
+		streams: make(chan struct{}, maxStreams), stopped: make(chan struct{}), limiters: map[string]*rate.Limiter{},
+	}
 	for _, rt := range routes() {
 		methods, ok := s.paths[rt.path]
 		if !ok {

@@ -42,8 +42,12 @@ type CheckSection struct {
 // Document returns what programs read about the loop.
 func (l Status) Document() Document {
 	s := l.State
-	d := Document{Version: 1, Loop: l.ID, Repository: s.Loop().Repository, Issue: s.Loop().Issue, Ordinal: s.Loop().Ordinal, Status: s.Status(), Outcome: s.Outcome(),
-		Reason: s.Reason(), Iteration: s.Iteration(), Max: s.MaxIterations(), WaitsFor: s.Work().Kind, Decisions: append([]fixloop.Decision{}, s.Decisions()...), Driven: l.Driven, Head: s.Head(), Checks: []CheckSection{}}
+	d := Document{
+		Version: 1, Loop: l.ID, Repository: s.Loop().Repository, Issue: s.Loop().Issue, Ordinal: s.Loop().Ordinal,
+		Status: s.Status(), Outcome: s.Outcome(), Reason: s.Reason(), Iteration: s.Iteration(), Max: s.MaxIterations(),
+		WaitsFor: s.Work().Kind, Decisions: append([]fixloop.Decision{}, s.Decisions()...), // never null in JSON
+		Driven: l.Driven, Head: s.Head(), Checks: []CheckSection{},
+	}
 	if slices.Contains(d.Decisions, fixloop.DecideExtend) {
 		d.Extension = s.Extension()
 	}

@@ -65,8 +65,8 @@ func (t *Turn) ask(ctx context.Context, l *loopref.Log, branch string) (entry st
 // rest ends a fix request that was cut.
 const rest = "\n\n[cut: the pull request's comment with this request has the rest]\n"
 
-// dispatchPayload returns what an agent elsewhere is told, in GitHub's limits: docs/fix-loop.md
-// describes its members.
+// dispatchPayload returns the payload for an agent elsewhere, within GitHub's limits.
+// docs/fix-loop.md describes its members.
 func dispatchPayload(l *loopref.Log, w fixloop.Work, branch string) (map[string]any, error) {
 	deadline := ""
 	if due := l.State.Deadline(); !due.IsZero() {

@@ -20,7 +20,7 @@ import (
 // ServeConfig describes how a node is served.
 type ServeConfig struct {
 	Address Address  // required
-	Hosts   []string // names by which clients call the server, besides its address
+	Hosts   []string // the server's names, in addition to its address
 	Rate    float64  // how many requests a second each caller may make; 0 for any number
 	Limits  runs.Limits
 	Version string
@@ -79,7 +79,8 @@ func (n *Node) Serve(ctx context.Context, cfg ServeConfig, people io.Writer) err
 // serve is Serve on a listener; public reports that more than this machine can reach it.
 func (n *Node) serve(ctx context.Context, listener net.Listener, cfg ServeConfig, public bool) error {
 	book := loops.NewWritable(n.engine)
-	api := httpapi.New(httpapi.Config{Agents: n.registry, Runs: n.Runs, Loops: book, Tokens: access.New(n.store), Hosts: cfg.Hosts, Public: public, Rate: cfg.Rate, Version: cfg.Version, Log: n.log})
+	api := httpapi.New(httpapi.Config{Agents: n.registry, Runs: n.Runs, Loops: book, Tokens: access.New(n.store),
+		Hosts: cfg.Hosts, Public: public, Rate: cfg.Rate, Version: cfg.Version, Log: n.log})
 	tools := server.NewCoordinator(cfg.Version, n.warnings())
 	api.Mount("/mcp", access.Read, func(g access.Grant) http.Handler {
 		return tools.Handler(func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {

@@ -225,7 +225,7 @@ func resolved(raw, root json.RawMessage) (p property) {
 	return property{} // it goes in a circle
 }
 
-// kind returns the one type of the property besides null, "" if it may have several.
+// kind returns the type of the property's values, apart from null; "" if they can have several.
 func (p property) kind() (kind string, nullable bool) {
 	switch t := p.Type.(type) {
 	case string:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// signInView is the page on which visitors say who they are.
+// signInView is the page on which visitors sign in.
 type signInView struct {
 	Error     string
 	Unknown   string

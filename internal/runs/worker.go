@@ -69,7 +69,10 @@ func NewWorker(s *store.Store, cfg WorkerConfig) *Worker {
 		cfg.Lease = DefaultLease
 	}
 	cfg.Tags = slices.Compact(slices.Sorted(slices.Values(cfg.Tags)))
-	return &Worker{WorkerConfig: cfg, store: s, validator: &agents.Validator{}, changed: func(string) {}, wake: make(chan struct{}, 1), heard: make(chan struct{}, 1), active: map[string]context.CancelCauseFunc{}}
+	return &Worker{
+		WorkerConfig: cfg, store: s, validator: &agents.Validator{}, changed: func(string) {},
+		wake: make(chan struct{}, 1), heard: make(chan struct{}, 1), active: map[string]context.CancelCauseFunc{},
+	}
 }
 
 // Start begins to take runs, first those of a previous worker that was killed. The error is
@@ -103,8 +106,7 @@ func (w *Worker) Close() {
 	<-w.ended
 }
 
-// Drain takes no further run, and waits until those that the worker has have ended, or ctx
-// has.
+// Drain takes no further run, and waits until the current ones have ended, or ctx has.
 func (w *Worker) Drain(ctx context.Context) {
 	w.mu.Lock()
 	w.draining = true

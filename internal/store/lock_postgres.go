@@ -19,7 +19,7 @@ const (
 	// aliveTimeout is how long the server may take to answer on the lock's connection before that
 	// counts as interrupted.
 	aliveTimeout = 5 * time.Second
-	// quietWait is how long hold waits for the server before it reports that it does.
+	// quietWait is how long hold waits for the server before it reports the wait.
 	quietWait = 3 * time.Second
 	// retakePause is the time between two attempts to take a lock again.
 	retakePause = 200 * time.Millisecond

@@ -42,7 +42,8 @@ func Trouble(err error) Kind {
 		return sqliteTrouble(lite.Code())
 	case isServer:
 		return postgresTrouble(server.Code)
-	case errors.Is(err, ErrGone), isConnect, isNetwork, errors.Is(err, context.DeadlineExceeded), pgconn.SafeToRetry(err), strings.Contains(err.Error(), "conn closed"), strings.Contains(err.Error(), "unexpected EOF"):
+	case errors.Is(err, ErrGone), isConnect, isNetwork, errors.Is(err, context.DeadlineExceeded), pgconn.SafeToRetry(err),
+		strings.Contains(err.Error(), "conn closed"), strings.Contains(err.Error(), "unexpected EOF"):
 		return Unreachable
 	}
 	return ""
