@@ -73,9 +73,9 @@ type walk struct {
 	heads   int
 
 	// The model.
-	statuses map[string]Status // by entity, from the log
-	rounds   []map[string]bool // what failed in each failing round since a person decided
-	broken   map[Check][]string
+	statuses map[string]Status  // by entity, from the log
+	rounds   []map[string]bool  // what failed in each failing round since a person decided
+	broken   map[Check][]string // what failed in each check, by its newest result
 	aborted  bool
 	reminded time.Time
 }
@@ -160,10 +160,10 @@ func (w *walk) event() Event {
 		return w.perhapsRefused(Event{Type: EventFixDone, Iteration: work.Iteration, Fixes: []string{"mended"}})
 	}
 	e := Event{Type: EventResult, Op: work.Op}
-	whole := w.r.IntN(3) > 0
-	hard := w.r.IntN(3) // of 3 loops, one fails a lot
+	complete := w.r.IntN(3) > 0
+	hard := w.r.IntN(3) // of three results, one fails a lot
 	for _, c := range work.Checks {
-		if !whole && w.r.IntN(2) == 0 {
+		if !complete && w.r.IntN(2) == 0 {
 			continue
 		}
 		e.Results = append(e.Results, w.outcome(c, hard))
@@ -283,7 +283,7 @@ func (w *walk) fits(work Work, e Event, messages []Message) {
 	}
 }
 
-// recorded checks that the log by itself says what the state says.
+// recorded checks that the log alone contains the statuses of the state.
 func (w *walk) recorded(messages []Message) {
 	w.t.Helper()
 	for _, m := range messages {
@@ -335,7 +335,7 @@ func (w *walk) answers(m Message) {
 	}
 }
 
-// judge says, by rules of its own, what a complete round of results has to lead to.
+// judge compares what a complete round of results led to with what it has to lead to by the model.
 func (w *walk) judge(before State, e Event, messages []Message) {
 	w.t.Helper()
 	if before.Status() == Escalated && (e.Type == EventDecision || e.Type == EventPush && len(e.Refused) == 0) {
@@ -345,18 +345,17 @@ func (w *walk) judge(before State, e Event, messages []Message) {
 		w.t.Fatalf("%+v makes %q the newest commit that was taken", e, w.state.Accepted())
 	}
 	for _, r := range e.Results {
-		if e.Type == EventResult && r.Status != ResultError {
-			w.broken[r.Check] = nil
-			if r.Status == ResultFail {
-				w.broken[r.Check] = append([]string{}, r.Check.Mention())
-				for _, f := range r.Failures {
-					w.broken[r.Check] = append(w.broken[r.Check], f.Message)
-				}
-				if len(r.Failures) > 0 {
-					w.broken[r.Check] = w.broken[r.Check][1:]
-				}
-			}
+		if e.Type != EventResult || r.Status == ResultError {
+			continue
 		}
+		var broken []string
+		for _, f := range r.Failures {
+			broken = append(broken, f.Message)
+		}
+		if r.Status == ResultFail && broken == nil {
+			broken = []string{"it failed, without a failure"}
+		}
+		w.broken[r.Check] = broken
 	}
 	escalation := slices.IndexFunc(messages, func(m Message) bool { return m.Type == Escalation })
 	if (escalation >= 0) != (w.state.Status() == Escalated && before.Status() != Escalated) {

@@ -32,11 +32,9 @@ func TestARefusedChangeIsNone(t *testing.T) {
 	p.results(nil)
 	p.results(nil)
 	p.want(Completed, WorkNone)
+	p = begun(t, Loop{})
+	p.results(failing(Tests, "TestTotal failed"))
 	for range 2 { // a refused fix resolves nothing
-		p = begun(t, Loop{})
-		p.results(failing(Tests, "TestTotal failed"))
-	}
-	for range 2 {
 		p.send(Event{Type: EventFixDone, Iteration: p.state.Iteration(), Refused: []string{protected}})
 	}
 	p.wantEscalated(ReasonDeadlock)
@@ -57,14 +55,14 @@ func TestARefusedPush(t *testing.T) {
 	if p.state.Accepted() != "c" {
 		t.Errorf("taken %s", p.state.Accepted())
 	}
-	// While the checks run, nobody asked for a push: what they find there counts for nothing.
+	// While the checks run, nobody has asked for a push. What they find there does not count.
 	p.send(Event{Type: EventPush, Head: "d", By: "fixer[bot]", Refused: []string{protected}})
 	if p.want(Escalated, WorkDecide); p.state.Reason() != ReasonRefused || p.state.Accepted() != "c" {
 		t.Errorf("escalated for %s, taken %s", p.state.Reason(), p.state.Accepted())
 	}
 	p.send(Event{Type: EventPush, Head: "e", By: "fixer[bot]", Refused: []string{protected}}) // no manual fix
 	p.want(Escalated, WorkDecide)
-	p.send(Event{Type: EventDecision, Decision: DecideRetry, By: "alice"}) // she stands for what is there
+	p.send(Event{Type: EventDecision, Decision: DecideRetry, By: "alice"}) // she accepts what is there
 	p.want(ReChecking, WorkRevalidate)
 	if p.state.Accepted() != "e" {
 		t.Errorf("taken %s", p.state.Accepted())

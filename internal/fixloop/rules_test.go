@@ -40,19 +40,35 @@ func TestProgressBeginsTheCountAnew(t *testing.T) {
 	}
 }
 
-// A critical vulnerability escalates also where all checks have reported with it.
-func TestACriticalVulnerabilityAmongAllResults(t *testing.T) {
-	p := begun(t, Loop{})
+// firstResults returns the first results of all checks, of which one does not pass.
+func firstResults(other Result) Event {
 	e := Event{Type: EventResult, Op: 1}
 	for _, c := range Specialists() {
-		e.Results = append(e.Results, Result{Check: c, Status: ResultPass})
+		r := Result{Check: c, Status: ResultPass}
+		if c == other.Check {
+			r = other
+		}
+		e.Results = append(e.Results, r)
 	}
-	e.Results[5] = Result{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")}
-	p.send(e)
+	return e
+}
+
+// differentMessages returns n messages of failures.
+func differentMessages(n int) (out []string) {
+	for i := range n {
+		out = append(out, "failure "+string(rune('a'+i%26))+string(rune('a'+i/26)))
+	}
+	return out
+}
+
+// A critical vulnerability escalates even if all other checks have reported with it.
+func TestACriticalVulnerabilityAmongAllResults(t *testing.T) {
+	p := begun(t, Loop{})
+	p.send(firstResults(Result{Check: SecurityReview, Status: ResultFail, Critical: true, Failures: fails("a key is in the code")}))
 	p.wantEscalated(ReasonCritical)
 }
 
-// Specialist failure: the notice has the stack trace, and the second run its whole time.
+// Specialist failure: the notification has the stack trace, and the second run its full time.
 func TestASpecialistThatRunsOnceMore(t *testing.T) {
 	p := begun(t, Loop{})
 	got := p.wait(20 * time.Minute).send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Tests, Status: ResultError, Error: "it crashed", Stack: "at main.go:3\nat run.go:9"}}})
@@ -133,7 +149,7 @@ func TestATimeOutOfSomeChecks(t *testing.T) {
 	}
 }
 
-// Invalid response: the second answer has the whole time, too.
+// Invalid response: the second answer has the full time, too.
 func TestNonsenseGivesTimeForAnotherAnswer(t *testing.T) {
 	p := begun(t, Loop{})
 	p.results(failing(Tests, "a"))
@@ -143,7 +159,7 @@ func TestNonsenseGivesTimeForAnotherAnswer(t *testing.T) {
 	}
 }
 
-// What answers a request that is over is late, and says which.
+// What answers a request that is over is late.
 func TestAnswersOfAFixerThatAreLate(t *testing.T) {
 	p := begun(t, Loop{})
 	p.results(failing(Tests, "a", "b"))
@@ -219,7 +235,8 @@ func TestASecondDecisionNamesTheFirst(t *testing.T) {
 	}
 }
 
-// A manual fix begins the count of iterations without progress again, and stands for what is there.
+// A manual fix begins the count of iterations without progress again, and makes the commit that is
+// there the accepted one.
 func TestAManualFixBeginsAnew(t *testing.T) {
 	p := stuck(t)
 	p.send(Event{Type: EventPush, Head: "b2", By: "fixer[bot]", Refused: []string{"protected-files: x"}})
@@ -237,16 +254,7 @@ func TestAManualFixBeginsAnew(t *testing.T) {
 // The messages of a round: their priority, what they leave out, what they expect, and what follows.
 func TestWhatMessagesSay(t *testing.T) {
 	p := begun(t, Loop{})
-	var many []string
-	for i := range 150 {
-		many = append(many, "failure "+string(rune('a'+i%26))+string(rune('a'+i/26)))
-	}
-	e := Event{Type: EventResult, Op: 1}
-	for _, c := range Specialists() {
-		e.Results = append(e.Results, Result{Check: c, Status: ResultPass})
-	}
-	e.Results[3] = Result{Check: Tests, Status: ResultFail, Failures: fails(many...), Coverage: 85}
-	p.send(e)
+	p.send(firstResults(Result{Check: Tests, Status: ResultFail, Failures: fails(differentMessages(150)...), Coverage: 85}))
 	r := p.state.Work().Request
 	if r.Priority != PriorityHigh || r.Omitted != 50 || len(r.Failures) != 100 || !slices.Equal(r.Expected, []string{"After fixes: All tests pass, coverage ≥80%"}) {
 		t.Errorf("priority %s, %d left out of %d, expected %q", r.Priority, r.Omitted, len(r.Failures), r.Expected)
@@ -286,15 +294,11 @@ func TestWhatNotifies(t *testing.T) {
 	}
 }
 
-// Failure report: it counts what it leaves out. Re-validation trigger: the iteration and its
-// maximum, and why a check runs of which no failure is known.
+// Failure report: it counts what it leaves out. Re-validation trigger: it has the iteration and the
+// maximum.
 func TestWhatMessagesCount(t *testing.T) {
 	p := begun(t, Loop{})
-	var many []string
-	for i := range 120 {
-		many = append(many, "failure "+string(rune('a'+i%26))+string(rune('a'+i/26)))
-	}
-	got := p.results(failing(Tests, many...))
+	got := p.results(failing(Tests, differentMessages(120)...))
 	if m := ofType(got, FailureReport); m.Omitted != 20 || len(m.Failures) != 100 {
 		t.Errorf("%+v", got)
 	}

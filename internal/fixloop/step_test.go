@@ -70,7 +70,11 @@ func TestAFixThatBreaksAnotherCheckIsFoundByTheFinalPass(t *testing.T) {
 func TestTheLastIterationEscalates(t *testing.T) {
 	p := begun(t, Loop{})
 	for i := 1; i <= 5; i++ {
-		p.want(map[bool]Status{true: InProgress, false: ReChecking}[i == 1], map[bool]WorkKind{true: WorkValidate, false: WorkRevalidate}[i == 1])
+		if i == 1 {
+			p.want(InProgress, WorkValidate)
+		} else {
+			p.want(ReChecking, WorkRevalidate)
+		}
 		p.results(failing(Tests, fmt.Sprintf("failure %c", 'a'+i))) // always another one
 		if i < 5 {
 			p.fix("tried")
@@ -234,7 +238,7 @@ func TestAFixerThatFails(t *testing.T) {
 		if !p.state.Deadline().Equal(p.now.Add(5 * time.Minute)) {
 			t.Errorf("deadline %s", p.state.Deadline())
 		}
-		p.send(Event{Type: EventFixStarted, Iteration: 1}) // a response: it has its whole time again
+		p.send(Event{Type: EventFixStarted, Iteration: 1}) // a response: it has its full time again
 		if !p.state.Deadline().Equal(p.now.Add(30 * time.Minute)) {
 			t.Errorf("deadline %s", p.state.Deadline())
 		}
