@@ -110,17 +110,48 @@ func show(r acceptance.Response) string {
 	return strings.Join(parts, ", ") + ": " + string(r.Verdict)
 }
 
+// hintCase is a hint, and how its criterion has to end.
+type hintCase struct {
+	hint string
+	want acceptance.Status
+}
+
+func hintsOf(cases []hintCase) (hints []string) {
+	for _, c := range cases {
+		hints = append(hints, c.hint)
+	}
+	return hints
+}
+
+// compareStatuses compares a response with what the hints of its criteria have to lead to.
+func compareStatuses(t *testing.T, r acceptance.Response, cases []hintCase) {
+	t.Helper()
+	if len(r.Results) != len(cases) {
+		t.Fatalf("%d results of %d criteria", len(r.Results), len(cases))
+	}
+	for i, c := range cases {
+		if got := r.Results[i]; got.Status != c.want {
+			t.Errorf("%s: %s (%s), want %s", c.hint, got.Status, got.Evidence, c.want)
+		}
+	}
+}
+
 func TestEvaluators(t *testing.T) {
 	w := &tree{files: map[string]string{"a/b.md": "text", "x/dup.md": "", "y/dup.md": "", "z.md": "", "node_modules/q/z.md": "", "p/only.md": "", "vendor/p/only.md": ""}}
-	r, err := acceptance.Verify(t.Context(), request(t, "",
-		"b.md", "dup.md", "missing.md", "word", "only.md", `b.md contains "text"`, `b.md contains "other"`, "check:tests and check:build", "check:smell", "GET https://x.example -> 404", "$ panic", "test:X", "/etc/passwd", ".git/config", "check:build"),
-		acceptance.Config{Trust: acceptance.Owner, Parallel: 4}, deps(w))
+	cases := []hintCase{
+		{"b.md", acceptance.Pass}, {"dup.md", acceptance.Blocked}, {"missing.md", acceptance.Fail}, {"word", acceptance.Blocked}, {"only.md", acceptance.Pass},
+		{`b.md contains "text"`, acceptance.Pass}, {`b.md contains "other"`, acceptance.Fail},
+		{"check:tests and check:build", acceptance.Pass}, {"check:smell", acceptance.Blocked},
+		{"GET https://x.example -> 404", acceptance.Fail}, {"$ panic", acceptance.Blocked}, {"test:X", acceptance.Blocked},
+		{"/etc/passwd", acceptance.Blocked}, {".git/config", acceptance.Blocked}, {"check:build", acceptance.Skip},
+	}
+	r, err := acceptance.Verify(t.Context(), request(t, "", hintsOf(cases)...), acceptance.Config{Trust: acceptance.Owner, Parallel: 4}, deps(w))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "A PASS, B BLOCKED, C FAIL, D BLOCKED, E PASS, F PASS, G FAIL, H PASS, I BLOCKED, J FAIL, K BLOCKED, L BLOCKED, M BLOCKED, N BLOCKED, O SKIP: PARTIAL"
-	if got := show(r); got != want {
-		t.Errorf("%s\nwant %s", got, want)
+	compareStatuses(t, r, cases)
+	if r.Verdict != acceptance.VerdictPartial {
+		t.Errorf("the verdict is %s", r.Verdict)
 	}
 	if n := slices.Index(w.events, "checks tests build"); n < 0 || slices.Index(w.events[n+1:], "checks tests build") >= 0 {
 		t.Errorf("the checks did not run once: %q", w.events)
@@ -132,8 +163,8 @@ func TestEvaluators(t *testing.T) {
 	}
 }
 
-// Criteria run side by side, those of a focus area first; what the time leaves is blocked,
-// and what was found stays.
+// Criteria are evaluated at the same time, those of a focus area first. Those that the time does not
+// suffice for are blocked, and what was found of the others stays.
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &tree{files: map[string]string{"a.md": ""}}
@@ -177,11 +208,17 @@ func TestStrangers(t *testing.T) {
 		asked = true
 		return nil, errors.New("asked")
 	}}
-	hints := []string{"a.md", `a.md contains "x"`, "check:linter", "$ rm -rf /", "$ make smoke", "$ make smoke; rm -rf /", "http://localhost", "test:X", "judge me"}
-	r, err := acceptance.Verify(t.Context(), request(t, "", hints...), acceptance.Config{Commands: []string{"make smoke"}}, d)
-	if want := "A PASS, B PASS, C PASS, D BLOCKED, E PASS, F BLOCKED, G BLOCKED, H BLOCKED, I BLOCKED: BLOCKED"; err != nil || show(r) != want || asked {
-		t.Errorf("%s, asked %t, %v", show(r), asked, err)
+	cases := []hintCase{
+		{"a.md", acceptance.Pass}, {`a.md contains "x"`, acceptance.Pass}, {"check:linter", acceptance.Pass},
+		{"$ rm -rf /", acceptance.Blocked}, {"$ make smoke", acceptance.Pass}, {"$ make smoke; rm -rf /", acceptance.Blocked},
+		{"http://localhost", acceptance.Blocked}, {"test:X", acceptance.Blocked}, {"judge me", acceptance.Blocked},
 	}
+	hints := hintsOf(cases)
+	r, err := acceptance.Verify(t.Context(), request(t, "", hints...), acceptance.Config{Commands: []string{"make smoke"}}, d)
+	if err != nil || r.Verdict != acceptance.VerdictBlocked || asked {
+		t.Errorf("%s, asked %t, %v", r.Verdict, asked, err)
+	}
+	compareStatuses(t, r, cases)
 	if slices.ContainsFunc(w.events, func(e string) bool { return strings.Contains(e, "rm") }) {
 		t.Errorf("%q", w.events)
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -228,10 +229,8 @@ func TestSpec(t *testing.T) {
 	if !strings.Contains(list.body, `{"name":"researcher","type":"agent","description":"Research assistant","source":"stored","version":1}`) || !strings.Contains(list.body, `"name":"phase-validation","type":"deterministic"`) {
 		t.Errorf("1: %s", list.body)
 	}
-	// curl -d sends the content type of a form.
-	form := "Content-Type: application/x-www-form-urlencoded"
 	req, _ := http.NewRequestWithContext(t.Context(), "POST", a.url+"/runs", strings.NewReader(`{"agent_name": "researcher", "parameters": {"prompt": "Test"}}`))
-	req.Header.Set("Content-Type", strings.TrimPrefix(form, "Content-Type: "))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded") // as curl -d does
 	res, err := http.DefaultClient.Do(req)
 	if err != nil || res.StatusCode != 201 {
 		t.Fatalf("2: %v, %v", res, err)
@@ -531,10 +530,7 @@ func TestTokens(t *testing.T) {
 		for scope, secret := range secrets {
 			a.token = secret
 			r := a.do(c.method, c.path, c.body)
-			allowed := false
-			for _, s := range c.allowed {
-				allowed = allowed || s == scope
-			}
+			allowed := slices.Contains(c.allowed, scope)
 			if (r.StatusCode == 403) == allowed || !allowed && r.code() != "forbidden" {
 				t.Errorf("%s %s with %s: %d %s", c.method, c.path, scope, r.StatusCode, r.body)
 			}

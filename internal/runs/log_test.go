@@ -15,8 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
-// slowLog is a store that keeps whoever adds to a log waiting until the gate is open, and
-// then loses the answers that are counted in lost.
+// slowLog is a store that does not add to a log before the gate is open. Then it loses as many
+// answers as lost counts.
 type slowLog struct {
 	store.Querier
 	gate chan struct{}

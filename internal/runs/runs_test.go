@@ -76,12 +76,14 @@ func start(t *testing.T, location string, workers int, tags ...string) coordinat
 	return c
 }
 
-// program adds a deterministic agent that is a script.
+// program adds a deterministic agent that is a script. settings are further members of its
+// blueprint.
 func (c coordinator) program(t *testing.T, name, script string, settings ...string) {
 	t.Helper()
 	c.add(t, `{"name":%q,"type":"deterministic","parameters_schema":{"type":"object"},"command":["sh","-c",%s]%s}`, name, script, settings)
 }
 
+// add adds the agent whose blueprint format makes of its name, the script as JSON, and the settings.
 func (c coordinator) add(t *testing.T, format, name, script string, settings []string) {
 	t.Helper()
 	quoted, _ := json.Marshal(script)
@@ -136,28 +138,16 @@ func TestHowRunsEnd(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		c := start(t, location, 8)
-		once := `"output_schema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`
-		for _, a := range []struct{ name, script, settings string }{
-			{"echo", `cat`, ""},
-			{"typed", `cat`, once},
-			{"fails", `echo "bad s3cret" >&2; exit 3`, ""},
-			{"killed", `kill -KILL $$`, ""},
-			{"prose", `echo hello`, ""},
-			{"two", `echo 1 2`, ""},
-			{"floods", `head -c 6000000 /dev/zero`, ""},
-			{"leaks", `echo "\"$KEY\""`, ""},
-			{"slow", `trap "" TERM; sleep 60`, `"time_limit_seconds":1`},
-			{"second", `test "$AIRLOCK_ATTEMPT" = 2 && echo "$AIRLOCK_ATTEMPT"`, `"max_attempts":3`},
-			{"never", `exit 1`, `"max_attempts":2`},
-		} {
-			var settings []string
-			if a.settings != "" {
-				settings = []string{a.settings}
-			}
-			if a.name != "slow" { // its 5 seconds of grace are tested elsewhere
-				c.program(t, a.name, a.script, settings...)
-			}
-		}
+		c.program(t, "echo", `cat`)
+		c.program(t, "typed", `cat`, `"output_schema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`)
+		c.program(t, "fails", `echo "bad s3cret" >&2; exit 3`)
+		c.program(t, "killed", `kill -KILL $$`)
+		c.program(t, "prose", `echo hello`)
+		c.program(t, "two", `echo 1 2`)
+		c.program(t, "floods", `head -c 6000000 /dev/zero`)
+		c.program(t, "leaks", `echo "\"$KEY\""`)
+		c.program(t, "second", `test "$AIRLOCK_ATTEMPT" = 2 && echo "$AIRLOCK_ATTEMPT"`, `"max_attempts":3`)
+		c.program(t, "never", `exit 1`, `"max_attempts":2`)
 		c.add(t, `{"name":%q,"type":"agent","command":["sh","-c",%s]%s}`, "prompted", `echo "you said: $(cat)"; echo thinking >&2`, nil)
 		if _, err := c.registry.Add(t.Context(), []byte(`{"name":"missing","type":"agent","command":["/nonexistent/s3cret"]}`)); err != nil {
 			t.Fatal(err)
@@ -235,8 +225,8 @@ func TestTimeLimitAndStop(t *testing.T) {
 	}
 }
 
-// gate makes the FIFO gate, at which programs wait that read a line of it. The function that it
-// returns lets them go on.
+// gate makes a FIFO called gate, at which programs wait that read a line of it. Calling open lets
+// them go on.
 func (c coordinator) gate(t *testing.T) (open func()) {
 	t.Helper()
 	name := c.dir + "/gate"
@@ -256,16 +246,17 @@ func (c coordinator) gate(t *testing.T) (open func()) {
 	}
 }
 
-func waitUntil(t *testing.T, holds func() bool) {
+// waitUntil waits until a condition is met.
+func waitUntil(t *testing.T, isMet func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !holds() {
+	for !isMet() {
 		select {
 		case <-ctx.Done():
-			t.Fatal("it does not come to hold")
+			t.Fatal("the condition was not met in 20 s")
 		case <-tick.C:
 		}
 	}
@@ -497,8 +488,8 @@ func TestTimeLimitHoldsForAllAttempts(t *testing.T) {
 	})
 }
 
-// TestWhatAnAgentIsTold asserts what an agent's environment has, and that it has nothing else
-// of the worker's.
+// TestWhatAnAgentIsTold asserts which variables an agent's environment has, and that it has no
+// others of the worker's.
 func TestWhatAnAgentIsTold(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 1)
@@ -508,21 +499,21 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]string{}
+	got := map[string]string{}
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		if name != "PWD" && name != "OLDPWD" && name != "SHLVL" && name != "_" { // the shell's own
-			told[name] = value
+			got[name] = value
 		}
 	}
 	want := map[string]string{"PATH": os.Getenv("PATH"), "KEY": "***", "AIRLOCK_RUN_ID": r.ID, "AIRLOCK_AGENT": "asks", "AIRLOCK_ATTEMPT": "1"}
-	if d := cmp.Diff(want, told); d != "" {
+	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
-// TestOldestFirstAndNotTooMany asserts that a worker takes as many runs as it has room for, and
-// the oldest first.
+// TestOldestFirstAndNotTooMany asserts that a worker takes no more runs than it may carry out at
+// once, and the oldest first.
 func TestOldestFirstAndNotTooMany(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
-// tend does what Tend does, once.
+// tend runs Tend until its work is done.
 func (c coordinator) tend(t *testing.T, limits runs.Limits, done func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -24,8 +24,8 @@ func (c coordinator) tend(t *testing.T, limits runs.Limits, done func() bool) {
 	<-ended
 }
 
-// longAgo moves the end of a run two hours back. What Tend finds to be too young when it begins,
-// it deletes only seconds later.
+// longAgo moves the end of a run two hours back. A test has to do that before it tends the store,
+// because Tend looks for old runs at once, and then again only after seconds.
 func (c coordinator) longAgo(t *testing.T, id string) {
 	t.Helper()
 	if _, err := c.store.Exec(t.Context(), `UPDATE runs SET ended = ended - $2 WHERE id = $1`, id, (2 * time.Hour).Milliseconds()); err != nil {
@@ -132,8 +132,8 @@ func TestRunsThatLoseTheirWorkerAgainAndAgain(t *testing.T) {
 	})
 }
 
-// TestRunsThatWereToBeStopped asserts that a run ends although its worker died while it was
-// being stopped, and no other worker is there.
+// TestRunsThatWereToBeStopped asserts that a run which was being stopped ends although its worker has
+// died, and there is no other worker.
 func TestRunsThatWereToBeStopped(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
