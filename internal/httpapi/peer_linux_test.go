@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWaysToTheOwner asserts that both ways to ask the kernel for the owner of a connection
-// say the same, for each family of addresses, and nothing of one that was closed.
+// TestWaysToTheOwner asserts that both ways to ask the kernel for the owner of a connection have the
+// same answer, for each family of addresses, and none for a connection that was closed.
 func TestWaysToTheOwner(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ listen, dial, table string }{

@@ -86,8 +86,8 @@ func TestStreamsEndWithTheirGrant(t *testing.T) {
 	}
 }
 
-// TestWaitingEndsWithItsGrant asserts that /wait answers 401 as soon as its token is revoked,
-// and that who still has one goes on waiting.
+// TestWaitingEndsWithItsGrant asserts that /wait answers 401 as soon as its token is revoked, and
+// that somebody with another token goes on waiting.
 func TestWaitingEndsWithItsGrant(t *testing.T) {
 	t.Parallel()
 	a := start(t, nil)

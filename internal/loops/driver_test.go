@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,10 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(storetest.Main(m))
 }
 
-// hands are scripted: for each kind of work, what to do the first time, the second time
-// and so on; the last one counts for all that follow.
+// hands follow a script.
 type hands struct {
-	script map[fixloop.WorkKind][]func(ctx context.Context, w fixloop.Work) (fixloop.Event, bool)
+	// script has for each kind of work what to do the first time, the second time and so on. The
+	// last one is repeated.
+	script map[fixloop.WorkKind][]reaction
 	poll   time.Duration
 	fails  string // the beginning of the ids of messages that cannot be delivered
 
@@ -74,7 +76,9 @@ func (h *hands) Deliver(_ context.Context, _ loops.Loop, m fixloop.Message) erro
 	return nil
 }
 
-func (h *hands) told() string {
+// deliveries returns the kinds of the messages that were delivered, each with the time since the
+// beginning.
+func (h *hands) deliveries() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Join(h.delivered, ", ")
@@ -88,10 +92,8 @@ func results(failing ...fixloop.Check) reaction {
 		e := fixloop.Event{Type: fixloop.EventResult, Op: w.Op}
 		for _, c := range w.Checks {
 			r := fixloop.Result{Check: c, Status: fixloop.ResultPass}
-			for _, f := range failing {
-				if f == c {
-					r.Status, r.Failures = fixloop.ResultFail, []fixloop.Failure{{Message: "wrong total", Path: "shop.go", Line: 3}}
-				}
+			if slices.Contains(failing, c) {
+				r.Status, r.Failures = fixloop.ResultFail, []fixloop.Failure{{Message: "wrong total", Path: "shop.go", Line: 3}}
 			}
 			e.Results = append(e.Results, r)
 		}
@@ -188,7 +190,7 @@ func TestALoopFromStartToEnd(t *testing.T) {
 		if err != nil || ended.State.Outcome() != fixloop.Succeeded {
 			t.Fatalf("it ended as %s, %v", ended.State.Outcome(), err)
 		}
-		if got := h.told(); got != "VFR 0s, FIXREQ 0s, FIXDONE 0s, REVAL 0s, REVALRES 0s, SUCCESS 0s" {
+		if got := h.deliveries(); got != "VFR 0s, FIXREQ 0s, FIXDONE 0s, REVAL 0s, REVALRES 0s, SUCCESS 0s" {
 			t.Errorf("delivered %s", got)
 		}
 		messages, err := d.Messages(t.Context(), l.ID)
@@ -244,12 +246,12 @@ func TestTimersOutliveTheProcess(t *testing.T) {
 		if l, err := d.Wait(t.Context(), l.ID, true); err != nil || l.State.Work().Kind != fixloop.WorkDecide {
 			t.Fatalf("%v, %v", l.State.Work().Kind, err)
 		}
-		if got := h.told(); got != "VFR 0s, FIXREQ 0s, TIMEOUT 3m0s, ESC 4m0s" {
+		if got := h.deliveries(); got != "VFR 0s, FIXREQ 0s, TIMEOUT 3m0s, ESC 4m0s" {
 			t.Errorf("delivered %s", got)
 		}
 		d.Close()
 
-		// What falls due while nobody runs the loop is seen to by the next one.
+		// The next driver does what became due while nobody ran the loop.
 		time.Sleep(10 * time.Minute)
 		d = openDriver(t, location, h)
 		if err := d.Apply(t.Context(), l.ID, "decision", fixloop.Event{Type: fixloop.EventDecision, Decision: fixloop.DecideExtend, N: 1}); err != nil {
@@ -262,7 +264,7 @@ func TestTimersOutliveTheProcess(t *testing.T) {
 		if l, err := d.Wait(t.Context(), l.ID, true); err != nil || l.State.Work().Kind != fixloop.WorkDecide {
 			t.Fatalf("%v, %v", l.State.Work().Kind, err)
 		}
-		if got := h.told(); !strings.HasSuffix(got, "ESC 4m0s, TIMEOUT 3h15m0s, ESC 3h16m0s") {
+		if got := h.deliveries(); !strings.HasSuffix(got, "ESC 4m0s, TIMEOUT 3h15m0s, ESC 3h16m0s") {
 			t.Errorf("delivered %s", got)
 		}
 		if err := d.Apply(t.Context(), l.ID, "fixed", fixloop.Event{Type: fixloop.EventDecision, Decision: fixloop.DecideFixed}); err != nil {
@@ -292,7 +294,7 @@ func TestASlowValidation(t *testing.T) {
 		if err != nil || l.State.Reason() != fixloop.ReasonTimeout {
 			t.Errorf("escalated because of %q, %v", l.State.Reason(), err)
 		}
-		if got := h.told(); got != "TIMEOUT 3m0s, ESC 4m0s" {
+		if got := h.deliveries(); got != "TIMEOUT 3m0s, ESC 4m0s" {
 			t.Errorf("delivered %s", got)
 		}
 		synctest.Wait()
@@ -313,7 +315,7 @@ func TestWhatCannotBeDelivered(t *testing.T) {
 		if err != nil || l.State.Reason() != fixloop.ReasonUndelivered {
 			t.Errorf("escalated because of %q, %v", l.State.Reason(), err)
 		}
-		if got := h.told(); got != "VFR 0s, ERR 0s, ESC 0s" {
+		if got := h.deliveries(); got != "VFR 0s, ERR 0s, ESC 0s" {
 			t.Errorf("delivered %s", got)
 		}
 		d.Close()

@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
-// TestADriverThatWasReplacedDeliversNothing interrupts the connection by which a driver is the
-// only one, in the middle of its turn, and lets another driver take over.
+// TestADriverThatWasReplacedDeliversNothing interrupts the connection that has a driver's lock, in
+// the middle of its turn, and lets another driver take over.
 func TestADriverThatWasReplacedDeliversNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
@@ -70,11 +70,11 @@ func TestADriverThatWasReplacedDeliversNothing(t *testing.T) {
 		if err != nil || l.State.Outcome() != fixloop.Succeeded {
 			t.Errorf("it ended as %s, %v", l.State.Outcome(), err)
 		}
-		if got := old.told(); got != "" {
+		if got := old.deliveries(); got != "" {
 			t.Errorf("the driver that was replaced has delivered %s", got)
 		}
 		var kinds []string
-		for _, s := range strings.Split(young.told(), ", ") {
+		for _, s := range strings.Split(young.deliveries(), ", ") {
 			kind, _, _ := strings.Cut(s, " ")
 			kinds = append(kinds, kind)
 		}

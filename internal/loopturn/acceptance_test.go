@@ -22,8 +22,8 @@ func (b *bench) verified(statuses ...acceptance.Status) *verdictreport.Document 
 	return d
 }
 
-// Acceptance criteria gate the end of a loop: what is not met is in the fix request, without a
-// failure report, and the loop ends once they are met, too.
+// A loop succeeds only when its acceptance criteria are met. What is not met is in the fix request,
+// without a failure report.
 func TestLoopWithAcceptance(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

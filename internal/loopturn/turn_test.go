@@ -88,7 +88,8 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// turn takes a turn in a new workflow run. Each kind of event has a workflow of its own.
+// turn takes a turn for an event in a new workflow run, with the findings in doc. Each kind of event
+// has a workflow of its own.
 func (b *bench) turn(ev event.Event, doc *checkreport.Document) ([]loopturn.Result, error) {
 	b.t.Helper()
 	b.runs++
@@ -446,8 +447,8 @@ func TestWhatAnAgentHadTheAccountSayCountsForNothing(t *testing.T) {
 	}
 }
 
-// What a turn has delivered is not recorded by that turn: the next turn sees it, and writes it down
-// with what it appends.
+// What a turn has delivered is not recorded by that turn. The next turn sees it, and records it with
+// its own entries.
 func TestWhatWasToldIsSeenByTheNextTurn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -506,8 +507,8 @@ func TestAKilledJobTellsNothingTwice(t *testing.T) {
 	}
 }
 
-// Somebody who labels or reopens a pull request did not push its commits: the push is judged as one
-// of which nobody knows whose it is.
+// Somebody who labels or reopens a pull request did not push its commits. The push is judged like one
+// by somebody unknown.
 func TestWhoDidNotPushDoesNotAnswerForAPush(t *testing.T) {
 	b := newBench(t)
 	b.must(pull(), b.found("a"))

@@ -34,8 +34,8 @@ func startServer(t *testing.T) (*storetest.Postgres, string) {
 	return server, location
 }
 
-// interrupt ends the connections that hold a lock, by a connection of its own: others may not have
-// noticed yet that the server was restarted.
+// interrupt ends the connections that hold a lock. It uses a connection of its own, because those
+// of other stores may not have noticed yet that the server was restarted.
 func interrupt(t *testing.T, location string) {
 	t.Helper()
 	n, err := open(t, location).Exec(t.Context(), `SELECT pg_terminate_backend(pid, 10000) FROM pg_locks
@@ -129,7 +129,7 @@ func TestAWaitForTheDatabaseIsReported(t *testing.T) {
 	for again != nil {
 		again = <-reports
 	}
-	// Whoever stops waiting has waited for nothing.
+	// Now with a caller that stops waiting.
 	server.Kill()
 	waits, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -146,7 +146,7 @@ func TestAWaitForTheDatabaseIsReported(t *testing.T) {
 	}
 }
 
-// database returns an empty database on the server of all tests.
+// database runs a test with an empty database on the server of all tests.
 func database(t *testing.T, test func(location string)) {
 	storetest.Each(t, func(_ *testing.T, location string) {
 		if store.IsURL(location) {
@@ -203,7 +203,7 @@ func TestALockIsTakenBackFromItsOwnDeadConnection(t *testing.T) {
 	})
 }
 
-// line is a way to a server that can be cut on the client's side alone.
+// line passes connections on to a server. They can be cut on the client's side alone.
 type line struct {
 	net.Listener
 	mu      sync.Mutex

@@ -253,8 +253,8 @@ func TestTheOneConnectionIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestWaitingTooLongForSQLiteIsALock asserts that who waits for its turn longer than it may is
-// told of a lock, and not that the store is out of reach.
+// TestWaitingTooLongForSQLiteIsALock asserts that the error of a transaction that has waited too long
+// for its turn is about a lock, and not about a store that cannot be reached.
 func TestWaitingTooLongForSQLiteIsALock(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"))
