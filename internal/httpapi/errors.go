@@ -141,6 +141,6 @@ func answer(w http.ResponseWriter, status int, v any) int {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // its failure is the client's loss
+	_ = enc.Encode(v) // if it fails, nobody reads the answer any more
 	return status
 }

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite openapi.json")
 
-// TestOpenAPI asserts that openapi.json is what the routes and the types of their bodies
-// say, and that it is a valid description.
+// TestOpenAPI asserts that openapi.json is what follows from the routes and the types of their
+// bodies, and that it is a valid description.
 func TestOpenAPI(t *testing.T) {
 	want, err := json.MarshalIndent(describeAPI(), "", "  ")
 	if err != nil {

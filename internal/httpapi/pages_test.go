@@ -440,29 +440,37 @@ func TestWatchingAndStoppingARun(t *testing.T) {
 	}
 }
 
-// escalated starts a loop and leads it to where a person has to decide.
+// startLoop starts a loop that nobody drives, and returns its ID.
+func (a *api) startLoop(l fixloop.Loop) (id string) {
+	a.t.Helper()
+	started, _, err := a.Loops.Start(a.t.Context(), l, json.RawMessage(`{}`), func(string) string { return "nobody" })
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return started.ID
+}
+
+// escalated starts a loop and leads it to where a person has to decide. It returns the address of
+// the loop's page.
 func (b *browser) escalated(issue int, title string) string {
 	b.t.Helper()
-	l, _, err := b.Loops.Start(b.t.Context(), fixloop.Loop{Repository: "octo/shop", Issue: issue, Title: title}, json.RawMessage(`{}`), func(string) string { return "nobody" })
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	for key, e := range []fixloop.Event{
-		{Type: fixloop.EventStart, Head: "c0ffee"},
-		{Type: fixloop.EventResult, Op: 1, Results: []fixloop.Result{{Check: fixloop.SecurityReview, Status: fixloop.ResultFail, Critical: true, Failures: []fixloop.Failure{{Severity: finding.Critical, Path: "<img src=x>.go", Line: 3, Message: "<script>alert(3)</script>"}}}}},
-	} {
-		if e.Type == fixloop.EventResult {
-			for _, c := range fixloop.Specialists() {
-				if c != fixloop.SecurityReview {
-					e.Results = append(e.Results, fixloop.Result{Check: c, Status: fixloop.ResultPass})
-				}
-			}
+	id := b.startLoop(fixloop.Loop{Repository: "octo/shop", Issue: issue, Title: title})
+	hostile := fixloop.Failure{Severity: finding.Critical, Path: "<img src=x>.go", Line: 3, Message: "<script>alert(3)</script>"}
+	results := []fixloop.Result{{Check: fixloop.SecurityReview, Status: fixloop.ResultFail, Critical: true, Failures: []fixloop.Failure{hostile}}}
+	for _, c := range fixloop.Specialists() {
+		if c != fixloop.SecurityReview {
+			results = append(results, fixloop.Result{Check: c, Status: fixloop.ResultPass})
 		}
-		if err := b.Loops.Apply(b.t.Context(), l.ID, string(rune('a'+key)), e); err != nil {
+	}
+	for _, e := range []fixloop.Event{
+		{Type: fixloop.EventStart, Head: "c0ffee"},
+		{Type: fixloop.EventResult, Op: 1, Results: results},
+	} {
+		if err := b.Loops.Apply(b.t.Context(), id, string(e.Type), e); err != nil {
 			b.t.Fatal(err)
 		}
 	}
-	return "/ui/loops/" + url.PathEscape(l.ID)
+	return "/ui/loops/" + url.PathEscape(id)
 }
 
 // TestManyLoops asserts that a page of loops leads to the next one, as the API's answer does,
@@ -474,15 +482,11 @@ func TestManyLoops(t *testing.T) {
 	for issue := 1; issue <= last; issue++ {
 		if issue == 3 {
 			b.escalated(issue, "Old, and waits")
-			continue
-		}
-		if _, _, err := b.Loops.Start(t.Context(), fixloop.Loop{Repository: "octo/shop", Issue: issue}, json.RawMessage(`{}`), func(string) string { return "nobody" }); err != nil {
-			t.Fatal(err)
+		} else {
+			b.startLoop(fixloop.Loop{Repository: "octo/shop", Issue: issue})
 		}
 	}
-	if _, _, err := b.Loops.Start(t.Context(), fixloop.Loop{Repository: "octo/toys", Issue: 1}, json.RawMessage(`{}`), func(string) string { return "nobody" }); err != nil {
-		t.Fatal(err)
-	}
+	b.startLoop(fixloop.Loop{Repository: "octo/toys", Issue: 1})
 	link := regexp.MustCompile(`href="(/ui/loops/[^"]+)"`)
 	next := regexp.MustCompile(`href="([^"]+)" rel="next"`)
 	seen := map[string]int{}

@@ -619,11 +619,7 @@ func TestRate(t *testing.T) {
 func TestLoops(t *testing.T) {
 	t.Parallel()
 	a := start(t, nil)
-	l, _, err := a.Loops.Start(t.Context(), fixloop.Loop{Repository: "octo/shop", Issue: 7}, json.RawMessage(`{}`), func(string) string { return "nobody" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := "/loops/" + url.PathEscape(l.ID)
+	path := "/loops/" + url.PathEscape(a.startLoop(fixloop.Loop{Repository: "octo/shop", Issue: 7}))
 	if r := a.do("GET", "/loops", ""); !strings.Contains(r.body, `"loop":"octo/shop#7.1"`) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
@@ -644,6 +640,7 @@ func TestLoops(t *testing.T) {
 	}
 	secrets := map[access.Scope]string{}
 	for _, scope := range []access.Scope{access.Run, access.Decide} {
+		var err error
 		if secrets[scope], err = a.tokens.Add(t.Context(), "t-"+string(scope), scope); err != nil {
 			t.Fatal(err)
 		}

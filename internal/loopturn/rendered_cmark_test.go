@@ -172,13 +172,14 @@ func checkLiving(t *testing.T, body, page, next string) {
 		t.Errorf("in bold stands %q, want %q", bold, next)
 	}
 	order := []string{"<h3>", "<strong>Next: ", "<table>", "</table>", "<details>", "</details>", "<sub>log of loop 7-1: entry "}
-	for i, at := 0, 0; i < len(order); i++ {
-		n := strings.Index(page[at:], order[i])
-		if n < 0 || strings.Count(page, order[i]) != 1 {
-			t.Errorf("%s is missing, out of order, or there twice:\n%s", order[i], page)
+	rest := page
+	for _, part := range order {
+		n := strings.Index(rest, part)
+		if n < 0 || strings.Count(page, part) != 1 {
+			t.Errorf("%s is missing, out of order, or there twice:\n%s", part, page)
 			return
 		}
-		at += n
+		rest = rest[n:]
 	}
 	if n := strings.Count(page, "<tr>"); n != 7 || strings.Contains(body, "more characters were cut") {
 		t.Errorf("the table has %d rows:\n%s", n, page)

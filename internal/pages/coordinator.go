@@ -266,7 +266,7 @@ func (x *visit) show(status int, p *page, title string, body any) {
 	}
 	x.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(html) // its failure is the visitor's loss
+	_, _ = x.w.Write(html) // if it fails, nobody reads the answer any more
 }
 
 // withQuery returns an address with a query, which may be empty.

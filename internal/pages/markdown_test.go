@@ -144,8 +144,8 @@ func TestHostileTextsCostLittle(t *testing.T) {
 	}
 }
 
-// TestOrdinaryTextsFitIntoTheBudget asserts that a page of 1,000 long, ordinary texts is
-// rendered whole.
+// TestOrdinaryTextsFitIntoTheBudget asserts that a page of 1,000 long, ordinary texts is rendered in
+// full.
 func TestOrdinaryTextsFitIntoTheBudget(t *testing.T) {
 	r := NewMarkdownRenderer()
 	text := strings.Repeat("## Result\n\n- **a** is `b` in [c](https://github.com/c)\n- d\n\n| e | f |\n|---|---|\n| 1 | 2 |\n\n<details><summary>g</summary>\n\nh\n\n</details>\n\n", 20)

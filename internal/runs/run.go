@@ -40,7 +40,7 @@ type Run struct {
 	AgentVersion int64           `json:"agent_version"`
 	Status       Status          `json:"status"`
 	Parameters   json.RawMessage `json:"parameters"`
-	// Attempt is how often the agent was started, also after its worker was killed.
+	// Attempt is how often the agent was started, including the times after its worker was killed.
 	Attempt int `json:"attempt"`
 	// Needs are the tags that a worker must have to take it.
 	Needs []string `json:"needs,omitempty"`

@@ -12,7 +12,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/agent-airlock/airlock/internal/server"
 )
 
 // connect serves the SDK's own client over pipes, as a process does over its standard input and
@@ -70,40 +69,31 @@ func coordinator(t *testing.T, respond func(request string) (status int, answer 
 		status, answer, err := respond(request)
 		return status, []byte(answer), err
 	}
-	return connect(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
-		return server.NewCoordinator("1.2.3", nil).Serve(ctx, api, in, out)
-	}), &requests
+	return connect(t, serving(api)), &requests
 }
 
 // TestEachToolIsOneRequest asserts which request each tool makes, and that what a caller writes
 // stays one element of its path.
 func TestEachToolIsOneRequest(t *testing.T) {
 	s, requests := coordinator(t, func(string) (int, string, error) { return http.StatusOK, `{"status": "running"}` + "\n", nil })
-	want := map[string]string{
-		"list_agent_blueprints": `GET /agents`,
-		"validate_parameters":   `POST /agents/a%2F..%2Fb/validate {"n":1}`,
-		"start_run":             `POST /runs {"agent_name":"mend","needs":["gpu"],"parameters":{}}`,
-		"get_run":               `GET /runs/7%3Fx=1`,
-		"list_runs":             `GET /runs?limit=5&status=failed`,
-		"stop_run":              `POST /runs/7/stop`,
-	}
-	arguments := map[string]string{
-		"list_agent_blueprints": `{}`,
-		"validate_parameters":   `{"agent_name": "a/../b", "parameters": {"n":1}}`,
-		"start_run":             `{"agent_name": "mend", "needs": ["gpu"]}`,
-		"get_run":               `{"run_id": "7?x=1"}`,
-		"list_runs":             `{"status": "failed", "limit": 5}`,
-		"stop_run":              `{"run_id": "7"}`,
+	calls := map[string]struct{ arguments, request string }{
+		"list_agent_blueprints": {`{}`, `GET /agents`},
+		"validate_parameters":   {`{"agent_name": "a/../b", "parameters": {"n":1}}`, `POST /agents/a%2F..%2Fb/validate {"n":1}`},
+		"start_run":             {`{"agent_name": "mend", "needs": ["gpu"]}`, `POST /runs {"agent_name":"mend","needs":["gpu"],"parameters":{}}`},
+		"get_run":               {`{"run_id": "7?x=1"}`, `GET /runs/7%3Fx=1`},
+		"list_runs":             {`{"status": "failed", "limit": 5}`, `GET /runs?limit=5&status=failed`},
+		"stop_run":              {`{"run_id": "7"}`, `POST /runs/7/stop`},
 	}
 	tools, err := s.ListTools(t.Context(), nil)
-	if err != nil || len(tools.Tools) != len(want) {
-		t.Fatalf("%d tools, want %d: %v", len(tools.Tools), len(want), err)
+	if err != nil || len(tools.Tools) != len(calls) {
+		t.Fatalf("%d tools, want %d: %v", len(tools.Tools), len(calls), err)
 	}
 	for _, tool := range tools.Tools {
 		*requests = nil
-		answer, isError := call(t, s, tool.Name, arguments[tool.Name])
-		if isError || answer != `{"status":"running"}` || !slices.Equal(*requests, []string{want[tool.Name]}) {
-			t.Errorf("%s: %s after %q, want %s", tool.Name, answer, *requests, want[tool.Name])
+		c := calls[tool.Name]
+		answer, isError := call(t, s, tool.Name, c.arguments)
+		if isError || answer != `{"status":"running"}` || !slices.Equal(*requests, []string{c.request}) {
+			t.Errorf("%s: %s after %q, want %s", tool.Name, answer, *requests, c.request)
 		}
 	}
 }

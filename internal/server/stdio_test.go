@@ -127,8 +127,8 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// TestErrorsOfArgumentsAreBounded asserts that a call is told of what is wrong with its arguments
-// without a repetition of all of it.
+// TestErrorsOfArgumentsAreBounded asserts that the error of a call describes what is wrong with its
+// arguments without repeating all of them.
 func TestErrorsOfArgumentsAreBounded(t *testing.T) {
 	t.Parallel()
 	var many []string

@@ -13,15 +13,15 @@ import (
 	"github.com/agent-airlock/airlock/internal/server"
 )
 
-// serving serves an API as tools.
+// serving returns a function that serves an API as tools.
 func serving(api server.API) func(context.Context, io.Reader, io.Writer) error {
 	return func(ctx context.Context, in io.Reader, out io.Writer) error {
 		return server.NewCoordinator("v1.2.3", nil).Serve(ctx, api, in, out)
 	}
 }
 
-// TestWaitingTellsOfItsProgress asserts that a client which waits for a long run hears of it,
-// and gets the result in the end.
+// TestWaitingTellsOfItsProgress asserts that a client which waits for a long run is notified of its
+// progress, and gets the result in the end.
 func TestWaitingTellsOfItsProgress(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -57,8 +57,8 @@ func TestWaitingTellsOfItsProgress(t *testing.T) {
 	}
 }
 
-// TestACallIsCancelled asserts that what a client gives up is given up behind the tool, too,
-// and that the server goes on answering.
+// TestACallIsCancelled asserts that the request to the API ends when a client cancels its call, and
+// that the server goes on answering.
 func TestACallIsCancelled(t *testing.T) {
 	t.Parallel()
 	waiting, gaveUp := make(chan struct{}), make(chan error, 1)
