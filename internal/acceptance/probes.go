@@ -135,7 +135,8 @@ func (v *verification) test(ctx context.Context, c *criterion, name string) part
 	return r.part("The test " + schema.Quote(name))
 }
 
-// part returns the result of a check or test as what it means for a criterion. what names it.
+// part returns what the result of a check or test means for a criterion. what is the name of the
+// check or test for people.
 func (r Checked) part(what string) part {
 	ran := ""
 	if r.Command != "" {

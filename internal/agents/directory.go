@@ -109,8 +109,8 @@ func ToJSON(data []byte) (json.RawMessage, error) {
 // yamlLines has the line of each value by its path.
 type yamlLines map[string]int
 
-// line returns the line of a violation: that of its value, or of the innermost one around it that is
-// there.
+// line returns the line of a violation: that of its value, or of the innermost value around it that
+// has a line.
 func (l yamlLines) line(v schema.Violation) int {
 	for p := v.Path; ; {
 		if line, ok := l[p]; ok {

@@ -106,9 +106,9 @@ func (e *Engine) Wait(ctx context.Context, id string) (State, error) {
 	}
 }
 
-// Recover puts workflows back into their queues that run under the executor's name, but not in this
-// engine, and returns how many there were. Another engine of that name has taken them since Open,
-// before it noticed that it was replaced.
+// Recover puts back into their queues the workflows that run under the executor's name, but not in
+// this engine, and returns how many there were. Another engine of that name has taken them since
+// Open, before it noticed that it was replaced.
 func (e *Engine) Recover() (int, error) {
 	running, err := dbos.ListWorkflows(e.dbos, dbos.WithFilterStatus(dbos.WorkflowStatusPending), dbos.WithFilterExecutorIDs(e.id), dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))
 	if err != nil {

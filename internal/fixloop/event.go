@@ -32,7 +32,7 @@ type Event struct {
 	Fixes     []string `json:"fixes,omitempty"`
 	Files     []string `json:"files,omitempty"` // that changed, relative to the repository's root
 	// Refused are the reasons why the changes of fix_done or of a push are not taken. If there are
-	// any, nothing was changed.
+	// any, the event counts as one without changes.
 	Refused []string `json:"refused,omitempty"`
 	// Head is the commit that there is now, "" if it is not known.
 	Head string `json:"head,omitempty"`

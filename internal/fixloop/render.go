@@ -253,8 +253,8 @@ func isSameElsewhere(a, b Failure) bool {
 }
 
 // failures writes a numbered list: check, severity, place and source, then the message, and its
-// details and suggestion in fences. A failure that follows itself for another check is written
-// once, with both checks. none is the text for a list that is empty.
+// details and suggestion in fences. Failures that follow each other and differ only in their checks
+// are written once, with all checks. none is the text for an empty list.
 func (p *page) failures(list []Failure, omitted int, none string) {
 	if len(list) == 0 && omitted == 0 {
 		p.text(orElse(none, "None."))

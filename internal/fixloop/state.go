@@ -23,7 +23,7 @@ type Loop struct {
 	Ordinal int `json:"ordinal"`
 	// Title is the pull request's, for the log.
 	Title string `json:"title,omitempty"`
-	// Acceptance reports that there are acceptance criteria. Without them met, no loop succeeds.
+	// Acceptance reports that there are acceptance criteria. The loop succeeds only if they are met.
 	Acceptance bool   `json:"acceptance,omitempty"`
 	Limits     Limits `json:"limits"`
 }

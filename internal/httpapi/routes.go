@@ -29,7 +29,7 @@ type parameter struct {
 	one         []string // the possible values; nil for any
 }
 
-// What answers and bodies without a type of their own are.
+// These stand for answers and bodies that have no type of their own.
 type (
 	plainText   struct{}
 	eventStream struct{}

@@ -21,7 +21,7 @@ type snapshot struct {
 	N        int               `json:"n"` // of its newest record
 	State    fixloop.State     `json:"state"`
 	Messages []fixloop.Message `json:"messages"`
-	// Sum is computed as if the snapshot was a record after the newest one, so that it belongs to
+	// Sum is computed as if the snapshot were a record after the newest one, so that it belongs to
 	// this log alone.
 	Sum string `json:"sum"`
 }

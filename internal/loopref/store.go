@@ -202,7 +202,7 @@ func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	return ErrMoved
 }
 
-// The word of a commit's headline by which Open finds the loops that have not ended.
+// The words for a loop's state in the headline of its commit, of which Open looks for the second.
 const (
 	headlineOpen  = "open"
 	headlineEnded = "ended"

@@ -6,7 +6,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/loopref"
 )
 
-// What follows is for callers of this package, which know neither loopref nor fixloop.
+// What follows is for callers that import neither loopref nor fixloop.
 
 // LogStore is where the logs of a repository's loops are.
 type LogStore = loopref.Store

@@ -1,7 +1,7 @@
 // Package loopturn takes one turn of a pull request's fix loop in a workflow job. An event woke the
-// job, and the log on the loop's ref contains how the loop stands. The findings of the checks, a
-// command or the time move the loop on. Messages to people are recorded first, then delivered. A
-// later turn delivers those that are missing.
+// job, and the log on the loop's ref shows how the loop stands. The findings of the checks, a command
+// or the time move the loop on. Messages to people are recorded first, then delivered. A later turn
+// delivers those that are missing.
 package loopturn
 
 import (
@@ -148,8 +148,8 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 }
 
 // readComments notes which messages a pull request's comments show, and returns an error if the
-// loop's own comment has seen entries that the log lacks. Only comments by the token's account count
-// that have the gate's marker, because others may quote an agent.
+// loop's own comment has seen entries that the log lacks. Only comments by the token's account with
+// the gate's marker count, because others may quote an agent.
 func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) error {
 	number, notices := l.State.Loop().Issue, l.Notices()
 	for _, c := range comments {
@@ -170,8 +170,9 @@ func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) err
 	return nil
 }
 
-// checkLogIsThere returns an error if a comment shows a loop after newest, the newest one that has a
-// log; nil if none has. In that case somebody has removed a log, and that loop would begin again.
+// checkLogIsThere returns an error if a comment shows a loop whose log is not there: the one after
+// newest, which is the newest loop that has a log, or nil. Somebody has removed the log, and the loop
+// would begin again.
 func (t *Turn) checkLogIsThere(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
 	next := 1
 	if newest != nil {

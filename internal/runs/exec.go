@@ -56,7 +56,7 @@ func (w *Worker) exec(ctx context.Context, r Run, remaining time.Duration) (outc
 	}
 }
 
-// sleep waits for d, and returns false early if ctx ends before.
+// sleep waits for d, and reports whether it did: it returns early if ctx ends.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -120,8 +120,8 @@ func (l *logWriter) add(lines []byte) {
 	l.pending = append(l.pending, lines...)
 }
 
-// Close keeps what has not been kept yet, and returns why something was not. If the store has
-// trouble, it tries again as long as within.
+// Close keeps what has not been kept yet, and returns why something was not. While the store has
+// trouble, it tries again, for no longer than within.
 func (l *logWriter) Close(within time.Duration) error {
 	for _, w := range l.streams {
 		if len(w.line) > 0 || w.cut {

@@ -117,8 +117,8 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 	return r, err == nil && r.ID != fresh.ID, err
 }
 
-// creation returns the statements that record a run, also if they are executed twice. If key is that
-// of another run, they record nothing, and the first one, which is about the key, changes no row.
+// creation returns the statements that record a run. They can be executed twice. If key is that of
+// another run, they record nothing, and the first one, which is about the key, changes no row.
 func creation(r Run, blueprint, needs string, limit time.Duration, key, digest string) (all []store.Statement) {
 	at := r.CreatedAt.UnixMilli()
 	run := []any{r.ID, r.AgentName, r.AgentVersion, blueprint, string(r.Parameters), at, needs, limit.Milliseconds()}

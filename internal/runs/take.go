@@ -47,7 +47,7 @@ func (w *Worker) takeOf(ctx context.Context, name, needs string, n int) (some []
 	take := `UPDATE runs SET worker = $1, attempt = attempt + 1, started = COALESCE(started, ` + now + `), deadline = COALESCE(deadline, ` + now + ` + time_limit),
 	events = events + CASE WHEN status = 'pending' THEN 1 ELSE 0 END, status = CASE WHEN status = 'pending' THEN 'running' ELSE status END
 WHERE id IN (SELECT id FROM picked) RETURNING ` + columns + `, deadline - ` + now + ` AS remaining`
-	const wasPending = `attempt = 1` // of a run that was taken; its event is to be recorded
+	const wasPending = `attempt = 1` // of a run that was taken; only then its status has changed
 	if w.store.Postgres() != nil {
 		some, err = store.List(ctx, w.store, scanTaken, `WITH `+pick(` FOR UPDATE SKIP LOCKED`)+`, taken AS (`+take+`, events),
 begun AS (INSERT INTO run_events (run, n, status, at) SELECT id, events, status, `+now+` FROM taken WHERE `+wasPending+`)

@@ -116,11 +116,11 @@ func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 	return err
 }
 
-// endWaiting ends the runs with these needs, joined, that have waited longer than a time.
-func (s *Service) endWaiting(ctx context.Context, needs string, longer time.Duration) error {
-	out := failed("no_worker", "the run waited for "+longer.String()+", and "+noWorker(splitTags(needs)).Message)
+// endWaiting ends the runs with these needs, joined, that have waited longer than limit.
+func (s *Service) endWaiting(ctx context.Context, needs string, limit time.Duration) error {
+	out := failed("no_worker", "the run waited for "+limit.String()+", and "+noWorker(splitTags(needs)).Message)
 	for {
-		ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND needs = $1 AND created <= `+s.store.Now()+` - $2 ORDER BY id LIMIT $3`, needs, longer.Milliseconds(), tendBatch)
+		ids, err := store.List(ctx, s.store, scanID, `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND needs = $1 AND created <= `+s.store.Now()+` - $2 ORDER BY id LIMIT $3`, needs, limit.Milliseconds(), tendBatch)
 		if err != nil {
 			return err
 		}

@@ -298,8 +298,8 @@ func (t coordinatorTool) arguments(raw json.RawMessage) (a toolArguments, violat
 	return a, nil, nil
 }
 
-// maxArgumentErrors is the largest number of violations in the answer to a call. Only names that the
-// tool does not know can be more, because it has fewer arguments than that.
+// maxArgumentErrors is the largest number of violations that the answer to a call lists. A call can
+// have any number of arguments that the tool does not know.
 const maxArgumentErrors = 10
 
 // argumentsBody returns the answer to a call whose arguments are not valid, in the form of the

@@ -187,8 +187,7 @@ func checkEnvelope(message []byte) (id string, ignored bool, problem string) {
 // maxID is the largest whole number that every client and server reads as it is written.
 const maxID = 1<<53 - 1
 
-// requestID returns an id in a form that is the same for ids that mean the same; "" for what is not
-// an id.
+// requestID returns an id in one form, however it is written in JSON; "" for what is not an id.
 func requestID(raw json.RawMessage) string {
 	var word string
 	if json.Unmarshal(raw, &word) == nil && raw[0] == '"' {
