@@ -65,13 +65,19 @@ func isDotName(name, word, short, hashed string) bool {
 	for part := range strings.SplitSeq(name, `\`) {
 		part, _, _ = strings.Cut(part, ":")
 		part = strings.TrimRight(foldProtected(strings.TrimRight(part, ". ")), ". ")
-		if part == "."+word || hashed == "" && part == short {
+		if part == "."+word {
 			return true
+		}
+		if hashed == "" {
+			if part == short {
+				return true
+			}
+			continue
 		}
 		if digit, ok := strings.CutPrefix(part, short); ok && len(digit) == 1 && '1' <= digit[0] && digit[0] <= '4' {
 			return true
 		}
-		if hashed != "" && isHashedShortName(part, hashed) {
+		if isHashedShortName(part, hashed) {
 			return true
 		}
 	}

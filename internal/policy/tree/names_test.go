@@ -19,6 +19,7 @@ func pathCases(rule string, paths ...string) (cases []treeCase) {
 }
 
 func TestPathsThatMeanGitsOwnFiles(t *testing.T) {
+	judgeCases(t, pathCases(RulePath, "git~11", "git~14/x", "git~2")) // other files' short names
 	judgeCases(t, pathCases(RuleGitPath, ".git", ".git/config", "a/.GIT/config", "git~1/x", "a/GIT~1", ".g\u200cit/config", "\ufeff.git/x"))
 	for _, p := range []string{".git./x", ".git /x", ".git. . /x", ".git::$INDEX_ALLOCATION/x", `a\.git\config`, ".git:x", "git~1 ", ".GIT\u200d./x"} {
 		if got := broken(Config{}, Tree{Changes: added(p)}); !slices.Contains(got, strings.TrimSpace("git-path "+p)) {
