@@ -69,6 +69,12 @@ func (x *executor) branchHead(ctx context.Context, branch string) (sha string, l
 	return sha, err == nil
 }
 
+// isAt reports whether a branch is at a commit, as far as GitHub says.
+func (x *executor) isAt(ctx context.Context, branch, commit string) bool {
+	head, looked := x.branchHead(ctx, branch)
+	return looked && head == commit
+}
+
 // pushKind returns why a push did not happen; 0 where it did, or git itself failed.
 func pushKind(err error) gitrepo.PushErrorKind {
 	if p, ok := errors.AsType[*gitrepo.PushError](err); ok {
@@ -143,13 +149,10 @@ func (x *executor) commitByAPI(ctx context.Context, st *codeState) (tip string, 
 	switch {
 	case head == "":
 		err := x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.CreateBranch(ctx, x.repo, st.branch, st.onto) })
-		if err != nil && !isKind(err, githubapi.Conflict) {
+		if err != nil && !(isKind(err, githubapi.Conflict) && x.isAt(ctx, st.branch, st.onto)) {
 			return "", err
 		}
 		head = st.onto
-		if now, looked := x.branchHead(ctx, st.branch); err != nil && (!looked || now != head) {
-			return "", err
-		}
 	case head != st.onto: // an earlier run's branch: one commit makes it what it should be
 		from, commits = head, commits[len(commits)-1:]
 	}
