@@ -201,6 +201,7 @@ func (r *tickRun) writeOnce(ctx context.Context, isLast bool) (res Result, done 
 		if len(r.text.Ticked) == 0 {
 			return r.text.unchangedResult(r.e), true
 		}
+		r.count = len(r.text.Ticked)
 		return Result{}, false
 	case err != nil:
 		return r.x.failed(r.op, r.e, err), true

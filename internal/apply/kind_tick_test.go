@@ -362,6 +362,21 @@ func TestTickBoxesFaults(t *testing.T) {
 			t.Errorf("somebody's text is gone without a word: %+v\n%q", r, got)
 		}
 	})
+	t.Run("a lost request, and somebody ticks one of the boxes", func(t *testing.T) {
+		b := tickBench(t, criteriaText, githubtest.Options{})
+		b.srv.SetFault(once("issues/update", githubtest.Fault{Cut: true}))
+		r := b.tick(func(g GitHub) GitHub {
+			return &between{GitHub: g, after: func(n int) {
+				if n == 1 {
+					b.edits(hubot, replace("[ ] one", "[x] one"))
+				}
+			}}
+		}, "one", "nested")
+		want(t, []Result{r}, "applied")
+		if r.Message != "ticked 1 box in #5" {
+			t.Error(r.Message)
+		}
+	})
 	t.Run("no token", func(t *testing.T) {
 		b := tickBench(t, criteriaText, githubtest.Options{})
 		b.token = ""
