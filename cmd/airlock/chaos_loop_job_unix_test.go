@@ -52,8 +52,8 @@ var loopStory = []loopEvent{
 // loopTimes are what may differ between a loop whose jobs were killed and one that nobody disturbed.
 var loopTimes = regexp.MustCompile(`\d{8}T\d{6}Z|\d{4}-\d\d-\d\d(T| )\d\d:\d\d:\d\d(\.\d+)?Z?|\d\d:\d\d:\d\d|until \d\d:\d\d UTC on \d{4}-\d\d-\d\d|entry \d+, [0-9a-f]{20}|\b[0-9a-f]{40}\b|[0-9a-f]{12,}|#issuecomment-\d+`)
 
-// told returns what the loop's log says, and what GitHub shows, without times and commits.
-func (j *loopJobs) told() (log, github []string) {
+// outcome returns what the loop's log says, and what GitHub shows, without times and commits.
+func (j *loopJobs) outcome() (log, github []string) {
 	j.t.Helper()
 	for line := range strings.Lines(j.git.Run("show", "refs/airlock/loops/2-1:log.jsonl")) {
 		var r struct {
@@ -130,7 +130,7 @@ func playLoop(t *testing.T, moment func() (time.Duration, bool)) *loopJobs {
 func TestLoopJobKilled(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	wantLog, wantGitHub := playLoop(t, func() (time.Duration, bool) { return 0, false }).told()
+	wantLog, wantGitHub := playLoop(t, func() (time.Duration, bool) { return 0, false }).outcome()
 	most := time.Since(began) / time.Duration(len(loopStory)) // of a job, about
 	if last := wantLog[len(wantLog)-1]; !strings.Contains(last, "SUCCESS-2-build-") || !strings.Contains(last, "ESC-2-build-") || !strings.Contains(last, "nothing was taken") {
 		t.Fatalf("the story is another one:\n%s", last)
@@ -151,7 +151,7 @@ func TestLoopJobKilled(t *testing.T) {
 			}
 			return time.Duration(random.Int64N(int64(most))), true
 		})
-		log, github := j.told()
+		log, github := j.outcome()
 		if diff := cmp.Diff(wantLog, log); diff != "" {
 			t.Errorf("the log (-calm +killed):\n%s", diff)
 		}

@@ -63,11 +63,11 @@ func (p planPage) text(id string) string {
 	if n == nil {
 		return "(there is no #" + id + ")"
 	}
-	return strings.Join(words(n), " ")
+	return strings.Join(textWords(n), " ")
 }
 
-// words returns the words of the texts in a node.
-func words(n *html.Node) (list []string) {
+// textWords returns the words of the texts in a node.
+func textWords(n *html.Node) (list []string) {
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
 			list = append(list, strings.Fields(d.Data)...)
@@ -81,7 +81,7 @@ func (p planPage) section(id string) string {
 	var list []string
 	h := p.byID[id]
 	for n := h.NextSibling; n != nil && (n.Type != html.ElementNode || n.Data != h.Data); n = n.NextSibling {
-		list = append(list, words(n)...)
+		list = append(list, textWords(n)...)
 	}
 	return strings.Join(list, " ")
 }

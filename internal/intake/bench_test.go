@@ -61,7 +61,7 @@ func dirty(lines int) []byte {
 				"runs": []any{map[string]any{
 					"tool": map[string]any{"driver": map[string]any{"name": "agent", "rules": []any{map[string]any{"id": "r1", "shortDescription": map[string]any{"text": "Ask @octocat"}}}}},
 					"results": []any{map[string]any{
-						"ruleId": "r1", "level": "warning", "message": map[string]any{"text": words(r, 40) + " @octocat"},
+						"ruleId": "r1", "level": "warning", "message": map[string]any{"text": randomWords(r, 40) + " @octocat"},
 						"locations": []any{map[string]any{"physicalLocation": map[string]any{"artifactLocation": map[string]any{"uri": "cmd/main.go"}, "region": map[string]any{"startLine": i%500 + 1}}}},
 					}},
 				}},
@@ -80,29 +80,29 @@ func newItem(r *rand.Rand, kind safeoutput.Kind, i int) map[string]any {
 	item := map[string]any{"type": kind}
 	switch kind {
 	case safeoutput.KindCreateIssue, safeoutput.KindCreatePullRequest, safeoutput.KindCreateDiscussion:
-		item["title"] = fmt.Sprintf("Flaky test %d in package %s", i, words(r, 2))
+		item["title"] = fmt.Sprintf("Flaky test %d in package %s", i, randomWords(r, 2))
 		item["body"] = markdown(r, 760)
 		if kind == safeoutput.KindCreateIssue {
-			item["labels"] = []string{"bug", "area: " + words(r, 1)}
+			item["labels"] = []string{"bug", "area: " + randomWords(r, 1)}
 		}
 	case safeoutput.KindAddIssueComment:
 		item["body"], item["issue_number"] = markdown(r, 760), i%900+1
 	case safeoutput.KindAddIssueLabel:
-		item["labels"] = []string{"bug", "needs-" + words(r, 1), words(r, 1)}
+		item["labels"] = []string{"bug", "needs-" + randomWords(r, 1), randomWords(r, 1)}
 	case safeoutput.KindUpdateIssue:
 		item["status"], item["body"], item["issue_number"] = "open", markdown(r, 680), fmt.Sprint(i%900+1)
 	case safeoutput.KindPushToBranch:
-		item["message"] = "Fix " + words(r, 60)
+		item["message"] = "Fix " + randomWords(r, 60)
 	case safeoutput.KindCreateReviewComment:
-		item["path"], item["line"], item["side"] = "internal/"+strings.ReplaceAll(words(r, 2), " ", "/")+".go", i%500+1, "RIGHT"
+		item["path"], item["line"], item["side"] = "internal/"+strings.ReplaceAll(randomWords(r, 2), " ", "/")+".go", i%500+1, "RIGHT"
 		item["body"] = markdown(r, 600)
 	case safeoutput.KindMissingTool:
-		item["tool"], item["reason"], item["alternatives"] = words(r, 1), words(r, 50), words(r, 20)
+		item["tool"], item["reason"], item["alternatives"] = randomWords(r, 1), randomWords(r, 50), randomWords(r, 20)
 	case safeoutput.KindCreateSecurityReport:
-		item["file"], item["line"], item["severity"] = "cmd/"+words(r, 1)+".go", i%500+1, "warning"
-		item["message"] = words(r, 50)
+		item["file"], item["line"], item["severity"] = "cmd/"+randomWords(r, 1)+".go", i%500+1, "warning"
+		item["message"] = randomWords(r, 50)
 	case safeoutput.KindNoop:
-		item["message"] = words(r, 70)
+		item["message"] = randomWords(r, 70)
 	default: // the kind table's example
 		if err := json.Unmarshal([]byte(safeoutput.SpecOf(kind).Example), &item); err != nil {
 			panic(err)
@@ -124,7 +124,7 @@ var vocabulary = strings.Fields(`the build fails when cache is cold because hand
 	context deadline exceeded while reading from upstream so that retry loop never sees an error it should wrap value
 	parser accepts trailing comma token stream buffer grows without bound test covers only happy path café naïve Straße 日本語`)
 
-func words(r *rand.Rand, n int) string {
+func randomWords(r *rand.Rand, n int) string {
 	w := make([]string, n)
 	for i := range w {
 		w[i] = vocabulary[r.IntN(len(vocabulary))]
@@ -135,17 +135,17 @@ func words(r *rand.Rand, n int) string {
 // markdown returns ordinary Markdown of about n bytes.
 func markdown(r *rand.Rand, n int) string {
 	var b strings.Builder
-	b.WriteString("## " + words(r, 3) + "\n\n")
+	b.WriteString("## " + randomWords(r, 3) + "\n\n")
 	for b.Len() < n {
 		switch r.IntN(6) {
 		case 0:
-			b.WriteString("- **" + words(r, 2) + "**: " + words(r, 8) + "\n- `" + words(r, 1) + "()` " + words(r, 6) + "\n\n")
+			b.WriteString("- **" + randomWords(r, 2) + "**: " + randomWords(r, 8) + "\n- `" + randomWords(r, 1) + "()` " + randomWords(r, 6) + "\n\n")
 		case 1:
-			b.WriteString("```go\nif err != nil {\n\treturn fmt.Errorf(\"" + words(r, 3) + ": %w\", err)\n}\n```\n\n")
+			b.WriteString("```go\nif err != nil {\n\treturn fmt.Errorf(\"" + randomWords(r, 3) + ": %w\", err)\n}\n```\n\n")
 		case 2:
-			b.WriteString(words(r, 5) + " [docs](https://github.com/octocat/hello-world/blob/main/README.md), see #" + fmt.Sprint(r.IntN(900)) + ".\n\n")
+			b.WriteString(randomWords(r, 5) + " [docs](https://github.com/octocat/hello-world/blob/main/README.md), see #" + fmt.Sprint(r.IntN(900)) + ".\n\n")
 		default:
-			b.WriteString(words(r, 22) + ".\n\n")
+			b.WriteString(randomWords(r, 22) + ".\n\n")
 		}
 	}
 	return b.String()
