@@ -42,7 +42,7 @@ func (s *Sanitizer) findMentions(text string, squeeze bool, found func(mention))
 		name, end := mentionName(text, start)
 		direct := start == at+1 && !(squeeze && wordContinues(text, end))
 		allowed := !inert && direct && s.mentionAllowed(name)
-		if allowed && s.mostMentions == 0 {
+		if allowed && s.maxMentions == 0 {
 			continue
 		}
 		found(mention{offset: at, inert: inert, name: name, allowed: allowed})
@@ -116,7 +116,7 @@ func (s *Sanitizer) admits(m mention, soFar *mentioned) bool {
 		return false
 	case (*soFar)[m.name]:
 		return true
-	case len(*soFar) >= s.mostMentions:
+	case len(*soFar) >= s.maxMentions:
 		return false
 	case *soFar == nil:
 		*soFar = mentioned{}

@@ -52,18 +52,20 @@ type Config struct {
 
 // closes reports whether a closing word may act, in a text in which closed of them act
 // already.
-func (s *Sanitizer) closes(closed int) bool { return s.closing && (s.most == 0 || closed < s.most) }
+func (s *Sanitizer) closes(closed int) bool {
+	return s.closing && (s.maxClosing == 0 || closed < s.maxClosing)
+}
 
 // Sanitizer cleans texts according to one Config. It is immutable and safe
 // for concurrent use.
 type Sanitizer struct {
-	hosts        map[string]bool
-	mentions     map[string]bool
-	closing      bool
-	mostMentions int // names in a text, 0 for any number
-	most         int // closing words in a text that may act, if any; 0 means any number
-	refs         references
-	maxBody      int
+	hosts       map[string]bool
+	mentions    map[string]bool
+	maxMentions int  // names in a text, 0 for any number
+	closing     bool // closing words may act
+	maxClosing  int  // how many of them in a text, 0 for any number
+	refs        references
+	maxBody     int
 
 	passes     sync.Pool // of *pass: buffers for reading bodies
 	noExcerpts bool      // for tests: an edited body is always read again in full
@@ -73,12 +75,12 @@ type Sanitizer struct {
 // mention not the name of a user or team, or an allowed reference not a repository.
 func New(cfg Config) (*Sanitizer, error) {
 	s := &Sanitizer{
-		hosts:        make(map[string]bool, len(cfg.AllowedDomains)+8),
-		mentions:     make(map[string]bool, len(cfg.AllowedMentions)),
-		closing:      cfg.ClosingWords,
-		most:         cfg.MaxClosingWords,
-		mostMentions: cfg.MaxMentions,
-		maxBody:      cfg.MaxBodyUTF16,
+		hosts:       make(map[string]bool, len(cfg.AllowedDomains)+8),
+		mentions:    make(map[string]bool, len(cfg.AllowedMentions)),
+		maxMentions: cfg.MaxMentions,
+		closing:     cfg.ClosingWords,
+		maxClosing:  cfg.MaxClosingWords,
+		maxBody:     cfg.MaxBodyUTF16,
 	}
 	var err error
 	if s.refs, err = newReferences(cfg.References, cfg.Repository, cfg.ServerHost); err != nil {

@@ -161,7 +161,7 @@ func (l *sections) partAt(offset int) int {
 // isLocal reports whether no rule depended on all of the body.
 func (p *pass) isLocal() bool {
 	return len(p.doc.Footnotes) == 0 && !p.knowsDirection && p.sections.names <= freeNames &&
-		(p.s.most == 0 || p.closed == 0) && len(p.mentioned) == 0
+		(p.s.maxClosing == 0 || p.closed == 0) && len(p.mentioned) == 0
 }
 
 // definitions returns the label and the address of each definition that links can find;
