@@ -191,15 +191,19 @@ func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c =
 // follows an allowed host, part is the offset where a space separates the two;
 // otherwise it is 0.
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
+	v, part = s.judgeTextHosts(text, a)
+	if v.allowed && s.refs.limited {
+		// An address without an end contains the next ones, which are judged as well.
+		const far = 2000
+		path, _, _ := strings.Cut(text[a.hostEnd:min(a.end, a.hostEnd+far)], "://")
+		v.allowed = s.refs.allowsPath(v.host, strings.Map(dropMarks, path))
+	}
+	return v, part
+}
+
+// judgeTextHosts is judgeText without the path.
+func (s *Sanitizer) judgeTextHosts(text string, a address) (v verdict, part int) {
 	host := text[a.host:a.hostEnd]
-	defer func() {
-		if v.allowed && s.refs.limited {
-			// An address without an end contains the next ones, which are judged as well.
-			const far = 2000
-			path, _, _ := strings.Cut(text[a.hostEnd:min(a.end, a.hostEnd+far)], "://")
-			v.allowed = s.refs.allowsPath(v.host, strings.Map(dropMarks, path))
-		}
-	}()
 	plain := strings.IndexFunc(host, func(r rune) bool { return r >= 0x80 || r < ' ' })
 	if plain < 0 {
 		return s.judgeTextHost(a, host), 0

@@ -225,7 +225,8 @@ func (p *pass) tag(t *markdown.Tag, h *htmlText) bool {
 		return p.endTag(t, start, end)
 	}
 	contiguous := end-start == t.End-t.Start
-	if !safeElement(t.Name) || !contiguous && len(t.Attributes) > 0 || t.Name == "rp" && !closesBracket(p.src[end:]) || p.tooSmall(t.Name) {
+	unsafe := !safeElement(t.Name) || !contiguous && len(t.Attributes) > 0 || t.Name == "rp" && !closesBracket(p.src[end:])
+	if unsafe || p.tooSmall(t.Name) {
 		p.show(start, t.Name)
 		return p.opened(t.Name, true)
 	}

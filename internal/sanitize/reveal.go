@@ -24,7 +24,7 @@ func Reveal(message string) string {
 		kept, keptSize := utf8.DecodeRuneInString(clean)
 		class := runeClasses().classOf(r)
 		switch {
-		case keptSize > 0 && (kept == r && size > 0 && !(r == utf8.RuneError && size == 1) || r == '\r' && kept == '\n' || class == classSeparator && kept == ' '):
+		case keptSize > 0 && becomes(r, size, kept):
 			b.WriteRune(kept)
 			clean = clean[keptSize:]
 		case class != classPlain && class != classC1:
@@ -33,6 +33,19 @@ func Reveal(message string) string {
 		i += size
 	}
 	return b.String()
+}
+
+// becomes reports whether the character rules may write r, which has a size in bytes, as kept.
+func becomes(r rune, size int, kept rune) bool {
+	switch {
+	case r == utf8.RuneError && size == 1: // invalid UTF-8
+		return false
+	case r == '\r':
+		return kept == '\n'
+	case runeClasses().classOf(r) == classSeparator:
+		return kept == ' '
+	}
+	return r == kept
 }
 
 // withoutOwn removes the characters, also escaped ones, that stand where this package

@@ -74,9 +74,8 @@ func (p *pass) separateBlock(i int, edits []edit) {
 	}
 	if p.textOf(&edits[0]) == "" && strings.Trim(p.src[min(int(edits[0].end), b.End):b.End], " \t\n>") == "" {
 		if p.isSeparator(i) {
-			e := &p.edits[len(p.edits)-len(edits)]
-			note := p.changes[e.change].note
-			e.change = p.changeTo("\n"+separator+"\n", note.Rule, note.Detail)
+			note := p.changes[edits[0].change].note
+			edits[0].change = p.changeTo("\n"+separator+"\n", note.Rule, note.Detail)
 		}
 		return
 	}
