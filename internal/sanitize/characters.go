@@ -181,7 +181,7 @@ func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, o
 			if prev == blackFlag {
 				keep = flagTags(s[i:])
 			}
-		case isVariant(r) && variants >= freeVariants+(len(b)+i-copied)/bytesPerVariant:
+		case isVariant(r) && variants >= freeVariants+(len(b)+i-copied)/bytesPerVariant: // too many
 		default:
 			next := rune(-1)
 			if i+size < len(s) {

@@ -153,8 +153,9 @@ func beginsLine(src string, k int) bool {
 			k -= 3
 			continue
 		case c == '.' || c == ')':
+			const longest = 12 // number of an item, a little longer than Markdown allows
 			j := k - 1
-			for j > 0 && isDigit(src[j-1]) && k-j < 12 {
+			for j > 0 && isDigit(src[j-1]) && k-j < longest {
 				j--
 			}
 			if j == k-1 {

@@ -33,6 +33,7 @@ func (p *pass) match(end int) {
 			case m.inert:
 				p.usedZWSP = append(markdown.Grown(p.usedZWSP, m.offset, len(text)), m.offset+1)
 			case p.s.admits(m, &p.mentioned):
+			// Nothing can stand in an address, and nobody reads a mention in it.
 			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset)):
 			case m.offset > 0 && text[m.offset-1] == markTag:
 				p.makeInert(m.offset+1, RuleMentions, m.name)
