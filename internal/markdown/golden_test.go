@@ -42,7 +42,7 @@ var cases = []string{
 	"<style\n  type=\"text/css\">\nh1 {color:red;}\n\np {color:blue;}\n</style>\nokay\n", "<style\n  type=\"text/css\">\n\nfoo\n", "> <div>\n> foo\n\nbar\n", "- <div>\n- foo\n",
 	"<style>p{color:red;}</style>\n*foo*\n", "<!-- foo -->*bar*\n*baz*\n", "<script>\nfoo\n</script>1. *bar*\n", "<!-- Foo\n\nbar\n   baz -->\nokay\n", "<?php\n\n  echo '>';\n\n?>\nokay\n",
 	"<!DOCTYPE html>\n", "<!doctype html>\n", "<![CDATA[\nfunction\n{\n\n]]>\nokay\n", "<![cdata[\nx\n\ny\n]]>\n", "  <!-- foo -->\n\n    <!-- foo -->\n", "  <div>\n\n    <div>\n", "Foo\n<div>\nbar\n</div>\n",
-	"Foo\n<a href=\"bar\">\nbaz\n", "<div>\n\n    <a>\n\nx\n", "<textarea>\n\n*foo*\n", "</script>\na\n", "</pre>\na\n\nb\n", "<search>\na\n", "<source>\n*a*\n", "<a/>\n*a*\n", "<a/ >\n*a*\n", "<a b='>' >\t\n*x*\n",
+	"Foo\n<a href=\"bar\">\nbaz\n", "<div>\n\n    <a>\n\nx\n", "<textarea>\n\n*foo*\n", "</script>\na\n", "</pre>\na\n\nb\n", "<style>\n</\u017ftyle>\n*a*\n", "<search>\na\n", "<source>\n*a*\n", "<a/>\n*a*\n", "<a/ >\n*a*\n", "<a b='>' >\t\n*x*\n",
 	"<!-->\na\n", "<!--->\na\n", "<?>\na\n", "<!X>\na\n", "> a\n<b>\n", "<pre>a</pre >\nb\n\nc\n", "<script></style>\n*a*\n",
 	// Reference definitions.
 	"[foo]: /url \"title\"\n\n[foo]\n", "   [foo]: \n      /url  \n           'the title'  \n\n[foo]\n", "[Foo*bar\\]]:my_(url) 'title (with parens)'\n\n[Foo*bar\\]]\n", "[Foo bar]:\n<my url>\n'title'\n\n[Foo bar]\n",
