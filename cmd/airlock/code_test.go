@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,6 +107,11 @@ func TestCodeRefused(t *testing.T) {
 			s.server.Change(func(fx *githubtest.Fixture) { fx.Tokens[0].Permissions = p })
 		})
 	}
+	answers := func(operation string, status int, message string) func(*codeStep) {
+		return both(dirty, func(s *codeStep) {
+			s.server.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: operation, Fault: githubtest.Fault{Status: status, Body: message, Header: http.Header{"Content-Type": {"text/plain"}}}}}))
+		})
+	}
 	for _, tt := range shorttest.First(3, []struct {
 		name  string
 		setup func(*codeStep)
@@ -148,6 +154,13 @@ func TestCodeRefused(t *testing.T) {
 		{"no token", both(dirty, func(s *codeStep) { s.env = append(s.env, "GITHUB_TOKEN=") }), 2, []string{"set GITHUB_TOKEN, or add --dry-run"}},
 		{"wrong token", both(dirty, func(s *codeStep) { s.env = append(s.env, "GITHUB_TOKEN=ghs_Wrong0123456789") }), 3, []string{"give a token that is valid for this host"}},
 		{"read-only token", may(map[string]string{"contents": "read", "pull_requests": "read", "metadata": "read"}), 1, []string{"failed (permission): could not push: the token lacks the permission contents: write", ".airlock/airlock-"}},
+		{"archived", both(dirty, func(s *codeStep) {
+			s.server.Change(func(fx *githubtest.Fixture) { fx.Repo.Archived = true })
+		}), 1, []string{"failed (archived): could not push: the repository is archived", "unarchive the repository", ".airlock/airlock-"}},
+		{"expired token", answers("git-http/refs-of-receive-pack", 401, "Invalid username or token."), 1, []string{"failed (unauthorized): could not push: GitHub does not accept the token any more", "run the job again", ".airlock/airlock-"}},
+		{"single sign-on", answers("git-http/refs-of-receive-pack", 403, "The 'acme' organization has enabled or enforced SAML SSO."), 1, []string{"the organization's rules about access do not let the token in", "permissions do not help", ".airlock/airlock-"}},
+		{"taken down", answers("git-http/refs-of-receive-pack", 451, "Repository access blocked."), 1, []string{"GitHub has blocked access to the repository for legal reasons", ".airlock/airlock-"}},
+		{"renamed", answers("git-http/refs-of-receive-pack", 301, ""), 1, []string{"failed (not-found): could not push: it has moved: the repository was renamed or transferred", "use its new name", ".airlock/airlock-"}},
 		{"closed", pull(func(i *githubtest.Issue) { i.State = "closed" }), 1, []string{"skipped (closed): pull request #2 is closed", "reopen it", ".airlock/airlock-"}},
 		{"fork", pull(func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/Hello-World" }), 1, []string{"skipped (fork-head)", "create-pull-request", ".airlock/airlock-"}},
 		{"protected file", func(s *codeStep) { s.write(s.t, s.work, ".github/workflows/x.yml", "on: push\n") }, 1, []string{"denied (protected-files): nothing was pushed", `".github/workflows/x.yml"`, "to allow it", ".airlock/airlock-"}},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -35,7 +36,7 @@ func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 	}
 	err := push()
 	for _, wait := range lookWaits {
-		if kind := pushKind(err); kind != gitrepo.PushAmbiguous && kind != gitrepo.PushUnreachable {
+		if kind := pushKind(err); kind != gitrepo.PushAmbiguous && kind != gitrepo.PushUnreachable || pushRedirected(err) {
 			break
 		}
 		if x.deps.Clock.Sleep(ctx, wait) != nil {
@@ -83,6 +84,13 @@ func pushKind(err error) gitrepo.PushErrorKind {
 	return 0
 }
 
+// pushRedirected reports whether a push was answered with another address, to which nothing was
+// sent.
+func pushRedirected(err error) bool {
+	p, ok := errors.AsType[*gitrepo.PushError](err)
+	return ok && p.Status/100 == 3
+}
+
 // pushFailure turns an error of git's into one of GitHub's, so that all failures are handled
 // alike: blocked, retried, explained.
 func pushFailure(err error) error {
@@ -91,16 +99,26 @@ func pushFailure(err error) error {
 		return err
 	}
 	e := &githubapi.Error{Op: "push", Message: p.Error(), Err: err}
+	if pushRedirected(err) {
+		e.Kind, e.Moved = githubapi.NotFound, true
+		return e
+	}
 	switch p.Kind {
 	case gitrepo.PushMoved:
 		e.Kind = githubapi.Conflict
 	case gitrepo.PushRefused:
 		e.Kind = githubapi.Validation
-	case gitrepo.PushForbidden:
-		e.Kind, e.Permission, e.Message = githubapi.Forbidden, "contents=write", p.Reason
-		if p.Permission == workflowsPermission {
-			e.Permission = "workflows=write"
+		if p.Status == http.StatusUnavailableForLegalReasons {
+			e = githubapi.RefusedPush(p.Status, p.Reason, "")
+			e.Err = err
 		}
+	case gitrepo.PushForbidden:
+		permission := "contents=write"
+		if p.Permission == workflowsPermission {
+			permission = "workflows=write"
+		}
+		e = githubapi.RefusedPush(p.Status, p.Reason, permission)
+		e.Err = err
 	case gitrepo.PushAmbiguous:
 		e.Kind = githubapi.Ambiguous
 	default:

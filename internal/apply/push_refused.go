@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -13,7 +14,7 @@ import (
 // contain, whether they were pushed or made through the API; "" for another failure.
 func ruleRefusal(err error) string {
 	if p, ok := errors.AsType[*gitrepo.PushError](err); ok {
-		if p.Kind == gitrepo.PushRefused {
+		if p.Kind == gitrepo.PushRefused && p.Status != http.StatusUnavailableForLegalReasons {
 			return cmp.Or(p.Reason, "it gave no reason")
 		}
 		return ""

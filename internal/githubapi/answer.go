@@ -232,6 +232,19 @@ func appendReasons(fields []FieldError, field string, value any) []FieldError {
 // asMessage returns a foreign text as one line of at most 500 bytes.
 func asMessage(s string) string { return text.TruncateBytes(text.OneLine(s), 500) }
 
+// RefusedPush returns the error of a push by git that GitHub refused with a status (0: unknown) and
+// a reason, in the kinds of the API's answers. The API has accepted the token before. permission
+// is what the token lacks where the reason is nothing else.
+func RefusedPush(status int, reason, permission string) *Error {
+	e := &Error{Kind: Forbidden, Op: "push", Status: status, Message: reason, Permission: permission}
+	if status == http.StatusUnauthorized {
+		e.Kind, e.Expired = Unauthorized, true
+		return e
+	}
+	e.Feature = featureOf(cmp.Or(status, http.StatusForbidden), strings.ToLower(reason))
+	return e
+}
+
 // featureOf recognises GitHub's wordings, in lower case, for "this is switched off",
 // which is not about permissions.
 func featureOf(status int, reasons string) string {
@@ -247,7 +260,7 @@ func featureOf(status int, reasons string) string {
 		return FeatureDrafts
 	case status == http.StatusUnprocessableEntity:
 		return ""
-	case status == http.StatusForbidden && has("saml enforcement", "ip allow list"):
+	case status == http.StatusForbidden && has("saml enforcement", "saml sso", "ip allow list"):
 		return FeatureAccess
 	case has("must be enabled") && has("advanced security", "code security", "code scanning"),
 		has("code scanning is not enabled", "advanced security is not enabled", "code security is not enabled"):

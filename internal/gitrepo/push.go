@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,8 +195,10 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	case strings.Contains(all, "git-http-push failed"):
 		// To git, a page instead of a list of refs is a server of files.
 		e.Kind, reasons = PushUnreachable, append([]string{"the server does not answer as one of git does"}, reasons...)
-	case strings.Contains(all, "Authentication failed") || strings.Contains(all, "could not read Username") || strings.Contains(all, "fatal: repository '"):
-		e.Kind = PushForbidden
+	case strings.Contains(all, "Authentication failed") || strings.Contains(all, "could not read Username"):
+		e.Kind, e.Status = PushForbidden, http.StatusUnauthorized
+	case strings.Contains(all, "fatal: repository '"):
+		e.Kind, e.Status = PushForbidden, http.StatusNotFound
 	case strings.Contains(all, "unable to access") && !strings.Contains(all, "RPC failed"):
 		e.Kind, reasons = PushUnreachable, own
 	}
