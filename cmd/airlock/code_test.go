@@ -161,6 +161,8 @@ func TestCodeRefused(t *testing.T) {
 		{"single sign-on", answers("git-http/refs-of-receive-pack", 403, "The 'acme' organization has enabled or enforced SAML SSO."), 1, []string{"the organization's rules about access do not let the token in", "permissions do not help", ".airlock/airlock-"}},
 		{"taken down", answers("git-http/refs-of-receive-pack", 451, "Repository access blocked."), 1, []string{"GitHub has blocked access to the repository for legal reasons", ".airlock/airlock-"}},
 		{"renamed", answers("git-http/refs-of-receive-pack", 301, ""), 1, []string{"failed (not-found): could not push: it has moved: the repository was renamed or transferred", "use its new name", ".airlock/airlock-"}},
+		{"no base branch", both(dirty, func(s *codeStep) { s.git.DeleteBranch("master") }), 1, []string{`failed (no-base): the branch "master"`, "if the repository is empty, push a first commit to it; otherwise set base", "kept as a patch", ".airlock/airlock-"}},
+		{"no repository", answers("repos/get", 404, `{"message":"Not Found"}`), 1, []string{"failed (not-found)", "kept as a patch", ".airlock/airlock-"}},
 		{"closed", pull(func(i *githubtest.Issue) { i.State = "closed" }), 1, []string{"skipped (closed): pull request #2 is closed", "reopen it", ".airlock/airlock-"}},
 		{"fork", pull(func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/Hello-World" }), 1, []string{"skipped (fork-head)", "create-pull-request", ".airlock/airlock-"}},
 		{"protected file", func(s *codeStep) { s.write(s.t, s.work, ".github/workflows/x.yml", "on: push\n") }, 1, []string{"denied (protected-files): nothing was pushed", `".github/workflows/x.yml"`, "to allow it", ".airlock/airlock-"}},

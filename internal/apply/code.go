@@ -140,6 +140,7 @@ func (o *observer) code() error {
 			}
 			code, message := failure(err, e.permissions())
 			st.refuse(Failed, code, message)
+			c.savePatch(st)
 		}
 		st.mask(o.cfg)
 	}
@@ -153,7 +154,7 @@ func (c *codePreparer) prepare(e *entry, st *codeState) error {
 		return err
 	}
 	if st.refusal != nil {
-		if st.refusal.state == Skipped || st.refusal.state == Denied {
+		if st.refusal.state != Adopted {
 			c.savePatch(st)
 		}
 		return nil
@@ -182,6 +183,7 @@ func (c *codePreparer) prepare(e *entry, st *codeState) error {
 	}
 	if code, message := failure(err, nil); code == CodeInternal { // git's, about what the agent made
 		st.refuse(Failed, CodeUnreadable, "the changes cannot be used: "+message)
+		c.savePatch(st)
 		return nil
 	}
 	return err

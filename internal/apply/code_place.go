@@ -38,7 +38,11 @@ func (c *codePreparer) placePull(e *entry, st *codeState) error {
 	}
 	head, err := gh.GetBranch(c.o.ctx, c.o.repo, st.base)
 	if isKind(err, githubapi.NotFound) {
-		st.refuse(Failed, CodeNoBase, fmt.Sprintf("the branch %q to open the pull request against does not exist; set base in the configuration of create-pull-request", st.base))
+		remedy := "set base in the configuration of create-pull-request"
+		if st.base == c.defaultBranch() {
+			remedy = "if the repository is empty, push a first commit to it; otherwise " + remedy
+		}
+		st.refuse(Failed, CodeNoBase, fmt.Sprintf("the branch %q to open the pull request against does not exist; %s", st.base, remedy))
 		return nil
 	}
 	if err != nil {

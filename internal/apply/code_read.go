@@ -34,7 +34,10 @@ func (c *codePreparer) refuseAll(err error) error {
 	}
 	for _, e := range c.o.need.code {
 		code, message := failure(err, e.permissions())
-		c.o.s.code[e.index] = (&codeState{}).refuse(Failed, code, message)
+		st := (&codeState{}).refuse(Failed, code, message)
+		c.savePatch(st)
+		st.mask(c.o.cfg)
+		c.o.s.code[e.index] = st
 	}
 	return nil
 }
