@@ -32,6 +32,8 @@ type Environment struct {
 	Secrets action.Secrets
 	Version string // of this program; required
 	Commit  string // the commit of the released actions, "" if it is not known
+
+	stopped <-chan struct{} // closed when a signal stops the program; set by Main
 }
 
 // Enter is the first act of a process. For the action it takes the token out of the
@@ -59,6 +61,7 @@ func Enter(args, environ []string) (action.Secrets, error) {
 
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, env Environment) int {
+	env.stopped = ctx.Done()
 	stdout := &doors.ResultWriter{Name: "standard output", Writer: env.Stdout}
 	env.Stdout = stdout
 	root := newRoot(env)
@@ -73,6 +76,8 @@ func Main(ctx context.Context, args []string, env Environment) int {
 	var exit *exitcode.Error
 	var writing *doors.WriteError
 	switch {
+	case errors.Is(err, errStopped):
+		exit = &exitcode.Error{Code: exitcode.Failed, Err: errStopped}
 	case errors.As(err, &exit):
 	case crash.Is(err), errors.As(err, &writing):
 		exit = &exitcode.Error{Code: exitcode.Failed, Err: err}

@@ -71,7 +71,7 @@ func (env Environment) read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return io.ReadAll(io.LimitReader(in, limit+1))
+	return io.ReadAll(io.LimitReader(env.untilStopped(in), limit+1))
 }
 
 // readerIsGone reports whether the reader of a pipe went away, as head does when it has

@@ -181,6 +181,9 @@ func (q questions) ask(def string, accept func(answer string) error) error {
 		line, err := q.in.ReadString('\n')
 		if err != nil {
 			fmt.Fprintln(q.out)
+			if !errors.Is(err, io.EOF) {
+				return err
+			}
 			return errors.New("the questions were not answered, so nothing was written; --help lists the flags")
 		}
 		answer := strings.TrimSpace(line)
