@@ -209,6 +209,7 @@ func TestExitCodes(t *testing.T) {
 		{2, nil, []string{"man"}, "DIR is missing: write 'airlock man DIR' ('airlock man --help' has more)"},
 		{2, nil, []string{"version", "x"}, "unexpected argument \"x\": write 'airlock version' ("},
 		{2, nil, []string{"collect", "--frobnicate"}, "unknown flag"},
+		{2, nil, []string{"collect", "--x\x1b[31m"}, "unknown flag: --x [31m"},
 		{0, nil, []string{"version"}, ""},
 		{0, nil, nil, ""},
 	} {

@@ -111,7 +111,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 // flagError describes in plain words what is wrong with a flag, instead of in those of the
 // functions that parse it, and where to look.
 func flagError(cmd *cobra.Command, err error) error {
-	words := err.Error()
+	words := text.OneLine(err.Error())
 	for _, read := range []struct{ by, instead string }{
 		{": strconv.ParseInt: ", "give a whole number"}, {": strconv.ParseBool: ", "give true or false, or the flag alone"},
 		{": time: ", "give a time with its unit, such as 300s or 5m"},
