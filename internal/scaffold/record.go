@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // record lists what an earlier run wrote, so that a later one does not overwrite what people have
@@ -28,11 +30,16 @@ func ReadAnswers(dir *action.Dir) (Answers, bool, error) {
 }
 
 func (w *writer) readRecord() error {
-	text, err := w.read(recordFile)
-	if err != nil || text == nil {
+	data, err := w.read(recordFile)
+	if err != nil || data == nil {
 		return err
 	}
-	if err := json.Unmarshal(text, &w.record); err != nil {
+	err = json.Unmarshal(data, &w.record)
+	_, otherType := errors.AsType[*json.UnmarshalTypeError](err)
+	if otherType || err == nil && w.record.Answers.nothing() {
+		err = errors.New("it is not what 'airlock init' writes")
+	}
+	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w\nremove it; without it, every file that differs counts as edited by you", recordFile, err)
 	}
 	if w.record.Files == nil {
@@ -54,7 +61,7 @@ func (w *writer) noteUnneeded(files []file) {
 			if w.record.Files[path] == "section" {
 				what = "has a section that is"
 			}
-			w.notes = append(w.notes, fmt.Sprintf("%s %s of an earlier run and no longer needed: remove it.", path, what))
+			w.notes = append(w.notes, fmt.Sprintf("%s %s of an earlier run and no longer needed: remove it.", text.Truncate(text.OneLine(path), 200), what))
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
@@ -33,8 +35,8 @@ func (a Answers) Validate() error {
 	if _, err := choose(a.Allow); err != nil {
 		return err
 	}
-	if len(a.Allow) == 0 && !a.CheckPulls {
-		return errors.New("there is nothing to set up: agents are allowed nothing, and pull requests are not checked")
+	if a.nothing() {
+		return errors.New("there is nothing to set up: agents are allowed nothing, and pull requests are not checked; choose one of the two (--allow, --check-pull-requests)")
 	}
 	if len(a.Allow) == 0 {
 		return nil
@@ -42,6 +44,9 @@ func (a Answers) Validate() error {
 	_, err := agentNamed(a.Agent)
 	return err
 }
+
+// nothing reports whether neither agents nor checks are to be set up.
+func (a Answers) nothing() bool { return len(a.Allow) == 0 && !a.CheckPulls }
 
 // State is what became of a file.
 type State string
@@ -182,8 +187,13 @@ func (w *writer) files() ([]file, error) {
 		files = agentFiles
 	}
 	if w.cfg.Answers.CheckPulls {
-		if i := slices.IndexFunc(w.cfg.Projects, func(dir string) bool { return strings.Contains(dir, "${{") }); i >= 0 {
-			return nil, fmt.Errorf("the directory %q would be an expression in a workflow: rename it", w.cfg.Projects[i])
+		for _, dir := range w.cfg.Projects {
+			switch {
+			case strings.Contains(dir, "${{"):
+				return nil, fmt.Errorf("the directory %q would be an expression in a workflow: rename it", dir)
+			case !utf8.ValidString(dir) || strings.ContainsFunc(dir, unicode.IsControl):
+				return nil, fmt.Errorf("the directory %q has a name that no workflow can contain: rename it", dir)
+			}
 		}
 		text, err := checksWorkflowText(w.cfg.Release, w.cfg.Projects)
 		if err != nil {

@@ -367,6 +367,9 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 		"half a section": {func(root string) error {
 			return os.WriteFile(filepath.Join(root, "AGENTS.md"), []byte("<!-- airlock:begin -->\n"), 0o644)
 		}, "no clear beginning and end"},
+		"UTF-16": {func(root string) error {
+			return os.WriteFile(filepath.Join(root, "AGENTS.md"), []byte("\xff\xfe#\x00 \x00M\x00\n\x00"), 0o644)
+		}, "AGENTS.md: it is not UTF-8"},
 		"a broken record": {func(root string) error {
 			if err := os.Mkdir(filepath.Join(root, ".airlock"), 0o755); err != nil {
 				return err
@@ -387,6 +390,18 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(root, ".airlock", "policy.yml")); c.want != "" && err == nil {
 			t.Errorf("%s: something was written before the error", name)
+		}
+	}
+}
+
+// TestNamesThatNoWorkflowCanContain refuses directories whose names YAML would change, or GitHub
+// would replace.
+func TestNamesThatNoWorkflowCanContain(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a\nb", "\x1b[31m", "\xff", "${{ x }}"} {
+		_, err := tryWrite(t, t.TempDir(), scaffold.Config{Answers: scaffold.Answers{CheckPulls: true}, Release: released, Projects: []string{"app", name}})
+		if err == nil || !strings.Contains(err.Error(), ": rename it") || strings.ContainsAny(err.Error(), "\n\x1b\xff") {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 }

@@ -23,8 +23,11 @@ func section() []byte {
 
 // mergeSection returns a file's text with our section: in the place of the one that it has,
 // otherwise at its end. Everything else stays byte for byte. It fails where the markers are
-// incomplete or there are several.
+// incomplete or there are several, and where the text is in UTF-16.
 func mergeSection(text, section []byte) ([]byte, error) {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil, errors.New("it is not UTF-8, so no section can be added to it: save it in UTF-8")
+	}
 	begins, ends := bytes.Count(text, []byte(sectionBegin)), bytes.Count(text, []byte(sectionEnd))
 	newline := []byte("\n")
 	if bytes.Contains(text, []byte("\r\n")) {
