@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/usage"
 )
 
@@ -85,7 +86,7 @@ func Main(ctx context.Context, args []string, env Environment) int {
 		exit = &exitcode.Error{Code: exitcode.Usage, Err: err}
 	}
 	if exit.Err != nil && !readerIsGone(exit.Err) {
-		for line := range strings.SplitSeq(exitcode.Explain(exit.Err), "\n") {
+		for line := range strings.SplitSeq(text.SafeLines(exitcode.Explain(exit.Err)), "\n") {
 			fmt.Fprintf(env.Stderr, "airlock: %s\n", line)
 		}
 	}

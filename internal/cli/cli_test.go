@@ -210,6 +210,8 @@ func TestExitCodes(t *testing.T) {
 		{2, nil, []string{"version", "x"}, "unexpected argument \"x\": write 'airlock version' ("},
 		{2, nil, []string{"collect", "--frobnicate"}, "unknown flag"},
 		{2, nil, []string{"collect", "--x\x1b[31m"}, "unknown flag: --x [31m"},
+		{2, nil, []string{"collect", "--input", "x\x1b[31m\x9b"}, "x [31m does not exist"},
+		{2, nil, []string{"loop", "decide"}, "an argument is missing: write 'airlock loop decide fixed|extend [N]|skip|abort|retry'"},
 		{0, nil, []string{"version"}, ""},
 		{0, nil, nil, ""},
 	} {

@@ -53,7 +53,7 @@ func wrongArguments(cmd *cobra.Command, args []string) error {
 			needed = append(needed, word)
 		}
 	}
-	wrong := "there is an argument too many"
+	wrong := "an argument is missing"
 	if len(args) > 0 {
 		wrong = fmt.Sprintf("unexpected argument %q", text.Truncate(args[len(args)-1], 60))
 	}
