@@ -82,7 +82,11 @@ func prepareFile(path string) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return checkFile(path)
+	err = checkFile(path)
+	if errors.Is(err, ErrAbsent) { // and yet there is something
+		return errors.New("it is a link that leads nowhere: remove the link, or name another with --store")
+	}
+	return err
 }
 
 // checkFile refuses what is not a file, and takes rights on the file from everybody but its
