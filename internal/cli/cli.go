@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/doors"
 	"github.com/agent-airlock/airlock/internal/exitcode"
+	"github.com/agent-airlock/airlock/internal/terminal"
 	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/usage"
 )
@@ -63,6 +64,9 @@ func Enter(args, environ []string) (action.Secrets, error) {
 // Main runs one command line and returns the process's exit code.
 func Main(ctx context.Context, args []string, env Environment) int {
 	env.stopped = ctx.Done()
+	if terminal.Is(env.Stdout) {
+		env.Stdout = terminal.Safe(env.Stdout)
+	}
 	stdout := &doors.ResultWriter{Name: "standard output", Writer: env.Stdout}
 	env.Stdout = stdout
 	root := newRoot(env)

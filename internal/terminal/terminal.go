@@ -15,7 +15,7 @@ func Is(stream any) bool { return file(stream) != nil }
 
 // file returns the terminal that a stream is, or nil if it is not one.
 func file(stream any) *os.File {
-	if w, ok := stream.(interface{ Unwrap() io.Writer }); ok {
+	for w, ok := stream.(interface{ Unwrap() io.Writer }); ok; w, ok = stream.(interface{ Unwrap() io.Writer }) {
 		stream = w.Unwrap()
 	}
 	if f, ok := stream.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
