@@ -240,6 +240,34 @@ func isTokenRune(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So)
 }
 
+// isImageSet reports whether s is a list of addresses of images with a size or a density each. One
+// may be without, and browsers show no other word of the list.
+func isImageSet(s string) bool {
+	const most = 16
+	bare := 0
+	for n := 0; ; n++ {
+		s = strings.TrimLeftFunc(s, func(r rune) bool { return r == ',' || isURLBlank(r) })
+		if s == "" {
+			return n <= most && bare <= 1
+		}
+		end := strings.IndexFunc(s, isURLBlank)
+		if end < 0 {
+			end = len(s)
+		}
+		address, sizes := s[:end], ""
+		if s = s[end:]; !strings.HasSuffix(address, ",") {
+			sizes, s, _ = strings.Cut(s, ",")
+		}
+		words := strings.FieldsFunc(sizes, isURLBlank)
+		if len(words) == 0 {
+			bare++
+		}
+		if len(words) > 2 || !allWords(words, nil) || strings.ContainsFunc(address, unicode.IsSpace) {
+			return false
+		}
+	}
+}
+
 // isLength reports whether s is a number of a few digits, with a unit or without, or
 // "auto".
 func isLength(s string) bool {

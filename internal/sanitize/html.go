@@ -292,7 +292,12 @@ func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 		}
 		return p.judge(value)
 	case attrSet:
-		return p.s.judgeSet(value)
+		if v := p.s.judgeSet(value); !v.allowed {
+			return v
+		}
+		if !isImageSet(value) {
+			return drop(RuleHiddenText, a.Name)
+		}
 	default:
 		if !rule.hasGrammar(value) {
 			return drop(RuleHiddenText, a.Name)
