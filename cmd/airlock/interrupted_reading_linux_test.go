@@ -19,7 +19,7 @@ import (
 // writes on its standard input, and that it says so.
 func TestInterruptedWhileReading(t *testing.T) {
 	t.Parallel()
-	for _, args := range shorttest.First(2, [][]string{{"sanitize"}, {"init"}, {"check", "--input", "-"}, {"verify", "--request", "-"}, {"agents", "add", "-"}, {"collect"}, {"validate", "-"}}) {
+	for _, args := range shorttest.First(2, [][]string{{"sanitize"}, {"init"}, {"check", "--input", "-"}, {"verify", "--request", "-"}, {"agents", "add", "-"}, {"runs", "create", "phase-validation", "--parameters", "-", "--store", "s.db"}, {"collect"}, {"validate", "-"}}) {
 		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 			if code, said := signalled(t, signal, args); code != 3 || !strings.Contains(said, "interrupted before anything was") || !strings.Contains(said, "run it again") {
 				t.Errorf("airlock %v, %v: exit code %d:\n%s", args, signal, code, said)
