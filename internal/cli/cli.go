@@ -81,8 +81,8 @@ func Main(ctx context.Context, args []string, env Environment) int {
 	var exit *exitcode.Error
 	var writing *doors.WriteError
 	switch {
-	case errors.Is(err, errStopped):
-		exit = &exitcode.Error{Code: exitcode.Failed, Err: errStopped}
+	case errors.Is(err, action.ErrStopped):
+		exit = &exitcode.Error{Code: exitcode.Failed, Err: action.ErrStopped}
 	case errors.As(err, &exit):
 	case crash.Is(err), errors.As(err, &writing):
 		exit = &exitcode.Error{Code: exitcode.Failed, Err: err}

@@ -68,7 +68,7 @@ func choiceLines() string {
 func runInit(env Environment, f initFlags) error {
 	f.Out, f.Release = env.Stderr, scaffold.Release{Version: env.Version, Commit: env.Commit}
 	if terminal.Is(env.Stdin) {
-		f.In = env.untilStopped(env.Stdin)
+		f.In = env.stoppable(env.Stdin)
 	}
 	report, err := scaffold.SetUp(f.dir, f.Interview, f.Config)
 	if err != nil {

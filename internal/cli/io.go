@@ -71,7 +71,12 @@ func (env Environment) read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return io.ReadAll(io.LimitReader(env.untilStopped(in), limit+1))
+	return io.ReadAll(io.LimitReader(env.stoppable(in), limit+1))
+}
+
+// stoppable returns a reader of in that a signal ends.
+func (env Environment) stoppable(in io.Reader) io.Reader {
+	return action.Stoppable{In: in, Stopped: env.stopped}
 }
 
 // readerIsGone reports whether the reader of a pipe went away, as head does when it has

@@ -92,7 +92,7 @@ on standard output; 1 if it failed or was stopped.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			start.Agent = args[0]
 			return f.withCoordinator(cmd.Context(), env, func(to runs.Coordinator) error {
-				answer, failed, err := start.Start(cmd.Context(), to, env.untilStopped(env.Stdin))
+				answer, failed, err := start.Start(cmd.Context(), to, env.stoppable(env.Stdin))
 				if answer != nil {
 					err = errors.Join(env.printJSON(answer), err)
 				}

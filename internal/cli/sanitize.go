@@ -36,7 +36,7 @@ not something had to be cleaned; it is 2 for a label that GitHub would refuse.`,
 			if err != nil {
 				return exitcode.UsageError(err)
 			}
-			raw, err := io.ReadAll(io.LimitReader(env.untilStopped(env.Stdin), maxSanitizeInput+1))
+			raw, err := io.ReadAll(io.LimitReader(env.stoppable(env.Stdin), maxSanitizeInput+1))
 			if err != nil {
 				return exitcode.UsageError(fmt.Errorf("standard input: %w", err))
 			}
