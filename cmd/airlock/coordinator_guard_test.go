@@ -115,6 +115,11 @@ func TestCoordinatorOverTLS(t *testing.T) {
 	dir := t.TempDir()
 	pool := selfSigned(t, dir)
 	certificate := []string{"--tls-cert", "cert.pem", "--tls-key", "key.pem"}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	for _, c := range []struct {
 		args []string
 		want string
@@ -126,6 +131,7 @@ func TestCoordinatorOverTLS(t *testing.T) {
 		{[]string{"--addr", "127.0.0.1:0", "--tls-cert", "cert.pem", "--tls-key", "cert.pem"}, "--tls-cert: "},
 		{[]string{"--addr", "127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "key.pem"}, "--tls-cert: open none.pem"},
 		{[]string{"--addr", "8417"}, "is not HOST:PORT"},
+		{[]string{"--addr", taken.Addr().String()}, "with a port that is free"},
 	} {
 		if r := run(t, dir, nil, "", append([]string{"serve", "--store", "store.db"}, c.args...)...); r.code != 2 || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%q ended with %d:\n%s", c.args, r.code, r.stderr)

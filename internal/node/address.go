@@ -39,7 +39,7 @@ func (a Address) check() (public bool, err error) {
 func (a Address) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.HostPort)
 	if err != nil {
-		return nil, fmt.Errorf("--addr: %w", err)
+		return nil, fmt.Errorf("--addr: %w; give an address of this machine with a port that is free, such as 127.0.0.1:0 for any", err)
 	}
 	listener = httpapi.Listener(listener)
 	if a.Cert == "" {
