@@ -42,32 +42,39 @@ func (a *ahead) search(text []byte, offset int64, eof bool) (continues, known bo
 		if nl >= 0 {
 			line = rest[:nl+1]
 		}
-		object := recordStart(line)
-		switch {
-		case object >= 0:
-			var f frame
-			if n := f.scan(line[object:]); n >= 0 {
-				if a.found = continuesRecord(trim(line[object+n:])); !a.found {
-					a.searched += int64(len(line))
-				}
-				continue
-			}
-			if l := trim(line); l[len(l)-1] == '}' { // it ends more than it begins
-				a.found = true
-				continue
-			}
-			width, known := a.object(rest, object, eof)
-			if !known {
-				return false, false
-			}
-			a.searched += int64(max(width, len(line)))
-		case continuesRecord(trim(line)):
-			a.found = true
-		default:
-			a.searched += int64(len(line))
+		width, known := a.skippable(rest, line, eof)
+		if !known {
+			return false, false
 		}
+		a.searched += int64(width)
+		a.found = width == 0
 	}
 	return true, true
+}
+
+// skippable returns the width of the first line of text, or of the safe output over several
+// lines that begins there; 0 if the line continues a record. It also returns whether that is
+// known: if not, more of the file is needed.
+func (a *ahead) skippable(text, line []byte, eof bool) (width int, known bool) {
+	object, begins := objectAt(line)
+	if !begins {
+		if continuesRecord(trim(line)) {
+			return 0, true
+		}
+		return len(line), true
+	}
+	var f frame
+	if n := f.scan(line[object:]); n >= 0 {
+		if continuesRecord(trim(line[object+n:])) {
+			return 0, true
+		}
+		return len(line), true
+	}
+	if l := trim(line); l[len(l)-1] == '}' { // it ends more than it begins
+		return 0, true
+	}
+	width, known = a.object(text, object, eof)
+	return max(width, len(line)), known
 }
 
 // object returns the width of the lines of a safe output over several lines, which begins
@@ -101,14 +108,6 @@ func (a *ahead) object(text []byte, from int, eof bool) (width int, known bool) 
 	return end + nl + 1, true
 }
 
-// recordStart returns where on a line an object begins that only wrapping precedes, or -1.
-func recordStart(line []byte) int {
-	if n, ok := objectAt(line); ok {
-		return n
-	}
-	return -1
-}
-
 // continuesRecord reports whether a trimmed line that does not begin a record ends a
 // string, an object or a list that an earlier line opens. Objects that are complete in
 // it do not count.
@@ -128,14 +127,18 @@ func continuesRecord(line []byte) bool {
 		}
 		line = line[n+width:]
 	}
-	if last := bytes.TrimRight(line, ", "); len(last) > 0 && (last[len(last)-1] == '}' || last[len(last)-1] == ']' && len(last) > 1) {
+	last := bytes.TrimRight(line, ", ")
+	if bytes.HasSuffix(last, []byte("}")) {
+		return true
+	}
+	if bytes.HasSuffix(last, []byte("]")) && len(last) > 1 { // alone, it may end a list of records
 		return true
 	}
 	return endsValue(line)
 }
 
-// endsValue reports whether a text contains a quote that what follows it makes the end
-// of a string.
+// endsValue reports whether a text contains a quote that ends a string, as what follows it
+// shows: a brace, or a comma and then a quote or nothing more.
 func endsValue(text []byte) bool {
 	for i := 0; ; {
 		n := stringEnd(text[i:])

@@ -1,6 +1,9 @@
 package safeoutput
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // fieldNames maps, for each kind, every name of a field to its canonical name: the canonical
 // name itself, also in snake_case, and the aliases.
@@ -8,9 +11,7 @@ var fieldNames = sync.OnceValue(func() map[Kind]map[string]string {
 	all := map[Kind]map[string]string{}
 	for _, s := range kinds() {
 		m := map[string]string{}
-		for alias, field := range s.FieldAliases {
-			m[alias] = field
-		}
+		maps.Copy(m, s.FieldAliases)
 		for _, field := range FieldNames(s.Kind) {
 			m[field], m[SnakeCase(field)] = field, field
 		}

@@ -22,8 +22,11 @@ type frame struct {
 	last     byte // the last byte outside strings that is not space
 }
 
+// reset makes the frame ready for another record. The stack is not cleared: push sets each bit.
 func (f *frame) reset() { f.depth, f.inString, f.tooDeep, f.last = 0, false, false, 0 }
 
+// inArray reports whether the innermost open bracket is that of an array; false where it is
+// deeper than the stack records.
 func (f *frame) inArray() bool {
 	d := f.depth - 1
 	return d >= 0 && d <= MaxDepth && f.stack[d/64]&(1<<(d%64)) == 0
@@ -258,7 +261,7 @@ func objectStart(line []byte) int {
 const sniffSize = 4096
 
 // isUTF16 reports whether the beginning of a file is UTF-16: by its byte order
-// mark, or by a NUL at every other one of the first eight bytes.
+// mark, or because every other one of the first eight bytes is NUL, and only those.
 func isUTF16(head []byte) bool {
 	if hasUTF16Mark(head) {
 		return true
@@ -266,13 +269,13 @@ func isUTF16(head []byte) bool {
 	if len(head) < 8 {
 		return false
 	}
-	var zeros [2]int
+	var zeros [2]int // at even and at odd offsets
 	for i, c := range head[:8] {
 		if c == 0 {
 			zeros[i%2]++
 		}
 	}
-	return zeros[0]+zeros[1] == 4 && zeros[0] != zeros[1] && (zeros[0] == 0 || zeros[1] == 0)
+	return zeros == [2]int{4, 0} || zeros == [2]int{0, 4}
 }
 
 // hasUTF16Mark reports whether a text begins with a byte order mark of UTF-16.

@@ -99,14 +99,17 @@ const escape = 0x1B
 // ifZero begins what C leaves out.
 const ifZero = "#if 0"
 
-// hidden is a part of a file in which nothing is a request. It continues to the end of the
-// file, if nothing ends it: each record in it is refused, and the error names the line where
-// it begins.
+// hidden is a part of a file in which nothing is a request. Each record in it is refused, and
+// the error names the line where the part begins. If nothing ends it, it continues to the end
+// of the file. The zero value means that there is none.
 type hidden struct {
 	hider
-	line  int // where it begins; 0 means that there is none
+	line  int // where it begins; 0 if there is none
 	depth int // of conditions of C within it
 }
+
+// active reports whether the next text is in such a part.
+func (h *hidden) active() bool { return h.line > 0 }
 
 // err returns the error of a record in it.
 func (h *hidden) err() error {
@@ -117,11 +120,11 @@ func (h *hidden) err() error {
 // whether the text begins the line.
 func (h *hidden) read(text []byte, line int, start bool) {
 	for i := 0; ; {
-		if h.line > 0 && h.open == ifZero {
+		if h.active() && h.open == ifZero {
 			h.readCondition(text)
 			return
 		}
-		if h.line > 0 {
+		if h.active() {
 			n := h.endIn(text[i:])
 			if n < 0 {
 				return
@@ -204,7 +207,7 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 		}
 	}
 	var ticks codeSpans
-	for i := max(from, 0); i < len(text); i++ {
+	for i := from; i < len(text); i++ {
 		if i > lead { // only hiders that count anywhere are left
 			n := bytes.IndexAny(text[i:], "<~`\\\x1b")
 			if n < 0 {
@@ -220,18 +223,16 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 			i += ticks.width(text[i:]) - 1
 			continue
 		case escape:
-			if style, width := jsonrepair.TerminalStyle(0).After(text[i:]); style != 0 {
-				why := unseen
-				if style == jsonrepair.StruckOut {
-					why = struckThrough
-				}
-				return hider{open: string(text[i : i+width]), why: why, style: style}, i
+			if h, ok := hiddenByStyle(text[i:]); ok {
+				return h, i
 			}
 			continue
 		}
 		for _, h := range hiders {
 			if h.begins(text[i:], i == lead) {
-				h.anywhere = h.anywhere && (i != lead || h.open[0] != '<')
+				if i == lead && h.open[0] == '<' { // it continues through empty lines
+					h.anywhere = false
+				}
 				return h, i
 			}
 		}
@@ -241,6 +242,20 @@ func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 		}
 	}
 	return hider{}, -1
+}
+
+// hiddenByStyle returns the hider of a terminal's control sequence, if the text begins with one
+// that hides what follows or strikes it out.
+func hiddenByStyle(text []byte) (hider, bool) {
+	style, width := jsonrepair.TerminalStyle(0).After(text)
+	if style == 0 {
+		return hider{}, false
+	}
+	why := unseen
+	if style == jsonrepair.StruckOut {
+		why = struckThrough
+	}
+	return hider{open: string(text[:width]), why: why, style: style}, true
 }
 
 // begins reports whether the hider opens at the beginning of a text. atStart is whether
@@ -294,7 +309,8 @@ func hiddenElement(text []byte) (hider, bool) {
 	return hider{open: tag, end: "</" + tag[1:], why: unseen}, true
 }
 
-// codeSpans remembers for how many backticks a line has no code span any more.
+// codeSpans remembers, by number of backticks, that no further run of that many is on the line,
+// so that none can end a code span.
 type codeSpans [32]bool
 
 // width returns the width of the code span that text begins with, or of its backticks if
@@ -360,8 +376,7 @@ func indexFold(b []byte, lower string) int {
 	}
 }
 
-// notRequest returns the error of a line that contains an object with such a text
-// before it.
+// notRequest returns the error of an object that follows the text before on its line.
 func notRequest(before []byte) error {
 	if h, n := firstHider(before, 0, true); n >= 0 {
 		return &NotRequestError{h.why}

@@ -55,9 +55,9 @@ type StickyComment struct {
 	// OnlyUpdate changes an existing comment but does not make one: if there never
 	// was a problem, a comment is not needed.
 	OnlyUpdate bool `json:"only_update,omitempty"`
-	// Revision, if it is not 0, makes the comment one of the repository, which any workflow
-	// and job finds again: that of a fix loop. A text of an older revision does not replace
-	// one of a newer.
+	// Revision is 0 unless the comment is that of a fix loop. Any workflow and job of the
+	// repository finds such a comment again, and a text of an older revision does not replace
+	// that of a newer one.
 	Revision int `json:"revision,omitempty"`
 	// Outdated hides the comment that is there, with its text, because another one has taken
 	// its place. Body is not used then.

@@ -119,7 +119,8 @@ const (
 var kinds = sync.OnceValue(func() []Spec {
 	// The permissions to write to the conversation of each kind of target.
 	conversation := map[Target][]string{Issue: {writeIssues}, PullRequest: {writePulls}, Discussion: {writeDiscussions}}
-	// The fields that name a target, and the names that agents give them.
+	// The fields that name a target, and the names that agents give them. onlyPull is for kinds
+	// that act on nothing but pull requests.
 	anyNumber := NumberField{Name: "issue_number"}
 	pullNumber := NumberField{Name: "pull_request_number", Means: PullRequest}
 	discussionNumber := NumberField{Name: "discussion_number", Means: Discussion}

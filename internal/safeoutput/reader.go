@@ -125,7 +125,7 @@ func (r *Reader) ReadBatch(b *Batch) error {
 			return err
 		}
 	}
-	searched := pos // up to here, the line at pos has no end
+	searched := pos // no newline is in b.buf[pos:searched]
 	for {
 		next, result := r.split(b, pos, searched)
 		switch {
@@ -135,7 +135,7 @@ func (r *Reader) ReadBatch(b *Batch) error {
 		case result == needsLineEnd && r.eof:
 			r.finish(b, next)
 			return r.completeBatch(b, len(b.buf))
-		case len(b.Lines) > 0:
+		case len(b.Lines) > 0: // the batch is full, or the next record needs more of the file
 			return r.completeBatch(b, next)
 		}
 		pos = r.compact(b, next)
@@ -162,7 +162,7 @@ type splitResult int
 const (
 	lineSplit    splitResult = iota
 	needsLineEnd             // the end of the line is not read yet
-	needsMore                // what follows it must be read first
+	needsMore                // more lines, or more of the document, must be read first
 )
 
 // split splits the document or the line at pos, which has no end before searched. It
@@ -187,13 +187,14 @@ func (r *Reader) split(b *Batch, pos, searched int) (next int, result splitResul
 	return end + 1, lineSplit
 }
 
-// unsplit returns the start of the bytes that are not yet part of a complete
-// record: the open record, or the line at pos. They are about to move to offset 0.
-func (r *Reader) unsplit(pos int) int {
+// rebase returns the start of the bytes that are not yet part of a complete record: the
+// open record, or the line at pos. The caller moves them to offset 0; the open record's own
+// offsets are changed here.
+func (r *Reader) rebase(pos int) (from int) {
 	if !r.open {
 		return pos
 	}
-	from := r.start
+	from = r.start
 	r.start, r.end = 0, r.end-from
 	return from
 }
@@ -201,7 +202,7 @@ func (r *Reader) unsplit(pos int) int {
 // compact removes what is before the open record, or before the line at pos, from the
 // batch's memory, and returns where that line begins now. The batch must have no records.
 func (r *Reader) compact(b *Batch, pos int) int {
-	from := r.unsplit(pos)
+	from := r.rebase(pos)
 	r.base += int64(from)
 	b.buf = b.buf[:copy(b.buf, b.buf[from:])]
 	return pos - from
@@ -216,7 +217,7 @@ func (r *Reader) skip(b *Batch) int {
 			keep = r.end
 			r.close(b, r.end)
 		}
-		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
+		r.addError(b, ErrLineTooLong)
 	}
 	r.skipping = true
 	r.base += int64(len(b.buf) - keep)
@@ -228,20 +229,20 @@ func (r *Reader) skip(b *Batch) int {
 func (r *Reader) finish(b *Batch, pos int) {
 	if r.cutOff {
 		r.cutOff, r.open = false, false
-		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrFileTooLong})
+		r.addError(b, ErrFileTooLong)
 		return
 	}
 	r.splitLine(b, pos, len(b.buf))
 	r.close(b, r.end)
 	if r.lists > 0 {
 		r.lists = 0
-		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrOpenList})
+		r.addError(b, ErrOpenList)
 	}
 }
 
 // completeBatch ends a batch. What is not split yet is carried to the next one.
 func (r *Reader) completeBatch(b *Batch, pos int) error {
-	from := r.unsplit(pos)
+	from := r.rebase(pos)
 	r.carry = append(r.carry[:0], b.buf[from:]...)
 	r.carryPos = pos - from
 	r.base += int64(from)
@@ -269,15 +270,15 @@ func (r *Reader) splitLine(b *Batch, from, to int) bool {
 	text := b.buf[at:end]
 	if tooLong || len(text) > r.maxLine {
 		r.close(b, r.end)
-		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrLineTooLong})
+		r.addError(b, ErrLineTooLong)
 		return true
 	}
 	r.before = len(b.Lines)
-	if zeros := bytes.Count(text, []byte{0}); zeros > 0 && (r.utf16 || 3*zeros >= len(text)) || hasUTF16Mark(text) {
+	if r.isUTF16Line(text) {
 		if r.open {
 			r.abandon(b)
 		}
-		b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrUTF16})
+		r.addError(b, ErrUTF16)
 		return true
 	}
 	if r.open {
@@ -289,7 +290,7 @@ func (r *Reader) splitLine(b *Batch, from, to int) bool {
 		switch inside, known := r.ahead.search(rest, r.base+int64(len(b.buf)-len(rest)), r.eof); {
 		case !known:
 			return false
-		case inside && r.frame.inString: // a text with quotes of its own, so they are not scanned
+		case inside && r.frame.inString: // the object is quoted in a text, so its quotes end no string
 			r.extend(b, end)
 			return true
 		case inside:
@@ -302,17 +303,29 @@ func (r *Reader) splitLine(b *Batch, from, to int) bool {
 	return true
 }
 
+// addError adds a record that has an error and is the current line.
+func (r *Reader) addError(b *Batch, err error) {
+	b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: err})
+}
+
+// isUTF16Line reports whether a line is UTF-16: by its byte order mark or by its NUL bytes, one of
+// which is enough in a file that begins as UTF-16.
+func (r *Reader) isUTF16Line(text []byte) bool {
+	zeros := bytes.Count(text, []byte{0})
+	return zeros > 0 && (r.utf16 || 3*zeros >= len(text)) || hasUTF16Mark(text)
+}
+
 // line splits a line into records where none is open.
 func (r *Reader) line(b *Batch, at, to int) {
 	text := b.buf[at:to]
 	if isFence(text) {
 		r.fences++
-		if r.hidden.line == 0 {
+		if !r.hidden.active() {
 			r.code.next(text)
 		}
 		return
 	}
-	if r.hidden.line > 0 {
+	if r.hidden.active() {
 		l := Line{No: r.lineNo, End: r.lineNo, Raw: text[:len(text):len(text)]}
 		if bytes.IndexByte(text, '{') >= 0 {
 			l.Raw, l.Err = nil, r.hidden.err()
@@ -328,7 +341,7 @@ func (r *Reader) line(b *Batch, at, to int) {
 	if bytes.HasPrefix(text, []byte("@@ -")) {
 		r.code.diff = true // until the next fence
 	}
-	if bytes.HasPrefix(text, []byte("{%")) {
+	if bytes.HasPrefix(text, []byte("{%")) { // a tag of a template, not an object
 		r.text(b, at, to, -1)
 		return
 	}
@@ -342,7 +355,9 @@ func (r *Reader) abandon(b *Batch) {
 	r.close(b, r.end)
 	for line := range bytes.Lines(b.buf[start:r.end]) {
 		line = trim(line)
-		if h, n := firstHider(line, 0, true); no > r.no && n >= 0 && !h.anywhere && h.why == commentedOut || r.hidden.line > 0 {
+		h, n := firstHider(line, 0, true)
+		opensComment := no > r.no && n >= 0 && h.why == commentedOut && !h.anywhere
+		if opensComment || r.hidden.active() {
 			r.hidden.read(line, no, true)
 		}
 		no++
@@ -358,42 +373,55 @@ func (r *Reader) continues(text []byte) bool {
 		return true
 	}
 	var own frame
-	if own.scan(text) != len(text) {
+	if isObject := own.scan(text) == len(text); !isObject {
 		return true
 	}
 	return r.frame.awaitsValue() && !namesKind(text)
 }
 
-// record begins one or more records at b.buf[at:to], which has no space around it.
+// record begins one or more records at b.buf[at:to], which has no space around it, and ends
+// those whose objects end there.
 func (r *Reader) record(b *Batch, at, to int) {
 	for n := 0; at < to; n++ {
 		if n == maxOnLine {
-			b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrTooMany})
+			r.addError(b, ErrTooMany)
 			return
 		}
-		object := 0
+		object := at
 		if b.buf[at] != '{' {
-			if r.bracket(b.buf[at:to]) || r.list(b, at, to) {
-				return
-			}
 			var ok bool
-			if object, ok = objectAt(b.buf[at:to]); !ok {
-				r.text(b, at, to, object)
+			if at, object, ok = r.leadIn(b, at, to); !ok {
 				return
-			}
-			if b.buf[at] == '-' && (r.code.diff || object == 1) { // a mark of a list has a blank after it
-				r.refuse(b, &NotRequestError{"it is removed in a diff"})
-				return
-			}
-			if width := r.brackets(b.buf[at : at+object]); width > 0 {
-				from, _ := bounds(b.buf, at+width, to)
-				at, object = from, at+object-from
 			}
 		}
 		r.open, r.start, r.end, r.no = true, at, to, r.lineNo
 		r.frame.reset()
-		at = r.advance(b, at+object, to)
+		at = r.advance(b, object, to)
 	}
+}
+
+// leadIn reads what precedes an object at b.buf[at:to]. It returns where the record begins and
+// where its object does. If ok is false, no object begins a record there, and leadIn has added
+// what the text is instead.
+func (r *Reader) leadIn(b *Batch, at, to int) (start, object int, ok bool) {
+	if r.bracketLine(b.buf[at:to]) || r.list(b, at, to) {
+		return 0, 0, false
+	}
+	width, ok := objectAt(b.buf[at:to])
+	if !ok {
+		r.text(b, at, to, width)
+		return 0, 0, false
+	}
+	// "- {" may be an element of a list in Markdown, "-{" is not.
+	if b.buf[at] == '-' && (r.code.diff || width == 1) {
+		r.refuse(b, &NotRequestError{"it is removed in a diff"})
+		return 0, 0, false
+	}
+	start, object = at, at+width
+	if n := r.brackets(b.buf[at:object]); n > 0 {
+		start, _ = bounds(b.buf, at+n, to)
+	}
+	return start, object, true
 }
 
 // text makes a record of a text that does not begin with an object. object is the offset
@@ -421,9 +449,9 @@ func (r *Reader) refuse(b *Batch, err error) {
 	b.Lines = append(b.Lines, l)
 }
 
-// bracket reports whether a line is only the bracket that opens or closes a list of
-// records.
-func (r *Reader) bracket(line []byte) bool {
+// bracketLine reports whether a line is only the bracket that opens or closes a list of
+// records, and counts the bracket.
+func (r *Reader) bracketLine(line []byte) bool {
 	switch string(bytes.TrimRight(line, ", ")) {
 	case "[":
 		r.lists++
@@ -437,8 +465,8 @@ func (r *Reader) bracket(line []byte) bool {
 	return false
 }
 
-// brackets returns the width of a text before an object up to the last bracket in it
-// that opens or closes a list of records, or 0.
+// brackets counts the brackets in a text before an object that open or close lists of
+// records. It returns the offset after the last of them, or 0 if there is none.
 func (r *Reader) brackets(text []byte) (width int) {
 	text = bytes.ReplaceAll(text, []byte("\x1b["), []byte("\x1b(")) // a terminal's control sequence
 	opened := bytes.Count(text, []byte("[")) - bytes.Count(text, []byte("]"))
@@ -460,13 +488,13 @@ func (r *Reader) list(b *Batch, at, to int) bool {
 	if line := b.buf[at:to]; line[0] != '[' || bytes.IndexByte(line, '{') < 0 || !isJSON(line) {
 		return false
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(b.buf[at:to]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := newDecoder(b.buf[at:to])
 	if _, err := dec.ReadToken(); err != nil {
 		return false
 	}
 	for n := 0; dec.PeekKind() != ']'; n++ {
 		if n == maxOnLine {
-			b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: ErrTooMany})
+			r.addError(b, ErrTooMany)
 			return true
 		}
 		value, err := dec.ReadValue()
@@ -535,18 +563,19 @@ func separator(b []byte, at, to int) int {
 	return at
 }
 
-// afterText returns where on the line the next record begins after an object that
-// ends at end and a text that follows it at next. The text is part of the object's
-// record unless it is a comment with an object. The entire line is part of the
-// record if the text contains a quote or the object is not valid JSON, because the
-// brace may then be in a string whose quotes are not escaped. If the text says
-// anything between two objects, neither is a request.
-func (r *Reader) afterText(b *Batch, end, next, to int) int {
-	n := objectStart(b.buf[next:to])
-	if n < 0 {
-		n = to - next
+// afterText returns where on the line the open record ends and the next one begins. The
+// record's object ends at end, and a text follows it at from.
+//
+// The text is part of the record, unless it is a comment with an object, which is the next
+// record. The entire line is part of the record if the text contains a quote or the object
+// is not valid JSON, because the brace may then be in a string whose quotes are not escaped.
+// If the text says anything between two objects, neither is a request.
+func (r *Reader) afterText(b *Batch, end, from, to int) int {
+	following := to // where another object begins
+	if n := objectStart(b.buf[from:to]); n >= 0 {
+		following = from + n
 	}
-	text := b.buf[next : next+n]
+	text := b.buf[from:following]
 	if bytes.IndexByte(text, '"') >= 0 {
 		return to
 	}
@@ -556,17 +585,17 @@ func (r *Reader) afterText(b *Batch, end, next, to int) int {
 		return to
 	case opensComment(text):
 		r.hidden.read(text, r.lineNo, true)
-		if next+n < to {
-			return next
+		if following < to {
+			return from
 		}
-	case next+n == to:
+	case following == to:
 		r.hidden.read(text, r.lineNo, false)
 	case !jsonrepair.IsWrapping(text):
-		r.hidden.read(b.buf[next:to], r.lineNo, false)
+		r.hidden.read(b.buf[from:to], r.lineNo, false)
 		r.refuse(b, notRequest(text))
 		return to
 	}
-	return next + n
+	return following
 }
 
 // opensComment reports whether a text begins a comment and does not end it.
@@ -580,8 +609,15 @@ func opensComment(text []byte) bool {
 	return false
 }
 
+// isJSON reports whether b is one JSON value, as newDecoder reads it.
 func isJSON(b []byte) bool {
 	return jsontext.Value(b).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// newDecoder returns a decoder that accepts duplicate names and invalid UTF-8: a record is
+// judged when it is parsed.
+func newDecoder(b []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // close ends the open record, if any, at end.
@@ -601,7 +637,7 @@ func (r *Reader) close(b *Batch, end int) {
 
 // namesKind reports whether an object has the "type" of a safe output.
 func namesKind(text []byte) bool {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := newDecoder(text)
 	if _, err := dec.ReadToken(); err != nil {
 		return false
 	}
@@ -610,8 +646,7 @@ func namesKind(text []byte) bool {
 		if err != nil {
 			return false
 		}
-		isType := name.String() == "type"
-		if !isType || dec.PeekKind() != '"' {
+		if name.String() != "type" || dec.PeekKind() != '"' {
 			if dec.SkipValue() != nil {
 				return false
 			}
@@ -643,8 +678,8 @@ func (r *Reader) begin(b *Batch) error {
 	return nil
 }
 
-// fillDouble reads until there is twice as much as before, so that it takes linear
-// time to scan a long value from its start again and again.
+// fillDouble reads until there is twice as much as before: a long value is scanned from its
+// start after each read, and this keeps the total time linear.
 func (r *Reader) fillDouble(b *Batch) error {
 	for want := 2 * len(b.buf); ; {
 		if err := r.fill(b); err != nil || r.eof || len(b.buf) >= want {

@@ -120,19 +120,7 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
 			r.lineNo += bytes.Count(b.buf[pos:pos+n], []byte{'\n'})
 			pos += n
 		}
-		for pos < len(b.buf) && (isSpace(b.buf[pos]) || b.buf[pos] == ',') {
-			switch b.buf[pos] {
-			case '\n':
-				r.lineNo++
-			case ',':
-				d.text = false
-			}
-			pos++
-		}
-		if bytes.HasPrefix(b.buf[pos:], []byte(byteOrderMark)) {
-			pos += len(byteOrderMark)
-			continue
-		}
+		pos = r.documentSpace(b, pos)
 		if len(b.Lines) >= batchLines {
 			return pos
 		}
@@ -143,7 +131,7 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
 				if r.cutOff {
 					err = ErrFileTooLong
 				}
-				b.Lines = append(b.Lines, Line{No: r.lineNo, End: r.lineNo, Err: err})
+				r.addError(b, err)
 			}
 			return pos
 		}
@@ -156,10 +144,10 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
 			continue
 		}
 		n := valueEnd(b.buf[pos:], r.eof)
-		if n < 0 && !r.eof && len(b.buf)-pos <= r.maxLine {
-			return pos
-		}
 		if n < 0 {
+			if !r.eof && len(b.buf)-pos <= r.maxLine {
+				return pos
+			}
 			n = len(b.buf) - pos
 			d.skipping = !r.eof
 		}
@@ -167,6 +155,28 @@ func (r *Reader) splitDocument(b *Batch, pos int) (next int) {
 		r.lineNo += bytes.Count(b.buf[pos:pos+n], []byte{'\n'})
 		pos += n
 	}
+}
+
+// documentSpace returns the offset after the space, the commas and the byte order marks at
+// b.buf[pos:].
+func (r *Reader) documentSpace(b *Batch, pos int) int {
+	for pos < len(b.buf) {
+		switch c := b.buf[pos]; {
+		case c == ',':
+			r.doc.text = false
+			pos++
+		case isSpace(c):
+			if c == '\n' {
+				r.lineNo++
+			}
+			pos++
+		case bytes.HasPrefix(b.buf[pos:], []byte(byteOrderMark)):
+			pos += len(byteOrderMark)
+		default:
+			return pos
+		}
+	}
+	return pos
 }
 
 // step reads one byte of the document's own structure. It returns false if c is
@@ -192,35 +202,58 @@ func (d *document) step(c byte) bool {
 // documentValue reads one complete value, or what stands in place of one: a comment or text. A
 // value of the document itself changes its state; an item becomes a line of the batch.
 func (r *Reader) documentValue(b *Batch, from, to int) {
-	d, raw := r.doc, b.buf[from:to:to]
+	raw := b.buf[from:to:to]
 	line := Line{No: r.lineNo, End: r.lineNo + bytes.Count(raw, []byte{'\n'})}
+	belongs, err := r.doc.member(raw, line.No)
+	switch {
+	case err != nil:
+		line.Err = err
+		b.Lines = append(b.Lines, line)
+	case !belongs:
+		r.documentItem(b, raw, line)
+	}
+}
+
+// member reads a member's name or value. It returns false if raw is neither, but an item or
+// what stands in place of one. The error is that of a record.
+func (d *document) member(raw []byte, line int) (belongs bool, err error) {
 	switch {
 	case d.state == docMember && raw[0] == '"':
-		if line.Err = d.name(raw, line.No); line.Err != nil {
-			b.Lines = append(b.Lines, line)
-		}
-		return
-	case d.state == docValue && d.key == "errors" && raw[0] == '[':
+		return true, d.name(raw, line)
+	case d.state == docColon:
 		d.state = docMember
-		d.addErrors(raw)
-		return
-	case d.state == docValue && string(raw) == "null": // as some programs write an empty list
+		return false, nil
+	case d.state == docValue:
 		d.state = docMember
-		return
-	case d.state == docValue && d.key != "items" && d.key != "errors":
-		d.state = docMember
-		if n := bytes.IndexByte(raw, '{'); n >= 0 && (n == 0 || raw[0] == '[') && namesKind(raw[n:]) {
-			line.Err = fmt.Errorf("the document's member %.50q contains safe outputs, but only those of \"items\" are read; write them there", d.key)
-			b.Lines = append(b.Lines, line)
-			return
-		}
-		if len(d.unknown) < 20 {
-			d.unknown = append(d.unknown, d.key)
-		}
-		return
-	case d.state == docValue || d.state == docColon:
-		d.state = docMember
+		return d.value(raw)
 	}
+	return false, nil
+}
+
+// value reads a member's value, as member does.
+func (d *document) value(raw []byte) (belongs bool, err error) {
+	switch {
+	case d.key == "errors" && raw[0] == '[':
+		d.addErrors(raw)
+		return true, nil
+	case string(raw) == "null": // as some programs write an empty list
+		return true, nil
+	case d.key == "items" || d.key == "errors":
+		return false, nil
+	}
+	if n := bytes.IndexByte(raw, '{'); n >= 0 && (n == 0 || raw[0] == '[') && namesKind(raw[n:]) {
+		return true, fmt.Errorf("the document's member %.50q contains safe outputs, but only those of \"items\" are read; write them there", d.key)
+	}
+	if len(d.unknown) < 20 {
+		d.unknown = append(d.unknown, d.key)
+	}
+	return true, nil
+}
+
+// documentItem completes the line of an item, or of what stands in place of one, and adds it to
+// the batch.
+func (r *Reader) documentItem(b *Batch, raw []byte, line Line) {
+	d := r.doc
 	d.frame.reset()
 	d.frame.scan(raw)
 	comment := endOfComment(raw) != ""
@@ -237,7 +270,9 @@ func (r *Reader) documentValue(b *Batch, from, to int) {
 	default:
 		line.Raw = trim(raw)
 	}
-	d.text = d.text || isText && d.state == docItem && !isJSON(raw) && raw[0] != ';' && !jsonrepair.IsWrapping(raw)
+	if isText && d.state == docItem && !isJSON(raw) && raw[0] != ';' && !jsonrepair.IsWrapping(raw) {
+		d.text = true
+	}
 	b.Lines = append(b.Lines, line)
 }
 
@@ -258,21 +293,7 @@ func endOfComment(text []byte) string {
 // if it is not complete in b.
 func valueEnd(b []byte, eof bool) int {
 	if end := endOfComment(b); end != "" {
-		from := 0
-		if end == "*/" {
-			from = len("/*") // "/*/" does not end itself
-		}
-		n := bytes.Index(b[from:], []byte(end))
-		if n >= 0 {
-			n += from
-		}
-		switch {
-		case n >= 0 && end != "\n":
-			return n + len(end)
-		case n < 0 && eof:
-			return len(b)
-		}
-		return n
+		return commentEnd(b, end, eof)
 	}
 	switch b[0] {
 	case '{':
@@ -300,13 +321,31 @@ func valueEnd(b []byte, eof bool) int {
 		}
 		return -1
 	}
-	if n := bytes.IndexAny(b, ",]}{[\" \t\r\n"); n > 0 {
-		return n
-	} else if n == 0 {
-		return 1
-	}
-	if eof {
+	n := bytes.IndexAny(b, ",]}{[\" \t\r\n")
+	switch {
+	case n >= 0:
+		return max(n, 1) // 1 is a bracket that is out of place
+	case eof:
 		return len(b)
 	}
 	return -1
+}
+
+// commentEnd returns the offset after the comment that b begins with, or -1 if it is not complete
+// in b. A newline ends a comment and is not part of it.
+func commentEnd(b []byte, end string, eof bool) int {
+	from := 0
+	if end == "*/" {
+		from = len("/*") // "/*/" does not end itself
+	}
+	n := bytes.Index(b[from:], []byte(end))
+	switch {
+	case n < 0 && eof:
+		return len(b)
+	case n < 0:
+		return -1
+	case end == "\n":
+		return n
+	}
+	return from + n + len(end)
 }
