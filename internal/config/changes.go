@@ -10,11 +10,11 @@ import (
 func pullKeys() []kindKey {
 	keys := []kindKey{
 		optional("draft", "Whether pull requests are drafts, whatever the item asks for. Default: the item's, otherwise true.", boolean(), func(k *policy.KindConfig) **bool { return &k.Changes.Draft }),
-		into("branch", "The name of the new branch. Default: the item's below branch-prefix, otherwise made from the title.", branchName(200, "bot/docs"), func(k *policy.KindConfig) *string { return &k.Changes.Branch }),
-		into("base-branch", "The branch that pull requests are opened against. Default: the event's, otherwise the default branch.", branchName(200, "main"), func(k *policy.KindConfig) *string { return &k.Changes.Base }).alias("base"),
+		into("branch", "The name of the new branch. Default: the item's below branch-prefix, otherwise made from the title.", branchName("bot/docs"), func(k *policy.KindConfig) *string { return &k.Changes.Branch }),
+		into("base-branch", "The branch that pull requests are opened against. Default: the event's, otherwise the default branch.", branchName("main"), func(k *policy.KindConfig) *string { return &k.Changes.Base }).alias("base"),
 		into("reviewers", "Who is asked to review. Default: nobody.", mentioned(), func(k *policy.KindConfig) *[]string { return &k.Changes.Reviewers }),
 		yesNo("fallback-as-issue", "Open an issue that links to the branch where creating pull requests is forbidden; otherwise the result has the link. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.FallbackIssue }),
-		into("branch-prefix", "Begins the name of every new branch, except that of \"branch\". Default: airlock/, and none where allowed-branches is set.", branchPrefix(100, "bot/"), func(k *policy.KindConfig) *string { return &k.Changes.BranchPrefix }),
+		into("branch-prefix", "Begins the name of every new branch, except that of \"branch\". Default: airlock/, and none where allowed-branches is set.", branchPrefix("bot/"), func(k *policy.KindConfig) *string { return &k.Changes.BranchPrefix }),
 		into("allowed-branches", "Patterns that the branch of an item must match; an item that names none is denied. Default: all.", branches(), func(k *policy.KindConfig) *[]string { return &k.Changes.AllowedBranches }),
 		setting("rebase", "Carry the changes over to the base branch's newest commit; false leaves them on the commit that they were made from. Default: true.", boolean(), func(k *policy.KindConfig, v bool) { k.Changes.StayOnBase = !v }),
 	}
@@ -27,7 +27,7 @@ func pullKeys() []kindKey {
 // pushKeys returns the keys of push-to-branch alone.
 func pushKeys() []kindKey {
 	keys := []kindKey{
-		setting("branch", "The one branch that is pushed to, instead of a pull request's. Default: \"triggering\", the pull request's.", branchName(200, "bot/docs"), func(k *policy.KindConfig, v string) {
+		setting("branch", "The one branch that is pushed to, instead of a pull request's. Default: \"triggering\", the pull request's.", branchName("bot/docs"), func(k *policy.KindConfig, v string) {
 			if v != "triggering" {
 				k.Changes.Branch = v
 			}
@@ -81,7 +81,7 @@ const (
 	protectionWordsItem = `{"enum": [` + protectionWords + `, "request-review", "request_review"]}`
 )
 
-// protectedFiles takes what a protection can be. Of a mapping it returns an empty protection:
+// protectedFiles returns the shape of a protection. The value of a mapping is an empty protection:
 // setProtection reads the mapping's keys.
 func protectedFiles() shape {
 	schema := fmt.Sprintf(`{"anyOf": [{"type": "array", "items": %[1]s}, %[2]s, {"type": "object", "additionalProperties": false, "properties": {"policy": %[2]s, "include": {"type": "array", "items": %[1]s}, "exclude": {"type": "array", "items": %[1]s}}}]}`, patternItem, protectionWordsItem)
@@ -103,7 +103,7 @@ func protectedFiles() shape {
 	}}
 }
 
-// protectionWord takes one of the words of the widely used front matter.
+// protectionWord returns the shape of one of the words of the widely used front matter.
 func protectionWord() shape {
 	words := map[string]protection{
 		"blocked": {}, "allowed": {files: []string{}}, "fallback-to-issue": {violation: policy.ViolationIssue}, "request-review": {reviewed: true},

@@ -27,8 +27,8 @@ type Checks struct {
 	FormatCommand, LintCommand, BuildCommand, TestCommand string
 	MaxRetries                                            *int // nil: phase.DefaultMaxRetries
 	SkipBuild, SkipTests                                  bool
-	// Of Phase, these settings set ReviewsOnly, Informational, Roots, TimeLimit and RetryDelay. A
-	// duration of 0 stands for the default.
+	// Phase has the settings that need no other form. These are ReviewsOnly, Informational, Roots,
+	// TimeLimit and RetryDelay; nothing else in it is set. A duration of 0 stands for the default.
 	Phase phase.Config
 	// MaxParallel is how many projects may be checked at the same time; 0: as many as
 	// there are processors.

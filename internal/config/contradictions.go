@@ -20,36 +20,42 @@ func warnOfContradictions(d *decoder, kind policy.Kind, given *node, kc policy.K
 		}
 		d.warn(at, "%s: %s", kind, fmt.Sprintf(format, args...))
 	}
-	acts := safeoutput.SpecOf(kind).ActsOn
-	if len(acts) > 0 && !slices.ContainsFunc(acts, func(t safeoutput.Target) bool { return !slices.Contains(kc.Excludes, t) }) {
+	spec, changes := safeoutput.SpecOf(kind), kc.Changes
+	if len(spec.ActsOn) > 0 && none(spec.ActsOn, func(t safeoutput.Target) bool { return !slices.Contains(kc.Excludes, t) }) {
 		d.warn(given, "%s: all that it acts on is excluded, so every item is denied; take one \"false\" away", kind)
 	}
-	if kind == "add-issue-label" && kc.AllowedLabels != nil && !slices.ContainsFunc(kc.AllowedLabels, func(l string) bool { return canBeAsked(kc, l) }) {
-		warn("allowed", "%s, so every item is denied; name a label in allowed that blocked does not have", emptyOr(kc.AllowedLabels, "allowed", "blocked has every label of allowed"))
-	}
-	if kind == "add-issue-label" && kc.AllowedLabels == nil && slices.Contains(kc.BlockedLabels, "*") {
-		warn("blocked", "blocked has every label, so every item is denied; name the labels that no item may ask for")
-	}
-	if !safeoutput.SpecOf(kind).CarriesCode {
-		return
-	}
-	changes := kc.Changes
-	if kind == "create-pull-request" && changes.Branch == "" && changes.AllowedBranches != nil && !slices.ContainsFunc(changes.AllowedBranches, func(p string) bool { return canBranch(p, changes.BranchPrefix) }) {
-		why := "new branches have names of letters, digits and \"._/-\", which none of allowed-branches matches"
-		if changes.BranchPrefix != "" {
-			why = fmt.Sprintf("every new branch begins with branch-prefix, %s, and none of allowed-branches (%s) matches such a name", quote(changes.BranchPrefix), text.QuoteList(changes.AllowedBranches))
+	switch kind {
+	case "add-issue-label":
+		if kc.AllowedLabels != nil && none(kc.AllowedLabels, func(l string) bool { return canBeAsked(kc, l) }) {
+			warn("allowed", "%s, so every item is denied; name a label in allowed that blocked does not have", emptyOr(kc.AllowedLabels, "allowed", "blocked has every label of allowed"))
 		}
-		warn("allowed-branches", "%s, so every item is denied; change allowed-branches", emptyOr(changes.AllowedBranches, "allowed-branches", why))
+		if kc.AllowedLabels == nil && slices.Contains(kc.BlockedLabels, "*") {
+			warn("blocked", "blocked has every label, so every item is denied; name the labels that no item may ask for")
+		}
+	case "create-pull-request":
+		if changes.Branch == "" && changes.AllowedBranches != nil && none(changes.AllowedBranches, func(p string) bool { return canBranch(p, changes.BranchPrefix) }) {
+			why := "new branches have names of letters, digits and \"._/-\", which none of allowed-branches matches"
+			if changes.BranchPrefix != "" {
+				why = fmt.Sprintf("every new branch begins with branch-prefix, %s, and none of allowed-branches (%s) matches such a name", quote(changes.BranchPrefix), text.QuoteList(changes.AllowedBranches))
+			}
+			warn("allowed-branches", "%s, so every item is denied; change allowed-branches", emptyOr(changes.AllowedBranches, "allowed-branches", why))
+		}
+		if changes.Branch != "" && changes.Branch == changes.Base {
+			warn("branch", "branch and base-branch are both %s, so that no pull request can be opened; name another branch", quote(changes.Branch))
+		}
 	}
-	if kind == "create-pull-request" && changes.Branch != "" && changes.Branch == changes.Base {
-		warn("branch", "branch and base-branch are both %s, so that no pull request can be opened; name another branch", quote(changes.Branch))
+	if !spec.CarriesCode {
+		return
 	}
 	if changes.OnViolation == policy.ViolationRefuse && changes.Files.Allowed != nil && !changes.Files.CanPass(changes.Excluded) {
 		warn("allowed-files", "%s, so every change is denied; change allowed-files, or name files below \"exclude\" of protected-files", emptyOr(changes.Files.Allowed, "allowed-files", "all files of allowed-files are protected or excluded"))
 	}
 }
 
-// emptyOr says that a list is empty, or else why nothing in it counts.
+// none reports whether no element of a list is accepted.
+func none[T any](list []T, accept func(T) bool) bool { return !slices.ContainsFunc(list, accept) }
+
+// emptyOr describes why nothing in a list counts: it is empty, or the given reason.
 func emptyOr[T any](list []T, name, why string) string {
 	if len(list) == 0 {
 		return name + " is empty"
@@ -65,49 +71,66 @@ func canBeAsked(kc policy.KindConfig, pattern string) bool {
 }
 
 // canBranch reports whether a pattern can match the name of a new branch, which begins with
-// the prefix. What follows braces is not read, and a class is any character.
+// the prefix. What follows braces or "**" is taken to match, and a class to match any character.
 func canBranch(pattern, prefix string) bool {
-	offsets := len(prefix) + 1
-	here := make([]bool, offsets) // which beginnings of the prefix the pattern matches so far
-	here[0] = true
-	for i := 0; i < len(pattern); i++ {
-		next := make([]bool, offsets)
-		switch c := pattern[i]; {
-		case c == '{' || strings.HasPrefix(pattern[i:], "**"):
-			return slices.Contains(here, true)
-		case c == '*':
-			for at, ok := range here {
-				for to := at; ok && to < offsets; to++ {
-					next[to] = true
-					if to < len(prefix) && prefix[to] == '/' {
-						break
-					}
+	// reached[n] is whether the pattern so far matches the first n bytes of the prefix. The last
+	// element also stands for all names that are longer.
+	reached := make([]bool, len(prefix)+1)
+	reached[0] = true
+	for pattern != "" {
+		switch {
+		case pattern[0] == '{' || strings.HasPrefix(pattern, "**"):
+			return slices.Contains(reached, true)
+		case pattern[0] == '*':
+			for n := range len(prefix) {
+				if reached[n] && prefix[n] != '/' {
+					reached[n+1] = true
 				}
 			}
+			pattern = pattern[1:]
 		default:
-			isOne := c == '?' || c == '['
-			for ; c == '[' && i < len(pattern)-1 && pattern[i] != ']'; i++ {
-				if pattern[i] == '\\' {
-					i++
-				}
-			}
-			if c == '\\' {
-				i++
-				c = pattern[i]
-			}
-			for at, ok := range here {
-				switch {
-				case !ok:
-				case at == len(prefix):
-					next[at] = isOne || isPlainInBranch(c)
-				case prefix[at] == c || isOne && prefix[at] != '/':
-					next[at+1] = true
-				}
-			}
+			c, anyCharacter, width := patternCharacter(pattern)
+			reached = afterCharacter(reached, prefix, c, anyCharacter)
+			pattern = pattern[width:]
 		}
-		here = next
 	}
-	return here[len(prefix)]
+	return reached[len(prefix)]
+}
+
+// patternCharacter returns the character that a pattern begins with, or that it begins with what
+// stands for any character, and how many bytes of the pattern that is.
+func patternCharacter(pattern string) (c byte, anyCharacter bool, width int) {
+	switch pattern[0] {
+	case '?':
+		return 0, true, 1
+	case '\\':
+		return pattern[1], false, 2
+	case '[':
+		end := 1
+		for end < len(pattern)-1 && pattern[end] != ']' {
+			if pattern[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		return 0, true, min(end+1, len(pattern))
+	}
+	return pattern[0], false, 1
+}
+
+// afterCharacter returns what canBranch has reached after one more character.
+func afterCharacter(reached []bool, prefix string, c byte, anyCharacter bool) []bool {
+	next := make([]bool, len(reached))
+	for n, ok := range reached {
+		switch {
+		case !ok:
+		case n == len(prefix):
+			next[n] = anyCharacter || isPlainInBranch(c)
+		case prefix[n] == c || anyCharacter && prefix[n] != '/':
+			next[n+1] = true
+		}
+	}
+	return next
 }
 
 // isPlainInBranch reports whether new branches have such a character in their names.

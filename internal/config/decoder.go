@@ -25,7 +25,8 @@ type decoder struct {
 	keys []Key
 	// unreadImports is set where an import was not read, which may restrict what is allowed.
 	unreadImports bool
-	// placeOf returns in which section a key is known, or "".
+	// placeOf is the function of that name. The tables of keys, which it reads, cannot be
+	// initialized with functions that call it by its name.
 	placeOf func(name string) string
 }
 
@@ -46,8 +47,8 @@ type key[T any] struct {
 	also []string
 	// doc describes in one line what the key does and what its default is.
 	doc   string
-	takes shape
-	// set stores a value that takes has accepted. given is the value's node with the
+	takes shape // of the value
+	// set stores the value as its shape has decoded it. given is the value's node with the
 	// place of the key.
 	set func(d *decoder, given *node, value any, into *T)
 }
@@ -117,11 +118,11 @@ func section[T any](d *decoder, path string, entries []entry, keys []key[T], int
 
 // decodeValue stores the value of an entry, and reports whether the key takes it.
 func decodeValue[T any](d *decoder, e *entry, k *key[T], into *T) bool {
-	if x := expressionIn(&e.value); x != nil && !k.foreign && !d.evaluated {
-		if namesInput(x.text) {
-			d.fail(x, "%s: %s is an input, which has no value here: the file that imports this one gives it below \"with\"; validate that file", e.key, quote(x.text))
+	if expression := expressionIn(&e.value); expression != nil && !k.foreign && !d.evaluated {
+		if namesInput(expression.text) {
+			d.fail(expression, "%s: %s is an input, which has no value here: the file that imports this one gives it below \"with\"; validate that file", e.key, quote(expression.text))
 		} else {
-			d.fail(x, "%s: %s is an expression, which only a workflow file evaluates, so it would be taken literally; write the value itself, %s, or give the configuration in the input config of a workflow's step, where the runner evaluates it", e.key, quote(x.text), k.takes.wants)
+			d.fail(expression, "%s: %s is an expression, which only a workflow file evaluates, so it would be taken literally; write the value itself, %s, or give the configuration in the input config of a workflow's step, where the runner evaluates it", e.key, quote(expression.text), k.takes.wants)
 		}
 		return false
 	}

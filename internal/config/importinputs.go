@@ -10,46 +10,46 @@ import (
 	"strings"
 )
 
-// importInputs are the values that stand in an imported file for
-// ${{ github.aw.import-inputs.NAME }}: what the importing file gives below "with", and for the
-// rest the defaults of the imported file's import-schema.
+// importInputs are the inputs of an imported file, which its front matter names as
+// ${{ github.aw.import-inputs.NAME }}.
 type importInputs struct {
 	d    *decoder
 	file string // that is imported
-	at   *node  // what is imported, in the importing file
-	// values are what is given, and defaults, by name.
+	at   *node  // names the file in the importing one
+	// values are the inputs by name: what the importing file gives below "with", and for the
+	// others the defaults of the imported file's import-schema.
 	values map[string]*node
 }
 
-// resolveInputs returns a file's text with the inputs of its front matter filled in, as the text
-// of the values: a list or a mapping as JSON, which YAML reads as what it is. ok is false where
-// the inputs do not fit the file's import-schema; the problems are recorded then.
+// resolveInputs returns a Markdown file's text with the inputs of its front matter filled in.
+// Lists and mappings become JSON, which YAML can read. ok is false where the inputs do not fit
+// the file's import-schema or cannot be filled in; the problems are recorded then.
 func (im *importing) resolveInputs(data []byte, name string, from importEntry) (filled []byte, ok bool) {
 	in := &importInputs{d: im.d, file: name, at: from.file, values: map[string]*node{}}
-	failed := len(im.d.problems)
+	before := len(im.d.problems)
 	if from.with != nil {
 		for i := range from.with.entries {
 			e := &from.with.entries[i]
 			in.values[e.key] = &e.value
 		}
 	}
-	// What is wrong with the front matter is recorded when it is read with its inputs.
+	// An error is not recorded here: the text is parsed again with its inputs.
 	if doc, err := parseDocument(name, data); err == nil {
-		if schema := doc.root.entry("import-schema"); schema != nil {
+		if schema := doc.root.valueOf("import-schema"); schema != nil {
 			in.check(schema, from.with)
 		}
 	}
-	matter, body := splitFrontMatter(data)
+	matter, body, _ := splitFrontMatter(data)
 	filledMatter := in.fill(matter)
-	return append(filledMatter, body...), len(im.d.problems) == failed
+	return append(filledMatter, body...), len(im.d.problems) == before
 }
 
 // check compares the inputs with an import-schema, and adds its defaults.
 func (in *importInputs) check(schema, with *node) {
 	if with != nil {
 		for i := range with.entries {
-			if e := &with.entries[i]; schema.entry(e.key) == nil {
-				in.d.fail(e.keyNode(), "imports: %s has no input %s; its import-schema knows %s", in.file, quote(e.key), cmp.Or(strings.Join(schema.keys(), ", "), "none"))
+			if e := &with.entries[i]; schema.valueOf(e.key) == nil {
+				in.d.fail(e.keyNode(), "imports: %s has no input %s; its import-schema knows %s", in.file, quote(e.key), cmp.Or(strings.Join(schema.quotedKeys(), ", "), "none"))
 			}
 		}
 	}
@@ -59,33 +59,45 @@ func (in *importInputs) check(schema, with *node) {
 		switch {
 		case given:
 			in.checkValue(name, value, rule)
-		case rule.entry("default") != nil:
-			in.values[name] = rule.entry("default")
-		case isTrue(rule.entry("required")):
+		case rule.valueOf("default") != nil:
+			in.values[name] = rule.valueOf("default")
+		case isTrue(rule.valueOf("required")):
 			in.d.fail(in.at, "imports: %s needs the input %s; give it below \"with\"", in.file, quote(name))
 		}
 	}
 }
 
-// checkValue compares a value with the rule of an import-schema for it, or for its items or
-// properties.
+// inputTypes are the types of an import-schema.
+var inputTypes = map[string]struct {
+	kind     nodeKind
+	describe string
+}{
+	"string":  {textNode, "a text"},
+	"number":  {numberNode, "a number"},
+	"boolean": {boolNode, "true or false"},
+	"choice":  {textNode, "a text"},
+	"array":   {listNode, "a list"},
+	"object":  {mapNode, "a mapping"},
+}
+
+// checkValue compares a value, its items and its members with the rule of an import-schema for it.
+// A type that is not known takes everything.
 func (in *importInputs) checkValue(name string, value, rule *node) {
-	want := rule.entry("type")
-	if want == nil {
+	typeName := rule.valueOf("type")
+	if typeName == nil {
 		return
 	}
-	fits := map[string]nodeKind{"string": textNode, "number": numberNode, "boolean": boolNode, "choice": textNode, "array": listNode, "object": mapNode}
-	kind, known := fits[want.text]
+	takes, known := inputTypes[typeName.text]
 	if !known {
 		return
 	}
-	if value.kind != kind {
-		in.d.fail(value, "imports: the input %s of %s takes %s, not %s", quote(name), in.file, inputTypes[want.text], value.describe())
+	if value.kind != takes.kind {
+		in.d.fail(value, "imports: the input %s of %s takes %s, not %s", quote(name), in.file, takes.describe, value.describe())
 		return
 	}
-	switch want.text {
+	switch typeName.text {
 	case "choice":
-		options := rule.entry("options")
+		options := rule.valueOf("options")
 		if options != nil && !slices.ContainsFunc(options.items, func(o node) bool { return o.kind == textNode && o.text == value.text }) {
 			var names []string
 			for _, o := range options.items {
@@ -94,13 +106,13 @@ func (in *importInputs) checkValue(name string, value, rule *node) {
 			in.d.fail(value, "imports: the input %s of %s takes one of %s, not %s", quote(name), in.file, strings.Join(names, ", "), quote(value.text))
 		}
 	case "array":
-		if items := rule.entry("items"); items != nil {
+		if items := rule.valueOf("items"); items != nil {
 			for i := range value.items {
 				in.checkValue(fmt.Sprintf("%s[%d]", name, i), &value.items[i], items)
 			}
 		}
 	case "object":
-		if properties := rule.entry("properties"); properties != nil {
+		if properties := rule.valueOf("properties"); properties != nil {
 			in.checkProperties(name, value, properties)
 		}
 	}
@@ -109,24 +121,19 @@ func (in *importInputs) checkValue(name string, value, rule *node) {
 // checkProperties compares the members of a mapping with the rules for them.
 func (in *importInputs) checkProperties(name string, value, properties *node) {
 	for i := range value.entries {
-		if e := &value.entries[i]; properties.entry(e.key) == nil {
-			in.d.fail(e.keyNode(), "imports: the input %s of %s has no member %s; it knows %s", quote(name), in.file, quote(e.key), cmp.Or(strings.Join(properties.keys(), ", "), "none"))
+		if e := &value.entries[i]; properties.valueOf(e.key) == nil {
+			in.d.fail(e.keyNode(), "imports: the input %s of %s has no member %s; it knows %s", quote(name), in.file, quote(e.key), cmp.Or(strings.Join(properties.quotedKeys(), ", "), "none"))
 		}
 	}
 	for i := range properties.entries {
 		member, rule := properties.entries[i].key, &properties.entries[i].value
-		switch given := value.entry(member); {
+		switch given := value.valueOf(member); {
 		case given != nil:
 			in.checkValue(name+"."+member, given, rule)
-		case isTrue(rule.entry("required")):
+		case isTrue(rule.valueOf("required")):
 			in.d.fail(value, "imports: the input %s of %s needs the member %s", quote(name), in.file, quote(member))
 		}
 	}
-}
-
-// inputTypes describes the types of an import-schema.
-var inputTypes = map[string]string{
-	"string": "a text", "number": "a number", "boolean": "true or false", "choice": "a text", "array": "a list", "object": "a mapping",
 }
 
 // fill replaces the expressions that name an input which has a value. Others stay, and are refused
@@ -144,19 +151,27 @@ func (in *importInputs) fill(matter []byte) []byte {
 		}
 		end := begin + length + len("}}")
 		out.Write(matter[:begin])
-		expression := matter[begin:end]
-		if value := in.named(strings.TrimSpace(string(matter[begin+len("${{") : begin+length]))); value == nil || value.kind == nullNode {
-			out.Write(expression)
-		} else if filled, why := inputText(value); why != "" {
-			in.d.fail(value, "imports: the input for %s in %s %s; write it below safe-outputs of the importing file, where it counts", quote(string(expression)), in.file, why)
-			out.Write(expression)
-		} else {
-			out.WriteString(filled)
-		}
+		out.WriteString(in.replacement(string(matter[begin:end])))
 		matter = matter[end:]
 	}
 	out.Write(matter)
 	return out.Bytes()
+}
+
+// replacement returns what stands in place of an expression: the text of the input's value, or the
+// expression itself if that has none or one that cannot stand there.
+func (in *importInputs) replacement(expression string) string {
+	inside := strings.TrimSuffix(strings.TrimPrefix(expression, "${{"), "}}")
+	value := in.named(strings.TrimSpace(inside))
+	if value == nil || value.kind == nullNode {
+		return expression
+	}
+	filled, why := inputText(value)
+	if why != "" {
+		in.d.fail(value, "imports: the input for %s in %s %s; write it below safe-outputs of the importing file, where it counts", quote(expression), in.file, why)
+		return expression
+	}
+	return filled
 }
 
 // inputPrefixes begin the expressions that name an input, the second by an older name.
@@ -167,21 +182,22 @@ func namesInput(text string) bool {
 	return slices.ContainsFunc(inputPrefixes, func(prefix string) bool { return strings.Contains(text, prefix) })
 }
 
-// named returns the value that an expression names, nil if it names none: an input, or a member of
-// one that is a mapping.
+// named returns the value of the input, or of the member of one, that an expression names; nil if
+// it names none.
 func (in *importInputs) named(expression string) *node {
-	path, ok := strings.CutPrefix(expression, inputPrefixes[0])
-	if !ok {
-		if path, ok = strings.CutPrefix(expression, inputPrefixes[1]); !ok {
-			return nil
+	for _, prefix := range inputPrefixes {
+		path, ok := strings.CutPrefix(expression, prefix)
+		if !ok {
+			continue
 		}
+		name, member, hasMember := strings.Cut(path, ".")
+		value := in.values[name]
+		if value != nil && hasMember {
+			return value.valueOf(member)
+		}
+		return value
 	}
-	name, member, hasMember := strings.Cut(path, ".")
-	value := in.values[name]
-	if value != nil && hasMember {
-		return value.entry(member)
-	}
-	return value
+	return nil
 }
 
 // inputText returns a value as it stands in a front matter in place of an expression; why is set
@@ -208,7 +224,8 @@ func inputText(value *node) (filled, why string) {
 	return fmt.Sprint(plain), why
 }
 
-// plainValue returns a value for JSON.
+// plainValue returns a value as package json encodes it; why is set for a number that can be
+// written in several ways.
 func plainValue(n *node) (value any, why string) {
 	switch n.kind {
 	case boolNode:
@@ -242,22 +259,10 @@ func plainValue(n *node) (value any, why string) {
 	return nil, ""
 }
 
-// splitFrontMatter returns a Markdown file's front matter, with its first and without its last
-// line, and the rest.
-func splitFrontMatter(data []byte) (matter, rest []byte) {
-	at := 0
-	for line := range bytes.Lines(data) {
-		if at > 0 && string(bytes.TrimRight(line, " \t\r\n")) == "---" {
-			return data[:at:at], data[at:]
-		}
-		at += len(line)
-	}
-	return data[:len(data):len(data)], nil
-}
-
 // sameInputs reports whether two imports of a file give it the same inputs.
 func sameInputs(a, b *node) bool {
-	text := func(n *node) string {
+	// Inputs that are not plain values are compared by what is wrong with them.
+	asJSON := func(n *node) string {
 		if n == nil || len(n.entries) == 0 {
 			return ""
 		}
@@ -268,27 +273,5 @@ func sameInputs(a, b *node) bool {
 		}
 		return cmp.Or(why, string(encoded))
 	}
-	return text(a) == text(b)
+	return asJSON(a) == asJSON(b)
 }
-
-// entry returns the value of a key of a mapping, nil if there is none.
-func (n *node) entry(key string) *node {
-	for i := range n.entries {
-		if n.entries[i].key == key {
-			return &n.entries[i].value
-		}
-	}
-	return nil
-}
-
-// keys returns the keys of a mapping, quoted.
-func (n *node) keys() []string {
-	var keys []string
-	for _, e := range n.entries {
-		keys = append(keys, quote(e.key))
-	}
-	return keys
-}
-
-// isTrue reports whether a value is the truth value true.
-func isTrue(n *node) bool { return n != nil && n.kind == boolNode && n.text == "true" }

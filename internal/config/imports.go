@@ -56,9 +56,7 @@ func (im *importing) merge(doc document, file string, entries []entry, depth int
 		}
 		var theirs []entry
 		if i := indexOf(imported.root.entries, "safe-outputs"); i >= 0 {
-			if v := imported.root.entries[i].value; v.kind == mapNode {
-				theirs = v.entries
-			}
+			theirs = imported.root.entries[i].value.entries
 		}
 		theirs = im.merge(*imported, name, theirs, depth+1)
 		found := text.Count(len(theirs), "key") + " below safe-outputs"
@@ -85,7 +83,7 @@ func importsOf(doc document) []importEntry {
 	}
 	value := &doc.root.entries[i].value
 	if value.kind == mapNode { // imports: {aw: [...]}
-		if value = value.entry("aw"); value == nil {
+		if value = value.valueOf("aw"); value == nil {
 			return nil
 		}
 	}
@@ -100,7 +98,7 @@ func importsOf(doc document) []importEntry {
 	for _, item := range items {
 		one := importEntry{file: item}
 		if item.kind == mapNode { // - uses: shared/a.md
-			one = importEntry{file: cmp.Or(item.entry("uses"), item.entry("path")), with: cmp.Or(item.entry("with"), item.entry("inputs"))}
+			one = importEntry{file: cmp.Or(item.valueOf("uses"), item.valueOf("path")), with: cmp.Or(item.valueOf("with"), item.valueOf("inputs"))}
 		}
 		if one.with != nil && one.with.kind != mapNode {
 			one.with = nil
@@ -112,7 +110,8 @@ func importsOf(doc document) []importEntry {
 	return out
 }
 
-// load reads one import. It returns nil where the import is not followed, and has recorded why.
+// load reads one import of the file from, and returns it with its name. It returns nil where the
+// import is not followed, and has recorded why.
 func (im *importing) load(one importEntry, from string, depth int) (*document, string) {
 	at := one.file
 	spec, _, _ := strings.Cut(at.text, "#")
@@ -122,17 +121,12 @@ func (im *importing) load(one importEntry, from string, depth int) (*document, s
 		im.d.record(at, Missing, "imports: %s: %s; copy what it says below safe-outputs, and add \"staged: false\" there: until then everything is only planned (staged)", quote(at.text), why)
 		return nil, ""
 	}
-	if isRemote(spec) {
-		return notRead("a file of another repository is not read")
-	}
-	if im.read == nil {
-		return notRead("the configuration comes from no file that it could be relative to")
-	}
-	name := path.Join(path.Dir(from), spec)
-	if strings.HasPrefix(spec, "/") || strings.HasPrefix(spec, ".github/") {
-		name = path.Clean(strings.TrimPrefix(spec, "/"))
-	}
+	name := importName(spec, from)
 	switch {
+	case isRemote(spec):
+		return notRead("a file of another repository is not read")
+	case im.read == nil:
+		return notRead("the configuration comes from no file that it could be relative to")
 	case strings.Contains(spec, `\`) || name == ".." || strings.HasPrefix(name, "../") || path.IsAbs(name):
 		return notRead("it leads out of the repository")
 	case im.seen[name] != nil:
@@ -159,48 +153,49 @@ func (im *importing) load(one importEntry, from string, depth int) (*document, s
 		return notRead("it is too large")
 	}
 	im.files, im.bytes = im.files+1, im.bytes+len(data)
-	if _, ok := frontMatter(bytes.TrimPrefix(data, []byte("\ufeff"))); !ok {
-		return nil, "" // plain text for the prompt
+	return im.parse(data, name, one), name
+}
+
+// parse decodes an imported file. It returns nil where there is nothing in it to merge: it has no
+// front matter, an empty one, or one with problems, which are recorded then.
+func (im *importing) parse(data []byte, name string, one importEntry) *document {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if _, _, ok := splitFrontMatter(data); !ok {
+		return nil // plain text for the prompt
 	}
 	data, ok := im.resolveInputs(data, name, one)
 	if !ok {
-		return nil, ""
+		return nil
 	}
 	doc, err := parseDocument(name, data)
-	if err != nil {
-		var problems Problems
-		if errors.As(err, &problems) {
-			for _, p := range problems {
-				if one.with != nil {
-					p.Message += ", with its inputs filled in"
-				}
-				im.d.problems = append(im.d.problems, p)
+	if problems, ok := errors.AsType[Problems](err); ok {
+		for _, p := range problems {
+			if one.with != nil {
+				p.Message += ", with its inputs filled in"
 			}
+			im.d.problems = append(im.d.problems, p)
 		}
-		return nil, ""
 	}
-	if doc.root.kind != mapNode {
-		return nil, "" // an empty front matter
+	if err != nil || doc.root.kind != mapNode {
+		return nil
 	}
 	doc.root.setSource(name)
-	return &doc, name
+	return &doc
+}
+
+// importName returns the name of an imported file: spec is relative to the directory of the
+// importing file, or, if it begins with "/" or ".github/", to the repository's root.
+func importName(spec, from string) string {
+	if strings.HasPrefix(spec, "/") || strings.HasPrefix(spec, ".github/") {
+		return path.Clean(strings.TrimPrefix(spec, "/"))
+	}
+	return path.Join(path.Dir(from), spec)
 }
 
 // isRemote reports whether an import names a file of another repository: owner/name/path@ref.
 func isRemote(spec string) bool {
 	before, _, versioned := strings.Cut(spec, "@")
 	return versioned && strings.Count(before, "/") >= 2 || strings.Contains(spec, "://")
-}
-
-// setSource sets the file that a value is from.
-func (n *node) setSource(source string) {
-	n.source = source
-	for i := range n.items {
-		n.items[i].setSource(source)
-	}
-	for i := range n.entries {
-		n.entries[i].value.setSource(source)
-	}
 }
 
 // mergeEntries adds entries that are not there yet; lists of hosts add up.
@@ -252,15 +247,16 @@ func (d *decoder) withNetwork(root, entries []entry) []entry {
 	if i < 0 {
 		return entries
 	}
-	hosts, line, col := root[i].value, root[i].line, root[i].col
-	if hosts.kind == mapNode {
-		j := indexOf(hosts.entries, "allowed")
-		if j < 0 {
+	network := root[i]
+	if network.value.kind == mapNode {
+		allowed := indexOf(network.value.entries, "allowed")
+		if allowed < 0 {
 			return entries
 		}
-		hosts, line, col = hosts.entries[j].value, hosts.entries[j].line, hosts.entries[j].col
+		network = network.value.entries[allowed]
 	}
-	if hosts = d.linkHosts(hosts); len(hosts.items) == 0 {
+	hosts := d.linkHosts(network.value)
+	if len(hosts.items) == 0 {
 		return entries
 	}
 	if n := indexOf(entries, "allowed-domains"); n >= 0 {
@@ -268,11 +264,11 @@ func (d *decoder) withNetwork(root, entries []entry) []entry {
 		entries[n].value = joinLists(entries[n].value, hosts)
 		return entries
 	}
-	return append(slices.Clone(entries), entry{"allowed-domains", line, col, hosts})
+	return append(slices.Clone(entries), entry{"allowed-domains", network.line, network.col, hosts})
 }
 
-// linkHosts returns those of the texts that are hosts or ecosystems, without a leading "*.", because
-// subdomains are allowed anyway.
+// linkHosts returns those of the texts in a value that are hosts or ecosystems, and records the
+// others. A leading "*." is left out, because subdomains are allowed anyway.
 func (d *decoder) linkHosts(n node) node {
 	items := n.items
 	if n.kind == textNode {
@@ -284,8 +280,7 @@ func (d *decoder) linkHosts(n node) node {
 			continue
 		}
 		item.text = strings.TrimPrefix(item.text, "*.")
-		_, known := ecosystemHosts(item.text)
-		if !known && (expressionIn(&item) != nil || !strings.Contains(item.text, ".") || checkName(item.text, sanitize.Config{AllowedDomains: []string{item.text}}, "is not a host") != nil) {
+		if _, isEcosystem := ecosystemHosts(item.text); !isEcosystem && !isLinkHost(&item) {
 			d.record(&item, Changed, "network: %s is not the name of a host, so links there stay redacted", quote(item.text))
 			continue
 		}
@@ -294,47 +289,61 @@ func (d *decoder) linkHosts(n node) node {
 	return kept
 }
 
-// importsNextTo returns the reader of files of the repository that a file of this machine belongs
-// to: the nearest directory above it with a .git, otherwise its own. name is the file's name
-// relative to that. No link leads out of it.
+// isLinkHost reports whether a text is the name of a host that links may lead to.
+func isLinkHost(n *node) bool {
+	return strings.Contains(n.text, ".") && expressionIn(n) == nil &&
+		checkName(n.text, sanitize.Config{AllowedDomains: []string{n.text}}, "is not a host") == nil
+}
+
+// importsNextTo returns the reader of the repository that a file of this machine belongs to, and
+// the file's name in it; a nil reader if that cannot be found out.
 func importsNextTo(file string) (name string, read importReader) {
 	absolute, err := filepath.Abs(file)
 	if err != nil {
 		return file, nil
 	}
-	root := filepath.Dir(absolute)
-	for dir := root; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			root = dir
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
+	root := repositoryOf(absolute)
 	relative, err := filepath.Rel(root, absolute)
 	if err != nil {
 		return file, nil
 	}
-	return filepath.ToSlash(relative), func(name string) ([]byte, error) {
-		tree, err := os.OpenRoot(root)
-		if err != nil {
-			return nil, err
+	return filepath.ToSlash(relative), func(name string) ([]byte, error) { return readWithin(root, name) }
+}
+
+// repositoryOf returns the nearest directory above a file that has a .git, or the file's own if
+// none has. The file's name is absolute.
+func repositoryOf(file string) string {
+	own := filepath.Dir(file)
+	for dir := own; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
 		}
-		defer tree.Close()
-		// Opening a FIFO would otherwise wait for its other end.
-		f, err := tree.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-		if err != nil {
-			return nil, err
+		if dir == filepath.Dir(dir) {
+			return own
 		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		if !info.Mode().IsRegular() {
-			return nil, errors.New("it is not an ordinary file")
-		}
-		return io.ReadAll(io.LimitReader(f, maxBytes+1))
 	}
+}
+
+// readWithin reads an ordinary file below a directory. No link leads out of it. It reads at most
+// one byte more than a configuration may have.
+func readWithin(root, name string) ([]byte, error) {
+	tree, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.Close()
+	// Opening a FIFO would otherwise wait for its other end.
+	f, err := tree.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not an ordinary file")
+	}
+	return io.ReadAll(io.LimitReader(f, maxBytes+1))
 }

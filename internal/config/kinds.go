@@ -47,7 +47,7 @@ func kindRows() []kindRow {
 	addLabels := into("labels", "Labels that are added to those the item asks for. Default: none.", labels(), func(k *policy.KindConfig) *[]string { return &k.Labels })
 	allowedLabels := into("allowed-labels", "Labels that an item may ask for; * stands for any text. Others are left out and listed. Default: all.", labelPatterns(), func(k *policy.KindConfig) *[]string { return &k.AllowedLabels })
 	blockedLabels := into("blocked-labels", "Labels that no item may ask for; * stands for any text. Default: none.", labelPatterns(), func(k *policy.KindConfig) *[]string { return &k.BlockedLabels })
-	allowed, blocked := allowedLabels, blockedLabels
+	allowed, blocked := allowedLabels, blockedLabels // as add-issue-label, which is about labels alone, names them
 	allowed.name, blocked.name = "allowed", "blocked"
 	ownFooter := optional("footer", "As the footer at the top, for this kind alone.", footer(), func(k *policy.KindConfig) **policy.Footer { return &k.Footer })
 	issueOfReports := func(doc string) []kindKey { // of kinds that report: whether an issue is opened, and how it looks
@@ -106,21 +106,20 @@ func commonKeys(spec safeoutput.Spec) []kindKey {
 	return keys
 }
 
-// Groups of keys that several kinds have.
-
+// group returns a list of keys.
 func group(keys ...kindKey) []kindKey { return keys }
 
-// otherRepositories are keys that let items act in other repositories.
+// otherRepositories returns keys that let items act in other repositories.
 func otherRepositories() []kindKey {
 	return restricting("target-repo", "allowed-repos")
 }
 
-// otherTargets are keys that choose among what items act on by more than its number.
+// otherTargets returns keys that choose among what items act on by more than its number.
 func otherTargets() []kindKey {
 	return restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels")
 }
 
-// exclusions make keys that exclude targets with false.
+// exclusions returns keys that exclude targets with false.
 func exclusions(targets ...safeoutput.Target) []kindKey {
 	keys := make([]kindKey, len(targets))
 	for i, target := range targets {
@@ -134,8 +133,7 @@ func exclusions(targets ...safeoutput.Target) []kindKey {
 	return keys
 }
 
-// Keys of one kind.
-
+// updateKeys returns the keys of update-issue alone.
 func updateKeys() []kindKey {
 	mayChange := func(name string, in func(*policy.KindConfig) *bool) kindKey {
 		return into(name, "Whether the "+name+" may be changed; no value means yes. Default: no.", yesUnlessFalse(), in).alias("allow-" + name)
@@ -149,6 +147,7 @@ func updateKeys() []kindKey {
 	)
 }
 
+// reviewKeys returns the keys of create-pull-request-review-comment alone.
 func reviewKeys() []kindKey {
 	return []kindKey{
 		into("side", "The side of the diff for items that name none. Default: \"RIGHT\".", oneOf("LEFT", "RIGHT"), func(k *policy.KindConfig) *string { return &k.Review.Side }),
@@ -212,6 +211,7 @@ func placeOf(name string) string {
 	return ""
 }
 
+// knows reports whether a table has a key of that name that has an effect.
 func knows[T any](keys []key[T], name string) bool {
 	return slices.ContainsFunc(keys, func(k key[T]) bool { return k.name == name && !k.foreign })
 }

@@ -82,10 +82,10 @@ func (s Sources) parseFile(file, name string) (SafeOutputs, error) {
 	data, err := s.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// The error may include where the file was looked for, such as a base commit.
-		where, _ := strings.CutPrefix(plainError(err), fs.ErrNotExist.Error())
-		if _, isPath := errors.AsType[*fs.PathError](err); isPath {
-			where = ""
+		var where string
+		if _, isPath := errors.AsType[*fs.PathError](err); !isPath {
+			// ReadFile may say where it looked for the file, such as in a base commit.
+			where, _ = strings.CutPrefix(plainError(err), fs.ErrNotExist.Error())
 		}
 		return SafeOutputs{}, oneProblem(name, 0, 0, "there is no such file%s; check the path of the configuration", where)
 	case errors.Is(err, fs.ErrPermission):

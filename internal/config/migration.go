@@ -39,8 +39,8 @@ func (d *decoder) record(given *node, effect Effect, format string, args ...any)
 	}
 }
 
-// honour records that a key does what it says, unless something else was recorded about it
-// after the first before keys.
+// honour records that a key does what it says, unless decoding it has recorded something else.
+// before is how many keys were recorded before it was decoded.
 func (d *decoder) honour(e *entry, path string, before int) {
 	for _, k := range d.keys[before:] {
 		if k.Line == e.line && k.Column == e.col {
@@ -68,16 +68,16 @@ func (d *decoder) recordOthers(root []entry) {
 	}
 }
 
-// sortKeys sorts by file, the first one first, and place.
+// sortKeys sorts by file and place. The keys of source come first, before those of imported files.
 func sortKeys(source string, keys []Key) {
-	slices.SortStableFunc(keys, func(a, b Key) int {
-		own := func(k Key) int {
-			if k.Source == source {
-				return 0
-			}
-			return 1
+	rank := func(k Key) int {
+		if k.Source == source {
+			return 0
 		}
-		return cmp.Or(own(a)-own(b), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return 1
+	}
+	slices.SortStableFunc(keys, func(a, b Key) int {
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 

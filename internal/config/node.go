@@ -55,6 +55,48 @@ func indexOf(entries []entry, key string) int {
 // keyNode returns a node at the place of the key, for errors about it.
 func (e entry) keyNode() *node { return &node{line: e.line, col: e.col, source: e.value.source} }
 
+// setSource sets the file that a value is from.
+func (n *node) setSource(source string) {
+	n.source = source
+	for i := range n.items {
+		n.items[i].setSource(source)
+	}
+	for i := range n.entries {
+		n.entries[i].value.setSource(source)
+	}
+}
+
+// valueOf returns the value of a key of a mapping, nil if there is none.
+func (n *node) valueOf(key string) *node {
+	for i := range n.entries {
+		if n.entries[i].key == key {
+			return &n.entries[i].value
+		}
+	}
+	return nil
+}
+
+// quotedKeys returns the keys of a mapping, quoted for a message.
+func (n *node) quotedKeys() []string {
+	var keys []string
+	for _, e := range n.entries {
+		keys = append(keys, quote(e.key))
+	}
+	return keys
+}
+
+// itemAt returns the i-th item of a list; the value itself where it is a text that stands for a
+// list of one.
+func (n *node) itemAt(i int) *node {
+	if n.kind == listNode {
+		return &n.items[i]
+	}
+	return n
+}
+
+// isTrue reports whether a value is the truth value true.
+func isTrue(n *node) bool { return n != nil && n.kind == boolNode && n.text == "true" }
+
 // describe names the value in an error message.
 func (n node) describe() string {
 	switch n.kind {
@@ -125,25 +167,30 @@ func findBinary(data []byte) int {
 	return -1
 }
 
-// frontMatter returns the YAML between a first line "---" and the next such
-// line, with an empty line before it that keeps the line numbers right. A text
-// with only one such line is a YAML document.
-func frontMatter(data []byte) ([]byte, bool) {
-	isFence := func(line []byte) bool { return string(bytes.TrimRight(line, " \t\r\n")) == "---" }
-	var matter []byte
-	n := 0
+// splitFrontMatter splits a text that begins with a line "---" before the next such line. A
+// text with only one such line is a YAML document without a front matter.
+func splitFrontMatter(data []byte) (matter, rest []byte, ok bool) {
+	end := 0
 	for line := range bytes.Lines(data) {
+		isFence := string(bytes.TrimRight(line, " \t\r\n")) == "---"
 		switch {
-		case n == 0 && !isFence(line):
-			return nil, false
-		case n == 0:
-			matter = append(matter, '\n')
-		case isFence(line):
-			return matter, true
-		default:
-			matter = append(matter, line...)
+		case end == 0 && !isFence:
+			return nil, nil, false
+		case end > 0 && isFence:
+			return data[:end], data[end:], true
 		}
-		n++
+		end += len(line)
 	}
-	return nil, false
+	return nil, nil, false
+}
+
+// frontMatter returns the YAML of a front matter, with an empty line before it that keeps the
+// line numbers right.
+func frontMatter(data []byte) ([]byte, bool) {
+	matter, _, ok := splitFrontMatter(data)
+	if !ok {
+		return nil, false
+	}
+	_, inside, _ := bytes.Cut(matter, []byte("\n"))
+	return append([]byte("\n"), inside...), true
 }

@@ -55,20 +55,17 @@ func decodeReviewer(d *decoder, given *node) plugin.Config {
 		}
 		return r
 	}
-	byKey := map[string]*node{}
-	for i := range given.entries {
-		byKey[given.entries[i].key] = &given.entries[i].value
-	}
 	var r plugin.Config
-	if name := byKey["name"]; name != nil {
+	if name := given.valueOf("name"); name != nil {
 		r, _ = plugin.Preset(name.text)
 	}
-	if byKey["command"] != nil && byKey["args"] != nil {
-		d.fail(given, "reviewers: give either \"command\" or \"args\", not both")
-	} else if byKey["command"] != nil {
-		r.Args = nil // instead of the known reviewer's
+	if given.valueOf("command") != nil {
+		if given.valueOf("args") != nil {
+			d.fail(given, "reviewers: give either \"command\" or \"args\", not both")
+		}
+		r.Args = nil // a command runs instead of the known reviewer's
 	}
-	if byKey["patterns"] != nil {
+	if given.valueOf("patterns") != nil {
 		r.Format = ""
 	}
 	before := len(d.problems)
@@ -136,9 +133,10 @@ func languages() shape {
 	})
 }
 
+// anyText accepts every text.
 func anyText(string) error { return nil }
 
-// severityMap gives severities to names.
+// severityMap returns the shape of a mapping of rules to severities.
 func severityMap(words []string) shape {
 	one := oneOf(words...)
 	return shape{`{"type": "object", "additionalProperties": ` + one.schema + `}`, "a mapping of rules to severities, such as {G104: low}", func(n *node) (any, *fault) {

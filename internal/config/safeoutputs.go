@@ -65,8 +65,8 @@ func Parse(source string, data []byte) (SafeOutputs, error) {
 
 // origin is where a configuration's text is from.
 type origin struct {
-	// file is its name in the repository, and read reads others there; "" and nil where it is
-	// from no file.
+	// file is its name in the repository, and read reads other files there; "" and nil where the
+	// text is from no file.
 	file string
 	read importReader
 	// evaluated is set where a runner has evaluated the text's expressions already.
@@ -93,7 +93,7 @@ func parse(source string, data []byte, from origin) (SafeOutputs, error) {
 	if cfg.noMentions {
 		cfg.AllowedMentions = nil
 	}
-	if d.unreadImports && !cfg.notStaged { // unless the owner declares them to be of no account here
+	if d.unreadImports && !cfg.notStaged { // "staged: false" declares that they can be left out
 		cfg.Policy.Staged = true
 	}
 	if !cfg.enablesKind() && !cfg.Checks.Given && !cfg.Acceptance.Given {

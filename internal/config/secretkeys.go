@@ -29,14 +29,14 @@ func secretRules() shape {
 			return errors.New("cannot be allowed: these are the token and the values of the input secrets; remove the value there")
 		}
 		rules, err := secrets.Rules()
-		if err == nil && !slices.Contains(rules, s) {
-			why := "is not a rule about secrets; a denial names its rule"
-			if near := text.Nearest(s, rules); near != "" {
-				why += "; did you mean " + near + "?"
-			}
-			return errors.New(why)
+		if err != nil || slices.Contains(rules, s) {
+			return err
 		}
-		return err
+		why := "is not a rule about secrets; a denial names its rule"
+		if near := text.Nearest(s, rules); near != "" {
+			why += "; did you mean " + near + "?"
+		}
+		return errors.New(why)
 	})
 }
 
@@ -53,11 +53,7 @@ func secretDigests() shape {
 		for i, d := range digests {
 			digests[i] = strings.TrimPrefix(strings.ToLower(d), "sha256:")
 			if len(digests[i]) != 64 || strings.Trim(digests[i], "0123456789abcdef") != "" {
-				place := n
-				if n.kind == listNode {
-					place = &n.items[i]
-				}
-				return wrong(place, "expected the SHA-256 of a value, 64 hexadecimal digits as a denial shows them; never write the value itself")
+				return wrong(n.itemAt(i), "expected the SHA-256 of a value, 64 hexadecimal digits as a denial shows them; never write the value itself")
 			}
 		}
 		return digests, nil

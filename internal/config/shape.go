@@ -65,8 +65,9 @@ func (s shape) read(n *node) (any, *fault) {
 	return nil, f
 }
 
-// expressionIn returns a text of the value, or of a list of texts, that contains an
-// expression of a workflow, or nil.
+// expressionIn returns the first text with an expression of a workflow in a value: in a text, a
+// list, or the mappings in a list; nil if there is none. A mapping itself is a section, whose own
+// keys are looked at when they are decoded.
 func expressionIn(n *node) *node {
 	if n.kind == textNode && strings.Contains(n.text, "${{") {
 		return n
@@ -75,7 +76,7 @@ func expressionIn(n *node) *node {
 		if e := expressionIn(&n.items[i]); e != nil {
 			return e
 		}
-		for j := range n.items[i].entries { // a section below the key looks for itself
+		for j := range n.items[i].entries {
 			if e := expressionIn(&n.items[i].entries[j].value); e != nil {
 				return e
 			}
@@ -233,11 +234,11 @@ func line(most int, example string) shape {
 }
 
 // branchName returns the shape of the name of a branch.
-func branchName(most int, example string) shape { return branchText(most, example, branchname.Check) }
+func branchName(example string) shape { return branchText(200, example, branchname.Check) }
 
 // branchPrefix returns the shape of the beginning of the names of new branches.
-func branchPrefix(most int, example string) shape {
-	return branchText(most, example, func(prefix string) error {
+func branchPrefix(example string) shape {
+	return branchText(100, example, func(prefix string) error {
 		if err := branchname.Check(prefix + "1"); err != nil {
 			return fmt.Errorf("no branch name can begin like this: %w", err)
 		}
@@ -245,7 +246,7 @@ func branchPrefix(most int, example string) shape {
 	})
 }
 
-// branchText returns the shape of a text that check accepts.
+// branchText returns the shape of a text of at most so many characters that check accepts.
 func branchText(most int, example string, check func(string) error) shape {
 	const schema = `{"type": "string", "minLength": 1, "maxLength": %d, "pattern": "^[^\\x00-\\x20\\x7f~^:?*\\[\\\\-][^\\x00-\\x20\\x7f~^:?*\\[\\\\]*$"}`
 	one := line(most, example)
@@ -430,10 +431,7 @@ func labelPatterns() shape {
 		}
 		list := v.([]string)
 		for i, l := range list {
-			at := n
-			if n.kind == listNode {
-				at = &n.items[i]
-			}
+			at := n.itemAt(i)
 			if negated, ok := strings.CutPrefix(l, "!"); ok && policy.AnyLabelMatches(list, negated) {
 				return wrong(at, "%s takes nothing away from the list, because there is no negation; labels that no item may ask for belong below blocked-labels or blocked", quote(l))
 			}
