@@ -338,12 +338,14 @@ func reviewRule(check phase.Check, name string) error {
 	}
 	var names []string
 	for _, r := range rules {
-		if r.ID == name && check != "" && r.Check != string(check) {
+		names = append(names, r.ID)
+		switch {
+		case r.ID != name:
+		case check != "" && r.Check != string(check):
 			return fmt.Errorf("is a rule of the other review; it belongs below %q", canonical(r.Check))
-		} else if r.ID == name {
+		default:
 			return nil
 		}
-		names = append(names, r.ID)
 	}
 	return errors.New("is not a review rule" + cmp.Or(text.DidYouMean(name, names), "; docs/review-rules.md lists them"))
 }

@@ -31,10 +31,10 @@ type importReader func(name string) ([]byte, error)
 // importing follows the imports of one front matter.
 type importing struct {
 	d     *decoder
-	read  importReader // nil where there is nothing to read from
-	seen  map[string]*importEntry
-	files int
-	bytes int
+	read  importReader            // nil where there is nothing to read from
+	seen  map[string]*importEntry // what was imported, by the file's name
+	files int                     // how many were read
+	bytes int                     // of all of them
 }
 
 // follow merges into the front matter's safe-outputs what the imported files say below theirs. A
@@ -47,6 +47,7 @@ func (d *decoder) follow(doc document, file string, read importReader, entries [
 	return im.merge(doc, file, entries, 0)
 }
 
+// merge returns a file's entries below safe-outputs together with those of what it imports.
 func (im *importing) merge(doc document, file string, entries []entry, depth int) []entry {
 	entries = im.d.withNetwork(doc.root.entries, entries)
 	for _, one := range importsOf(doc) {
@@ -100,7 +101,7 @@ func importsOf(doc document) []importEntry {
 		if item.kind == mapNode { // - uses: shared/a.md
 			one = importEntry{file: cmp.Or(item.valueOf("uses"), item.valueOf("path")), with: cmp.Or(item.valueOf("with"), item.valueOf("inputs"))}
 		}
-		if one.with != nil && one.with.kind != mapNode {
+		if one.with != nil && one.with.kind != mapNode { // not inputs
 			one.with = nil
 		}
 		if one.file != nil && one.file.kind == textNode {

@@ -135,8 +135,11 @@ func (d *decoder) safeOutputs(doc document) ([]entry, bool) {
 		d.fail(found, "safe-outputs: %s", expectedMapping(found))
 		return nil, false
 	}
+	if doc.frontMatter { // its other keys are for other programs
+		return found.entries, true
+	}
 	for other, e := range root.entries {
-		if other != i && !doc.frontMatter {
+		if other != i {
 			d.fail(e.keyNode(), "%s is next to safe-outputs, where nothing is read; move it below safe-outputs or remove it", quote(e.key))
 		}
 	}

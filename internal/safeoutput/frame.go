@@ -47,7 +47,7 @@ func (f *frame) push(object bool) {
 // pop closes an object and the arrays that are open in it, or an array if that is
 // the innermost bracket.
 func (f *frame) pop(object bool) {
-	if f.depth > MaxDepth {
+	if f.depth > MaxDepth { // the stack does not record which bracket it is
 		f.depth--
 		return
 	}

@@ -286,6 +286,7 @@ func (r *Reader) splitLine(b *Batch, from, to int) bool {
 			r.resume(b, at, end)
 			return true
 		}
+		// The line looks like a record of its own. What follows decides whether it is.
 		rest := b.buf[min(to+1, len(b.buf)):]
 		switch inside, known := r.ahead.search(rest, r.base+int64(len(b.buf)-len(rest)), r.eof); {
 		case !known:
@@ -542,7 +543,7 @@ func (r *Reader) advance(b *Batch, at, to int) int {
 	}
 	next := separator(b.buf, at+n, to)
 	end := next
-	for next < to && r.lists > 0 && b.buf[next] == ']' {
+	for next < to && r.lists > 0 && b.buf[next] == ']' { // it ends a list of records
 		r.lists--
 		next = separator(b.buf, next+1, to)
 	}
