@@ -73,9 +73,9 @@ func (w *documentWriter) outcome(o Outcome) error {
 		}
 		o.Accepted.encoded = nil // its memory will be reused
 	}
-	if n := o.Problems(); w.errors.size > maxErrorText {
-		w.omitted += n
-	} else if n > 0 {
+	if w.errors.size > maxErrorText {
+		w.omitted += o.Problems()
+	} else {
 		for _, e := range o.Errors() {
 			w.addError(e)
 		}
@@ -91,6 +91,7 @@ func (w *documentWriter) outcome(o Outcome) error {
 	return nil
 }
 
+// addError adds an error to the document, or counts it where there is no room for it.
 func (w *documentWriter) addError(e string) {
 	if w.errors.size > maxErrorText {
 		w.omitted++
@@ -108,9 +109,9 @@ type errorList struct {
 }
 
 func (l *errorList) add(e string) {
-	const part = 64 << 10
-	if len(l.last) > part-part/16 {
-		l.parts, l.last = append(l.parts, l.last), make([]byte, 0, part)
+	const partSize, nearlyFull = 64 << 10, 60 << 10
+	if len(l.last) > nearlyFull {
+		l.parts, l.last = append(l.parts, l.last), make([]byte, 0, partSize)
 	}
 	before := len(l.last)
 	if l.size > 0 {

@@ -33,8 +33,8 @@ type Config struct {
 	// Counted is how many items of a kind were accepted before these records. They count
 	// toward Max and Min.
 	Counted map[safeoutput.Kind]int
-	// Min is how many items of a kind must be accepted. If there are fewer, another record
-	// is rejected, with the line 0.
+	// Min is how many items of a kind must be accepted. If there are fewer, what TooFew
+	// returns is added to the rejected records.
 	Min map[safeoutput.Kind]int
 	// MaxLabels is how many labels an item of a kind with such a limit may have. 0
 	// means the default, a negative number no limit.
@@ -141,13 +141,17 @@ type Rejected struct {
 	crashed bool
 }
 
-// TooFew returns what is rejected where there are fewer items of a kind than the
-// configuration demands.
+// Crashed reports whether the record is rejected because Airlock itself failed on it.
+func (r *Rejected) Crashed() bool { return r.crashed }
+
+// TooFew returns the rejection, with line 0, for a kind of which there are count items and
+// must be at least least.
 func TooFew(kind safeoutput.Kind, least, count int) Rejected {
-	message := fmt.Sprintf("at least %s of this kind must be asked for and allowed (min), and there is none", text.Count(least, "item"))
+	there := "there is none"
 	if count > 0 {
-		message = fmt.Sprintf("at least %s of this kind must be asked for and allowed (min), and there are only %d", text.Count(least, "item"), count)
+		there = fmt.Sprintf("there are only %d", count)
 	}
+	message := fmt.Sprintf("at least %s of this kind must be asked for and allowed (min), and %s", text.Count(least, "item"), there)
 	return Rejected{Kind: kind, TooFew: true, Violations: []Violation{{Kind: kind, Path: "$", Message: message}}}
 }
 
@@ -168,8 +172,8 @@ type Outcome struct {
 	Dropped  *Dropped
 }
 
-// refusedWith returns the outcome of a record that would have been accepted or dropped and
-// does not count for another reason. A rejected one stays as it is.
+// refusedWith returns the outcome as a rejection with the message as its reason. An outcome
+// that is a rejection already stays as it is.
 func (o Outcome) refusedWith(message string) Outcome {
 	var r Rejected
 	switch {
@@ -203,9 +207,6 @@ type Input struct {
 	Errors   []string `json:"errors,omitempty"`
 	Unknown  []string `json:"unknown,omitempty"`
 }
-
-// Crashed reports whether the record is rejected because Airlock itself failed on it.
-func (r *Rejected) Crashed() bool { return r.crashed }
 
 // Collect judges the records of r, NDJSON or one {"items": [...], "errors": [...]}
 // document. The error is the context's, the reader's, or about an invalid setting in

@@ -17,16 +17,26 @@ const unionFile = "agent-output.json"
 type form struct {
 	spec   safeoutput.Spec
 	schema *schema.Schema
-	// fields are the fields of the form; the value is true for numbers.
-	fields map[string]bool
-	names  []string // of the fields, in the order of the kind's type
+	// numbers are the form's fields by name; the value reports whether a number is expected.
+	// Use has and isNumber.
+	numbers map[string]bool
+	names   []string // of the fields, in the order of the kind's type
 	// plain finds a field by its name in lower case and without separators.
 	plain map[string]string
 	// others are fields of the kind that the form must not have.
 	others []string
-	// prefix is where the form's schema is in the kind's: "oneOf.0.".
+	// prefix is the path of the form's schema in its kind's schema: "oneOf.0.".
 	prefix string
 }
+
+// has reports whether the form has a field.
+func (f *form) has(field string) bool {
+	_, ok := f.numbers[field]
+	return ok
+}
+
+// isNumber reports whether the form has a field that is a number.
+func (f *form) isNumber(field string) bool { return f.numbers[field] }
 
 // The two forms of a security report, as definitions of the union's schema.
 const (
@@ -37,36 +47,31 @@ const (
 // newForm returns the form of a kind that a definition of the union's schema
 // describes. It is an error if there is no such definition.
 func newForm(spec safeoutput.Spec, definition string) (*form, error) {
-	f := &form{spec: spec, fields: map[string]bool{}}
+	f := &form{spec: spec, numbers: map[string]bool{}}
 	var ok bool
 	if f.schema, ok = schema.Published(unionFile, definition); !ok {
 		return nil, fmt.Errorf("%s: schemas/%s has no definition %q", spec.Kind, unionFile, definition)
 	}
 	it := spec.New()
 	for _, name := range safeoutput.FieldNames(spec.Kind) {
-		_, f.fields[name] = safeoutput.Field(it, name).(*int)
+		_, f.numbers[name] = safeoutput.Field(it, name).(*int)
 	}
 	switch definition {
 	case formSARIF:
 		f.prefix = "oneOf.0."
-		for name := range f.fields {
+		for name := range f.numbers {
 			if name != "sarif" && name != "category" && name != "repo" {
 				f.others = append(f.others, name)
+				delete(f.numbers, name)
 			}
 		}
 		slices.Sort(f.others)
-		for _, name := range f.others {
-			delete(f.fields, name)
-		}
 	case formFinding:
 		f.prefix = "oneOf.1."
 		f.others = []string{"sarif"} // it can only be null here: any other value selects formSARIF
-		delete(f.fields, "sarif")
+		delete(f.numbers, "sarif")
 	}
-	f.names = slices.DeleteFunc(safeoutput.FieldNames(spec.Kind), func(name string) bool {
-		_, has := f.fields[name]
-		return !has
-	})
+	f.names = slices.DeleteFunc(safeoutput.FieldNames(spec.Kind), func(name string) bool { return !f.has(name) })
 	f.plain = map[string]string{"type": "type"}
 	for _, name := range f.names {
 		f.plain[strings.ToLower(strings.ReplaceAll(name, "_", ""))] = name
@@ -95,18 +100,18 @@ func newForms() (map[string]*form, error) {
 
 // formOf returns the form of a record with these members.
 func (d *door) formOf(kind safeoutput.Kind, members []schema.Member) *form {
-	name := string(kind)
-	if kind == safeoutput.KindCreateSecurityReport {
-		name = formFinding
-		if slices.ContainsFunc(members, func(m schema.Member) bool { return m.Name == "sarif" && (m.Value[0] != 'n' || d.cfg.Strict) }) {
-			name = formSARIF
-		}
+	if kind != safeoutput.KindCreateSecurityReport {
+		return d.forms[string(kind)]
 	}
-	return d.forms[name]
+	if slices.ContainsFunc(members, func(m schema.Member) bool { return m.Name == "sarif" && !d.absent(m) }) {
+		return d.forms[formSARIF]
+	}
+	return d.forms[formFinding]
 }
 
-// listKinds lists the kinds that are accepted, in the order of the table, as a clause. Where
-// every kind is, which of them the owner has enabled is not known here.
+// listKinds lists the kinds that are accepted, in the order of the table, as a clause. It
+// calls them enabled unless enabled is nil: then all are accepted here, and which of them
+// the owner has enabled is not known.
 func listKinds(enabled map[safeoutput.Kind]bool) string {
 	which := "the kinds enabled are: "
 	if enabled == nil {
@@ -124,8 +129,8 @@ func listKinds(enabled map[safeoutput.Kind]bool) string {
 	return which + strings.Join(names, ", ")
 }
 
-// maxSuggestions is how many lines of kinds that do not exist get a suggestion which kind may be
-// meant and which there are. It takes longer to find out than to read the line.
+// maxSuggestions is how many messages about kinds that do not exist suggest a similar kind
+// and list those that there are. To find the similar kind takes longer than to read the line.
 const maxSuggestions = 1000
 
 // unknownKind returns the message about a kind that does not exist. suggested is how many
@@ -136,7 +141,7 @@ func (d *door) unknownKind(name string, suggested int) string {
 		return msg + "; the first such lines list the kinds"
 	}
 	if near := nearestKind(name); near != "" {
-		return msg + "; did you mean '" + near + "'? T" + d.whichKinds[1:]
+		return msg + "; did you mean '" + near + "'? T" + d.whichKinds[1:] // "The kinds …"
 	}
 	return msg + "; " + d.whichKinds
 }

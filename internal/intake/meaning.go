@@ -15,24 +15,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// changesMeaning refuses a field that the kind does not have where leaving it out would
-// change where or what the item writes, and reports whether it did. What a field with an
-// unknown name means is judged by the words in it. A field without a value means nothing,
-// and neither do those of Spec.Transport, or any in an item that only reports.
+// changesMeaning refuses a field that the kind does not have if leaving it out would change
+// where or what the item writes, and reports whether it did.
 func (j *recordJudge) changesMeaning(m schema.Member) bool {
-	if j.form.spec.AlwaysAllowed || isEmpty(m.Value) || slices.Contains(j.form.spec.Transport, m.Name) {
+	message := j.lostMeaning(m)
+	if message == "" {
 		return false
-	}
-	meaning := meaningOf(m.Name)
-	if meaning == meansNothing {
-		meaning = j.meaningOfValue(m)
-	}
-	field := j.similarField(m.Name)
-	inside := ""
-	if meaning == meansNothing && field == "" {
-		if inside = j.targetInside(m); inside == "" {
-			return false
-		}
 	}
 	if j.refusedFields++; j.refusedFields > maxRefusedFields {
 		return true
@@ -41,22 +29,43 @@ func (j *recordJudge) changesMeaning(m schema.Member) bool {
 	if len(m.Name) < 64 && strings.Trim(m.Name, nameBytes) == "" {
 		path += "." + m.Name
 	}
-	spec, name := j.form.spec, quote(m.Name)
-	switch names := spec.NumberNames(); {
-	case inside != "":
-		j.refuse(path, name+" contains "+quote(inside)+", which names a target only next to 'type'; write it there, or leave "+name+" out")
-	case field != "":
-		j.refuse(path, name+" is not a field, because names are matched exactly; write "+quote(field))
-	case meaning == meansAction:
-		j.refuse(path, name+" would change what is done, and "+string(spec.Kind)+" does not have it; leave it out, or write one of its fields: "+strings.Join(j.form.names, ", "))
-	case repositoryNames[strings.ToLower(safeoutput.SnakeCase(m.Name))]:
-		j.refuse(path, name+" reads like the name of a repository, and "+string(spec.Kind)+" does not have it; items act only on the repository of this workflow run, so leave it out")
-	case len(names) > 0:
-		j.refuse(path, name+" reads like the name of a target, and "+string(spec.Kind)+" does not have it; name the target with '"+strings.Join(names, "' or '")+"', or leave it out")
-	default:
-		j.refuse(path, name+" reads like the name of a target, and "+string(spec.Kind)+" acts on nothing that exists; leave it out")
-	}
+	j.refuse(path, message)
 	return true
+}
+
+// lostMeaning returns the message about a field that the kind does not have, or "" if the
+// field may be left out: if it is empty, in Spec.Transport or in an item that only reports,
+// or if nothing in its name and its value says where or what the item writes.
+func (j *recordJudge) lostMeaning(m schema.Member) string {
+	spec := j.form.spec
+	if spec.AlwaysAllowed || isEmpty(m.Value) || slices.Contains(spec.Transport, m.Name) {
+		return ""
+	}
+	name := quote(m.Name)
+	if field := j.similarField(m.Name); field != "" {
+		return name + " is not a field, because names are matched exactly; write " + quote(field)
+	}
+	meaning := meaningOf(m.Name)
+	if meaning == meansNothing {
+		meaning = j.meaningOfValue(m)
+	}
+	switch meaning {
+	case meansNothing:
+		inside := j.targetInside(m)
+		if inside == "" {
+			return ""
+		}
+		return name + " contains " + quote(inside) + ", which names a target only next to 'type'; write it there, or leave " + name + " out"
+	case meansAction:
+		return name + " would change what is done, and " + string(spec.Kind) + " does not have it; leave it out, or write one of its fields: " + strings.Join(j.form.names, ", ")
+	}
+	if repositoryNames[strings.ToLower(safeoutput.SnakeCase(m.Name))] {
+		return name + " reads like the name of a repository, and " + string(spec.Kind) + " does not have it; items act only on the repository of this workflow run, so leave it out"
+	}
+	if numbers := spec.NumberNames(); len(numbers) > 0 {
+		return name + " reads like the name of a target, and " + string(spec.Kind) + " does not have it; name the target with '" + strings.Join(numbers, "' or '") + "', or leave it out"
+	}
+	return name + " reads like the name of a target, and " + string(spec.Kind) + " acts on nothing that exists; leave it out"
 }
 
 // maxRefusedFields bounds the violations about fields of one record.
@@ -98,17 +107,20 @@ func (j *recordJudge) similarField(name string) string {
 	return j.form.plain[string(plain[:n])]
 }
 
+// wordSet returns the set of the words in a text.
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
 // envelopes are names, in snake_case, of fields in which agents write what belongs next to
 // the type, as in the call of a tool. Those that only describe, such as metadata, are not
 // among them.
-var envelopes = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`arg args argument arguments param params parameter parameters option options input inputs
-		data payload request properties attributes config configuration settings value values`) {
-		m[w] = true
-	}
-	return m
-}()
+var envelopes = wordSet(`arg args argument arguments param params parameter parameters option options input inputs
+	data payload request properties attributes config configuration settings value values`)
 
 // targetInside returns the name of a field in the value of an envelope that names the
 // item's target or repository, or "".
@@ -119,8 +131,9 @@ func (j *recordJudge) targetInside(m schema.Member) string {
 	return j.targetIn("", m.Value)
 }
 
-// targetIn returns the name of the field in a value that names the item's target or
-// repository, or "". The value itself is that of the field name.
+// targetIn returns the name of the field that names the item's target or repository: one
+// inside of value, or name itself, which is the field that has the value. It returns "" if
+// there is none.
 func (j *recordJudge) targetIn(name string, value []byte) string {
 	numbers := j.form.spec.NumberNames()
 	dec := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -129,15 +142,20 @@ func (j *recordJudge) targetIn(name string, value []byte) string {
 		if err != nil {
 			return "" // the end
 		}
-		switch kind, n := dec.StackIndex(dec.StackDepth()); {
-		case kind == '{' && n%2 == 1:
+		kind, read := dec.StackIndex(dec.StackDepth())
+		isName := kind == '{' && read%2 == 1 // names and values of an object alternate
+		switch {
+		case isName:
 			name = token.String()
-			if field := safeoutput.CanonicalField(j.form.spec.Kind, name); dec.PeekKind() != 'n' && (field == "repo" || slices.Contains(numbers, field)) {
+			field := safeoutput.CanonicalField(j.form.spec.Kind, name)
+			isTarget := field == "repo" || slices.Contains(numbers, field)
+			if isTarget && dec.PeekKind() != 'n' {
 				return name
 			}
 		case len(numbers) == 0: // it acts on nothing that exists
-		case token.Kind() == '"' && isReference(token.String()),
-			isNumberOfTarget(token) && (isPlace(name) || meaningOf(name) == meansTarget):
+		case token.Kind() == '"' && isReference(token.String()):
+			return name
+		case isNumberOfTarget(token) && (isPlace(name) || meaningOf(name) == meansTarget):
 			return name
 		}
 	}
@@ -155,11 +173,11 @@ const (
 // wordMeanings has the words that make a name mean something, in the singular.
 var wordMeanings = func() map[string]meaning {
 	m := map[string]meaning{}
-	for _, w := range strings.Fields(`issue pr pull mr pullrequest discussion target number num item ticket
+	for w := range strings.FieldsSeq(`issue pr pull mr pullrequest discussion target number num item ticket
 		repo repository owner org organization organisation nwo destination dest iid conversation upstream`) {
 		m[w] = meansTarget
 	}
-	for _, w := range strings.Fields(`operation op mode action event state status close closed reopen lock locked unlock
+	for w := range strings.FieldsSeq(`operation op mode action event state status close closed reopen lock locked unlock
 		reply replyto inreplyto thread comment assignee assign assigned reviewer milestone project label parent child blocked
 		blocking duplicate draft base head branch ref commit sha stack dependency side line startline position path file
 		title body category expire expiry suggest merge squash rebase delete remove replace append prepend overwrite
@@ -175,35 +193,29 @@ var wordMeanings = func() map[string]meaning {
 }()
 
 // wholeNames are names that mean a target only alone.
-var wholeNames = map[string]bool{"on": true, "to": true, "url": true, "uri": true, "href": true, "link": true, "html_url": true,
-	"permalink": true, "no": true, "nr": true, "node_id": true, "subject_id": true, "where": true, "for": true, "#": true, "no.": true,
-	"full_name": true, "slug": true, "remote": true, "fork": true}
+var wholeNames = wordSet(`on to url uri href link html_url permalink no nr node_id subject_id where for # no.
+	full_name slug remote fork`)
 
-// repositoryNames are names of a target that a repository has.
-var repositoryNames = map[string]bool{"full_name": true, "repo_full_name": true, "slug": true, "repo_slug": true, "remote": true, "fork": true, "upstream": true,
-	"nwo": true, "owner": true, "org": true, "organization": true, "repo_id": true, "repository_id": true}
+// repositoryNames are the names, among those that mean a target, of a repository.
+var repositoryNames = wordSet(`full_name repo_full_name slug repo_slug remote fork upstream
+	nwo owner org organization repo_id repository_id`)
 
 // wholeActions are names that mean an action only alone: they make the item depend on
 // something, or say when it is due.
-var wholeActions = map[string]bool{"if": true, "unless": true, "when": true, "until": true}
+var wholeActions = wordSet("if unless when until")
 
 // annotations are names that documents in JSON give to comments.
-var annotations = map[string]bool{"_comment": true, "$comment": true, "//": true}
+var annotations = wordSet("_comment $comment //")
 
 // neighbours are words that stand next to those of a target in a name without separators.
-var neighbours = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields("no nr id name full url link node key ref to on of html this current parent base head") {
-		m[w] = true
-	}
-	return m
-}()
+var neighbours = wordSet("no nr id name full url link node key ref to on of html this current parent base head")
 
 // longestWord is the length in bytes of the longest of the words above.
 const longestWord = len("organization")
 
-// meaningOf returns what the words of a name mean; a target goes before an action. A name
-// whose letters are not all Latin but look like it is read as a target.
+// meaningOf returns what the words of a name mean. If one means a target and another one an
+// action, the name means a target, and so does a name that is written to look like another
+// one.
 func meaningOf(name string) meaning {
 	found := meansNothing
 	plain, mixed := latin(name)
@@ -227,18 +239,12 @@ func meaningOf(name string) meaning {
 	return found
 }
 
-// placeWords are words that mean a target if the value is a number: they say what it
-// belongs to, or only that something has it.
-var placeWords = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`reference subject case in at about re regarding against task bug story
-		id identifier n nb key resource object entity record thing post`) {
-		m[w] = true
-	}
-	return m
-}()
+// placeWords are words that mean a target if the value is a number: they say what the number
+// belongs to, or only that it is a number of something.
+var placeWords = wordSet(`reference subject case in at about re regarding against task bug story
+	id identifier n nb key resource object entity record thing post`)
 
-// isPlace reports whether a name consists of such words: "id", "resource_id".
+// isPlace reports whether a name consists of placeWords: "id", "resource_id", "recordids".
 func isPlace(name string) bool {
 	plain, _ := latin(name)
 	some := false
@@ -253,9 +259,12 @@ func isPlace(name string) bool {
 	return some
 }
 
-// meaningOfValue returns what the value of a field says whose name says nothing: a
-// reference is a target under any name, a number under that of a place, where no field of
-// the kind names a target, and the name of an operation is an action, in items that have one.
+// meaningOfValue returns what the value means of a field whose name means nothing. The name
+// of an operation is an action, if the kind has operations. If the kind acts on something
+// that exists, a target is
+//   - a reference, in a field of any name
+//   - a number or a reference at or below a name for which isPlace is true, unless a field of
+//     the kind names the target already
 func (j *recordJudge) meaningOfValue(m schema.Member) meaning {
 	const longest = 2000
 	value := ""
@@ -266,12 +275,14 @@ func (j *recordJudge) meaningOfValue(m schema.Member) meaning {
 		}
 		value = strings.TrimSpace(string(unquoted))
 	}
-	_, operates := j.form.fields["operation"]
 	switch {
-	case operates && isOperation(value):
+	case j.form.has("operation") && isOperation(value):
 		return meansAction
 	case len(j.form.spec.NumberNames()) == 0: // it acts on nothing that exists
-	case isReference(value), isPlace(m.Name) && j.targetIn(m.Name, m.Value) != "" && !j.namesTarget():
+		return meansNothing
+	case isReference(value):
+		return meansTarget
+	case isPlace(m.Name) && j.targetIn(m.Name, m.Value) != "" && !j.namesTarget():
 		return meansTarget
 	}
 	return meansNothing
@@ -324,7 +335,8 @@ func isReference(s string) bool {
 	}
 	if before, number, ok := strings.Cut(s, "#"); ok && isNumber(strings.TrimSpace(number)) {
 		before = strings.TrimSpace(before)
-		return before == "" || namesThing(before) || strings.Count(before, "/") == 1 && !strings.ContainsAny(before, " \n\t")
+		isRepository := strings.Count(before, "/") == 1 && !strings.ContainsAny(before, " \n\t")
+		return before == "" || namesThing(before) || isRepository
 	}
 	if before := strings.TrimRight(s, "0123456789"); before != s && namesThing(before) {
 		return true
@@ -333,8 +345,7 @@ func isReference(s string) bool {
 }
 
 // thingWords are what people call the things that have a number on GitHub, in references.
-var thingWords = map[string]bool{"issue": true, "issues": true, "pr": true, "prs": true, "pull": true, "pulls": true,
-	"pullrequest": true, "mr": true, "gh": true, "discussion": true, "discussions": true}
+var thingWords = wordSet("issue issues pr prs pull pulls pullrequest mr gh discussion discussions")
 
 // namesThing reports whether the text before a number only says what the number belongs to:
 // "PR", "issue number", "pull/".
@@ -358,11 +369,14 @@ func isThingPath(s string) bool {
 	if strings.ContainsAny(s, " \n\t") {
 		return false
 	}
-	first := 2 // after the owner and the name
+	first := 2 // the step after the owner and the name
 	if _, address, ok := strings.Cut(s, "://"); ok {
-		s, first = address, 3
+		s, first = address, 3 // after the host, too
 	}
-	steps := strings.Split(strings.TrimPrefix(s[:indexAnyOrLen(s, "?#")], "/"), "/")
+	if end := strings.IndexAny(s, "?#"); end >= 0 {
+		s = s[:end]
+	}
+	steps := strings.Split(strings.TrimPrefix(s, "/"), "/")
 	if strings.Contains(steps[0], ".") { // a host
 		first = 3
 	}
@@ -391,18 +405,10 @@ func isThingID(s string) bool {
 	return false
 }
 
-// indexAnyOrLen returns where one of chars is in s first, or the length of s.
-func indexAnyOrLen(s, chars string) int {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return i
-	}
-	return len(s)
-}
-
 // latin returns a name in ASCII as far as its characters have such a form: without marks
 // and invisible characters, and with plain forms of wide and styled letters. mixed reports
 // whether the name is written to look like another one: it mixes letters of scripts that look
-// alike, or has a Latin letter that no language uses and that looks like one that some do.
+// alike, or has a dotless i or a letter of the phonetic alphabet, which look like plain ones.
 func latin(name string) (plain string, mixed bool) {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return name, false
@@ -418,13 +424,13 @@ func latin(name string) (plain string, mixed bool) {
 		mixed = mixed || r == 'ı' || r >= 0x250 && r < 0x2b0 // IPA extensions
 		return r
 	}, norm.NFKD.String(name))
-	found := 0
-	for _, is := range scripts {
-		if is {
-			found++
+	used := 0
+	for _, isUsed := range scripts {
+		if isUsed {
+			used++
 		}
 	}
-	return plain, mixed || found > 1
+	return plain, mixed || used > 1
 }
 
 // alike are the scripts that have many letters of the same shapes.
@@ -448,8 +454,9 @@ func wordMeaning(word string) meaning {
 	return meansNothing
 }
 
-// joinsTarget reports whether a word is joined from those of a target, at least one, and
-// from those that stand next to them.
+// joinsTarget reports whether a word, such as "issuenumber", consists of words that mean a
+// target and of neighbours. At least one has to mean a target; has reports whether one
+// before word did.
 func joinsTarget(word string, has bool) bool {
 	if word == "" {
 		return has

@@ -36,6 +36,8 @@ func (v Violation) String() string {
 	return prefix(v.Line, v.Kind) + msg
 }
 
+// prefix returns what a sentence about a record begins with: "Line 7: create-issue: ". It
+// leaves out what is not known.
 func prefix(line int, kind safeoutput.Kind) string {
 	switch {
 	case line == 0 && kind == "":
@@ -53,6 +55,7 @@ func (d Dropped) String() string {
 	return prefix(d.Line, d.Kind) + "dropped: " + atMost(d.Limit, "item of this kind is", "items of this kind are") + " accepted"
 }
 
+// atMost returns a limit in words, as in "at most 3 labels are".
 func atMost(n int, one, several string) string {
 	switch n {
 	case 0:
@@ -91,7 +94,7 @@ type Redaction struct {
 	Count  int    `json:"count"`
 }
 
-// Notes is what there is to report about a record besides its outcome.
+// Notes is what there is to report about a record in addition to its outcome.
 type Notes struct {
 	Repairs    []Repair    `json:"repairs,omitempty"`
 	Redactions []Redaction `json:"redactions,omitempty"`
@@ -150,9 +153,10 @@ func (o Outcome) Errors() []string {
 
 func quote(s string) string { return schema.Quote(s) }
 
-// similarName returns a hint at the first of the names that differs from wanted only in
-// letter case and separators, else at the one that looks like wanted misspelt, or "". It
-// looks at a hundred names.
+// similarName returns a hint for a field that is missing, wanted, among the names that there
+// are: at the first one that differs from it only in letter case and separators, otherwise
+// at the one that looks like a misspelling. It is "" if there is none. At most a hundred
+// names are compared.
 func similarName(wanted string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	var short []string

@@ -35,7 +35,7 @@ func Own(items []OwnItem, cfg Config) (accepted []Accepted, rejected []Rejected,
 	for _, o := range items {
 		v := d.judgeOwn(parse, o.Item)
 		if len(v.violations) > 0 {
-			kind := v.kind
+			var kind safeoutput.Kind
 			if o.Item != nil {
 				kind = o.Item.Kind()
 			}
@@ -111,10 +111,9 @@ func (j *recordJudge) internal(it safeoutput.Item) {
 		j.tickBoxes(it)
 	case *safeoutput.MinimiseComments:
 		for i, s := range it.Scopes {
-			if !text.IsBlank(s) && !strings.Contains(s, "/") {
-				continue
+			if text.IsBlank(s) || strings.Contains(s, "/") {
+				j.refuse(fmt.Sprintf("$.scopes[%d]", i), fmt.Sprintf("'scopes[%d]' (%s) must be the part of stable names before their first '/'", i, quote(s)))
 			}
-			j.refuse(fmt.Sprintf("$.scopes[%d]", i), fmt.Sprintf("'scopes[%d]' (%s) must be the part of stable names before their first '/'", i, quote(s)))
 		}
 	}
 }
@@ -183,7 +182,8 @@ func checkAnnotation(a safeoutput.CheckAnnotation) (path, problem string) {
 func (j *recordJudge) limitLine(field string, s *string) {
 	*s = strings.Join(strings.Fields(*s), " ")
 	if utf8.RuneCountInString(*s) > maxCheckLine {
-		j.limitBytes(field, s, len(string([]rune(*s)[:maxCheckLine])))
+		kept := string([]rune(*s)[:maxCheckLine])
+		j.limitBytes(field, s, len(kept))
 	}
 }
 

@@ -104,17 +104,17 @@ func (p *parser) read(raw []byte) error {
 		if len(p.members) == maxMembers {
 			return errMembers
 		}
-		name, err := p.dec.ReadValue()
+		quoted, err := p.dec.ReadValue()
 		if err != nil {
 			return err
 		}
-		known, ok := p.names[string(name[1:len(name)-1])]
-		if !ok {
-			unquoted, err := jsontext.AppendUnquote(nil, name)
+		name, known := p.names[string(quoted[1:len(quoted)-1])]
+		if !known {
+			unquoted, err := jsontext.AppendUnquote(nil, quoted)
 			if err != nil {
 				return err
 			}
-			known = string(unquoted)
+			name = string(unquoted)
 		}
 		value, err := p.dec.ReadValue()
 		if err != nil {
@@ -122,7 +122,7 @@ func (p *parser) read(raw []byte) error {
 		}
 		// The decoder may reuse the memory of value, so use that of the record.
 		end := int(p.dec.InputOffset())
-		p.members = append(p.members, schema.Member{Name: known, Value: raw[end-len(value) : end : end]})
+		p.members = append(p.members, schema.Member{Name: name, Value: raw[end-len(value) : end : end]})
 	}
 	if _, err := p.dec.ReadToken(); err != nil {
 		return err
@@ -138,6 +138,7 @@ func (p *parser) end(raw []byte) error {
 	return nil
 }
 
+// notObject returns the message about a valid JSON value that is not an object.
 func notObject(raw []byte) string {
 	what := "a number"
 	switch t := strings.TrimSpace(string(raw[:min(len(raw), 8)])); {

@@ -97,15 +97,17 @@ type pipeline struct {
 	slots             chan struct{} // one element for each slotSize in flight
 
 	// tickets are, for each kind with a limit, how many more of its items the workers
-	// clean. As many as the limit are enough, save where some of them are dropped or
-	// rejected: those that are accepted in their place are cleaned when they are counted.
+	// clean. At first there are as many as the kind may have items. If the items that got
+	// them are not those that are accepted in the end, outcome cleans the others.
 	tickets   map[safeoutput.Kind]*atomic.Int64
 	counts    map[safeoutput.Kind]int // how many items are accepted so far
 	kept      int                     // how many bytes of records the outcomes keep
 	suggested int                     // how many records of unknown kinds there are so far
-	scratch   []byte
+	scratch   []byte                  // memory for the JSON of an item that outcome has cleaned
 }
 
+// read reads batches and passes them to the workers and to deliver, until the input or ctx
+// ends.
 func (p *pipeline) read(ctx context.Context) {
 	defer close(p.order)
 	defer close(p.work)
@@ -148,6 +150,7 @@ func (p *pipeline) reserve(ctx context.Context, b *batch) bool {
 	return true
 }
 
+// judge is one worker: it judges batches until there are no more.
 func (p *pipeline) judge() {
 	parse := newParser()
 	for b := range p.work {
@@ -170,7 +173,7 @@ func (p *pipeline) judge() {
 func (p *pipeline) judgeLine(parse *parser, b *batch, l safeoutput.Line) (v verdict, err error) {
 	defer crash.Recover(&err)
 	v = p.door.judge(parse, l)
-	if len(v.violations) == 0 && p.ticket(v.kind) {
+	if len(v.violations) == 0 && p.useTicket(v.kind) {
 		p.door.judgeOf(&v).clean()
 	}
 	v.log = nil // it takes far more memory than its JSON
@@ -185,11 +188,11 @@ func crashed(line int, err error) verdict {
 	return verdict{accepted: Accepted{line: line}, violations: []Violation{{Line: line, Path: "$", Message: err.Error()}}, crashed: true}
 }
 
-// ticket reports whether a worker cleans an item of the kind: unless a limit will likely
-// drop it.
-func (p *pipeline) ticket(kind safeoutput.Kind) bool {
-	left, ok := p.tickets[kind]
-	return !ok || left.Load() > 0 && left.Add(-1) >= 0
+// useTicket reports whether a worker cleans an item of the kind, and uses one of the kind's
+// tickets for it. Without a ticket, a limit will probably drop the item.
+func (p *pipeline) useTicket(kind safeoutput.Kind) bool {
+	left, hasLimit := p.tickets[kind]
+	return !hasLimit || left.Load() > 0 && left.Add(-1) >= 0
 }
 
 // deliver counts the items that the workers have judged, and calls the sink. The
@@ -199,20 +202,13 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 	var in Input
 	var kept []Outcome
 	for {
-		var b *batch
-		select {
-		case next, ok := <-p.order:
-			if !ok {
-				return in, cmp.Or(p.err, p.deliverRest(kept, sink))
-			}
-			b = next
-		case <-ctx.Done():
-			return in, ctx.Err()
+		b, err := p.nextJudged(ctx)
+		if err != nil {
+			return in, err
 		}
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return in, ctx.Err()
+		if b == nil {
+			err := p.deliverRest(kept, sink) // of what could be read
+			return in, cmp.Or(p.err, err)
 		}
 		for i := range b.verdicts {
 			in.Records++
@@ -237,6 +233,26 @@ func (p *pipeline) deliver(ctx context.Context, sink func(Outcome) error) (Input
 			}
 		}
 		p.release(b)
+	}
+}
+
+// nextJudged waits until the next batch is judged. The batch is nil at the end of the input.
+func (p *pipeline) nextJudged(ctx context.Context) (*batch, error) {
+	var b *batch
+	select {
+	case next, ok := <-p.order:
+		if !ok {
+			return nil, nil
+		}
+		b = next
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case <-b.done:
+		return b, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
@@ -275,6 +291,7 @@ func (p *pipeline) deliverRest(kept []Outcome, sink func(Outcome) error) error {
 	return nil
 }
 
+// release makes room for further batches and, unless b is large, lets its memory be reused.
 func (p *pipeline) release(b *batch) {
 	clear(b.verdicts) // so that the items can be collected
 	for range b.slots {
@@ -286,7 +303,8 @@ func (p *pipeline) release(b *batch) {
 	p.free <- b
 }
 
-// safeOutcome is outcome with a panic as an error: cleaning reads an agent's text.
+// safeOutcome is like outcome, but returns a panic as an error. Cleaning reads an agent's
+// text, which may make it panic.
 func (p *pipeline) safeOutcome(v *verdict) (out Outcome, err error) {
 	defer crash.Recover(&err)
 	return p.outcome(v), nil
@@ -296,7 +314,8 @@ func (p *pipeline) safeOutcome(v *verdict) (out Outcome, err error) {
 // released. It cleans an item that no worker has cleaned, unless it drops it.
 func (p *pipeline) outcome(v *verdict) Outcome {
 	kind := v.kind
-	if v.cleaned || len(v.violations) == 0 { // it was valid before it was cleaned
+	valid := v.cleaned || len(v.violations) == 0 // only a valid item is cleaned; cleaning may add violations
+	if valid {
 		if limit := p.door.cfg.max(&v.form.spec); limit >= 0 && p.counts[kind] >= limit {
 			notes := v.accepted.notes
 			if v.cleaned {
@@ -316,7 +335,10 @@ func (p *pipeline) outcome(v *verdict) Outcome {
 		p.suggested++
 	}
 	if len(v.violations) > 0 {
-		return Outcome{Rejected: &Rejected{Line: v.accepted.line, Kind: kind, Violations: sortViolations(v.violations), Notes: v.accepted.notes, Source: v.accepted.source, crashed: v.crashed}}
+		return Outcome{Rejected: &Rejected{
+			Line: v.accepted.line, Kind: kind, Violations: sortViolations(v.violations),
+			Notes: v.accepted.notes, Source: v.accepted.source, crashed: v.crashed,
+		}}
 	}
 	p.counts[kind]++
 	return Outcome{Accepted: &v.accepted}

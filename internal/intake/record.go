@@ -46,10 +46,10 @@ type verdict struct {
 	form       *form           // nil if the kind is unknown or not enabled
 	accepted   Accepted
 	violations []Violation // if there are any, the record is rejected
-	log        *sarif.Log  // the item's, if it is cleaned at once
-	cleaned    bool
-	before     Notes // those from before the item was cleaned
-	crashed    bool  // Airlock itself failed on the record
+	log        *sarif.Log  // the item's, from when it is validated until the worker is done with the record
+	cleaned    bool        // whether the item was cleaned; it may have become invalid then
+	before     Notes       // those from before the item was cleaned
+	crashed    bool        // Airlock itself failed on the record
 }
 
 // judge parses, repairs and validates one record. It does not count or clean it.
@@ -85,7 +85,7 @@ type recordJudge struct {
 	members []schema.Member
 	labels  []byte // the JSON of the field "labels"
 	owner   string // the repository's owner, where the record names it in a field of its own
-	// written has the record's names of the fields that it has under an alias.
+	// written maps a field to the alias under which the record has it.
 	written       map[string]string
 	refusedFields int // how many fields changesMeaning has refused
 }
@@ -95,6 +95,7 @@ func (d *door) judgeOf(v *verdict) *recordJudge {
 	return &recordJudge{door: d, verdict: v, notes: &v.accepted.notes}
 }
 
+// refuse adds a violation of a rule that no schema contains.
 func (j *recordJudge) refuse(path, message string) {
 	j.violation(schema.Violation{Path: path, Message: message})
 }
@@ -134,7 +135,7 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 		return false
 	}
 	spec, ok := safeoutput.Lookup(string(raw[1 : len(raw)-1]))
-	if !ok {
+	if !ok { // it may have escapes
 		name, err := jsontext.AppendUnquote(nil, raw)
 		if spec, ok = safeoutput.Lookup(string(name)); !ok || err != nil {
 			j.refuse("$.type", "") // the message is added when records of unknown kinds are counted
@@ -163,13 +164,13 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 			kept = append(kept, m)
 			continue
 		}
-		name := m.Name
-		_, known := form.fields[name]
-		if !known {
+		name := m.Name // in its canonical form
+		if !form.has(name) {
 			name = safeoutput.CanonicalField(kind, name)
-			_, known = form.fields[name]
 		}
-		if j.absent(m) && (known && j.optional(name) || slices.Contains(form.others, name)) {
+		known := form.has(name)
+		needless := known && j.optional(name) || slices.Contains(form.others, name)
+		if needless && j.absent(m) {
 			j.notes.repair(RepairNullField, m.Name)
 			continue
 		}
@@ -177,9 +178,9 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 			j.notes.repair(RepairBlankField, m.Name)
 			continue
 		}
-		if name != m.Name {
+		if name != m.Name { // an alias
 			if i := slices.IndexFunc(members, func(o schema.Member) bool { return o.Name == name && !j.absent(o) }); i >= 0 {
-				if !sameNumber(members[i].Value, m.Value) {
+				if !equalValues(members[i].Value, m.Value) {
 					j.refuse("$."+m.Name, quote(m.Name)+" is another name of "+quote(name)+", and they differ; give one of them")
 				}
 				continue
@@ -192,35 +193,41 @@ func (j *recordJudge) normalise(members []schema.Member) []schema.Member {
 		if !known && j.dropUnknown(m) {
 			continue
 		}
-		switch m.Name {
-		case "severity", "status":
-			m.Value = j.inCase(m, bytes.ToLower)
-		case "operation":
-			m.Value = j.inCase(m, func(word []byte) []byte { return bytes.ReplaceAll(bytes.ToLower(word), []byte("_"), []byte("-")) })
-		case "side":
-			m.Value = j.inCase(m, bytes.ToUpper)
-		case "labels":
-			m.Value = j.trimLabels(m.Value)
-			j.labels = m.Value
-		case "sarif":
-			if m.Value[0] == '{' { // a string only after the schema accepts it
-				m.Value = j.parseSARIF(m.Value)
-			}
-		}
+		m.Value = j.normaliseValue(m)
 		kept = append(kept, m)
 	}
 	return kept
 }
 
+// normaliseValue returns the value of a field in its canonical form.
+func (j *recordJudge) normaliseValue(m schema.Member) []byte {
+	switch m.Name {
+	case "severity", "status":
+		return j.inCase(m, bytes.ToLower)
+	case "operation":
+		return j.inCase(m, func(word []byte) []byte { return bytes.ReplaceAll(bytes.ToLower(word), []byte("_"), []byte("-")) })
+	case "side":
+		return j.inCase(m, bytes.ToUpper)
+	case "labels":
+		j.labels = j.trimLabels(m.Value)
+		return j.labels
+	case "sarif":
+		if m.Value[0] == '{' { // validate parses a string, after the schema has accepted it
+			return j.parseSARIF(m.Value)
+		}
+	}
+	return m.Value
+}
+
 // absent reports whether a member counts as not given: it is null, which some
 // agents write for every field that they do not use.
-func (j *recordJudge) absent(m schema.Member) bool { return m.Value[0] == 'n' && !j.cfg.Strict }
+func (d *door) absent(m schema.Member) bool { return m.Value[0] == 'n' && !d.cfg.Strict }
 
-// sameNumber reports whether two values are equal, or the same number.
-func sameNumber(a, b []byte) bool {
-	n, err := safeoutput.ParseWhole(a)
-	m, err2 := safeoutput.ParseWhole(b)
-	return bytes.Equal(a, b) || err == nil && err2 == nil && n == m
+// equalValues reports whether two values are the same bytes, or the same number.
+func equalValues(a, b []byte) bool {
+	n, errA := safeoutput.ParseWhole(a)
+	m, errB := safeoutput.ParseWhole(b)
+	return bytes.Equal(a, b) || errA == nil && errB == nil && n == m
 }
 
 // dropUnknown notes or refuses a field that the form does not have, and reports
@@ -230,7 +237,7 @@ func (j *recordJudge) dropUnknown(m schema.Member) bool {
 		j.refuse("$."+m.Name, quote(m.Name)+" cannot be given together with 'sarif': report either a SARIF log or one finding")
 		return true
 	}
-	if j.ownerOf(m) || j.changesMeaning(m) {
+	if j.storeOwner(m) || j.changesMeaning(m) {
 		return true
 	}
 	if j.cfg.Strict {
@@ -275,10 +282,7 @@ func (j *recordJudge) validate(members []schema.Member) {
 		j.violation(j.reword(f, members))
 	}
 	for _, m := range members {
-		if m.Name == "type" || j.refused(m.Name) {
-			continue
-		}
-		if _, known := form.fields[m.Name]; !known {
+		if m.Name == "type" || j.refused(m.Name) || !form.has(m.Name) {
 			continue
 		}
 		if m.Name == "sarif" && m.Value[0] == '"' {
@@ -286,7 +290,7 @@ func (j *recordJudge) validate(members []schema.Member) {
 		}
 		if err := safeoutput.Assign(it, m.Name, m.Value); err != nil && !j.refused(m.Name) {
 			why := quote(m.Name) + " cannot be read: " + err.Error()
-			if form.fields[m.Name] {
+			if form.isNumber(m.Name) {
 				why = j.notWholeNumber(m)
 			}
 			j.refuse("$."+m.Name, why)
@@ -294,9 +298,9 @@ func (j *recordJudge) validate(members []schema.Member) {
 	}
 }
 
-// reword makes two kinds of messages more helpful: those about a number, for which the
-// schema has alternatives, and those about a missing field, for which the record may
-// have one with a similar name.
+// reword makes some messages more helpful: those about a missing field, for which the
+// record may have one with a similar name, those about the repository, and those about a
+// number, for which the schema has alternatives.
 func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema.Violation {
 	name := strings.TrimPrefix(v.Path, "$.")
 	if strings.HasSuffix(v.SchemaPath, "required") {
@@ -310,7 +314,7 @@ func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema
 		v.Message = "'repo' must be owner/name; leave it out where it is this repository"
 		return v
 	}
-	if !j.form.fields[name] {
+	if !j.form.isNumber(name) {
 		return v
 	}
 	for _, m := range members {
@@ -324,18 +328,18 @@ func (j *recordJudge) reword(v schema.Violation, members []schema.Member) schema
 // required reports whether a member is a field that the schema requires.
 func (j *recordJudge) required(m schema.Member) bool { return m.Name != "type" && !j.optional(m.Name) }
 
+// notWholeNumber returns the message about a value that the field, a number, does not accept.
 func (j *recordJudge) notWholeNumber(m schema.Member) string {
-	want := "must be a whole number of at least 1"
-	most := fmt.Sprintf("must be at most %d", math.MaxInt32)
-	size, _ := strconv.ParseFloat(string(m.Value), 64) // of a number in any form
-	switch digits := strings.Trim(string(m.Value), `"`); {
-	case size > math.MaxInt32:
-		want = most
-	case digits == "" || strings.Trim(digits, "0123456789") != "" || strings.Trim(digits, "0") == "":
+	want := fmt.Sprintf("must be at most %d", math.MaxInt32)
+	digits := strings.Trim(string(m.Value), `"`)
+	isPositive := isNumber(digits) && strings.Trim(digits, "0") != ""
+	number, _ := strconv.ParseFloat(string(m.Value), 64) // in any form; 0 for a string
+	switch {
+	case number > math.MaxInt32:
+	case !isPositive:
+		want = "must be a whole number of at least 1"
 	case digits[0] == '0':
 		want = "must be written without leading zeros"
-	default:
-		want = most
 	}
 	name := quote(m.Name)
 	if alias := j.written[m.Name]; alias != "" {

@@ -55,7 +55,8 @@ func (j *recordJudge) rules() {
 	}
 }
 
-// mayBeEmpty reports whether an empty text means the same as a missing one.
+// mayBeEmpty reports whether an empty text means the same as a missing one. It does not
+// where the item has a pointer to the text, which is nil if the text is missing.
 func (j *recordJudge) mayBeEmpty(field string) bool {
 	_, isPointer := safeoutput.Field(j.accepted.item, field).(**string)
 	return j.optional(field) && !isPointer
@@ -139,10 +140,10 @@ func needsTrim(raw []byte) bool {
 }
 
 // checkLabels returns the cleaned labels without repetitions, which GitHub ignores too,
-// and without those beyond the limit. Labels are cleaned before items are counted,
-// because cleaning decides whether they are valid. They are short.
+// and without those beyond the limit. Other texts are cleaned only if no limit drops the
+// item. Labels are cleaned here, because a label may be invalid after it is cleaned.
 func (j *recordJudge) checkLabels(labels []string) []string {
-	if j.labels != nil && labels == nil {
+	if j.labels != nil && labels == nil { // the schema refused the field
 		j.checkRefusedLabels()
 		return nil
 	}
@@ -163,13 +164,15 @@ func (j *recordJudge) checkLabels(labels []string) []string {
 	}
 	if n := j.cfg.maxLabels(&j.form.spec); n >= 0 && len(out) > n && len(j.violations) == 0 {
 		j.notes.DroppedLabels, j.notes.LabelLimit = out[n:], n
-		if out = out[:n:n]; n == 0 {
+		out = out[:n:n]
+		if n == 0 {
 			j.refuse("$.labels", "'labels': no label is accepted")
 		}
 	}
 	return out
 }
 
+// checkLabel returns the cleaned label with the index i. ok is false if it is not valid.
 func (j *recordJudge) checkLabel(i int, label string) (clean string, ok bool) {
 	field := safeoutput.LabelField(i)
 	clean, notes, err := j.sanitizer.Label(label)

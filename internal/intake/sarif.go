@@ -87,7 +87,8 @@ func (j *recordJudge) checkSARIF(log *sarif.Log) {
 // cleanSARIF cleans the item's log. The result must still be valid.
 func (j *recordJudge) cleanSARIF(it *safeoutput.CreateSecurityReport) {
 	log := j.log
-	if j.log = nil; log == nil { // it was not cleaned at once
+	j.log = nil
+	if log == nil { // it was released after it was validated
 		if log = j.readSARIF(it.SARIF); log == nil {
 			return
 		}

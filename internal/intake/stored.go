@@ -10,8 +10,8 @@ import (
 var storedElsewhere = lazyregexp.New(`(?i)\b(?:saved|stored|written|persisted|moved|offloaded|dumped|spilled)\b(?: (?:to|in|into|at|under|as))?(?: (?:an?|the|this))?(?: (?:temporary|temp|local|output))?(?: (?:file|path|disk))?\s*[:=]?\s*` +
 	"[`'\"]?(?:file://)?[^\\s`'\"]*[/.\\\\][^\\s`'\"]*[`'\"]?[\\s.]*$")
 
-// longForItsPlace matches what such a notice gives as the reason.
-var longForItsPlace = lazyregexp.New(`(?i)\b(?:too (?:large|long|big)|truncated|exceed(?:s|ed)?|over the limit|persisted[- ]output|full (?:content|output|result|response|text)s?)\b`)
+// tooLongReason matches the reason that such a notice gives: that the text was too long.
+var tooLongReason = lazyregexp.New(`(?i)\b(?:too (?:large|long|big)|truncated|exceed(?:s|ed)?|over the limit|persisted[- ]output|full (?:content|output|result|response|text)s?)\b`)
 
 // isStoredElsewhere reports whether a text is nothing but a program's notice that it stored
 // the text in a file because it was too long, as some clients of tools do with arguments:
@@ -30,11 +30,14 @@ func isStoredElsewhere(text string) bool {
 	}
 	note = strings.Trim(note, "[](){}*_ \t\r\n")
 	lastWord := note[strings.LastIndexAny(note, " \t\n\f\r")+1:]
-	return strings.ContainsAny(lastWord, `/.\`) && strings.Count(note, "\n") <= 2 && mayBeTooLong(text) && longForItsPlace.MatchString(text) && storedElsewhere.MatchString(note)
+	if !strings.ContainsAny(lastWord, `/.\`) || strings.Count(note, "\n") > 2 {
+		return false
+	}
+	return mayGiveReason(text) && tooLongReason.MatchString(text) && storedElsewhere.MatchString(note)
 }
 
-// mayBeTooLong reports quickly whether longForItsPlace may match a text.
-func mayBeTooLong(text string) bool {
+// mayGiveReason reports quickly whether tooLongReason may match a text.
+func mayGiveReason(text string) bool {
 	text = strings.ToLower(text)
 	for _, word := range [...]string{"too ", "truncated", "exceed", "over the limit", "persisted", "full "} {
 		if strings.Contains(text, word) {

@@ -17,16 +17,16 @@ func (j *recordJudge) checkTarget() {
 	for _, f := range j.form.spec.NumberFields {
 		n, _ := safeoutput.Field(j.accepted.item, f.Name).(*int)
 		switch {
-		case n == nil || *n == 0:
-		case number == nil:
+		case n == nil || *n == 0: // not given
+		case number == nil: // the first one
 			kept, number = f, n
 		case *n != *number:
 			j.refuse("$."+f.Name, fmt.Sprintf("%s is %d, but %s is %d; name one thing to act on", quote(f.Name), *n, quote(kept.Name), *number))
 		case kept.Means != safeoutput.NoTarget && f.Means != safeoutput.NoTarget:
 			j.refuse("$."+f.Name, fmt.Sprintf("%s and %s name a %s and a %s with one number; give one of them", quote(kept.Name), quote(f.Name), kept.Means, f.Means))
-		case f.Means == safeoutput.NoTarget:
+		case f.Means == safeoutput.NoTarget: // kept is at least as specific
 			*n = 0
-		default:
+		default: // f is more specific than kept
 			*number = 0
 			kept, number = f, n
 		}
@@ -36,10 +36,10 @@ func (j *recordJudge) checkTarget() {
 // ownerNames are the fields that name only the owner of a repository, in snake_case.
 var ownerNames = map[string]bool{"owner": true, "repo_owner": true, "repository_owner": true, "target_owner": true, "org": true, "organization": true}
 
-// ownerOf reports whether a member names only the repository's owner, and stores the owner for
-// checkRepository.
-func (j *recordJudge) ownerOf(m schema.Member) bool {
-	if _, has := j.form.fields["repo"]; !has || m.Value[0] != '"' || !ownerNames[safeoutput.SnakeCase(m.Name)] {
+// storeOwner reports whether a member names only the repository's owner, and stores the owner
+// for checkRepository.
+func (j *recordJudge) storeOwner(m schema.Member) bool {
+	if !j.form.has("repo") || m.Value[0] != '"' || !ownerNames[safeoutput.SnakeCase(m.Name)] {
 		return false
 	}
 	owner, err := jsontext.AppendUnquote(nil, m.Value)
@@ -62,28 +62,34 @@ func (j *recordJudge) checkRepository() {
 	if !ok || *repo == "" && j.owner == "" || j.refused("repo") {
 		return
 	}
-	own := j.cfg.Repository
-	if j.owner != "" {
-		switch owner, _, hasOwner := strings.Cut(*repo, "/"); {
-		case hasOwner && !strings.EqualFold(owner, j.owner):
-			j.refuse("$.repo", fmt.Sprintf("'repo' is %s, but the owner is given as %s", quote(*repo), quote(j.owner)))
-			return
-		case hasOwner:
-		case *repo != "":
-			*repo = j.owner + "/" + *repo
-		case own == "":
-			j.refuse("$.repo", "the owner "+quote(j.owner)+" alone does not say which repository is meant; write 'repo' as owner/name, or leave both out")
-			return
-		default:
-			_, name, _ := strings.Cut(own, "/")
-			*repo = j.owner + "/" + name
-		}
+	if j.owner != "" && !j.addOwner(repo) {
+		return
 	}
-	switch {
-	case own == "":
+	switch own := j.cfg.Repository; {
+	case own == "": // not known here
 	case safeoutput.SameRepository(*repo, own):
 		*repo = ""
 	default:
 		j.refuse("$.repo", fmt.Sprintf("'repo' is %s, but items act only on %s, the repository of this workflow run; leave 'repo' out", quote(*repo), own))
 	}
+}
+
+// addOwner adds the owner that a field of its own names to the repository. It refuses what
+// does not name one repository, and returns false.
+func (j *recordJudge) addOwner(repo *string) bool {
+	switch owner, _, hasOwner := strings.Cut(*repo, "/"); {
+	case hasOwner && !strings.EqualFold(owner, j.owner):
+		j.refuse("$.repo", fmt.Sprintf("'repo' is %s, but the owner is given as %s", quote(*repo), quote(j.owner)))
+		return false
+	case hasOwner:
+	case *repo != "":
+		*repo = j.owner + "/" + *repo
+	case j.cfg.Repository == "":
+		j.refuse("$.repo", "the owner "+quote(j.owner)+" alone does not say which repository is meant; write 'repo' as owner/name, or leave both out")
+		return false
+	default: // only the owner is given, so the name is that of the workflow run's repository
+		_, name, _ := strings.Cut(j.cfg.Repository, "/")
+		*repo = j.owner + "/" + name
+	}
+	return true
 }
