@@ -24,7 +24,7 @@ const (
 	TooDeep      Code = "too-deep"       // more than MaxDepth levels
 )
 
-// remedies has Error.Mend for each reason.
+// remedies are the values of Error.Mend.
 var remedies = map[Code]string{
 	NoObject:     "write one object, from { to }",
 	SecondObject: "write one object a line",

@@ -9,11 +9,11 @@ import (
 // lookahead remembers what was found ahead of pos, so that looking ahead from
 // every quote takes linear time in total.
 type lookahead struct {
-	commentsEnd map[int]int // from the start of a comment to the token after it and the comments that follow
-	line        search      // for the next newline
-	block       search      // for the next end of a block comment
-	quote       [4]search   // for the next delimiter of each family
-	last        map[string]int
+	nextToken map[int]int    // by the offset of a comment, that of the first token after it
+	line      search         // for the next newline
+	block     search         // for the next end of a block comment
+	quote     [4]search      // for the next delimiter of each family
+	last      map[string]int // what lastOf returned
 }
 
 // search is the result of a search that began at one offset: the offset of the
@@ -23,8 +23,8 @@ type search struct {
 	done         bool
 }
 
-// first returns the offset of the first match at or after p. It calls scan unless
-// the last search answers that.
+// first returns the offset of the first match at or after p. It calls scan only if the
+// last search does not answer that: there is no match between its begin and its match.
 func (s *search) first(p int, scan func(p int) int) int {
 	if !s.done || p < s.begin || p > s.match {
 		*s = search{begin: p, match: scan(p), done: true}
@@ -92,8 +92,8 @@ func (f *fixer) nextToken(p int) int {
 		if !isComment(f.in[p:]) {
 			break
 		}
-		if end, known := f.ahead.commentsEnd[p]; known {
-			p = end
+		if token, known := f.ahead.nextToken[p]; known {
+			p = token
 			break
 		}
 		end := f.commentEnd(p)
@@ -103,11 +103,11 @@ func (f *fixer) nextToken(p int) int {
 		comments = append(comments, p)
 		p = end
 	}
-	if len(comments) > 0 && f.ahead.commentsEnd == nil {
-		f.ahead.commentsEnd = make(map[int]int)
+	if len(comments) > 0 && f.ahead.nextToken == nil {
+		f.ahead.nextToken = make(map[int]int)
 	}
 	for _, start := range comments {
-		f.ahead.commentsEnd[start] = p
+		f.ahead.nextToken[start] = p
 	}
 	return p
 }
@@ -123,18 +123,18 @@ func (f *fixer) skipSpace() error {
 			continue
 		}
 		kind := OddSpace
+		if c < utf8.RuneSelf {
+			kind = ControlCharacter
+		}
 		if width := oddSpace(f.in[from:]); width > 0 {
 			f.pos += width
-			if c < utf8.RuneSelf {
-				kind = ControlCharacter
-			}
 		} else if isComment(f.in[from:]) {
 			kind = Comment
 			end := f.commentEnd(from)
-			switch {
-			case end < 0 && (len(f.stack) > 0 || isBlockComment(f.in[from:])):
-				return fail(OpenComment, from, "a comment starts here and takes in the rest of the object")
-			case end < 0:
+			if end < 0 {
+				if len(f.stack) > 0 || isBlockComment(f.in[from:]) {
+					return fail(OpenComment, from, "a comment starts here and takes in the rest of the object")
+				}
 				end = len(f.in)
 			}
 			f.pos = end

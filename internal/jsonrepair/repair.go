@@ -148,7 +148,11 @@ func (f *fixer) run() error {
 		return err
 	}
 	if start > f.pos {
-		f.noteAround(f.pos, IsWrapping(f.in[f.pos:start]))
+		kind := ProseAround
+		if IsWrapping(f.in[f.pos:start]) {
+			kind = TextAround
+		}
+		f.note(kind, f.pos)
 		f.replace(f.pos, start, "")
 		f.pos = start
 	}
@@ -158,7 +162,8 @@ func (f *fixer) run() error {
 	return f.afterValue()
 }
 
-// findStart returns where the object begins, at pos or later. Space and
+// findStart returns where the object begins, at pos or later, or the array if the
+// input begins with one that is not closed before the first object. Space and
 // comments are skipped already.
 func (f *fixer) findStart() (int, error) {
 	in := f.in[f.pos:]
@@ -169,7 +174,7 @@ func (f *fixer) findStart() (int, error) {
 		return f.pos, nil
 	}
 	brace := bytes.IndexByte(in, '{')
-	prefix := in
+	prefix := in // what is before the object
 	if brace >= 0 {
 		prefix = in[:brace]
 	}
@@ -183,7 +188,8 @@ func (f *fixer) findStart() (int, error) {
 	return f.pos + brace, nil
 }
 
-// afterValue removes what follows the value.
+// afterValue removes what follows the value. It is an error if that may belong to the
+// object, or is another one.
 func (f *fixer) afterValue() error {
 	f.replace(f.pos, len(f.in), "")
 	for {
@@ -204,9 +210,9 @@ func (f *fixer) afterValue() error {
 			f.pos++
 			continue
 		}
-		if rest[0] != ',' && endPunctuation(rest) > 0 {
+		if left := bytes.TrimLeft(rest, "`;."); len(left) < len(rest) {
 			f.note(TextAround, f.pos)
-			f.pos = len(f.in) - len(bytes.TrimLeft(rest, "`;."))
+			f.pos = len(f.in) - len(left)
 			continue
 		}
 		if second := bytes.IndexByte(rest, '{'); second >= 0 {
@@ -217,18 +223,9 @@ func (f *fixer) afterValue() error {
 		if isQuote(rest) || rest[0] == ',' || rest[0] == ':' || bytes.IndexByte(rest, '}') >= 0 {
 			return fail(LeftOver, f.pos, "the object has ended, but more of it seems to follow")
 		}
-		f.noteAround(f.pos, false)
+		f.note(ProseAround, f.pos)
 		return nil
 	}
-}
-
-// noteAround notes that text around the object was removed.
-func (f *fixer) noteAround(offset int, wrapping bool) {
-	kind := ProseAround
-	if wrapping {
-		kind = TextAround
-	}
-	f.note(kind, offset)
 }
 
 // endsAt reports whether a closer or the end of the input is at p.
@@ -282,7 +279,6 @@ func (f *fixer) closeAll(next expected) error {
 	case aKey:
 		return fail(CutOff, f.pos, "the text ends where a key belongs")
 	}
-	f.replace(f.pos, f.pos, "")
 	f.closeTo(0)
 	return nil
 }
@@ -349,6 +345,7 @@ func (f *fixer) enclosing(level int, closer byte) int {
 	return f.stack[level].array
 }
 
+// opener reads { or [.
 func (f *fixer) opener() error {
 	n := len(f.stack)
 	if n == MaxDepth {

@@ -43,8 +43,8 @@ func isQuote(in []byte) bool {
 	return ok
 }
 
-// delimiters returns the characters that can end a string of the family, and a
-// double quote, which ends whatever it was meant for.
+// delimiters returns the characters that can end a string of the family, and the double
+// quote, which may have been meant as the end of a string of any family.
 func (q quote) delimiters() string {
 	return [...]string{plainDouble: `"`, plainSingle: `"'`, smartDouble: `"“”`, smartSingle: `"'‘’`}[q]
 }
@@ -89,41 +89,41 @@ func (f *fixer) quotedString(key bool) error {
 		f.note(SmartQuotes, from)
 		f.replace(from, f.pos, `"`)
 	}
-	paired := 0
+	inQuotation := false
 	for f.pos < len(f.in) {
-		c := f.in[f.pos]
-		if width := q.closes(f.in[f.pos:]); width > 0 {
-			verdict := ends
-			if !key {
-				verdict = f.judge(q, width, &paired)
-			}
-			switch verdict {
-			case ends:
-				if q != plainDouble {
-					f.replace(f.pos, f.pos+width, `"`)
-				}
-				f.pos += width
-				return nil
-			case unclear:
-				return f.ambiguous()
-			}
-			if width == 1 {
-				f.note(InnerQuote, f.pos)
-			}
-			if c == '"' {
-				f.replace(f.pos, f.pos, `\`)
-			}
-			f.pos += width
+		width := q.closes(f.in[f.pos:])
+		if width == 0 {
+			f.textCharacter()
 			continue
 		}
-		f.textByte()
+		verdict := ends
+		if !key {
+			verdict = f.judge(q, width, &inQuotation)
+		}
+		switch verdict {
+		case ends:
+			if q != plainDouble {
+				f.replace(f.pos, f.pos+width, `"`)
+			}
+			f.pos += width
+			return nil
+		case unclear:
+			return f.ambiguous()
+		}
+		if width == 1 { // a typographic one is normal in a text
+			f.note(InnerQuote, f.pos)
+		}
+		if f.in[f.pos] == '"' {
+			f.replace(f.pos, f.pos, `\`)
+		}
+		f.pos += width
 	}
 	return fail(CutOffString, from, "the string that starts here is cut off")
 }
 
-// textByte copies the character at pos, which is part of a string's text, and escapes what
-// JSON does not allow there.
-func (f *fixer) textByte() {
+// textCharacter copies the character or the escape sequence at pos, which is part of a
+// string's text, and escapes what JSON does not allow there.
+func (f *fixer) textCharacter() {
 	switch c := f.in[f.pos]; {
 	case c == '"':
 		f.replace(f.pos, f.pos, `\`)
@@ -162,7 +162,7 @@ func (f *fixer) tripleQuoted(quotes string) error {
 	from := f.pos
 	f.note(TripleQuotes, from)
 	f.replace(from, from+len(quotes), `"`)
-	for f.pos += len(quotes); f.pos < len(f.in); f.textByte() {
+	for f.pos += len(quotes); f.pos < len(f.in); f.textCharacter() {
 		if f.tripleQuote(f.pos) != quotes {
 			continue
 		}
@@ -177,6 +177,7 @@ func (f *fixer) tripleQuoted(quotes string) error {
 	return fail(CutOffString, from, "the string that starts here is cut off")
 }
 
+// escaped returns the escape sequence of a control character.
 func escaped(c byte) string {
 	switch c {
 	case '\n':
@@ -189,7 +190,8 @@ func escaped(c byte) string {
 	return fmt.Sprintf(`\u%04x`, c)
 }
 
-// escape reads the escape sequence at pos.
+// escape reads the escape sequence at pos. The backslash of one that JSON does not define
+// becomes text.
 func (f *fixer) escape() {
 	from := f.pos
 	f.pos++
@@ -200,7 +202,7 @@ func (f *fixer) escape() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		f.pos++
 		return
-	case '\'':
+	case '\'': // it means the quote alone
 		f.note(BadEscape, from)
 		f.replace(from, f.pos, "")
 		f.pos++
@@ -235,7 +237,7 @@ func hexUnit(in []byte) (unit rune, ok bool) {
 	return rune(n), err == nil
 }
 
-// verdict is what a delimiter inside a string is.
+// verdict is what a delimiter after the start of a string is.
 type verdict int
 
 const (
@@ -248,12 +250,12 @@ const (
 // there only if what follows is a comma with a key or value, closers that fit,
 // or the end of the input.
 //
-// paired counts the delimiters so far that open or close a quotation inside the
-// string; inch marks and apostrophes do not. Quotations come in pairs: a string
-// that would end while one is open was read wrongly, for instance because its
-// own closing quote is missing.
-func (f *fixer) judge(q quote, width int, paired *int) verdict {
-	after, open := f.pos+width, *paired%2 == 1
+// inQuotation reports whether a quotation inside the string is open, and judge
+// updates it. Inch marks and apostrophes neither open nor close one. A string that
+// would end while a quotation is open was read wrongly, for instance because its own
+// closing quote is missing.
+func (f *fixer) judge(q quote, width int, inQuotation *bool) verdict {
+	after, open := f.pos+width, *inQuotation
 	single := q == plainSingle || q == smartSingle
 	prev, _ := utf8.DecodeLastRune(f.in[:f.pos])
 	next, _ := utf8.DecodeRune(f.in[after:])
@@ -264,28 +266,32 @@ func (f *fixer) judge(q quote, width int, paired *int) verdict {
 	if v == inside && !open && q == plainDouble && f.lacksComma(prev, after) {
 		return ends
 	}
-	unpaired := unicode.IsDigit(prev) || single && isAlphanumeric(prev) // an inch mark or an apostrophe
-	switch {
-	case v == ends && open:
+	if v == ends && open {
 		return unclear
-	case v == inside && !open && (!f.canOpen(prev, after, unpaired) || f.looksLikeEnd(q, after, unpaired || prev == '"')):
-		return unclear
-	case v == inside && (open || !unpaired):
-		*paired++
 	}
-	return v
+	if v != inside {
+		return v
+	}
+	unpaired := unicode.IsDigit(prev) || single && isAlphanumeric(prev) // maybe an inch mark or an apostrophe
+	if !open && (!f.canOpen(prev, after, unpaired) || f.looksLikeEnd(q, after, unpaired || prev == '"')) {
+		return unclear
+	}
+	if open || !unpaired {
+		*inQuotation = !open
+	}
+	return inside
 }
 
-// lacksComma reports whether a string ends before offset after and only the comma before
-// the next key is missing: what is there is a key in plain quotes with its colon, and the
-// delimiter itself stands where no quotation can begin.
+// lacksComma reports whether the delimiter before offset after ends its string, and only the
+// comma before the next key is missing. That is so if a plain key follows and the delimiter
+// stands where no quotation can begin: after prev.
 func (f *fixer) lacksComma(prev rune, after int) bool {
 	p := f.nextToken(after)
 	return p > after && f.stack[len(f.stack)-1].open == '{' && f.isPlainKey(p) && !f.canOpen(prev, after, false)
 }
 
-// isPlainKey reports whether a key that is a name, in plain quotes, and its colon begin
-// at p.
+// isPlainKey reports whether a key and its colon begin at p, and the key is one word in plain
+// double quotes.
 func (f *fixer) isPlainKey(p int) bool {
 	if p >= len(f.in) || f.in[p] != '"' {
 		return false
@@ -355,7 +361,7 @@ func (f *fixer) isKey(p int) bool {
 func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 	level := len(f.stack) - 1
 	for ; p < len(f.in) && f.endsAt(p); p = f.nextToken(p + 1) {
-		if level < 0 {
+		if level < 0 { // everything is closed already
 			continue
 		}
 		closed := f.enclosing(level, f.in[p])
@@ -394,9 +400,9 @@ func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 	return ends
 }
 
-// canOpen reports whether a delimiter can open a quotation, by the character
-// before it: a space, an opening mark, or one of a script that sets no spaces.
-// An unpaired one, an inch mark or apostrophe, can also stand before a word.
+// canOpen reports whether a delimiter can be what opens a quotation, by the character
+// before it: a space, an opening mark, or one of a script that sets no spaces. One that is
+// unpaired, an inch mark or apostrophe, is accepted before a space and a word, too.
 func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
 	if unpaired {
 		word, _ := utf8.DecodeRune(f.in[min(after+1, len(f.in)):])
@@ -416,19 +422,20 @@ func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
 	if p > after && f.isKey(p) {
 		return true
 	}
+	// The next two delimiters may be those of another string.
 	opening, width := f.nextQuote(q, after)
 	if opening < 0 {
 		return false
 	}
 	closing, closingWidth := f.nextQuote(q, opening+width)
-	follow := len(f.in)
+	follow := len(f.in) // the token after that string
 	if closing >= 0 {
 		follow = f.nextToken(closing + closingWidth)
 	}
 	if doubtful && follow < len(f.in) && f.in[follow] == ':' {
 		return true
 	}
-	structural := false
+	structural := false // whether JSON's punctuation is between the strings
 	for _, r := range string(f.in[after:opening]) {
 		if isAlphanumeric(r) || unicode.IsSymbol(r) && r >= utf8.RuneSelf {
 			return false

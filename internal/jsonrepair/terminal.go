@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// TerminalStyle is how a terminal shows text of which nobody is to take notice.
+// TerminalStyle is a style by which a terminal marks text that is not meant to be read.
 type TerminalStyle uint8
 
-// The styles. A text can have both.
+// The styles. A text can have both, or 0, neither.
 const (
 	Concealed TerminalStyle = 1 << iota
 	StruckOut
@@ -27,14 +27,14 @@ func (s TerminalStyle) After(text []byte) (next TerminalStyle, width int) {
 	if end == len(text) || text[end] < '@' || text[end] > '~' {
 		return s, 0
 	}
-	if text[end] != 'm' {
+	if text[end] != 'm' { // it is not about the style
 		return s, end + 1
 	}
 	parameters := bytes.Split(text[2:end], []byte(";"))
 	for i := 0; i < len(parameters); i++ {
 		first, sub, _ := bytes.Cut(parameters[i], []byte(":"))
 		n, err := strconv.Atoi(string(first))
-		if err != nil && len(first) > 0 {
+		if err != nil && len(first) > 0 { // an empty one means 0
 			continue
 		}
 		switch n {
@@ -48,12 +48,12 @@ func (s TerminalStyle) After(text []byte) (next TerminalStyle, width int) {
 			s |= StruckOut
 		case 29:
 			s &^= StruckOut
-		case 38, 48, 58: // a colour, whose own numbers follow
+		case 38, 48, 58: // a colour, whose numbers follow unless they are after a colon
 			if len(sub) == 0 && i+1 < len(parameters) {
 				switch string(parameters[i+1]) {
-				case "5":
+				case "5": // the number of a palette
 					i += 2
-				case "2":
+				case "2": // red, green, blue
 					i += 4
 				}
 			}

@@ -48,7 +48,7 @@ func wrappingToken(text []byte) int {
 		return 0
 	case c == '[':
 		if inside := bytes.TrimLeft(text[1:], " \t"); len(inside) > 0 && inside[0] == ']' {
-			return 0 // a task that is not done
+			return 0 // the box of a task that is not done
 		}
 		return 1
 	case startsNumber(c):
@@ -61,11 +61,10 @@ func wrappingToken(text []byte) int {
 		return logLevel(text)
 	case bytes.HasPrefix(text, []byte("```")):
 		return fence(text)
+	case bytes.IndexByte([]byte("`,.]}"), c) >= 0: // not a semicolon, which can begin a comment
+		return 1
 	}
-	if text[0] == ';' {
-		return 0 // it begins a comment where it begins a line
-	}
-	return endPunctuation(text)
+	return 0
 }
 
 // bullet returns the width of the typographic bullet or dash at the start of a text, or 0.
@@ -119,13 +118,4 @@ func fence(text []byte) int {
 		return end
 	}
 	return ticks
-}
-
-// endPunctuation returns the width of what may follow an object: a backtick, a
-// comma, a semicolon, a full stop or the bracket of a list.
-func endPunctuation(text []byte) int {
-	if bytes.IndexByte([]byte("`,;.]}"), text[0]) >= 0 {
-		return 1
-	}
-	return 0
 }
