@@ -6,20 +6,23 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// maxSteps is how many steps validating one value may take. A step takes the library up to
-// a microsecond, so that the longest validation takes about two seconds. A value of 1 MiB
-// against a schema without alternatives takes at most 500,000.
+// maxSteps is how many steps validating one value may take. The library needs up to a
+// microsecond for a step, so that the longest validation takes about two seconds. To
+// validate a value of 1 MiB against a schema without alternatives takes at most 500,000
+// steps.
 const maxSteps = 2_000_000
 
-// comparison is how many steps comparing two values takes: of numbers, exactly.
+// comparison is how many steps comparing two values takes. Numbers are the slowest, because
+// they are compared exactly.
 const comparison = 8
 
-// budget counts what validating takes before it is done, because the library cannot be
-// interrupted: alternatives in recursive schemas double with each level of a value, and
-// each item of an array is compared with each value of an enumeration.
+// budget counts the steps that validating will take. It does so in advance, because the
+// library cannot be interrupted and may take very long: alternatives in recursive schemas
+// double with each level of a value, and each item of an array is compared with each value
+// of an enumeration.
 type budget struct {
-	left     int
-	patterns map[*regexp.Regexp]int
+	left     int                    // how many steps may still be taken; negative if there are too many
+	patterns map[*regexp.Regexp]int // the sizes of the schema's patterns
 }
 
 // affordable reports whether a value can be validated within the budget.
@@ -28,6 +31,7 @@ func (b *budget) affordable(s *jsonschema.Schema, v any) bool {
 	return b.left >= 0
 }
 
+// spend subtracts the steps of validating v against s.
 func (b *budget) spend(s *jsonschema.Schema, v any, depth int) {
 	if s == nil || b.left < 0 {
 		return
@@ -60,6 +64,7 @@ func (b *budget) spend(s *jsonschema.Schema, v any, depth int) {
 	}
 }
 
+// object subtracts the steps for the keywords about objects.
 func (b *budget) object(s *jsonschema.Schema, v map[string]any, depth int) {
 	b.left -= len(s.Required)
 	others, _ := s.AdditionalProperties.(*jsonschema.Schema)
@@ -90,6 +95,7 @@ func (b *budget) object(s *jsonschema.Schema, v map[string]any, depth int) {
 	}
 }
 
+// array subtracts the steps for the keywords about arrays.
 func (b *budget) array(s *jsonschema.Schema, v []any, depth int) {
 	if s.UniqueItems { // it compares items with the same hash only
 		b.left -= size(v, b.left)
@@ -112,15 +118,16 @@ func (b *budget) array(s *jsonschema.Schema, v []any, depth int) {
 	}
 }
 
-// match spends what matching a text takes. RE2 takes time in proportion to the sizes of
-// pattern and text at worst.
+// match subtracts the steps of matching a text. The time that RE2 takes is at worst
+// proportional to the size of the pattern and to the size of the text.
 func (b *budget) match(re *regexp.Regexp, s string) {
 	if re != nil {
 		b.left -= 1 + b.patterns[re]*len(s)/64
 	}
 }
 
-// size returns how many values v consists of, itself included, and stops counting at most.
+// size returns how many values v consists of, itself included. It stops counting soon after
+// it has reached most.
 func size(v any, most int) int {
 	n := 1
 	switch v := v.(type) {

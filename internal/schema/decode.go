@@ -114,9 +114,10 @@ func BoundedNumber(lit string) bool {
 	return err == nil && e >= -maxNumber && e <= maxNumber
 }
 
-// trim shortens every array that is longer than its schema allows to that length
-// and returns a violation for each, so that a million wrong elements cost
-// nothing. It follows properties, items and references.
+// trim shortens every array that is longer than its schema allows to that length, and
+// returns v and a violation for each. So a million elements too many cost nothing. It
+// follows properties, items and references. ptr and schemaPtr are the JSON pointers to v
+// and to s.
 func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation) {
 	for n := 0; s != nil && s.Ref != nil && n < maxDepth; n++ {
 		s = s.Ref
@@ -130,9 +131,9 @@ func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation)
 		for name, ps := range s.Properties {
 			if pv, ok := v[name]; ok {
 				tok := escapePointer.Replace(name)
-				nv, f := trim(ps, pv, ptr+"/"+tok, schemaPtr+"/properties/"+tok)
-				v[name] = nv
-				found = append(found, f...)
+				trimmed, more := trim(ps, pv, ptr+"/"+tok, schemaPtr+"/properties/"+tok)
+				v[name] = trimmed
+				found = append(found, more...)
 			}
 		}
 	case []any:
@@ -146,12 +147,12 @@ func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation)
 		}
 		if is, ok := s.Items.(*jsonschema.Schema); ok && mayTrim(is) {
 			for i := range v {
-				nv, f := trim(is, v[i], ptr+"/"+strconv.Itoa(i), schemaPtr+"/items")
-				v[i] = nv
-				found = append(found, f...)
+				trimmed, more := trim(is, v[i], ptr+"/"+strconv.Itoa(i), schemaPtr+"/items")
+				v[i] = trimmed
+				found = append(found, more...)
 			}
 		}
-		return v, found
+		return v, found // the shortened one
 	}
 	return v, found
 }

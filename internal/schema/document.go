@@ -18,8 +18,8 @@ const maxListed = 10
 // people, and limit is its greatest size in bytes. The error describes what is wrong and where;
 // it is about the document unless r fails.
 //
-// Of an object with two members of one name, the schema would judge one and Go read the
-// other: it is an error.
+// An object with two members of one name is an error, because the schema might judge one of
+// them and Go read the other.
 func ReadDocument(r io.Reader, file, what string, limit int64, v any) error {
 	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {

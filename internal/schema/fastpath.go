@@ -94,6 +94,7 @@ func newFastSchema(document any) *fastSchema {
 	return (&fastReader{document, map[string]*fastSchema{}}).reference("#")
 }
 
+// reference returns the schema that a reference names.
 func (r *fastReader) reference(ref string) *fastSchema {
 	if f, ok := r.read[ref]; ok {
 		return f
@@ -106,6 +107,7 @@ func (r *fastReader) reference(ref string) *fastSchema {
 	return f
 }
 
+// subschema returns the schema that doc, a part of the document, describes.
 func (r *fastReader) subschema(doc any) *fastSchema {
 	m, _ := doc.(map[string]any)
 	if ref, ok := m["$ref"].(string); ok { // draft-07 ignores the other keywords
@@ -121,8 +123,8 @@ func (r *fastReader) schema(f *fastSchema, doc any, isRoot bool) {
 	*f = *anything
 	keywords, isObject := doc.(map[string]any)
 	listed, _ := keywords["properties"].(map[string]any)
-	f.unsure = !isObject && doc != true || len(listed) > 64
-	if value, ok := keywords["type"]; ok { // first, as a schema may refer to itself
+	f.unsure = !isObject && doc != true || len(listed) > 64 // more properties than a mask has bits
+	if value, ok := keywords["type"]; ok {                  // first, as a schema may refer to itself
 		var known bool
 		f.types, known = typesNamed(value)
 		f.unsure = f.unsure || !known
@@ -141,7 +143,9 @@ func (r *fastReader) schema(f *fastSchema, doc any, isRoot bool) {
 // keyword reads one keyword into f and reports whether it is supported.
 func (r *fastReader) keyword(f *fastSchema, keyword string, value any) (ok bool) {
 	switch keyword {
-	case "$schema", "$comment", "title", "description", "default", "examples", "definitions", "type", "properties":
+	case "$schema", "$comment", "title", "description", "default", "examples", "definitions":
+		return true
+	case "type", "properties": // schema has read them
 		return true
 	case "const":
 		ok = f.allow([]any{value})
@@ -297,6 +301,7 @@ func (f *fastSchema) acceptsMembers(members []Member) bool {
 	return f.hasRequired(seen)
 }
 
+// hasRequired reports whether the mask seen contains all properties that are required.
 func (f *fastSchema) hasRequired(seen uint64) bool {
 	return seen&f.required == f.required &&
 		(f.anyOf == nil || slices.ContainsFunc(f.anyOf, func(mask uint64) bool { return seen&mask == mask }))
@@ -329,7 +334,7 @@ func (f *fastSchema) value(raw []byte, at, depth int) (end int) {
 		}
 	case typeNull:
 		end = at + len("null")
-	default:
+	default: // a number
 		for end = at; end < len(raw) && raw[end] > ' ' && raw[end] != ',' && raw[end] != ']' && raw[end] != '}'; {
 			end++
 		}
@@ -367,6 +372,7 @@ func (f *fastSchema) fitsOne(raw []byte, at, depth int) bool {
 	return candidate != nil && candidate.value(raw, at, depth) >= 0
 }
 
+// object is value for an object; it does not check its type or enum.
 func (f *fastSchema) object(raw []byte, at, depth int) int {
 	var seen uint64
 	for at = skipSpace(raw, at+1); raw[at] != '}'; at = skipSpace(raw, at) {
@@ -395,6 +401,7 @@ func (f *fastSchema) object(raw []byte, at, depth int) int {
 	return at + 1
 }
 
+// array is value for an array; it does not check its type or enum.
 func (f *fastSchema) array(raw []byte, at, depth int) int {
 	n := 0
 	for at = skipSpace(raw, at+1); raw[at] != ']'; at = skipSpace(raw, at) {
@@ -419,25 +426,28 @@ func (f *fastSchema) text(text []byte) bool {
 		return false
 	}
 	if f.nonBlank {
-		text := bytes.TrimLeft(text, " ")
-		if len(text) == 0 || text[0] == '\\' {
+		trimmed := bytes.TrimLeft(text, " ")
+		if len(trimmed) == 0 || trimmed[0] == '\\' { // an escape may stand for a space
 			return false
 		}
 	}
 	if f.pattern == nil && f.format == nil {
 		return true
 	}
-	return bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) &&
-		(f.pattern == nil || f.pattern.Match(text)) && (f.format == nil || f.format(string(text)))
+	if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
+		return false
+	}
+	return (f.pattern == nil || f.pattern.Match(text)) && (f.format == nil || f.format(string(text)))
 }
 
+// number checks a number.
 func (f *fastSchema) number(literal []byte) bool {
-	isAny := f.types&typeNumber != 0
-	if isAny && math.IsInf(f.minimum, -1) && math.IsInf(f.maximum, 1) {
+	mayHaveFraction := f.types&typeNumber != 0
+	if mayHaveFraction && math.IsInf(f.minimum, -1) && math.IsInf(f.maximum, 1) {
 		return BoundedNumber(string(literal))
 	}
-	if !isAny && bytes.IndexByte(literal, '.') >= 0 {
-		return false // 1.0 is an integer
+	if !mayHaveFraction && bytes.IndexByte(literal, '.') >= 0 {
+		return false // 1.0 is an integer, but not certainly one here
 	}
 	n, ok := exactFloat(literal)
 	return ok && n >= f.minimum && n <= f.maximum

@@ -44,8 +44,8 @@ func Parse(raw []byte) (*Schema, error) {
 	if deeper(document, maxForeignDepth) {
 		return nil, fmt.Errorf("the schema is nested more than %d deep", maxForeignDepth)
 	}
-	if named := child(document, "$schema"); named != nil && !isDraft7(named) {
-		return nil, fmt.Errorf("the schema names %s: only draft-07, \"http://json-schema.org/draft-07/schema#\", is supported", show(named))
+	if version := child(document, "$schema"); version != nil && !isDraft7(version) {
+		return nil, fmt.Errorf("the schema names %s: only draft-07, \"http://json-schema.org/draft-07/schema#\", is supported", show(version))
 	}
 	root, err := compile(document, strictFormats())
 	if err != nil {
@@ -60,9 +60,11 @@ func Parse(raw []byte) (*Schema, error) {
 	return &Schema{load: func() (*loaded, error) { return l, nil }}, nil
 }
 
-func isDraft7(named any) bool {
-	s, _ := named.(string)
-	return strings.TrimSuffix(s, "#") == "http://json-schema.org/draft-07/schema" || strings.TrimSuffix(s, "#") == "https://json-schema.org/draft-07/schema"
+// isDraft7 reports whether a value of "$schema" names draft-07.
+func isDraft7(version any) bool {
+	s, _ := version.(string)
+	s = strings.TrimSuffix(s, "#")
+	return s == "http://json-schema.org/draft-07/schema" || s == "https://json-schema.org/draft-07/schema"
 }
 
 // deeper reports whether v is nested more than depth deep.
@@ -112,13 +114,14 @@ func inspect(root *jsonschema.Schema) (sizes map[*regexp.Regexp]int, err error) 
 			total += sizes[re]
 		}
 		if total > maxPatterns {
-			return nil, fmt.Errorf("the patterns of the schema are too large together: lower their repetitions, such as {1,1000}")
+			return nil, errors.New("the patterns of the schema are too large together: lower their repetitions, such as {1,1000}")
 		}
 		queue = append(queue, subschemas(s)...)
 	}
 	return sizes, nil
 }
 
+// patternsOf returns the patterns that a schema has itself, not those of its parts.
 func patternsOf(s *jsonschema.Schema) (list []*regexp.Regexp) {
 	if s.Pattern != nil {
 		list = append(list, s.Pattern)
@@ -133,11 +136,12 @@ func patternsOf(s *jsonschema.Schema) (list []*regexp.Regexp) {
 func patternSize(re *regexp.Regexp) int {
 	parsed, err := syntax.Parse(re.String(), syntax.Perl)
 	if err != nil {
-		return 1 // it has been compiled
+		return 1 // cannot happen: the pattern has been compiled
 	}
 	return instructions(parsed)
 }
 
+// instructions is patternSize of a parsed pattern.
 func instructions(re *syntax.Regexp) int {
 	n := 1
 	for _, sub := range re.Sub {

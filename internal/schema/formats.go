@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// strictFormats returns the formats that the library lacks, or takes more loosely than
-// their RFCs: with it, "http://a b" and "+1.2.3.4" would pass.
+// strictFormats returns the formats that the library does not know, or checks less strictly
+// than their RFCs: it lets "http://a b" and "+1.2.3.4" pass.
 func strictFormats() map[string]func(any) bool {
 	formats := map[string]func(any) bool{}
 	for name, valid := range map[string]func(string) bool{
@@ -62,22 +62,20 @@ func isURI(s string, absolute bool, characters func(string) bool) bool {
 	if strings.ContainsAny(rest, "[]") || strings.HasPrefix(u.Host, "[") && !isIPLiteral(u.Hostname()) {
 		return false
 	}
-	for part := s; ; {
-		_, after, found := strings.Cut(part, "%")
-		if !found {
-			return true
-		}
-		if len(after) < 2 || !isHex(after[0]) || !isHex(after[1]) {
+	for i := range len(s) {
+		if s[i] == '%' && (i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2])) {
 			return false
 		}
-		part = after
 	}
+	return true
 }
 
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
+// isIPLiteral reports whether s may stand in the brackets of a URI: an IPv6 address, or one of
+// a later version, "v1.x".
 func isIPLiteral(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && a.Is6() || strings.HasPrefix(s, "v")
@@ -89,19 +87,33 @@ func isEmail(s string, characters, host func(string) bool) bool {
 	if at < 1 || at > 64 || len(s) > 254 || !characters(s) {
 		return false
 	}
-	domain := s[at+1:]
+	local, domain := s[:at], s[at+1:]
 	if literal, ok := strings.CutPrefix(domain, "["); ok {
-		literal, ok = strings.CutSuffix(literal, "]")
-		v6, isV6 := strings.CutPrefix(literal, "IPv6:")
-		if !ok || isV6 && !isIPv6(v6) || !isV6 && !isIPv4(literal) {
+		if !isAddressLiteral(literal) {
 			return false
 		}
 	} else if !host(domain) {
 		return false
 	}
-	local := s[:at]
 	parsed, err := mail.ParseAddress("<" + local + "@example.com>")
-	return err == nil && (parsed.Address == local+"@example.com" || strings.HasPrefix(local, `"`) && strings.HasSuffix(local, `"`))
+	if err != nil {
+		return false
+	}
+	isQuoted := strings.HasPrefix(local, `"`) && strings.HasSuffix(local, `"`)
+	return isQuoted || parsed.Address == local+"@example.com"
+}
+
+// isAddressLiteral reports whether s, after its opening bracket, is an IP address as mailboxes
+// have it: "192.0.2.1]" or "IPv6:2001:db8::1]".
+func isAddressLiteral(s string) bool {
+	address, isClosed := strings.CutSuffix(s, "]")
+	if !isClosed {
+		return false
+	}
+	if v6, ok := strings.CutPrefix(address, "IPv6:"); ok {
+		return isIPv6(v6)
+	}
+	return isIPv4(address)
 }
 
 // isHostname reports whether s is a host's name by RFC 1123.

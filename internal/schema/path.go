@@ -60,6 +60,7 @@ func pathStep(name string) string {
 	return "[" + Quote(name) + "]"
 }
 
+// child returns the member or element of value that a token of a JSON pointer names, or nil.
 func child(value any, tok string) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -72,6 +73,7 @@ func child(value any, tok string) any {
 	return nil
 }
 
+// resolve returns the part of value that a JSON pointer names, or nil.
 func resolve(value any, ptr string) any {
 	for _, tok := range pointerTokens(ptr) {
 		value = child(value, tok)
@@ -93,9 +95,9 @@ func ComparePaths(a, b string) int {
 		return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 	}
 	return slices.CompareFunc(split(a), split(b), func(a, b string) int {
-		i, notIndex := strconv.Atoi(a)
-		j, notIndexEither := strconv.Atoi(b)
-		if notIndex == nil && notIndexEither == nil {
+		i, errA := strconv.Atoi(a)
+		j, errB := strconv.Atoi(b)
+		if errA == nil && errB == nil { // two indexes
 			return cmp.Compare(i, j)
 		}
 		return cmp.Compare(a, b)
@@ -103,8 +105,8 @@ func ComparePaths(a, b string) int {
 }
 
 // Duplicate returns the place of the first member whose name another member of the same
-// object has as well, and whether there is one. What follows an error of another kind is
-// not looked at.
+// object has as well, and whether there is one. If raw is not valid JSON, it is only read up
+// to the error.
 func Duplicate(raw []byte) (path string, found bool) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true))
 	var syntactic *jsontext.SyntacticError

@@ -39,6 +39,7 @@ func Published(file, definition string) (*Schema, bool) {
 	return s.(*Schema), true
 }
 
+// fromJSON returns the schema whose text source returns.
 func fromJSON(source func() (json.RawMessage, error)) *Schema {
 	return New(func() (any, error) {
 		raw, err := source()

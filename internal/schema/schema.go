@@ -49,7 +49,7 @@ type loaded struct {
 	fast     *fastSchema
 	required []string
 	compile  func() (*jsonschema.Schema, error)
-	patterns map[*regexp.Regexp]int // their sizes, where somebody else wrote the schema; else nil
+	patterns map[*regexp.Regexp]int // the sizes of its patterns if somebody else wrote it, otherwise nil
 }
 
 // New returns the schema whose document source returns: JSON in Go's generic
@@ -61,7 +61,8 @@ func New(source func() (document any, err error)) *Schema {
 		if err != nil {
 			return nil, err
 		}
-		return newLoaded(document, newFastSchema(document), sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(document, nil) })), nil
+		compile := sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(document, nil) })
+		return newLoaded(document, newFastSchema(document), compile), nil
 	})}
 }
 
@@ -94,7 +95,8 @@ func (s *Schema) Validate(raw []byte) ([]Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if value := jsontext.Value(raw); value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && l.fast.accepts(value) {
+	isJSON := jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if isJSON && l.fast.accepts(raw) {
 		return nil, nil
 	}
 	return l.validate(raw)
@@ -104,8 +106,11 @@ func (s *Schema) Validate(raw []byte) ([]Violation, error) {
 // have the same name.
 func (s *Schema) ValidateMembers(members []Member) ([]Violation, error) {
 	l, err := s.load()
-	if err != nil || l.fast.acceptsMembers(members) {
+	if err != nil {
 		return nil, err
+	}
+	if l.fast.acceptsMembers(members) {
+		return nil, nil
 	}
 	raw := []byte{'{'}
 	for i, m := range members {
@@ -141,8 +146,11 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 		return []Violation{*bad}, nil
 	}
 	v, tooLong := trim(root, v, "", "")
-	if b := (&budget{maxSteps, l.patterns}); l.patterns != nil && !b.affordable(root, v) {
-		return []Violation{{Path: "$", Message: "the value is too large or too deeply nested to be checked against this schema"}}, nil
+	if l.patterns != nil { // somebody else wrote the schema
+		b := budget{maxSteps, l.patterns}
+		if !b.affordable(root, v) {
+			return []Violation{{Path: "$", Message: "the value is too large or too deeply nested to be checked against this schema"}}, nil
+		}
 	}
 	defer func() {
 		if r := recover(); r != nil {

@@ -48,7 +48,7 @@ func (c *collector) walk(ve *jsonschema.ValidationError) {
 	switch keyword := lastToken(ve.KeywordLocation); {
 	case keyword == "anyOf" || keyword == "oneOf":
 		c.alternatives(ve)
-	case len(ve.Causes) > 0 && keyword != "minContains" && keyword != "contains":
+	case len(ve.Causes) > 0 && keyword != "minContains" && keyword != "contains": // the causes of those are about each item
 		for _, cause := range ve.Causes {
 			c.walk(cause)
 		}
@@ -69,7 +69,7 @@ func (c *collector) alternatives(ve *jsonschema.ValidationError) {
 		return
 	}
 	var missing, types []string
-	var ofType []*jsonschema.ValidationError
+	var ofType []*jsonschema.ValidationError // of the alternatives for values of this type
 	for _, cause := range ve.Causes {
 		leaf := onlyLeaf(cause)
 		if leaf == nil || leaf.InstanceLocation != ve.InstanceLocation {
@@ -119,7 +119,7 @@ func (c *collector) node(ve *jsonschema.ValidationError) map[string]any {
 	return m
 }
 
-// missing returns the required properties that value lacks.
+// missing returns the properties that a schema object requires and value lacks.
 func (c *collector) missing(node map[string]any, value any) []string {
 	obj, _ := value.(map[string]any)
 	var names []string
@@ -133,6 +133,7 @@ func (c *collector) missing(node map[string]any, value any) []string {
 	return names
 }
 
+// lastToken returns the last part of a JSON pointer: of that to a keyword, the keyword.
 func lastToken(ptr string) string {
 	return ptr[strings.LastIndexByte(ptr, '/')+1:]
 }
