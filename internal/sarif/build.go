@@ -74,13 +74,13 @@ func Build(tool Tool, category string, findings []finding.Finding, rules finding
 }
 
 // AgentFinding returns a finding that an agent reports without a SARIF log.
-// Severity is error, warning, info or note; column may be 0; suffix, the kind of
+// Severity is error, warning, info or note; column may be 0; rule, the kind of
 // problem, may be empty.
-func AgentFinding(tool, file string, line, column int, severity, message, suffix string) finding.Finding {
+func AgentFinding(tool, file string, line, column int, severity, message, rule string) finding.Finding {
 	s := map[string]finding.Severity{"error": finding.High, "warning": finding.Medium, "info": finding.Low, "note": finding.Low}[severity]
 	return finding.Finding{
 		Tool:     tool,
-		Rule:     suffix,
+		Rule:     rule,
 		Severity: cmp.Or(s, finding.Medium),
 		Message:  message,
 		Path:     strings.TrimPrefix(file, "./"),
@@ -90,11 +90,12 @@ func AgentFinding(tool, file string, line, column int, severity, message, suffix
 
 // ruleID returns the id of a finding's rule. Findings without a rule have one
 // rule for each severity, because code scanning reads the severity from the rule.
-// If an id contained a position, each run's alerts would be new.
+// The id does not contain a position: if it did, each run's alerts would be new.
 func ruleID(f finding.Finding) string {
 	return cmp.Or(strings.TrimSpace(f.Rule), "finding-"+cmp.Or(string(f.Severity), string(finding.None)))
 }
 
+// worstByRule returns the greatest severity of the findings of each rule.
 func worstByRule(findings []finding.Finding) map[string]finding.Severity {
 	worst := make(map[string]finding.Severity)
 	for _, f := range findings {
@@ -105,6 +106,8 @@ func worstByRule(findings []finding.Finding) map[string]finding.Severity {
 	return worst
 }
 
+// buildRule returns the rule of f. worst is the greatest severity of its findings, and rules,
+// which may be nil, looks up what is known about it.
 func buildRule(id string, worst finding.Severity, f finding.Finding, rules finding.Rules) *sarif.ReportingDescriptor {
 	var r finding.Rule
 	if rules != nil {
@@ -153,6 +156,8 @@ func buildRule(id string, worst finding.Severity, f finding.Finding, rules findi
 	return rule
 }
 
+// buildResult returns the result of a finding. The end of its range is left out if it is
+// before the start.
 func buildResult(f finding.Finding, id string, index int, path string) *sarif.Result {
 	region := sarif.NewRegion().WithStartLine(max(f.Range.StartLine, 1))
 	if f.Range.StartLine > 0 {

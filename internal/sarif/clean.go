@@ -65,7 +65,7 @@ func (l *linkCleaner) leave(string, object) bool { return true }
 func (l *linkCleaner) link(address string) (clean string, ok bool) {
 	clean, ok = l.URL(address)
 	switch {
-	case !ok:
+	case !ok: // clean is "(host/redacted)"
 		l.notes.add(RuleLinks, strings.TrimSuffix(strings.Trim(clean, "()"), "/redacted"), 1)
 	case !hasScheme(clean): // the log does not define what it is relative to
 		l.notes.add(RuleLinks, "no absolute address", 1)
@@ -80,6 +80,8 @@ type stringCleaner struct {
 	notes notes
 }
 
+// object cleans the strings in an object, and the names of its members. A member whose
+// cleaned name is taken is left out.
 func (s *stringCleaner) object(o object) {
 	var odd []string
 	for name, v := range o {
@@ -104,6 +106,7 @@ func (s *stringCleaner) object(o object) {
 	}
 }
 
+// value returns the cleaned value of the member name, or an element of it.
 func (s *stringCleaner) value(name string, v any) any {
 	switch v := v.(type) {
 	case string:

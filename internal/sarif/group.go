@@ -20,7 +20,7 @@ type group struct {
 	extensions     []object
 	extensionTable []ruleTable    // the rules of each
 	extensionKeys  map[string]int // the index of each extension, by its JSON text
-	ruleTexts      map[ruleOf]string
+	ruleTexts      map[ruleRef]string
 
 	notes notes
 	roots []string
@@ -36,17 +36,17 @@ const inlineBudget = 32 << 20
 // until the run is finished.
 type result struct {
 	object
-	rule ruleOf
+	rule ruleRef
 }
 
-// ruleOf refers to a rule of the merged run.
-type ruleOf struct {
+// ruleRef refers to a rule of the merged run.
+type ruleRef struct {
 	extension int // -1 means the driver
 	index     int
 }
 
 // descriptor returns the object of a rule.
-func (g *group) descriptor(r ruleOf) object {
+func (g *group) descriptor(r ruleRef) object {
 	if r.extension >= 0 {
 		return g.extensionTable[r.extension].rules[r.index]
 	}
@@ -60,7 +60,7 @@ func newGroup(category string, n notes, roots []string) *group {
 		driver:        object{},
 		rules:         newRuleTable(),
 		extensionKeys: map[string]int{},
-		ruleTexts:     map[ruleOf]string{},
+		ruleTexts:     map[ruleRef]string{},
 		notes:         n,
 		roots:         roots,
 		budget:        inlineBudget,
@@ -109,26 +109,27 @@ func (g *group) add(run object) {
 		switch {
 		case types().walk("result", o, r):
 			g.results = append(g.results, result{o, r.rule})
-		case r.current != nil: // leaveResult was not called
+		case r.current != nil: // leaveResult has not judged the locations
 			g.notes.add(RulePaths, "it has no message", 1)
 			r.current = nil
 		}
 	}
 	delete(run, "results")
-	types().walk("run", run, r) // false, because the tool is missing
+	types().walk("run", run, r) // its result says only that the tool is missing
 	g.addRest(run)
 }
 
-// addTool merges a run's tool: its rules and extensions.
+// addTool merges a run's tool: its rules and extensions. It reports false if the tool has no
+// driver.
 func (r *resolver) addTool(tool object) bool {
 	r.driver = child(tool, "driver")
 	r.extensions = newComponents(list(tool, "extensions"))
 	if r.driver == nil || !types().walk("toolComponent", r.driver, r) {
 		return false
 	}
-	r.rules = objects(list(r.driver, "rules"))
-	for _, rule := range r.rules {
-		r.group.rules.add(rule)
+	r.driverRules = objects(list(r.driver, "rules"))
+	for _, rule := range r.driverRules {
+		r.rules.add(rule)
 	}
 	addMissing(r.group.driver, r.driver)
 	delete(r.group.driver, "rules")
@@ -178,7 +179,7 @@ func (g *group) addRest(run object) {
 	}
 }
 
-// finish returns the merged run.
+// finish returns the merged run. It is called again after results were cut.
 func (g *group) finish() object {
 	for name, v := range g.run {
 		if l, ok := v.([]any); ok && name != "invocations" {
@@ -220,6 +221,7 @@ func (g *group) finish() object {
 	return g.run
 }
 
+// withoutRepetitions returns the elements of a list, each value once.
 func withoutRepetitions(l []any) []any {
 	if len(l) < 2 {
 		return l

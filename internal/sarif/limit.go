@@ -21,8 +21,12 @@ const (
 // level if the rule has none. It is -1 for a result that is suppressed or does not
 // report a failure.
 func (g *group) severity(r result) float64 {
-	kind := stringMember(r.object, "kind")
-	if kind != "" && kind != "fail" && kind != "review" && kind != "open" || len(list(r.object, "suppressions")) > 0 {
+	switch stringMember(r.object, "kind") {
+	case "", "fail", "review", "open":
+	default:
+		return -1
+	}
+	if len(list(r.object, "suppressions")) > 0 {
 		return -1
 	}
 	rule := g.descriptor(r.rule)
@@ -59,15 +63,15 @@ func cutLocations(o object) (removed int) {
 	return removed
 }
 
-// greatest returns the indexes of the most elements with the greatest scores, in
-// ascending order. Of equal ones it prefers the first.
-func greatest(scores []float64, most int) []int {
+// greatest returns the indexes of the n elements with the greatest scores, in
+// ascending order. Of equal ones it prefers the first. n is at most len(scores).
+func greatest(scores []float64, n int) []int {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	order = order[:most]
+	order = order[:n]
 	slices.Sort(order)
 	return order
 }
@@ -98,7 +102,7 @@ func cutRuns(groups []*group, n notes) []*group {
 	worst := make([]float64, len(groups))
 	results := 0
 	for i, g := range groups {
-		worst[i] = -2
+		worst[i] = -2 // less than that of any result
 		results += len(g.results)
 		for _, r := range g.results {
 			worst[i] = max(worst[i], g.severity(r))
@@ -128,7 +132,7 @@ func (g *group) cutRules(most int) int {
 			spare--
 		}
 	}
-	moved := make([]int, len(used))
+	moved := make([]int, len(used)) // the new index of each rule that is kept
 	kept := newRuleTable()
 	for i, rule := range g.rules.rules {
 		if !used[i] {
@@ -162,7 +166,7 @@ func (g *group) cutExtensions(most int) int {
 			uses[r.rule.extension]++
 		}
 	}
-	moved := make(map[int]int, most)
+	moved := make(map[int]int, most) // the new index of each extension that is kept, by the old one
 	extensions, tables := make([]object, most), make([]ruleTable, most)
 	for i, e := range greatest(uses, most) {
 		moved[e], extensions[i], tables[i] = i, g.extensions[e], g.extensionTable[e]
@@ -172,7 +176,7 @@ func (g *group) cutExtensions(most int) int {
 		if e, ok := moved[r.extension]; ok {
 			r.extension = e
 		} else if r.extension >= 0 {
-			*r = ruleOf{-1, g.rules.add(g.descriptor(*r))}
+			*r = ruleRef{-1, g.rules.add(g.descriptor(*r))}
 		}
 	}
 	g.extensions, g.extensionTable = extensions, tables

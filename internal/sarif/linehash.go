@@ -21,9 +21,9 @@ const (
 // rolling hash of the 100 UTF-16 units from the line's start, without blanks, a
 // colon, and how often that hash has occurred so far in the text.
 func lineHashes(text string) []string {
-	h := lineHasher{first: 1, start: true, counts: make(map[uint64]int)}
+	h := lineHasher{oldest: 1, start: true, counts: make(map[uint64]int)}
 	for range hashBlock {
-		h.first *= hashModulus
+		h.oldest *= hashModulus
 	}
 	for _, r := range text {
 		if r >= 0x10000 {
@@ -35,7 +35,7 @@ func lineHashes(text string) []string {
 		h.unit(uint64(r))
 	}
 	h.unit(hashEnd)
-	for range hashBlock {
+	for range hashBlock { // so that the hashes of the last lines are complete
 		if h.lines[h.next] > 0 {
 			h.emit()
 		}
@@ -48,15 +48,17 @@ type lineHasher struct {
 	window [hashBlock]uint64
 	lines  [hashBlock]int // the line that starts at this unit of the window, 0 for none
 	next   int            // the unit of the window that is replaced next
-	hash   uint64
-	first  uint64 // hashModulus to the power of hashBlock
-	line   int
-	start  bool // the next unit begins a line
-	cr     bool // the last unit was a carriage return
-	counts map[uint64]int
-	hashes []string
+	hash   uint64         // of the window
+	oldest uint64         // the factor of the window's oldest unit in hash: hashModulus to the power of hashBlock
+	line   int            // the number of the last line that has begun
+	start  bool           // the next unit begins a line
+	cr     bool           // the last unit was a carriage return
+	counts map[uint64]int // how often each hash has occurred
+	hashes []string       // of the lines so far
 }
 
+// unit adds one UTF-16 unit of the text. A carriage return is a newline, also together with
+// the newline after it.
 func (h *lineHasher) unit(c uint64) {
 	if c == ' ' || c == '\t' || h.cr && c == '\n' {
 		h.cr = false
@@ -78,6 +80,7 @@ func (h *lineHasher) unit(c uint64) {
 	h.update(c)
 }
 
+// emit adds the hash of the line that starts at the next unit of the window, which is full.
 func (h *lineHasher) emit() {
 	h.counts[h.hash]++
 	line := h.lines[h.next]
@@ -88,10 +91,11 @@ func (h *lineHasher) emit() {
 	h.lines[h.next] = 0
 }
 
+// update replaces the oldest unit of the window by c.
 func (h *lineHasher) update(c uint64) {
-	b := h.window[h.next]
+	replaced := h.window[h.next]
 	h.window[h.next] = c
-	h.hash = hashModulus*h.hash + c - h.first*b
+	h.hash = hashModulus*h.hash + c - h.oldest*replaced
 	h.next = (h.next + 1) % hashBlock
 }
 
@@ -110,9 +114,11 @@ func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 	for _, r := range g.results {
 		o := r.object
 		prints := child(o, "partialFingerprints")
-		if h := stringMember(prints, lineHashKey); lineHashForm.MatchString(h) {
+		given := stringMember(prints, lineHashKey)
+		if lineHashForm.MatchString(given) {
 			continue
-		} else if h != "" {
+		}
+		if given != "" {
 			g.notes.add(RuleBadHashes, "", 1)
 		}
 		delete(prints, lineHashKey)

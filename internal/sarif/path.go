@@ -32,8 +32,8 @@ func RepoPath(uri string, roots []string) (string, error) {
 	if len(uri) > 3*maxPath {
 		return "", errLong
 	}
-	uri, absolute := cutPrefixFold(uri, "file:")
-	if absolute {
+	uri, isFileURI := cutPrefixFold(uri, "file:")
+	if isFileURI {
 		if afterSlashes, hasHost := strings.CutPrefix(uri, "//"); hasHost {
 			uri, _ = cutPrefixFold(afterSlashes, "localhost")
 			if !strings.HasPrefix(uri, "/") {
@@ -50,9 +50,9 @@ func RepoPath(uri string, roots []string) (string, error) {
 	switch {
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
 		return "", errText
-	case strings.HasPrefix(path, "//") && !absolute:
+	case strings.HasPrefix(path, "//") && !isFileURI: // an address without its scheme
 		return "", errScheme
-	case strings.HasPrefix(path, "/") || isDrive(path) || absolute:
+	case strings.HasPrefix(path, "/") || isDrive(path) || isFileURI:
 		var ok bool
 		if path, ok = belowRoot(path, roots); !ok {
 			return "", errAbsolute
@@ -86,7 +86,7 @@ func cleanPath(path string) (string, error) {
 	return path, nil
 }
 
-// belowRoot removes a root from an absolute path.
+// belowRoot removes a root from an absolute path, and reports false if the path is below none.
 func belowRoot(path string, roots []string) (string, bool) {
 	if len(path) > 2 && path[0] == '/' && isDrive(path[1:]) {
 		path = path[1:] // file:///C:/x
@@ -178,6 +178,7 @@ func isLineAnchor(s string) bool {
 	return true
 }
 
+// cutPrefixFold is strings.CutPrefix without regard to letter case.
 func cutPrefixFold(s, prefix string) (string, bool) {
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return s, false

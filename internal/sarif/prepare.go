@@ -181,6 +181,7 @@ func (u *Upload) fit(groups []*group, most int, n notes) error {
 		for _, g := range groups {
 			total += len(g.results)
 			n.add(RuleRules, "", g.cutRules(0))
+			// Somewhat fewer than would fit if all results had the same size.
 			keep := int(float64(len(g.results)) * 0.9 * float64(most) / float64(size))
 			cut += g.cutResults(keep)
 		}
@@ -191,6 +192,7 @@ func (u *Upload) fit(groups []*group, most int, n notes) error {
 	}
 }
 
+// assemble returns the log of the groups' runs.
 func assemble(groups []*group) object {
 	runs := make([]any, len(groups))
 	for i, g := range groups {

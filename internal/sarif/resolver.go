@@ -14,20 +14,24 @@ import (
 // the index to that in the merged run. It makes paths relative to the repository's root, and
 // gives messages their final text.
 type resolver struct {
-	*group
-	artifacts, rules       []object
-	logical, addresses     *shared
-	steps                  *shared // thread flow locations
-	taxonomies, extensions *components
-	bases, driver          object
-	extensionIndex         []int // the index of each extension in the merged run
-	extensionRules         [][]object
-	earlierInvocations     int // how many invocations the merged run had before
-	invocations            int // how many invocations this run has
+	*group // the merged run
 
-	current object // the result whose members are being visited
-	rule    ruleOf // the rule of current
-	reason  string // why the last location of current was left out
+	// What follows is of this run.
+	artifacts              []object
+	bases                  object  // the base ids of URIs
+	logical, addresses     *shared // logical is short for logical locations
+	steps                  *shared // thread flow locations
+	driver                 object
+	driverRules            []object
+	taxonomies, extensions *components
+	extensionIndex         []int      // the index of each extension in the merged run
+	extensionRules         [][]object // the rules of each extension
+	earlierInvocations     int        // how many invocations the merged run had before
+	invocations            int        // how many invocations this run has
+
+	current     object  // the result whose members are being visited
+	rule        ruleRef // the rule of current
+	badLocation string  // why the last location of current was left out
 }
 
 // enter implements visitor.
@@ -64,7 +68,10 @@ func (r *resolver) enter(typ string, o object) bool {
 
 // leave implements visitor.
 func (r *resolver) leave(typ string, o object) bool {
-	if typ != "run" && typ != "tool" && typ != "toolComponent" {
+	// Indexes refer to elements of the lists of these, whose repetitions are removed when runs
+	// are merged.
+	hasIndexed := typ == "run" || typ == "tool" || typ == "toolComponent"
+	if !hasIndexed {
 		for _, name := range types()[typ].unique {
 			if l := list(o, name); len(l) > 1 {
 				o[name] = withoutRepetitions(l)
@@ -104,7 +111,8 @@ func (r *resolver) invocation(o object) {
 	})
 }
 
-// artifactLocation makes a URI relative to the repository's root.
+// artifactLocation makes a URI relative to the repository's root. It reports false if the URI
+// does not name a file there.
 func (r *resolver) artifactLocation(o object) bool {
 	uri, base := stringMember(o, "uri"), stringMember(o, "uriBaseId")
 	if i, ok := index(o, "index", len(r.artifacts)); ok && uri == "" {
@@ -115,7 +123,7 @@ func (r *resolver) artifactLocation(o object) bool {
 	delete(o, "uriBaseId")
 	path, err := RepoPath(r.resolveBase(uri, base), r.roots)
 	if err != nil {
-		r.reason = err.Error()
+		r.badLocation = err.Error()
 		return false
 	}
 	before := len(stringMember(o, "uri"))
@@ -129,12 +137,14 @@ func (r *resolver) artifactLocation(o object) bool {
 func (r *resolver) resolveBase(uri, base string) string {
 	given := uri
 	for range 8 {
-		b := child(r.bases, base)
-		prefix := stringMember(b, "uri")
-		if base == "" || b == nil || prefix == "" && stringMember(b, "uriBaseId") == "" || hasScheme(uri) || strings.HasPrefix(uri, "/") {
+		definition := child(r.bases, base)
+		prefix, next := stringMember(definition, "uri"), stringMember(definition, "uriBaseId")
+		isDefined := base != "" && (prefix != "" || next != "")
+		if !isDefined || isAbsolute(uri) {
 			return uri
 		}
-		if isRootName(base) && (hasScheme(prefix) || strings.HasPrefix(prefix, "/")) {
+		if isRootName(base) && isAbsolute(prefix) {
+			// The root may be anywhere on the machine where the tool ran.
 			if _, err := RepoPath(prefix+"/x", r.roots); err != nil {
 				return uri
 			}
@@ -145,10 +155,13 @@ func (r *resolver) resolveBase(uri, base string) string {
 		if len(uri) > 4*maxPath {
 			return uri // RepoPath refuses it
 		}
-		base = stringMember(b, "uriBaseId")
+		base = next
 	}
 	return given // the ids are circular
 }
+
+// isAbsolute reports whether a URI has a scheme or an absolute path.
+func isAbsolute(uri string) bool { return hasScheme(uri) || strings.HasPrefix(uri, "/") }
 
 func isRootName(id string) bool { return strings.Contains(strings.ToUpper(id), "ROOT") }
 
@@ -172,7 +185,8 @@ func (r *resolver) region(o object) {
 	}
 	from, hasFrom := intMember(o, "startColumn")
 	to, hasTo := intMember(o, "endColumn")
-	if hasFrom && hasTo && (!hasEnd || end == start) && to < from {
+	isOneLine := !hasEnd || end == start
+	if isOneLine && hasFrom && hasTo && to < from {
 		repaired = true
 		delete(o, "endColumn")
 	}
@@ -186,41 +200,43 @@ func (r *resolver) region(o object) {
 func (r *resolver) enterResult(o object) {
 	ref := child(o, "rule")
 	id := cmp.Or(stringMember(o, "ruleId"), stringMember(ref, "id"))
-	i, ok := intMember(o, "ruleIndex")
-	if !ok || i < 0 {
-		i, ok = intMember(ref, "index")
+	ruleIndex, ok := intMember(o, "ruleIndex")
+	if !ok || ruleIndex < 0 {
+		ruleIndex, ok = intMember(ref, "index")
 	}
 	if !ok {
-		i = -1
+		ruleIndex = -1
 	}
 	delete(o, "rule")
 	delete(o, "ruleIndex")
-	r.current, r.reason = o, ""
-	r.rule = ruleOf{-1, -1}
+	r.current, r.badLocation = o, ""
+	r.rule = ruleRef{-1, -1}
 	if e := r.extensions.find(child(ref, "toolComponent")); e >= 0 {
 		merged := r.extensionIndex[e]
-		r.rule = ruleOf{merged, findRule(r.extensionRules[e], &r.extensionTable[merged], i, id)}
+		r.rule = ruleRef{merged, findRule(r.extensionRules[e], &r.extensionTable[merged], ruleIndex, id)}
 	}
 	if r.rule.index < 0 {
-		r.rule = ruleOf{-1, findRule(r.rules, &r.group.rules, i, id)}
+		r.rule = ruleRef{-1, findRule(r.driverRules, &r.rules, ruleIndex, id)}
 	}
-	if r.rule.index < 0 {
-		if i >= 0 {
+	if r.rule.index < 0 { // the tool does not describe it
+		if ruleIndex >= 0 {
 			r.notes.add(RuleIndexes, "", 1)
 		}
 		id = cmp.Or(id, unnamedRule)
-		r.rule.index = r.group.rules.add(object{"id": id})
+		r.rule.index = r.rules.add(object{"id": id})
 	}
 	if id == "" {
-		if id = stringMember(r.descriptor(r.rule), "id"); !r.spend(len(id)) {
+		id = stringMember(r.descriptor(r.rule), "id")
+		if !r.spend(len(id)) {
 			id = unnamedRule
 		}
 	}
 	o["ruleId"] = id
 }
 
-// findRule returns the index in table of the rule that an index in rules and an id
-// refer to, or -1. If the index and the id disagree, the id counts.
+// findRule returns the index in table of the rule to which a result refers by an index in
+// rules, or -1, and an id, or "". It returns -1 if there is none. If the index and the id
+// disagree, the id counts.
 func findRule(rules []object, table *ruleTable, index int, id string) int {
 	if index >= 0 && index < len(rules) {
 		own := stringMember(rules[index], "id")
@@ -325,8 +341,8 @@ func (r *resolver) leaveResult(o object) bool {
 	r.current = nil
 	locations := objects(list(o, "locations"))
 	if len(locations) == 0 {
-		r.group.reason = cmp.Or(r.reason, "it has no location")
-		r.notes.add(RulePaths, r.group.reason, 1)
+		r.reason = cmp.Or(r.badLocation, "it has no location")
+		r.notes.add(RulePaths, r.reason, 1)
 		return false
 	}
 	for _, l := range locations {
@@ -349,6 +365,7 @@ func newShared(l []any) *shared {
 	return &shared{all, make([]int, len(all))}
 }
 
+// size returns the size of the element i.
 func (s *shared) size(i int) int {
 	if s.sizes[i] == 0 {
 		s.sizes[i] = len(encode(s.all[i]))
@@ -356,7 +373,8 @@ func (s *shared) size(i int) int {
 	return s.sizes[i]
 }
 
-// element returns the element that o's index refers to, or nil.
+// element returns the element that o's index refers to, or nil if there is none or the
+// budget is too small for it.
 func (r *resolver) element(o object, elements *shared) object {
 	i, has := intMember(o, "index")
 	switch {
@@ -439,7 +457,7 @@ func (r *resolver) shareSteps(run object) {
 // step completes a thread flow location, because code scanning does not follow
 // indexes, and reports whether it has a location in the repository.
 func (r *resolver) step(o object) bool {
-	addMissing(o, r.element(o, r.steps))
+	addMissing(o, r.element(o, r.steps)) // not copies: shareSteps has visited them
 	delete(o, "index")
 	return child(o, "location") != nil
 }
@@ -461,16 +479,19 @@ func (r *resolver) spend(size int) bool {
 // maxMessage is the greatest length of a composed message, in bytes.
 const maxMessage = 16 << 10
 
-// message gives a message the text of its id, with its arguments. Markdown with
-// arguments is left out, because the arguments were not cleaned as Markdown.
+// message gives a message the text of its id, with its arguments, and reports whether it has
+// a text then. Markdown with arguments is left out, because the arguments were not cleaned as
+// Markdown.
 func (r *resolver) message(o object) bool {
 	arguments := list(o, "arguments")
 	s := stringMember(o, "text")
 	if id := stringMember(o, "id"); id != "" && startsBlank(s) {
-		m := r.messageString(id)
-		s = cmp.Or(upTo(stringMember(m, "text"), maxMessage), id)
-		if md, have := stringMember(m, "markdown"), stringMember(o, "markdown"); md != "" && have == "" && r.spend(len(md)) {
-			o["markdown"] = md
+		template := r.messageString(id)
+		s = cmp.Or(upTo(stringMember(template, "text"), maxMessage), id)
+		markdown := stringMember(template, "markdown")
+		isMissing := stringMember(o, "markdown") == ""
+		if markdown != "" && isMissing && r.spend(len(markdown)) {
+			o["markdown"] = markdown
 		}
 	}
 	if len(arguments) > 0 {
@@ -546,7 +567,12 @@ func (r *resolver) ruleText() string {
 	}
 	rule := r.descriptor(r.rule)
 	s := unnamedRule
-	for _, t := range []string{stringMember(child(rule, "shortDescription"), "text"), stringMember(child(rule, "fullDescription"), "text"), stringMember(rule, "name"), stringMember(rule, "id")} {
+	for _, t := range []string{
+		stringMember(child(rule, "shortDescription"), "text"),
+		stringMember(child(rule, "fullDescription"), "text"),
+		stringMember(rule, "name"),
+		stringMember(rule, "id"),
+	} {
 		if !startsBlank(t) {
 			s, _ = limit(strings.TrimSpace(upTo(t, maxMessage)), maxDescription)
 			break

@@ -98,39 +98,47 @@ func completeRule(rule object, n notes) {
 	}
 	set("shortDescription", short, maxDescription)
 	set("fullDescription", full, maxDescription)
-	set("help", help, len(help))
+	set("help", help, len(help)) // without a limit
 	if name, cut := limit(stringMember(rule, "name"), maxRuleName); cut {
 		rule["name"] = name
 		lengths++
 	}
 	n.add(RuleLengths, "", lengths)
-	completeProperties(child(rule, "properties"), n)
+	if properties := child(rule, "properties"); properties != nil {
+		checkSeverity(properties, n)
+		cutTags(properties, n)
+	}
 }
 
-func completeProperties(p object, n notes) {
-	if p == nil {
+// checkSeverity makes the security-severity of a rule's properties a text, and removes it if
+// it is not valid.
+func checkSeverity(properties object, n notes) {
+	v, ok := properties["security-severity"]
+	if !ok {
 		return
 	}
-	if v, ok := p["security-severity"]; ok {
-		s := ""
-		switch v := v.(type) {
-		case string:
-			s = strings.TrimSpace(v)
-		case json.Number:
-			s = string(v)
-		}
-		if _, ok := severityScore(s); ok {
-			p["security-severity"] = s
-		} else {
-			delete(p, "security-severity")
-			n.add(RuleSeverity, "", 1)
-		}
+	s := ""
+	switch v := v.(type) {
+	case string:
+		s = strings.TrimSpace(v)
+	case json.Number:
+		s = string(v)
 	}
-	tags := list(p, "tags")
+	if _, ok := severityScore(s); ok {
+		properties["security-severity"] = s
+	} else {
+		delete(properties, "security-severity")
+		n.add(RuleSeverity, "", 1)
+	}
+}
+
+// cutTags removes repeated tags and those beyond the limit from a rule's properties. If it
+// removes any, those that code scanning uses come first, so that they stay.
+func cutTags(properties object, n notes) {
+	tags := list(properties, "tags")
 	if len(tags) == 0 {
 		return
 	}
-	// Tags that code scanning uses come first, because it keeps only ten.
 	var security, weaknesses, others []any
 	for _, t := range withoutRepetitions(tags) {
 		switch s, isString := t.(string); {
@@ -149,7 +157,7 @@ func completeProperties(p object, n notes) {
 		kept = kept[:maxTags]
 	}
 	if len(kept) < len(tags) {
-		p["tags"] = kept
+		properties["tags"] = kept
 	}
 }
 

@@ -2,6 +2,7 @@ package sarif
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,8 +101,6 @@ func encode(v any) []byte { return appendValue(nil, v) }
 
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {
-	case nil:
-		return append(b, "null"...)
 	case bool:
 		return strconv.AppendBool(b, v)
 	case string:
@@ -142,10 +141,7 @@ func appendValue(b []byte, v any) []byte {
 }
 
 func compareKeys(a, b string) int {
-	if x, y := keyRank(a), keyRank(b); x != y {
-		return x - y
-	}
-	return strings.Compare(a, b)
+	return cmp.Or(keyRank(a)-keyRank(b), strings.Compare(a, b))
 }
 
 func keyRank(key string) int {
@@ -192,6 +188,7 @@ func index(o object, key string, n int) (int, bool) {
 	return i, ok && i >= 0 && i < n
 }
 
+// objects returns the elements of a list that are objects.
 func objects(l []any) []object {
 	out := make([]object, 0, len(l))
 	for _, v := range l {

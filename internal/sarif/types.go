@@ -101,6 +101,7 @@ var logSchema = schema.New(func() (any, error) {
 	return document, nil
 })
 
+// loosen removes what logSchema does without from each schema in v, except the anyOf.
 func loosen(v any) {
 	switch v := v.(type) {
 	case object:
