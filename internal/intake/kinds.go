@@ -17,10 +17,10 @@ const unionFile = "agent-output.json"
 type form struct {
 	spec   safeoutput.Spec
 	schema *schema.Schema
-	// numbers are the form's fields by name; the value reports whether a number is expected.
-	// Use has and isNumber.
-	numbers map[string]bool
-	names   []string // of the fields, in the order of the kind's type
+	// fields are the fields of the form; has and isNumber read it. The value is true for
+	// numbers.
+	fields map[string]bool
+	names  []string // of the fields, in the order of the kind's type
 	// plain finds a field by its name in lower case and without separators.
 	plain map[string]string
 	// others are fields of the kind that the form must not have.
@@ -31,12 +31,12 @@ type form struct {
 
 // has reports whether the form has a field.
 func (f *form) has(field string) bool {
-	_, ok := f.numbers[field]
+	_, ok := f.fields[field]
 	return ok
 }
 
 // isNumber reports whether the form has a field that is a number.
-func (f *form) isNumber(field string) bool { return f.numbers[field] }
+func (f *form) isNumber(field string) bool { return f.fields[field] }
 
 // The two forms of a security report, as definitions of the union's schema.
 const (
@@ -47,29 +47,29 @@ const (
 // newForm returns the form of a kind that a definition of the union's schema
 // describes. It is an error if there is no such definition.
 func newForm(spec safeoutput.Spec, definition string) (*form, error) {
-	f := &form{spec: spec, numbers: map[string]bool{}}
+	f := &form{spec: spec, fields: map[string]bool{}}
 	var ok bool
 	if f.schema, ok = schema.Published(unionFile, definition); !ok {
 		return nil, fmt.Errorf("%s: schemas/%s has no definition %q", spec.Kind, unionFile, definition)
 	}
 	it := spec.New()
 	for _, name := range safeoutput.FieldNames(spec.Kind) {
-		_, f.numbers[name] = safeoutput.Field(it, name).(*int)
+		_, f.fields[name] = safeoutput.Field(it, name).(*int)
 	}
 	switch definition {
 	case formSARIF:
 		f.prefix = "oneOf.0."
-		for name := range f.numbers {
+		for name := range f.fields {
 			if name != "sarif" && name != "category" && name != "repo" {
 				f.others = append(f.others, name)
-				delete(f.numbers, name)
+				delete(f.fields, name)
 			}
 		}
 		slices.Sort(f.others)
 	case formFinding:
 		f.prefix = "oneOf.1."
 		f.others = []string{"sarif"} // it can only be null here: any other value selects formSARIF
-		delete(f.numbers, "sarif")
+		delete(f.fields, "sarif")
 	}
 	f.names = slices.DeleteFunc(safeoutput.FieldNames(spec.Kind), func(name string) bool { return !f.has(name) })
 	f.plain = map[string]string{"type": "type"}

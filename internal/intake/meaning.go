@@ -18,8 +18,8 @@ import (
 // changesMeaning refuses a field that the kind does not have if leaving it out would change
 // where or what the item writes, and reports whether it did.
 func (j *recordJudge) changesMeaning(m schema.Member) bool {
-	message := j.lostMeaning(m)
-	if message == "" {
+	problem := j.lostMeaning(m)
+	if problem == "" {
 		return false
 	}
 	if j.refusedFields++; j.refusedFields > maxRefusedFields {
@@ -29,21 +29,21 @@ func (j *recordJudge) changesMeaning(m schema.Member) bool {
 	if len(m.Name) < 64 && strings.Trim(m.Name, nameBytes) == "" {
 		path += "." + m.Name
 	}
-	j.refuse(path, message)
+	j.refuse(path, quote(m.Name)+" "+problem)
 	return true
 }
 
-// lostMeaning returns the message about a field that the kind does not have, or "" if the
-// field may be left out: if it is empty, in Spec.Transport or in an item that only reports,
-// or if nothing in its name and its value says where or what the item writes.
+// lostMeaning returns why a field that the kind does not have must not be left out, as what
+// follows its name in a sentence. It is "" if the field may be left out: if it is empty, in
+// Spec.Transport or in an item that only reports, or if nothing in its name and its value
+// says where or what the item writes.
 func (j *recordJudge) lostMeaning(m schema.Member) string {
 	spec := j.form.spec
 	if spec.AlwaysAllowed || isEmpty(m.Value) || slices.Contains(spec.Transport, m.Name) {
 		return ""
 	}
-	name := quote(m.Name)
 	if field := j.similarField(m.Name); field != "" {
-		return name + " is not a field, because names are matched exactly; write " + quote(field)
+		return "is not a field, because names are matched exactly; write " + quote(field)
 	}
 	meaning := meaningOf(m.Name)
 	if meaning == meansNothing {
@@ -55,17 +55,17 @@ func (j *recordJudge) lostMeaning(m schema.Member) string {
 		if inside == "" {
 			return ""
 		}
-		return name + " contains " + quote(inside) + ", which names a target only next to 'type'; write it there, or leave " + name + " out"
+		return "contains " + quote(inside) + ", which names a target only next to 'type'; write it there, or leave " + quote(m.Name) + " out"
 	case meansAction:
-		return name + " would change what is done, and " + string(spec.Kind) + " does not have it; leave it out, or write one of its fields: " + strings.Join(j.form.names, ", ")
+		return "would change what is done, and " + string(spec.Kind) + " does not have it; leave it out, or write one of its fields: " + strings.Join(j.form.names, ", ")
 	}
 	if repositoryNames[strings.ToLower(safeoutput.SnakeCase(m.Name))] {
-		return name + " reads like the name of a repository, and " + string(spec.Kind) + " does not have it; items act only on the repository of this workflow run, so leave it out"
+		return "reads like the name of a repository, and " + string(spec.Kind) + " does not have it; items act only on the repository of this workflow run, so leave it out"
 	}
 	if numbers := spec.NumberNames(); len(numbers) > 0 {
-		return name + " reads like the name of a target, and " + string(spec.Kind) + " does not have it; name the target with '" + strings.Join(numbers, "' or '") + "', or leave it out"
+		return "reads like the name of a target, and " + string(spec.Kind) + " does not have it; name the target with '" + strings.Join(numbers, "' or '") + "', or leave it out"
 	}
-	return name + " reads like the name of a target, and " + string(spec.Kind) + " acts on nothing that exists; leave it out"
+	return "reads like the name of a target, and " + string(spec.Kind) + " acts on nothing that exists; leave it out"
 }
 
 // maxRefusedFields bounds the violations about fields of one record.

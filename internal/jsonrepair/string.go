@@ -402,7 +402,7 @@ func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 
 // canOpen reports whether a delimiter can be what opens a quotation, by the character
 // before it: a space, an opening mark, or one of a script that sets no spaces. One that is
-// unpaired, an inch mark or apostrophe, is accepted before a space and a word, too.
+// unpaired, an inch mark or apostrophe, is also accepted where a space and a word follow it.
 func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
 	if unpaired {
 		word, _ := utf8.DecodeRune(f.in[min(after+1, len(f.in)):])
@@ -442,7 +442,7 @@ func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
 		}
 		structural = structural || strings.ContainsRune(",:;[]{}", r)
 	}
-	switch {
+	switch { // there are no words between the strings
 	case structural:
 		return true
 	case closing < 0:
