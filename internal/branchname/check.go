@@ -16,49 +16,54 @@ const (
 	maxRef = 1000
 )
 
-// CheckRef returns an error that says why if a name cannot be that of a branch that is there.
-// The rules are those of git check-ref-format, except that "@" alone and a name that is not
-// UTF-8 are refused. They also keep a name from leading to another address of the API.
+// CheckRef returns an error with the reason if no existing branch can have this name. The rules
+// are those of git check-ref-format, except that "@" alone and a name that is not UTF-8 are
+// refused. They also keep a name from leading to another address of the API.
 func CheckRef(name string) error {
-	why := ""
-	switch {
-	case name == "":
+	if name == "" {
 		return errors.New("a branch needs a name")
-	case len(name) > maxRef:
+	}
+	if len(name) > maxRef {
 		return fmt.Errorf("the name of a branch has %d bytes, more than %d", len(name), maxRef)
-	case !utf8.ValidString(name):
-		why = "it is not UTF-8"
-	case name == "@" || strings.Contains(name, "@{"):
-		why = `"@" alone and "@{" have a meaning of their own`
-	case strings.Contains(name, ".."):
-		why = `".." has a meaning of its own`
-	case strings.HasSuffix(name, "."):
-		why = "it ends with a dot"
 	}
-	if i := strings.IndexFunc(name, notInRef); why == "" && i >= 0 {
-		r, _ := utf8.DecodeRuneInString(name[i:])
-		why = fmt.Sprintf(`it contains %q; git allows no spaces, no control characters and none of ~^:?*[\`, r)
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		switch {
-		case why != "":
-		case part == "":
-			why = "it begins or ends with a slash, or has two in a row"
-		case part[0] == '.' || strings.HasSuffix(part, ".lock"):
-			why = `a part of it begins with a dot or ends with ".lock"`
-		}
-	}
-	if why != "" {
+	if why := whyNotRef(name); why != "" {
 		return fmt.Errorf("invalid branch name %q: %s", name, why)
 	}
 	return nil
 }
 
+// whyNotRef returns the first rule that a name breaks, "" if it breaks none.
+func whyNotRef(name string) string {
+	switch {
+	case !utf8.ValidString(name):
+		return "it is not UTF-8"
+	case name == "@" || strings.Contains(name, "@{"):
+		return `"@" alone and "@{" have a meaning of their own`
+	case strings.Contains(name, ".."):
+		return `".." has a meaning of its own`
+	case strings.HasSuffix(name, "."):
+		return "it ends with a dot"
+	}
+	if i := strings.IndexFunc(name, notInRef); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(name[i:])
+		return fmt.Sprintf(`it contains %q; git allows no spaces, no control characters and none of ~^:?*[\`, r)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" {
+			return "it begins or ends with a slash, or has two in a row"
+		}
+		if part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return `a part of it begins with a dot or ends with ".lock"`
+		}
+	}
+	return ""
+}
+
 func notInRef(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) }
 
-// Check returns an error that says why if a name cannot be that of a new branch. Further than
-// CheckRef, it refuses what people or programs would take for something else: an option, HEAD,
-// a complete ref, the id of a commit.
+// Check returns an error with the reason if a new branch cannot have this name. In addition to
+// what CheckRef refuses, it refuses what people or programs would take for something else: an
+// option, HEAD, a complete ref, the id of a commit.
 func Check(name string) error {
 	if err := CheckRef(name); err != nil {
 		return err

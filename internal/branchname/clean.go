@@ -11,16 +11,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// maxClean is the longest name that Clean leaves as it is, in bytes, and maxKept how much of
-// another one it keeps.
 const (
-	maxClean = 100
-	maxKept  = 60
+	maxClean   = 100 // the longest name, in bytes, that Clean leaves as it is
+	maxKept    = 60  // how many bytes of a changed name it keeps
+	hashDigits = 8   // how many hexadecimal digits of a hash it adds to a changed name
 )
-
-// digits is how many hexadecimal digits of a hash distinguish names that are the same but for
-// what was replaced in them.
-const digits = 8
 
 // Clean returns the name of a branch for one that an agent asks for. The result consists of
 // ASCII letters, digits and "._/-", has at most 100 bytes, passes Check, and can be stored by
@@ -28,8 +23,8 @@ const digits = 8
 // accents and everything else becomes "-"; a hash of the name follows, so that different names
 // have different results.
 //
-// A name comes back to programs: workflows paste github.head_ref into shell commands, and
-// people complete it on a command line.
+// The rules are that strict because the name is used again: workflows paste github.head_ref into
+// shell commands, and people complete it on a command line.
 func Clean(asked string) string {
 	asked = strings.TrimSpace(visible(asked))
 	if isClean(asked) {
@@ -37,16 +32,7 @@ func Clean(asked string) string {
 	}
 	var parts []string
 	for part := range strings.SplitSeq(transliterate(asked), "/") {
-		part = others.ReplaceAllString(part, "-")
-		part = dots.ReplaceAllString(dashes.ReplaceAllString(part, "-"), ".")
-		part = strings.Trim(part, "-.")
-		if strings.HasSuffix(strings.ToLower(part), ".lock") {
-			part = part[:len(part)-len(".lock")] + "-lock"
-		}
-		if isDevice(part) {
-			part = "_" + part
-		}
-		if part != "" {
+		if part = cleanPart(part); part != "" {
 			parts = append(parts, part)
 		}
 	}
@@ -61,23 +47,38 @@ func Clean(asked string) string {
 		name = "changes"
 	}
 	sum := sha256.Sum256([]byte(asked))
-	return name + "-" + hex.EncodeToString(sum[:])[:digits]
+	return name + "-" + hex.EncodeToString(sum[:])[:hashDigits]
+}
+
+// cleanPart returns what becomes of a part between slashes; "" if nothing of it is left.
+func cleanPart(part string) string {
+	part = unsafeRun.ReplaceAllString(part, "-")
+	part = dashes.ReplaceAllString(part, "-")
+	part = dots.ReplaceAllString(part, ".")
+	part = strings.Trim(part, "-.")
+	if strings.HasSuffix(strings.ToLower(part), ".lock") {
+		part = part[:len(part)-len(".lock")] + "-lock"
+	}
+	if device.MatchString(part) {
+		part = "_" + part
+	}
+	return part
 }
 
 var (
-	others = lazyregexp.New(`[^A-Za-z0-9._-]+`)
-	dashes = lazyregexp.New(`-{2,}`)
-	dots   = lazyregexp.New(`\.{2,}`)
-	safe   = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
+	unsafeRun = lazyregexp.New(`[^A-Za-z0-9._-]+`)
+	dashes    = lazyregexp.New(`-{2,}`)
+	dots      = lazyregexp.New(`\.{2,}`)
+	safeName  = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
 )
 
 // isClean reports whether a name can be used as it is.
 func isClean(name string) bool {
-	if len(name) > maxClean || !safe.MatchString(name) || Check(name) != nil {
+	if len(name) > maxClean || !safeName.MatchString(name) || Check(name) != nil {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if part[0] == '-' || strings.HasSuffix(part, ".") || strings.HasSuffix(strings.ToLower(part), ".lock") || isDevice(part) {
+		if part[0] == '-' || strings.HasSuffix(part, ".") || strings.HasSuffix(strings.ToLower(part), ".lock") || device.MatchString(part) {
 			return false
 		}
 	}
@@ -87,12 +88,10 @@ func isClean(name string) bool {
 // device matches the names that mean devices on Windows, whatever follows their first dot.
 var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 
-func isDevice(part string) bool { return device.MatchString(part) }
-
-// Slug returns the letters and digits of a title as a part of a branch name: lower case, at
-// most max of them, everything else as single dashes. It is "changes" for a title without any
-// that ASCII has.
-func Slug(title string, max int) string {
+// Slug returns the ASCII letters and digits of a title as a part of a branch name: in lower case,
+// at most limit of them, with one dash for whatever stands between two of them. Letters lose their
+// accents first. For a title without any letter or digit it returns "changes".
+func Slug(title string, limit int) string {
 	var b strings.Builder
 	count := 0
 	for _, r := range strings.ToLower(transliterate(title)) {
@@ -102,7 +101,7 @@ func Slug(title string, max int) string {
 			}
 			continue
 		}
-		if count++; count > max {
+		if count++; count > limit {
 			break
 		}
 		b.WriteRune(r)
@@ -123,8 +122,8 @@ func visible(s string) string {
 	}, strings.ToValidUTF8(s, "-"))
 }
 
-// transliterate replaces letters by those that ASCII has for them, where Unicode or custom
-// knows any. Other characters stay.
+// transliterate replaces letters by the ASCII letters that Unicode takes them apart into, or that
+// people write for them. Other characters stay.
 func transliterate(s string) string {
 	s = letters.Replace(s)
 	return strings.Map(func(r rune) rune {
@@ -135,6 +134,6 @@ func transliterate(s string) string {
 	}, norm.NFKD.String(s))
 }
 
-// letters are those that Unicode does not take apart.
+// letters replaces those that Unicode does not take apart.
 var letters = strings.NewReplacer("ß", "ss", "ẞ", "SS", "æ", "ae", "Æ", "AE", "œ", "oe", "Œ", "OE", "ø", "o", "Ø", "O", "đ", "d", "Đ", "D", "ð", "d", "Ð", "D",
 	"þ", "th", "Þ", "Th", "ł", "l", "Ł", "L", "ı", "i", "ħ", "h", "Ħ", "H")

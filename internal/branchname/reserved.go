@@ -1,13 +1,14 @@
 package branchname
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// reserved are names that mean something to others, in lower case. A name is compared in full
-// with those of names, and its beginning with those of beginnings.
+// reserved are the names that mean something to others, in lower case: complete ones in names,
+// and in beginnings what such names begin with.
 var reserved = []struct {
 	why               string
 	names, beginnings []string
@@ -28,20 +29,14 @@ var reserved = []struct {
 var version = lazyregexp.New(`^v?[0-9]+((\.[0-9x]+)+([-+][0-9a-z.]+)?)?$`)
 
 // Reserved returns why a new branch should not have a name, although git would allow it: the
-// name means something to people, other programs or GitHub. It is "" for any other name. Case
-// does not count.
+// name means something to people, other programs or GitHub. For any other name it returns "".
+// Case does not count.
 func Reserved(name string) string {
 	name = strings.ToLower(name)
 	for _, r := range reserved {
-		for _, n := range r.names {
-			if name == n {
-				return r.why
-			}
-		}
-		for _, b := range r.beginnings {
-			if strings.HasPrefix(name, b) {
-				return r.why
-			}
+		begins := func(beginning string) bool { return strings.HasPrefix(name, beginning) }
+		if slices.Contains(r.names, name) || slices.ContainsFunc(r.beginnings, begins) {
+			return r.why
 		}
 	}
 	if version.MatchString(name) {

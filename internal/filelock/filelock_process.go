@@ -4,5 +4,5 @@ package filelock
 
 import "golang.org/x/sys/unix"
 
-// setLock makes locks that belong to the process.
+// setLock is the fcntl command for locks that belong to the process.
 const setLock = unix.F_SETLK

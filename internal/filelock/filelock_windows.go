@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func tryLock(f *os.File, at int64) error {
-	place := windows.Overlapped{Offset: uint32(at), OffsetHigh: uint32(at >> 32)}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place)
+func tryLock(f *os.File, offset int64) error {
+	from := windows.Overlapped{Offset: uint32(offset), OffsetHigh: uint32(offset >> 32)}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &from)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return ErrHeld
 	}

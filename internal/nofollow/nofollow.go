@@ -1,5 +1,6 @@
-// Package nofollow opens files and directories that others may replace at any moment. It
-// follows no link, waits for no FIFO, and returns only what was there when it was looked at.
+// Package nofollow opens files and directories that others may replace at any moment. It looks at
+// what a name leads to before it opens it: it follows no link there, waits for no FIFO, and fails
+// if it opened something else than it had looked at.
 package nofollow
 
 import (
@@ -19,10 +20,10 @@ var (
 	ErrTooLarge = errors.New("too large")
 )
 
-// A KindError reports that a name leads to something else than what is to be opened.
+// A KindError reports that what has the name is not of the kind that was to be opened.
 type KindError struct {
-	Found fs.FileMode // its type
-	want  string
+	Found fs.FileMode // the type of what is there
+	want  string      // "a directory"
 }
 
 func (e *KindError) Error() string {
@@ -32,9 +33,9 @@ func (e *KindError) Error() string {
 	return fmt.Sprintf("it is a %s, not %s", text.FileKind(e.Found), e.want)
 }
 
-// Open opens an ordinary file below dir, with os.O_RDONLY, os.O_WRONLY or os.O_RDWR and, to
-// append to it, os.O_APPEND. Links in the directories of name are followed as far as dir
-// allows.
+// Open opens an ordinary file below dir. flag is os.O_RDONLY, os.O_WRONLY or os.O_RDWR, with
+// os.O_APPEND to append to it. Where a directory on the way to the file is a link, it is followed
+// if it stays below dir.
 func Open(dir *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
 	expected, err := dir.Lstat(name)
 	if err != nil {
@@ -46,6 +47,7 @@ func Open(dir *os.Root, name string, flag int) (*os.File, fs.FileInfo, error) {
 	return openExpected(dir, name, flag, expected)
 }
 
+// openExpected opens a file, and fails with ErrChanged if it is not the expected one any more.
 func openExpected(dir *os.Root, name string, flag int, expected fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	f, err := dir.OpenFile(name, flag|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -67,8 +69,8 @@ func isSame(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Mode().Type() == b.Mode().Type()
 }
 
-// OpenDir opens a directory below dir. Links in the directories of name are followed as far
-// as dir allows.
+// OpenDir opens a directory below dir. Where a directory on the way to it is a link, that is
+// followed as by Open.
 func OpenDir(dir *os.Root, name string) (*os.Root, error) {
 	expected, err := dir.Lstat(name)
 	if err != nil {
@@ -80,6 +82,7 @@ func OpenDir(dir *os.Root, name string) (*os.Root, error) {
 	return openExpectedDir(dir, name, expected)
 }
 
+// openExpectedDir is openExpected for a directory.
 func openExpectedDir(dir *os.Root, name string, expected fs.FileInfo) (*os.Root, error) {
 	next, err := dir.OpenRoot(name + onlyDir)
 	if err != nil {

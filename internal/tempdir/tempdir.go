@@ -13,7 +13,7 @@ import (
 type Dir struct {
 	Path string // absolute
 
-	lock   *os.File // nil where there are no locks
+	lock   *os.File // nil where the system has no locks
 	remove func(string) error
 }
 
@@ -22,8 +22,8 @@ type Dir struct {
 // directory with all that is in it; nil is os.RemoveAll.
 //
 // Before that it removes directories with this prefix whose process has ended: only those of this
-// user, to which nobody else may write, and whose lock nobody holds. On systems that are not
-// Unix's, those of killed processes stay.
+// user, to which nobody else may write, and whose lock nobody holds. Where the system is not a
+// Unix, the directories of killed processes stay.
 func Make(parent, prefix string, remove func(string) error) (*Dir, error) {
 	parent, err := filepath.Abs(cmp.Or(parent, os.TempDir()))
 	if err != nil {

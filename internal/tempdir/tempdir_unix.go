@@ -41,12 +41,12 @@ func makeTemp(parent, prefix string, remove func(string) error) (dir string, loc
 	return dir, lock, nil
 }
 
-// maxAbandoned is how many directories are removed at once.
+// maxAbandoned is how many directories one call of Make removes at most.
 const maxAbandoned = 100
 
 // removeAbandoned removes the directories whose process ended without doing so: only those of this
-// user, to which nobody else may write, and whose lock is free. Before they are locked, they must
-// be an hour old. It follows no links.
+// user, to which nobody else may write, and whose lock is free. A directory whose name says that it
+// is not locked yet must be an hour old. It follows no links.
 func removeAbandoned(parent, prefix string, remove func(string) error) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -54,32 +54,45 @@ func removeAbandoned(parent, prefix string, remove func(string) error) {
 	}
 	removed := 0
 	for _, e := range entries {
-		named, unlocked := strings.HasPrefix(e.Name(), prefix), strings.HasPrefix(e.Name(), newPrefix)
-		if !e.IsDir() || !named && !unlocked || removed == maxAbandoned {
+		named, isNew := strings.HasPrefix(e.Name(), prefix), strings.HasPrefix(e.Name(), newPrefix)
+		if !e.IsDir() || !named && !isNew {
 			continue
 		}
-		path := filepath.Join(parent, e.Name())
-		info, err := os.Lstat(path)
-		if err != nil || !isOwn(info) || unlocked && time.Since(info.ModTime()) < time.Hour {
-			continue
+		if removeIfAbandoned(filepath.Join(parent, e.Name()), named, isNew, remove) {
+			removed++
 		}
-		if named {
-			lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-			if errors.Is(err, fs.ErrNotExist) && time.Since(info.ModTime()) > time.Minute {
-				_ = os.Remove(path) // its process was killed at the very end of removing it, if it is empty
-			}
-			if err != nil {
-				continue
-			}
-			err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-			defer lock.Close() // after the directory is gone
-			if err != nil {
-				continue
-			}
+		if removed == maxAbandoned {
+			return
 		}
-		_ = removeDir(path, remove)
-		removed++
 	}
+}
+
+// removeIfAbandoned removes a directory if its process has ended, and reports whether it tried. A
+// directory whose name begins with the prefix is named, one that is not locked yet is new.
+func removeIfAbandoned(path string, named, isNew bool, remove func(string) error) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !isOwn(info) {
+		return false
+	}
+	age := time.Since(info.ModTime())
+	if isNew && age < time.Hour {
+		return false
+	}
+	if named {
+		lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		if errors.Is(err, fs.ErrNotExist) && age > time.Minute {
+			_ = os.Remove(path) // succeeds if it is empty: its process was killed when only that was left to remove
+		}
+		if err != nil {
+			return false
+		}
+		defer lock.Close() // after the directory is gone
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			return false
+		}
+	}
+	_ = removeDir(path, remove)
+	return true
 }
 
 // isOwn reports whether a directory belongs to this user, and others may at most pass through it.
