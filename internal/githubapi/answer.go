@@ -51,10 +51,10 @@ func (a *answer) response(req *http.Request) *http.Response {
 	return &r
 }
 
-// broken classifies an exchange that yielded no complete answer; unsent reports that
-// the request certainly never left. The address is left out of the message: it can be
-// long, and the operation describes it already.
-func broken(op *operation, err error, a *answer, unsent bool) *Error {
+// brokenOff returns the error of an exchange that yielded no complete answer; a is what came of
+// it, nil if nothing did, and unsent reports that the request certainly never left. The address is
+// left out of the message: it can be long, and the operation describes it already.
+func brokenOff(op *operation, err error, a *answer, unsent bool) *Error {
 	cause := err
 	if inURL := (*url.Error)(nil); errors.As(err, &inURL) {
 		cause = inURL.Err
@@ -65,7 +65,7 @@ func broken(op *operation, err error, a *answer, unsent bool) *Error {
 		e.Kind, e.Status = Malformed, a.resp.StatusCode
 	}
 	if !unsent {
-		e.Kind = op.unknown(e.Kind)
+		e.Kind = op.uncertain(e.Kind)
 	}
 	return e
 }
@@ -75,20 +75,14 @@ func judge(req *http.Request, op *operation, a *answer, now time.Time) *Error {
 	status := a.resp.StatusCode
 	var bad *Error
 	switch {
-	case (status == http.StatusNoContent || status == http.StatusResetContent) && op.answer == anyShape && !op.graphql:
-	case status >= 200 && status < 300 && !json.Valid(a.body):
-		bad = op.fail(op.unknown(Malformed), "the answer is not JSON")
-	case status >= 200 && status < 300 && op.graphql:
-		return judgeGraphQL(op, a, now)
-	case status >= 200 && status < 300 && op.answer != anyShape && shape(first(a.body)) != op.answer:
-		bad = op.fail(op.unknown(Malformed), "the answer is not %v", op.answer)
 	case status >= 200 && status < 300:
+		bad = judgeSuccess(op, a, now)
 	case status == http.StatusNotModified:
-		bad = op.fail(op.unknown(Malformed), "an answer without content")
+		bad = op.fail(op.uncertain(Malformed), "an answer without content")
 	case status >= 300 && status < 400:
-		bad = redirect(req, op, a)
+		bad = judgeRedirect(req, op, a)
 	default:
-		return refusal(op, a, now)
+		bad = refusal(op, a, now)
 	}
 	if bad != nil {
 		bad.Status = status
@@ -96,17 +90,34 @@ func judge(req *http.Request, op *operation, a *answer, now time.Time) *Error {
 	return bad
 }
 
-// first returns the first byte of a JSON value, 0 if there is none.
-func first(body []byte) byte {
+// judgeSuccess decides what an answer means whose status is that of a success: one without the
+// content that was asked for is none.
+func judgeSuccess(op *operation, a *answer, now time.Time) *Error {
+	hasNoContent := a.resp.StatusCode == http.StatusNoContent || a.resp.StatusCode == http.StatusResetContent
+	switch {
+	case hasNoContent && op.answer == anyShape && !op.graphql:
+		return nil
+	case !json.Valid(a.body):
+		return op.fail(op.uncertain(Malformed), "the answer is not JSON")
+	case op.graphql:
+		return judgeGraphQL(op, a, now)
+	case op.answer != anyShape && shape(firstByte(a.body)) != op.answer:
+		return op.fail(op.uncertain(Malformed), "the answer is not %v", op.answer)
+	}
+	return nil
+}
+
+// firstByte returns the first byte of a JSON value, 0 if there is none.
+func firstByte(body []byte) byte {
 	if body = bytes.TrimLeft(body, " \t\r\n"); len(body) == 0 {
 		return 0
 	}
 	return body[0]
 }
 
-// redirect judges an answer that points elsewhere: it is followed on the same
-// scheme, host and port only, and a write only where the method stays.
-func redirect(req *http.Request, op *operation, a *answer) *Error {
+// judgeRedirect decides whether an answer that points elsewhere is followed, which nil means: on
+// the same scheme, host and port only, and for a write only if it is sent again with its method.
+func judgeRedirect(req *http.Request, op *operation, a *answer) *Error {
 	location := a.resp.Header.Get("Location")
 	to, err := req.URL.Parse(location)
 	switch status := a.resp.StatusCode; {
@@ -136,12 +147,12 @@ func portOf(u *url.URL) string {
 	return "443"
 }
 
-// refusal turns an answer with an error status into an *Error.
+// refusal turns an answer with an error status into an *Error; the caller sets its Status.
 func refusal(op *operation, a *answer, now time.Time) *Error {
 	status, h := a.resp.StatusCode, a.resp.Header
 	message, fields := errorBody(a.body)
-	e := op.fail(Validation, "%s", asMessage(message))
-	e.Status, e.Fields = status, fields
+	e := op.fail(Validation, "%s", asMessage(message)) // unless the status or the reasons mean another kind
+	e.Fields = fields
 	if status == http.StatusForbidden || status == http.StatusNotFound {
 		e.Permission = cmp.Or(asMessage(h.Get("X-Accepted-GitHub-Permissions")), op.needs)
 	}
@@ -159,7 +170,7 @@ func refusal(op *operation, a *answer, now time.Time) *Error {
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed, status == http.StatusUnprocessableEntity && existsAlready(reasons):
 		e.Kind = Conflict
 	case status == http.StatusRequestTimeout, status >= 500:
-		e.Kind = op.unknown(Unreachable)
+		e.Kind = op.uncertain(Unreachable)
 	case e.Message == "" && len(e.Fields) == 0:
 		e.Message = "status " + strconv.Itoa(status)
 	}
@@ -188,17 +199,20 @@ func errorBody(body []byte) (message string, fields []FieldError) {
 		return "", nil
 	}
 	for _, name := range []string{"message", "error_description", "error"} {
-		if text, ok := doc[name].(string); ok && message == "" {
-			message = text
-		} else if !ok && message == "" {
+		if message != "" {
+			break
+		}
+		if s, ok := doc[name].(string); ok {
+			message = s
+		} else {
 			fields = appendReasons(fields, "", doc[name])
 		}
 	}
 	return message, appendReasons(fields, "", doc["errors"])
 }
 
-// appendReasons adds the reasons in a value of an error document that is about a field, ""
-// if it names that itself.
+// appendReasons adds the reasons in a value of an error document. field is what they are about
+// unless they name another; it may be "".
 func appendReasons(fields []FieldError, field string, value any) []FieldError {
 	if len(fields) == maxFieldErrors {
 		return fields
@@ -213,11 +227,11 @@ func appendReasons(fields []FieldError, field string, value any) []FieldError {
 			fields = appendReasons(fields, field, element)
 		}
 	case map[string]any:
-		text := func(name string) string {
+		member := func(name string) string {
 			s, _ := value[name].(string)
 			return asMessage(s)
 		}
-		one := FieldError{Resource: text("resource"), Field: text("field"), Code: text("code"), Message: text("message")}
+		one := FieldError{Resource: member("resource"), Field: member("field"), Code: member("code"), Message: member("message")}
 		if one != (FieldError{}) {
 			one.Field = cmp.Or(one.Field, field)
 			return append(fields, one)
@@ -245,8 +259,9 @@ func RefusedPush(status int, reason, permission string) *Error {
 	return e
 }
 
-// featureOf recognises GitHub's wordings, in lower case, for "this is switched off",
-// which is not about permissions.
+// featureOf returns what a refusal says is switched off, one of the Feature constants, and "" if it
+// says nothing of that kind. It recognises GitHub's wordings; reasons are in lower case. The status
+// of GraphQL's refusals is 200.
 func featureOf(status int, reasons string) string {
 	has := func(wordings ...string) bool { return containsAny(reasons, wordings) }
 	switch {
@@ -306,31 +321,33 @@ func mentionsLimit(reasons string) bool {
 	return containsAny(reasons, []string{"secondary rate limit", "abuse detection", "rate limit exceeded", "submitted too quickly", "too many requests", "exceeded a rate limit"})
 }
 
-// limitEnd returns when a rate limit ends, by the headers; zero when they do not
-// include it. The reset time is on GitHub's clock, so it is taken relative to the
-// answer's own Date.
+// limitEnd returns when a rate limit ends, by the headers, or the zero time if they do not say it.
+// A time in a header is on GitHub's clock, so it is taken relative to the answer's own Date.
 func limitEnd(h http.Header, now time.Time) time.Time {
-	server := now
+	serverNow := now
 	if d, err := http.ParseTime(h.Get("Date")); err == nil {
-		server = d
+		serverNow = d
 	}
 	if v := h.Get("Retry-After"); v != "" {
-		if s, err := strconv.ParseFloat(v, 64); !math.IsNaN(s) && s >= 0 && (err == nil || errors.Is(err, strconv.ErrRange)) {
+		s, err := strconv.ParseFloat(v, 64)
+		isNumber := err == nil || errors.Is(err, strconv.ErrRange) // beyond the range, s is infinite
+		if isNumber && !math.IsNaN(s) && s >= 0 {
 			return now.Add(time.Duration(min(s, longestLimit.Seconds()) * float64(time.Second)))
 		}
 		if t, err := http.ParseTime(v); err == nil {
-			return now.Add(min(t.Sub(server), longestLimit))
+			return now.Add(min(t.Sub(serverNow), longestLimit))
 		}
 	}
 	if h.Get("X-RateLimit-Remaining") == "0" {
 		if s, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil {
-			reset := time.Unix(min(s, server.Add(longestLimit).Unix()), 0)
+			reset := time.Unix(min(s, serverNow.Add(longestLimit).Unix()), 0)
 			// One second more: both ends are rounded to full seconds.
-			return now.Add(reset.Sub(server) + time.Second)
+			return now.Add(reset.Sub(serverNow) + time.Second)
 		}
 	}
 	return time.Time{}
 }
 
-// longestLimit is the longest that a limit is believed to last. Nobody waits for it.
+// longestLimit is the longest that a limit is believed to last, so that no computation with it
+// overflows. Nobody waits that long.
 const longestLimit = 365 * 24 * time.Hour

@@ -29,7 +29,7 @@ type Options struct {
 	Log        func(string)      // gets a line about every wait and retry; may be nil
 	UserAgent  string            // default "airlock"
 	Pace       PaceConfig        // the zero value paces as GitHub asks
-	Attempts   int               // the most times that a read is sent; default 4
+	Attempts   int               // the most times that a request is tried, where that can do no harm; default 4
 	MaxBody    int64             // the most bytes of an answer; default 64 MiB
 }
 
@@ -77,8 +77,8 @@ func New(o Options) (*Client, error) {
 	return &Client{gh: gh, http: client, graphql: strings.TrimSuffix(graphql.String(), "/")}, nil
 }
 
-// send sends a request to an address below that of the operation's repository, for what
-// go-github has no method, or one that leaves something out. The operation finishes its error.
+// send sends a request for which go-github has no method, or one that leaves something out. path is
+// below the address of the operation's repository. The caller passes the error to op.finish.
 func (c *Client) send(ctx context.Context, op *operation, method, path string, body, out any) error {
 	if op.err != nil {
 		return op.err

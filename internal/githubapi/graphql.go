@@ -2,6 +2,7 @@ package githubapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -20,9 +21,8 @@ const actorFields = `fragment actor on Actor {
   ... on Organization { databaseId }
 }`
 
-// query posts a GraphQL document and decodes the data of its answer into out, whose
-// fields are matched without regard to case. Whether it writes is in op, not guessed
-// from the document.
+// query posts a GraphQL document and decodes the data of its answer into what out points to. The
+// names of fields match without regard to case. op says whether the document writes.
 func (c *Client) query(ctx context.Context, op *operation, document string, variables map[string]any, out any) error {
 	if op.err != nil {
 		return op.err
@@ -56,45 +56,43 @@ func (c *Client) query(ctx context.Context, op *operation, document string, vari
 	return op.finish(json.Unmarshal(raw, &struct{ Data any }{out}))
 }
 
-// judgeGraphQL decides what a 200 answer of GraphQL means: an answer with errors
-// is not a success, whatever part of the data it has.
+// judgeGraphQL decides what a 200 answer of GraphQL means: an answer with errors is not a success,
+// whatever part of the data it has. The caller sets the error's Status.
 func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 	var doc struct {
 		Data    json.RawMessage
 		Errors  []graphQLError
 		Message string
 	}
-	e := op.fail(op.unknown(Malformed), "the answer is not what GraphQL answers")
-	e.Status = a.resp.StatusCode
+	e := op.fail(op.uncertain(Malformed), "the answer is not what GraphQL answers")
 	if err := json.Unmarshal(a.body, &doc); err != nil {
 		return e
 	}
+	hasData := len(doc.Data) > 0 && string(doc.Data) != "null"
 	if len(doc.Errors) == 0 {
-		if len(doc.Data) > 0 && string(doc.Data) != "null" {
+		if hasData {
 			return nil
 		}
-		if e.Message = asMessage(doc.Message); e.Message == "" {
-			e.Message = "the answer has no data"
-		}
+		e.Message = cmp.Or(asMessage(doc.Message), "the answer has no data")
 		if mentionsLimit(strings.ToLower(doc.Message)) { // GitHub's secondary limits come with status 200, too
 			e.Kind, e.Until = RateLimited, limitEnd(a.resp.Header, now)
 		}
 		return e
 	}
-	if op.several && onlyRefusals(doc.Errors) && len(doc.Data) > 0 && string(doc.Data) != "null" {
-		return nil // null where a mutation was refused
+	if op.several && onlyRefusals(doc.Errors) && hasData {
+		return nil // the data has null for each mutation that was refused
 	}
 	first := doc.Errors[0]
 	e.Message = asMessage(first.Message)
 	reasons := strings.ToLower(first.Message)
 	feature := featureOf(http.StatusOK, reasons)
 	switch {
-	case op.write && (len(first.Path) > 1 || !nothingDone(doc.Data)):
-		// The mutation's own field comes first in a path: what is below it is read
-		// after the mutation took effect. What has data took effect, whatever the
+	case op.write && (len(first.Path) > 1 || hasMember(doc.Data)):
+		// A path begins with the mutation's own field. An error further down came while the result was
+		// read, after the mutation took effect. A mutation with data took effect, too, whatever the
 		// errors say.
 		e.Kind = Ambiguous
-	case slices.ContainsFunc(doc.Errors, graphQLError.limits):
+	case slices.ContainsFunc(doc.Errors, graphQLError.isLimit):
 		e.Kind, e.Until = RateLimited, limitEnd(a.resp.Header, now)
 	case feature != "":
 		e.Kind, e.Feature = Forbidden, feature
@@ -102,18 +100,16 @@ func judgeGraphQL(op *operation, a *answer, now time.Time) *Error {
 		e.Kind = NotFound
 	case first.Type == "FORBIDDEN" || first.Type == "INSUFFICIENT_SCOPES" || strings.Contains(reasons, "resource not accessible"):
 		e.Kind = Forbidden
-		if e.Permission = asMessage(a.resp.Header.Get("X-Accepted-GitHub-Permissions")); e.Permission == "" {
-			e.Permission = op.needs
-		}
+		e.Permission = cmp.Or(asMessage(a.resp.Header.Get("X-Accepted-GitHub-Permissions")), op.needs)
 	case first.Type == "SERVICE_UNAVAILABLE" || first.Type == "INTERNAL" ||
 		first.Type == "" && containsAny(reasons, []string{"something went wrong", "timeout", "timed out"}):
-		e.Kind = op.unknown(Unreachable) // as GitHub's own failures over REST
+		e.Kind = op.uncertain(Unreachable) // as GitHub's own failures over REST
 	case first.Type == "STALE_DATA":
 		e.Kind = Conflict
 	case first.Type == "BRANCH_PROTECTION_RULE_VIOLATION":
 		e.Kind = Forbidden
-	case first.Type == "" && e.Message == "":
-		e.Message = "an error without a message" // of which nobody knows what it is about
+	case first.Type == "" && e.Message == "": // nobody knows what it is about
+		e.Message = "an error without a message"
 	default:
 		e.Kind = Validation
 		for _, g := range doc.Errors {
@@ -130,8 +126,8 @@ type graphQLError struct {
 	Path    []any
 }
 
-// limits reports whether the error is one of a rate limit.
-func (g graphQLError) limits() bool {
+// isLimit reports whether the error is that of a rate limit.
+func (g graphQLError) isLimit() bool {
 	return g.Type == "RATE_LIMITED" || g.Type == "RATE_LIMIT" || mentionsLimit(strings.ToLower(g.Message))
 }
 
@@ -146,16 +142,17 @@ func onlyRefusals(errs []graphQLError) bool {
 	return true
 }
 
-// nothingDone reports whether no mutation of a document has an answer.
-func nothingDone(data json.RawMessage) bool {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(data, &fields) // null leaves it empty
-	for _, v := range fields {
-		if string(v) != "null" {
-			return false
+// hasMember reports whether an object has a member that is not null. The data of an answer has one
+// for each mutation of the document.
+func hasMember(data json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(data, &members) // null leaves it empty
+	for _, value := range members {
+		if string(value) != "null" {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // pageInfo is how GraphQL connections page.

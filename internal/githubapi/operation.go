@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/branchname"
 )
 
-// operation is one request of a caller on its way to GitHub and back. It travels in
-// the context, because go-github hides the transport's error once a context has ended.
+// operation is one request of a caller on its way to GitHub and back. It travels in the context, so
+// that the sender can leave its error there: go-github hides that once a context has ended.
 type operation struct {
 	what    string // "create an issue", for Error.Op
 	repo    Repo   // zero when it names none
@@ -127,9 +127,9 @@ func (op *operation) fail(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Op: op.what, Repo: op.repo, Message: fmt.Sprintf(format, args...)}
 }
 
-// unknown returns the kind of a failure after which a read can be sent again, but
-// nobody knows whether a write took effect.
-func (op *operation) unknown(ofRead Kind) Kind {
+// uncertain returns the kind of a failure after which nobody knows whether the request took effect:
+// ofRead for a read, for which that does not matter, and Ambiguous for a write.
+func (op *operation) uncertain(ofRead Kind) Kind {
 	if op.write {
 		return Ambiguous
 	}
@@ -152,8 +152,8 @@ func operationOf(ctx context.Context) *operation {
 	return &operation{write: true}
 }
 
-// finish turns what go-github returned into the error to return: the sender's own
-// one where there is one.
+// finish turns the error that go-github returned into the one to return: the sender's own, if
+// there is one. It returns nil for nil.
 func (op *operation) finish(err error) error {
 	if err == nil {
 		return nil
@@ -170,7 +170,7 @@ func (op *operation) finish(err error) error {
 	}
 	// The sender let the answer through, so its status was good and its body JSON,
 	// but not of the shape that was expected.
-	e := op.fail(op.unknown(Malformed), "%s", asMessage(err.Error()))
+	e := op.fail(op.uncertain(Malformed), "%s", asMessage(err.Error()))
 	e.Err = err
 	return e
 }
@@ -192,7 +192,8 @@ func result[G, T any](op *operation, value G, err error, convert func(G) T) (T, 
 // identified is a value that names the thing on GitHub that it describes.
 type identified interface{ identified() bool }
 
-// resultOf is result for a thing that the caller names: same reports whether it is that one.
+// resultOf is result for a thing that the caller asked for: same reports whether the answer is about
+// that one.
 func resultOf[G any, T identified](op *operation, value G, err error, convert func(G) T, same func(T) bool) (T, error) {
 	out, err := result(op, value, err, convert)
 	if err == nil && !same(out) {
@@ -204,5 +205,5 @@ func resultOf[G any, T identified](op *operation, value G, err error, convert fu
 
 // unexpectedAnswer returns the error for a complete answer that is not what was asked for.
 func (op *operation) unexpectedAnswer(why string) error {
-	return op.fail(op.unknown(Malformed), "the answer is not what was expected: %s", why)
+	return op.fail(op.uncertain(Malformed), "the answer is not what was expected: %s", why)
 }

@@ -54,7 +54,8 @@ func newSender(o Options) *sender {
 	return s
 }
 
-// RoundTrip sends the request until there is an answer to return.
+// RoundTrip sends the request, again where that helps, until there is an answer or an error to
+// return. It leaves the error in the request's operation, too.
 func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	op := operationOf(req.Context())
 	resp, err := s.exchange(req, op)
@@ -73,7 +74,7 @@ func (s *sender) exchange(req *http.Request, op *operation) (*http.Response, err
 	if err != nil {
 		return nil, op.fail(Usage, "%s", asMessage(err.Error()))
 	}
-	limit := newPatience(s.clock, s.log, s.pace.maxWait)
+	patience := newPatience(s.clock, s.log, s.pace.maxWait)
 	for attempt := 1; ; attempt++ {
 		if err := s.pace.wait(ctx, op, s.log); err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ func (s *sender) exchange(req *http.Request, op *operation) (*http.Response, err
 			return got.response(req), nil
 		}
 		if bad.Kind == RateLimited {
-			if err := limit.Wait(ctx, bad); err != nil {
+			if err := patience.Wait(ctx, bad); err != nil {
 				return nil, err
 			}
 			attempt-- // a refusal for speed is not a failure
@@ -126,7 +127,7 @@ func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answe
 	trace := &connectionTrace{}
 	resp, err := s.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace.hooks())))
 	if err != nil {
-		return nil, broken(op, err, nil, trace.noConnection() || neverSent(err))
+		return nil, brokenOff(op, err, nil, trace.noConnection() || neverSent(err))
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, s.maxBody+1))
@@ -135,19 +136,20 @@ func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answe
 	}
 	got := &answer{resp: resp, body: data}
 	if err != nil {
-		return nil, broken(op, err, got, false)
+		return nil, brokenOff(op, err, got, false)
 	}
-	bad := judge(orig, op, got, s.clock.Now())
-	if bad == nil && !s.token.IsZero() {
-		s.accepted.Store(true)
-	}
-	if bad != nil {
-		// The message about a failure is shown to people, and an error page may
-		// repeat the request: it is judged without the token.
-		if bad = judge(orig, op, got.redacted(s.token), s.clock.Now()); bad != nil {
-			bad.Message = s.token.Redact(bad.Message) // the JSON may have escaped the token
-			bad.Expired = bad.Kind == Unauthorized && s.accepted.Load()
+	if judge(orig, op, got, s.clock.Now()) == nil {
+		if !s.token.IsZero() {
+			s.accepted.Store(true)
 		}
+		return got, nil
+	}
+	// The message about a failure is shown to people, and an error page may repeat the request: the
+	// answer is judged again without the token.
+	bad := judge(orig, op, got.redacted(s.token), s.clock.Now())
+	if bad != nil {
+		bad.Message = s.token.Redact(bad.Message) // the JSON may have escaped the token
+		bad.Expired = bad.Kind == Unauthorized && s.accepted.Load()
 	}
 	return got, bad
 }
@@ -156,9 +158,9 @@ func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answe
 func retryable(e *Error, op *operation) bool {
 	switch e.Kind {
 	case Unreachable:
-		return true // a write was never sent in this case
+		return true // a write of this kind of failure was never sent: see uncertain
 	case Malformed:
-		return !op.write && e.Status < 300 // another answer may be complete; a redirect stays one
+		return !op.write && e.Status < 300 // the next answer may be complete; a redirect would stay one
 	}
 	return false
 }
@@ -192,12 +194,12 @@ func (t *connectionTrace) hooks() *httptrace.ClientTrace {
 	}
 }
 
-// noConnection reports that a connection was asked for and there was none: no name,
+// noConnection reports whether a connection was asked for and there was none: no name,
 // no route, no proxy, no TLS.
 func (t *connectionTrace) noConnection() bool { return t.asked.Load() && !t.got.Load() }
 
-// neverSent reports whether an error came before the request could have left:
-// no connection, no TLS.
+// neverSent reports whether an error is one that comes before a request can have left: no
+// connection, no TLS.
 func neverSent(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
