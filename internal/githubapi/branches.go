@@ -32,19 +32,20 @@ func (c *Client) GetBranch(ctx context.Context, r Repo, name string) (sha string
 	return ref.GetObject().GetSHA(), nil
 }
 
-// ListBranches returns the branches whose names begin with prefix, all for an
-// empty one, in the order of their names. GitHub documents no pages for them, so
-// none is asked for until an answer names a next one.
+// ListBranches returns the branches whose names begin with prefix, all for an empty one, in the
+// order of their names. GitHub documents no pages for them, so the first request asks for none; an
+// answer that names a next page is followed.
 func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Branch, error) {
 	op := listing(r, "list the branches that begin with %s", asMessage(prefix)).checkBranch(prefix + "x")
 	if prefix == "" {
 		op.what = "list the branches"
 	}
-	// Whether a slash at the end of an address counts is not documented, so none
-	// is sent, and what begins otherwise is left out here.
+	// Whether a slash at the end of an address counts is not documented, so none is sent, and
+	// branches that do not begin with all of prefix are left out below.
 	which := &github.ReferenceListOptions{Ref: strings.TrimRight("heads/"+prefix, "/")}
 	refs := pages(ctx, op, func(b Branch) string { return b.Name }, branchOf, func(ctx context.Context, page github.ListOptions) ([]*github.Reference, *github.Response, error) {
-		if which.ListOptions = page; page.Page == 1 {
+		which.ListOptions = page
+		if page.Page == 1 {
 			which.ListOptions = github.ListOptions{}
 		}
 		return c.gh.Git.ListMatchingRefs(ctx, r.Owner, r.Name, which)
@@ -64,7 +65,8 @@ func (c *Client) ListBranches(ctx context.Context, r Repo, prefix string) ([]Bra
 	return out, nil
 }
 
-// branchOf converts a ref, with its complete name; one without a commit becomes the zero Branch.
+// branchOf converts a ref to a Branch with the ref's complete name; a ref without a commit becomes
+// the zero Branch.
 func branchOf(g *github.Reference) Branch {
 	if g.GetObject().GetSHA() == "" {
 		return Branch{}
@@ -90,9 +92,10 @@ func isEmptyRepository(err error) bool {
 	return errors.As(err, &e) && e.Kind == Conflict && strings.Contains(strings.ToLower(e.Message), "repository is empty")
 }
 
-// emptyIsNotFound makes that refusal a NotFound.
+// emptyIsNotFound returns err, of which it makes a NotFound if it is that refusal.
 func emptyIsNotFound(err error) error {
-	if e := (*Error)(nil); isEmptyRepository(err) && errors.As(err, &e) {
+	var e *Error
+	if isEmptyRepository(err) && errors.As(err, &e) {
 		e.Kind = NotFound
 	}
 	return err

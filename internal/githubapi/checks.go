@@ -60,9 +60,8 @@ func (c *Client) CreateCheckRun(ctx context.Context, r Repo, n NewCheckRun) (Che
 	return resultOf(op, g, err, checkRunOf, func(run CheckRun) bool { return run.HeadSHA == "" || run.HeadSHA == n.HeadSHA })
 }
 
-// AddAnnotations replaces the output of a check run that the token's app made. The annotations
-// are added to those that the check run has, so a second call with the same ones duplicates
-// them.
+// AddAnnotations replaces the output of a check run that the token's app made, except that it adds
+// the annotations to those that the check run has: a second call with the same ones duplicates them.
 func (c *Client) AddAnnotations(ctx context.Context, r Repo, id int64, name string, o CheckOutput) (CheckRun, error) {
 	op := creating(r, "add annotations to the check run %q", name).checkAnnotations(o)
 	g, _, err := c.gh.Checks.UpdateCheckRun(op.context(ctx), r.Owner, r.Name, id, github.UpdateCheckRunOptions{Name: name, Output: outputOf(o)})
@@ -77,15 +76,15 @@ func (c *Client) GetCheckRun(ctx context.Context, r Repo, id int64) (CheckRun, e
 }
 
 // JobName returns the name that GitHub shows for a job of a workflow run, "caller / job"
-// where a workflow calls another. The id is that of the job's check run, which the job
-// has too. Checks: read and actions: read each allow it, in a public repository any token
-// does; the error is that of the second request.
+// where a workflow calls another. The id is that of the job's check run, which is the job's id, too.
+// One of the permissions checks: read and actions: read is enough, and in a public repository any
+// token is. It asks for the check run and, if it may not see that, for the job.
 func (c *Client) JobName(ctx context.Context, r Repo, id int64) (string, error) {
 	run, err := c.GetCheckRun(ctx, r, id)
 	if err == nil {
 		return run.Name, nil
 	}
-	if e := (*Error)(nil); !errors.As(err, &e) || e.Kind != Forbidden && e.Kind != NotFound {
+	if !errors.Is(err, Forbidden) && !errors.Is(err, NotFound) {
 		return "", err
 	}
 	op := reading(r, "read the job %d", id)

@@ -35,8 +35,8 @@ const closingQuery = `query Closing($owner: String!, $name: String!, $number: In
 }
 ` + actorFields
 
-// ClosingIssues returns the issues that a pull request closes, by the words in its text or
-// by a link that somebody made, at most 50, and how many there are.
+// ClosingIssues returns the issues that a pull request closes, by the words in its text or by a link
+// that somebody made. It returns at most 50 of them; total is how many there are.
 func (c *Client) ClosingIssues(ctx context.Context, r Repo, n int) (issues []ClosingIssue, total int, err error) {
 	op := reading(r, "read the issues that #%d closes", n).checkNumber(n)
 	var out struct {

@@ -67,13 +67,14 @@ func (c *Client) DeleteIssueComment(ctx context.Context, r Repo, id int64) error
 
 func (c Comment) identified() bool { return c.ID > 0 }
 
-// isOn reports whether the address of an issue or pull request, as an answer names it, ends in
-// its number. An answer without one is believed.
+// isOn reports whether an answer is about the issue or pull request with a number. address is the
+// one that the answer has of it; an answer without any is believed.
 func isOn(address string, number int) bool {
 	return address == "" || strings.HasSuffix(address, "/"+strconv.Itoa(number))
 }
 
 func commentOf(g *github.IssueComment) Comment {
+	// The issue's address ends in its number.
 	number, _ := strconv.Atoi(g.GetIssueURL()[strings.LastIndexByte(g.GetIssueURL(), '/')+1:])
 	return Comment{ID: g.GetID(), NodeID: g.GetNodeID(), Number: number, Body: g.GetBody(), Author: actorOf(g.User), URL: g.GetHTMLURL()}
 }

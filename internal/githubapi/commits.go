@@ -69,11 +69,9 @@ type Comparison struct {
 	Commits []Commit
 }
 
-// How many commits GitHub compares in one answer: without pages, and on how many pages more of
-// them are read.
 const (
-	maxCompared     = 250
-	maxComparePages = 100
+	maxCompared     = 250 // how many commits GitHub's answer about a comparison has if no page is asked for
+	maxComparePages = 100 // how many pages are read at most where there are more commits
 )
 
 // Compare returns how head relates to base. Both are a branch, a tag or the complete
@@ -82,17 +80,17 @@ const (
 func (c *Client) Compare(ctx context.Context, r Repo, base, head string) (Comparison, error) {
 	op := reading(r, "compare %s with %s", asMessage(base), asMessage(head)).checkBranch(base).checkBranch(head)
 	g, _, err := c.gh.Repositories.CompareCommits(op.context(ctx), r.Owner, r.Name, base, head, nil)
-	comparison, err := result(op, g, err, func(g *github.CommitsComparison) Comparison {
-		return Comparison{Status: g.GetStatus(), AheadBy: g.GetAheadBy(), MergeBase: g.GetMergeBaseCommit().GetSHA(), Commits: commitsOf(g.Commits)}
-	})
-	if err != nil || len(comparison.Commits) < maxCompared || comparison.AheadBy <= len(comparison.Commits) {
+	comparison, err := result(op, g, err, comparisonOf)
+	if err != nil {
 		return comparison, emptyIsNotFound(err)
 	}
-	comparison.Commits, err = c.comparedCommits(ctx, r, base, head, comparison.AheadBy)
+	if len(comparison.Commits) >= maxCompared && len(comparison.Commits) < comparison.AheadBy {
+		comparison.Commits, err = c.comparedCommits(ctx, r, base, head, comparison.AheadBy)
+	}
 	return comparison, err
 }
 
-// comparedCommits reads the commits of a comparison page by page.
+// comparedCommits reads the n commits of a comparison page by page, as far as maxComparePages go.
 func (c *Client) comparedCommits(ctx context.Context, r Repo, base, head string, n int) (commits []Commit, err error) {
 	for page := 1; page <= maxComparePages && len(commits) < n; page++ {
 		op := reading(r, "compare %s with %s (page %d)", asMessage(base), asMessage(head), page)
@@ -103,11 +101,11 @@ func (c *Client) comparedCommits(ctx context.Context, r Repo, base, head string,
 		if len(g.Commits) == 0 {
 			break
 		}
-		more := commitsOf(g.Commits)
-		if !(Comparison{Status: g.GetStatus(), Commits: more}).identified() {
+		part := comparisonOf(g)
+		if !part.identified() {
 			return nil, op.unexpectedAnswer("an entry of the list is empty")
 		}
-		commits = append(commits, more...)
+		commits = append(commits, part.Commits...)
 	}
 	return commits, nil
 }
@@ -116,6 +114,10 @@ func (c Commit) identified() bool { return c.SHA != "" }
 
 func (c Comparison) identified() bool {
 	return c.Status != "" && !slices.ContainsFunc(c.Commits, func(k Commit) bool { return !k.identified() })
+}
+
+func comparisonOf(g *github.CommitsComparison) Comparison {
+	return Comparison{Status: g.GetStatus(), AheadBy: g.GetAheadBy(), MergeBase: g.GetMergeBaseCommit().GetSHA(), Commits: commitsOf(g.Commits)}
 }
 
 // commitsOf converts commits; one that is missing in the answer becomes the zero Commit.
@@ -222,9 +224,11 @@ func (n NewCommit) check(op *operation) {
 	if len(n.Additions)+len(n.Deletions) == 0 {
 		op.refuse("there is nothing to change")
 	}
-	seen, size := make(map[string]bool, len(n.Additions)+len(n.Deletions)), 0
+	size := 0
+	seen := map[string]bool{}
 	checkFile := func(name string) {
-		if op.checkPath(name); seen[name] {
+		op.checkPath(name)
+		if seen[name] {
 			op.refuse("%q is changed twice", name)
 		}
 		seen[name] = true

@@ -104,15 +104,15 @@ func (e *Error) Error() string {
 	if !e.Repo.IsZero() {
 		fmt.Fprintf(&b, " in %s", e.Repo)
 	}
-	b.WriteString(": " + e.cause())
-	if next := e.next(); next != "" {
-		b.WriteString("; " + next)
+	b.WriteString(": " + e.whatHappened())
+	if remedy := e.remedy(); remedy != "" {
+		b.WriteString("; " + remedy)
 	}
 	return b.String()
 }
 
-// cause returns the part of the message about what happened.
-func (e *Error) cause() string {
+// whatHappened returns the part of the message about that.
+func (e *Error) whatHappened() string {
 	quoted := ""
 	if e.Message != "" {
 		quoted = fmt.Sprintf(" (%q)", e.Message)
@@ -158,32 +158,42 @@ func (e *Error) cause() string {
 	return e.Message
 }
 
-// forbidden returns the cause of a Forbidden error.
+// forbidden returns what happened, of a Forbidden error.
 func (e *Error) forbidden() string {
-	switch e.Feature {
-	case "":
-		if e.Permission != "" {
-			return "the token lacks the permission " + permissions(e.Permission)
-		}
-		return "GitHub refuses it"
-	case FeatureLocked:
-		return "the conversation is locked"
-	case FeatureArchived:
-		return "the repository is archived, so it cannot be written to"
-	case FeatureAccess:
-		return "the organization's rules about access do not let the token in"
-	case FeatureBlocked:
-		return "GitHub has blocked access to the repository for legal reasons"
-	case FeaturePullCreation:
-		return "the settings do not let GitHub Actions create pull requests"
-	case FeatureDrafts:
-		return "the repository has no draft pull requests"
+	switch {
+	case e.Feature != "":
+		return featureTexts[e.Feature].happened
+	case e.Permission != "":
+		return "the token lacks the permission " + permissions(e.Permission)
 	}
-	return "the repository does not have " + e.Feature + " enabled"
+	return "GitHub refuses it"
 }
 
-// next returns the part of the message about what to do.
-func (e *Error) next() string {
+// featureTexts has what happened and the remedy for each value of Error.Feature.
+var featureTexts = map[string]struct{ happened, remedy string }{
+	FeatureCodeScanning: {"the repository does not have code scanning enabled",
+		"enable code scanning (GitHub Advanced Security for a private repository) in the repository's settings"},
+	FeatureIssues: {"the repository does not have issues enabled",
+		"enable issues in the repository's settings, under General, Features"},
+	FeatureDiscussions: {"the repository does not have discussions enabled",
+		"enable discussions in the repository's settings, under General, Features"},
+	FeatureLocked: {"the conversation is locked",
+		"unlock it, or leave it alone"},
+	FeatureArchived: {"the repository is archived, so it cannot be written to",
+		"unarchive the repository"},
+	FeatureAccess: {"the organization's rules about access do not let the token in",
+		"authorize the token for the organization's single sign-on, or let its list of addresses (IP allow list) contain the runner's; permissions do not help"},
+	FeatureBlocked: {"GitHub has blocked access to the repository for legal reasons",
+		"the repository's owner has to ask GitHub's support"},
+	FeaturePullCreation: {"the settings do not let GitHub Actions create pull requests",
+		`allow it in the repository's Settings, Actions, General: "Allow GitHub Actions to create and approve pull requests" ` +
+			`(an organization may have to allow it first), or use the token of a GitHub App`},
+	FeatureDrafts: {"the repository has no draft pull requests",
+		"open the pull request ready for review (draft: false)"},
+}
+
+// remedy returns the part of the message about what to do.
+func (e *Error) remedy() string {
 	switch e.Kind {
 	case NotFound:
 		if e.Moved {
@@ -196,26 +206,10 @@ func (e *Error) next() string {
 		}
 		return "give a token that is valid for this host"
 	case Forbidden:
-		switch e.Feature {
-		case FeatureCodeScanning:
-			return "enable code scanning (GitHub Advanced Security for a private repository) in the repository's settings"
-		case FeatureIssues, FeatureDiscussions:
-			return "enable " + e.Feature + " in the repository's settings, under General, Features"
-		case FeatureLocked:
-			return "unlock it, or leave it alone"
-		case FeatureArchived:
-			return "unarchive the repository"
-		case FeatureAccess:
-			return "authorize the token for the organization's single sign-on, or let its list of addresses (IP allow list) contain the runner's; permissions do not help"
-		case FeatureBlocked:
-			return "the repository's owner has to ask GitHub's support"
-		case FeaturePullCreation:
-			return `allow it in the repository's Settings, Actions, General: "Allow GitHub Actions to create and approve pull requests" ` +
-				`(an organization may have to allow it first), or use the token of a GitHub App`
-		case FeatureDrafts:
-			return "open the pull request ready for review (draft: false)"
-		}
-		if e.Permission != "" {
+		switch {
+		case e.Feature != "":
+			return featureTexts[e.Feature].remedy
+		case e.Permission != "":
 			return "add it to the job's permissions: block; workflow runs from forks are read-only whatever it says"
 		}
 		return "check what the token may do"
@@ -251,19 +245,17 @@ func permissions(header string) string {
 	return cmp.Or(strings.Join(alternatives, ", or "), header)
 }
 
-// fieldMessages joins the reasons of a Validation error. The document's own message comes
-// first where it says something.
+// fieldMessages joins the reasons of a Validation error. GitHub's message comes first, if it says
+// more than that something is invalid and none of the reasons repeats it.
 func (e *Error) fieldMessages() string {
 	if len(e.Fields) == 0 {
 		return e.Message
 	}
 	var messages []string
-	switch e.Message {
-	case "", "Validation Failed", "Unprocessable Entity":
-	default:
-		if !slices.ContainsFunc(e.Fields, func(f FieldError) bool { return strings.Contains(f.Message, e.Message) }) {
-			messages = append(messages, e.Message)
-		}
+	isGeneral := slices.Contains([]string{"", "Validation Failed", "Unprocessable Entity"}, e.Message)
+	isRepeated := slices.ContainsFunc(e.Fields, func(f FieldError) bool { return strings.Contains(f.Message, e.Message) })
+	if !isGeneral && !isRepeated {
+		messages = append(messages, e.Message)
 	}
 	for _, f := range e.Fields {
 		message := cmp.Or(f.Message, strings.ReplaceAll(f.Code, "_", " "))

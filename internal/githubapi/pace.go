@@ -25,6 +25,7 @@ func Unpaced() PaceConfig {
 	return PaceConfig{Spacing: -1, ContentPerMinute: -1, ContentPerHour: -1, PointsPerMinute: -1}
 }
 
+// orDefault returns what a field of a PaceConfig means, where the result 0 is no limit.
 func orDefault[T int | time.Duration](v, def T) T {
 	if v == 0 {
 		return def
@@ -41,7 +42,7 @@ type pace struct {
 	lastWrite time.Time
 	minute    window // content-creating requests of the last minute
 	hour      window // content-creating requests of the last hour
-	points    window
+	points    window // all requests of the last minute
 }
 
 func newPace(c PaceConfig, clock Clock) *pace {
@@ -120,7 +121,8 @@ type event struct {
 	cost int
 }
 
-// wait returns how long it takes until cost fits.
+// wait returns how long it takes until cost fits, as far as waiting helps: nothing waits for a cost
+// above the limit once the window is empty.
 func (w *window) wait(now time.Time, cost int) time.Duration {
 	if w.limit <= 0 {
 		return 0
@@ -132,11 +134,12 @@ func (w *window) wait(now time.Time, cost int) time.Duration {
 	}
 	w.events = w.events[old:]
 	free := w.limit - w.total
+	if free >= cost {
+		return 0
+	}
 	for _, e := range w.events {
+		free += e.cost // once this event is older than the span
 		if free >= cost {
-			break
-		}
-		if free += e.cost; free >= cost {
 			return e.at.Add(w.span).Sub(now)
 		}
 	}
@@ -150,14 +153,15 @@ func (w *window) add(now time.Time, cost int) {
 	}
 }
 
-// Patience computes how long one request, or what takes its place, waits for GitHub's rate limits.
+// Patience is how long one request, such as a command of git that talks to GitHub, waits for
+// GitHub's rate limits.
 type Patience struct {
 	clock  Clock
 	log    func(string)
 	max    time.Duration // 0: for ever
 	waited time.Duration
-	least  time.Duration // the shortest next wait if GitHub says when the limit ends; doubles, because that time may be wrong
-	next   time.Duration // the next wait if GitHub does not say it; doubles
+	least  time.Duration // the shortest next wait where GitHub says when the limit ends: it doubles, because that time may be wrong
+	next   time.Duration // the next wait where GitHub does not say it: it doubles, too
 }
 
 // The first, longest and shortest wait. GitHub advises the first where it does not say when the
@@ -181,8 +185,8 @@ func newPatience(clock Clock, log func(string), longest time.Duration) *Patience
 	return &Patience{clock: clock, log: log, max: longest, least: minLimitWait, next: firstLimitWait}
 }
 
-// Wait sleeps until the limit that e reports should be over, or returns e with the time at which
-// that is, if it takes too long. It returns ctx's error as soon as ctx ends.
+// Wait sleeps until the limit that e reports should be over, and sets e.Until to that time. If that
+// takes too long, it returns e at once. It returns ctx's error as soon as ctx ends.
 func (p *Patience) Wait(ctx context.Context, e *Error) error {
 	d := p.next
 	if !e.Until.IsZero() {

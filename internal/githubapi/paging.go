@@ -19,10 +19,10 @@ const maxPages = 1000
 // leaves out of a page what it hides, so that a page in the middle can be empty.
 const maxIdlePages = 10
 
-// noMorePages is the Response.NextPage that ends a list before its end.
+// noMorePages is the Response.NextPage by which a function that requests a page ends the list there.
 const noMorePages = -1
 
-// maxReadings is how often a list is read that changes meanwhile.
+// maxReadings is how many times at most a list that changes meanwhile is read.
 const maxReadings = 3
 
 // endless is why a list is not believed that has more than maxPages, or repeats itself.
@@ -41,8 +41,8 @@ const endless = "the list does not end"
 // there: it is Malformed. So is a list that does not end: a part of it is not the list.
 func pages[G, T any, K comparable](ctx context.Context, list *operation, key func(T) K, convert func(*G) T,
 	get func(context.Context, github.ListOptions) ([]*G, *github.Response, error)) iter.Seq2[T, error] {
-	read := func(number int) (entries []T, next more, err error) {
-		op := *list
+	read := func(number int) (entries []T, next continuation, err error) {
+		op := *list // each request has an operation of its own
 		answer, resp, err := get(op.context(ctx), github.ListOptions{Page: number, PerPage: perPage})
 		if err == nil && answer == nil {
 			err = op.unexpectedAnswer("it has no list")
@@ -51,13 +51,13 @@ func pages[G, T any, K comparable](ctx context.Context, list *operation, key fun
 			return nil, ended, op.finish(err)
 		}
 		for _, g := range answer {
-			var none K
-			if g == nil || key(convert(g)) == none {
+			var noKey K
+			if g == nil || key(convert(g)) == noKey {
 				return nil, ended, op.unexpectedAnswer("an entry of the list is empty")
 			}
 			entries = append(entries, convert(g))
 		}
-		return entries, goesOn(resp, number, len(entries)), nil
+		return entries, continuationAfter(resp, number, len(entries)), nil
 	}
 	return func(yield func(T, error) bool) {
 		fail := func(err error) {
@@ -77,10 +77,12 @@ func pages[G, T any, K comparable](ctx context.Context, list *operation, key fun
 					fail(err)
 					return
 				}
-				if len(entries) > 0 && key(entries[0]) != first {
-					first, distinct, idle = key(entries[0]), distinct+1, 0
-				} else {
+				if len(entries) == 0 || key(entries[0]) == first {
 					idle++
+				} else {
+					first = key(entries[0])
+					distinct++
+					idle = 0
 				}
 				for _, entry := range entries {
 					if markSeen(seen, key(entry)) && !yield(entry, nil) {
@@ -90,7 +92,8 @@ func pages[G, T any, K comparable](ctx context.Context, list *operation, key fun
 				if next == unannounced && idle > 0 {
 					break // this page was only tried, and brought nothing
 				}
-				if next = after; next != ended && (number == maxPages || idle > maxIdlePages) {
+				next = after
+				if next != ended && (number == maxPages || idle > maxIdlePages) {
 					fail(list.unexpectedAnswer(endless))
 					return
 				}
@@ -103,20 +106,20 @@ func pages[G, T any, K comparable](ctx context.Context, list *operation, key fun
 	}
 }
 
-// more reports whether a list goes on after a page.
-type more int
+// continuation is whether a list goes on after a page.
+type continuation int
 
 const (
-	ended       more = iota
-	announced        // GitHub says that there is a next page
-	unannounced      // there may be one: it is tried
+	ended       continuation = iota
+	announced                // GitHub says that there is a next page
+	unannounced              // there may be one: it is tried
 )
 
-// goesOn reports whether a list goes on after a page, by the relations in its Link header.
-// Their addresses are not used: the next page is the next number at the same address. Where
-// the header is missing or cannot be read, as behind a proxy that rewrites it, the next page
-// is tried, unless the first one was not full.
-func goesOn(resp *github.Response, page, entries int) more {
+// continuationAfter returns whether a list goes on after a page, by the relations in its Link
+// header. Their addresses are not used: the next page is the next number at the same address. Where
+// the header cannot be read, such as after a proxy rewrote it, the next page is tried. It is tried
+// without a header, too, unless the page is the first and not full.
+func continuationAfter(resp *github.Response, page, entries int) continuation {
 	if resp.NextPage == noMorePages {
 		return ended
 	}
@@ -163,10 +166,11 @@ type trail struct {
 	seen   map[string]struct{}
 }
 
-// follow moves on to the next page. A connection that names no cursor to go on from, or one
-// that was used before, is Malformed.
+// follow moves on from the page that was read last to the next one, or ends the trail. A connection
+// that names no cursor to go on from, or one that was used before, is Malformed.
 func (t *trail) follow(op *operation, page pageInfo) error {
-	if t.ended = !page.HasNextPage; t.ended {
+	if !page.HasNextPage {
+		t.ended = true
 		return nil
 	}
 	if t.seen == nil {
@@ -188,6 +192,10 @@ func (t *trail) follow(op *operation, page pageInfo) error {
 // an entry that has no key, or that does not end, is Malformed.
 func cursors[T any](list *operation, key func(T) string, get func(op *operation, cursor string) ([]T, pageInfo, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		fail := func(err error) {
+			var none T
+			yield(none, err)
+		}
 		seen := make(map[string]struct{})
 		for way := (trail{}); !way.ended; {
 			op := *list
@@ -200,13 +208,12 @@ func cursors[T any](list *operation, key func(T) string, get func(op *operation,
 				err = op.unexpectedAnswer("it does not say whether the list goes on")
 			}
 			if err != nil {
-				var none T
-				yield(none, err)
+				fail(err)
 				return
 			}
 			for _, entry := range entries {
 				if key(entry) == "" {
-					yield(entry, op.unexpectedAnswer("an entry of the list is empty"))
+					fail(op.unexpectedAnswer("an entry of the list is empty"))
 					return
 				}
 				if markSeen(seen, key(entry)) && !yield(entry, nil) {
@@ -214,8 +221,7 @@ func cursors[T any](list *operation, key func(T) string, get func(op *operation,
 				}
 			}
 			if err := way.follow(&op, info); err != nil {
-				var none T
-				yield(none, err)
+				fail(err)
 				return
 			}
 		}
