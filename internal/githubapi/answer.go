@@ -90,8 +90,8 @@ func judge(req *http.Request, op *operation, a *answer, now time.Time) *Error {
 	return bad
 }
 
-// judgeSuccess decides what an answer means whose status is that of a success: one without the
-// content that was asked for is none.
+// judgeSuccess decides what an answer with the status of a success means. It is a success only if it
+// has the content that was asked for.
 func judgeSuccess(op *operation, a *answer, now time.Time) *Error {
 	hasNoContent := a.resp.StatusCode == http.StatusNoContent || a.resp.StatusCode == http.StatusResetContent
 	switch {
@@ -115,8 +115,8 @@ func firstByte(body []byte) byte {
 	return body[0]
 }
 
-// judgeRedirect decides whether an answer that points elsewhere is followed, which nil means: on
-// the same scheme, host and port only, and for a write only if it is sent again with its method.
+// judgeRedirect returns nil if a redirect is to be followed: only on the same scheme, host and port,
+// and of a write only with a status that keeps the method.
 func judgeRedirect(req *http.Request, op *operation, a *answer) *Error {
 	location := a.resp.Header.Get("Location")
 	to, err := req.URL.Parse(location)

@@ -185,7 +185,8 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 		list := out.Repository.Discussions
 		for i := range list.Nodes {
 			if d := list.Nodes[i]; d.ID != "" && d.CreatedAt.Before(since) {
-				return list.Nodes[:i], pageInfo{EndCursor: list.PageInfo.EndCursor}, nil // the others are older
+				// The others are older still, so no further page is read.
+				return list.Nodes[:i], pageInfo{EndCursor: list.PageInfo.EndCursor}, nil
 			}
 			list.Nodes[i].Category.RepositoryID = out.Repository.ID
 		}
@@ -263,7 +264,9 @@ func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, sinc
 			return nil, pageInfo{}, op.fail(NotFound, "")
 		}
 		list := out.Repository.Discussion.Comments
-		return slices.DeleteFunc(list.Nodes, func(d DiscussionComment) bool { return d.ID != "" && d.UpdatedAt.Before(since) }), list.PageInfo, nil
+		// A comment without an id stays, for which cursors fails.
+		isTooOld := func(d DiscussionComment) bool { return d.ID != "" && d.UpdatedAt.Before(since) }
+		return slices.DeleteFunc(list.Nodes, isTooOld), list.PageInfo, nil
 	})
 }
 
@@ -281,10 +284,11 @@ func (c *Client) AddDiscussionComment(ctx context.Context, discussionID, body st
 	if err != nil {
 		return DiscussionComment{}, err
 	}
-	if made := out.AddDiscussionComment.Comment; made == nil || made.ID == "" {
+	made := out.AddDiscussionComment.Comment
+	if made == nil || made.ID == "" {
 		return DiscussionComment{}, op.unexpectedAnswer("it has no comment")
 	}
-	return *out.AddDiscussionComment.Comment, nil
+	return *made, nil
 }
 
 // DeleteDiscussion removes the discussion with the node id for good.
@@ -329,7 +333,7 @@ type discussed struct {
 	HasDiscussionsEnabled *bool
 }
 
-// check returns an error if the answer has no repository, or if it has no discussions.
+// check returns an error if the answer has no repository, or one whose discussions are switched off.
 func (d discussed) check(op *operation) error {
 	if d.ID == "" || d.HasDiscussionsEnabled == nil {
 		return op.unexpectedAnswer("it has no repository")

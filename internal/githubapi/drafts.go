@@ -57,9 +57,9 @@ func (c *Client) StartReview(ctx context.Context, r Repo, n int, commitID, body 
 	})
 }
 
-// AddReviewThreads adds at most MaxThreads comments to a pending review and reports which of
-// them GitHub took. One whose place is not in the diff it leaves out without an error. Both the
-// pull request and the review are node ids.
+// AddReviewThreads adds at most MaxThreads comments to a pending review and reports which of them
+// GitHub took: without an error, it leaves out those whose place is not in the diff. pullID and
+// reviewID are node ids.
 //
 // After Ambiguous some may have been added: ReadDraft returns those that were.
 func (c *Client) AddReviewThreads(ctx context.Context, r Repo, pullID, reviewID string, threads []NewThread) (taken []bool, err error) {
@@ -124,7 +124,7 @@ func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft,
 	if reviewID == "" {
 		list.refuse("the node id of the review is missing")
 	}
-	for body, err := range cursors(list, func(n draftComment) string { return n.ID }, func(op *operation, cursor string) ([]draftComment, pageInfo, error) {
+	for comment, err := range cursors(list, func(d draftComment) string { return d.ID }, func(op *operation, cursor string) ([]draftComment, pageInfo, error) {
 		var out struct {
 			Node *struct {
 				State    string
@@ -140,15 +140,16 @@ func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft,
 		if out.Node == nil {
 			return nil, pageInfo{}, op.fail(NotFound, "")
 		}
-		if all.State = out.Node.State; all.State == "" {
+		if out.Node.State == "" {
 			return nil, pageInfo{}, op.unexpectedAnswer("it does not name the review's state")
 		}
+		all.State = out.Node.State
 		return out.Node.Comments.Nodes, out.Node.Comments.PageInfo, nil
 	}) {
 		if err != nil {
 			return Draft{}, err
 		}
-		all.Comments = append(all.Comments, body.Body)
+		all.Comments = append(all.Comments, comment.Body)
 	}
 	return all, nil
 }
@@ -163,13 +164,13 @@ func (c *Client) SubmitReview(ctx context.Context, r Repo, reviewID, event, body
 		op.refuse("the node id of the review or the event is missing")
 	}
 	var out struct {
-		SubmitPullRequestReview *struct{ PullRequestReview *struct{ State string } }
+		SubmitPullRequestReview struct{ PullRequestReview struct{ State string } }
 	}
 	err := c.query(ctx, op, submitReviewMutation, map[string]any{"input": map[string]any{"pullRequestReviewId": reviewID, "event": event, "body": body}}, &out)
 	if err != nil {
 		return err
 	}
-	if got := out.SubmitPullRequestReview; got == nil || got.PullRequestReview == nil || got.PullRequestReview.State == "" || got.PullRequestReview.State == ReviewPending {
+	if state := out.SubmitPullRequestReview.PullRequestReview.State; state == "" || state == ReviewPending {
 		return op.fail(Ambiguous, "the answer does not show that the review was submitted")
 	}
 	return nil

@@ -47,7 +47,7 @@ type IssueFilter struct {
 	// Creator is the login, as Client.Login returns it, of the account that opened them;
 	// "" for any.
 	Creator string
-	// CreatedFrom ends the list with the page of the first that was opened earlier; zero
+	// CreatedFrom ends the list after the first page with an entry that was opened earlier; zero
 	// means no limit.
 	CreatedFrom time.Time
 }
@@ -59,8 +59,7 @@ func (c *Client) GetIssue(ctx context.Context, r Repo, n int) (Issue, error) {
 	return resultOf(op, g, err, issueOf, func(i Issue) bool { return i.Number == n })
 }
 
-// CreateIssue opens an issue. Errors of kind Ambiguous mean: list before
-// creating again.
+// CreateIssue opens an issue. After Ambiguous, list the issues before creating it again.
 func (c *Client) CreateIssue(ctx context.Context, r Repo, n NewIssue) (Issue, error) {
 	op := creating(r, "create an issue")
 	req := &github.IssueRequest{Title: &n.Title, Body: &n.Body}
@@ -171,7 +170,7 @@ func (c *Client) IssueEdits(ctx context.Context, r Repo, n int, since time.Time)
 		if !h.complete() {
 			return nil, op.unexpectedAnswer("a part of the history is missing")
 		}
-		if h.UserContentEdits == nil {
+		if h.UserContentEdits == nil { // nobody edited the body
 			bodies.ended = true
 		}
 		if !bodies.ended {
@@ -213,21 +212,34 @@ type history struct {
 
 // complete reports whether nothing is missing that the query asks for.
 func (h *history) complete() bool {
-	complete := !h.CreatedAt.IsZero() && h.TimelineItems.Nodes != nil && (len(h.TimelineItems.Nodes) == 0 || h.TimelineItems.PageInfo != pageInfo{})
-	if bodies := h.UserContentEdits; bodies != nil {
-		complete = complete && bodies.Nodes != nil && (len(bodies.Nodes) == 0 || bodies.PageInfo != pageInfo{})
-		for _, b := range bodies.Nodes {
-			complete = complete && !b.EditedAt.IsZero()
-		}
+	if h.CreatedAt.IsZero() || !isCompleteList(h.TimelineItems.Nodes, h.TimelineItems.PageInfo) {
+		return false
 	}
 	for _, e := range h.TimelineItems.Nodes {
-		complete = complete && e.Typename != "" && !e.CreatedAt.IsZero()
+		if e.Typename == "" || e.CreatedAt.IsZero() {
+			return false
+		}
 	}
-	return complete
+	bodies := h.UserContentEdits
+	if bodies == nil {
+		return true
+	}
+	for _, b := range bodies.Nodes {
+		if b.EditedAt.IsZero() {
+			return false
+		}
+	}
+	return isCompleteList(bodies.Nodes, bodies.PageInfo)
 }
 
-// bodyEdits leaves out the entry for the first text, which GitHub adds with the
-// first edit.
+// isCompleteList reports whether an answer has a page of a list and, unless it is empty, whether the
+// list goes on.
+func isCompleteList[T any](nodes []T, page pageInfo) bool {
+	return nodes != nil && (len(nodes) == 0 || page != pageInfo{})
+}
+
+// bodyEdits returns the edits of the body at or after since, without the entry for the first text,
+// which GitHub adds with the first edit.
 func (h *history) bodyEdits(since time.Time) []Edit {
 	var out []Edit
 	for _, b := range h.UserContentEdits.Nodes {
@@ -238,6 +250,7 @@ func (h *history) bodyEdits(since time.Time) []Edit {
 	return out
 }
 
+// eventEdits returns the changes of the title and the state at or after since.
 func (h *history) eventEdits(since time.Time) []Edit {
 	fields := map[string]string{"RenamedTitleEvent": EditTitle, "ClosedEvent": EditState, "ReopenedEvent": EditState}
 	var out []Edit

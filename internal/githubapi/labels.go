@@ -13,7 +13,7 @@ import (
 // ListLabels yields the names of a repository's labels.
 func (c *Client) ListLabels(ctx context.Context, r Repo) iter.Seq2[string, error] {
 	op := listing(r, "list the labels")
-	return pages(ctx, op, labelKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
+	return pages(ctx, op, nameKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
 		return c.gh.Issues.ListLabels(ctx, r.Owner, r.Name, &page)
 	})
 }
@@ -22,7 +22,7 @@ func (c *Client) ListLabels(ctx context.Context, r Repo) iter.Seq2[string, error
 // which there are at most 100.
 func (c *Client) ListLabelsOfIssue(ctx context.Context, r Repo, n int) iter.Seq2[string, error] {
 	op := listing(r, "list the labels of #%d", n).checkNumber(n)
-	return pages(ctx, op, labelKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
+	return pages(ctx, op, nameKey, (*github.Label).GetName, func(ctx context.Context, page github.ListOptions) ([]*github.Label, *github.Response, error) {
 		return c.gh.Issues.ListLabelsByIssue(ctx, r.Owner, r.Name, n, &page)
 	})
 }
@@ -46,7 +46,8 @@ func (c *Client) AddLabels(ctx context.Context, r Repo, n int, labels []string) 
 	return names, err
 }
 
-func labelKey(name string) string { return name }
+// nameKey is the key of a list whose entries are names.
+func nameKey(name string) string { return name }
 
 func labelNames(labels []*github.Label) []string {
 	var names []string

@@ -121,8 +121,8 @@ type event struct {
 	cost int
 }
 
-// wait returns how long it takes until cost fits, as far as waiting helps: nothing waits for a cost
-// above the limit once the window is empty.
+// wait returns how long it takes until cost fits. A cost above the limit never does, and does not
+// wait.
 func (w *window) wait(now time.Time, cost int) time.Duration {
 	if w.limit <= 0 {
 		return 0
@@ -143,9 +143,10 @@ func (w *window) wait(now time.Time, cost int) time.Duration {
 			return e.at.Add(w.span).Sub(now)
 		}
 	}
-	return 0
+	return 0 // cost is above the limit
 }
 
+// add counts what happens now.
 func (w *window) add(now time.Time, cost int) {
 	if w.limit > 0 {
 		w.total += cost

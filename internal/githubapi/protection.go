@@ -21,19 +21,21 @@ func (c *Client) HasTag(ctx context.Context, r Repo, name string) (bool, error) 
 	return err == nil && ref.GetRef() == "refs/tags/"+name, err
 }
 
-// BranchProtected reports whether a branch that is there is protected. NotFound: there is no
-// such branch.
+// BranchProtected reports whether an existing branch is protected. NotFound: there is no such
+// branch.
 func (c *Client) BranchProtected(ctx context.Context, r Repo, name string) (bool, error) {
+	op := reading(r, "read whether the branch %s is protected", asMessage(name)).checkBranch(name)
 	var got struct{ Protected bool }
-	err := c.getOfBranch(ctx, reading(r, "read whether the branch %s is protected", asMessage(name)), r, "branches/%s", name, &got)
-	return got.Protected, emptyIsNotFound(err)
+	err := c.send(ctx, op, http.MethodGet, "branches/"+url.PathEscape(name), nil, &got)
+	return got.Protected, emptyIsNotFound(op.finish(err))
 }
 
 // BranchRules returns the types of the active rules that rulesets have for a branch, such as
 // "pull_request". The branch need not exist: the rules are those that one of this name would
 // have. Every token may read them.
 func (c *Client) BranchRules(ctx context.Context, r Repo, name string) (types []string, err error) {
-	// go-github refuses an answer that has a rule of a type which it does not know.
+	// go-github's own method refuses an answer that has a rule of a type which it does not know. A
+	// rule has no id, so its text identifies it.
 	type rule struct{ kind, text string }
 	convert := func(raw *json.RawMessage) rule {
 		var got struct{ Type string }
@@ -44,11 +46,15 @@ func (c *Client) BranchRules(ctx context.Context, r Repo, name string) (types []
 	}
 	op := listing(r, "read the rules for the branch %s", asMessage(name)).checkBranch(name)
 	for found, err := range pages(ctx, op, func(v rule) string { return v.text }, convert, func(ctx context.Context, page github.ListOptions) (got []*json.RawMessage, resp *github.Response, err error) {
-		format := fmt.Sprintf("rules/branches/%%s?per_page=%d", page.PerPage)
+		address := fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=%d", r.Owner, r.Name, url.PathEscape(name), page.PerPage)
 		if page.Page > 1 {
-			format += fmt.Sprintf("&page=%d", page.Page)
+			address += fmt.Sprintf("&page=%d", page.Page)
 		}
-		resp, err = c.requestOfBranch(ctx, r, format, name, &got)
+		req, err := c.gh.NewRequest(http.MethodGet, address, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		resp, err = c.gh.Do(ctx, req, &got)
 		return got, resp, err
 	}) {
 		if err != nil {
@@ -57,22 +63,6 @@ func (c *Client) BranchRules(ctx context.Context, r Repo, name string) (types []
 		types = append(types, found.kind)
 	}
 	return types, nil
-}
-
-// getOfBranch reads something about a branch.
-func (c *Client) getOfBranch(ctx context.Context, op *operation, r Repo, format, name string, out any) error {
-	op.checkBranch(name)
-	_, err := c.requestOfBranch(op.context(ctx), r, format, name, out)
-	return op.finish(err)
-}
-
-// requestOfBranch asks for something about a branch, whose name goes into the address as one part.
-func (c *Client) requestOfBranch(ctx context.Context, r Repo, format, name string, out any) (*github.Response, error) {
-	req, err := c.gh.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s/"+format, r.Owner, r.Name, url.PathEscape(name)), nil)
-	if err != nil {
-		return nil, err
-	}
-	return c.gh.Do(ctx, req, out)
 }
 
 const protectedQuery = `query ProtectedBranches($owner: String!, $name: String!, $after: String) {

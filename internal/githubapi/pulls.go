@@ -78,8 +78,8 @@ func (c *Client) GetPull(ctx context.Context, r Repo, n int) (Pull, error) {
 // ListPulls yields pull requests, the newest first.
 func (c *Client) ListPulls(ctx context.Context, r Repo, f PullFilter) iter.Seq2[Pull, error] {
 	op := listing(r, "list pull requests")
-	owner, head, ok := strings.Cut(f.Head, ":")
-	if f.Head != "" && (!ok || owner == "" || head == "") {
+	owner, head, _ := strings.Cut(f.Head, ":")
+	if f.Head != "" && (owner == "" || head == "") {
 		// GitHub ignores such a filter and lists everything.
 		op.refuse("invalid head %q: write it as owner:branch", f.Head)
 	}
@@ -90,7 +90,8 @@ func (c *Client) ListPulls(ctx context.Context, r Repo, f PullFilter) iter.Seq2[
 	return func(yield func(Pull, error) bool) {
 		for p, err := range all {
 			// A server that does not understand a filter lists too much.
-			if err == nil && (head != "" && p.Head.Ref != head || f.Base != "" && p.Base.Ref != f.Base) {
+			isOther := head != "" && p.Head.Ref != head || f.Base != "" && p.Base.Ref != f.Base
+			if err == nil && isOther {
 				continue
 			}
 			if !yield(p, err) {

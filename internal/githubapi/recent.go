@@ -18,13 +18,13 @@ type RecentQuery struct {
 	InDiscussions []int
 }
 
-// Recent is the newest of what a RecentQuery names, by number where it belongs to one. Of each
-// list it has at most 100, and of a review at most 100 comments.
+// Recent is the newest of what a RecentQuery names. Of each list it has at most 100, and of a review
+// at most 100 comments.
 type Recent struct {
-	Reviews       map[int][]Review
-	Comments      map[int][]DiffComment
+	Reviews       map[int][]Review      // by the number of their pull request
+	Comments      map[int][]DiffComment // of these reviews, by the number of their pull request
 	Discussions   []Discussion
-	InDiscussions map[int][]DiscussionComment
+	InDiscussions map[int][]DiscussionComment // by the number of their discussion
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 	recentComments    = `{ comments(last: 100) { nodes { id databaseId body url author { ...actor } } } }`
 )
 
-// longID is an id in GraphQL, where one of 64 bits is a text.
+// longID is an id of 64 bits, which GraphQL gives as a string.
 type longID int64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -44,8 +44,8 @@ func (id *longID) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// Recent reads several lists in one request. Unlike the methods that list something it reads
-// no further page.
+// Recent reads several lists in one request. Unlike the methods that list something, it reads one
+// page of each only.
 func (c *Client) Recent(ctx context.Context, r Repo, q RecentQuery) (Recent, error) {
 	op := reading(r, "look at what was written last")
 	var fields strings.Builder
@@ -148,13 +148,13 @@ func (found *Recent) readReviews(raw json.RawMessage, number int) error {
 // readConnection decodes a part of an answer, which must be there.
 func readConnection(raw json.RawMessage, to any) error {
 	if len(raw) == 0 || string(raw) == "null" {
-		return fmt.Errorf("it lacks what was asked for")
+		return errors.New("it lacks what was asked for")
 	}
 	return json.Unmarshal(raw, to)
 }
 
-// checkNodes returns an error for a list that is not there, or has an entry without an id: it
-// says nothing about what else there is.
+// checkNodes returns an error for a list that is missing, or that has an entry without an id: such an
+// answer says nothing about what there is.
 func checkNodes[T any](nodes []T, id func(T) string) error {
 	if nodes == nil {
 		return errors.New("it has no list")

@@ -50,15 +50,12 @@ type FilesOnRefs struct {
 
 // PullNow is how a pull request stands, with the comments in its conversation.
 type PullNow struct {
-	State string // "OPEN", "CLOSED" or "MERGED"
-	Title string
-	Head  string // the commit
-	// CloneURL is the address that git reaches the pull request's repository at.
-	CloneURL string
-	// Branch is the name of the branch that is to be merged, Fork whether it is in another
-	// repository.
-	Branch string
-	Fork   bool
+	State    string // "OPEN", "CLOSED" or "MERGED"
+	Title    string
+	Head     string // the commit
+	CloneURL string // the address of the pull request's repository for git
+	Branch   string // the name of the branch that is to be merged
+	Fork     bool   // that branch is in another repository
 	// Comments are in the order in which they were written.
 	Comments []CommentNow
 }
@@ -68,7 +65,7 @@ type CommentNow struct {
 	ID     int64
 	Body   string
 	Author Actor
-	IsUser bool // and not a bot, or an account that is gone
+	IsUser bool // the author is a user, not a bot, and the account still exists
 	Own    bool // the token's own account wrote it
 	Edited bool
 }
@@ -96,7 +93,7 @@ const alsoFields = `    also: object(expression: $commit) { ... on Commit { file
 
 // document returns the GraphQL document of a query.
 func (q RefQuery) document() string {
-	file, declarations, pull, fragment, also := "", "", "", "", ""
+	var declarations, file, pull, fragment, also string // "" where the query has no such part
 	if q.File != "" {
 		file = " file(path: $file) { object { ... on Blob { text isTruncated } } }"
 		declarations = ", $file: String!"
@@ -152,7 +149,7 @@ func (c *Client) FilesOnRefs(ctx context.Context, r Repo, q RefQuery) (FilesOnRe
 		if err := way.follow(op, out.Repository.Refs.PageInfo); err != nil {
 			return FilesOnRefs{}, err
 		}
-		q.Pull, q.Also = 0, FileAt{}
+		q.Pull, q.Also = 0, FileAt{} // further pages have only refs
 	}
 	return all, nil
 }
@@ -223,16 +220,21 @@ func (a commentsAnswer) comments() (list []CommentNow, err error) {
 	return list, nil
 }
 
-// before returns where the comments go on that were written before the page's.
+// before returns where the comments are that were written before those of the page, as trail.follow
+// takes it.
 func (a commentsAnswer) before() pageInfo {
 	return pageInfo{HasNextPage: a.PageInfo.HasPreviousPage, EndCursor: a.PageInfo.StartCursor}
 }
 
-// olderComments reads the comments of a pull request that were written before some.
+// olderComments reads the comments of a pull request that were written before those of a page.
+// before is what that page's method before returns.
 func (c *Client) olderComments(ctx context.Context, r Repo, n int, before pageInfo) (older []CommentNow, err error) {
 	op := reading(r, "list the comments of #%d", n)
 	way := trail{}
-	for err = way.follow(op, before); err == nil && !way.ended; err = way.follow(op, before) {
+	for {
+		if err := way.follow(op, before); err != nil || way.ended {
+			return older, err
+		}
 		var out struct {
 			Repository struct {
 				PullRequest struct{ Comments commentsAnswer }
@@ -246,9 +248,9 @@ func (c *Client) olderComments(ctx context.Context, r Repo, n int, before pageIn
 		if err != nil {
 			return nil, op.unexpectedAnswer(err.Error())
 		}
-		older, before = append(list, older...), page.before()
+		older = append(list, older...)
+		before = page.before()
 	}
-	return older, err
 }
 
 // The modes of ordinary files, as git has them.
@@ -257,10 +259,12 @@ const (
 	execMode = 0o100755
 )
 
+// addTo adds an answer to what was found.
 func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
-	if all.Repository = a.ID; a.ID == "" {
+	if a.ID == "" {
 		return errors.New("it does not name the repository")
 	}
+	all.Repository = a.ID
 	for _, n := range a.Refs.Nodes {
 		if n.Name == "" || n.Target.OID == "" {
 			return errors.New("an entry of the list is empty")
@@ -284,18 +288,20 @@ func (a *refAnswer) addTo(all *FilesOnRefs, q RefQuery) error {
 	if err != nil {
 		return err
 	}
-	all.Pull = &PullNow{State: a.PullRequest.State, Title: a.PullRequest.Title, Head: a.PullRequest.HeadRefOid, CloneURL: a.URL + ".git", Branch: a.PullRequest.HeadRefName, Fork: a.PullRequest.IsCrossRepository, Comments: comments}
+	all.Pull = &PullNow{State: a.PullRequest.State, Title: a.PullRequest.Title, Head: a.PullRequest.HeadRefOid, CloneURL: a.URL + ".git",
+		Branch: a.PullRequest.HeadRefName, Fork: a.PullRequest.IsCrossRepository, Comments: comments}
 	return nil
 }
 
-// CommitFiles writes a commit that consists of the given files, at the top, and follows a
-// parent; "" for none. No ref leads to it yet.
+// CommitFiles writes a commit whose tree is the given files and nothing else, all of them at the top.
+// parent is the commit before it, "" for none. No ref leads to the new commit yet.
 func (c *Client) CommitFiles(ctx context.Context, r Repo, files []Addition, message, parent string) (sha string, err error) {
 	op := writing(r, "write %d files", len(files))
 	op.slow, op.needs = true, "contents=write"
 	entries := make([]*github.TreeEntry, len(files))
 	for i, f := range files {
-		if op.checkPath(f.Path); strings.Contains(f.Path, "/") {
+		op.checkPath(f.Path)
+		if strings.Contains(f.Path, "/") {
 			op.refuse("%q is not at the top of a tree", f.Path)
 		}
 		entries[i] = &github.TreeEntry{Path: github.String(f.Path), Mode: github.String("100644"), Type: github.String("blob"), Content: github.String(string(f.Data))}
@@ -326,9 +332,9 @@ const updateRefsMutation = `mutation UpdateRefs($input: UpdateRefsInput!) { upda
 // NoCommit is the id that stands for a ref which does not exist.
 const NoCommit = "0000000000000000000000000000000000000000"
 
-// MoveRef moves a ref, which need not be a branch, from one commit to another, if it is there;
-// from NoCommit, it is created. Any error leaves open why: what the ref leads to then, FilesOnRefs
-// shows. repository is its node id.
+// MoveRef moves a ref, which need not be a branch, from one commit to another, and fails if it leads
+// to another commit than before; if before is NoCommit, it creates the ref. After any error,
+// FilesOnRefs shows what the ref leads to: the error does not. repository is the repository's node id.
 func (c *Client) MoveRef(ctx context.Context, r Repo, repository, ref, before, after string) error {
 	op := writing(r, "move %s", asMessage(ref)).checkCommit(before).checkCommit(after)
 	op.needs = "contents=write"
@@ -344,24 +350,5 @@ func (c *Client) MoveRef(ctx context.Context, r Repo, repository, ref, before, a
 	return err
 }
 
+// refForm matches the complete names of the refs that MoveRef takes.
 var refForm = lazyregexp.New(`^refs(/[A-Za-z0-9_-]+){2,}$`)
-
-// Permission is what a user may do with a repository.
-type Permission struct {
-	UserID int64
-	Level  string // "admin", "write", "read" or "none"
-}
-
-func (p Permission) identified() bool { return p.UserID > 0 && p.Level != "" }
-
-// GetPermission returns what a user may do at this moment. NotFound: there is no such user.
-func (c *Client) GetPermission(ctx context.Context, r Repo, login string) (Permission, error) {
-	op := reading(r, "read the permission of %s", asMessage(login))
-	if login == "" || strings.ContainsAny(login, "/?#%") {
-		op.refuse("%q is not the name of a user", login)
-	}
-	g, _, err := c.gh.Repositories.GetPermissionLevel(op.context(ctx), r.Owner, r.Name, login)
-	return result(op, g, err, func(g *github.RepositoryPermissionLevel) Permission {
-		return Permission{UserID: g.GetUser().GetID(), Level: g.GetPermission()}
-	})
-}

@@ -82,6 +82,26 @@ func (c *Client) GetRepo(ctx context.Context, r Repo) (Repository, error) {
 	})
 }
 
+// Permission is what a user may do with a repository.
+type Permission struct {
+	UserID int64
+	Level  string // "admin", "write", "read" or "none"
+}
+
+func (p Permission) identified() bool { return p.UserID > 0 && p.Level != "" }
+
+// GetPermission returns what a user may do at this moment. NotFound: there is no such user.
+func (c *Client) GetPermission(ctx context.Context, r Repo, login string) (Permission, error) {
+	op := reading(r, "read the permission of %s", asMessage(login))
+	if login == "" || strings.ContainsAny(login, "/?#%") {
+		op.refuse("%q is not the name of a user", login)
+	}
+	g, _, err := c.gh.Repositories.GetPermissionLevel(op.context(ctx), r.Owner, r.Name, login)
+	return result(op, g, err, func(g *github.RepositoryPermissionLevel) Permission {
+		return Permission{UserID: g.GetUser().GetID(), Level: g.GetPermission()}
+	})
+}
+
 // GetFile reads a file of at most 1 MB as it is at ref (a branch, tag or commit;
 // empty for the default branch).
 func (c *Client) GetFile(ctx context.Context, r Repo, name, ref string) ([]byte, error) {

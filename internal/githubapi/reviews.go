@@ -76,7 +76,7 @@ func (c *Client) CreateReview(ctx context.Context, r Repo, n int, v NewReview) (
 	return resultOf(op, g, err, reviewOf, func(v Review) bool { return v.State != ReviewPending && isOn(g.GetPullRequestURL(), n) })
 }
 
-// EditReview replaces the body of a review of one's own. A review that was
+// EditReview replaces the body of a review that the token's account wrote. A review that was
 // submitted cannot be deleted.
 func (c *Client) EditReview(ctx context.Context, r Repo, n int, id int64, body string) (Review, error) {
 	op := writing(r, "update a review of the pull request #%d", n).checkNumber(n)
@@ -116,9 +116,9 @@ func (c *Client) DeleteReviewComment(ctx context.Context, r Repo, id int64) erro
 	return op.finish(err)
 }
 
-// anchor returns what a comment on lines sends besides its last line: the start of
-// the range only where there is a range.
-func anchor(line int, side string, startLine int, startSide string) (gSide *string, gStartLine *int, gStartSide *string) {
+// anchor returns what is sent of a comment's place in addition to its last line: the side and, for
+// more than one line, where the range starts.
+func anchor(line int, side string, startLine int, startSide string) (sentSide *string, sentStartLine *int, sentStartSide *string) {
 	side = cmp.Or(side, SideRight)
 	if startLine == 0 || startLine == line {
 		return &side, nil, nil

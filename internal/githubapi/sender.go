@@ -158,7 +158,7 @@ func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answe
 func retryable(e *Error, op *operation) bool {
 	switch e.Kind {
 	case Unreachable:
-		return true // a write of this kind of failure was never sent: see uncertain
+		return true // a write that fails like this was never sent; otherwise it is Ambiguous
 	case Malformed:
 		return !op.write && e.Status < 300 // the next answer may be complete; a redirect would stay one
 	}
