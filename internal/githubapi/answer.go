@@ -52,7 +52,7 @@ func (a *answer) response(req *http.Request) *http.Response {
 }
 
 // brokenOff returns the error of an exchange that yielded no complete answer; a is what came of
-// it, nil if nothing did, and unsent reports that the request certainly never left. The address is
+// it, nil if nothing did, and unsent reports whether the request certainly never left. The address is
 // left out of the message: it can be long, and the operation describes it already.
 func brokenOff(op *operation, err error, a *answer, unsent bool) *Error {
 	cause := err

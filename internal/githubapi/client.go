@@ -29,7 +29,7 @@ type Options struct {
 	Log        func(string)      // gets a line about every wait and retry; may be nil
 	UserAgent  string            // default "airlock"
 	Pace       PaceConfig        // the zero value paces as GitHub asks
-	Attempts   int               // the most times that a request is tried, where that can do no harm; default 4
+	Attempts   int               // the most times that a request is sent, where sending it again does no harm; default 4
 	MaxBody    int64             // the most bytes of an answer; default 64 MiB
 }
 

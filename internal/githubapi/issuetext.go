@@ -74,7 +74,7 @@ func (c *Client) IssueText(ctx context.Context, r Repo, n int) (t IssueText, err
 		if i.Number != n || i.Body == nil {
 			return IssueText{}, op.unexpectedAnswer("the issue has no text")
 		}
-		if t.ID == 0 { // the first page: with a later one may come a newer text, whose versions were not read
+		if t.ID == 0 { // this is the first page; a later one may have a newer text, whose versions were not read
 			t = IssueText{ID: i.FullDatabaseID, NodeID: i.ID, Number: i.Number, URL: i.URL, Body: *i.Body}
 		}
 		if i.UserContentEdits == nil {

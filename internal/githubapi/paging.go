@@ -41,6 +41,7 @@ const endless = "the list does not end"
 // there: it is Malformed. So is a list that does not end: a part of it is not the list.
 func pages[G, T any, K comparable](ctx context.Context, list *operation, key func(T) K, convert func(*G) T,
 	get func(context.Context, github.ListOptions) ([]*G, *github.Response, error)) iter.Seq2[T, error] {
+	// read reads one page.
 	read := func(number int) (entries []T, next continuation, err error) {
 		op := *list // each request has an operation of its own
 		answer, resp, err := get(op.context(ctx), github.ListOptions{Page: number, PerPage: perPage})
@@ -59,47 +60,50 @@ func pages[G, T any, K comparable](ctx context.Context, list *operation, key fun
 		}
 		return entries, continuationAfter(resp, number, len(entries)), nil
 	}
-	return func(yield func(T, error) bool) {
-		fail := func(err error) {
-			var none T
-			yield(none, err)
+	// readAll reads all pages once and yields the entries that are not seen yet. distinct is how many
+	// pages began with another entry than the page before; ok is false if nothing more may be yielded.
+	readAll := func(seen map[K]struct{}, yield func(T, error) bool) (distinct int, ok bool) {
+		var first K // of the last distinct page
+		idle := 0   // how many pages came after that one
+		next := announced
+		for number := 1; next != ended; number++ {
+			entries, after, err := read(number)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return distinct, false
+			}
+			if len(entries) == 0 || key(entries[0]) == first {
+				idle++
+			} else {
+				first = key(entries[0])
+				distinct++
+				idle = 0
+			}
+			for _, entry := range entries {
+				if markSeen(seen, key(entry)) && !yield(entry, nil) {
+					return distinct, false
+				}
+			}
+			if next == unannounced && idle > 0 {
+				break // this page was only tried, and brought nothing
+			}
+			next = after
+			if next != ended && (number == maxPages || idle > maxIdlePages) {
+				var none T
+				yield(none, list.unexpectedAnswer(endless))
+				return distinct, false
+			}
 		}
+		return distinct, true
+	}
+	return func(yield func(T, error) bool) {
 		seen := make(map[K]struct{})
 		for reading := 1; reading <= maxReadings; reading++ {
 			before := len(seen)
-			var first K   // of the last page that began with another entry than the page before
-			distinct := 0 // how many such pages there were
-			idle := 0     // how many pages came after the last of them
-			next := announced
-			for number := 1; next != ended; number++ {
-				entries, after, err := read(number)
-				if err != nil {
-					fail(err)
-					return
-				}
-				if len(entries) == 0 || key(entries[0]) == first {
-					idle++
-				} else {
-					first = key(entries[0])
-					distinct++
-					idle = 0
-				}
-				for _, entry := range entries {
-					if markSeen(seen, key(entry)) && !yield(entry, nil) {
-						return
-					}
-				}
-				if next == unannounced && idle > 0 {
-					break // this page was only tried, and brought nothing
-				}
-				next = after
-				if next != ended && (number == maxPages || idle > maxIdlePages) {
-					fail(list.unexpectedAnswer(endless))
-					return
-				}
-			}
+			distinct, ok := readAll(seen, yield)
 			isUnchanged := reading > 1 && len(seen) == before
-			if list.stable || distinct < 2 || isUnchanged {
+			if !ok || list.stable || distinct < 2 || isUnchanged {
 				return
 			}
 		}
