@@ -6,23 +6,8 @@ import (
 	"strings"
 )
 
-// getJob shows a job of a workflow run, whose id and name are those of its check run.
-func (s *Server) getJob(c *conversation) reply {
-	id, _ := strconv.ParseInt(c.params["job_id"], 10, 64)
-	for _, k := range s.state.Checks {
-		if k.ID == id {
-			self := fmt.Sprintf("%s/actions/jobs/%d", s.repoURL(), id)
-			return okay(object{"id": id, "run_id": 1, "run_url": s.repoURL() + "/actions/runs/1", "node_id": fmt.Sprintf("CR_%d", id), "head_sha": k.HeadSHA,
-				"url": self, "html_url": self, "status": "in_progress", "conclusion": nil, "created_at": stamp(k.At), "started_at": stamp(k.At), "completed_at": nil,
-				"name": k.Name, "check_run_url": fmt.Sprintf("%s/check-runs/%d", s.repoURL(), id), "labels": []string{}, "runner_id": nil, "runner_name": nil,
-				"runner_group_id": nil, "runner_group_name": nil, "workflow_name": nil, "head_branch": nil})
-		}
-	}
-	return notFound()
-}
-
-// getUser shows an account by its id. Of the accounts of a repository only the token's own
-// is asked for.
+// getUser shows an account by its id. It knows only the token's own, because no test asks for
+// another.
 func (s *Server) getUser(c *conversation) reply {
 	id, _ := strconv.ParseInt(c.params["account_id"], 10, 64)
 	if id != c.account.ID {
@@ -66,7 +51,8 @@ func (s *Server) getPermission(c *conversation) reply {
 	return okay(object{"permission": level, "role_name": level, "user": user})
 }
 
-// account finds an account that the state names.
+// account finds an account by its login among the server's own, the collaborators and the authors of
+// issues and their comments.
 func (s *Server) account(login string) (Account, bool) {
 	known := []Account{s.state.Viewer}
 	known = append(known, s.state.Repo.Collaborators...)

@@ -130,6 +130,21 @@ func onCheck(h func(*Server, *conversation, *Check) reply) handler {
 	}
 }
 
+// getJob shows a job of a workflow run, whose id and name are those of its check run.
+func (s *Server) getJob(c *conversation) reply {
+	id, _ := strconv.ParseInt(c.params["job_id"], 10, 64)
+	for _, k := range s.state.Checks {
+		if k.ID == id {
+			self := fmt.Sprintf("%s/actions/jobs/%d", s.repoURL(), id)
+			return okay(object{"id": id, "run_id": 1, "run_url": s.repoURL() + "/actions/runs/1", "node_id": fmt.Sprintf("CR_%d", id), "head_sha": k.HeadSHA,
+				"url": self, "html_url": self, "status": "in_progress", "conclusion": nil, "created_at": stamp(k.At), "started_at": stamp(k.At), "completed_at": nil,
+				"name": k.Name, "check_run_url": fmt.Sprintf("%s/check-runs/%d", s.repoURL(), id), "labels": []string{}, "runner_id": nil, "runner_name": nil,
+				"runner_group_id": nil, "runner_group_name": nil, "workflow_name": nil, "head_branch": nil})
+		}
+	}
+	return notFound()
+}
+
 // listChecks shows a commit's check runs, the newest first: all of them, or the
 // latest of each name and app.
 func (s *Server) listChecks(c *conversation) reply {

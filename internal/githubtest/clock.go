@@ -55,7 +55,7 @@ func (c *VirtualClock) Sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Skewed returns a clock that is wrong by the given amount, and passes time with c.
+// Skewed returns a clock that advances with c and is ahead of it by the given amount.
 func Skewed(c Clock, by time.Duration) Clock { return skewed{c, by} }
 
 type skewed struct {

@@ -35,9 +35,9 @@ func (s *Server) listAllComments(c *conversation) reply {
 }
 
 func (s *Server) createComment(c *conversation, i *Issue) reply {
-	body, r := s.commentBody(c)
-	if r.status != 0 {
-		return r
+	body, bad := commentBody(c)
+	if bad != nil {
+		return invalid(bad...)
 	}
 	m := &Comment{ID: s.id(), Body: body, Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
 	i.Comments = append(i.Comments, m)
@@ -46,26 +46,27 @@ func (s *Server) createComment(c *conversation, i *Issue) reply {
 	return created(s.renderComment(i, m))
 }
 
-func (s *Server) commentBody(c *conversation) (string, reply) {
+// commentBody returns the text of the request's comment, and what is wrong with it.
+func commentBody(c *conversation) (string, []fieldError) {
 	var in struct{ Body string }
 	decode(c, &in)
 	if strings.TrimSpace(in.Body) == "" {
-		return "", invalid(fieldError{Resource: "IssueComment", Field: "body", Code: "missing_field"})
+		return "", []fieldError{{Resource: "IssueComment", Field: "body", Code: "missing_field"}}
 	}
-	if bad := checkText("IssueComment", nil, &in.Body); bad != nil {
-		return "", invalid(bad...)
-	}
-	return in.Body, reply{}
+	return in.Body, checkText("IssueComment", nil, &in.Body)
 }
 
-// onComment finds the comment of the path and asks for the permission to change it.
+// onComment returns a handler that calls h with the comment of the path, if the token may change it.
 func onComment(h func(*Server, *conversation, *Issue, *Comment) reply) handler {
 	return func(s *Server, c *conversation) reply {
 		id, _ := strconv.ParseInt(c.params["comment_id"], 10, 64)
 		for _, i := range s.state.Issues {
 			for _, m := range i.Comments {
 				if m.ID == id {
-					return changing(func(s *Server, c *conversation, i *Issue) reply { return h(s, c, i, m) })(s, c, i)
+					if r, ok := s.need(c, permissionFor(i)); !ok {
+						return r
+					}
+					return h(s, c, i, m)
 				}
 			}
 		}
@@ -74,9 +75,9 @@ func onComment(h func(*Server, *conversation, *Issue, *Comment) reply) handler {
 }
 
 func (s *Server) updateComment(c *conversation, i *Issue, m *Comment) reply {
-	body, r := s.commentBody(c)
-	if r.status != 0 {
-		return r
+	body, bad := commentBody(c)
+	if bad != nil {
+		return invalid(bad...)
 	}
 	m.Body, m.UpdatedAt = body, s.now()
 	return okay(s.renderComment(i, m))

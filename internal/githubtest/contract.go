@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -43,9 +44,11 @@ func loadContract() (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Paths and refs contain slashes, which a plain variable does not match.
+	// At the end of an address, the values of these variables contain slashes, which the router
+	// matches only with a pattern.
+	withSlashes := []string{"{path}", "{ref}", "{basehead}"}
 	for name, item := range doc.Paths.Map() {
-		if at := strings.LastIndex(name, "/{"); slices.Contains([]string{"/{path}", "/{ref}", "/{basehead}"}, name[max(at, 0):]) {
+		if slices.Contains(withSlashes, path.Base(name)) {
 			doc.Paths.Delete(name)
 			doc.Paths.Set(strings.TrimSuffix(name, "}")+":.+}", item)
 		}
@@ -71,7 +74,7 @@ func gunzip(data []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// exchange is one request with its place in the description.
+// exchange is a request together with the operation of the description that it asks for.
 type exchange struct {
 	route *routers.Route
 	input *openapi3filter.RequestValidationInput
@@ -80,8 +83,8 @@ type exchange struct {
 func (x *exchange) operation() string         { return x.route.Operation.OperationID }
 func (x *exchange) params() map[string]string { return x.input.PathParams }
 
-// request finds the operation of a request and checks the request against it.
-func (c *contract) request(req *http.Request, body []byte) (*exchange, error) {
+// checkRequest finds the operation of a request and checks the request against it.
+func (c *contract) checkRequest(req *http.Request, body []byte) (*exchange, error) {
 	req = req.Clone(context.Background())
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	req.URL.Scheme, req.URL.Host, req.Host = "", "", ""
@@ -95,24 +98,24 @@ func (c *contract) request(req *http.Request, body []byte) (*exchange, error) {
 	errs := []error{openapi3filter.ValidateRequest(req.Context(), x.input)}
 	errs = append(errs, x.unknownQuery(req)...)
 	if rb := route.Operation.RequestBody; rb != nil && len(body) > 0 {
-		if mt := rb.Value.Content.Get("application/json"); mt != nil {
+		if media := rb.Value.Content.Get("application/json"); media != nil {
 			var v any
 			if err := json.Unmarshal(body, &v); err != nil {
 				errs = append(errs, err)
 			}
-			for _, path := range unknownMembers(mt.Schema, v, "") {
-				errs = append(errs, fmt.Errorf("the body has a member that the description does not know: %s", path))
+			for _, member := range unknownMembers(media.Schema, v, "") {
+				errs = append(errs, fmt.Errorf("the body has a member that the description does not know: %s", member))
 			}
 		}
 	}
 	return x, errors.Join(errs...)
 }
 
-// response checks an answer. Errors that the description leaves out (such as 401
-// everywhere) must look like GitHub's basic error.
-func (c *contract) response(x *exchange, status int, header http.Header, body []byte) error {
+// checkResponse checks an answer. An error that the description leaves out for the operation (as it
+// always does for 401) must have the form of GitHub's basic error or validation error.
+func (c *contract) checkResponse(x *exchange, status int, header http.Header, body []byte) error {
 	if x.route.Operation.Responses.Status(status) == nil && status >= 400 {
-		return c.basicError(status, body)
+		return c.checkError(status, body)
 	}
 	in := &openapi3filter.ResponseValidationInput{RequestValidationInput: x.input, Status: status, Header: header, Options: x.input.Options}
 	if len(body) > 0 {
@@ -123,10 +126,9 @@ func (c *contract) response(x *exchange, status int, header http.Header, body []
 	return openapi3filter.ValidateResponse(context.Background(), in)
 }
 
-// forgive replaces what GitHub really answers though its description forbids it,
-// for the check only:
-//
-//   - pulls/get: head.repo and head.user are null when the fork was deleted.
+// forgive returns the answer as it is to be checked. GitHub really answers pulls/get with null for
+// head.repo and head.user when the fork was deleted, although its description forbids that. In their
+// place those of base are checked.
 func forgive(operation string, body []byte) []byte {
 	if operation != "pulls/get" {
 		return body
@@ -148,7 +150,8 @@ func forgive(operation string, body []byte) []byte {
 	return out
 }
 
-func (c *contract) basicError(status int, body []byte) error {
+// checkError checks an error against the form that GitHub's errors with this status have.
+func (c *contract) checkError(status int, body []byte) error {
 	name := "basic-error"
 	if status == http.StatusUnprocessableEntity {
 		name = "validation-error"
@@ -188,8 +191,8 @@ func (x *exchange) unknownQuery(req *http.Request) []error {
 	return errs
 }
 
-// unknownMembers lists the members of v that its schema does not name. JSON
-// Schema lets them pass, GitHub ignores them; here they are typing errors.
+// unknownMembers lists the members of v, which is at this place in the body, that its schema does not
+// name. JSON Schema permits them and GitHub ignores them; in a test they are misspelt.
 func unknownMembers(ref *openapi3.SchemaRef, v any, at string) []string {
 	if ref == nil || ref.Value == nil {
 		return nil
@@ -239,6 +242,8 @@ func gather(s *openapi3.Schema, props map[string]*openapi3.SchemaRef) (open bool
 	return open
 }
 
+// itemsOf returns the schema of the entries of a list; nil if neither the schema nor one of its
+// alternatives has one.
 func itemsOf(s *openapi3.Schema) *openapi3.SchemaRef {
 	if s.Items != nil {
 		return s.Items

@@ -21,13 +21,13 @@ func (s *Server) violation(rec *Request, what string, err error) reply {
 	return fail(http.StatusInternalServerError, msg)
 }
 
-// sent is an answer as it leaves the server.
+// sent is an answer as it leaves the server. When cut, the connection is closed without one.
 type sent struct {
 	status  int
 	header  http.Header
 	body    []byte
 	cut     bool
-	cutBody bool
+	cutBody bool // half of the body is sent before the connection is closed
 }
 
 // answer handles one request from its arrival to what leaves the server. sleep
@@ -37,26 +37,23 @@ func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration
 	s.catchUp()
 	c := s.receive(req, body)
 	var f Fault
-	if s.o.Fault != nil {
-		hook, rec := s.o.Fault, *c.rec
-		s.mu.Unlock()
-		f = hook(rec) // outside the lock: it may look at the server
-		s.mu.Lock()
+	if hook := s.o.Fault; hook != nil {
+		rec := *c.rec
+		s.withoutLock(func() { f = hook(rec) }) // the hook may look at the server
 	}
 	c.fault = f
 	if f.Delay > 0 && !f.After {
-		s.mu.Unlock()
-		connected := sleep(f.Delay)
-		s.mu.Lock()
-		if !connected {
-			f.Cut = true
-		}
+		s.withoutLock(func() {
+			if !sleep(f.Delay) {
+				f.Cut = true
+			}
+		})
 	}
 	if f.Late > 0 {
-		f.Cut, f.After = true, false
+		f.Cut, f.After = true, false // no effect now, and no answer
 		s.postpone(c, f.Late)
 	}
-	var r reply
+	var r reply // remains empty where the fault prevents the effect
 	if f.After || !f.replaces() {
 		s.unlisted = f.Unlisted
 		if f.Twice && c.git == nil {
@@ -75,8 +72,15 @@ func (s *Server) answer(req *http.Request, body []byte, sleep func(time.Duration
 	return out
 }
 
-// handleSafely turns a fault of the server's own into a failed test instead of a
-// lock that is never released.
+// withoutLock releases the lock, which the caller holds, while f runs.
+func (s *Server) withoutLock(f func()) {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	f()
+}
+
+// handleSafely handles a request. A panic of the server itself becomes a violation: it fails the
+// test, and does not leave the lock taken.
 func (s *Server) handleSafely(c *conversation) (r reply) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -86,7 +90,8 @@ func (s *Server) handleSafely(c *conversation) (r reply) {
 	return s.handle(c)
 }
 
-// send turns a reply into bytes, checks them, and applies the fault.
+// send turns a reply into bytes, checks them, and applies the fault. The reply is empty where the
+// fault prevented the effect.
 func (s *Server) send(c *conversation, f Fault, r reply) sent {
 	out := sent{status: r.status, header: http.Header{}, cut: f.Cut, cutBody: f.CutBody}
 	for k, v := range r.header {
@@ -103,8 +108,9 @@ func (s *Server) send(c *conversation, f Fault, r reply) sent {
 	if r.raw != nil {
 		out.body = r.raw
 	}
-	if r.status != 0 && c.exchange != nil && c.violation == nil && !s.o.TrustAnswers {
-		if err := s.rest.response(c.exchange, r.status, out.header, out.body); err != nil {
+	validRequest := c.exchange != nil && c.violation == nil
+	if r.status != 0 && validRequest && !s.o.TrustAnswers {
+		if err := s.rest.checkResponse(c.exchange, r.status, out.header, out.body); err != nil {
 			v := s.violation(c.rec, fmt.Sprintf("the answer with status %d breaks GitHub's description", r.status), err)
 			out.status = v.status
 			out.body, _ = json.Marshal(v.body)
@@ -161,20 +167,19 @@ func brief(err error) string {
 
 // conversation is one request while it is handled.
 type conversation struct {
-	method    string
 	query     url.Values
 	body      []byte
-	exchange  *exchange // nil for GraphQL and for unknown addresses
-	graphql   *document // nil for REST
-	git       *gitCall  // nil for the API
-	params    map[string]string
-	token     *Token // nil without authorization
-	account   Account
-	badToken  bool
+	exchange  *exchange         // nil for GraphQL and for unknown addresses
+	graphql   *document         // nil for REST
+	git       *gitCall          // nil for the API
+	params    map[string]string // the variables of a REST address, decoded
+	token     *Token            // nil without authorization
+	account   Account           // the token's
+	badToken  bool              // the request has an authorization without a token that the server knows
 	fault     Fault
 	rec       *Request
-	violation error
-	refused   bool // GraphQL answered 200 with errors
+	violation error // the contract that the request breaks; nil for none
+	refused   bool  // there was no effect although the status is 200, as GraphQL and git report errors
 }
 
 // receive records a request and checks it against the contracts. The caller
@@ -187,7 +192,7 @@ func (s *Server) receive(req *http.Request, body []byte) *conversation {
 		rec.Body = body
 	}
 	s.record = append(s.record, rec)
-	c := &conversation{method: req.Method, query: req.URL.Query(), body: body, rec: rec}
+	c := &conversation{query: req.URL.Query(), body: body, rec: rec}
 	if s.receiveGit(c, req) {
 		return c
 	}
@@ -201,33 +206,41 @@ func (s *Server) receive(req *http.Request, body []byte) *conversation {
 		s.receiveGraphQL(c)
 		return c
 	}
-	rest, ok := strings.CutPrefix(req.URL.EscapedPath(), restPrefix)
-	if !ok {
-		c.violation = errors.New("the address is not below the API's base " + restPrefix)
-	} else {
-		r2 := req.Clone(req.Context())
-		r2.URL.Path, _ = url.PathUnescape(rest)
-		r2.URL.RawPath = rest
-		rec.Path = r2.URL.Path
-		c.exchange, c.violation = s.rest.request(r2, body)
-	}
-	if c.exchange != nil {
-		rec.Operation, c.params = c.exchange.operation(), map[string]string{}
-		for k, v := range c.exchange.params() { // the router leaves them escaped
-			if plain, err := url.PathUnescape(v); err == nil {
-				v = plain
-			}
-			c.params[k] = v
-		}
-		rec.Content = rec.Method == http.MethodPost && !slices.Contains([]string{"issues/add-labels", "code-scanning/upload-sarif", "git/create-ref"}, rec.Operation)
-	}
+	c.violation = s.receiveREST(c, req, restPrefix)
 	if c.violation == nil && req.Header.Get("User-Agent") == "" {
 		c.violation = errors.New("a request without User-Agent is refused by GitHub")
 	}
 	return c
 }
 
-// authenticate finds out whose token it is.
+// receiveREST finds the operation of a request below the API's base, and checks the request against
+// its description.
+func (s *Server) receiveREST(c *conversation, req *http.Request, base string) error {
+	address, ok := strings.CutPrefix(req.URL.EscapedPath(), base)
+	if !ok {
+		return errors.New("the address is not below the API's base " + base)
+	}
+	inner := req.Clone(req.Context())
+	inner.URL.Path, _ = url.PathUnescape(address)
+	inner.URL.RawPath = address
+	c.rec.Path = inner.URL.Path
+	x, err := s.rest.checkRequest(inner, c.body)
+	if x == nil {
+		return err
+	}
+	c.exchange, c.rec.Operation, c.params = x, x.operation(), map[string]string{}
+	for k, v := range x.params() { // the router leaves them escaped
+		if plain, err := url.PathUnescape(v); err == nil {
+			v = plain
+		}
+		c.params[k] = v
+	}
+	createsNothing := slices.Contains([]string{"issues/add-labels", "code-scanning/upload-sarif", "git/create-ref"}, c.rec.Operation)
+	c.rec.Content = c.rec.Method == http.MethodPost && !createsNothing
+	return err
+}
+
+// authenticate reads the token of an Authorization header.
 func (s *Server) authenticate(c *conversation, header string) {
 	if header == "" {
 		return
@@ -236,13 +249,16 @@ func (s *Server) authenticate(c *conversation, header string) {
 	if !ok {
 		secret, ok = strings.CutPrefix(header, "token ")
 	}
-	s.recognise(c, secret, ok)
+	if !ok {
+		secret = ""
+	}
+	s.recognise(c, secret)
 }
 
-// recognise finds a token's entry; ok reports whether there was a token to read.
-func (s *Server) recognise(c *conversation, secret string, ok bool) {
-	c.badToken = !ok || secret == ""
-	if c.badToken {
+// recognise finds the token with this secret, and its account. No token has the secret "".
+func (s *Server) recognise(c *conversation, secret string) {
+	if secret == "" {
+		c.badToken = true
 		return
 	}
 	c.account = s.state.Viewer
@@ -257,10 +273,11 @@ func (s *Server) recognise(c *conversation, secret string, ok bool) {
 			}
 		}
 	}
-	c.badToken = c.token == nil
-	if c.token != nil {
-		c.rec.Account = c.account.Login
+	if c.token == nil {
+		c.badToken = true
+		return
 	}
+	c.rec.Account = c.account.Login
 }
 
 // need returns a 403 unless the token has one of the permissions, which are written
@@ -280,8 +297,11 @@ func lacks(accepted string) reply {
 	return r
 }
 
+// isPermitted reports whether a request may do what one of the permissions allows. A request without
+// a token, which has come this far, reads a public repository.
 func (s *Server) isPermitted(c *conversation, accepted string) bool {
-	return c.token == nil || !c.rec.Write && !s.state.Repo.Private && !strings.Contains(accepted, "security_events") || c.token.has(accepted)
+	readsPublic := !c.rec.Write && !s.state.Repo.Private && !strings.Contains(accepted, "security_events")
+	return c.token == nil || readsPublic || c.token.has(accepted)
 }
 
 // has reports whether a token has one of the permissions.
@@ -298,7 +318,8 @@ func (t *Token) has(accepted string) bool {
 	return false
 }
 
-// countHour counts the request against its token's limit for the hour.
+// countHour counts the request against its account's limit for the hour, and returns the refusal and
+// true beyond it.
 func (s *Server) countHour(c *conversation) (reply, bool) {
 	now := s.o.Clock.Now()
 	if now.Sub(s.hourFrom) >= time.Hour {

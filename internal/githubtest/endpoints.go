@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,7 +54,7 @@ func (s *Server) handle(c *conversation) reply {
 
 // endpoint answers a REST operation.
 type endpoint struct {
-	permission string // the permission that the token needs; "" if that depends on the request
+	permission string // the permission that the token needs; "" for none, or if the handler asks for it
 	handle     handler
 }
 
@@ -134,26 +135,31 @@ func endpoints() map[string]endpoint {
 	}
 }
 
-// onIssue finds the issue or pull request of the path.
+// onIssue returns a handler that calls h with the pull request of the path's pull_number, or with the
+// issue or pull request of its issue_number.
 func onIssue(h issueHandler) handler {
 	return func(s *Server, c *conversation) reply {
-		for _, name := range []string{"issue_number", "pull_number"} {
-			n, _ := strconv.Atoi(c.params[name])
-			for _, i := range s.state.Issues {
-				if i.Number != n || i.Pull == nil && name == "pull_number" {
-					continue
-				}
-				if i.Pull == nil && s.state.Repo.NoIssues {
-					return issuesOff()
-				}
-				return h(s, c, i)
-			}
+		text, onlyPulls := c.params["pull_number"]
+		if !onlyPulls {
+			text = c.params["issue_number"]
 		}
-		return notFound()
+		n, _ := strconv.Atoi(text)
+		k := slices.IndexFunc(s.state.Issues, func(i *Issue) bool { return i.Number == n })
+		if k < 0 {
+			return notFound()
+		}
+		i := s.state.Issues[k]
+		switch {
+		case i.Pull == nil && onlyPulls:
+			return notFound()
+		case i.Pull == nil && s.state.Repo.NoIssues:
+			return issuesOff()
+		}
+		return h(s, c, i)
 	}
 }
 
-// changing asks for the permission to write to the issue or pull request.
+// changing refuses unless the token may write to the issue or pull request.
 func changing(h issueHandler) issueHandler {
 	return func(s *Server, c *conversation, i *Issue) reply {
 		if r, ok := s.need(c, permissionFor(i)); !ok {

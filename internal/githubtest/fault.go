@@ -30,9 +30,9 @@ type Fault struct {
 	Body   string
 	// Garbage replaces the real answer's body, and keeps its status.
 	Garbage string
-	// Cut closes the connection instead of answering. git's own client then sends the
-	// request again, as curl does if a connection that worked before returns nothing:
-	// with a FaultRule for one push, the second try sees what the first one did.
+	// Cut closes the connection instead of answering. git's own client sends the request
+	// again if the connection worked before, because curl does so. A FaultRule that fails
+	// one push is therefore followed by a second try, which sees what the first one did.
 	Cut bool
 	// CutBody sends the head and half of the body, then closes the connection.
 	CutBody bool `json:"cut_body"`
@@ -128,25 +128,28 @@ type FaultRule struct {
 	Fault     Fault  `json:"fault"`
 }
 
-// Faults returns a hook that applies the first rule that matches.
+// Faults returns a hook that applies the first rule that a request meets. Every rule counts the
+// requests of its operation, those included to which an earlier rule applies.
 func Faults(rules []FaultRule) func(Request) Fault {
 	var mu sync.Mutex
 	seen := make([]int, len(rules))
 	return func(r Request) Fault {
 		mu.Lock()
 		defer mu.Unlock()
-		found := Fault{}
-		done := false
+		fault := Fault{}
+		found := false
 		for i, rule := range rules {
 			if rule.Operation != "" && rule.Operation != r.Operation {
 				continue
 			}
 			seen[i]++
-			if n := seen[i] - rule.Skip; !done && n > 0 && (rule.Times == 0 || n <= rule.Times) {
-				found, done = rule.Fault, true
+			n := seen[i] - rule.Skip
+			fails := n > 0 && (rule.Times == 0 || n <= rule.Times)
+			if fails && !found {
+				fault, found = rule.Fault, true
 			}
 		}
-		return found
+		return fault
 	}
 }
 

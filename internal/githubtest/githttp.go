@@ -20,9 +20,9 @@ type gitCall struct {
 	push bool
 }
 
-// receiveGit recognises a request of a git client: it gets the operation
-// git-http/upload-pack or git-http/receive-pack, and the question for the refs
-// beforehand git-http/refs-of-upload-pack or git-http/refs-of-receive-pack.
+// receiveGit reports whether a request is a git client's, and completes c for it. Its operation is
+// git-http/upload-pack for a fetch and git-http/receive-pack for a push. Before either the client
+// asks for the refs, with the operation git-http/refs-of-upload-pack or git-http/refs-of-receive-pack.
 func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
 	if s.o.Git == nil {
 		return false
@@ -48,8 +48,8 @@ func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
 	c.rec.Operation = operation + plain
 	c.rec.Write = c.git.push && req.Method == http.MethodPost
 	if header := req.Header.Get("Authorization"); header != "" {
-		_, secret, ok := req.BasicAuth()
-		s.recognise(c, secret, ok)
+		_, secret, _ := req.BasicAuth() // "" for another scheme
+		s.recognise(c, secret)
 	}
 	return true
 }
@@ -85,8 +85,9 @@ func (s *Server) handleGit(c *conversation) reply {
 		settings = []string{"receive.denyNonFastForwards", "true"}
 	}
 	out := s.o.Git.serve(c.git, c.body, settings)
-	if after, err := s.o.Git.refs(); c.rec.Write && (err != nil || slices.Equal(before, after)) {
-		c.refused = true
+	if c.rec.Write {
+		after, err := s.o.Git.refs()
+		c.refused = err != nil || slices.Equal(before, after)
 	}
 	return out
 }
@@ -122,9 +123,9 @@ type readCloser struct{ *bytes.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// guard refuses a push that writes a branch which only pull requests may change.
-// The entire push is refused then, in the protocol's own answer: to git it is not an
-// HTTP error.
+// guard reports whether a push is refused because it writes a branch which only pull requests may
+// change. The entire push is refused then, with an answer in git's protocol: to git it is not an HTTP
+// error.
 func (s *Server) guard(body []byte) (answer []byte, refused bool) {
 	refs, capabilities := pushed(body)
 	var messages, report strings.Builder
@@ -150,6 +151,7 @@ func (s *Server) guard(body []byte) (answer []byte, refused bool) {
 	return []byte(packet("\x02"+messages.String()) + packet("\x01"+report.String()) + "0000"), refused
 }
 
+// byPull is GitHub's message for a branch that only pull requests may change.
 const byPull = "Changes must be made through a pull request."
 
 // pushed returns the refs that a push is about to write, and the client's capabilities.

@@ -42,6 +42,7 @@ type execution struct {
 	broken   error // an answer that would break GitHub's schema
 }
 
+// breakf records what breaks the schema, unless something did before, and returns null as the value.
 func (x *execution) breakf(format string, args ...any) any {
 	if x.broken == nil {
 		x.broken = fmt.Errorf(format, args...)
@@ -56,6 +57,7 @@ func (x *execution) object(n *node, set ast.SelectionSet, path []any) map[string
 	return out
 }
 
+// into adds the fields of a selection on a node to out.
 func (x *execution) into(out map[string]any, n *node, set ast.SelectionSet, path []any) {
 	for _, sel := range set {
 		switch sel := sel.(type) {
@@ -77,13 +79,16 @@ func (x *execution) into(out map[string]any, n *node, set ast.SelectionSet, path
 	}
 }
 
-func (x *execution) applies(n *node, condition string) bool {
-	if condition == "" || condition == n.typ {
+// applies reports whether a node is of a type, or of one of the types of an interface or union.
+// Every node is of the type "".
+func (x *execution) applies(n *node, typ string) bool {
+	if typ == "" || typ == n.typ {
 		return true
 	}
-	return slices.ContainsFunc(x.doc.schema.PossibleTypes[condition], func(d *ast.Definition) bool { return d.Name == n.typ })
+	return slices.ContainsFunc(x.doc.schema.PossibleTypes[typ], func(d *ast.Definition) bool { return d.Name == n.typ })
 }
 
+// field evaluates a field of a node. A failure is recorded and makes it null.
 func (x *execution) field(n *node, f *ast.Field, path []any) any {
 	v, ok := n.fields[f.Name]
 	if !ok {
@@ -107,7 +112,7 @@ func (x *execution) field(n *node, f *ast.Field, path []any) any {
 // value completes a value to its type, and notes where it does not fit.
 func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) any {
 	if v == nil || v == (*node)(nil) {
-		if t.NonNull && x.failures == nil {
+		if t.NonNull && x.failures == nil { // a failure may have left out what had to be there
 			return x.breakf("%v is null, but its type is %s", path, t)
 		}
 		return nil
@@ -143,8 +148,9 @@ func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) 
 	return v
 }
 
-// fits checks a scalar.
+// fits reports whether a value is of a scalar type. The scalars that are not listed are texts.
 func fits(v any, scalar string) bool {
+	s, isText := v.(string)
 	switch scalar {
 	case "Int":
 		switch n := v.(type) {
@@ -157,17 +163,14 @@ func fits(v any, scalar string) bool {
 	case "Boolean":
 		_, ok := v.(bool)
 		return ok
-	}
-	s, ok := v.(string)
-	switch scalar {
 	case "DateTime":
 		_, err := time.Parse(time.RFC3339, s)
-		return ok && err == nil
+		return isText && err == nil
 	case "URI":
 		u, err := url.Parse(s)
-		return ok && err == nil && u.IsAbs()
+		return isText && err == nil && u.IsAbs()
 	}
-	return ok
+	return isText
 }
 
 // handleGraphQL answers a request that was found valid.
@@ -189,31 +192,27 @@ func (s *Server) handleGraphQL(c *conversation) reply {
 	return okay(out)
 }
 
-// connection pages through nodes as GraphQL does: first, after, and a cursor
-// that names an entry.
+// connection returns the page of a list that the arguments ask for: the first entries after a cursor,
+// or the last ones before it. The cursor of an entry is its key.
 func connection(typ string, list []*node, args map[string]any, key func(*node) string) *node {
-	first := 100
-	if n := number(args["first"]); n > 0 {
-		first = n
+	position := func(cursor string) int { // -1 without the cursor, or if no entry has it
+		wanted, _ := args[cursor].(string)
+		return slices.IndexFunc(list, func(n *node) bool { return wanted != "" && key(n) == wanted })
 	}
-	if before, ok := args["before"].(string); ok && before != "" {
-		list = list[:max(0, slices.IndexFunc(list, func(n *node) bool { return key(n) == before }))]
+	size := 100
+	if first := number(args["first"]); first > 0 {
+		size = first
+	}
+	if before, _ := args["before"].(string); before != "" {
+		list = list[:max(0, position("before"))]
 	}
 	previous := false
-	if n := number(args["last"]); n > 0 {
-		previous = len(list) > n
-		list = list[max(0, len(list)-n):]
-		first = n
+	if last := number(args["last"]); last > 0 {
+		size, previous = last, len(list) > last
+		list = list[max(0, len(list)-last):]
 	}
-	from := 0
-	if after, ok := args["after"].(string); ok && after != "" {
-		for i, n := range list {
-			if key(n) == after {
-				from = i + 1
-			}
-		}
-	}
-	to := min(from+first, len(list))
+	from := position("after") + 1
+	to := min(from+size, len(list))
 	info := &node{typ: "PageInfo", fields: object{"hasNextPage": to < len(list), "endCursor": nil, "hasPreviousPage": previous || from > 0, "startCursor": nil}}
 	if to > from {
 		info.fields["startCursor"], info.fields["endCursor"] = key(list[from]), key(list[to-1])
@@ -273,7 +272,7 @@ type document struct {
 // receiveGraphQL parses a request and checks the document and its variables
 // against GitHub's schema.
 func (s *Server) receiveGraphQL(c *conversation) {
-	c.graphql = &document{}
+	c.graphql = &document{}                        // remains empty if the request is not valid
 	c.rec.Operation, c.rec.Write = "graphql", true // until it is known to be a query
 	var in struct {
 		Query         string         `json:"query"`
@@ -286,17 +285,21 @@ func (s *Server) receiveGraphQL(c *conversation) {
 		c.violation = fmt.Errorf("the body is not a GraphQL request: %w", err)
 		return
 	}
-	c.graphql, c.violation = parseDocument(in.Query, in.Variables)
-	if c.violation != nil {
-		c.graphql = &document{}
+	doc, err := parseDocument(in.Query, in.Variables)
+	if err != nil {
+		c.violation = err
 		return
 	}
+	c.graphql = doc
 	c.rec.Operation = "graphql/" + c.graphql.op.Name
 	c.rec.Write = c.graphql.op.Operation == ast.Mutation
-	c.rec.Content = c.rec.Write && !slices.Contains([]string{"graphql/DeleteDiscussion", "graphql/DeleteDiscussionComment", "graphql/DeleteReview",
+	createsNothing := slices.Contains([]string{"graphql/DeleteDiscussion", "graphql/DeleteDiscussionComment", "graphql/DeleteReview",
 		"graphql/MinimizeComment", "graphql/UnminimizeComment", "graphql/UpdateRefs"}, c.rec.Operation)
+	c.rec.Content = c.rec.Write && !createsNothing
 }
 
+// parseDocument returns a request's document with its variables, or what GitHub's schema does not
+// permit in them.
 func parseDocument(query string, variables map[string]any) (*document, error) {
 	contract, err := graphQLContract()
 	if err != nil {
@@ -316,6 +319,7 @@ func parseDocument(query string, variables map[string]any) (*document, error) {
 		if def == nil {
 			return nil, gqlerror.Errorf("the variable %s is not declared", name)
 		}
+		// The validator takes a text for an Int, GitHub does not.
 		if _, isText := v.(string); isText && def.Type.Name() == "Int" {
 			return nil, gqlerror.Errorf("the variable %s is text, but its type is %s", name, def.Type)
 		}

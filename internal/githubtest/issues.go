@@ -62,7 +62,7 @@ func (s *Server) createIssue(c *conversation) reply {
 		return invalid(*bad)
 	}
 	i := &Issue{ID: s.id(), Number: s.number(), Title: in.Title, Body: in.Body, State: "open", Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
-	s.setLabels(i, in.Labels)
+	s.attachLabels(i, in.Labels)
 	s.state.Issues = append(s.state.Issues, i)
 	s.lag(i)
 	return created(s.renderIssue(i))
@@ -93,7 +93,7 @@ func (s *Server) updateIssue(c *conversation, i *Issue) reply {
 	}
 	if in.Labels != nil {
 		i.Labels = nil
-		s.setLabels(i, *in.Labels)
+		s.attachLabels(i, *in.Labels)
 	}
 	return okay(s.renderIssue(i))
 }

@@ -26,8 +26,8 @@ func (s *Server) findLabel(name string) (Label, bool) {
 	return Label{}, false
 }
 
-// setLabels adds labels in the spelling that the repository has.
-func (s *Server) setLabels(i *Issue, names []string) {
+// attachLabels adds labels to an issue, in the spelling that the repository has.
+func (s *Server) attachLabels(i *Issue, names []string) {
 	for _, n := range names {
 		l := s.label(n)
 		if !slices.Contains(i.Labels, l.Name) {
@@ -37,7 +37,8 @@ func (s *Server) setLabels(i *Issue, names []string) {
 	}
 }
 
-// checkLabels applies the limits: 50 characters a name, 100 labels an issue.
+// checkLabels returns the limit that an issue with these labels would break if more were added: 50
+// characters a name, 100 labels an issue. It returns nil if there is none.
 func checkLabels(have, add []string) *fieldError {
 	all := map[string]bool{}
 	for _, n := range have {
@@ -87,6 +88,6 @@ func (s *Server) addLabels(c *conversation, i *Issue) reply {
 	if bad := checkLabels(i.Labels, in.Labels); bad != nil {
 		return invalid(*bad)
 	}
-	s.setLabels(i, in.Labels)
+	s.attachLabels(i, in.Labels)
 	return okay(s.renderLabels(i.Labels))
 }

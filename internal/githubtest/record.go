@@ -24,8 +24,8 @@ type Request struct {
 	Effect    bool            `json:"effect"` // the handler ran and succeeded
 }
 
-// JSON decodes the body's member of a top-level object, for assertions; nil when
-// there is none.
+// JSON returns a member of the body, decoded; nil if the body is not an object or has no such
+// member.
 func (r Request) JSON(member string) any {
 	var m map[string]any
 	if json.Unmarshal(r.Body, &m) != nil {
@@ -42,7 +42,7 @@ func Points(r Request) int {
 	return 1
 }
 
-// Contents is 1 for a request that creates content, otherwise 0.
+// Contents returns 1 for a request that creates content, otherwise 0.
 func Contents(r Request) int {
 	if r.Content {
 		return 1
@@ -50,8 +50,8 @@ func Contents(r Request) int {
 	return 0
 }
 
-// Peak returns the highest sum of weights within any span of time, the span's end not
-// included.
+// Peak returns the highest sum of weights of the requests, which are in the order of their times,
+// within any span of this length, its end not included.
 func Peak(reqs []Request, span time.Duration, weight func(Request) int) int {
 	peak, sum, from := 0, 0, 0
 	for _, r := range reqs {

@@ -36,8 +36,8 @@ type Options struct {
 	HourLimit     int  // requests an hour and token; default 5,000
 	PerPage       int  // the most entries on a page of a REST list; default 100, as GitHub's
 	// TrustAnswers skips the check of the server's own answers, which takes a third of
-	// the time. It is for tests that send very many requests of sorts that other tests
-	// check. Requests are always checked.
+	// the time. It is for tests that send very many requests, if other tests check the
+	// answers to such requests. Requests are always checked.
 	TrustAnswers bool
 	Record       io.Writer // every request as a line of JSON, when it is answered; may be nil
 	Git          *Git      // the repository's content, served to git clients at GitURL; nil: only what the fixture has
@@ -50,10 +50,10 @@ type Server struct {
 	rest     *contract
 	mu       sync.Mutex // over everything below; requests are handled one after another
 	state    Fixture
-	listed   map[any]time.Time // when an object appears in listings; at once if it is absent
-	unlisted time.Duration     // how long what the request being handled creates stays out of listings
-	late     []lateEffect      // what takes effect later, the soonest first
-	at       time.Time         // when the request being handled takes effect; zero means now
+	listed   map[any]time.Time // when an object appears in listings; one without an entry is there at once
+	unlisted time.Duration     // Fault.Unlisted of the request that is being handled
+	late     []lateEffect      // the postponed requests, the soonest first
+	at       time.Time         // when the request that is being handled takes effect; zero means now
 	nextID   int64
 	nextNum  int
 	seq      int
@@ -62,8 +62,8 @@ type Server struct {
 	hourFrom time.Time
 	hourUsed map[string]int
 	baseURL  string
-	verified map[string]bool   // commits that the server made, and so signed
-	heads    map[string]string // where the branches were when the pull requests followed them last
+	verified map[string]bool   // ids of the commits that are signed: those of createCommitOnBranch
+	heads    map[string]string // each branch's commit when followBranches last looked
 }
 
 // New returns a server that starts with the fixture. Broken contracts are reported
@@ -168,7 +168,7 @@ func (s *Server) SetBaseURL(u string) {
 	s.baseURL = strings.TrimRight(u, "/")
 }
 
-// APIURL returns the address of the REST API: of a server in memory, below
+// APIURL returns the address of the REST API. That of a server in memory is below
 // https://github.test.
 func (s *Server) APIURL() string {
 	s.mu.Lock()

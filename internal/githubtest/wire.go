@@ -58,17 +58,17 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		_ = req.Body.Close()
 	}
-	late := false
+	expired := false
 	out := m.s.answer(req, body, func(d time.Duration) bool {
 		if deadline, ok := ctx.Deadline(); ok {
-			// A little is granted for the real time that the test itself needs.
-			if patience := time.Until(deadline).Round(time.Second); d >= patience {
-				late, d = true, patience
+			// Rounding gives back the real time that has passed since the client set the deadline.
+			if left := time.Until(deadline).Round(time.Second); d >= left {
+				expired, d = true, left
 			}
 		}
-		return m.s.o.Clock.Sleep(ctx, d) == nil && !late
+		return m.s.o.Clock.Sleep(ctx, d) == nil && !expired
 	})
-	if late {
+	if expired {
 		return nil, context.DeadlineExceeded
 	}
 	if err := ctx.Err(); err != nil {
