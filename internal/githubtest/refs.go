@@ -2,66 +2,167 @@ package githubtest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"strconv"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// createTree writes a tree of files whose content is given.
-func (s *Server) createTree(c *conversation) reply {
-	var in struct {
-		Tree []struct{ Path, Mode, Type, SHA, Content string }
-		Base string `json:"base_tree"`
+func (s *Server) renderRef(r ref) object {
+	kind := "commits"
+	if r.kind != "commit" {
+		kind = "tags"
 	}
-	decode(c, &in)
-	if in.Base != "" {
-		return s.violation(c.rec, "a tree on top of another is not served", fmt.Errorf("base_tree %s", in.Base))
-	}
-	var listing strings.Builder
-	entries := []object{}
-	for _, e := range in.Tree {
-		if e.Path == "" || strings.Contains(e.Path, "/") || e.SHA != "" {
-			return s.violation(c.rec, "only files at the top, with their content, are served", fmt.Errorf("path %q", e.Path))
-		}
-		blob, err := s.o.Git.writeBlob(e.Content)
-		if err != nil {
-			return s.violation(c.rec, "git failed", err)
-		}
-		mode := cmp.Or(e.Mode, "100644")
-		fmt.Fprintf(&listing, "%s blob %s\t%s\n", mode, blob, e.Path)
-		entries = append(entries, object{"path": e.Path, "mode": mode, "type": "blob", "sha": blob, "size": len(e.Content), "url": s.repoURL() + "/git/blobs/" + blob})
-	}
-	sha, err := s.o.Git.run(listing.String(), "mktree")
-	if err != nil {
-		return s.violation(c.rec, "git failed", err)
-	}
-	return created(object{"sha": sha, "url": s.repoURL() + "/git/trees/" + sha, "tree": entries, "truncated": false})
+	return object{"ref": r.name, "node_id": "REF_" + r.name, "url": s.repoURL() + "/git/" + r.name,
+		"object": object{"type": r.kind, "sha": r.sha, "url": s.repoURL() + "/git/" + kind + "/" + r.sha}}
 }
 
-// createCommit writes a commit that no ref leads to yet.
-func (s *Server) createCommit(c *conversation) reply {
-	var in struct {
-		Message, Tree string
-		Parents       []string
+// findRef returns the ref of exactly this name.
+func (s *Server) findRef(name string) (ref, bool) {
+	refs, err := s.o.Git.refs()
+	i := slices.IndexFunc(refs, func(r ref) bool { return r.name == name })
+	if err != nil || i < 0 {
+		return ref{}, false
 	}
-	decode(c, &in)
-	args := []string{"-c", "user.name=" + c.account.Login, "-c", "user.email=" + fmt.Sprintf("%d+%s@users.noreply.github.com", c.account.ID, c.account.Login), "commit-tree", in.Tree}
-	for _, p := range in.Parents {
-		args = append(args, "-p", p)
+	return refs[i], true
+}
+
+func (s *Server) getRef(c *conversation) reply {
+	r, ok := s.findRef("refs/" + c.params["ref"])
+	if !ok {
+		return notFound()
 	}
-	sha, err := s.o.Git.run(in.Message, args...)
+	return okay(s.renderRef(r))
+}
+
+// listRefs lists all refs that begin with the path's name, on one page.
+func (s *Server) listRefs(c *conversation) reply {
+	refs, err := s.o.Git.refs()
 	if err != nil {
-		return fail(422, "Tree SHA does not exist")
-	}
-	list, err := s.o.Git.log("-1", sha)
-	if err != nil || len(list) != 1 {
 		return s.violation(c.rec, "git failed", err)
 	}
-	out := s.renderGitCommit(list[0])
-	out["sha"], out["node_id"], out["parents"] = sha, "C_"+sha, s.renderParents(list[0])
-	out["html_url"] = s.siteURL() + "/commit/" + sha
-	return created(out)
+	out := []object{}
+	for _, r := range refs {
+		if strings.HasPrefix(r.name, "refs/"+c.params["ref"]) {
+			out = append(out, s.renderRef(r))
+		}
+	}
+	return okay(out)
+}
+
+func (s *Server) createRef(c *conversation) reply {
+	var in struct{ Ref, SHA string }
+	decode(c, &in)
+	if _, err := s.o.Git.run("", "check-ref-format", in.Ref); err != nil || !strings.HasPrefix(in.Ref, "refs/") || strings.Count(in.Ref, "/") < 2 {
+		return fail(http.StatusUnprocessableEntity, in.Ref+" is not a valid ref name.")
+	}
+	if _, exists := s.findRef(in.Ref); exists {
+		return fail(http.StatusUnprocessableEntity, "Reference already exists")
+	}
+	return s.writeRef(in.Ref, in.SHA, "Reference update failed", created)
+}
+
+func (s *Server) updateRef(c *conversation) reply {
+	var in struct {
+		SHA   string
+		Force bool
+	}
+	decode(c, &in)
+	old, exists := s.findRef("refs/" + c.params["ref"])
+	if !exists {
+		return fail(http.StatusUnprocessableEntity, "Reference does not exist")
+	}
+	if _, err := s.o.Git.resolve(in.SHA); err == nil && !in.Force && !s.o.Git.descends(in.SHA, old.sha) {
+		return fail(http.StatusUnprocessableEntity, "Update is not a fast forward")
+	}
+	return s.writeRef(old.name, in.SHA, byPull, okay)
+}
+
+// writeRef moves a ref to a commit. If the branch is protected, it refuses that with the given
+// message.
+func (s *Server) writeRef(name, sha, protected string, answer func(any) reply) reply {
+	if r, bad := s.protects(name, protected); bad {
+		return r
+	}
+	if _, err := s.o.Git.resolve(sha); err != nil {
+		return fail(http.StatusUnprocessableEntity, "Object does not exist")
+	}
+	if _, err := s.o.Git.run("", "update-ref", name, sha); err != nil {
+		return fail(http.StatusUnprocessableEntity, "Reference update failed") // a/b where there is a, for example
+	}
+	r := answer(s.renderRef(ref{name, sha, "commit"}))
+	r.header = http.Header{"Location": {s.repoURL() + "/git/" + name}}
+	return r
+}
+
+func (s *Server) deleteRef(c *conversation) reply {
+	name := "refs/" + c.params["ref"]
+	if _, exists := s.findRef(name); !exists {
+		return fail(http.StatusUnprocessableEntity, "Reference does not exist")
+	}
+	if r, bad := s.protects(name, "Cannot delete this protected branch"); bad {
+		return r
+	}
+	if _, err := s.o.Git.run("", "update-ref", "-d", name); err != nil {
+		return s.violation(c.rec, "git failed", err)
+	}
+	return reply{status: http.StatusNoContent}
+}
+
+// protects returns the refusal of a write to a branch that only pull requests may change; ok is
+// false for any other branch.
+func (s *Server) protects(name, message string) (reply, bool) {
+	branch, _ := strings.CutPrefix(name, "refs/heads/")
+	switch {
+	case matches(s.state.Repo.Protected, branch):
+		return fail(http.StatusUnprocessableEntity, message), true
+	case matches(s.state.Repo.Ruled, branch):
+		return fail(http.StatusUnprocessableEntity, "Repository rule violations found\n\n"+byPull+"\n\n"), true
+	}
+	return reply{}, false
+}
+
+// matches reports whether a branch has one of the names, or matches one of the patterns, in
+// which "*" stands for any text without a slash.
+func matches(patterns []string, branch string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, branch)
+		return pattern == branch || err == nil && ok
+	})
+}
+
+func (s *Server) getBranch(c *conversation) reply {
+	name := c.params["branch"]
+	r, ok := s.findRef("refs/heads/" + name)
+	if !ok {
+		return fail(http.StatusNotFound, "Branch not found")
+	}
+	list, err := s.o.Git.log("-1", r.sha, "--")
+	if err != nil || len(list) != 1 {
+		return s.violation(c.rec, "git failed", errors.Join(err, errors.New("no such commit")))
+	}
+	address := s.repoURL() + "/branches/" + url.PathEscape(name)
+	protected := matches(s.state.Repo.Protected, name) || matches(s.state.Repo.Ruled, name)
+	return okay(object{"name": name, "commit": s.renderCommit(list[0]), "protected": protected, "protection": object{"enabled": protected},
+		"protection_url": address + "/protection", "_links": object{"self": address, "html": s.siteURL() + "/tree/" + name}})
+}
+
+// getBranchRules lists the rules for a branch, whether there is one or not.
+func (s *Server) getBranchRules(c *conversation) reply {
+	kinds, rules := []string{}, []object{}
+	if s.state.Repo.NoForce {
+		kinds = append(kinds, "non_fast_forward")
+	}
+	if matches(s.state.Repo.Ruled, c.params["branch"]) {
+		kinds = append(kinds, "deletion", "pull_request")
+	}
+	for _, kind := range kinds {
+		rules = append(rules, object{"type": kind, "ruleset_source_type": "Repository", "ruleset_source": s.state.Repo.Owner + "/" + s.state.Repo.Name, "ruleset_id": 1})
+	}
+	return page(s, c, rules, func(_, _ object) int { return 0 }, func(rule object) any { return rule })
 }
 
 // noObject is the id that stands for no object.
@@ -132,34 +233,4 @@ func (s *Server) refNodes(args map[string]any) (any, error) {
 		list = append(list, &node{typ: "Ref", fields: object{"name": name, "target": s.commitNode(r.sha)}})
 	}
 	return connection("RefConnection", list, args, func(n *node) string { return n.fields["name"].(string) }), nil
-}
-
-// commitNode returns a commit with its files.
-func (s *Server) commitNode(sha string) *node {
-	headline := ""
-	if list, err := s.o.Git.log("-1", sha); err == nil && len(list) == 1 {
-		headline, _, _ = strings.Cut(strings.TrimLeft(list[0].message, "\n"), "\n\n")
-	}
-	return &node{typ: "Commit", fields: object{"oid": sha, "messageHeadline": strings.ReplaceAll(headline, "\n", " "),
-		"file": func(args map[string]any) (any, error) {
-			name, _ := args["path"].(string)
-			found := s.o.Git.entries(sha, name)
-			if len(found) != 1 {
-				return nil, nil //nolint:nilnil // there is no such file
-			}
-			mode, err := strconv.ParseInt(found[0].mode, 8, 32)
-			if err != nil {
-				return nil, err
-			}
-			entry := object{"mode": mode}
-			if text, err := s.o.Git.blob(found[0].sha); err == nil {
-				const most = 512 << 10 // GitHub truncates longer texts
-				blob := object{"text": text[:min(len(text), most)], "isTruncated": len(text) > most, "byteSize": len(text)}
-				if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-					blob["text"] = nil
-				}
-				entry["object"] = &node{typ: "Blob", fields: blob}
-			}
-			return &node{typ: "TreeEntry", fields: entry}, nil
-		}}}
 }
