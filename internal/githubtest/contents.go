@@ -38,11 +38,13 @@ func (s *Server) fileEntry(name, content string) object {
 	return o
 }
 
+// entry returns what a path names, with the id and size that it has where the repository is not git's.
 func (s *Server) entry(name, kind string) object {
+	const sha = "3d21ec53a331a6f037a91c368710b99387d012c1"
 	self := s.repoURL() + "/contents/" + name
-	blob := s.repoURL() + "/git/blobs/3d21ec53a331a6f037a91c368710b99387d012c1"
+	blob := s.repoURL() + "/git/blobs/" + sha
 	html := s.siteURL() + "/blob/main/" + name
-	return object{"type": kind, "name": path.Base(name), "path": name, "size": 0, "sha": "3d21ec53a331a6f037a91c368710b99387d012c1", "url": self, "git_url": blob,
+	return object{"type": kind, "name": path.Base(name), "path": name, "size": 0, "sha": sha, "url": self, "git_url": blob,
 		"html_url": html, "download_url": html, "_links": object{"self": self, "git": blob, "html": html}}
 }
 
@@ -64,7 +66,8 @@ type treeEntry struct {
 	size            int
 }
 
-// entries lists what a path names, or with a slash at its end what is in it.
+// entries returns the one entry that a path names, if there is one. For a path with a slash at its end
+// it lists what is in that directory.
 func (g *Git) entries(commit, name string) []treeEntry {
 	out, err := g.output("", "ls-tree", "-z", "--long", commit, name)
 	if err != nil {
@@ -81,48 +84,49 @@ func (g *Git) entries(commit, name string) []treeEntry {
 	return list
 }
 
-// storedContent serves a path as it is in a commit. A link to a file is answered
-// with that file, which is GitHub's way.
+// storedContent serves a path as it is in a commit. As on GitHub, a symbolic link to a file is
+// answered with that file.
 func (s *Server) storedContent(name, ref string) reply {
 	commit, ok := s.o.Git.named(ref)
 	if !ok {
 		return fail(http.StatusNotFound, "No commit found for the ref "+ref)
 	}
 	found := s.o.Git.entries(commit, name)
-	if len(found) == 1 && found[0].mode == "120000" {
-		target, err := s.o.Git.blob(found[0].sha)
+	if len(found) != 1 {
+		return notFound()
+	}
+	e := found[0]
+	sha := e.sha // of the file whose content is shown
+	switch e.mode {
+	case "120000":
+		target, err := s.o.Git.blob(e.sha)
 		if err != nil {
 			return notFound()
 		}
 		targets := s.o.Git.entries(commit, path.Join(path.Dir(name), target))
 		if len(targets) != 1 || !strings.HasPrefix(targets[0].mode, "100") {
-			o := s.storedEntry(found[0])
+			o := s.storedEntry(e)
 			o["target"] = target
 			return okay(o)
 		}
-		found[0].mode, found[0].sha = targets[0].mode, targets[0].sha
-	}
-	if len(found) != 1 {
-		return notFound()
-	}
-	switch found[0].mode {
+		sha = targets[0].sha
 	case "040000":
 		list := []object{}
-		for _, e := range s.o.Git.entries(commit, name+"/") {
-			list = append(list, s.storedEntry(e))
+		for _, inner := range s.o.Git.entries(commit, name+"/") {
+			list = append(list, s.storedEntry(inner))
 		}
 		return okay(list)
 	case "160000":
-		o := s.storedEntry(found[0])
+		o := s.storedEntry(e)
 		o["submodule_git_url"] = "https://github.com/octo/sub.git" // what .gitmodules says is not read
 		return okay(o)
 	}
-	text, err := s.o.Git.blob(found[0].sha)
+	text, err := s.o.Git.blob(sha)
 	if err != nil {
 		return notFound()
 	}
 	o := s.fileEntry(name, text)
-	o["sha"] = found[0].sha
+	o["sha"] = sha
 	return okay(o)
 }
 

@@ -56,7 +56,7 @@ func (s *Server) repositoryNode(c *conversation) *node {
 		"object": func(args map[string]any) (any, error) {
 			expression, _ := args["expression"].(string)
 			if s.o.Git == nil {
-				return nil, fmt.Errorf("githubtest has no repository: give it Options.Git")
+				return nil, errNoGit
 			}
 			sha, err := s.o.Git.resolve(expression)
 			if err != nil {

@@ -27,7 +27,7 @@ import (
 // works on. The server always answers from its current content, whether git or the API has
 // changed it.
 //
-// The methods without an error end the test when git fails.
+// The methods that return no error end the test when git fails.
 type Git struct {
 	dir     string
 	program string
@@ -76,8 +76,8 @@ func Prepared(build func(g *Git)) func(t TB) *Git {
 // copies returns a function that makes copies of what build returns the first time.
 func copies(build func(t TB) *Git) func(t TB) *Git {
 	var mu sync.Mutex
-	var files fstest.MapFS // the repository's content, because the repository ends with the first test
-	known := &Git{}
+	var files fstest.MapFS // what build made, which on disk lasts only as long as the first test
+	known := &Git{}        // what is cached about it
 	return func(t TB) *Git {
 		t.Helper()
 		mu.Lock()
@@ -136,14 +136,25 @@ func (g *Git) learn(other *Git) {
 	g.answers, g.kinds, g.times = maps.Clone(other.answers), maps.Clone(other.kinds), maps.Clone(other.times)
 }
 
+// newGit returns a Git for a new directory that the caller creates, and that lasts as long as the test.
 func newGit(t TB) *Git {
 	t.Helper()
-	program, err := exec.LookPath("git")
+	g, err := gitAt(filepath.Join(t.TempDir(), "repo.git"))
 	if err != nil {
 		t.Fatalf("githubtest: %v", err)
 	}
-	return &Git{dir: filepath.Join(t.TempDir(), "repo.git"), program: program, answers: map[string]string{}, kinds: map[string]string{}, times: map[string]time.Time{},
-		fail: func(format string, args ...any) { t.Helper(); t.Fatalf("githubtest: "+format, args...) }}
+	g.fail = func(format string, args ...any) { t.Helper(); t.Fatalf("githubtest: "+format, args...) }
+	return g
+}
+
+// gitAt returns a Git for a directory, whose failures panic.
+func gitAt(dir string) (*Git, error) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, err
+	}
+	return &Git{dir: dir, program: program, answers: map[string]string{}, kinds: map[string]string{}, times: map[string]time.Time{},
+		fail: func(format string, args ...any) { panic("githubtest: " + fmt.Sprintf(format, args...)) }}, nil
 }
 
 // OpenGit opens an existing bare repository. Without a test to end, a failure of git
@@ -153,11 +164,10 @@ func OpenGit(dir string) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := exec.LookPath("git")
+	g, err := gitAt(dir)
 	if err != nil {
 		return nil, err
 	}
-	g := &Git{dir: dir, program: program, answers: map[string]string{}, kinds: map[string]string{}, times: map[string]time.Time{}, fail: func(format string, args ...any) { panic("githubtest: " + fmt.Sprintf(format, args...)) }}
 	bare, err := g.run("", "rev-parse", "--is-bare-repository")
 	if err == nil && bare != "true" {
 		err = fmt.Errorf("%s is not a bare repository", dir)
@@ -204,10 +214,11 @@ func (g *Git) setHead(ref string) {
 // "" is the default branch.
 func (g *Git) named(name string) (string, bool) {
 	revs := []string{"refs/heads/" + name, "refs/tags/" + name}
+	isID := strings.Trim(name, "0123456789abcdef") == "" // in full or abbreviated
 	switch {
 	case name == "":
 		revs = []string{"HEAD"}
-	case strings.HasPrefix(name, "refs/"), strings.Trim(name, "0123456789abcdef") == "":
+	case strings.HasPrefix(name, "refs/"), isID:
 		revs = append(revs, name)
 	}
 	for _, rev := range revs {
@@ -218,9 +229,10 @@ func (g *Git) named(name string) (string, bool) {
 	return "", false
 }
 
-// resolve returns the commit that a ref or an id leads to.
+// resolve returns the commit that a ref or an id leads to. It starts git only where it must: for an
+// annotated tag, an expression, and an id that is not a loose commit's.
 func (g *Git) resolve(rev string) (string, error) {
-	if strings.HasPrefix(rev, "refs/") && plainRef.MatchString(rev) {
+	if plainRef.MatchString(rev) {
 		refs, err := g.refs()
 		if err != nil {
 			return "", err
@@ -233,23 +245,24 @@ func (g *Git) resolve(rev string) (string, error) {
 			return refs[i].sha, nil
 		}
 	}
-	args := []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}"}
-	if !fullID.MatchString(rev) {
-		return g.run("", args...)
-	}
-	if g.looseKind(rev) == "commit" {
+	isID := fullID.MatchString(rev)
+	if isID && g.looseKind(rev) == "commit" {
 		return rev, nil
+	}
+	args := []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}"}
+	if !isID {
+		return g.run("", args...)
 	}
 	out, err := g.cachedOutput(args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
 var (
-	plainRef = regexp.MustCompile(`^[A-Za-z0-9_/.-]+$`)
+	plainRef = regexp.MustCompile(`^refs/[A-Za-z0-9_/.-]+$`)
 	fullID   = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
-// ref is a ref and what it points to.
+// ref is a ref's name, and the id and kind of the object that it points to.
 type ref struct{ name, sha, kind string }
 
 // refs lists all refs below refs/, by name.
@@ -296,7 +309,7 @@ func (g *Git) looseRefs() (list []ref, ok bool) {
 		if g.kinds[sha] == "" {
 			g.kinds[sha] = g.looseKind(sha)
 		}
-		if g.kinds[sha] == "" || strings.HasSuffix(name, ".lock") {
+		if g.kinds[sha] == "" || strings.HasSuffix(name, ".lock") { // git is writing a ref if there is a lock
 			return fs.ErrInvalid
 		}
 		list = append(list, ref{filepath.ToSlash(name), sha, g.kinds[sha]})
@@ -306,7 +319,7 @@ func (g *Git) looseRefs() (list []ref, ok bool) {
 	return list, err == nil
 }
 
-// looseKind returns the kind of a loose object, "" for one that is in a pack.
+// looseKind returns the kind of a loose object; "" if there is no loose object with this id.
 func (g *Git) looseKind(sha string) string {
 	kind := ""
 	_ = g.readLoose(sha, func(r *bufio.Reader) (err error) {
@@ -316,7 +329,8 @@ func (g *Git) looseKind(sha string) string {
 	return strings.TrimSuffix(kind, " ")
 }
 
-// readLoose reads a loose object. It returns an error if there is no such file.
+// readLoose calls read with a loose object, unpacked: its kind, a space, its size, a NUL and its
+// content. It returns an error if there is no loose object with this id.
 func (g *Git) readLoose(sha string, read func(*bufio.Reader) error) error {
 	if !fullID.MatchString(sha) {
 		return fs.ErrInvalid
@@ -351,8 +365,8 @@ func (g *Git) blob(sha string) (string, error) {
 
 // writeBlob stores the content of a file as a loose object, and returns its id.
 func (g *Git) writeBlob(content string) (string, error) {
-	object := fmt.Appendf(nil, "blob %d\x00%s", len(content), content)
-	sha := fmt.Sprintf("%x", sha1.Sum(object))
+	loose := fmt.Appendf(nil, "blob %d\x00%s", len(content), content)
+	sha := fmt.Sprintf("%x", sha1.Sum(loose))
 	path := filepath.Join(g.dir, "objects", sha[:2], sha[2:])
 	if _, err := os.Stat(path); err == nil {
 		return sha, nil
@@ -362,7 +376,7 @@ func (g *Git) writeBlob(content string) (string, error) {
 	}
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
-	_, err := z.Write(object)
+	_, err := z.Write(loose)
 	if err := errors.Join(err, z.Close()); err != nil {
 		return "", err
 	}
@@ -378,16 +392,16 @@ func (g *Git) writeBlob(content string) (string, error) {
 	return sha, err
 }
 
-// setRef makes a ref, or moves it, unless it is there already.
+// setRef makes a ref, or moves it, unless it points there already.
 func (g *Git) setRef(name, sha string) error {
-	if is, err := os.ReadFile(filepath.Join(g.dir, filepath.FromSlash(name))); err == nil && string(is) == sha+"\n" {
+	if now, err := os.ReadFile(filepath.Join(g.dir, filepath.FromSlash(name))); err == nil && string(now) == sha+"\n" {
 		return nil
 	}
 	_, err := g.run("", "update-ref", name, sha)
 	return err
 }
 
-// run runs git as output does, and returns its output without the last line's end.
+// run is output without the end of the last line.
 func (g *Git) run(input string, args ...string) (string, error) {
 	out, err := g.output(input, args...)
 	return strings.TrimSuffix(out, "\n"), err
@@ -418,7 +432,8 @@ func (g *Git) mergeBase(a, b string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// descends reports whether a commit descends from another.
+// descends reports whether a commit is another or descends from it. For a child, the most frequent
+// case, the cached log suffices.
 func (g *Git) descends(commit, ancestor string) bool {
 	if list, err := g.log("-1", commit); err == nil && len(list) == 1 && slices.Contains(list[0].parents, ancestor) {
 		return true
@@ -427,10 +442,12 @@ func (g *Git) descends(commit, ancestor string) bool {
 	return err == nil
 }
 
-// output runs git in the repository, with input on its standard input.
+// output runs git in the repository, with input on its standard input, and returns what it prints.
 func (g *Git) output(input string, args ...string) (string, error) {
 	cmd := exec.Command(g.program, args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = g.dir, append(gitEnv(), "PATH="+os.Getenv("PATH"), "GIT_DIR="+g.dir), strings.NewReader(input)
+	cmd.Dir = g.dir
+	cmd.Env = append(gitEnv(), "PATH="+os.Getenv("PATH"), "GIT_DIR="+g.dir)
+	cmd.Stdin = strings.NewReader(input)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -440,13 +457,23 @@ func (g *Git) output(input string, args ...string) (string, error) {
 	return stdout.String(), err
 }
 
-// gitEnv returns an environment without the settings of the machine and the user. As on GitHub,
-// git can then fetch any commit by its id and a part of the history, but not write the refs of
-// pull requests.
+// gitEnv returns an environment for git without the settings of the machine and the user; more are
+// further names and values of settings. As on GitHub, clients can fetch any commit by its id, and
+// without all of its files (--filter), but cannot write the refs of pull requests.
 func gitEnv(more ...string) []string {
-	settings := append([]string{"safe.directory", "*", "http.receivepack", "true", "uploadpack.allowAnySHA1InWant", "true", "uploadpack.allowFilter", "true",
-		"receive.fsckObjects", "true", "receive.hideRefs", "refs/pull", "receive.denyDeleteCurrent", "ignore", "receive.autogc", "false", "gc.auto", "0",
-		"user.name", "Octo Cat", "user.email", "octocat@example.com"}, more...)
+	settings := append([]string{
+		"safe.directory", "*",
+		"http.receivepack", "true",
+		"uploadpack.allowAnySHA1InWant", "true",
+		"uploadpack.allowFilter", "true",
+		"receive.fsckObjects", "true",
+		"receive.hideRefs", "refs/pull",
+		"receive.denyDeleteCurrent", "ignore",
+		"receive.autogc", "false",
+		"gc.auto", "0",
+		"user.name", "Octo Cat",
+		"user.email", "octocat@example.com",
+	}, more...)
 	env := []string{"LC_ALL=C", "HOME=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_TERMINAL_PROMPT=0",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2)}
 	for i := 0; i < len(settings); i += 2 {
@@ -458,15 +485,15 @@ func gitEnv(more ...string) []string {
 // GitFile is a file that a commit writes or deletes.
 type GitFile struct {
 	Path string
-	// Mode is git's: 100644 (the default), 100755, 120000 for a link, 160000 for a
+	// Mode is git's: 100644 (the default), 100755, 120000 for a symbolic link, 160000 for a
 	// submodule. "0" deletes the file.
 	Mode string
 	Data string // the content; for a link its target, for a submodule its commit
 }
 
 // Commit adds a commit with plain files to a branch, which it creates if needed, and returns
-// the commit's id. The same calls give the same ids: the author is fixed, and each commit is a
-// minute younger than its parent.
+// the commit's id. The same calls give the same ids: the author is fixed, and each commit is
+// made a minute after its parent.
 func (g *Git) Commit(branch string, files map[string]string, message string) string {
 	var list []GitFile
 	for name, data := range files {
@@ -477,8 +504,8 @@ func (g *Git) Commit(branch string, files map[string]string, message string) str
 
 // CommitFiles is Commit for files of any mode; it also deletes files.
 func (g *Git) CommitFiles(branch string, files []GitFile, message string) string {
-	someone := person{"Octo Cat", "octocat@example.com"}
-	c := newCommit{branch: branch, parent: g.SHA(branch), files: files, message: strings.TrimSuffix(message, "\n") + "\n", author: someone, committer: someone,
+	octocat := person{"Octo Cat", "octocat@example.com"}
+	c := newCommit{branch: branch, parent: g.SHA(branch), files: files, message: strings.TrimSuffix(message, "\n") + "\n", author: octocat, committer: octocat,
 		when: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	if c.parent != "" {
 		c.when = g.timeOf(c.parent).Add(time.Minute)
@@ -512,8 +539,9 @@ type person struct{ name, email string }
 
 func (p person) String() string { return p.name + " <" + p.email + ">" }
 
+// newCommit is a commit that is to be made.
 type newCommit struct {
-	branch            string
+	branch            string // without refs/heads/
 	parent            string // the branch's head; "" for none
 	files             []GitFile
 	message           string
@@ -521,17 +549,20 @@ type newCommit struct {
 	when              time.Time
 }
 
-// commit makes a commit and moves the branch to it.
+// commit makes a commit, moves the branch to it, and returns its id.
 func (g *Git) commit(c newCommit) (string, error) {
 	var b strings.Builder
 	date := fmt.Sprintf("%d +0000", c.when.Unix())
-	fmt.Fprintf(&b, "commit refs/heads/%s\nmark :1\nauthor %s %s\ncommitter %s %s\ndata %d\n%s\n", c.branch, c.author, date, c.committer, date, len(c.message), c.message)
+	fmt.Fprintf(&b, "commit refs/heads/%s\nmark :1\n", c.branch)
+	fmt.Fprintf(&b, "author %s %s\ncommitter %s %s\n", c.author, date, c.committer, date)
+	fmt.Fprintf(&b, "data %d\n%s\n", len(c.message), c.message)
 	if c.parent != "" {
 		fmt.Fprintf(&b, "from %s\n", c.parent)
 	}
+	mode := func(f GitFile) string { return cmp.Or(f.Mode, "100644") }
 	files := slices.SortedFunc(slices.Values(c.files), func(a, b GitFile) int {
-		// What is deleted makes room for what is written: a file for a directory.
-		return cmp.Or(cmp.Compare(cmp.Or(a.Mode, "100644"), cmp.Or(b.Mode, "100644")), cmp.Compare(a.Path, b.Path))
+		// Deletions come first, as "0" does: a file may be written where a directory was.
+		return cmp.Or(cmp.Compare(mode(a), mode(b)), cmp.Compare(a.Path, b.Path))
 	})
 	for _, f := range files {
 		switch f.Mode {
@@ -540,7 +571,7 @@ func (g *Git) commit(c newCommit) (string, error) {
 		case "160000":
 			fmt.Fprintf(&b, "M 160000 %s %s\n", f.Data, quoted(f.Path))
 		default:
-			fmt.Fprintf(&b, "M %s inline %s\ndata %d\n%s\n", cmp.Or(f.Mode, "100644"), quoted(f.Path), len(f.Data), f.Data)
+			fmt.Fprintf(&b, "M %s inline %s\ndata %d\n%s\n", mode(f), quoted(f.Path), len(f.Data), f.Data)
 		}
 	}
 	b.WriteString("\nget-mark :1\ndone\n")

@@ -28,16 +28,19 @@ func withGit(h handler) handler {
 	}
 }
 
+// errNoGit is the failure of GraphQL without Options.Git.
+var errNoGit = errors.New("githubtest has no repository: give it Options.Git")
+
 // storedCommit is a commit as git has it.
 type storedCommit struct {
-	sha, tree, message string
-	parents            []string
-	author, committer  person
-	authored, when     time.Time
+	sha, tree, message  string
+	parents             []string
+	author, committer   person
+	authored, committed time.Time
 }
 
-// log reads the commits that git log lists with these arguments, which name commits by
-// their ids.
+// log reads the commits that git log lists with these arguments. They name commits by their ids,
+// because the output is cached.
 func (g *Git) log(args ...string) ([]storedCommit, error) {
 	const fields = 10
 	out, err := g.cachedOutput(append([]string{"log", "-z", "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B"}, args...)...)
@@ -48,7 +51,7 @@ func (g *Git) log(args ...string) ([]storedCommit, error) {
 	var list []storedCommit
 	for ; len(parts) >= fields; parts = parts[fields:] {
 		list = append(list, storedCommit{sha: parts[0], tree: parts[1], parents: strings.Fields(parts[2]), author: person{parts[3], parts[4]}, authored: seconds(parts[5]),
-			committer: person{parts[6], parts[7]}, when: seconds(parts[8]), message: strings.TrimRight(parts[9], "\n")})
+			committer: person{parts[6], parts[7]}, committed: seconds(parts[8]), message: strings.TrimRight(parts[9], "\n")})
 	}
 	return list, nil
 }
@@ -67,10 +70,7 @@ func (s *Server) getCommit(c *conversation) reply {
 	if err != nil || len(list) != 1 {
 		return notFound()
 	}
-	o := s.renderGitCommit(list[0])
-	o["sha"], o["node_id"], o["html_url"] = list[0].sha, "C_"+list[0].sha, s.siteURL()+"/commit/"+list[0].sha
-	o["parents"] = s.renderParents(list[0])
-	return okay(o)
+	return okay(s.renderGitObject(list[0]))
 }
 
 // listCommits lists the history of a branch, a tag or a commit.
@@ -87,7 +87,15 @@ func (s *Server) listCommits(c *conversation) reply {
 	if err != nil {
 		return s.violation(c.rec, "git failed", err)
 	}
-	return page(s, c, list, func(a, b storedCommit) int { return cmp.Compare(b.when.Unix(), a.when.Unix()) }, func(k storedCommit) any { return s.renderCommit(k) })
+	return page(s, c, list, func(a, b storedCommit) int { return cmp.Compare(b.committed.Unix(), a.committed.Unix()) }, func(k storedCommit) any { return s.renderCommit(k) })
+}
+
+// renderGitObject returns a commit as GitHub's git database API shows it.
+func (s *Server) renderGitObject(k storedCommit) object {
+	o := s.renderGitCommit(k)
+	o["sha"], o["node_id"], o["html_url"] = k.sha, "C_"+k.sha, s.siteURL()+"/commit/"+k.sha
+	o["parents"] = s.renderParents(k)
+	return o
 }
 
 // renderCommit returns a commit as GitHub's commits API shows it.
@@ -99,16 +107,16 @@ func (s *Server) renderCommit(k storedCommit) object {
 		"commit": inner, "author": nil, "committer": nil, "parents": s.renderParents(k)}
 }
 
-// renderGitCommit returns the part of a commit that is in git itself.
+// renderGitCommit returns the part of a commit that both APIs show.
 func (s *Server) renderGitCommit(k storedCommit) object {
 	someone := func(p person, at time.Time) object {
 		return object{"name": p.name, "email": p.email, "date": stamp(at)}
 	}
 	verification := object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
 	if s.verified[k.sha] {
-		verification = object{"verified": true, "reason": "valid", "signature": "-----BEGIN PGP SIGNATURE-----", "payload": "tree " + k.tree, "verified_at": stamp(k.when)}
+		verification = object{"verified": true, "reason": "valid", "signature": "-----BEGIN PGP SIGNATURE-----", "payload": "tree " + k.tree, "verified_at": stamp(k.committed)}
 	}
-	return object{"url": s.repoURL() + "/git/commits/" + k.sha, "author": someone(k.author, k.authored), "committer": someone(k.committer, k.when), "message": k.message,
+	return object{"url": s.repoURL() + "/git/commits/" + k.sha, "author": someone(k.author, k.authored), "committer": someone(k.committer, k.committed), "message": k.message,
 		"tree": object{"sha": k.tree, "url": s.repoURL() + "/git/trees/" + k.tree}, "verification": verification}
 }
 
@@ -124,15 +132,15 @@ func (s *Server) renderParents(k storedCommit) []object {
 // first 250 commits or a page of them.
 func (s *Server) compare(c *conversation) reply {
 	base, head, ok := strings.Cut(c.params["basehead"], "...")
-	own := func(name string) string {
+	withoutOwner := func(name string) string { // the repository itself may be named: octo:main
 		if owner, branch, ok := strings.Cut(name, ":"); ok && strings.EqualFold(owner, s.state.Repo.Owner) {
 			return branch
 		}
 		return name
 	}
-	from, found := s.o.Git.named(own(base))
-	to, found2 := s.o.Git.named(own(head))
-	if !ok || base == "" || head == "" || !found || !found2 {
+	from, baseFound := s.o.Git.named(withoutOwner(base))
+	to, headFound := s.o.Git.named(withoutOwner(head))
+	if !ok || base == "" || head == "" || !baseFound || !headFound {
 		return notFound()
 	}
 	fork, err := s.o.Git.mergeBase(from, to)
@@ -169,11 +177,12 @@ func (s *Server) compare(c *conversation) reply {
 	}
 	changed := []object{}
 	for _, f := range files[:min(300, len(files))] {
-		changed = append(changed, s.renderFile(&Pull{Head: Branch{SHA: to}}, f))
+		changed = append(changed, s.renderFile(to, f))
 	}
+	baseCommit, mergeBase := ends[0], ends[len(ends)-1] // git lists a commit once that is both
 	html := s.siteURL() + "/compare/" + from + "..." + to
 	return okay(object{"url": s.repoURL() + "/compare/" + from + "..." + to, "html_url": html, "permalink_url": html, "diff_url": html + ".diff", "patch_url": html + ".patch",
-		"base_commit": s.renderCommit(ends[0]), "merge_base_commit": s.renderCommit(ends[len(ends)-1]), "status": status, "ahead_by": len(ahead), "behind_by": len(behind),
+		"base_commit": s.renderCommit(baseCommit), "merge_base_commit": s.renderCommit(mergeBase), "status": status, "ahead_by": len(ahead), "behind_by": len(behind),
 		"total_commits": len(ahead), "commits": commits, "files": changed})
 }
 
@@ -191,6 +200,8 @@ func (g *Git) diff(from, to string) ([]File, error) {
 	patches := strings.Split("\n"+text, "\ndiff --git ")[1:]
 	statuses := map[byte]string{'A': "added", 'D': "removed", 'R': "renamed", 'C': "copied", 'T': "changed"}
 	var list []File
+	// An entry of raw has two parts, or three with an earlier path: ":MODE MODE ID ID LETTER", then the
+	// path, which after a rename or copy is the earlier one, followed by the new one.
 	parts := strings.Split(raw, "\x00")
 	for len(parts) > 1 {
 		letter := parts[0][strings.LastIndexByte(parts[0], ' ')+1]
@@ -252,22 +263,25 @@ func (s *Server) createCommit(c *conversation) reply {
 		Parents       []string
 	}
 	decode(c, &in)
-	args := []string{"-c", "user.name=" + c.account.Login, "-c", "user.email=" + fmt.Sprintf("%d+%s@users.noreply.github.com", c.account.ID, c.account.Login), "commit-tree", in.Tree}
+	author := authorOf(c.account)
+	args := []string{"-c", "user.name=" + author.name, "-c", "user.email=" + author.email, "commit-tree", in.Tree}
 	for _, p := range in.Parents {
 		args = append(args, "-p", p)
 	}
 	sha, err := s.o.Git.run(in.Message, args...)
 	if err != nil {
-		return fail(422, "Tree SHA does not exist")
+		return fail(http.StatusUnprocessableEntity, "Tree SHA does not exist")
 	}
 	list, err := s.o.Git.log("-1", sha)
 	if err != nil || len(list) != 1 {
 		return s.violation(c.rec, "git failed", err)
 	}
-	out := s.renderGitCommit(list[0])
-	out["sha"], out["node_id"], out["parents"] = sha, "C_"+sha, s.renderParents(list[0])
-	out["html_url"] = s.siteURL() + "/commit/" + sha
-	return created(out)
+	return created(s.renderGitObject(list[0]))
+}
+
+// authorOf returns who an account is in the commits that it makes through the API.
+func authorOf(a Account) person {
+	return person{a.Login, fmt.Sprintf("%d+%s@users.noreply.github.com", a.ID, a.Login)}
 }
 
 // commitNode returns a commit with its files.
@@ -279,25 +293,31 @@ func (s *Server) commitNode(sha string) *node {
 	return &node{typ: "Commit", fields: object{"oid": sha, "messageHeadline": strings.ReplaceAll(headline, "\n", " "),
 		"file": func(args map[string]any) (any, error) {
 			name, _ := args["path"].(string)
-			found := s.o.Git.entries(sha, name)
-			if len(found) != 1 {
-				return nil, nil //nolint:nilnil // there is no such file
-			}
-			mode, err := strconv.ParseInt(found[0].mode, 8, 32)
-			if err != nil {
-				return nil, err
-			}
-			entry := object{"mode": mode}
-			if text, err := s.o.Git.blob(found[0].sha); err == nil {
-				const most = 512 << 10 // GitHub truncates longer texts
-				blob := object{"text": text[:min(len(text), most)], "isTruncated": len(text) > most, "byteSize": len(text)}
-				if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-					blob["text"] = nil
-				}
-				entry["object"] = &node{typ: "Blob", fields: blob}
-			}
-			return &node{typ: "TreeEntry", fields: entry}, nil
+			return s.entryNode(sha, name)
 		}}}
+}
+
+// entryNode returns what a path of a commit names, with its content if that is a file; nil if there is
+// no such path.
+func (s *Server) entryNode(commit, name string) (*node, error) {
+	found := s.o.Git.entries(commit, name)
+	if len(found) != 1 {
+		return nil, nil //nolint:nilnil // there is no such file
+	}
+	mode, err := strconv.ParseInt(found[0].mode, 8, 32)
+	if err != nil {
+		return nil, err
+	}
+	entry := object{"mode": mode}
+	if text, err := s.o.Git.blob(found[0].sha); err == nil {
+		const most = 512 << 10 // GitHub truncates longer texts
+		blob := object{"text": text[:min(len(text), most)], "isTruncated": len(text) > most, "byteSize": len(text)}
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			blob["text"] = nil
+		}
+		entry["object"] = &node{typ: "Blob", fields: blob}
+	}
+	return &node{typ: "TreeEntry", fields: entry}, nil
 }
 
 // createCommitOnBranch commits to a branch as GitHub does: only if the branch is at the expected
@@ -308,7 +328,7 @@ func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, 
 	}
 	git := s.o.Git
 	if git == nil {
-		return nil, fmt.Errorf("githubtest has no repository: give it Options.Git")
+		return nil, errNoGit
 	}
 	branch, _ := in["branch"].(map[string]any)
 	name, _ := branch["branchName"].(string)
@@ -317,7 +337,8 @@ func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, 
 		return refuse("NOT_FOUND", "Could not resolve to a Repository with the name '%s'.", repo)
 	}
 	head, ok := s.findRef("refs/heads/" + name)
-	switch expected, _ := in["expectedHeadOid"].(string); {
+	expected, _ := in["expectedHeadOid"].(string)
+	switch {
 	case !ok:
 		return refuse("NOT_FOUND", "No ref matching \"refs/heads/%s\" found", name)
 	case matches(s.state.Repo.Protected, name):
@@ -328,11 +349,32 @@ func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, 
 		return refuse("STALE_DATA", "Expected branch to point to %q but it did not.  Pull and try again.", expected)
 	}
 	changes, _ := in["fileChanges"].(map[string]any)
+	files, err := git.filesOf(changes, head.sha)
+	if err != nil {
+		return nil, err
+	}
+	message, _ := in["message"].(map[string]any)
+	text, _ := message["headline"].(string)
+	if body, _ := message["body"].(string); body != "" {
+		text += "\n\n" + body
+	}
+	sha, err := git.commit(newCommit{branch: name, parent: head.sha, files: files, message: text, when: s.now(),
+		author:    authorOf(c.account),
+		committer: person{"GitHub", "noreply@github.com"}})
+	if err != nil {
+		return nil, err
+	}
+	s.verified[sha] = true
+	return &node{typ: "CreateCommitOnBranchPayload", fields: object{"commit": &node{typ: "Commit", fields: object{"oid": sha, "url": s.siteURL() + "/commit/" + sha}}}}, nil
+}
+
+// filesOf returns what the fileChanges of createCommitOnBranch write and delete on top of a commit.
+func (g *Git) filesOf(changes map[string]any, commit string) ([]GitFile, error) {
 	var files []GitFile
 	for _, d := range members(changes["deletions"]) {
 		path, _ := d["path"].(string)
-		if len(git.entries(head.sha, path)) == 0 {
-			return refuse("UNPROCESSABLE", "A path was requested for deletion which does not exist as of commit oid `%s`", head.sha)
+		if len(g.entries(commit, path)) == 0 {
+			return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: "A path was requested for deletion which does not exist as of commit oid `" + commit + "`"}
 		}
 		files = append(files, GitFile{Path: path, Mode: "0"})
 	}
@@ -341,23 +383,11 @@ func (s *Server) createCommitOnBranch(c *conversation, in map[string]any) (any, 
 		encoded, _ := a["contents"].(string)
 		data, err := base64.StdEncoding.DecodeString(encoded)
 		if err != nil {
-			return refuse("UNPROCESSABLE", "The contents of %s are not Base64", path)
+			return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: "The contents of " + path + " are not Base64"}
 		}
 		files = append(files, GitFile{Path: path, Data: string(data)})
 	}
-	message, _ := in["message"].(map[string]any)
-	text, _ := message["headline"].(string)
-	if body, _ := message["body"].(string); body != "" {
-		text += "\n\n" + body
-	}
-	sha, err := git.commit(newCommit{branch: name, parent: head.sha, files: files, message: text, when: s.now(),
-		author:    person{c.account.Login, fmt.Sprintf("%d+%s@users.noreply.github.com", c.account.ID, c.account.Login)},
-		committer: person{"GitHub", "noreply@github.com"}})
-	if err != nil {
-		return nil, err
-	}
-	s.verified[sha] = true
-	return &node{typ: "CreateCommitOnBranchPayload", fields: object{"commit": &node{typ: "Commit", fields: object{"oid": sha, "url": s.siteURL() + "/commit/" + sha}}}}, nil
+	return files, nil
 }
 
 // members returns the entries of a list of objects.

@@ -165,7 +165,7 @@ func (s *Server) headLabel(b Branch) string {
 // listFiles shows at most 3,000 files, as GitHub does.
 func (s *Server) listFiles(c *conversation, i *Issue) reply {
 	list := i.Pull.Files[:min(len(i.Pull.Files), 3000)]
-	return page(s, c, list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) }, func(f File) any { return s.renderFile(i.Pull, f) })
+	return page(s, c, list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) }, func(f File) any { return s.renderFile(i.Pull.Head.SHA, f) })
 }
 
 // renderPull starts from GitHub's example, which has the many addresses of two repositories,
@@ -245,11 +245,12 @@ func (s *Server) renderBranch(example any, b Branch) object {
 	return o
 }
 
-func (s *Server) renderFile(p *Pull, f File) object {
+// renderFile returns a file as the diff at a commit has it.
+func (s *Server) renderFile(commit string, f File) object {
 	add, del := countChanges(f.Patch)
 	sum := sha1.Sum([]byte(f.Path + f.Patch))
 	o := object{"sha": hex.EncodeToString(sum[:]), "filename": f.Path, "status": f.Status, "additions": add, "deletions": del, "changes": add + del,
-		"blob_url": s.siteURL() + "/blob/x", "raw_url": s.siteURL() + "/raw/x", "contents_url": s.repoURL() + "/contents/x?ref=" + p.Head.SHA}
+		"blob_url": s.siteURL() + "/blob/x", "raw_url": s.siteURL() + "/raw/x", "contents_url": s.repoURL() + "/contents/x?ref=" + commit}
 	if f.Patch != "" {
 		o["patch"] = f.Patch
 	}

@@ -56,7 +56,9 @@ func (s *Server) listRefs(c *conversation) reply {
 func (s *Server) createRef(c *conversation) reply {
 	var in struct{ Ref, SHA string }
 	decode(c, &in)
-	if _, err := s.o.Git.run("", "check-ref-format", in.Ref); err != nil || !strings.HasPrefix(in.Ref, "refs/") || strings.Count(in.Ref, "/") < 2 {
+	_, err := s.o.Git.run("", "check-ref-format", in.Ref)
+	complete := strings.HasPrefix(in.Ref, "refs/") && strings.Count(in.Ref, "/") >= 2
+	if err != nil || !complete {
 		return fail(http.StatusUnprocessableEntity, in.Ref+" is not a valid ref name.")
 	}
 	if _, exists := s.findRef(in.Ref); exists {
@@ -81,10 +83,10 @@ func (s *Server) updateRef(c *conversation) reply {
 	return s.writeRef(old.name, in.SHA, byPull, okay)
 }
 
-// writeRef moves a ref to a commit. If the branch is protected, it refuses that with the given
-// message.
-func (s *Server) writeRef(name, sha, protected string, answer func(any) reply) reply {
-	if r, bad := s.protects(name, protected); bad {
+// writeRef makes a ref, or moves it, and answers with it. If the branch is protected, it refuses
+// that with the given message.
+func (s *Server) writeRef(name, sha, refusal string, answer func(any) reply) reply {
+	if r, protected := s.protects(name, refusal); protected {
 		return r
 	}
 	if _, err := s.o.Git.resolve(sha); err != nil {
@@ -103,7 +105,7 @@ func (s *Server) deleteRef(c *conversation) reply {
 	if _, exists := s.findRef(name); !exists {
 		return fail(http.StatusUnprocessableEntity, "Reference does not exist")
 	}
-	if r, bad := s.protects(name, "Cannot delete this protected branch"); bad {
+	if r, protected := s.protects(name, "Cannot delete this protected branch"); protected {
 		return r
 	}
 	if _, err := s.o.Git.run("", "update-ref", "-d", name); err != nil {
@@ -112,8 +114,8 @@ func (s *Server) deleteRef(c *conversation) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// protects returns the refusal of a write to a branch that only pull requests may change; ok is
-// false for any other branch.
+// protects reports whether only pull requests may change a branch, and returns the refusal: with the
+// given message for a protected branch, with GitHub's own for one that a ruleset covers.
 func (s *Server) protects(name, message string) (reply, bool) {
 	branch, _ := strings.CutPrefix(name, "refs/heads/")
 	switch {
@@ -150,7 +152,7 @@ func (s *Server) getBranch(c *conversation) reply {
 		"protection_url": address + "/protection", "_links": object{"self": address, "html": s.siteURL() + "/tree/" + name}})
 }
 
-// getBranchRules lists the rules for a branch, whether there is one or not.
+// getBranchRules lists the rules for a branch, even if the branch does not exist.
 func (s *Server) getBranchRules(c *conversation) reply {
 	kinds, rules := []string{}, []object{}
 	if s.state.Repo.NoForce {
@@ -168,55 +170,66 @@ func (s *Server) getBranchRules(c *conversation) reply {
 // noObject is the id that stands for no object.
 const noObject = "0000000000000000000000000000000000000000"
 
-// updateRefs moves refs, all or none, if each is where it is said to be.
+// updateRefs moves refs, all or none. Each must be where the request expects it to be.
 func (s *Server) updateRefs(_ *conversation, in map[string]any) (any, error) {
 	if s.o.Git == nil {
-		return nil, fmt.Errorf("githubtest has no repository: give it Options.Git")
+		return nil, errNoGit
 	}
 	if in["repositoryId"] != nodeID("R", s.state.Repo.ID) {
 		return nil, missingNode(in["repositoryId"])
 	}
-	var commands strings.Builder
-	commands.WriteString("start\n")
+	commands := "start\n"
 	for _, u := range members(in["refUpdates"]) {
-		name, _ := u["name"].(string)
-		before, conditional := u["beforeOid"].(string)
-		after, _ := u["afterOid"].(string)
-		if _, bad := s.protects(name, byPull); bad {
-			return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: byPull}
+		command, err := s.refCommand(u)
+		if err != nil {
+			return nil, err
 		}
-		if after != noObject {
-			if _, err := s.o.Git.resolve(after); err != nil {
-				return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: "Object " + after + " does not exist"}
-			}
-		}
-		old, exists := s.findRef(name)
-		if conditional && cmp.Or(old.sha, noObject) != before {
-			return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: fmt.Sprintf("Reference %s does not point to %s", name, before)}
-		}
-		force, _ := u["force"].(bool)
-		if exists && !force && after != noObject {
-			if !s.o.Git.descends(after, old.sha) {
-				return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: "Update of " + name + " is not a fast forward"}
-			}
-		}
-		if after == noObject {
-			fmt.Fprintf(&commands, "delete %s\n", name)
-		} else {
-			fmt.Fprintf(&commands, "update %s %s\n", name, after)
-		}
+		commands += command
 	}
-	commands.WriteString("prepare\ncommit\n")
-	if _, err := s.o.Git.run(commands.String(), "update-ref", "--stdin"); err != nil {
+	commands += "prepare\ncommit\n"
+	if _, err := s.o.Git.run(commands, "update-ref", "--stdin"); err != nil {
 		return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: "A reference cannot be updated"}
 	}
 	return &node{typ: "UpdateRefsPayload", fields: object{"clientMutationId": nil}}, nil
 }
 
-// refNodes lists the refs below a prefix whose name contains a text.
+// refCommand returns the line for git update-ref --stdin that does what an entry of refUpdates asks
+// for, or the reason for which GitHub refuses it.
+func (s *Server) refCommand(update map[string]any) (string, error) {
+	refuse := func(format string, args ...any) (string, error) {
+		return "", &gqlFailure{Type: "UNPROCESSABLE", Message: fmt.Sprintf(format, args...)}
+	}
+	name, _ := update["name"].(string)
+	before, conditional := update["beforeOid"].(string)
+	after, _ := update["afterOid"].(string)
+	force, _ := update["force"].(bool)
+	deletes := after == noObject
+	if _, protected := s.protects(name, byPull); protected {
+		return refuse("%s", byPull)
+	}
+	if !deletes {
+		if _, err := s.o.Git.resolve(after); err != nil {
+			return refuse("Object %s does not exist", after)
+		}
+	}
+	old, exists := s.findRef(name)
+	if conditional && cmp.Or(old.sha, noObject) != before {
+		return refuse("Reference %s does not point to %s", name, before)
+	}
+	if deletes {
+		return "delete " + name + "\n", nil
+	}
+	if exists && !force && !s.o.Git.descends(after, old.sha) {
+		return refuse("Update of %s is not a fast forward", name)
+	}
+	return "update " + name + " " + after + "\n", nil
+}
+
+// refNodes lists the refs below the argument refPrefix, if the rest of their name contains the
+// argument query.
 func (s *Server) refNodes(args map[string]any) (any, error) {
 	if s.o.Git == nil {
-		return nil, fmt.Errorf("githubtest has no repository: give it Options.Git")
+		return nil, errNoGit
 	}
 	prefix, _ := args["refPrefix"].(string)
 	query, _ := args["query"].(string)
