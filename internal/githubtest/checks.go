@@ -47,8 +47,8 @@ type checkInput struct {
 	}
 }
 
-// faults returns the errors with which GitHub refuses the output.
-func (in *checkInput) faults() []fieldError {
+// invalidOutput returns the errors with which GitHub refuses the output.
+func (in *checkInput) invalidOutput() []fieldError {
 	var bad []fieldError
 	add := func(field, message string) {
 		bad = append(bad, fieldError{Resource: "CheckRun", Field: field, Code: "custom", Message: message})
@@ -62,13 +62,17 @@ func (in *checkInput) faults() []fieldError {
 		}
 	}
 	for _, a := range in.Output.Annotations {
-		if a.StartLine < 1 || a.EndLine < a.StartLine || strings.TrimSpace(a.Message) == "" || len(a.Message) > 64<<10 || length(a.Title) > 255 {
+		badLines := a.StartLine < 1 || a.EndLine < a.StartLine
+		badText := strings.TrimSpace(a.Message) == "" || len(a.Message) > 64<<10 || length(a.Title) > 255
+		if badLines || badText {
 			add("annotations", "is not valid")
 		}
 	}
 	return bad
 }
 
+// copyTo updates a check run. Annotations are added to those of earlier requests, and a request without
+// a conclusion keeps the earlier one.
 func (in *checkInput) copyTo(k *Check) {
 	k.Conclusion = cmp.Or(in.Conclusion, k.Conclusion)
 	k.Title, k.Summary, k.Text = in.Output.Title, in.Output.Summary, in.Output.Text
@@ -81,7 +85,7 @@ func (s *Server) createCheck(c *conversation) reply {
 	if !s.hasCommit(in.HeadSHA) {
 		return fail(http.StatusUnprocessableEntity, "No commit found for SHA: "+in.HeadSHA)
 	}
-	if bad := in.faults(); bad != nil {
+	if bad := in.invalidOutput(); bad != nil {
 		return invalid(bad...)
 	}
 	k := &Check{ID: s.id(), Name: in.Name, HeadSHA: in.HeadSHA, ExternalID: in.ExternalID, Author: c.account, At: s.now()}
@@ -108,7 +112,7 @@ func (s *Server) updateCheck(c *conversation, k *Check) reply {
 	}
 	var in checkInput
 	decode(c, &in)
-	if bad := in.faults(); bad != nil {
+	if bad := in.invalidOutput(); bad != nil {
 		return invalid(bad...)
 	}
 	in.copyTo(k)
@@ -117,7 +121,7 @@ func (s *Server) updateCheck(c *conversation, k *Check) reply {
 
 func (s *Server) getCheck(_ *conversation, k *Check) reply { return okay(s.renderCheck(k)) }
 
-// onCheck finds the check run of the path.
+// onCheck returns a handler that calls h with the check run of the path.
 func onCheck(h func(*Server, *conversation, *Check) reply) handler {
 	return func(s *Server, c *conversation) reply {
 		id, _ := strconv.ParseInt(c.params["check_run_id"], 10, 64)
@@ -158,11 +162,11 @@ func (s *Server) listChecks(c *conversation) reply {
 		if !s.visible(k) || k.HeadSHA != c.params["ref"] || c.query.Has("check_name") && c.query.Get("check_name") != k.Name {
 			continue
 		}
-		id := nameAndApp{k.Name, k.Author.ID}
-		if c.query.Get("filter") == "all" || !seen[id] {
+		key := nameAndApp{k.Name, k.Author.ID}
+		if c.query.Get("filter") == "all" || !seen[key] {
 			list = append(list, k)
 		}
-		seen[id] = true
+		seen[key] = true
 	}
 	r := page(s, c, list, func(a, b *Check) int { return cmp.Compare(b.ID, a.ID) }, func(k *Check) any { return s.renderCheck(k) })
 	r.body = object{"total_count": len(list), "check_runs": r.body}

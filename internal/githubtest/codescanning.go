@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// uploadSARIF receives a SARIF file: base64 of gzip, at most 10 MB packed. Faults
-// inside show only in the status, as on GitHub.
+// uploadSARIF receives a SARIF file: base64 of gzip, at most 10 MB packed. As on GitHub, what is wrong
+// inside the file shows only when the upload's status is read.
 func (s *Server) uploadSARIF(c *conversation) reply {
 	var in struct {
 		CommitSHA string `json:"commit_sha"`
@@ -39,7 +39,8 @@ func (s *Server) uploadSARIF(c *conversation) reply {
 	return reply{status: http.StatusAccepted, body: object{"id": u.ID, "url": s.repoURL() + "/code-scanning/sarifs/" + u.ID}}
 }
 
-// withCodeScanning refuses where the feature or the permission is missing.
+// withCodeScanning returns a handler that refuses if code scanning is not enabled or the token lacks
+// the permission, and otherwise calls h.
 func withCodeScanning(permission string, h handler) handler {
 	return func(s *Server, c *conversation) reply {
 		if s.state.Repo.NoAdvancedSecurity {

@@ -124,8 +124,10 @@ func (s *Server) repositoryNode(c *conversation) *node {
 	}}
 }
 
+// keyOf returns a node's id, which is its cursor in a connection.
 func keyOf(n *node) string { return n.fields["id"].(string) }
 
+// number returns an argument of the type Int; 0 for none.
 func number(v any) int {
 	var n int
 	_, _ = fmt.Sscan(fmt.Sprint(v), &n)
@@ -137,7 +139,7 @@ func (s *Server) categoryNode(k Category) *node {
 		"repository": &node{typ: "Repository", fields: object{"id": nodeID("R", s.state.Repo.ID)}}}}
 }
 
-// discussionNodes lists what is visible, in the order that was asked for.
+// discussionNodes lists the discussions that listings show, in the order that was asked for.
 func (s *Server) discussionNodes(c *conversation, args map[string]any) []*node {
 	list := visibleOf(s, s.state.Discussions, func(*Discussion) bool { return !s.state.Repo.NoDiscussions })
 	slices.SortFunc(list, func(a, b *Discussion) int { return int(a.ID - b.ID) })
@@ -178,25 +180,32 @@ func (s *Server) discussionCommentNode(d *Discussion, m *Comment) *node {
 		"url": fmt.Sprintf("%s/discussions/%d#discussioncomment-%d", s.siteURL(), d.Number, m.ID), "createdAt": stamp(m.CreatedAt), "updatedAt": stamp(m.UpdatedAt)}}
 }
 
-// historyNode returns an issue or pull request with its edits. GitHub adds an entry
-// for the first text once a body has been edited, and lists the newest first.
+// historyNode returns an issue or pull request with its edits. The edits of the body are listed with
+// the newest first. Once there is one, GitHub adds an entry for the first text.
 func (s *Server) historyNode(i *Issue) *node {
+	bodyNode := func(id, body string, editor Account, at time.Time) *node {
+		return &node{typ: "UserContentEdit", fields: object{"id": id, "editedAt": stamp(at), "editor": actorNode(editor), "diff": body}}
+	}
 	var bodies, events []*node
 	for k, e := range i.Edits {
 		id := fmt.Sprintf("E_%d_%d", i.ID, k)
+		event := func(typ string) {
+			events = append(events, &node{typ: typ, fields: object{"id": id, "createdAt": stamp(e.At), "actor": actorNode(e.Editor)}})
+		}
 		switch {
 		case e.Field == "body":
-			bodies = append([]*node{{typ: "UserContentEdit", fields: object{"id": id, "editedAt": stamp(e.At), "editor": actorNode(e.Editor), "diff": e.To}}}, bodies...)
+			bodies = append(bodies, bodyNode(id, e.To, e.Editor, e.At))
 		case e.Field == "title":
-			events = append(events, &node{typ: "RenamedTitleEvent", fields: object{"id": id, "createdAt": stamp(e.At), "actor": actorNode(e.Editor)}})
+			event("RenamedTitleEvent")
 		case e.Field == "state" && e.To == "closed":
-			events = append(events, &node{typ: "ClosedEvent", fields: object{"id": id, "createdAt": stamp(e.At), "actor": actorNode(e.Editor)}})
+			event("ClosedEvent")
 		case e.Field == "state":
-			events = append(events, &node{typ: "ReopenedEvent", fields: object{"id": id, "createdAt": stamp(e.At), "actor": actorNode(e.Editor)}})
+			event("ReopenedEvent")
 		}
 	}
 	if len(bodies) > 0 {
-		bodies = append(bodies, &node{typ: "UserContentEdit", fields: object{"id": nodeID("E", i.ID), "editedAt": stamp(i.CreatedAt), "editor": actorNode(i.Author), "diff": i.FirstBody}})
+		slices.Reverse(bodies)
+		bodies = append(bodies, bodyNode(nodeID("E", i.ID), i.FirstBody, i.Author, i.CreatedAt))
 	}
 	typ, timeline := "Issue", "IssueTimelineItemsConnection"
 	if i.Pull != nil {
@@ -217,6 +226,7 @@ func (s *Server) historyNode(i *Issue) *node {
 		}}}
 }
 
+// mutationFields returns the mutations, each of which refuses what the token may not do.
 func (s *Server) mutationFields(c *conversation) object {
 	wrap := func(permission string, f func(*conversation, map[string]any) (any, error)) func(map[string]any) (any, error) {
 		return func(args map[string]any) (any, error) {
@@ -258,7 +268,7 @@ func (s *Server) createDiscussion(c *conversation, in map[string]any) (any, erro
 	if k < 0 {
 		return nil, missingNode(in["categoryId"])
 	}
-	if err := checkDiscussion(&title, body); err != nil {
+	if err := checkLengths(&title, body); err != nil {
 		return nil, err
 	}
 	d := &Discussion{ID: s.id(), Number: s.number(), Title: title, Body: body, CategoryID: s.state.Categories[k].ID, Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}
@@ -267,7 +277,8 @@ func (s *Server) createDiscussion(c *conversation, in map[string]any) (any, erro
 	return &node{typ: "CreateDiscussionPayload", fields: object{"discussion": s.discussionNode(d)}}, nil
 }
 
-func checkDiscussion(title *string, body string) error {
+// checkLengths applies GitHub's limits to a title and a text; a title of nil is not checked.
+func checkLengths(title *string, body string) error {
 	switch {
 	case title != nil && strings.TrimSpace(*title) == "":
 		return &gqlFailure{Type: "UNPROCESSABLE", Message: "Title can't be blank"}
@@ -295,7 +306,7 @@ func (s *Server) addDiscussionComment(c *conversation, in map[string]any) (any, 
 		return nil, &gqlFailure{Type: "UNPROCESSABLE", Message: "Could not add the comment because the discussion is locked"}
 	}
 	body := in["body"].(string)
-	if err := checkDiscussion(nil, body); err != nil {
+	if err := checkLengths(nil, body); err != nil {
 		return nil, err
 	}
 	m := &Comment{ID: s.id(), Body: body, Author: c.account, CreatedAt: s.now(), UpdatedAt: s.now()}

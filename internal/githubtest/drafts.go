@@ -21,7 +21,8 @@ func (s *Server) reviewByNode(c *conversation, id any) (*Issue, *Review) {
 	return nil, nil
 }
 
-// reviewNode returns a review as GraphQL reads it: what was written is there at once.
+// reviewNode returns a review that is read by its id. Unlike in listings, what was written is there at
+// once.
 func (s *Server) reviewNode(r *Review) *node {
 	return &node{typ: "PullRequestReview", fields: object{"id": nodeID("PRR", r.ID), "state": r.State, "body": r.Body,
 		"comments": func(args map[string]any) (any, error) {
@@ -52,12 +53,7 @@ func (s *Server) pullNode(c *conversation, i *Issue) *node {
 		"comments": func(args map[string]any) (any, error) {
 			var list []*node
 			for _, m := range visibleOf(s, i.Comments, func(*Comment) bool { return true }) {
-				edited := any(nil)
-				if m.UpdatedAt.After(m.CreatedAt) {
-					edited = stamp(m.UpdatedAt)
-				}
-				list = append(list, &node{typ: "IssueComment", fields: object{"id": nodeID("IC", m.ID), "fullDatabaseId": fmt.Sprint(m.ID), "body": m.Body, "lastEditedAt": edited,
-					"viewerDidAuthor": m.Author == c.account, "author": actorNode(m.Author)}})
+				list = append(list, issueCommentNode(c, m))
 			}
 			return connection("IssueCommentConnection", list, args, keyOf), nil
 		},
@@ -80,6 +76,16 @@ func (s *Server) pullNode(c *conversation, i *Issue) *node {
 	}}
 }
 
+// issueCommentNode returns a comment of a pull request's conversation.
+func issueCommentNode(c *conversation, m *Comment) *node {
+	n := &node{typ: "IssueComment", fields: object{"id": nodeID("IC", m.ID), "fullDatabaseId": fmt.Sprint(m.ID), "body": m.Body, "lastEditedAt": nil,
+		"viewerDidAuthor": m.Author == c.account, "author": actorNode(m.Author)}}
+	if m.UpdatedAt.After(m.CreatedAt) {
+		n.fields["lastEditedAt"] = stamp(m.UpdatedAt)
+	}
+	return n
+}
+
 // closedIssueNode returns an issue that a pull request closes.
 func (s *Server) closedIssueNode(i *Issue) *node {
 	fields := object{"id": nodeID("I", i.ID), "number": i.Number, "body": i.Body, "author": actorNode(i.Author), "editor": nil, "lastEditedAt": nil,
@@ -92,6 +98,7 @@ func (s *Server) closedIssueNode(i *Issue) *node {
 	return &node{typ: "Issue", fields: fields}
 }
 
+// listedReviewNode returns a review as a pull request lists it, with what listings already show.
 func (s *Server) listedReviewNode(i *Issue, r *Review) *node {
 	n := s.reviewNode(r)
 	if !s.visible(submission{r}) {
@@ -114,9 +121,9 @@ func (s *Server) listedReviewNode(i *Issue, r *Review) *node {
 	return n
 }
 
-// addThread adds a comment to a pending review. It answers without a thread, and without an
-// error, for what is not in the diff; on the pull request of a fork also where the pull
-// request itself is not named.
+// addThread adds a comment to a pending review. As GitHub does, it answers with neither a thread nor
+// an error if the comment's place is not in the diff. It does the same if the pull request comes from
+// a fork and the request does not name it (pullRequestId).
 func (s *Server) addThread(c *conversation, in map[string]any) (any, error) {
 	i, r := s.reviewByNode(c, in["pullRequestReviewId"])
 	if r == nil {
@@ -128,23 +135,24 @@ func (s *Server) addThread(c *conversation, in map[string]any) (any, error) {
 	if pull := in["pullRequestId"]; pull != nil && pull != nodeID("PR", i.ID) {
 		return nil, missingNode(pull)
 	}
-	member := func(name, otherwise string) string {
-		if s, ok := in[name].(string); ok {
-			return s
+	member := func(name, missing string) string {
+		if text, ok := in[name].(string); ok {
+			return text
 		}
-		return otherwise
+		return missing
 	}
 	d := &DiffComment{Path: member("path", ""), Body: member("body", ""), Line: number(in["line"]), StartLine: number(in["startLine"]),
 		Side: member("side", "RIGHT"), Subject: strings.ToLower(member("subjectType", "LINE"))}
 	if d.StartLine != 0 {
 		d.StartSide = member("startSide", "RIGHT")
 	}
-	if err := checkDiscussion(nil, d.Body); err != nil {
+	if err := checkLengths(nil, d.Body); err != nil {
 		return nil, err
 	}
 	payload := &node{typ: "AddPullRequestReviewThreadPayload", fields: object{"thread": nil}}
 	files, _ := i.Pull.filesAt(r.CommitID)
-	if s.refusal(files, d) != "" || i.Pull.Head.Fork != "" && in["pullRequestId"] == nil {
+	unnamedFork := i.Pull.Head.Fork != "" && in["pullRequestId"] == nil
+	if unnamedFork || s.refusal(files, d) != "" {
 		return payload, nil
 	}
 	s.addDiffComment(i, d, r, c.account)
@@ -175,8 +183,9 @@ func (s *Server) submitReview(c *conversation, in map[string]any) (any, error) {
 	if length(body) > 65536 {
 		return refuse("Body is too long (maximum is 65536 characters)")
 	}
-	ofReview := func(d *DiffComment) bool { return d.ReviewID == r.ID }
-	if strings.TrimSpace(body) == "" && (event == "REQUEST_CHANGES" || event == "COMMENT" && !slices.ContainsFunc(i.Pull.Comments, ofReview)) {
+	hasComments := slices.ContainsFunc(i.Pull.Comments, func(d *DiffComment) bool { return d.ReviewID == r.ID })
+	needsBody := event == "REQUEST_CHANGES" || event == "COMMENT" && !hasComments
+	if needsBody && strings.TrimSpace(body) == "" {
 		return refuse("Body can't be blank")
 	}
 	states := map[string]string{"COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "DISMISS": "DISMISSED"}

@@ -17,14 +17,15 @@ func (s *Server) getIssue(_ *conversation, i *Issue) reply {
 }
 
 func (s *Server) listIssues(c *conversation) reply {
-	state, from := cmp.Or(c.query.Get("state"), "open"), since(c.query)
+	state, updatedSince := cmp.Or(c.query.Get("state"), "open"), since(c.query)
 	var wanted []string
 	if l := c.query.Get("labels"); l != "" {
 		wanted = strings.Split(l, ",")
 	}
 	list := visibleOf(s, s.state.Issues, func(i *Issue) bool {
-		return (state == "all" || i.State == state) && !i.UpdatedAt.Before(from) && hasAll(i.Labels, wanted) &&
-			(!c.query.Has("creator") || strings.EqualFold(i.Author.Login, c.query.Get("creator")))
+		inState := state == "all" || i.State == state
+		byCreator := !c.query.Has("creator") || strings.EqualFold(i.Author.Login, c.query.Get("creator"))
+		return inState && byCreator && !i.UpdatedAt.Before(updatedSince) && hasAll(i.Labels, wanted)
 	})
 	order := func(a, b *Issue) int { return cmp.Compare(a.ID, b.ID) }
 	if c.query.Get("sort") == "updated" {
@@ -37,6 +38,8 @@ func (s *Server) listIssues(c *conversation) reply {
 	return page(s, c, list, func(a, b *Issue) int { return cmp.Compare(b.ID, a.ID) }, func(i *Issue) any { return s.renderIssue(i) })
 }
 
+// hasAll reports whether the labels that an issue has include all that are wanted, without regard to
+// case.
 func hasAll(have, want []string) bool {
 	for _, w := range want {
 		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, w) }) {
@@ -98,7 +101,7 @@ func (s *Server) updateIssue(c *conversation, i *Issue) reply {
 	return okay(s.renderIssue(i))
 }
 
-// edit sets a field to a value, unless that is nil, and records who edited it.
+// edit sets a field to a value, and records who edited it, if that changes it. A value of nil does not.
 func (s *Server) edit(i *Issue, editor Account, name string, value, field *string) {
 	if value == nil || *value == *field {
 		return
@@ -111,6 +114,7 @@ func (s *Server) edit(i *Issue, editor Account, name string, value, field *strin
 	i.Edits = append(i.Edits, Edit{Field: name, To: *value, Editor: editor, At: s.now()})
 }
 
+// permissionFor returns the permissions of which one is needed to write to an issue or pull request.
 func permissionFor(i *Issue) string {
 	if i.Pull != nil {
 		return issueOrPull

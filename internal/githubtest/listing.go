@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,8 +11,8 @@ import (
 	"time"
 )
 
-// page answers with one page of a list and its Link header. The fault may hide
-// the newest entries (newest orders two of them), turn the list around or shift the pages.
+// page answers with one page of a list and its Link header. The request's fault may hide the newest
+// entries, reverse the list or shift the pages. newest compares two entries: the newer one is less.
 func page[T any](s *Server, c *conversation, list []T, newest func(a, b T) int, render func(T) any) reply {
 	if c.fault.Hide > 0 {
 		byAge := slices.Clone(list)
@@ -32,17 +33,14 @@ func page[T any](s *Server, c *conversation, list []T, newest func(a, b T) int, 
 		from = max(0, from-c.fault.Shift)
 	}
 	out := make([]any, 0, perPage)
-	for i := min(from, len(list)); i < min(from+perPage, len(list)); i++ {
-		out = append(out, render(list[i]))
+	for _, entry := range list[min(from, len(list)):min(from+perPage, len(list))] {
+		out = append(out, render(entry))
 	}
 	r := okay(out)
 	last := (len(list) + perPage - 1) / perPage
 	var links []string
 	link := func(rel string, p int) {
-		q := url.Values{}
-		for k, v := range c.query {
-			q[k] = v
-		}
+		q := maps.Clone(c.query)
 		q.Set("page", strconv.Itoa(p))
 		links = append(links, fmt.Sprintf(`<%s%s?%s>; rel="%s"`, s.apiURL(), c.rec.Path, q.Encode(), rel))
 	}
@@ -59,6 +57,7 @@ func page[T any](s *Server, c *conversation, list []T, newest func(a, b T) int, 
 	return r
 }
 
+// intQuery returns a query parameter, or def if it is missing or not a number.
 func intQuery(q url.Values, name string, def int) int {
 	if n, err := strconv.Atoi(q.Get(name)); err == nil {
 		return n
@@ -84,8 +83,8 @@ func (s *Server) visible(key any) bool {
 	return !ok || !s.o.Clock.Now().Before(listedFrom)
 }
 
-// lag keeps a new object out of listings for the time that the options, or the fault of the request
-// that creates it, give.
+// lag keeps a new object out of listings for as long as the options say, or the fault of the request
+// that creates it, whichever is longer.
 func (s *Server) lag(key any) {
 	delay := s.o.Lag
 	if s.o.LagOf != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,8 +14,8 @@ import (
 // actionsBot is the account that a workflow's token belongs to.
 const actionsBot = "github-actions[bot]"
 
-// createPull keeps a pair of head and base unique among the open pull requests.
-// With a git repository, both must be branches with something between them.
+// createPull opens a pull request, unless an open one has the same head and base. With a git
+// repository, both must be branches, and the head must have commits that the base lacks.
 func (s *Server) createPull(c *conversation) reply {
 	if s.state.Repo.NoPullsByActions && c.account.Login == actionsBot {
 		return fail(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
@@ -31,8 +32,8 @@ func (s *Server) createPull(c *conversation) reply {
 		in.Head = name
 	}
 	p := &Pull{Head: Branch{Ref: in.Head, SHA: strings.Repeat("c", 40)}, Base: Branch{Ref: in.Base, SHA: strings.Repeat("b", 40)}, Draft: in.Draft}
-	if bad := s.checkBranches(p); bad != (fieldError{}) {
-		return invalid(bad)
+	if bad := s.checkBranches(p); bad != nil {
+		return invalid(*bad)
 	}
 	for _, i := range s.state.Issues {
 		if i.Pull != nil && i.State == "open" && i.Pull.Base.Ref == in.Base && s.headLabel(i.Pull.Head) == s.headLabel(p.Head) {
@@ -51,19 +52,20 @@ func (s *Server) createPull(c *conversation) reply {
 	return created(s.renderPull(i, true))
 }
 
-// checkBranches returns what a pull request's branches lack in the git repository.
-func (s *Server) checkBranches(p *Pull) fieldError {
+// checkBranches returns the reason for which there can be no pull request between two branches of the
+// git repository; nil if there can be one, or there is no repository.
+func (s *Server) checkBranches(p *Pull) *fieldError {
 	if s.o.Git == nil {
-		return fieldError{}
+		return nil
 	}
 	for _, end := range []struct{ field, name string }{{"base", p.Base.Ref}, {"head", p.Head.Ref}} {
 		if _, ok := s.findRef("refs/heads/" + end.name); !ok {
-			return fieldError{Resource: "PullRequest", Field: end.field, Code: "invalid"}
+			return &fieldError{Resource: "PullRequest", Field: end.field, Code: "invalid"}
 		}
 	}
 	base, head := "refs/heads/"+p.Base.Ref, "refs/heads/"+p.Head.Ref
-	wrong := func(format string, args ...any) fieldError {
-		return fieldError{Resource: "PullRequest", Code: "custom", Message: fmt.Sprintf(format, args...)}
+	wrong := func(format string, args ...any) *fieldError {
+		return &fieldError{Resource: "PullRequest", Code: "custom", Message: fmt.Sprintf(format, args...)}
 	}
 	if _, err := s.o.Git.run("", "merge-base", base, head); err != nil {
 		return wrong("The %s branch has no history in common with %s", p.Head.Ref, p.Base.Ref)
@@ -71,7 +73,7 @@ func (s *Server) checkBranches(p *Pull) fieldError {
 	if n, err := s.o.Git.run("", "rev-list", "--count", base+".."+head); err != nil || n == "0" {
 		return wrong("No commits between %s and %s", p.Base.Ref, p.Head.Ref)
 	}
-	return fieldError{}
+	return nil
 }
 
 func (s *Server) updatePull(c *conversation, i *Issue) reply {
@@ -83,8 +85,8 @@ func (s *Server) updatePull(c *conversation, i *Issue) reply {
 	if in.Base != nil {
 		moved := *i.Pull
 		moved.Base.Ref = *in.Base
-		if bad := s.checkBranches(&moved); bad != (fieldError{}) {
-			return invalid(bad)
+		if bad := s.checkBranches(&moved); bad != nil {
+			return invalid(*bad)
 		}
 		s.edit(i, c.account, "base", in.Base, &i.Pull.Base.Ref)
 	}
@@ -94,7 +96,7 @@ func (s *Server) updatePull(c *conversation, i *Issue) reply {
 	return okay(s.renderPull(i, true))
 }
 
-// requestReviewers asks collaborators, all or none.
+// requestReviewers asks collaborators and teams for a review, all or none.
 func (s *Server) requestReviewers(c *conversation, i *Issue) reply {
 	var in struct {
 		Reviewers []string
@@ -129,7 +131,7 @@ func (s *Server) requestReviewers(c *conversation, i *Issue) reply {
 	return created(s.renderPull(i, false))
 }
 
-// collaborator returns the account of that login, or none.
+// collaborator returns the collaborator with this login, or the zero Account.
 func (s *Server) collaborator(login string) Account {
 	k := slices.IndexFunc(s.state.Repo.Collaborators, func(a Account) bool { return strings.EqualFold(a.Login, login) })
 	if k < 0 {
@@ -145,8 +147,13 @@ func (s *Server) getPull(_ *conversation, i *Issue) reply {
 func (s *Server) listPulls(c *conversation) reply {
 	state, head, base := cmp.Or(c.query.Get("state"), "open"), c.query.Get("head"), c.query.Get("base")
 	list := visibleOf(s, s.state.Issues, func(i *Issue) bool {
-		return i.Pull != nil && (state == "all" || i.State == state) && (base == "" || base == i.Pull.Base.Ref) &&
-			(head == "" || strings.EqualFold(head, s.headLabel(i.Pull.Head)))
+		if i.Pull == nil {
+			return false
+		}
+		inState := state == "all" || i.State == state
+		onBase := base == "" || base == i.Pull.Base.Ref
+		ofHead := head == "" || strings.EqualFold(head, s.headLabel(i.Pull.Head))
+		return inState && onBase && ofHead
 	})
 	if c.query.Get("direction") != "asc" {
 		slices.Reverse(list)
@@ -154,6 +161,7 @@ func (s *Server) listPulls(c *conversation) reply {
 	return page(s, c, list, func(a, b *Issue) int { return cmp.Compare(b.ID, a.ID) }, func(i *Issue) any { return s.renderPull(i, false) })
 }
 
+// headLabel returns a branch as GitHub labels it: with its owner in front, octo:main.
 func (s *Server) headLabel(b Branch) string {
 	owner := s.state.Repo.Owner
 	if b.Fork != "" {
@@ -168,13 +176,12 @@ func (s *Server) listFiles(c *conversation, i *Issue) reply {
 	return page(s, c, list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) }, func(f File) any { return s.renderFile(i.Pull.Head.SHA, f) })
 }
 
-// renderPull starts from GitHub's example, which has the many addresses of two repositories,
-// and replaces everything that depends on the state.
+// renderPull returns a pull request, in full or as lists show it. It starts from GitHub's example,
+// which has the many addresses of two repositories, and replaces everything that depends on the state.
 func (s *Server) renderPull(i *Issue, full bool) object {
 	p := i.Pull
-	var o object
+	o := s.rest.example("pull-request")
 	if full {
-		o = s.rest.example("pull-request")
 		add, del := 0, 0
 		for _, f := range p.Files {
 			a, d := countChanges(f.Patch)
@@ -184,11 +191,7 @@ func (s *Server) renderPull(i *Issue, full bool) object {
 		o["comments"], o["review_comments"], o["commits"] = len(i.Comments), len(p.Comments), 1
 		o["merged"], o["merged_by"], o["mergeable"], o["rebaseable"], o["mergeable_state"] = p.Merged, nil, nil, nil, "unknown"
 	} else {
-		o = object{"author_association": s.association(i.Author), "auto_merge": nil, "active_lock_reason": nil}
-		ex := s.rest.example("pull-request")
-		for _, k := range []string{"_links", "head", "base", "review_comment_url", "merge_commit_sha"} {
-			o[k] = ex[k]
-		}
+		o = object{"auto_merge": nil, "_links": o["_links"], "head": o["head"], "base": o["base"], "merge_commit_sha": o["merge_commit_sha"]}
 	}
 	api := fmt.Sprintf("%s/pulls/%d", s.repoURL(), i.Number)
 	issue := fmt.Sprintf("%s/issues/%d", s.repoURL(), i.Number)
@@ -206,10 +209,7 @@ func (s *Server) renderPull(i *Issue, full bool) object {
 	fields["requested_reviewers"] = asked
 	teams := []any{}
 	for k, slug := range p.Teams {
-		api := fmt.Sprintf("https://api.github.com/organizations/1/team/%d", k+1)
-		teams = append(teams, object{"id": k + 1, "node_id": fmt.Sprintf("T_%d", k+1), "name": slug, "slug": slug, "description": nil, "permission": "pull", "parent": nil,
-			"url": api, "html_url": "https://github.com/orgs/" + s.state.Repo.Owner + "/teams/" + slug, "members_url": api + "/members{/member}", "repositories_url": api + "/repos",
-			"type": "organization", "organization_id": 1})
+		teams = append(teams, s.renderTeam(k+1, slug))
 	}
 	fields["requested_teams"] = teams
 	if i.State == "closed" {
@@ -218,14 +218,20 @@ func (s *Server) renderPull(i *Issue, full bool) object {
 	if p.Merged {
 		fields["merged_at"] = stamp(i.UpdatedAt)
 	}
-	for k, v := range fields {
-		o[k] = v
-	}
+	maps.Copy(o, fields)
 	o["head"] = s.renderBranch(o["head"], p.Head)
 	o["base"] = s.renderBranch(o["base"], p.Base)
 	return o
 }
 
+func (s *Server) renderTeam(id int, slug string) object {
+	api := fmt.Sprintf("https://api.github.com/organizations/1/team/%d", id)
+	return object{"id": id, "node_id": fmt.Sprintf("T_%d", id), "name": slug, "slug": slug, "description": nil, "permission": "pull", "parent": nil,
+		"url": api, "html_url": "https://github.com/orgs/" + s.state.Repo.Owner + "/teams/" + slug, "members_url": api + "/members{/member}", "repositories_url": api + "/repos",
+		"type": "organization", "organization_id": 1}
+}
+
+// renderBranch turns the example of an end of a pull request into the end that this one has.
 func (s *Server) renderBranch(example any, b Branch) object {
 	o := example.(object)
 	owner, name, id := s.state.Repo.Owner, s.state.Repo.Name, s.state.Repo.ID
@@ -326,25 +332,26 @@ func (s *Server) followBranches() error {
 	return nil
 }
 
-// follow brings one pull request to where its branches are.
+// follow brings one pull request to where its branches are now. s.heads has where they were before.
 func (s *Server) follow(i *Issue, heads map[string]string) error {
 	p, git := i.Pull, s.o.Git
 	head, base := heads[p.Head.Ref], heads[p.Base.Ref]
 	if head == "" {
-		if s.heads[p.Head.Ref] != "" {
+		deleted := s.heads[p.Head.Ref] != ""
+		if deleted {
 			i.State, i.UpdatedAt = "closed", s.now()
 		}
 		return nil
 	}
-	if before := s.heads[p.Base.Ref]; before != "" && base != "" && before != base {
-		if _, err := git.run("", "merge-base", "--is-ancestor", head, base); err == nil {
-			i.State, p.Merged, i.UpdatedAt = "closed", true, s.now()
-		}
+	before := s.heads[p.Base.Ref]
+	baseMoved := before != "" && base != "" && before != base
+	if baseMoved && git.descends(base, head) {
+		i.State, p.Merged, i.UpdatedAt = "closed", true, s.now()
 	}
 	if head == p.Head.SHA {
 		return nil
 	}
-	if _, err := git.resolve(p.Head.SHA); err == nil {
+	if _, err := git.resolve(p.Head.SHA); err == nil { // the head that a fixture gives may not exist
 		p.Earlier = append(p.Earlier, Revision{SHA: p.Head.SHA, Files: p.Files})
 		i.UpdatedAt = s.now()
 	}

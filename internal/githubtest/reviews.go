@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // listedReviews returns the reviews that an account sees: of the pending ones only its own. A
@@ -28,13 +27,14 @@ func (s *Server) listReviews(c *conversation, i *Issue) reply {
 	})
 }
 
-// submission identifies the submission of a review, which listings may show later than the review.
+// submission is the key under which s.listed has when listings show a review as submitted: later,
+// perhaps, than they show the review.
 type submission struct{ *Review }
 
 const pendingState = "PENDING"
 
-// pendingReview returns the account's review of the pull request that is not submitted yet. It
-// blocks every other review of the account.
+// pendingReview returns the account's review of the pull request that is not submitted yet; nil for
+// none. While there is one, the account can make no other.
 func (i *Issue) pendingReview(who Account) *Review {
 	for _, r := range i.Pull.Reviews {
 		if r.State == pendingState && r.Author == who {
@@ -44,8 +44,8 @@ func (i *Issue) pendingReview(who Account) *Review {
 	return nil
 }
 
-// createReview posts a review with all its comments, or nothing. A refusal does not name the
-// comment that it is about.
+// createReview posts a review with all its comments, or refuses it with all of them. A refusal does
+// not name the comment that it is about.
 func (s *Server) createReview(c *conversation, i *Issue) reply {
 	var in struct {
 		CommitID string `json:"commit_id"`
@@ -61,25 +61,27 @@ func (s *Server) createReview(c *conversation, i *Issue) reply {
 	}
 	decode(c, &in)
 	states := map[string]string{"": pendingState, "COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
-	review := &Review{Body: in.Body, State: states[in.Event], CommitID: cmp.Or(in.CommitID, i.Pull.Head.SHA), Author: c.account, SubmittedAt: s.now()}
-	if i.Author.ID == c.account.ID && (in.Event == "APPROVE" || in.Event == "REQUEST_CHANGES") {
-		return invalidSimple(map[string]string{"APPROVE": "Can not approve your own pull request", "REQUEST_CHANGES": "Can not request changes on your own pull request"}[in.Event])
+	review := &Review{Body: in.Body, State: states[in.Event], CommitID: cmp.Or(in.CommitID, i.Pull.Head.SHA), Author: c.account}
+	if review.State != pendingState {
+		review.SubmittedAt = s.now()
 	}
-	if i.pendingReview(c.account) != nil {
+	ownPull := i.Author.ID == c.account.ID
+	needsBody := in.Event == "REQUEST_CHANGES" || in.Event == "COMMENT" && len(in.Comments) == 0
+	switch {
+	case ownPull && in.Event == "APPROVE":
+		return invalidSimple("Can not approve your own pull request")
+	case ownPull && in.Event == "REQUEST_CHANGES":
+		return invalidSimple("Can not request changes on your own pull request")
+	case i.pendingReview(c.account) != nil:
 		return invalidSimple("User can only have one pending review per pull request")
-	}
-	if in.Body == "" && (in.Event == "REQUEST_CHANGES" || in.Event == "COMMENT" && len(in.Comments) == 0) {
+	case needsBody && in.Body == "":
 		return invalidSimple("Body can't be blank")
-	}
-	if length(in.Body) > 65536 {
+	case length(in.Body) > 65536:
 		return invalidSimple("Body is too long (maximum is 65536 characters)")
 	}
 	files, ok := i.Pull.filesAt(review.CommitID)
 	if !ok {
 		return invalidSimple("The commit is not part of the pull request")
-	}
-	if review.State == pendingState {
-		review.SubmittedAt = time.Time{}
 	}
 	comments := make([]*DiffComment, 0, len(in.Comments))
 	for _, k := range in.Comments {
@@ -132,10 +134,10 @@ func (s *Server) updateReview(c *conversation, i *Issue) reply {
 func (s *Server) listDiffComments(c *conversation, i *Issue) reply {
 	from := since(c.query)
 	list := visibleOf(s, i.Pull.Comments, func(d *DiffComment) bool {
-		hidden := slices.ContainsFunc(i.Pull.Reviews, func(r *Review) bool {
+		unsubmitted := slices.ContainsFunc(i.Pull.Reviews, func(r *Review) bool {
 			return r.ID == d.ReviewID && (r.State == pendingState || !s.visible(submission{r}))
 		})
-		return !hidden && !d.UpdatedAt.Before(from)
+		return !unsubmitted && !d.UpdatedAt.Before(from)
 	})
 	if c.query.Get("sort") != "" && c.query.Get("direction") == "desc" {
 		slices.Reverse(list)
@@ -228,6 +230,7 @@ func (s *Server) deleteDiffComment(_ *conversation, i *Issue, d *DiffComment) re
 	return reply{status: http.StatusNoContent}
 }
 
+// addDiffComment adds a comment to a review.
 func (s *Server) addDiffComment(i *Issue, d *DiffComment, review *Review, who Account) {
 	d.ID, d.ReviewID, d.CommitID, d.Author = s.id(), review.ID, review.CommitID, who
 	d.CreatedAt, d.UpdatedAt = s.now(), s.now()
@@ -247,8 +250,7 @@ func (s *Server) commentByNode(id any) *Comment {
 	return nil
 }
 
-// minimizeComment hides a comment. Authors may hide their own comments, accounts with write
-// access any.
+// minimizeComment hides a comment of a review or of the conversation.
 func (s *Server) minimizeComment(_ *conversation, in map[string]any) (any, error) {
 	return s.setMinimized(in, strings.ToLower(in["classifier"].(string)), "MinimizeCommentPayload", "minimizedComment")
 }
@@ -257,6 +259,8 @@ func (s *Server) unminimizeComment(_ *conversation, in map[string]any) (any, err
 	return s.setMinimized(in, "", "UnminimizeCommentPayload", "unminimizedComment")
 }
 
+// setMinimized hides a comment for a reason, or shows it again with the reason "", and answers with
+// the comment as this field of a payload.
 func (s *Server) setMinimized(in map[string]any, reason, payload, field string) (any, error) {
 	_, d := s.findDiffComment(func(d *DiffComment) bool { return nodeID("PRRC", d.ID) == in["subjectId"] })
 	typ := "PullRequestReviewComment"
@@ -275,7 +279,7 @@ func (s *Server) setMinimized(in map[string]any, reason, payload, field string) 
 	return &node{typ: payload, fields: object{field: n}}, nil
 }
 
-// hunk contains the numbers of the lines of a hunk on which a comment can be, by side.
+// hunk contains the numbers of the lines of a hunk, each of which can have a comment, by side.
 type hunk struct{ left, right map[int]bool }
 
 // hunksOf reads a unified diff without file headers, as the API's patch is.
