@@ -36,9 +36,8 @@ type Repo struct {
 	NoIssues           bool   `json:"no_issues,omitempty"`
 	NoDiscussions      bool   `json:"no_discussions,omitempty"`
 	NoAdvancedSecurity bool   `json:"no_advanced_security,omitempty"`
-	// Protected are names and patterns of branches that only pull requests may change because
-	// of their protection; Ruled are those where a ruleset demands it. GitHub has different messages
-	// for the two.
+	// Only pull requests may change the branches with these names and patterns. Protected are those
+	// with branch protection, Ruled those that a ruleset covers: GitHub's messages differ.
 	Protected []string `json:"protected,omitempty"`
 	Ruled     []string `json:"ruled,omitempty"`
 	NoForce   bool     `json:"no_force,omitempty"` // a ruleset for all branches forbids force pushes
@@ -46,15 +45,15 @@ type Repo struct {
 	Teams []string `json:"teams,omitempty"`
 	// Collaborators can be asked for reviews.
 	Collaborators []Account `json:"collaborators,omitempty"`
-	// Permissions are what users may do, by login: "admin", "write" or "read"; others "none",
-	// or "read" where the repository is public.
+	// Permissions are what users may do, by login: "admin", "write" or "read". A user who is not
+	// listed has "read" in a public repository and "none" in a private one.
 	Permissions map[string]string `json:"permissions,omitempty"`
 	// WorkflowToken is what the tokens of workflows may do by default: "read" (also "") or
 	// "write". Secrets are the names of the secrets for workflows.
 	WorkflowToken string   `json:"workflow_token,omitempty"`
 	Secrets       []string `json:"secrets,omitempty"`
 	// NoPullsByActions is the setting that keeps the token of a workflow from
-	// opening pull requests; NoDrafts a plan without drafts.
+	// opening pull requests. NoDrafts stands for a GitHub plan that has no draft pull requests.
 	NoPullsByActions bool `json:"no_pulls_by_actions,omitempty"`
 	NoDrafts         bool `json:"no_drafts,omitempty"`
 }
@@ -116,7 +115,7 @@ type Comment struct {
 	Minimized string `json:"minimized,omitempty"`
 }
 
-// Pull is what a pull request has besides being an issue.
+// Pull is what a pull request has in addition to what an issue has.
 type Pull struct {
 	Head    Branch     `json:"head"`
 	Base    Branch     `json:"base"`
@@ -224,8 +223,7 @@ type StoredFile struct {
 	Type    string `json:"type,omitempty"` // file (default), dir or symlink
 }
 
-// isAt reports whether the repository has the file at a ref, which is the default branch where it
-// is "".
+// isAt reports whether the repository has the file at a ref; "" is the default branch.
 func (f StoredFile) isAt(ref, defaultBranch string) bool {
 	return f.Ref == "" || f.Ref == ref || ref == "" && f.Ref == defaultBranch
 }
@@ -254,8 +252,8 @@ func (f Fixture) clone() Fixture {
 	return c
 }
 
-// complete fills in what a fixture may leave out, and starts ids and numbers
-// above all that are used.
+// complete fills in what a fixture may leave out. New ids and numbers are above all that the fixture
+// has.
 func (s *Server) complete() {
 	f := &s.state
 	setDefault(&f.Repo.ID, 1)
@@ -263,14 +261,62 @@ func (s *Server) complete() {
 	setDefault(&f.Repo.Name, "repo")
 	setDefault(&f.Repo.DefaultBranch, "main")
 	if f.Viewer == (Account{}) {
-		f.Viewer = Account{Login: "github-actions[bot]", ID: 41898282}
+		f.Viewer = Account{Login: actionsBot, ID: 41898282}
 	}
-	s.nextID = max(s.nextID, 1000)
-	used := func(ids ...int64) {
-		for _, id := range ids {
-			s.nextID = max(s.nextID, id)
+	s.skipUsed()
+	stranger := Account{Login: "octocat", ID: 583231}
+	old := s.now().Add(-24 * time.Hour)
+	for i := range f.Labels {
+		fillID(&f.Labels[i].ID, s.id)
+	}
+	comment := func(c *Comment) {
+		fillID(&c.ID, s.id)
+		setDefault(&c.Author, stranger)
+		setDefault(&c.CreatedAt, old)
+		setDefault(&c.UpdatedAt, c.CreatedAt)
+	}
+	for _, i := range f.Issues {
+		fillID(&i.ID, s.id)
+		fillID(&i.Number, s.number)
+		setDefault(&i.State, "open")
+		setDefault(&i.Author, stranger)
+		setDefault(&i.CreatedAt, old)
+		setDefault(&i.UpdatedAt, i.CreatedAt)
+		for _, c := range i.Comments {
+			comment(c)
+		}
+		for k, l := range i.Labels {
+			i.Labels[k] = s.label(l).Name
+		}
+		if i.Pull != nil {
+			s.completePull(i, stranger, old)
 		}
 	}
+	for _, k := range f.Checks {
+		fillID(&k.ID, s.id)
+		setDefault(&k.Author, stranger)
+		setDefault(&k.At, old)
+	}
+	for i := range f.Categories {
+		fillID(&f.Categories[i].ID, s.id)
+	}
+	for _, d := range f.Discussions {
+		fillID(&d.ID, s.id)
+		fillID(&d.Number, s.number)
+		setDefault(&d.Author, stranger)
+		setDefault(&d.CreatedAt, old)
+		setDefault(&d.UpdatedAt, d.CreatedAt)
+		for _, c := range d.Comments {
+			comment(c)
+		}
+	}
+}
+
+// skipUsed lets new ids and numbers begin above those that the state has.
+func (s *Server) skipUsed() {
+	f := &s.state
+	s.nextID = max(s.nextID, 1000)
+	used := func(id int64) { s.nextID = max(s.nextID, id) }
 	for _, i := range f.Issues {
 		used(i.ID)
 		s.nextNum = max(s.nextNum, i.Number)
@@ -299,88 +345,51 @@ func (s *Server) complete() {
 	for i := range f.Labels {
 		used(f.Labels[i].ID)
 	}
-	stranger := Account{Login: "octocat", ID: 583231}
-	old := s.now().Add(-24 * time.Hour)
-	for i := range f.Labels {
-		fillID(&f.Labels[i].ID, s.id)
+}
+
+// completePull fills in what a fixture may leave out of a pull request. Reviews and comments without an
+// author or a time become the stranger's, made at the time old.
+func (s *Server) completePull(i *Issue, stranger Account, old time.Time) {
+	p := i.Pull
+	setDefault(&p.Base.Ref, s.state.Repo.DefaultBranch)
+	setDefault(&p.Base.SHA, strings.Repeat("b", 40))
+	setDefault(&p.Head.Ref, fmt.Sprintf("branch-%d", i.Number))
+	setDefault(&p.Head.SHA, strings.Repeat("a", 40))
+	for k := range p.Files {
+		setDefault(&p.Files[k].Status, "modified")
 	}
-	comment := func(c *Comment) {
-		fillID(&c.ID, s.id)
-		setDefault(&c.Author, stranger)
-		setDefault(&c.CreatedAt, old)
-		setDefault(&c.UpdatedAt, c.CreatedAt)
-	}
-	for _, i := range f.Issues {
-		fillID(&i.ID, s.id)
-		fillID(&i.Number, s.number)
-		setDefault(&i.State, "open")
-		setDefault(&i.Author, stranger)
-		setDefault(&i.CreatedAt, old)
-		setDefault(&i.UpdatedAt, i.CreatedAt)
-		for _, c := range i.Comments {
-			comment(c)
-		}
-		for k, l := range i.Labels {
-			i.Labels[k] = s.label(l).Name
-		}
-		if p := i.Pull; p != nil {
-			setDefault(&p.Base.Ref, f.Repo.DefaultBranch)
-			setDefault(&p.Base.SHA, strings.Repeat("b", 40))
-			setDefault(&p.Head.Ref, fmt.Sprintf("branch-%d", i.Number))
-			setDefault(&p.Head.SHA, strings.Repeat("a", 40))
-			for k := range p.Files {
-				setDefault(&p.Files[k].Status, "modified")
-			}
-			for _, r := range p.Reviews {
-				fillID(&r.ID, s.id)
-				setDefault(&r.State, "COMMENTED")
-				setDefault(&r.CommitID, p.Head.SHA)
-				setDefault(&r.Author, stranger)
-				if r.State != pendingState {
-					setDefault(&r.SubmittedAt, old)
-				}
-			}
-			for _, d := range p.Comments {
-				fillID(&d.ID, s.id)
-				setDefault(&d.CommitID, p.Head.SHA)
-				setDefault(&d.Side, "RIGHT")
-				setDefault(&d.Subject, "line")
-				setDefault(&d.Author, stranger)
-				setDefault(&d.CreatedAt, old)
-				setDefault(&d.UpdatedAt, d.CreatedAt)
-			}
+	for _, r := range p.Reviews {
+		fillID(&r.ID, s.id)
+		setDefault(&r.State, "COMMENTED")
+		setDefault(&r.CommitID, p.Head.SHA)
+		setDefault(&r.Author, stranger)
+		if r.State != pendingState {
+			setDefault(&r.SubmittedAt, old)
 		}
 	}
-	for _, k := range f.Checks {
-		fillID(&k.ID, s.id)
-		setDefault(&k.Author, stranger)
-		setDefault(&k.At, old)
-	}
-	for i := range f.Categories {
-		fillID(&f.Categories[i].ID, s.id)
-	}
-	for _, d := range f.Discussions {
+	for _, d := range p.Comments {
 		fillID(&d.ID, s.id)
-		fillID(&d.Number, s.number)
+		setDefault(&d.CommitID, p.Head.SHA)
+		setDefault(&d.Side, "RIGHT")
+		setDefault(&d.Subject, "line")
 		setDefault(&d.Author, stranger)
 		setDefault(&d.CreatedAt, old)
 		setDefault(&d.UpdatedAt, d.CreatedAt)
-		for _, c := range d.Comments {
-			comment(c)
-		}
 	}
 }
 
 // setDefault sets what is zero to a value.
 func setDefault[T comparable](p *T, v T) {
-	if *p == *new(T) {
+	var zero T
+	if *p == zero {
 		*p = v
 	}
 }
 
 // fillID gives what has no id, or no number, the next one.
 func fillID[T cmp.Ordered](p *T, next func() T) {
-	if *p == *new(T) {
+	var zero T
+	if *p == zero {
 		*p = next()
 	}
 }

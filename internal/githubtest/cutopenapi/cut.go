@@ -13,8 +13,8 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// operations returns the REST operations to keep, by path. Adding one is a line here
-// and a handler in githubtest.
+// operations returns the methods of the REST operations to keep, by path. To add an operation, add it
+// here and its handler to githubtest.
 func operations() map[string][]string {
 	const repo = "/repos/{owner}/{repo}"
 	return map[string][]string{
@@ -70,7 +70,7 @@ type document struct {
 	Components map[string]map[string]json.RawMessage `json:"components"`
 }
 
-// cutREST keeps the operations and, again and again, what the kept parts refer to.
+// cutREST keeps the operations, and all that they refer to, directly or not.
 func cutREST(src []byte) ([]byte, error) {
 	var from document
 	if err := json.Unmarshal(src, &from); err != nil {
@@ -78,7 +78,7 @@ func cutREST(src []byte) ([]byte, error) {
 	}
 	to := document{OpenAPI: from.OpenAPI, Info: from.Info, Servers: []map[string]string{{"url": "/"}},
 		Paths: map[string]map[string]json.RawMessage{}, Components: map[string]map[string]json.RawMessage{}}
-	var todo [][]byte
+	var todo [][]byte // what is kept, but whose references are not followed yet
 	ops := operations()
 	for _, path := range slices.Sorted(maps.Keys(ops)) {
 		to.Paths[path] = map[string]json.RawMessage{}
@@ -121,8 +121,12 @@ func cutREST(src []byte) ([]byte, error) {
 			todo = append(todo, def)
 		}
 	}
-	// Through any and back: compact, and with sorted keys on every level.
-	raw, err := json.Marshal(to)
+	return canonical(to)
+}
+
+// canonical returns a document as compact JSON with sorted keys on every level.
+func canonical(d document) ([]byte, error) {
+	raw, err := json.Marshal(d)
 	if err != nil {
 		return nil, err
 	}

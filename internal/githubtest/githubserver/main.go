@@ -4,7 +4,7 @@
 // It prints the API's URL as its only line on standard output and serves until
 // SIGTERM or SIGINT. GET /_test/state (on the host, not below the API's path)
 // answers with everything on the server. The exit status is 1 when a contract
-// was broken. With --git, git clients find the repository at /OWNER/NAME.git on the
+// was broken, and 2 when the server could not start or failed. With --git, git clients find the repository at /OWNER/NAME.git on the
 // same host.
 package main
 
@@ -60,6 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // files are the command's files and directories; an empty name means none.
 type files struct{ fixture, record, violations, faults, git string }
 
+// serve starts the server, serves until ctx is done and returns the exit status.
 func serve(ctx context.Context, stdout, stderr io.Writer, addr string, f files, o githubtest.Options) (int, error) {
 	var state githubtest.Fixture
 	if f.fixture != "" {
@@ -117,13 +118,24 @@ func serve(ctx context.Context, stdout, stderr io.Writer, addr string, f files, 
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.State())
 	})
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintln(stdout, s.APIURL())
+	if err := serveHTTP(ctx, l, mux); err != nil {
+		return 0, err
+	}
+	if rep.count() > 0 {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// serveHTTP serves until ctx is done. Requests that are being handled then have two seconds more.
+func serveHTTP(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
-	fmt.Fprintln(stdout, s.APIURL())
 	select {
 	case err := <-done:
-		return 0, err
+		return err
 	case <-ctx.Done():
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
@@ -132,12 +144,9 @@ func serve(ctx context.Context, stdout, stderr io.Writer, addr string, f files, 
 		_ = srv.Close()
 	}
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
-		return 0, err
+		return err
 	}
-	if rep.count() > 0 {
-		return 1, nil
-	}
-	return 0, nil
+	return nil
 }
 
 // reachable returns the address to connect to: the loopback one for a server that
@@ -149,7 +158,8 @@ func reachable(a net.Addr) string {
 	return a.String()
 }
 
-// reporter writes violations down.
+// reporter is the githubtest.Reporter of the server: it counts the violations and writes them to out,
+// and to file unless that is nil.
 type reporter struct {
 	mu   sync.Mutex
 	n    int

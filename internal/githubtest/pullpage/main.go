@@ -69,7 +69,7 @@ func writePage(w io.Writer, repo githubtest.Repo, issue *githubtest.Issue) error
 			}
 			return shown, nil
 		},
-		"of": func(review int64) (comments []*githubtest.DiffComment) {
+		"commentsOf": func(review int64) (comments []*githubtest.DiffComment) {
 			for _, c := range issue.Pull.Comments {
 				if c.ReviewID == review {
 					comments = append(comments, c)
@@ -96,21 +96,22 @@ type line struct {
 	Text   string
 }
 
-// contextLines is how many lines of the diff are shown above a comment, with its own.
+// contextLines is how many lines of the diff are shown above a comment, the one it is on included.
 const contextLines = 4
 
-// hunk returns the lines of the diff that a comment is on, as GitHub shows them above it.
+// hunk returns the lines of the diff above a comment, as GitHub shows them: the one that the comment is
+// on and those before it. It returns nil for a comment that is not on a line of the new file.
 func hunk(files []githubtest.File, c *githubtest.DiffComment) []line {
 	for _, f := range files {
 		if f.Path != c.Path {
 			continue
 		}
 		var shown []line
-		number := 0
+		number := 0 // of the next line in the new file
 		for text := range strings.Lines(f.Patch) {
 			text = strings.TrimSuffix(text, "\n")
 			switch {
-			case strings.HasPrefix(text, "@@ "):
+			case strings.HasPrefix(text, "@@ "): // @@ -10,2 +12,3 @@: the next line is number 12
 				_, after, _ := strings.Cut(text, "+")
 				begin, _, _ := strings.Cut(after, ",")
 				number, _ = strconv.Atoi(begin)
