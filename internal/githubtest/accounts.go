@@ -69,3 +69,14 @@ func (s *Server) account(login string) (Account, bool) {
 	}
 	return Account{}, false
 }
+
+// plainLogin returns a login as GraphQL and addresses spell it: without "[bot]".
+func plainLogin(a Account) string { return strings.TrimSuffix(a.Login, "[bot]") }
+
+// kindOf returns the type of an account.
+func kindOf(a Account) string {
+	if strings.HasSuffix(a.Login, "[bot]") {
+		return "Bot"
+	}
+	return "User"
+}

@@ -8,6 +8,7 @@ import (
 
 type object = map[string]any
 
+// stamp returns a time as the API shows it.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // repoURL returns the repository's address in the API, siteURL that for people.
@@ -19,6 +20,7 @@ func (s *Server) siteURL() string {
 	return fmt.Sprintf("https://github.com/%s/%s", s.state.Repo.Owner, s.state.Repo.Name)
 }
 
+// renderUser returns an account as other objects show it: null for the zero Account.
 func (s *Server) renderUser(a Account) any {
 	if a == (Account{}) {
 		return nil

@@ -3,9 +3,11 @@
 //
 // It prints the API's URL as its only line on standard output and serves until
 // SIGTERM or SIGINT. GET /_test/state (on the host, not below the API's path)
-// answers with everything on the server. The exit status is 1 when a contract
-// was broken, and 2 when the server could not start or failed. With --git, git clients find the repository at /OWNER/NAME.git on the
-// same host.
+// answers with everything on the server. With --git, git clients find the repository
+// at /OWNER/NAME.git on the same host.
+//
+// The exit status is 1 when a contract was broken, and 2 when the server could not
+// start or failed.
 package main
 
 import (
