@@ -43,15 +43,16 @@ type FileConfig struct {
 // that the bundle builds on. The objects are checked as git fsck does.
 //
 // In a patch, each mail of git format-patch becomes a change with its author and message; a
-// diff, as git diff and diff -u write it, becomes one change. The base is the commit that
-// a base-commit line of the file names, or one of cfg.Bases: the first to which everything
-// applies, otherwise the first for which a three-way merge from the file versions that the
-// patch names gives no conflict. A file without any change is a series without changes.
+// diff, as git diff and diff -u write it, becomes one change. An empty file, or mails without a
+// patch, make a series without changes. Candidates for the base are the commits that base-commit
+// lines of the file name, then cfg.Bases. The base is the first of them to which everything
+// applies. If there is none, it is the first to which everything can be merged three-way, from the
+// file versions that the patch names.
 //
-// The error is ErrNoBase if no base, or no commit that a bundle builds on, can be read,
-// gitrepo.ErrTooLarge if a limit is exceeded, and a *gitrepo.Conflict if a patch applies to
-// none of the commits. If the file is not a patch, or changes a path outside the
-// repository, the error names the line.
+// The error is ErrNoBase if no base can be read, or if a commit that a bundle builds on is
+// missing; gitrepo.ErrTooLarge if a limit is exceeded; and a *gitrepo.Conflict if a patch fits
+// none of the commits. If the file is not a patch, or changes a path outside the repository, the
+// error names the line.
 func FromFile(ctx context.Context, cfg FileConfig) (gitrepo.Series, error) {
 	r := reader{cfg.Repo}
 	if bytes.HasPrefix(cfg.Data, []byte(bundleV2+"\n")) || bytes.HasPrefix(cfg.Data, []byte(bundleV3+"\n")) {

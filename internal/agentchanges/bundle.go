@@ -74,7 +74,8 @@ func (r reader) bundle(ctx context.Context, cfg FileConfig) (gitrepo.Series, err
 	return r.series(ctx, base, tip)
 }
 
-// unpack keeps the bundle's objects and returns the commit that its tip is.
+// unpack keeps the bundle's objects. It returns the commit that tip is, or that it leads to if it
+// is a tag.
 func (r reader) unpack(ctx context.Context, b bundle, tip string) (string, error) {
 	// Old histories contain what these three names stand for, and GitHub accepts it.
 	const strict = "--strict=zeroPaddedFilemode=ignore,badTimezone=ignore,missingSpaceBeforeDate=ignore"
@@ -141,7 +142,7 @@ func parseBundle(data []byte) (bundle, error) {
 	}
 }
 
-// capability reads a line that changes the meaning of the rest.
+// capability reads a line that begins with "@" and says how to read the rest.
 func (b *bundle) capability(line string) error {
 	switch line {
 	case "object-format=sha1":

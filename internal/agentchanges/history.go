@@ -83,7 +83,8 @@ func (r reader) baseOf(ctx context.Context, tip string, bases []string) (string,
 	return "", fmt.Errorf("%w: %s has no commit in common with %s%s: %s", ErrNoBase, tip, strings.Join(found, ", "), r.repo.WhyMissing(), deepen)
 }
 
-// nearest returns the first of the ancestors of tip with the fewest commits between.
+// nearest returns the ancestor from which the fewest commits lead to tip, the first one if there are
+// several.
 func (r reader) nearest(ctx context.Context, tip string, ancestors []string) (nearest string, err error) {
 	if len(ancestors) == 1 {
 		return ancestors[0], nil
@@ -154,15 +155,15 @@ func addChange(s *gitrepo.Series, c gitrepo.Change) bool {
 	return true
 }
 
-// firstParents returns the commits after base up to tip, oldest first, as changes without
-// the tree before. complete reports whether they lead to the base.
+// firstParents returns the commits after base up to tip, oldest first, as changes whose Before is
+// not set. complete reports whether they lead to the base.
 func (r reader) firstParents(ctx context.Context, base, tip string) (steps []gitrepo.Change, complete bool, err error) {
 	out, err := r.repo.Run(ctx, gitrepo.Call{}, "rev-list", "--first-parent", "--max-count="+strconv.Itoa(maxSeries+1), "--encoding=UTF-8",
 		"--no-commit-header", "--format=%H%x00%T%x00%an%x00%ae%x00%B%x00", tip, "--")
 	if err != nil {
 		return nil, false, err
 	}
-	fields := strings.Split(string(out.Stdout), "\x00")
+	fields := strings.Split(string(out.Stdout), "\x00") // five of each commit, then a newline
 	for ; len(fields) > 5 && !complete; fields = fields[5:] {
 		oid, tree := strings.TrimPrefix(fields[0], "\n"), fields[1]
 		switch {

@@ -43,8 +43,9 @@ type stagedFile struct {
 	mtime, ctime time.Time
 	ino, size    uint32 // truncated to 32 bits, as git does
 
-	present bool // it is in the work tree, as the scan has seen
-	fresh   bool // it has the same metadata there, and its size is not truncated here
+	// Of the file in the work tree, once the scan has seen it:
+	present bool // it exists
+	fresh   bool // its metadata is as above, and size is not truncated
 }
 
 // readIndex reads the clone's index, and the one that it is split from. If there is none, the
@@ -81,9 +82,10 @@ var errIndex = errors.New("it is not a complete index")
 // indexFile is what one file of an index contains: all of it, unless it is split.
 type indexFile struct {
 	entries []indexEntry
-	// sharedID names the file that the index is split from; "" for none. Of that file's
-	// entries, those that removed has are not in the index, and those that replaced has are
-	// the first entries here, which have no names.
+	// sharedID names the file that the index is split from; "" for none. removed and replaced
+	// have a bit for each entry of that file. A removed entry is not in this index. Each replaced
+	// one gives its name to an entry here: these come first, in order, and have no names of their
+	// own.
 	sharedID          string
 	removed, replaced []bool
 	tree              string // the id of the tree that the entries make, "" if it is not noted
@@ -111,41 +113,63 @@ func parseIndex(data []byte, idLen int) (*indexFile, error) {
 		return nil, errIndex
 	}
 	x := &indexFile{entries: make([]indexEntry, 0, count)}
-	name, names := "", 0
+	name, namesLen := "", 0
 	for range count {
-		if len(rest) < 42+idLen {
-			return nil, errIndex
-		}
-		field := func(i int) uint32 { return be.Uint32(rest[4*i:]) }
-		f := stagedFile{
-			ctime: time.Unix(int64(field(0)), int64(field(1))), mtime: time.Unix(int64(field(2)), int64(field(3))),
-			ino: field(5), mode: field(6), size: field(9), oid: hex.EncodeToString(rest[40 : 40+idLen]),
-		}
-		flags, head := be.Uint16(rest[40+idLen:]), 42+idLen
-		if flags&0x4000 != 0 {
-			if version < 3 || len(rest) < head+2 {
-				return nil, errIndex
-			}
-			f.skip = be.Uint16(rest[head:])&0x4000 != 0
-			head += 2
-		}
-		n, err := 0, error(nil)
-		if name, n, err = indexName(rest[head:], name, version); err != nil {
+		e, n, err := parseEntry(rest, name, version, idLen)
+		if err != nil {
 			return nil, err
 		}
-		if names += len(name); names > maxIndex { // version 4 compresses names
+		name = e.name
+		if namesLen += len(name); namesLen > maxIndex { // version 4 compresses names
 			return nil, errIndex
 		}
-		if version < 4 { // an entry with its NUL fills blocks of eight bytes
-			n = (head+n+8)/8*8 - head
-		}
-		if head+n > len(rest) {
-			return nil, errIndex
-		}
-		rest = rest[head+n:]
-		x.entries = append(x.entries, indexEntry{name, flags&0x3000 != 0, f})
+		rest = rest[n:]
+		x.entries = append(x.entries, e)
 	}
 	return x, x.readExtensions(rest, idLen)
+}
+
+// The bits of an entry's flags that are read.
+const (
+	flagExtended     = 0x4000 // two more bytes of flags follow
+	flagStage        = 0x3000 // not 0: one of the versions of an unmerged file
+	flagSkipWorktree = 0x4000 // in the two bytes that follow
+)
+
+// parseEntry reads the first entry of rest, and returns how many bytes it has. before is the name
+// of the entry before.
+func parseEntry(rest []byte, before string, version uint32, idLen int) (e indexEntry, n int, err error) {
+	be := binary.BigEndian
+	head := 42 + idLen // ten numbers of four bytes, the id, and flags of two bytes
+	if len(rest) < head {
+		return indexEntry{}, 0, errIndex
+	}
+	field := func(i int) uint32 { return be.Uint32(rest[4*i:]) }
+	e.file = stagedFile{
+		ctime: time.Unix(int64(field(0)), int64(field(1))), mtime: time.Unix(int64(field(2)), int64(field(3))),
+		ino: field(5), mode: field(6), size: field(9), oid: hex.EncodeToString(rest[40 : 40+idLen]),
+	}
+	flags := be.Uint16(rest[40+idLen:])
+	e.unmerged = flags&flagStage != 0
+	if flags&flagExtended != 0 {
+		if version < 3 || len(rest) < head+2 {
+			return indexEntry{}, 0, errIndex
+		}
+		e.file.skip = be.Uint16(rest[head:])&flagSkipWorktree != 0
+		head += 2
+	}
+	e.name, n, err = indexName(rest[head:], before, version)
+	if err != nil {
+		return indexEntry{}, 0, err
+	}
+	n += head
+	if version < 4 { // one to eight NULs fill the entry up to a multiple of eight bytes
+		n = (n + 8) / 8 * 8
+	}
+	if n > len(rest) {
+		return indexEntry{}, 0, errIndex
+	}
+	return e, n, nil
 }
 
 // join adds the entries of the index that this one is split from.
@@ -171,7 +195,8 @@ func (x *indexFile) join(shared *indexFile) error {
 	return nil
 }
 
-// index sorts the entries.
+// index returns the files by their names, and lists apart the unmerged ones and the directories of
+// a sparse index.
 func (x *indexFile) index() *index {
 	all := &index{files: make(map[string]*stagedFile, len(x.entries)), tree: x.tree}
 	for i := range x.entries {
@@ -247,11 +272,13 @@ func (x *indexFile) readExtensions(rest []byte, idLen int) error {
 	return nil
 }
 
-// readTree reads from the extension of noted trees that of the root: an empty path and a NUL,
-// how many entries of the index it covers, how many trees follow, and its id.
+// readTree reads the extension in which git notes the trees that the entries make. The first one
+// is the root's, and the only one that is read: a NUL after its empty path, how many entries it
+// covers, a space, how many trees follow, a newline, and its id.
 func (x *indexFile) readTree(data []byte, idLen int) {
 	counts, rest, found := bytes.Cut(data, []byte{'\n'})
-	if covered := fmt.Sprintf("\x00%d ", len(x.entries)); found && bytes.HasPrefix(counts, []byte(covered)) && len(rest) >= idLen {
+	coversAll := bytes.HasPrefix(counts, fmt.Appendf(nil, "\x00%d ", len(x.entries)))
+	if found && coversAll && len(rest) >= idLen {
 		x.tree = hex.EncodeToString(rest[:idLen])
 	}
 }
@@ -324,7 +351,7 @@ func (x *index) unchanged(f *stagedFile, info fs.FileInfo) bool {
 		uint32(ino) == f.ino && uint32(info.Size()) == f.size && gitMode(info) == f.mode
 }
 
-// stamps returns what was seen of the files that are as the index has them.
+// stamps returns the times and sizes of the files that are in the work tree as the index has them.
 func (x *index) stamps() Stamps {
 	return func(name string) (time.Time, int64, bool) {
 		f := x.files[name]

@@ -77,7 +77,7 @@ func checkPack(pack []byte, idLen int) error {
 				return err
 			}
 		}
-		// git reads no further than the size says.
+		// git refuses content that is longer than its size. The byte after it has zlib read the end.
 		if _, err := io.Copy(io.Discard, io.LimitReader(content, int64(size)+1)); err != nil {
 			return errPack
 		}
@@ -85,7 +85,8 @@ func checkPack(pack []byte, idLen int) error {
 	return nil
 }
 
-// takeSize subtracts the size of an object from the bytes left.
+// takeSize subtracts the size of an object from the bytes left. The error is gitrepo.ErrTooLarge if
+// it exceeds them, or maxPackObject.
 func takeSize(left *int64, size uint64) error {
 	if size > maxPackObject {
 		return fmt.Errorf("%w: it contains an object of %s, and at most %s are accepted", gitrepo.ErrTooLarge, text.Bytes(int64(min(size, 1<<60))), text.Bytes(maxPackObject))

@@ -21,7 +21,7 @@ const (
 	maxPatch      = 128 << 20 // bytes
 	maxPatchFile  = 100 << 20 // bytes of a binary file in it; GitHub accepts no larger one
 	maxPatchFiles = 256 << 20 // bytes of all binary files in it together, uncompressed
-	maxMails      = 10_000    // of which more than maxSeries become one change
+	maxMails      = 10_000    // if more than maxSeries of them change something, they become one change
 	maxNamedBases = 10        // commits that base-commit lines name
 )
 
@@ -77,11 +77,16 @@ func namedBases(data []byte) []string {
 
 var (
 	// mailStart is how a mailbox, or a single mail, begins.
-	mailStart  = lazyregexp.New(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Date|Message-I[dD]|MIME-Version|Return-Path): )`)
-	firstDiff  = lazyregexp.New(`(?m)^(diff --git |--- .*\n\+\+\+ )`)
+	mailStart = lazyregexp.New(`^(From \S.*[0-9]:[0-9][0-9]|(From|Subject|Date|Message-I[dD]|MIME-Version|Return-Path): )`)
+	// firstDiff is the beginning of a diff, by git or by diff -u.
+	firstDiff = lazyregexp.New(`(?m)^(diff --git |--- .*\n\+\+\+ )`)
+	// binarySize is the line before the content of a binary file, with its size.
 	binarySize = lazyregexp.New(`(?m)^(?:literal|delta) ([0-9]+)$`)
-	combined   = lazyregexp.New(`(?m)^diff --(?:cc|combined) `)
-	submodule  = lazyregexp.New(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
+	// combined is the beginning of a merge's diff against all its parents.
+	combined = lazyregexp.New(`(?m)^diff --(?:cc|combined) `)
+	// submodule is what git diff --submodule=log writes instead of a diff.
+	submodule = lazyregexp.New(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
+	// lineNumber finds the line of the patch that an error of git apply names.
 	lineNumber = lazyregexp.New(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
 )
 
@@ -127,23 +132,31 @@ func normalizeLines(data []byte) []byte {
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		data = append(data[:len(data):len(data)], '\n')
 	}
-	for _, head := range []string{"\ndiff --git ", "\n--- "} {
-		from := bytes.Index(data, []byte(head))
-		if bytes.HasPrefix(data, []byte(head[1:])) {
-			from = 0
-		}
-		if from < 0 {
-			continue
-		}
-		if line, _, _ := bytes.Cut(data[from+1:], []byte{'\n'}); bytes.HasSuffix(line, []byte{'\r'}) {
-			return bytes.ReplaceAll(data, []byte("\r\n"), []byte{'\n'})
-		}
-		break
+	line := firstLine(data, "diff --git ")
+	if line == nil {
+		line = firstLine(data, "--- ")
+	}
+	if bytes.HasSuffix(line, []byte{'\r'}) {
+		return bytes.ReplaceAll(data, []byte("\r\n"), []byte{'\n'})
 	}
 	return data
 }
 
-// readMails splits a mailbox, which begins at a line of the file.
+// firstLine returns the first line that begins with a prefix, without its LF; nil if there is none.
+func firstLine(data []byte, prefix string) []byte {
+	if !bytes.HasPrefix(data, []byte(prefix)) {
+		i := bytes.Index(data, []byte("\n"+prefix))
+		if i < 0 {
+			return nil
+		}
+		data = data[i+1:]
+	}
+	line, _, _ := bytes.Cut(data, []byte{'\n'})
+	return line
+}
+
+// readMails splits a mailbox, and reads its mails. line is the one of the file at which the mailbox
+// begins.
 func (r reader) readMails(ctx context.Context, name string, data []byte, line int) (patches []patch, notes []string, err error) {
 	if n := bytes.Count(data, []byte("\nFrom ")); n > maxMails {
 		return nil, nil, fmt.Errorf("%w: %q has %d mails, and at most %d are read", gitrepo.ErrTooLarge, name, n, maxMails)
@@ -210,8 +223,8 @@ func (r reader) readMail(ctx context.Context, dir string, mail []byte) (patch, e
 	}, err
 }
 
-// check finds out how a patch writes its paths, and has git parse it. It takes the size of its
-// binary files off what left counts.
+// check returns an error for a patch that git cannot read or that exceeds a limit, and sets
+// p.strip. It subtracts the sizes of the patch's binary files from the bytes left.
 func (r reader) check(ctx context.Context, p *patch, left *int) error {
 	if !firstDiff.Match(p.text) {
 		return fmt.Errorf("%s contains no patch: 'git format-patch --stdout BASE..' or 'git diff --binary BASE' writes one", p.where)
@@ -283,7 +296,7 @@ var errMixed = errors.New("paths with and without a prefix (a/ and b/) are mixed
 
 // findStrip finds out how many elements git apply has to remove from the paths of a patch: 1
 // for a/ and b/ and whatever else a configuration puts there, 0 for --no-prefix. Guessing
-// wrong would put a new file into another directory. The line is that of the error.
+// wrong would put a new file into another directory. line is where the error is.
 func findStrip(diffs []byte) (strip, line int, err error) {
 	strip = -1
 	lines := bytes.Split(diffs, []byte{'\n'})
@@ -292,14 +305,14 @@ func findStrip(diffs []byte) (strip, line int, err error) {
 		if !ok {
 			continue
 		}
-		here := 1
+		ofThis := 1
 		if withoutPrefix(names, lines[i+1:]) {
-			here = 0
+			ofThis = 0
 		}
-		if strip >= 0 && strip != here {
+		if strip >= 0 && strip != ofThis {
 			return 0, i + 1, errMixed
 		}
-		strip = here
+		strip = ofThis
 	}
 	if strip >= 0 {
 		return strip, 0, nil

@@ -15,7 +15,7 @@ import (
 // applyToAny applies the patches to the first of the commits that they fit: first as they
 // are, then with merges.
 func (r reader) applyToAny(ctx context.Context, patches []patch, bases []string) (gitrepo.Series, error) {
-	var conflict *gitrepo.Conflict // the first base's, of the last round
+	var conflict *gitrepo.Conflict // that of the first base in the last round
 	for _, threeWay := range []bool{false, true} {
 		conflict = nil
 		for _, base := range bases {
@@ -102,8 +102,11 @@ func (r reader) apply(ctx context.Context, index string, p patch, threeWay bool)
 		return false, &gitrepo.Conflict{} // without details, because a merge is tried next
 	}
 	out, err := run("--3way")
-	if err != nil || out.ExitCode == 0 {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	if out.ExitCode == 0 {
+		return true, nil
 	}
 	c := r.newConflict(ctx, p, direct)
 	unmerged, err := r.repo.Run(ctx, gitrepo.Call{Index: index}, "ls-files", "--unmerged", "-z")

@@ -31,9 +31,9 @@ type scan struct {
 	trackedDirs map[string]bool // directories with tracked files
 	pending     []string        // directories that are still to be listed
 	unknown     []unknownName   // names of this round that the ignore rules decide on
-	count       atomic.Int64    // of the names in all directories that were listed
-	present     map[string]bool // names that exist and count, of what is not tracked
-	kept        int             // committed files that are in the index and the work tree
+	count       atomic.Int64    // how many names there are in the directories that were listed
+	present     map[string]bool // files and links that are neither tracked nor ignored
+	kept        int             // how many committed files are in the index and the work tree
 	toRead      []string        // files and links that have to be read
 
 	special, nested, submodules, filtered []string // what is left out, for the notes
@@ -69,12 +69,12 @@ func (s *scan) run(ctx context.Context) error {
 				return err
 			}
 			for i, dir := range dirs {
-				if err := s.sort(dir, listed[i]); err != nil {
+				if err := s.classify(dir, listed[i]); err != nil {
 					return fmt.Errorf("%.300q: %w", path.Clean(dir), err)
 				}
 			}
 		}
-		if err := s.sortUnknown(ctx); err != nil {
+		if err := s.classifyUnknown(ctx); err != nil {
 			return err
 		}
 	}
@@ -115,8 +115,9 @@ func (s *scan) list(ctx context.Context, dirs []string) ([][]fs.DirEntry, error)
 	return listed, nil
 }
 
-// sort sorts what is in a directory into what is tracked and what is unknown.
-func (s *scan) sort(dir string, entries []fs.DirEntry) error {
+// classify decides for each name in a directory: the directory is listed, the file is compared, the
+// ignore rules are asked, or it is left out.
+func (s *scan) classify(dir string, entries []fs.DirEntry) error {
 	nested := dir != "" && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isDotGit(e.Name()) })
 	if nested {
 		s.nested = append(s.nested, dir)
@@ -162,8 +163,8 @@ func (s *scan) sort(dir string, entries []fs.DirEntry) error {
 	return nil
 }
 
-// compare adds a tracked file to those that have to be read if it may differ from what the
-// index has of it. It does not open the file.
+// compare adds a tracked file to those that have to be read if it may differ from what is
+// committed. It does not open the file.
 func (s *scan) compare(name string, staged *stagedFile, e fs.DirEntry) error {
 	if !e.Type().IsRegular() && e.Type() != fs.ModeSymlink {
 		s.special = append(s.special, name)
@@ -198,8 +199,9 @@ func (s *scan) copyRules(name string, kind fs.FileMode) error {
 	return s.shadow.write(name, data, 0o600)
 }
 
-// sortUnknown asks the ignore rules about the unknown names of a round.
-func (s *scan) sortUnknown(ctx context.Context) error {
+// classifyUnknown asks the ignore rules about the unknown names of a round. Directories that are
+// not ignored wait for the next round.
+func (s *scan) classifyUnknown(ctx context.Context) error {
 	var names []string
 	for _, u := range s.unknown {
 		if u.kind.IsDir() { // rules can distinguish directories from files
@@ -228,8 +230,8 @@ func (s *scan) sortUnknown(ctx context.Context) error {
 	return nil
 }
 
-// removed lists the committed files that do not exist any more. What a sparse checkout
-// leaves out, and submodules, may be absent without having been removed.
+// removed lists the committed files that do not exist any more. What a sparse checkout leaves out
+// may be absent without having been removed. So may a submodule, which is noted instead.
 func (s *scan) removed() []string {
 	if s.kept == s.committed.len() {
 		return nil
@@ -238,8 +240,8 @@ func (s *scan) removed() []string {
 	for name := range s.committed.names() {
 		staged, tracked := s.index.files[name]
 		switch {
-		case tracked && staged.present, s.present[name], s.excluded(name), tracked && staged.skip, !tracked && s.sparse(name):
-			// It exists, or may be absent.
+		case tracked && staged.present, s.present[name]: // it exists
+		case s.excluded(name), tracked && staged.skip, !tracked && s.sparse(name): // it may be absent
 		case tracked && staged.mode == modeSubmodule:
 			s.submodules = append(s.submodules, name)
 		default:
@@ -259,6 +261,7 @@ func (s *scan) excluded(name string) bool {
 	return false
 }
 
+// sparse reports whether the name is in a directory that a sparse checkout leaves out.
 func (s *scan) sparse(name string) bool {
 	return slices.ContainsFunc(s.index.sparseDirs, func(dir string) bool { return strings.HasPrefix(name, dir) })
 }
@@ -346,9 +349,11 @@ func (s *scan) content(name string) (data []byte, mode uint32, err error) {
 }
 
 // filtered returns the content that git would commit of a file with a filter, as far as that is
-// known without running the filter, and otherwise nil.
+// known without running the filter, and otherwise nil. committed is the id of the file in the last
+// commit.
 func filtered(filter string, data []byte, committed string) []byte {
-	const head = "version https://git-lfs.github.com/spec/v1\n" // of the small file that Git LFS commits instead of a large one
+	// Instead of a large file, Git LFS commits a pointer: a small file that begins like this.
+	const head = "version https://git-lfs.github.com/spec/v1\n"
 	pointer := fmt.Appendf(nil, "%soid sha256:%x\nsize %d\n", head, sha256.Sum256(data), len(data))
 	switch {
 	case gitrepo.IsBlob(committed, data):
@@ -361,7 +366,7 @@ func filtered(filter string, data []byte, committed string) []byte {
 	return nil
 }
 
-// isDotGit reports whether any file system takes a name for ".git", which git allows in no
+// isDotGit reports whether any file system takes a name for ".git". Git allows no such name in a
 // tree.
 func isDotGit(name string) bool {
 	if name != "" && name[0] < 0x80 && !strings.ContainsRune(".gG", rune(name[0])) {

@@ -31,7 +31,7 @@ type shadow struct {
 func (r reader) newShadow(ctx context.Context, dir string) (*shadow, error) {
 	sh := &shadow{repo: r.repo, dir: filepath.Join(dir, "tree"), index: filepath.Join(dir, "index")}
 	exclude, config := filepath.Join(dir, "exclude"), filepath.Join(dir, "config")
-	if err := errors.Join(os.Mkdir(sh.dir, 0o700), r.copyOfClone("info/exclude", exclude), r.copyOfClone("config", config)); err != nil {
+	if err := errors.Join(os.Mkdir(sh.dir, 0o700), r.copyFromClone("info/exclude", exclude), r.copyFromClone("config", config)); err != nil {
 		return nil, err
 	}
 	settings, err := r.fileSettings(ctx, config)
@@ -52,8 +52,8 @@ func (r reader) newShadow(ctx context.Context, dir string) (*shadow, error) {
 // Close closes the shadow's handle. Its files are removed with the directory.
 func (sh *shadow) Close() { _ = sh.root.Close() }
 
-// copyOfClone copies a file of the clone. One that does not exist becomes an empty one.
-func (r reader) copyOfClone(name, to string) error {
+// copyFromClone copies a file of the clone. One that does not exist becomes an empty one.
+func (r reader) copyFromClone(name, to string) error {
 	data, _, err := gitrepo.ReadFile(r.repo.Clone().CommonDir, filepath.FromSlash(name), maxRules)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -157,8 +157,8 @@ func (sh *shadow) link(name, target string) error {
 	return sh.root.Symlink(target, filepath.FromSlash(name))
 }
 
-// writeTree makes a tree of another one: with the changed files, which are in the shadow, and
-// without those that were removed.
+// writeTree makes a tree from another one, and returns its id. It takes the changed files from the
+// shadow, and leaves out those that were removed.
 func (sh *shadow) writeTree(ctx context.Context, from string, changed, removed []string) (string, error) {
 	if len(changed)+len(removed) == 0 {
 		return from, nil

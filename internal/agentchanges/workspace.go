@@ -30,12 +30,13 @@ const (
 // message what is not committed: files that git tracks and those that no ignore rule of the
 // work tree hides. If a file was staged and then changed again, the work tree counts.
 //
-// Nothing is written there and git does not run there: its configuration and attributes
-// only say how lines end. No filter runs. A changed file that needs one is left out, unless
-// cfg.KeepFiltered is set; so are submodules, nested repositories and what is neither a file nor a link, each with a note.
+// Nothing is written there and git does not run there: its configuration and attributes only say
+// how git would store the files. No filter runs. A changed file that needs one is left out, unless
+// cfg.KeepFiltered is set. Submodules, nested repositories and what is neither a file nor a link
+// are left out, too. For all of these there are notes.
 //
-// The error is ErrNoBase without a base that can be read, gitrepo.ErrTooLarge over a limit,
-// and one that names the file if one cannot be read or is written meanwhile.
+// The error is ErrNoBase without a base that can be read, and gitrepo.ErrTooLarge over a limit. If
+// a file cannot be read, or is written meanwhile, the error names it.
 func FromWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, error) {
 	s, _, err := ReadWorkspace(ctx, cfg)
 	return s, err
@@ -50,7 +51,7 @@ type Stamps func(name string) (modified time.Time, size int64, ok bool)
 // nobody needs to look at each of them again.
 func ReadWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, Stamps, error) {
 	r := reader{cfg.Repo}
-	if err := r.checkOwner(cfg.Dir); err != nil {
+	if err := r.checkWorkTree(cfg.Dir); err != nil {
 		return gitrepo.Series{}, nil, err
 	}
 	head, err := r.repo.Clone().Resolve("HEAD")
@@ -84,8 +85,8 @@ func ReadWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, St
 	return s, stamps, nil
 }
 
-// checkOwner returns an error unless the directory is the work tree of the clone.
-func (r reader) checkOwner(dir string) error {
+// checkWorkTree returns an error unless the directory is the work tree of the clone.
+func (r reader) checkWorkTree(dir string) error {
 	found, err := gitrepo.Locate(dir)
 	if err == nil && found.GitDir != r.repo.Clone().GitDir {
 		err = fmt.Errorf("%s is not the work tree of the clone %s", dir, r.repo.Clone().GitDir)
@@ -155,9 +156,9 @@ type committedFile struct {
 	oid  string
 }
 
-// committedFiles returns the files of the last commit's tree by their names. Where the index
-// notes that its files make this tree, they are the index's, and git is not asked. Somebody
-// who forges that decides what is read, as everywhere in the index.
+// committedFiles returns the files of the last commit's tree by their names. Where the index notes
+// that its files make this tree, they are taken from the index, and git is not asked. Whoever
+// forges that note can decide which files are read, as with everything in the index.
 func (r reader) committedFiles(ctx context.Context, tree string, x *index) (committed, error) {
 	if x.tree == tree && len(x.sparseDirs) == 0 {
 		return committed{index: x}, nil
