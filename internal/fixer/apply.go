@@ -25,23 +25,23 @@ func (r Result) Apply(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer root.Close()
-	var open []File
+	var missing []File
 	for _, f := range r.Files {
-		same, err := f.isThere(root)
+		there, err := f.isThere(root)
 		if err != nil {
 			return err
 		}
-		if !same {
-			open = append(open, f)
+		if !there {
+			missing = append(missing, f)
 		}
 	}
-	if len(open) == 0 {
+	if len(missing) == 0 {
 		return nil
 	}
-	if err := unedited(ctx, cfg, open); err != nil {
+	if err := checkUnedited(ctx, cfg, missing); err != nil {
 		return err
 	}
-	for _, f := range open {
+	for _, f := range missing {
 		if err := f.install(root); err != nil {
 			return fmt.Errorf("writing %s: %w", f.Path, err)
 		}
@@ -51,26 +51,32 @@ func (r Result) Apply(ctx context.Context, cfg Config) error {
 
 // isThere reports whether the workspace has the file as the fix leaves it.
 func (f File) isThere(root *os.Root) (bool, error) {
-	switch mode, err := modeOf(root, f.Path); {
-	case err != nil || mode != f.Mode:
+	mode, err := modeOf(root, f.Path)
+	if err != nil || mode != f.Mode {
 		return false, err
-	case mode == "": // it is removed
+	}
+	if f.Mode == "" { // it is removed
 		return true, nil
 	}
-	if info, err := root.Lstat(filepath.FromSlash(f.Path)); err != nil || !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0 {
+	info, err := root.Lstat(filepath.FromSlash(f.Path))
+	if err != nil {
 		return false, err
 	}
+	isLink := info.Mode()&os.ModeSymlink != 0
+	if !isLink && !info.Mode().IsRegular() {
+		return false, nil
+	}
 	now, err := content(root, f, int64(len(f.Content))+1)
-	return err == nil && bytes.Equal(now, f.Content), nil
+	return err == nil && bytes.Equal(now, f.Content), nil // a file that cannot be read counts as another one
 }
 
-// unedited returns an error unless the files are as they were when the fix began.
-func unedited(ctx context.Context, cfg Config, files []File) error {
+// checkUnedited returns an error unless the files are as they were when the fix began.
+func checkUnedited(ctx context.Context, cfg Config, files []File) error {
 	clone, err := gitrepo.Locate(cfg.Root)
 	if err != nil {
 		return err
 	}
-	c := workCopy{path: cfg.PathList}
+	c := workCopy{pathList: cfg.PathList}
 	if c.head, err = clone.Resolve("HEAD"); err != nil {
 		return err
 	}
@@ -92,9 +98,9 @@ func unedited(ctx context.Context, cfg Config, files []File) error {
 	return nil
 }
 
-// committed returns what the commit head has at a path.
+// committed returns what git has at a path in the commit head: mode and object id, "" for nothing.
 func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name string) (string, error) {
-	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: c.path})
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: c.pathList})
 	if err != nil {
 		return "", err
 	}
@@ -103,21 +109,26 @@ func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name str
 	if err != nil {
 		return "", err
 	}
+	// What is at the path is what a tree without it lacks.
 	without, err := repo.EditTree(ctx, tree, []gitrepo.TreeEdit{{Path: name}})
 	if err != nil {
 		return "", err
 	}
 	changes, err := repo.TreeChanges(ctx, without, tree)
+	if err != nil {
+		return "", err
+	}
 	for _, ch := range changes {
 		if ch.Path == name {
-			return entry(ch.NewMode, ch.NewOID), err
+			return entry(ch.NewMode, ch.NewOID), nil
 		}
 	}
-	return "", err
+	return "", nil
 }
 
-// install writes the file next to its place and moves it there, so that nobody sees half of
-// it, or removes it. It follows no links, and new files belong to the workspace's owner.
+// install puts the file in its place, or removes it. It writes to another name first and then
+// renames, so that nobody sees half of the file. It follows no links, and new files belong to the
+// workspace's owner.
 func (f File) install(root *os.Root) error {
 	name := filepath.FromSlash(f.Path)
 	dir := filepath.FromSlash(path.Dir(f.Path))

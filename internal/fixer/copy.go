@@ -44,13 +44,14 @@ type File struct {
 // workCopy is a copy of the workspace with a clone of its own, by which git finds what changes
 // there. It borrows the workspace's objects.
 type workCopy struct {
-	dir    string
-	head   string            // the workspace's commit
-	path   string            // where git is found
-	before map[string]string // what git would store, by path, where it is not what head has
-	// repo has the objects of tree, which is what git would store of the copy at its beginning.
-	repo *gitrepo.Repo
-	tree string
+	dir      string
+	head     string // the workspace's commit
+	pathList string // the directories in which git is looked for
+
+	// As the copy was at its beginning:
+	before map[string]string // what git would store for the paths that differ from head: see entry
+	tree   string            // the tree that git would make of it
+	repo   *gitrepo.Repo     // has the objects of tree
 }
 
 // close removes the repository of the copy's beginning.
@@ -67,7 +68,7 @@ func beginCopy(ctx context.Context, cfg Config, dir string, apart bool) (*workCo
 	if err != nil {
 		return nil, err
 	}
-	c := &workCopy{dir: dir, path: cfg.PathList}
+	c := &workCopy{dir: dir, pathList: cfg.PathList}
 	if c.head, err = clone.Resolve("HEAD"); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func beginCopy(ctx context.Context, cfg Config, dir string, apart bool) (*workCo
 	if err != nil {
 		return nil, err
 	}
-	if c.repo, err = gitrepo.New(own, gitrepo.Options{PathList: c.path}); err != nil {
+	if c.repo, err = gitrepo.New(own, gitrepo.Options{PathList: c.pathList}); err != nil {
 		return nil, err
 	}
 	c.before, _, c.tree, err = c.stateIn(ctx, c.repo, dir)
@@ -92,14 +93,14 @@ func beginCopy(ctx context.Context, cfg Config, dir string, apart bool) (*workCo
 	return c, nil
 }
 
-// giveObjects gives the clone the objects of its commit, and of what the copy contains, instead of
-// those that it borrows: a clone without history.
+// giveObjects gives the clone objects of its own, those of its commit and of what the copy contains,
+// and ends that it borrows any. The commit's history is cut off.
 func (c *workCopy) giveObjects(ctx context.Context) error {
 	objects, err := c.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "rev-list", "--objects", "--no-walk", c.head, c.tree)
 	if err != nil {
 		return err
 	}
-	packs := filepath.Join(c.dir, ".git", "objects", "pack") // nothing of the copy's owner runs yet
+	packs := filepath.Join(c.dir, ".git", "objects", "pack") // a plain path, because nothing of the copy's owner runs yet
 	name, err := c.repo.Run(ctx, gitrepo.Call{Stdin: bytes.NewReader(objects.Stdout)}, "pack-objects", "-q", "--window=0", "--delta-base-offset", filepath.Join(packs, "pack"))
 	if err != nil {
 		return err
@@ -168,14 +169,14 @@ func makeClone(from *gitrepo.Clone, dir, head string) error {
 	return nil
 }
 
-// state returns what git would store of a work tree, by path, where it is not what the
-// commit head has, and what that has there instead.
+// state compares a work tree with the commit head. For the paths that differ it returns what git
+// would store of the work tree now, and what is at head: see entry.
 func (c *workCopy) state(ctx context.Context, dir string) (now, atHead map[string]string, err error) {
 	clone, err := gitrepo.Locate(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: c.path})
+	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: c.pathList})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,7 +210,7 @@ func (c *workCopy) stateIn(ctx context.Context, repo *gitrepo.Repo, dir string) 
 	return now, atHead, to, nil
 }
 
-// entry returns what git stores for a file: "" for none.
+// entry returns what git stores for a file in one string: mode and object id, "" for none.
 func entry(mode, oid string) string {
 	if mode == "" {
 		return ""

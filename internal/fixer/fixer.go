@@ -155,7 +155,7 @@ func (c Config) passed() []string {
 	return c.variables(func(name string) bool { return slices.Contains(c.Pass, name) && CheckVariable(name) == nil })
 }
 
-// variables returns the variables of Environ whose names are wanted.
+// variables returns the variables of Environ whose names are wanted, as NAME=value.
 func (c Config) variables(wanted func(name string) bool) (env []string) {
 	for _, e := range c.Environ {
 		if name, _, ok := strings.Cut(e, "="); ok && wanted(name) {
@@ -185,9 +185,10 @@ func failure(run command.Result) string {
 	return reason + ": " + output
 }
 
-// answer reads the command's output. A fix completion signal of spec 003 must answer the request,
-// and any other message of the protocol is nonsense. Prose is ignored: a command that succeeded is
-// done, and the checks show whether it mended anything.
+// answer reads the command's output. Of the protocol's messages in it, the last one counts: it must
+// be the fix completion signal of spec 003 that answers the request. Output that does not look
+// like a message is ignored: a command that succeeded is done, and the checks show whether it
+// mended anything.
 func answer(printed string, request fixloop.Message) Result {
 	messages, err := fixloop.ParseAll(printed)
 	switch {

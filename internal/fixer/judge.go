@@ -86,7 +86,8 @@ func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes 
 		}
 		content, allowed := string(data), tree.MatchesAny(scanner.Allowed().Files, ch.Path)
 		for _, h := range scanner.ScanFile(ch.Path, content) {
-			if h.Rule != secrets.KnownRule && (allowed || h.Explained != "") {
+			excused := allowed || h.Explained != ""
+			if excused && h.Rule != secrets.KnownRule {
 				continue
 			}
 			suspects = append(suspects, suspect{content[h.Start:h.End],
@@ -112,14 +113,16 @@ func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes 
 	return reasons, nil
 }
 
-// judge judges the files of a fix as the tree that they make of the one before it.
+// judge returns the reasons why the files of a fix are not taken, by the tree that they make of the
+// copy as it was at its beginning.
 func (c *workCopy) judge(ctx context.Context, files []File, rules Rules) ([]string, error) {
 	if most := rules.Files.FileLimit(); most > 0 && len(files) > most {
 		return []string{fmt.Sprintf("%s: %s changed, at most %d may; change fewer, or let the owner set max-patch-files", tree.RuleMaxFiles, text.Count(len(files), "file"), most)}, nil
 	}
 	edits := make([]gitrepo.TreeEdit, len(files))
 	for i, f := range files {
-		if edits[i] = (gitrepo.TreeEdit{Path: f.Path, Mode: f.Mode}); f.Mode == "" {
+		edits[i] = gitrepo.TreeEdit{Path: f.Path, Mode: f.Mode}
+		if f.Mode == "" {
 			continue
 		}
 		var err error

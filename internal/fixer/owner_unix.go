@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// giveAway gives a new file to the owner of the workspace, where that is another user.
+// giveAway gives a new file to the owner of the directory root, if this process is root and the owner
+// is not.
 func giveAway(root *os.Root, name string) {
 	info, err := root.Stat(".")
 	if err != nil {
