@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// batches are the processes of git cat-file that wait for the next question about objects.
-// Each answers one caller at a time; the next caller takes one that waits, or starts another.
+// batches keeps the processes of git cat-file that wait for the next question about objects. A
+// caller takes one of them, or starts another, and gives it back when it has its answers.
 type batches struct {
 	mu     sync.Mutex
 	idle   []*batch
@@ -74,7 +74,8 @@ func (l *batches) close() {
 	l.idle = nil
 }
 
-// startBatch starts a process. It ends with its standard input, so with this process, too.
+// startBatch starts a process. It ends when its standard input is closed: at the latest, when this
+// process ends.
 func (r *Repo) startBatch() (*batch, error) {
 	stdin, questions, err := os.Pipe()
 	if err != nil {
@@ -98,7 +99,7 @@ func (r *Repo) startBatch() (*batch, error) {
 	return b, nil
 }
 
-// objectForm is the first line of an answer about an object.
+// objectForm is the format in which git writes a header.
 const objectForm = "%(objectname) %(objecttype) %(objectsize)"
 
 // header is the first line of an answer about an object. The kind is "" if the object is
@@ -121,18 +122,21 @@ func (r *Repo) inspect(ctx context.Context, oids []string, each func(header)) er
 }
 
 // contents reads objects, and calls each for every one in their order; the data is nil for one
-// that is missing. The error is ErrTooLarge if they have more than limit bytes together.
-func (r *Repo) contents(ctx context.Context, oids []string, limit int64, each func(header, []byte) error) error {
-	left := limit
+// that is missing. The error is ErrTooLarge if they have more than maxObjects bytes together.
+func (r *Repo) contents(ctx context.Context, oids []string, each func(header, []byte) error) error {
+	left := int64(maxObjects)
 	return r.ask(ctx, "contents", oids, func(b *batch) error {
 		h, err := b.header()
-		if err != nil || h.kind == "" {
-			return errors.Join(err, each(h, nil))
+		if err != nil {
+			return err
+		}
+		if h.kind == "" {
+			return each(h, nil)
 		}
 		if left -= h.size; left < 0 {
-			return fmt.Errorf("%w: the objects have more than %s", ErrTooLarge, text.Bytes(limit))
+			return fmt.Errorf("%w: the objects have more than %s", ErrTooLarge, text.Bytes(maxObjects))
 		}
-		data := make([]byte, h.size+1)
+		data := make([]byte, h.size+1) // with the newline after the content
 		if _, err := io.ReadFull(b.out, data); err != nil {
 			return errBroken
 		}
@@ -165,9 +169,9 @@ func (b *batch) header() (header, error) {
 	return header{}, fmt.Errorf("git cat-file answered %q", bytes.TrimSpace(line))
 }
 
-// ask gives a process a command for each object, and has answer read each answer. After an error
-// the process is ended.
-func (r *Repo) ask(ctx context.Context, what string, oids []string, answer func(*batch) error) error {
+// ask sends a process a command for each object, and calls answer to read each answer. After an
+// error the process is ended.
+func (r *Repo) ask(ctx context.Context, cmd string, oids []string, answer func(*batch) error) error {
 	if len(oids) == 0 {
 		return nil
 	}
@@ -180,7 +184,7 @@ func (r *Repo) ask(ctx context.Context, what string, oids []string, answer func(
 	}
 	var questions bytes.Buffer
 	for _, oid := range oids {
-		questions.WriteString(what + " " + oid + "\n")
+		questions.WriteString(cmd + " " + oid + "\n")
 	}
 	questions.WriteString("flush\n")
 	limited, cancel := context.WithTimeoutCause(ctx, gitTimeout, errSlow)

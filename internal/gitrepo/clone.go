@@ -30,8 +30,8 @@ type Clone struct {
 	ObjectDir string
 	// Shallow lists the commits at which the clone's history is cut off.
 	Shallow []string
-	// MissingAlternates lists the directories that the clone borrows objects from and that
-	// do not exist.
+	// MissingAlternates lists the directories from which the clone should borrow objects, and
+	// which do not exist.
 	MissingAlternates []string
 
 	oidLen     int      // hex digits of an object id: 40, or 64 for SHA-256
@@ -148,6 +148,7 @@ func findGitDir(dir string) (string, error) {
 	return resolvePath(dir, path), nil
 }
 
+// resolvePath returns a path that git takes as relative to base, unless it is absolute.
 func resolvePath(base, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -259,7 +260,7 @@ func (c *Clone) Resolve(name string) (string, error) {
 	return "", fmt.Errorf("the ref %s of the clone points in circles; check the repository out again", start)
 }
 
-// looseRef reads a ref's own file: that of the worktree, otherwise the common one.
+// looseRef reads the file that contains one ref alone: the worktree's, otherwise the common one.
 func (c *Clone) looseRef(name string) (string, error) {
 	file := filepath.FromSlash(name)
 	data, _, err := ReadFile(c.GitDir, file, maxPointer)
@@ -269,6 +270,7 @@ func (c *Clone) looseRef(name string) (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
+// packedRef finds a ref in the file packed-refs. The error is ErrNoRef if it is not there.
 func (c *Clone) packedRef(name string) (string, error) {
 	data, _, err := ReadFile(c.CommonDir, "packed-refs", maxList)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -61,8 +61,8 @@ func (r *Repo) WhyMissing() string {
 	return ""
 }
 
-// MergeBase returns the commit at which the histories of a and b part, which GitHub compares
-// a pull request's head with.
+// MergeBase returns the commit at which the histories of a and b part. With it GitHub compares a
+// pull request's head.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	if err := r.Require(ctx, a, b); err != nil {
 		return "", err
@@ -92,8 +92,8 @@ type Diff struct {
 // Diff compares head with the merge base of base and head, as GitHub does for a pull
 // request: with three lines of context, and renames from half the lines on.
 //
-// It takes names, hunks and history from the clone as they are: whoever can write there can
-// forge them. Files and TreeChanges check every object.
+// It does not check names, hunks and history: whoever can write to the clone can forge them.
+// Files and TreeChanges check every object.
 func (r *Repo) Diff(ctx context.Context, base, head string) (Diff, error) {
 	from, err := r.MergeBase(ctx, base, head)
 	if err != nil {

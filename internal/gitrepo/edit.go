@@ -9,7 +9,8 @@ import (
 
 // TreeEdit is what is to be at a path of a tree.
 type TreeEdit struct {
-	Path, Mode, OID string // Mode and OID are "" for nothing
+	Path      string
+	Mode, OID string // "" where nothing is to be
 }
 
 // EditTree makes a tree from another one and returns its id. What an edit writes replaces a
@@ -45,9 +46,9 @@ func (r *Repo) WriteBlob(ctx context.Context, content string) (string, error) {
 	return out.Line(), err
 }
 
-// Without returns the series without what it changes at some paths, and these paths. A change
-// of which nothing is left is left out itself.
-func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string) bool) (kept Series, left []string, err error) {
+// Without leaves out of a series what it changes at excluded paths, and returns those of them that
+// it would have changed. A change of which nothing is kept is left out itself.
+func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string) bool) (kept Series, leftOut []string, err error) {
 	if len(s.Changes) == 0 {
 		return s, nil, nil
 	}
@@ -59,13 +60,13 @@ func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string)
 	for i, changes := range steps {
 		for _, c := range changes {
 			if excluded(c.Path) {
-				left = append(left, c.Path)
+				leftOut = append(leftOut, c.Path)
 			} else {
 				wanted[i] = append(wanted[i], TreeEdit{c.Path, c.NewMode, c.NewOID})
 			}
 		}
 	}
-	if left == nil {
+	if leftOut == nil {
 		return s, nil, nil
 	}
 	kept = s
@@ -93,5 +94,5 @@ func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string)
 			kept.Changes = append(kept.Changes, c)
 		}
 	}
-	return kept, unique(left), nil
+	return kept, unique(leftOut), nil
 }

@@ -31,8 +31,8 @@ func (e *LimitError) Is(target error) bool { return target == ErrUnreachable }
 // else.
 var limitWords = lazyregexp.New(`(?i)rate limit|too many requests|abuse detection`)
 
-// limitOf returns the LimitError of what git printed; nil if it is about something else. A
-// server that is overloaded and says for how long is one that asks to slow down.
+// limitOf returns the LimitError of what git printed; nil if it is about something else. Status 503
+// counts if the server says how long to wait.
 func limitOf(out Output, reason string) *LimitError {
 	code := httpStatus.FindStringSubmatch(out.Stderr)
 	if code == nil {
@@ -49,16 +49,15 @@ func limitOf(out Output, reason string) *LimitError {
 	return &LimitError{Status: status, Wait: out.wait, Reason: reason}
 }
 
-// The longest that a server is believed to ask for. Nobody waits for it.
+// longestLimit bounds LimitError.Wait. No caller waits that long.
 const longestLimit = 365 * 24 * time.Hour
 
 // answerTrace reads the headers of the server's answers, which git shows only in its trace. The
-// trace goes through a pipe to this process alone: what git sends, the token in a form that git
-// replaces by <redacted>, is not kept.
+// trace also has what git sends, with <redacted> instead of the token. It goes through a pipe to
+// this process alone, and nothing of it is kept but how long to wait.
 type answerTrace struct {
-	write *os.File
-	done  chan time.Duration
-	read  *os.File
+	read, write *os.File           // the pipe
+	done        chan time.Duration // gets the result of retryAfter
 }
 
 // newAnswerTrace returns a trace for a git that inherits it as the descriptor fd, and the
@@ -76,7 +75,7 @@ func newAnswerTrace(fd int) (*answerTrace, []string, error) {
 // end returns how long the last answer asks to wait, once git has ended.
 func (t *answerTrace) end() time.Duration {
 	_ = t.write.Close()
-	_ = t.read.SetReadDeadline(time.Now().Add(time.Second)) // where a program that git started lives on
+	_ = t.read.SetReadDeadline(time.Now().Add(time.Second)) // a program that git started may keep the pipe open
 	wait := <-t.done
 	_ = t.read.Close()
 	return wait

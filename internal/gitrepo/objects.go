@@ -74,18 +74,18 @@ func (r *Repo) Blobs(ctx context.Context, oids []string, limit int64) iter.Seq2[
 				return
 			}
 		}
-		failed, sizes, err := r.look(ctx, unique(oids), limit)
+		failed, sizes, err := r.checkSizes(ctx, unique(oids), limit)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		var batch map[string]object
 		for i, oid := range oids {
-			o, ok := failed[oid]
-			if !ok {
-				o, ok = batch[oid]
+			o, found := failed[oid]
+			if !found {
+				o, found = batch[oid]
 			}
-			if !ok {
+			if !found {
 				if batch, err = r.load(ctx, nextBatch(oids[i:], sizes)); err != nil {
 					yield(nil, err)
 					return
@@ -102,8 +102,8 @@ func (r *Repo) Blobs(ctx context.Context, oids []string, limit int64) iter.Seq2[
 	}
 }
 
-// nextBatch returns the objects at the beginning of a list that are read at once: the first
-// one, and others up to maxBatch bytes.
+// nextBatch returns the objects at the beginning of a list that are read at once: the first one,
+// whatever its size, and others up to maxBatch bytes. It skips those without a size.
 func nextBatch(oids []string, sizes map[string]int64) (batch []string) {
 	left := int64(maxBatch)
 	seen := map[string]bool{}
@@ -219,7 +219,7 @@ func (c *cache) get(oid string) (object, bool) {
 	return o, ok
 }
 
-// add keeps a commit or a tree, up to maxKnown bytes of them.
+// add keeps a commit or a tree, as long as all together have at most maxKnown bytes.
 func (c *cache) add(oid string, o object) {
 	if o.kind == "blob" || o.err != nil {
 		return
@@ -247,7 +247,7 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 			unknown = append(unknown, oid)
 		}
 	}
-	failed, sizes, err := r.look(ctx, unknown, limit)
+	failed, sizes, err := r.checkSizes(ctx, unknown, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -260,9 +260,9 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 	return objects, nil
 }
 
-// look returns the sizes of objects, and those that cannot be read: files over the limit, and
-// objects that are missing.
-func (r *Repo) look(ctx context.Context, oids []string, limit int64) (failed map[string]object, sizes map[string]int64, err error) {
+// checkSizes returns the sizes of the objects that can be read. The others are files over the limit
+// and objects that are missing: failed has why.
+func (r *Repo) checkSizes(ctx context.Context, oids []string, limit int64) (failed map[string]object, sizes map[string]int64, err error) {
 	failed, sizes = map[string]object{}, make(map[string]int64, len(oids))
 	err = r.inspect(ctx, oids, func(h header) {
 		switch {
@@ -282,10 +282,10 @@ func (r *Repo) missing() object {
 	return object{err: fmt.Errorf("the file's object is not in the clone%s: %s", r.WhyMissing(), deepen)}
 }
 
-// load reads objects that are there, and checks each against its id.
+// load reads objects whose sizes have been checked, and checks each against its id.
 func (r *Repo) load(ctx context.Context, oids []string) (map[string]object, error) {
 	objects := make(map[string]object, len(oids))
-	err := r.contents(ctx, oids, maxObjects, func(h header, data []byte) error {
+	err := r.contents(ctx, oids, func(h header, data []byte) error {
 		o := object{kind: h.kind, data: data}
 		switch {
 		case h.kind == "":

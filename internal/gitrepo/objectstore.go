@@ -14,46 +14,64 @@ import (
 // objectStore is what was in the directories of a clone's objects when they were first looked
 // at.
 type objectStore struct {
-	seen  time.Time
-	files []storeFile
+	seen time.Time
+	dirs []objectDir
 }
 
-// storeFile is a pack or a single object.
-type storeFile struct {
-	dir, name string // the object directory, and the path below it
-	info      fs.FileInfo
+// objectDir is a directory of objects: the clone's own, or one that it borrows from.
+type objectDir struct {
+	path  string
+	files []objectFile
+}
+
+// objectFile is a pack or a single object.
+type objectFile struct {
+	name string // its path in the objectDir
+	info fs.FileInfo
 }
 
 // inspectStore lists the files in object directories that git may open. It returns an error
 // if one of them is not an ordinary file: git would wait for the other end of a FIFO, and read
 // a device without end.
-func inspectStore(dirs []string) (*objectStore, error) {
+func inspectStore(paths []string) (*objectStore, error) {
 	s := &objectStore{seen: time.Now()}
-	for _, dir := range dirs {
-		subs, err := s.inspect(dir, ".")
-		if err != nil {
+	for _, path := range paths {
+		dir := objectDir{path: path}
+		if err := dir.inspectAll(); err != nil {
 			return nil, err
 		}
-		for _, sub := range subs {
-			if sub != "pack" && sub != "info" && len(sub) != 2 {
-				continue
-			}
-			below, err := s.inspect(dir, sub)
-			if err == nil && sub == "info" && slices.Contains(below, filepath.Join("info", "commit-graphs")) {
-				_, err = s.inspect(dir, filepath.Join("info", "commit-graphs"))
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
+		s.dirs = append(s.dirs, dir)
 	}
 	return s, nil
 }
 
-// inspect looks at what is in a directory below an object directory, and returns the
+// inspectAll inspects the directories in which git keeps files.
+func (d *objectDir) inspectAll() error {
+	subs, err := d.inspect(".")
+	if err != nil {
+		return err
+	}
+	for _, sub := range subs {
+		if sub != "pack" && sub != "info" && len(sub) != 2 {
+			continue
+		}
+		below, err := d.inspect(sub)
+		if err != nil {
+			return err
+		}
+		if graphs := filepath.Join("info", "commit-graphs"); slices.Contains(below, graphs) {
+			if _, err := d.inspect(graphs); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inspect adds the packs and objects in a directory below d to its files, and returns the
 // directories in it.
-func (s *objectStore) inspect(dir, sub string) (subs []string, err error) {
-	entries, err := os.ReadDir(filepath.Join(dir, sub))
+func (d *objectDir) inspect(sub string) (subs []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(d.path, sub))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +82,7 @@ func (s *objectStore) inspect(dir, sub string) (subs []string, err error) {
 			continue // it was temporary
 		}
 		if err == nil && info.Mode().Type() == fs.ModeSymlink {
-			info, err = os.Stat(filepath.Join(dir, name))
+			info, err = os.Stat(filepath.Join(d.path, name))
 		}
 		switch {
 		case err != nil:
@@ -72,9 +90,9 @@ func (s *objectStore) inspect(dir, sub string) (subs []string, err error) {
 		case info.IsDir():
 			subs = append(subs, name)
 		case !info.Mode().IsRegular():
-			return nil, fmt.Errorf("%s is not an ordinary file: remove it from the clone, or check the repository out again", filepath.Join(dir, name))
+			return nil, fmt.Errorf("%s is not an ordinary file: remove it from the clone, or check the repository out again", filepath.Join(d.path, name))
 		case !strings.HasPrefix(sub, "info"):
-			s.files = append(s.files, storeFile{dir, name, info})
+			d.files = append(d.files, objectFile{name, info})
 		}
 	}
 	return subs, nil
@@ -84,32 +102,29 @@ func (s *objectStore) inspect(dir, sub string) (subs []string, err error) {
 // object that it can borrow, git marks the borrowed file as used, by its time.
 func (s *objectStore) restore() error {
 	var failed error
-	byDir := slices.Clone(s.files)
-	for len(byDir) > 0 {
-		dir := byDir[0].dir
-		n := slices.IndexFunc(byDir, func(f storeFile) bool { return f.dir != dir })
-		if n < 0 {
-			n = len(byDir)
+	for _, dir := range s.dirs {
+		root, err := os.OpenRoot(dir.path)
+		if err != nil {
+			continue // it was removed
 		}
-		if root, err := os.OpenRoot(dir); err == nil { // otherwise it was removed
-			for _, f := range byDir[:n] {
-				failed = errors.Join(failed, f.restore(root, s.seen))
-			}
-			_ = root.Close()
+		for _, f := range dir.files {
+			failed = errors.Join(failed, f.restore(root, s.seen))
 		}
-		byDir = byDir[n:]
+		_ = root.Close()
 	}
 	return failed
 }
 
 // restore gives a file back its time of modification, if nothing but that time has changed, and
 // the new one is after the given time.
-func (f storeFile) restore(root *os.Root, after time.Time) error {
+func (f objectFile) restore(root *os.Root, after time.Time) error {
+	now, err := root.Lstat(f.name)
+	if err != nil || !os.SameFile(now, f.info) || now.Size() != f.info.Size() {
+		return nil // it is another file now
+	}
 	// Times of files may lag behind the clock by its granularity.
 	const granularity = 20 * time.Millisecond
-	now, err := root.Lstat(f.name)
-	if err != nil || !os.SameFile(now, f.info) || now.Size() != f.info.Size() ||
-		now.ModTime().Equal(f.info.ModTime()) || now.ModTime().Before(after.Add(-granularity)) {
+	if now.ModTime().Equal(f.info.ModTime()) || now.ModTime().Before(after.Add(-granularity)) {
 		return nil
 	}
 	return root.Chtimes(f.name, time.Time{}, f.info.ModTime())

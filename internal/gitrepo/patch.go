@@ -13,8 +13,8 @@ import (
 // maxPatch is how large a patch may be, in bytes, whatever limit is given.
 const maxPatch = 128 << 20
 
-// maxLine is how many commits SeriesOf reads.
-const maxLine = 10_000
+// maxSeries is how many commits SeriesOf reads.
+const maxSeries = 10_000
 
 // maxScanned is how much of a file is searched for CRLF line ends, in bytes.
 const maxScanned = 16 << 20
@@ -28,8 +28,8 @@ func (r *Repo) SeriesOf(ctx context.Context, base, tip string) (Series, error) {
 		if err != nil {
 			return s, err
 		}
-		if len(c.Parents) != 1 || len(s.Changes) == maxLine {
-			return s, fmt.Errorf("the history of %s is not a line of at most %d commits to %s", tip, maxLine, base)
+		if len(c.Parents) != 1 || len(s.Changes) == maxSeries {
+			return s, fmt.Errorf("the history of %s is not a line of at most %d commits to %s", tip, maxSeries, base)
 		}
 		s.Changes = append(s.Changes, Change{After: c.Tree, Author: c.Author, Message: c.Message})
 		oid = c.Parents[0]
@@ -96,6 +96,7 @@ func (r *Repo) mails(ctx context.Context, base string, commits []newCommit, limi
 	if err != nil {
 		return nil, err
 	}
+	// The mails name the commit that stands for the base: put the base's id in its place.
 	const name = "\nbase-commit: "
 	if i := bytes.LastIndex(mails, []byte(name+root)); i >= 0 {
 		copy(mails[i+len(name):], base)
@@ -103,7 +104,7 @@ func (r *Repo) mails(ctx context.Context, base string, commits []newCommit, limi
 	return mails, nil
 }
 
-// formatPatch runs git format-patch with attributes of files.
+// formatPatch runs git format-patch. attributes is the content of a file of attributes, "" for none.
 func (r *Repo) formatPatch(ctx context.Context, base, tip, attributes string, limit int64) ([]byte, error) {
 	c := Call{Limit: int(min(limit, maxPatch))}
 	if attributes != "" {
@@ -162,9 +163,9 @@ func attributePattern(path string) string {
 	for _, c := range []byte(path) {
 		switch {
 		case strings.IndexByte(`*?[\`, c) >= 0:
-			b.WriteString(`\\`) // for the pattern
+			b.WriteString(`\\`) // in quotes this is one backslash, which escapes c in the pattern
 			if c == '\\' {
-				b.WriteByte('\\')
+				b.WriteByte('\\') // c, too, is written twice in quotes
 			}
 			b.WriteByte(c)
 		case c < ' ' || c == '"' || c >= 0x7f:
@@ -181,17 +182,20 @@ func attributePattern(path string) string {
 func mailMessage(message string) string {
 	lines := strings.Split(strings.Trim(strings.ReplaceAll(message, "\r", ""), "\n"), "\n")
 	lines[0] = mailSubject(lines[0])
-	first := true // no line of the body has been seen
-	body := false // there has been a blank line after the subject
+	inBody := false // a blank line has ended the subject
+	first := true   // no other line of the body has been seen
 	for i, line := range lines[1:] {
 		if strings.TrimSpace(line) == "" {
-			body = true
+			inBody = true
 			continue
 		}
-		if body && (endsMessage(line) || first && isMailHeader(line)) {
+		if !inBody {
+			continue
+		}
+		if endsMessage(line) || first && isMailHeader(line) {
 			lines[i+1] = " " + line
 		}
-		first = first && !body
+		first = false
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

@@ -215,13 +215,13 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	return e
 }
 
-// kindOfStatus judges an HTTP status. sent is set for the status of the request that sends the
-// commits, and not for that of the request that asks for the branches.
+// kindOfStatus returns what an HTTP status means. sent reports whether the request sent the commits;
+// the one before it only asks for the branches.
 func kindOfStatus(code string, sent bool) PushErrorKind {
 	switch {
 	case code == "401" || code == "403" || code == "404":
 		return PushForbidden
-	case code == "408": // not now
+	case code == "408": // request timeout: a later try may succeed
 		return PushUnreachable
 	case !sent && (code[0] != '4' || code == "407"): // 407 is a proxy's
 		return PushUnreachable

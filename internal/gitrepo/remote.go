@@ -90,6 +90,7 @@ func parseRemote(text string, loopback bool) (*url.URL, error) {
 	return u, nil
 }
 
+// notInURL reports whether a character cannot be in the URL of a repository.
 func notInURL(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"'<>\^{|}`+"`", c) }
 
 // cutUser removes what may be a password.
@@ -116,8 +117,8 @@ func checkHome(t token.Token, u *url.URL) error {
 	}
 	home, err := url.Parse(t.Origin())
 	if err == nil && home.Scheme == u.Scheme && home.Port() == port {
-		host, have := strings.ToLower(u.Hostname()), home.Hostname()
-		if have == host || have == "api."+host {
+		host, tokenHost := strings.ToLower(u.Hostname()), home.Hostname()
+		if tokenHost == host || tokenHost == "api."+host {
 			return nil
 		}
 	}

@@ -37,8 +37,7 @@ type Options struct {
 // configuration but its own, and borrows a clone's objects. Close removes it. Its methods
 // may be used by several goroutines.
 type Repo struct {
-	dir     string
-	temp    *tempdir.Dir // dir
+	temp    *tempdir.Dir
 	clone   *Clone
 	opt     Options
 	store   *objectStore // the clone's
@@ -71,7 +70,7 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	switch {
 	case clone != nil:
 	case opt.OIDLen == 0, opt.OIDLen == 40, opt.OIDLen == 64:
-		clone = &Clone{oidLen: max(opt.OIDLen, 40)}
+		clone = &Clone{oidLen: cmp.Or(opt.OIDLen, 40)}
 	default:
 		return nil, fmt.Errorf("an object id has 40 or 64 hex digits, not %d", opt.OIDLen)
 	}
@@ -90,10 +89,10 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a repository of our own: %w", err)
 	}
-	r := &Repo{dir: temp.Path, temp: temp, clone: clone, opt: opt, store: store}
+	r := &Repo{temp: temp, clone: clone, opt: opt, store: store}
 	err = r.initIn(r.gitDir())
 	if err == nil {
-		err = os.Mkdir(filepath.Join(r.dir, "home"), 0o700)
+		err = os.Mkdir(r.homeDir(), 0o700)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a repository of our own: %w", err), r.Close())
@@ -169,7 +168,10 @@ func (r *Repo) initIn(gitDir string) error {
 	return nil
 }
 
-func (r *Repo) gitDir() string { return filepath.Join(r.dir, "repo.git") }
+func (r *Repo) gitDir() string { return filepath.Join(r.temp.Path, "repo.git") }
+
+// homeDir is git's home directory, which is empty.
+func (r *Repo) homeDir() string { return filepath.Join(r.temp.Path, "home") }
 
 // quote writes a value of a configuration, or a line of objects/info/alternates, in quotes, so
 // that none of its characters has a meaning.
@@ -181,8 +183,8 @@ func quote(value string) string {
 func (r *Repo) env() []string {
 	return []string{
 		"PATH=" + r.opt.PathList,
-		"HOME=" + filepath.Join(r.dir, "home"),
-		"XDG_CONFIG_HOME=" + filepath.Join(r.dir, "home"),
+		"HOME=" + r.homeDir(),
+		"XDG_CONFIG_HOME=" + r.homeDir(),
 		"LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -227,8 +229,8 @@ type Output struct {
 	Stdout   []byte
 	ExitCode int
 	Signal   string // that ended git; "": none
-	// Stderr is what git printed for people, at most 64 KiB. Beyond the words of an error it
-	// is not for parsing, and it is never shown unquoted.
+	// Stderr is what git printed for people, at most 64 KiB. It is searched for the words of
+	// errors, but not parsed, and never shown unquoted.
 	Stderr string
 	wait   time.Duration // that the remote's last answer asks for; 0: none
 }
@@ -278,7 +280,7 @@ func (r *Repo) spec(c Call, stdout io.Writer, args ...string) command.Spec {
 	if args[0] != "check-ignore" { // the only command that does not accept it
 		global = append(global, "--literal-pathspecs")
 	}
-	env, dir := append(r.env(), c.Env...), r.dir
+	env, dir := append(r.env(), c.Env...), r.temp.Path
 	if c.WorkTree != "" {
 		global = append(global, "--work-tree="+c.WorkTree)
 		dir = c.WorkTree
@@ -341,7 +343,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 // TempDir makes a private directory. It is removed with the repository, or before by the
 // function that it returns.
 func (r *Repo) TempDir() (dir string, remove func(), err error) {
-	if dir, err = os.MkdirTemp(r.dir, "scratch-"); err != nil {
+	if dir, err = os.MkdirTemp(r.temp.Path, "scratch-"); err != nil {
 		return "", nil, fmt.Errorf("making a directory of our own: %w", err)
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, nil

@@ -102,7 +102,7 @@ func (c *Clone) copyRefs(to string, logs bool) error {
 		return errReftable
 	}
 	copied := refCopy{to: to}
-	for _, from := range []string{c.CommonDir, c.GitDir} { // the worktree's own win
+	for _, from := range []string{c.CommonDir, c.GitDir} { // what is copied last wins: the worktree's own
 		trees := []string{"refs"}
 		if logs {
 			trees = append(trees, "logs")
@@ -209,8 +209,10 @@ func (r *Repo) copyUpstreams(ctx context.Context, scratch, gitDir string) error 
 	for _, record := range out.Records() {
 		key, value, _ := strings.Cut(record, "\n")
 		section, rest, _ := strings.Cut(key, ".")
-		name := rest[strings.LastIndexByte(rest, '.')+1:]
-		subsection := strings.TrimSuffix(strings.TrimSuffix(rest, name), ".")
+		subsection, name := "", rest
+		if dot := strings.LastIndexByte(rest, '.'); dot >= 0 {
+			subsection, name = rest[:dot], rest[dot+1:]
+		}
 		if subsection != "" {
 			section += " " + quote(subsection)
 		}

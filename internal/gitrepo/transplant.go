@@ -208,8 +208,8 @@ func notInEmail(c rune) bool { return notInName(c) || c == '(' || c == ')' }
 // mergeChange applies the step from c.Before to c.After to another tree, and returns the id
 // of the resulting tree. If the two do not fit together, the error is a *Conflict.
 //
-// Git merges commits, not trees, and version 2.39 does not accept a merge base. So the three
-// trees become commits, of which two have the third one as their parent.
+// git merge-tree merges commits, not trees, and in version 2.39 takes no merge base. So the three
+// trees become commits, and that of c.Before is the parent of the two others.
 func (r *Repo) mergeChange(ctx context.Context, c Change, tree string) (string, error) {
 	commit := func(tree string, parents ...string) (string, error) {
 		return r.makeCommit(ctx, newCommit{tree: tree, parents: parents, when: time.Unix(0, 0), message: "\n"})
@@ -229,7 +229,7 @@ func (r *Repo) mergeChange(ctx context.Context, c Change, tree string) (string, 
 	out, err := r.Run(ctx, Call{MaxExit: 1}, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
 	if err != nil {
 		if _, broken := r.SeriesChanges(ctx, tree, c.Before, c.After); broken != nil {
-			return "", broken // git may have said only that it does not expect such a tree
+			return "", broken // which describes a broken tree better than git does
 		}
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -269,20 +270,21 @@ func (r *Repo) verifiedTree(ctx context.Context, oid string) (string, error) {
 	return trees[0], nil
 }
 
-// verifiedTrees does what verifiedTree does for many commits or trees.
+// verifiedTrees does what verifiedTree does for many commits or trees. "" stays "": the empty tree.
 func (r *Repo) verifiedTrees(ctx context.Context, oids []string) ([]string, error) {
-	const atOnce = 1000 // commits, whose messages an agent may have written
+	const atOnce = 1000 // bounds what is read at once: an agent may have written long messages
 	trees := make([]string, len(oids))
 	for first := 0; first < len(oids); first += atOnce {
 		part := oids[first:min(first+atOnce, len(oids))]
 		var wanted []string
 		for _, oid := range part {
-			if oid != "" && !IsObjectID(oid) {
+			if oid == "" {
+				continue
+			}
+			if !IsObjectID(oid) {
 				return nil, fmt.Errorf("%q is not a full object id", oid)
 			}
-			if oid != "" {
-				wanted = append(wanted, oid)
-			}
+			wanted = append(wanted, oid)
 		}
 		objects, err := r.read(ctx, unique(wanted), maxObjects)
 		if err != nil {
@@ -380,11 +382,11 @@ func isLFSPointer(data []byte) bool {
 // entry is what a tree has under a name.
 type entry struct{ mode, oid string }
 
-// treePair is a directory in the two trees of a step; the id is "" for a tree that has no
-// directory there.
+// treePair is a directory in the two trees of a step.
 type treePair struct {
-	step           int
-	path, from, to string
+	step     int    // its index, for the caller of walkTrees
+	path     string // "", or a path that ends with a slash
+	from, to string // ids; "" for a tree that has no directory there
 }
 
 // walkTrees calls differs for each path at which the two trees of a pair differ and at least
@@ -414,46 +416,51 @@ func (r *Repo) walkTrees(ctx context.Context, level []treePair, bytesLeft *int, 
 		}
 		var next []treePair
 		for _, p := range level {
-			a, b := trees[p.from], trees[p.to]
-			visit := func(name string, old, new entry) error {
-				if old == new {
-					return nil
-				}
-				path := p.path + name
+			for d := range differences(trees[p.from], trees[p.to]) {
+				path := p.path + d.name
 				if *bytesLeft -= len(path) + pathOverhead; *bytesLeft < 0 {
 					return fmt.Errorf("%w: the tree has too many paths, about a million are read", ErrTooLarge)
 				}
-				sub := treePair{step: p.step, path: path + "/"}
-				if old.mode == modeDir {
-					sub.from, old = old.oid, entry{}
+				below := treePair{step: p.step, path: path + "/"}
+				if d.from.mode == modeDir {
+					below.from, d.from = d.from.oid, entry{}
 				}
-				if new.mode == modeDir {
-					sub.to, new = new.oid, entry{}
+				if d.to.mode == modeDir {
+					below.to, d.to = d.to.oid, entry{}
 				}
-				if sub.from != sub.to {
-					next = append(next, sub)
+				if below.from != below.to {
+					next = append(next, below)
 				}
-				if old != new {
-					differs(p.step, path, old, new)
-				}
-				return nil
-			}
-			for name, old := range a {
-				if err := visit(name, old, b[name]); err != nil {
-					return err
-				}
-			}
-			for name, new := range b {
-				if _, ok := a[name]; !ok {
-					if err := visit(name, entry{}, new); err != nil {
-						return err
-					}
+				if d.from != d.to {
+					differs(p.step, path, d.from, d.to)
 				}
 			}
 		}
 		level = next
 	}
 	return nil
+}
+
+// difference is a name under which two trees have different entries; one of them may be zero.
+type difference struct {
+	name     string
+	from, to entry
+}
+
+// differences compares two trees. The differences are in no order.
+func differences(from, to map[string]entry) iter.Seq[difference] {
+	return func(yield func(difference) bool) {
+		for name, old := range from {
+			if old != to[name] && !yield(difference{name, old, to[name]}) {
+				return
+			}
+		}
+		for name, new := range to {
+			if _, both := from[name]; !both && !yield(difference{name, entry{}, new}) {
+				return
+			}
+		}
+	}
 }
 
 // parseTree returns what a tree contains, by name.

@@ -36,14 +36,14 @@ func New(t testing.TB, initArgs ...string) Clone {
 
 var empty, forked templates
 
-// templates are the files of clones, by what distinguishes these: a clone lasts no longer than the
-// test that makes it.
+// templates keeps the files of clones in memory, so that each clone is built once: its directory is
+// removed at the end of the test that made it.
 type templates struct {
 	mu    sync.Mutex
-	files map[string]fstest.MapFS
+	files map[string]fstest.MapFS // by the arguments of git init
 }
 
-// clone makes a copy of the clone that build returns the first time.
+// clone makes a copy of the clone that build returned the first time that name was given.
 func (p *templates) clone(t testing.TB, name string, build func() Clone) Clone {
 	t.Helper()
 	p.mu.Lock()
@@ -252,7 +252,8 @@ func In(t testing.TB, r *gitrepo.Repo) Clone {
 	return Clone{t, filepath.Join(filepath.Dir(dir), "repo.git")}
 }
 
-// Fork makes a clone with a base branch, main, that went on after the head, topic, left it.
+// Fork makes a clone whose two branches each have one commit after their common root: the base, on
+// main, and the head, on topic.
 func Fork(t testing.TB, initArgs ...string) (c Clone, root, base, head string) {
 	t.Helper()
 	c = forked.clone(t, strings.Join(initArgs, " "), func() Clone { return fork(t, initArgs...) })
