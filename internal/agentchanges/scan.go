@@ -86,7 +86,7 @@ func (s *scan) run(ctx context.Context) error {
 // the kernel.
 func (s *scan) list(ctx context.Context, dirs []string) ([][]fs.DirEntry, error) {
 	listed, errs := make([][]fs.DirEntry, len(dirs)), make([]error, len(dirs))
-	var next atomic.Int64
+	var next atomic.Int64 // the index of the next directory
 	each := func(tree *gitrepo.WorkTree) {
 		for i := int(next.Add(1) - 1); i < len(dirs); i = int(next.Add(1) - 1) {
 			if errs[i] = ctx.Err(); errs[i] != nil {
@@ -97,7 +97,7 @@ func (s *scan) list(ctx context.Context, dirs []string) ([][]fs.DirEntry, error)
 				errs[i] = fmt.Errorf("%w: there are more than %d files", gitrepo.ErrTooLarge, maxWorkFiles)
 			}
 			if errs[i] != nil {
-				next.Store(int64(len(dirs)))
+				next.Store(int64(len(dirs))) // the other goroutines end, too
 			}
 		}
 	}
@@ -118,6 +118,7 @@ func (s *scan) list(ctx context.Context, dirs []string) ([][]fs.DirEntry, error)
 // classify decides for each name in a directory: the directory is listed, the file is compared, the
 // ignore rules are asked, or it is left out.
 func (s *scan) classify(dir string, entries []fs.DirEntry) error {
+	// Of another repository below this one, only tracked files count.
 	nested := dir != "" && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isDotGit(e.Name()) })
 	if nested {
 		s.nested = append(s.nested, dir)

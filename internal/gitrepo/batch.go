@@ -175,7 +175,7 @@ func (r *Repo) ask(ctx context.Context, cmd string, oids []string, answer func(*
 	if len(oids) == 0 {
 		return nil
 	}
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	b, err := r.takeBatch()
@@ -201,7 +201,7 @@ func (r *Repo) ask(ctx context.Context, cmd string, oids []string, answer func(*
 			break
 		}
 	}
-	if err == nil && stop() {
+	if err == nil && stop() { // the time limit did not end the process
 		<-written
 		r.giveBatch(b)
 		return nil

@@ -164,9 +164,12 @@ func pushStatus(out Output, ref string) (flag byte, status string) {
 }
 
 var (
-	noWorkflows  = lazyregexp.New("without .?workflows?.? (permission|scope)")
+	// noWorkflows matches GitHub's refusal of a commit that changes a workflow.
+	noWorkflows = lazyregexp.New("without .?workflows?.? (permission|scope)")
+	// concurrently matches what servers answer if the branch was moved during the push.
 	concurrently = lazyregexp.New(`is at [0-9a-f]+ but expected|reference already exists|incorrect old value`)
-	httpStatus   = lazyregexp.New(`(?:returned error: |RPC failed; HTTP )([0-9]{3})`)
+	// httpStatus finds the status of the server's answer in what git prints.
+	httpStatus = lazyregexp.New(`(?:returned error: |RPC failed; HTTP )([0-9]{3})`)
 )
 
 // pushError finds out from what git printed why a push did not happen. If it cannot be
@@ -186,7 +189,11 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 		e.Kind, reasons = PushMoved, append([]string{why}, server...)
 	case flag == '!' && what == "[remote rejected]":
 		e.Kind, reasons = PushRefused, append([]string{why}, server...)
-		if concurrently.MatchString(why) || why == "failed to update ref" && concurrently.MatchString(strings.Join(server, " ")) {
+		detail := why
+		if why == "failed to update ref" {
+			detail = strings.Join(server, " ")
+		}
+		if concurrently.MatchString(detail) {
 			e.Kind = PushMoved
 		}
 	case code != nil:
@@ -203,7 +210,8 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 		e.Kind, reasons = PushUnreachable, own
 	}
 	e.Reason = messageLine(strings.Join(reasons, "; "))
-	if limit := limitOf(out, e.Reason); limit != nil && err == nil && flag == 0 {
+	ended := err != nil || flag != 0 // by the context, or with an answer about the branch
+	if limit := limitOf(out, e.Reason); limit != nil && !ended {
 		e.Kind, e.err = PushLimited, limit
 	}
 	switch {
