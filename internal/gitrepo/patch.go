@@ -87,14 +87,17 @@ func (r *Repo) mails(ctx context.Context, base string, commits []newCommit, limi
 		return nil, nil
 	}
 	mails, err := r.formatPatch(ctx, root, tip, "", limit)
-	if err == nil && bytes.Contains(mails, []byte("\r\n")) {
-		var asBinary string
-		if asBinary, err = r.crlfAttributes(ctx, base, commits); err == nil {
-			mails, err = r.formatPatch(ctx, root, tip, asBinary, limit)
-		}
-	}
 	if err != nil {
 		return nil, err
+	}
+	if bytes.Contains(mails, []byte("\r\n")) {
+		asBinary, err := r.crlfAttributes(ctx, base, commits)
+		if err != nil {
+			return nil, err
+		}
+		if mails, err = r.formatPatch(ctx, root, tip, asBinary, limit); err != nil {
+			return nil, err
+		}
 	}
 	// The mails name the commit that stands for the base: put the base's id in its place.
 	const name = "\nbase-commit: "

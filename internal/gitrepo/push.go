@@ -200,7 +200,7 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 		e.Kind = kindOfStatus(code[1], strings.Contains(all, "RPC failed"))
 		e.Status, _ = strconv.Atoi(code[1])
 	case strings.Contains(all, "git-http-push failed"):
-		// To git, a page instead of a list of refs is a server of files.
+		// Git takes a server that answers with a page instead of refs for one that only has files.
 		e.Kind, reasons = PushUnreachable, append([]string{"the server does not answer as one of git does"}, reasons...)
 	case strings.Contains(all, "Authentication failed") || strings.Contains(all, "could not read Username"):
 		e.Kind, e.Status = PushForbidden, http.StatusUnauthorized
@@ -210,8 +210,8 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 		e.Kind, reasons = PushUnreachable, own
 	}
 	e.Reason = messageLine(strings.Join(reasons, "; "))
-	ended := err != nil || flag != 0 // by the context, or with an answer about the branch
-	if limit := limitOf(out, e.Reason); limit != nil && !ended {
+	answered := flag != 0 // with what happened to the branch
+	if limit := limitOf(out, e.Reason); limit != nil && err == nil && !answered {
 		e.Kind, e.err = PushLimited, limit
 	}
 	switch {
