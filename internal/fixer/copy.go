@@ -276,7 +276,7 @@ func modeOf(root *os.Root, name string) (string, error) {
 		return "", err
 	case info.Mode()&os.ModeSymlink != 0:
 		return linkMode, nil
-	case info.Mode().Perm()&0o111 != 0:
+	case info.Mode().Perm()&0o100 != 0: // git looks at the owner alone
 		return execMode, nil
 	}
 	return fileMode, nil

@@ -57,6 +57,7 @@ func (r *Repo) giveBatch(b *batch) {
 	defer r.batches.mu.Unlock()
 	if r.batches.closed {
 		b.kill()
+		<-b.ended // before the directory that it reads is removed
 		return
 	}
 	r.batches.idle = append(r.batches.idle, b)

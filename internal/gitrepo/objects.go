@@ -226,13 +226,14 @@ func (c *cache) add(oid string, o object) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.size += len(o.data); c.size > maxKnown {
+	if _, known := c.objects[oid]; known || c.size+len(o.data) > maxKnown {
 		return
 	}
 	if c.objects == nil {
 		c.objects = map[string]object{}
 	}
 	c.objects[oid] = o
+	c.size += len(o.data)
 }
 
 // read reads objects and checks each against its id. Files over the limit, and objects that

@@ -240,7 +240,7 @@ type Output struct {
 func (o Output) Reason() string {
 	reason, _, _ := strings.Cut(strings.TrimSpace(o.Stderr), "\n")
 	if len(reason) > 300 {
-		reason = reason[:300] + "..."
+		reason = strings.ToValidUTF8(reason[:300], "") + "..." // without a part of a character
 	}
 	if reason == "" {
 		reason = fmt.Sprintf("exit code %d %s", o.ExitCode, o.Signal)
