@@ -71,8 +71,8 @@ type FieldError struct {
 	Message  string // GitHub's own; may be empty
 }
 
-// Error is every error that a Client returns, except the context's own when
-// it ended before anything was sent.
+// Error is every error that a Client returns, except the context's own where it ended while no
+// request was on its way.
 type Error struct {
 	Kind       Kind
 	Op         string // what was attempted: "create an issue"
