@@ -34,6 +34,7 @@ type codeFile struct {
 	selects func(*Rule, finding.Precision) bool
 	rules   map[string]*Rule
 	found   []finding.Finding
+	tests   []int // where tests begin, once focusPrecision has read them
 }
 
 // code reviews one file.

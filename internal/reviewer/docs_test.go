@@ -62,9 +62,16 @@ looked for, if the base shows that they are that: a new file is looked at, whate
 
 Each rule, or form of it, has a precision by how often it was right in real code, in the terms of
 code scanning: very-high, high, medium or low. The reviews use those of medium precision and
-better. ` + "`min-precision: high`" + ` leaves out what has to be judged: text that is only built from
-variables, where nobody has seen that a request sends it, and notes on the code's shape.
-` + "`min-precision: low`" + ` adds what is off by default.
+better. ` + "`min-precision: low`" + ` adds what is off by default.
+
+` + "`min-precision: high`" + ` is for who wants a review that is hardly ever wrong, and accepts that it finds
+little. It has private keys outside of copied libraries; keys in the form of their issuer outside of
+tests, manuals, examples and comments; what a request sends and reaches a query, a command, code, a
+template or a loader as it is, without a call, a condition or a list in between; XML parsers that
+follow references; a stranger's text in the script of a workflow that has rights; merge conflicts;
+and a focus on one of several tests. It leaves out what has to be judged: text that is built from
+variables, settings, addresses of servers, and whatever may have been checked before. What it leaves
+out for the path of its file, the default has.
 
 ` + "```yaml" + `
 checks:
@@ -72,9 +79,9 @@ checks:
   code-review: {on: [print-call]}  # this rule in all its forms, whatever its precision
 ` + "```" + `
 
-In the column "precision", "high, medium" is a rule with forms of both: what a request sends and
-what is constant have high precision, text that is only built from variables has medium. SARIF and
-the findings document give each rule the precision of the least precise form that is used.
+In the column "precision", "high, medium" is a rule with forms of both: what a request sends as it
+is has high precision, anything else has medium. SARIF and the findings document give each rule the
+precision of the least precise form that is used.
 
 "Real" gives how many of the findings in the pinned sources below are right, of all that are found
 there, and the share; "high" gives those of forms of high precision. A finding is right if a

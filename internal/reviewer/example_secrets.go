@@ -1,6 +1,8 @@
 package reviewer
 
 import (
+	"encoding/asn1"
+	"encoding/base64"
 	"hash/crc32"
 	"strings"
 
@@ -60,6 +62,31 @@ func holdsKey(value string) bool {
 		}
 	}
 	return false
+}
+
+var (
+	// asn1Key matches a private key whose content is that of ASN.1.
+	asn1Key = lazyregexp.New(`(?s)BEGIN (RSA |EC |DSA |ENCRYPTED )?PRIVATE KEY-----(.*?)-----END`)
+	// notBase64 matches what stands between the lines of a key, in whatever way a language joins them.
+	notBase64 = lazyregexp.New("[\"'`][\\s+.,&]*[\"'`]|\\\\+[nrtu]|[^A-Za-z0-9+/]")
+)
+
+// isMadeUpKey reports whether the content of a private key contradicts its title, as in tests of what
+// leaves keys out: it is not as long as its first bytes say, or it is a certificate and begins with no
+// number.
+func isMadeUpKey(value string) bool {
+	m := asn1Key.FindStringSubmatch(value)
+	if m == nil || strings.Contains(m[2], "Proc-Type") {
+		return false
+	}
+	der, err := base64.RawStdEncoding.DecodeString(notBase64.ReplaceAllString(m[2], ""))
+	if err != nil {
+		return true
+	}
+	var content asn1.RawValue
+	rest, err := asn1.Unmarshal(der, &content)
+	const sequence = 0x30
+	return err != nil || len(rest) > 0 || len(content.Bytes) == 0 || content.Bytes[0] == sequence && m[1] != "ENCRYPTED "
 }
 
 // isBlotted reports whether letters of a value were replaced by a row of the letter that people

@@ -107,10 +107,40 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 	skipped := skipping[name] && first.first && c.beginsTest(begin-1) && !c.isConditionalCall(i)
 	switch {
 	case called && focusing[name] && !triedOn.MatchString(c.path):
-		report("focused-test", name)
+		c.reportForm("focused-test", c.focusPrecision(i), first.start, c.tokens[i].end, name)
 	case (disabled || skipped) && !c.isExcused(i) && !(c.takesReason(name) && c.givesReason(i+1)):
 		c.reportDisabled(begin, i, name)
 	}
+}
+
+// testCalls are calls that begin a test, by the first part of their name.
+var testCalls = words("it test It Specify Entry")
+
+// focusPrecision returns how precise it is to report that the word at index i focuses on a test or on
+// a group: medium where the file shows no other test that is switched off by that, as where each test
+// of a file has a focus, and in Ruby, where a setting in another file gives a focus its effect.
+func (c *codeFile) focusPrecision(i int) finding.Precision {
+	if c.lang.ruby {
+		return finding.PrecisionMedium
+	}
+	if c.tests == nil {
+		c.tests = []int{}
+		for j, t := range c.tokens {
+			if t.kind == word && testCalls[c.written(j)] && !c.is(j-1, ".") && (c.is(j+1, "(") || c.isSequence(j+1, ".", "each")) {
+				c.tests = append(c.tests, j)
+			}
+		}
+	}
+	focused := extent{i, i + 1}
+	if c.is(i+1, "(") {
+		focused.to = c.after(i + 1)
+	}
+	first, _ := slices.BinarySearch(c.tests, focused.from)
+	after, _ := slices.BinarySearch(c.tests, focused.to)
+	if first > 0 || after < len(c.tests) {
+		return c.rules["focused-test"].Precision
+	}
+	return finding.PrecisionMedium
 }
 
 // reportDisabled reports a test that is off, at the tokens from begin to last. The precision is
@@ -201,7 +231,7 @@ func (c *codeFile) leftoverWord(i int, inTest bool) {
 	case c.lang.name == "rust" && c.isSequence(i-2, "#", "[", "ignore") && !c.isExcused(i) && !c.isSentence(i+2):
 		c.reportDisabled(i, i, "#[ignore]")
 	case c.lang.ruby && inTest && c.is(i, "focus") && (c.is(i-1, ":") || c.isSequence(i+1, ":", "true")) && !c.filtersTests(i):
-		c.reportToken("focused-test", i, "focus")
+		c.reportForm("focused-test", c.focusPrecision(i), c.tokens[i].start, c.tokens[i].end, "focus")
 	}
 }
 

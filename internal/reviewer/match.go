@@ -17,6 +17,8 @@ type matcher struct {
 	files   map[string]bool // which expressions match something in the file
 	// aliases are names that stand for a module or a function of it, by its parts.
 	aliases map[string][]string
+	// followed is how many operands isDirect has followed.
+	followed int
 }
 
 // matchPack returns what a pack's rules find in a file.

@@ -54,9 +54,9 @@ func (r *Rule) addForm(p finding.Precision) {
 	}
 }
 
-// formPrecision returns how often a pattern is right. What is constant, and what a request sends, is
-// what its rule says; text that only has something in it that changes may be harmless, which nobody
-// sees who does not know the callers.
+// formPrecision returns how often a pattern is right. What is constant, and what a request sends as it
+// is, is what its rule says; text that only has something in it that changes may be harmless, which
+// nobody sees who does not know the callers.
 func (p *pattern) formPrecision() finding.Precision {
 	switch {
 	case p.Precision != "":
@@ -67,14 +67,54 @@ func (p *pattern) formPrecision() finding.Precision {
 	return p.rule.Precision
 }
 
-// reports reports whether what a pattern finds in a value is reported: its form is one that is used,
-// or a request sends the value.
-func (m *matcher) reports(p *pattern, x extent) bool {
+// addForms notes the precisions of what a pattern finds.
+func (r *Rule) addForms(p *pattern) {
+	r.addForm(p.form)
+	if p.Certain != nil || p.Given {
+		r.addForm(finding.PrecisionLow)
+	}
+	if p.asksForRequest() {
+		r.addForm(finding.PrecisionMedium)
+	}
+}
+
+// asksForRequest reports whether what a pattern finds is as precise as its rule only where a request
+// sends it, as it is.
+func (p *pattern) asksForRequest() bool {
+	return p.Is != "" && p.Precision == "" && p.rule.Precision.Rank() > finding.PrecisionMedium.Rank()
+}
+
+// reports reports whether what a pattern finds in a value, at the word at index i, is reported: its
+// form is one that is used, or a request sends the value.
+func (m *matcher) reports(p *pattern, x extent, i int) bool {
 	form := p.form
 	if p.Certain != nil && !m.isCertain(p, x) || p.Given && !m.hasGiven(x) {
 		form = finding.PrecisionLow
 	}
-	return m.selects(p.rule, form) || p.form != p.rule.Precision && p.Is != "input" && m.selects(p.rule, p.rule.Precision) && m.fromRequest(m.valueOf(x))
+	form = lower(form, p.asksForRequest())
+	if m.selects(p.rule, form) {
+		return true
+	}
+	sent := lower(p.rule.Precision, p.asksForRequest())
+	if p.form != p.rule.Precision && p.Is != "input" && m.selects(p.rule, sent) && m.fromRequest(m.valueOf(x)) {
+		return true
+	}
+	return p.asksForRequest() && m.selects(p.rule, p.rule.Precision) && m.isSentDirectly(p, x, i)
+}
+
+// lower returns medium for a higher precision if it is to be lowered.
+func lower(p finding.Precision, isLowered bool) finding.Precision {
+	if isLowered && p.Rank() > finding.PrecisionMedium.Rank() {
+		return finding.PrecisionMedium
+	}
+	return p
+}
+
+// isSentDirectly reports whether a request sends a value as it is, and with literal text around it
+// where the rule asks for that.
+func (m *matcher) isSentDirectly(p *pattern, x extent, i int) bool {
+	v := m.valueOf(x)
+	return m.fromRequest(v) && (!p.rule.joined || v.literal) && m.isDirect(x, i)
 }
 
 var (

@@ -1,7 +1,12 @@
 package reviewer
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
+	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/finding"
@@ -98,6 +103,124 @@ func TestPrecisionOfSecrets(t *testing.T) {
 		}
 		if precise, all := secretsIn(security(t, high, f).Findings), secretsIn(security(t, Config{}, f).Findings); precise != c.high || all != c.medium {
 			t.Errorf("%s: %d of high precision and %d by default, want %d and %d", name, precise, all, c.high, c.medium)
+		}
+	}
+}
+
+// TestPlacesOfSecrets asserts that a key in an issuer's form has high precision in code, and medium
+// precision where people invent such keys, and that a private key has high precision anywhere but in
+// a copied library.
+func TestPlacesOfSecrets(t *testing.T) {
+	token := "t = '" + credential() + "'\n"
+	key := testKey(t)
+	for name, c := range map[string]struct {
+		file File
+		high int
+	}{
+		"a token in code":                    {File{Path: "lib/a.py", Text: token}, 1},
+		"a token in a test":                  {File{Path: "tests/test_a.py", Text: token}, 0},
+		"a token in an example":              {File{Path: "examples/a.py", Text: token}, 0},
+		"a token in a comment":               {File{Path: "lib/a.py", Text: "# " + token}, 0},
+		"a private key":                      {File{Path: "deploy/a.pem", Text: key}, 1},
+		"a private key in a test":            {File{Path: "tests/a.pem", Text: key}, 1},
+		"a private key of a copied library":  {File{Path: "vendor/a/a.pem", Text: key, Vendored: true}, 0},
+		"a token in a manual":                {File{Path: "docs/html/a.txt", Text: token}, 0},
+		"a private key in lines of code":     {File{Path: "a.js", Text: "k = " + strings.ReplaceAll("'"+strings.ReplaceAll(key, "\n", "\\n' +\n'")+"';\n", "'' +\n", "")}, 1},
+		"a private key that is cut":          {File{Path: "a.pem", Text: strings.Replace(key, "MC4CAQAwBQYDK2VwBCIEI", "MIIEvQIBADANBgkqhkiG9", 1)}, 0},
+		"a certificate called a private key": {File{Path: "a_test.go", Text: strings.ReplaceAll(testCertificate(t), "CERTIFICATE", "RSA PRIVATE KEY")}, 0},
+	} {
+		for _, least := range []Config{{}, high} {
+			want := 1
+			if least.MinPrecision != "" {
+				want = c.high
+			}
+			if found := security(t, least, c.file).Findings; len(found) != want {
+				t.Errorf("%s, at least %q: %d secrets, want %d", name, least.MinPrecision, len(found), want)
+			}
+		}
+	}
+}
+
+// testKey returns a private key that nobody uses.
+func testKey(t *testing.T) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}
+
+// testCertificate returns a certificate that nobody uses.
+func testCertificate(t *testing.T) string {
+	t.Helper()
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(nil, template, template, public, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+// TestPrecisionOfFocus asserts that a focus on a test has high precision where the file shows a test
+// that does not run, and medium precision elsewhere.
+func TestPrecisionOfFocus(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, code string
+		high       int
+	}{
+		"one of two tests":             {"a.test.js", "it.only('a', () => {});\nit('b', () => {});\n", 1},
+		"the only test":                {"a.test.js", "describe('a', () => {\n  it.only('b', () => {});\n});\n", 0},
+		"each test":                    {"a.test.js", "it.only('a', () => {});\nit.only('b', () => {});\n", 0},
+		"the only group":               {"a.test.js", "describe.only('a', () => {\n  it('b', () => {});\n});\n", 0},
+		"one of two groups":            {"a.test.js", "describe.only('a', () => {\n  it('b', () => {});\n});\ndescribe('c', () => {\n  it('d', () => {});\n});\n", 1},
+		"one of two tests in Ruby":     {"spec/a_spec.rb", "it 'a', :focus do\n  f\nend\nit 'b' do\n  f\nend\n", 0},
+		"one of two tests with Ginkgo": {"a_test.go", "var _ = Describe(\"a\", func() {\n\tFIt(\"b\", f)\n\tIt(\"c\", f)\n})\n", 1},
+	} {
+		for _, least := range []Config{{}, high} {
+			found := 0
+			for _, f := range codeReview(t, least, File{Path: c.path, Text: c.code}).Findings {
+				if f.Rule == "focused-test" {
+					found++
+				}
+			}
+			if least.MinPrecision == "" && found == 0 || least.MinPrecision != "" && found != c.high {
+				t.Errorf("%s, at least %q: %d findings", name, least.MinPrecision, found)
+			}
+		}
+	}
+}
+
+// TestPrecisionOfExpressions asserts that a stranger's text in a script has high precision where an
+// event that strangers cause brings it and gives the run rights, and medium precision elsewhere.
+func TestPrecisionOfExpressions(t *testing.T) {
+	for name, c := range map[string]struct {
+		on, expression string
+		high           int
+	}{
+		"a comment":                         {"issue_comment", "github.event.comment.body", 1},
+		"a comment in a list of events":     {"[push, issue_comment]", "github.event.comment.body", 1},
+		"a comment in an object of events":  {"{issue_comment: {types: [created]}}", "github.event.comment.body", 1},
+		"a comment without its event":       {"[push, pull_request]", "github.event.comment.body", 0},
+		"a branch of a request with rights": {"pull_request_target", "github.head_ref", 1},
+		"a branch of a request":             {"pull_request", "github.head_ref", 0},
+		"a message of a commit":             {"push", "github.event.head_commit.message", 0},
+	} {
+		flow := "on: " + c.on + "\njobs:\n  a:\n    steps:\n    - run: echo ${{ " + c.expression + " }}\n"
+		f := File{Path: ".github/workflows/a.yml", Text: flow}
+		if found := security(t, Config{}, f).Findings; len(found) != 1 {
+			t.Errorf("%s: %+v", name, found)
+		}
+		if found := security(t, high, f).Findings; len(found) != c.high {
+			t.Errorf("%s, at least high: %+v", name, found)
 		}
 	}
 }

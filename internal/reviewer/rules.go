@@ -41,6 +41,9 @@ type Rule struct {
 	Rejected, Accepted []string
 
 	meant meant
+	// joined is set if a request has to send a part of a text, and not all of it, for a finding of the
+	// rule's precision: to run entire queries or commands may be what the program is for.
+	joined bool
 	// forms are the precisions of what it finds.
 	forms []finding.Precision
 }
@@ -117,6 +120,8 @@ var builtIn = sync.OnceValues(func() (*catalogue, error) {
 		built.byID[secretRule].addForm(finding.PrecisionMedium)   // byPlace and halfOf
 		built.byID[secretRule].addForm(finding.PrecisionLow)      // numberOf
 		built.byID["disabled-test"].addForm(finding.PrecisionLow) // a new test: see reportDisabled
+		built.byID["focused-test"].addForm(finding.PrecisionMedium)
+		built.byID["workflow/expression-injection"].addForm(finding.PrecisionMedium) // of a run without secrets
 	}
 	return built, err
 })
@@ -157,6 +162,8 @@ type ruleText struct {
 	Rejected, Accepted                                  []string
 	// Meant is what shows that a weakness is there on purpose.
 	Meant meant
+	// Joined is a weakness's Rule.joined.
+	Joined bool
 	// Weakness and Patterns are those of a rule in a pack.
 	Weakness string
 	Patterns []*pattern
@@ -219,7 +226,7 @@ func (p *pack) link(weaknesses []ruleText) error {
 		text.Severity = cmp.Or(text.Severity, meaning.Severity)
 		text.Example = "a" + languageNamed(p.Language).extensions[0]
 		rule := text.rule(SecurityReview, "security")
-		rule.Language, rule.meant = p.Language, meaning.Meant
+		rule.Language, rule.meant, rule.joined = p.Language, meaning.Meant, meaning.Joined
 		p.rules = append(p.rules, rule)
 		for _, pattern := range text.Patterns {
 			if err := pattern.check(); err != nil {
@@ -227,10 +234,7 @@ func (p *pack) link(weaknesses []ruleText) error {
 			}
 			pattern.rule = rule
 			pattern.form = pattern.formPrecision()
-			rule.addForm(pattern.form)
-			if pattern.Certain != nil || pattern.Given {
-				rule.addForm(finding.PrecisionLow)
-			}
+			rule.addForms(pattern)
 			pattern.fileUnder(p.calls, pattern.Call)
 			pattern.fileUnder(p.sets, pattern.Set)
 			pattern.fileUnder(p.receivers, pattern.On)

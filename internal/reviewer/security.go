@@ -165,13 +165,11 @@ var (
 	passwordRules = words("url-password connection-string-password basic-auth")
 	loginRules    = words("curl-auth-user curl-auth-header url-password connection-string-password basic-auth netrc-password jwt jwt-base64 stripe-access-token stripe-webhook-secret vault-service-token")
 	manualPath    = lazyregexp.New(`(?i)\.(md|mdx|rst|adoc)$`)
+	// docsPath matches directories of manuals, and of the pages that are made of them.
+	docsPath = lazyregexp.New(`(?i)(^|/)(\w+[_-])?(docs?|documentation|website|guides?|manuals?)([_-]\w+)?/`)
 	// startedForTests matches the files that start services for development and tests.
 	startedForTests = lazyregexp.New(`(?i)(^|/)[^/]*compose[^/]*\.ya?ml$|(^|/)\.(ci|circleci|github|gitlab|devcontainer)/|(^|/)\.(gitlab-ci|travis|drone)\.ya?ml$`)
 )
-
-// byPlace are the rules that know a secret by where it stands and not by its own form: manuals and
-// comments have such lines with invented values.
-var byPlace = words("url-password connection-string-password basic-auth curl-auth-user curl-auth-header netrc-password")
 
 // halfOf are the rules for half of a credential, with the rule of the other half: either is of no use
 // alone, and a key's number stands in signed addresses that anybody may see.
@@ -198,6 +196,34 @@ func (f File) lacksKey(h secrets.Hit) bool {
 		}
 	}
 	return true
+}
+
+// issuersPrefix matches what the tokens of issuers begin with that are secret wherever they are, and
+// that nothing else begins with.
+var issuersPrefix = lazyregexp.New(`^(?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt|soat|ptt|cbt)-|xox[abeoprs]-|xapp-|npm_|pypi-AgE|rubygems_|dckr_[po]at_|` +
+	`sk-(?:ant|proj|svcacct|admin|or)-|hf_|gsk_|xai-|nvapi-|r8_|GOCSPX-|SG\.|xkeysib-|xsmtpsib-|[rs]k_live_|sq0(?:atp|csp)-|shp(?:at|ca|pa|ss)_|` +
+	`do[opr]_v1_|dapi|hv[sb]\.|lin_api_|ntn_|gl(?:sa|c)_|sntr(?:ys|yu)_|tskey-|PMAK-|pul-|dp\.[ps]t\.|ops_eyJ|sbp_|sb_secret_|pscale_|ATATT3|ATBB|` +
+	`AGE-SECRET-KEY-1|phx_|figd_|CFPAT-|dt0[cs]|lsv2_|pcsk_|mdb_sa_sk_)`)
+
+// isUnmistakable reports whether what a rule for secrets has found is a secret, whoever wrote it: a
+// known one, a private key, or a key in the form of its issuer. Tests, manuals, examples and comments
+// have invented ones in that form, too.
+func (f File) isUnmistakable(h secrets.Hit) bool {
+	switch {
+	case h.Rule == privateKey:
+		return !f.Vendored && !isMadeUpKey(f.Text[h.Start:h.End]) // copied libraries have keys for their tests, which everybody knows
+	case h.Rule == secrets.KnownRule:
+		return true
+	case testPath.MatchString(f.Path), manualPath.MatchString(f.Path), docsPath.MatchString(f.Path), isExample(f.Path), startedForTests.MatchString(f.Path), f.isInComment(h.Start):
+		return false
+	}
+	return halfOf[h.Rule] != "" || numberOf[h.Rule] || issuersPrefix.MatchString(f.Text[h.Start:h.End])
+}
+
+// isInComment reports whether the line of a byte begins like a comment.
+func (f File) isInComment(offset int) bool {
+	line := strings.TrimLeft(f.Text[strings.LastIndexByte(f.Text[:offset], '\n')+1:offset], " \t")
+	return strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "<!--") || strings.HasPrefix(line, "--")
 }
 
 // privateKey is the rule of private keys. One in a test may well be in use.
@@ -244,11 +270,12 @@ func (r *Reviewer) findSecrets(f File) []finding.Finding {
 			rule = general
 		}
 		form := rule.Precision
-		if rule == precise && (byPlace[h.Rule] || halfOf[h.Rule] != "" && !named[halfOf[h.Rule]]) {
-			form = finding.PrecisionMedium
-		}
-		if rule == precise && f.lacksKey(h) {
+		switch {
+		case rule != precise:
+		case f.lacksKey(h):
 			form = finding.PrecisionLow
+		case !f.isUnmistakable(h) || halfOf[h.Rule] != "" && !named[halfOf[h.Rule]]:
+			form = finding.PrecisionMedium
 		}
 		if !r.config.selects(rule, form) {
 			continue

@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -21,11 +22,11 @@ var (
 
 // workflowFile is a workflow or an action under security review.
 type workflowFile struct {
-	path       string
-	uses       func(*Rule) bool
-	rules      map[string]*Rule
-	privileged bool // the workflow runs with secrets for pull requests of strangers
-	found      []finding.Finding
+	path    string
+	selects func(*Rule, finding.Precision) bool
+	rules   map[string]*Rule
+	events  wordSet // that start the workflow
+	found   []finding.Finding
 }
 
 // workflow reviews a GitHub workflow or action. A file that is not YAML has no findings:
@@ -36,19 +37,47 @@ func (r *Reviewer) workflow(f File) []finding.Finding {
 		return nil
 	}
 	root := document.Content[0]
-	w := &workflowFile{path: f.Path, uses: r.uses, rules: r.byID, privileged: runsForPullRequestTarget(root)}
+	w := &workflowFile{path: f.Path, selects: r.config.selects, rules: r.byID, events: eventsOf(root)}
 	w.walk(root, 0)
 	return w.found
 }
 
-// runsForPullRequestTarget reports whether pull_request_target starts the workflow.
-func runsForPullRequestTarget(root *yaml.Node) bool {
+// eventsOf returns the events that start a workflow, in any of the ways to write them.
+func eventsOf(root *yaml.Node) wordSet {
+	events := wordSet{}
 	on := child(root, "on")
-	if on == nil {
-		return false
+	switch {
+	case on == nil:
+	case on.Kind == yaml.MappingNode:
+		for i := 0; i < len(on.Content); i += 2 {
+			events[on.Content[i].Value] = true
+		}
+	default:
+		for _, n := range append([]*yaml.Node{on}, on.Content...) {
+			events[n.Value] = true
+		}
 	}
-	for _, n := range append([]*yaml.Node{on}, on.Content...) {
-		if n.Kind == yaml.ScalarNode && n.Value == "pull_request_target" {
+	return events
+}
+
+// privilegedEvents are the events that strangers cause, and whose workflows have secrets or a token
+// that writes, with the texts of a stranger that they bring. For any other event, who can choose the
+// text can change the repository anyway, or the workflow itself in a pull request.
+var privilegedEvents = map[string]*lazyregexp.Regexp{
+	"pull_request_target": lazyregexp.New(`head_ref|event\.pull_request\.`),
+	"issues":              lazyregexp.New(`event\.issue\.`),
+	"issue_comment":       lazyregexp.New(`event\.(issue|comment)\.`),
+	"discussion":          lazyregexp.New(`event\.discussion\.`),
+	"discussion_comment":  lazyregexp.New(`event\.(discussion|comment)\.`),
+	"workflow_run":        lazyregexp.New(`event\.workflow_run\.`),
+	"gollum":              lazyregexp.New(`event\.pages`),
+}
+
+// isPrivileged reports whether an event that starts the workflow brings what an expression writes,
+// and runs it with rights.
+func (w *workflowFile) isPrivileged(expression string) bool {
+	for event, brings := range privilegedEvents {
+		if w.events[event] && brings.MatchString(expression) {
 			return true
 		}
 	}
@@ -66,9 +95,10 @@ func (w *workflowFile) walk(n *yaml.Node, depth int) {
 			w.script(v)
 		}
 	}
-	if uses := child(n, "uses"); w.privileged && uses != nil && strings.HasPrefix(uses.Value, "actions/checkout@") {
+	if uses := child(n, "uses"); w.events["pull_request_target"] && uses != nil && strings.HasPrefix(uses.Value, "actions/checkout@") {
 		if ref := child(child(n, "with"), "ref"); ref != nil && headRef.MatchString(ref.Value) {
-			w.report("workflow/untrusted-checkout", ref.Line, ref.Column)
+			rule := w.rules["workflow/untrusted-checkout"]
+			w.report(rule, rule.Precision, ref.Line, ref.Column)
 		}
 	}
 	for _, c := range n.Content { // an alias has no content of its own: it is read once, where it is defined
@@ -87,8 +117,12 @@ func (w *workflowFile) script(script *yaml.Node) {
 		line++ // the text begins below its sign
 	}
 	for text := range strings.Lines(script.Value) {
-		if strangerExpression.MatchString(truths.ReplaceAllString(text, "")) {
-			w.report("workflow/expression-injection", line, 0)
+		if expressions := strangerExpression.FindAllString(truths.ReplaceAllString(text, ""), -1); len(expressions) > 0 {
+			rule, form := w.rules["workflow/expression-injection"], finding.PrecisionMedium
+			if slices.ContainsFunc(expressions, w.isPrivileged) {
+				form = rule.Precision
+			}
+			w.report(rule, form, line, 0)
 		}
 		if isBlock {
 			line++
@@ -96,8 +130,8 @@ func (w *workflowFile) script(script *yaml.Node) {
 	}
 }
 
-func (w *workflowFile) report(id string, line, column int) {
-	if rule := w.rules[id]; w.uses(rule) {
+func (w *workflowFile) report(rule *Rule, form finding.Precision, line, column int) {
+	if w.selects(rule, form) {
 		w.found = append(w.found, rule.finding(w.path, "", finding.Range{StartLine: line, StartColumn: column, EndLine: line}))
 	}
 }
