@@ -86,7 +86,7 @@ precision of the least precise form that is used.
 "Real" gives how many of the findings in the pinned sources below are right, of all that are found
 there, and the share; "high" gives those of forms of high precision. A finding is right if a
 reviewer should act on it, or has to know why it is harmless. The rules were corrected by these
-sources. "Drawn" is from those fresh draws below that have verdicts, of rules of high precision.
+sources. "Drawn" is from those fresh draws below that have verdicts, whatever the precision was.
 "Recall" is measured on the labelled snippets further down, by default and at high precision. A rule
 without a count found nothing.
 

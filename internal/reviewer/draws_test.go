@@ -87,13 +87,10 @@ func readDraws(t *testing.T) []draw {
 	return all
 }
 
-// tallyDraws counts the findings of each rule in the draws of high precision that have verdicts.
+// tallyDraws counts the findings of each rule in the draws that have verdicts.
 func tallyDraws(draws []draw) map[string]score {
 	rules := map[string]score{}
 	for _, d := range draws {
-		if d.Precision != finding.PrecisionHigh {
-			continue
-		}
 		for _, f := range d.Judged {
 			one := rules[f.Rule]
 			if one.All++; f.Right {
@@ -135,7 +132,7 @@ finding is right if a maintainer would act on it; a private key in a test counts
 reviewer has to know of it. Before the next draw the rules were corrected by what was wrong as a
 class, so no draw measures what it corrected.
 
-testdata/draws.yaml names the sources, and the verdicts of the draws of rules of high precision.
+testdata/draws.yaml names the sources, and from draw 13 on the verdicts.
 With the sources in the directories of DIR,
 ` + "`go test -tags real -run TestDraw ./internal/reviewer -v`" + ` with
 ` + "`-drawFrom DIR -drawSeed N -drawMost N -minPrecision PRECISION`" + ` draws. Where a draw has
@@ -153,26 +150,47 @@ in the directories of ` + "`-historyFrom DIR`, with `-historyCommits N`" + `.
 		}
 		fmt.Fprintf(&b, "| %d | %s | %d | %s | %d | %d | %.2f | %s |\n", i+1, cmp.Or(d.Precision, finding.PrecisionMedium), len(d.Sources), changes, d.Drawn, d.Right, share(d.Right, d.Drawn), d.Wrong)
 	}
-	var all, others score
-	for _, d := range readDraws(t) {
-		if d.Precision != finding.PrecisionHigh {
-			continue
-		}
+	draws := readDraws(t)
+	atHigh := func(from, to int) keyScores { return scoreKeys(draws[from-1 : to]) }
+	before, since, last := atHigh(13, 16), atHigh(22, len(draws)), atHigh(len(draws), len(draws))
+	fmt.Fprintf(&b, `
+In the draws 13 to 16 high precision had whatever a request sends, settings that switch verification
+off, and more: %s were right; with the private keys of tests left out,
+%s. Since 2026-11-26 it has only forms that were right in 0.95 of ten findings or
+more of draws and real sources together, and those that every textbook has. In the draws from 22 on
+%s were right; with the private keys of tests left out, %s. The rules
+were corrected after each, so the last of them is what counts: %s; without those
+keys, %s. Those draws are stricter than the ones before: a private key in a copied
+library counts as wrong.
+
+Most of what high precision finds in changes are private keys. The draws from changes found nothing
+of what a request sends to a sink as it is, so that this form stands on the labelled sets alone.
+
+For comparison, what other tools report as they are installed, on lines outside of tests, drawn and
+judged in the same way. bandit 1.6.2, on the lines that the last 400 changes of Netflix/dispatch and
+cobbler/cobbler touched: 142 findings, and of 25 that were drawn 4 were right, commands of a shell
+that are built from names. gosec 2.22.4, on the lines of knadh/listmonk that come from its last 400
+changes: 34 findings, and of 25 that were drawn 5 were right, four errors that are dropped and HTML
+that is let through. In up to 1000 of the last changes of these three, high precision found two
+conflicts that had been committed, and nothing else.
+`, before.all, before.others, since.all, since.others, last.all, last.others)
+	return b.String()
+}
+
+// keyScores counts findings: all, and those that are not private keys of tests.
+type keyScores struct{ all, others score }
+
+// scoreKeys counts the findings of draws that have verdicts.
+func scoreKeys(draws []draw) (sum keyScores) {
+	for _, d := range draws {
 		for _, f := range d.Judged {
-			all.count(f.Right)
+			sum.all.count(f.Right)
 			if !strings.HasPrefix(f.Why, "a private key of a test") && !strings.HasPrefix(f.Why, "a private key of a container") {
-				others.count(f.Right)
+				sum.others.count(f.Right)
 			}
 		}
 	}
-	fmt.Fprintf(&b, `
-In the draws of rules of high precision together, %s were right; with the private
-keys of tests left out, %s. So these rules are not more often right in finished code
-than all are: it has few weaknesses, and little is found in it at all. What they leave out matters
-in a change, where a query may be built from what a parameter brings. That is why medium is the
-default.
-`, all, others)
-	return b.String()
+	return sum
 }
 
 // count adds one finding to a score.
