@@ -125,7 +125,7 @@ func afterCharacter(reached []bool, prefix string, c byte, anyCharacter bool) []
 		switch {
 		case !ok:
 		case n == len(prefix):
-			next[n] = anyCharacter || isPlainInBranch(c)
+			next[n] = next[n] || anyCharacter || isPlainInBranch(c)
 		case prefix[n] == c || anyCharacter && prefix[n] != '/':
 			next[n+1] = true
 		}

@@ -13,9 +13,9 @@ import (
 // prefix and a pattern are warned of if and only if no name of a sample is allowed.
 func TestContradictionsOfBranches(t *testing.T) {
 	asked := []string{"x", "a/b", "fix/1", "ai/fix/1", "bot", "bot-1", "ai/x", "x-ai/x", "a-b/c", "abc/def/ghi", "ai.x", "ö", "feature #1", "f1/ai/y", "a/b/c/d", "a/i/y", "a/b/z", "ai/q/y", "xi/q"}
-	prefixes := []string{"", "ai/", "bot-", "a/b/", "x"}
+	prefixes := []string{"", "ai/", "bot-", "a/b/", "x", "bot+"}
 	patterns := []string{"*", "**", "fix/*", "fix/**", "ai/*", "ai*", "a?/*", "?i/**", "*/x", "*-1", "bot-*", "bot", "b*t-*", "x*", "a/*", "a/*/*", "a/b/?*", "*/*/*/*", "ai/{x,y}", "[a-z]*",
-		"feature #*", "ö*", "größe/**", `\*`, `ai\/x`, "**/x", "ai/**/y", "*x/**"}
+		"feature #*", "ö*", "größe/**", `\*`, `ai\/x`, "**/x", "ai/**/y", "*x/**", "*+*", "bot+?"}
 	for _, prefix := range prefixes {
 		for _, pattern := range patterns {
 			settings := policy.ChangeSettings{BranchPrefix: prefix, AllowedBranches: []string{pattern}}
