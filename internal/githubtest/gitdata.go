@@ -132,7 +132,7 @@ func (s *Server) renderParents(k storedCommit) []object {
 // first 250 commits or a page of them.
 func (s *Server) compare(c *conversation) reply {
 	base, head, ok := strings.Cut(c.params["basehead"], "...")
-	withoutOwner := func(name string) string { // the repository itself may be named: octo:main
+	withoutOwner := func(name string) string { // a branch may have its owner in front: octo:main
 		if owner, branch, ok := strings.Cut(name, ":"); ok && strings.EqualFold(owner, s.state.Repo.Owner) {
 			return branch
 		}
