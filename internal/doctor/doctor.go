@@ -112,7 +112,7 @@ func (e *Examination) Report() Report {
 	return r
 }
 
-// add takes a finding, in one line each but for what is to be pasted.
+// add adds a finding. What and Why become one line each; Mend may have more, to be pasted.
 func (e *Examination) add(f Finding) {
 	f.What, f.Why = text.OneLine(f.What), text.OneLine(f.Why)
 	e.findings = append(e.findings, f)

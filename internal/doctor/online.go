@@ -184,11 +184,22 @@ func (o *online) secrets(ctx context.Context) {
 	}
 }
 
-// refusing are the rules of rulesets that refuse a push of a new branch, or to it.
-var refusing = map[string]string{"creation": "forbids to create it", "update": "forbids to change it", "required_signatures": "wants signed commits: set signed-commits: true", "branch_name_pattern": "restricts its name",
-	"commit_message_pattern": "restricts commit messages", "commit_author_email_pattern": "restricts authors", "committer_email_pattern": "restricts committers", "file_path_restriction": "restricts files", "max_file_size": "restricts the size of files"}
+// refusing has the rules of rulesets that can refuse to make a branch or to push to it, with what
+// each does.
+var refusing = map[string]string{
+	"creation":                    "forbids to create it",
+	"update":                      "forbids to change it",
+	"required_signatures":         "wants signed commits: set signed-commits: true",
+	"branch_name_pattern":         "restricts its name",
+	"commit_message_pattern":      "restricts commit messages",
+	"commit_author_email_pattern": "restricts authors",
+	"committer_email_pattern":     "restricts committers",
+	"file_path_restriction":       "restricts files",
+	"max_file_size":               "restricts the size of files",
+}
 
-// branches looks for rulesets that would refuse the branches of pull requests.
+// branches looks for rulesets and protections that can refuse the branches of new pull requests, and
+// pushes to branches that the policies name.
 func (o *online) branches(ctx context.Context) {
 	for _, w := range o.kinds[safeoutput.KindCreatePullRequest] {
 		name := w.settings.Changes.Branch
@@ -204,7 +215,9 @@ func (o *online) branches(ctx context.Context) {
 			return
 		}
 		for _, rule := range rules {
-			if does := refusing[rule]; does != "" && (rule != "required_signatures" || !w.settings.Changes.SignedCommits) {
+			does := refusing[rule]
+			isMet := rule == "required_signatures" && w.settings.Changes.SignedCommits
+			if does != "" && !isMet {
 				o.add(Finding{Rule: "ruleset", Severity: Advice, File: w.file,
 					What: fmt.Sprintf("a ruleset for branches such as %q %s", text.Truncate(name, 80), does),
 					Why:  "a push of create-pull-request may be refused",

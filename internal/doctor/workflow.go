@@ -256,7 +256,7 @@ func (s *step) mode() config.Mode {
 	return cmp.Or(config.Mode(mode), config.ModeAll)
 }
 
-// commands returns the commands of airlock that a script runs, without those that only try.
+// commands returns the commands of airlock that a script runs; none if the script contains --dry-run.
 func (s *step) commands() (list []string) {
 	if strings.Contains(s.run, "--dry-run") {
 		return nil
@@ -315,8 +315,8 @@ func lineOf(p *actionlint.Pos) int {
 	return p.Line
 }
 
-// scopes returns the permissions of a block that writes nothing down in full: "write-all" is
-// every permission.
+// scopes returns the level of each permission of a block, in which write-all and read-all stand for
+// all of them.
 func scopes(p *actionlint.Permissions) map[string]string {
 	if p == nil {
 		return nil

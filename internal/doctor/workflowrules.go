@@ -24,7 +24,9 @@ func (e *Examination) judgeWorkflow(w *workflow) {
 	}
 	for _, j := range w.jobs {
 		for _, s := range j.steps {
-			if ref := s.input("ref"); privileged && s.is("actions/checkout") && (strings.Contains(ref, "head") || strings.Contains(ref, "refs/pull")) {
+			ref := s.input("ref")
+			checksOutPull := s.is("actions/checkout") && (strings.Contains(ref, "head") || strings.Contains(ref, "refs/pull"))
+			if privileged && checksOutPull {
 				e.add(Finding{Rule: "foreign-code-with-secrets", Severity: Problem, File: w.path, Line: s.inputLine("ref"),
 					What: fmt.Sprintf("the job %s checks out a stranger's commit in a workflow that %s starts (line %d)", j.id, event, line),
 					Why:  "such a run has the secrets and the token of the base repository, whoever opened the pull request",

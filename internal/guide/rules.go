@@ -87,7 +87,7 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 	return rules
 }
 
-// targets names the things that items of a kind may act on, as the end of a list.
+// targets lists the things that items of a kind may act on, in a sentence: "a, b or c".
 func targets(kc policy.KindConfig, spec safeoutput.Spec) string {
 	var names []string
 	for _, t := range spec.ActsOn {

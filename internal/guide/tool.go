@@ -100,7 +100,8 @@ func withoutType(item []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return writeObject(members, "type"), nil
+	members = slices.DeleteFunc(members, func(m member) bool { return m.name == "type" })
+	return writeObject(members), nil
 }
 
 // kindSchema is the part of a kind's schema that becomes a tool's.
@@ -113,9 +114,19 @@ type kindSchema struct {
 	} `json:"anyOf"`
 }
 
-// inputSchema returns the schema of a kind's tool, and a sentence about what the schema
-// does not express because many clients accept only plain objects: of which fields there
-// must be one, or all.
+// required returns the names of the fields that are required, without "type".
+func (s kindSchema) required() []string {
+	names := []string{}
+	for _, name := range s.Required {
+		if name != "type" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// inputSchema returns the schema of a kind's tool, and the sentence of choiceOf. The schema does
+// not express the choice, because many clients accept only plain objects.
 func inputSchema(spec safeoutput.Spec) (input json.RawMessage, choice string, err error) {
 	raw, ok := schemas.Lookup(string(spec.Kind))
 	if !ok {
@@ -147,23 +158,23 @@ func inputSchema(spec safeoutput.Spec) (input json.RawMessage, choice string, er
 	}
 	required := []string{}
 	if len(forms) == 1 {
-		required = withoutName(forms[0].Required, "type")
+		required = forms[0].required()
 	}
 	list, err := json.Marshal(required)
 	if err != nil {
 		return nil, "", err
 	}
-	return writeObject([]member{{"type", []byte(`"object"`)}, {"properties", writeObject(properties, "")}, {"required", list}, {"additionalProperties", []byte("false")}}, ""),
+	return writeObject([]member{{"type", []byte(`"object"`)}, {"properties", writeObject(properties)}, {"required", list}, {"additionalProperties", []byte("false")}}),
 		choiceOf(forms, def), nil
 }
 
-// choiceOf returns the sentence about fields of which there must be some, "" where every
-// required field always is.
+// choiceOf returns a sentence about the fields among which an agent has to choose: those of one
+// form, or at least one of several fields. It is "" where there is no choice.
 func choiceOf(forms []kindSchema, def kindSchema) string {
 	var ways []string
 	if len(forms) > 1 {
 		for _, form := range forms {
-			ways = append(ways, quoteNames(withoutName(form.Required, "type"), "and"))
+			ways = append(ways, quoteNames(form.required()))
 		}
 		return "Give either " + strings.Join(ways, ", or ") + "."
 	}
@@ -173,29 +184,19 @@ func choiceOf(forms []kindSchema, def kindSchema) string {
 	if ways == nil {
 		return ""
 	}
-	return "Give at least one of " + quoteNames(ways, "and") + "."
+	return "Give at least one of " + quoteNames(ways) + "."
 }
 
-// quoteNames lists names, with a word before the last.
-func quoteNames(names []string, word string) string {
+// quoteNames lists names in a sentence: `a`, `b` and `c`.
+func quoteNames(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
 		quoted[i] = "`" + n + "`"
 	}
 	if n := len(quoted); n > 1 {
-		return strings.Join(quoted[:n-1], ", ") + " " + word + " " + quoted[n-1]
+		return strings.Join(quoted[:n-1], ", ") + " and " + quoted[n-1]
 	}
 	return strings.Join(quoted, "")
-}
-
-func withoutName(names []string, left string) []string {
-	out := []string{}
-	for _, n := range names {
-		if n != left {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 // plainType returns the schema of a field with the first of its alternatives, which is the
@@ -224,7 +225,7 @@ func plainType(property json.RawMessage) (json.RawMessage, error) {
 		}
 		out = append(out, first...)
 	}
-	return writeObject(out, ""), nil
+	return writeObject(out), nil
 }
 
 // member is one member of an object, in the order in which it is written.
@@ -234,12 +235,7 @@ type member struct {
 }
 
 func hasMember(members []member, name string) bool {
-	for _, m := range members {
-		if m.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(members, func(m member) bool { return m.name == name })
 }
 
 // orderedMembers returns the members of an object in the order of the text, which a map
@@ -264,14 +260,11 @@ func orderedMembers(object json.RawMessage) ([]member, error) {
 	return out, nil
 }
 
-// writeObject writes an object, without the member of the name left.
-func writeObject(members []member, left string) json.RawMessage {
+// writeObject writes an object of members.
+func writeObject(members []member) json.RawMessage {
 	out := []byte{'{'}
-	for _, m := range members {
-		if m.name == left {
-			continue
-		}
-		if len(out) > 1 {
+	for i, m := range members {
+		if i > 0 {
 			out = append(out, ',')
 		}
 		name, _ := json.Marshal(m.name) // a string can be written

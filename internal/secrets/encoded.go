@@ -47,11 +47,13 @@ type run struct {
 	hex        bool
 }
 
-// decoded is the text that a run encodes from its character skip on, in groups: chars characters
-// of the run for bytes of the text, in Base64 4 for 3 and in hexadecimal 2 for 1.
+// decoded is the text that a run encodes.
 type decoded struct {
-	text               string
-	skip, chars, bytes int
+	text string
+	skip int // characters at the beginning of the run that are not decoded
+	// Each group of chars characters of the run stands for a number of bytes of the text: 4 for 3 in
+	// Base64, 2 for 1 in hexadecimal.
+	chars, bytes int
 }
 
 // place returns a hit in a decoded text as one in the encoded text. In a run of
@@ -110,8 +112,8 @@ func nextLine(text string, i int) int {
 }
 
 // decode returns what a run may stand for. A path or a name before it may be part of the
-// run, because slash and dash belong to the alphabet of Base64. The text itself (depth 1)
-// is therefore decoded from each of the first four characters.
+// run, because slash and dash belong to the alphabet of Base64. A run of the original text
+// (depth 1) is therefore decoded from each of its first four characters.
 func (r run) decode(text string, depth int) []decoded {
 	chars := make([]byte, 0, r.end-r.start)
 	for i := r.start; i < r.end; i++ {
@@ -127,7 +129,8 @@ func (r run) decode(text string, depth int) []decoded {
 	}
 	var out []decoded
 	if r.hex {
-		if b, err := hex.DecodeString(string(chars[:len(chars)&^1])); err == nil {
+		even := len(chars) - len(chars)%2
+		if b, err := hex.DecodeString(string(chars[:even])); err == nil {
 			out = append(out, decoded{text: string(b), chars: 2, bytes: 1})
 		}
 	}
@@ -137,7 +140,7 @@ func (r run) decode(text string, depth int) []decoded {
 	}
 	for skip := range skips {
 		part := chars[skip:]
-		if len(part)%4 == 1 {
+		if len(part)%4 == 1 { // Base64 never leaves one
 			part = part[:len(part)-1]
 		}
 		if b, err := base64.RawStdEncoding.DecodeString(string(part)); err == nil {

@@ -209,8 +209,9 @@ func entityAt(rest string) (int, rune) {
 	return end + 1, rune(n)
 }
 
-// lineJoint reads a line end, with the indentation after it, that stands at from within a word
-// which begins before an escape at i.
+// lineJoint reads a line end at from, with the indentation after it, if a token goes on there: it
+// ends before the escape at i, which may be a backslash before the line end, and begins again on
+// the next line.
 func lineJoint(text string, i, from int) (int, rune) {
 	next := nextLine(text, from)
 	if i == 0 || next == len(text) || !tokenByte(text[i-1]) || text[i-1] == '=' || !tokenByte(text[next]) {
@@ -297,13 +298,14 @@ func unescape(text string, e escaping) unescaped {
 	return d
 }
 
-// place returns where an offset of the decoded text is in the text: that of the byte at the
-// offset, or, for the end of something, the one after the byte before it.
+// place returns where an offset of the decoded text is in the original text: for the start of a hit
+// where the byte at the offset begins, for its end where the byte before the offset ends.
 func (d unescaped) place(offset int, isEnd bool) int {
 	if isEnd {
 		offset--
 	}
-	// The last mark at the offset or before it; where a joint is at the offset too, what follows it.
+	// The last mark at the offset or before it. A joint has no size, so the offset of one is that of
+	// what follows it.
 	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].at > offset }) - 1
 	place := offset
 	if i >= 0 {
@@ -324,7 +326,7 @@ func (d unescaped) place(offset int, isEnd bool) int {
 // concerns reports whether a hit in the decoded text depends on an escape: one is in it, or
 // shortly before it, where a name may be that makes it a secret.
 func (d unescaped) concerns(h Hit) bool {
-	const name = 120 // bytes
-	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].at+d.marks[i].size >= h.Start-name })
+	const reach = 120 // bytes
+	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].at+d.marks[i].size >= h.Start-reach })
 	return i < len(d.marks) && d.marks[i].at < h.End
 }

@@ -36,11 +36,12 @@ func newExpression(text string, keywords []string) expression {
 	if err != nil {
 		return e
 	}
-	// One more rune on each side, for assertions such as \b to see.
 	length, bounded := longest(tree)
-	if e.endless = !bounded || length > endlessAfter; e.endless {
+	e.endless = !bounded || length > endlessAfter
+	if e.endless {
 		e.before, e.after = endlessBefore, endlessAfter
 	} else {
+		// One more rune on each side, for assertions such as \b to see.
 		e.before, e.after = length+utf8.UTFMax, length+utf8.UTFMax
 	}
 	if beginsWith(tree, keywords) {
@@ -101,9 +102,12 @@ const mostBeginnings = 256
 // keywords, in any case.
 func beginsWith(re *syntax.Regexp, keywords []string) bool {
 	list, _ := beginnings(re)
-	return len(list) > 0 && !slices.ContainsFunc(list, func(b string) bool {
-		return !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(b, k) })
-	})
+	for _, beginning := range list {
+		if !slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(beginning, k) }) {
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 // beginnings returns texts in lower case. Every match of an expression begins with one of
@@ -163,7 +167,8 @@ func sequenceBeginnings(parts []*syntax.Regexp) (list []string, complete bool) {
 		if len(longer) > mostBeginnings {
 			return list, false
 		}
-		if list = longer; !all {
+		list = longer
+		if !all {
 			return list, false
 		}
 	}

@@ -43,8 +43,8 @@ func isPadded(text string) bool {
 	return last != '=' && len(text)-len(strings.TrimRight(text, string(rune(last)))) >= fewest
 }
 
-// isSequence reports whether a text has three characters or less, or two thirds of them
-// repeat or continue the one before, as in xxxx, 0000 and abcdefgh123456.
+// isSequence reports whether a text is made of at most three different characters, or two thirds
+// of them repeat or continue the one before, as in xxxx, 0000 and abcdefgh123456.
 func isSequence(text string) bool {
 	var seen [256]bool
 	kinds, steps := 0, 0
@@ -142,8 +142,8 @@ func explains(text string, nameStart, start, end int) bool {
 		return true // a pinned version; the name of a function
 	case strings.HasSuffix(value, "...") || strings.HasPrefix(value, "..."):
 		return true // the beginning of a value, shown as an example
-	case isHex(value) && isPinned(text[lineStart(text, start):start]):
-		return true
+	case isHex(value) && pinWords().MatchString(text[lineStart(text, start):start]):
+		return true // a commit, a digest, an image
 	}
 	if decoded, isText := decodedText(value); isText {
 		return isWeak(afterUser(decoded), true) || strings.ContainsAny(decoded, " \n")
@@ -153,9 +153,13 @@ func explains(text string, nameStart, start, end int) bool {
 
 // containsUUID reports whether a value is a UUID with a few other characters.
 func containsUUID(value string) bool {
-	const others = 8 // at most
-	for i := range min(others, max(0, len(value)-36)) + 1 {
-		if len(value)-36 <= others && i+36 <= len(value) && isUUID(value[i:i+36]) {
+	const length, mostOthers = 36, 8
+	others := len(value) - length
+	if others < 0 || others > mostOthers {
+		return false
+	}
+	for i := range others + 1 {
+		if isUUID(value[i : i+length]) {
 			return true
 		}
 	}
@@ -169,16 +173,11 @@ func isShortSetting(value string) bool {
 	return i > 0 && len(value)-i-1 < 8
 }
 
-// lineStart returns where the line of an offset begins, or where the 256 bytes before it do.
+// lineStart returns where the line of an offset begins, or the offset 256 bytes before where the
+// line is longer.
 func lineStart(text string, offset int) int {
 	from := max(0, offset-256)
 	return from + strings.LastIndexByte(text[from:offset], '\n') + 1
-}
-
-// isPinned reports whether what stands before a number in hexadecimal digits on its line says
-// that it is a version: a commit, a digest, an image.
-func isPinned(line string) bool {
-	return pinWords().MatchString(line)
 }
 
 // isInBase64 reports whether text[start:end] is only a part of data in Base64, on one line or
@@ -294,16 +293,16 @@ func isWeakCredential(credential string) bool {
 	return isUUID(credential) || strings.HasSuffix(credential, "...") || isWeak(credential, false)
 }
 
-// isHarmlessJWT reports whether a token gives nobody access: it has expired, it is not signed,
-// its issuer means it to be public, or its subject is the one of the format's own example.
+// isHarmlessJWT reports whether a token gives nobody access: it has expired, it is not signed, it
+// is for anonymous users, or its subject is the one of the format's own example.
 func isHarmlessJWT(token string) bool {
 	parts := strings.Split(token, ".")
 	if len(parts) < 3 {
 		return false
 	}
 	var claims struct {
-		Exp            float64
-		Sub, Role, Iss any
+		Exp       float64
+		Sub, Role any
 	}
 	data, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
 	if err != nil || json.Unmarshal(data, &claims) != nil {
@@ -330,7 +329,9 @@ func isNameInCode(text string, start, end int) bool {
 	words, before := 0, byte('.')
 	for i := start; i < end; i++ {
 		c := text[i]
-		if isLetter := wordByte(c) && c != '_' && !digit(c); isLetter && (!wordByte(before) || before == '_' || digit(before) || upper(c) && !upper(before)) {
+		isLetter := wordByte(c) && c != '_' && !digit(c)
+		afterLetter := wordByte(before) && before != '_' && !digit(before)
+		if isLetter && (!afterLetter || upper(c) && !upper(before)) {
 			words++
 		}
 		before = c

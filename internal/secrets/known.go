@@ -83,7 +83,7 @@ func formsOf(value token.Token) []string {
 	}
 	all = append(all, html.EscapeString(secret), strings.Trim(strconv.QuoteToASCII(secret), `"`))
 	if strings.ContainsFunc(secret, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		all = append(all, wideForms(secret)...) // other text in UTF-16 is decoded
+		all = append(all, wideForms(secret)...) // scanWide decodes only ASCII
 	}
 	var forms []string
 	for _, f := range all {

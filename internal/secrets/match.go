@@ -31,6 +31,7 @@ func (s *ruleSet) find(path, text string) []Hit {
 			case farKeyword[r.id]:
 				windows[i] = []window{{0, len(text)}}
 			case e.boundary && start > 0 && wordByte(text[start-1]) && !endsEscape(text[:start]):
+				// The keyword is in a word, where no match begins.
 			case e.start != nil && (!e.endless || r.id == GeneralRule):
 				if tried[i] != start+1 {
 					tried[i] = start + 1
@@ -131,8 +132,10 @@ func (r *rule) findWithin(text string, w window, next int, hits []Hit) []Hit {
 		}
 		found := len(hits)
 		hits = r.judge(text, part, w.start, m, hits)
-		for cut && len(hits) > found && hits[found].End < next && encodedByte(text[hits[found].End]) {
-			hits[found].End++ // the window is shorter than the secret
+		if cut && len(hits) > found { // the secret may be longer than the window
+			for h := &hits[found]; h.End < next && encodedByte(text[h.End]); {
+				h.End++
+			}
 		}
 	}
 	return hits
@@ -150,7 +153,8 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 	if r.named {
 		matchStart = nameStart(text, matchStart)
 	}
-	hit := Hit{Rule: r.id, Name: r.name, Start: offset + start, End: offset + end, InSignature: r.id == awsNumberRule && inSignature().MatchString(text[offset+end:])}
+	hit := Hit{Rule: r.id, Name: r.name, Start: offset + start, End: offset + end}
+	hit.InSignature = r.id == awsNumberRule && inSignature().MatchString(text[hit.End:])
 	switch {
 	case r.id == keyRule:
 		if !hasKey(secret) {

@@ -44,18 +44,18 @@ func urlPassword(text string, start, end int) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	stop := endOf(text, end, endsUserInfo)
-	// A password may contain a slash or a question mark that nobody encoded.
 	authority := text[end:stop]
 	at := strings.LastIndexByte(authority, '@')
-	if at < 0 && strings.IndexByte(authority, ':') >= 0 && stop < len(text) && (text[stop] == '/' || text[stop] == '?' || text[stop] == '#') {
-		_, port, _ := strings.Cut(authority, ":")
-		if strings.Trim(port, "0123456789") != "" || port == "" {
-			stop = endOf(text, end, func(c byte) bool {
-				return c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\'
-			})
-			authority = text[end:stop]
-			at = strings.IndexByte(authority, '@')
-		}
+	_, afterColon, hasColon := strings.Cut(authority, ":")
+	isPort := afterColon != "" && strings.Trim(afterColon, "0123456789") == ""
+	beforePath := stop < len(text) && strings.IndexByte("/?#", text[stop]) >= 0
+	if at < 0 && hasColon && !isPort && beforePath {
+		// The password may contain a slash or a question mark that nobody encoded.
+		stop = endOf(text, end, func(c byte) bool {
+			return c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\'
+		})
+		authority = text[end:stop]
+		at = strings.IndexByte(authority, '@')
 	}
 	colon := strings.IndexByte(authority, ':')
 	if at < 0 || colon < 0 || colon > at {
@@ -77,15 +77,18 @@ func urlPassword(text string, start, end int) (from, to int, ok bool) {
 // connectionPassword finds a password among the parameters of a URL, or of a connection string
 // such as Server=host;Password=x; the keyword ends with "=".
 func connectionPassword(text string, start, end int) (from, to int, ok bool) {
-	before := strings.LastIndexAny(text[max(0, start-40):start], "?&; \t\n\"'`=,")
-	if before < 0 {
+	before := text[max(0, start-40):start]
+	i := strings.LastIndexAny(before, "?&; \t\n\"'`=,")
+	if i < 0 {
 		return 0, 0, false
 	}
-	separator := text[max(0, start-40)+before]
 	to = endOf(text, end, func(c byte) bool {
 		return c <= ' ' || c == '&' || c == ';' || c == ',' || c == '\\' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == ')'
 	})
-	isParameter := separator == '?' || separator == '&' || separator == ';' || to < len(text) && text[to] == ';' && strings.ContainsRune(text[max(0, start-200):start], ';')
+	isParameter := strings.IndexByte("?&;", before[i]) >= 0
+	if !isParameter && to < len(text) && text[to] == ';' {
+		isParameter = strings.Contains(text[max(0, start-200):start], ";") // the name has other words before it
+	}
 	if !isParameter || isWeak(text[end:to], false) || strings.Contains(text[end:to], "%s") {
 		return 0, 0, false
 	}
@@ -95,12 +98,9 @@ func connectionPassword(text string, start, end int) (from, to int, ok bool) {
 // netrcPassword finds a password of .netrc: machine, login and password with their values; start
 // is where the word password is.
 func netrcPassword(text string, start, end int) (from, to int, ok bool) {
-	const blank = " \t\r\n"
-	before := strings.TrimRight(text[max(0, start-300):start], blank)
-	value := strings.LastIndexAny(before, blank) + 1
-	word := strings.TrimRight(before[:value], blank)
-	word = word[strings.LastIndexAny(word, blank)+1:]
-	if word != "login" && word != "account" && word != "machine" && word != "user" && before[value:] != "default" {
+	before, last := cutLastWord(text[max(0, start-300):start])
+	_, key := cutLastWord(before) // of which last is the value
+	if key != "login" && key != "account" && key != "machine" && key != "user" && last != "default" {
 		return 0, 0, false
 	}
 	from = endOf(text, end, func(c byte) bool { return c > ' ' })
@@ -114,24 +114,32 @@ func netrcPassword(text string, start, end int) (from, to int, ok bool) {
 	return from, to, true
 }
 
+// cutLastWord returns the last word of a text, and what is before it.
+func cutLastWord(text string) (before, word string) {
+	const blank = " \t\r\n"
+	text = strings.TrimRight(text, blank)
+	i := strings.LastIndexAny(text, blank) + 1
+	return text[:i], text[i:]
+}
+
 // npmrcAuth finds the value of _authToken, _auth or _password in .npmrc.
 func npmrcAuth(text string, start, end int) (from, to int, ok bool) {
 	if start > 0 && (wordByte(text[start-1]) || text[start-1] == '.') {
 		return 0, 0, false
 	}
-	isBlank := func(c byte) bool { return c != ' ' && c != '\t' }
+	notBlank := func(c byte) bool { return c != ' ' && c != '\t' }
 	from = end
 	if text[end-1] != '=' {
-		from = endOf(text, end, isBlank)
+		from = endOf(text, end, notBlank)
 		if from < len(text) && (text[from] == '"' || text[from] == '\'') {
-			from = endOf(text, from+1, isBlank)
+			from = endOf(text, from+1, notBlank)
 		}
 		if from == len(text) || text[from] != '=' && text[from] != ':' {
 			return 0, 0, false
 		}
 		from++
 	}
-	from = endOf(text, from, isBlank)
+	from = endOf(text, from, notBlank)
 	if from < len(text) && (text[from] == '"' || text[from] == '\'') {
 		from++
 	}
@@ -166,15 +174,18 @@ func dockerAuth(text string, _, end int) (from, to int, ok bool) {
 // queryPrivateKey finds a private key in PEM as the query of a URL has it, where a plus sign is a
 // space.
 func queryPrivateKey(text string, start, end int) (from, to int, ok bool) {
+	const dashes = "-----"
 	block := text[start:min(len(text), end+endlessAfter)]
-	last := strings.Index(block, "-----END")
-	if last < 0 {
-		last = len(block)
-	} else if i := strings.Index(block[last+5:], "-----"); i >= 0 {
-		last += 5 + i + 5
+	if last := strings.Index(block, dashes+"END"); last >= 0 {
+		afterDashes := last + len(dashes)
+		if i := strings.Index(block[afterDashes:], dashes); i >= 0 {
+			block = block[:afterDashes+i+len(dashes)]
+		} else {
+			block = block[:last]
+		}
 	}
-	head, _, _ := strings.Cut(block[len("-----BEGIN+"):], "-----")
-	return start, start + last, strings.HasSuffix(head, "PRIVATE+KEY") && len(head) < 40 && hasKey(block[:last])
+	head, _, _ := strings.Cut(block[len("-----BEGIN+"):], dashes)
+	return start, start + len(block), strings.HasSuffix(head, "PRIVATE+KEY") && len(head) < 40 && hasKey(block)
 }
 
 // basicAuth finds user and password in Base64 after the word Basic, in a header of HTTP.

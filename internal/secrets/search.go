@@ -12,9 +12,9 @@ const gramBits = 14
 // searcher finds many words in a text at once, in one reading of the text. Three bytes at a
 // time lead to the words that begin with them, if there are any.
 type searcher struct {
-	fold    *[256]byte // what each byte of a text counts as
-	buckets [1 << gramBits]uint16
-	lists   [][]word // lists[0] is empty
+	fold    *[256]byte            // what each byte of a text counts as
+	buckets [1 << gramBits]uint16 // the index in lists of the words of a bucket; 0 for none
+	lists   [][]word              // lists[0] is empty
 }
 
 type word struct {
@@ -45,8 +45,8 @@ func gram(a, b, c byte) uint32 {
 	return (uint32(a) | uint32(b)<<8 | uint32(c)<<16) * 0x9E3779B1 >> (32 - gramBits)
 }
 
-// newSearcher returns a searcher for words that differ and have two bytes or more. The words
-// are what the fold makes of them.
+// newSearcher returns a searcher for words that differ and have two bytes or more. Each word must
+// be folded already.
 func newSearcher(words []string, fold *[256]byte) *searcher {
 	s := &searcher{fold: fold, lists: make([][]word, 1)}
 	add := func(bucket uint32, w word) {
@@ -55,7 +55,7 @@ func newSearcher(words []string, fold *[256]byte) *searcher {
 			*n = uint16(len(s.lists))
 			s.lists = append(s.lists, nil)
 		}
-		if list := s.lists[*n]; len(list) == 0 || list[len(list)-1] != w { // two third bytes may share a bucket
+		if list := s.lists[*n]; len(list) == 0 || list[len(list)-1] != w { // of a short word, several third bytes may share a bucket
 			s.lists[*n] = append(list, w)
 		}
 	}

@@ -37,11 +37,11 @@ type Hit struct {
 	// Digest is the SHA-256 of the secret as it is when decoded, in hexadecimal. It is empty for
 	// a Known value.
 	Digest string
-	// InSignature is set for the number of a key that stands in a signature: whoever may see the
-	// signature may see it, and it is of no use without the key.
+	// InSignature is set if the secret is the number of a key and stands in a signature. Whoever may
+	// see the signature may see the number, which is of no use without the key.
 	InSignature bool
-	// Explained is what the file's path says against the secret being one that is in use: it is
-	// in "a test" or in "documentation", where people make up values of that kind; "" otherwise.
+	// Explained is "a test" or "documentation" if the file's path says that it is one, where people
+	// make up values of that kind. The secret is probably not in use then. "" otherwise.
 	Explained string
 }
 
@@ -109,8 +109,8 @@ func (s *Scanner) scanPlain(rules *ruleSet, path, text string) []Hit {
 const (
 	// stars is what stands for a secret in a masked text.
 	stars = "***"
-	// mostPasses is how often a masked text is looked at again. One pass is enough,
-	// unless the parts around a secret make another when it is gone.
+	// mostPasses is how often a text is masked. Once is enough, unless what stands around a
+	// secret is part of another one as soon as the first is masked.
 	mostPasses = 8
 )
 
@@ -128,7 +128,7 @@ func (s *Scanner) Mask(text string) string {
 		return text
 	}
 	if len(s.find("", stars)) != 0 {
-		return ""
+		return "" // the rules cannot be read, so every text is a hit
 	}
 	return stars // the text was made so that masking it would take long
 }
@@ -163,11 +163,13 @@ func replace(text string, hits []Hit, standIn func(secret string) string) string
 
 // starsFor returns the stars for a secret, in UTF-16 if the secret is.
 func starsFor(secret string) string {
+	if len(secret) < 2*fewestWide {
+		return stars
+	}
 	switch {
-	case len(secret) < 2*fewestWide:
-	case secret[0] == 0 && secret[2] == 0:
+	case secret[0] == 0 && secret[2] == 0: // big-endian
 		return wideForms(stars)[1]
-	case secret[1] == 0 && secret[3] == 0:
+	case secret[1] == 0 && secret[3] == 0: // little-endian
 		return wideForms(stars)[0]
 	}
 	return stars

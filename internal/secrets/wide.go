@@ -55,7 +55,7 @@ func wideByte(c byte) bool {
 	return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t'
 }
 
-// wideForms returns a text in UTF-16 of both orders.
+// wideForms returns a text in UTF-16: first little-endian, then big-endian.
 func wideForms(text string) []string {
 	var little, big []byte
 	for _, unit := range utf16.Encode([]rune(text)) {

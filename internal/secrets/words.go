@@ -2,10 +2,10 @@ package secrets
 
 import "strings"
 
-// isWords reports whether a text is made of words, as names in code and passphrases are: its
-// parts, which end where letters, digits and cases change, have three characters or more on
-// average, and of the letters in parts of three or more, three of four are in parts that can be
-// spoken.
+// isWords reports whether a text is made of words, as names in code and passphrases are. It is
+// cut into parts where letters, digits and cases change. The parts have three characters or more
+// on average. Of the letters in parts of three or more, at least three quarters are in parts that
+// can be spoken.
 func isWords(text string) bool {
 	parts, size, speakable, unspeakable := 0, 0, 0, 0
 	for rest := text; rest != ""; {
@@ -153,15 +153,19 @@ func isLocalHost(host string) bool {
 	return false
 }
 
-// isUUID reports whether a text is the name of something by RFC 9562, of 32 hexadecimal
-// digits in five groups.
+// isUUID reports whether a text is a UUID of RFC 9562: 32 hexadecimal digits in five groups with
+// dashes between them, with or without braces around them.
 func isUUID(text string) bool {
 	text = strings.Trim(text, "{}")
 	if len(text) != 36 {
 		return false
 	}
 	for i := range len(text) {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (text[i] == '-') || !dash && !hexByte(text[i]) {
+		isValid := hexByte(text[i])
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			isValid = text[i] == '-'
+		}
+		if !isValid {
 			return false
 		}
 	}
