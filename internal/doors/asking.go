@@ -91,7 +91,8 @@ func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.R
 	return answer, err
 }
 
-// count counts the items that the lines in the file ask for.
+// count counts the items that the lines in the file ask for. added are the lines that it has not
+// counted yet; all is set if these are all lines of the file.
 func (a *Asking) count(ctx context.Context, added io.Reader, all bool) error {
 	if all {
 		clear(a.counts)

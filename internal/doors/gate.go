@@ -250,7 +250,8 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	delivery.begun(plan, execution, execution.Perform(ctx), len(approved))
 	delivery.performRemaining(ctx)
 	refused, denied = append(refused, delivery.refused...), append(denied, delivery.denied...)
-	done, deniedResults := slices.Concat(execution.Finish(ctx), delivery.undone), apply.DeniedResults(denied)
+	done := slices.Concat(execution.Finish(ctx), delivery.undone)
+	deniedResults := apply.DeniedResults(denied)
 	if err := crash.Try(func() error { apply.KeepDenied(ctx, r.Deps, r.Config, deniedResults); return nil }); err != nil && r.Deps.Log != nil {
 		r.Deps.Log("the changes of a denied item were not kept: " + err.Error())
 	}
@@ -258,9 +259,9 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	return g.report(collected, r, plan, denied, results, false), nil
 }
 
-// begin finds out whether a process before this one may have begun the same attempt. Where that
-// cannot be recorded, it may. The error is action.ErrAtWork if that process is at work. What follows
-// counts as this process's work until end is called.
+// begin finds out whether an earlier process may have begun the same attempt, and assumes so where
+// no record can be read or written. The error is action.ErrAtWork if that process is still at work.
+// What follows counts as this process's work until end is called.
 func (r *Request) begin(approved []policy.Approved) (end func(), err error) {
 	if r.Begin == nil || r.Config.DryRun || r.Deps.GitHub == nil || r.Config.Run.ID == 0 {
 		return func() {}, nil

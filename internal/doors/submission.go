@@ -171,15 +171,17 @@ func readDocument[D any](flag, name string, limit int64, read func(io.Reader, st
 
 // open opens the agent output for Apply. ticks reports that there are boxes to tick.
 func (s Submission) open(ticks bool, deps SubmissionDeps) (io.ReadCloser, error) {
-	value := action.FirstSet(deps.Getenv, action.AgentOutputVariables())
-	switch {
-	case s.Input == "" && (s.Findings != "" || s.Verdict != "" || ticks):
-		value = ""
-	case s.Input == "" && action.IsText(value):
-	default:
-		return deps.Open(cmp.Or(s.Input, value))
+	if s.Input != "" {
+		return deps.Open(s.Input)
 	}
-	return io.NopCloser(strings.NewReader(value)), nil
+	if s.Findings != "" || s.Verdict != "" || ticks {
+		return io.NopCloser(strings.NewReader("")), nil // there need not be any agent output
+	}
+	value := action.FirstSet(deps.Getenv, action.AgentOutputVariables())
+	if action.IsText(value) {
+		return io.NopCloser(strings.NewReader(value)), nil
+	}
+	return deps.Open(value)
 }
 
 // code returns the agent's changes. release, which is never nil, undoes what was set up.

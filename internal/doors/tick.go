@@ -48,7 +48,7 @@ func (g *Gate) tickItems(ctx context.Context, client *githubapi.Client, ev event
 		closed := slices.ContainsFunc(closing, func(i githubapi.ClosingIssue) bool {
 			return i.Number == number && strings.EqualFold(i.Repo, ev.Repo.FullName())
 		})
-		if more := total - len(closing); !closed && more > 0 {
+		if !closed && len(closing) < total {
 			notes = append(notes, fmt.Sprintf("No box of #%d is ticked: whether the pull request closes it is not known, because it closes %d issues, of which Airlock reads %d.", number, total, len(closing)))
 			continue
 		}
@@ -86,6 +86,7 @@ func recordedBoxes(ctx context.Context, client *githubapi.Client, repo githubapi
 		case err != nil:
 			return nil, nil, err
 		case run.Name != verdictreport.RunName && !strings.HasPrefix(run.Name, verdictreport.RunName+" ("):
+			// It is not about acceptance.
 		case own != "" && run.App == own:
 			verified.Add(run.Text)
 		case !slices.Contains(others, run.App):

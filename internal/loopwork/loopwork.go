@@ -75,8 +75,8 @@ func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, send fun
 	return fixloop.Event{}, false
 }
 
-// Deliver implements loops.Hands: it writes messages to standard error, and those on which people
-// have to act in full.
+// Deliver implements loops.Hands. It writes messages to Progress; those on which people have to act
+// it writes in full.
 func (h *Hands) Deliver(_ context.Context, _ loops.Loop, m fixloop.Message) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -209,19 +209,26 @@ func (h *Hands) watch(ctx context.Context, w fixloop.Work) (fixloop.Event, bool)
 // Pushed returns the event of a commit that the loop does not know, if there is one and it
 // waits for a person.
 func (h *Hands) Pushed(w fixloop.Work) (fixloop.Event, bool) {
-	head := h.head()
 	waits := w.Kind == fixloop.WorkDecide || w.Kind == fixloop.WorkFix && len(h.Fixer.Command) == 0
-	return fixloop.Event{Type: fixloop.EventPush, Head: head}, waits && head != "" && w.Head != "" && head != w.Head
+	if !waits {
+		return fixloop.Event{}, false
+	}
+	return h.unknownCommit(w)
 }
 
 // moved returns the event of a commit that the loop does not know, if there is one and it is about
-// to be checked: after a decision or a person's fix the loop knows of no commit.
+// to be checked.
 func (h *Hands) moved(w fixloop.Work) (fixloop.Event, bool) {
 	switch w.Kind {
 	case fixloop.WorkValidate, fixloop.WorkRevalidate, fixloop.WorkFinal, fixloop.WorkAcceptance:
-	default:
-		return fixloop.Event{}, false
+		return h.unknownCommit(w)
 	}
+	return fixloop.Event{}, false
+}
+
+// unknownCommit returns the event of the commit that is checked out, if the loop does not know it.
+// After a decision or a person's fix the loop knows of no commit, and takes the one that is there.
+func (h *Hands) unknownCommit(w fixloop.Work) (fixloop.Event, bool) {
 	head := h.head()
 	return fixloop.Event{Type: fixloop.EventPush, Head: head}, head != "" && w.Head != "" && head != w.Head
 }

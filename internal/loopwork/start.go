@@ -152,10 +152,10 @@ func (s Start) prepare(ctx context.Context, st *store.Store, deps Deps) (p prepa
 	if err != nil {
 		return p, exitcode.FailedError(err)
 	}
-	open := &l
-	p.id = l.ID
-	if !isOpen {
-		open = nil
+	var open *loops.Loop // nil where the next one begins
+	if isOpen {
+		open, p.id = &l, l.ID
+	} else {
 		p.id = loops.NextID(s.Repository, s.Issue, l.State.Loop().Ordinal)
 	}
 	if p.settings, err = s.Given.settings(open, deps.Getenv); err != nil {

@@ -16,7 +16,7 @@ func policyText(s selection, r Release) []byte {
 		"# https://github.com/" + repository + "/blob/" + r.gitRef() + "/docs/configuration.md\n" +
 		"# To see what would be written before anything is, add: staged: true\n")
 	for _, spec := range safeoutput.Kinds() {
-		on, ok := s.kinds[spec.Kind]
+		targets, ok := s.kinds[spec.Kind]
 		if !ok {
 			continue
 		}
@@ -26,7 +26,7 @@ func policyText(s selection, r Release) []byte {
 		}
 		if takesExclusions(spec.Kind) {
 			for _, t := range spec.ActsOn {
-				if !on[t] {
+				if !targets[t] {
 					b.WriteString("  " + strings.ReplaceAll(string(t), " ", "-") + "s: false\n")
 				}
 			}

@@ -102,14 +102,6 @@ func (s *selection) add(kind safeoutput.Kind, on []safeoutput.Target) {
 	}
 }
 
-// allow adds a kind, whatever it acts on.
-func (s *selection) allow(kind safeoutput.Kind) {
-	if s.kinds == nil {
-		s.kinds = map[safeoutput.Kind]map[safeoutput.Target]bool{}
-	}
-	s.add(kind, nil)
-}
-
 // carriesCode reports whether a chosen kind publishes the agent's changes.
 func (s selection) carriesCode() bool {
 	for kind := range s.kinds {
@@ -133,10 +125,7 @@ func triggersOf(spec safeoutput.Spec) (on []trigger) {
 
 // ChoiceNames returns the names that can be chosen: the presets', then the kinds'.
 func ChoiceNames() []string {
-	var names []string
-	for _, p := range Presets() {
-		names = append(names, p.Name)
-	}
+	names := presetNames()
 	for _, spec := range safeoutput.Kinds() {
 		if !spec.AlwaysAllowed { // those need not be chosen
 			names = append(names, string(spec.Kind))

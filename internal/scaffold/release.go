@@ -17,8 +17,10 @@ const repository = "agent-airlock/airlock"
 
 // isReleased reports whether there is a release of this version, with its binaries and images.
 func (r Release) isReleased() bool {
-	parts := strings.Split(strings.TrimPrefix(r.Version, "v"), ".")
-	return len(parts) == 3 && strings.HasPrefix(r.Version, "v") && strings.Trim(strings.Join(parts, ""), "0123456789") == "" && !strings.HasPrefix(r.Version, "v0.0.0")
+	version, hasV := strings.CutPrefix(r.Version, "v")
+	isNumeric := strings.Trim(version, "0123456789.") == ""
+	isDevelopment := strings.HasPrefix(version, "0.0.0")
+	return hasV && strings.Count(version, ".") == 2 && isNumeric && !isDevelopment
 }
 
 // ref returns what comes after the @ of an action: its commit with the version in a comment, or
@@ -35,7 +37,7 @@ func (r Release) ref() string {
 	return "v1"
 }
 
-// gitRef names the same for git and for addresses.
+// gitRef returns the name of the version for git and in addresses: a tag, a commit or main.
 func (r Release) gitRef() string {
 	switch {
 	case r.isReleased():

@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/textdiff"
 )
 
@@ -187,27 +188,36 @@ func (w *writer) files() ([]file, error) {
 		files = agentFiles
 	}
 	if w.cfg.Answers.CheckPulls {
-		for _, dir := range w.cfg.Projects {
-			switch {
-			case strings.Contains(dir, "${{"):
-				return nil, fmt.Errorf("the directory %q would be an expression in a workflow: rename it", dir)
-			case !utf8.ValidString(dir) || strings.ContainsFunc(dir, unicode.IsControl):
-				return nil, fmt.Errorf("the directory %q has a name that no workflow can contain: rename it", dir)
-			}
-		}
-		text, err := checksWorkflowText(w.cfg.Release, w.cfg.Projects)
+		checks, err := w.checksFile()
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{path: checksWorkflow, text: text})
-		if n := len(w.cfg.Projects); n > mostRoots {
-			w.notes = append(w.notes, fmt.Sprintf("There are projects in %d directories; the checks of a pull request are those of the ones that it changes. One that changes none of them fails: name those to check then as 'roots' below 'checks' in %s.", n, checksWorkflow))
-		} else if n == 0 {
-			w.notes = append(w.notes, "No package.json, go.mod or the like is here, so the checks of pull requests are the two reviews alone. Run 'airlock init' again when there is one.")
-		}
+		files = append(files, checks)
 	}
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	return files, nil
+}
+
+// checksFile returns the workflow of the checks, and notes what a person has to know of it.
+func (w *writer) checksFile() (file, error) {
+	for _, dir := range w.cfg.Projects {
+		switch {
+		case strings.Contains(dir, "${{"):
+			return file{}, fmt.Errorf("the directory %q would be an expression in a workflow: rename it", dir)
+		case !utf8.ValidString(dir) || strings.ContainsFunc(dir, unicode.IsControl):
+			return file{}, fmt.Errorf("the directory %q has a name that no workflow can contain: rename it", dir)
+		}
+	}
+	text, err := checksWorkflowText(w.cfg.Release, w.cfg.Projects)
+	if err != nil {
+		return file{}, err
+	}
+	if n := len(w.cfg.Projects); n > mostRoots {
+		w.notes = append(w.notes, fmt.Sprintf("There are projects in %d directories; the checks of a pull request are those of the ones that it changes. One that changes none of them fails: name those to check then as 'roots' below 'checks' in %s.", n, checksWorkflow))
+	} else if n == 0 {
+		w.notes = append(w.notes, "No package.json, go.mod or the like is here, so the checks of pull requests are the two reviews alone. Run 'airlock init' again when there is one.")
+	}
+	return file{path: checksWorkflow, text: text}, nil
 }
 
 // agentFiles returns the files of the agent and its gate. The workflow's permissions follow from
@@ -230,17 +240,17 @@ func (w *writer) agentFiles() (files []file, err error) {
 		return nil, err
 	}
 	if policy.yours {
-		// What the owner's policy allows rules; what was chosen only says when the agent starts.
+		// The owner's policy decides what is allowed. What was chosen only decides when the agent starts.
 		for kind := range w.chosen.kinds {
 			if _, ok := w.policy.Policy.Kind(kind); !ok {
 				w.notes = append(w.notes, fmt.Sprintf("%s is yours and does not allow %s, so it stays denied: add it there.", PolicyFile, kind))
 			}
 		}
 		slices.Sort(w.notes)
-		w.chosen.kinds = nil
+		w.chosen.kinds = map[safeoutput.Kind]map[safeoutput.Target]bool{}
 		for kind := range w.policy.Policy.Kinds {
 			if _, ok := w.policy.Policy.Kind(kind); ok {
-				w.chosen.allow(kind)
+				w.chosen.add(kind, nil)
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/config"
-	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
 // Where init puts things, relative to the root of the repository.
@@ -50,7 +49,7 @@ func agentWorkflowText(s selection, a Agent, cfg config.SafeOutputs, r Release) 
 		"    steps:\n" +
 		"      - uses: " + actionDownload + "\n        with:\n          name: agent\n          path: agent\n" +
 		"      - uses: " + repository + "/actions/gate@" + r.ref() + "\n        with:\n          output-file: agent/lines.ndjson\n")
-	if carriesCode(cfg) {
+	if s.carriesCode() {
 		b.WriteString("          changes: agent/changes.patch\n")
 	}
 	b.WriteString("          config-file: " + PolicyFile + "\n")
@@ -140,8 +139,8 @@ func checksConfig(projects []string) string {
 	case len(projects) == 0:
 		text += "  reviews-only: true\n"
 	case projects[0] != "." && len(projects) <= mostRoots:
-		// Without them a change of nothing in a project, such as to documents alone, would
-		// have no language, and fail.
+		// Without roots a pull request that changes no project, only documents for example, would
+		// have no language, and its checks would fail.
 		text += "  roots:\n"
 		for _, dir := range projects {
 			text += "  - " + strconv.Quote(dir) + "\n"
@@ -170,15 +169,6 @@ func checksWorkflowText(r Release, projects []string) ([]byte, error) {
 		"\n  report:\n    needs: check\n    runs-on: ubuntu-24.04\n    timeout-minutes: 15\n" + indent(apply.WriteBlock(cfg.Permissions()), "    ") +
 		"    steps:\n      - uses: " + actionDownload + "\n        with:\n          name: findings\n" +
 		"      - uses: " + repository + "/actions/gate@" + r.ref() + "\n        with:\n          mode: apply\n          findings: findings.json\n" + given), nil
-}
-
-func carriesCode(cfg config.SafeOutputs) bool {
-	for kind := range cfg.Policy.Kinds {
-		if _, ok := cfg.Policy.Kind(kind); ok && safeoutput.SpecOf(kind).CarriesCode {
-			return true
-		}
-	}
-	return false
 }
 
 // indent puts the prefix before every line.

@@ -71,10 +71,13 @@ func (s *step) apply(ctx context.Context, doc *checkreport.Document, verdict *ve
 	if r.Checks != nil && cfg.Checks.Report.Annotations != config.AnnotateNever {
 		s.annotateFindings(r.Checks.Left())
 	}
-	if err := s.finish(rep); err != nil || verdict == nil || !verdict.Failed(cfg.Acceptance.RequireCriteria) {
+	if err := s.finish(rep); err != nil {
 		return err
 	}
-	return s.failedVerdict(verdict)
+	if verdict != nil && verdict.Failed(cfg.Acceptance.RequireCriteria) {
+		return s.failedVerdict(verdict)
+	}
+	return nil
 }
 
 // job returns what a request takes from this step's job.

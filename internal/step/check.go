@@ -24,21 +24,20 @@ import (
 // findings runs the checks, or reads the findings of an earlier job. It returns nil if the step
 // does neither.
 func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
-	given := s.gate.SafeOutputs().Checks.Given || s.settings.ReviewsOnly
-	switch {
-	case s.settings.Findings != "":
+	if s.settings.Findings != "" {
 		doc, err := s.readFindings()
 		if err != nil {
 			return nil, err
 		}
 		s.sayFirst(doc)
 		return doc, s.setCheckOutputs(doc, s.settings.Findings)
-	case s.settings.Mode == config.ModeCheck:
-	case s.settings.Mode == config.ModeAll && given && doors.KnowsCommits(s.event):
-	default:
-		if s.settings.Mode == config.ModeAll && given {
-			s.warn(whyNoChecks(s.event))
-		}
+	}
+	inAll := s.settings.Mode == config.ModeAll && (s.gate.SafeOutputs().Checks.Given || s.settings.ReviewsOnly)
+	if inAll && !doors.KnowsCommits(s.event) {
+		s.warn(whyNoChecks(s.event))
+		inAll = false
+	}
+	if s.settings.Mode != config.ModeCheck && !inAll {
 		return nil, s.setEmpty("checks", "checks-status", "findings-file")
 	}
 	if s.deps.Image == ImageGate {

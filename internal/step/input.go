@@ -35,7 +35,8 @@ func (s *step) collect(ctx context.Context) error {
 // collected lets the step's input through the first door. The agent's own lines also
 // become the documents that later jobs read. If optional is set, the input may be missing.
 func (s *step) collected(ctx context.Context, optional bool) (intake.Result, error) {
-	if optional && cmp.Or(s.settings.OutputFile, s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.LinesVariables()), action.FirstSet(s.deps.Getenv, action.AgentOutputVariables())) == "" {
+	named := cmp.Or(s.settings.OutputFile, s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.LinesVariables()), action.FirstSet(s.deps.Getenv, action.AgentOutputVariables()))
+	if optional && named == "" {
 		return intake.Result{}, nil
 	}
 	open := s.openLines
@@ -107,7 +108,9 @@ const unlimited = 1 << 62
 // runner's temporary directory.
 func (s *step) openInput(input, name string) (io.ReadCloser, error) {
 	dir := s.workspace
-	if temp := s.env.Temp; temp != "" && filepath.IsAbs(name) && strings.HasPrefix(filepath.Clean(name), filepath.Clean(temp)+string(filepath.Separator)) {
+	temp := s.env.Temp
+	inTemp := filepath.IsAbs(name) && strings.HasPrefix(filepath.Clean(name), filepath.Clean(temp)+string(filepath.Separator))
+	if temp != "" && inTemp {
 		opened, err := action.OpenDir(temp)
 		if err != nil {
 			return nil, fmt.Errorf("the runner's temporary directory: %w", err)

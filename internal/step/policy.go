@@ -70,12 +70,12 @@ func (s *step) readWithLoop(ctx context.Context, file githubapi.FileAt) *string 
 	if s.settings.Mode != config.ModeLoop || s.client == nil {
 		return nil
 	}
-	number := s.event.Number
-	if !s.event.IsPull || number <= 0 {
-		if !loopturn.IsAboutAll(s.event) {
-			return nil
-		}
-		number = 0
+	number := 0 // of the pull request; 0 for a turn of all loops
+	switch {
+	case s.event.IsPull && s.event.Number > 0:
+		number = s.event.Number
+	case !loopturn.IsAboutAll(s.event):
+		return nil
 	}
 	data, err := s.loopStore().ReadAhead(ctx, number, file)
 	if err != nil {

@@ -127,8 +127,8 @@ func (s *step) setCheckOutputs(doc *checkreport.Document, file string) error {
 		report.Output{Name: "checks-status", Value: string(doc.Output.Status)})
 }
 
-// annotatesChecks reports whether the job that runs the checks shows every finding itself. Where
-// it does not fail for them, another job reports them: fail-on never says so.
+// annotatesChecks reports whether the job that runs the checks shows every finding itself. By
+// default one with fail-on never does not: another job reports the findings, and fails for them.
 func (s *step) annotatesChecks() bool {
 	if s.settings.Mode != config.ModeCheck {
 		return false
@@ -167,7 +167,8 @@ func annotationLevel(severity finding.Severity) report.Level {
 func (s *step) annotate(list []report.Annotation, file string) {
 	count, more := map[report.Level]int{}, 0
 	for _, a := range list {
-		if count[a.Level]++; count[a.Level] > action.MaxAnnotations {
+		count[a.Level]++
+		if count[a.Level] > action.MaxAnnotations {
 			more++
 			continue
 		}
@@ -192,7 +193,8 @@ func runnerAnnotation(a report.Annotation) action.Annotation {
 // a warning in the log.
 func (s *step) addSummary(md string) {
 	cut := func(md string, maxBytes int) string {
-		out, _ := markdown.Cut(md, maxBytes/3, "*The rest was cut: a job summary holds no more.*") // a UTF-16 unit takes at most three bytes
+		units := maxBytes / 3 // a UTF-16 unit takes at most three bytes
+		out, _ := markdown.Cut(md, units, "*The rest was cut: a job summary holds no more.*")
 		return out
 	}
 	if _, err := s.runner.AddSummary(md, cut); err != nil {

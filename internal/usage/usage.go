@@ -29,7 +29,8 @@ func explainArguments(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		explainArguments(c)
 	}
-	switch given := cmd.Args; {
+	given := cmd.Args
+	switch {
 	case cmd.HasSubCommands():
 		cmd.Args = unknownCommand
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -152,7 +152,7 @@ func (d Dispatches) name(of acceptance.Dispatch, what string) string {
 	return filepath.Join(d.dir, text.Slug(of.TaskID, 100), text.Slug(of.ID, 200)+"."+what+".json")
 }
 
-// writeOnce writes a file that does not exist yet, whole or not at all.
+// writeOnce writes a file that does not exist yet, in full or not at all.
 func (d Dispatches) writeOnce(of acceptance.Dispatch, what string, value any) error {
 	raw, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

@@ -47,7 +47,8 @@ func openEvidence(dir string) (*evidenceDir, error) {
 		return nil, exitcode.UsageError(fmt.Errorf("the evidence directory %s %w", dir, fmt.Errorf(format, args...)))
 	}
 	err := os.MkdirAll(dir, 0o755)
-	switch info, statErr := os.Stat(dir); {
+	info, statErr := os.Stat(dir)
+	switch {
 	case exitcode.IsFull(err):
 		return nil, exitcode.FailedError(fmt.Errorf("the evidence directory %s cannot be made: %w", dir, reasonOf(err)))
 	case statErr == nil && !info.IsDir():
@@ -92,9 +93,9 @@ func reasonOf(err error) error {
 
 func (d *evidenceDir) close() { _ = d.root.Close() } // its files are closed
 
-// save writes a file, whose content replaces that of an earlier one with its name: where it cannot
-// be written, neither that one nor a part of the new one is left. A link is replaced, not followed.
-// The error says what to do.
+// save writes a file in the place of an earlier one with its name, even if that is a link. Where it
+// cannot be written, neither the earlier file nor a part of the new one is left. The error says what
+// to do.
 func (d *evidenceDir) save(name string, data []byte) error {
 	err := d.write(filepath.FromSlash(name), data)
 	switch {

@@ -28,8 +28,8 @@ type Config struct {
 	Dir        string
 	Acceptance config.Acceptance // the owner's configuration
 	Checks     config.Checks
-	// Changes finds out what changed, and Event is what it is about; Root, Cloned and Git are
-	// set here.
+	// Changes finds out what changed. Its Event is what the verification is about; its Root, Cloned
+	// and Git are set here.
 	Changes checks.ChangeSource
 	// AllowCredentials runs commands although they can use credentials.
 	AllowCredentials bool
@@ -59,17 +59,17 @@ func NewDeps(of checks.Deps, gate *doors.Gate) Deps {
 func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error) {
 	w := newWorktree(cfg, deps)
 	defer w.close()
-	world := w.acceptanceDeps()
-	world.Save = cfg.Save
+	given := w.acceptanceDeps()
+	given.Save = cfg.Save
 	if cfg.Evidence != "" {
 		dir, err := openEvidence(cfg.Evidence)
 		if err != nil {
 			return acceptance.Response{}, err
 		}
 		defer dir.close()
-		world.Save = dir.save
+		given.Save = dir.save
 	}
-	r, err := acceptance.Verify(ctx, cfg.Request, settings(cfg), world)
+	r, err := acceptance.Verify(ctx, cfg.Request, settings(cfg), given)
 	return r, ended(ctx, err)
 }
 
@@ -109,8 +109,8 @@ func settings(cfg Config) acceptance.Config {
 		AcceptPartial: cfg.Acceptance.AcceptPartial, Validator: "airlock"}
 }
 
-// directory returns the work tree's absolute path. The error completes the sentence that
-// it cannot be used.
+// directory returns the work tree's absolute path. Its error is only the reason why the work tree
+// cannot be used, for a sentence that begins with that.
 func (cfg Config) directory() (string, error) {
 	dir := cmp.Or(cfg.Dir, cfg.Request.Worktree)
 	if dir == "" {
@@ -128,8 +128,9 @@ func (cfg Config) directory() (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// Directory returns the work tree that the user names as an absolute path, otherwise "" where the
-// request names one, otherwise the current directory. Its error carries its exit code.
+// Directory returns the absolute path of the work tree that the user names. If there is none, it
+// returns "" where the request names a work tree, and otherwise the current directory. Its error
+// carries its exit code.
 func Directory(named string, req acceptance.Request) (string, error) {
 	if named == "" && req.Worktree != "" {
 		return "", nil

@@ -92,15 +92,16 @@ func (w *worktree) findChanges(ctx context.Context, cloned bool) (*checks.Change
 		src.Exclude = append(slices.Clip(src.Exclude), doors.PathsBelow(w.root, ".", w.cfg.Evidence)...)
 	}
 	set, err := src.Find(ctx)
-	if err != nil && src.Base == "" && ctx.Err() == nil {
-		src.Git, src.Paths, src.Client = nil, []string{}, nil
-		listed, listing := src.Find(ctx)
-		if listing == nil {
-			listed.Notes = append(listed.Notes, "What changed cannot be determined: "+err.Error())
-			return listed, nil
-		}
+	if err == nil || src.Base != "" || ctx.Err() != nil {
+		return set, err
 	}
-	return set, err
+	src.Git, src.Client, src.Paths = nil, nil, []string{} // an empty list, of which neither is asked
+	empty, emptyErr := src.Find(ctx)
+	if emptyErr != nil {
+		return set, err
+	}
+	empty.Notes = append(empty.Notes, "What changed cannot be determined: "+err.Error())
+	return empty, nil
 }
 
 // Branch implements acceptance.Worktree.
