@@ -26,6 +26,7 @@ else. From the first token on, everybody needs one.`,
   airlock token list`,
 	}
 	cmd.PersistentFlags().StringVar(&location, "store", "", storeUsage)
+	// withTokens calls do with the tokens of a store, or returns err, the error of opening it.
 	withTokens := func(s *store.Store, err error, do func(*access.Tokens) error) error {
 		if err != nil {
 			return err

@@ -48,7 +48,8 @@ func (e *Examination) judgeJob(w *workflow, j *job) {
 	}
 	switch {
 	case r.gate:
-		e.judgeGate(w, j, r)
+		e.judgeGatePermissions(w, j, r)
+		e.judgeGateSteps(w, j, r)
 		e.judgeHandover(w, j)
 		for _, before := range w.neededJobs(j) {
 			e.judgeReader(w, before, "the gate's job "+j.id+" uses what it leaves")
@@ -116,9 +117,8 @@ func (w *workflow) triggered(cfg config.SafeOutputs) config.SafeOutputs {
 	return cfg
 }
 
-// judgeGate compares the permissions of a gate's job with what its policy needs, and asks that
-// nothing else is executed there.
-func (e *Examination) judgeGate(w *workflow, j *job, r role) {
+// judgeGatePermissions compares the permissions of a gate's job with what its policy needs.
+func (e *Examination) judgeGatePermissions(w *workflow, j *job, r role) {
 	levels, line, declared := w.permissions(j)
 	block := indented(apply.WriteBlock(slices.Sorted(maps.Keys(r.need))))
 	if !declared {
@@ -126,38 +126,45 @@ func (e *Examination) judgeGate(w *workflow, j *job, r role) {
 			What: "the job " + j.id + " holds the token and does not declare its permissions",
 			Why:  "it gets whatever the repository gives by default, which may be everything or too little",
 			Mend: "add to the job:\n" + block})
-	} else if r.known {
-		var missing, extra []string
-		for name := range r.need {
-			if levels[name] != "write" {
-				missing = append(missing, name)
-			}
-		}
-		slices.Sort(missing)
-		for _, name := range writes(levels) {
-			if !r.may[name] {
-				extra = append(extra, name)
-			}
-		}
-		if len(missing) > 0 {
-			e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
-				What: "the job " + j.id + " lacks " + levelsOf(missing),
-				Why:  "items that the policy allows fail with 403",
-				Mend: "the permissions should be:\n" + block})
-		}
-		if levels["contents"] == "" {
-			e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
-				What: "the job " + j.id + " lacks contents: read",
-				Why:  "in a private repository nothing can be read: neither the policy of config-file nor a commit",
-				Mend: "add contents: read"})
-		}
-		if len(extra) > 0 {
-			e.add(Finding{Rule: "permissions-excess", Severity: Advice, File: w.path, Line: line,
-				What: "the job " + j.id + " has " + levelsOf(extra) + ", which the policy does not need",
-				Why:  "what is not there cannot be misused",
-				Mend: "the permissions should be:\n" + block})
+		return
+	}
+	if !r.known {
+		return
+	}
+	var missing, extra []string
+	for name := range r.need {
+		if levels[name] != "write" {
+			missing = append(missing, name)
 		}
 	}
+	slices.Sort(missing)
+	for _, name := range writes(levels) {
+		if !r.may[name] {
+			extra = append(extra, name)
+		}
+	}
+	if len(missing) > 0 {
+		e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
+			What: "the job " + j.id + " lacks " + levelsOf(missing),
+			Why:  "items that the policy allows fail with 403",
+			Mend: "the permissions should be:\n" + block})
+	}
+	if levels["contents"] == "" {
+		e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
+			What: "the job " + j.id + " lacks contents: read",
+			Why:  "in a private repository nothing can be read: neither the policy of config-file nor a commit",
+			Mend: "add contents: read"})
+	}
+	if len(extra) > 0 {
+		e.add(Finding{Rule: "permissions-excess", Severity: Advice, File: w.path, Line: line,
+			What: "the job " + j.id + " has " + levelsOf(extra) + ", which the policy does not need",
+			Why:  "what is not there cannot be misused",
+			Mend: "the permissions should be:\n" + block})
+	}
+}
+
+// judgeGateSteps asks that a gate's job executes nothing else.
+func (e *Examination) judgeGateSteps(w *workflow, j *job, r role) {
 	harmless := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact", "actions/create-github-app-token"}
 	for _, s := range j.steps {
 		switch {
@@ -286,7 +293,8 @@ func (e *Examination) judgeHandover(w *workflow, j *job) {
 		}
 		downloads++
 		name := s.input("name")
-		if s.input("run-id") != "" || strings.Contains(name, "${{") || name == "" || anyName || uploads[name] != nil {
+		isKnown := name != "" && !strings.Contains(name, "${{") && s.input("run-id") == "" && !anyName
+		if !isKnown || uploads[name] != nil {
 			continue
 		}
 		e.add(Finding{Rule: "no-handover", Severity: Problem, File: w.path, Line: s.inputLine("name"),

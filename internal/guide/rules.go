@@ -57,19 +57,7 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 		rules = append(rules, "Labels that are not allowed: "+orNone(kc.BlockedLabels)+".")
 	}
 	if spec.Kind == safeoutput.KindUpdateIssue {
-		var fields []string
-		for _, f := range []struct {
-			name string
-			on   bool
-		}{{"status", kc.Update.Status}, {"title", kc.Update.Title}, {"body", kc.Update.Body}} {
-			if f.on {
-				fields = append(fields, "`"+f.name+"`")
-			}
-		}
-		rules = append(rules, "Fields that may be changed: "+orNone(fields)+".")
-		if kc.Update.Body {
-			rules = append(rules, "Without `operation` it is `"+cmp.Or(kc.Update.Operation, safeoutput.OperationReplace)+"`.")
-		}
+		rules = append(rules, updateRules(kc.Update)...)
 	}
 	if kc.Discussion.Category != "" || kc.Report.Category != "" {
 		rules = append(rules, "The category is set; leave it out.")
@@ -83,6 +71,24 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 	if spec.CarriesCode {
 		rules = append(rules, branchRules(kc.Changes, spec.Kind)...)
 		rules = append(rules, fileRules(kc.Changes)...)
+	}
+	return rules
+}
+
+// updateRules returns sentences about what of an issue may be changed.
+func updateRules(s policy.UpdateSettings) []string {
+	var fields []string
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{{"status", s.Status}, {"title", s.Title}, {"body", s.Body}} {
+		if f.on {
+			fields = append(fields, "`"+f.name+"`")
+		}
+	}
+	rules := []string{"Fields that may be changed: " + orNone(fields) + "."}
+	if s.Body {
+		rules = append(rules, "Without `operation` it is `"+cmp.Or(s.Operation, safeoutput.OperationReplace)+"`.")
 	}
 	return rules
 }

@@ -118,7 +118,8 @@ func percentAt(rest string) (int, rune) {
 	return n, r
 }
 
-// hexEscape reads a number of that many hexadecimal digits.
+// hexEscape reads a number of so many hexadecimal digits, which begin at rest[from]. It returns
+// the length of rest up to their end, and the character; 0 if there are no such digits.
 func hexEscape(rest string, from, digits int) (int, rune) {
 	if len(rest) < from+digits {
 		return 0, 0

@@ -72,22 +72,22 @@ func continues(before, c byte) bool {
 // runs of sixteen or more, each with digits and letters of both cases. Mentioning the two
 // boundary lines is not enough.
 func hasKey(block string) bool {
-	const allKinds = 1 | 2 | 4 // digits, upper and lower case
+	const digits, uppers, lowers = 1, 2, 4 // kinds of characters
 	total, length, kinds := 0, 0, 0
 	for i := range len(block) + 1 {
 		if i < len(block) && encodedByte(block[i]) && block[i] != '-' && block[i] != '_' {
 			length++
 			switch c := block[i]; {
 			case digit(c):
-				kinds |= 1
+				kinds |= digits
 			case upper(c):
-				kinds |= 2
-			case 'a' <= c && c <= 'z':
-				kinds |= 4
+				kinds |= uppers
+			case lowerLetter(c):
+				kinds |= lowers
 			}
 			continue
 		}
-		if length >= 16 && kinds == allKinds {
+		if length >= 16 && kinds == digits|uppers|lowers {
 			total += length
 		}
 		length, kinds = 0, 0
