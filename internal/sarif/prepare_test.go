@@ -249,3 +249,25 @@ func TestAutomationID(t *testing.T) {
 		}
 	}
 }
+
+// TestPrepareIsTheSameEachTime asserts that a log whose parts are left out for different reasons
+// always has the same notes.
+func TestPrepareIsTheSameEachTime(t *testing.T) {
+	location := func(uri string) string {
+		return `[{"physicalLocation": {"artifactLocation": {"uri": "` + uri + `"}}}]`
+	}
+	log := []byte(`{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "x"}}, "results": [{"message": {"text": "m"}, "locations": ` + location("a.go") + `}, {"message": {"text": "m"},
+		"locations": ` + location("../b") + `, "relatedLocations": ` + location("") + `,
+		"stacks": [{"frames": [{"location": {"physicalLocation": {"artifactLocation": {"uri": "https://example.com/c"}}}}]}],
+		"codeFlows": [{"threadFlows": [{"locations": [{"location": {"physicalLocation": {"artifactLocation": {"uri": "file:///etc/d"}}}}]}]}],
+		"graphs": [{"nodes": [{"id": "1", "location": {"physicalLocation": {"artifactLocation": {"uri": "data:,e"}}}}]}]}]}]}`)
+	first := prepare(t, Options{}, Source{SARIF: log})
+	if len(first.Notes) == 0 {
+		t.Fatal("there are no notes")
+	}
+	for range 20 {
+		if diff := cmp.Diff(first.Notes, prepare(t, Options{}, Source{SARIF: log}).Notes); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}

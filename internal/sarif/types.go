@@ -19,6 +19,7 @@ type typeTable map[string]objectType
 
 type objectType struct {
 	members  map[string]member // the members whose values are typed objects
+	order    []string          // the names of members, in the order in which they are visited
 	links    []string          // the members whose values are absolute URIs, or lists of them
 	unique   []string          // the members whose values are lists without repetitions
 	required []string
@@ -79,6 +80,7 @@ func newObjectType(definition object) objectType {
 			t.links = append(t.links, name)
 		}
 	}
+	t.order = slices.Sorted(maps.Keys(t.members))
 	return t
 }
 
@@ -127,7 +129,8 @@ type visitor interface {
 	leave(typ string, o object) bool
 }
 
-// walk visits o, an object of type typ, and all typed objects in it. It reports
+// walk visits o, an object of type typ, and all typed objects in it, in the order of their
+// members' names, so that one log always has the same notes. It reports
 // whether o stays: an object that lost a required member is removed as well, and
 // so is a list that lost too many of its elements.
 func (t typeTable) walk(typ string, o object, v visitor) bool {
@@ -135,12 +138,12 @@ func (t typeTable) walk(typ string, o object, v visitor) bool {
 		return false
 	}
 	info := t[typ]
-	for name, m := range info.members {
+	for _, name := range info.order {
 		value, ok := o[name]
 		if !ok {
 			continue
 		}
-		if left, stays := t.walkMember(m, value, v); stays {
+		if left, stays := t.walkMember(info.members[name], value, v); stays {
 			o[name] = left
 		} else {
 			delete(o, name)
@@ -167,7 +170,11 @@ func (t typeTable) walkMember(m member, value any, v visitor) (left any, stays b
 		case single:
 			return value, !removed(value)
 		case dictionary:
-			maps.DeleteFunc(value, func(_ string, e any) bool { return removed(e) })
+			for _, key := range slices.Sorted(maps.Keys(value)) {
+				if removed(value[key]) {
+					delete(value, key)
+				}
+			}
 		}
 	case []any:
 		if m.shape == array {
