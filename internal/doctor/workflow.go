@@ -256,7 +256,8 @@ func (s *step) mode() config.Mode {
 	return cmp.Or(config.Mode(mode), config.ModeAll)
 }
 
-// commands returns the commands of airlock that a script runs; none if the script contains --dry-run.
+// commands returns the commands of airlock that a script runs; none if the script contains
+// --dry-run.
 func (s *step) commands() (list []string) {
 	if strings.Contains(s.run, "--dry-run") {
 		return nil

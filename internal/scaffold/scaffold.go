@@ -240,7 +240,8 @@ func (w *writer) agentFiles() (files []file, err error) {
 		return nil, err
 	}
 	if policy.yours {
-		// The owner's policy decides what is allowed. What was chosen only decides when the agent starts.
+		// The owner's policy decides what is allowed. What was chosen only decides when the agent
+		// starts.
 		for kind := range w.chosen.kinds {
 			if _, ok := w.policy.Policy.Kind(kind); !ok {
 				w.notes = append(w.notes, fmt.Sprintf("%s is yours and does not allow %s, so it stays denied: add it there.", PolicyFile, kind))
