@@ -104,8 +104,8 @@ func TestStoppedWhileAReviewIsPending(t *testing.T) {
 	}
 }
 
-// TestStrangeAnswers asserts that an answer without content does not count as a success, and
-// does not keep the other items from being applied.
+// TestStrangeAnswers asserts that after an answer without content GitHub is asked what was written,
+// which decides, and that such an answer does not keep the other items from being applied.
 func TestStrangeAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,7 +17,7 @@ type Config struct {
 	Parallel int
 	// JudgeOptional lets the task pass a judge that gives no valid answer.
 	JudgeOptional bool
-	// AcceptPartial lets the verdict PARTIAL pass its gate.
+	// AcceptPartial lets the task pass with the verdict PARTIAL.
 	AcceptPartial bool
 	// Validator is the validator_id of the response; "" leaves it out.
 	Validator string

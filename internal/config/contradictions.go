@@ -66,8 +66,9 @@ func emptyOr[T any](list []T, name, why string) string {
 // canBeAsked reports whether an item may ask for a label that a pattern of the allowed ones
 // matches.
 func canBeAsked(kc policy.KindConfig, pattern string) bool {
-	some := strings.ReplaceAll(pattern, "*", "\x01") // a text that no pattern names
-	return !policy.AnyLabelMatches(kc.BlockedLabels, some)
+	// A blocked pattern matches this example only where it has a wildcard of its own.
+	example := strings.ReplaceAll(pattern, "*", "\x01")
+	return !policy.AnyLabelMatches(kc.BlockedLabels, example)
 }
 
 // canBranch reports whether a pattern can match the name of a new branch, which begins with

@@ -25,7 +25,7 @@ func (g *Gate) ApplyLoop(ctx context.Context, r Request) (shown []bool, rep *rep
 	}
 	shown = make([]bool, len(r.Own))
 	if slices.ContainsFunc(rep.Own, func(res apply.Result) bool { return res.Index < 0 }) {
-		return shown, rep, nil // which items the others are about is not known then
+		return shown, rep, nil // without the refused item the others have other indexes
 	}
 	for _, res := range rep.Own {
 		if res.Index < len(shown) {

@@ -68,8 +68,8 @@ func (e *WriteError) Unwrap() error { return e.err }
 // PendingFiles are the files of one command, which appear together when it ends.
 type PendingFiles []*action.Pending
 
-// Create begins the file at path. Without a path, or for "-", it returns fallback, which
-// may be nil.
+// Create begins the file at path. Without a path it returns fallback, which may be nil. For "-" it
+// returns fallback, too, but if that is nil, it begins a file of this name.
 func (p *PendingFiles) Create(path string, fallback io.Writer) (io.Writer, error) {
 	if path == "" || path == "-" && fallback != nil {
 		return fallback, nil

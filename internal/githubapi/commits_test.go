@@ -199,8 +199,8 @@ func TestCreateCommitRefusedByARepository(t *testing.T) {
 	}
 }
 
-// TestCreateCommitAmbiguous asserts that, after a lost answer, the branch is read to find out
-// whether the commit was created.
+// TestCreateCommitAmbiguous asserts that a lost answer is ambiguous, whether the commit was created
+// or not.
 func TestCreateCommitAmbiguous(t *testing.T) {
 	t.Parallel()
 	for _, after := range []bool{false, true} {

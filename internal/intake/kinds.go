@@ -23,7 +23,7 @@ type form struct {
 	names  []string // of the fields, in the order of the kind's type
 	// plain finds a field by its name in lower case and without separators.
 	plain map[string]string
-	// others are fields of the kind that the form must not have.
+	// others are the fields of the kind's other form, which this form must not have.
 	others []string
 	// prefix is the path of the form's schema in its kind's schema: "oneOf.0.".
 	prefix string

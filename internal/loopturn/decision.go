@@ -239,8 +239,8 @@ func (d *decision) report(results []fixloop.Result, verdict *fixloop.Result) err
 		default:
 			return nil
 		}
-		// All six ran on this commit, so that one run answers each step of the validation. A check
-		// that did not work was tried twice by those who ran it.
+		// One run of all six checks answers both steps of the validation: the checks, and the second
+		// try of those that did not work, which whoever ran them has made already.
 		e := fixloop.Event{Type: fixloop.EventResult, Op: w.Op, Head: d.pull.Head}
 		for _, r := range results {
 			if slices.Contains(w.Checks, r.Check) {

@@ -114,7 +114,7 @@ func (c *Coordinator) Serve(w http.ResponseWriter, r *http.Request, v Visitor) {
 }
 
 // Refuse answers a request that must not reach a page. If again is not "", the answer has a link to
-// it, by which the visitor can ask for the page from this server's own page.
+// that address: whoever follows it comes from this server and is not refused any more.
 func (c *Coordinator) Refuse(w http.ResponseWriter, r *http.Request, status int, message, again string) {
 	setHeaders(w.Header())
 	x := &visit{c: c, w: w, r: r}

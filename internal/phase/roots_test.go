@@ -77,8 +77,8 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"a Go workspace: both changed", workspace, []string{"a/a.go", "b/b.go"}, phase.Input{}, []string{"a go 4", "b go 4", "c go 2"}},
 		{"a Go workspace: itself", workspace, []string{"go.work"}, phase.Input{}, []string{"a go 2", "b go 2", "c go 2", "d go 2"}},
 		{"a Go workspace: documents above its modules", workspace, []string{"README.md"}, phase.Input{}, []string{".  4"}},
-		{"Go modules do not", empty("go.mod", "tools/go.mod"), []string{"tools/x.go"}, phase.Input{}, []string{". go 4", "tools go 4"}},
-		{"another language does not", empty("go.mod", "py/setup.py"), []string{"py/x.py"}, phase.Input{}, []string{". go 4", "py python 4"}},
+		{"Go modules do not belong to the root", empty("go.mod", "tools/go.mod"), []string{"tools/x.go"}, phase.Input{}, []string{". go 4", "tools go 4"}},
+		{"another language does not belong to the root", empty("go.mod", "py/setup.py"), []string{"py/x.py"}, phase.Input{}, []string{". go 4", "py python 4"}},
 		{"a Go file next to a package.json belongs to the module above", map[string]string{"m/go.mod": "", "m/web/package.json": "{}"}, []string{"m/web/embed.go"}, phase.Input{}, []string{"m go 4"}},
 		{"it and the package", map[string]string{"m/go.mod": "", "m/web/package.json": "{}"}, []string{"m/web/embed.go", "m/web/a.js", "m/web/a.css"}, phase.Input{}, []string{"m go 4", "m/web javascript 4"}},
 		{"a script of a language without a project above", map[string]string{"m/web/package.json": "{}", "m/setup.cfg": ""}, []string{"m/web/a.rb"}, phase.Input{}, []string{"m/web javascript 4"}},
@@ -174,7 +174,8 @@ func TestALanguageIsNeverGuessed(t *testing.T) {
 }
 
 // TestNothingInAProject asserts that nothing runs, and nothing fails, where no changed file is
-// in a project and none is code; and that anything else still needs a language.
+// in a project and none is code, or, in a repository without projects, where all are documents; and
+// that anything else still needs a language.
 func TestNothingInAProject(t *testing.T) {
 	t.Parallel()
 	monorepo := map[string]string{"api/go.mod": "", "web/package.json": "{}", "README.md": "", "docs/a.rst": "", "Makefile": "", ".github/workflows/ci.yml": "", "tool.py": "", "logo.png": ""}

@@ -26,6 +26,8 @@ func (s sign) String() string {
 	return described
 }
 
+// code quotes a sign: the words "dependency NAME", which stand for a dependency in package.json, or
+// a text, such as that of a gemspec, which quotes the name.
 func code(text string) string {
 	if rest, ok := strings.CutPrefix(text, "dependency "); ok && !strings.HasPrefix(rest, `"`) {
 		return "the dependency `" + rest + "`"

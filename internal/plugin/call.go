@@ -18,7 +18,7 @@ type call struct {
 	shell bool // args make a shell read the line
 }
 
-// calls returns the runs that the files need, none if there is nothing to look at. Files
+// calls returns the runs that the files need, none if there is nothing to look at. The files must
 // begin with "./", so that no name is an option.
 func (c Config) calls(files []string) ([]call, error) {
 	words, err := c.argv()

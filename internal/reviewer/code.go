@@ -248,7 +248,7 @@ func (c *codeFile) mayBeLong() bool {
 
 // branching are words that begin a branch or a loop. What has few of them for its length is a list,
 // of options, records or markup, which people read from top to bottom.
-var branching = words("if elif elsif unless for foreach while until loop catch except rescue ensure")
+var branching = wordSetOf("if elif elsif unless for foreach while until loop catch except rescue ensure")
 
 // longFile finds a file that the change made very long. Half of it has to be code, and not data.
 // Rust's tests at the end of their file do not count.

@@ -24,7 +24,7 @@ var (
 	// passwordName matches names of passwords, whose values are seldom keys of something else.
 	passwordName = lazyregexp.New(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
 	// commonPasswords are passwords of letters only that are tried first.
-	commonPasswords = words("letmein qwerty welcome admin root toor tiger iloveyou monkey dragon swordfish sunshine master superman")
+	commonPasswords = wordSetOf("letmein qwerty welcome admin root toor tiger iloveyou monkey dragon swordfish sunshine master superman")
 )
 
 // isPlausible reports whether a text can be a credential, in a place where one is expected.

@@ -20,7 +20,7 @@ const (
 )
 
 // accessors are methods that return a part of a request as it was sent.
-var accessors = words("get Get Query get_json json getParameter getHeader")
+var accessors = wordSetOf("get Get Query get_json json getParameter getHeader")
 
 // checksBefore matches what checks a request before a function is run: a decorator, an annotation, an
 // element of a route's list.

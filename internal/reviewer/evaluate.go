@@ -94,16 +94,16 @@ func (e *evaluator) isIndex(i, end int) bool {
 
 var (
 	// rubyBranches begin a Ruby value that one of several branches gives: x = if a …
-	rubyBranches = words("if unless case begin while until")
+	rubyBranches = wordSetOf("if unless case begin while until")
 	// rubyModifiers end a value in Ruby: x = a if b.
-	rubyModifiers = words("if unless while until do then rescue and or")
+	rubyModifiers = wordSetOf("if unless while until do then rescue and or")
 	// comparisons are operators whose result is a number or a truth value.
-	comparisons = words("== === != !== < > <= >= - * / &&")
+	comparisons = wordSetOf("== === != !== < > <= >= - * / &&")
 	// valuePrefixes are words before an operand that do not change its value.
-	valuePrefixes = words("await new return")
+	valuePrefixes = wordSetOf("await new return")
 	// placeholders stand in a query for its parameters, commandSigns between commands.
-	placeholders = words("? %s $")
-	commandSigns = words("&& || ; |")
+	placeholders = wordSetOf("? %s $")
+	commandSigns = wordSetOf("&& || ; |")
 )
 
 // evaluate returns the value of an expression: operands that operators join.
@@ -176,7 +176,7 @@ func (e *evaluator) choice(yes, no extent, depth int) value {
 }
 
 // listing are functions that ask whether a list has something.
-var listing = words("include? includes contains containsKey has key? member?")
+var listing = wordSetOf("include? includes contains containsKey has key? member?")
 
 // isListed reports whether a condition asks whether a list of the program has what an expression
 // gives, as in LIST.include?(a) ? a : "b" and a if a in LIST else "b": then it is one of the list.

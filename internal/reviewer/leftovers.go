@@ -12,40 +12,40 @@ import (
 
 // breakpoints are calls that stop a program for its debugger, by language.
 var breakpoints = map[string]wordSet{
-	"python": words("breakpoint pdb.set_trace ipdb.set_trace pudb.set_trace wdb.set_trace pdb.Pdb.set_trace"),
-	"ruby":   words("binding.pry binding.irb binding.break binding.b byebug debugger"),
-	"go":     words("runtime.Breakpoint"),
+	"python": wordSetOf("breakpoint pdb.set_trace ipdb.set_trace pudb.set_trace wdb.set_trace pdb.Pdb.set_trace"),
+	"ruby":   wordSetOf("binding.pry binding.irb binding.break binding.b byebug debugger"),
+	"go":     wordSetOf("runtime.Breakpoint"),
 }
 
 // printers are calls that print for the user of the program, by language.
 var printers = map[string]wordSet{
-	"javascript": words("console.log console.debug console.info console.dir alert"),
-	"python":     words("print pprint pprint.pprint pp"),
-	"go":         words("fmt.Println fmt.Printf fmt.Print"),
-	"ruby":       words("puts p pp ap"),
-	"java":       words("System.out.println System.out.printf System.out.print System.err.println"),
-	"rust":       words("println eprintln print eprint"),
+	"javascript": wordSetOf("console.log console.debug console.info console.dir alert"),
+	"python":     wordSetOf("print pprint pprint.pprint pp"),
+	"go":         wordSetOf("fmt.Println fmt.Printf fmt.Print"),
+	"ruby":       wordSetOf("puts p pp ap"),
+	"java":       wordSetOf("System.out.println System.out.printf System.out.print System.err.println"),
+	"rust":       wordSetOf("println eprintln print eprint"),
 }
 
 // dumpers are calls that are only for debugging, by language.
 var dumpers = map[string]wordSet{
-	"python": words("ic"),
-	"go":     words("spew.Dump litter.Dump"),
-	"rust":   words("dbg"),
+	"python": wordSetOf("ic"),
+	"go":     wordSetOf("spew.Dump litter.Dump"),
+	"rust":   wordSetOf("dbg"),
 }
 
 var (
 	// focusing are calls and marks that switch the other tests off.
-	focusing = words(`it.only test.only describe.only context.only suite.only it.only.each test.only.each describe.only.each
+	focusing = wordSetOf(`it.only test.only describe.only context.only suite.only it.only.each test.only.each describe.only.each
 		fit fdescribe fcontext FIt FDescribe FContext FWhen FEntry`)
 	// disabling are calls and marks that switch a test off.
-	disabling = words(`it.skip test.skip describe.skip context.skip suite.skip it.skip.each test.skip.each test.fixme
+	disabling = wordSetOf(`it.skip test.skip describe.skip context.skip suite.skip it.skip.each test.skip.each test.fixme
 		xit xdescribe xtest xcontext xspecify PIt PDescribe PContext XIt XDescribe XContext
 		@pytest.mark.skip @unittest.skip @skip @Disabled @Ignore @org.junit.Ignore @org.junit.jupiter.api.Disabled`)
 	// skipping are calls that end a test. The first call of a test switches it off.
-	skipping = words("t.Skip t.SkipNow t.Skipf b.Skip b.SkipNow skip pending pytest.skip")
+	skipping = wordSetOf("t.Skip t.SkipNow t.Skipf b.Skip b.SkipNow skip pending pytest.skip")
 	// rubyTests are calls that begin a test in Ruby's test runners.
-	rubyTests = words("it test specify should scenario example")
+	rubyTests = wordSetOf("it test specify should scenario example")
 )
 
 // leftovers finds code that is left from debugging, and tests that do not run.
@@ -114,7 +114,7 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 }
 
 // testCalls are calls that begin a test, by the first part of their name.
-var testCalls = words("it test It Specify Entry")
+var testCalls = wordSetOf("it test It Specify Entry")
 
 // focusPrecision returns how precise it is to report that the word at index i focuses on a test or on
 // a group: medium where the file shows no other test that is switched off by that, as where each test

@@ -135,7 +135,7 @@ func (m *matcher) appendText(i int) {
 }
 
 // appending are the methods that put their arguments into a list.
-var appending = words("push append unshift extend prepend insert")
+var appending = wordSetOf("push append unshift extend prepend insert")
 
 // appendElement records that a list of literals has the value of x after `list.push(x)`, if x is
 // built or changing. The method's name is the word at index i, its arguments begin at index from.

@@ -44,7 +44,7 @@ var (
 	// numberPlace matches a place in a route that takes a number only: <int:a>.
 	numberPlace = lazyregexp.New(`<(?:int|float|uuid)(?:\([^)>]*\))?:(\w+)>`)
 	// ownParameters are names of parameters that the program fills.
-	ownParameters = words("self cls request req response db session context")
+	ownParameters = wordSetOf("self cls request req response db session context")
 )
 
 // readRoute gives the parameters of a function that answers requests, whose bracket is the token

@@ -247,7 +247,7 @@ func (p *pack) link(weaknesses []ruleText) error {
 type wordSet map[string]bool
 
 // words returns the set of the words of a text.
-func words(text string) wordSet { return setOf(strings.Fields(text)) }
+func wordSetOf(text string) wordSet { return setOf(strings.Fields(text)) }
 
 func setOf(list []string) wordSet {
 	set := make(wordSet, len(list))

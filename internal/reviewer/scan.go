@@ -354,7 +354,7 @@ func (s *scanner) rustCharacter() bool {
 }
 
 // beforeRegex are the words after which a slash does not divide.
-var beforeRegex = words("return typeof case in of do else void delete if unless when and or not while until yield await")
+var beforeRegex = wordSetOf("return typeof case in of do else void delete if unless when and or not while until yield await")
 
 // regexMayBegin reports whether a slash or a percent sign here begins a literal, and
 // does not divide.

@@ -195,7 +195,7 @@ func (s *scopes) readParameters(open int) {
 }
 
 // numberTypes are the types of numbers and truth values.
-var numberTypes = words("int long short byte double float boolean bool number Integer Long Double Boolean Decimal UUID uuid " +
+var numberTypes = wordSetOf("int long short byte double float boolean bool number Integer Long Double Boolean Decimal UUID uuid " +
 	"int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64")
 
 // isNumberAt reports whether the word at index i is a parameter whose type has numbers only: id int,
@@ -272,9 +272,9 @@ func (s *scopes) leave(f function) {
 
 var (
 	// notFunctions are words before brackets that do not begin a function: if (a) {
-	notFunctions = words("if for while switch catch with synchronized match try else")
+	notFunctions = wordSetOf("if for while switch catch with synchronized match try else")
 	// notTypes are words that cannot stand in the type that a function returns.
-	notTypes = words("return throw new try do else finally class interface enum extends case default yield await in of")
+	notTypes = wordSetOf("return throw new try do else finally class interface enum extends case default yield await in of")
 )
 
 // beginsBody reports whether the brace at index i begins the body of a function: a head

@@ -142,12 +142,12 @@ func isUnusedName(name string) bool {
 
 // answering are errors of Java that answer a question, such as whether a text is a number, or
 // whether a file or a list has ended.
-var answering = words(`NumberFormatException EOFException NoSuchElementException NoSuchFieldException NoSuchMethodException ClassNotFoundException NoClassDefFoundError
+var answering = wordSetOf(`NumberFormatException EOFException NoSuchElementException NoSuchFieldException NoSuchMethodException ClassNotFoundException NoClassDefFoundError
 	NameNotFoundException DateTimeParseException`)
 
 // impossible are errors of Java that callers have to catch though they cannot happen, because each
 // system has the encoding and the class says that it can be cloned.
-var impossible = words("UnsupportedEncodingException CloneNotSupportedException")
+var impossible = wordSetOf("UnsupportedEncodingException CloneNotSupportedException")
 
 // answersQuestion reports whether the bracket at index i catches only an error that is an answer, or
 // one that cannot happen.
@@ -195,11 +195,11 @@ func (c *codeFile) blockHas(end int, words ...string) bool {
 
 var (
 	// cleanups are functions that release something; a failure of theirs has no remedy.
-	cleanups = words(`close stop disconnect unlink unlinkSync remove rmdir rmSync rmtree kill destroy end terminate cancel
+	cleanups = wordSetOf(`close stop disconnect unlink unlinkSync remove rmdir rmSync rmtree kill destroy end terminate cancel
 		release umount abort shutdown delete deleteIfExists deleteDirectory deleteQuietly unsubscribe cleanup off removeListener
 		removeEventListener dispose endwin curs_set nocbreak mkdir mkdirSync`)
 	// emptyValues are assigned to a variable that is no longer needed.
-	emptyValues = words("null undefined None nil")
+	emptyValues = wordSetOf("null undefined None nil")
 )
 
 // cleanupVerbs begin the names of such functions: closeQuietly, unregisterJMX, rollbackTransaction.

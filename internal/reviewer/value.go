@@ -173,7 +173,7 @@ func isMarkupName(name string) bool {
 }
 
 // numericNames are names whose values are numbers in all languages.
-var numericNames = words("pid pids ppid uid gid port i j n idx index count row col width height lft rgt")
+var numericNames = wordSetOf("pid pids ppid uid gid port i j n idx index count row col width height lft rgt")
 
 // constantWords are words for constants, and names that the language gives a value.
-var constantWords = words("true false nil null None True False undefined __dirname __filename __file__ __dir__")
+var constantWords = wordSetOf("true false nil null None True False undefined __dirname __filename __file__ __dir__")

@@ -54,8 +54,8 @@ func (s *Service) Tend(ctx context.Context, limits Limits, log *slog.Logger) {
 	}
 }
 
-// release frees the runs of dead workers, which the others do as well, and ends those that
-// were to be stopped when their worker died. In a SQLite store the next worker does so.
+// release ends the runs that were to be stopped when their worker died. Before that it frees the
+// runs of dead workers, as each worker does; in a SQLite store that is left to the next worker.
 func (s *Service) release(ctx context.Context, _ Limits) error {
 	if s.store.Postgres() != nil {
 		if err := reap(ctx, s.store); err != nil {

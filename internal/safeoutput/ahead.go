@@ -70,7 +70,7 @@ func (a *ahead) skippable(text, line []byte, eof bool) (width int, known bool) {
 		}
 		return len(line), true
 	}
-	if l := trim(line); l[len(l)-1] == '}' { // it ends more than it begins
+	if l := trim(line); l[len(l)-1] == '}' { // within a string, so a quote closes one of an earlier line
 		return 0, true
 	}
 	width, known = a.object(text, object, eof)

@@ -68,8 +68,8 @@ func (r *resolver) enter(typ string, o object) bool {
 
 // leave implements visitor.
 func (r *resolver) leave(typ string, o object) bool {
-	// Indexes refer to elements of the lists of these, whose repetitions are removed when runs
-	// are merged.
+	// Indexes refer to elements of lists of objects of these types. Repetitions in those lists are
+	// removed later, when runs are merged.
 	hasIndexed := typ == "run" || typ == "tool" || typ == "toolComponent"
 	if !hasIndexed {
 		for _, name := range types()[typ].unique {
@@ -234,9 +234,9 @@ func (r *resolver) enterResult(o object) {
 	o["ruleId"] = id
 }
 
-// findRule returns the index in table of the rule to which a result refers by an index in
-// rules, or -1, and an id, or "". It returns -1 if there is none. If the index and the id
-// disagree, the id counts.
+// findRule returns the index in table of the rule to which a result refers, and -1 if there is none.
+// A result refers to it by an index in rules (-1: by none), by an id ("": by none), or by both. If
+// they disagree, the id counts.
 func findRule(rules []object, table *ruleTable, index int, id string) int {
 	if index >= 0 && index < len(rules) {
 		own := stringMember(rules[index], "id")
@@ -457,7 +457,7 @@ func (r *resolver) shareSteps(run object) {
 // step completes a thread flow location, because code scanning does not follow
 // indexes, and reports whether it has a location in the repository.
 func (r *resolver) step(o object) bool {
-	addMissing(o, r.element(o, r.steps)) // not copies: shareSteps has visited them
+	addMissing(o, r.element(o, r.steps)) // no copies, because shareSteps has visited them and nobody changes them now
 	delete(o, "index")
 	return child(o, "location") != nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rhysd/actionlint"
@@ -400,7 +401,7 @@ func TestNamesThatNoWorkflowCanContain(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a\nb", "\x1b[31m", "\xff", "${{ x }}"} {
 		_, err := tryWrite(t, t.TempDir(), scaffold.Config{Answers: scaffold.Answers{CheckPulls: true}, Release: released, Projects: []string{"app", name}})
-		if err == nil || !strings.Contains(err.Error(), ": rename it") || strings.ContainsAny(err.Error(), "\n\x1b\xff") {
+		if err == nil || !strings.Contains(err.Error(), ": rename it") || strings.ContainsAny(err.Error(), "\n\x1b") || !utf8.ValidString(err.Error()) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

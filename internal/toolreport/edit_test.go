@@ -53,7 +53,7 @@ func TestEditsBecomeSuggestionsOfWholeLines(t *testing.T) {
 		{"runs that need the same line are one", "x\na\ny\nb\n", "a\nb\n", []string{`1-3: 1-3="a"`}},
 		{"an empty line keeps nothing apart", "# a\n* b\n* c\n\n", "# a\n\n- b\n- c\n", []string{`2-5: 2-4="\n- b\n- c"`}},
 		{"nor does a bracket", "f(a)\n}\nb\nc\n", "f(\na)\n}\nc\n", []string{`1-3: 1-3="f(\na)\n}"`}},
-		{"but changes of lines are two", "f(\n}\n\ng( \nx\n", "f (\n}\n\ng(\nx\n", []string{`1-1: 1-1="f ("`, `4-4: 4-4="g("`}},
+		{"a bracket and an empty line keep changed lines apart", "f(\n}\n\ng( \nx\n", "f (\n}\n\ng(\nx\n", []string{`1-1: 1-1="f ("`, `4-4: 4-4="g("`}},
 		{"all is removed", "a\n", "", []string{`1-1: 1-1`}},
 		{"all is new", "", "a\n", []string{`0-1: 1-0`}},
 		{"carriage returns are not suggested", "a\r\nb \r\nc\r\n", "a\r\nb\r\nc\r\n", []string{`2-2: 2-2="b"`}},
@@ -172,8 +172,8 @@ func overlap(a, b []toolreport.Edit) bool {
 	return false
 }
 
-// FuzzEdits: whatever the two texts are, suggestions are in order and apart, and
-// where each edit has one they make the one of the other, but for the ends of lines.
+// FuzzEdits asserts that, whatever the two texts are, suggestions are in order and apart. If every
+// edit has one, all of them together turn the first text into the second, save for ends of lines.
 func FuzzEdits(f *testing.F) {
 	for _, s := range [][2]string{{"a\nb\n", "a\nc\n"}, {"a\r\nb", "a\nb\n"}, {"", "x"}, {"\n\n\n", "\n"}, {"a\n\n}\nb\n", "\n}\na\nb\n"}} {
 		f.Add(s[0], s[1])

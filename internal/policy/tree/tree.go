@@ -171,8 +171,8 @@ func (j *judgement) report(rule, path, format string, args ...any) {
 }
 
 // quotePath quotes a path for a message: on one line, with what does not print
-// escaped, and shortened. U+200B, with which package sanitize makes texts inert, is
-// written as <U+200B>: sanitize takes its quoted form for one that it inserted itself.
+// escaped, and shortened. U+200B is written as <U+200B>: with that character package sanitize makes
+// texts inert, and it would take "\u200b" for one that it has inserted itself.
 func quotePath(path string) string {
 	const most = 300
 	shortened := ""
