@@ -17,10 +17,13 @@ import (
 // fenced block, for example, is two deep.
 const maxWrappings = 4
 
-// Unwrap returns the JSON object in a message: the message itself, a JSON string that
-// contains it, the first fenced block of a text (the first that is marked as json, if
-// there is one), or what the member content of a message envelope contains in one of
-// these forms.
+// Unwrap returns the JSON object in a message, which has one of these forms:
+//
+//   - the object itself;
+//   - a JSON string that contains one of these forms;
+//   - a text, of which the first fenced block that is marked as json contains one of these
+//     forms, or the first block of all if none is marked;
+//   - a message envelope, whose member content is one of these forms.
 func Unwrap(message []byte) (json.RawMessage, error) {
 	if len(message) > MaxMessage {
 		return nil, fmt.Errorf("the message is larger than %d MiB", MaxMessage>>20)
@@ -76,8 +79,8 @@ func contentOf(raw []byte) (content string, ok bool) {
 }
 
 // firstBlock returns the content of the first fenced block that is marked as json, otherwise
-// of the first. A block may be indented, as a prompt in a program's text is; one that
-// does not end goes on until the text does.
+// of the first. A block may be indented, because prompts in the source of a program are; one
+// that does not end goes on until the text does.
 func firstBlock(text string) (content string, ok bool) {
 	var first string
 	found := false

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Text writes a response for a person: each criterion that did not pass and why, claims
-// that do not hold, and the verdict last. show makes a text safe to show on one line.
+// Text writes a response for a person: each criterion and how it ended, the claims that did not
+// pass, what the judge said, and the verdict last. show makes a text safe to show on one line.
 func (r Response) Text(w io.Writer, show func(string) string) {
 	fmt.Fprintln(w)
 	for _, c := range r.Results {
@@ -21,7 +21,7 @@ func (r Response) Text(w io.Writer, show func(string) string) {
 			fmt.Fprintf(w, "%s claim %s: %s\n", sign(c.Status), show(c.Claim), show(c.Evidence))
 		}
 	}
-	if len(r.Gates) == 3 {
+	if len(r.Gates) == 3 { // the third is the judge's
 		fmt.Fprintf(w, "%s %s\n", sign(r.Gates[2].Status), show(r.Gates[2].Evidence))
 	}
 	fmt.Fprintln(w, strings.Join(strings.Fields(fmt.Sprintf("%s. %s %s", r.Verdict, show(r.Reasoning), r.NextStep.advice())), " "))

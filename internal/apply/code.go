@@ -15,8 +15,8 @@ type Code struct {
 	// changes cannot be read, and Unusable says why.
 	Repo     *gitrepo.Repo
 	Unusable string
-	// Series reads what the agent changed. bases are those commits in Repo that the items
-	// go onto: the changes may have been made from one of them.
+	// Series reads what the agent changed. bases are commits in Repo that items go onto; the
+	// changes may have been made from one of them.
 	Series func(ctx context.Context, bases []string) (gitrepo.Series, error) // required
 	// File is the name of the patch or bundle that contains the changes; "" where they are
 	// those of a workspace.
@@ -93,8 +93,9 @@ func (st *codeState) note(text string) {
 	}
 }
 
-// needCode adds what an item that carries code needs: its changes, and the token's account,
-// which commits them.
+// needCode adds what an item that carries code needs: its changes, and the list of issues if
+// the changes may become one. If any item carries code, the observer also reads the token's
+// account, which commits the changes.
 func needCode(n *needs, e *entry) {
 	n.code = append(n.code, e)
 	if e.settings.Changes.FallbackIssue || e.settings.Changes.OnViolation != "" {
@@ -181,7 +182,7 @@ func (c *codePreparer) prepare(e *entry, st *codeState) error {
 	if err == nil {
 		return nil
 	}
-	if code, message := failure(err, nil); code == CodeInternal { // git's, about what the agent made
+	if code, message := failure(err, nil); code == CodeInternal { // an error of git about what the agent made
 		st.refuse(Failed, CodeUnreadable, "the changes cannot be used: "+message)
 		c.savePatch(st)
 		return nil

@@ -31,8 +31,8 @@ func incompleteMessage(e *entry) string {
 	return "the agent reports that it did not complete its task: " + e.item.(*safeoutput.ReportIncomplete).Reason
 }
 
-// incompleteReason returns why the agent did not complete its task, as the first item that
-// reports it has it; "" where none does.
+// incompleteReason returns why the agent did not complete its task, in the words of the first
+// item that reports this; "" where none does. Staged items count only in a dry run.
 func incompleteReason(cfg Config, entries []*entry) string {
 	for _, e := range entries {
 		if it, ok := e.item.(*safeoutput.ReportIncomplete); ok && (!e.staged || cfg.DryRun) {

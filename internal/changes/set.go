@@ -213,7 +213,7 @@ func (f *File) setText(data []byte, opt Options, left *int64) {
 	if len(content) > 0 {
 		f.Text = bytes.Clone(content) // not the entire batch that it is part of
 	}
-	if f.Binary { // the old content was binary, or binary was only inferred from a diff without lines
+	if f.Binary { // there are no changed lines, because the old content was binary or seemed to be
 		f.Binary, f.AllChanged = false, true
 	}
 }

@@ -23,8 +23,8 @@ type ItemsInput struct {
 	AlertsURL  string // of the alerts of Airlock's own tool in code scanning; "" for none
 	OnPull     bool   // whether the event is about a pull request
 	Version    string // Airlock's own
-	// Job distinguishes the job that reports the checks from others of its workflow, except
-	// for those of its matrix, which Leg does, from 0. Outside of a workflow Job is "".
+	// Job distinguishes the job that reports the checks from the others of its workflow; ""
+	// outside of one. Leg distinguishes it from the others of its matrix, counted from 0.
 	Job string
 	Leg int
 	// Comment, CheckRun and SecurityReport select these items. ReviewComments is how many
@@ -111,8 +111,9 @@ func (d *Document) Annotations(safe SafeText) []Annotation {
 	return d.annotations(safe, func(int) bool { return true }, true)
 }
 
-// annotations returns the annotations of the findings for whose position in distinct wanted
-// returns true; with problems, also those of checks that failed without a finding.
+// annotations returns the annotations of those distinct findings that are wanted, which is
+// called with a finding's index in distinct. If problems is set, checks that failed without a
+// finding have one too.
 func (d *Document) annotations(safe SafeText, wanted func(int) bool, problems bool) []Annotation {
 	var annotations []Annotation
 	found := map[phase.Check]bool{}

@@ -61,10 +61,10 @@ const (
 	maxDisk      = 24 << 30 // bytes
 )
 
-// Run runs the six checks where they can do no harm, and returns what they found. The
-// error is one that came before anything could be judged; it is a phase.InvalidInput
-// where the input cannot be validated, and carries its exit code. If only the language is
-// not known, the document is there as well: the reviews have run.
+// Run runs the six checks where they can do no harm, and returns what they found. The error
+// carries its exit code; it is a phase.InvalidInput where the input cannot be validated. With
+// an error there is no document, except if only the language is not known: the reviews have
+// run then, and both are returned.
 func Run(ctx context.Context, cfg Config, deps Deps) (doc *checkreport.Document, err error) {
 	place, err := Open(ctx, cfg, deps)
 	if err != nil {
@@ -136,11 +136,11 @@ func (v validation) open(ctx context.Context) (*isolate.Sandbox, error) {
 	v.sandbox.Credential = v.credentials.forbid()
 	sandbox, err := isolate.Open(ctx, v.sandbox)
 	var refused *isolate.RefusedError
-	var connected *isolate.NoNetworkError
+	var noNetwork *isolate.NoNetworkError
 	switch {
 	case err == nil:
 		return sandbox, nil
-	case errors.As(err, &connected):
+	case errors.As(err, &noNetwork):
 		return nil, exitcode.UsageError(fmt.Errorf("network: none: %w; run the checks there, or set network to open", err))
 	case !errors.As(err, &refused):
 		return nil, exitcode.FailedError(err)

@@ -45,7 +45,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	written := len(p)
 	room := min(c.half-len(c.head), len(p))
 	c.head, p = append(c.head, p[:room]...), p[room:]
-	if over := len(p) - c.half; over > 0 { // what follows it fills the ring anyway
+	if over := len(p) - c.half; over > 0 { // the last c.half bytes of p fill the ring
 		c.lost += int64(over)
 		p = p[over:]
 	}

@@ -14,8 +14,8 @@ import (
 // ${{ github.aw.import-inputs.NAME }}.
 type importInputs struct {
 	d    *decoder
-	file string // that is imported
-	at   *node  // names the file in the importing one
+	file string // the imported file's name
+	at   *node  // where the importing file names it
 	// values are the inputs by name: what the importing file gives below "with", and for the
 	// others the defaults of the imported file's import-schema.
 	values map[string]*node

@@ -43,8 +43,9 @@ func (run Run) Identity() string { return cmp.Or(run.Name, run.Job) }
 //   - the job's key and its index in the matrix, which are the same in two calls of
 //     one reusable workflow.
 //
-// Where a source shows that no other workflow calls the job, the key and the index
-// are used nevertheless, so that the identity does not depend on the source.
+// If the orchestration id or the job's name shows that no other workflow calls the job, the
+// key and the index are used all the same, so that the identity is one and the same whichever
+// of these is known.
 func (run *Run) identify(env Env) error {
 	if err := CheckName(env.Name); err != nil {
 		return err
@@ -59,7 +60,7 @@ func (run *Run) identify(env Env) error {
 	switch {
 	case ok && run.Name == "":
 		run.Name, run.Shared = path, false
-	case ok:
+	case ok: // the owner may have given the name to another job too
 		run.Claim = claim(0, "path "+cmp.Or(path, env.Job))
 	case run.CheckRunID != 0:
 		run.Claim = claim(run.Attempt, strconv.FormatInt(run.CheckRunID, 10))

@@ -246,9 +246,9 @@ func appendReasons(fields []FieldError, field string, value any) []FieldError {
 // asMessage returns a foreign text as one line of at most 500 bytes.
 func asMessage(s string) string { return text.TruncateBytes(text.OneLine(s), 500) }
 
-// RefusedPush returns the error of a push by git that GitHub refused, as if the API had answered so.
-// status is 0 if it is unknown; permission is what the token lacks if reason names nothing else. It
-// takes for granted that the API has accepted the token before.
+// RefusedPush returns the error of a push by git that GitHub refused, in the form of the API's
+// errors. status is 0 if it is unknown; permission is what the token lacks if reason names nothing
+// else. The API must have accepted the token before, so that the status 401 means that it expired.
 func RefusedPush(status int, reason, permission string) *Error {
 	e := &Error{Kind: Forbidden, Op: "push", Status: status, Message: reason, Permission: permission}
 	if status == http.StatusUnauthorized {

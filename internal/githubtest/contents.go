@@ -38,7 +38,7 @@ func (s *Server) fileEntry(name, content string) object {
 	return o
 }
 
-// entry returns what a path names, with the id and size that it has where the repository is not git's.
+// entry returns what a path names. Its id and size are made up; who knows them sets them.
 func (s *Server) entry(name, kind string) object {
 	const sha = "3d21ec53a331a6f037a91c368710b99387d012c1"
 	self := s.repoURL() + "/contents/" + name

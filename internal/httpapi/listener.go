@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Listener returns a listener for the server of HTTP. What net/http answers by itself, in
-// plain text and before any handler sees the request, leaves its connections as JSON like
-// every other error. Within TLS it looks like other data, and stays as it is.
+// Listener returns a listener for the server of HTTP. Some requests net/http answers by itself,
+// in plain text and before any handler sees them. The listener's connections send such an answer
+// as JSON, like every other error. Under TLS it is encrypted already, and stays as it is.
 func Listener(l net.Listener) net.Listener { return jsonListener{l} }
 
 type jsonListener struct{ net.Listener }
@@ -44,7 +44,7 @@ func (c jsonConn) Write(p []byte) (int, error) {
 // The answers of net/http itself, each of which it writes in one piece: a status line, ownHeaders
 // and a short text; the refusal of an expectation, which has no text; and the answer to a client
 // that speaks HTTP where TLS is spoken. No answer of a handler looks like them: it has other
-// headers, and a piece of its body is followed by the end of a chunk.
+// headers, and what is written later, a piece of its body, ends with the end of a chunk.
 const (
 	maxOwnAnswer    = 512
 	ownHeaders      = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"

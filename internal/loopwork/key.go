@@ -25,8 +25,8 @@ type Key struct {
 	Store      string // the location of the store; "" for the usual one
 }
 
-// Status returns where the loop is. Its errors, as those of the other methods, carry their exit
-// code.
+// Status returns the status of the loop. Its errors, as those of the other methods, carry their
+// exit code.
 func (k Key) Status(ctx context.Context, getenv func(string) string) (s loops.Status, err error) {
 	st, l, err := k.find(ctx, getenv)
 	if err != nil {
@@ -39,7 +39,8 @@ func (k Key) Status(ctx context.Context, getenv func(string) string) (s loops.St
 	return s, nil
 }
 
-// List returns where all loops of the store are, or those of the repository if the key names one.
+// List returns the status of each loop in the store, or of those of the repository if the key names
+// one.
 func (k Key) List(ctx context.Context, getenv func(string) string) (list List, err error) {
 	st, err := k.open(ctx, getenv)
 	if err != nil {
@@ -59,7 +60,7 @@ func (k Key) List(ctx context.Context, getenv func(string) string) (list List, e
 	return list, nil
 }
 
-// List is where the loops of a store are.
+// List is the status of each loop in a store.
 type List struct {
 	store string
 	loops []loops.Status

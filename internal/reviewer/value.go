@@ -153,8 +153,8 @@ var (
 	markupName = lazyregexp.New(`(?:Html|HTML|Markup|Icon|Class|Classes|ClassName|ID|Color|Style|Id|Index|Width|Height|Size|Count|Dir|Attrs?|Percent|Progress|Duration|Speed|Theme|_html)$|^(?:markup|icon|cls|className|colou?r|style|id|selected|checked|disabled|width|height|progress|percent|duration|speed|theme|svg|tag|tagName|prefix|suffix)$`)
 )
 
-// isOwnName reports whether ownName matches a name. Most names are ruled out by what they lack, which
-// is cheaper to see.
+// isOwnName reports whether ownName matches a name. Most names contain none of ownParts, which is
+// cheaper to see.
 func isOwnName(name string) bool {
 	for _, part := range ownParts {
 		if strings.Contains(name, part) {
@@ -164,10 +164,11 @@ func isOwnName(name string) bool {
 	return false
 }
 
-// ownParts are in all that ownName matches.
+// ownParts are parts of names. Each name that ownName matches contains one of them.
 var ownParts = strings.Fields("tbl able chema atabase db List list olders older sql Sql SQL lause 2str _limit")
 
-// isMarkupName reports whether markupName matches a name.
+// isMarkupName reports whether markupName matches a name. It looks first for the letters with which
+// such names end, which is cheaper.
 func isMarkupName(name string) bool {
 	return len(name) > 1 && strings.IndexByte("lLpnserdDxhtg", name[len(name)-1]) >= 0 && markupName.MatchString(name)
 }

@@ -7,7 +7,7 @@ import "bytes"
 const maxAhead = 4 << 20
 
 // ahead searches for the next line that continues an open record: one that ends a
-// string or an object which it does not begin. A complete object that comes before
+// string or an object of an earlier line. A complete object that comes before
 // such a line is part of the open record, for example an item that is quoted in a
 // text with raw newlines. If there is no such line, the open record is cut off, and
 // the object is a record of its own.
@@ -16,7 +16,7 @@ const maxAhead = 4 << 20
 // many records are open.
 type ahead struct {
 	searched  int64 // no line that begins before this offset continues a record
-	found     bool  // the line at searched does
+	found     bool  // the line that begins at searched continues one
 	noObjects int64 // no object over several lines begins before this offset
 }
 
@@ -70,7 +70,9 @@ func (a *ahead) skippable(text, line []byte, eof bool) (width int, known bool) {
 		}
 		return len(line), true
 	}
-	if l := trim(line); l[len(l)-1] == '}' { // within a string, so a quote closes one of an earlier line
+	// The scan finds the object open. If the line ends with a brace all the same, the scan takes
+	// that for part of a string: one of the line's quotes closes a string of an earlier line.
+	if l := trim(line); l[len(l)-1] == '}' {
 		return 0, true
 	}
 	width, known = a.object(text, object, eof)

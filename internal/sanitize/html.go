@@ -22,7 +22,7 @@ func (p *pass) htmlBlock(i int) {
 	first := len(p.edits)
 	p.flat.reset(b.Start, b.End)
 	p.anchors = p.anchors[:0]
-	p.inHTML = b.Data >= 6
+	p.inHTML = b.Data >= 6 // blocks of the kinds 6 and 7 end at an empty line
 	if len(pieces) == 1 && pieces[0].Pad == 0 {
 		p.html(&htmlText{text: p.src[pieces[0].Start:pieces[0].End], first: pieces[0].Start})
 	} else {
@@ -89,8 +89,10 @@ func (p *pass) inlineHTML(b *markdown.Block, n *markdown.Inline) {
 
 // html reads HTML text.
 func (p *pass) html(h *htmlText) {
-	text, undecided, noComment := h.text, 0, false
+	text := h.text
 	lastGT := strings.LastIndexByte(text, '>')
+	undecided := 0     // a tag that begins before this offset does not end
+	noComment := false // a comment that begins from here on does not end
 	for k := 0; k < len(text); {
 		j := strings.IndexByte(text[k:], '<')
 		if j < 0 {
@@ -250,9 +252,9 @@ func (p *pass) tag(t *markdown.Tag, h *htmlText) bool {
 	return p.opened(t.Name, false)
 }
 
-// attribute judges the attribute with index i of a tag whose text lies shift before
-// its source. It removes what is unknown, hidden or outside of its grammar, and
-// returns the verdict about an address.
+// attribute judges the attribute with index i of a tag. An offset in the tag's text
+// plus shift is one in the source. It removes what is unknown, hidden or outside of its
+// grammar, and returns the verdict about an address.
 func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 	a := &t.Attributes[i]
 	drop := func(rule, detail string) verdict {
@@ -288,7 +290,7 @@ func (p *pass) attribute(t *markdown.Tag, i, shift int) verdict {
 			value = trimmed
 		}
 		if t.Name == "a" && isIssueURL(value) {
-			p.flat.text[len(p.flat.text)-1] = markIssue
+			p.flat.text[len(p.flat.text)-1] = markIssue // in place of the tag's own mark
 		}
 		return p.judge(value)
 	case attrSet:

@@ -74,10 +74,11 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 			p.autolink(n)
 		case markdown.Dropped:
 			p.simple = false
-			if i > 0 && nodes[i-1].Kind == markdown.Escape {
+			if i > 0 && nodes[i-1].Kind == markdown.Escape { // the label begins with `[\^`
 				p.labelStart = nodes[i-1].Start - 1
 			}
-			p.edit(p.labelStart, p.labelStart, `\`, RuleHiddenText, "footnote") // then it is shown
+			// What is dropped is the end of a label. It is shown if the label's bracket is escaped.
+			p.edit(p.labelStart, p.labelStart, `\`, RuleHiddenText, "footnote")
 		case markdown.FootnoteRef: // shown as a number
 			p.simple = false
 			f.addMark(markTag, n.Start)
@@ -94,8 +95,8 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 	p.match(nodes[len(nodes)-1].End)
 }
 
-// mayLink reports whether a leaf contains a link to a definition, which may consist of
-// bytes that trigger nothing.
+// mayLink reports whether a leaf may contain a link to a definition. mayAct does not see such a
+// link, because none of its bytes has to be a trigger.
 func (p *pass) mayLink(b *markdown.Block) bool {
 	return (len(p.doc.Definitions) > 0 || len(p.doc.Footnotes) > 0) &&
 		slices.ContainsFunc(p.doc.InlinesOf(b), func(n markdown.Inline) bool { return n.Kind == markdown.LinkOpen })
@@ -124,8 +125,8 @@ func (p *pass) text(b *markdown.Block, n *markdown.Inline) {
 	case n.Data == markdown.RawText:
 		p.rawLabel(n)
 	case p.src[n.Start] == ']':
-		// What GitHub does not take for a destination in angle brackets, but might after an
-		// edit, such as a redaction in the place of a title.
+		// GitHub sees no link here. After an edit, such as a redaction in the place of a title,
+		// it might take what follows for a destination in angle brackets.
 		rest, ok := strings.CutPrefix(p.src[n.Start:max(n.Start, b.End)], "](")
 		p.simple = p.simple && !ok
 		if ok && strings.HasPrefix(strings.TrimLeft(rest, " \t\n>"), "<") {
@@ -303,7 +304,7 @@ func beginsDestination(s string) bool {
 //
 // If the leaf has code, and some runs are lone by the specification too, only
 // those are escaped now. The other edits of the leaf, from index first on, are
-// dropped and the result is true: what is code shows in the next reading.
+// dropped and the result is true: the next reading finds out what is code.
 func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
 	lone, hasCode := p.loneRuns(nodes)
 	isLone := func(n *markdown.Inline) bool {
@@ -312,9 +313,17 @@ func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
 	}
 	hasLone := false
 	for i := range nodes {
-		if n := &nodes[i]; n.Kind == markdown.Backticks && !(hasLone && hasCode) {
-			found := isLone(n)
-			hasLone, hasCode = hasLone || found, hasCode || !found
+		if hasLone && hasCode {
+			break
+		}
+		n := &nodes[i]
+		if n.Kind != markdown.Backticks {
+			continue
+		}
+		if isLone(n) {
+			hasLone = true
+		} else {
+			hasCode = true // to readers that follow the specification
 		}
 	}
 	again := hasCode && hasLone

@@ -55,14 +55,14 @@ func (s *Store) unreachable(err error) error {
 // tooManyConnections is the SQLSTATE of a server that has no connection left.
 const tooManyConnections = "53300"
 
-// connectHint returns what to do about a server that accepts no connection: otherwise, unless the
-// server has too many connections.
-func connectHint(err error, otherwise string) string {
+// connectHint returns what to do about a server that accepts no connection: what is to be done if
+// it has too many of them, otherwise what usual says.
+func connectHint(err error, usual string) string {
 	var server *pgconn.PgError
 	if errors.As(err, &server) && server.Code == tooManyConnections {
 		return "raise max_connections of the database, or lower pool_max_conns in the URLs of those who use it"
 	}
-	return otherwise
+	return usual
 }
 
 // pipeline is Apply for PostgreSQL, where statements that are sent together are one
@@ -86,7 +86,8 @@ func (s *Store) pipeline(ctx context.Context, statements []Statement) (changed [
 	return changed, results.Close()
 }
 
-// withoutURL returns the innermost error: pgx's own repeat the user and the database.
+// withoutURL returns the innermost error. Those that pgx puts around it repeat the user and the
+// database.
 func withoutURL(err error) error {
 	for {
 		inner := errors.Unwrap(err)

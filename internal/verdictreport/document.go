@@ -66,11 +66,11 @@ type Criterion struct {
 	Box   string `json:"box,omitempty"`
 }
 
-// Passed reports whether the verdict is PASS and every gate lets pass.
+// Passed reports whether the verdict is PASS and every gate lets the task pass.
 func (d *Document) Passed() bool { return d.Response != nil && d.Response.Passed() }
 
-// Failed reports whether the verdict fails the pull request. Where there are no criteria,
-// that is what required decides.
+// Failed reports whether the verdict fails the pull request. Without criteria the pull request
+// fails if they are required.
 func (d *Document) Failed(required bool) bool {
 	if d.Response == nil {
 		return required

@@ -9,9 +9,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// LoopResult returns the verdict in the form of the fix loop. What fails is for the fixer. What
-// is only blocked has not worked: nobody can mend that in the code, and it uses up no
-// iteration. Without criteria it passes, unless they are required.
+// LoopResult returns the verdict in the form of the fix loop. What fails becomes a failure for
+// the fixer. If nothing fails but something is blocked, the result is an error: nobody can mend
+// that in the code, and it uses up no iteration. Without criteria the result is a pass, unless
+// they are required.
 func (d *Document) LoopResult(required bool) fixloop.Result {
 	out := fixloop.Result{Check: fixloop.Acceptance, Status: fixloop.ResultPass}
 	r := d.Response
@@ -64,7 +65,8 @@ func (d *Document) LoopResult(required bool) fixloop.Result {
 }
 
 // accepted reports whether the owner accepts that some criteria are not met: the verdict is
-// PARTIAL, and its gates let it pass.
+// PARTIAL, and its gates let it pass. At least the gates of the claim and of the verdict must
+// be there: without them nobody has decided.
 func (d *Document) accepted() bool {
 	r := d.Response
 	stops := func(g acceptance.Gate) bool { return g.Status == acceptance.Fail || g.Status == acceptance.Blocked }
