@@ -26,14 +26,14 @@ const (
 	maxDepth     = 200       // of directories that are not committed
 )
 
-// FromWorkspace reads the commits after the base, and as one last change without author and
-// message what is not committed: files that git tracks and those that no ignore rule of the
-// work tree hides. If a file was staged and then changed again, the work tree counts.
+// FromWorkspace reads the commits after the base. What is not committed follows as one last change,
+// without author and message: files that git tracks and those that no ignore rule of the work tree
+// hides. If a file was staged and then changed again, the work tree counts.
 //
-// Nothing is written there and git does not run there: its configuration and attributes only say
-// how git would store the files. No filter runs. A changed file that needs one is left out, unless
-// cfg.KeepFiltered is set. Submodules, nested repositories and what is neither a file nor a link
-// are left out, too. For all of these there are notes.
+// Nothing is written in the work tree and git does not run there. The configuration and the
+// attributes of the repository only say how git would store the files. No filter runs. A changed
+// file that needs one is left out, unless cfg.KeepFiltered is set. Submodules, nested repositories
+// and what is neither a file nor a link are left out, too. For all of these there are notes.
 //
 // The error is ErrNoBase without a base that can be read, and gitrepo.ErrTooLarge over a limit. If
 // a file cannot be read, or is written meanwhile, the error names it.

@@ -252,7 +252,9 @@ func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why
 		return "", err
 	}
 	own := ofSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor))
-	allOwn := diff.AheadBy == len(diff.Commits) && len(own) == diff.AheadBy && (len(own) > 0 || c.begun(e, st.names, b.Name))
+	isListedInFull := len(diff.Commits) == diff.AheadBy
+	isMadeByUs := len(own) > 0 || c.begun(e, st.names, b.Name)
+	allOwn := isListedInFull && len(own) == len(diff.Commits) && isMadeByUs
 	open, used, err := c.pullsFrom(b.Name, st.base)
 	if err != nil {
 		return "", err

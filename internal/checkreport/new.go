@@ -87,8 +87,8 @@ func checkOf(root phase.RootResult, c phase.CheckResult) Check {
 	return out
 }
 
-// withoutPlace returns the message of a failed test without the place that it begins with, where
-// that is the failure's own, which is shown next to it.
+// withoutPlace returns the message of a failed test. If it begins with this file and line, they are
+// removed, because they are shown next to it.
 func withoutPlace(message, file string, line int) string {
 	for _, name := range []string{file, path.Base(file)} {
 		if rest, ok := strings.CutPrefix(message, fmt.Sprintf("%s:%d: ", name, line)); ok {
@@ -98,8 +98,8 @@ func withoutPlace(message, file string, line int) string {
 	return message
 }
 
-// failuresOf returns the failed tests whose place is known as findings, so that they are
-// shown there, without those that a finding already reports.
+// failuresOf makes a finding of each failed test whose file and line are known, so that it is shown
+// there. Tests on a line that has a blocking finding already are left out.
 func failuresOf(c phase.CheckResult) []finding.Finding {
 	if c.Check != phase.Tests || c.Status != phase.Fail {
 		return nil
@@ -165,7 +165,7 @@ func (d *Document) add(findings []finding.Finding, blocking bool, in Input) {
 			Suggestion: f.Suggestion, Fingerprint: f.Fingerprint, Blocking: blocking,
 		}
 		if out.Severity.Rank() == 0 {
-			out.Severity = finding.Low // also one that is not known
+			out.Severity = finding.Low // it was none, or one that is not known
 		}
 		last := out.lastLine()
 		if in.Code != nil && out.StartLine > 0 && out.Check != phase.Tests { // a test is known by its name
@@ -206,9 +206,9 @@ func (d *Document) describeRules(rules finding.Rules) {
 }
 
 // names returns, for each finding, the name by which later workflow runs find its comment:
-// what it reports about which code. A fingerprint alone would not do if a file has several
-// such findings: once the first is fixed, the second would get its comment, and that of
-// the last would be hidden.
+// what it reports about which code. The fingerprint is used only where the code is not known,
+// because it counts the equal findings of a file: once the first is fixed, the second would
+// get its comment, and that of the last would be hidden.
 func (d *Document) names() []string {
 	seen := map[string]int{}
 	names := make([]string, len(d.Findings))

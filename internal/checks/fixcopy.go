@@ -14,8 +14,8 @@ import (
 // maxNotes bounds the notes on what is not in a copy.
 const maxNotes = 20
 
-// fixCopy is the copy of the workspace in which fixes become suggestions, where the
-// checks run in the workspace itself. It is made when the first fix runs.
+// fixCopy is a copy of the workspace in which fixes run, to become suggestions. It is needed only
+// if the checks run in the workspace itself, and is made when the first fix runs.
 type fixCopy struct {
 	cfg     isolate.Config
 	scratch *isolate.Scratch // nil until the copy is made

@@ -42,7 +42,7 @@ func (d *Document) closing(b *Block) (end, element string) {
 		return "\n" + text[:leadingRun(text, text[0])], ""
 	case HTMLBlock:
 		text = strings.TrimLeft(text, " ")
-		switch b.Data {
+		switch b.Data { // the kind of HTML block; 6 and 7 end at an empty line
 		case 1:
 			element = strings.ToLower(text[1 : 1+tagName(text[1:])])
 			return "\n</" + element + ">", element
@@ -95,7 +95,7 @@ func (d *Document) openElements() *elements {
 			if pieces := d.PiecesOf(b); len(pieces) > 0 {
 				all = Span{pieces[0].Start, pieces[len(pieces)-1].End}
 			}
-			if b.Data == 1 || b.Data >= 6 {
+			if b.Data == 1 || b.Data >= 6 { // 2 to 5 are comments, instructions, declarations and CDATA
 				open.read(d.Literal(b, all))
 			}
 			continue
@@ -117,7 +117,8 @@ func (d *Document) openElements() *elements {
 			}
 		}
 		if marks && len(open.names) > first {
-			// What is open may keep emphasis open. Browsers remember three of each.
+			// An element that is open may keep the emphasis around it open. Browsers remember at
+			// most three elements of each name.
 			open.names = slices.Insert(open.names, first, "del", "em", "em", "em", "strong", "strong", "strong")
 			open.unsure = true
 		}
@@ -180,7 +181,7 @@ func (open *elements) read(html string) {
 			switch {
 			case tag.Closing:
 				open.end(tag.Name)
-			case tagName(tag.Name) == len(tag.Name):
+			case tagName(tag.Name) == len(tag.Name): // other names are none in Markdown
 				open.start(tag.Name)
 			}
 		default:

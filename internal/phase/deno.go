@@ -19,7 +19,7 @@ func (p *project) isDeno(dir string) bool {
 	return !p.has(dir, "package.json") && slices.ContainsFunc(denoConfigs, func(name string) bool { return p.has(dir, name) })
 }
 
-// isAlone reports whether no directory above one has a marker of a language.
+// isAlone reports whether none of the directories above dir has a marker of a language.
 func (p *project) isAlone(dir string) bool {
 	for dir != "." {
 		if dir = path.Dir(dir); len(p.languages(dir)) > 0 {
@@ -29,7 +29,8 @@ func (p *project) isAlone(dir string) bool {
 	return true
 }
 
-// denoTools returns Deno's own tools, for a project of its own.
+// denoTools returns the tools that are part of Deno, for directories with Deno's configuration and
+// no package.json.
 func denoTools() []tool {
 	var signs []sign
 	for _, name := range denoConfigs {

@@ -115,8 +115,8 @@ func (n *notes) draft(owner, asked *bool) *bool {
 	return new(*draft)
 }
 
-// branch returns the name of a pull request's new branch, "" where whoever makes
-// the branch names it, or why there may be none.
+// branch returns the name of a pull request's new branch, or why the item is refused. The
+// name is "" if neither the owner nor the item gives one: whoever makes the branch chooses it.
 func (n *notes) branch(s ChangeSettings, asked string) (string, *refusal) {
 	if s.Branch != "" {
 		if asked != "" && asked != s.Branch {

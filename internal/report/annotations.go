@@ -44,7 +44,7 @@ func (r *Report) Annotations() []Annotation {
 	}
 	for _, row := range r.ownRows() {
 		a := Annotation{Level: Error, Title: "Airlock could not report: " + r.safe(row.kind), Message: strings.Join(row.reasons(), "; ")}
-		if row.state == string(apply.Failed) && !slices.Contains(out, a) { // all comments of a review have one
+		if row.state == string(apply.Failed) && !slices.Contains(out, a) { // the comments of one review fail together
 			out = append(out, a)
 		}
 	}

@@ -21,7 +21,7 @@ type scanner struct {
 type inString struct {
 	quote
 	base  int  // how many brackets were open when the string began
-	opens int  // how many are open at the top level of its current hole, with the hole's own
+	opens int  // how many were open as soon as its current hole had begun
 	nest  byte // the bracket that may stand inside in pairs; 0: none
 	depth int  // how many of these are open
 }
@@ -341,9 +341,11 @@ func (s *scanner) endString(length int) {
 
 // rustCharacter reads a character such as 'x', or the quote of a 'lifetime.
 func (s *scanner) rustCharacter() bool {
+	const longest = 14     // bytes that are searched for the second quote; '\u{10FFFF}' has 12
+	const longestPlain = 4 // bytes of a character in UTF-8
 	rest := s.text[s.at:]
-	end := strings.IndexByte(rest[1:min(len(rest), 14)], '\'') + 1
-	if end == 0 || strings.Contains(rest[:end], "\n") || rest[1] != '\\' && end > 5 {
+	end := strings.IndexByte(rest[1:min(len(rest), longest)], '\'') + 1
+	if end == 0 || strings.Contains(rest[:end], "\n") || rest[1] != '\\' && end > 1+longestPlain {
 		end = 0 // a lifetime
 	}
 	if strings.HasPrefix(rest, `'\''`) {

@@ -13,11 +13,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// mostTakenOut is how many lines of one file are listed that the change takes out.
+// mostTakenOut is how many of the lines that the change takes out of one file are listed.
 const mostTakenOut = 8
 
 // takenOut returns what the change takes out of a tool's configuration, and what it replaces there
-// by something else, unless that asks for more than before.
+// by something else, unless that certainly asks for as much as before.
 func (t *silencerTable) takenOut(f *File) []Silence {
 	name := cmp.Or(f.Previous, f.Path)
 	if !f.Deleted && f.Previous == "" && !strings.Contains(f.Patch, "\n-") {
@@ -39,7 +39,7 @@ func (t *silencerTable) takenOut(f *File) []Silence {
 		if len(watched) == 0 {
 			continue
 		}
-		movedDown := path.Dir(name) == "." && path.Dir(f.Path) != "." // from where it is about everything
+		movedDown := path.Dir(name) == "." && path.Dir(f.Path) != "." // at the top it is about the entire repository
 		gone := f.Deleted || movedDown || !s.Path.MatchString(f.Path)
 		if gone {
 			return []Silence{{Tool: s.Tool, Path: name, Text: fmt.Sprintf("the file, with %s", text.Count(len(watched), "line")), Scope: ScopeProject, TakesOut: true}}
@@ -63,14 +63,16 @@ func (t *silencerTable) takenOut(f *File) []Silence {
 
 // watches reports whether a setting asks the tool to do something.
 func (s silencer) watches(name string, set setting) bool {
-	return !loads.MatchString(set.text) && (s.Watch == nil || s.Watch.MatchString(path.Base(name)+":"+set.keys+" "+set.text))
+	return !asksNothing.MatchString(set.text) && (s.Watch == nil || s.Watch.MatchString(path.Base(name)+":"+set.keys+" "+set.text))
 }
 
-// loads matches a line of a configuration that is a program, which only says where something is.
-var loads = lazyregexp.New(`^(import\b|(const|let|var)\b.*\b(require|import)\(|export default\b|module\.exports\b|"?\$?schema"?\s*:|"?version"?\s*[:=])`)
+// asksNothing matches a line of a configuration that asks the tool for nothing: it imports or
+// exports a module, or names a schema or a version.
+var asksNothing = lazyregexp.New(`^(import\b|(const|let|var)\b.*\b(require|import)\(|export default\b|module\.exports\b|"?\$?schema"?\s*:|"?version"?\s*[:=])`)
 
-// lost returns the settings of a base that the head does not have. One that has another value there
-// says both, and is left out where the new one asks for as much, or is listed by itself.
+// lost returns the settings of a base that the head does not have. If a setting has another value in
+// the head, its text names both values. It is left out if the new value asks for as much as the old
+// one, or silences the tool, which is reported on its own.
 func lost(base, head []setting) []setting {
 	has := map[string]int{}
 	byKeys := map[string][]setting{}
@@ -108,7 +110,8 @@ func (s setting) id() string {
 	return s.keys + "\x00" + strings.Join(strings.Fields(strings.TrimRight(s.text, ",;")), " ")
 }
 
-// isValue reports whether a setting is its last key with a value.
+// isValue reports whether the line of a setting contains its last key and the value. An element of
+// a list, for example, has its key on a line before.
 func (s setting) isValue() bool {
 	m := key.FindStringSubmatch(s.text)
 	return m != nil && (s.keys == m[1] || strings.HasSuffix(s.keys, "."+m[1]))
@@ -176,9 +179,9 @@ type baseLine struct {
 func (f *File) base() (base string, lines []baseLine, ok bool) {
 	if f.Patch == "" {
 		if f.Deleted || f.Previous == "" {
-			return "", nil, f.Deleted
+			return "", nil, f.Deleted // of a deleted file without a patch no line is known
 		}
-		for i := range strings.Count(f.Text, "\n") + 1 {
+		for i := range strings.Count(f.Text, "\n") + 1 { // it was only renamed: no line is left under the old name
 			lines = append(lines, baseLine{now: i + 1, removed: true})
 		}
 		return f.Text, lines, true
@@ -201,7 +204,7 @@ func (f *File) base() (base string, lines []baseLine, ok bool) {
 			if m := hunkStart.FindStringSubmatch(line); m != nil {
 				first, _ := strconv.Atoi(m[1])
 				if m[2] == "0" {
-					first++ // of no lines, the one before is named
+					first++ // a hunk without new lines names the line before it
 				}
 				keep(first)
 			}

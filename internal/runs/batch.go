@@ -93,8 +93,8 @@ const (
 	// createWithin bounds a transaction that records runs. Callers wait for it, and for them a
 	// store that stays locked is an error.
 	createWithin = 15 * time.Second
-	// commitWithin bounds other work in the store, which nobody waits for.
-	commitWithin = 30 * time.Second
+	// backgroundWithin bounds other work in the store, which nobody waits for.
+	backgroundWithin = 30 * time.Second
 )
 
 // commit applies the statements of a batch, and gives each member its result.

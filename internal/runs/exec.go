@@ -20,7 +20,7 @@ import (
 const (
 	// grace is the time between asking an agent to end and killing it.
 	grace = 5 * time.Second
-	// maxResult is how large what an agent answers may be, in bytes.
+	// maxResult is the largest answer of an agent, in bytes.
 	maxResult = 4 << 20
 	// logWithin is how long a run's end waits for a store that does not take its log.
 	logWithin = 30 * time.Second

@@ -182,7 +182,7 @@ func (l *logWriter) flush() bool {
 		}
 		l.piece = l.mask(strings.ToValidUTF8(string(pending), "\uFFFD")) // the end may have been cut
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, commitWithin)
+	ctx, cancel := context.WithTimeout(l.ctx, backgroundWithin)
 	defer cancel()
 	if l.err = l.write(ctx, again); l.err != nil {
 		return false

@@ -108,7 +108,7 @@ func (w *watcher) run() {
 // lookAt wakes those who wait for runs that have changed or were deleted. If the store does
 // not answer, the next query finds the same changes.
 func (w *watcher) lookAt(ids []string) {
-	ctx, cancel := context.WithTimeout(w.ctx, commitWithin)
+	ctx, cancel := context.WithTimeout(w.ctx, backgroundWithin)
 	defer cancel()
 	places, args := make([]string, len(ids)), make([]any, len(ids))
 	for i, id := range ids {

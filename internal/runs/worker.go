@@ -329,7 +329,7 @@ func (w *Worker) carryOut(life, ctx context.Context, name string, t taken) {
 // until the worker's context ends.
 func (w *Worker) record(life context.Context, name, id string, out outcome) {
 	for pause, logged := 50*time.Millisecond, false; ; pause = min(2*pause, 5*time.Second) {
-		attempt, cancel := context.WithTimeout(life, commitWithin)
+		attempt, cancel := context.WithTimeout(life, backgroundWithin)
 		err := out.end(attempt, w.store, id, `worker = $5`, name)
 		cancel()
 		if err == nil {

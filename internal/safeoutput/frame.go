@@ -229,9 +229,9 @@ var programming = func() map[string]bool {
 	return m
 }()
 
-// objectAt returns the offset of the first object in a line, -1 if there is none, and
-// whether nothing that says anything stands before it. Otherwise the offset is that of
-// what looks like an object, as in objectStart.
+// objectAt returns the offset of the object with which a line begins, after nothing but what
+// jsonrepair.IsWrapping accepts. If there is none, ok is false, and the offset is that of
+// objectStart, which may be -1.
 func objectAt(line []byte) (offset int, ok bool) {
 	n := bytes.IndexByte(line, '{')
 	if n >= 0 && jsonrepair.IsWrapping(line[:n]) {

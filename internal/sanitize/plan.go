@@ -12,11 +12,11 @@ import (
 type edit struct {
 	start, end int32
 	change     int32 // index in plan.changes
-	quiet      bool  // after it, what is around it needs no edit
+	quiet      bool  // once it is made, the text around it need not be read again
 }
 
 // change is what several edits have in common: the text that replaces their ranges, and the
-// note that apply counts them in, without a rule if there is none.
+// note about them, in which apply counts them. The note's Rule is "" if there is nothing to note.
 type change struct {
 	text string
 	note Note
@@ -40,8 +40,8 @@ func (l *plan) reset(size int) {
 	l.size, l.leaf = size, 0
 }
 
-// quietEdit is edit for what only makes text inert that stays text, and is found inert
-// by the next reading.
+// quietEdit is edit for a change that only makes text inert. The text stays text, and another
+// reading would find nothing to edit there.
 func (l *plan) quietEdit(start, end int, text, rule, detail string) {
 	l.edit(start, end, text, rule, detail)
 	l.edits[len(l.edits)-1].quiet = true
@@ -66,7 +66,8 @@ func (l *plan) edit(start, end int, text, rule, detail string) {
 	l.edits = append(markdown.Grown(l.edits, start, l.size), edit{start: int32(start), end: int32(end), change: l.changeTo(text, rule, detail)})
 }
 
-// changeTo returns the index of a change. Of the last few none is repeated.
+// changeTo returns the index of a change. If one of the last few is equal, it returns that one's,
+// and otherwise it appends one.
 func (l *plan) changeTo(text, rule, detail string) int32 {
 	const few = 8
 	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-few); i-- {
@@ -84,15 +85,17 @@ func (l *plan) textOf(e *edit) string { return l.changes[e.change].text }
 // insert inserts text at an offset, without a note.
 func (l *plan) insert(offset int, text string) { l.edit(offset, offset, text, "", "") }
 
-// settle puts the edits in source order. Of two that overlap the first stays; the next
-// reading finds the other one again, if it is still needed.
+// settle puts the edits in source order. Of two that overlap or are equal the first stays; the
+// next reading finds the other one again, if it is still needed.
 func (l *plan) settle() {
 	l.sort()
 	settled := l.edits[:0]
 	for _, e := range l.edits {
 		if n := len(settled); n > 0 {
 			last := &settled[n-1]
-			if e.start < last.end || e.start == last.start && e.end == last.end && l.textOf(&e) == l.textOf(last) {
+			overlaps := e.start < last.end
+			repeats := e.start == last.start && e.end == last.end && l.textOf(&e) == l.textOf(last)
+			if overlaps || repeats {
 				last.quiet = false
 				continue
 			}

@@ -37,8 +37,9 @@ type Hit struct {
 	// Digest is the SHA-256 of the secret as it is when decoded, in hexadecimal. It is empty for
 	// a Known value.
 	Digest string
-	// InSignature is set if the secret is the number of a key and stands in a signature. Whoever may
-	// see the signature may see the number, which is of no use without the key.
+	// InSignature is set if the secret is the id of an AWS access key and is part of a signature,
+	// such as that of a signed URL. Whoever may see the signature may see the id, which is of no use
+	// without the key.
 	InSignature bool
 	// Explained is "a test" or "documentation" if the file's path says that it is one, where people
 	// make up values of that kind. The secret is probably not in use then. "" otherwise.

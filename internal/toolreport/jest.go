@@ -16,8 +16,8 @@ type jestReader struct {
 	*collector
 	failureList
 	file   string
-	seen   map[string]bool
-	suites int // that failed to run
+	seen   map[string]bool // by file and title; a block that is printed again counts once
+	suites int             // that failed to run
 }
 
 func newJest(c *collector) lineReader {
@@ -47,7 +47,7 @@ func (j *jestReader) line(line string) {
 	}
 }
 
-// block begins the block of a test or a file.
+// block begins the block of a test or a file, unless it was read already or is the log of a file.
 func (j *jestReader) block(title string) {
 	j.current = nil
 	key := text.TruncateBytes(j.file+"\x00"+title, maxName)
@@ -82,6 +82,7 @@ func (j *jestReader) detail(line string) {
 	}
 }
 
+// totals reads the totals of a run, which end it. Another run may follow.
 func (j *jestReader) totals(failed int) {
 	j.failTotal(j.list, failed+j.suites)
 	j.tally.ended, j.tally.noTests, j.recognised = true, false, true
