@@ -25,7 +25,8 @@ func (e *ClaimedError) Error() string {
 	return fmt.Sprintf("another job of this workflow run has %s and wrote %s; each would take over what the other writes. Give each of them another input name, such as that of the job that calls the reusable workflow", same, cmp.Or(e.URL, "something"))
 }
 
-// unclaimed returns c without its claim, for a text whose marker may be that of another item.
+// unclaimed returns c without its claim, for a text that may keep the marker of another item: the
+// claim would say that this job wrote that item.
 func (c Config) unclaimed() Config {
 	c.Run.Claim = ""
 	return c
@@ -65,7 +66,7 @@ func claimed(cfg Config, ev event.Event, entries []*entry, s *Snapshot) error {
 	}
 	for _, own := range s.own {
 		for _, o := range own {
-			if o.Type == objCheckRun { // found by its name, so that the other job's may have any key
+			if o.Type == objCheckRun { // it was found by its name: whatever its key, it may be the other job's
 				touched = append(touched, o)
 			}
 		}
@@ -78,9 +79,9 @@ func claimed(cfg Config, ev event.Event, entries []*entry, s *Snapshot) error {
 	return nil
 }
 
-// isOf reports whether a workflow run wrote an object last. The marker of what later workflow
-// runs find again names the run that did. Any other object has a key that is made from the run,
-// so that only this one can have found it.
+// isOf reports whether a workflow run was the last to write one of the objects that it found. An
+// object that later workflow runs update names the last run that wrote it. Any other object has a
+// key that is made from its run, so only that run can have found it.
 func (o Object) isOf(run event.Run) bool {
 	return o.known == nil || o.known.run == 0 || o.known.run == run.ID
 }

@@ -108,7 +108,7 @@ func (c *codePreparer) placeBranch(e *entry, st *codeState) error {
 			continue
 		}
 		why, err := c.earlier(e, st, b)
-		if err != nil || why == "" {
+		if err != nil || why == "" { // without an error the branch is ours, and st.branch
 			c.taken = append(c.taken, st.branch)
 			return err
 		}
@@ -209,15 +209,15 @@ func (n *namer) obstacle(name string) objection {
 	}
 	folded := strings.ToLower(name)
 	for _, other := range others {
-		switch also := strings.ToLower(other); {
+		switch otherFolded := strings.ToLower(other); {
 		case other == "":
 		case other == name:
 			return objection{why: "is taken"}
-		case also == folded:
+		case otherFolded == folded:
 			return objection{why: fmt.Sprintf("differs from %q only in case", other)}
-		case strings.HasPrefix(folded, also+"/"):
+		case strings.HasPrefix(folded, otherFolded+"/"):
 			return objection{why: fmt.Sprintf("cannot exist next to the branch %q", other), everywhere: true}
-		case strings.HasPrefix(also, folded+"/"):
+		case strings.HasPrefix(otherFolded, folded+"/"):
 			return objection{why: fmt.Sprintf("cannot exist next to the branch %q", other)}
 		}
 	}

@@ -39,7 +39,7 @@ func (c *codePreparer) preparePatch(st *codeState, plain bool) error {
 		c.keepPatchOf(st, series, plain)
 		return nil
 	}
-	ctx := context.WithoutCancel(c.o.ctx) // it is made when nothing else is to be done
+	ctx := context.WithoutCancel(c.o.ctx) // the patch is made last, when that context may have ended
 	m := patchMaker{repo: c.code.Repo, scanner: c.o.cfg.Secrets}
 	st.makePatch = func() ([]byte, []string) {
 		ctx, cancel := context.WithTimeout(ctx, patchTimeout)

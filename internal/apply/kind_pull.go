@@ -20,7 +20,7 @@ func pullHandler() handler {
 func planPull(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.CreatePullRequest)
-	// Merging makes a commit message of title and text.
+	// Merging makes a commit message of title and text, and one with "[skip ci]" starts no workflow.
 	title, disarmedTitle := startable(p.cfg.title(it.Title))
 	text, disarmedText := startable(it.Body)
 	op := p.operation(group, fmt.Sprintf("open the pull request %q", shortTitle(title)))
@@ -199,7 +199,7 @@ func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, 
 	}
 	if isKind(err, githubapi.Conflict) || isKind(err, githubapi.Ambiguous) {
 		if open, ok := x.openPull(ctx, w.st.branch, w.st.base); ok {
-			if !untouched(open) {
+			if !untouched(open) { // somebody else has opened or edited it
 				state = Adopted
 			}
 			return open, state, nil

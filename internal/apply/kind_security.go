@@ -26,7 +26,8 @@ func securityHandler() handler {
 		group: func(*entry) string { return "upload" },
 		needs: func(n *needs, e *entry) {
 			n.reports = append(n.reports, e)
-			if e.own && n.ev.IsPull && n.ev.Number != 0 { // which alerts code scanning shows in it
+			if e.own && n.ev.IsPull && n.ev.Number != 0 {
+				// Code scanning shows those alerts in a pull request that are in its diff: see InDiff.
 				n.pulls.add(n.ev.Number)
 				n.diffs.add(n.ev.Number)
 			}

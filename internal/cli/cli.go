@@ -41,8 +41,8 @@ type Environment struct {
 // Enter is the first act of a process. For the action it takes the token out of the
 // environment (rule R5), for which the program runs a second time. The other commands
 // read GITHUB_TOKEN as other tools do. No core file of any command can contain it. Other
-// programs of the user cannot read the memory of apply and doctor. Those that run a pull request's
-// code stay open to such programs: a process that is closed to others can give no program a network
+// programs of the user cannot read the memory of apply and doctor. They can read that of commands
+// that run a pull request's code: a process that is closed to others can give no program a network
 // of its own.
 func Enter(args, environ []string) (action.Secrets, error) {
 	if err := action.NoCoreFiles(); err != nil {

@@ -49,10 +49,10 @@ type Spec struct {
 	// process's user.
 	Identity *Identity
 	Limits   Limits
-	// Supervised ends everything that the program started, whatever group or session it
-	// went to, when the program has ended, and when this process has, however that
-	// happens; where the system is not Linux, only the group is ended. It cannot be combined
-	// with Identity, Limits, NoNetwork or ExtraFiles.
+	// Supervised ends everything that the program started, in whatever group or session,
+	// when the program or this process has ended, however that happens. On systems
+	// other than Linux it ends the group only. It cannot be combined with Identity, Limits,
+	// NoNetwork or ExtraFiles.
 	Supervised bool
 	// NoNetwork runs the program in a network of its own, in which there is only a loopback.
 	// Sockets in the file system stay reachable. It requires Linux, and what ProbeNoNetwork

@@ -90,8 +90,8 @@ func CountEffects(keys []Key) string {
 	return fmt.Sprintf("%d honoured, %d changed, %d ignored, %d missing", n[Honoured], n[Changed], n[Ignored], n[Missing])
 }
 
-// lossOf returns what a kind that Airlock does not have is for, and what does the same, if
-// anything does.
+// lossOf returns what does not happen because Airlock does not have a kind, and what does the
+// same, if anything does.
 func lossOf(kind string) string {
 	switch kind {
 	case "close-issue":

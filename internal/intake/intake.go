@@ -144,8 +144,8 @@ type Rejected struct {
 // Crashed reports whether the record is rejected because Airlock itself failed on it.
 func (r *Rejected) Crashed() bool { return r.crashed }
 
-// TooFew returns the rejection, with line 0, for a kind of which there are count items and
-// must be at least least.
+// TooFew returns the rejection, with line 0, for a kind that must have at least least items
+// and has count.
 func TooFew(kind safeoutput.Kind, least, count int) Rejected {
 	there := "there is none"
 	if count > 0 {

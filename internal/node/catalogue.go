@@ -9,15 +9,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// Catalogue names the agents that a user looks at or changes: those built in, and these.
+// Catalogue names the agents that a user looks at or changes: those built in, and those of a store
+// and of a directory.
 type Catalogue struct {
 	Store  string // the location of the store; "" for the usual one
 	Agents string // a directory of blueprints; "" for none
 }
 
 // Read opens the registry for do. There need not be a store, unless the user names one. The error,
-// as those of the other methods, carries its exit code; one of do that the user can mend, such as a
-// name that is taken, is one of wrong usage.
+// as those of the other methods, carries its exit code. If do returns an error that the user can
+// mend, such as a name that is taken, that is the code for wrong usage.
 func (c Catalogue) Read(ctx context.Context, getenv func(string) string, do func(*agents.Registry) error) error {
 	s, err := store.OpenNamedExisting(ctx, c.Store, "airlock agents add", getenv, agents.Tables)
 	if c.Store == "" && errors.Is(err, store.ErrAbsent) {

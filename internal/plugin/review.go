@@ -239,6 +239,7 @@ func (w *work) failure(r command.Result, report toolreport.Report, limit time.Du
 	case r.ExitCode != 0 && len(report.Findings)+report.Outside == 0:
 		return fmt.Errorf("%s ended with exit code %d and reported no finding%s (it failed, or its findings have a form that its format or patterns do not describe)", name, r.ExitCode, lastLines(r))
 	}
+	// hasForm is whether the output has the form that its format names, or the format names none.
 	hasForm := format == Auto || format == Text || slices.Contains(strings.Split(report.Tool, ", "), format.form())
 	isEmpty := len(r.Stdout.Head) == 0 && r.Stdout.Dropped == 0
 	switch {

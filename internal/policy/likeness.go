@@ -11,7 +11,7 @@ import (
 // likeness returns the form that a text has in common with those that look the same or
 // nearly so: without case, marks, wide and other forms of a letter, characters that show
 // nothing, and with Latin letters where other scripts have the same shapes. It is only for
-// refusing: two texts of one likeness are not equal.
+// refusing: two texts with the same likeness may be different ones.
 func likeness(s string) string {
 	s = cases.Fold().String(norm.NFKD.String(s))
 	return strings.Map(func(r rune) rune {

@@ -26,7 +26,8 @@ func isExampleSecret(path, rule, value string) bool {
 var shortNumber = lazyregexp.New(`^xox[a-z](?:\.xox[a-z])?-\d{1,7}-`)
 
 // isWording reports whether a value is words, such as dropboxoauthkey, DropboxSync and
-// sk_live_secret_value, and not random: it has letters only, and few of them are capitals inside.
+// sk_live_secret_value, and not random: it consists of letters, _ and -, and its words are long
+// enough. A capital, _ or - begins a word.
 func isWording(value string) bool {
 	const fewest = 4 // letters of a word, on average
 	words := 1
@@ -50,7 +51,7 @@ var (
 )
 
 // holdsKey reports whether the text of a private key has random characters after its first line, or
-// in lines of their own. Detectors of keys, and what they report, have the first line only.
+// in lines of their own. Code that looks for keys, and its reports, contain the first line only.
 func holdsKey(value string) bool {
 	if keyBegins.MatchString(value) {
 		return true
@@ -71,9 +72,9 @@ var (
 	notBase64 = lazyregexp.New("[\"'`][\\s+.,&]*[\"'`]|\\\\+[nrtu]|[^A-Za-z0-9+/]")
 )
 
-// isMadeUpKey reports whether the content of a private key contradicts its title, as in tests of what
-// leaves keys out: it is not as long as its first bytes say, or it is a certificate and begins with no
-// number.
+// isMadeUpKey reports whether the content of a private key contradicts its title, as in tests of code
+// that removes keys from texts: it is not as long as its first bytes say, or it is a certificate and
+// begins with no number.
 func isMadeUpKey(value string) bool {
 	m := asn1Key.FindStringSubmatch(value)
 	if m == nil || strings.Contains(m[2], "Proc-Type") {

@@ -103,10 +103,10 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 		}
 		return
 	}
-	disabled := disabling[name] && !triedOn.MatchString(c.path) && (called || name[0] == '@' && !c.lang.ruby && !c.is(i+1, ".")) && !c.mayRun(i, name) && !c.overridesTest(i, name)
+	disabled := disabling[name] && !runnerInput.MatchString(c.path) && (called || name[0] == '@' && !c.lang.ruby && !c.is(i+1, ".")) && !c.mayRun(i, name) && !c.overridesTest(i, name)
 	skipped := skipping[name] && first.first && c.beginsTest(begin-1) && !c.isConditionalCall(i)
 	switch {
-	case called && focusing[name] && !triedOn.MatchString(c.path):
+	case called && focusing[name] && !runnerInput.MatchString(c.path):
 		c.reportForm("focused-test", c.focusPrecision(i), first.start, c.tokens[i].end, name)
 	case (disabled || skipped) && !c.isExcused(i) && !(c.takesReason(name) && c.givesReason(i+1)):
 		c.reportDisabled(begin, i, name)
@@ -158,9 +158,9 @@ func (c *codeFile) reportDisabled(begin, last int, sink string) {
 	c.reportForm("disabled-test", form, c.tokens[begin].start, c.tokens[last].end, sink)
 }
 
-// triedOn matches files that are input of a test runner's own tests, and files of which only
+// runnerInput matches files that are input of a test runner's own tests, and files of which only
 // the types are checked.
-var triedOn = lazyregexp.New(`(?i)(^|/)(sample_?tests?|skipped|fixtures?)/|\.test-d\.ts$`)
+var runnerInput = lazyregexp.New(`(?i)(^|/)(sample_?tests?|skipped|fixtures?)/|\.test-d\.ts$`)
 
 // aboutSkipping matches titles of tests by which a test runner tests skipping itself.
 var aboutSkipping = lazyregexp.New(`(?i)["'\x60][^"'\x60]*\b(should not run|(should|will) (be )?skip(ped)?|skipped (because|if|when)|pending)\b`)
@@ -181,13 +181,14 @@ func (c *codeFile) mayRun(i int, name string) bool {
 		if aboutSkipping.MatchString(c.lineText(c.line(c.tokens[i].start))) {
 			return true
 		}
-		return c.isUnderCondition(i) && len(list) == 1
+		return c.isUnderCondition(i) && len(list) == 1 // the text is the reason
 	}
 	const longestHead = 8 // tokens of a function's parameters
 	isFunction := func(x extent) bool {
 		return c.any(extent{x.from, min(x.to, x.from+longestHead)}, func(i int) bool { return c.isOneOf(i, "=>", "function") })
 	}
-	return len(list) == 1 || isFunction(first) || !isFunction(list[1].extent)
+	hasTitle := len(list) > 1 && !isFunction(first) && isFunction(list[1].extent) // in a variable, before the test
+	return !hasTitle
 }
 
 // isUnderCondition reports whether the statement that has the word at index i is the first one below

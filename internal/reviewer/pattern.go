@@ -36,16 +36,15 @@ type pattern struct {
 	Except    *regexp.Regexp // not the line and the names of the functions that it is in
 	Guard     *regexp.Regexp // not the part of the function around it that is before it
 	Lacks     *regexp.Regexp // not the function around it; outside of functions not the file
-	Chain     *regexp.Regexp // the calls that the call hangs on, or what the name was given that it hangs on
+	Chain     *regexp.Regexp // what the call is made on or, if that is a name, what the name was given
 	After     *regexp.Regexp // what follows the call
 	Route     bool           // it is in a function that answers requests: see pack.Routes
 	File      *regexp.Regexp // the file
 	Without   *regexp.Regexp // not the file
-	// Certain is what the value's text, or its origin, has where the pattern has this precision; what
-	// has it not is low.
+	// Certain matches the value's text or its origin. What it does not match has a low precision.
 	Certain *regexp.Regexp
-	// Given asks for a value that has a parameter's text in it where the pattern has this precision:
-	// what a function makes of its own fields and settings is low.
+	// Given is whether a value without a parameter's text in it has a low precision: a function made
+	// it of its own fields and settings.
 	Given bool
 	// Precision is how often the pattern is right; "" stands for what formPrecision says.
 	Precision finding.Precision
@@ -202,7 +201,7 @@ func lacks(re *regexp.Regexp, text string) bool { return re != nil && !re.MatchS
 func has(re *regexp.Regexp, text string) bool { return re != nil && re.MatchString(text) }
 
 // surroundingsMatch reports whether the conditions about the places next to the word at index i are
-// true: the chain before it, and what follows the call that ends with the token before index end.
+// true: the chain before it, and what follows the call, whose arguments end before index end.
 func (m *matcher) surroundingsMatch(p *pattern, i, end int) bool {
 	return (!p.Route || m.scope.answers()) &&
 		(p.Chain == nil || m.chainMatches(p.Chain, i)) &&
@@ -273,8 +272,8 @@ func (m *matcher) functionBefore(i int) string {
 	return m.text[from:to]
 }
 
-// functionAround returns the source of the function around the token at index i, near it, or of the
-// file where there is none.
+// functionAround returns the source of the function around the token at index i, or of the file
+// where there is none. If that is long, it returns the part near the token.
 func (m *matcher) functionAround(i int) string {
 	from, to := m.extentAround(i)
 	return m.text[from:to]
@@ -294,8 +293,8 @@ func (m *matcher) extentAround(i int) (from, to int) {
 	return max(from, at-8*longestSource), min(to, at+8*longestSource)
 }
 
-// afterCall returns what follows the call that ends with the token before index end, and
-// the bracket that closes there.
+// afterCall returns what follows a call, whose arguments end before index end. A bracket that
+// closes there is part of the call.
 func (m *matcher) afterCall(end int) string {
 	if m.is(end, ")") {
 		end++

@@ -47,8 +47,8 @@ var (
 	ownParameters = wordSetOf("self cls request req response db session context")
 )
 
-// readRoute gives the parameters of a function that answers requests, whose bracket is the token
-// at index open, the mark of a request.
+// readRoute marks the parameters of a function that answers requests as sent by a request. open is
+// the index of the bracket before the parameters.
 func (s *scopes) readRoute(route string, open int) {
 	if route == "" || !s.lang.indented {
 		return

@@ -24,7 +24,7 @@ const (
 	attrTokens                    // a list of such names
 	attrNumber                    // a number or a length
 	attrFlag                      // an attribute that is there or not
-	attrAlign                     // and the other rules with a list of words in attrWords
+	attrAlign                     // this rule and those below: words of attrWords, or see hasGrammar
 	attrDirection
 	attrSide
 	attrEdges
@@ -179,7 +179,7 @@ const (
 	maxMedia = 120
 	maxType  = 40 // the longest of schema.org has 37
 
-	freeNames = 512 // of all names together to which nothing leads, in a short body
+	freeNames = 512 // of all names together to which nothing in the body leads; more if it is long
 )
 
 // hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty
@@ -240,8 +240,8 @@ func isTokenRune(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So)
 }
 
-// isImageSet reports whether s is a list of addresses of images with a size or a density each. One
-// may be without, and browsers show no other word of the list.
+// isImageSet reports whether s is a list of addresses of images, each with a size or a density. One
+// address may have neither: several could be the words of a text that no page shows.
 func isImageSet(s string) bool {
 	const most = 16
 	bare := 0
@@ -361,7 +361,8 @@ func (p *pass) mayName(name string) bool {
 			}
 			rest = after
 		}
-		// In steps, so that the limit does not follow each removal.
+		// The length is rounded up to a power of two, so that the limit does not follow each
+		// removal.
 		p.namesLeft = freeNames + 1<<bits.Len(uint(len(p.src)))/16
 	}
 	if p.anchorsKnown[name] {

@@ -32,7 +32,9 @@ func browserEntity(s string) (text string, size int) {
 		k++
 	}
 	if k < len(s) && s[k] == ';' {
-		if decoded := html.UnescapeString(s[:k+1]); decoded[len(decoded)-1] != ';' || s[:k+1] == "&semi;" {
+		decoded := html.UnescapeString(s[:k+1])
+		leavesSemicolon := decoded[len(decoded)-1] == ';' && s[:k+1] != "&semi;" // it is not part of a name
+		if !leavesSemicolon {
 			return decoded, k + 1
 		}
 	}

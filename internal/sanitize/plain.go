@@ -181,7 +181,7 @@ func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span)
 		}
 		n.add(RuleLinks, v.detail)
 		note, from, to := v.redaction(), a.start, a.end
-		if part > 0 {
+		if part > 0 { // the address is allowed up to there, and a space cuts it off from the rest
 			note, from, to = " ", part, part
 			allowed = append(allowed, span{a.start + grown, part + grown})
 		}

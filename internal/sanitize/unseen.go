@@ -85,7 +85,7 @@ func (p *pass) formulas(start, end int) {
 		return
 	}
 	text := p.src[start:end]
-	noInline := false
+	noneEnds := false // no sign from here on ends an inline formula
 	for k := 0; ; {
 		j := strings.IndexByte(text[k:], '$')
 		if j < 0 {
@@ -102,13 +102,15 @@ func (p *pass) formulas(start, end int) {
 			}
 			p.formula(start+k, start+k+n)
 			k = min(k+n+2, len(text))
-		case k == len(text) || noInline || text[k] == ' ' || text[k] == '\n' || text[k] == '\t':
+		case k == len(text) || noneEnds || text[k] == ' ' || text[k] == '\n' || text[k] == '\t':
 		default:
 			n := formulaEnd(text[k:])
-			if noInline = n < 0; !noInline {
-				p.formula(start+k, start+k+n)
-				k += n + 1
+			if n < 0 {
+				noneEnds = true
+				continue
 			}
+			p.formula(start+k, start+k+n)
+			k += n + 1
 		}
 	}
 }
@@ -168,9 +170,9 @@ func hasColors(s string) bool {
 	return false
 }
 
-// hidingMacro returns the length of the command of a formula at the start of s, which
-// is a backslash, if it hides text: with its color, but without the text. Otherwise
-// it is 0. colors is whether the formula gives its text a color.
+// hidingMacro returns how much of s to remove where it begins with a command of a formula
+// that hides text: the command and its color, but not the text. It returns 0 for other
+// commands. s begins with a backslash. colors is whether the formula gives its text a color.
 func hidingMacro(s string, colors bool) int {
 	const longest = len("DeclareMathOperator")
 	k := 1
@@ -331,7 +333,7 @@ func isReadable(color string) bool {
 	dark, light := true, true
 	for i := 0; i < len(digits); i += width {
 		if hexDigit(digits[i]) == 16 || hexDigit(digits[i+width-1]) == 16 {
-			return false
+			return false // not hexadecimal
 		}
 		value := hexDigit(digits[i])<<4 | hexDigit(digits[i+width-1])
 		dark, light = dark && value <= darkest, light && value >= lightest
