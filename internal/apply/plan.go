@@ -38,7 +38,7 @@ type Plan struct {
 	Operations []Operation `json:"operations"`
 
 	entries []*entry
-	lost    string // why code changes are not delivered, which texts may describe; "" where all are
+	lost    string // why code changes, which texts may describe, are not delivered; "" where all are
 	snap    *Snapshot
 	config  Config
 	ev      event.Event
@@ -213,7 +213,8 @@ func (p *Plan) Append(next *Plan) {
 			p.Unchecked = append(p.Unchecked, u)
 		}
 	}
-	snap := *next.snap // the newest state, with the changes of the items planned before
+	// The newest state counts. The code, and where it is pushed to, stay those of p's items.
+	snap := *next.snap
 	snap.code, snap.remote, snap.defaultBranch = p.snap.code, p.snap.remote, p.snap.defaultBranch
 	if len(snap.diffs) == 0 {
 		snap.diffs = p.snap.diffs
@@ -248,7 +249,10 @@ func (p *planner) plan(group []*entry) Operation {
 			op.failAll(err, "nothing was done: ")
 		}
 	}
-	if group[0].carriesCode() && p.lost == "" && (!op.Staged || p.cfg.DryRun) {
+	// What is staged is not delivered anyway. A dry run stages everything, and shows what a run
+	// would lose.
+	mayLose := group[0].carriesCode() && (!op.Staged || p.cfg.DryRun)
+	if mayLose && p.lost == "" {
 		p.lost = p.lostInPlan(group)
 	}
 	return op
@@ -366,7 +370,7 @@ func (op *Operation) failReading(err error) {
 	op.failAll(err, "it was not done, because what is there already could not be read: ")
 }
 
-// failAll decides all entries by the error of a read.
+// failAll decides that all entries fail with err. Their message begins with prefix.
 func (op *Operation) failAll(err error, prefix string) {
 	code, message := failure(err, op.Permissions)
 	for _, e := range op.entries {

@@ -25,7 +25,7 @@ type Delivery struct {
 	step      int
 	shown     []shownFinding // the blocking findings, each once
 	places    []place        // of each of shown
-	commented [][]int        // of each review comment that was asked for, which of shown it is about
+	commented [][]int        // by review comment that was asked for: its findings, as indices of shown
 	run       Outcome        // the check run's
 }
 
@@ -190,7 +190,8 @@ func (v *Delivery) afterReview(outcomes []Outcome) {
 				v.places[i] = place{on: inReview, url: o.URL, planned: o.Planned}
 			}
 		}
-		outcomes = slices.Delete(slices.Clone(outcomes), n, n+1) // of equal names each has its own
+		// Another comment of the same name has an outcome of its own.
+		outcomes = slices.Delete(slices.Clone(outcomes), n, n+1)
 	}
 }
 
@@ -204,7 +205,7 @@ func (v *Delivery) hideComments(InDiff) ([]intake.OwnItem, error) {
 	for _, check := range v.doc.complete() {
 		hide.Scopes = append(hide.Scopes, string(check))
 	}
-	hasOwnComment := map[int]bool{} // the others in a comment are shown by that of its first finding
+	hasOwnComment := map[int]bool{} // the findings that come first in a comment, which has their name
 	for _, about := range v.commented {
 		hasOwnComment[about[0]] = true
 	}
@@ -216,8 +217,8 @@ func (v *Delivery) hideComments(InDiff) ([]intake.OwnItem, error) {
 	return []intake.OwnItem{{Item: hide}}, nil
 }
 
-// afterHiding places findings whose comment of an earlier workflow run stays, and takes the
-// comments' own addresses.
+// afterHiding records the addresses of the comments of earlier workflow runs that stay, and places
+// in them those of their findings that are shown nowhere else.
 func (v *Delivery) afterHiding(outcomes []Outcome) {
 	for _, o := range outcomes {
 		for i, f := range v.shown {

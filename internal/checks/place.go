@@ -73,8 +73,8 @@ func (p *Place) Run(ctx context.Context, spec command.Spec) (command.Result, err
 	return p.sandbox.Run(ctx, spec)
 }
 
-// Validate runs some of the six checks, of the tests those with the name test if that is
-// not "". What it returns is not masked: see Masker. Its errors carry their exit code.
+// Validate runs some of the six checks. If test is not "", only the tests with that name run.
+// What it returns is not masked: see Masker. Its errors carry their exit code.
 func (p *Place) Validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
 	cfg := p.validation.phase
 	cfg.Only, cfg.Test, cfg.Suggest = only, test, false
@@ -117,8 +117,8 @@ func (p *Place) Masker() func(string) string {
 	return func(text string) string { return names.Replace(p.validation.deps.Scanner.Mask(text)) }
 }
 
-// document runs all checks, and returns what they found, with an error if only the language
-// is not known.
+// document runs all checks, and returns what they found. If only the language is not known, it
+// returns both what the reviews found and an error.
 func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
 	v := p.validation
 	result, details, err := p.validate(ctx, v.phase)

@@ -30,7 +30,7 @@ type LineProblem struct {
 	Kind safeoutput.Kind `json:"kind"` // "" where the line names none that exists
 	Problem
 
-	sentence string // of the first door's; "" to make one
+	sentence string // what String returns of a problem of the first door; "" for other problems
 }
 
 // String returns the problem as a sentence: "Line 7: create-issue: 'title' is a required property".

@@ -60,8 +60,8 @@ type Workflow struct {
 	// Attempts is how often it is begun again after its process was killed, until it
 	// ends as Exhausted; 0 for any number.
 	Attempts int
-	// Run is the function. It ends the workflow as Failed by an error, except for one
-	// that the engine's end caused.
+	// Run is the function. If it returns an error, the workflow ends as Failed, unless the
+	// engine's end caused the error: then the next engine resumes the workflow.
 	Run func(x *Execution, input string) error
 }
 
@@ -195,8 +195,8 @@ func (e *Engine) Close() {
 // Cause returns why.
 func (e *Engine) Done() <-chan struct{} { return e.base.Done() }
 
-// Cause returns why the engine cannot go on: what is wrong with its store, or the cause by which
-// the context ended that it was opened with; nil while it can.
+// Cause returns why the engine cannot go on: what is wrong with its store, or why the context
+// ended that was given to Open. It returns nil while the engine can go on.
 func (e *Engine) Cause() error { return context.Cause(e.base) }
 
 // GiveUp ends the engine if an error is about trouble with the store that does not pass by

@@ -22,23 +22,23 @@ type Run struct {
 	MatrixIndex  int    // strategy.job-index; 0 outside a matrix
 	// Name distinguishes the job from others of the workflow run with the same key: the
 	// owner's name for it, or "caller / job" for a job of a reusable workflow. It is ""
-	// where Job and MatrixIndex do.
+	// where Job and MatrixIndex suffice.
 	Name string
 	// Shared reports whether another job of the workflow run may have the same identity,
 	// because it rests on what is equal in two calls of a reusable workflow, or on the
 	// owner's word.
 	Shared bool
 	// Claim distinguishes the job from another one with the same identity, where Shared is
-	// set: 4 hexadecimal digits of the attempt that it is valid for, 0 for all, and 12 of the
-	// job. It is "" where nothing distinguishes them.
+	// set. It consists of 4 hexadecimal digits for the attempt in which it is valid, 0000 for
+	// all attempts, and 12 for the job. It is "" where nothing distinguishes the jobs.
 	Claim string
 	// CheckRunID identifies the job in this attempt (job.check_run_id); 0 if unknown.
 	CheckRunID int64
 	// Begun is set where a process before this one may have begun this very attempt, such as
 	// where a script tries again.
 	Begun bool
-	// SelfHosted is set on a runner to which GitHub may have given a job that another runner
-	// has, too. That has been seen (actions/runner, issue 3010), of GitHub's own runners not.
+	// SelfHosted is set on a runner of the owner's. GitHub may have given the same job to another
+	// such runner, too (actions/runner, issue 3010). That was not seen with GitHub's own runners.
 	SelfHosted bool
 	// Own is different in each run outside of a workflow run, whose ID is 0.
 	Own string

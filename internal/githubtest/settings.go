@@ -32,8 +32,8 @@ func (s *Server) listAlerts(_ *conversation) reply {
 	return fail(http.StatusNotFound, "no analysis found")
 }
 
-// needSettings is need for the settings, which nobody reads without a permission, not even those of a
-// public repository. A server without tokens permits everything.
+// needSettings returns a 403 unless the token has the accepted permission. Unlike need, it asks for
+// the permission in a public repository, too. A server without tokens permits everything.
 func (s *Server) needSettings(c *conversation, accepted string) (reply, bool) {
 	permitted := len(s.state.Tokens) == 0
 	if c.token != nil {

@@ -14,10 +14,11 @@ const (
 	maxFoundFile = 64 << 20 // bytes of one of them
 )
 
-// Contained reports which texts are in a commit: each as it is written, in a single file. git
-// finds the files; each of them is read and checked against its id, so that a clone that
-// somebody has changed cannot make a text appear in a commit. If more than 200 files match, only
-// the first 200 are read. What cannot be read counts as not containing any of the texts.
+// Contained reports which texts are in a commit. A text is in it if a single file contains all of
+// it, exactly as it is written. git finds the files; each of them is read and checked against its
+// id, so that a clone that somebody has changed cannot make a text appear in a commit. If more than
+// 200 files match, only the first 200 are read. What cannot be read counts as not containing any of
+// the texts.
 func (r *Repo) Contained(ctx context.Context, commit string, texts []string) (map[string]bool, error) {
 	var patterns []string
 	for _, t := range texts {

@@ -66,8 +66,9 @@ func (r *Repo) SeriesPatch(ctx context.Context, s Series, limit int64) ([]byte, 
 // mails makes commits after base, with messages that a mail can carry, and has git write
 // them as mails.
 func (r *Repo) mails(ctx context.Context, base string, commits []newCommit, limit int64) ([]byte, error) {
-	// A commit without a parent, with the tree of the base, stands for it: the base's own
-	// history may be cut off, even between these commits, where the clone is shallow.
+	// A commit without a parent, with the tree of the base, stands for the base. In a shallow
+	// clone the history may be cut off at the base, or at one of the commits after it, such as
+	// one of an earlier attempt that was fetched alone.
 	tree, err := r.verifiedTree(ctx, base)
 	if err != nil {
 		return nil, err
@@ -123,8 +124,8 @@ func (r *Repo) formatPatch(ctx context.Context, base, tip, attributes string, li
 	return out.Stdout, err
 }
 
-// crlfAttributes returns attributes that mark the changed files as binary of which any
-// version has a CRLF line end, or is too large to be searched.
+// crlfAttributes returns attributes that mark changed files as binary: those that have, in any
+// version, a CRLF line end, or are too large to be searched.
 func (r *Repo) crlfAttributes(ctx context.Context, base string, commits []newCommit) (string, error) {
 	var oids, paths []string
 	from := base

@@ -249,7 +249,7 @@ func (s *Server) sendEvents(ctx context.Context, w http.ResponseWriter, id strin
 	defer away()
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
-	for quiet := time.Now(); ; {
+	for lastSent := time.Now(); ; {
 		list, err := s.Runs.Events(ctx, id, last)
 		if err != nil {
 			return
@@ -259,13 +259,13 @@ func (s *Server) sendEvents(ctx context.Context, w http.ResponseWriter, id strin
 			if err != nil || send(fmt.Sprintf("id: %d\nevent: status\ndata: %s\n\n", e.N, data)) != nil || e.Status.Final() {
 				return
 			}
-			last, quiet = e.N, time.Now()
+			last, lastSent = e.N, time.Now()
 		}
-		if time.Since(quiet) >= keepAlive {
+		if time.Since(lastSent) >= keepAlive {
 			if send(": still there\n\n") != nil {
 				return
 			}
-			quiet = time.Now()
+			lastSent = time.Now()
 		}
 		select {
 		case <-ctx.Done():

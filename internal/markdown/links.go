@@ -29,8 +29,8 @@ type bracketStack struct {
 	// inactive: a [ below this index can no longer become a link, because a link
 	// has closed inside it.
 	inactive int
-	// cleared: this many ![ at the bottom, with no [ among them, no longer keep
-	// bare addresses from linking, because a link has closed inside them.
+	// cleared: this many brackets at the bottom, all of them ![, no longer keep bare
+	// addresses from linking, because a link has closed inside them.
 	cleared int
 }
 
@@ -63,7 +63,8 @@ func (s *bracketStack) topActive() bool {
 
 // linkClosed records that a link has closed: no bracket around it can be a link.
 func (s *bracketStack) linkClosed() {
-	if s.firstLink < 0 || s.firstLink >= s.inactive {
+	allActive := s.firstLink < 0 || s.firstLink >= s.inactive // until now, every [ could become a link
+	if allActive {
 		s.cleared = len(s.open)
 		if s.firstLink >= 0 {
 			s.cleared = s.firstLink
@@ -158,7 +159,8 @@ func (p *inlineParser) inlineLink(from int) (link Link, end int, ok bool) {
 	return link, i + 1, true
 }
 
-// findNoDest sets noDest if no bare destination can end after offset from.
+// findNoDest looks after offset from for the next byte that can end a bare destination, unless
+// an earlier call found one there. It sets destEnd after that byte, or noDest if there is none.
 func (p *inlineParser) findNoDest(from int) {
 	if from >= p.destEnd {
 		p.destEnd = len(p.text)
@@ -231,7 +233,8 @@ func parseDefinition(s string, pos int) (d parsedDefinition, next int, ok bool) 
 		if next, ok = endOfLine(s, pos+n); ok {
 			return d, next, true
 		}
-		// cmark goes back to before the title, and keeps it all the same.
+		// More follows on the title's line. For cmark the definition then ends before
+		// the title, and has the title all the same.
 		d.end = beforeTitle
 	}
 	next, ok = endOfLine(s, beforeTitle)
@@ -362,7 +365,7 @@ func (s *scanner) readDefinitions() bool {
 		return false
 	}
 	if first := &s.doc.Pieces[b.FirstPiece]; first.Pad > 0 || !mayDefine(s.src[first.Start:first.End]) {
-		return true // a paragraph starts with text
+		return true // there is no definition, so all text is left
 	}
 	c := s.buffers.content(s.src, s.doc.PiecesOf(b))
 	if last := c.text[len(c.text)-1]; last != '\n' && last != '\r' {
@@ -384,8 +387,8 @@ func (s *scanner) readDefinitions() bool {
 	return strings.Trim(c.text[pos:], " \t\r\n") != ""
 }
 
-// mayDefine reports quickly whether a paragraph whose first lines are text may begin with
-// a definition.
+// mayDefine reports quickly whether a paragraph may begin with a definition. text is the
+// paragraph's first piece.
 func mayDefine(text string) bool {
 	if text[0] != '[' {
 		return false
@@ -459,7 +462,7 @@ func normalizeLabel(label string) string {
 	for i < len(label) && (label[i] > ' ' && label[i] < 'A' || label[i] > 'Z' && label[i] < 0x80) {
 		i++
 	}
-	if i == len(label) {
+	if i == len(label) { // no white space, no capital letter, nothing but ASCII
 		return label
 	}
 	var b strings.Builder

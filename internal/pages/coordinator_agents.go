@@ -160,9 +160,9 @@ func (x *visit) startRun() error {
 	return nil
 }
 
-// unreadable returns the *problem of parameters of which something cannot be read as JSON, which
-// violations list, together with what else is wrong with them. parameters is nil if nothing can be
-// read.
+// unreadable returns a *problem with the given violations, which are about what cannot be read as
+// JSON, and with those that the API finds in the rest of the parameters. parameters is nil if
+// nothing can be read. Another error means that the API could not be asked.
 func (x *visit) unreadable(agent string, parameters json.RawMessage, violations []schema.Violation) error {
 	p := &problem{Status: http.StatusBadRequest, Code: parametersRefused, ValidationErrors: violations}
 	if parameters == nil {

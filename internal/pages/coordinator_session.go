@@ -8,8 +8,8 @@ import (
 
 // signInView is the page on which visitors sign in.
 type signInView struct {
-	Error     string
-	Unknown   string
+	Error     string // why the visitor could not sign in
+	Unknown   string // why nobody is signed in
 	CanSignIn bool
 	Next      string
 }

@@ -31,7 +31,7 @@ type attempt struct {
 	missing string // the tool that is not installed
 	fault   string // why the command could not be run, for another reason
 	clean   bool   // nothing that it failed for counts
-	ran     bool   // the command was run, or could not be
+	ran     bool   // the command was tried; false only before the first attempt
 	notes   []string
 }
 

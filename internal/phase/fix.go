@@ -94,9 +94,9 @@ func (w *run) fixCommand() commandLine {
 	return c
 }
 
-// fixable returns the changed files that a fix may write, relative to the root: those that the
-// findings of the check name, or the tool's files if the findings are not all that it had to
-// report.
+// fixable returns the changed files that a fix may write, relative to the root. These are the
+// files that the check's findings name. If there are no findings, or the check had more to report,
+// they are all files with one of the fix's endings.
 func (w *run) fixable() []string {
 	named := map[string]bool{}
 	all := !w.last.explained() || len(w.last.report.Findings) == 0
@@ -159,8 +159,8 @@ func (p *project) keep(dir string, endings, changed []string) (files map[string]
 }
 
 // putBack makes files what they were, and returns the names of those that it could not. A
-// program that the fix has left may still write: each file is made again and takes the
-// other's place, so that nothing is written through a link.
+// program that the fix started may still run, and put a link in a file's place. Each file is
+// therefore written anew and renamed, so that nothing is written through a link.
 func (p *project) putBack(files map[string]kept) (failed []string) {
 	for name, f := range files {
 		now, err := p.root.Lstat(name)
@@ -208,7 +208,7 @@ func (p *project) replace(name string, f kept) error {
 func (e *engine) fixesCopy() bool { return e.config.Scratch && !e.config.CheckOnly }
 
 // collectFixed keeps which of a root's changed files a check has changed. The project's own script
-// may have written other files as well: these stay as they are where the project is.
+// may have written other files of the copy as well: these are not carried over.
 func (e *engine) collectFixed(r *rootRun, w *run) {
 	after := e.project.texts(r.files)
 	e.mu.Lock()

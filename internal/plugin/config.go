@@ -187,8 +187,8 @@ func isDirBelow(dir string) bool {
 	return dir != "" && !strings.ContainsAny(dir, "\x00\\") && !path.IsAbs(dir) && path.Clean(dir) != ".." && !strings.HasPrefix(path.Clean(dir), "../")
 }
 
-// presets returns the reviewers that are known by name, in the order of their names. Those
-// that have an option for it end with 0 whatever they find.
+// presets returns the reviewers that are known by name, in the order of their names. Some are
+// given an option with which they end with 0 whatever they find.
 func presets() []Config {
 	return []Config{
 		{Name: "ast-grep", Check: phase.CodeReview, Args: []string{"ast-grep", "scan", "--json=stream", FilesWord}, Format: AstGrep, Precision: finding.PrecisionMedium},

@@ -113,6 +113,8 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 	if q.Key == "" || changed[0] == 1 {
 		return fresh, false, nil
 	}
+	// The key's run is another one that was recorded meanwhile, or this one if its statements were
+	// executed twice.
 	r, err = s.byKey(ctx, q.Key, digest)
 	return r, err == nil && r.ID != fresh.ID, err
 }
@@ -276,8 +278,8 @@ func (s *Service) Stop(ctx context.Context, id string) (Run, error) {
 	return r, err
 }
 
-// Watch returns a channel that has a value after each change of a run, or after several,
-// and soon after the beginning. The caller calls leave.
+// Watch returns a channel that receives a value soon after the call, and after the run has
+// changed; one value may stand for several changes. The caller calls leave.
 func (s *Service) Watch(id string) (changes <-chan struct{}, leave func()) {
 	return s.watcher.watch(id)
 }
@@ -323,8 +325,8 @@ func (s *Service) Events(ctx context.Context, id string, n int64) ([]Event, erro
 	}, `SELECT n, status, at FROM run_events WHERE run = $1 AND n > $2 ORDER BY n`, id, n)
 }
 
-// Log returns what a run has written so far, masked, from a piece on; next is where the
-// following pieces begin.
+// Log returns what a run has written so far, masked, beginning with the piece number from. next
+// is the number to continue from.
 func (s *Service) Log(ctx context.Context, id string, from int64) (text string, next int64, err error) {
 	var b strings.Builder
 	next = from

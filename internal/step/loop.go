@@ -116,7 +116,8 @@ func (s *step) reportLoop(r loopturn.Result) {
 	s.reported = true
 }
 
-// setLoopOutputs sets the outputs about the one loop that the turn was about.
+// setLoopOutputs sets the outputs about the loop of the turn. They are empty if the turn was about
+// none, or about several.
 func (s *step) setLoopOutputs(results []loopturn.Result, began time.Time) error {
 	var r loopturn.Result
 	if len(results) == 1 {

@@ -15,12 +15,12 @@ var (
 // gradleRun is what both streams of Gradle report together.
 type gradleRun struct {
 	*collector
-	failed  int
-	counted bool
-	ended   bool
-	ran     bool
-	tests   []Failure
-	units   []Failure
+	failed  int       // how many tests failed, by the totals if there were any
+	counted bool      // there were totals
+	ended   bool      // the build came to its end
+	ran     bool      // tests were run
+	tests   []Failure // of single tests
+	units   []Failure // of tasks and test processes
 }
 
 // gradleReader reads one of the streams.
@@ -28,7 +28,7 @@ type gradleReader struct {
 	*gradleRun
 	failureList
 	compiler lineReader
-	last     bool // the stream that is ended last
+	last     bool // it reads standard output, which is ended last
 }
 
 func openGradle(c *collector) [2]lineReader {

@@ -58,14 +58,15 @@ type lastLines struct {
 	next int // index in ring of its oldest line, once it is full
 }
 
-// add adds a line. At most most are kept, which is the same number in each call.
-func (l *lastLines) add(line string, most int) {
-	if len(l.ring) < most {
+// add adds a line, and drops the oldest one if limit lines are there. limit is the same in each
+// call.
+func (l *lastLines) add(line string, limit int) {
+	if len(l.ring) < limit {
 		l.ring = append(l.ring, line)
 		return
 	}
 	l.ring[l.next] = line
-	l.next = (l.next + 1) % most
+	l.next = (l.next + 1) % limit
 }
 
 // inOrder returns the lines, the oldest first.

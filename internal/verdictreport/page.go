@@ -38,6 +38,7 @@ func (d *Document) Headline() string {
 func (d *Document) Summary(safe checkreport.SafeText, required bool, limit int) string {
 	p := &page{d: d, safe: safe}
 	p.writeCriteria("##", required)
+	// Cut counts UTF-16 units, each of which is at most three bytes.
 	out, _ := markdown.Cut(p.b.String(), limit/3, "*The rest was cut: a job summary is limited in size. The verdict document contains everything.*")
 	return out
 }

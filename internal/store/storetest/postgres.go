@@ -91,8 +91,8 @@ func (p *Postgres) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the server again after Kill, and waits until it answers. The server ends at once
-// as long as processes of the killed one are left, so it is started until it stays.
+// Start starts the server, the first time or after Kill, and waits until it answers. While
+// processes of a killed server are left, a new one ends at once: Start then starts another.
 func (p *Postgres) Start() error {
 	args := []string{"-D", p.data(), "-k", p.dir, "-c", "listen_addresses=127.0.0.1", "-c", "port=" + p.port}
 	for _, setting := range p.settings {
