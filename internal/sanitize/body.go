@@ -250,6 +250,7 @@ type pass struct {
 	open      int               // how many there are in openTags
 	longTags  []span            // tags of several lines, in source order
 	longCodes []span            // code spans of several lines, in source order
+	joined    []byte            // memory of codeSpan
 	imaged    bool              // there is an image
 	small     [3]int            // open elements of each shrinkGroup
 	closed    int               // closing words that act so far

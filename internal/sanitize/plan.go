@@ -66,11 +66,24 @@ func (l *plan) edit(start, end int, text, rule, detail string) {
 	l.edits = append(markdown.Grown(l.edits, start, l.size), edit{start: int32(start), end: int32(end), change: l.changeTo(text, rule, detail)})
 }
 
+// recentChanges is how many of the last changes are compared with a new one.
+const recentChanges = 8
+
+// stringOf returns the text in a buffer as a string: that of a recent change, if one has the same
+// text, otherwise a copy.
+func (l *plan) stringOf(text []byte) string {
+	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-recentChanges); i-- {
+		if l.changes[i].text == string(text) {
+			return l.changes[i].text
+		}
+	}
+	return string(text)
+}
+
 // changeTo returns the index of a change. If one of the last few is equal, it returns that one's,
 // and otherwise it appends one.
 func (l *plan) changeTo(text, rule, detail string) int32 {
-	const few = 8
-	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-few); i-- {
+	for i := len(l.changes) - 1; i >= max(0, len(l.changes)-recentChanges); i-- {
 		if c := &l.changes[i]; c.text == text && c.note.Rule == rule && c.note.Detail == detail {
 			return int32(i)
 		}
