@@ -581,10 +581,11 @@ func TestDrain(t *testing.T) {
 	c.program(t, "gated", `echo > begun; read x < gate; echo 1`)
 	r, waits := c.create(t, "gated", `{}`), c.create(t, "gated", `{}`)
 	waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
-	drained := make(chan struct{})
-	go func() { c.worker.Drain(context.WithoutCancel(t.Context())); close(drained) }()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.worker.Drain(over) // from here on no run is taken
 	openGate()
-	<-drained
+	c.worker.Drain(t.Context())
 	if r, err := c.Get(t.Context(), r.ID); err != nil || r.Status != runs.Completed {
 		t.Errorf("%+v, %v", r, err)
 	}
