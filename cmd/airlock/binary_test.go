@@ -51,6 +51,7 @@ func TestMain(m *testing.M) {
 		"TestToolsOverHTTPHoldTheTokensScopes", "TestCoordinatorAnswersWhateverIsSent", "TestActionStops", "TestToolsWithoutAnEvent",
 		"TestActionTwoJobs", "TestCoordinatorAnswersHTTPWhereTLSIs", "TestTwoProcessesOfOneAttempt",
 	)
+	shorttest.TempInMemory()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "airlock-test-")
 		if err != nil {

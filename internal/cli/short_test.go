@@ -12,5 +12,6 @@ func TestMain(m *testing.M) {
 		"TestApplyStoresWhatGitHubDoesNotTake", "TestCheckKnowsTheCodeOfAFinding",
 		"TestCheckNotesTheMissingGitDirectory", "TestCheckOfAnotherCommit", "TestCheckOfAMergeCommit",
 	)
+	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }

@@ -18,8 +18,14 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/scaffold"
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 	"github.com/agent-airlock/airlock/internal/token"
 )
+
+func TestMain(m *testing.M) {
+	shorttest.TempInMemory()
+	os.Exit(m.Run())
+}
 
 const workflowFile = ".github/workflows/airlock.yml"
 

@@ -13,7 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agent-airlock/airlock/internal/exposure"
+	"github.com/agent-airlock/airlock/internal/shorttest"
 )
+
+func TestMain(m *testing.M) {
+	shorttest.TempInMemory()
+	os.Exit(m.Run())
+}
 
 const leaked = "ghs_q3Zt8LwX1vRb6NcYpK0sDf7HjM2aGe9uTiQo"
 

@@ -11,5 +11,6 @@ func TestMain(m *testing.M) {
 	shorttest.LeaveOut( // these start git some dozens of times
 		"TestGitClientFetchesAndPushes", "TestLatePush", "TestGitCredentialInTheURL",
 	)
+	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 		"TestAttacksOnAnotherWorkersProgram", "TestAttacksFromAWorker", "TestCopiedIsTold", "TestStrangersFilesStayStrangers",
 		"TestFilesOfWorkers", "TestDeepDirectoriesAreRemoved", "TestDeepScratchIsRemoved", "TestSplitRefusals", "TestSandboxesSideBySide",
 	)
+	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }
 

@@ -11,5 +11,6 @@ func TestMain(m *testing.M) {
 	shorttest.LeaveOut( // these play a log for each forgery
 		"TestForgeriesAreFound", "TestALogOfOtherRulesStaysAsItWasDecided",
 	)
+	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }

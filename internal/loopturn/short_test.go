@@ -12,5 +12,6 @@ func TestMain(m *testing.M) {
 		"TestAnEscalationIsDecidedByAComment", "TestAKilledJobTellsNothingTwice", "TestTheScheduleLooksAtDeadlines",
 		"TestAnExtensionAsksAgain",
 	)
+	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }

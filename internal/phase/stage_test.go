@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		"TestTheDocumentsExampleIsTrue", "TestSnapshotIsBounded", "TestNamedTestReally", "TestMoreFilesThanAProgramTakes", "TestWhatIsLeftOutIsTold",
 		"TestGoProjects",
 	)
+	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }
 

@@ -11,5 +11,6 @@ func TestMain(m *testing.M) {
 	shorttest.LeaveOut( // these play each combination of answers
 		"TestEveryChoiceIsSound",
 	)
+	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }
