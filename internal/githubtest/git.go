@@ -394,10 +394,18 @@ func (g *Git) writeBlob(content string) (string, error) {
 
 // setRef makes a ref, or moves it, unless it points there already.
 func (g *Git) setRef(name, sha string) error {
-	if now, err := os.ReadFile(filepath.Join(g.dir, filepath.FromSlash(name))); err == nil && string(now) == sha+"\n" {
+	path := filepath.Join(g.dir, filepath.FromSlash(name))
+	if now, err := os.ReadFile(path); err == nil && string(now) == sha+"\n" {
 		return nil
 	}
-	_, err := g.run("", "update-ref", name, sha)
+	// As git does it: write the lock, then put it in the place of the ref.
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path+".lock", []byte(sha+"\n"), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(path+".lock", path)
+	}
 	return err
 }
 

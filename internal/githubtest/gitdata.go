@@ -188,41 +188,45 @@ func (s *Server) compare(c *conversation) reply {
 
 // diff returns the files that differ between two commits, in the API's form.
 func (g *Git) diff(from, to string) ([]File, error) {
-	raw, err := g.cachedOutput("diff", "--raw", "-z", "-M", "--no-ext-diff", from, to)
+	out, err := g.cachedOutput("diff", "--raw", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", from, to)
 	if err != nil {
 		return nil, err
 	}
-	text, err := g.cachedOutput("diff", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", from, to)
-	if err != nil {
-		return nil, err
-	}
+	raw, text, _ := strings.Cut(out, "\n\n")
 	// No line within a hunk begins with "diff --git", so the text can be split there.
 	patches := strings.Split("\n"+text, "\ndiff --git ")[1:]
-	statuses := map[byte]string{'A': "added", 'D': "removed", 'R': "renamed", 'C': "copied", 'T': "changed"}
+	statuses := map[string]string{"A": "added", "D": "removed", "R": "renamed", "C": "copied", "T": "changed"}
 	var list []File
-	// An entry of raw has two parts, or three with an earlier path: ":MODE MODE ID ID LETTER", then the
-	// path, which after a rename or copy is the earlier one, followed by the new one.
-	parts := strings.Split(raw, "\x00")
-	for len(parts) > 1 {
-		letter := parts[0][strings.LastIndexByte(parts[0], ' ')+1]
-		f := File{Path: parts[1], Status: statuses[letter]}
-		if f.Status == "" {
-			f.Status = "modified"
-		}
-		parts = parts[2:]
-		if letter == 'R' || letter == 'C' {
-			f.PreviousPath, f.Path, parts = f.Path, parts[0], parts[1:]
+	for line := range strings.Lines(raw) {
+		// ":MODE MODE ID ID LETTER", then the path, which after a rename or copy is the earlier one, followed by the new one.
+		entry, names, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		letter := entry[strings.LastIndexByte(entry, ' ')+1:][:1]
+		f := File{Status: cmp.Or(statuses[letter], "modified")}
+		earlier, path, renamed := strings.Cut(names, "\t")
+		if renamed {
+			f.PreviousPath = unquotePath(earlier)
+			f.Path = unquotePath(path)
+		} else {
+			f.Path = unquotePath(names)
 		}
 		if _, hunks, ok := strings.Cut(patches[0], "\n@@ "); ok {
 			f.Patch = "@@ " + strings.TrimSuffix(hunks, "\n")
 		}
 		patches = patches[1:]
-		if letter == 'T' {
+		if letter == "T" {
 			patches = patches[1:] // git shows a type change as two patches: a removal and an addition
 		}
 		list = append(list, f)
 	}
 	return list, nil
+}
+
+// unquotePath returns a path that git prints, which is in quotes where it has unusual characters.
+func unquotePath(printed string) string {
+	if path, err := strconv.Unquote(printed); err == nil {
+		return path
+	}
+	return printed
 }
 
 // createTree writes a tree of files whose content is given.

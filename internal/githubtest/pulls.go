@@ -58,19 +58,21 @@ func (s *Server) checkBranches(p *Pull) *fieldError {
 	if s.o.Git == nil {
 		return nil
 	}
-	for _, end := range []struct{ field, name string }{{"base", p.Base.Ref}, {"head", p.Head.Ref}} {
-		if _, ok := s.findRef("refs/heads/" + end.name); !ok {
-			return &fieldError{Resource: "PullRequest", Field: end.field, Code: "invalid"}
-		}
+	base, ok := s.findRef("refs/heads/" + p.Base.Ref)
+	if !ok {
+		return &fieldError{Resource: "PullRequest", Field: "base", Code: "invalid"}
 	}
-	base, head := "refs/heads/"+p.Base.Ref, "refs/heads/"+p.Head.Ref
+	head, ok := s.findRef("refs/heads/" + p.Head.Ref)
+	if !ok {
+		return &fieldError{Resource: "PullRequest", Field: "head", Code: "invalid"}
+	}
 	wrong := func(format string, args ...any) *fieldError {
 		return &fieldError{Resource: "PullRequest", Code: "custom", Message: fmt.Sprintf(format, args...)}
 	}
-	if _, err := s.o.Git.run("", "merge-base", base, head); err != nil {
+	switch fork, err := s.o.Git.mergeBase(base.sha, head.sha); {
+	case err != nil:
 		return wrong("The %s branch has no history in common with %s", p.Head.Ref, p.Base.Ref)
-	}
-	if n, err := s.o.Git.run("", "rev-list", "--count", base+".."+head); err != nil || n == "0" {
+	case fork == head.sha:
 		return wrong("No commits between %s and %s", p.Base.Ref, p.Head.Ref)
 	}
 	return nil
