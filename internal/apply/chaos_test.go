@@ -38,6 +38,10 @@ var chaosSeed = flag.Uint64("chaos.seed", 0, "play only the schedule of this see
 // moreChaos is the environment variable that multiplies the number of schedules. CI sets it.
 const moreChaos = "AIRLOCK_CHAOS"
 
+// everyCombination reports whether a table is played in every form that its cases can have, as in
+// CI. Otherwise each case is played in some of them, so that each form occurs.
+func everyCombination() bool { return os.Getenv(moreChaos) != "" }
+
 // eachSeed plays schedules in parallel, one subtest for each seed.
 func eachSeed(t *testing.T, n uint64, play func(t *testing.T, seed uint64)) {
 	first, last := uint64(1), schedules(t, n)
