@@ -334,7 +334,7 @@ func TestCodeOfEarlierCommits(t *testing.T) {
 	} {
 		s := newCodeStep(t, askedPull)
 		s.write(t, s.work, ".github/workflows/x.yml", "on: push\n")
-		s.write(t, s.work, "large.bin", strings.Repeat("\x00123456789abcdef", 40<<16))
+		s.write(t, s.work, "large.bin", strings.Repeat("\x00123456789abcdef", 2<<16))
 		s.agentCommits()
 		git(t, s.work, "rm", "--quiet", "-r", ".github", "large.bin")
 		git(t, s.work, "commit", "--quiet", "-m", "Clean up")
