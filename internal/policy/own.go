@@ -44,7 +44,10 @@ func (s OwnSettings) reviewComments() int {
 func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusal) {
 	kind := it.Kind()
 	if allowed, setting := cfg.Own.allows(it); !allowed {
-		if setting == "" {
+		switch {
+		case kind == safeoutput.KindCreateIssue:
+			return Approved{}, refuse(RuleOwnKind, "Airlock itself asks for the kind %s only in a fix loop", kind)
+		case setting == "":
 			return Approved{}, refuse(RuleOwnKind, "Airlock itself never asks for the kind %s", kind)
 		}
 		return Approved{}, refuse(RuleOwnKind, "the configuration switches %s off (%s)", kind, setting)
@@ -59,8 +62,8 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 	return v, nil
 }
 
-// allows reports whether an own item may leave, and the setting that decides; "" for a kind that
-// Airlock itself never asks for.
+// allows reports whether an own item may leave, and the setting that decides; "" for a kind of which
+// no setting decides.
 func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
 	switch it.Kind() {
 	case safeoutput.KindStickyComment:

@@ -102,6 +102,18 @@ func TestJudgeOwn(t *testing.T) {
 	}
 }
 
+// An issue of Airlock's own is a fix loop's.
+func TestOwnIssueOutsideOfLoop(t *testing.T) {
+	issue := acceptedOwn(t, &safeoutput.CreateIssue{Title: "t", Body: "b"})
+	_, denied := policy.Judge(policy.Config{}, event.Event{}, issue)
+	if len(denied) != 1 || denied[0].Rule != policy.RuleOwnKind || !strings.Contains(denied[0].Message, "only in a fix loop") {
+		t.Errorf("outside of a loop: %+v", denied)
+	}
+	if approved, denied := policy.Judge(policy.Config{Own: policy.OwnSettings{Loop: true}}, event.Event{}, issue); len(approved) != 1 {
+		t.Errorf("in a loop: %+v", denied)
+	}
+}
+
 // Ours are counted by themselves, whatever stands between them.
 func TestOwnLimit(t *testing.T) {
 	in := collect(t, strings.Repeat(`{"type": "create-pull-request-review-comment", "path": "a.go", "line": 3, "body": "b"}`+"\n", 30))
