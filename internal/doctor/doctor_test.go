@@ -1,7 +1,9 @@
 package doctor_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -364,6 +366,42 @@ func TestSettingsOnGitHub(t *testing.T) {
 		}
 		if n := len(s.Writes()); n != 0 {
 			t.Errorf("%s: %d writes", name, n)
+		}
+	}
+}
+
+// deaf is a GitHub that does not tell the rules of branches whose names begin with airlock/.
+type deaf struct{ doctor.GitHub }
+
+func (d deaf) BranchRules(ctx context.Context, r githubapi.Repo, name string) ([]string, error) {
+	if strings.HasPrefix(name, "airlock/") {
+		return nil, errors.New("no answer")
+	}
+	return d.GitHub.BranchRules(ctx, r, name)
+}
+
+// TestUnreadableBranch looks at the branches that come after one whose rules cannot be read.
+func TestUnreadableBranch(t *testing.T) {
+	t.Parallel()
+	f := githubtest.Fixture{Repo: githubtest.Repo{Owner: "octo", Name: "repo", Secrets: []string{"MODEL_KEY"}, Ruled: []string{"main"}}}
+	git := githubtest.NewGit(t)
+	git.Commit("main", map[string]string{"README.md": "hello\n"}, "Begin")
+	s := githubtest.New(t, f, githubtest.Options{Git: git})
+	client, err := githubapi.New(githubapi.Options{Transport: s.Transport(), APIURL: s.APIURL(), Token: token.New("t", s.APIURL()), Pace: githubapi.Unpaced()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := tryExamine(t, map[string]string{workflowFile: sound, "policy.yml": "push-to-branch:\n  branch: main\ncreate-pull-request:\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Ask(t.Context(), deaf{client}, githubapi.Repo{Owner: "octo", Name: "repo"}); err != nil {
+		t.Fatal(err)
+	}
+	report := e.Report()
+	for _, want := range []string{"unknown not-visible :0", "problem ruleset policy.yml:0"} {
+		if !slices.Contains(found(report), want) {
+			t.Errorf("%q is not among %+v", want, report.Findings)
 		}
 	}
 }

@@ -211,8 +211,8 @@ func (o *online) branches(ctx context.Context) {
 		}
 		rules, err := o.github.BranchRules(ctx, o.repo, name)
 		if err != nil {
-			o.hidden(err, "the rules for branches")
-			return
+			o.hidden(err, "which rules branches such as "+text.Truncate(name, 80)+" have")
+			continue
 		}
 		for _, rule := range rules {
 			does := refusing[rule]
