@@ -186,6 +186,10 @@ func TestEachRule(t *testing.T) {
 		{checks, "{mode: apply, findings: findings.json}", "{mode: apply, findings: findings.json, config: \"checks: {report: {security-report: false}}\"}", []string{"advice permissions-excess: permissions: {contents: read, checks: wr"}, "security-events: write"},
 		{checks, "      - uses: actions/download-artifact@634f93cb2916e3fdff6788551b99b062d0335ce0\n        with: {name: findings}\n", "", []string{"problem no-handover: with: {mode: apply, findings: findings.j"}, "downloads no artifact"},
 		{checks, "        with: {mode: apply, findings: findings.json}", "        with: {mode: apply, findings: findings.json}\n      - run: airlock check", []string{"problem token-beside-code: - run: airlock check"}, "holds the token that writes"},
+		{checks, "        with: {mode: apply, findings: findings.json}", "        with: {mode: apply, findings: findings.json}\n      - run: airlock apply --dry-run && airlock check", []string{"problem token-beside-code: - run: airlock apply --dry-run && airloc"}, "holds the token that writes"},
+		{checks, "        with: {mode: apply, findings: findings.json}", "        with: {mode: apply, findings: findings.json}\n      - run: |\n          airlock apply --dry-run\n          bin/airlock check", []string{"problem token-beside-code: - run: |"}, "holds the token that writes"},
+		{sound, "    permissions:\n      contents: read\n    steps:", "    permissions: {contents: read, issues: write}\n    steps:\n      - run: airlock apply --strict; airlock apply --dry-run", []string{"problem reader-can-write: permissions: {contents: read, issues: wr", "advice gate-runs-more: - run: ./agent"}, ""},
+		{sound, "- run: ./agent", "- run: |\n          airlock apply >plan 2>&1 --dry-run\n          airlock apply \\\n            --dry-run; ./agent", nil, ""},
 	} {
 		if !strings.Contains(c.text, c.old) {
 			t.Fatalf("%q is not in the workflow", c.old)

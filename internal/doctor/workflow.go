@@ -256,16 +256,20 @@ func (s *step) mode() config.Mode {
 	return cmp.Or(config.Mode(mode), config.ModeAll)
 }
 
-// commands returns the commands of airlock that a script runs; none if the script contains
-// --dry-run.
+// commands returns the commands of airlock that a script runs, except for those with --dry-run,
+// which write nothing.
 func (s *step) commands() (list []string) {
-	if strings.Contains(s.run, "--dry-run") {
-		return nil
-	}
-	words := strings.Fields(s.run)
-	for i, word := range words {
-		if (word == "airlock" || strings.HasSuffix(word, "/airlock")) && i+1 < len(words) {
-			list = append(list, strings.Trim(words[i+1], ";&|"))
+	// A continued line is one command, and the & of a redirection ends none.
+	script := strings.NewReplacer("\\\n", " ", ">&", ">", "&>", ">").Replace(s.run)
+	for command := range strings.FieldsFuncSeq(script, func(r rune) bool { return strings.ContainsRune("\n;&|", r) }) {
+		words := strings.Fields(command)
+		if slices.Contains(words, "--dry-run") || slices.Contains(words, "--dry-run=true") {
+			continue
+		}
+		for i, word := range words {
+			if (word == "airlock" || strings.HasSuffix(word, "/airlock")) && i+1 < len(words) {
+				list = append(list, words[i+1])
+			}
 		}
 	}
 	return list
