@@ -87,7 +87,7 @@ func serveSafeOutputs(ctx context.Context, env Environment, f mcpFlags) error {
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
-	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: env.Version, Log: env.warnings()}, gate.Asking(doors.AskingConfig{Lines: action.NewLines(output), Rehearsal: known}))
+	s := server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: env.Version, Log: env.warnings()}, gate.Asking(action.NewLines(output), known))
 	fmt.Fprintf(env.Stderr, "airlock: serving %d tools; accepted lines go to %s\n", len(tools), output)
 	return s.Serve(ctx, env.Stdin, env.Stdout)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/intake"
-	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
@@ -25,15 +24,9 @@ type Asking struct {
 	counts map[safeoutput.Kind]int
 }
 
-// AskingConfig is the configuration of an Asking.
-type AskingConfig struct {
-	Lines *action.Lines // required; the file that accepted lines are appended to
-	Rehearsal
-}
-
-// Asking returns an Asking of the gate.
-func (g *Gate) Asking(cfg AskingConfig) *Asking {
-	return &Asking{gate: g, lines: cfg.Lines, known: cfg.Rehearsal, counts: map[safeoutput.Kind]int{}}
+// Asking returns an Asking of the gate. lines is the file that accepted lines are appended to.
+func (g *Gate) Asking(lines *action.Lines, known Rehearsal) *Asking {
+	return &Asking{gate: g, lines: lines, known: known, counts: map[safeoutput.Kind]int{}}
 }
 
 // Answer is what becomes of what an agent asked for.
@@ -47,7 +40,7 @@ type Answer struct {
 	Cleaned  []intake.Redaction `json:"cleaned,omitempty"`
 	Repaired []intake.Repair    `json:"repaired,omitempty"`
 	Ignored  []string           `json:"ignored,omitempty"`
-	// Notes are what else will be other than it was asked for.
+	// Notes list what else will differ from what was asked for.
 	Notes []string `json:"notes,omitempty"`
 	// Remaining is how many more of the kind may be asked for; nil for any number.
 	Remaining *int `json:"remaining,omitempty"`
@@ -110,7 +103,7 @@ func (a *Asking) count(ctx context.Context, added io.Reader, all bool) error {
 	return nil
 }
 
-// intake returns the settings of the first door, after the items so far.
+// intake returns the settings of the first door, where the items so far count towards the limits.
 func (a *Asking) intake() intake.Config {
 	cfg := a.gate.intake(true)
 	cfg.Min, cfg.Counted = nil, a.counts
@@ -162,29 +155,14 @@ func (a *Asking) judge(ctx context.Context, kind safeoutput.Kind, line []byte) (
 	if len(notes.DroppedLabels) > 0 {
 		answer.Notes = append(answer.Notes, fmt.Sprintf("more labels than the limit of %d: %q will be left out", notes.LabelLimit, notes.DroppedLabels))
 	}
-	if a.known.Event == nil {
-		if denied, ok := policy.JudgeWithoutEvent(a.gate.cfg.Policy, accepted); ok {
-			return refused(kind, Problem{Path: "$", Rule: denied.Rule, Message: a.gate.OneLine(denied.Message)}), nil
-		}
-		return answer, nil
-	}
-	return a.preview(ctx, res, answer)
-}
-
-// preview applies an accepted item as a dry run without GitHub.
-func (a *Asking) preview(ctx context.Context, res intake.Result, answer Answer) (Answer, error) {
-	rep, err := a.gate.rehearse(ctx, res, a.known)
+	refusals, further, err := a.gate.ownersRefusals(ctx, res, a.known)
 	if err != nil {
 		return Answer{}, err
 	}
-	for _, result := range rep.Results {
-		if refuses(result) {
-			return refused(answer.Kind, Problem{Path: "$", Rule: result.Code, Message: a.gate.OneLine(result.Message)}), nil
-		}
-		for _, n := range result.Notes {
-			answer.Notes = append(answer.Notes, a.gate.OneLine(n))
-		}
+	if len(refusals) > 0 {
+		return refused(kind, refusals[0].Problem), nil
 	}
+	answer.Notes = append(answer.Notes, further...)
 	return answer, nil
 }
 

@@ -69,7 +69,6 @@ func (d *delivery) performRemaining(ctx context.Context) {
 func (d *delivery) step(ctx context.Context, items []intake.OwnItem) []checkreport.Outcome {
 	own, refused, err := intake.Own(items, d.gate.intake(false))
 	if err != nil { // about the settings, which were good for the first step
-		refused = nil
 		d.undone = append(d.undone, apply.Result{Index: -1, Kind: items[0].Item.Kind(), State: apply.Failed, Own: true, Code: apply.CodeInternal, Message: err.Error()})
 	}
 	d.refused = append(d.refused, refused...)

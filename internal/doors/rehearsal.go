@@ -59,33 +59,40 @@ func (g *Gate) problems(ctx context.Context, res intake.Result, known Rehearsal)
 			list = append(list, LineProblem{a.Line(), a.Item().Kind(), Problem{Path: "$.labels", Message: g.OneLine(message), Rule: policy.RuleMaxLabels}, message})
 		}
 	}
-	refused, err := g.ownersRefusals(ctx, res, known)
+	refused, _, err := g.ownersRefusals(ctx, res, known)
 	list = append(list, refused...)
 	slices.SortStableFunc(list, func(a, b LineProblem) int { return cmp.Compare(a.Line, b.Line) })
 	return list, err
 }
 
-// ownersRefusals returns what the owner's rules refuse of what the first door accepted.
-func (g *Gate) ownersRefusals(ctx context.Context, res intake.Result, known Rehearsal) ([]LineProblem, error) {
-	var list []LineProblem
+// ownersRefusals returns what the owner's rules refuse of what the first door accepted, and notes on
+// how the rest differs from what was asked for.
+func (g *Gate) ownersRefusals(ctx context.Context, res intake.Result, known Rehearsal) (refused []LineProblem, notes []string, err error) {
+	refuse := func(line int, kind safeoutput.Kind, rule, message string) {
+		refused = append(refused, LineProblem{line, kind, Problem{Path: "$", Rule: rule, Message: g.OneLine(message)}, ""})
+	}
 	if known.Event == nil {
 		for _, a := range res.Accepted {
 			if denied, ok := policy.JudgeWithoutEvent(g.cfg.Policy, a); ok {
-				list = append(list, LineProblem{a.Line(), a.Item().Kind(), Problem{Path: "$", Rule: denied.Rule, Message: g.OneLine(denied.Message)}, ""})
+				refuse(a.Line(), a.Item().Kind(), denied.Rule, denied.Message)
 			}
 		}
-		return list, nil
+		return refused, nil, nil
 	}
 	rep, err := g.rehearse(ctx, intake.Result{Accepted: res.Accepted}, known)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, r := range rep.Results {
-		if refuses(r) {
-			list = append(list, LineProblem{r.Line, r.Kind, Problem{Path: "$", Rule: r.Code, Message: g.OneLine(r.Message)}, ""})
+		if r.State == apply.Denied || r.State == apply.Skipped || r.State == apply.Failed {
+			refuse(r.Line, r.Kind, r.Code, r.Message)
+			continue
+		}
+		for _, n := range r.Notes {
+			notes = append(notes, g.OneLine(n))
 		}
 	}
-	return list, nil
+	return refused, notes, nil
 }
 
 // rehearse applies what was collected as a dry run without GitHub.
@@ -100,9 +107,4 @@ func (g *Gate) rehearse(ctx context.Context, res intake.Result, known Rehearsal)
 		r.Deps.Code = code
 	}
 	return g.Apply(ctx, res, r)
-}
-
-// refuses reports whether an item would not be applied.
-func refuses(r apply.Result) bool {
-	return r.State == apply.Denied || r.State == apply.Skipped || r.State == apply.Failed
 }

@@ -37,7 +37,7 @@ func safeOutputs(t *testing.T, policy string) (s *server.SafeOutputs, lines stri
 		t.Fatal(err)
 	}
 	lines = filepath.Join(t.TempDir(), "lines.ndjson")
-	return server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: "1.2.3"}, gate.Asking(doors.AskingConfig{Lines: action.NewLines(lines)})), lines
+	return server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: "1.2.3"}, gate.Asking(action.NewLines(lines), doors.Rehearsal{})), lines
 }
 
 // TestToolsAskTheGate asserts that an accepted call is a line of the file, by whatever name of the
