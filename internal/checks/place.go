@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,8 +25,9 @@ type Place struct {
 	validation validation
 	sandbox    *isolate.Sandbox
 	fixes      *fixCopy
-	workers    *workers
-	outbox     outbox
+	outbox     string // the directory in which test runners leave reports of their own; "" if there is none
+	noOutbox   error  // why there is none
+	noWorkers  error  // why there are no workers, so that projects were checked one after the other
 
 	preparing time.Duration // what it took to open the place
 }
@@ -49,8 +51,10 @@ func (v validation) openPlace(ctx context.Context) (*Place, error) {
 	if warning := v.credentials.warning(); warning != "" && !sandbox.Apart() {
 		v.deps.Log(warning)
 	}
-	return &Place{validation: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}, workers: &workers{sandbox: sandbox}, outbox: openOutbox(sandbox, v.sandbox.TempDir),
-		preparing: time.Since(began)}, nil
+	p := &Place{validation: v, sandbox: sandbox, fixes: &fixCopy{cfg: v.sandbox}}
+	p.outbox, p.noOutbox = sandbox.Outbox(v.sandbox.TempDir)
+	p.preparing = time.Since(began)
+	return p, nil
 }
 
 // Close removes what the place is made of. The error is what could not be removed.
@@ -100,20 +104,35 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 	}
 	result, err := phase.Validate(ctx, job, cfg, phase.Deps{
 		Run: p.sandbox.Run, Now: time.Now, Wait: wait, CodeReview: reviews.codeReview(), SecurityReview: reviews.securityReview(),
-		Progress: v.deps.Tell, Workers: p.workers.split(ctx), Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: p.fixes.open,
-		Reports: p.outbox.dir, Getenv: p.sandbox.Getenv,
+		Progress: v.deps.Tell, Workers: func(groups [][]string) []phase.Runner { return p.split(ctx, groups) }, Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: p.fixes.open,
+		Reports: p.outbox, Getenv: p.sandbox.Getenv,
 	})
 	if err != nil {
-		return result, reviews.details(), stopped(ctx, err)
+		err = stopped(ctx, err)
 	}
-	return result, reviews.details(), nil
+	return result, reviews.details(), err
+}
+
+// split makes a worker for each group of directories, so that the projects there are checked at the
+// same time, each by a user of its own.
+func (p *Place) split(ctx context.Context, groups [][]string) (runners []phase.Runner) {
+	var workers []*isolate.Worker
+	workers, p.noWorkers = p.sandbox.Split(ctx, groups)
+	for _, w := range workers {
+		runners = append(runners, w.Run)
+	}
+	return runners
 }
 
 // Masker returns a function that masks secrets in a text, and replaces the names that the
 // place's directories have by now, which differ each time and mean nothing to a reader. It
 // must not be called while a validation runs.
 func (p *Place) Masker() func(string) string {
-	names := strings.NewReplacer(slices.Concat(p.outbox.names(), p.fixes.names(), p.sandbox.Replacements())...)
+	list := slices.Concat(p.fixes.names(), p.sandbox.Replacements())
+	if p.outbox != "" {
+		list = append([]string{p.outbox, "$TMPDIR"}, list...)
+	}
+	names := strings.NewReplacer(list...)
 	return func(text string) string { return names.Replace(p.validation.deps.Scanner.Mask(text)) }
 }
 
@@ -122,18 +141,25 @@ func (p *Place) Masker() func(string) string {
 func (p *Place) document(ctx context.Context) (*checkreport.Document, error) {
 	v := p.validation
 	result, details, err := p.validate(ctx, v.phase)
-	var invalid *phase.InvalidInput
-	if err != nil && !(errors.As(err, &invalid) && len(result.Reviews) > 0) {
+	_, invalid := errors.AsType[*phase.InvalidInput](err)
+	if err != nil && !(invalid && len(result.Reviews) > 0) {
 		return nil, err
 	}
 	result.Output.Time += p.preparing.Milliseconds()
 	result.Missing = append(result.Missing, details.missing...)
 	in := checkreport.Input{Result: result, Repository: v.Event.Repo.FullName(), Head: v.Changes.head, Informational: v.phase.Informational,
-		Rules: details.rules, Code: v.Changes.sourceLines(), Place: v.Changes.atHead, Mask: p.Masker()}
+		Rules: lookup(details.rules), Code: v.Changes.sourceLines(), Place: v.Changes.atHead, Mask: p.Masker()}
 	if v.Event.IsPull {
 		in.Number = v.Event.Number
 	}
-	in.Notes = slices.Concat(p.fixes.notes(), p.workers.notes(), p.outbox.notes(), writeBack(v.Root, result.Fixed))
+	in.Notes = p.fixes.notes()
+	if p.noWorkers != nil {
+		in.Notes = append(in.Notes, fmt.Sprintf("The projects were checked one after the other: %v.", p.noWorkers))
+	}
+	if p.noOutbox != nil {
+		in.Notes = append(in.Notes, fmt.Sprintf("Test runners were not asked for reports of their own, so that tests are counted by what was printed: %v.", p.noOutbox))
+	}
+	in.Notes = append(in.Notes, writeBack(v.Root, result.Fixed)...)
 	v.addDetails(&in, details, p.sandbox)
 	return checkreport.New(in), err
 }

@@ -56,9 +56,11 @@ func (r Request) Validate(ctx context.Context, deps Deps, begin func() *Progress
 // is never nil, closes what was opened. The error carries its exit code, or is a phase.InvalidInput.
 func (r Request) prepare(ctx context.Context, getenv func(string) string, log func(string)) (cfg Config, release func(), err error) {
 	release = func() {}
-	ev, err := r.event()
-	if err != nil {
-		return cfg, release, err
+	var ev event.Event // the zero event outside of a workflow run
+	if r.Runner.EventPath != "" {
+		if ev, _, err = action.LoadEvent(r.Runner); err != nil {
+			return cfg, release, exitcode.UsageError(err)
+		}
 	}
 	root, cloned := FindRoot(r.Input.WorkingDirectory)
 	src := ChangeSource{Root: root, Cloned: cloned, Event: ev, Base: r.Base, Log: log, Exclude: doors.PathsBelow(root, ".", append(r.Written, os.TempDir())...)}
@@ -84,18 +86,6 @@ func (r Request) prepare(ctx context.Context, getenv func(string) string, log fu
 		return cfg, release, err
 	}
 	return Config{Root: root, Changes: set, Checks: r.Checks, Input: r.Input, Event: ev, CheckOnly: r.CheckOnly, AllowCredentials: r.AllowCredentials}, release, nil
-}
-
-// event returns the workflow run's event, the zero event where there is none.
-func (r Request) event() (event.Event, error) {
-	if r.Runner.EventPath == "" {
-		return event.Event{}, nil
-	}
-	ev, _, err := action.LoadEvent(r.Runner)
-	if err != nil {
-		return ev, exitcode.UsageError(err)
-	}
-	return ev, nil
 }
 
 // DirectoryInput returns the input for a directory that a user names, with the owner's settings.

@@ -75,7 +75,7 @@ type review struct {
 
 	mu      sync.Mutex
 	files   []string // the files that the parts were asked about
-	details joinedDetails
+	details reviewDetails
 }
 
 // part is one reviewer's part of a review, and its outcome.
@@ -131,8 +131,8 @@ func (v *review) ask(ctx context.Context, r phase.ReviewRequest) {
 		}
 		wg.Go(func() {
 			p.result, p.err = p.guarded(ctx, r)
-			var missing *plugin.MissingError
-			p.done = p.err == nil || errors.As(p.err, &missing)
+			_, missing := errors.AsType[*plugin.MissingError](p.err)
+			p.done = p.err == nil || missing
 		})
 	}
 	wg.Wait()
@@ -267,8 +267,8 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: "not given to " + cfg.Name + ", since nobody wrote it here"})
 				continue
 			}
-			lines := bytes.Count(f.Text, []byte("\n"))
-			if len(f.Text) > 0 && f.Text[len(f.Text)-1] != '\n' {
+			lines := 0
+			for range bytes.Lines(f.Text) {
 				lines++
 			}
 			ask.Files = append(ask.Files, plugin.File{Path: f.Path, Language: f.Language, Lines: lines})
@@ -285,28 +285,21 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 	}
 }
 
-// reviewDetails are what both reviews reported besides their findings. All lists are in
-// a stable order.
+// reviewDetails are what one review, or both, reported in addition to findings. All lists are in a
+// stable order.
 type reviewDetails struct {
 	suppressed []reviewer.Suppressed // findings that a comment in the file suppresses
 	silences   []reviewer.Silence    // where the change tells tools to be silent
 	skipped    []reviewer.Skipped    // files that were not reviewed, or not completely; each reason once
 	duplicates []finding.Duplicate   // findings that another one stands for
 	missing    []phase.MissingTool
-	notes      []string      // complete sentences
-	rules      finding.Rules // the rules of the findings, where they are known
-}
-
-// joinedDetails are the details of one review.
-type joinedDetails struct {
-	reviewDetails
-	ruleByID map[[2]string]finding.Rule // keyed by tool and ID
+	notes      []string                   // complete sentences
+	rules      map[[2]string]finding.Rule // of the findings, where they are known; keyed by tool and ID
 }
 
 // details returns what the reviews have reported so far.
 func (r *reviews) details() reviewDetails {
-	var out reviewDetails
-	rules, seen := map[[2]string]finding.Rule{}, map[reviewer.Skipped]bool{}
+	out, seen := reviewDetails{rules: map[[2]string]finding.Rule{}}, map[reviewer.Skipped]bool{}
 	for _, v := range []*review{r.code, r.security} {
 		v.mu.Lock()
 		d := v.details
@@ -322,9 +315,8 @@ func (r *reviews) details() reviewDetails {
 				out.skipped = append(out.skipped, s)
 			}
 		}
-		maps.Copy(rules, d.ruleByID)
+		maps.Copy(out.rules, d.rules)
 	}
-	out.rules = lookup(rules)
 	return out
 }
 
@@ -339,21 +331,21 @@ func lookup(rules map[[2]string]finding.Rule) finding.Rules {
 // join joins the parts' results: of findings that mean the same, one stays. The error
 // joins the errors of every part that could not review.
 func (v *review) join(scanner *secrets.Scanner) ([]finding.Finding, error) {
-	d := joinedDetails{ruleByID: map[[2]string]finding.Rule{}}
+	d := reviewDetails{rules: map[[2]string]finding.Rule{}}
 	var all []finding.Finding
 	var failed []error
 	for _, p := range v.parts {
 		for id, rule := range p.result.rules {
-			if _, known := d.ruleByID[id]; !known {
-				d.ruleByID[id] = rule
+			if _, known := d.rules[id]; !known {
+				d.rules[id] = rule
 			}
 		}
 		for _, f := range p.result.findings {
 			if f.Tool != reviewer.Tool {
 				f = masked(f, scanner)
 			}
-			if id := [2]string{f.Tool, f.Rule}; f.Rule != "" && d.ruleByID[id].ID == "" {
-				d.ruleByID[id] = finding.Rule{ID: f.Rule, Severity: f.Severity, Precision: p.precision}
+			if id := [2]string{f.Tool, f.Rule}; f.Rule != "" && d.rules[id].ID == "" {
+				d.rules[id] = finding.Rule{ID: f.Rule, Severity: f.Severity, Precision: p.precision}
 			}
 			all = append(all, f)
 		}
@@ -366,12 +358,11 @@ func (v *review) join(scanner *secrets.Scanner) ([]finding.Finding, error) {
 			continue
 		}
 		failed = append(failed, errors.New(scanner.Mask(p.err.Error())))
-		var missing *plugin.MissingError
-		if errors.As(p.err, &missing) {
+		if missing, ok := errors.AsType[*plugin.MissingError](p.err); ok {
 			d.missing = append(d.missing, phase.MissingTool{Tool: missing.Tool, Check: v.check, Command: missing.Command, Override: "checks: reviewers"})
 		}
 	}
-	kept, duplicates := finding.Merge(all, lookup(d.ruleByID))
+	kept, duplicates := finding.Merge(all, lookup(d.rules))
 	d.duplicates = duplicates
 	v.details = d
 	return kept, errors.Join(failed...)

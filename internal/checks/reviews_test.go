@@ -148,10 +148,10 @@ func TestBuiltInAlone(t *testing.T) {
 			t.Errorf("skipped %q; want %q once", skipped, w)
 		}
 	}
-	if rule, ok := d.rules("airlock", "go/command-injection"); !ok || len(rule.CWE) == 0 {
+	if rule, ok := d.rules[[2]string{"airlock", "go/command-injection"}]; !ok || len(rule.CWE) == 0 {
 		t.Errorf("rule %+v", rule)
 	}
-	if _, ok := d.rules("airlock", "nothing"); ok {
+	if _, ok := d.rules[[2]string{"airlock", "nothing"}]; ok {
 		t.Error("there is a rule nothing")
 	}
 }
@@ -188,10 +188,10 @@ func TestPluginsAndBuiltInMerge(t *testing.T) {
 		if text := fmt.Sprintf("%+v %+v", got, d); strings.Contains(text, secret) || !strings.Contains(text, "Shell with ") {
 			t.Errorf("%s: what the plug-in quotes is not masked", precision)
 		}
-		if s1, _ := d.rules("scan", "S1"); string(s1.Precision) != precision {
+		if s1 := d.rules[[2]string{"scan", "S1"}]; string(s1.Precision) != precision {
 			t.Errorf("S1 is %+v", s1)
 		}
-		if s2, _ := d.rules("scan", "S2"); s2.Precision != finding.PrecisionLow || s2.ID != "S2" {
+		if s2 := d.rules[[2]string{"scan", "S2"}]; s2.Precision != finding.PrecisionLow || s2.ID != "S2" {
 			t.Errorf("S2 is %+v", s2)
 		}
 		// The security review does not believe that gen.go is generated; a linter does.

@@ -135,14 +135,14 @@ type validation struct {
 func (v validation) open(ctx context.Context) (*isolate.Sandbox, error) {
 	v.sandbox.Credential = v.credentials.forbid()
 	sandbox, err := isolate.Open(ctx, v.sandbox)
-	var refused *isolate.RefusedError
-	var noNetwork *isolate.NoNetworkError
+	_, refused := errors.AsType[*isolate.RefusedError](err)
+	_, noNetwork := errors.AsType[*isolate.NoNetworkError](err)
 	switch {
 	case err == nil:
 		return sandbox, nil
-	case errors.As(err, &noNetwork):
+	case noNetwork:
 		return nil, exitcode.UsageError(fmt.Errorf("network: none: %w; run the checks there, or set network to open", err))
-	case !errors.As(err, &refused):
+	case !refused:
 		return nil, exitcode.FailedError(err)
 	case v.sandbox.Credential:
 		return nil, exitcode.UsageError(v.credentials.explain(err))
@@ -153,9 +153,8 @@ func (v validation) open(ctx context.Context) (*isolate.Sandbox, error) {
 // addDetails adds what the reviews left out, and what a reader must know about how the
 // commands ran.
 func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *isolate.Sandbox) {
-	suppressed := slices.Clone(d.suppressed)
-	slices.SortStableFunc(suppressed, func(a, b reviewer.Suppressed) int { return b.Severity.Rank() - a.Severity.Rank() })
-	for _, s := range suppressed {
+	slices.SortStableFunc(d.suppressed, func(a, b reviewer.Suppressed) int { return b.Severity.Rank() - a.Severity.Rank() })
+	for _, s := range d.suppressed {
 		in.Suppressed = append(in.Suppressed, checkreport.Suppressed{Rule: s.Rule, Path: s.Path, Line: s.Range.StartLine, Message: s.Message, Reason: s.Reason, New: s.New})
 	}
 	for _, s := range d.silences {
@@ -184,10 +183,10 @@ func (v validation) addDetails(in *checkreport.Input, d reviewDetails, sandbox *
 // built together with the project's own.
 func (v validation) unknownLanguage(s reviewer.Skipped, r phase.Result) string {
 	configured := v.Input.FormatCommand != "" || v.Input.LintCommand != "" || v.Input.BuildCommand != "" || v.Input.TestCommand != "" || len(v.Checks.Plugins) > 0
-	language := reviewer.UnknownLanguage(s.Path)
 	if configured || !s.WithoutRules {
 		return ""
 	}
+	language := reviewer.UnknownLanguage(s.Path)
 	switch language {
 	case "C", "C++", "Objective-C":
 		return ""
@@ -217,11 +216,11 @@ func mayHaveNeededGit(r phase.Result) bool {
 // stopped adds the exit code to the reason why nothing was judged: an interruption, input
 // that cannot be validated, or a failure of Airlock's own.
 func stopped(ctx context.Context, err error) error {
-	var invalid *phase.InvalidInput
+	_, invalid := errors.AsType[*phase.InvalidInput](err)
 	switch {
 	case ctx.Err() != nil:
 		return exitcode.FailedError(errors.New("interrupted; the checks did not end"))
-	case errors.As(err, &invalid):
+	case invalid:
 		return exitcode.UsageError(err)
 	}
 	return exitcode.FailedError(err)
