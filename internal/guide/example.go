@@ -61,7 +61,6 @@ func exampleUpdate(allowed policy.UpdateSettings, it *safeoutput.UpdateIssue) {
 		it.Body = nil
 	}
 	if allowed.Title && it.Status == nil && it.Body == nil {
-		title := "Crash when the configuration is empty"
-		it.Title = &title
+		it.Title = new("Crash when the configuration is empty")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
-	"github.com/agent-airlock/airlock/schemas"
 )
 
 // field is one field of a kind, as its schema describes it.
@@ -28,19 +27,9 @@ func (f field) choice() string {
 // fieldsOf returns the fields of a kind in the schema's order, once for each of
 // its forms.
 func fieldsOf(kind safeoutput.Kind) ([][]field, error) {
-	raw, ok := schemas.Lookup(string(kind))
-	if !ok {
-		return nil, fmt.Errorf("there is no schema of the kind %s", kind)
-	}
-	var def struct {
-		OneOf []json.RawMessage `json:"oneOf"`
-	}
-	if err := json.Unmarshal(raw, &def); err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", kind, err)
-	}
-	forms := def.OneOf
-	if len(forms) == 0 {
-		forms = []json.RawMessage{json.RawMessage(raw)}
+	_, forms, err := formsOf(kind)
+	if err != nil {
+		return nil, err
 	}
 	var out [][]field
 	for _, form := range forms {
@@ -54,15 +43,8 @@ func fieldsOf(kind safeoutput.Kind) ([][]field, error) {
 }
 
 // formFields returns the fields of one form in the schema's order, without "type".
-func formFields(form json.RawMessage) ([]field, error) {
-	var def struct {
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required"`
-	}
-	if err := json.Unmarshal(form, &def); err != nil {
-		return nil, err
-	}
-	members, err := orderedMembers(def.Properties)
+func formFields(form kindSchema) ([]field, error) {
+	members, err := orderedMembers(form.Properties)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +58,7 @@ func formFields(form json.RawMessage) ([]field, error) {
 			return nil, err
 		}
 		if m.name != "type" {
-			out = append(out, field{m.name, p.Description, slices.Contains(def.Required, m.name), p.Enum})
+			out = append(out, field{m.name, p.Description, slices.Contains(form.Required, m.name), p.Enum})
 		}
 	}
 	return out, nil

@@ -110,7 +110,8 @@ func targets(kc policy.KindConfig, spec safeoutput.Spec) string {
 // branchRules returns sentences about where changes go.
 func branchRules(s policy.ChangeSettings, kind safeoutput.Kind) []string {
 	var rules []string
-	if kind == safeoutput.KindCreatePullRequest {
+	isNew := kind == safeoutput.KindCreatePullRequest
+	if isNew {
 		switch {
 		case s.Branch != "":
 			rules = append(rules, fmt.Sprintf("The new branch is `%s`; leave `branch` out.", s.Branch))
@@ -123,25 +124,18 @@ func branchRules(s policy.ChangeSettings, kind safeoutput.Kind) []string {
 		if s.Draft != nil {
 			rules = append(rules, "Whether it is a draft is set; leave `draft` out.")
 		}
-		if s.IfNoChanges == policy.NoChangesError {
-			rules = append(rules, noChangesRule)
-		}
-		return rules
 	}
 	if s.IfNoChanges == policy.NoChangesError {
-		rules = append(rules, noChangesRule)
+		rules = append(rules, "Without changes in the workspace it fails.")
 	}
-	if s.RequiredTitlePrefix != "" {
+	if !isNew && s.RequiredTitlePrefix != "" {
 		rules = append(rules, fmt.Sprintf("Only pull requests whose title begins with %q.", s.RequiredTitlePrefix))
 	}
-	if len(s.RequiredLabels) > 0 {
+	if !isNew && len(s.RequiredLabels) > 0 {
 		rules = append(rules, "Only pull requests that have these labels: "+strings.Join(s.RequiredLabels, ", ")+".")
 	}
 	return rules
 }
-
-// noChangesRule is part of the prompt where an empty set of changes fails.
-const noChangesRule = "Without changes in the workspace it fails."
 
 // fileRules returns sentences about which files may change, and by how much.
 func fileRules(s policy.ChangeSettings) []string {

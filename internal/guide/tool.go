@@ -104,7 +104,7 @@ func withoutType(item []byte) ([]byte, error) {
 	return writeObject(members), nil
 }
 
-// kindSchema is the part of a kind's schema that becomes a tool's.
+// kindSchema is the part of a kind's schema that prompts and tools are made from.
 type kindSchema struct {
 	Properties json.RawMessage `json:"properties"`
 	Required   []string        `json:"required"`
@@ -125,20 +125,27 @@ func (s kindSchema) required() []string {
 	return names
 }
 
+// formsOf returns the schema of a kind, and those of its forms: itself, if there are no others.
+func formsOf(kind safeoutput.Kind) (def kindSchema, forms []kindSchema, err error) {
+	raw, ok := schemas.Lookup(string(kind))
+	if !ok {
+		return def, nil, fmt.Errorf("there is no schema of the kind %s", kind)
+	}
+	if err := json.Unmarshal(raw, &def); err != nil {
+		return def, nil, fmt.Errorf("schema of %s: %w", kind, err)
+	}
+	if len(def.OneOf) == 0 {
+		return def, []kindSchema{def}, nil
+	}
+	return def, def.OneOf, nil
+}
+
 // inputSchema returns the schema of a kind's tool, and the sentence of choiceOf. The schema does
 // not express the choice, because many clients accept only plain objects.
 func inputSchema(spec safeoutput.Spec) (input json.RawMessage, choice string, err error) {
-	raw, ok := schemas.Lookup(string(spec.Kind))
-	if !ok {
-		return nil, "", fmt.Errorf("there is no schema of the kind %s", spec.Kind)
-	}
-	var def kindSchema
-	if err := json.Unmarshal(raw, &def); err != nil {
-		return nil, "", fmt.Errorf("schema of %s: %w", spec.Kind, err)
-	}
-	forms := def.OneOf
-	if len(forms) == 0 {
-		forms = []kindSchema{def}
+	def, forms, err := formsOf(spec.Kind)
+	if err != nil {
+		return nil, "", err
 	}
 	var properties []member
 	for _, form := range forms {
@@ -270,10 +277,7 @@ func writeObject(members []member) json.RawMessage {
 		name, _ := json.Marshal(m.name) // a string can be written
 		out = append(append(append(out, name...), ':'), m.value...)
 	}
-	out = append(out, '}')
 	var compact bytes.Buffer
-	if json.Compact(&compact, out) != nil {
-		return out
-	}
+	_ = json.Compact(&compact, append(out, '}')) // the members are JSON
 	return compact.Bytes()
 }
