@@ -98,7 +98,7 @@ type Examination struct {
 
 // Report returns what was found, in the order of files and lines.
 func (e *Examination) Report() Report {
-	r := Report{Workflows: []string{}, Repository: e.asked, Findings: slices.Clone(e.findings)}
+	r := Report{Workflows: []string{}, Repository: e.asked, Findings: append([]Finding{}, e.findings...)}
 	for _, w := range e.workflows {
 		r.Workflows = append(r.Workflows, w.path)
 	}
@@ -106,9 +106,6 @@ func (e *Examination) Report() Report {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.What, b.What))
 	})
 	r.Findings = slices.Compact(r.Findings)
-	if r.Findings == nil {
-		r.Findings = []Finding{}
-	}
 	return r
 }
 

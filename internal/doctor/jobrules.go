@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -168,8 +169,7 @@ func (e *Examination) judgeGateSteps(w *workflow, j *job, r role) {
 	harmless := []string{"actions/checkout", "actions/download-artifact", "actions/upload-artifact", "actions/create-github-app-token"}
 	for _, s := range j.steps {
 		switch {
-		case s.place != notAirlock && !r.foreignCode, s.uses != nil && slices.ContainsFunc(harmless, s.is):
-		case s.uses == nil && len(s.commands()) > 0 && !r.foreignCode:
+		case !r.foreignCode && (s.place != notAirlock || len(s.commands()) > 0), slices.ContainsFunc(harmless, s.is):
 		case s.runsForeignCode(config.SafeOutputs{Checks: config.Checks{Given: true}}):
 			e.add(Finding{Rule: "token-beside-code", Severity: Problem, File: w.path, Line: s.line,
 				What: "the job " + j.id + " runs a pull request's code, and holds the token that writes",
@@ -238,11 +238,8 @@ func (e *Examination) judgeForeignCode(w *workflow, j *job) {
 			continue // it downloads a release, before there is anybody's code
 		}
 		reportVariables(s.Env)
-		if s.uses == nil {
-			if namesSecret(s.run) {
-				report(s.line, "a script with a secret is")
-			}
-			continue
+		if namesSecret(s.run) {
+			report(s.line, "a script with a secret is")
 		}
 		for _, name := range inputsOf(s) {
 			if namesSecret(s.input(name)) {
@@ -270,7 +267,7 @@ func namesSecret(s string) bool {
 
 // judgeHandover follows the files of a gate back to the jobs that left them.
 func (e *Examination) judgeHandover(w *workflow, j *job) {
-	uploads := map[string]*step{} // by the artifact's name
+	uploads := map[string]bool{} // by the artifact's name
 	anyName := false
 	for _, before := range w.neededJobs(j) {
 		anyName = anyName || before.WorkflowCall != nil
@@ -278,23 +275,20 @@ func (e *Examination) judgeHandover(w *workflow, j *job) {
 			if s.is("actions/upload-artifact") {
 				name := s.input("name")
 				anyName = anyName || strings.Contains(name, "${{")
-				if name == "" {
-					name = "artifact"
-				}
-				uploads[name] = s
+				uploads[cmp.Or(name, "artifact")] = true
 				e.judgeHidden(w, s)
 			}
 		}
 	}
-	downloads := 0
+	downloads := false
 	for _, s := range j.steps {
 		if !s.is("actions/download-artifact") {
 			continue
 		}
-		downloads++
+		downloads = true
 		name := s.input("name")
 		isKnown := name != "" && !strings.Contains(name, "${{") && s.input("run-id") == "" && !anyName
-		if !isKnown || uploads[name] != nil {
+		if !isKnown || uploads[name] {
 			continue
 		}
 		e.add(Finding{Rule: "no-handover", Severity: Problem, File: w.path, Line: s.inputLine("name"),
@@ -302,7 +296,7 @@ func (e *Examination) judgeHandover(w *workflow, j *job) {
 			Why:  "the download fails, or comes before the upload",
 			Mend: "upload it in a job before, and name that job under needs"})
 	}
-	if downloads > 0 || len(j.Needs) == 0 {
+	if downloads || len(j.Needs) == 0 {
 		return
 	}
 	for _, s := range j.steps {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,16 +99,11 @@ func (o *online) collect() {
 				if !s.holdsToken() || s.place == notAirlock {
 					continue
 				}
-				before := len(o.findings)
-				cfg, known := o.policyOf(w, s)
-				o.findings = o.findings[:before] // they were reported offline
+				cfg, known := o.policyOf(w, s) // what it finds once more, Report lists once
 				if !known {
 					continue
 				}
-				file := w.path
-				if name := strings.TrimSpace(s.input("config-file")); name != "" {
-					file = name
-				}
+				file := cmp.Or(strings.TrimSpace(s.input("config-file")), w.path)
 				for kind := range cfg.Policy.Kinds {
 					if kc, ok := cfg.Policy.Kind(kind); ok {
 						o.kinds[kind] = append(o.kinds[kind], wanted{file, kc})
@@ -121,18 +117,14 @@ func (o *online) collect() {
 
 // setting adds a finding about the repository on GitHub.
 func (o *online) setting(rule string, severity Severity, what, why, mend string) {
-	o.add(Finding{Rule: rule, Severity: severity,
-		What: what,
-		Why:  why,
-		Mend: mend})
+	o.add(Finding{Rule: rule, Severity: severity, What: what, Why: why, Mend: mend})
 }
 
 // hidden adds a finding about what could not be read, with the permission that the token lacks
 // for it if err names one.
 func (o *online) hidden(err error, what string) {
 	words, mend := what+" could not be read: "+text.Truncate(text.OneLine(err.Error()), 200), "look yourself in the repository's settings"
-	var e *githubapi.Error
-	if errors.As(err, &e) && e.Permission != "" {
+	if e, ok := errors.AsType[*githubapi.Error](err); ok && e.Permission != "" {
 		permission := strings.NewReplacer("=", ": ", "_", "-").Replace(text.OneLine(e.Permission))
 		words, mend = what+" is hidden from this token", "give a token with the permission "+permission+", or look yourself in the settings"
 	}
@@ -332,18 +324,16 @@ func (o *online) labels(ctx context.Context) {
 
 // secretsOf returns the names of the secrets in a step.
 func secretsOf(s *step) (names []string) {
-	var texts []string
-	if s.uses != nil {
-		for _, name := range inputsOf(s) {
-			texts = append(texts, s.input(name))
-		}
+	texts := []string{s.run}
+	for _, name := range inputsOf(s) {
+		texts = append(texts, s.input(name))
 	}
 	if s.Env != nil {
 		for _, v := range s.Env.Vars {
 			texts = append(texts, value(v.Value))
 		}
 	}
-	for _, t := range append(texts, s.run) {
+	for _, t := range texts {
 		for _, found := range expression.FindAllString(t, -1) {
 			for part := range strings.FieldsFuncSeq(found, func(r rune) bool { return !isNameRune(r) }) {
 				if name, ok := strings.CutPrefix(part, "secrets."); ok && name != "" {

@@ -27,7 +27,7 @@ func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) 
 	case !text.IsBlank(inline):
 		cfg, err := config.Parse("config", []byte(inline))
 		if err != nil {
-			e.configProblems(w.path, s.inputLine("config"), true, err)
+			e.configProblems(w.path, s.inputLine("config"), err)
 			return config.SafeOutputs{}, false
 		}
 		return cfg, true
@@ -52,7 +52,7 @@ func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) 
 			Mend: "make it an ordinary file of the repository"})
 	default:
 		if p.cfg, err = config.Parse(file, raw); err != nil {
-			e.configProblems(file, 0, false, err)
+			e.configProblems(file, 0, err)
 		} else {
 			p.known = true
 			for _, warning := range p.cfg.Warnings {
@@ -67,19 +67,15 @@ func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) 
 	return p.cfg, p.known
 }
 
-// configProblems lists what is wrong with a configuration. Inline ones have their place in the
-// workflow.
-func (e *Examination) configProblems(file string, line int, inline bool, err error) {
-	var problems config.Problems
-	if !errors.As(err, &problems) {
+// configProblems lists what is wrong with a configuration. line is that of an inline one in its
+// workflow, 0 for a file.
+func (e *Examination) configProblems(file string, line int, err error) {
+	problems, ok := errors.AsType[config.Problems](err)
+	if !ok {
 		problems = config.Problems{{Message: err.Error()}}
 	}
 	for _, p := range problems {
-		at := p.Line
-		if inline {
-			at = line // the text of a block begins on the next line, that of a flow scalar on this one
-		}
-		e.add(Finding{Rule: "policy-invalid", Severity: Problem, File: file, Line: at,
+		e.add(Finding{Rule: "policy-invalid", Severity: Problem, File: file, Line: cmp.Or(line, p.Line),
 			What: cmp.Or(text.OneLine(p.Message), "it cannot be read"),
 			Why:  "the gate refuses to start with a policy that it cannot read in full",
 			Mend: "correct it; 'airlock validate --config FILE' checks it, and editors do with the schema"})

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -44,10 +45,7 @@ func (r Report) place(f Finding) string {
 	if f.Line > 0 {
 		place += fmt.Sprintf(":%d", f.Line)
 	}
-	if place == "" {
-		place = r.Repository
-	}
-	if place == "" {
+	if place = cmp.Or(place, r.Repository); place == "" {
 		return ""
 	}
 	return text.OneLine(place) + ": "

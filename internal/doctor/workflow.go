@@ -99,13 +99,6 @@ func (e *Examination) readWorkflow(file string, raw []byte) {
 			Mend: "check it with actionlint"})
 		return
 	}
-	var w *workflow
-	if parsed != nil {
-		w = newWorkflow(file, parsed)
-	}
-	if w != nil && !w.usesAirlock() && len(problems) == 0 {
-		return
-	}
 	e.broken = e.broken || len(problems) > 0
 	for _, p := range problems {
 		e.add(Finding{Rule: "syntax", Severity: Problem, File: file, Line: p.Line,
@@ -113,7 +106,10 @@ func (e *Examination) readWorkflow(file string, raw []byte) {
 			Why:  "GitHub refuses the workflow, or reads it in another way than it is meant",
 			Mend: "correct the line; actionlint explains it"})
 	}
-	if w != nil && w.usesAirlock() {
+	if parsed == nil {
+		return
+	}
+	if w := newWorkflow(file, parsed); w.usesAirlock() {
 		e.workflows = append(e.workflows, w)
 	}
 }
@@ -323,9 +319,6 @@ func lineOf(p *actionlint.Pos) int {
 // scopes returns the level of each permission of a block, in which write-all and read-all stand for
 // all of them.
 func scopes(p *actionlint.Permissions) map[string]string {
-	if p == nil {
-		return nil
-	}
 	all := map[string]string{}
 	if p.All != nil {
 		level := map[string]string{"write-all": "write", "read-all": "read"}[value(p.All)]

@@ -78,7 +78,7 @@ func (e *Examination) judgeExpressions(w *workflow, s *step) {
 			Why:  "the shell executes what stands in it",
 			Mend: "give it to the step as an environment variable, and write \"$NAME\" in the script"})
 	}
-	if s.place == notAirlock || s.uses == nil {
+	if s.place == notAirlock {
 		return
 	}
 	for _, name := range inputsOf(s) {
@@ -133,8 +133,11 @@ func (e *Examination) judgeOrder(w *workflow) {
 	}
 }
 
-// inputsOf returns the names of a step's inputs, sorted.
+// inputsOf returns the names of a step's inputs, sorted; none for a script.
 func inputsOf(s *step) (names []string) {
+	if s.uses == nil {
+		return nil
+	}
 	for name, in := range s.uses.Inputs {
 		if in != nil {
 			names = append(names, name)
@@ -151,10 +154,7 @@ func (e *Examination) judgeInputs(w *workflow, s *step) {
 	}
 	names := inputsOf(s)
 	problems := func(err error) {
-		var list config.Problems
-		if !errors.As(err, &list) {
-			return
-		}
+		list, _ := errors.AsType[config.Problems](err)
 		for _, p := range list {
 			name := strings.TrimPrefix(p.Source, "input ")
 			e.add(Finding{Rule: "input", Severity: Problem, File: w.path, Line: s.inputLine(name),
