@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sethvargo/go-githubactions"
 
@@ -131,12 +130,17 @@ func LoadEvent(env Env) (event.Event, event.Run, error) {
 	if env.EventPath == "" {
 		return event.Event{}, event.Run{}, errors.New("GITHUB_EVENT_PATH is not set: run in a workflow, or name the event's payload with --event FILE")
 	}
-	data, modified, err := readUser(env.EventPath, maxEvent)
+	var data []byte
+	f, err := OpenUser(env.EventPath, nil, maxEvent)
+	if err == nil {
+		defer f.Close()
+		data, err = f.ReadAll()
+	}
 	if err != nil {
 		return event.Event{}, event.Run{}, fmt.Errorf("the event's payload: %w", err)
 	}
 	if env.Event.StartedAt.IsZero() {
-		env.Event.StartedAt = modified
+		env.Event.StartedAt = f.ModTime
 	}
 	ev, err := event.Parse("", data, env.Event)
 	if err != nil {
@@ -145,17 +149,6 @@ func LoadEvent(env Env) (event.Event, event.Run, error) {
 	env.Event.Nonce = cmp.Or(env.Event.Nonce, rand.Text())
 	run, err := event.ParseRun(env.Event, ev)
 	return ev, run, err
-}
-
-// readUser reads a file and the time of its last change; see OpenUser.
-func readUser(path string, limit int64) ([]byte, time.Time, error) {
-	f, err := OpenUser(path, nil, limit)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	defer f.Close()
-	data, err := f.ReadAll()
-	return data, f.ModTime, err
 }
 
 // PathList returns the directories in which git is looked for; on a runner "", the usual ones,

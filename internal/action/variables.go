@@ -1,6 +1,9 @@
 package action
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // LinesVariables returns the variables in which workflows name the file of the lines that an agent
 // wrote.
@@ -14,12 +17,7 @@ func AgentOutputVariables() [2]string {
 
 // FirstSet returns the value of the first of the variables that is not empty.
 func FirstSet(getenv func(string) string, variables [2]string) string {
-	for _, name := range variables {
-		if value := getenv(name); value != "" {
-			return value
-		}
-	}
-	return ""
+	return cmp.Or(getenv(variables[0]), getenv(variables[1]))
 }
 
 // IsText reports whether what names agent output is the JSON text itself.

@@ -68,8 +68,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	if sink := cmp.Or(p.stdout.err, p.stderr.err); sink != nil {
 		return r, fmt.Errorf("passing on the output of %s: %w", spec.Program, sink)
 	}
-	var exit *exec.ExitError
-	if err != nil && !r.Lingered && !errors.As(err, &exit) {
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !r.Lingered && !exited {
 		return r, fmt.Errorf("running %s: %w", spec.Program, err)
 	}
 	return r, nil
