@@ -37,7 +37,7 @@ const PageSource = maxPageSource + 8<<10
 // Page returns the report as a page for people. It does not have the checks, which the report
 // does not know.
 func (r *Report) Page() pages.Plan {
-	b := &pageBuilder{r: r, left: maxPageTexts, members: map[int]pageMember{}}
+	b := &pageBuilder{r: r, left: maxPageTexts, members: map[int]planMember{}}
 	for m := range r.members() {
 		b.members[m.item.Index] = m
 	}
@@ -47,13 +47,11 @@ func (r *Report) Page() pages.Plan {
 	if r.before {
 		p.Headline = r.headlineBefore(b.members)
 	}
-	for _, n := range r.Counts.named() {
-		if n.n > 0 {
-			p.Counts = append(p.Counts, pages.PlanCount{Name: n.name, Count: n.n})
-		}
+	if b.planned > 0 {
+		p.Counts = append(p.Counts, pages.PlanCount{Name: "to be applied", Count: b.planned})
 	}
-	if n := b.planned; n > 0 {
-		p.Counts = append([]pages.PlanCount{{Name: "to be applied", Count: n}}, p.Counts...)
+	for _, n := range r.Counts.named() {
+		p.Counts = append(p.Counts, pages.PlanCount{Name: n.name, Count: n.n})
 	}
 	if r.plan != nil {
 		if len(r.plan.Permissions) > 0 {
@@ -87,7 +85,7 @@ func (r *Report) mode() string {
 }
 
 // headlineBefore returns the headline of a plan before it is carried out.
-func (r *Report) headlineBefore(members map[int]pageMember) string {
+func (r *Report) headlineBefore(members map[int]planMember) string {
 	done, all := 0, r.Counts.Asked
 	for _, m := range members {
 		if m.item.Line == 0 {
@@ -100,22 +98,22 @@ func (r *Report) headlineBefore(members map[int]pageMember) string {
 	return fmt.Sprintf("%d of %s will be done", done, text.Count(all, "request"))
 }
 
-// pageMember is an item of the plan.
-type pageMember struct {
+// planMember is an item of the plan.
+type planMember struct {
 	op   *apply.Operation
 	item *apply.Member
 }
 
 // members returns the items of the plan, if there is one, in its order.
-func (r *Report) members() iter.Seq[pageMember] {
-	return func(yield func(pageMember) bool) {
+func (r *Report) members() iter.Seq[planMember] {
+	return func(yield func(planMember) bool) {
 		if r.plan == nil {
 			return
 		}
 		for i := range r.plan.Operations {
 			op := &r.plan.Operations[i]
 			for j := range op.Items {
-				if !yield(pageMember{op, &op.Items[j]}) {
+				if !yield(planMember{op, &op.Items[j]}) {
 					return
 				}
 			}
@@ -126,7 +124,7 @@ func (r *Report) members() iter.Seq[pageMember] {
 // pageBuilder makes the items of a page.
 type pageBuilder struct {
 	r       *Report
-	members map[int]pageMember // by their index
+	members map[int]planMember // by their index
 	lines   []pages.PlanLine
 	left    int // bytes of texts that may still be shown
 	unshown int // texts and lines that are not shown
@@ -154,7 +152,7 @@ func (b *pageBuilder) leftOut() string {
 type outcome struct {
 	line     int
 	result   *apply.Result
-	member   *pageMember
+	member   *planMember
 	rejected *Rejected
 	dropped  *Dropped
 
@@ -204,7 +202,7 @@ func (b *pageBuilder) outcomes() []outcome {
 		}
 	}
 	add(b.r.Results)
-	add(slices.DeleteFunc(slices.Clone(b.r.Own), nothingToDo))
+	add(b.r.ownResults())
 	for m := range b.r.members() {
 		if b.r.before && !seen[m.item.Index] {
 			o := outcome{line: m.item.Line}
@@ -223,7 +221,7 @@ func (b *pageBuilder) outcomes() []outcome {
 }
 
 // ofMember fills in what the plan has of an item.
-func (o *outcome) ofMember(m pageMember) {
+func (o *outcome) ofMember(m planMember) {
 	o.member = &m
 	if m.item.Approved == nil {
 		o.withheld = true
@@ -263,12 +261,8 @@ func (b *pageBuilder) item(o outcome) pages.PlanItem {
 	if o.member != nil {
 		b.ofOperation(&item, *o.member)
 	}
-	if o.withheld {
-		return item
-	}
-	if o.final != nil {
-		item.Fields = b.fields(o)
-		item.Texts = b.texts(o)
+	if o.final != nil && !o.withheld {
+		item.Fields, item.Texts = b.fields(o), b.texts(o)
 	}
 	return item
 }
@@ -278,8 +272,8 @@ func (b *pageBuilder) ofResult(item *pages.PlanItem, res apply.Result) {
 	row := b.r.resultRow(res)
 	item.Kind, item.Code, item.Summary, item.Why, item.Notes, item.File = row.kind, b.r.safe(row.code), row.asked, row.why, row.notes, row.file
 	item.State, item.Level = b.state(res)
-	if row.obj != nil && row.obj.URL != "" {
-		item.Link = pages.PlanLink{Text: "On GitHub: " + strings.ReplaceAll(row.obj.Type, "-", " "), URL: row.obj.URL}
+	if url := row.url(); url != "" {
+		item.Link = pages.PlanLink{Text: "On GitHub: " + strings.ReplaceAll(row.obj.Type, "-", " "), URL: url}
 		if row.obj.Number > 0 {
 			item.Link.Text += " #" + itoa(row.obj.Number)
 		}
@@ -308,7 +302,7 @@ func (b *pageBuilder) state(res apply.Result) (string, pages.Level) {
 }
 
 // ofPlan fills in what is expected of an item that was not carried out yet.
-func (b *pageBuilder) ofPlan(item *pages.PlanItem, m pageMember) {
+func (b *pageBuilder) ofPlan(item *pages.PlanItem, m planMember) {
 	item.Kind, item.Code, item.Why = string(m.item.Kind), b.r.safe(m.item.Code), b.r.plain(m.item.Reason)
 	switch {
 	case m.item.Outcome == apply.OutcomeApply && m.op.Staged:
@@ -324,7 +318,7 @@ func (b *pageBuilder) ofPlan(item *pages.PlanItem, m pageMember) {
 }
 
 // ofOperation fills in what the plan knows of an item's operation.
-func (b *pageBuilder) ofOperation(item *pages.PlanItem, m pageMember) {
+func (b *pageBuilder) ofOperation(item *pages.PlanItem, m planMember) {
 	if item.Summary == "" && (m.item.Outcome == apply.OutcomeApply || len(m.op.Requests) > 0) {
 		item.Summary = b.r.plain(m.op.Summary)
 	}
@@ -531,13 +525,9 @@ func attention(p pages.Plan) []pages.PlanPoint {
 	for _, u := range p.Unchecked {
 		warn = append(warn, pages.PlanPoint{Level: pages.Warn, Text: "Unchecked: " + u, Anchor: "permissions"})
 	}
-	return limited(slices.Concat(bad, warn, changed))
-}
-
-// limited returns the first of many points.
-func limited(points []pages.PlanPoint) []pages.PlanPoint {
+	points := slices.Concat(bad, warn, changed)
 	if more := len(points) - maxRows; more > 0 {
-		return append(points[:maxRows:maxRows], pages.PlanPoint{Level: pages.Warn, Text: fmt.Sprintf("… and %d more", more), Anchor: "items"})
+		return append(points[:maxRows], pages.PlanPoint{Level: pages.Warn, Text: fmt.Sprintf("… and %d more", more), Anchor: "items"})
 	}
 	return points
 }

@@ -112,13 +112,15 @@ func (r *Report) notDone() []row {
 // ownRows returns the results of Airlock's own items.
 func (r *Report) ownRows() []row {
 	var out []row
-	for _, res := range r.Own {
-		if nothingToDo(res) {
-			continue
-		}
+	for _, res := range r.ownResults() {
 		out = append(out, r.resultRow(res))
 	}
 	return out
+}
+
+// ownResults returns the results of Airlock's own items for which there was something to do.
+func (r *Report) ownResults() []apply.Result {
+	return slices.DeleteFunc(slices.Clone(r.Own), nothingToDo)
 }
 
 // nothingToDo reports whether there was nothing to do for an item of Airlock's own: no comment

@@ -79,7 +79,7 @@ func (r *Report) Headline() string {
 
 // ownHeadline returns the headline where no agent asked for anything.
 func (r *Report) ownHeadline() string {
-	own := slices.DeleteFunc(slices.Clone(r.Own), nothingToDo)
+	own := r.ownResults()
 	n := apply.Count(own)
 	done := n[apply.Applied] + n[apply.Adopted]
 	switch {
@@ -105,9 +105,7 @@ func onlyTicks(own []apply.Result) bool {
 func (r *Report) countsLine() string {
 	var parts []string
 	for _, p := range r.Counts.named() {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s **%d** %s", icon(p.state), p.n, p.name))
-		}
+		parts = append(parts, fmt.Sprintf("%s **%d** %s", icon(p.state), p.n, p.name))
 	}
 	if r.where != "" {
 		parts = append(parts, markdown.EscapeText(r.safe(r.where)))
@@ -121,8 +119,9 @@ type namedCount struct {
 	n           int
 }
 
+// named returns the counts of the states that occur.
 func (c Counts) named() []namedCount {
-	return []namedCount{
+	return slices.DeleteFunc([]namedCount{
 		{"accepted", "accepted", c.Accepted},
 		{string(apply.Applied), "applied", c.Applied},
 		{string(apply.Adopted), "already there", c.Adopted},
@@ -132,7 +131,7 @@ func (c Counts) named() []namedCount {
 		{string(apply.Denied), "denied", c.Denied},
 		{string(apply.Skipped), "skipped", c.Skipped},
 		{dropped, "over the limit", c.Dropped},
-	}
+	}, func(c namedCount) bool { return c.n == 0 })
 }
 
 // icon returns a symbol for a state. The state's name is always next to it.

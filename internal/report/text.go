@@ -52,9 +52,7 @@ func (r *Report) Text(w io.Writer, colour bool) error {
 	t.printf("%s", r.Headline())
 	var parts []string
 	for _, p := range r.Counts.named() {
-		if p.n > 0 {
-			parts = append(parts, itoa(p.n)+" "+p.name)
-		}
+		parts = append(parts, itoa(p.n)+" "+p.name)
 	}
 	if len(parts) > 0 {
 		t.printf(" (%s)", strings.Join(parts, ", "))

@@ -183,31 +183,26 @@ func (t *terminal) itemTexts(r *Report, op apply.Operation) {
 // writeTexts writes the texts of the staged items into the summary, each folded, as they
 // would be posted. Where cleaning changed one, its lines are marked as a comparison does.
 func (r *Report) writeTexts(b *strings.Builder) {
-	if r.plan == nil {
-		return
-	}
 	n := 0
-	for _, op := range r.plan.Operations {
-		if !op.Staged {
+	for m := range r.members() {
+		if !m.op.Staged {
 			continue
 		}
-		for _, m := range op.Items {
-			texts := r.textsOf(m)
-			if len(texts) == 0 {
-				continue
-			}
-			if n++; n > maxRows {
-				continue
-			}
-			if n == 1 {
-				b.WriteString("\n**The texts, as they would be posted**\n")
-			}
-			fmt.Fprintf(b, "\n<details><summary>%s, <code>%s</code> on %s</summary>\n", lineNumbers([]apply.Member{m}), m.Kind, escaped(r.plain(op.Target)))
-			for _, shown := range texts {
-				fmt.Fprintf(b, "\n%s:\n\n%s\n", markdown.CodeSpan(shown.field), shown.fence())
-			}
-			b.WriteString("\n</details>\n")
+		texts := r.textsOf(*m.item)
+		if len(texts) == 0 {
+			continue
 		}
+		if n++; n > maxRows {
+			continue
+		}
+		if n == 1 {
+			b.WriteString("\n**The texts, as they would be posted**\n")
+		}
+		fmt.Fprintf(b, "\n<details><summary>%s, <code>%s</code> on %s</summary>\n", lineNumbers([]apply.Member{*m.item}), m.item.Kind, escaped(r.plain(m.op.Target)))
+		for _, shown := range texts {
+			fmt.Fprintf(b, "\n%s:\n\n%s\n", markdown.CodeSpan(shown.field), shown.fence())
+		}
+		b.WriteString("\n</details>\n")
 	}
 	writeMore(b, n)
 }

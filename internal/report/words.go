@@ -88,7 +88,8 @@ func splitWords(line string) []string {
 	var list []string
 	start := 0
 	for i, c := range line {
-		if i == start || isWord(c) && isWordBefore(line[start:i]) {
+		before, _ := utf8.DecodeLastRuneInString(line[start:i])
+		if i == start || isWord(c) && isWord(before) {
 			continue
 		}
 		list = append(list, line[start:i])
@@ -98,11 +99,6 @@ func splitWords(line string) []string {
 		list = append(list, line[start:])
 	}
 	return list
-}
-
-func isWordBefore(s string) bool {
-	c, _ := utf8.DecodeLastRuneInString(s)
-	return isWord(c)
 }
 
 func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
