@@ -29,9 +29,7 @@ not something had to be cleaned; it is 2 for a label that GitHub would refuse.`,
   airlock sanitize --allow-domain example.org --allow-mention octocat < body.md`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if host := doors.ServerHost(env.Getenv); cfg.ServerHost == "" {
-				cfg.ServerHost = host
-			}
+			cfg.ServerHost = doors.ServerHost(env.Getenv)
 			s, err := sanitize.New(cfg)
 			if err != nil {
 				return exitcode.UsageError(err)

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -182,11 +183,7 @@ func (s *step) annotate(list []report.Annotation, file string) {
 // runnerAnnotation turns a report's annotation into the runner's.
 func runnerAnnotation(a report.Annotation) action.Annotation {
 	level := map[report.Level]action.Level{report.Error: action.Error, report.Warning: action.Warning, report.Notice: action.Notice}[a.Level]
-	out := action.Annotation{Level: level, Title: a.Title, Message: a.Message, File: a.Path, Line: a.StartLine, EndLine: a.EndLine}
-	if out.Line == 0 {
-		out.Line = a.EndLine
-	}
-	return out
+	return action.Annotation{Level: level, Title: a.Title, Message: a.Message, File: a.Path, Line: cmp.Or(a.StartLine, a.EndLine), EndLine: a.EndLine}
 }
 
 // addSummary adds Markdown to the job summary, cut to the space that is left. A failure is
