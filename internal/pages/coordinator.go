@@ -96,7 +96,7 @@ type visitorKey struct{}
 // ServeAsset answers a request for the stylesheet or the script of the pages, which
 // everybody may have, and reports whether it is one.
 func (c *Coordinator) ServeAsset(w http.ResponseWriter, r *http.Request) bool {
-	a, ok := coordinatorAssets()[strings.TrimPrefix(r.URL.Path, CoordinatorPath)]
+	a, ok := coordinatorAssets().files[r.URL.Path]
 	if !ok {
 		return false
 	}
@@ -140,20 +140,13 @@ type asset struct {
 	content []byte
 }
 
-// assetNames are the names of the stylesheet and the script, which change with what they
-// contain.
-var assetNames = sync.OnceValue(func() (names struct{ style, script string }) {
-	for name := range coordinatorAssets() {
-		if strings.HasSuffix(name, ".css") {
-			names.style = CoordinatorPath + name
-		} else {
-			names.script = CoordinatorPath + name
-		}
-	}
-	return names
-})
-
-var coordinatorAssets = sync.OnceValue(func() map[string]asset {
+// coordinatorAssets are the addresses of the stylesheet and the script, which change with what they
+// contain, and the files by their address.
+var coordinatorAssets = sync.OnceValue(func() (all struct {
+	style, script string
+	files         map[string]asset
+}) {
+	all.files = map[string]asset{}
 	read := func(name string) []byte {
 		raw, err := files.ReadFile("templates/coordinator/" + name)
 		if err != nil {
@@ -161,16 +154,15 @@ var coordinatorAssets = sync.OnceValue(func() map[string]asset {
 		}
 		return raw
 	}
-	named := func(name, suffix string, content []byte) string {
+	add := func(name, suffix, kind string, content []byte) string {
 		sum := sha256.Sum256(content)
-		return name + "-" + hex.EncodeToString(sum[:6]) + suffix
+		address := CoordinatorPath + name + "-" + hex.EncodeToString(sum[:6]) + suffix
+		all.files[address] = asset{kind, content}
+		return address
 	}
-	css := bytes.Join([][]byte{Stylesheet(), read("coordinator.css")}, []byte("\n"))
-	js := read("live.js")
-	return map[string]asset{
-		named("style", ".css", css): {"text/css; charset=utf-8", css},
-		named("live", ".js", js):    {"text/javascript; charset=utf-8", js},
-	}
+	all.style = add("style", ".css", "text/css; charset=utf-8", bytes.Join([][]byte{Stylesheet(), read("coordinator.css")}, []byte("\n")))
+	all.script = add("live", ".js", "text/javascript; charset=utf-8", read("live.js"))
+	return all
 })
 
 // visit is one request by a visitor.
@@ -256,8 +248,8 @@ func (x *visit) show(status int, p *page, title string, body any) {
 			section = s
 		}
 	}
-	names := assetNames()
-	f := frame{Stylesheet: names.style, Scripts: []string{names.script}}
+	assets := coordinatorAssets()
+	f := frame{Stylesheet: assets.style, Scripts: []string{assets.script}}
 	html, err := p.renderWhole(f, coordinatorView{Title: title, Section: section, Name: x.Name, Session: x.Session, Now: time.Now(), Body: body})
 	if err != nil {
 		x.c.log.Error("a page cannot be rendered", "path", x.r.URL.Path, "error", err)

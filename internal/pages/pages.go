@@ -76,12 +76,10 @@ func newPage(funcs template.FuncMap, names ...string) *page {
 	})}
 }
 
-// render writes the page. After an error w may have a part of it, so that answers to a browser are
-// made by renderWhole.
-func (p *page) render(w io.Writer, f frame, data any) error { return p.renderWith(w, f, nil, data) }
-
-// renderWith is render with functions for this page in place of some that newPage was given.
-func (p *page) renderWith(w io.Writer, f frame, funcs template.FuncMap, data any) error {
+// render writes the page, with funcs in place of some functions that newPage was given; nil replaces
+// none. After an error w may have a part of the page, so that answers to a browser are made by
+// renderWhole.
+func (p *page) render(w io.Writer, f frame, funcs template.FuncMap, data any) error {
 	t, err := p.parse()
 	if err == nil && funcs != nil {
 		t, err = t.Clone()
@@ -99,7 +97,7 @@ func (p *page) renderWith(w io.Writer, f frame, funcs template.FuncMap, data any
 // renderWhole returns the page, or an error and nothing of it.
 func (p *page) renderWhole(f frame, data any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := p.render(&b, f, data); err != nil {
+	if err := p.render(&b, f, nil, data); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil

@@ -169,7 +169,7 @@ var planPage = newPage(template.FuncMap{"markdown": func(string) template.HTML {
 func WritePlan(w io.Writer, p Plan) error {
 	r := NewMarkdownRenderer()
 	buffered := bufio.NewWriterSize(w, 64<<10) // templates write a few bytes at a time
-	err := planPage.renderWith(buffered, standalone(), template.FuncMap{
+	err := planPage.render(buffered, standalone(), template.FuncMap{
 		"markdown": func(text string) template.HTML { out, _ := r.Render(text); return out },
 	}, p)
 	if err != nil {
