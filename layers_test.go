@@ -81,7 +81,7 @@ var layers = []struct {
 	{"internal/action", "text event token filelock nofollow"},
 	{"internal/config", "text branchname safeoutput intake sanitize policy policy/tree finding secrets phase reviewer plugin"},
 	{"internal/doors", "exitcode text token event safeoutput githubapi gitrepo agentchanges changes secrets sanitize sarif intake policy apply report checkreport verdictreport action config crash pages"},
-	{"internal/guide", "text safeoutput sanitize policy config schemas"},
+	{"internal/guide", "text safeoutput sanitize policy config schema schemas"},
 	{"internal/scaffold", "text textdiff safeoutput gitrepo phase apply action config"},
 	{"internal/doctor", "exitcode text crash event safeoutput policy exposure githubapi gitrepo apply action config"},
 	{"internal/checks", "exitcode event action finding secrets command githubapi gitrepo agentchanges isolate exposure changes reviewer phase plugin checkreport config doors crash nofollow"},

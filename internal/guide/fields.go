@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/schema"
 )
 
 // field is one field of a kind, as its schema describes it.
@@ -44,7 +45,7 @@ func fieldsOf(kind safeoutput.Kind) ([][]field, error) {
 
 // formFields returns the fields of one form in the schema's order, without "type".
 func formFields(form kindSchema) ([]field, error) {
-	members, err := orderedMembers(form.Properties)
+	members, err := schema.MembersOf(form.Properties)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +55,11 @@ func formFields(form kindSchema) ([]field, error) {
 			Description string   `json:"description"`
 			Enum        []string `json:"enum"`
 		}
-		if err := json.Unmarshal(m.value, &p); err != nil {
+		if err := json.Unmarshal(m.Value, &p); err != nil {
 			return nil, err
 		}
-		if m.name != "type" {
-			out = append(out, field{m.name, p.Description, slices.Contains(form.Required, m.name), p.Enum})
+		if m.Name != "type" {
+			out = append(out, field{m.Name, p.Description, slices.Contains(form.Required, m.Name), p.Enum})
 		}
 	}
 	return out, nil

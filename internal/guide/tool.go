@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/schemas"
 )
 
@@ -96,11 +97,11 @@ func hasMarkdown(spec safeoutput.Spec) bool {
 
 // withoutType returns an item without its member "type".
 func withoutType(item []byte) ([]byte, error) {
-	members, err := orderedMembers(item)
+	members, err := schema.MembersOf(item)
 	if err != nil {
 		return nil, err
 	}
-	members = slices.DeleteFunc(members, func(m member) bool { return m.name == "type" })
+	members = slices.DeleteFunc(members, func(m schema.Member) bool { return m.Name == "type" })
 	return writeObject(members), nil
 }
 
@@ -147,18 +148,18 @@ func inputSchema(spec safeoutput.Spec) (input json.RawMessage, choice string, er
 	if err != nil {
 		return nil, "", err
 	}
-	var properties []member
+	var properties []schema.Member
 	for _, form := range forms {
-		members, err := orderedMembers(form.Properties)
+		members, err := schema.MembersOf(form.Properties)
 		if err != nil {
 			return nil, "", fmt.Errorf("schema of %s: %w", spec.Kind, err)
 		}
 		for _, m := range members {
-			if m.name == "type" || hasMember(properties, m.name) {
+			if m.Name == "type" || slices.ContainsFunc(properties, func(p schema.Member) bool { return p.Name == m.Name }) {
 				continue
 			}
-			if m.value, err = plainType(m.value); err != nil {
-				return nil, "", fmt.Errorf("schema of %s: %s: %w", spec.Kind, m.name, err)
+			if m.Value, err = plainType(m.Value); err != nil {
+				return nil, "", fmt.Errorf("schema of %s: %s: %w", spec.Kind, m.Name, err)
 			}
 			properties = append(properties, m)
 		}
@@ -171,8 +172,10 @@ func inputSchema(spec safeoutput.Spec) (input json.RawMessage, choice string, er
 	if err != nil {
 		return nil, "", err
 	}
-	return writeObject([]member{{"type", []byte(`"object"`)}, {"properties", writeObject(properties)}, {"required", list}, {"additionalProperties", []byte("false")}}),
-		choiceOf(forms, def), nil
+	return writeObject([]schema.Member{
+		{Name: "type", Value: []byte(`"object"`)}, {Name: "properties", Value: writeObject(properties)},
+		{Name: "required", Value: list}, {Name: "additionalProperties", Value: []byte("false")},
+	}), choiceOf(forms, def), nil
 }
 
 // choiceOf returns a sentence about the fields among which an agent has to choose: those of one
@@ -209,24 +212,24 @@ func quoteNames(names []string) string {
 // plainType returns the schema of a field with the first of its alternatives, which is the
 // usual one: a number rather than a string that contains it.
 func plainType(property json.RawMessage) (json.RawMessage, error) {
-	members, err := orderedMembers(property)
+	members, err := schema.MembersOf(property)
 	if err != nil {
 		return nil, err
 	}
-	var out []member
+	var out []schema.Member
 	for _, m := range members {
-		if m.name != "oneOf" {
-			if m.name == "description" {
-				m.value = bytes.ReplaceAll(m.value, []byte("; a numeric string is accepted"), nil)
+		if m.Name != "oneOf" {
+			if m.Name == "description" {
+				m.Value = bytes.ReplaceAll(m.Value, []byte("; a numeric string is accepted"), nil)
 			}
 			out = append(out, m)
 			continue
 		}
 		var ways []json.RawMessage
-		if err := json.Unmarshal(m.value, &ways); err != nil || len(ways) == 0 {
+		if err := json.Unmarshal(m.Value, &ways); err != nil || len(ways) == 0 {
 			return nil, fmt.Errorf("its alternatives are not a list: %w", err)
 		}
-		first, err := orderedMembers(ways[0])
+		first, err := schema.MembersOf(ways[0])
 		if err != nil {
 			return nil, err
 		}
@@ -235,47 +238,15 @@ func plainType(property json.RawMessage) (json.RawMessage, error) {
 	return writeObject(out), nil
 }
 
-// member is one member of an object, in the order in which it is written.
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
-func hasMember(members []member, name string) bool {
-	return slices.ContainsFunc(members, func(m member) bool { return m.name == name })
-}
-
-// orderedMembers returns the members of an object in the order of the text, which a map
-// would lose.
-func orderedMembers(object json.RawMessage) ([]member, error) {
-	dec := json.NewDecoder(bytes.NewReader(object))
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
-	var out []member
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		out = append(out, member{fmt.Sprint(name), value})
-	}
-	return out, nil
-}
-
 // writeObject writes an object of members.
-func writeObject(members []member) json.RawMessage {
+func writeObject(members []schema.Member) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		name, _ := json.Marshal(m.name) // a string can be written
-		out = append(append(append(out, name...), ':'), m.value...)
+		name, _ := json.Marshal(m.Name) // a string can be written
+		out = append(append(append(out, name...), ':'), m.Value...)
 	}
 	var compact bytes.Buffer
 	_ = json.Compact(&compact, append(out, '}')) // the members are JSON

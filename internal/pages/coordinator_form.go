@@ -106,7 +106,7 @@ func newParameterForm(raw json.RawMessage) parameterForm {
 	if err := json.Unmarshal(raw, &top); err != nil {
 		return parameterForm{WhyJSON: "The schema does not name its parameters one by one."}
 	}
-	list, err := membersOf(top.Properties)
+	list, err := schema.MembersOf(top.Properties)
 	switch {
 	case err != nil || len(list) == 0:
 		return parameterForm{WhyJSON: "The schema does not name its parameters one by one."}
@@ -115,7 +115,7 @@ func newParameterForm(raw json.RawMessage) parameterForm {
 	}
 	var f parameterForm
 	for i, m := range list {
-		f.Fields = append(f.Fields, newField(i, m.name, m.value, raw, slices.Contains(top.Required, m.name)))
+		f.Fields = append(f.Fields, newField(i, m.Name, m.Value, raw, slices.Contains(top.Required, m.Name)))
 	}
 	return f
 }
@@ -326,36 +326,6 @@ func compactJSON(raw json.RawMessage) string {
 	return b.String()
 }
 
-// member is one member of a JSON object.
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
-// membersOf returns the members of a JSON object in their order; none for nil.
-func membersOf(raw json.RawMessage) (list []member, err error) {
-	if raw == nil {
-		return nil, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("not an object")
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		s, _ := name.(string)
-		list = append(list, member{s, value})
-	}
-	return list, nil
-}
-
 // Parameters returns what was typed as JSON, and keeps it in the fields. Empty fields are left out.
 // What does not fit a field, such as a word in place of a number, becomes a text, which the server
 // refuses. A text that should be JSON and is not is a violation as well.
@@ -477,14 +447,14 @@ func isBelow(path, outer string) bool {
 
 // Fill puts parameters into the fields, and reports whether the fields express all of them.
 func (f parameterForm) Fill(parameters json.RawMessage) bool {
-	list, err := membersOf(parameters)
+	list, err := schema.MembersOf(parameters)
 	if err != nil {
 		return false
 	}
 	complete := true
 	for _, m := range list {
-		i := slices.IndexFunc(f.Fields, func(field *formField) bool { return field.Property == m.name })
-		filled := i >= 0 && f.Fields[i].fill(m.value)
+		i := slices.IndexFunc(f.Fields, func(field *formField) bool { return field.Property == m.Name })
+		filled := i >= 0 && f.Fields[i].fill(m.Value)
 		complete = complete && filled
 	}
 	return complete

@@ -36,6 +36,31 @@ type Member struct {
 	Value []byte
 }
 
+// MembersOf returns the members of a JSON object in their order, which a map would lose; none for nil.
+// object must be valid JSON. Anything but an object is an error.
+func MembersOf(object []byte) (list []Member, err error) {
+	if object == nil {
+		return nil, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("not an object")
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		s, _ := name.(string)
+		list = append(list, Member{s, value})
+	}
+	return list, nil
+}
+
 // Schema is a draft-07 schema, whose formats are asserted. It is read when it
 // is first used, and compiled when the fast path is first unsure. It is safe
 // for concurrent use.

@@ -215,3 +215,26 @@ func FuzzValidate(f *testing.F) {
 		}
 	})
 }
+
+func TestMembersOf(t *testing.T) {
+	for object, want := range map[string]string{
+		`{"b": [1, {}], "a" :"x", "b":null}`: "b=[1, {}] a=\"x\" b=null ", "{}": "", "": "",
+		"[1]": "error", "null": "error",
+	} {
+		var raw []byte
+		if object != "" {
+			raw = []byte(object)
+		}
+		members, err := MembersOf(raw)
+		got := ""
+		for _, m := range members {
+			got += m.Name + "=" + string(m.Value) + " "
+		}
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", object, got, want)
+		}
+	}
+}
