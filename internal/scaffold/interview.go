@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -124,11 +125,7 @@ func (q questions) allow(def []string) (names []string, err error) {
 		fmt.Fprintf(q.out, "  %d  %-8s %s\n", i+1, p.Name, p.Summary)
 	}
 	fmt.Fprintf(q.out, "  %d  %-8s %s\nKinds of safe outputs, such as create-discussion, can be named too.\n", len(options), "nothing", "there is no agent: pull requests are checked, and that is all")
-	shown := strings.Join(def, ",")
-	if shown == "" {
-		shown = "nothing"
-	}
-	err = q.ask(shown, func(answer string) error {
+	err = q.ask(cmp.Or(strings.Join(def, ","), "nothing"), func(answer string) error {
 		names = nil
 		for part := range strings.SplitSeq(answer, ",") {
 			names = append(names, numbered(part, options))
@@ -186,11 +183,7 @@ func (q questions) ask(def string, accept func(answer string) error) error {
 			}
 			return errors.New("the questions were not answered, so nothing was written; --help lists the flags")
 		}
-		answer := strings.TrimSpace(line)
-		if answer == "" {
-			answer = def
-		}
-		if err = accept(answer); err == nil {
+		if err = accept(cmp.Or(strings.TrimSpace(line), def)); err == nil {
 			return nil
 		}
 		fmt.Fprintln(q.out, err)

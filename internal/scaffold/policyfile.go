@@ -1,7 +1,6 @@
 package scaffold
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -24,7 +23,8 @@ func policyText(s selection, r Release) []byte {
 		for _, line := range kindSettings(spec.Kind) {
 			b.WriteString("  " + line + "\n")
 		}
-		if takesExclusions(spec.Kind) {
+		// Of these kinds the configuration can say what they may not act on.
+		if spec.Kind == safeoutput.KindAddIssueComment || spec.Kind == safeoutput.KindAddIssueLabel {
 			for _, t := range spec.ActsOn {
 				if !targets[t] {
 					b.WriteString("  " + strings.ReplaceAll(string(t), " ", "-") + "s: false\n")
@@ -36,11 +36,6 @@ func policyText(s selection, r Release) []byte {
 		b.WriteString("{}\n")
 	}
 	return []byte(b.String())
-}
-
-// takesExclusions reports whether the configuration can say of a kind what it may not act on.
-func takesExclusions(kind safeoutput.Kind) bool {
-	return slices.Contains([]safeoutput.Kind{safeoutput.KindAddIssueComment, safeoutput.KindAddIssueLabel}, kind)
 }
 
 // kindSettings returns the settings to begin with, which a person narrows or widens.

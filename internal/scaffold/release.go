@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -71,12 +72,8 @@ func (r Release) installSteps() string {
 	if r.isReleased() {
 		return "      - uses: " + repository + "/actions/setup@" + r.ref() + "\n        with:\n          version: " + r.Version + "\n"
 	}
-	ref := r.Commit
-	if ref == "" {
-		ref = "latest"
-	}
 	return "      - uses: " + actionSetupGo + "\n        with:\n          go-version: stable\n" +
-		"      - run: go install github.com/" + repository + "/cmd/airlock@" + ref + "\n"
+		"      - run: go install github.com/" + repository + "/cmd/airlock@" + cmp.Or(r.Commit, "latest") + "\n"
 }
 
 // The third-party actions of the workflows, by commit, with the version in a comment. A test

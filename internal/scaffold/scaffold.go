@@ -327,11 +327,8 @@ func (w *writer) judge(f file) (Result, []byte, error) {
 // read returns a file's text, nil if there is none.
 func (w *writer) read(path string) ([]byte, error) {
 	text, err := w.dir.Read(path, maxFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err == nil && text == nil:
-		return []byte{}, nil
 	}
 	return text, err
 }
