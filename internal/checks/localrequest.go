@@ -2,6 +2,7 @@ package checks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,9 +154,7 @@ func (l LocalRequest) override(c config.Checks) (config.Checks, error) {
 		}
 		c.CodeReview.MinPrecision, c.SecurityReview.MinPrecision = least, least
 	}
-	if l.NewOnly != nil {
-		c.NewOnly = l.NewOnly
-	}
+	c.NewOnly = cmp.Or(l.NewOnly, c.NewOnly)
 	if l.TimeLimit != nil {
 		if *l.TimeLimit <= 0 {
 			return c, fmt.Errorf("--time-limit: %s must be positive", *l.TimeLimit)

@@ -94,12 +94,10 @@ func (p *Progress) Report(e phase.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.endCopying()
-	index := slices.IndexFunc(p.running, func(r runningCheck) bool { return r.root == e.Root && r.check == e.Check })
+	isThis := func(r runningCheck) bool { return r.root == e.Root && r.check == e.Check }
 	name := p.name(e.Root, e.Check)
 	if e.Status != "" {
-		if index >= 0 {
-			p.running = append(p.running[:index], p.running[index+1:]...)
-		}
+		p.running = slices.DeleteFunc(p.running, isThis)
 		p.line(fmt.Sprintf("%s: %s (%s%s)", name, cmp.Or(string(e.NotRun), string(e.Status)), seconds(e.Elapsed), retried(e.Retries)))
 		return
 	}
@@ -107,22 +105,21 @@ func (p *Progress) Report(e phase.Event) {
 	if e.Command != "" {
 		text += ": " + p.show(e.Command)
 	}
-	switch {
+	said := text
+	switch index := slices.IndexFunc(p.running, isThis); {
 	case index < 0:
 		p.running = append(p.running, runningCheck{e.Root, e.Check, text, p.now().Add(-e.Elapsed), e.Retries})
-		if !p.live {
-			p.line(text)
-		}
-	case p.running[index].retries == e.Retries && p.running[index].text != text:
-		p.running[index].text = text
-		if !p.live {
-			p.line(fmt.Sprintf("%s: that tool is missing, %s instead", name, p.show(e.Command)))
-		}
 	case p.running[index].retries != e.Retries:
 		p.running[index].retries, p.running[index].text = e.Retries, text
-		if !p.live {
-			p.line(fmt.Sprintf("%s: retry %d (%s)", name, e.Retries, seconds(e.Elapsed)))
-		}
+		said = fmt.Sprintf("%s: retry %d (%s)", name, e.Retries, seconds(e.Elapsed))
+	case p.running[index].text != text:
+		p.running[index].text = text
+		said = fmt.Sprintf("%s: that tool is missing, %s instead", name, p.show(e.Command))
+	default:
+		return
+	}
+	if !p.live {
+		p.line(said)
 	}
 }
 
