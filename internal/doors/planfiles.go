@@ -1,6 +1,7 @@
 package doors
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/agent-airlock/airlock/internal/action"
@@ -45,16 +46,11 @@ func (f *PlanFiles) Begin(g *Gate, doc *checkreport.Document, r *Request) (err e
 }
 
 func (f *PlanFiles) writeJSON(plan *apply.Plan) error {
-	var files PendingFiles
-	defer files.Abort()
-	out, err := files.Create(f.JSON, nil)
-	if err != nil {
+	var b bytes.Buffer
+	if err := WriteJSON(&b, plan); err != nil {
 		return err
 	}
-	if err := WriteJSON(out, plan); err != nil {
-		return err
-	}
-	return files.Commit()
+	return action.WriteUser(f.JSON, b.Bytes())
 }
 
 // WritePage writes the page and makes it appear.
