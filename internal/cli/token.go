@@ -34,8 +34,9 @@ else. From the first token on, everybody needs one.`,
 		defer s.Close()
 		return do(access.New(s))
 	}
-	existing := func(ctx context.Context) (*store.Store, error) {
-		return store.OpenNamedExisting(ctx, location, "airlock token add", env.Getenv, access.Tables)
+	withExisting := func(ctx context.Context, do func(*access.Tokens) error) error {
+		s, err := store.OpenNamedExisting(ctx, location, "airlock token add", env.Getenv, access.Tables)
+		return withTokens(s, err, do)
 	}
 	add := &cobra.Command{
 		Use: "add NAME", Short: "Make a token and print it, this once", Args: cobra.ExactArgs(1),
@@ -61,8 +62,7 @@ else. From the first token on, everybody needs one.`,
 		Use: "list", Short: "List the names and scopes of the tokens", Args: cobra.NoArgs,
 		Example: "  airlock token list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := existing(cmd.Context())
-			return withTokens(s, err, func(t *access.Tokens) error {
+			return withExisting(cmd.Context(), func(t *access.Tokens) error {
 				list, err := t.List(cmd.Context())
 				if err != nil {
 					return err
@@ -77,8 +77,7 @@ else. From the first token on, everybody needs one.`,
 		Use: "revoke NAME", Short: "Revoke a token: servers refuse it within a second", Args: cobra.ExactArgs(1),
 		Example: "  airlock token revoke orchestrator",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := existing(cmd.Context())
-			return withTokens(s, err, func(t *access.Tokens) error { return t.Revoke(cmd.Context(), args[0]) })
+			return withExisting(cmd.Context(), func(t *access.Tokens) error { return t.Revoke(cmd.Context(), args[0]) })
 		},
 	}
 	cmd.AddCommand(add, list, revoke)
