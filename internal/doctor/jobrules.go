@@ -132,18 +132,8 @@ func (e *Examination) judgeGatePermissions(w *workflow, j *job, r role) {
 	if !r.known {
 		return
 	}
-	var missing, extra []string
-	for name := range r.need {
-		if levels[name] != "write" {
-			missing = append(missing, name)
-		}
-	}
-	slices.Sort(missing)
-	for _, name := range writes(levels) {
-		if !r.may[name] {
-			extra = append(extra, name)
-		}
-	}
+	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(r.need)), func(name string) bool { return levels[name] == "write" })
+	extra := slices.DeleteFunc(writes(levels), func(name string) bool { return r.may[name] })
 	if len(missing) > 0 {
 		e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
 			What: "the job " + j.id + " lacks " + levelsOf(missing),

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -322,6 +323,9 @@ func (o *online) labels(ctx context.Context) {
 	}
 }
 
+// secretName matches a secret in an expression.
+var secretName = lazyregexp.New(`(?:^|[^\w.])secrets\.([\w.]+)`)
+
 // secretsOf returns the names of the secrets in a step.
 func secretsOf(s *step) (names []string) {
 	texts := []string{s.run}
@@ -335,16 +339,10 @@ func secretsOf(s *step) (names []string) {
 	}
 	for _, t := range texts {
 		for _, found := range expression.FindAllString(t, -1) {
-			for part := range strings.FieldsFuncSeq(found, func(r rune) bool { return !isNameRune(r) }) {
-				if name, ok := strings.CutPrefix(part, "secrets."); ok && name != "" {
-					names = append(names, name)
-				}
+			for _, m := range secretName.FindAllStringSubmatch(found, -1) {
+				names = append(names, m[1])
 			}
 		}
 	}
 	return names
-}
-
-func isNameRune(r rune) bool {
-	return r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 }

@@ -172,13 +172,7 @@ func (w *workflow) neededJobs(j *job) []*job {
 		}
 	}
 	visit(j)
-	var list []*job
-	for _, other := range w.jobs {
-		if seen[other] {
-			list = append(list, other)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(w.jobs), func(other *job) bool { return !seen[other] })
 }
 
 // startsOn reports whether an event starts the workflow, and where that is said.
@@ -346,11 +340,6 @@ func (w *workflow) permissions(j *job) (levels map[string]string, line int, decl
 }
 
 // writes returns the names of the permissions to write among levels, sorted.
-func writes(levels map[string]string) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(levels)) {
-		if levels[name] == "write" {
-			names = append(names, name)
-		}
-	}
-	return names
+func writes(levels map[string]string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(levels)), func(name string) bool { return levels[name] != "write" })
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,17 +135,11 @@ func (e *Examination) judgeOrder(w *workflow) {
 }
 
 // inputsOf returns the names of a step's inputs, sorted; none for a script.
-func inputsOf(s *step) (names []string) {
+func inputsOf(s *step) []string {
 	if s.uses == nil {
 		return nil
 	}
-	for name, in := range s.uses.Inputs {
-		if in != nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.uses.Inputs)), func(name string) bool { return s.uses.Inputs[name] == nil })
 }
 
 // judgeInputs compares the inputs with those of the actions: a misspelt one restricts nothing.
