@@ -117,13 +117,7 @@ type kindSchema struct {
 
 // required returns the names of the fields that are required, without "type".
 func (s kindSchema) required() []string {
-	names := []string{}
-	for _, name := range s.Required {
-		if name != "type" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(append([]string{}, s.Required...), func(name string) bool { return name == "type" })
 }
 
 // formsOf returns the schema of a kind, and those of its forms: itself, if there are no others.

@@ -124,13 +124,8 @@ func newParameterForm(raw json.RawMessage) parameterForm {
 func (f parameterForm) Usable() bool { return f.WhyJSON == "" }
 
 // Failing returns the fields with errors.
-func (f parameterForm) Failing() (list []*formField) {
-	for _, field := range f.Fields {
-		if len(field.Errors) > 0 {
-			list = append(list, field)
-		}
-	}
-	return list
+func (f parameterForm) Failing() []*formField {
+	return slices.DeleteFunc(slices.Clone(f.Fields), func(field *formField) bool { return len(field.Errors) == 0 })
 }
 
 // newField returns the empty field of the parameter at index i, whose schema is raw. root is the

@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -40,12 +41,8 @@ func (x *visit) start() error {
 	if err != nil {
 		return err
 	}
+	v.Loops = slices.DeleteFunc(open.Loops, func(l loopRecord) bool { return l.WaitsFor == "decide" })
 	v.MoreLoops = open.NextCursor != ""
-	for _, l := range open.Loops {
-		if l.WaitsFor != "decide" {
-			v.Loops = append(v.Loops, l)
-		}
-	}
 	newest := func(status string) (runList, error) {
 		return x.runList(url.Values{"status": {status}, "limit": {onStart}})
 	}
@@ -53,11 +50,7 @@ func (x *visit) start() error {
 	if err != nil {
 		return err
 	}
-	for _, r := range failed.Runs {
-		if r.EndedAt != nil && time.Since(*r.EndedAt) < failedFor {
-			v.Failed = append(v.Failed, r)
-		}
-	}
+	v.Failed = slices.DeleteFunc(failed.Runs, func(r runRecord) bool { return r.EndedAt == nil || time.Since(*r.EndedAt) >= failedFor })
 	for _, status := range []string{"stopping", "running", "pending"} {
 		list, err := newest(status)
 		if err != nil {
@@ -70,18 +63,12 @@ func (x *visit) start() error {
 	if err != nil {
 		return err
 	}
-	for _, r := range recent.Runs {
-		if r.Ended() {
-			v.Recent = append(v.Recent, r)
-		}
-	}
+	v.Recent = slices.DeleteFunc(recent.Runs, func(r runRecord) bool { return !r.Ended() })
 	agents, err := x.agentList()
 	if err != nil {
 		return err
 	}
-	for _, a := range agents {
-		v.HasAgents = v.HasAgents || a.Source != "built-in"
-	}
+	v.HasAgents = slices.ContainsFunc(agents, func(a agentRecord) bool { return a.Source != "built-in" })
 	x.show(http.StatusOK, startPage, "What happens", v)
 	return nil
 }

@@ -63,7 +63,7 @@ func choose(names []string) (selection, error) {
 		}
 		spec, ok := safeoutput.Lookup(name)
 		if !ok || spec.AlwaysAllowed {
-			return selection{}, unknownChoice(name)
+			return selection{}, fmt.Errorf("agents cannot be allowed %q%s\nchoose from %s", text.Truncate(text.OneLine(name), 60), text.DidYouMean(name, ChoiceNames()), strings.Join(ChoiceNames(), ", "))
 		}
 		asked[string(spec.Kind)] = true
 	}
@@ -132,8 +132,4 @@ func ChoiceNames() []string {
 		}
 	}
 	return names
-}
-
-func unknownChoice(name string) error {
-	return fmt.Errorf("agents cannot be allowed %q%s\nchoose from %s", text.Truncate(text.OneLine(name), 60), text.DidYouMean(name, ChoiceNames()), strings.Join(ChoiceNames(), ", "))
 }
