@@ -137,16 +137,7 @@ func (g *Gate) Write(ctx context.Context, in io.Reader, docs intake.Documents, o
 // CollectAndWrite is Write that also keeps what came through. It sets docs.Each.
 func (g *Gate) CollectAndWrite(ctx context.Context, in io.Reader, docs intake.Documents, onlyEnabled bool) (intake.Result, error) {
 	var res intake.Result
-	docs.Each = func(o intake.Outcome) {
-		switch {
-		case o.Accepted != nil:
-			res.Accepted = append(res.Accepted, *o.Accepted)
-		case o.Rejected != nil:
-			res.Rejected = append(res.Rejected, *o.Rejected)
-		case o.Dropped != nil:
-			res.Dropped = append(res.Dropped, *o.Dropped)
-		}
-	}
+	docs.Each = res.Add
 	_, err := g.Write(ctx, in, docs, onlyEnabled)
 	return res, err
 }

@@ -208,23 +208,25 @@ type Input struct {
 	Unknown  []string `json:"unknown,omitempty"`
 }
 
+// Add adds the outcome of a record to the lists.
+func (r *Result) Add(o Outcome) {
+	switch {
+	case o.Accepted != nil:
+		r.Accepted = append(r.Accepted, *o.Accepted)
+	case o.Rejected != nil:
+		r.Rejected = append(r.Rejected, *o.Rejected)
+	default:
+		r.Dropped = append(r.Dropped, *o.Dropped)
+	}
+}
+
 // Collect judges the records of r, NDJSON or one {"items": [...], "errors": [...]}
 // document. The error is the context's, the reader's, or about an invalid setting in
 // Config.Sanitize; a rejected record is not an error. When Collect returns before the
 // end, a Read of r may still be in progress.
 func Collect(ctx context.Context, r io.Reader, cfg Config) (Result, error) {
 	var res Result
-	in, err := run(ctx, r, cfg, false, func(o Outcome) error {
-		switch {
-		case o.Accepted != nil:
-			res.Accepted = append(res.Accepted, *o.Accepted)
-		case o.Rejected != nil:
-			res.Rejected = append(res.Rejected, *o.Rejected)
-		default:
-			res.Dropped = append(res.Dropped, *o.Dropped)
-		}
-		return nil
-	})
+	in, err := run(ctx, r, cfg, false, func(o Outcome) error { res.Add(o); return nil })
 	res.Input = in
 	return res, err
 }
