@@ -77,7 +77,7 @@ func (r *Runner) AddSummary(markdown string, cut func(markdown string, maxBytes 
 // steps can write to its directory, so path must not be a link or a FIFO.
 func appendTo(variable, path, text string) error {
 	if err := appendOrdinary(path, text); err != nil {
-		return fmt.Errorf("the runner's file (%s): %w", variable, err)
+		return fmt.Errorf("the runner's file (%s): %w", variable, explain(path, err))
 	}
 	return nil
 }
@@ -85,19 +85,16 @@ func appendTo(variable, path, text string) error {
 func appendOrdinary(path, text string) error {
 	dir, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return explain(path, err)
+		return err
 	}
 	defer dir.Close()
 	f, _, err := nofollow.Open(dir, filepath.Base(path), os.O_WRONLY|os.O_APPEND)
 	if err != nil {
-		return explain(path, err)
+		return err
 	}
 	defer f.Close()
-	if _, err = f.WriteString(text); err == nil {
-		err = f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		return err
 	}
-	if err != nil {
-		return explain(path, err)
-	}
-	return nil
+	return f.Close()
 }

@@ -59,7 +59,7 @@ func (s *step) verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.dropToken()
+		s.client, s.conn.Token = nil, token.Token{} // before any code of the pull request runs
 		doc.Head = set.Head()
 		response, err := s.runVerification(ctx, c, set)
 		if err != nil {
@@ -73,11 +73,6 @@ func (s *step) verify(ctx context.Context) error {
 	}
 	doc.Mask(s.gate.Scanner().Mask)
 	return s.reportVerdict(doc)
-}
-
-// dropToken forgets the token and everything that could use it.
-func (s *step) dropToken() {
-	s.client, s.conn.Token = nil, token.Token{}
 }
 
 // runVerification verifies the criteria on the workspace.
