@@ -40,21 +40,14 @@ func checkSubject(theyAre, repository string, number int, ev event.Event) error 
 }
 
 // deliver returns the delivery of a findings document, for Request.Checks: Airlock's own items
-// that the owner wants, which it also allows in the policy. input names the workflow run that
-// they come from.
-func (g *Gate) deliver(doc *checkreport.Document, ev event.Event, input checkreport.ItemsInput) *checkreport.Delivery {
-	onPull := ev.IsPull && ev.Number != 0
-	own := g.cfg.Checks.Report.Own(onPull)
+// that the owner wants, which it also allows in the policy.
+func (g *Gate) deliver(doc *checkreport.Document, input checkreport.ItemsInput) *checkreport.Delivery {
+	own := g.cfg.Checks.Report.Own(input.OnPull)
 	g.cfg.Policy.Own = own
-	input.SafeText, input.Head = g.CheckText(), ev.Head.SHA
 	input.Comment, input.CheckRun, input.SecurityReport = own.Comment, own.CheckRun, own.SecurityReport
-	if input.Head == "" && !onPull {
-		input.Head = ev.SHA
-	}
 	if own.Review {
 		input.ReviewComments = own.ReviewComments
 	}
-	input.OnPull = onPull
 	return doc.Deliver(input)
 }
 

@@ -41,12 +41,16 @@ func (j Job) Request() Request {
 // policy: the report of the checks (doc) and the verdict, each of which may be nil, and the boxes
 // to tick. notes are for people. The error is one of reading, and carries its exit code.
 func (g *Gate) AddOwn(ctx context.Context, j Job, r *Request, doc *checkreport.Document, verdict *verdictreport.Document) (notes []string, err error) {
-	input := checkreport.ItemsInput{SummaryURL: summaryURL(j.Getenv, j.Event), AlertsURL: alertsURL(j.Getenv, j.Event), Version: j.Version, Job: j.Run.Identity(), Leg: j.Run.MatrixIndex}
+	input := checkreport.ItemsInput{SummaryURL: summaryURL(j.Getenv, j.Event), AlertsURL: alertsURL(j.Getenv, j.Event), Version: j.Version, Job: j.Run.Identity(), Leg: j.Run.MatrixIndex,
+		SafeText: g.CheckText(), Head: j.Event.Head.SHA, OnPull: j.Event.IsPull && j.Event.Number != 0}
+	if input.Head == "" && !input.OnPull {
+		input.Head = j.Event.SHA
+	}
 	if doc != nil {
-		r.Checks = g.deliver(doc, j.Event, input)
+		r.Checks = g.deliver(doc, input)
 	}
 	if verdict != nil {
-		r.Own = append(r.Own, g.verdictItems(verdict, j.Event, input)...)
+		r.Own = append(r.Own, g.verdictItems(verdict, input)...)
 	}
 	ticks, notes, err := g.tickItems(ctx, j.Client, j.Event)
 	r.Own = append(r.Own, ticks...)

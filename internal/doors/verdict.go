@@ -26,13 +26,9 @@ func (g *Gate) ReadVerdict(in io.Reader, name string, ev event.Event) (*verdictr
 }
 
 // verdictItems makes Airlock's own items of a verdict, and allows them in the policy, in
-// addition to those that deliver has allowed before. input is as there.
-func (g *Gate) verdictItems(doc *verdictreport.Document, ev event.Event, input checkreport.ItemsInput) []intake.OwnItem {
-	input.Comment, input.CheckRun = ev.IsPull && ev.Number != 0, true
-	input.SafeText, input.Head = g.CheckText(), ev.Head.SHA
-	if input.Head == "" && !input.Comment {
-		input.Head = ev.SHA
-	}
+// addition to those that deliver has allowed before.
+func (g *Gate) verdictItems(doc *verdictreport.Document, input checkreport.ItemsInput) []intake.OwnItem {
+	input.Comment, input.CheckRun = input.OnPull, true
 	own := &g.cfg.Policy.Own
 	own.Comment, own.CheckRun = own.Comment || input.Comment, true
 	return doc.Items(input, g.cfg.Acceptance.RequireCriteria, g.cfg.Acceptance.Tick)
