@@ -81,8 +81,9 @@ func (l *Lines) Update(ctx context.Context, add func(added io.Reader, all bool) 
 
 // open opens and locks the file.
 func (l *Lines) open(ctx context.Context) (*os.File, os.FileInfo, error) {
-	if err := l.checkPath(); err != nil {
-		return nil, nil, err
+	// Opening what is not an ordinary file fails as well, but says less.
+	if info, err := os.Lstat(l.path); err == nil && !info.Mode().IsRegular() {
+		return nil, nil, checkOrdinary(l.path, info)
 	}
 	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK|openNofollow, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,16 +108,6 @@ func (l *Lines) open(ctx context.Context) (*os.File, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	return f, info, nil
-}
-
-// checkPath refuses what is in the file's place and is not an ordinary file, with the
-// reason. Opening it fails as well, but says less.
-func (l *Lines) checkPath() error {
-	info, err := os.Lstat(l.path)
-	if err != nil {
-		return nil // opening it makes it, or says why not
-	}
-	return checkOrdinary(l.path, info)
 }
 
 func (l *Lines) lock(ctx context.Context, f *os.File) error {

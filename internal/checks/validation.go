@@ -80,7 +80,6 @@ func Run(ctx context.Context, cfg Config, deps Deps) (doc *checkreport.Document,
 	return place.document(ctx)
 }
 
-// newValidation sets a validation up.
 func newValidation(cfg Config, deps Deps) (validation, error) {
 	dir, err := filepath.Rel(cfg.Root, cfg.Input.WorkingDirectory)
 	if err != nil {
@@ -203,14 +202,11 @@ var aboutGit = lazyregexp.New(`(?i)\b(git|vcs)\b`)
 // mayHaveNeededGit reports whether a command that failed may have missed the .git
 // directory, which is never copied: what it printed mentions git.
 func mayHaveNeededGit(r phase.Result) bool {
-	for _, root := range r.Roots {
-		for _, c := range root.Checks {
-			if c.Status == phase.Fail && (aboutGit.MatchString(c.Excerpt) || slices.ContainsFunc(c.Problems, aboutGit.MatchString)) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Roots, func(root phase.RootResult) bool {
+		return slices.ContainsFunc(root.Checks, func(c phase.CheckResult) bool {
+			return c.Status == phase.Fail && (aboutGit.MatchString(c.Excerpt) || slices.ContainsFunc(c.Problems, aboutGit.MatchString))
+		})
+	})
 }
 
 // stopped adds the exit code to the reason why nothing was judged: an interruption, input

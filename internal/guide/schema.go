@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -29,15 +30,10 @@ func Schema(name string) (json.RawMessage, error) {
 
 // ListSchemas writes the names of the schemas that Schema knows, and what each kind is for.
 func ListSchemas(w io.Writer) error {
-	for _, name := range schemas.Names() {
-		if _, err := fmt.Fprintln(w, name); err != nil {
-			return err
-		}
-	}
+	list := strings.Join(schemas.Names(), "\n") + "\n"
 	for _, spec := range safeoutput.Kinds() {
-		if _, err := fmt.Fprintf(w, "%-36s %s\n", spec.Kind, spec.Summary); err != nil {
-			return err
-		}
+		list += fmt.Sprintf("%-36s %s\n", spec.Kind, spec.Summary)
 	}
-	return nil
+	_, err := io.WriteString(w, list)
+	return err
 }
