@@ -45,7 +45,6 @@ func optional[T any](flags *pflag.FlagSet, register func(p *T, name string, valu
 	f.Value = optionalValue[T]{f.Value, given, setting}
 }
 
-// optionalValue is the value of an optional flag.
 type optionalValue[T any] struct {
 	pflag.Value
 	given   *T

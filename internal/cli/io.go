@@ -90,7 +90,6 @@ func readerIsGone(err error) bool {
 // asks for it.
 func (env Environment) wantsJSON(asked bool) bool { return asked || !terminal.Is(env.Stdout) }
 
-// printJSON writes a result as JSON.
 func (env Environment) printJSON(v any) error { return doors.WriteJSON(env.Stdout, v) }
 
 // printList writes a list for a program, as the value of one key of a JSON object, or for a person,

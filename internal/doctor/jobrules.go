@@ -26,7 +26,6 @@ type role struct {
 	known             bool            // both are complete
 }
 
-// judgeJob applies the rules about one job.
 func (e *Examination) judgeJob(w *workflow, j *job) {
 	r := role{may: map[string]bool{}, need: map[string]bool{}, known: true}
 	for _, s := range j.steps {
@@ -247,12 +246,9 @@ func secretVariable(name, v string) bool {
 
 // namesSecret reports whether a text of a workflow has a secret in it.
 func namesSecret(s string) bool {
-	for _, found := range expression.FindAllString(s, -1) {
-		if strings.Contains(found, "secrets.") || strings.Contains(found, "secrets[") || strings.Contains(found, "github.token") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(expression.FindAllString(s, -1), func(found string) bool {
+		return strings.Contains(found, "secrets.") || strings.Contains(found, "secrets[") || strings.Contains(found, "github.token")
+	})
 }
 
 // judgeHandover follows the files of a gate back to the jobs that left them.

@@ -232,7 +232,6 @@ func plainType(property json.RawMessage) (json.RawMessage, error) {
 	return writeObject(out), nil
 }
 
-// writeObject writes an object of members.
 func writeObject(members []schema.Member) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range members {

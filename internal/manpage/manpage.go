@@ -77,7 +77,6 @@ type writer struct{ strings.Builder }
 
 func (w *writer) line(source string) { w.WriteString(source + "\n") }
 
-// macro writes a macro with its arguments.
 func (w *writer) macro(name string, arguments ...string) {
 	line := "." + name
 	for _, a := range arguments {

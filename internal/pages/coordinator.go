@@ -194,7 +194,6 @@ type problem struct {
 // Error implements error.
 func (p *problem) Error() string { return p.Message }
 
-// problemView is the page of a problem.
 type problemView struct {
 	Status  int
 	Message string

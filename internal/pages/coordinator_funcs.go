@@ -38,7 +38,6 @@ type moment struct {
 	Now time.Time
 }
 
-// runRows are runs of a table.
 type runRows struct {
 	Runs []runRecord
 	Now  time.Time

@@ -36,7 +36,6 @@ type loopRecord struct {
 	Checks     []loopCheck `json:"checks"`
 }
 
-// loopCheck is one check of a loop.
 type loopCheck struct {
 	Check    string            `json:"check"`
 	Status   string            `json:"status"`
@@ -114,7 +113,6 @@ func (x *visit) loopList(q url.Values) (list loopList, err error) {
 	return list, err
 }
 
-// loopsView is the page of all loops.
 type loopsView struct {
 	loopList
 	Repository string
@@ -164,7 +162,6 @@ func (x *visit) loops() error {
 	return nil
 }
 
-// loopView is the page of one loop.
 type loopView struct {
 	Loop loopRecord
 	Log  fixloop.Log

@@ -78,7 +78,6 @@ func (x *visit) runList(q url.Values) (list runList, err error) {
 	return list, err
 }
 
-// runsView is the page of all runs.
 type runsView struct {
 	runList
 	Agents, Statuses []string
@@ -122,7 +121,6 @@ func (x *visit) runs() error {
 	return nil
 }
 
-// runView is the page of one run.
 type runView struct {
 	Run        runRecord
 	Parameters string // as people read it

@@ -320,7 +320,6 @@ func request(r row) string {
 	return kind + " " + escaped(r.asked)
 }
 
-// objectLink links to an object.
 func objectLink(o *apply.Object) string {
 	if o == nil {
 		return ""

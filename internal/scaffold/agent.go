@@ -73,7 +73,6 @@ func AgentNames() []string {
 	return names
 }
 
-// agentNamed returns the agent of a name.
 func agentNamed(name string) (Agent, error) {
 	all := Agents()
 	if i := slices.IndexFunc(all, func(a Agent) bool { return a.Name == name }); i >= 0 {

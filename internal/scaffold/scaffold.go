@@ -95,7 +95,6 @@ type Config struct {
 	DryRun bool
 }
 
-// file is one file to be written.
 type file struct {
 	path string
 	text []byte
@@ -280,7 +279,6 @@ set -euo pipefail
 printf '%s\n' '{"type": "noop", "message": "There is no agent in .airlock/agent yet."}' >>"$AIRLOCK_LINES"
 `
 
-// taskText returns the agent's task.
 func taskText(s selection) []byte {
 	var b strings.Builder
 	b.WriteString("# Your task\n\nYou work in a clone of this repository, in a workflow. `" + eventFile + "` is the event that started\n" +

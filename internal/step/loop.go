@@ -77,7 +77,6 @@ func (s *step) loopStore() *loopturn.LogStore {
 	return s.loops
 }
 
-// turn returns the turn that the step takes.
 func (s *step) turn(doc *checkreport.Document) *loopturn.Turn {
 	return &loopturn.Turn{
 		Store: s.loopStore(),

@@ -118,7 +118,6 @@ func (s *step) reportChecks(doc *checkreport.Document) error {
 	return s.setCheckOutputs(doc, name)
 }
 
-// setCheckOutputs sets the outputs about the checks.
 func (s *step) setCheckOutputs(doc *checkreport.Document, file string) error {
 	raw, err := json.Marshal(doc.Output)
 	if err != nil {
@@ -180,7 +179,6 @@ func (s *step) annotate(list []report.Annotation, file string) {
 	}
 }
 
-// runnerAnnotation turns a report's annotation into the runner's.
 func runnerAnnotation(a report.Annotation) action.Annotation {
 	level := map[report.Level]action.Level{report.Error: action.Error, report.Warning: action.Warning, report.Notice: action.Notice}[a.Level]
 	return action.Annotation{Level: level, Title: a.Title, Message: a.Message, File: a.Path, Line: cmp.Or(a.StartLine, a.EndLine), EndLine: a.EndLine}
@@ -235,7 +233,6 @@ func (s *step) debug(line string) {
 	s.runner.Debug(line)
 }
 
-// warn shows a warning.
 func (s *step) warn(what any) {
 	s.runner.Annotate(action.Annotation{Level: action.Warning, Title: "Airlock", Message: fmt.Sprint(what)})
 }

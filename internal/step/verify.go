@@ -75,7 +75,6 @@ func (s *step) verify(ctx context.Context) error {
 	return s.reportVerdict(doc)
 }
 
-// runVerification verifies the criteria on the workspace.
 func (s *step) runVerification(ctx context.Context, c criteria, set *checks.ChangeSet) (acceptance.Response, error) {
 	_, variable := s.deps.Secrets.Token()
 	cfg := s.gate.SafeOutputs()
@@ -219,7 +218,6 @@ func (s *step) failedVerdict(doc *verdictreport.Document) error {
 	return exitcode.ErrFindings
 }
 
-// setVerdictOutputs sets the outputs about the verdict.
 func (s *step) setVerdictOutputs(doc *verdictreport.Document, file string) error {
 	verdict := ""
 	if doc.Response != nil {
