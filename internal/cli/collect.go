@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 
 	"github.com/spf13/cobra"
 
@@ -11,14 +10,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-type collectFlags struct {
-	doors.Collection
-	input, config string
-	strict        bool
-}
-
 func newCollect(env Environment) *cobra.Command {
-	var f collectFlags
+	var c doors.Collection
+	var input, policy string
+	var strict bool
 	cmd := &cobra.Command{
 		Use:   "collect",
 		Short: "Turn an agent's lines into checked agent output",
@@ -33,27 +28,25 @@ every line.`,
   airlock collect --input agent.ndjson --output agent-output.json --report report.json
   cat agent.ndjson | airlock collect --config policy.yml`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runCollect(cmd.Context(), env, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			gate, err := env.strictGate(policy, strict)
+			if err != nil {
+				return err
+			}
+			in, err := env.open(cmp.Or(input, action.FirstSet(env.Getenv, action.LinesVariables())))
+			if err != nil {
+				return exitcode.UsageError(err)
+			}
+			defer in.Close()
+			return c.Write(cmd.Context(), gate, in, env.Stdout, env.Stderr)
+		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.input, "input", "", "the agent's lines; - is standard input (default: GH_AW_SAFE_OUTPUTS, else standard input)")
-	flags.StringVar(&f.config, "config", "", configUsage)
-	flags.StringVar(&f.Output, "output", "", "write the agent output to this file (default: standard output)")
-	flags.StringVar(&f.Report, "report", "", "write a report to this file: rejections with their place in the schema, repairs, what was cleaned and dropped")
-	flags.BoolVar(&f.Schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected, so that an agent can correct itself")
-	flags.BoolVar(&f.strict, "strict", false, "reject lines with fields that the schema does not know")
+	flags.StringVar(&input, "input", "", "the agent's lines; - is standard input (default: GH_AW_SAFE_OUTPUTS, else standard input)")
+	flags.StringVar(&policy, "config", "", configUsage)
+	flags.StringVar(&c.Output, "output", "", "write the agent output to this file (default: standard output)")
+	flags.StringVar(&c.Report, "report", "", "write a report to this file: rejections with their place in the schema, repairs, what was cleaned and dropped")
+	flags.BoolVar(&c.Schemas, "report-schemas", false, "add to the report the schema of each kind that was rejected, so that an agent can correct itself")
+	flags.BoolVar(&strict, "strict", false, "reject lines with fields that the schema does not know")
 	return cmd
-}
-
-func runCollect(ctx context.Context, env Environment, f collectFlags) error {
-	gate, err := env.strictGate(f.config, f.strict)
-	if err != nil {
-		return err
-	}
-	in, err := env.open(cmp.Or(f.input, action.FirstSet(env.Getenv, action.LinesVariables())))
-	if err != nil {
-		return exitcode.UsageError(err)
-	}
-	defer in.Close()
-	return f.Write(ctx, gate, in, env.Stdout, env.Stderr)
 }

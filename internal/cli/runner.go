@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 
@@ -28,22 +27,20 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 		Example: `  airlock runner --store postgres://airlock@db/airlock --concurrency 8 --pass-env ANTHROPIC_API_KEY
   airlock runner --store postgres://airlock@db/airlock --tag gpu,linux`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRunner(cmd.Context(), env, cfg) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cfg.CheckRunner(); err != nil {
+				return exitcode.UsageError(err)
+			}
+			n, err := openNode(cmd.Context(), env, cfg, slog.New(slog.NewTextHandler(env.Stderr, nil)))
+			if err != nil {
+				return err
+			}
+			defer n.Close()
+			fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", cfg.Concurrency, n.StoreName())
+			n.Work(cmd.Context())
+			return nil
+		},
 	}
 	addNodeFlags(cmd.Flags(), &cfg)
 	return cmd
-}
-
-func runRunner(ctx context.Context, env Environment, cfg node.Config) error {
-	if err := cfg.CheckRunner(); err != nil {
-		return exitcode.UsageError(err)
-	}
-	n, err := openNode(ctx, env, cfg, slog.New(slog.NewTextHandler(env.Stderr, nil)))
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", cfg.Concurrency, n.StoreName())
-	n.Work(ctx)
-	return nil
 }

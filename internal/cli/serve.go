@@ -12,13 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/node"
 )
 
-type serveFlags struct {
-	node.Config
-	node.ServeConfig
-}
-
 func newServe(env Environment) *cobra.Command {
-	var f serveFlags
+	var cfg node.Config
+	var serve node.ServeConfig
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve agents and runs over HTTP",
@@ -38,33 +34,31 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
   airlock serve --agents ./agents --pass-env ANTHROPIC_API_KEY
   airlock serve --addr 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --store postgres://airlock@db/airlock`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), env, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := serve.Check(&cfg); err != nil {
+				return exitcode.UsageError(err)
+			}
+			n, err := openNode(cmd.Context(), env, cfg, slog.New(slog.NewTextHandler(env.Stderr, nil)))
+			if err != nil {
+				return err
+			}
+			defer n.Close()
+			serve.Version = env.Version
+			return n.Serve(cmd.Context(), serve, env.Stderr)
+		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Address.HostPort, "addr", "127.0.0.1:8417", "the address to listen on")
-	addNodeFlags(flags, &f.Config)
-	flags.StringSliceVar(&f.Hosts, "host", nil, "a name by which clients call the server, besides its address")
-	flags.StringVar(&f.Address.Cert, "tls-cert", "", "the certificate's file, for TLS")
-	flags.StringVar(&f.Address.Key, "tls-key", "", "the key's file, for TLS")
-	flags.BoolVar(&f.Address.BehindProxy, "insecure-behind-proxy", false, "listen without TLS on an address that is not loopback: a proxy in front has it")
-	flags.Float64Var(&f.Rate, "rate", 0, "how many requests a second each caller may make (default: any number)")
-	flags.DurationVar(&f.Limits.Retention, "retention", 30*24*time.Hour, "how long runs and fix loops are kept after their end; 0 keeps them forever")
-	flags.DurationVar(&f.Limits.Outputs, "output-retention", 0, "how long results and logs are kept after a run's end (default: as long as the run)")
-	flags.DurationVar(&f.Limits.Unserved, "no-worker-limit", 24*time.Hour, "how long a run waits while no worker has the tags that it needs; 0 waits forever")
+	flags.StringVar(&serve.Address.HostPort, "addr", "127.0.0.1:8417", "the address to listen on")
+	addNodeFlags(flags, &cfg)
+	flags.StringSliceVar(&serve.Hosts, "host", nil, "a name by which clients call the server, besides its address")
+	flags.StringVar(&serve.Address.Cert, "tls-cert", "", "the certificate's file, for TLS")
+	flags.StringVar(&serve.Address.Key, "tls-key", "", "the key's file, for TLS")
+	flags.BoolVar(&serve.Address.BehindProxy, "insecure-behind-proxy", false, "listen without TLS on an address that is not loopback: a proxy in front has it")
+	flags.Float64Var(&serve.Rate, "rate", 0, "how many requests a second each caller may make (default: any number)")
+	flags.DurationVar(&serve.Limits.Retention, "retention", 30*24*time.Hour, "how long runs and fix loops are kept after their end; 0 keeps them forever")
+	flags.DurationVar(&serve.Limits.Outputs, "output-retention", 0, "how long results and logs are kept after a run's end (default: as long as the run)")
+	flags.DurationVar(&serve.Limits.Unserved, "no-worker-limit", 24*time.Hour, "how long a run waits while no worker has the tags that it needs; 0 waits forever")
 	return cmd
-}
-
-func runServe(ctx context.Context, env Environment, f serveFlags) error {
-	if err := f.ServeConfig.Check(&f.Config); err != nil {
-		return exitcode.UsageError(err)
-	}
-	n, err := openNode(ctx, env, f.Config, slog.New(slog.NewTextHandler(env.Stderr, nil)))
-	if err != nil {
-		return err
-	}
-	defer n.Close()
-	f.Version = env.Version
-	return n.Serve(ctx, f.ServeConfig, env.Stderr)
 }
 
 // addNodeFlags registers the flags of whatever carries out runs.
