@@ -260,6 +260,7 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 		ask := plugin.Request{Repository: request.Repository}
 		var out partResult
 		for _, f := range r.requested(request) {
+			ask.Diff = append(ask.Diff, diffOf(f))
 			if _, hasNoText := f.Skip(); hasNoText {
 				continue // the built-in reviewer reports those that should have one
 			}
@@ -272,9 +273,6 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 				lines++
 			}
 			ask.Files = append(ask.Files, plugin.File{Path: f.Path, Language: f.Language, Lines: lines})
-		}
-		for _, f := range r.requested(request) {
-			ask.Diff = append(ask.Diff, diffOf(f))
 		}
 		result, err := plugin.Review(ctx, r.cfg.Run, cfg, ask)
 		out.findings, out.notes, out.rules = result.Findings, result.Notes, map[[2]string]finding.Rule{}

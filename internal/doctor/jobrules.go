@@ -100,8 +100,8 @@ func (w *workflow) triggered(cfg config.SafeOutputs) config.SafeOutputs {
 			return cfg
 		}
 	}
-	kinds := map[policy.Kind]policy.KindConfig{}
-	for kind, kc := range cfg.Policy.Kinds {
+	kinds := maps.Clone(cfg.Policy.Kinds) // which may be nil
+	for kind, kc := range kinds {
 		if kc.Target == (policy.TargetRule{}) {
 			for _, t := range safeoutput.SpecOf(kind).ActsOn {
 				if !on[t] {
@@ -111,9 +111,7 @@ func (w *workflow) triggered(cfg config.SafeOutputs) config.SafeOutputs {
 		}
 		kinds[kind] = kc
 	}
-	if cfg.Policy.Kinds != nil {
-		cfg.Policy.Kinds = kinds
-	}
+	cfg.Policy.Kinds = kinds
 	return cfg
 }
 
