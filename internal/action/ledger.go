@@ -22,8 +22,8 @@ import (
 // And it must not work while the first one does. The records are empty files; a lock on another
 // file lasts as long as the process works.
 type Ledger struct {
-	// The records are in the first of these directories in which a file can be made. Those of
-	// caches are made where they are missing.
+	// The records are in the first of these directories in which a file can be made. The caches,
+	// which come last, are themselves made where they are missing.
 	dirs, caches []string
 	scope        string // distinguishes the keys of different servers
 }

@@ -20,10 +20,11 @@ import (
 
 // role is what a job does, as far as the rules distinguish it.
 type role struct {
-	gate, foreignCode bool
-	may               map[string]bool // permissions to write that the policies of the job's gates can need
-	need              map[string]bool // those of them that the workflow's events can lead to
-	known             bool            // both are complete
+	gate        bool            // a step holds the token that writes
+	foreignCode bool            // a step runs a pull request's code
+	may         map[string]bool // permissions to write that the policies of the job's gates can need
+	need        map[string]bool // those of them that the workflow's events can lead to
+	known       bool            // both are complete
 }
 
 func (e *Examination) judgeJob(w *workflow, j *job) {

@@ -167,8 +167,9 @@ type Request struct {
 	Config apply.Config     // required
 	Deps   apply.Deps       // required; see there
 	Own    []intake.OwnItem // Airlock's own items
-	// Begin, if not nil, records the keys of what is about to be done, until end is called, and
-	// reports whether a process has begun with some of it before: see action.Ledger.
+	// Begin, if not nil, records that this process begins with the items of these keys, and reports
+	// whether another one has begun with any of them before. This process counts as at work on
+	// them until end is called: see action.Ledger.
 	Begin func(keys []string) (before bool, end func(), err error)
 	// Checks, if not nil, are shown after everything else: see AddOwn.
 	Checks *checkreport.Delivery
