@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
 
+	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/report"
@@ -156,18 +157,18 @@ func TestLongTextsAreCutVisibly(t *testing.T) {
 func TestAnnotations(t *testing.T) {
 	in := rich()
 	in.Safe = safe(t)
-	got := map[report.Level]int{}
+	got := map[action.Level]int{}
 	list := report.New(in).Annotations()
 	for _, a := range list {
 		got[a.Level]++
 	}
-	if diff := cmp.Diff(map[report.Level]int{report.Error: 1, report.Warning: 10, report.Notice: 1}, got); diff != "" {
+	if diff := cmp.Diff(map[action.Level]int{action.Error: 1, action.Warning: 10, action.Notice: 1}, got); diff != "" {
 		t.Errorf("annotations by level (-want +got):\n%s", diff)
 	}
-	if list[0].Level != report.Error || list[0].Title != "Airlock failed add-issue-comment (line 6)" {
+	if list[0].Level != action.Error || list[0].Title != "Airlock failed add-issue-comment (line 6)" {
 		t.Errorf("the worst does not come first: %+v", list[0])
 	}
-	want := report.Annotation{Level: report.Notice, Title: "Airlock: review comment", Message: "Nice, @\u200boctocat <b>", Path: "main.go", StartLine: 3, EndLine: 5}
+	want := action.Annotation{Level: action.Notice, Title: "Airlock: review comment", Message: "Nice, @\u200boctocat <b>", File: "main.go", Line: 3, EndLine: 5}
 	if diff := cmp.Diff(want, list[len(list)-1]); diff != "" {
 		t.Errorf("the comment that GitHub did not take (-want +got):\n%s", diff)
 	}
@@ -335,13 +336,13 @@ func TestOwnResults(t *testing.T) {
 	}
 	own[1].State = apply.Failed
 	r = report.New(report.Input{Event: pull(), Results: own, Safe: unchanged})
-	if r.Clean() || !r.FailedOwn() || len(r.Annotations()) != 1 || r.Annotations()[0].Level != report.Error {
+	if r.Clean() || !r.FailedOwn() || len(r.Annotations()) != 1 || r.Annotations()[0].Level != action.Error {
 		t.Errorf("%+v", r.Annotations())
 	}
 	refused := apply.Result{Own: true, Kind: safeoutput.KindCreateReviewComment, State: apply.Failed, Code: "permission", Message: "the token may not review",
 		Fallback: &apply.Fallback{To: apply.ToAnnotation, Path: "a.go", Line: 3, Text: "**High:** bad"}}
 	list := report.New(report.Input{Event: pull(), Results: []apply.Result{refused, refused}, Safe: unchanged}).Annotations()
-	if len(list) != 1 || list[0].Level != report.Error || list[0].Path != "" {
+	if len(list) != 1 || list[0].Level != action.Error || list[0].File != "" {
 		t.Errorf("a refused review is reported with its text or more than once: %+v", list)
 	}
 	for _, o := range r.Outputs() {

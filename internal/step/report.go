@@ -144,44 +144,39 @@ func (s *step) annotatesChecks() bool {
 
 // annotateFindings shows findings next to their lines, in the job's log.
 func (s *step) annotateFindings(findings []checkreport.Annotation) {
-	var list []report.Annotation
+	var list []action.Annotation
 	for _, a := range findings {
-		list = append(list, report.Annotation{Level: annotationLevel(a.Severity), Title: "Airlock " + a.Title, Message: a.Message, Path: a.Path, StartLine: a.StartLine, EndLine: a.EndLine})
+		list = append(list, action.Annotation{Level: annotationLevel(a.Severity), Title: "Airlock " + a.Title, Message: a.Message, File: a.Path, Line: cmp.Or(a.StartLine, a.EndLine), EndLine: a.EndLine})
 	}
 	s.annotate(list, "the findings document")
 }
 
 // annotationLevel returns the level at which the runner shows a finding.
-func annotationLevel(severity finding.Severity) report.Level {
+func annotationLevel(severity finding.Severity) action.Level {
 	switch severity {
 	case finding.Critical, finding.High:
-		return report.Error
+		return action.Error
 	case finding.Medium:
-		return report.Warning
+		return action.Warning
 	}
-	return report.Notice
+	return action.Notice
 }
 
 // annotate writes as many annotations of each level as GitHub shows; file names the
 // file that lists them all.
-func (s *step) annotate(list []report.Annotation, file string) {
-	count, more := map[report.Level]int{}, 0
+func (s *step) annotate(list []action.Annotation, file string) {
+	count, more := map[action.Level]int{}, 0
 	for _, a := range list {
 		count[a.Level]++
 		if count[a.Level] > action.MaxAnnotations {
 			more++
 			continue
 		}
-		s.runner.Annotate(runnerAnnotation(a))
+		s.runner.Annotate(a)
 	}
 	if more > 0 {
 		s.runner.Log(fmt.Sprintf("%d more are in %s: GitHub shows %d annotations of a level", more, file, action.MaxAnnotations))
 	}
-}
-
-func runnerAnnotation(a report.Annotation) action.Annotation {
-	level := map[report.Level]action.Level{report.Error: action.Error, report.Warning: action.Warning, report.Notice: action.Notice}[a.Level]
-	return action.Annotation{Level: level, Title: a.Title, Message: a.Message, File: a.Path, Line: cmp.Or(a.StartLine, a.EndLine), EndLine: a.EndLine}
 }
 
 // addSummary adds Markdown to the job summary, cut to the space that is left. A failure is
