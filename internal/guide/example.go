@@ -21,13 +21,10 @@ func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	if kc.Target.Any && len(spec.NumberFields) > 0 {
 		*safeoutput.Field(item, spec.NumberFields[0].Name).(*int) = exampleNumber
 	}
+	if labels, ok := safeoutput.Field(item, "labels").(*[]string); ok {
+		*labels = exampleLabels(kc, *labels)
+	}
 	switch it := item.(type) {
-	case *safeoutput.CreateIssue:
-		it.Labels = exampleLabels(kc, it.Labels)
-	case *safeoutput.CreatePullRequest:
-		it.Labels = exampleLabels(kc, it.Labels)
-	case *safeoutput.AddIssueLabel:
-		it.Labels = exampleLabels(kc, it.Labels)
 	case *safeoutput.UpdateIssue:
 		exampleUpdate(kc.Update, it)
 	case *safeoutput.CreateDiscussion:
