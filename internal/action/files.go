@@ -33,6 +33,10 @@ func (e *FileError) Error() string {
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
+// Unlimited turns off the limit for opening a file: the code that reads it has its own limit, and
+// reports what it left out.
+const Unlimited = 1 << 62
+
 // ErrTooLarge is the cause when a file is larger than its limit.
 var ErrTooLarge = errors.New("file too large")
 
@@ -115,18 +119,14 @@ func checkOrdinary(path string, info fs.FileInfo) error {
 }
 
 func notOrdinary(path string, kind fs.FileMode) *FileError {
-	e := &FileError{Path: path}
+	e := &FileError{Path: path, Problem: "is a " + text.FileKind(kind), Advice: "name an ordinary file"}
 	switch kind {
 	case fs.ModeDir:
-		e.Problem, e.Advice = "is a directory", "name a file in it"
+		e.Advice = "name a file in it"
 	case fs.ModeSymlink:
 		e.Problem, e.Advice = "is a link", "links are not followed here; give the path of the file itself"
 	case fs.ModeNamedPipe:
-		e.Problem, e.Advice = "is a FIFO", "write its text into a file first; on the command line, '-' is standard input"
-	case fs.ModeSocket:
-		e.Problem, e.Advice = "is a socket", "name an ordinary file"
-	default:
-		e.Problem, e.Advice = "is a device", "name an ordinary file"
+		e.Advice = "write its text into a file first; on the command line, '-' is standard input"
 	}
 	return e
 }

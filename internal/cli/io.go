@@ -51,17 +51,13 @@ func (env Environment) warnings() *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// unlimited turns off the limit for opening a file: the code that reads it has its own
-// limit, and reports what it left out.
-const unlimited = 1 << 62
-
 // open opens what a user named; "" is standard input.
 func (env Environment) open(path string) (io.ReadCloser, error) {
 	path = cmp.Or(path, "-")
 	if path == "-" && terminal.Is(env.Stdin) {
 		fmt.Fprintln(env.Stderr, "airlock: reading lines from the terminal; an end-of-file (Ctrl-D) ends them, and --help says more")
 	}
-	return action.OpenUser(path, env.Stdin, unlimited)
+	return action.OpenUser(path, env.Stdin, action.Unlimited)
 }
 
 // read reads at most limit bytes of what a user named, and one more.

@@ -355,9 +355,7 @@ func (f *formField) value() (raw json.RawMessage, problem string) {
 	switch {
 	case f.Value == "" || f.Kind != "area" && f.Kind != "line" && trimmed == "":
 		return nil, ""
-	case f.Kind == "number" && isNumber(trimmed):
-		return json.RawMessage(trimmed), ""
-	case f.Kind == "choice" && json.Valid([]byte(trimmed)):
+	case f.Kind == "number" && isNumber(trimmed), f.Kind == "choice" && json.Valid([]byte(trimmed)):
 		return json.RawMessage(trimmed), ""
 	case f.Kind == "list":
 		var list []json.RawMessage

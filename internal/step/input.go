@@ -100,10 +100,6 @@ func (s *step) openAgentOutput() (io.ReadCloser, error) {
 	return nil, errors.New("no agent output is named: set the input agent-output to the file of the collecting job, or to its text")
 }
 
-// unlimited turns off the limit for opening a file: the code that reads it has its own
-// limit, and reports what it left out.
-const unlimited = 1 << 62
-
 // openInput opens the untrusted file that an input names, below the workspace or the
 // runner's temporary directory.
 func (s *step) openInput(input, name string) (io.ReadCloser, error) {
@@ -118,7 +114,7 @@ func (s *step) openInput(input, name string) (io.ReadCloser, error) {
 		defer opened.Close()
 		dir = opened
 	}
-	f, err := dir.Open(name, unlimited)
+	f, err := dir.Open(name, action.Unlimited)
 	if err != nil {
 		return nil, fmt.Errorf("input %s: %w", input, err)
 	}
