@@ -453,10 +453,7 @@ func (b *pageBuilder) text(t safeoutput.Text, asked string) pages.PlanText {
 	}
 	b.left -= len(shownPosted) + len(shownAsked)
 	if !out.Changed {
-		for _, l := range b.r.compare(apply.ItemText{Asked: shownPosted, Posted: shownPosted}) {
-			out.Lines = append(out.Lines, pages.DiffLine{Mark: ' ', Parts: []pages.DiffPart{{Text: l.text}}})
-		}
-		return out
+		shownAsked = shownPosted
 	}
 	out.Lines = markWords(b.r.compare(apply.ItemText{Asked: shownAsked, Posted: shownPosted}))
 	return out
