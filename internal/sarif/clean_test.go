@@ -140,6 +140,7 @@ func TestValidate(t *testing.T) {
 		"index below -1":      {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-2}]}]}`, "$.runs[0].results[0].ruleIndex", ""},
 		"index is text":       {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":"0"}]}]}`, "$.runs[0].results[0].ruleIndex", "integer"},
 		"results nowhere":     {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"}}]}]}`, "$.runs[0].results", "none of the results has a location"},
+		"nowhere after null":  {`{"version":"2.1.0","runs":[null,{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"}}]}]}`, "$.runs[1].results", "none of the results has a location"},
 		"bad GUID":            {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","guid":"x"}}}]}`, "$.runs[0].tool.driver.guid", "UUID"},
 		"huge number":         {`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"rank":1e1000000000}]}]}`, "$.runs[0].results[0].rank", "range"},
 		"too deep":            {`{"properties":` + strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1) + `}`, "$", "nested"},

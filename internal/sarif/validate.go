@@ -52,7 +52,8 @@ func unusable(o object) (found []schema.Violation) {
 	if isList && len(runs) == 0 {
 		found = append(found, schema.Violation{Path: "$.runs", Message: "there is no run in the log", SchemaPath: "properties.runs"})
 	}
-	for i, run := range objects(runs) {
+	for i, r := range runs {
+		run, _ := r.(object)
 		results := objects(list(run, "results"))
 		if len(results) > 0 && !slices.ContainsFunc(results, func(r object) bool { return len(list(r, "locations")) > 0 }) {
 			found = append(found, schema.Violation{
