@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // annotationReader reads the commands with which a tool annotates a workflow run of GitHub:
@@ -21,7 +20,6 @@ func annotations(format, parse string) opener {
 }
 
 func (a *annotationReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	head, message, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
 	level, properties, hasProperties := strings.Cut(head, " ")
 	if !ok || !hasProperties || !strings.HasPrefix(line, "::") {

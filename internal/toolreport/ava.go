@@ -1,10 +1,6 @@
 package toolreport
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
-)
+import "strings"
 
 var (
 	// Both signs begin with these bytes.
@@ -27,7 +23,6 @@ type avaReader struct {
 func newAVA(c *collector) lineReader { return &avaReader{collector: c} }
 
 func (r *avaReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if strings.TrimSpace(line) == "─" {
 		r.separated, r.current = true, nil
 		return

@@ -59,7 +59,6 @@ type briefReader struct {
 }
 
 func (r *briefReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	total, end := r.form.total.match(line), r.form.end.match(line) != nil
 	r.recognised = r.recognised || r.form.known.match(line) != nil
 	if total != nil {

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 var (
@@ -50,7 +48,6 @@ type cargoResults struct {
 }
 
 func (r *cargoResults) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if r.test == "" && r.result(line) {
 		return
 	}
@@ -126,7 +123,6 @@ type cargoErrors struct {
 }
 
 func (e *cargoErrors) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	e.rustc.line(line)
 	switch m := cargoCompile.match(line); {
 	case m != nil && len(e.uncompiled) < maxRunning:

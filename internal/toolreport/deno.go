@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 var (
@@ -26,7 +25,6 @@ type denoReader struct {
 func newDeno(c *collector) lineReader { return &denoReader{collector: c} }
 
 func (d *denoReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := denoError.match(line); m != nil {
 		d.end()
 		d.unread = m[1]

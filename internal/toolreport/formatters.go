@@ -40,7 +40,7 @@ type gofmtErrors struct {
 
 func (g *gofmtErrors) line(line string) {
 	g.c.crashed = g.c.crashed || strings.TrimSpace(line) != "" && placeIn(line) < 0
-	g.lineReader.line(line)
+	g.lineReader.line(text.TruncateBytes(line, maxText))
 }
 
 // gofmtNames reads the names of files and the diffs.
@@ -100,7 +100,6 @@ var prettierError = starting("[error] ", `^\[error\] (.+?): (.*) \((\d+):(\d+)\)
 func newPrettier(c *collector) lineReader { return &prettierReader{c} }
 
 func (p *prettierReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := prettierError.match(line); m != nil {
 		p.addUnparsed(unparsed(m[1], m[2], m[3], m[4]))
 		return
@@ -134,7 +133,6 @@ var (
 func newOxfmt(c *collector) lineReader { return &oxfmtReader{collector: c} }
 
 func (o *oxfmtReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := oxfmtFile.match(line); m != nil {
 		o.add(unformatted(m[1]))
 	} else if m := oxfmtError.match(line); m != nil {

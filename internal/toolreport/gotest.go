@@ -36,7 +36,7 @@ func (g *goEvents) event(line []byte) bool {
 	output := printable([]byte(strings.TrimSuffix(e.Output, "\n")))
 	if strings.HasPrefix(e.Action, "build-") {
 		if e.Action == "build-output" {
-			g.compiler.line(output)
+			g.compiler.line(text.TruncateBytes(output, maxText))
 			if lines := g.built[e.ImportPath]; len(lines) < tailLines && len(g.built) < maxRunning && !strings.HasPrefix(output, "#") {
 				g.built[e.ImportPath] = append(lines, text.TruncateBytes(output, maxName))
 			}
@@ -135,7 +135,6 @@ func openGoTest(c *collector) [2]lineReader {
 }
 
 func (g *goText) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := goResult.match(line); m != nil {
 		g.ended, g.recognised = true, true
 		switch {

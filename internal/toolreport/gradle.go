@@ -1,10 +1,6 @@
 package toolreport
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
-)
+import "strings"
 
 var (
 	gradleTotals = containing(" completed, ", `^(\d+) tests? completed, (\d+) failed`)
@@ -40,7 +36,6 @@ func openGradle(c *collector) [2]lineReader {
 }
 
 func (r *gradleReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	r.compiler.line(strings.TrimPrefix(line, "[ant:checkstyle] "))
 	if m := gradleTotals.match(line); m != nil {
 		r.failed += atoi(m[2])

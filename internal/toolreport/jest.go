@@ -25,7 +25,6 @@ func newJest(c *collector) lineReader {
 }
 
 func (j *jestReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	switch {
 	case strings.HasPrefix(line, "FAIL "):
 		j.file, _, _ = strings.Cut(strings.TrimSpace(line[len("FAIL "):]), " (")

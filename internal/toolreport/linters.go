@@ -5,7 +5,6 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // arrowPlace is how rustc and ruff print a place, below the headline.
@@ -23,7 +22,6 @@ var stylishEntry = starting("  ", `^ +(\d+):(\d+) +(error|warning) +(.*?)(?:  +(
 func newStylish(c *collector) lineReader { return &stylishReader{collector: c} }
 
 func (s *stylishReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	switch {
 	case strings.HasPrefix(line, "✖ ") && strings.Contains(line, " problem"):
 		s.recognised = true
@@ -65,7 +63,6 @@ func newRuff(c *collector) lineReader {
 }
 
 func (r *ruffReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	above := r.above
 	r.above = line
 	if m := ruffUnparsed.match(line); m != nil {
@@ -120,7 +117,6 @@ var rustcError = lazyregexp.New(`^E\d+$`)
 func newRustc(c *collector) lineReader { return &rustcReader{collector: c} }
 
 func (r *rustcReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := r.headline(line); m != nil {
 		r.end()
 		r.current = finding.Finding{Rule: m[2], Message: m[3], Severity: severityOf(m[1][0], "")}

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 var (
@@ -35,7 +33,6 @@ func newMaven(c *collector) lineReader {
 }
 
 func (r *mavenReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	r.compiler.line(strings.Replace(line, "[ERROR]   ", "  ", 1))
 	if m := mavenTotals.match(line); m != nil {
 		// Totals before these were printed by a test.

@@ -1,10 +1,6 @@
 package toolreport
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
-)
+import "strings"
 
 var (
 	minitestTotals = containing(" assertions, ", `^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors`)
@@ -24,7 +20,6 @@ type minitestReader struct {
 func newMinitest(c *collector) lineReader { return &minitestReader{collector: c} }
 
 func (r *minitestReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	naming := r.naming
 	r.naming = false
 	if m := minitestTotals.match(line); m != nil {

@@ -1,10 +1,6 @@
 package toolreport
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
-)
+import "strings"
 
 var (
 	mochaPassing = containing(" passing (", `^  (\d+) passing \(`)
@@ -25,7 +21,6 @@ type mochaReader struct {
 func newMocha(c *collector) lineReader { return &mochaReader{collector: c} }
 
 func (r *mochaReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := mochaPassing.match(line); m != nil {
 		r.flush()
 		r.passed += atoi(m[1])

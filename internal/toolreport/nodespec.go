@@ -1,10 +1,6 @@
 package toolreport
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
-)
+import "strings"
 
 var (
 	nodeTotal = starting("ℹ ", `^ℹ (tests|fail|cancelled|duration_ms) ([\d.]+)$`)
@@ -29,7 +25,6 @@ func newNodeSpec(c *collector) lineReader {
 }
 
 func (n *nodeSpecReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := nodeTotal.match(line); m != nil {
 		n.unlist()
 		n.totals[m[1]] += atoi(m[2])

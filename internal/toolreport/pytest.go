@@ -49,7 +49,6 @@ func newPytest(c *collector) lineReader {
 }
 
 func (p *pytestReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if rest, ok := strings.CutPrefix(line, "rootdir: "); ok {
 		p.root, _, _ = strings.Cut(rest, ", ")
 		return

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/finding"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Reader reads a tool's output while it is printed.
@@ -185,10 +186,10 @@ func (s *stream) read(line string) {
 	s.quoted = strings.HasPrefix(line, "> ")
 	r.places.moved(line)
 	for _, reading := range r.readings {
-		reading.parts[s.index].line(line)
+		reading.line(line, s.index)
 	}
 	if r.generic != nil {
-		r.generic.parts[s.index].line(line)
+		r.generic.line(line, s.index)
 	}
 	if r.tasks != nil {
 		r.tasks.line(line, s.index)
@@ -234,6 +235,14 @@ func (r *Reader) Report(exit Exit) Report {
 	finding.Sort(report.Findings)
 	report.FirstFailures = r.excerpt.text()
 	return report
+}
+
+// line reads a line of a stream.
+func (r *reading) line(line string, stream int) {
+	if !r.row.diffs {
+		line = text.TruncateBytes(line, maxText)
+	}
+	r.parts[stream].line(line)
 }
 
 // end ends the streams: standard error first, then standard output.

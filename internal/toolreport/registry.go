@@ -6,8 +6,8 @@ import (
 
 // lineReader reads the lines of one stream.
 type lineReader interface {
-	line(line string)
-	end() // after the last line
+	line(line string) // of at most maxText bytes; of any length in a row with diffs
+	end()             // after the last line
 }
 
 // opener returns the readers of standard output and standard error, which share a
@@ -29,6 +29,7 @@ type row struct {
 	counts bool // the exit code is the number of findings
 	tests  bool // the tool runs tests
 	quiet  bool // the tool may succeed without printing totals
+	diffs  bool // the tool prints diffs, whose lines are read in full
 	// flags make the tool print the format that toolreport can read the most from.
 	flags []string
 }
@@ -37,7 +38,7 @@ type row struct {
 // whichever tool printed them.
 func rows() []row {
 	return []row{
-		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1, 2}, flags: []string{"-d"}},
+		{name: "gofmt", words: []string{"gofmt", "go fmt", "goimports", "gofumpt"}, open: openGofmt, exits: []int{1, 2}, diffs: true, flags: []string{"-d"}},
 		{name: "go vet", words: []string{"go vet"}, open: goVetForm.open, exits: []int{1}},
 		{name: "go build", words: []string{"go build", "go install", "go run"}, open: goCompilerForm.open, exits: []int{1}},
 		{name: "golangci-lint", words: []string{"golangci-lint"}, open: golangciForm.open, exits: []int{1}, flags: []string{"--output.json.path=stdout"}},
@@ -50,7 +51,7 @@ func rows() []row {
 		{name: "oxfmt", words: []string{"oxfmt"}, open: bothStreams(newOxfmt), exits: []int{1, 2}},
 		{name: "deno fmt", words: []string{"deno fmt"}, open: bothStreams(newDeno), exits: []int{1}},
 		{name: "deno lint", words: []string{"deno lint"}, open: bothStreams(newDeno), exits: []int{1}, flags: []string{"--compact"}},
-		{name: "black", words: []string{"black"}, open: bothStreams(newBlack), exits: []int{1, 123}, flags: []string{"--diff"}},
+		{name: "black", words: []string{"black"}, open: bothStreams(newBlack), exits: []int{1, 123}, diffs: true, flags: []string{"--diff"}},
 		{name: "ruff", words: []string{"ruff"}, open: bothStreams(newRuff), exits: []int{1, 2}, flags: []string{"--output-format=json"}},
 		{name: "flake8", words: []string{"flake8", "pycodestyle", "pyflakes"}, open: flake8Form.open, exits: []int{1}},
 		{name: "mypy", words: []string{"mypy", "dmypy"}, open: mypyForm.open, exits: []int{1}, flags: []string{"--show-column-numbers"}},
@@ -58,7 +59,7 @@ func rows() []row {
 		{name: "javac", words: []string{"javac"}, open: javacForm.open, exits: []int{1}},
 		{name: "checkstyle", words: []string{"checkstyle"}, open: checkstyleForm.open, counts: true, flags: []string{"-f", "xml"}},
 		{name: "cargo", words: []string{"cargo build", "cargo check", "cargo clippy", "rustc"}, open: bothStreams(newRustc), exits: []int{101}, flags: []string{"--message-format=json"}},
-		{name: "rustfmt", words: []string{"cargo fmt", "rustfmt"}, open: bothStreams(newRustfmt), exits: []int{1, 101}},
+		{name: "rustfmt", words: []string{"cargo fmt", "rustfmt"}, open: bothStreams(newRustfmt), exits: []int{1, 101}, diffs: true},
 
 		{name: "go test", words: []string{"go test", "gotestsum"}, open: openGoTest, exits: []int{1}, tests: true, flags: []string{"-json"}},
 		{name: "pytest", words: []string{"pytest", "py.test"}, open: bothStreams(newPytest), exits: []int{1, 2}, tests: true},

@@ -1,10 +1,6 @@
 package toolreport
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
-)
+import "strings"
 
 var (
 	rspecTotals = containing(" example", `^(\d+) examples?, (\d+) failures?(?:, \d+ pending)?(?:, (\d+) errors? occurred outside of examples)?$`)
@@ -27,7 +23,6 @@ func newRSpec(c *collector) lineReader {
 }
 
 func (r *rspecReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := rspecTotals.match(line); m != nil {
 		r.totals(atoi(m[1]), atoi(m[2])+atoi(m[3]))
 		return

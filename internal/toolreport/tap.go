@@ -1,10 +1,6 @@
 package toolreport
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
-)
+import "strings"
 
 var (
 	tapPoint  = containing("ok", `^( *)(not )?ok\b(?: +\d+)?(?: +- | +|$)(.*)$`)
@@ -34,7 +30,6 @@ type tapReader struct {
 func newTAP(c *collector) lineReader { return &tapReader{collector: c, planned: -1} }
 
 func (t *tapReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := tapPoint.match(line); m != nil && (t.version || t.planned >= 0 || m[1] == "") {
 		t.flush()
 		t.point(len(m[1])/4, m[2] == "", m[3])

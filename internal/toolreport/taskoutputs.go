@@ -51,7 +51,7 @@ func (o *taskOutputs) line(line string, stream int) {
 			return
 		}
 		for _, r := range task.readings {
-			r.parts[stream].line(line[start:])
+			r.line(line[start:], stream)
 		}
 	}
 }

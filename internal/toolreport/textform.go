@@ -86,7 +86,6 @@ type textReader struct {
 }
 
 func (t *textReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	switch {
 	case startsWithAny(line, t.own):
 		t.recognised = true

@@ -29,7 +29,6 @@ func newUnittest(c *collector) lineReader {
 }
 
 func (u *unittestReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	ruled := u.ruled
 	u.ruled = strings.HasPrefix(line, "======") && strings.Trim(line, "=") == ""
 	if u.ruled {

@@ -1,10 +1,6 @@
 package toolreport
 
-import (
-	"strings"
-
-	"github.com/agent-airlock/airlock/internal/text"
-)
+import "strings"
 
 var (
 	vitestSection = starting("⎯", `^⎯+ (Failed Suites|Failed Tests|Unhandled Errors?|[A-Z][\w ]*?)(?: (\d+))? ⎯+$`)
@@ -36,7 +32,6 @@ func openVitest(c *collector) [2]lineReader {
 }
 
 func (v *vitestReader) line(line string) {
-	line = text.TruncateBytes(line, maxText)
 	if m := vitestSection.match(line); m != nil {
 		v.section, v.current = m[1], nil
 		if v.section == "Failed Suites" {
