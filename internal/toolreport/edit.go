@@ -174,7 +174,7 @@ func editsOf(hunk []hunkLine) []edit {
 			continue
 		}
 		w := window{i, joinedEnd(hunk, i)}
-		takeLineBefore := func() { // or the window that contains it
+		takeLineBefore := func() { // and the window before in full, if that contains the line
 			w.from--
 			if n := len(windows); n > 0 && w.from < windows[n-1].to {
 				w.from, windows = windows[n-1].from, windows[:n-1]
@@ -186,12 +186,11 @@ func editsOf(hunk []hunkLine) []edit {
 			}
 			w.to = min(w.to+1, len(hunk))
 		}
-		for !replaces(hunk[w.from:w.to]) && (w.from > 0 || w.to < len(hunk)) {
-			if w.from > 0 {
-				takeLineBefore()
-			} else {
-				w.to = runEnd(hunk, w.to+1)
-			}
+		for w.from > 0 && !replaces(hunk[w.from:w.to]) {
+			takeLineBefore()
+		}
+		for w.to < len(hunk) && !replaces(hunk[w.from:w.to]) {
+			w.to = runEnd(hunk, w.to+1) // the kept line and the run after it
 		}
 		windows = append(windows, w)
 		i = w.to
@@ -226,16 +225,16 @@ func joinedEnd(hunk []hunkLine, i int) int {
 }
 
 // growth returns how many lines are added, less those that are removed.
-func growth(lines []hunkLine) (net int) {
+func growth(lines []hunkLine) int { return count(lines, '+') - count(lines, '-') }
+
+// count returns how many lines have a sign.
+func count(lines []hunkLine, sign byte) (n int) {
 	for _, l := range lines {
-		switch l.sign {
-		case '+':
-			net++
-		case '-':
-			net--
+		if l.sign == sign {
+			n++
 		}
 	}
-	return net
+	return n
 }
 
 func hasWord(s string) bool {
@@ -243,9 +242,7 @@ func hasWord(s string) bool {
 }
 
 // inserts reports whether no old line is changed or removed.
-func inserts(lines []hunkLine) bool {
-	return !slices.ContainsFunc(lines, func(l hunkLine) bool { return l.sign == '-' })
-}
+func inserts(lines []hunkLine) bool { return count(lines, '-') == 0 }
 
 // runEnd returns the index of the first kept line from i on.
 func runEnd(hunk []hunkLine, i int) int {
@@ -258,44 +255,38 @@ func runEnd(hunk []hunkLine, i int) int {
 // replaces reports whether the lines contain an old one, and new ones that are more than
 // one empty line.
 func replaces(lines []hunkLine) bool {
-	hasOld, news, text := false, 0, false
-	for _, l := range lines {
-		hasOld = hasOld || l.sign != '+'
-		if l.sign != '-' {
-			news++
-			text = text || strings.TrimSuffix(l.text, "\r") != ""
-		}
-	}
-	return hasOld && (text || news > 1)
+	hasOld := count(lines, '+') < len(lines)
+	hasText := slices.ContainsFunc(lines, func(l hunkLine) bool { return l.sign != '-' && strings.TrimSuffix(l.text, "\r") != "" })
+	return hasOld && (hasText || len(lines)-count(lines, '-') > 1)
 }
 
 // editOf returns the edit of a window of a hunk.
 func editOf(lines []hunkLine) edit {
-	e := edit{inserts: inserts(lines)}
+	e := edit{net: growth(lines), inserts: inserts(lines)}
+	e.First, e.Last = extent(lines)
 	var oldLines, newLines []string
-	var numbers []int // of the old lines
 	cut := false
 	for _, l := range lines {
 		text := strings.TrimSuffix(l.text, "\r")
 		if l.sign != '+' {
-			oldLines, numbers = append(oldLines, text), append(numbers, l.number)
+			oldLines = append(oldLines, text)
 		}
 		if l.sign != '-' {
 			newLines, cut = append(newLines, text), cut || l.cut
 		}
 	}
-	e.net = len(newLines) - len(oldLines)
-	e.First, e.Last = extent(lines)
+	start := lines[0].number
+	end := start + len(oldLines) - 1
 	text := strings.Join(newLines, "\n")
-	e.Endings = len(oldLines) > 0 && slices.Equal(oldLines, newLines)
+	e.Endings = slices.Equal(oldLines, newLines)
 	if len(oldLines) > 0 && !cut && !e.Endings && len(newLines) <= maxSuggestionLines && postable(text) {
 		e.Suggestion = text
-		e.Range = finding.Range{StartLine: numbers[0], EndLine: numbers[len(numbers)-1]}
+		e.Range = finding.Range{StartLine: start, EndLine: end}
 		return e
 	}
 	e.Range.StartLine = max(e.First, 1)
 	if !e.inserts {
-		e.Range.EndLine = min(e.Last, numbers[len(numbers)-1])
+		e.Range.EndLine = min(e.Last, end)
 	}
 	return e
 }
@@ -305,19 +296,18 @@ func editOf(lines []hunkLine) edit {
 func extent(lines []hunkLine) (first, last int) {
 	first = -1
 	for i := 0; i < len(lines); i++ {
-		end := runEnd(lines, i)
-		if end == i {
+		run := lines[i:runEnd(lines, i)]
+		if len(run) == 0 {
 			continue
 		}
-		from, to := lines[i].number-1, lines[i].number
-		removed := slices.DeleteFunc(slices.Clone(lines[i:end]), func(l hunkLine) bool { return l.sign == '+' })
-		if n := len(removed); n > 0 {
-			from, to = removed[0].number, removed[n-1].number
+		from, to := run[0].number-1, run[0].number
+		if removed := count(run, '-'); removed > 0 {
+			from, to = run[0].number, run[0].number+removed-1
 		}
 		if first < 0 {
 			first = from
 		}
-		last, i = to, end
+		last, i = to, i+len(run)
 	}
 	return first, last
 }
