@@ -43,8 +43,8 @@ var (
 	}
 )
 
-// open returns the reader of the form.
-func (f *briefForm) open(c *collector) lineReader {
+// reader returns a reader of the form.
+func (f *briefForm) reader(c *collector) lineReader {
 	return &briefReader{form: f, collector: c, seen: map[string]bool{}}
 }
 

@@ -69,12 +69,11 @@ func New(tool Tool) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.try(row{name: caller, open: open})
+		r.readings = []*reading{r.newReading(row{name: caller, open: open}, r.places)}
 		r.named[caller] = true
 		return r, nil
 	}
-	c := newCollector(tool, r.places, caller)
-	r.generic = &reading{collector: c, parts: anyForm.open(c)}
+	r.generic = r.newReading(row{name: caller, open: bothStreams(anyForm.reader)}, r.places)
 	if tool.Name == "" {
 		r.starts(tool.Command)
 	}
@@ -90,7 +89,7 @@ func New(tool Tool) (*Reader, error) {
 	detects := tool.Name == "" && tool.Check == "tests"
 	for _, row := range known {
 		if len(r.named) == 0 || r.named[row.name] || detects && row.tests {
-			r.try(row)
+			r.readings = append(r.readings, r.newReading(row, r.places))
 		}
 	}
 	if detects {
@@ -100,13 +99,8 @@ func New(tool Tool) (*Reader, error) {
 	return r, nil
 }
 
-// try adds the reading of a row.
-func (r *Reader) try(row row) {
-	r.readings = append(r.readings, newReading(row, r.tool, r.places))
-}
-
-func newReading(row row, tool Tool, places *places) *reading {
-	c := newCollector(tool, places, row.name)
+func (r *Reader) newReading(row row, places *places) *reading {
+	c := newCollector(r.tool, places, row.name)
 	return &reading{row: row, collector: c, parts: row.open(c)}
 }
 
@@ -120,7 +114,7 @@ func (r *Reader) task(prefix string) *taskOutput {
 	}
 	t := &taskOutput{}
 	for _, row := range r.runners {
-		t.readings = append(t.readings, newReading(row, r.tool, places))
+		t.readings = append(t.readings, r.newReading(row, places))
 	}
 	return t
 }

@@ -70,11 +70,6 @@ func (f *form) patterns() patterns {
 	return f.compiled
 }
 
-// open returns readers of the form.
-func (f *form) open(c *collector) [2]lineReader {
-	return [2]lineReader{f.reader(c), f.reader(c)}
-}
-
 func (f *form) reader(c *collector) lineReader { return &textReader{form: f, collector: c} }
 
 // textReader reads one stream in a form.
@@ -274,7 +269,7 @@ func custom(formats []string) (opener, error) {
 	f := &form{formats: formats, anyPlace: true}
 	return func(c *collector) [2]lineReader {
 		c.recognised = true
-		return f.open(c)
+		return bothStreams(f.reader)(c)
 	}, nil
 }
 
