@@ -30,7 +30,7 @@ type collector struct {
 }
 
 func newCollector(t Tool, p *places, name string) *collector {
-	return &collector{places: p, module: t.Module, tool: name, check: t.Check, known: map[[2]string]bool{}, seen: map[finding.Finding]bool{}}
+	return &collector{places: p, module: t.Module, tool: name, check: t.Check, known: map[[2]string]bool{}, seen: map[finding.Finding]bool{}, unparsed: map[string]bool{}}
 }
 
 // add keeps a finding. Its path is still as the tool printed it.
@@ -70,10 +70,7 @@ func (c *collector) addUnparsed(f finding.Finding) {
 	if f.Rule == "null" { // as JavaScript prints that there is none
 		f.Rule = ""
 	}
-	if path, ok := c.places.rel(f.Path); ok && path != "" {
-		if c.unparsed == nil {
-			c.unparsed = map[string]bool{}
-		}
+	if path, ok := c.places.rel(f.Path); ok {
 		c.unparsed[path] = true
 	} else {
 		c.broken = true // nobody knows which file it is

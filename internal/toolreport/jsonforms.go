@@ -250,22 +250,22 @@ func readVet(raw json.RawMessage, c *collector) bool {
 	return found
 }
 
-// position reads "path:line:column".
+// position reads "path:line:column"; the path is "" for anything else.
 func position(s string) (string, finding.Range) {
-	rest, column, ok := cutLast(s, ":")
-	path, line, hasLine := cutLast(rest, ":")
+	rest, column, ok := cutLastColon(s)
+	path, line, hasLine := cutLastColon(rest)
 	if !ok || !hasLine || atoi(line) == 0 {
 		return "", finding.Range{}
 	}
 	return path, finding.Range{StartLine: atoi(line), StartColumn: atoi(column)}
 }
 
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
+func cutLastColon(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, ':')
 	if i < 0 {
 		return s, "", false
 	}
-	return s[:i], s[i+len(sep):], true
+	return s[:i], s[i+1:], true
 }
 
 // rdDiagnostic is one diagnostic of reviewdog's format.
@@ -406,8 +406,7 @@ func severityNamed(word string) finding.Severity {
 
 // securitySeverity reads the severity of a security tool.
 func securitySeverity(word string) finding.Severity {
-	switch s := finding.Severity(strings.ToLower(word)); s {
-	case finding.Low, finding.Medium, finding.High, finding.Critical:
+	if s := finding.Severity(strings.ToLower(word)); s.Rank() > 0 {
 		return s
 	}
 	return finding.Medium

@@ -32,7 +32,7 @@ func (r *mochaReader) line(line string) {
 		return
 	}
 	if strings.HasPrefix(line, " Exception during run:") || strings.HasPrefix(line, "Error: Cannot find module") {
-		path, at, _ := cutLast(strings.TrimSpace(strings.TrimPrefix(line, " Exception during run:")), ":")
+		path, at, _ := cutLastColon(strings.TrimSpace(strings.TrimPrefix(line, " Exception during run:")))
 		if atoi(at) == 0 {
 			path = "" // it is what the file threw, not where
 		}

@@ -190,13 +190,10 @@ type sarifRule struct {
 func (r sarifRule) rule() finding.Rule {
 	rule := finding.Rule{
 		ID: r.ID, Name: r.Name, Short: r.ShortDescription.Text, Full: r.FullDescription.Text, Help: cmp.Or(r.Help.Markdown, r.Help.Text), HelpURI: r.HelpURI,
-		CWE: r.weaknesses(), Severity: levelOf(cmp.Or(r.DefaultConfiguration.Level, "warning")),
+		CWE: r.weaknesses(), Severity: levelOf(cmp.Or(r.DefaultConfiguration.Level, "warning")), Precision: precisionNamed(r.Properties.Precision),
 	}
 	if s, ok := scored(r.Properties.Score); ok {
 		rule.Severity = s
-	}
-	if p := finding.Precision(strings.ToLower(r.Properties.Precision)); p.Rank() > 0 {
-		rule.Precision = p
 	}
 	return rule
 }

@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -180,10 +181,7 @@ func severityOf(letter byte, otherwise finding.Severity) finding.Severity {
 	case 'i', 'n', 'c', 'r', 'h':
 		return finding.Low
 	}
-	if otherwise == "" {
-		return finding.Medium
-	}
-	return otherwise
+	return cmp.Or(otherwise, finding.Medium)
 }
 
 // startsWithAny reports whether a line begins with one of the beginnings. A "#" at the
