@@ -25,7 +25,8 @@ type flood struct {
 	held   lastLines       // floodTail of the lines that were skipped
 }
 
-// skips reports whether a line says nothing that another of its run has not said.
+// skips reports whether a line need not be read, because an earlier one of its run looks like it.
+// It keeps the last such lines for release.
 func (f *flood) skips(line string) bool {
 	if !f.setShape(line) {
 		f.run, f.shapes = 0, nil
@@ -58,7 +59,7 @@ func (f *flood) release() []string {
 }
 
 // setShape sets the shape of a line that may belong to a flood, in lower case and with a "#" for
-// each number, and reports whether it may. A line that a tool may print for each test or file does
+// each number, and reports whether it may. A line that a tool may print for each test or file may
 // not.
 func (f *flood) setShape(line string) bool {
 	f.shape = f.shape[:0]

@@ -13,7 +13,6 @@ type gradleRun struct {
 	*collector
 	failed  int       // how many tests failed, by the totals if there were any
 	counted bool      // there were totals
-	ended   bool      // the build came to its end
 	ran     bool      // tests were run
 	tests   []Failure // of single tests
 	units   []Failure // of tasks and test processes
@@ -52,7 +51,7 @@ func (r *gradleReader) line(line string) {
 	}
 	switch {
 	case strings.HasPrefix(line, "BUILD SUCCESSFUL in"), strings.HasPrefix(line, "BUILD FAILED in"):
-		r.ended, r.recognised = true, true
+		r.tally.ended, r.recognised = true, true
 	case line == ":test" || strings.HasPrefix(line, "> Task ") && strings.HasSuffix(line, ":test"):
 		r.ran = true
 	case strings.HasPrefix(line, "> Process 'Gradle Test Executor"):
@@ -82,6 +81,5 @@ func (r *gradleReader) end() {
 	}
 	r.failTotal(r.tests, r.failed)
 	r.failAll(r.units)
-	r.tally.ended = r.ended
-	r.tally.noTests = r.ended && !r.ran && r.tally.failed == 0
+	r.tally.noTests = r.tally.ended && !r.ran && r.tally.failed == 0
 }

@@ -13,24 +13,24 @@ var (
 // runner: indented by four, before the test that they belong to.
 type tapReader struct {
 	*collector
-	failed   []bool // by depth: whether a test failed there since the last one of the level above
-	planned  int    // -1: no plan yet
-	points   int    // tests of the outermost level
-	version  bool
-	bailed   bool
-	syntax   bool     // a comment named a syntax error
-	test     *Failure // whose block is read
-	yaml     bool     // that block is YAML, as it should be
-	isParent bool     // its subtests failed
-	count    int      // tests that failed, without those whose subtests failed
-	listed   []Failure
-	comment  string // the last comment: tape prints the name of a test before its assertions
+	failed     []bool // by depth: whether a test failed there since the last one of the level above
+	planned    int    // -1: no plan yet
+	points     int    // tests of the outermost level
+	hasVersion bool
+	bailed     bool
+	syntax     bool     // a comment named a syntax error
+	test       *Failure // whose block is read
+	yaml       bool     // that block is YAML, as it should be
+	isParent   bool     // its subtests failed
+	count      int      // tests that failed, without those whose subtests failed
+	listed     []Failure
+	comment    string // the last comment: tape prints the name of a test before its assertions
 }
 
 func newTAP(c *collector) lineReader { return &tapReader{collector: c, planned: -1} }
 
 func (t *tapReader) line(line string) {
-	if m := tapPoint.match(line); m != nil && (t.version || t.planned >= 0 || m[1] == "") {
+	if m := tapPoint.match(line); m != nil && (t.hasVersion || t.planned >= 0 || m[1] == "") {
 		t.flush()
 		t.point(len(m[1])/4, m[2] == "", m[3])
 		return
@@ -38,7 +38,7 @@ func (t *tapReader) line(line string) {
 	switch {
 	case strings.HasPrefix(line, "TAP version "):
 		t.flush()
-		t.version, t.recognised = true, true
+		t.hasVersion, t.recognised = true, true
 	case strings.HasPrefix(line, "Bail out!"):
 		t.bailed = true
 	case strings.HasPrefix(line, "# SyntaxError"):
@@ -151,7 +151,7 @@ func (t *tapReader) flush() {
 // end decides whether the output is TAP, and complete.
 func (t *tapReader) end() {
 	t.flush()
-	if !t.version && t.planned < 0 {
+	if !t.hasVersion && t.planned < 0 {
 		return // other output with a line that begins with "ok"
 	}
 	t.failTotal(t.listed, t.count)

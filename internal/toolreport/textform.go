@@ -253,14 +253,14 @@ func atoi(s string) int {
 	return n
 }
 
-// custom returns a reader with patterns of the configuration, one line each. Patterns of
-// several lines are refused: what they keep has no bound.
+// custom returns the opener of a form with patterns of the configuration, one line each. Patterns
+// of several lines are refused: what they keep has no bound.
 func custom(formats []string) (opener, error) {
 	for _, p := range formats {
 		if len(p) > 1 && p[0] == '%' && strings.IndexByte("DXAEWICZGOPQ+-", p[1]) >= 0 {
 			return nil, fmt.Errorf("invalid format %q: %s begins a pattern of several lines; each format must match one line", p, p[:2])
 		}
-		if err := compiles(p); err != nil {
+		if err := checkPattern(p); err != nil {
 			return nil, err
 		}
 	}
@@ -271,9 +271,9 @@ func custom(formats []string) (opener, error) {
 	}, nil
 }
 
-// compiles returns an error for an invalid pattern. The library indexes after the end of
+// checkPattern returns an error for an invalid pattern. The library indexes after the end of
 // some that are cut off.
-func compiles(pattern string) (err error) {
+func checkPattern(pattern string) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = fmt.Errorf("invalid format %q: it is cut off", pattern)

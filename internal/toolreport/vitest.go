@@ -14,7 +14,6 @@ type vitestRun struct {
 	*collector
 	suites int // files that failed to load, hooks
 	failed int // tests
-	closed bool
 	listed []Failure
 }
 
@@ -40,7 +39,7 @@ func (v *vitestReader) line(line string) {
 		return
 	}
 	if m := vitestTotals.match(line); m != nil {
-		v.closed, v.section, v.current = true, "", nil
+		v.tally.ended, v.section, v.current = true, "", nil
 		v.failed += atoi(m[1])
 		return
 	}
@@ -48,7 +47,7 @@ func (v *vitestReader) line(line string) {
 	case strings.HasPrefix(line, " Test Files  "):
 		v.recognised = true
 	case strings.HasPrefix(line, "No test files found"):
-		v.recognised, v.closed, v.tally.noTests = true, true, true
+		v.recognised, v.tally.ended, v.tally.noTests = true, true, true
 	case strings.HasPrefix(line, " FAIL  ") && strings.HasPrefix(v.section, "Failed"):
 		v.failure(strings.TrimSpace(line[len(" FAIL  "):]))
 	case v.current == nil:
@@ -78,8 +77,7 @@ func (v *vitestReader) end() {
 		return
 	}
 	v.failAll(v.listed)
-	v.tally.ended = v.closed
-	if v.closed {
+	if v.tally.ended {
 		v.tally.failed = v.failed + v.suites
 	}
 }

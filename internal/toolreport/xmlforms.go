@@ -120,11 +120,11 @@ type xmlReader struct {
 	form   string     // "checkstyle", "junit", or "" before the first element of either
 	file   string     // the current file in checkstyle's XML
 	suites []xmlSuite // in JUnit's XML, that are open: outermost first
-	last   string     // the last failed test of pytest's
+	last   string     // the name of the last failed test, in pytest's XML
 	tests  int
 
 	test    Failure
-	class   string          // the test's, or its file
+	class   string          // of the test; some runners put its file there
 	failed  bool            // the test failed
 	details strings.Builder // the text of the failure element
 	inside  bool            // the reader is in the failure element
