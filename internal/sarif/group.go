@@ -73,7 +73,7 @@ func category(run object) string {
 	return id[:strings.LastIndexByte(id, '/')+1]
 }
 
-// add merges one more run. Its objects become part of the group.
+// add merges one more run, which has a tool with a name. Its objects become part of the group.
 func (g *group) add(run object) {
 	r := &resolver{
 		group:              g,
@@ -94,10 +94,7 @@ func (g *group) add(run object) {
 	for _, name := range []string{"originalUriBaseIds", "logicalLocations", "addresses", "specialLocations"} {
 		delete(run, name)
 	}
-	if !r.addTool(child(run, "tool")) {
-		g.notes.add(RuleRuns, "no tool", 1) // Validate refuses such a run
-		return
-	}
+	r.addTool(child(run, "tool"))
 	delete(run, "tool")
 	r.shareSteps(run)
 	for _, o := range objects(list(run, "results")) {
@@ -119,14 +116,11 @@ func (g *group) add(run object) {
 	g.addRest(run)
 }
 
-// addTool merges a run's tool: its rules and extensions. It reports false if the tool has no
-// driver.
-func (r *resolver) addTool(tool object) bool {
+// addTool merges a run's tool: its rules and extensions.
+func (r *resolver) addTool(tool object) {
 	r.driver = child(tool, "driver")
 	r.extensions = newComponents(list(tool, "extensions"))
-	if r.driver == nil || !types().walk("toolComponent", r.driver, r) {
-		return false
-	}
+	types().walk("toolComponent", r.driver, r)
 	r.driverRules = objects(list(r.driver, "rules"))
 	for _, rule := range r.driverRules {
 		r.rules.add(rule)
@@ -138,7 +132,6 @@ func (r *resolver) addTool(tool object) bool {
 		r.extensionIndex = append(r.extensionIndex, r.addExtension(e))
 		r.extensionRules = append(r.extensionRules, objects(list(e, "rules")))
 	}
-	return true
 }
 
 // addExtension returns the index of an extension, which it adds unless there is an

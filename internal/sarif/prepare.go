@@ -116,9 +116,7 @@ func gather(sources []Source, opts Options, n notes) (groups []*group, err error
 			if s.Category != "" {
 				c = automationID(s.Category)
 			}
-			if c == "" && opts.Category != "" {
-				c = automationID(opts.Category)
-			}
+			c = cmp.Or(c, automationID(opts.Category))
 			k := key{stringMember(child(child(run, "tool"), "driver"), "name"), c}
 			if k.tool == "" {
 				n.add(RuleRuns, "no tool", 1) // Validate refuses such a run
