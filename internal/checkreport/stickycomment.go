@@ -123,18 +123,15 @@ func (v *Delivery) total(r row) int {
 			findings++
 		}
 	}
-	switch r.check {
-	case phase.Tests:
+	switch {
+	case r.check == phase.Tests:
 		return max(findings, r.failing, len(r.problems)+r.unlisted)
-	case phase.Formatter: // each of its problems is a file, which may have several findings
-		if findings > 0 {
-			return findings
-		}
+	case findings == 0:
+		return len(r.problems) + r.unlisted
+	case r.check == phase.Formatter: // each of its problems is a file, which may have several findings
+		return findings
 	}
-	if findings > 0 {
-		return findings + r.unlisted
-	}
-	return len(r.problems) + r.unlisted
+	return findings + r.unlisted
 }
 
 // writeUnplaced writes, for each check that failed, what neither a comment, an alert nor an
