@@ -68,8 +68,8 @@ func mergeLine(line []Finding, rules Rules) (kept []Finding, duplicates []Duplic
 		)
 	})
 	identical := make(map[string]int) // the kept finding of a tool, rule, message and range
-	// about has, for each problem, the first kept finding, and the first one of another tool:
-	// one of them is of another tool than a candidate is, if any kept finding is.
+	// about has, for each problem, the first kept finding, and the first one of another tool. If
+	// any kept finding is of another tool than a candidate, so is one of these two.
 	about := make(map[string][]int)
 	for _, c := range candidates {
 		identity := fmt.Sprintf("%q %q %q %v", c.Tool, c.Rule, c.Message, c.Range)
