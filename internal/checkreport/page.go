@@ -262,13 +262,9 @@ func (p *page) suppressionsShort(does string, list []NewSuppression) {
 	if len(list) == 0 {
 		return
 	}
-	shown, more := head(list, maxFirst)
-	places := textsOf(shown, func(s NewSuppression) string {
+	places := firstTexts(list, maxFirst, func(s NewSuppression) string {
 		return markdown.CodeSpan(p.safe.Line(text.Truncate(s.place(), maxCell))) + " " + p.text(s.Tool)
 	})
-	if more > 0 {
-		places = append(places, fmt.Sprintf("%d more", more))
-	}
 	p.printf("\nThe change %s: %s.\n", does, strings.Join(places, ", "))
 }
 
@@ -278,13 +274,9 @@ func (p *page) unknownShort() {
 	if len(unknown) == 0 {
 		return
 	}
-	shown, more := head(unknown, maxFirst)
-	files := textsOf(shown, func(s Skipped) string {
+	files := firstTexts(unknown, maxFirst, func(s Skipped) string {
 		return markdown.CodeSpan(p.safe.Line(text.Truncate(s.Path, maxCell))) + " (" + p.text(s.Language) + ")"
 	})
-	if more > 0 {
-		files = append(files, fmt.Sprintf("%d more", more))
-	}
 	p.printf("\nThe result does not stand for %s, whose language no check knows: %s. Only secrets were looked for there.\n", text.Count(len(unknown), "changed file"), strings.Join(files, ", "))
 }
 

@@ -200,11 +200,7 @@ func (f shownFinding) alsoHere(safe SafeText) string {
 
 // lineList writes line numbers: "3, 5 and 9".
 func lineList(lines []int) string {
-	listed, more := head(lines, 20)
-	names := textsOf(listed, strconv.Itoa)
-	if more > 0 {
-		names = append(names, strconv.Itoa(more)+" more")
-	}
+	names := firstTexts(lines, 20, strconv.Itoa)
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

@@ -38,6 +38,17 @@ func head[T any](list []T, most int) (first []T, left int) {
 	return list[:n], len(list) - n
 }
 
+// firstTexts returns the results of f for the first entries of a list, no more than most, and
+// "N more" for those that are left.
+func firstTexts[T any](list []T, most int, f func(T) string) []string {
+	first, left := head(list, most)
+	texts := textsOf(first, f)
+	if left > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", left))
+	}
+	return texts
+}
+
 // Failures returns a line for each check that failed and blocks: its name and its first
 // problem, with how many more there are.
 func (d *Document) Failures(show SafeText) []string {
