@@ -20,18 +20,13 @@ var (
 type pytestReader struct {
 	*collector
 	root     string
-	section  string // the name of the one that is read
-	sections map[string]pytestDetails
-	summing  bool            // the summary is read
-	listed   map[string]bool // the summary's tests
-	lines    int             // of the summary
+	section  string             // the name of the one that is read
+	sections map[string]Failure // by their names: the message and the place of each
+	summing  bool               // the summary is read
+	listed   map[string]bool    // the summary's tests
+	lines    int                // of the summary
 	failures []Failure
 	best     *pytestSummary // of the session that is read
-}
-
-type pytestDetails struct {
-	path, message string
-	line          int
 }
 
 // pytestSummary is what a last line of a session reports, with the summary above it. A
@@ -45,7 +40,7 @@ type pytestSummary struct {
 }
 
 func newPytest(c *collector) lineReader {
-	return &pytestReader{collector: c, sections: map[string]pytestDetails{}, listed: map[string]bool{}}
+	return &pytestReader{collector: c, sections: map[string]Failure{}, listed: map[string]bool{}}
 }
 
 func (p *pytestReader) line(line string) {
@@ -79,12 +74,12 @@ func (p *pytestReader) line(line string) {
 		return
 	}
 	details := p.sections[p.section]
-	if rest, ok := strings.CutPrefix(line, "E   "); ok && len(details.message) < maxMessage && !strings.HasPrefix(rest, "  File ") {
-		details.message += "\n" + strings.TrimSpace(rest)
+	if rest, ok := strings.CutPrefix(line, "E   "); ok && len(details.Message) < maxMessage && !strings.HasPrefix(rest, "  File ") {
+		details.Message += "\n" + strings.TrimSpace(rest)
 	}
 	// The last place is where the test itself failed, or what it called.
 	if m := pytestPlace.match(line); m != nil && !strings.HasPrefix(m[1], "/usr/") {
-		details.path, details.line = m[1], atoi(m[2])
+		details.Path, details.Line = m[1], atoi(m[2])
 	}
 	p.sections[p.section] = details
 }
@@ -116,12 +111,12 @@ func (p *pytestReader) summary(rest string, isError bool) {
 		f.Cause = Crash // a fixture or a hook
 	}
 	details := p.sections[section]
-	f.Path, f.Line = details.path, details.line
+	f.Path, f.Line = details.Path, details.Line
 	if f.Path == "" {
 		f.Path = file
 	}
-	if details.message != "" {
-		f.Message = strings.TrimSpace(details.message)
+	if details.Message != "" {
+		f.Message = strings.TrimSpace(details.Message)
 	}
 	if p.root != "" && !strings.HasPrefix(f.Path, "/") {
 		f.Path = p.root + "/" + f.Path
@@ -149,8 +144,9 @@ func (p *pytestReader) totals(line string) {
 	p.recognised, p.summing = true, false
 }
 
-// replaces reports whether a last line counts instead of one before it, nil for none: one that agrees
-// with its summary does, otherwise the worse one.
+// replaces reports whether a last line counts instead of an earlier one, which is nil if there is
+// none. One that agrees with its summary counts before one that does not; of two that are alike, the
+// worse one does.
 func (s *pytestSummary) replaces(before *pytestSummary) bool {
 	switch {
 	case before == nil:
