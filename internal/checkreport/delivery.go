@@ -201,10 +201,8 @@ func (v *Delivery) hideComments(InDiff) ([]intake.OwnItem, error) {
 	if v.in.ReviewComments == 0 || !v.doc.isAbout(v.in.Head) {
 		return nil, nil
 	}
-	hide := &safeoutput.MinimiseComments{Scopes: []string{}, Keep: append([]string{}, v.doc.names()...)}
-	for _, check := range v.doc.complete() {
-		hide.Scopes = append(hide.Scopes, string(check))
-	}
+	scopes := textsOf(v.doc.complete(), func(c phase.Check) string { return string(c) })
+	hide := &safeoutput.MinimiseComments{Scopes: scopes, Keep: v.doc.names()}
 	hasOwnComment := map[int]bool{} // the findings that come first in a comment, which has their name
 	for _, about := range v.commented {
 		hasOwnComment[about[0]] = true

@@ -40,9 +40,9 @@ const checksName = "checks"
 // not name its commit is about none.
 func (d *Document) isAbout(head string) bool { return head != "" && d.Head == head }
 
-// maxCheckRun bounds a text of a check run. GitHub's limit is 65,535 UTF-16 units, and a
+// MaxCheckRun bounds a text of a check run, in UTF-16 units. GitHub's limit is 65,535, and a
 // footer is added.
-const maxCheckRun = 60_000
+const MaxCheckRun = 60_000
 
 // checkRun returns the check run: how the checks ended, and what no other place shows.
 func (v *Delivery) checkRun() *safeoutput.CheckRun {
@@ -57,12 +57,12 @@ func (v *Delivery) checkRun() *safeoutput.CheckRun {
 	summary := &page{d: d, safe: v.in.SafeText}
 	summary.heading("###")
 	v.table(summary, true)
-	run.Summary, _ = markdown.Cut(summary.b.String(), maxCheckRun, "*The rest was cut.*")
+	run.Summary, _ = markdown.Cut(summary.b.String(), MaxCheckRun, "*The rest was cut.*")
 	details := &page{d: d, safe: v.in.SafeText}
 	v.writeUnplaced(details)
 	details.missing()
 	details.notes()
-	run.Text, _ = markdown.Cut(details.b.String(), maxCheckRun, "*The rest was cut: the job summary has it.*")
+	run.Text, _ = markdown.Cut(details.b.String(), MaxCheckRun, "*The rest was cut: the job summary has it.*")
 	run.Annotations = v.checkAnnotations()
 	return run
 }

@@ -18,7 +18,7 @@ const (
 	maxRows    = 100     // of any other list
 	maxCell    = 200     // characters of one failure in the table
 	maxExcerpt = 8 << 10 // characters
-	maxComment = 30_000  // bytes
+	maxComment = 30_000  // UTF-16 units
 )
 
 // Summary returns the job summary: how the six checks ended in one table, then what
@@ -34,6 +34,7 @@ func (d *Document) Summary(safe SafeText, limit int) string {
 	p.suppressed()
 	p.newSuppressions()
 	p.skipped()
+	// Cut counts UTF-16 units, each of which is at most three bytes.
 	out, _ := markdown.Cut(p.b.String(), limit/3, "*The rest was cut: a job summary is limited in size. The findings document contains everything.*")
 	return out
 }

@@ -13,10 +13,6 @@ const name = "acceptance"
 // RunName begins the names of the check runs.
 const RunName = "Airlock acceptance"
 
-// maxCheckRun bounds the text of a check run, in UTF-16 units: GitHub's limit is 65,535,
-// and a footer is added.
-const maxCheckRun = 60_000
-
 // Items returns the verdict as Airlock's own items: a check run, and one comment that
 // later workflow runs update. Without criteria there is neither, unless they are required;
 // a comment that an earlier push left is updated. With tick, the check run
@@ -45,7 +41,7 @@ func (d *Document) checkRun(in checkreport.ItemsInput, required, tick bool) *saf
 	}
 	p := &page{d: d, safe: in.SafeText, stale: d.isStale(in.Head)}
 	p.writeCriteria("###", required)
-	run.Summary, _ = markdown.Cut(p.b.String(), maxCheckRun, "*The rest was cut: the job summary has it.*")
+	run.Summary, _ = markdown.Cut(p.b.String(), checkreport.MaxCheckRun, "*The rest was cut: the job summary has it.*")
 	if tick && !d.isStale(in.Head) {
 		run.Text = d.boxes()
 	}
