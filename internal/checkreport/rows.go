@@ -219,8 +219,8 @@ func (d *Document) failedRows() []row {
 	return rows
 }
 
-// sortSeverity returns the severity by which failed checks are sorted: that of its findings or,
-// without any, that of the check's annotations.
+// sortSeverity returns the severity by which failed checks are sorted: a review's own, otherwise
+// what a failure of the check usually means. One that only informs is low.
 func (r row) sortSeverity() finding.Severity {
 	switch {
 	case r.informational:

@@ -186,7 +186,7 @@ func (r *rustfmtReader) line(line string) {
 		return
 	}
 	if r.diff.path != "" && line != "" && strings.IndexByte(" +-", line[0]) >= 0 {
-		r.diff.oldLeft, r.diff.newLeft = 2, 2 // this form does not give the hunk's length
+		r.diff.oldLeft, r.diff.newLeft = 2, 2 // more lines may come: this form does not give the hunk's length
 		r.diff.body(line)
 	}
 	r.diff.oldLeft, r.diff.newLeft = 0, 0
