@@ -23,9 +23,9 @@ type Anchors struct {
 }
 
 type anchored struct {
-	file        ChangedFile
-	left, right []Span // one span for each hunk that shows lines of that side, in order
-	err         error  // why the patch could not be read to its end
+	file  ChangedFile
+	spans map[Side][]Span // one span for each hunk that shows lines of that side, in order
+	err   error           // why the patch could not be read to its end
 }
 
 // NewAnchors reads the patches of the files. Where a patch cannot be read to its end,
@@ -34,9 +34,10 @@ func NewAnchors(files []ChangedFile) *Anchors {
 	a := &Anchors{files: make(map[string]*anchored, len(files)), renamed: map[string]string{}}
 	for _, f := range files {
 		hunks, err := ParsePatch(f.Patch)
-		file := &anchored{file: f, err: err}
+		file := &anchored{file: f, spans: map[Side][]Span{}, err: err}
 		for _, h := range hunks {
-			file.left, file.right = appendSpan(file.left, h.Old), appendSpan(file.right, h.New)
+			file.addSpan(Left, h.Old)
+			file.addSpan(Right, h.New)
 		}
 		a.files[f.Path] = file
 		if f.Status == Renamed && f.PreviousPath != "" {
@@ -64,11 +65,11 @@ func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if start < 1 || line < start {
 		return fmt.Errorf("lines %d to %d of %s are not a range: the first must be 1 or more and not after the last", start, line, path)
 	}
-	if len(f.left)+len(f.right) == 0 {
+	if len(f.spans) == 0 {
 		return f.noHunks()
 	}
 	startSpan, lineSpan := f.spanWith(side, start), f.spanWith(side, line)
-	if lineSpan >= 0 && f.spans(side)[lineSpan].Contains(start) {
+	if lineSpan >= 0 && f.spans[side][lineSpan].Contains(start) {
 		return nil
 	}
 	commentable := f.commentable(side, line)
@@ -103,7 +104,7 @@ func (a *Anchors) find(path string) (*anchored, error) {
 
 // spanWith returns the index of the side's span that contains the line, or -1.
 func (f *anchored) spanWith(side Side, line int) int {
-	spans := f.spans(side)
+	spans := f.spans[side]
 	i := firstReaching(spans, line)
 	if i < len(spans) && spans[i].Contains(line) {
 		return i
@@ -111,19 +112,11 @@ func (f *anchored) spanWith(side Side, line int) int {
 	return -1
 }
 
-func (f *anchored) spans(side Side) []Span {
-	if side == Left {
-		return f.left
+// addSpan adds a span, unless it is empty. ParsePatch returns them in order.
+func (f *anchored) addSpan(side Side, s Span) {
+	if !s.Empty() {
+		f.spans[side] = append(f.spans[side], s)
 	}
-	return f.right
-}
-
-// appendSpan adds a span, unless it is empty. ParsePatch returns them in order.
-func appendSpan(spans []Span, s Span) []Span {
-	if s.Empty() {
-		return spans
-	}
-	return append(spans, s)
 }
 
 // firstReaching returns the index of the first span that ends at the line or after it.
@@ -157,7 +150,7 @@ func onSide(side Side) string {
 // commentable lists the spans nearest to the line.
 func (f *anchored) commentable(side Side, line int) string {
 	const most = 6
-	spans := f.spans(side)
+	spans := f.spans[side]
 	switch {
 	case len(spans) == 0 && side == Right:
 		return "the diff shows no line of the new file: use LEFT for removed lines"

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"path"
 	"strconv"
 	"strings"
@@ -28,13 +29,7 @@ type attributes struct{ generated, vendored attributeState }
 
 // overriddenBy returns the attributes after a later line.
 func (a attributes) overriddenBy(line attributes) attributes {
-	if line.generated != unspecified {
-		a.generated = line.generated
-	}
-	if line.vendored != unspecified {
-		a.vendored = line.vendored
-	}
-	return a
+	return attributes{cmp.Or(line.generated, a.generated), cmp.Or(line.vendored, a.vendored)}
 }
 
 // attributeRule is a line of a .gitattributes file.
