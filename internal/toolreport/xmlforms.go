@@ -264,10 +264,11 @@ func (c *collector) placeInDetails(f *Failure, class, details string) {
 	if f.Path != "" && f.Line > 0 {
 		return
 	}
+	outerClass, _, _ := strings.Cut(class, "$")
 	for line := range strings.SplitSeq(details, "\n") {
 		line = text.TruncateBytes(line, maxText)
 		if m := javaFrame.match(line); m != nil {
-			if name := c.javaFile(m[1], m[2]); name != "" && (class == "" || strings.HasPrefix(m[1], outerClass(class))) {
+			if name := c.javaFile(m[1], m[2]); name != "" && strings.HasPrefix(m[1], outerClass) {
 				f.Path, f.Line = name, atoi(m[3])
 				return
 			}
@@ -304,11 +305,6 @@ func (c *collector) nameAsPytest(f *Failure, class string) {
 }
 
 var javaFrame = containing("at ", `^\s*at (?:[\w.$@-]*/)*([\w.$]+)\.[\w$<>]+\((\w+\.(?:java|kt|groovy|scala)):(\d+)\)$`)
-
-func outerClass(class string) string {
-	outer, _, _ := strings.Cut(class, "$")
-	return outer
-}
 
 // javaFile returns the file of a class in one of the directories where Maven and Gradle
 // look for tests, "" if it is in none.
