@@ -22,7 +22,7 @@ import (
 type Delivery struct {
 	doc       *Document
 	in        ItemsInput
-	step      int
+	step      int            // how many steps have begun, and one more after the last
 	shown     []shownFinding // the blocking findings, each once
 	places    []place        // of each of shown
 	commented [][]int        // by review comment that was asked for: its findings, as indices of shown

@@ -180,7 +180,7 @@ func buildResult(f finding.Finding, id string, index int, path string) *sarif.Re
 	result := sarif.NewRuleResult(id).WithRuleIndex(index).WithLevel(levelOf(f.Severity)).
 		WithMessage(sarif.NewTextMessage(message)).WithLocations([]*sarif.Location{location})
 	if f.Fingerprint != "" {
-		result = result.WithPartialFingerPrints(map[string]interface{}{fingerprintKey: f.Fingerprint})
+		result = result.WithPartialFingerPrints(map[string]any{fingerprintKey: f.Fingerprint})
 	}
 	return result
 }

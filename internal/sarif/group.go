@@ -112,7 +112,7 @@ func (g *group) add(run object) {
 		}
 	}
 	delete(run, "results")
-	types().walk("run", run, r) // its result says only that the tool is missing
+	types().walk("run", run, r) // which reports false, because the tool was taken out
 	g.addRest(run)
 }
 

@@ -102,8 +102,8 @@ func (h *lineHasher) update(c uint64) {
 // lineHashKey is the only fingerprint that code scanning reads.
 const lineHashKey = "primaryLocationLineHash"
 
-// fingerprint adds the line hash of its first location to each result without
-// one. It reads each file once and keeps one in memory at a time.
+// fingerprint adds to each result without a line hash that of its first
+// location. It reads each file once and keeps one in memory at a time.
 func (g *group) fingerprint(read func(path string) ([]byte, error)) {
 	type need struct {
 		result object

@@ -68,8 +68,8 @@ func (r *resolver) enter(typ string, o object) bool {
 
 // leave implements visitor.
 func (r *resolver) leave(typ string, o object) bool {
-	// Indexes refer to elements of lists of objects of these types. Repetitions in those lists are
-	// removed later, when runs are merged.
+	// Indexes refer to elements of the lists in objects of these types, so that repetitions there
+	// can be removed only when runs are merged.
 	hasIndexed := typ == "run" || typ == "tool" || typ == "toolComponent"
 	if !hasIndexed {
 		for _, name := range types()[typ].unique {

@@ -103,7 +103,7 @@ var logSchema = schema.New(func() (any, error) {
 	return document, nil
 })
 
-// loosen removes what logSchema does without from each schema in v, except the anyOf.
+// loosen removes uniqueItems and the formats of URIs from each schema in v.
 func loosen(v any) {
 	switch v := v.(type) {
 	case object:
