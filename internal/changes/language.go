@@ -6,17 +6,13 @@ import (
 	"strings"
 )
 
-// languages has the language of a file by its extension.
+// languages has the language of a file by its extension or its complete name.
 var languages = map[string]string{
 	".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
 	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescript",
 	".py": "python", ".pyi": "python", ".pyw": "python",
 	".go": "go", ".rs": "rust", ".java": "java",
 	".rb": "ruby", ".rake": "ruby", ".gemspec": "ruby", ".ru": "ruby", ".podspec": "ruby",
-}
-
-// languageOfName has the language of a file by its complete name.
-var languageOfName = map[string]string{
 	"Gemfile": "ruby", "Rakefile": "ruby", "Guardfile": "ruby", "Podfile": "ruby", "Vagrantfile": "ruby", "Capfile": "ruby", "Brewfile": "ruby",
 	"SConstruct": "python", "SConscript": "python", "wscript": "python", "Jakefile": "javascript",
 }
@@ -33,14 +29,10 @@ var interpreters = map[string]string{
 func LanguageOf(name string, text []byte) string {
 	base := path.Base(name)
 	ext := path.Ext(base)
-	if l, ok := languages[ext]; ok {
-		return l
-	}
-	if l, ok := languages[strings.ToLower(ext)]; ok {
-		return l
-	}
-	if l, ok := languageOfName[base]; ok {
-		return l
+	for _, key := range []string{ext, strings.ToLower(ext), base} {
+		if l, ok := languages[key]; ok {
+			return l
+		}
 	}
 	return interpreters[interpreter(text)]
 }

@@ -54,13 +54,12 @@ func New(in Input) *Document {
 	reviews := phase.RootResult{Dir: ".", Checks: in.Result.Reviews}
 	for _, root := range append(slices.Clip(in.Result.Roots), reviews) {
 		for _, c := range root.Checks {
-			d.Checks = append(d.Checks, checkOf(root, c))
+			check := checkOf(root, c)
+			check.Informational = slices.Contains(in.Informational, c.Check)
+			d.Checks = append(d.Checks, check)
 			blocking, old = append(blocking, c.Blocking...), append(old, c.Old...)
 			blocking = append(blocking, failuresOf(c)...)
 		}
-	}
-	for i := range d.Checks {
-		d.Checks[i].Informational = slices.Contains(in.Informational, d.Checks[i].Check)
 	}
 	for _, m := range in.Result.Missing {
 		d.Missing = append(d.Missing, MissingTool(m))

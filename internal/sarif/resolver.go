@@ -365,7 +365,6 @@ func newShared(l []any) *shared {
 	return &shared{all, make([]int, len(all))}
 }
 
-// size returns the size of the element i.
 func (s *shared) size(i int) int {
 	if s.sizes[i] == 0 {
 		s.sizes[i] = len(encode(s.all[i]))

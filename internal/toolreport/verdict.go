@@ -279,7 +279,6 @@ func (v *verdict) incomplete(note string) {
 	v.report.Notes = append(v.report.Notes, note)
 }
 
-// add adds what was found.
 func (p *Report) add(c *collector) {
 	for _, f := range c.findings {
 		if f.Tool == "" {
