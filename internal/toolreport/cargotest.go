@@ -56,7 +56,7 @@ func (r *cargoResults) line(line string) {
 		return
 	}
 	i, ok := r.byName[r.test]
-	if !ok || r.test == "" {
+	if !ok {
 		r.rustc.line(line)
 		return
 	}

@@ -107,7 +107,7 @@ func editsBetween(before, after []byte) []edit {
 		count++
 	}
 	changesLast := len(found) > 0 && found[len(found)-1].Last >= count
-	if oldLacks != newLacks && len(before) > 0 && len(after) > 0 && !changesLast {
+	if oldLacks != newLacks && !changesLast {
 		found = append(found, endings(count, count))
 	}
 	return found

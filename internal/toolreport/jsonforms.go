@@ -80,7 +80,7 @@ func formOf(forms []jsonForm, object map[string]json.RawMessage) (form jsonForm,
 func readJSON(raw json.RawMessage, c *collector) string {
 	forms := jsonDocuments()
 	var object map[string]json.RawMessage
-	if len(raw) > 0 && raw[0] == '[' {
+	if raw[0] == '[' {
 		forms = jsonLists()
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		_, _ = dec.Token() // the opening bracket
