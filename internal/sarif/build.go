@@ -134,7 +134,7 @@ func buildRule(id string, worst finding.Severity, f finding.Finding, rules findi
 	}
 	rule.Properties = sarif.Properties{}
 	tags := slices.Clone(r.Tags)
-	if score := securitySeverity(r.Severity); score != "" {
+	if score := shownAs[r.Severity].score; score != "" {
 		rule.Properties["security-severity"] = score
 		if !slices.Contains(tags, "security") {
 			tags = append([]string{"security"}, tags...)
@@ -185,28 +185,14 @@ func buildResult(f finding.Finding, id string, index int, path string) *sarif.Re
 	return result
 }
 
-// levelOf returns the SARIF level of a severity.
-func levelOf(s finding.Severity) string {
-	switch s {
-	case finding.Critical, finding.High:
-		return "error"
-	case finding.Medium:
-		return "warning"
-	}
-	return "note"
+// shownAs has the SARIF level of a severity, and the number that code scanning shows as the severity.
+var shownAs = map[finding.Severity]struct{ level, score string }{
+	finding.Critical: {"error", "9.5"},
+	finding.High:     {"error", "8.0"},
+	finding.Medium:   {"warning", "5.5"},
+	finding.Low:      {"note", "2.0"},
+	finding.None:     {"note", ""},
 }
 
-// securitySeverity returns the number that code scanning shows as the severity.
-func securitySeverity(s finding.Severity) string {
-	switch s {
-	case finding.Critical:
-		return "9.5"
-	case finding.High:
-		return "8.0"
-	case finding.Medium:
-		return "5.5"
-	case finding.Low:
-		return "2.0"
-	}
-	return ""
-}
+// levelOf returns the SARIF level of a severity, "note" for an unknown one.
+func levelOf(s finding.Severity) string { return cmp.Or(shownAs[s].level, "note") }
