@@ -19,23 +19,16 @@ func annotations(format, parse string) opener {
 	return bothStreams(func(c *collector) lineReader { return &annotationReader{c, format, parse} })
 }
 
+var annotationLevels = map[string]finding.Severity{"error": finding.High, "warning": finding.Medium, "notice": finding.Low}
+
 func (a *annotationReader) line(line string) {
 	head, message, ok := strings.Cut(strings.TrimPrefix(line, "::"), "::")
 	level, properties, hasProperties := strings.Cut(head, " ")
-	if !ok || !hasProperties || !strings.HasPrefix(line, "::") {
+	severity := annotationLevels[level]
+	if !ok || !hasProperties || severity == "" || !strings.HasPrefix(line, "::") {
 		return
 	}
-	f := finding.Finding{Message: unescaped(message)}
-	switch level {
-	case "error":
-		f.Severity = finding.High
-	case "warning":
-		f.Severity = finding.Medium
-	case "notice":
-		f.Severity = finding.Low
-	default:
-		return
-	}
+	f := finding.Finding{Message: unescaped(message), Severity: severity}
 	for property := range strings.SplitSeq(properties, ",") {
 		name, escaped, _ := strings.Cut(property, "=")
 		value := unescaped(escaped)
