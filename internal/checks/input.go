@@ -13,9 +13,7 @@ import (
 func ConfiguredInput(c config.Checks) phase.Input {
 	in := phase.Input{Language: c.Language, FormatCommand: c.FormatCommand, LintCommand: c.LintCommand, BuildCommand: c.BuildCommand,
 		TestCommand: c.TestCommand, MaxRetries: phase.DefaultMaxRetries, SkipBuild: c.SkipBuild, SkipTests: c.SkipTests}
-	if c.MaxRetries != nil {
-		in.MaxRetries = *c.MaxRetries
-	}
+	replace(&in.MaxRetries, c.MaxRetries)
 	return in
 }
 

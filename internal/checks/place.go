@@ -39,10 +39,6 @@ func Open(ctx context.Context, cfg Config, deps Deps) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.openPlace(ctx)
-}
-
-func (v validation) openPlace(ctx context.Context) (*Place, error) {
 	began := time.Now()
 	sandbox, err := v.open(ctx)
 	if err != nil {

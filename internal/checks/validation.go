@@ -88,10 +88,15 @@ func newValidation(cfg Config, deps Deps) (validation, error) {
 	v := validation{Config: cfg, deps: deps, dir: filepath.ToSlash(dir), phase: cfg.Checks.Phase}
 	v.Input.ChangedFiles, v.outside = cfg.Changes.split(v.dir)
 	v.phase.CheckOnly = cfg.CheckOnly || deps.Getenv("GITHUB_ACTIONS") == "true"
-	v.phase.NewOnly = cfg.Changes.hasDiff && defaultTo(cfg.Checks.NewOnly, doors.KnowsCommits(cfg.Event))
-	v.phase.Suggest = defaultTo(cfg.Checks.Suggestions, true)
+	v.phase.NewOnly, v.phase.Suggest = doors.KnowsCommits(cfg.Event), true
+	replace(&v.phase.NewOnly, cfg.Checks.NewOnly)
+	replace(&v.phase.Suggest, cfg.Checks.Suggestions)
+	v.phase.NewOnly = v.phase.NewOnly && cfg.Changes.hasDiff
 	v.sandbox = isolate.Config{Workspace: cfg.Root, Environ: deps.Environ, Closed: isolate.RunnerPaths(deps.Getenv),
-		Limits: command.Limits{Processes: maxProcesses}, Disk: maxDisk, NoNetwork: cfg.Checks.Network == config.NetworkNone, Seed: seed(), Copied: deps.Copied}
+		Limits: command.Limits{Processes: maxProcesses}, Disk: maxDisk, NoNetwork: cfg.Checks.Network == config.NetworkNone, Copied: deps.Copied}
+	if action.IsDirectory(seedDir) {
+		v.sandbox.Seed = seedDir
+	}
 	if len(cfg.Checks.PassEnv) > 0 {
 		v.sandbox.Pass = slices.Concat(isolate.DefaultPass(), cfg.Checks.PassEnv)
 	}
@@ -99,24 +104,9 @@ func newValidation(cfg Config, deps Deps) (validation, error) {
 	return v, nil
 }
 
-// seedDir is where the image has the beginning of each home directory of the checks.
+// seedDir is where the image has the beginning of each home directory of the checks. Elsewhere
+// there is no such directory.
 const seedDir = "/usr/local/share/airlock/home"
-
-// seed returns seedDir, or "" where this is not the image.
-func seed() string {
-	if !action.IsDirectory(seedDir) {
-		return ""
-	}
-	return seedDir
-}
-
-// defaultTo returns the value of a setting, or the default if it is not set.
-func defaultTo(setting *bool, otherwise bool) bool {
-	if setting == nil {
-		return otherwise
-	}
-	return *setting
-}
 
 // validation is one phase validation, set up.
 type validation struct {
