@@ -310,11 +310,7 @@ func (g *Gate) tooFew(rejected []intake.Rejected, approved []policy.Approved) []
 func refusedResults(refused []intake.Rejected) []apply.Result {
 	var results []apply.Result
 	for _, r := range refused {
-		message := "it is not well formed"
-		if len(r.Violations) > 0 {
-			message = r.Violations[0].Message
-		}
-		results = append(results, apply.Result{Index: -1, Kind: r.Kind, State: apply.Failed, Own: true, Code: apply.CodeInvalid, Message: message})
+		results = append(results, apply.Result{Index: -1, Kind: r.Kind, State: apply.Failed, Own: true, Code: apply.CodeInvalid, Message: r.Violations[0].Message})
 	}
 	return results
 }

@@ -81,10 +81,11 @@ func toolOf(cfg config.SafeOutputs, spec safeoutput.Spec) (Tool, error) {
 	if spec.CarriesCode {
 		lines = append(lines, "The changes in the workspace are judged at the moment of the call: make them first, committed or not.")
 	}
-	arguments, err := withoutType([]byte(example))
+	members, err := schema.MembersOf([]byte(example))
 	if err != nil {
 		return Tool{}, fmt.Errorf("example of %s: %w", spec.Kind, err)
 	}
+	arguments := writeObject(slices.DeleteFunc(members, func(m schema.Member) bool { return m.Name == "type" }))
 	lines = append(lines, "Example: "+string(arguments))
 	return Tool{Name: ToolName(spec), Kind: spec.Kind, Title: spec.Summary, Description: strings.Join(lines, "\n"), InputSchema: input}, nil
 }
@@ -93,16 +94,6 @@ func toolOf(cfg config.SafeOutputs, spec safeoutput.Spec) (Tool, error) {
 func hasMarkdown(spec safeoutput.Spec) bool {
 	item, err := safeoutput.Decode(spec.Kind, []byte(spec.Example))
 	return err == nil && slices.ContainsFunc(item.Texts(), func(t safeoutput.Text) bool { return t.Mode == safeoutput.Body })
-}
-
-// withoutType returns an item without its member "type".
-func withoutType(item []byte) ([]byte, error) {
-	members, err := schema.MembersOf(item)
-	if err != nil {
-		return nil, err
-	}
-	members = slices.DeleteFunc(members, func(m schema.Member) bool { return m.Name == "type" })
-	return writeObject(members), nil
 }
 
 // kindSchema is the part of a kind's schema that prompts and tools are made from.

@@ -149,7 +149,7 @@ func newField(i int, name string, raw, root json.RawMessage, required bool) *for
 		p.Enum = []json.RawMessage{json.RawMessage("true"), json.RawMessage("false")}
 	case kind == "string":
 		f.Kind = "area"
-		if p.Format != "" || p.Pattern != "" || isAtMost(p.MaxLength, 200) {
+		if n, err := p.MaxLength.Float64(); p.Format != "" || p.Pattern != "" || err == nil && n <= 200 {
 			f.Kind = "line"
 		}
 	case kind == "integer":
@@ -296,12 +296,6 @@ func (p property) hints() (list []string) {
 		add("default: %s", plainValue(p.Default))
 	}
 	return list
-}
-
-// isAtMost reports whether a limit is given, and is at most n.
-func isAtMost(limit json.Number, n float64) bool {
-	f, err := limit.Float64()
-	return err == nil && f <= n
 }
 
 // plainValue returns a JSON value as a person would write it: a string without quotes.
