@@ -32,8 +32,6 @@ func (w *writer) next() []string {
 		if slices.Contains(w.chosen.triggers, onLabel) {
 			add("Make the label by which people give an issue to the agent: gh label create %s.", agentLabel)
 		}
-	}
-	if len(w.cfg.Answers.Allow) > 0 {
 		add("Commit the files, and merge them into the default branch: the gate reads the policy there, and events of issues start workflows only there.")
 	} else {
 		add("Commit the files, and open a pull request with them: its checks run.")
