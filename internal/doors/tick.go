@@ -56,12 +56,8 @@ func (g *Gate) tickItems(ctx context.Context, client *githubapi.Client, ev event
 			notes = append(notes, fmt.Sprintf("No box of #%d is ticked: the pull request does not close it.", number))
 			continue
 		}
-		it := &safeoutput.TickBoxes{Issue: number}
-		for _, digest := range slices.Sorted(maps.Keys(verified[number])) {
-			if verified[number][digest] {
-				it.Boxes = append(it.Boxes, digest)
-			}
-		}
+		boxes := verified[number]
+		it := &safeoutput.TickBoxes{Issue: number, Boxes: slices.DeleteFunc(slices.Sorted(maps.Keys(boxes)), func(digest string) bool { return !boxes[digest] })}
 		if len(it.Boxes) == 0 {
 			notes = append(notes, fmt.Sprintf("No box of #%d is ticked: none of its criteria was verified.", number))
 			continue

@@ -163,13 +163,8 @@ func (f *filter) element(parent, n *nethtml.Node) {
 		if isSuggestion(n) {
 			addSuggestionTitle(parent)
 		}
-		c := &nethtml.Node{Type: nethtml.ElementNode, Data: n.DataAtom.String(), DataAtom: n.DataAtom}
-		for _, a := range n.Attr {
-			if a.Namespace == "" && slices.Contains(keep, a.Key) {
-				c.Attr = append(c.Attr, nethtml.Attribute{Key: a.Key, Val: a.Val})
-			}
-		}
-		c.Attr = append(c.Attr, direction(n)...)
+		kept := slices.DeleteFunc(slices.Clone(n.Attr), func(a nethtml.Attribute) bool { return a.Namespace != "" || !slices.Contains(keep, a.Key) })
+		c := &nethtml.Node{Type: nethtml.ElementNode, Data: n.DataAtom.String(), DataAtom: n.DataAtom, Attr: append(kept, direction(n)...)}
 		parent.AppendChild(c)
 		f.children(c, n)
 		if n.DataAtom == atom.Blockquote {
