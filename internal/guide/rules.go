@@ -29,9 +29,19 @@ func limitRule(kc policy.KindConfig, spec safeoutput.Spec, thing string) string 
 	return "At most " + text.Count(n, thing) + "." + least
 }
 
+// sentences are what an agent is told.
+type sentences []string
+
+// addIf adds a sentence if it applies.
+func (s *sentences) addIf(applies bool, format string, args ...any) {
+	if applies {
+		*s = append(*s, fmt.Sprintf(format, args...))
+	}
+}
+
 // kindRules returns sentences about what the owner's settings mean for the agent.
 func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
-	var rules []string
+	var rules sentences
 	if len(spec.ActsOn) > 0 {
 		switch {
 		case kc.Target.Any:
@@ -44,30 +54,15 @@ func kindRules(kc policy.KindConfig, spec safeoutput.Spec) []string {
 			rules = append(rules, "It acts on the "+targets(kc, spec)+" that triggered the workflow, and nothing else.")
 		}
 	}
-	if n := kc.MaxLabels; spec.DefaultMaxLabels > 0 && n >= 0 {
-		if n == 0 {
-			n = spec.DefaultMaxLabels
-		}
-		rules = append(rules, fmt.Sprintf("At most %d labels each.", n))
-	}
-	if kc.AllowedLabels != nil {
-		rules = append(rules, "Allowed labels: "+orNone(kc.AllowedLabels)+".")
-	}
-	if kc.BlockedLabels != nil {
-		rules = append(rules, "Labels that are not allowed: "+orNone(kc.BlockedLabels)+".")
-	}
+	rules.addIf(spec.DefaultMaxLabels > 0 && kc.MaxLabels >= 0, "At most %d labels each.", cmp.Or(kc.MaxLabels, spec.DefaultMaxLabels))
+	rules.addIf(kc.AllowedLabels != nil, "Allowed labels: %s.", orNone(kc.AllowedLabels))
+	rules.addIf(kc.BlockedLabels != nil, "Labels that are not allowed: %s.", orNone(kc.BlockedLabels))
 	if spec.Kind == safeoutput.KindUpdateIssue {
 		rules = append(rules, updateRules(kc.Update)...)
 	}
-	if kc.Discussion.Category != "" || kc.Report.Category != "" {
-		rules = append(rules, "The category is set; leave it out.")
-	}
-	if kc.Staged {
-		rules = append(rules, "It is only planned: nothing is written, and a person decides.")
-	}
-	if kc.TitlePrefix != "" {
-		rules = append(rules, fmt.Sprintf("Titles begin with %q; it is put there unless you write it.", kc.TitlePrefix))
-	}
+	rules.addIf(kc.Discussion.Category != "" || kc.Report.Category != "", "The category is set; leave it out.")
+	rules.addIf(kc.Staged, "It is only planned: nothing is written, and a person decides.")
+	rules.addIf(kc.TitlePrefix != "", "Titles begin with %q; it is put there unless you write it.", kc.TitlePrefix)
 	if spec.CarriesCode {
 		rules = append(rules, branchRules(kc.Changes, spec.Kind)...)
 		rules = append(rules, fileRules(kc.Changes)...)
@@ -109,40 +104,23 @@ func targets(kc policy.KindConfig, spec safeoutput.Spec) string {
 
 // branchRules returns sentences about where changes go.
 func branchRules(s policy.ChangeSettings, kind safeoutput.Kind) []string {
-	var rules []string
+	var rules sentences
 	isNew := kind == safeoutput.KindCreatePullRequest
-	if isNew {
-		switch {
-		case s.Branch != "":
-			rules = append(rules, fmt.Sprintf("The new branch is `%s`; leave `branch` out.", s.Branch))
-		case s.AllowedBranches != nil:
-			rules = append(rules, "`branch` is required, and must match one of: "+orNone(s.AllowedBranches)+".")
-		}
-		if s.Branch == "" && (s.BranchPrefix != "" || s.AllowedBranches == nil) {
-			rules = append(rules, fmt.Sprintf("New branches begin with `%s`; it is put there unless you write it.", cmp.Or(s.BranchPrefix, policy.DefaultBranchPrefix)))
-		}
-		if s.Draft != nil {
-			rules = append(rules, "Whether it is a draft is set; leave `draft` out.")
-		}
-	}
-	if s.IfNoChanges == policy.NoChangesError {
-		rules = append(rules, "Without changes in the workspace it fails.")
-	}
-	if !isNew && s.RequiredTitlePrefix != "" {
-		rules = append(rules, fmt.Sprintf("Only pull requests whose title begins with %q.", s.RequiredTitlePrefix))
-	}
-	if !isNew && len(s.RequiredLabels) > 0 {
-		rules = append(rules, "Only pull requests that have these labels: "+strings.Join(s.RequiredLabels, ", ")+".")
-	}
+	rules.addIf(isNew && s.Branch != "", "The new branch is `%s`; leave `branch` out.", s.Branch)
+	rules.addIf(isNew && s.Branch == "" && s.AllowedBranches != nil, "`branch` is required, and must match one of: %s.", orNone(s.AllowedBranches))
+	rules.addIf(isNew && s.Branch == "" && (s.BranchPrefix != "" || s.AllowedBranches == nil),
+		"New branches begin with `%s`; it is put there unless you write it.", cmp.Or(s.BranchPrefix, policy.DefaultBranchPrefix))
+	rules.addIf(isNew && s.Draft != nil, "Whether it is a draft is set; leave `draft` out.")
+	rules.addIf(s.IfNoChanges == policy.NoChangesError, "Without changes in the workspace it fails.")
+	rules.addIf(!isNew && s.RequiredTitlePrefix != "", "Only pull requests whose title begins with %q.", s.RequiredTitlePrefix)
+	rules.addIf(!isNew && len(s.RequiredLabels) > 0, "Only pull requests that have these labels: %s.", strings.Join(s.RequiredLabels, ", "))
 	return rules
 }
 
 // fileRules returns sentences about which files may change, and by how much.
 func fileRules(s policy.ChangeSettings) []string {
-	var rules []string
-	if s.Files.Allowed != nil {
-		rules = append(rules, "Files that may change: "+orNone(s.Files.Allowed)+".")
-	}
+	var rules sentences
+	rules.addIf(s.Files.Allowed != nil, "Files that may change: %s.", orNone(s.Files.Allowed))
 	if protected := s.Files.ProtectedPatterns(); len(protected) > 0 {
 		rule := "Files that may not change: " + strings.Join(protected, ", ")
 		if len(s.Files.Unprotected) > 0 {
@@ -150,9 +128,7 @@ func fileRules(s policy.ChangeSettings) []string {
 		}
 		rules = append(rules, rule+".")
 	}
-	if len(s.Excluded) > 0 {
-		rules = append(rules, "Changes of these files are left out: "+strings.Join(s.Excluded, ", ")+".")
-	}
+	rules.addIf(len(s.Excluded) > 0, "Changes of these files are left out: %s.", strings.Join(s.Excluded, ", "))
 	var most []string
 	if n := s.Files.FileLimit(); n >= 0 {
 		most = append(most, text.Count(n, "changed file"))
@@ -160,37 +136,22 @@ func fileRules(s policy.ChangeSettings) []string {
 	if n := s.Files.SizeLimitKB(); n >= 0 {
 		most = append(most, fmt.Sprintf("%d KiB of new content", n))
 	}
-	if most != nil {
-		rules = append(rules, "At most "+strings.Join(most, " and ")+".")
-	}
+	rules.addIf(most != nil, "At most %s.", strings.Join(most, " and "))
 	return append(rules, "Links that lead out of the repository, submodules and names that only some systems can have are refused.")
 }
 
 // textRules returns sentences about what becomes of texts.
 func textRules(cfg config.SafeOutputs) []string {
-	mentions := "Mentions notify nobody."
-	if len(cfg.AllowedMentions) > 0 {
-		mentions = "Mentions notify nobody but: " + strings.Join(cfg.AllowedMentions, ", ") + "."
-	}
-	rules := []string{mentions}
-	if cfg.MaxMentions > 0 && len(cfg.AllowedMentions) > 0 {
-		rules = append(rules, fmt.Sprintf("At most %s of one text notify anybody.", text.Count(cfg.MaxMentions, "mention")))
-	}
-	switch {
-	case !cfg.ClosingWords:
-		rules = append(rules, "Words such as \"fixes #1\" close no issue.")
-	case cfg.MaxClosingWords > 0:
-		rules = append(rules, fmt.Sprintf("At most %s such as \"fixes #1\" of one text close an issue.", text.Count(cfg.MaxClosingWords, "word")))
-	}
-	if cfg.References != nil {
-		rules = append(rules, "References such as owner/name#1 become plain text, except to: "+orNone(cfg.References)+".")
-	}
-	if cfg.Policy.Staged {
-		rules = append(rules, "Everything is only planned: nothing is written, and a person decides.")
-	}
-	if cfg.Policy.HoldAfterFailedCode {
-		rules = append(rules, "Texts are held back if the changes that they go with are refused.")
-	}
+	var rules sentences
+	mayMention := len(cfg.AllowedMentions) > 0
+	rules.addIf(!mayMention, "Mentions notify nobody.")
+	rules.addIf(mayMention, "Mentions notify nobody but: %s.", strings.Join(cfg.AllowedMentions, ", "))
+	rules.addIf(mayMention && cfg.MaxMentions > 0, "At most %s of one text notify anybody.", text.Count(cfg.MaxMentions, "mention"))
+	rules.addIf(!cfg.ClosingWords, "Words such as \"fixes #1\" close no issue.")
+	rules.addIf(cfg.ClosingWords && cfg.MaxClosingWords > 0, "At most %s such as \"fixes #1\" of one text close an issue.", text.Count(cfg.MaxClosingWords, "word"))
+	rules.addIf(cfg.References != nil, "References such as owner/name#1 become plain text, except to: %s.", orNone(cfg.References))
+	rules.addIf(cfg.Policy.Staged, "Everything is only planned: nothing is written, and a person decides.")
+	rules.addIf(cfg.Policy.HoldAfterFailedCode, "Texts are held back if the changes that they go with are refused.")
 	hosts := append(sanitize.DefaultDomains(), cfg.AllowedDomains...)
 	return append(rules,
 		"Links lead only to "+strings.Join(hosts, ", ")+" and their subdomains; other links are removed.",
