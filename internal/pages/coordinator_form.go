@@ -242,8 +242,10 @@ func (p property) kind() (kind string, nullable bool) {
 
 // hints returns the limits and the default in words.
 func (p property) hints() (list []string) {
-	add := func(format string, args ...any) {
-		list = append(list, text.Truncate(text.OneLine(fmt.Sprintf(format, args...)), 300))
+	addIf := func(applies bool, format string, args ...any) {
+		if applies {
+			list = append(list, text.Truncate(text.OneLine(fmt.Sprintf(format, args...)), 300))
+		}
 	}
 	span := func(least, most json.Number, thing string) {
 		counted := func(n json.Number) string {
@@ -255,46 +257,25 @@ func (p property) hints() (list []string) {
 			}
 			return string(n) + " " + thing + "s"
 		}
-		switch {
-		case least != "" && most != "":
-			add("%s to %s", least, counted(most))
-		case least != "":
-			add("at least %s", counted(least))
-		case most != "":
-			add("at most %s", counted(most))
-		}
+		addIf(least != "" && most != "", "%s to %s", least, counted(most))
+		addIf(least != "" && most == "", "at least %s", counted(least))
+		addIf(least == "" && most != "", "at most %s", counted(most))
 	}
 	span(p.MinLength, p.MaxLength, "character")
 	span(p.MinItems, p.MaxItems, "element")
 	span(p.Minimum, p.Maximum, "")
-	if p.ExclusiveMinimum != "" {
-		add("more than %s", p.ExclusiveMinimum)
-	}
-	if p.ExclusiveMaximum != "" {
-		add("less than %s", p.ExclusiveMaximum)
-	}
-	if p.MultipleOf != "" {
-		add("a multiple of %s", p.MultipleOf)
-	}
-	if p.UniqueItems {
-		add("each once")
-	}
-	if p.Format != "" {
-		add("format: %s", p.Format)
-	}
-	if p.Pattern != "" {
-		add("pattern: %s", p.Pattern)
-	}
+	addIf(p.ExclusiveMinimum != "", "more than %s", p.ExclusiveMinimum)
+	addIf(p.ExclusiveMaximum != "", "less than %s", p.ExclusiveMaximum)
+	addIf(p.MultipleOf != "", "a multiple of %s", p.MultipleOf)
+	addIf(p.UniqueItems, "each once")
+	addIf(p.Format != "", "format: %s", p.Format)
+	addIf(p.Pattern != "", "pattern: %s", p.Pattern)
 	var examples []string
 	for _, e := range p.Examples[:min(len(p.Examples), 3)] {
 		examples = append(examples, plainValue(e))
 	}
-	if examples != nil {
-		add("for example %s", strings.Join(examples, " or "))
-	}
-	if p.Default != nil {
-		add("default: %s", plainValue(p.Default))
-	}
+	addIf(examples != nil, "for example %s", strings.Join(examples, " or "))
+	addIf(p.Default != nil, "default: %s", plainValue(p.Default))
 	return list
 }
 
