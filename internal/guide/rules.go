@@ -81,10 +81,8 @@ func updateRules(s policy.UpdateSettings) []string {
 			fields = append(fields, "`"+f.name+"`")
 		}
 	}
-	rules := []string{"Fields that may be changed: " + orNone(fields) + "."}
-	if s.Body {
-		rules = append(rules, "Without `operation` it is `"+cmp.Or(s.Operation, safeoutput.OperationReplace)+"`.")
-	}
+	rules := sentences{"Fields that may be changed: " + orNone(fields) + "."}
+	rules.addIf(s.Body, "Without `operation` it is `%s`.", cmp.Or(s.Operation, safeoutput.OperationReplace))
 	return rules
 }
 

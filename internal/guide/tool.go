@@ -66,21 +66,15 @@ func toolOf(cfg config.SafeOutputs, spec safeoutput.Spec) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}
-	lines := []string{spec.Summary, limitRule(settings, spec, "call")}
-	if choice != "" {
-		lines = append(lines, choice)
-	}
+	lines := sentences{spec.Summary, limitRule(settings, spec, "call")}
+	lines.addIf(choice != "", "%s", choice)
 	lines = append(lines, kindRules(settings, spec)...)
 	if !spec.AlwaysAllowed && hasMarkdown(spec) {
 		lines = append(lines, "Bodies are GitHub Flavored Markdown.")
 		lines = append(lines, textRules(cfg)...)
 	}
-	if !spec.AlwaysAllowed {
-		lines = append(lines, secretRule)
-	}
-	if spec.CarriesCode {
-		lines = append(lines, "The changes in the workspace are judged at the moment of the call: make them first, committed or not.")
-	}
+	lines.addIf(!spec.AlwaysAllowed, secretRule)
+	lines.addIf(spec.CarriesCode, "The changes in the workspace are judged at the moment of the call: make them first, committed or not.")
 	members, err := schema.MembersOf([]byte(example))
 	if err != nil {
 		return Tool{}, fmt.Errorf("example of %s: %w", spec.Kind, err)
