@@ -32,10 +32,7 @@ func policyText(s selection, r Release) []byte {
 			}
 		}
 	}
-	if len(s.kinds) == 0 {
-		b.WriteString("{}\n")
-	}
-	return []byte(b.String())
+	return []byte(b.String() + when(len(s.kinds) == 0, "{}\n"))
 }
 
 // kindSettings returns the settings to begin with, which a person narrows or widens.

@@ -287,10 +287,7 @@ func taskText(s selection) []byte {
 	for _, p := range s.presets {
 		b.WriteString("\n" + p.task + "\n")
 	}
-	if len(s.presets) == 0 {
-		b.WriteString("\nSay here what the agent is to do.\n")
-	}
-	return []byte(b.String())
+	return []byte(b.String() + when(len(s.presets) == 0, "\nSay here what the agent is to do.\n"))
 }
 
 // judge decides what becomes of a file, and returns the text that it gets.

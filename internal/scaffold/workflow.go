@@ -48,14 +48,10 @@ func agentWorkflowText(s selection, a Agent, cfg config.SafeOutputs, r Release) 
 		indent(apply.WriteBlock(cfg.Permissions()), "    ") +
 		"    steps:\n" +
 		"      - uses: " + actionDownload + "\n        with:\n          name: agent\n          path: agent\n" +
-		"      - uses: " + repository + "/actions/gate@" + r.ref() + "\n        with:\n          output-file: agent/lines.ndjson\n")
-	if s.carriesCode() {
-		b.WriteString("          changes: agent/changes.patch\n")
-	}
-	b.WriteString("          config-file: " + PolicyFile + "\n")
-	if a.secret != "" {
-		b.WriteString("          secrets: ${{ secrets." + a.secret + " }} # so that no text or change can contain it\n")
-	}
+		"      - uses: " + repository + "/actions/gate@" + r.ref() + "\n        with:\n          output-file: agent/lines.ndjson\n" +
+		when(s.carriesCode(), "          changes: agent/changes.patch\n") +
+		"          config-file: " + PolicyFile + "\n" +
+		when(a.secret != "", "          secrets: ${{ secrets."+a.secret+" }} # so that no text or change can contain it\n"))
 	return []byte(b.String())
 }
 
@@ -72,12 +68,16 @@ func writeTriggers(b *strings.Builder, s selection) {
 		}
 		b.WriteString("  issues: # who can open an issue starts the agent, at your cost\n    types: [" + strings.Join(types, ", ") + "]\n")
 	}
-	if has(onPull) {
-		b.WriteString("  pull_request:\n    types: [opened, synchronize, ready_for_review]\n")
+	b.WriteString(when(has(onPull), "  pull_request:\n    types: [opened, synchronize, ready_for_review]\n") +
+		when(has(onceAWeek), "  schedule:\n    - cron: \"23 6 * * 1\" # Mondays, in UTC\n"))
+}
+
+// when returns a text if it applies, otherwise "".
+func when(applies bool, text string) string {
+	if applies {
+		return text
 	}
-	if has(onceAWeek) {
-		b.WriteString("  schedule:\n    - cron: \"23 6 * * 1\" # Mondays, in UTC\n")
-	}
+	return ""
 }
 
 // condition returns when the agent's job runs; "" for always. A pull request from a fork gets no
@@ -94,39 +94,29 @@ func condition(s selection, a Agent) string {
 }
 
 func writeAgentJob(b *strings.Builder, s selection, a Agent, r Release) {
-	b.WriteString("  agent:\n")
-	if c := condition(s, a); c != "" {
-		b.WriteString("    if: " + c + "\n")
-	}
-	b.WriteString("    runs-on: ubuntu-24.04\n    timeout-minutes: 30\n    permissions:\n      contents: read\n    steps:\n" +
+	c := condition(s, a)
+	b.WriteString("  agent:\n" + when(c != "", "    if: "+c+"\n") +
+		"    runs-on: ubuntu-24.04\n    timeout-minutes: 30\n    permissions:\n      contents: read\n    steps:\n" +
 		"      - uses: " + actionCheckout + "\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n" +
-		r.installSteps())
-	if a.install != "" {
-		b.WriteString("      - uses: " + actionSetupNode + "\n        with:\n          node-version: 22\n" +
-			"      - run: npm install --global " + a.install + "\n")
-	}
-	b.WriteString("      - name: Write the prompt\n        run: |\n" +
+		r.installSteps() +
+		when(a.install != "", "      - uses: "+actionSetupNode+"\n        with:\n          node-version: 22\n"+
+			"      - run: npm install --global "+a.install+"\n") +
+		"      - name: Write the prompt\n        run: |\n" +
 		"          mkdir -p " + outDirectory + "\n" +
 		"          cp \"$GITHUB_EVENT_PATH\" " + eventFile + "\n" +
 		"          : >" + linesFile + "\n" +
 		"          {\n            cat " + taskFile + "\n            echo\n            airlock instructions --config " + PolicyFile + " --lines " + linesFile + "\n          } >" + promptFile + "\n" +
-		"      - name: Run the agent\n        env:\n          AIRLOCK_PROMPT: " + promptFile + "\n          AIRLOCK_LINES: " + linesFile + "\n")
-	if a.secret != "" {
-		b.WriteString("          " + a.variable + ": ${{ secrets." + a.secret + " }}\n")
-	}
+		"      - name: Run the agent\n        env:\n          AIRLOCK_PROMPT: " + promptFile + "\n          AIRLOCK_LINES: " + linesFile + "\n" +
+		when(a.secret != "", "          "+a.variable+": ${{ secrets."+a.secret+" }}\n"))
 	for _, v := range a.variables {
 		b.WriteString("          " + v[0] + ": " + v[1] + "\n")
 	}
 	b.WriteString("        run: |\n" + indent(a.command+"\n", "          ") +
-		"      - name: Show what would be refused\n        run: airlock validate --config " + PolicyFile + " " + linesFile + " >/dev/null || [ $? = 1 ]\n")
-	if s.carriesCode() {
-		b.WriteString("      - name: Hand over the agent's changes, committed or not\n        run: |\n" +
-			"          git add --all\n          git diff --cached --binary \"$GITHUB_SHA\" >" + changesFile + "\n")
-	}
-	b.WriteString("      - uses: " + actionUpload + "\n        with:\n          name: agent\n          include-hidden-files: true\n          path: |\n            " + linesFile + "\n")
-	if s.carriesCode() {
-		b.WriteString("            " + changesFile + "\n")
-	}
+		"      - name: Show what would be refused\n        run: airlock validate --config " + PolicyFile + " " + linesFile + " >/dev/null || [ $? = 1 ]\n" +
+		when(s.carriesCode(), "      - name: Hand over the agent's changes, committed or not\n        run: |\n"+
+			"          git add --all\n          git diff --cached --binary \"$GITHUB_SHA\" >"+changesFile+"\n") +
+		"      - uses: " + actionUpload + "\n        with:\n          name: agent\n          include-hidden-files: true\n          path: |\n            " + linesFile + "\n" +
+		when(s.carriesCode(), "            "+changesFile+"\n"))
 }
 
 // mostRoots bounds the directories that are checked for each pull request, whatever it changes.
