@@ -64,14 +64,14 @@ Each rule, or form of it, has a precision by how often it was right in real code
 code scanning: very-high, high, medium or low. The reviews use those of medium precision and
 better. ` + "`min-precision: low`" + ` adds what is off by default.
 
-` + "`min-precision: high`" + ` is for who wants a review that is hardly ever wrong, and accepts that it finds
-little. It has private keys outside of copied libraries; keys in the form of their issuer outside of
-tests, manuals, examples and comments; what a request sends and reaches a query, a command, code, a
-template or a loader as it is, without a call, a condition or a list in between; XML parsers that
-follow references; a stranger's text in the script of a workflow that has rights; merge conflicts;
-and a focus on one of several tests. It leaves out what has to be judged: text that is built from
-variables, settings, addresses of servers, and whatever may have been checked before. What it leaves
-out for the path of its file, the default has.
+` + "`min-precision: high`" + ` is for those who want a review that is hardly ever wrong, and accept that it
+finds little. It has private keys outside of copied libraries; keys in the form of their issuer
+outside of tests, manuals, examples and comments; what a request sends and reaches a query, a
+command, code, a template or a loader as it is, without a call, a condition or a list in between;
+XML parsers that follow references; a stranger's text in the script of a workflow that has rights;
+merge conflicts; and a focus on one of several tests. It leaves out what has to be judged: text that
+is built from variables, settings, addresses of servers, and whatever may have been checked before.
+What it leaves out for the path of its file, the default has.
 
 ` + "```yaml" + `
 checks:
