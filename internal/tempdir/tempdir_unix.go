@@ -15,6 +15,9 @@ import (
 // newPrefix begins the names of directories that are not locked yet.
 const newPrefix = "airlock-new-"
 
+// tryLock takes the lock of an open file, or returns an error. Tests replace it.
+var tryLock = func(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
 // makeTemp makes a private directory, which the lock marks as in use while this process lives, and
 // removes those of processes that were killed.
 func makeTemp(parent, prefix string, remove func(string) error) (dir string, lock *os.File, err error) {
@@ -28,9 +31,10 @@ func makeTemp(parent, prefix string, remove func(string) error) (dir string, loc
 		_ = os.RemoveAll(made)
 		return "", nil, err
 	}
-	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		// This file system has no locks: nobody may take the directory for an abandoned one.
-		_ = os.Remove(lock.Name())
+	if tryLock(lock) != nil {
+		// This file system has no locks. Under another name the file keeps others from taking the
+		// directory for an abandoned one: it has no lock that is free, and is not empty.
+		_ = os.Rename(lock.Name(), filepath.Join(made, "no-lock"))
 	}
 	dir = filepath.Join(parent, prefix+strings.TrimPrefix(filepath.Base(made), newPrefix))
 	if err := os.Rename(made, dir); err != nil {
@@ -87,7 +91,7 @@ func removeIfAbandoned(path string, named, isNew bool, remove func(string) error
 			return false
 		}
 		defer lock.Close() // after the directory is gone
-		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		if tryLock(lock) != nil {
 			return false
 		}
 	}
