@@ -1,7 +1,6 @@
 package phase
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -76,24 +75,20 @@ func (p *project) changedRoots(files []string) (found []root) {
 		found = append(found, r)
 	}
 	topIsUnchanged := len(top) > 0 && len(byHome["."]) == 0
-	if len(found) > 1 && topIsUnchanged && found[0].language.family() == JavaScript && !p.runsPackages() {
-		found = found[1:] // a package.json for tools, above the packages that changed
+	if len(found) > 1 && topIsUnchanged && found[0].language.family() == JavaScript && p.isForTools(".") {
+		found = found[1:]
 	}
 	return found
 }
 
 // byLanguage returns a root, and another one for each further language whose marker its directory
 // has and in which files changed. Each file is checked by the tools of its own language, and a file
-// of no language by those of each root. A package.json without a test script, of no workspace, does
-// not make a root next to that of another language: it is there for tools.
+// of no language by those of each root. A package.json that is there for tools does not make a root
+// next to that of another language.
 func (p *project) byLanguage(r root) []root {
 	all := []root{r}
 	for _, l := range p.languages(r.dir) {
-		if l.family() == r.language.family() {
-			continue
-		}
-		isForTools := l.family() == JavaScript && p.manifest(r.dir).testScript() == "" && !p.isWorkspace(r.dir)
-		if isForTools {
+		if l.family() == r.language.family() || l.family() == JavaScript && p.isForTools(r.dir) {
 			continue
 		}
 		isIts := func(f string) bool { return languageOfFile(f).family() == l.family() }
@@ -117,27 +112,25 @@ func (p *project) home(file string) string {
 	if i := slices.IndexFunc(parts, isForeign); i >= 0 && dir != "." {
 		dir = path.Join(append([]string{"."}, parts[:i]...)...)
 	}
-	nearest := ""
+	home := ""
 	for ; ; dir = path.Dir(dir) {
-		if len(p.languages(dir)) > 0 {
-			if p.checksLanguageOf(dir, file) {
-				return p.buildRoot(dir, p.languageIn(dir, file))
-			}
-			nearest = cmp.Or(nearest, dir)
+		isOwn := p.checksLanguageOf(dir, file)
+		if isOwn || home == "" && len(p.languages(dir)) > 0 {
+			home = dir
 		}
-		if dir == "." {
+		if isOwn || dir == "." {
 			break
 		}
 	}
-	if nearest == "" {
+	if home == "" {
 		return ""
 	}
-	return p.buildRoot(nearest, p.languageIn(nearest, file))
+	return p.buildRoot(home, p.languageIn(home, file))
 }
 
 // checksLanguageOf reports whether a directory has a project in the language of a file: a Go file
 // next to a package.json belongs to the module above. A package.json that is there for tools has
-// none.
+// one only where it is the only marker of a directory below the working directory.
 func (p *project) checksLanguageOf(dir, file string) bool {
 	family := languageOfFile(file).family()
 	if !slices.ContainsFunc(p.languages(dir), func(l Language) bool { return l.family() == family }) {
@@ -147,7 +140,7 @@ func (p *project) checksLanguageOf(dir, file string) bool {
 		return true
 	}
 	isOnlyOne := len(p.languages(dir)) == 1 && dir != "."
-	return isOnlyOne || p.isDeno(dir) || p.isWorkspace(dir) || p.manifest(dir).testScript() != ""
+	return isOnlyOne || p.isDeno(dir) || !p.isForTools(dir)
 }
 
 // languageIn returns the language in which a directory's project checks a file: that of the file if
@@ -255,17 +248,17 @@ func (p *project) covers(outer Language, inner root) bool {
 	case outer.family() != inner.language.family() || outer == Go:
 		return false
 	case outer.family() == JavaScript:
-		return p.runsPackages()
+		return !p.isForTools(".")
 	case outer == Rust:
 		return !p.isOutsideWorkspace(".", inner.dir)
 	}
 	return true
 }
 
-// runsPackages reports whether the package.json of the working directory says how the packages
-// below it are tested: it is a workspace, or has a test script, which may reach them.
-func (p *project) runsPackages() bool {
-	return p.isWorkspace(".") || p.manifest(".").testScript() != ""
+// isForTools reports whether the package.json of a directory is there for tools: it is not that of a
+// workspace, and has no test script, which may also test the packages below it.
+func (p *project) isForTools(dir string) bool {
+	return !p.isWorkspace(dir) && p.manifest(dir).testScript() == ""
 }
 
 // majority returns the language in which most of the files are written, or the first if
