@@ -2,6 +2,7 @@ package phase
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -66,7 +67,7 @@ func (p *project) setNodeTests(dir string, n node, m *manifest, c *commands) {
 	loses := p.losesTests(dir)
 	if idle == "" {
 		if loses {
-			c.tests = checksOnly(n.test(""))
+			c.tests = checksOnly(n.test("test"))
 		}
 		return
 	}
@@ -253,10 +254,7 @@ func (p *project) packageManager(dir string) (manager, pin string) {
 			return false
 		})
 	}
-	if manager == "" {
-		manager = "npm"
-	}
-	return manager, pin
+	return cmp.Or(manager, "npm"), pin
 }
 
 // isVersion reports whether a text is an exact version, such as 9.1.0 or 4.0.0-rc.42.
@@ -276,9 +274,9 @@ func (n node) run(name, arguments string) commandLine {
 	return commandLine{line: line, args: strings.Fields(line), pin: n.pin}
 }
 
-// test returns the command that runs the script of the tests, of which "" stands for "test".
+// test returns the command that runs a script of tests.
 func (n node) test(name string) commandLine {
-	if name != "" && name != "test" {
+	if name != "test" {
 		return n.run(name, "")
 	}
 	line := n.manager + " test"
@@ -296,14 +294,14 @@ func (n node) formatting(tools []candidate) (c candidate, ok bool) {
 	check := first(n.scripts, "format:check", "format-check", "check:format", "check-format", "fmt:check", "check:fmt", "prettier:check", "check:prettier", "lint:format", "lint:prettier", "format:ci", "format:test", "test:format")
 	if check == "" {
 		for _, name := range slices.Sorted(maps.Keys(n.scripts)) {
-			if s := readScript(n.scripts[name]); s.formats() && !s.writes() {
+			if readScript(n.scripts[name]).onlyChecksFormat() {
 				check = name
 				break
 			}
 		}
 	}
-	onlyChecks := check == writes || !readScript(n.scripts[writes]).maybeWrites()
-	if onlyChecks && writes != "format" && writes != "fmt" {
+	onlyChecks := check == writes || readScript(n.scripts[writes]).onlyChecksFormat()
+	if onlyChecks && writes != "format" && writes != "fmt" { // these two names say that they write
 		writes = "" // such as "prettier": "prettier --check ."
 	}
 	if check != "" {
@@ -360,26 +358,24 @@ func first(scripts map[string]string, names ...string) string {
 
 // nodeScript is a script of package.json.
 type nodeScript struct {
-	words  []string // of its command, if it is one command without a shell
-	simple bool
-	text   string
+	words []string // of its command without "npx"; none if it is not one command, or needs a shell
+	text  string
 }
 
 func readScript(text string) nodeScript {
-	s := nodeScript{text: text, simple: !strings.ContainsAny(text, "|&;<>$`\n")}
-	s.words = strings.Fields(text)
-	if len(s.words) > 1 && s.words[0] == "npx" {
-		s.words = s.words[1:]
+	if strings.ContainsAny(text, "|&;<>$`\n") {
+		return nodeScript{text: text}
 	}
-	if len(s.words) == 0 {
-		s.simple = false
+	words := strings.Fields(text)
+	if len(words) > 1 && words[0] == "npx" {
+		words = words[1:]
 	}
-	return s
+	return nodeScript{words, text}
 }
 
 // program returns the tool that the script runs, "" if it is not one command.
 func (s nodeScript) program() string {
-	if !s.simple {
+	if len(s.words) == 0 {
 		return ""
 	}
 	return path.Base(s.words[0])
@@ -422,8 +418,8 @@ func (s nodeScript) writes() bool {
 	return slices.ContainsFunc(strings.Fields(s.text), func(w string) bool { return slices.Contains(fixingOptions, w) })
 }
 
-// maybeWrites reports whether nothing shows that the script only checks.
-func (s nodeScript) maybeWrites() bool { return s.writes() || !s.formats() }
+// onlyChecksFormat reports whether the script is one command that checks the format.
+func (s nodeScript) onlyChecksFormat() bool { return s.formats() && !s.writes() }
 
 // checking returns the script's command in a form that writes nothing.
 func (s nodeScript) checking(adapt wording) commandLine {
