@@ -17,20 +17,18 @@ var (
 
 // hasCargoWorkspace reports whether the Cargo.toml of a directory is that of a workspace.
 func (p *project) hasCargoWorkspace(dir string) bool {
-	raw, _ := p.read(path.Join(dir, "Cargo.toml")) // what cannot be read, cargo reports
-	return cargoWorkspace.Match(raw)
+	return p.mentions(dir, cargoWorkspace, "Cargo.toml")
 }
 
 // isOutsideWorkspace reports whether cargo in a directory, top, leaves out the crate of one below
 // it. It does if the crate is a workspace of its own or is excluded, or if top has a package and no
 // workspace.
 func (p *project) isOutsideWorkspace(top, dir string) bool {
-	raw, _ := p.read(path.Join(top, "Cargo.toml"))   // what cannot be read, cargo reports
-	crate, _ := p.read(path.Join(dir, "Cargo.toml")) // likewise
+	raw, _ := p.read(path.Join(top, "Cargo.toml")) // what cannot be read, cargo reports
 	above := string(raw)
 	start := cargoWorkspace.FindStringIndex(above)
 	switch {
-	case cargoWorkspace.MatchString(string(crate)):
+	case p.hasCargoWorkspace(dir):
 		return true
 	case start == nil:
 		return cargoPackage.MatchString(above)

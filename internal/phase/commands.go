@@ -1,8 +1,8 @@
 package phase
 
 import (
+	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -102,8 +102,7 @@ func (p *project) pythonTests(dir string) []candidate {
 func (p *project) rustCommands(dir string) commands {
 	raw, _ := p.read(path.Join(dir, "Cargo.toml")) // what cannot be read, cargo reports
 	all, fmtAll := "", ""
-	hasSection := func(name string) bool { return regexp.MustCompile(`(?m)^[ \t]*\[` + name + `\]`).Match(raw) }
-	if hasSection("workspace") && (hasSection("package") || strings.Contains(string(raw), "default-members")) {
+	if cargoWorkspace.Match(raw) && (cargoPackage.Match(raw) || bytes.Contains(raw, []byte("default-members"))) {
 		all, fmtAll = "--workspace", " --all"
 	}
 	own := p.clippyOptions(dir)

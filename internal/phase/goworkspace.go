@@ -20,10 +20,7 @@ type goModule struct {
 // goWorkspace returns the modules that the go.work of the working directory uses, none if there is
 // no go.work. It leaves out modules that cannot be read, which go reports.
 func (p *project) goWorkspace() (modules []goModule) {
-	raw, err := p.read("go.work")
-	if err != nil {
-		return nil
-	}
+	raw, _ := p.read("go.work")
 	work, err := modfile.ParseWork("go.work", raw, nil)
 	if err != nil {
 		return nil
@@ -33,10 +30,7 @@ func (p *project) goWorkspace() (modules []goModule) {
 		if !filepath.IsLocal(dir) {
 			continue
 		}
-		raw, err := p.read(path.Join(dir, "go.mod"))
-		if err != nil {
-			continue
-		}
+		raw, _ := p.read(path.Join(dir, "go.mod"))
 		mod, err := modfile.ParseLax("go.mod", raw, nil)
 		if err != nil || mod.Module == nil {
 			continue

@@ -140,10 +140,7 @@ func (p *project) read(name string) ([]byte, error) {
 
 // goModule returns the module path of a directory's go.mod, "" if there is none.
 func (p *project) goModule(dir string) string {
-	raw, err := p.read(path.Join(dir, "go.mod"))
-	if err != nil {
-		return ""
-	}
+	raw, _ := p.read(path.Join(dir, "go.mod")) // what cannot be read, go reports
 	return modfile.ModulePath(raw)
 }
 

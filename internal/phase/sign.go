@@ -80,10 +80,9 @@ func (p *project) walkUp(dir string, look func(p *project, dir string) bool) boo
 			return true
 		}
 		if dir == "." {
-			break
+			return p.outer != nil && p.outer.walkUp(path.Dir(p.prefix), look)
 		}
 	}
-	return p.outer != nil && p.outer.walkUp(path.Dir(p.prefix), look)
 }
 
 // shows reports whether a project's directory, or one above it, has a sign. above is how many
@@ -107,30 +106,18 @@ func (p *project) shows(dir string, s sign) (found bool, above int) {
 	case s.key != "":
 		found = look(func(p *project, dir string) bool { return p.manifest(dir).has(s.key) })
 	default:
-		text, without := s.patterns()
 		found = look(func(p *project, dir string) bool {
 			names := p.matching(dir, s.file)
-			if text == nil && without == nil {
+			if s.text == "" && s.without == "" {
 				return len(names) > 0
 			}
 			return slices.ContainsFunc(names, func(name string) bool {
 				raw, err := p.read(name)
-				return err == nil && (text == nil || text.Match(raw)) && (without == nil || !without.Match(raw))
+				return err == nil && regexp.MustCompile(s.text).Match(raw) && (s.without == "" || !regexp.MustCompile(s.without).Match(raw))
 			})
 		})
 	}
 	return found && (s.unless == "" || !runsIn(s.unless, p.commandTexts(dir))), above
-}
-
-// patterns returns the sign's patterns, nil for none.
-func (s sign) patterns() (text, without *regexp.Regexp) {
-	if s.text != "" {
-		text = regexp.MustCompile(s.text)
-	}
-	if s.without != "" {
-		without = regexp.MustCompile(s.without)
-	}
-	return text, without
 }
 
 // maxMatching bounds the files that a pattern may match.

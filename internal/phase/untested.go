@@ -25,7 +25,7 @@ func (p *project) isUntested(r root) bool {
 	isTest := func(name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := path.Match(pattern, path.Base(name)); return ok })
 	}
-	if !known || p.diff == nil || p.configuresPytest(r) {
+	if !known || p.diff == nil || r.language == Python && p.mentions(r.dir, pytestSection, "pyproject.toml", "setup.cfg") {
 		return false
 	}
 	for _, f := range p.diff {
@@ -48,13 +48,5 @@ func (p *project) isUntested(r root) bool {
 	return true
 }
 
-// configuresPytest reports whether a project's settings are about pytest, which may find tests where
-// they say.
-func (p *project) configuresPytest(r root) bool {
-	return r.language == Python && slices.ContainsFunc([]string{"pyproject.toml", "setup.cfg"}, func(name string) bool {
-		raw, err := p.read(path.Join(r.dir, name))
-		return err == nil && pytestSection.Match(raw)
-	})
-}
-
+// pytestSection matches settings of pytest, which may find tests where they say.
 var pytestSection = lazyregexp.New(`(?m)^\[+tool[.:]pytest\b`)
