@@ -191,9 +191,6 @@ func (e *engine) toolDirs(r root) []string {
 	case Python:
 		below = []string{".venv/bin", "venv/bin"}
 	}
-	if below == nil {
-		return nil
-	}
 	var dirs []string
 	for dir := path.Join(e.prefix, r.dir); ; dir = path.Dir(dir) {
 		for _, b := range below {
@@ -298,10 +295,7 @@ func MissingProgram(line string, args []string, r command.Result, err error) str
 	if r.OK() || r.TimedOut {
 		return ""
 	}
-	stderr := string(r.Stderr.Tail)
-	if stderr == "" {
-		stderr = string(r.Stderr.Head)
-	}
+	stderr := cmp.Or(string(r.Stderr.Tail), string(r.Stderr.Head))
 	if r.ExitCode == notFoundCode {
 		return notFound(stderr + "\n" + r.Stdout.String())
 	}

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -182,10 +183,7 @@ func (p *project) replace(name string, f kept) error {
 		return err
 	}
 	_, err = w.Write(f.text)
-	if closeErr := w.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
+	if err = cmp.Or(err, w.Close()); err == nil {
 		err = p.takeOwner(temporary, f.info)
 	}
 	if err == nil {

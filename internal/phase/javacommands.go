@@ -1,8 +1,6 @@
 package phase
 
-import (
-	"strings"
-)
+import "strings"
 
 // javaCommands returns Maven's commands if there is a pom.xml, or those of its wrapper where it is
 // not installed; otherwise those of Gradle's nearest wrapper, or of the installed Gradle if the

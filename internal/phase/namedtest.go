@@ -33,7 +33,7 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 		return planned
 	}
 	for _, c := range own.tests {
-		selecting := selection(c.check, p.testScript(r), name)
+		selecting := selection(c.check, p.testScriptText(r), name)
 		if selecting == nil {
 			continue
 		}
@@ -54,8 +54,8 @@ func (p *project) testsNamed(name string, in Input, r root) plan {
 	return planned
 }
 
-// testScript returns what a root's package.json runs as its tests, "" if there is nothing.
-func (p *project) testScript(r root) string {
+// testScriptText returns what a root's package.json runs as its tests, "" if there is nothing.
+func (p *project) testScriptText(r root) string {
 	if r.language.family() != JavaScript {
 		return ""
 	}

@@ -44,8 +44,8 @@ func (p *project) usesRSpec(dir string) bool {
 	return p.has(dir, ".rspec") || runsIn("rspec", p.commandTexts(dir)) || p.rubyMatches(dir, rspecName, "Gemfile", "*.gemspec", "Rakefile", "spec/*.rb")
 }
 
-// hasMinitests reports whether a project has tests besides its specs, and a task that runs them:
-// one of its Rakefile, or that of Rails, unless the application leaves it out.
+// hasMinitests reports whether a project has tests in addition to its specs, and a task that runs
+// them: one of its Rakefile, or that of Rails, unless the application leaves it out.
 func (p *project) hasMinitests(dir string) bool {
 	hasTask := p.rakeTask(dir) != "" || p.rubyMatches(dir, railsTasks, "Rakefile") && p.rubyMatches(dir, railsTests, "config/application.rb")
 	return hasTask && slices.ContainsFunc([]string{"test", "test/*", "test/*/*", "test/*/*/*"}, func(in string) bool {

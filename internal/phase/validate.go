@@ -107,7 +107,7 @@ type Deps struct {
 	Run  Runner                                           // required
 	Now  func() time.Time                                 // required
 	Wait func(ctx context.Context, d time.Duration) error // required; returns early with the context's error
-	Env  []string                                         // the commands' environment, as NAME=value, besides what Run adds
+	Env  []string                                         // the commands' environment, as NAME=value, to which Run may add
 	// Getenv returns a variable that Run adds to Env, "" if it adds none of that name. It may
 	// be nil, if Run adds none.
 	Getenv func(name string) string
