@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
 // filesWord stands for the changed files of its language in an overriding command.
@@ -32,9 +30,8 @@ func (c commandLine) key() string { return c.line + "\x00" + strings.Join(c.args
 
 // known returns one of our own commands. Between head and tail it has the flags that make
 // the tool print the form from which most is read; they are not shown.
-func known(tool, head, tail string) commandLine {
-	args := append(strings.Fields(head), toolreport.Flags(tool)...)
-	return commandLine{line: strings.TrimSpace(head + " " + tail), args: append(args, strings.Fields(tail)...), tool: tool}
+func known(name, head, tail string) commandLine {
+	return tool{reads: name}.command(head+" {flags} "+tail, wording{})
 }
 
 // script returns a command that a shell reads.
