@@ -48,7 +48,7 @@ func (m *matcher) visit(i int) {
 			m.appendElement(i, from, end)
 		}
 		m.imports(i)
-		m.declaration(i)
+		m.emptyBuilder(i)
 		m.receiver(i)
 		m.assignment(i)
 		m.loop(i)

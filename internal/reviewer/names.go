@@ -58,9 +58,9 @@ func (m *matcher) assignment(i int) {
 	}
 }
 
-// declaration records that a builder of Go is empty, if the word at index i declares one:
+// emptyBuilder records that a builder of Go is empty, if the word at index i declares one:
 // `var b strings.Builder`.
-func (m *matcher) declaration(i int) {
+func (m *matcher) emptyBuilder(i int) {
 	if m.lang.name == "go" && m.is(i, "var") && m.isWord(i+1) && (m.isSequence(i+2, "strings", ".", "Builder") || m.isSequence(i+2, "bytes", ".", "Buffer")) {
 		m.scope.set(m.written(i+1), value{})
 	}

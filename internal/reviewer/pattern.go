@@ -127,7 +127,7 @@ func (m *matcher) matches(p *pattern, x, arguments extent, i int) bool {
 			return false
 		}
 	}
-	return m.surroundingsMatch(p, i, arguments.to) && m.valueMatches(p, x) && !has(p.Unless, m.sourceText(arguments)) && m.reports(p, x, i) && m.contextMatches(p, i) && !m.isMeant(p.rule, x, i)
+	return m.surroundingsMatch(p, i, arguments.to) && m.valueMatches(p, x) && !has(p.Unless, m.sourceText(arguments)) && m.isReported(p, x, i) && m.contextMatches(p, i) && !m.isMeant(p.rule, x, i)
 }
 
 // isMeant reports whether what a rule finds in a value, at the word at index i, is there on purpose.

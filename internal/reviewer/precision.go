@@ -84,9 +84,9 @@ func (p *pattern) asksForRequest() bool {
 	return p.Is != "" && p.Precision == "" && p.rule.Precision.Rank() > finding.PrecisionMedium.Rank()
 }
 
-// reports reports whether what a pattern finds in a value, at the word at index i, is reported: its
-// form is one that is used, or a request sends the value.
-func (m *matcher) reports(p *pattern, x extent, i int) bool {
+// isReported reports whether what a pattern finds in a value, at the word at index i, becomes a
+// finding: its form is one that is used, or a request sends the value.
+func (m *matcher) isReported(p *pattern, x extent, i int) bool {
 	form := p.form
 	if p.Certain != nil && !m.isCertain(p, x) || p.Given && !m.hasGiven(x) {
 		form = finding.PrecisionLow

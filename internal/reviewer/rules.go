@@ -246,7 +246,7 @@ func (p *pack) link(weaknesses []ruleText) error {
 // wordSet is a set of names.
 type wordSet map[string]bool
 
-// words returns the set of the words of a text.
+// wordSetOf returns the set of the words of a text.
 func wordSetOf(text string) wordSet { return setOf(strings.Fields(text)) }
 
 func setOf(list []string) wordSet {
