@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -36,8 +37,8 @@ func (s *scopes) declare(open int) {
 // declaration reports whether a name is a recorded parameter or receiver, and whether a request's
 // data can be read from it.
 func (s *scopes) declaration(name string) (hasRequest, known bool) {
-	for i := len(s.nested) - 1; i >= 0; i-- {
-		if hasRequest, known = s.nested[i].declared[name]; known {
+	for _, f := range slices.Backward(s.nested) {
+		if hasRequest, known = f.declared[name]; known {
 			return hasRequest, true
 		}
 	}
@@ -94,10 +95,12 @@ func isNamePart(c byte) bool {
 // isPackageMember reports whether the member at index i is a constant or a variable of a package
 // that a file of Go imports, such as models.Table: what the program itself wrote down, except for
 // the arguments that it was started with, and for its secrets.
-func (e *evaluator) isPackageMember(owner int, name string, member int) bool {
-	if e.lang.name != "go" || name == "os" || !e.isWord(owner) || e.is(owner-1, ".") || e.is(member+1, "(") || !isTypeName(e.written(member)) || endsLikeSecret(e.written(member)) {
+func (e *evaluator) isPackageMember(i int) bool {
+	owner := i - 2
+	if e.lang.name != "go" || !e.isWord(owner) || e.is(owner, "os") || e.is(owner-1, ".") || e.is(i+1, "(") || !isTypeName(e.written(i)) || endsLikeSecret(e.written(i)) {
 		return false
 	}
+	name := e.written(owner)
 	if _, isDeclared := e.scope.declaration(name); isDeclared {
 		return false
 	}

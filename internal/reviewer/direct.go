@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -84,12 +85,7 @@ func (m *matcher) joins(i int) bool {
 // argumentsHaveSent reports whether one of the arguments of a call, whose bracket is the token at
 // index open, has what a request sends in it.
 func (m *matcher) argumentsHaveSent(open, end, depth int) bool {
-	for _, a := range m.arguments(open) {
-		if m.hasSent(a.extent, end, depth+1) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.arguments(open), func(a argument) bool { return m.hasSent(a.extent, end, depth+1) })
 }
 
 // isSent reports whether the operand that begins with the word at index i is what a request sends,

@@ -126,16 +126,10 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 		case isWord && !isFirst && e.lang.name == "python" && sign == "if": // a if b else c
 			yes, no := e.split(x, "else")
 			yes, asked := e.split(yes, "if")
-			if e.isListed(yes, asked) {
-				return e.evaluate(no, depth+1)
-			}
-			return e.choice(yes, no, depth)
+			return e.choice(asked, yes, no, depth)
 		case isOperator && sign == "?" && e.lang.name != "rust": // a ? b : c
 			yes, no := e.split(rest, ":")
-			if e.isListed(yes, extent{x.from, i}) {
-				return e.evaluate(no, depth+1)
-			}
-			return e.choice(yes, no, depth)
+			return e.choice(extent{x.from, i}, yes, no, depth)
 		case isOperator && sign == "%" && v.literal && (e.lang.name == "python" || e.lang.ruby): // "a %s" % b
 			return e.fillFormat(v, rest, false, depth)
 		case isOperator && sign == "%" && e.lang.name != "python" && !e.lang.ruby: // a % 60
@@ -165,10 +159,15 @@ func (e *evaluator) split(x extent, separator string) (before, after extent) {
 	return extent{x.from, min(i, x.to)}, extent{min(i+1, x.to), x.to}
 }
 
-// choice returns the value of a choice between two expressions, as in yes ? a : b. It is
-// that of the second only if that changes and the first is not built.
-func (e *evaluator) choice(yes, no extent, depth int) value {
-	first, second := e.evaluate(yes, depth+1), e.evaluate(no, depth+1)
+// choice returns the value of a choice between two expressions, as in asked ? yes : no. It is that of
+// the second only if the condition makes the first one of a list, or if the second changes and the
+// first is not built.
+func (e *evaluator) choice(asked, yes, no extent, depth int) value {
+	second := e.evaluate(no, depth+1)
+	if e.isListed(yes, asked) {
+		return second
+	}
+	first := e.evaluate(yes, depth+1)
 	if second.changing && !first.built() {
 		return second
 	}
@@ -225,9 +224,8 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 		switch {
 		case e.isOneOf(i, ".", "?.", "::") && e.isWord(i+1) && i+1 < end:
 			member := e.written(i + 1)
-			if i == start+1 && e.isPackageMember(start, name, i+1) {
-				v, name = value{text: member}, member
-			} else if i == start+3 && e.isSequence(start, "process", ".", "env") { // process.env.NAME: whoever starts the program sets it
+			isEnvironment := i == start+3 && e.isSequence(start, "process", ".", "env") // whoever starts the program sets process.env.NAME
+			if isEnvironment || i == start+1 && e.isPackageMember(i+1) {
 				v, name = value{text: member}, member
 			} else {
 				v, name = e.memberValue(v, name, member), member
@@ -295,7 +293,7 @@ func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) 
 // listValue returns the value of a list, which comes from where its elements do. In Python its text
 // begins with its first element, the program of a command.
 func (e *evaluator) listValue(list []argument, depth int) value {
-	v := e.otherCall(list)
+	v := e.unknownFromAll(list)
 	if e.lang.name == "python" && len(list) > 0 && list[0].name == "" && list[0].to == list[0].from+1 {
 		v.text = e.evaluate(list[0].extent, depth+1).text + hole
 	}
@@ -439,7 +437,7 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	case e.makesPlaceholders(extent{start, e.after(open)}): // list("?", n)
 		return value{text: "?"}
 	}
-	v := e.otherCall(list)
+	v := e.unknownFromAll(list)
 	switch {
 	case e.lang.name == "go" && start == open-1, isOwnName(name): // link(a), a function of the package
 		v.text = hole + ownMark
@@ -531,19 +529,19 @@ func (e *evaluator) joinCall(on value, name string, list []argument, depth int) 
 }
 
 // partOf returns the value of a part of something, which a method with these arguments returns. It
-// comes from where the whole does, and is as constant.
-func (e *evaluator) partOf(whole value, list []argument) value {
-	if !whole.changing {
-		return whole
+// comes from where the entire value does, and is as constant.
+func (e *evaluator) partOf(entire value, list []argument) value {
+	if !entire.changing {
+		return entire
 	}
-	v := e.otherCall(list)
-	v.addOrigin(whole.origin)
+	v := e.unknownFromAll(list)
+	v.addOrigin(entire.origin)
 	return v
 }
 
-// otherCall returns the value of a call of which nothing is known but where its arguments
-// come from: decode(name) comes from where name does.
-func (e *evaluator) otherCall(list []argument) value {
+// unknownFromAll returns a value of which nothing is known but that it comes from where the elements
+// of a list do, or the arguments of a call: decode(name) comes from where name does.
+func (e *evaluator) unknownFromAll(list []argument) value {
 	v := unknown()
 	for _, a := range list {
 		i := a.from

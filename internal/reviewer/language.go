@@ -1,6 +1,10 @@
 package reviewer
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // language describes how a language writes comments and strings, and the little that
 // rules need to know of its grammar.
@@ -49,17 +53,11 @@ var languages = []*language{
 }
 
 // languageOf returns the language of a path, by its extension, or nil.
-func languageOf(path string) *language {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 {
-		return nil
-	}
+func languageOf(name string) *language {
+	extension := path.Ext(name)
 	for _, l := range languages {
-		for _, e := range l.extensions {
-			if strings.EqualFold(name[dot:], e) {
-				return l
-			}
+		if slices.ContainsFunc(l.extensions, func(e string) bool { return strings.EqualFold(extension, e) }) {
+			return l
 		}
 	}
 	return nil

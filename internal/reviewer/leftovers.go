@@ -408,13 +408,10 @@ func (c *codeFile) isProgram() bool {
 // isDebugOutput reports whether the call of the word at index i prints something that helps
 // only in debugging: "here", or a variable under its own name.
 func (c *codeFile) isDebugOutput(i int, name string) bool {
-	if !dumpers[c.lang.name][name] && !printers[c.lang.name][name] || isExample(c.path) {
-		return false
-	}
 	if dumpers[c.lang.name][name] && (c.lang.name != "python" || strings.Contains(c.text, "import ic")) {
-		return true
+		return !isExample(c.path)
 	}
-	if !printers[c.lang.name][name] {
+	if !printers[c.lang.name][name] || isExample(c.path) {
 		return false
 	}
 	list := c.printed(i)

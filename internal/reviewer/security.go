@@ -55,7 +55,7 @@ func (r *Reviewer) security(f File) reviewed {
 // outsideTests returns the findings of weaknesses that are not in a module of Rust that is only
 // compiled for tests, with all secrets.
 func (s *source) outsideTests(found []finding.Finding) []finding.Finding {
-	if s == nil || s.lang == nil || s.lang.name != "rust" {
+	if s == nil || s.lang.name != "rust" {
 		return found
 	}
 	for i := range s.tokens {

@@ -1,6 +1,7 @@
 package reviewer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -135,12 +136,7 @@ func isTypeName(name string) bool {
 // namesMoment reports whether a name is that of a moment or of a number of something, as created_at
 // and row_count are.
 func namesMoment(name string) bool {
-	for _, end := range momentEnds {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(momentEnds, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // momentEnds end the names of moments and numbers.
@@ -156,12 +152,7 @@ var (
 // isOwnName reports whether ownName matches a name. Most names contain none of ownParts, which is
 // cheaper to see.
 func isOwnName(name string) bool {
-	for _, part := range ownParts {
-		if strings.Contains(name, part) {
-			return ownName.MatchString(name)
-		}
-	}
-	return false
+	return slices.ContainsFunc(ownParts, func(part string) bool { return strings.Contains(name, part) }) && ownName.MatchString(name)
 }
 
 // ownParts are parts of names. Each name that ownName matches contains one of them.
