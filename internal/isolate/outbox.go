@@ -1,7 +1,6 @@
 package isolate
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 
@@ -24,11 +23,7 @@ func (s *Sandbox) Outbox(tempDir string) (string, error) {
 		}
 		return dir, nil
 	}
-	temp, err := filepath.Abs(cmp.Or(tempDir, os.TempDir()))
-	if err != nil {
-		return "", err
-	}
-	made, err := tempdir.Make(temp, "airlock-outbox-", removeAll)
+	made, err := tempdir.Make(tempDir, "airlock-outbox-", removeAll)
 	if err != nil {
 		return "", err
 	}

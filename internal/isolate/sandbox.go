@@ -4,6 +4,7 @@
 package isolate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -140,8 +141,8 @@ func (s *Sandbox) Notes() []Note { return s.notes }
 // Getenv returns a variable of the environment that all programs of the sandbox have in
 // common, "" if it is not set.
 func (s *Sandbox) Getenv(name string) string {
-	for i := len(s.env) - 1; i >= 0; i-- { // of several, the last counts
-		if value, ok := strings.CutPrefix(s.env[i], name+"="); ok {
+	for _, e := range slices.Backward(s.env) { // of several, the last counts
+		if value, ok := strings.CutPrefix(e, name+"="); ok {
 			return value
 		}
 	}
@@ -184,9 +185,7 @@ func (s *Sandbox) Run(ctx context.Context, spec command.Spec) (command.Result, e
 // as that user.
 func (s *Sandbox) runAs(ctx context.Context, u *user, spec command.Spec) (command.Result, error) {
 	spec.Identity = &u.identity
-	if spec.Limits == (command.Limits{}) {
-		spec.Limits = s.limits
-	}
+	spec.Limits = cmp.Or(spec.Limits, s.limits)
 	ctx, stop := watchDisk(ctx, s.dir, s.disk)
 	defer stop()
 	return command.Run(ctx, s.complete(spec, u.env()))
@@ -196,9 +195,7 @@ func (s *Sandbox) runAs(ctx context.Context, u *user, spec command.Spec) (comman
 func (s *Sandbox) complete(spec command.Spec, own []string) command.Spec {
 	spec.Env = slices.Concat(s.env, own, spec.Env)
 	spec.NoNetwork = s.noNetwork
-	if spec.Dir == "" {
-		spec.Dir = s.dir
-	}
+	spec.Dir = cmp.Or(spec.Dir, s.dir)
 	return spec
 }
 
@@ -215,8 +212,8 @@ func (s *Sandbox) ids() []uint32 {
 // and gives others their rights to the closed paths back.
 func (s *Sandbox) Close() error {
 	var first error
-	for i := len(s.undo) - 1; i >= 0; i-- {
-		if err := s.undo[i](); err != nil && first == nil {
+	for _, undo := range slices.Backward(s.undo) {
+		if err := undo(); err != nil && first == nil {
 			first = fmt.Errorf("clearing up after the checks: %w", err)
 		}
 	}
