@@ -30,16 +30,15 @@ const (
 // codeFile is a file under code review.
 type codeFile struct {
 	*source
-	file    File
-	selects func(*Rule, finding.Precision) bool
-	rules   map[string]*Rule
-	found   []finding.Finding
-	tests   []int // where tests begin, once focusPrecision has read them
+	reviewer *Reviewer
+	file     File
+	found    []finding.Finding
+	tests    []int // where tests begin, once focusPrecision has read them
 }
 
 // code reviews one file.
 func (r *Reviewer) code(f File) reviewed {
-	c := &codeFile{source: &source{path: f.Path}, file: f, selects: r.config.selects, rules: r.byID}
+	c := &codeFile{source: &source{path: f.Path}, reviewer: r, file: f}
 	switch {
 	case f.Generated:
 		return reviewed{skipped: "a generated file: only the security review looked at it"}
@@ -81,18 +80,15 @@ func unscanned(f File) *source {
 
 // report adds a finding at the bytes from start to end, if its rule is used.
 func (c *codeFile) report(id string, start, end int32, sink string) {
-	c.reportForm(id, c.rules[id].Precision, start, end, sink)
+	c.reportForm(id, c.reviewer.byID[id].Precision, start, end, sink)
 }
 
 // reportForm is report for a form of a rule.
 func (c *codeFile) reportForm(id string, form finding.Precision, start, end int32, sink string) {
-	if rule := c.rules[id]; c.selects(rule, form) {
+	if rule := c.reviewer.byID[id]; c.reviewer.config.selects(rule, form) {
 		c.found = append(c.found, rule.finding(c.path, sink, c.rangeOf(start, end)))
 	}
 }
-
-// uses reports whether a rule whose precision is that of all its forms is used.
-func (c *codeFile) uses(r *Rule) bool { return c.selects(r, r.Precision) }
 
 // reportToken adds a finding at the token at index i, if its rule is used.
 func (c *codeFile) reportToken(id string, i int, sink string) {
@@ -101,7 +97,7 @@ func (c *codeFile) reportToken(id string, i int, sink string) {
 
 // reportLine adds a finding about a line, or about the file (line 0), if its rule is used.
 func (c *codeFile) reportLine(id string, line int) {
-	if rule := c.rules[id]; c.uses(rule) {
+	if rule := c.reviewer.byID[id]; c.reviewer.uses(rule) {
 		c.found = append(c.found, rule.finding(c.path, "", finding.Range{StartLine: line, EndLine: line}))
 	}
 }

@@ -68,8 +68,8 @@ func (c *codeFile) continuesNote(i int) bool {
 
 // commentedCode finds runs of line comments of which most are code.
 func (c *codeFile) commentedCode() {
-	const fewest = 3                        // lines
-	if !c.uses(c.rules["commented-code"]) { // it is off by default, and takes long
+	const fewest = 3                                         // lines
+	if !c.reviewer.uses(c.reviewer.byID["commented-code"]) { // it is off by default, and takes long
 		return
 	}
 	lines, codeLines, begin, last := 0, 0, token{}, 0

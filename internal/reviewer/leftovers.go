@@ -138,7 +138,7 @@ func (c *codeFile) focusPrecision(i int) finding.Precision {
 	first, _ := slices.BinarySearch(c.tests, focused.from)
 	after, _ := slices.BinarySearch(c.tests, focused.to)
 	if first > 0 || after < len(c.tests) {
-		return c.rules["focused-test"].Precision
+		return c.reviewer.byID["focused-test"].Precision
 	}
 	return finding.PrecisionMedium
 }
@@ -153,7 +153,7 @@ func (c *codeFile) reportDisabled(begin, last int, sink string) {
 		end = c.after(last+1) - 1
 	}
 	if below := c.line(c.tokens[end].end-1) + 1; c.file.leavesAlone(below, below) {
-		form = c.rules["disabled-test"].Precision
+		form = c.reviewer.byID["disabled-test"].Precision
 	}
 	c.reportForm("disabled-test", form, c.tokens[begin].start, c.tokens[last].end, sink)
 }

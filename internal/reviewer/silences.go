@@ -401,7 +401,7 @@ func (s silencer) settings(code string) []setting {
 			below = append(below, openKey{m[1], indent, s.Keys != nil && s.Keys.MatchString(m[1])})
 		}
 		silences := sectionSilences || slices.ContainsFunc(below, func(k openKey) bool { return k.silences })
-		isOnlyKey := m != nil && (strings.HasSuffix(trimmed, ":") || strings.HasSuffix(trimmed, "[") || strings.HasSuffix(trimmed, "{") || strings.HasSuffix(trimmed, "=") || strings.HasSuffix(trimmed, "(") || strings.HasSuffix(trimmed, `'''`) || strings.HasSuffix(trimmed, `"""`))
+		isOnlyKey := m != nil && slices.ContainsFunc([]string{":", "[", "{", "=", "(", `'''`, `"""`}, func(end string) bool { return strings.HasSuffix(trimmed, end) })
 		isEnd := strings.Trim(trimmed, "[]{}(),;'\" ") == ""
 		for _, quotes := range []string{`'''`, `"""`} {
 			switch odd := strings.Count(line, quotes)%2 == 1; {

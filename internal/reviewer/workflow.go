@@ -22,11 +22,10 @@ var (
 
 // workflowFile is a workflow or an action under security review.
 type workflowFile struct {
-	path    string
-	selects func(*Rule, finding.Precision) bool
-	rules   map[string]*Rule
-	events  wordSet // that start the workflow
-	found   []finding.Finding
+	reviewer *Reviewer
+	path     string
+	events   wordSet // that start the workflow
+	found    []finding.Finding
 }
 
 // workflow reviews a GitHub workflow or action. A file that is not YAML has no findings:
@@ -37,7 +36,7 @@ func (r *Reviewer) workflow(f File) []finding.Finding {
 		return nil
 	}
 	root := document.Content[0]
-	w := &workflowFile{path: f.Path, selects: r.config.selects, rules: r.byID, events: eventsOf(root)}
+	w := &workflowFile{reviewer: r, path: f.Path, events: eventsOf(root)}
 	w.walk(root, 0)
 	return w.found
 }
@@ -97,7 +96,7 @@ func (w *workflowFile) walk(n *yaml.Node, depth int) {
 	}
 	if uses := child(n, "uses"); w.events["pull_request_target"] && uses != nil && strings.HasPrefix(uses.Value, "actions/checkout@") {
 		if ref := child(child(n, "with"), "ref"); ref != nil && headRef.MatchString(ref.Value) {
-			rule := w.rules["workflow/untrusted-checkout"]
+			rule := w.reviewer.byID["workflow/untrusted-checkout"]
 			w.report(rule, rule.Precision, ref.Line, ref.Column)
 		}
 	}
@@ -118,7 +117,7 @@ func (w *workflowFile) script(script *yaml.Node) {
 	}
 	for text := range strings.Lines(script.Value) {
 		if expressions := strangerExpression.FindAllString(truths.ReplaceAllString(text, ""), -1); len(expressions) > 0 {
-			rule, form := w.rules["workflow/expression-injection"], finding.PrecisionMedium
+			rule, form := w.reviewer.byID["workflow/expression-injection"], finding.PrecisionMedium
 			if slices.ContainsFunc(expressions, w.isPrivileged) {
 				form = rule.Precision
 			}
@@ -131,7 +130,7 @@ func (w *workflowFile) script(script *yaml.Node) {
 }
 
 func (w *workflowFile) report(rule *Rule, form finding.Precision, line, column int) {
-	if w.selects(rule, form) {
+	if w.reviewer.config.selects(rule, form) {
 		w.found = append(w.found, rule.finding(w.path, "", finding.Range{StartLine: line, StartColumn: column, EndLine: line}))
 	}
 }
