@@ -69,8 +69,8 @@ type Config struct {
 	NewOnly bool
 	// Informational are checks whose failure does not fail the validation.
 	Informational []Check
-	// Only, if not nil, are the checks that run. The others have no CheckResult, reviews are
-	// skipped, and the Output says nothing.
+	// Only, if not nil, are the checks that run. The others have no CheckResult, except for reviews,
+	// which are skipped. The Output need not conform to its schema then.
 	Only []Check
 	// Test, if not "", runs only the tests of that name instead of all. A root without such a
 	// test has NoTests set.

@@ -120,7 +120,7 @@ func (c *codeFile) conflicts() {
 	}
 }
 
-// quotes reports whether a line begins in a string of a test, which a parser of conflicts is tried on.
+// quotes reports whether a line begins in a string of a test, such as one of a parser of conflicts.
 func (c *codeFile) quotes(line int) bool {
 	if !testPath.MatchString(c.path) {
 		return false

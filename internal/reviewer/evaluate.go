@@ -451,9 +451,9 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	return v
 }
 
-// isOwnCall reports whether the program's own code gives what the call returns whose name begins at
-// index start, and whose bracket is at index open: a function of the file, a method of the object, and
-// in Java a method of a field.
+// isOwnCall reports whether a call is one of the program's own code: of a function of the file, of a
+// method of the object, and in Java of a method of a field. What is called begins at index start, and
+// the bracket is at index open.
 func (e *evaluator) isOwnCall(start, open int) bool {
 	switch e.lang.name {
 	case "javascript", "rust":

@@ -11,7 +11,7 @@ import (
 // that it knows what names were given before.
 type matcher struct {
 	*evaluator
-	// selects reports whether findings of a rule whose form has a precision are reported.
+	// selects is Config.selects.
 	selects func(*Rule, finding.Precision) bool
 	found   []finding.Finding
 	files   map[string]bool // which expressions match something in the file

@@ -18,7 +18,7 @@ func Precisions() []finding.Precision {
 	return []finding.Precision{finding.PrecisionVeryHigh, finding.PrecisionHigh, finding.PrecisionMedium, finding.PrecisionLow}
 }
 
-// selects reports whether findings of a rule are reported whose form is right that often.
+// selects reports whether findings of a rule, in a form of that precision, are reported.
 func (c Config) selects(r *Rule, form finding.Precision) bool {
 	switch {
 	case slices.Contains(c.Off, r.ID):
@@ -56,7 +56,7 @@ func (r *Rule) addForm(p finding.Precision) {
 
 // formPrecision returns how often a pattern is right. What is constant, and what a request sends as it
 // is, is what its rule says; text that only has something in it that changes may be harmless, which
-// nobody sees who does not know the callers.
+// nobody can see without knowing the callers.
 func (p *pattern) formPrecision() finding.Precision {
 	switch {
 	case p.Precision != "":

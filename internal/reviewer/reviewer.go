@@ -88,7 +88,7 @@ type Result struct {
 	Unchanged []finding.Finding
 	// Suppressed are the findings that a comment suppresses, or that the owner accepts.
 	Suppressed []Suppressed
-	// Unsuppressed are those of Findings that a comment names which does not count.
+	// Unsuppressed are those of Findings that a comment names without effect.
 	Unsuppressed []Suppressed
 	// Silences are where the change tells tools to be silent, or takes out what they are to do,
 	// those that cover more first. Only Security lists them.

@@ -36,13 +36,11 @@ const (
 	ScopeProject Scope = "project" // a line of configuration
 )
 
-// silencer is a way to tell a tool to be silent: an entry of rules/suppressions.yaml.
+// silencer is a way to tell a tool to be silent: an entry of rules/suppressions.yaml, whose beginning
+// explains the keys. An expression that an entry does not have is nil.
 type silencer struct {
-	Tool                                            string
-	Comment, Anywhere, Code, Wide, Path, Line, Keys *regexp.Regexp
-	// Watch matches what a file asks a tool to do, as setting.watched describes it; nil where
-	// everything in the file does.
-	Watch *regexp.Regexp
+	Tool                                                   string
+	Comment, Anywhere, Code, Wide, Path, Line, Keys, Watch *regexp.Regexp
 }
 
 // silencers reads the ways to tell tools to be silent, once a process.
@@ -73,7 +71,7 @@ type silencerTable struct {
 	anywhere []wordSilencer
 }
 
-// wordSilencer is one of those that may stand anywhere in a comment.
+// wordSilencer is a silencer whose words may stand anywhere in a comment.
 type wordSilencer struct {
 	silencer
 	begin string // what each match begins with: looking for it costs less than the expression
@@ -137,7 +135,7 @@ func (t *silencerTable) silences(f *File, s *source) []Silence {
 	return found
 }
 
-// silence returns one of a tool's with the words that make it.
+// silence returns the silence of the tool that words on a line make.
 func (s silencer) silence(line int, words string, scope Scope) Silence {
 	const longest = 120
 	if s.Wide != nil && s.Wide.MatchString(words) {
@@ -152,8 +150,8 @@ const longestDirective = 300
 // mostInLine is how many directives of one line are listed.
 const mostInLine = 8
 
-// inComment returns what a comment, or a line that begins with one, tells tools. Lines count from
-// the first.
+// inComment returns what a comment, or a line that begins with one, tells tools. first is the number
+// of its first line.
 func (t *silencerTable) inComment(comment string, first int) []Silence {
 	var found []Silence
 	end := 0 // of the line

@@ -13,8 +13,8 @@ import (
 var (
 	// workflowPath is where GitHub reads workflows and actions from.
 	workflowPath = lazyregexp.New(`^\.github/workflows/[^/]+\.ya?ml$|(^|/)action\.ya?ml$`)
-	// strangerExpression matches the expressions whose value anybody may choose who can open an
-	// issue or a pull request, by GitHub's own guide to script injection.
+	// strangerExpression matches, by GitHub's own guide to script injection, the expressions whose
+	// value is chosen by whoever opens an issue or a pull request.
 	strangerExpression = lazyregexp.New(`\$\{\{[^}]*\bgithub\.(head_ref\b|event\.(issue\.(title|body)|pull_request\.(title|body|head\.(ref|label|repo\.default_branch))|comment\.body|review\.body|review_comment\.body|discussion\.(title|body)|pages[^}]*\.page_name|commits[^}]*\.(message|author\.(email|name))|head_commit\.(message|author\.(email|name))|workflow_run\.(head_branch|head_commit\.message)))`)
 	// headRef matches the names of what a pull request proposes.
 	headRef = lazyregexp.New(`github\.(event\.pull_request\.(head\.(sha|ref)|merge_commit_sha)|head_ref)|refs/pull/`)
@@ -60,8 +60,8 @@ func eventsOf(root *yaml.Node) wordSet {
 }
 
 // privilegedEvents are the events that strangers cause, and whose workflows have secrets or a token
-// that writes, with the texts of a stranger that they bring. For any other event, who can choose the
-// text can change the repository anyway, or the workflow itself in a pull request.
+// that writes, with the texts of a stranger that they bring. For any other event, whoever can choose
+// the text can change the repository anyway, or the workflow itself in a pull request.
 var privilegedEvents = map[string]*lazyregexp.Regexp{
 	"pull_request_target": lazyregexp.New(`head_ref|event\.pull_request\.`),
 	"issues":              lazyregexp.New(`event\.issue\.`),
