@@ -207,13 +207,10 @@ func (e *engine) toolDirs(r root) []string {
 func existsIn(dir *os.Root) func(string) bool {
 	known := map[string]bool{}
 	return func(name string) bool {
-		exists, ok := known[name]
-		if !ok {
+		return cached(known, name, func(name string) bool {
 			_, err := dir.Lstat(filepath.FromSlash(name))
-			exists = err == nil
-			known[name] = exists
-		}
-		return exists
+			return err == nil
+		})
 	}
 }
 

@@ -407,19 +407,17 @@ func (w *run) passOldOnly() {
 // allExist reports whether each finding names a file of the project. One that does not may
 // be about lines that changed, as when a file's name contains a newline.
 func (w *run) allExist(findings []finding.Finding) bool {
-	exist := map[string]bool{}
+	known := map[string]bool{}
 	for _, f := range findings {
 		name, below := inside(w.e.prefix, f.Path)
 		if f.Path != "" && !below {
 			continue // outside the working directory, where nothing is looked at
 		}
-		exists, known := exist[name]
-		if !known {
+		exists := cached(known, name, func(name string) bool {
 			info, err := w.e.project.root.Lstat(name)
-			exists = f.Path != "" && err == nil && !info.IsDir()
-			exist[name] = exists
-		}
-		if !exists {
+			return err == nil && !info.IsDir()
+		})
+		if f.Path == "" || !exists {
 			return false
 		}
 	}

@@ -24,12 +24,7 @@ type manifest struct {
 // manifest returns the package.json of a directory, which is read once. It must not be
 // called while checks run.
 func (p *project) manifest(dir string) *manifest {
-	m, ok := p.manifests[dir]
-	if !ok {
-		m = p.readManifest(dir)
-		p.manifests[dir] = m
-	}
-	return m
+	return cached(p.manifests, dir, p.readManifest)
 }
 
 // readManifest reads the package.json of a directory.

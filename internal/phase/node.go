@@ -246,12 +246,11 @@ func (p *project) packageManager(dir string) (manager, pin string) {
 			for _, lock := range []struct{ file, manager string }{
 				{"package-lock.json", "npm"}, {"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
 			} {
-				if p.has(dir, lock.file) {
+				if manager == "" && p.has(dir, lock.file) {
 					manager = lock.manager
-					return true
 				}
 			}
-			return false
+			return manager != ""
 		})
 	}
 	return cmp.Or(manager, "npm"), pin

@@ -90,12 +90,7 @@ func (p *project) buildOf(dir string) (modules []*pom, repository *project) {
 	if p.outer != nil {
 		dir, p = path.Join(p.prefix, dir), p.outer
 	}
-	modules, known := p.modules[dir]
-	if !known {
-		modules = p.readModules(dir)
-		p.modules[dir] = modules
-	}
-	return modules, p
+	return cached(p.modules, dir, p.readModules), p
 }
 
 // readModules reads the modules of the Maven build in a directory.

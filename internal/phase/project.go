@@ -71,6 +71,16 @@ func (p *project) close() {
 	}
 }
 
+// cached returns the value of a key in a cache. find finds it the first time.
+func cached[V any](cache map[string]V, key string, find func(key string) V) V {
+	value, known := cache[key]
+	if !known {
+		value = find(key)
+		cache[key] = value
+	}
+	return value
+}
+
 // open opens a file or directory for reading. It does not wait for the other end of a
 // FIFO.
 func (p *project) open(name string) (*os.File, error) {

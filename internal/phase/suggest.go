@@ -100,12 +100,9 @@ func (e *engine) edits(base, before, after map[string][]byte) map[string][]toolr
 // characters, because its output has lost those on the way.
 func (w *run) dropUnprintable(texts map[string][]byte) {
 	for i, f := range w.out.Blocking {
-		rel, err := filepath.Rel(filepath.FromSlash(w.e.prefix), filepath.FromSlash(f.Path))
-		if f.Suggestion == "" || err != nil {
-			continue
-		}
-		text, ok := texts[filepath.ToSlash(rel)]
-		if !ok || bytes.ContainsFunc(text, isUnprintable) {
+		name, below := inside(w.e.prefix, f.Path)
+		text, ok := texts[name]
+		if f.Suggestion != "" && (!below || !ok || bytes.ContainsFunc(text, isUnprintable)) {
 			w.out.Blocking[i].Suggestion = ""
 		}
 	}
