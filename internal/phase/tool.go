@@ -109,16 +109,12 @@ func (w wording) apply(line string) string {
 func (t tool) candidates(l Language, w wording) []candidate {
 	var all []candidate
 	for _, line := range t.run {
-		c := candidate{check: t.command(line, w), part: t.part}
-		if t.fix != "" {
-			c.fix = t.fixing(l, w)
-		}
-		all = append(all, c)
+		all = append(all, candidate{check: t.command(line, w), fix: t.fixing(l, w), part: t.part})
 	}
 	return all
 }
 
-// fixing returns the command that fixes changed files.
+// fixing returns the command that fixes changed files, with "" as its line if there is none.
 func (t tool) fixing(l Language, w wording) fixing {
 	endings := t.endings
 	if endings == nil {

@@ -142,14 +142,14 @@ func (m *matcher) isUntouched(x extent, end, depth int) bool {
 	case reads:
 		return false
 	case given >= 0:
-		return m.givenExpression(given, depth)
+		return m.givenIsSent(given, depth)
 	}
 	origin := m.scope.value(name).origin
 	return strings.Contains(origin, requestMark) || m.pack.Parameters != nil && m.pack.Parameters.MatchString(origin)
 }
 
-// givenExpression reports whether what the name at index i is given is what a request sends.
-func (m *matcher) givenExpression(i, depth int) bool {
+// givenIsSent reports whether what the name at index i is given is what a request sends.
+func (m *matcher) givenIsSent(i, depth int) bool {
 	sign := i + 1
 	if !m.isOneOf(sign, "=", ":=") {
 		if sign = m.signAfterType(i); sign == 0 { // const { a } = b

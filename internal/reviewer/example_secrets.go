@@ -16,7 +16,7 @@ import (
 // count: whoever adds a secret could say it as well.
 func isExampleSecret(path, rule, value string) bool {
 	if rule == privateKey {
-		return !holdsKey(value) || testPath.MatchString(path) && isCutKey(value)
+		return !containsKey(value) || testPath.MatchString(path) && isCutKey(value)
 	}
 	return repeatsItself(value) || isBlotted(value) || countsLetters(value) || rule == "slack-token" && shortNumber.MatchString(value) || testPath.MatchString(path) && hasWrongChecksum(value)
 }
@@ -50,9 +50,9 @@ var (
 	keyLine = lazyregexp.New(`[A-Za-z0-9+/=]{60,}`)
 )
 
-// holdsKey reports whether the text of a private key has random characters after its first line, or
+// containsKey reports whether the text of a private key has random characters after its first line, or
 // in lines of their own. Code that looks for keys, and its reports, contain the first line only.
-func holdsKey(value string) bool {
+func containsKey(value string) bool {
 	if keyBegins.MatchString(value) {
 		return true
 	}
