@@ -38,7 +38,12 @@ type stdio struct {
 // one of reading or writing, and carries its exit code.
 func serveStdio(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer) error {
 	client := newStdio(in, out)
-	err := server.Run(ctx, &mcp.IOTransport{Reader: client, Writer: client, MaxLineLength: maxMessage + 1})
+	session, err := server.Connect(ctx, &mcp.IOTransport{Reader: client, Writer: client, MaxLineLength: maxMessage + 1}, nil)
+	if err == nil { // as Server.Run, which logs the context's end as an error
+		stop := context.AfterFunc(ctx, func() { _ = session.Close() })
+		err = session.Wait()
+		stop()
+	}
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}

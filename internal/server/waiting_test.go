@@ -1,10 +1,12 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -54,6 +56,30 @@ func TestWaitingTellsOfItsProgress(t *testing.T) {
 		if got := <-heard; got != want {
 			t.Errorf("the client heard %q, want %q", got, want)
 		}
+	}
+}
+
+// TestTheEndIsNoError asserts that a server whose context ends returns no error, and logs nothing
+// that a person should see.
+func TestTheEndIsNoError(t *testing.T) {
+	t.Parallel()
+	var log, output bytes.Buffer
+	coordinator := server.NewCoordinator("v1.2.3", slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	ctx, cancel := context.WithCancel(t.Context())
+	api := func(context.Context, string, string, []byte) (int, []byte, error) {
+		cancel()
+		return 200, []byte(`{"agents":[]}`), nil
+	}
+	in, client := io.Pipe()
+	defer client.Close()
+	go func() {
+		_, _ = io.WriteString(client, begin+`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"list_agent_blueprints"}}`+"\n")
+	}()
+	if err := coordinator.Serve(ctx, api, in, &output); err != nil {
+		t.Error(err)
+	}
+	if log.Len() > 0 {
+		t.Errorf("the log has %s", &log)
 	}
 }
 
