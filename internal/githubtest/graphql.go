@@ -133,17 +133,17 @@ func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) 
 	case ast.Object, ast.Interface, ast.Union:
 		n, ok := v.(*node)
 		if !ok || !x.applies(n, t.NamedType) {
-			return x.breakf("%v is no %s", path, t.NamedType)
+			return x.breakf("%v is not of the type %s", path, t.NamedType)
 		}
 		return x.object(n, set, path)
 	case ast.Enum:
 		if s, ok := v.(string); !ok || def.EnumValues.ForName(s) == nil {
-			return x.breakf("%v: %v is no %s", path, v, t.NamedType)
+			return x.breakf("%v: %v is not of the type %s", path, v, t.NamedType)
 		}
 		return v
 	}
 	if !fits(v, t.NamedType) {
-		return x.breakf("%v: %v is no %s", path, v, t.NamedType)
+		return x.breakf("%v: %v is not of the type %s", path, v, t.NamedType)
 	}
 	return v
 }
@@ -199,7 +199,7 @@ func connection(typ string, list []*node, args map[string]any, key func(*node) s
 		wanted, _ := args[cursor].(string)
 		return slices.IndexFunc(list, func(n *node) bool { return wanted != "" && key(n) == wanted })
 	}
-	size := 100
+	total, size := len(list), 100
 	if first := number(args["first"]); first > 0 {
 		size = first
 	}
@@ -217,7 +217,7 @@ func connection(typ string, list []*node, args map[string]any, key func(*node) s
 	if to > from {
 		info.fields["startCursor"], info.fields["endCursor"] = key(list[from]), key(list[to-1])
 	}
-	return &node{typ: typ, fields: object{"nodes": list[from:to], "pageInfo": info, "totalCount": len(list)}}
+	return &node{typ: typ, fields: object{"nodes": list[from:to], "pageInfo": info, "totalCount": total}}
 }
 
 //go:embed testdata/schema.graphql.gz

@@ -133,7 +133,7 @@ func TestAnswersThatBreakTheContract(t *testing.T) {
 	}
 	// GraphQL's Int has 32 bits.
 	s.Change(func(f *githubtest.Fixture) { f.Viewer.ID = 1 << 40 })
-	if code, _, _ := ask(t, s, "POST", "/graphql", `{"query":"{viewer{databaseId}}"}`); code != 500 || len(w.violations) != 2 || !strings.Contains(w.violations[1], "no Int") {
+	if code, _, _ := ask(t, s, "POST", "/graphql", `{"query":"{viewer{databaseId}}"}`); code != 500 || len(w.violations) != 2 || !strings.Contains(w.violations[1], "not of the type Int") {
 		t.Errorf("GraphQL: %d, %q", code, w.violations)
 	}
 }

@@ -98,3 +98,21 @@ func TestPendingReviewStaysHidden(t *testing.T) {
 		t.Errorf("comments: %s", list)
 	}
 }
+
+// TestTotalCount asserts that the count of a connection does not depend on the page that is asked for.
+func TestTotalCount(t *testing.T) {
+	t.Parallel()
+	s := githubtest.New(t, fixture(), githubtest.Options{})
+	s.Change(func(f *githubtest.Fixture) {
+		for n := range int64(5) {
+			f.Issues[1].Comments = append(f.Issues[1].Comments, &githubtest.Comment{ID: 9001 + n})
+		}
+	})
+	total := len(s.State().Issues[1].Comments)
+	for _, page := range []string{"first:2", "last:2", `first:1,after:\"IC_9002\"`, `last:1,before:\"IC_9004\"`} {
+		_, got, _ := ask(t, s, "POST", "/graphql", `{"query":"query Q {repository(owner:\"octo\",name:\"repo\"){pullRequest(number:2){comments(`+page+`){totalCount}}}}"}`)
+		if want := fmt.Sprintf(`"totalCount":%d}`, total); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", page, got, want)
+		}
+	}
+}
