@@ -46,7 +46,7 @@ func (c *Client) ClosingIssues(ctx context.Context, r Repo, n int) (issues []Clo
 					Nodes []struct {
 						Number       int
 						Body         string
-						LastEditedAt *time.Time
+						LastEditedAt time.Time // remains zero for null
 						Author       Actor
 						Editor       Actor
 						Repository   struct{ NameWithOwner string }
@@ -70,11 +70,7 @@ func (c *Client) ClosingIssues(ctx context.Context, r Repo, n int) (issues []Clo
 		if i.Number <= 0 || i.Repository.NameWithOwner == "" {
 			return nil, 0, op.unexpectedAnswer("an issue has no number")
 		}
-		issue := ClosingIssue{Repo: i.Repository.NameWithOwner, Number: i.Number, Body: i.Body, Author: i.Author, Editor: i.Editor}
-		if i.LastEditedAt != nil {
-			issue.EditedAt = *i.LastEditedAt
-		}
-		issues = append(issues, issue)
+		issues = append(issues, ClosingIssue{Repo: i.Repository.NameWithOwner, Number: i.Number, Body: i.Body, Author: i.Author, Editor: i.Editor, EditedAt: i.LastEditedAt})
 	}
 	return issues, max(list.TotalCount, len(issues)), nil
 }

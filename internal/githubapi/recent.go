@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -33,16 +32,6 @@ const (
 	recentDiscussions = `discussions(first: 100, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { id databaseId number body url author { ...actor } } }`
 	recentComments    = `{ comments(last: 100) { nodes { id databaseId body url author { ...actor } } } }`
 )
-
-// longID is an id of 64 bits, which GraphQL gives as a string.
-type longID int64
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (id *longID) UnmarshalJSON(raw []byte) error {
-	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 64)
-	*id = longID(n)
-	return err
-}
 
 // Recent reads several lists in one request. Unlike the methods that list something, it reads one
 // page of each only.
@@ -111,14 +100,16 @@ func (found *Recent) read(q RecentQuery, parts map[string]json.RawMessage) error
 func (found *Recent) readReviews(raw json.RawMessage, number int) error {
 	type comment struct {
 		ID             string
-		FullDatabaseID longID
+		FullDatabaseID int64 `json:",string"` // GraphQL gives ids of 64 bits as texts
 		Body, URL      string
 		Author         Actor
-		ReplyTo        struct{ FullDatabaseID longID }
+		ReplyTo        struct {
+			FullDatabaseID int64 `json:",string"`
+		}
 	}
 	type review struct {
 		ID               string
-		FullDatabaseID   longID
+		FullDatabaseID   int64 `json:",string"`
 		Body, State, URL string
 		Author           Actor
 		Comments         struct{ Nodes []comment }
@@ -136,10 +127,10 @@ func (found *Recent) readReviews(raw json.RawMessage, number int) error {
 		if err := checkNodes(v.Comments.Nodes, func(c comment) string { return c.ID }); err != nil {
 			return err
 		}
-		found.Reviews[number] = append(found.Reviews[number], Review{ID: int64(v.FullDatabaseID), NodeID: v.ID, State: v.State, Body: v.Body, Author: v.Author, URL: v.URL})
+		found.Reviews[number] = append(found.Reviews[number], Review{ID: v.FullDatabaseID, NodeID: v.ID, State: v.State, Body: v.Body, Author: v.Author, URL: v.URL})
 		for _, d := range v.Comments.Nodes {
-			found.Comments[number] = append(found.Comments[number], DiffComment{ID: int64(d.FullDatabaseID), NodeID: d.ID, ReviewID: int64(v.FullDatabaseID),
-				InReplyTo: int64(d.ReplyTo.FullDatabaseID), Body: d.Body, Author: d.Author, URL: d.URL})
+			found.Comments[number] = append(found.Comments[number], DiffComment{ID: d.FullDatabaseID, NodeID: d.ID, ReviewID: v.FullDatabaseID,
+				InReplyTo: d.ReplyTo.FullDatabaseID, Body: d.Body, Author: d.Author, URL: d.URL})
 		}
 	}
 	return nil

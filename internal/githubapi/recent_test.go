@@ -71,6 +71,21 @@ func TestRecentOddAnswers(t *testing.T) {
 	}
 }
 
+// TestRecentWithoutNumbers asserts that reviews and comments are read even if GitHub knows no number
+// of theirs: the field may be null.
+func TestRecentWithoutNumbers(t *testing.T) {
+	t.Parallel()
+	env := newTestEnv(t, fixture())
+	env.SetFault(func(githubtest.Request) githubtest.Fault {
+		return githubtest.Fault{Status: 200, Body: `{"data":{"repository":{"p2":{"reviews":{"nodes":[{"id":"PRR_1","fullDatabaseId":null,"body":"a",
+			"comments":{"nodes":[{"id":"PRRC_1","fullDatabaseId":null,"body":"b","replyTo":{"fullDatabaseId":null}}]}}]}}}}}`}
+	})
+	got, err := env.Recent(env.ctx, repo, githubapi.RecentQuery{Pulls: []int{2}})
+	if err != nil || len(got.Reviews[2]) != 1 || len(got.Comments[2]) != 1 || got.Comments[2][0].NodeID != "PRRC_1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestListComments(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

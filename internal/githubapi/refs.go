@@ -192,7 +192,7 @@ type refAnswer struct {
 // commentsAnswer is a page of a pull request's comments, which are read from the newest on.
 type commentsAnswer struct {
 	Nodes []struct {
-		FullDatabaseID  longID
+		FullDatabaseID  int64 `json:",string"` // see Recent
 		Body            string
 		LastEditedAt    *string
 		ViewerDidAuthor bool
@@ -214,7 +214,7 @@ func (a commentsAnswer) comments() (list []CommentNow, err error) {
 		return nil, errors.New("the list of comments is missing")
 	}
 	for _, n := range a.Nodes {
-		list = append(list, CommentNow{ID: int64(n.FullDatabaseID), Body: n.Body, Author: Actor{n.Author.Login, n.Author.DatabaseID},
+		list = append(list, CommentNow{ID: n.FullDatabaseID, Body: n.Body, Author: Actor{n.Author.Login, n.Author.DatabaseID},
 			IsUser: n.Author.Typename == "User", Own: n.ViewerDidAuthor, Edited: n.LastEditedAt != nil})
 	}
 	return list, nil
