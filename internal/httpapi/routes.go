@@ -109,8 +109,8 @@ func routes() []route {
 			header:  []parameter{{name: "Idempotency-Key", about: "The same key with the same decision counts once", kind: "string"}},
 			answers: map[int]any{202: loops.Document{}, 400: refused, 404: refused, 409: refused, 413: refused}, handle: (*Server).decideLoop},
 
-		{method: "GET", path: "/healthz", summary: "Tell that the process lives", answers: map[int]any{200: health{}}, handle: (*Server).live},
-		{method: "GET", path: "/readyz", summary: "Tell whether the store answers", answers: map[int]any{200: health{}, 503: refused}, handle: (*Server).ready},
+		{method: "GET", path: "/healthz", summary: "Report that the process is alive", answers: map[int]any{200: health{}}, handle: (*Server).live},
+		{method: "GET", path: "/readyz", summary: "Report whether the store answers", answers: map[int]any{200: health{}, 503: refused}, handle: (*Server).ready},
 		{method: "GET", path: "/metrics", summary: "Figures for Prometheus", scope: access.Read, answers: map[int]any{200: plainText{}}, handle: (*Server).showMetrics},
 		{method: "GET", path: "/openapi.json", summary: "This description", answers: map[int]any{200: anyJSON{}}, handle: (*Server).showOpenAPI},
 	}
