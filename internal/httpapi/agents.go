@@ -63,10 +63,7 @@ func (s *Server) patchAgent(w http.ResponseWriter, r *http.Request, _ access.Gra
 		return 0, err
 	}
 	b, err := s.Agents.Patch(r.Context(), r.PathValue("name"), raw)
-	if err != nil {
-		return 0, err
-	}
-	return answer(w, http.StatusOK, b), nil
+	return answerUnless(err, w, http.StatusOK, b)
 }
 
 func (s *Server) removeAgent(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
@@ -86,8 +83,5 @@ func (s *Server) validateParameters(w http.ResponseWriter, r *http.Request, _ ac
 	if err != nil {
 		return 0, err
 	}
-	if err := s.Agents.Parameters(b, raw); err != nil {
-		return 0, err
-	}
-	return answer(w, http.StatusOK, valid{true, b.Name}), nil
+	return answerUnless(s.Agents.Parameters(b, raw), w, http.StatusOK, valid{true, b.Name})
 }

@@ -144,3 +144,11 @@ func answer(w http.ResponseWriter, status int, v any) int {
 	_ = enc.Encode(v) // if it fails, nobody reads the answer any more
 	return status
 }
+
+// answerUnless returns err, or is answer if err is nil.
+func answerUnless(err error, w http.ResponseWriter, status int, v any) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	return answer(w, status, v), nil
+}

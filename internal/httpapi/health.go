@@ -20,10 +20,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request, _ access.Grant) (
 		return 0, refuse(http.StatusServiceUnavailable, "unavailable", "the server is shutting down")
 	default:
 	}
-	if err := s.Runs.Ready(ctx); err != nil {
-		return 0, err
-	}
-	return answer(w, http.StatusOK, health{"ok"}), nil
+	return answerUnless(s.Runs.Ready(ctx), w, http.StatusOK, health{"ok"})
 }
 
 func (s *Server) showMetrics(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {

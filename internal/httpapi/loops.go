@@ -101,10 +101,7 @@ func (s *Server) answerLoop(w http.ResponseWriter, r *http.Request, status int) 
 		return 0, err
 	}
 	d, err := s.loopDocument(r, l)
-	if err != nil {
-		return 0, err
-	}
-	return answer(w, status, d), nil
+	return answerUnless(err, w, status, d)
 }
 
 func (s *Server) showLoop(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {

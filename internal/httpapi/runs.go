@@ -76,18 +76,12 @@ func (s *Server) listRuns(w http.ResponseWriter, r *http.Request, _ access.Grant
 
 func (s *Server) showRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
 	run, err := s.Runs.Get(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return 0, err
-	}
-	return answer(w, http.StatusOK, run), nil
+	return answerUnless(err, w, http.StatusOK, run)
 }
 
 func (s *Server) stopRun(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
 	run, err := s.Runs.Stop(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return 0, err
-	}
-	return answer(w, http.StatusAccepted, created{run.ID, run.Status}), nil
+	return answerUnless(err, w, http.StatusAccepted, created{run.ID, run.Status})
 }
 
 func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, g access.Grant) (int, error) {
@@ -106,10 +100,7 @@ func (s *Server) waitRun(w http.ResponseWriter, r *http.Request, g access.Grant)
 	if ended, ok := errors.AsType[*apiError](context.Cause(ctx)); ok {
 		err = ended
 	}
-	if err != nil {
-		return 0, err
-	}
-	return answer(w, http.StatusOK, run), nil
+	return answerUnless(err, w, http.StatusOK, run)
 }
 
 // reviewGrant is the time between two checks that the caller of a long request still has its
@@ -166,10 +157,7 @@ func (s *Server) showResult(w http.ResponseWriter, r *http.Request, _ access.Gra
 	if err == nil && result == nil {
 		err = refuse(http.StatusGone, "result_expired", "the result of the run was deleted some time after its end, as the server is set to do")
 	}
-	if err != nil {
-		return 0, err
-	}
-	return answer(w, http.StatusOK, result), nil
+	return answerUnless(err, w, http.StatusOK, result)
 }
 
 func (s *Server) showLog(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
@@ -283,8 +271,5 @@ type workerList struct {
 
 func (s *Server) listWorkers(w http.ResponseWriter, r *http.Request, _ access.Grant) (int, error) {
 	list, err := s.Runs.Workers(r.Context())
-	if err != nil {
-		return 0, err
-	}
-	return answer(w, http.StatusOK, workerList{append([]runs.WorkerState{}, list...)}), nil
+	return answerUnless(err, w, http.StatusOK, workerList{append([]runs.WorkerState{}, list...)})
 }
