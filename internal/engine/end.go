@@ -25,14 +25,14 @@ func (e *Engine) untilEnd() context.Context {
 	return ctx
 }
 
-// lastWords is the log of DBOS without what follows from the engine's end, and without what
+// filteredLog is the log of DBOS without what follows from the engine's end, and without what
 // Open returns as an error or Cause explains.
-type lastWords struct {
+type filteredLog struct {
 	slog.Handler
 	engine *Engine
 }
 
-func (h lastWords) Handle(ctx context.Context, r slog.Record) error {
+func (h filteredLog) Handle(ctx context.Context, r slog.Record) error {
 	leftOut := false
 	r.Attrs(func(a slog.Attr) bool {
 		if err, ok := a.Value.Any().(error); ok {
@@ -47,15 +47,15 @@ func (h lastWords) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // followsFromEnd reports whether an error follows from the engine's end.
-func (h lastWords) followsFromEnd(err error) bool {
+func (h filteredLog) followsFromEnd(err error) bool {
 	ends := h.engine.base.Err() != nil || h.engine.closing.Load()
 	return ends && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), context.Canceled.Error()))
 }
 
-func (h lastWords) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return lastWords{h.Handler.WithAttrs(attrs), h.engine}
+func (h filteredLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return filteredLog{h.Handler.WithAttrs(attrs), h.engine}
 }
 
-func (h lastWords) WithGroup(name string) slog.Handler {
-	return lastWords{h.Handler.WithGroup(name), h.engine}
+func (h filteredLog) WithGroup(name string) slog.Handler {
+	return filteredLog{h.Handler.WithGroup(name), h.engine}
 }

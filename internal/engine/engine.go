@@ -103,7 +103,7 @@ func (e *Engine) open(cfg Config) error {
 	}
 	var err error
 	e.dbos, err = dbos.NewContext(e.untilEnd(), dbos.Config{AppName: "airlock", ApplicationVersion: version, ExecutorID: e.id,
-		Logger: slog.New(lastWords{cfg.Logger.Handler(), e}), SQLiteSystemDB: e.store.SQLite(), SystemDBPool: e.store.Postgres()})
+		Logger: slog.New(filteredLog{cfg.Logger.Handler(), e}), SQLiteSystemDB: e.store.SQLite(), SystemDBPool: e.store.Postgres()})
 	if err != nil {
 		return e.failedToOpen(err)
 	}
