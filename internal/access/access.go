@@ -78,8 +78,8 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_token ON sessions (token);
 CREATE INDEX sessions_by_end ON sessions (expires)`)}}
 
-// refresh is the age up to which Tokens uses what it has read of the store. After that time, a token
-// that another process has revoked is refused.
+// refresh is how long Tokens uses what it has read from the store before it reads that again. After
+// that time, a token that another process has revoked is refused.
 const refresh = time.Second
 
 // Tokens are the tokens of a store that was opened with Tables. It is safe for concurrent
