@@ -3,6 +3,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -76,10 +77,7 @@ func (b Blueprint) TakesPrompt() bool { return b.Type == Agent && b.ParametersSc
 
 // TimeLimit returns how long a run may take.
 func (b Blueprint) TimeLimit() time.Duration {
-	if b.TimeLimitSeconds == 0 {
-		return DefaultTimeLimit
-	}
-	return time.Duration(b.TimeLimitSeconds) * time.Second
+	return cmp.Or(time.Duration(b.TimeLimitSeconds)*time.Second, DefaultTimeLimit)
 }
 
 // Attempts returns how often a run is started until it succeeds.

@@ -78,9 +78,6 @@ func readFile(dir fs.FS, name string) (Blueprint, error) {
 	if err != nil {
 		return Blueprint{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(data) > MaxFile {
-		return Blueprint{}, fmt.Errorf("%s: it is larger than %s", name, text.Bytes(MaxFile))
-	}
 	raw, lines, err := fromYAML(data)
 	if err != nil {
 		return Blueprint{}, fmt.Errorf("%s: %w", name, err)
@@ -99,9 +96,6 @@ func readFile(dir fs.FS, name string) (Blueprint, error) {
 
 // ToJSON converts one YAML document, which JSON is as well, to JSON.
 func ToJSON(data []byte) (json.RawMessage, error) {
-	if len(data) > MaxFile {
-		return nil, fmt.Errorf("it is larger than %s", text.Bytes(MaxFile))
-	}
 	raw, _, err := fromYAML(data)
 	return raw, err
 }
@@ -124,8 +118,11 @@ func (l yamlLines) line(v schema.Violation) int {
 	}
 }
 
-// fromYAML converts one YAML document, which JSON is as well, to JSON.
+// fromYAML is ToJSON, and also returns the lines of the document's values.
 func fromYAML(data []byte) (json.RawMessage, yamlLines, error) {
+	if len(data) > MaxFile {
+		return nil, nil, fmt.Errorf("it is larger than %s", text.Bytes(MaxFile))
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {

@@ -80,15 +80,10 @@ func (w *textErrors) err() error {
 	}
 	message := strings.TrimPrefix(strings.TrimSpace(w.text.String()), http.StatusText(w.status)+": ")
 	message = text.Truncate(cmp.Or(message, http.StatusText(w.status)), 1000) // the handler may quote the request
-	switch w.status {
-	case http.StatusForbidden:
-		return refuse(w.status, "forbidden", "%s", message)
-	case http.StatusNotFound:
-		return refuse(w.status, "not_found", "%s", message)
-	case http.StatusRequestEntityTooLarge:
-		return refuse(w.status, "request_too_large", "%s", message)
-	case http.StatusUnsupportedMediaType:
-		return refuse(w.status, "unsupported_media_type", "%s", message)
+	codes := map[int]string{http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found",
+		http.StatusRequestEntityTooLarge: "request_too_large", http.StatusUnsupportedMediaType: "unsupported_media_type"}
+	if code, ok := codes[w.status]; ok {
+		return refuse(w.status, code, "%s", message)
 	}
 	if w.status >= http.StatusInternalServerError {
 		return refuse(http.StatusServiceUnavailable, "unavailable", "%s: try again later", message)

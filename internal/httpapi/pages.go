@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -81,11 +82,7 @@ func (s *Server) tryPage(site *pages.Coordinator, w *statusWriter, r *http.Reque
 	if err != nil {
 		return err
 	}
-	limited := grant.Name
-	if limited == "" {
-		limited = addressOf(r)
-	}
-	if err := s.limit(limited); err != nil {
+	if err := s.limit(cmp.Or(grant.Name, addressOf(r))); err != nil {
 		return err
 	}
 	site.Serve(w, r, v)

@@ -3,6 +3,7 @@
 package token
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -117,16 +118,12 @@ func originOf(u *url.URL) (string, error) {
 	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
 	switch scheme {
 	case "https":
-		if port == "" {
-			port = "443"
-		}
+		port = cmp.Or(port, "443")
 	case "http":
 		if !loopback(host) {
 			return "", fmt.Errorf("http://%s is not encrypted: use https", u.Host)
 		}
-		if port == "" {
-			port = "80"
-		}
+		port = cmp.Or(port, "80")
 	default:
 		return "", fmt.Errorf("the scheme %q is not https", u.Scheme)
 	}
