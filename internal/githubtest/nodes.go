@@ -77,33 +77,24 @@ func (s *Server) repositoryNode(c *conversation) *node {
 			}
 			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a Discussion with the number of %d.", n)}
 		},
-		"pullRequest": func(args map[string]any) (any, error) {
-			for _, i := range s.state.Issues {
-				if i.Pull != nil && i.Number == number(args["number"]) {
-					return s.pullNode(c, i), nil
-				}
-			}
-			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a PullRequest with the number of %v.", args["number"])}
-		},
-		"issue": func(args map[string]any) (any, error) {
-			n := number(args["number"])
-			for _, i := range s.state.Issues {
-				if i.Number == n && i.Pull == nil {
-					return s.historyNode(i), nil
-				}
-			}
-			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to an Issue with the number of %d.", n)}
-		},
-		"issueOrPullRequest": func(args map[string]any) (any, error) {
-			n := number(args["number"])
-			for _, i := range s.state.Issues {
-				if i.Number == n {
-					return s.historyNode(i), nil
-				}
-			}
-			return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to an issue or pull request with the number of %d.", n)}
-		},
+		"pullRequest":        s.numbered("a PullRequest", func(i *Issue) bool { return i.Pull != nil }, func(i *Issue) *node { return s.pullNode(c, i) }),
+		"issue":              s.numbered("an Issue", func(i *Issue) bool { return i.Pull == nil }, s.historyNode),
+		"issueOrPullRequest": s.numbered("an issue or pull request", func(*Issue) bool { return true }, s.historyNode),
 	}}
+}
+
+// numbered returns a field that shows the issue or pull request with the argument number, if it is one
+// of those that are wanted. what names them in the failure.
+func (s *Server) numbered(what string, isWanted func(*Issue) bool, show func(*Issue) *node) func(map[string]any) (any, error) {
+	return func(args map[string]any) (any, error) {
+		n := number(args["number"])
+		for _, i := range s.state.Issues {
+			if i.Number == n && isWanted(i) {
+				return show(i), nil
+			}
+		}
+		return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to %s with the number of %d.", what, n)}
+	}
 }
 
 // mutationFields returns the mutations, each of which refuses what the token may not do.
