@@ -35,7 +35,7 @@ func (s *Server) listAllComments(c *conversation) reply {
 }
 
 func (s *Server) createComment(c *conversation, i *Issue) reply {
-	body, bad := commentBody(c)
+	body, bad := commentBody(c, "IssueComment")
 	if bad != nil {
 		return invalid(bad...)
 	}
@@ -46,14 +46,15 @@ func (s *Server) createComment(c *conversation, i *Issue) reply {
 	return created(s.renderComment(i, m))
 }
 
-// commentBody returns the text of the request's comment, and what is wrong with it.
-func commentBody(c *conversation) (string, []fieldError) {
+// commentBody returns the text of the request's comment, which is such a resource, and what is wrong
+// with it.
+func commentBody(c *conversation, resource string) (string, []fieldError) {
 	var in struct{ Body string }
 	decode(c, &in)
 	if strings.TrimSpace(in.Body) == "" {
-		return "", []fieldError{{Resource: "IssueComment", Field: "body", Code: "missing_field"}}
+		return "", []fieldError{{Resource: resource, Field: "body", Code: "missing_field"}}
 	}
-	return in.Body, checkText("IssueComment", nil, &in.Body)
+	return in.Body, checkText(resource, nil, &in.Body)
 }
 
 // onComment returns a handler that calls h with the comment of the path, if the token may change it.
@@ -75,7 +76,7 @@ func onComment(h func(*Server, *conversation, *Issue, *Comment) reply) handler {
 }
 
 func (s *Server) updateComment(c *conversation, i *Issue, m *Comment) reply {
-	body, bad := commentBody(c)
+	body, bad := commentBody(c, "IssueComment")
 	if bad != nil {
 		return invalid(bad...)
 	}

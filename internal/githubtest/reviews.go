@@ -213,15 +213,11 @@ func onDiffComment(h func(*Server, *conversation, *Issue, *DiffComment) reply) h
 }
 
 func (s *Server) updateDiffComment(c *conversation, i *Issue, d *DiffComment) reply {
-	var in struct{ Body string }
-	decode(c, &in)
-	if strings.TrimSpace(in.Body) == "" {
-		return invalid(fieldError{Resource: "PullRequestReviewComment", Field: "body", Code: "missing_field"})
-	}
-	if bad := checkText("PullRequestReviewComment", nil, &in.Body); bad != nil {
+	body, bad := commentBody(c, "PullRequestReviewComment")
+	if bad != nil {
 		return invalid(bad...)
 	}
-	d.Body, d.UpdatedAt = in.Body, s.now()
+	d.Body, d.UpdatedAt = body, s.now()
 	return okay(s.renderDiffComment(i, d))
 }
 
