@@ -1,6 +1,7 @@
 package githubtest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"path"
@@ -132,11 +133,7 @@ func (s *Server) storedContent(name, ref string) reply {
 
 func (s *Server) storedEntry(e treeEntry) object {
 	kinds := map[string]string{"040000": "dir", "120000": "symlink", "160000": "submodule"}
-	kind := kinds[e.mode]
-	if kind == "" {
-		kind = "file"
-	}
-	o := s.entry(e.path, kind)
+	o := s.entry(e.path, cmp.Or(kinds[e.mode], "file"))
 	o["sha"], o["size"] = e.sha, e.size
 	return o
 }

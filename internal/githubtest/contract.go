@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
@@ -80,8 +81,7 @@ type exchange struct {
 	input *openapi3filter.RequestValidationInput
 }
 
-func (x *exchange) operation() string         { return x.route.Operation.OperationID }
-func (x *exchange) params() map[string]string { return x.input.PathParams }
+func (x *exchange) operation() string { return x.route.Operation.OperationID }
 
 // checkRequest finds the operation of a request and checks the request against it.
 func (c *contract) checkRequest(req *http.Request, body []byte) (*exchange, error) {
@@ -175,11 +175,9 @@ func (c *contract) example(name string) map[string]any {
 // unknownQuery finds query parameters that the operation does not have.
 func (x *exchange) unknownQuery(req *http.Request) []error {
 	known := map[string]bool{}
-	for _, list := range []openapi3.Parameters{x.route.Operation.Parameters, x.route.PathItem.Parameters} {
-		for _, p := range list {
-			if p.Value.In == "query" {
-				known[p.Value.Name] = true
-			}
+	for _, p := range slices.Concat(x.route.Operation.Parameters, x.route.PathItem.Parameters) {
+		if p.Value.In == "query" {
+			known[p.Value.Name] = true
 		}
 	}
 	var errs []error
@@ -230,14 +228,10 @@ func unknownMembers(ref *openapi3.SchemaRef, v any, at string) []string {
 // gather collects the properties of a schema and of its alternatives; open
 // reports whether further members are allowed.
 func gather(s *openapi3.Schema, props map[string]*openapi3.SchemaRef) (open bool) {
-	for name, p := range s.Properties {
-		props[name] = p
-	}
+	maps.Copy(props, s.Properties)
 	open = s.AdditionalProperties.Has != nil && *s.AdditionalProperties.Has || s.AdditionalProperties.Schema != nil
-	for _, list := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf, s.AllOf} {
-		for _, alt := range list {
-			open = gather(alt.Value, props) || open
-		}
+	for _, alt := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf) {
+		open = gather(alt.Value, props) || open
 	}
 	return open
 }
@@ -248,11 +242,9 @@ func itemsOf(s *openapi3.Schema) *openapi3.SchemaRef {
 	if s.Items != nil {
 		return s.Items
 	}
-	for _, list := range []openapi3.SchemaRefs{s.OneOf, s.AnyOf, s.AllOf} {
-		for _, alt := range list {
-			if it := itemsOf(alt.Value); it != nil {
-				return it
-			}
+	for _, alt := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf) {
+		if it := itemsOf(alt.Value); it != nil {
+			return it
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -95,9 +96,7 @@ func (s *Server) handleSafely(c *conversation) (r reply) {
 // fault prevented the effect.
 func (s *Server) send(c *conversation, f Fault, r reply) sent {
 	out := sent{status: r.status, header: http.Header{}, cut: f.Cut, cutBody: f.CutBody}
-	for k, v := range r.header {
-		out.header[k] = v
-	}
+	maps.Copy(out.header, r.header)
 	if r.body != nil {
 		data, err := json.Marshal(r.body)
 		if err != nil {
@@ -119,9 +118,7 @@ func (s *Server) send(c *conversation, f Fault, r reply) sent {
 	}
 	if f.Status != 0 {
 		out.status, out.body, out.header = f.Status, []byte(f.Body), http.Header{}
-		for k, v := range f.Header {
-			out.header[k] = v
-		}
+		maps.Copy(out.header, f.Header)
 	}
 	if f.Garbage != "" {
 		out.body = []byte(f.Garbage)
@@ -230,7 +227,7 @@ func (s *Server) receiveREST(c *conversation, req *http.Request, base string) er
 		return err
 	}
 	c.exchange, c.rec.Operation, c.params = x, x.operation(), map[string]string{}
-	for k, v := range x.params() { // the router leaves them escaped
+	for k, v := range x.input.PathParams { // the router leaves them escaped
 		if plain, err := url.PathUnescape(v); err == nil {
 			v = plain
 		}
@@ -246,11 +243,8 @@ func (s *Server) authenticate(c *conversation, header string) {
 	if header == "" {
 		return
 	}
-	secret, ok := strings.CutPrefix(header, "Bearer ")
-	if !ok {
-		secret, ok = strings.CutPrefix(header, "token ")
-	}
-	if !ok {
+	scheme, secret, _ := strings.Cut(header, " ")
+	if scheme != "Bearer" && scheme != "token" {
 		secret = ""
 	}
 	s.recognise(c, secret)

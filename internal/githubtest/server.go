@@ -7,6 +7,7 @@
 package githubtest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http/httptest"
@@ -77,12 +78,7 @@ func New(t Reporter, f Fixture, o Options) *Server {
 	if o.Clock == nil {
 		o.Clock = realClock{}
 	}
-	if o.HourLimit == 0 {
-		o.HourLimit = 5000
-	}
-	if o.PerPage == 0 {
-		o.PerPage = 100
-	}
+	o.HourLimit, o.PerPage = cmp.Or(o.HourLimit, 5000), cmp.Or(o.PerPage, 100)
 	s := &Server{t: t, o: o, rest: rest, state: f.clone(), listed: map[any]time.Time{}, hourUsed: map[string]int{}, baseURL: "https://github.test", verified: map[string]bool{}}
 	s.complete()
 	if o.Git != nil {

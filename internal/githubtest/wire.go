@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -22,9 +23,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if out.cut {
 		panic(http.ErrAbortHandler) // net/http closes the connection without an answer
 	}
-	for k, v := range out.header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), out.header)
 	if out.status != http.StatusNoContent {
 		w.Header().Set("Content-Length", strconv.Itoa(len(out.body)))
 	}

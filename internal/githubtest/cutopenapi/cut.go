@@ -175,14 +175,11 @@ func cutGraphQL(src []byte) ([]byte, error) {
 	}
 	for _, def := range doc.Definitions {
 		seen := map[string]bool{}
-		fields := def.Fields[:0]
-		for _, f := range def.Fields {
-			if !seen[f.Name] {
-				seen[f.Name] = true
-				fields = append(fields, f)
-			}
-		}
-		def.Fields = fields
+		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool {
+			isSecond := seen[f.Name]
+			seen[f.Name] = true
+			return isSecond
+		})
 	}
 	var b bytes.Buffer
 	formatter.NewFormatter(&b, formatter.WithoutDescription(), formatter.WithIndent(" ")).FormatSchemaDocument(doc)
