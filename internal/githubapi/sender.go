@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -205,15 +204,10 @@ func neverSent(err error) bool {
 	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
 		return true
 	}
-	var (
-		dns      *net.DNSError
-		unknown  x509.UnknownAuthorityError
-		host     x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		verify   *tls.CertificateVerificationError
-		badRec   tls.RecordHeaderError
-		tlsAlert tls.AlertError
-	)
-	return errors.As(err, &dns) || errors.As(err, &unknown) || errors.As(err, &host) || errors.As(err, &invalid) ||
-		errors.As(err, &verify) || errors.As(err, &badRec) || errors.As(err, &tlsAlert)
+	for _, target := range []any{new(*net.DNSError), new(*tls.CertificateVerificationError), new(tls.RecordHeaderError), new(tls.AlertError)} {
+		if errors.As(err, target) {
+			return true
+		}
+	}
+	return false
 }
