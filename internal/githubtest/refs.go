@@ -64,63 +64,27 @@ func (s *Server) createRef(c *conversation) reply {
 	if _, exists := s.findRef(in.Ref); exists {
 		return fail(http.StatusUnprocessableEntity, "Reference already exists")
 	}
-	return s.writeRef(in.Ref, in.SHA, "Reference update failed", created)
-}
-
-func (s *Server) updateRef(c *conversation) reply {
-	var in struct {
-		SHA   string
-		Force bool
-	}
-	decode(c, &in)
-	old, exists := s.findRef("refs/" + c.params["ref"])
-	if !exists {
-		return fail(http.StatusUnprocessableEntity, "Reference does not exist")
-	}
-	if _, err := s.o.Git.resolve(in.SHA); err == nil && !in.Force && !s.o.Git.descends(in.SHA, old.sha) {
-		return fail(http.StatusUnprocessableEntity, "Update is not a fast forward")
-	}
-	return s.writeRef(old.name, in.SHA, byPull, okay)
-}
-
-// writeRef makes a ref, or moves it, and answers with it. If the branch is protected, it refuses
-// that with the given message.
-func (s *Server) writeRef(name, sha, refusal string, answer func(any) reply) reply {
-	if r, protected := s.protects(name, refusal); protected {
+	if r, protected := s.protects(in.Ref); protected {
 		return r
 	}
-	if _, err := s.o.Git.resolve(sha); err != nil {
+	if _, err := s.o.Git.resolve(in.SHA); err != nil {
 		return fail(http.StatusUnprocessableEntity, "Object does not exist")
 	}
-	if _, err := s.o.Git.run("", "update-ref", name, sha); err != nil {
+	if _, err := s.o.Git.run("", "update-ref", in.Ref, in.SHA); err != nil {
 		return fail(http.StatusUnprocessableEntity, "Reference update failed") // a/b where there is a, for example
 	}
-	r := answer(s.renderRef(ref{name, sha, "commit"}))
-	r.header = http.Header{"Location": {s.repoURL() + "/git/" + name}}
+	r := created(s.renderRef(ref{in.Ref, in.SHA, "commit"}))
+	r.header = http.Header{"Location": {s.repoURL() + "/git/" + in.Ref}}
 	return r
 }
 
-func (s *Server) deleteRef(c *conversation) reply {
-	name := "refs/" + c.params["ref"]
-	if _, exists := s.findRef(name); !exists {
-		return fail(http.StatusUnprocessableEntity, "Reference does not exist")
-	}
-	if r, protected := s.protects(name, "Cannot delete this protected branch"); protected {
-		return r
-	}
-	if _, err := s.o.Git.run("", "update-ref", "-d", name); err != nil {
-		return s.violation(c.rec, "git failed", err)
-	}
-	return reply{status: http.StatusNoContent}
-}
-
-// protects reports whether only pull requests may change a branch, and returns the refusal: with the
-// given message for a protected branch, with GitHub's own for one that a ruleset covers.
-func (s *Server) protects(name, message string) (reply, bool) {
+// protects reports whether only pull requests may change a branch, and returns the refusal of one that
+// would be created.
+func (s *Server) protects(name string) (reply, bool) {
 	branch, _ := strings.CutPrefix(name, "refs/heads/")
 	switch {
 	case matches(s.state.Repo.Protected, branch):
-		return fail(http.StatusUnprocessableEntity, message), true
+		return fail(http.StatusUnprocessableEntity, "Reference update failed"), true
 	case matches(s.state.Repo.Ruled, branch):
 		return fail(http.StatusUnprocessableEntity, "Repository rule violations found\n\n"+byPull+"\n\n"), true
 	}
@@ -204,7 +168,7 @@ func (s *Server) refCommand(update map[string]any) (string, error) {
 	after, _ := update["afterOid"].(string)
 	force, _ := update["force"].(bool)
 	deletes := after == noObject
-	if _, protected := s.protects(name, byPull); protected {
+	if _, protected := s.protects(name); protected {
 		return refuse("%s", byPull)
 	}
 	if !deletes {

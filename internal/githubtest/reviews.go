@@ -145,48 +145,6 @@ func (s *Server) listDiffComments(c *conversation, i *Issue) reply {
 	return page(s, c, list, func(a, b *DiffComment) int { return cmp.Compare(b.ID, a.ID) }, func(d *DiffComment) any { return s.renderDiffComment(i, d) })
 }
 
-// createDiffComment posts a single comment, for which GitHub makes a review.
-func (s *Server) createDiffComment(c *conversation, i *Issue) reply {
-	var in struct {
-		Body, Path, Side string
-		CommitID         string `json:"commit_id"`
-		Line             int
-		StartLine        int    `json:"start_line"`
-		StartSide        string `json:"start_side"`
-		SubjectType      string `json:"subject_type"`
-	}
-	decode(c, &in)
-	wrong := func(field, message string) reply {
-		return invalid(fieldError{Resource: "PullRequestReviewComment", Field: field, Code: "custom", Message: message})
-	}
-	if strings.TrimSpace(in.Body) == "" {
-		return wrong("body", "can't be blank")
-	}
-	if bad := checkText("PullRequestReviewComment", nil, &in.Body); bad != nil {
-		return invalid(bad...)
-	}
-	files, ok := i.Pull.filesAt(in.CommitID)
-	if !ok {
-		return wrong("commit_id", "is not part of the pull request")
-	}
-	d := &DiffComment{Path: in.Path, Body: in.Body, Line: in.Line, Side: cmp.Or(in.Side, "RIGHT"), StartLine: in.StartLine, Subject: cmp.Or(in.SubjectType, "line")}
-	if d.StartLine != 0 {
-		d.StartSide = cmp.Or(in.StartSide, d.Side)
-	}
-	if i.pendingReview(c.account) != nil {
-		return invalid(fieldError{Resource: "PullRequestReview", Field: "user_id", Code: "custom", Message: "user_id can only have one pending review per pull request"})
-	}
-	if why := s.refusal(files, d); why != "" {
-		return wrong("pull_request_review_thread.line", why)
-	}
-	review := &Review{ID: s.id(), State: "COMMENTED", CommitID: in.CommitID, Author: c.account, SubmittedAt: s.now()}
-	i.Pull.Reviews = append(i.Pull.Reviews, review)
-	s.lag(review)
-	s.addDiffComment(i, d, review, c.account)
-	i.UpdatedAt = s.now()
-	return created(s.renderDiffComment(i, d))
-}
-
 // findDiffComment returns a review comment and its pull request; nil if there is none.
 func (s *Server) findDiffComment(match func(*DiffComment) bool) (*Issue, *DiffComment) {
 	for _, i := range s.state.Issues {
