@@ -18,13 +18,16 @@ func (b Blueprint) Patched(patch []byte) (Blueprint, error) {
 	if _, ok := members["name"]; ok {
 		return b, &InvalidError{"the patch", []schema.Violation{{Path: "$.name", Message: "the name of an agent cannot be changed: add another agent instead"}}}
 	}
-	current, err := json.Marshal(b.definition())
+	current, err := json.Marshal(b)
 	if err != nil {
 		return b, err
 	}
 	target, err := decodeObject(current)
 	if err != nil {
 		return b, err
+	}
+	for _, name := range []string{"source", "version"} { // a document has neither
+		delete(target, name)
 	}
 	raw, err := json.Marshal(merge(target, members))
 	if err != nil {
@@ -36,29 +39,6 @@ func (b Blueprint) Patched(patch []byte) (Blueprint, error) {
 	}
 	patched.Source, patched.Version = b.Source, b.Version+1
 	return patched, nil
-}
-
-// definition returns the members of the document by which this blueprint would be added.
-func (b Blueprint) definition() map[string]any {
-	m := map[string]any{"name": b.Name, "type": b.Type, "description": b.Description, "command": b.Command}
-	for name, value := range map[string]json.RawMessage{"parameters_schema": b.ParametersSchema, "output_schema": b.OutputSchema} {
-		if value != nil {
-			m[name] = value
-		}
-	}
-	if len(b.Tags) > 0 {
-		m["tags"] = b.Tags
-	}
-	if len(b.Needs) > 0 {
-		m["needs"] = b.Needs
-	}
-	if b.TimeLimitSeconds > 0 {
-		m["time_limit_seconds"] = b.TimeLimitSeconds
-	}
-	if b.MaxAttempts > 0 {
-		m["max_attempts"] = b.MaxAttempts
-	}
-	return m
 }
 
 // anyObject lets every object pass, within the limits of any value from outside.
