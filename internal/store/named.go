@@ -4,21 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// Location returns the location that a user names, or the usual one where it is "". Its error
-// carries its exit code.
+// Location returns the location that a user names. The usual one, where it is "", is
+// airlock/airlock.db in XDG_STATE_HOME or, without it, in .local/state in the home directory; on
+// Windows, in LocalAppData. The error carries its exit code.
 func Location(named string, getenv func(string) string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	location, err := DefaultPath(getenv)
-	if err != nil {
-		return "", exitcode.UsageError(err)
+	for _, place := range []struct{ variable, below string }{
+		{"XDG_STATE_HOME", ""}, {"LocalAppData", ""}, {"HOME", ".local/state"}, {"USERPROFILE", "AppData/Local"},
+	} {
+		if dir := getenv(place.variable); filepath.IsAbs(dir) {
+			return filepath.Join(dir, filepath.FromSlash(place.below), "airlock", "airlock.db"), nil
+		}
 	}
-	return location, nil
+	return "", exitcode.UsageError(errors.New("cannot find a directory for the store, because HOME is not set: name a file with --store"))
 }
 
 // OpenNamed is Open for the store that a user names, or the usual one where location is "". Its

@@ -220,7 +220,7 @@ func TestWhatIsNoStore(t *testing.T) {
 	}
 }
 
-func TestDefaultPath(t *testing.T) {
+func TestUsualLocation(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string
 		want string
@@ -230,9 +230,9 @@ func TestDefaultPath(t *testing.T) {
 		{map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "relative"}, "/home/u/.local/state/airlock/airlock.db"},
 		{nil, ""},
 	} {
-		got, err := store.DefaultPath(func(name string) string { return c.env[name] })
+		got, err := store.Location("", func(name string) string { return c.env[name] })
 		if filepath.ToSlash(got) != c.want || (err != nil) != (c.want == "") {
-			t.Errorf("DefaultPath(%v) = %q, %v, want %q", c.env, got, err, c.want)
+			t.Errorf("Location of %v = %q, %v, want %q", c.env, got, err, c.want)
 		}
 	}
 }
