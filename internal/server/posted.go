@@ -24,15 +24,9 @@ func withSoundIDs(next http.Handler) http.Handler {
 				return
 			}
 		}
-		r.Body = &reread{Reader: io.MultiReader(bytes.NewReader(raw), failure{err}), Closer: r.Body}
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(raw), failure{err})) // net/http closes the body itself
 		next.ServeHTTP(shortening{w}, r)
 	})
-}
-
-// reread is a body that was read already.
-type reread struct {
-	io.Reader
-	io.Closer
 }
 
 // failure ends a reader with its error, or with io.EOF.
