@@ -121,10 +121,10 @@ func (s *Server) updateCheck(c *conversation, k *Check) reply {
 
 func (s *Server) getCheck(_ *conversation, k *Check) reply { return okay(s.renderCheck(k)) }
 
-// onCheck returns a handler that calls h with the check run of the path.
-func onCheck(h func(*Server, *conversation, *Check) reply) handler {
+// onCheck returns a handler that calls h with the check run whose id is this parameter of the path.
+func onCheck(parameter string, h func(*Server, *conversation, *Check) reply) handler {
 	return func(s *Server, c *conversation) reply {
-		id, _ := strconv.ParseInt(c.params["check_run_id"], 10, 64)
+		id, _ := strconv.ParseInt(c.params[parameter], 10, 64)
 		for _, k := range s.state.Checks {
 			if k.ID == id {
 				return h(s, c, k)
@@ -135,18 +135,12 @@ func onCheck(h func(*Server, *conversation, *Check) reply) handler {
 }
 
 // getJob shows a job of a workflow run, whose id and name are those of its check run.
-func (s *Server) getJob(c *conversation) reply {
-	id, _ := strconv.ParseInt(c.params["job_id"], 10, 64)
-	for _, k := range s.state.Checks {
-		if k.ID == id {
-			self := fmt.Sprintf("%s/actions/jobs/%d", s.repoURL(), id)
-			return okay(object{"id": id, "run_id": 1, "run_url": s.repoURL() + "/actions/runs/1", "node_id": fmt.Sprintf("CR_%d", id), "head_sha": k.HeadSHA,
-				"url": self, "html_url": self, "status": "in_progress", "conclusion": nil, "created_at": stamp(k.At), "started_at": stamp(k.At), "completed_at": nil,
-				"name": k.Name, "check_run_url": fmt.Sprintf("%s/check-runs/%d", s.repoURL(), id), "labels": []string{}, "runner_id": nil, "runner_name": nil,
-				"runner_group_id": nil, "runner_group_name": nil, "workflow_name": nil, "head_branch": nil})
-		}
-	}
-	return notFound()
+func (s *Server) getJob(_ *conversation, k *Check) reply {
+	self := fmt.Sprintf("%s/actions/jobs/%d", s.repoURL(), k.ID)
+	return okay(object{"id": k.ID, "run_id": 1, "run_url": s.repoURL() + "/actions/runs/1", "node_id": fmt.Sprintf("CR_%d", k.ID), "head_sha": k.HeadSHA,
+		"url": self, "html_url": self, "status": "in_progress", "conclusion": nil, "created_at": stamp(k.At), "started_at": stamp(k.At), "completed_at": nil,
+		"name": k.Name, "check_run_url": fmt.Sprintf("%s/check-runs/%d", s.repoURL(), k.ID), "labels": []string{}, "runner_id": nil, "runner_name": nil,
+		"runner_group_id": nil, "runner_group_name": nil, "workflow_name": nil, "head_branch": nil})
 }
 
 // listChecks shows a commit's check runs, the newest first: all of them, or the
