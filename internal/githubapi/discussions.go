@@ -136,10 +136,7 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 		var out struct {
 			Repository struct {
 				discussed
-				DiscussionCategories struct {
-					Nodes    []DiscussionCategory
-					PageInfo pageInfo
-				}
+				DiscussionCategories connection[DiscussionCategory]
 			}
 		}
 		if err := c.queryDiscussions(ctx, op, categoriesQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
@@ -170,10 +167,7 @@ func (c *Client) ListDiscussions(ctx context.Context, r Repo, since time.Time) i
 		var out struct {
 			Repository struct {
 				discussed
-				Discussions struct {
-					Nodes    []Discussion
-					PageInfo pageInfo
-				}
+				Discussions connection[Discussion]
 			}
 		}
 		if err := c.queryDiscussions(ctx, op, discussionsQuery, map[string]any{"after": cursorVariable(cursor)}, &out); err != nil {
@@ -249,12 +243,7 @@ func (c *Client) ListDiscussionComments(ctx context.Context, r Repo, n int, sinc
 	return cursors(list, func(d DiscussionComment) string { return d.ID }, func(op *operation, cursor string) ([]DiscussionComment, pageInfo, error) {
 		var out struct {
 			Repository struct {
-				Discussion *struct {
-					Comments struct {
-						Nodes    []DiscussionComment
-						PageInfo pageInfo
-					}
-				}
+				Discussion *struct{ Comments connection[DiscussionComment] }
 			}
 		}
 		if err := c.queryDiscussions(ctx, op, discussionCommentsQuery, map[string]any{"number": n, "after": cursorVariable(cursor)}, &out); err != nil {

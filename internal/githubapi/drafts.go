@@ -128,10 +128,7 @@ func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft,
 		var out struct {
 			Node *struct {
 				State    string
-				Comments struct {
-					Nodes    []draftComment
-					PageInfo pageInfo
-				}
+				Comments connection[draftComment]
 			}
 		}
 		if err := c.query(ctx, op, readDraftQuery, map[string]any{"id": reviewID, "after": cursorVariable(cursor)}, &out); err != nil {

@@ -155,6 +155,17 @@ func hasMember(data json.RawMessage) bool {
 	return false
 }
 
+// connection is one page of a GraphQL connection.
+type connection[T any] struct {
+	Nodes    []T
+	PageInfo pageInfo
+}
+
+// isComplete reports whether the answer has the page and, unless it is empty, whether the list goes on.
+func (c connection[T]) isComplete() bool {
+	return c.Nodes != nil && (len(c.Nodes) == 0 || c.PageInfo != pageInfo{})
+}
+
 // pageInfo is how GraphQL connections page.
 type pageInfo struct {
 	HasNextPage bool

@@ -193,26 +193,20 @@ func (c *Client) IssueEdits(ctx context.Context, r Repo, n int, since time.Time)
 // history is what editsQuery reads of an issue or pull request.
 type history struct {
 	CreatedAt        time.Time
-	UserContentEdits *struct { // GitHub may answer null for a body that nobody edited
-		Nodes []struct {
-			EditedAt time.Time
-			Editor   Actor
-		}
-		PageInfo pageInfo
-	}
-	TimelineItems struct {
-		Nodes []struct {
-			Typename  string `json:"__typename"`
-			CreatedAt time.Time
-			Actor     Actor
-		}
-		PageInfo pageInfo
-	}
+	UserContentEdits *connection[struct { // GitHub may answer null for a body that nobody edited
+		EditedAt time.Time
+		Editor   Actor
+	}]
+	TimelineItems connection[struct {
+		Typename  string `json:"__typename"`
+		CreatedAt time.Time
+		Actor     Actor
+	}]
 }
 
 // complete reports whether nothing is missing that the query asks for.
 func (h *history) complete() bool {
-	if h.CreatedAt.IsZero() || !isCompleteList(h.TimelineItems.Nodes, h.TimelineItems.PageInfo) {
+	if h.CreatedAt.IsZero() || !h.TimelineItems.isComplete() {
 		return false
 	}
 	for _, e := range h.TimelineItems.Nodes {
@@ -229,13 +223,7 @@ func (h *history) complete() bool {
 			return false
 		}
 	}
-	return isCompleteList(bodies.Nodes, bodies.PageInfo)
-}
-
-// isCompleteList reports whether an answer has a page of a list and, unless it is empty, whether the
-// list goes on.
-func isCompleteList[T any](nodes []T, page pageInfo) bool {
-	return nodes != nil && (len(nodes) == 0 || page != pageInfo{})
+	return bodies.isComplete()
 }
 
 // bodyEdits returns the edits of the body at or after since, without the entry for the first text,

@@ -48,15 +48,12 @@ type textAnswer struct {
 	Number           int
 	URL              string
 	Body             *string
-	UserContentEdits *struct { // GitHub may answer null for a text that nobody edited
-		Nodes []struct {
-			ID       string
-			EditedAt time.Time
-			Diff     string
-			Editor   Actor
-		}
-		PageInfo pageInfo
-	}
+	UserContentEdits *connection[struct { // GitHub may answer null for a text that nobody edited
+		ID       string
+		EditedAt time.Time
+		Diff     string
+		Editor   Actor
+	}]
 }
 
 // IssueText reads an issue's text with its versions. A pull request is not found.

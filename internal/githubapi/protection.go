@@ -81,15 +81,11 @@ func (c *Client) ProtectedPatterns(ctx context.Context, r Repo) (patterns []stri
 	list := reading(r, "read the branch protection rules")
 	for found, err := range cursors(list, func(v rule) string { return v.ID }, func(op *operation, cursor string) ([]rule, pageInfo, error) {
 		var out struct {
-			Repository struct {
-				BranchProtectionRules struct {
-					Nodes    []rule
-					PageInfo pageInfo
-				}
-			}
+			Repository struct{ BranchProtectionRules connection[rule] }
 		}
 		err := c.query(ctx, op, protectedQuery, map[string]any{"owner": r.Owner, "name": r.Name, "after": cursorVariable(cursor)}, &out)
-		return out.Repository.BranchProtectionRules.Nodes, out.Repository.BranchProtectionRules.PageInfo, err
+		rules := out.Repository.BranchProtectionRules
+		return rules.Nodes, rules.PageInfo, err
 	}) {
 		if err != nil {
 			return nil, err

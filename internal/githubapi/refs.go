@@ -172,21 +172,18 @@ type refAnswer struct {
 		IsCrossRepository                     bool
 		Comments                              commentsAnswer
 	}
-	Refs struct {
-		Nodes []struct {
-			Name   string
-			Target struct {
-				OID, MessageHeadline string
-				File                 struct {
-					Object struct {
-						Text        string
-						IsTruncated bool
-					}
+	Refs connection[struct {
+		Name   string
+		Target struct {
+			OID, MessageHeadline string
+			File                 struct {
+				Object struct {
+					Text        string
+					IsTruncated bool
 				}
 			}
 		}
-		PageInfo pageInfo
-	}
+	}]
 }
 
 // commentsAnswer is a page of a pull request's comments, which are read from the newest on.
