@@ -38,13 +38,9 @@ func (s *Server) discussionNode(d *Discussion) *node {
 	return &node{typ: "Discussion", fields: object{"id": nodeID("D", d.ID), "databaseId": d.ID, "number": d.Number, "title": d.Title, "body": d.Body,
 		"closed": false, "locked": d.Locked, "url": fmt.Sprintf("%s/discussions/%d", s.siteURL(), d.Number), "createdAt": stamp(d.CreatedAt),
 		"updatedAt": stamp(d.UpdatedAt), "category": s.categoryNode(category), "author": actorNode(d.Author),
-		"comments": func(args map[string]any) (any, error) {
-			var list []*node
-			for _, m := range visibleOf(s, d.Comments, func(*Comment) bool { return true }) {
-				list = append(list, s.discussionCommentNode(d, m))
-			}
-			return connection("DiscussionCommentConnection", list, args, keyOf), nil
-		}}}
+		"comments": connected("DiscussionCommentConnection", visibleOf(s, d.Comments, func(*Comment) bool { return true }), func(m *Comment) *node {
+			return s.discussionCommentNode(d, m)
+		})}}
 }
 
 func (s *Server) discussionCommentNode(d *Discussion, m *Comment) *node {

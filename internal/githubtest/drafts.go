@@ -24,21 +24,21 @@ func (s *Server) reviewByNode(c *conversation, id any) (*Issue, *Review) {
 // reviewNode returns a review that is read by its id. Unlike in listings, what was written is there at
 // once.
 func (s *Server) reviewNode(r *Review) *node {
-	return &node{typ: "PullRequestReview", fields: object{"id": nodeID("PRR", r.ID), "state": r.State, "body": r.Body,
-		"comments": func(args map[string]any) (any, error) {
-			var list []*node
-			for _, i := range s.state.Issues {
-				if i.Pull == nil || !slices.Contains(i.Pull.Reviews, r) {
-					continue
-				}
-				for _, d := range i.Pull.Comments {
-					if d.ReviewID == r.ID {
-						list = append(list, &node{typ: "PullRequestReviewComment", fields: object{"id": nodeID("PRRC", d.ID), "body": d.Body}})
-					}
-				}
+	var comments []*DiffComment
+	for _, i := range s.state.Issues {
+		if i.Pull == nil || !slices.Contains(i.Pull.Reviews, r) {
+			continue
+		}
+		for _, d := range i.Pull.Comments {
+			if d.ReviewID == r.ID {
+				comments = append(comments, d)
 			}
-			return connection("PullRequestReviewCommentConnection", list, args, keyOf), nil
-		}}}
+		}
+	}
+	return &node{typ: "PullRequestReview", fields: object{"id": nodeID("PRR", r.ID), "state": r.State, "body": r.Body,
+		"comments": connected("PullRequestReviewCommentConnection", comments, func(d *DiffComment) *node {
+			return &node{typ: "PullRequestReviewComment", fields: object{"id": nodeID("PRRC", d.ID), "body": d.Body}}
+		})}}
 }
 
 // addThread adds a comment to a pending review. As GitHub does, it answers with neither a thread nor

@@ -193,11 +193,11 @@ func (s *Server) handleGraphQL(c *conversation) reply {
 }
 
 // connection returns the page of a list that the arguments ask for: the first entries after a cursor,
-// or the last ones before it. The cursor of an entry is its key.
-func connection(typ string, list []*node, args map[string]any, key func(*node) string) *node {
+// or the last ones before it. The cursor of an entry is its id.
+func connection(typ string, list []*node, args map[string]any) *node {
 	position := func(cursor string) int { // -1 without the cursor, or if no entry has it
 		wanted, _ := args[cursor].(string)
-		return slices.IndexFunc(list, func(n *node) bool { return wanted != "" && key(n) == wanted })
+		return slices.IndexFunc(list, func(n *node) bool { return wanted != "" && keyOf(n) == wanted })
 	}
 	total, size := len(list), 100
 	if first := number(args["first"]); first > 0 {
@@ -215,9 +215,20 @@ func connection(typ string, list []*node, args map[string]any, key func(*node) s
 	to := min(from+size, len(list))
 	info := &node{typ: "PageInfo", fields: object{"hasNextPage": to < len(list), "endCursor": nil, "hasPreviousPage": previous || from > 0, "startCursor": nil}}
 	if to > from {
-		info.fields["startCursor"], info.fields["endCursor"] = key(list[from]), key(list[to-1])
+		info.fields["startCursor"], info.fields["endCursor"] = keyOf(list[from]), keyOf(list[to-1])
 	}
 	return &node{typ: typ, fields: object{"nodes": list[from:to], "pageInfo": info, "totalCount": total}}
+}
+
+// connected returns a field for a connection of entries, which are rendered when it is asked for.
+func connected[T any](typ string, entries []T, render func(T) *node) func(map[string]any) (any, error) {
+	return func(args map[string]any) (any, error) {
+		var list []*node
+		for _, entry := range entries {
+			list = append(list, render(entry))
+		}
+		return connection(typ, list, args), nil
+	}
 }
 
 //go:embed testdata/schema.graphql.gz

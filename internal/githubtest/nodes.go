@@ -30,7 +30,10 @@ func (s *Server) queryFields(c *conversation) object {
 
 // repositoryNode returns the repository with everything that can be asked for in it.
 func (s *Server) repositoryNode(c *conversation) *node {
-	r := s.state.Repo
+	r, categories := s.state.Repo, s.state.Categories
+	if r.NoDiscussions {
+		categories = nil
+	}
 	return &node{typ: "Repository", fields: object{
 		"id":                    nodeID("R", r.ID),
 		"hasDiscussionsEnabled": !r.NoDiscussions,
@@ -54,19 +57,11 @@ func (s *Server) repositoryNode(c *conversation) *node {
 					list = append(list, &node{typ: "BranchProtectionRule", fields: object{"id": nodeID("BPR", int64(i+1)), "pattern": pattern}})
 				}
 			}
-			return connection("BranchProtectionRuleConnection", list, args, keyOf), nil
+			return connection("BranchProtectionRuleConnection", list, args), nil
 		},
-		"discussionCategories": func(args map[string]any) (any, error) {
-			var list []*node
-			if !r.NoDiscussions {
-				for _, k := range s.state.Categories {
-					list = append(list, s.categoryNode(k))
-				}
-			}
-			return connection("DiscussionCategoryConnection", list, args, keyOf), nil
-		},
+		"discussionCategories": connected("DiscussionCategoryConnection", categories, s.categoryNode),
 		"discussions": func(args map[string]any) (any, error) {
-			return connection("DiscussionConnection", s.discussionNodes(c, args), args, keyOf), nil
+			return connection("DiscussionConnection", s.discussionNodes(c, args), args), nil
 		},
 		"discussion": func(args map[string]any) (any, error) {
 			n := number(args["number"])
@@ -133,32 +128,15 @@ func (s *Server) pullNode(c *conversation, i *Issue) *node {
 	if i.Pull.Merged {
 		state = "MERGED"
 	}
+	closed := slices.DeleteFunc(slices.Clone(s.state.Issues), func(o *Issue) bool { return !slices.Contains(i.Pull.Closes, o.Number) })
 	return &node{typ: "PullRequest", fields: object{
 		"id": nodeID("PR", i.ID), "state": state, "title": i.Title,
 		"headRefOid": i.Pull.Head.SHA, "headRefName": i.Pull.Head.Ref, "isCrossRepository": i.Pull.Head.Fork != "",
-		"comments": func(args map[string]any) (any, error) {
-			var list []*node
-			for _, m := range visibleOf(s, i.Comments, func(*Comment) bool { return true }) {
-				list = append(list, issueCommentNode(c, m))
-			}
-			return connection("IssueCommentConnection", list, args, keyOf), nil
-		},
-		"reviews": func(args map[string]any) (any, error) {
-			var list []*node
-			for _, r := range s.listedReviews(c, i) {
-				list = append(list, s.listedReviewNode(i, r))
-			}
-			return connection("PullRequestReviewConnection", list, args, keyOf), nil
-		},
-		"closingIssuesReferences": func(args map[string]any) (any, error) {
-			var list []*node
-			for _, closed := range s.state.Issues {
-				if slices.Contains(i.Pull.Closes, closed.Number) {
-					list = append(list, s.closedIssueNode(closed))
-				}
-			}
-			return connection("IssueConnection", list, args, keyOf), nil
-		},
+		"comments": connected("IssueCommentConnection", visibleOf(s, i.Comments, func(*Comment) bool { return true }), func(m *Comment) *node {
+			return issueCommentNode(c, m)
+		}),
+		"reviews":                 connected("PullRequestReviewConnection", s.listedReviews(c, i), func(r *Review) *node { return s.listedReviewNode(i, r) }),
+		"closingIssuesReferences": connected("IssueConnection", closed, s.closedIssueNode),
 	}}
 }
 
@@ -192,18 +170,15 @@ func (s *Server) listedReviewNode(i *Issue, r *Review) *node {
 	}
 	n.fields["fullDatabaseId"], n.fields["author"] = fmt.Sprint(r.ID), actorNode(r.Author)
 	n.fields["url"] = fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", s.siteURL(), i.Number, r.ID)
-	n.fields["comments"] = func(args map[string]any) (any, error) {
-		var list []*node
-		for _, d := range visibleOf(s, i.Pull.Comments, func(d *DiffComment) bool { return d.ReviewID == r.ID }) {
-			comment := object{"id": nodeID("PRRC", d.ID), "fullDatabaseId": fmt.Sprint(d.ID), "body": d.Body, "author": actorNode(d.Author), "replyTo": nil,
-				"url": fmt.Sprintf("%s/pull/%d#discussion_r%d", s.siteURL(), i.Number, d.ID)}
-			if d.InReplyTo != 0 {
-				comment["replyTo"] = &node{typ: "PullRequestReviewComment", fields: object{"fullDatabaseId": fmt.Sprint(d.InReplyTo)}}
-			}
-			list = append(list, &node{typ: "PullRequestReviewComment", fields: comment})
+	comments := visibleOf(s, i.Pull.Comments, func(d *DiffComment) bool { return d.ReviewID == r.ID })
+	n.fields["comments"] = connected("PullRequestReviewCommentConnection", comments, func(d *DiffComment) *node {
+		comment := object{"id": nodeID("PRRC", d.ID), "fullDatabaseId": fmt.Sprint(d.ID), "body": d.Body, "author": actorNode(d.Author), "replyTo": nil,
+			"url": fmt.Sprintf("%s/pull/%d#discussion_r%d", s.siteURL(), i.Number, d.ID)}
+		if d.InReplyTo != 0 {
+			comment["replyTo"] = &node{typ: "PullRequestReviewComment", fields: object{"fullDatabaseId": fmt.Sprint(d.InReplyTo)}}
 		}
-		return connection("PullRequestReviewCommentConnection", list, args, keyOf), nil
-	}
+		return &node{typ: "PullRequestReviewComment", fields: comment}
+	})
 	return n
 }
 
@@ -240,7 +215,7 @@ func (s *Server) historyNode(i *Issue) *node {
 	}
 	return &node{typ: typ, fields: object{"id": nodeID("I", i.ID), "fullDatabaseId": fmt.Sprint(i.ID), "number": i.Number, "url": s.htmlURL(i), "body": i.Body, "createdAt": stamp(i.CreatedAt),
 		"userContentEdits": func(args map[string]any) (any, error) {
-			return connection("UserContentEditConnection", bodies, args, keyOf), nil
+			return connection("UserContentEditConnection", bodies, args), nil
 		},
 		"timelineItems": func(args map[string]any) (any, error) {
 			from, _ := args["since"].(string)
@@ -249,7 +224,7 @@ func (s *Server) historyNode(i *Issue) *node {
 				at, _ := time.Parse(time.RFC3339, n.fields["createdAt"].(string))
 				return at.Before(since)
 			})
-			return connection(timeline, list, args, keyOf), nil
+			return connection(timeline, list, args), nil
 		}}}
 }
 

@@ -207,7 +207,7 @@ func (s *Server) refNodes(args map[string]any) (any, error) {
 		if !below || !strings.Contains(name, query) || r.kind != "commit" {
 			continue
 		}
-		list = append(list, &node{typ: "Ref", fields: object{"name": name, "target": s.commitNode(r.sha)}})
+		list = append(list, &node{typ: "Ref", fields: object{"id": name, "name": name, "target": s.commitNode(r.sha)}})
 	}
-	return connection("RefConnection", list, args, func(n *node) string { return n.fields["name"].(string) }), nil
+	return connection("RefConnection", list, args), nil
 }
