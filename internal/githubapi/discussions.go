@@ -130,9 +130,8 @@ const (
 // DiscussionCategories reads a repository's discussion categories. Where
 // discussions are switched off the error is Forbidden with FeatureDiscussions.
 func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]DiscussionCategory, error) {
-	var all []DiscussionCategory
 	list := reading(r, "list the discussion categories")
-	for category, err := range cursors(list, func(d DiscussionCategory) string { return d.ID }, func(op *operation, cursor string) ([]DiscussionCategory, pageInfo, error) {
+	return collect(cursors(list, func(d DiscussionCategory) string { return d.ID }, func(op *operation, cursor string) ([]DiscussionCategory, pageInfo, error) {
 		var out struct {
 			Repository struct {
 				discussed
@@ -150,13 +149,7 @@ func (c *Client) DiscussionCategories(ctx context.Context, r Repo) ([]Discussion
 			list.Nodes[i].RepositoryID = out.Repository.ID
 		}
 		return list.Nodes, list.PageInfo, nil
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, category)
-	}
-	return all, nil
+	}), func(d DiscussionCategory) DiscussionCategory { return d })
 }
 
 // ListDiscussions yields the discussions created at or after since, the newest

@@ -119,12 +119,12 @@ func alias(n int) string { return fmt.Sprintf("t%d", n) }
 
 // ReadDraft reads a review by its node id. It shows what was written at once, unlike a list.
 func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft, error) {
-	var all Draft
+	var state string
 	list := reading(r, "read a review")
 	if reviewID == "" {
 		list.refuse("the node id of the review is missing")
 	}
-	for comment, err := range cursors(list, func(d draftComment) string { return d.ID }, func(op *operation, cursor string) ([]draftComment, pageInfo, error) {
+	comments, err := collect(cursors(list, func(d draftComment) string { return d.ID }, func(op *operation, cursor string) ([]draftComment, pageInfo, error) {
 		var out struct {
 			Node *struct {
 				State    string
@@ -140,15 +140,13 @@ func (c *Client) ReadDraft(ctx context.Context, r Repo, reviewID string) (Draft,
 		if out.Node.State == "" {
 			return nil, pageInfo{}, op.unexpectedAnswer("it does not name the review's state")
 		}
-		all.State = out.Node.State
+		state = out.Node.State
 		return out.Node.Comments.Nodes, out.Node.Comments.PageInfo, nil
-	}) {
-		if err != nil {
-			return Draft{}, err
-		}
-		all.Comments = append(all.Comments, comment.Body)
+	}), func(d draftComment) string { return d.Body })
+	if err != nil {
+		return Draft{}, err
 	}
-	return all, nil
+	return Draft{state, comments}, nil
 }
 
 type draftComment struct{ ID, Body string }

@@ -231,3 +231,14 @@ func cursors[T any](list *operation, key func(T) string, get func(op *operation,
 		}
 	}
 }
+
+// collect reads a list to its end and returns its entries converted, or the list's error.
+func collect[T, U any](list iter.Seq2[T, error], convert func(T) U) (all []U, err error) {
+	for entry, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, convert(entry))
+	}
+	return all, nil
+}

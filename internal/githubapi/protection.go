@@ -45,7 +45,7 @@ func (c *Client) BranchRules(ctx context.Context, r Repo, name string) (types []
 		return rule{got.Type, string(*raw)}
 	}
 	op := listing(r, "read the rules for the branch %s", asMessage(name)).checkBranch(name)
-	for found, err := range pages(ctx, op, func(v rule) string { return v.text }, convert, func(ctx context.Context, page github.ListOptions) (got []*json.RawMessage, resp *github.Response, err error) {
+	return collect(pages(ctx, op, func(v rule) string { return v.text }, convert, func(ctx context.Context, page github.ListOptions) (got []*json.RawMessage, resp *github.Response, err error) {
 		address := fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=%d", r.Owner, r.Name, url.PathEscape(name), page.PerPage)
 		if page.Page > 1 {
 			address += fmt.Sprintf("&page=%d", page.Page)
@@ -56,13 +56,7 @@ func (c *Client) BranchRules(ctx context.Context, r Repo, name string) (types []
 		}
 		resp, err = c.gh.Do(ctx, req, &got)
 		return got, resp, err
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		types = append(types, found.kind)
-	}
-	return types, nil
+	}), func(v rule) string { return v.kind })
 }
 
 const protectedQuery = `query ProtectedBranches($owner: String!, $name: String!, $after: String) {
@@ -79,18 +73,12 @@ const protectedQuery = `query ProtectedBranches($owner: String!, $name: String!,
 func (c *Client) ProtectedPatterns(ctx context.Context, r Repo) (patterns []string, err error) {
 	type rule struct{ ID, Pattern string }
 	list := reading(r, "read the branch protection rules")
-	for found, err := range cursors(list, func(v rule) string { return v.ID }, func(op *operation, cursor string) ([]rule, pageInfo, error) {
+	return collect(cursors(list, func(v rule) string { return v.ID }, func(op *operation, cursor string) ([]rule, pageInfo, error) {
 		var out struct {
 			Repository struct{ BranchProtectionRules connection[rule] }
 		}
 		err := c.query(ctx, op, protectedQuery, map[string]any{"owner": r.Owner, "name": r.Name, "after": cursorVariable(cursor)}, &out)
 		rules := out.Repository.BranchProtectionRules
 		return rules.Nodes, rules.PageInfo, err
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		patterns = append(patterns, found.Pattern)
-	}
-	return patterns, nil
+	}), func(v rule) string { return v.Pattern })
 }

@@ -34,19 +34,13 @@ func (c *Client) WorkflowPermissions(ctx context.Context, r Repo) (WorkflowPermi
 func (c *Client) ActionsSecrets(ctx context.Context, r Repo) (names []string, err error) {
 	op := reading(r, "list the names of the secrets")
 	op.needs = "secrets=read"
-	for name, err := range pages(ctx, op, nameKey, func(s *github.Secret) string { return s.Name }, func(ctx context.Context, page github.ListOptions) ([]*github.Secret, *github.Response, error) {
+	return collect(pages(ctx, op, nameKey, func(s *github.Secret) string { return s.Name }, func(ctx context.Context, page github.ListOptions) ([]*github.Secret, *github.Response, error) {
 		list, resp, err := c.gh.Actions.ListRepoSecrets(ctx, r.Owner, r.Name, &page)
 		if err != nil {
 			return nil, nil, err
 		}
 		return list.Secrets, resp, nil
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, nil
+	}), nameKey)
 }
 
 // CodeScanningEnabled reports whether a repository takes reports for code scanning. It takes the
