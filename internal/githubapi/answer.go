@@ -101,18 +101,10 @@ func judgeSuccess(op *operation, a *answer, now time.Time) *Error {
 		return op.fail(op.uncertain(Malformed), "the answer is not JSON")
 	case op.graphql:
 		return judgeGraphQL(op, a, now)
-	case op.answer != anyShape && shape(firstByte(a.body)) != op.answer:
+	case op.answer != anyShape && shape(bytes.TrimLeft(a.body, " \t\r\n")[0]) != op.answer: // valid JSON has a first byte
 		return op.fail(op.uncertain(Malformed), "the answer is not %v", op.answer)
 	}
 	return nil
-}
-
-// firstByte returns the first byte of a JSON value, 0 if there is none.
-func firstByte(body []byte) byte {
-	if body = bytes.TrimLeft(body, " \t\r\n"); len(body) == 0 {
-		return 0
-	}
-	return body[0]
 }
 
 // judgeRedirect returns nil if a redirect is to be followed: only on the same scheme, host and port,
