@@ -89,11 +89,8 @@ func (s *Server) createReview(c *conversation, i *Issue) reply {
 		if d.StartLine != 0 {
 			d.StartSide = cmp.Or(k.StartSide, d.Side)
 		}
-		if strings.TrimSpace(k.Body) == "" {
-			return invalidSimple("Body can't be blank")
-		}
-		if length(k.Body) > 65536 {
-			return invalidSimple("Body is too long (maximum is 65536 characters)")
+		if err := checkLengths(nil, k.Body); err != nil {
+			return invalidSimple(err.Error())
 		}
 		if wrong := s.refusal(files, d); wrong != "" {
 			return invalidSimple(wrong)
