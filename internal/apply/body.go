@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/markdown"
@@ -109,18 +110,13 @@ func footerOr(f *policy.Footer, builtin string) string {
 		return builtin
 	case f.None:
 		return ""
-	case f.Text != "":
-		return f.Text
 	}
-	return builtin
+	return cmp.Or(f.Text, builtin)
 }
 
 // origin names the workflow and links the workflow run, as far as they are known.
 func (c Config) origin() string {
-	name := c.Workflow
-	if name == "" {
-		name = c.Run.WorkflowPath
-	}
+	name := cmp.Or(c.Workflow, c.Run.WorkflowPath)
 	// The sanitizer would not keep a link over http, to a host without a certificate.
 	linked := strings.HasPrefix(c.Run.URL, "https://")
 	switch {

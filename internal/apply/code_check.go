@@ -94,17 +94,14 @@ const nothingPushed = "nothing was pushed: "
 
 // listViolations lists what is wrong with the changes.
 func listViolations(broken []tree.Violation) string {
-	text := ""
-	for i, v := range broken {
-		if i == maxViolations {
-			return nothingPushed + text + fmt.Sprintf("; and %d more", len(broken)-i)
-		}
-		if i > 0 {
-			text += "; "
-		}
-		text += strings.TrimPrefix(v.Message, broken[0].Rule+": ") // the result's code names that rule
+	var list []string
+	for _, v := range broken[:min(len(broken), maxViolations)] {
+		list = append(list, strings.TrimPrefix(v.Message, broken[0].Rule+": ")) // the result's code names that rule
 	}
-	return nothingPushed + text
+	if more := len(broken) - maxViolations; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return nothingPushed + strings.Join(list, "; ")
 }
 
 // RuleSignedCommits is the rule that nothing is pushed which GitHub cannot sign, where the

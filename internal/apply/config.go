@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -50,10 +51,7 @@ type Config struct {
 
 // server returns the address of the server's pages, without a slash at its end.
 func (c Config) server() string {
-	if c.Server == "" {
-		return "https://github.com"
-	}
-	return strings.TrimRight(c.Server, "/")
+	return strings.TrimRight(cmp.Or(c.Server, "https://github.com"), "/")
 }
 
 // Reconcile is when Execute looks, at its end, for duplicates of what it created.

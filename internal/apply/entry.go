@@ -129,13 +129,7 @@ func (e *entry) permissions() []Permission { return permissionsFor(e.kind, e.tar
 
 // pending returns the entries whose outcome is open.
 func pending(entries []*entry) []*entry {
-	var open []*entry
-	for _, e := range entries {
-		if e.decided == nil {
-			open = append(open, e)
-		}
-	}
-	return open
+	return slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.decided != nil })
 }
 
 // result starts an entry's result.

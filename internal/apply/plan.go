@@ -294,15 +294,8 @@ func (p *planner) groups(entries []*entry) [][]*entry {
 		last[id] = len(out)
 		out = append(out, []*entry{e})
 	}
-	var code, others [][]*entry
-	for _, g := range out {
-		if g[0].carriesCode() {
-			code = append(code, g)
-		} else {
-			others = append(others, g)
-		}
-	}
-	return append(code, others...)
+	slices.SortStableFunc(out, func(a, b []*entry) int { return trueFirst(a[0].carriesCode(), b[0].carriesCode()) })
+	return out
 }
 
 func repoOf(ev event.Event) githubapi.Repo {

@@ -116,11 +116,5 @@ func (s *Snapshot) add(o Object) {
 
 // found returns our objects with exactly this key, the lowest id first.
 func (s *Snapshot) found(key string) []Object {
-	var out []Object
-	for _, o := range s.own[key[:keyLen]] {
-		if o.key == key {
-			out = append(out, o)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(s.own[key[:keyLen]]), func(o Object) bool { return o.key != key })
 }
