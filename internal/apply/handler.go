@@ -21,46 +21,35 @@ type handler struct {
 	plan func(p *planner, group []*entry) Operation
 }
 
+// handlers has the constructor of each kind's handler.
+var handlers = map[safeoutput.Kind]func() handler{
+	safeoutput.KindCreateIssue:          createIssueHandler,
+	safeoutput.KindAddIssueComment:      commentHandler,
+	safeoutput.KindAddIssueLabel:        labelHandler,
+	safeoutput.KindUpdateIssue:          updateIssueHandler,
+	safeoutput.KindCreateReviewComment:  reviewHandler,
+	safeoutput.KindCreateDiscussion:     discussionHandler,
+	safeoutput.KindMissingTool:          missingToolHandler,
+	safeoutput.KindMissingData:          missingDataHandler,
+	safeoutput.KindReportIncomplete:     reportIncompleteHandler,
+	safeoutput.KindCreateSecurityReport: securityHandler,
+	safeoutput.KindNoop:                 noopHandler,
+	safeoutput.KindCreatePullRequest:    pullHandler,
+	safeoutput.KindPushToBranch:         pushHandler,
+	safeoutput.KindMinimiseComments:     minimiseHandler,
+	safeoutput.KindCheckRun:             checkRunHandler,
+	safeoutput.KindStickyComment:        stickyHandler,
+	safeoutput.KindTickBoxes:            tickHandler,
+}
+
 // handlerOf returns the handler of a kind. The items of a kind without one are skipped
 // with a reason.
 func handlerOf(kind safeoutput.Kind) (h handler, ok bool) {
-	switch kind {
-	case safeoutput.KindCreateIssue:
-		return createIssueHandler(), true
-	case safeoutput.KindAddIssueComment:
-		return commentHandler(), true
-	case safeoutput.KindAddIssueLabel:
-		return labelHandler(), true
-	case safeoutput.KindUpdateIssue:
-		return updateIssueHandler(), true
-	case safeoutput.KindCreateReviewComment:
-		return reviewHandler(), true
-	case safeoutput.KindCreateDiscussion:
-		return discussionHandler(), true
-	case safeoutput.KindMissingTool:
-		return missingToolHandler(), true
-	case safeoutput.KindMissingData:
-		return missingDataHandler(), true
-	case safeoutput.KindReportIncomplete:
-		return reportIncompleteHandler(), true
-	case safeoutput.KindCreateSecurityReport:
-		return securityHandler(), true
-	case safeoutput.KindNoop:
-		return noopHandler(), true
-	case safeoutput.KindCreatePullRequest:
-		return pullHandler(), true
-	case safeoutput.KindPushToBranch:
-		return pushHandler(), true
-	case safeoutput.KindMinimiseComments:
-		return minimiseHandler(), true
-	case safeoutput.KindCheckRun:
-		return checkRunHandler(), true
-	case safeoutput.KindStickyComment:
-		return stickyHandler(), true
-	case safeoutput.KindTickBoxes:
-		return tickHandler(), true
+	newHandler, ok := handlers[kind]
+	if !ok {
+		return handler{plan: planUnsupported}, false
 	}
-	return handler{plan: planUnsupported}, false
+	return newHandler(), true
 }
 
 // planUnsupported skips the items of a kind without a handler.
