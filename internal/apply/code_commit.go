@@ -287,9 +287,9 @@ func trailerOf(message string) string {
 	return strings.TrimSpace(value)
 }
 
-// ofItem reports whether one of the commits was made for the item itself.
-func ofItem(commits []githubapi.Commit, branchKey, key string) bool {
-	return slices.ContainsFunc(commits, func(c githubapi.Commit) bool { return trailerOf(c.Message) == branchKey[:16]+"-"+key[:16] })
+// ofItem reports whether a commit was made for the item itself.
+func ofItem(c githubapi.Commit, branchKey, key string) bool {
+	return trailerOf(c.Message) == branchKey[:16]+"-"+key[:16]
 }
 
 // ofSeries returns the commits that were made for the branch's key, in any workflow run, and

@@ -146,7 +146,7 @@ func newContents(steps [][]gitrepo.TreeChange) (files []gitrepo.TreeChange, oids
 	seen := map[string]bool{}
 	for _, changes := range steps {
 		for _, ch := range changes {
-			if !isContent(ch) || seen[ch.NewOID+ch.Path] {
+			if ch.NewMode == "" || ch.NewMode == submoduleMode || ch.NewOID == ch.OldOID || seen[ch.NewOID+ch.Path] {
 				continue
 			}
 			seen[ch.NewOID+ch.Path] = true
@@ -154,11 +154,6 @@ func newContents(steps [][]gitrepo.TreeChange) (files []gitrepo.TreeChange, oids
 		}
 	}
 	return files, oids
-}
-
-// isContent reports whether a change has a new content.
-func isContent(ch gitrepo.TreeChange) bool {
-	return ch.NewMode != "" && ch.NewMode != submoduleMode && ch.NewOID != ch.OldOID
 }
 
 // masked returns the series as one change, with *** instead of secrets. The content of a file that

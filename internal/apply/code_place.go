@@ -206,9 +206,9 @@ func (c *codePreparer) pushedBefore(e *entry, st *codeState) error {
 	if err != nil {
 		return err
 	}
-	for i := range commits {
-		if ofItem(commits[i:i+1], st.key, e.key) {
-			st.pushed, st.carried.Tip = true, commits[i].SHA
+	for _, commit := range commits {
+		if ofItem(commit, st.key, e.key) {
+			st.pushed, st.carried.Tip = true, commit.SHA
 			st.refuse(Adopted, "", "an earlier attempt of this workflow run pushed it already")
 			return nil
 		}
@@ -304,7 +304,7 @@ func (c *codePreparer) chooseReplaced(e *entry, st *codeState, diff githubapi.Co
 		// The API can add commits but not remove any: the changes go onto the commit that
 		// the branch began at, so that only they differ.
 		st.onto, st.replace = diff.MergeBase, false
-	case ofItem(diff.Commits, st.key, e.key):
+	case slices.ContainsFunc(diff.Commits, func(c githubapi.Commit) bool { return ofItem(c, st.key, e.key) }):
 		// An earlier attempt pushed it, or somebody else copied our trailer. Either way, the
 		// same changes on the same commit result in the same files again.
 		st.onto = diff.MergeBase

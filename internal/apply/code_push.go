@@ -51,10 +51,8 @@ func (x *executor) pushByGit(ctx context.Context, st *codeState) error {
 		}
 	}
 	// The branch may have been moved by our own push, whose answer was lost.
-	if pushKind(err) == gitrepo.PushMoved {
-		if head, looked := x.branchHead(ctx, st.branch); looked && head == st.tip() {
-			return nil
-		}
+	if pushKind(err) == gitrepo.PushMoved && x.isAt(ctx, st.branch, st.tip()) {
+		return nil
 	}
 	return pushFailure(err)
 }

@@ -49,14 +49,11 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	issue := p.issueOperation([]*entry{e}, groupKey("violation", e.key), title, body, nil, e.settings.Footer)
 	issue.Summary = "open an issue instead of pushing: " + issue.Summary
 	issue.Notes = append(issue.Notes, op.Notes...)
-	switch w := issue.work.(type) {
-	case *createWork:
+	if w, ok := issue.work.(*createWork); ok {
 		issue.work = &violationWork{create: w, refusal: st.refusal}
-	default: // adopted, or failed
-		if e.decided != nil && e.decided.State == Adopted {
-			adopted := e.decided.Object
-			e.decide(st.refusal.state, st.refusal.code, "%s", st.refusal.message).Object = adopted
-		}
+	} else if e.decided.State == Adopted { // otherwise it failed
+		adopted := e.decided.Object
+		e.decide(st.refusal.state, st.refusal.code, "%s", st.refusal.message).Object = adopted
 	}
 	return issue
 }

@@ -37,7 +37,7 @@ func planCheckRun(p *planner, group []*entry) Operation {
 		}
 		return op
 	}
-	sent := 0
+	sent, id := 0, "<check run>"
 	if own := newestOf(p.snap.found(e.key)); own != nil {
 		op.Adopts = []Object{*own}
 		if own.known.annotations >= len(it.Annotations) {
@@ -45,7 +45,7 @@ func planCheckRun(p *planner, group []*entry) Operation {
 			return op
 		}
 		work.existing = own
-		sent = work.sent()
+		sent, id = work.sent(), strconv.FormatInt(own.ID, 10)
 		op.Summary = fmt.Sprintf("add the other %s to the check run %q", text.Count(len(it.Annotations)-sent, "annotation"), it.Name)
 	} else {
 		sent = len(work.batch(0))
@@ -57,10 +57,6 @@ func planCheckRun(p *planner, group []*entry) Operation {
 			Conclusion string          `json:"conclusion"`
 			Output     checkOutputJSON `json:"output"`
 		}{it.Name, it.HeadSHA, externalID(e.key, p.cfg.Run), "completed", it.Conclusion, work.outputJSON(0)}))
-	}
-	id := "<check run>"
-	if work.existing != nil {
-		id = strconv.FormatInt(work.existing.ID, 10)
 	}
 	for ; sent < len(it.Annotations); sent += len(work.batch(sent)) {
 		op.Requests = append(op.Requests, newRequest("PATCH", p.path("/check-runs/"+id), struct {

@@ -436,13 +436,11 @@ func (c *reviewComment) section() string {
 
 // heading names the comment's file and lines.
 func (c *reviewComment) heading() string {
-	return "**" + markdown.CodeSpan(c.item.Path) + ", " + c.lines() + "**"
+	return "**" + markdown.CodeSpan(c.item.Path) + ", " + linesOf(c.item) + "**"
 }
 
-func (c *reviewComment) lines() string { return linesOf(c.item) }
-
 // location names the comment's file and lines in a message.
-func (c *reviewComment) location() string { return c.item.Path + ", " + c.lines() }
+func (c *reviewComment) location() string { return c.item.Path + ", " + linesOf(c.item) }
 
 // linesOf names the lines of a review comment.
 func linesOf(it *safeoutput.CreateReviewComment) string {
@@ -479,7 +477,7 @@ func (w *reviewWork) inlineBody(c *reviewComment) string {
 
 // fileBody returns the text of a comment on a file.
 func (w *reviewWork) fileBody(c *reviewComment) string {
-	lines := c.lines()
+	lines := linesOf(c.item)
 	body, _ := w.cfg.body("**"+strings.ToUpper(lines[:1])+lines[1:]+"**\n\n"+c.item.Body, "", c.e.key)
 	return body
 }
