@@ -53,7 +53,6 @@ func Clean(asked string) string {
 // cleanPart returns what becomes of a part between slashes; "" if nothing of it is left.
 func cleanPart(part string) string {
 	part = unsafeRun.ReplaceAllString(part, "-")
-	part = dashes.ReplaceAllString(part, "-")
 	part = dots.ReplaceAllString(part, ".")
 	part = strings.Trim(part, "-.")
 	if strings.HasSuffix(strings.ToLower(part), ".lock") {
@@ -66,8 +65,7 @@ func cleanPart(part string) string {
 }
 
 var (
-	unsafeRun = lazyregexp.New(`[^A-Za-z0-9._-]+`)
-	dashes    = lazyregexp.New(`-{2,}`)
+	unsafeRun = lazyregexp.New(`[^A-Za-z0-9._]+`) // "-" is safe, but only one in a row
 	dots      = lazyregexp.New(`\.{2,}`)
 	safeName  = lazyregexp.New(`^[A-Za-z0-9._/-]+$`)
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,13 +52,7 @@ func manName(cmd *cobra.Command) string {
 
 // listedCommands returns the commands below cmd that its help lists.
 func listedCommands(cmd *cobra.Command) []*cobra.Command {
-	var listed []*cobra.Command
-	for _, child := range cmd.Commands() {
-		if child.IsAvailableCommand() {
-			listed = append(listed, child)
-		}
-	}
-	return listed
+	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(child *cobra.Command) bool { return !child.IsAvailableCommand() })
 }
 
 // manPage returns a command's manual page.

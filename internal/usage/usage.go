@@ -87,10 +87,8 @@ func newHelp() *cobra.Command {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var names []cobra.Completion
-			for _, c := range about.Commands() {
-				if c.IsAvailableCommand() {
-					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
-				}
+			for _, c := range listedCommands(about) {
+				names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
