@@ -84,8 +84,8 @@ func (p *planner) resolvedNow(e *entry) (resolved []resolving, kept []Kept) {
 	return resolved, kept
 }
 
-// askedNow stands for a place in the list of an item that hides comments, for a comment that is
-// not in the list, but that another item of this workflow run asks for.
+// askedNow is the value in entry.keep of a comment that is not in the item's own list, but that
+// another item of this workflow run asks for.
 const askedNow = -1
 
 // keepFor returns what an entry keeps: see entry.keep.

@@ -21,7 +21,7 @@ type postedReview struct {
 	dropped  []*reviewComment // left out, as the owner wants
 	complete bool             // all comments are in it, as far as GitHub takes them
 	doubtful bool             // it was begun more than once
-	// late are comments for whose sake GitHub did not accept the body, and refusal is why.
+	// late are the comments of a body that GitHub did not accept, and refusal is why.
 	late    []*reviewComment
 	refusal error
 }
@@ -418,8 +418,8 @@ func (r *reviewRun) recordReview(ctx context.Context, v *postedReview, lost []*r
 	r.postRest(ctx, parts)
 }
 
-// postLate delivers the comments for whose sake GitHub did not accept the body of a review: into
-// the body of the review that was submitted, of which nobody is notified once more, otherwise into
+// postLate delivers the comments of a body that GitHub did not accept. Where it can, it edits the
+// review that was submitted without them, which notifies nobody again; otherwise it posts them in
 // the conversation.
 func (r *reviewRun) postLate(ctx context.Context, v *postedReview) error {
 	if len(v.late) == 0 {

@@ -81,7 +81,7 @@ func permissionsFor(kind safeoutput.Kind, t policy.Target) []Permission {
 	spec := safeoutput.SpecOf(kind)
 	on := safeoutput.NoTarget
 	if t.Number != 0 && len(spec.ActsOn) > 0 {
-		if on = t.Kind(); !spec.CanActOn(on) { // the type is not known, for which Kind says issue
+		if on = t.Kind(); !spec.CanActOn(on) { // Kind returns issue where the type is not known
 			on = spec.ActsOn[0]
 		}
 	}

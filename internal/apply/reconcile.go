@@ -121,12 +121,12 @@ func (x *executor) othersAtWork() bool {
 	return x.plan.config.Run.Again() || x.plan.config.Run.Shared || x.plan.config.Run.SelfHosted
 }
 
-// recentSpan is how far back the lists are read for what was written at the same moment, in
-// excess of what the two clocks may differ by.
+// recentSpan is how long before this execution a run that still works may have written something,
+// with room for the difference between GitHub's clock and ours.
 const recentSpan = 3 * time.Hour
 
 // recent returns the moment from which on objects may have been written by a run that works
-// at the same moment. Observe saw those before.
+// at the same moment. Observe has seen the older ones.
 func (x *executor) recent() time.Time {
 	from := x.begun.Add(-recentSpan)
 	if from.Before(x.since) {

@@ -64,8 +64,8 @@ type diffState struct {
 	files   map[string]bool
 }
 
-// How long ago an object of this workflow run can have been written at most, and how far
-// clocks may differ.
+// The greatest age that an object of this workflow run can have, by attempt, and how far clocks
+// may differ.
 const (
 	firstAttemptAge = 24 * time.Hour      // the first attempt of a step on a hosted runner ends within a few hours
 	reRunAge        = 66 * 24 * time.Hour // a workflow run lasts up to 35 days and can be run again for 30 days after it

@@ -48,9 +48,9 @@ func (s subjects) number(ev event.Event, e *entry) (subject string, ordinal int)
 
 // titleKey returns the words of a title without what differs when somebody writes the same
 // title again: case, punctuation, white space and emoji. Symbols that mean something stay, as
-// in "C++", "C#", "$5", "100%", "<=", "-1", ".env", "!x" and "Allow * in names": two titles that
-// seem different cost a pull request too many, two that seem equal cost one its content. A title
-// without words is its own key.
+// in "C++", "C#", "$5", "100%", "<=", "-1", ".env", "!x" and "Allow * in names": where equal
+// titles get two keys there is a pull request too many, but where different ones get the same key,
+// one pull request replaces the other. A title without words is its own key.
 func titleKey(title string) string {
 	var b strings.Builder
 	inWord := false

@@ -44,7 +44,7 @@ var directoryMember = map[string]string{agents.Acceptance: "worktree_path", agen
 // Parameters returns the parameters of a run as the agent gets them, or an error if this owner does
 // not allow them. They are checked again, because the coordinator that accepted them may have other
 // rules, and what a path leads to may have changed since. Symbolic links in the path of the directory
-// are followed here, and no more afterwards.
+// are followed here, and not again later.
 func (o Owner) Parameters(agent string, parameters []byte) ([]byte, error) {
 	if rule := o.Rules()[agent]; rule != nil {
 		if violations := rule(parameters); len(violations) > 0 {
