@@ -255,12 +255,7 @@ var mailAddress = lazyregexp.New(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~\[\]-]{1,64}@[A-Z
 // cannot be used.
 func (c *codePreparer) author(p, committer gitrepo.Person) gitrepo.Person {
 	name, _ := c.o.cfg.Sanitizer.Plain(p.Name)
-	name = strings.Map(func(r rune) rune {
-		if r == '<' || r == '>' {
-			return -1
-		}
-		return r
-	}, name)
+	name = strings.NewReplacer("<", "", ">", "").Replace(name)
 	name = text.Truncate(text.OneLine(name), maxName)
 	if strings.Trim(name, " .,:;\"'\\") == "" || !mailAddress.MatchString(p.Email) {
 		return committer

@@ -65,10 +65,8 @@ func flatter(name, stem string) []string {
 // inSeries reports whether a branch can be an earlier one of the series: any with the prefix
 // of a default name, otherwise one of the names, with or without a suffix of ours.
 func (n branchNames) inSeries(branch string) bool {
-	for _, prefix := range n.prefixes {
-		if strings.HasPrefix(branch, prefix) {
-			return true
-		}
+	if slices.ContainsFunc(n.prefixes, func(prefix string) bool { return strings.HasPrefix(branch, prefix) }) {
+		return true
 	}
 	for _, name := range n.wanted {
 		rest, ok := strings.CutPrefix(branch, name)

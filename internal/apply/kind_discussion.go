@@ -84,10 +84,8 @@ func chooseCategory(all []githubapi.DiscussionCategory, wish string) (githubapi.
 		func(c githubapi.DiscussionCategory) bool { return strings.EqualFold(c.Slug, wish) },
 		func(c githubapi.DiscussionCategory) bool { return strings.EqualFold(c.Name, wish) },
 	} {
-		for _, c := range all {
-			if matches(c) {
-				return c, ""
-			}
+		if i := slices.IndexFunc(all, matches); i >= 0 {
+			return all[i], ""
 		}
 	}
 	names := make([]string, len(all))

@@ -135,16 +135,13 @@ func prepareReports(cfg Config, group []*entry, read func(string) ([]byte, error
 	if err == nil || len(open) == 0 {
 		return up
 	}
-	good := 0
 	for _, e := range open { // find the bad ones
 		if _, err := prepare(cfg, []*entry{e}, nil); err != nil {
 			e.decide(Failed, CodeInvalid, "the report cannot be uploaded: %v", err)
-			continue
 		}
-		good++
 	}
-	if good > 0 && good < len(open) {
-		if up, err = prepare(cfg, pending(open), read); err == nil {
+	if good := pending(open); len(good) > 0 && len(good) < len(open) {
+		if up, err = prepare(cfg, good, read); err == nil {
 			return up
 		}
 	}

@@ -268,11 +268,7 @@ func (x *executor) remove(ctx context.Context, o, kept Object, entries []*entry)
 	x.deps.log(note)
 	for _, e := range entries {
 		r := x.results[e.index]
-		if r == nil || r.Object == nil {
-			continue
-		}
-		isCarried := r.Object.key == o.key || e.key == o.key
-		if !isCarried {
+		if r == nil || r.Object == nil || r.Object.key != o.key && e.key != o.key {
 			continue
 		}
 		if run := x.plan.config.Run; run.Claim != "" && o.claim == run.Claim && run.ClaimedByOther(kept.claim) {

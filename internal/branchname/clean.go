@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/runes"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -112,24 +113,13 @@ func Slug(title string, limit int) string {
 
 // visible returns a text without invisible characters and without what is not UTF-8.
 func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "-"))
+	return runes.Remove(runes.In(unicode.Cf)).String(strings.ToValidUTF8(s, "-"))
 }
 
 // transliterate replaces letters by the ASCII letters that Unicode takes them apart into, or that
 // people write for them. Other characters stay.
 func transliterate(s string) string {
-	s = letters.Replace(s)
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
-		return r
-	}, norm.NFKD.String(s))
+	return runes.Remove(runes.In(unicode.Mn)).String(norm.NFKD.String(letters.Replace(s)))
 }
 
 // letters replaces those that Unicode does not take apart.
