@@ -188,9 +188,6 @@ func (e *entry) addNotes(r *Result) {
 			r.Notes = append(r.Notes, n.Message)
 		}
 	}
-	if e.approved.Item() == nil {
-		return
-	}
 	first := e.approved.Accepted().Notes()
 	for _, c := range first.Redactions {
 		r.Cleaned = append(r.Cleaned, Cleaning{Field: c.Field, Rule: c.Rule, Detail: c.Detail, Count: c.Count})

@@ -42,8 +42,7 @@ const maxUnreadable = 2
 
 // triesOf returns how often a write is tried that failed with err.
 func triesOf(err error) int {
-	var e *githubapi.Error
-	if errors.As(err, &e) && e.Status >= 200 && e.Status < 300 {
+	if e, ok := errors.AsType[*githubapi.Error](err); ok && e.Status >= 200 && e.Status < 300 {
 		return maxUnreadable
 	}
 	return maxTries
