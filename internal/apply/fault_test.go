@@ -15,6 +15,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
+// always returns a fault for every request of an operation.
+func always(operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
+	return func(r githubtest.Request) githubtest.Fault {
+		if r.Operation == operation {
+			return f
+		}
+		return githubtest.Fault{}
+	}
+}
+
 // once returns a fault for the first request of an operation.
 func once(operation string, f githubtest.Fault) func(githubtest.Request) githubtest.Fault {
 	return times(1, operation, f)

@@ -119,12 +119,7 @@ func TestCheckRunIsCompleted(t *testing.T) {
 func TestLateAnnotationsAreNotDoubled(t *testing.T) {
 	b := ownBench(t, githubtest.Options{})
 	approved := b.approve([]intake.OwnItem{checked(120)})
-	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-		if r.Operation == "checks/update" {
-			return githubtest.Fault{Late: 20 * time.Second}
-		}
-		return githubtest.Fault{}
-	})
+	b.srv.SetFault(always("checks/update", githubtest.Fault{Late: 20 * time.Second}))
 	if first, _ := b.process(context.Background(), &killer{next: b.srv.Transport(), left: 4, after: true}, b.clock, approved); first != nil {
 		t.Fatalf("it was not killed: %s", states(first))
 	}

@@ -236,12 +236,7 @@ func localDiff() []changes.ChangedFile {
 
 func TestARefusedCommentLeavesOneReview(t *testing.T) {
 	// Without a diff no line is checked beforehand, but GitHub refuses some.
-	b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
-		if r.Operation == "pulls/list-files" {
-			return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
-		}
-		return githubtest.Fault{}
-	}})
+	b := reviewBench(t, githubtest.Options{Fault: always("pulls/list-files", githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`})})
 	var lines []string
 	for i := range 12 {
 		lines = append(lines, reviewLine("main.go", 1+i%6, fmt.Sprintf("Good %d.", i)))
@@ -330,12 +325,7 @@ func TestAHeadThatMovedSinceTheEvent(t *testing.T) {
 func TestRefusedLinesFollowThePolicy(t *testing.T) {
 	lines := []string{reviewLine("main.go", 1, "Good."), reviewLine("main.go", 99, "Outside."), reviewLine("gone.go", 1, "Elsewhere.")}
 	start := func(o policy.OutsideDiff) *bench {
-		b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
-			if r.Operation == "pulls/list-files" {
-				return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
-			}
-			return githubtest.Fault{}
-		}})
+		b := reviewBench(t, githubtest.Options{Fault: always("pulls/list-files", githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`})})
 		return b.kind(safeoutput.KindCreateReviewComment, func(k *policy.KindConfig) { k.Review.OutsideDiff = o })
 	}
 	t.Run("drop", func(t *testing.T) {
@@ -370,12 +360,7 @@ func TestRefusedLinesFollowThePolicy(t *testing.T) {
 // GitHub may accept a review from the next attempt that it refused at first. That attempt must
 // not post again what the first one put into the conversation.
 func TestAnEarlierAttemptPutEverythingIntoTheConversation(t *testing.T) {
-	b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
-		if r.Operation == "pulls/create-review" {
-			return githubtest.Fault{Status: 422, Body: `{"message":"Unprocessable Entity","errors":["User can only have one pending review per pull request"]}`}
-		}
-		return githubtest.Fault{}
-	}})
+	b := reviewBench(t, githubtest.Options{Fault: always("pulls/create-review", githubtest.Fault{Status: 422, Body: `{"message":"Unprocessable Entity","errors":["User can only have one pending review per pull request"]}`})})
 	want(t, b.run(reviewLine("main.go", 1, "One.")), "applied")
 	b.srv.SetFault(nil)
 	b.cfg.Run.Attempt = 2
@@ -386,12 +371,7 @@ func TestAnEarlierAttemptPutEverythingIntoTheConversation(t *testing.T) {
 }
 
 func TestAReviewThatGitHubDoesNotTakeAtAll(t *testing.T) {
-	b := reviewBench(t, githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
-		if r.Operation == "pulls/create-review" {
-			return githubtest.Fault{Status: 422, Body: `{"message":"Unprocessable Entity","errors":["User can only have one pending review per pull request"]}`}
-		}
-		return githubtest.Fault{}
-	}})
+	b := reviewBench(t, githubtest.Options{Fault: always("pulls/create-review", githubtest.Fault{Status: 422, Body: `{"message":"Unprocessable Entity","errors":["User can only have one pending review per pull request"]}`})})
 	results := b.run(reviewLine("main.go", 1, "One."), reviewLine("main.go", 2, "Two."))
 	want(t, results, "applied applied")
 	if got := slices.Compact(operations(b.srv.Writes())); !cmp.Equal(got, []string{"pulls/create-review", "issues/create-comment"}) {
@@ -569,12 +549,7 @@ func TestAReviewThatWasPostedInPart(t *testing.T) {
 	for i := range 4 {
 		lines = append(lines, reviewLine("nowhere.go", i+1, fmt.Sprintf("begin%d %s end%d", i, strings.Repeat("word ", 6000), i)))
 	}
-	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-		if r.Operation == "issues/create-comment" {
-			return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
-		}
-		return githubtest.Fault{}
-	})
+	b.srv.SetFault(always("issues/create-comment", githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}))
 	first := b.run(lines...)
 	if c := Count(first); c[Applied] == 0 || c[Failed] == 0 {
 		t.Fatalf("wanted a part: %s", states(first))
@@ -609,12 +584,7 @@ func TestKilledWhileARefusedReviewIsPosted(t *testing.T) {
 		reviewLine("gone.go", 1, "Bad two."), reviewLine("main.go", 5, "Good three.")}
 	for n := 1; n < 60; n++ {
 		for _, after := range []bool{false, true} {
-			b := reviewBench(t, githubtest.Options{Lag: 5 * time.Second, Fault: func(r githubtest.Request) githubtest.Fault {
-				if r.Operation == "pulls/list-files" {
-					return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
-				}
-				return githubtest.Fault{}
-			}})
+			b := reviewBench(t, githubtest.Options{Lag: 5 * time.Second, Fault: always("pulls/list-files", githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`})})
 			first := b.invoke(&killer{next: b.srv.Transport(), left: n, after: after}, lines)
 			b.cfg.Run.Attempt = 2
 			results := b.invoke(b.srv.Transport(), lines)

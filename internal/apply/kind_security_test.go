@@ -190,12 +190,7 @@ func TestManyFilesAreAskedForWithinReason(t *testing.T) {
 
 func TestProcessingThatFailsOrTakesLong(t *testing.T) {
 	status := func(body string) func(githubtest.Request) githubtest.Fault {
-		return func(r githubtest.Request) githubtest.Fault {
-			if r.Operation == "code-scanning/get-sarif" {
-				return githubtest.Fault{Status: 200, Body: body}
-			}
-			return githubtest.Fault{}
-		}
+		return always("code-scanning/get-sarif", githubtest.Fault{Status: 200, Body: body})
 	}
 	t.Run("failed", func(t *testing.T) {
 		b := newBench(t, fixture(), githubtest.Options{})
@@ -322,12 +317,7 @@ func TestUploadsThatGitHubRefuses(t *testing.T) {
 		{413, "", "failed(validation)", "status 413"},
 		{422, `{"message":"Validation Failed","errors":["commit_sha is invalid"]}`, "failed(validation)", "commit_sha is invalid"},
 	} {
-		b := newBench(t, fixture(), githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
-			if r.Operation == "code-scanning/upload-sarif" {
-				return githubtest.Fault{Status: tt.status, Body: tt.body}
-			}
-			return githubtest.Fault{}
-		}})
+		b := newBench(t, fixture(), githubtest.Options{Fault: always("code-scanning/upload-sarif", githubtest.Fault{Status: tt.status, Body: tt.body})})
 		results := b.run(alert("main.go", 3, "One.", "sqli"))
 		want(t, results, tt.state)
 		if results[0].File != "/out/airlock.sarif" || !strings.Contains(results[0].Message, tt.word) {

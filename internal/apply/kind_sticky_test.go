@@ -141,12 +141,7 @@ func TestStickyCommentSurvives(t *testing.T) {
 	t.Run("reported missing although it is there", func(t *testing.T) {
 		b := ownBench(t, githubtest.Options{})
 		want(t, b.runOwn(sticky("A.")), "applied")
-		b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-			if r.Operation == "issues/update-comment" {
-				return githubtest.NotThere()
-			}
-			return githubtest.Fault{}
-		})
+		b.srv.SetFault(always("issues/update-comment", githubtest.NotThere()))
 		want(t, b.push().runOwn(sticky("B.")), "failed(not-found)")
 		if diff := cmp.Diff([]string{"A."}, b.bodies()); diff != "" {
 			t.Errorf("comments (-want +got):\n%s", diff)

@@ -108,12 +108,7 @@ func TestLabels(t *testing.T) {
 		}
 	})
 	t.Run("accepted but not there", func(t *testing.T) {
-		b := newBench(t, fixture(), githubtest.Options{Fault: func(r githubtest.Request) githubtest.Fault {
-			if r.Operation == "issues/add-labels" {
-				return githubtest.Fault{Status: 200, Body: "[]"}
-			}
-			return githubtest.Fault{}
-		}})
+		b := newBench(t, fixture(), githubtest.Options{Fault: always("issues/add-labels", githubtest.Fault{Status: 200, Body: "[]"})})
 		want(t, b.run(label("x")), "failed(not-taken)")
 	})
 }

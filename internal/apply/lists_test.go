@@ -58,12 +58,7 @@ func TestAdoptionWithoutTheAccountsName(t *testing.T) {
 		f.Issues = append(f.Issues, &githubtest.Issue{Number: 1000 + n, Title: fmt.Sprint("Issue ", n), CreatedAt: noon.Add(-time.Hour), UpdatedAt: noon})
 	}
 	b := newBench(t, f, githubtest.Options{TrustAnswers: true})
-	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
-		if r.Operation == "users/get-by-id" {
-			return githubtest.NotThere()
-		}
-		return githubtest.Fault{}
-	})
+	b.srv.SetFault(always("users/get-by-id", githubtest.NotThere()))
 	want(t, b.run(anIssue), "applied")
 	want(t, b.run(anIssue), "adopted")
 	for _, r := range b.srv.Requests() {
