@@ -236,7 +236,6 @@ type pass struct {
 	declared   bool // the leaf has text like a declaration
 	linked     bool // the leaf has an address that links by itself
 	labelStart int  // where the bracket of a footnote label begins
-	inHTML     bool // the block of HTML ends at an empty line
 	attrs      []markdown.Attribute
 	named      []string // the known attributes of the tag so far; far fewer than all can be
 	anchors    []openAnchor
@@ -244,6 +243,8 @@ type pass struct {
 	judged     judged
 	usedZWSP   []int // offsets in flat of the markZWSP bytes that make something inert
 	tickRuns   []tickRun
+	// untilEmptyLine is set while a block of HTML of kind 6 or 7 is read: an empty line ends it.
+	untilEmptyLine bool
 
 	// The state of the body.
 	openTags  map[string][]bool // open elements by name: whether the start tag was made text

@@ -22,7 +22,7 @@ func (p *pass) htmlBlock(i int) {
 	first := len(p.edits)
 	p.flat.reset(b.Start, b.End)
 	p.anchors = p.anchors[:0]
-	p.inHTML = b.Data >= 6 // blocks of the kinds 6 and 7 end at an empty line
+	p.untilEmptyLine = b.Data >= 6
 	if len(pieces) == 1 && pieces[0].Pad == 0 {
 		p.html(&htmlText{text: p.src[pieces[0].Start:pieces[0].End], first: pieces[0].Start})
 	} else {
@@ -35,7 +35,7 @@ func (p *pass) htmlBlock(i int) {
 	if b.Data == 7 && strings.HasPrefix(p.src[b.Start:], "</pre") && needsReading(p.src[b.Start+len("</"):b.End]) {
 		p.show(b.Start, "pre") // no block begins here in later versions of CommonMark
 	}
-	p.inHTML = false
+	p.untilEmptyLine = false
 	p.separateBlock(i, p.edits[first:])
 }
 
@@ -146,7 +146,7 @@ func (p *pass) html(h *htmlText) {
 // comment removes a comment. In a block of HTML that an empty line would end, it
 // also removes the line, if the line contains nothing else.
 func (p *pass) comment(start, end int) {
-	if p.inHTML {
+	if p.untilEmptyLine {
 		line, next := start, end
 		for line > 0 && strings.IndexByte(" \t>", p.src[line-1]) >= 0 {
 			line--
