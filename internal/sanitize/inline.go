@@ -86,7 +86,7 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 			f.addMark(markTag, n.End)
 		}
 	}
-	if ticks && p.loneBackticks(nodes, first) {
+	if ticks && p.escapeBackticks(nodes, first) {
 		return
 	}
 	p.closeAnchors()
@@ -304,14 +304,14 @@ func beginsDestination(s string) bool {
 	return s == "" || strings.IndexByte("\n\"'(", s[0]) >= 0
 }
 
-// loneBackticks escapes the runs of backticks in a leaf that begin no code span to
+// escapeBackticks escapes the runs of backticks in a leaf that begin no code span to
 // GitHub. Readers disagree about the code after such a run, because cmark's search
 // for the closing run is faulty.
 //
 // If the leaf has code, and some runs are lone by the specification too, only
 // those are escaped now. The other edits of the leaf, from index first on, are
-// dropped and the result is true: the next reading finds out what is code.
-func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
+// dropped and again is true: the next reading finds out what is code.
+func (p *pass) escapeBackticks(nodes []markdown.Inline, first int) (again bool) {
 	lone, hasCode := p.loneRuns(nodes)
 	isLone := func(n *markdown.Inline) bool {
 		_, found := slices.BinarySearch(lone, n.Start)
@@ -319,20 +319,15 @@ func (p *pass) loneBackticks(nodes []markdown.Inline, first int) bool {
 	}
 	hasLone := false
 	for i := range nodes {
-		if hasLone && hasCode {
-			break
-		}
-		n := &nodes[i]
-		if n.Kind != markdown.Backticks {
-			continue
-		}
-		if isLone(n) {
+		switch n := &nodes[i]; {
+		case n.Kind != markdown.Backticks:
+		case isLone(n):
 			hasLone = true
-		} else {
+		default:
 			hasCode = true // to readers that follow the specification
 		}
 	}
-	again := hasCode && hasLone
+	again = hasCode && hasLone
 	if again {
 		p.edits = p.edits[:first]
 	}
