@@ -172,7 +172,7 @@ func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, o
 	tags, others, variants, bidi := 0, 0, 0, false
 	for i := from; ; {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		keep := 0
+		keep := 0 // bytes from i on; 0 removes r
 		prev, prev2 := lastTwo(b, s[copied:i])
 		switch {
 		case t.classOf(r) != classContext: // stripBidi judges it
@@ -200,14 +200,13 @@ func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, o
 			}
 			b = append(b, s[copied:i]...)
 			copied = i + size
-			keep = size
 			if isTag(r) {
 				tags++
 			} else {
 				others++
 			}
 		}
-		i += keep
+		i += max(keep, size)
 		k, context := t.firstDirty(s[i:])
 		if k < 0 {
 			break
