@@ -90,7 +90,7 @@ func (ds *delimStack) process(bottom int32) {
 	}
 	var bottoms [3][3]int32 // where no opener was found, by the closer's length modulo 3 and its character
 	for i := range bottoms {
-		bottoms[i] = [3]int32{bottom, bottom, -1}
+		bottoms[i] = [3]int32{bottom, bottom, bottom}
 	}
 	closer := ds.last
 	for ds.all[closer].prev != bottom && ds.all[closer].prev >= 0 {
@@ -103,19 +103,10 @@ func (ds *delimStack) process(bottom int32) {
 			continue
 		}
 		floor := &bottoms[c.length%3][strings.IndexByte("*_~", c.char)]
-		opener, found := c.prev, false
-		for opener >= 0 && opener != bottom && opener != *floor && ds.budget > 0 {
-			if o := &ds.all[opener]; o.canOpen && o.char == c.char && (!(c.canOpen || o.canClose) ||
-				c.length%3 == 0 || (o.length+c.length)%3 != 0) {
-				found = true
-				break
-			}
-			opener = ds.all[opener].prev
-			ds.budget--
-		}
+		opener := ds.findOpener(c, bottom, *floor)
 		old := closer
 		switch {
-		case !found:
+		case opener < 0:
 			closer = c.next
 			*floor = c.prev
 			if !c.canOpen {
@@ -137,6 +128,27 @@ func (ds *delimStack) process(bottom int32) {
 	for ds.last >= 0 && ds.last != bottom {
 		ds.remove(ds.last)
 	}
+}
+
+// findOpener returns the nearest opener below closer, or -1. It looks at no run from bottom or
+// floor on downwards.
+func (ds *delimStack) findOpener(closer *delim, bottom, floor int32) int32 {
+	for i := closer.prev; i >= 0 && i != bottom && i != floor && ds.budget > 0; i = ds.all[i].prev {
+		if ds.all[i].opens(closer) {
+			return i
+		}
+		ds.budget--
+	}
+	return -1
+}
+
+// opens reports whether d can be the opener of closer. Of two runs one of which could be both,
+// the lengths together must not be a multiple of 3, unless both are.
+func (d *delim) opens(closer *delim) bool {
+	if !d.canOpen || d.char != closer.char {
+		return false
+	}
+	return !d.canClose && !closer.canOpen || closer.length%3 == 0 || (d.length+closer.length)%3 != 0
 }
 
 // emphasize uses one or two marks of both runs and returns the next closer.
