@@ -285,8 +285,8 @@ func (p *inlineParser) nodeText(n Inline) (string, bool) {
 	return "", false
 }
 
-// linkRun links the addresses in one run. out contains the new nodes for the old
-// ones before done, and so does the result.
+// linkRun links the addresses in one run. out contains the new nodes for nodes[:done];
+// both are returned as they are after the last address.
 func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]Inline, int) {
 	text := unsafe.String(unsafe.SliceData(r.text), len(r.text))
 	from, last := 0, 0 // where to search next, where the last address ended
@@ -313,12 +313,12 @@ func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]In
 				head.End = startSrc
 				out = append(out, head)
 			}
-		} else if last := len(out) - 1; startSrc < nodes[startNode].End {
+		} else if rest := &out[len(out)-1]; startSrc < nodes[startNode].End {
 			// The previous address added the rest of the node: cut it.
-			if startSrc > out[last].Start {
-				out[last].End = startSrc
+			if startSrc > rest.Start {
+				rest.End = startSrc
 			} else {
-				out = out[:last]
+				out = out[:len(out)-1]
 			}
 		}
 		span := Span{startSrc, endSrc}
