@@ -187,7 +187,7 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 }
 
 // secretGroup returns where the secret is in a match: in the group that the rule names,
-// or else in the first that is not empty, or else all of the match but line feeds.
+// otherwise in the first that is not empty, otherwise all of the match but line feeds at its ends.
 func secretGroup(match []int, group int, part string) (start, end int) {
 	if group > 0 && 2*group+1 < len(match) && match[2*group] >= 0 {
 		return match[2*group], match[2*group+1]

@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 )
 
-// fewestWide is how many characters in UTF-16 are read as a text.
+// fewestWide is the least number of characters in UTF-16 that are read as a text.
 const fewestWide = 6
 
 // scanWide returns the hits in text that is in UTF-16: characters of ASCII with a zero byte
@@ -31,8 +31,8 @@ func (s *Scanner) scanWide(rules *ruleSet, path, text string, depth int) []Hit {
 	return hits
 }
 
-// wideRun returns where text in UTF-16 is whose first zero byte is at zero, and what it says.
-// Nothing before from belongs to it.
+// wideRun returns the run of UTF-16 whose first zero byte is at zero: its offsets, and its
+// characters in ASCII. Nothing before from belongs to it.
 func wideRun(text string, from, zero int) (start, end int, plain []byte) {
 	start = zero
 	if zero > from && wideByte(text[zero-1]) { // little-endian
