@@ -30,8 +30,9 @@ const (
 // bulletLine is a line of an acceptance block with one criterion.
 var bulletLine = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
 
-// taskLine matches a block that begins with such a line with a box, which no YAML does.
-var taskLine = lazyregexp.New(`^[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]+(\S.*)$`)
+// boxFirst matches a block whose first line is such a line with a box and no bullet, which would
+// otherwise look like a list of YAML or JSON.
+var boxFirst = lazyregexp.New(`^[ \t\r\n]*\[[ xX]\][ \t]+\S`)
 
 // FromIssue returns the criteria that an issue's text states: those of its fenced blocks named
 // acceptance, or without such a block, the task list under a heading "Acceptance criteria". A block
@@ -93,7 +94,7 @@ var (
 
 // fromBlock reads a block: YAML or JSON if it looks like that, otherwise one criterion on each line.
 func fromBlock(block string) (found []IssueCriterion, err error) {
-	isYAML := mappingLine.MatchString(block) || structured.MatchString(block) && !taskLine.MatchString(block)
+	isYAML := mappingLine.MatchString(block) || structured.MatchString(block) && !boxFirst.MatchString(block)
 	if !isYAML {
 		for line := range strings.Lines(block) {
 			if m := bulletLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
