@@ -14,7 +14,7 @@ import (
 // Limits of the folded history of a comment, which lists the newest messages.
 const (
 	maxHistory = 60     // messages
-	maxFold    = 30_000 // UTF-16 code units; the line that passes it is the last one
+	maxFold    = 30_000 // UTF-16 code units of their lines
 )
 
 // Comment returns the one comment that shows a loop in its pull request, as Markdown: how it
@@ -149,8 +149,9 @@ func (p *page) fold(messages []Message) {
 			continue
 		}
 		line := "- " + m.Time.Format(TimeLayout) + " `" + m.ID + "` " + markdown.EscapeText(text.Truncate(m.Summary, maxName))
-		lines = append(lines, line)
-		size += markdown.UTF16Len(line)
+		if size += markdown.UTF16Len(line) + 1; size <= maxFold {
+			lines = append(lines, line)
+		}
 	}
 	p.line("<details><summary>History: " + text.Count(count, "message") + "</summary>")
 	p.blank()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
 func TestCommands(t *testing.T) {
@@ -76,5 +78,28 @@ func TestALongHistoryIsCut(t *testing.T) {
 	got := p.state.Comment(p.log, "")
 	if n := strings.Count(got, "\n- "); n != maxHistory+1 || !strings.Contains(got, "earlier messages: see the log") || len(got) > 20_000 {
 		t.Errorf("%d lines, %d bytes", n, len(got))
+	}
+}
+
+func TestTheFoldStaysWithinItsLimit(t *testing.T) {
+	messages := make([]Message, maxHistory)
+	for i := range messages {
+		messages[i] = Message{Type: FixCompletion, ID: fmt.Sprintf("FIXDONE-1-%d", i), Summary: strings.Repeat("&", maxName)}
+	}
+	messages[0].Summary = "short" // it would fit, but is older than one that does not
+	var p page
+	p.fold(messages)
+	listed, size := 0, 0
+	for line := range strings.Lines(p.String()) {
+		if strings.HasPrefix(line, "- 0001-01-01") {
+			listed++
+			size += markdown.UTF16Len(line)
+		}
+	}
+	if size > maxFold || size < maxFold*9/10 || strings.Contains(p.String(), "short") {
+		t.Errorf("%d messages are listed, in %d code units", listed, size)
+	}
+	if !strings.Contains(p.String(), fmt.Sprintf("\n- %d earlier messages: see the log\n", maxHistory-listed)) {
+		t.Errorf("it does not count the others: %.300s", p.String())
 	}
 }
