@@ -1,7 +1,6 @@
 package fixloop
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -123,7 +122,6 @@ func reasons(list []string) []string {
 func (t *turn) unchanged() error {
 	t.nextIteration()
 	const why = "nothing was taken of the fix"
-	var failed, critical Check
 	var again []*check
 	for i := range t.Checks {
 		if c := &t.Checks[i]; c.Status == ReChecking && c.Name != Acceptance {
@@ -132,10 +130,6 @@ func (t *turn) unchanged() error {
 		}
 	}
 	for _, c := range again {
-		failed = cmp.Or(failed, c.Name)
-		if c.Critical {
-			critical = cmp.Or(critical, c.Name)
-		}
 		if err := t.send(t.revalidationResult(c, Fail), func() error {
 			if err := t.move(c, Fail, why); err != nil {
 				return err
@@ -146,7 +140,6 @@ func (t *turn) unchanged() error {
 		}
 	}
 	if c := t.checkNamed(Acceptance); c != nil && c.Status == ReChecking {
-		failed = cmp.Or(failed, Acceptance)
 		if err := t.move(c, Fail, why); err != nil {
 			return err
 		}
@@ -157,7 +150,7 @@ func (t *turn) unchanged() error {
 	for _, c := range again {
 		t.emit(t.failureReport(c))
 	}
-	return t.failedRound(failed, critical)
+	return t.failedRound(t.firstFailed())
 }
 
 // noteFix adds the fix to the newest entry of the history.

@@ -197,15 +197,7 @@ func (t *turn) endRound() error {
 	if err := t.report(); err != nil {
 		return err
 	}
-	failed, critical := Check(""), Check("")
-	for i := range t.Checks {
-		if c := &t.Checks[i]; c.Status == Fail {
-			failed = cmp.Or(failed, c.Name)
-			if c.Critical {
-				critical = cmp.Or(critical, c.Name)
-			}
-		}
-	}
+	failed, critical := t.firstFailed()
 	if failed != "" {
 		if !complete { // only a critical vulnerability ends a round early
 			return t.escalate(ReasonCritical, critical)
@@ -222,8 +214,21 @@ func (t *turn) endRound() error {
 	return t.succeed()
 }
 
-// failedRound requests a fix, or escalates. failed is the first check that failed, and critical the
-// first one with a critical vulnerability, "" for none.
+// firstFailed returns the first check that failed, and the first one with a critical vulnerability,
+// "" for none.
+func (t *turn) firstFailed() (failed, critical Check) {
+	for i := range t.Checks {
+		if c := &t.Checks[i]; c.Status == Fail {
+			failed = cmp.Or(failed, c.Name)
+			if c.Critical {
+				critical = cmp.Or(critical, c.Name)
+			}
+		}
+	}
+	return failed, critical
+}
+
+// failedRound requests a fix, or escalates. failed and critical are what firstFailed returns.
 func (t *turn) failedRound(failed, critical Check) error {
 	// Criteria that failed before were not evaluated again, and count as failed.
 	if c := t.checkNamed(Acceptance); c != nil && c.Status == ReChecking {
