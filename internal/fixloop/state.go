@@ -166,9 +166,6 @@ func (s State) MaxIterations() int { return s.doc.Max }
 // Reason returns why the loop was escalated the last time, "" if it never was.
 func (s State) Reason() Reason { return s.doc.Reason }
 
-// Started returns when the loop started; zero if it has not.
-func (s State) Started() time.Time { return s.doc.Started }
-
 // Ended returns when the loop ended; zero if it has not.
 func (s State) Ended() time.Time { return s.doc.Ended }
 
