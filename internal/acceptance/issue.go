@@ -2,7 +2,9 @@ package acceptance
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -30,9 +32,9 @@ const (
 // bulletLine is a line of an acceptance block with one criterion.
 var bulletLine = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
 
-// boxFirst matches a block whose first line is such a line with a box and no bullet, which would
-// otherwise look like a list of YAML or JSON.
-var boxFirst = lazyregexp.New(`^[ \t\r\n]*\[[ xX]\][ \t]+\S`)
+// lineFirst matches a block whose first line is such a line without a bullet and begins with a box or
+// a link, which would otherwise look like a list of YAML or JSON.
+var lineFirst = lazyregexp.New(`^[ \t\r\n]*\[(?:[ xX]\][ \t]+\S|[^\]\n]*\][(\[])`)
 
 // FromIssue returns the criteria that an issue's text states: those of its fenced blocks named
 // acceptance, or without such a block, the task list under a heading "Acceptance criteria". A block
@@ -94,7 +96,7 @@ var (
 
 // fromBlock reads a block: YAML or JSON if it looks like that, otherwise one criterion on each line.
 func fromBlock(block string) (found []IssueCriterion, err error) {
-	isYAML := mappingLine.MatchString(block) || structured.MatchString(block) && !boxFirst.MatchString(block)
+	isYAML := mappingLine.MatchString(block) || structured.MatchString(block) && !lineFirst.MatchString(block)
 	if !isYAML {
 		for line := range strings.Lines(block) {
 			if m := bulletLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
@@ -104,9 +106,13 @@ func fromBlock(block string) (found []IssueCriterion, err error) {
 		}
 		return found, nil
 	}
-	var doc any
-	if err := yaml.Unmarshal([]byte(block), &doc); err != nil {
+	var doc, second any
+	dec := yaml.NewDecoder(strings.NewReader(block))
+	if err := dec.Decode(&doc); err != nil {
 		return nil, fmt.Errorf("it is neither YAML nor JSON: %s", text.OneLine(err.Error()))
+	}
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) && (err != nil || second != nil) {
+		return nil, errors.New("there is more after the list; make one list of all, or write each criterion on a line that begins with \"- \"")
 	}
 	if m, ok := doc.(map[string]any); ok {
 		doc = m["acceptance_criteria"]

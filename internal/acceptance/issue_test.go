@@ -26,6 +26,8 @@ func TestFromIssue(t *testing.T) {
 		"```acceptance\n[\"a.md\", \"b.md\"]\n```":                                                                                "ac-1=a.md ac-2=b.md",
 		"```acceptance\n[ ] a.md\n[x] b.md\n```":                                                                                  "ac-1=a.md ac-2=b.md",
 		"```acceptance\n\n  [X] #1 is closed\n```":                                                                                "ac-1=#1 is closed",
+		"```acceptance\n[guide](docs/guide.md) exists\nb.md\n```":                                                                 "ac-1=[guide](docs/guide.md) exists ac-2=b.md",
+		"```acceptance\n---\n- hint: a.md\n...\n\n---\n```":                                                                       "ac-1=a.md",
 		"```acceptance\n[x]\n```":                                              "ac-1=x",
 		"```acceptance\n[ \"a.md\" ]\n```":                                     "ac-1=a.md",
 		"```acceptance\na.md\n```\n```acceptance\nb.md\n":                      "ac-1=a.md ac-2=b.md",
@@ -40,6 +42,9 @@ func TestFromIssue(t *testing.T) {
 		"```acceptance\n- id: X\n```":                                          "error",
 		"```acceptance\nacceptance_criteria: {\n```":                           "error",
 		"```acceptance\nacceptance_criteria: 7\n```":                           "error",
+		"```acceptance\n[\"a.md\"]\nb.md\n```":                                 "error",
+		"```acceptance\n{\"acceptance_criteria\": [\"a.md\"]} b.md\n```":       "error",
+		"```acceptance\n- hint: a.md\n---\n- hint: b.md\n```":                  "error",
 		"```acceptance\n" + strings.Repeat("a.md\n", 201):                      "error",
 	} {
 		got, err := acceptance.FromIssue(body)
