@@ -92,10 +92,13 @@ type failedReport struct {
 }
 
 func (w *failedReport) execute(ctx context.Context, x *executor, op *Operation) []Result {
-	open := pending(op.entries)
 	results := w.issue.execute(ctx, x, op)
-	for i, e := range open {
-		results[i] = w.report.asFailed(e, results[i])
+	for i, res := range results {
+		for _, e := range op.entries {
+			if e.index == res.Index {
+				results[i] = w.report.asFailed(e, res)
+			}
+		}
 	}
 	return results
 }
