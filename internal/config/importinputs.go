@@ -259,19 +259,19 @@ func plainValue(n *node) (value any, why string) {
 	return nil, ""
 }
 
-// sameInputs reports whether two imports of a file give it the same inputs.
+// sameInputs reports whether two imports of a file give it the same inputs; nil gives none.
 func sameInputs(a, b *node) bool {
-	// Inputs that are not plain values are compared by what is wrong with them.
-	asJSON := func(n *node) string {
-		if n == nil || len(n.entries) == 0 {
-			return ""
-		}
-		plain, why := plainValue(n)
-		encoded, err := json.Marshal(plain)
-		if err != nil {
-			why = err.Error()
-		}
-		return cmp.Or(why, string(encoded))
-	}
-	return asJSON(a) == asJSON(b)
+	none := &node{kind: mapNode}
+	return sameValue(cmp.Or(a, none), cmp.Or(b, none))
+}
+
+// sameValue reports whether two values are written in the same way, but for the order of the keys
+// of mappings.
+func sameValue(a, b *node) bool {
+	return a.kind == b.kind && a.text == b.text && len(a.entries) == len(b.entries) &&
+		slices.EqualFunc(a.items, b.items, func(x, y node) bool { return sameValue(&x, &y) }) &&
+		!slices.ContainsFunc(a.entries, func(e entry) bool {
+			other := b.valueOf(e.key)
+			return other == nil || !sameValue(&e.value, other)
+		})
 }

@@ -98,6 +98,7 @@ func TestInputsThatDoNotFit(t *testing.T) {
 		"a quote":         {"  - uses: shared/base.md\n    with: {title-prefix: 'a\"b'}", `.github/workflows/shared/base.md:27: this is not valid YAML: did not find expected ',' or '}' (a brace or a comma is missing), with its inputs filled in`},
 		"an expression":   {"  - uses: shared/base.md\n    with: {title-prefix: \"${{ github.workflow }}\"}", `base.md:32:19: title-prefix: "${{ github.workflow }}" is an expression`},
 		"twice":           {"  - uses: shared/base.md\n    with: {title-prefix: a}\n  - uses: shared/base.md\n    with: {title-prefix: b}", workflow + `:5:11: imports: .github/workflows/shared/base.md is imported more than once, with different inputs; a file is imported once`},
+		"twice, both odd": {"  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10, labels: [b]}\n  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10, labels: [c]}", workflow + `:5:11: imports: .github/workflows/shared/base.md is imported more than once, with different inputs`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := withInputs(t, c.imports)
@@ -108,6 +109,9 @@ func TestInputsThatDoNotFit(t *testing.T) {
 	}
 	if _, _, err := withInputs(t, "  - uses: shared/base.md\n    with: {title-prefix: a}\n  - uses: shared/base.md\n    with: {title-prefix: a}"); err != nil {
 		t.Errorf("twice with equal inputs: %v", err)
+	}
+	if _, _, err := withInputs(t, "  - uses: shared/base.md\n    with: {title-prefix: a, labels: [b, c]}\n  - uses: shared/base.md\n    with: {labels: [b, c], title-prefix: a}"); err != nil {
+		t.Errorf("twice with equal inputs in another order: %v", err)
 	}
 	if _, err := Parse("base.md", []byte(sharedWithInputs)); err == nil || !strings.Contains(err.Error(), `base.md:32:19: title-prefix: "${{ github.aw.import-inputs.title-prefix }}" is an input, which has no value here: the file that imports this one gives it below "with"; validate that file`) {
 		t.Errorf("the shared file alone: %v", err)
