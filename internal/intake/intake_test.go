@@ -52,6 +52,8 @@ func TestRejections(t *testing.T) {
 	}{
 		{"a range that ends before it starts", "\n\n\n\n\n\n" + `{"type":"create-pull-request-review-comment","path":"a.go","line":4,"start_line":"9","body":"b"}`,
 			[]string{"Line 7: create-pull-request-review-comment: 'start_line' (9) must not be after 'line' (4)"}},
+		{"null as a label", `{"type":"create-issue","title":"t","body":"b","labels":[" a ",null]}`, []string{
+			"Line 1: create-issue: 'labels[1]': null is not of type 'string'"}},
 		{"every violation of a line", `{"type":"create-issue","labels":[5,"` + strings.Repeat("x", 51) + `","-a"]}`, []string{
 			"Line 1: create-issue: 'body' is a required property",
 			"Line 1: create-issue: 'labels[0]': 5 is not of type 'string'",
@@ -163,6 +165,9 @@ func TestAcceptance(t *testing.T) {
 			Notes{Repairs: []Repair{{Kind: RepairLetterCase, Field: "side", Count: 1}}}},
 		{"labels", `{"type":"create-issue","title":"t","body":"b","labels":[" bug ","a: b","BUG"]}`, `{"type":"create-issue","title":"t","body":"b","labels":["bug","a: b"]}`,
 			Notes{Repairs: []Repair{{Kind: RepairLabel, Field: "labels", Count: 2}}}},
+		{"a label of null and space", `{"type":"create-issue","title":"t","body":"b","labels":[" null` + strings.Repeat("x", 46) + ` "]}`,
+			`{"type":"create-issue","title":"t","body":"b","labels":["null` + strings.Repeat("x", 46) + `"]}`,
+			Notes{Repairs: []Repair{{Kind: RepairLabel, Field: "labels", Count: 1}}}},
 		{"labels beyond the limit", `{"type":"add-issue-label","labels":["a","b","c","d","e"]}`, `{"type":"add-issue-label","labels":["a","b","c"]}`,
 			Notes{DroppedLabels: []string{"d", "e"}, LabelLimit: 3}},
 		{"a log in a string", `{"type":"create-security-report","sarif":"{\"version\":\"2.1.0\",\"runs\":[{\"tool\":{\"driver\":{\"name\":\"t\"}}}]}"}`, `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]}}`, Notes{}},

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -101,14 +100,15 @@ func relativePath(p string) (clean, problem string) {
 // trimLabels removes the space around labels before the schema counts their
 // characters. What is not an array of strings does not change.
 func (j *recordJudge) trimLabels(raw []byte) []byte {
-	var list []string
-	if len(raw) > 1<<16 || !needsTrim(raw) || json.Unmarshal(raw, &list) != nil || bytes.Contains(raw, []byte("null")) {
+	var list []*string // nil for null
+	if len(raw) > 1<<16 || !needsTrim(raw) || json.Unmarshal(raw, &list) != nil || slices.Contains(list, nil) {
 		return raw
 	}
 	changed := false
-	for i, l := range list {
-		list[i] = strings.TrimSpace(l)
-		changed = changed || list[i] != l
+	for _, l := range list {
+		trimmed := strings.TrimSpace(*l)
+		changed = changed || trimmed != *l
+		*l = trimmed
 	}
 	if !changed {
 		return raw
@@ -119,7 +119,7 @@ func (j *recordJudge) trimLabels(raw []byte) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out, _ = jsontext.AppendQuote(out, l)
+		out, _ = jsontext.AppendQuote(out, *l)
 	}
 	return append(out, ']')
 }
