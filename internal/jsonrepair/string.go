@@ -357,27 +357,26 @@ func (f *fixer) isKey(p int) bool {
 	return end < len(f.in) && f.in[end] == ':'
 }
 
-// judgeByClosers decides about a delimiter that is followed by the closer at p.
+// judgeByClosers decides about a delimiter that is followed by the closer at p, by what the
+// closers there close and by what comes after them.
 func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
-	level := len(f.stack) - 1
+	level := len(f.stack) - 1 // of the innermost frame that is still open; -1 if none is
 	for ; p < len(f.in) && f.endsAt(p); p = f.nextToken(p + 1) {
-		if level < 0 { // everything is closed already
-			continue
+		if level >= 0 { // otherwise the closer is one too many
+			closed := f.enclosing(level, f.in[p])
+			if closed < 0 {
+				return inside
+			}
+			level = closed - 1
 		}
-		closed := f.enclosing(level, f.in[p])
-		if closed < 0 {
-			return inside
-		}
-		level = closed - 1
 	}
-	switch {
-	case p == len(f.in):
+	if p == len(f.in) {
 		return ends
-	case level >= 0 && f.in[p] == ',' && f.canFollowComma(p+1, level):
-		return ends
-	case level >= 0 && f.stack[level].open == '{' && f.isPlainKey(p):
-		return ends
-	case level >= 0:
+	}
+	if level >= 0 {
+		if f.in[p] == ',' && f.canFollowComma(p+1, level) || f.stack[level].open == '{' && f.isPlainKey(p) {
+			return ends
+		}
 		return inside
 	}
 	// Everything is closed. What is left may be prose, or the text of a string
@@ -385,16 +384,13 @@ func (f *fixer) judgeByClosers(q quote, p int, open bool) verdict {
 	if f.in[p] == ',' {
 		p = f.nextToken(p + 1)
 	}
-	if p == len(f.in) || f.in[p] == '{' {
-		return ends
-	}
 	last := f.lastOf(q.delimiters())
 	switch {
-	case last < p:
+	case p == len(f.in) || f.in[p] == '{' || last < p: // last < p: the string can end nowhere else
 		return ends
 	case open:
 		return inside
-	case f.lastOf("}]") > last:
+	case f.lastOf("}]") > last: // it can end there as well, and the object after it
 		return unclear
 	}
 	return ends
@@ -418,43 +414,35 @@ func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
 // another character, or strings may be joined. If the delimiter is doubtful, a
 // key after it is enough.
 func (f *fixer) looksLikeEnd(q quote, after int, doubtful bool) bool {
-	p := f.nextToken(after)
-	if p > after && f.isKey(p) {
+	if p := f.nextToken(after); p > after && f.isKey(p) {
 		return true
 	}
-	// The next two delimiters may be those of another string.
+	// The next two delimiters may be those of another string, and between is what joins the two.
 	opening, width := f.nextQuote(q, after)
 	if opening < 0 {
 		return false
 	}
-	closing, closingWidth := f.nextQuote(q, opening+width)
-	follow := len(f.in) // the token after that string
+	between := f.in[after:opening]
+	closing, width := f.nextQuote(q, opening+width)
+	follow := len(f.in) // the token after the other string
 	if closing >= 0 {
-		follow = f.nextToken(closing + closingWidth)
+		follow = f.nextToken(closing + width)
 	}
-	if doubtful && follow < len(f.in) && f.in[follow] == ':' {
+	isKey := follow < len(f.in) && f.in[follow] == ':'
+	switch {
+	case isKey && doubtful:
 		return true
-	}
-	structural := false // whether JSON's punctuation is between the strings
-	for _, r := range string(f.in[after:opening]) {
-		if isAlphanumeric(r) || unicode.IsSymbol(r) && r >= utf8.RuneSelf {
-			return false
-		}
-		structural = structural || strings.ContainsRune(",:;[]{}", r)
-	}
-	switch { // there are no words between the strings
-	case structural:
-		return true
-	case closing < 0:
+	case bytes.ContainsFunc(between, isOfWord):
 		return false
-	case follow == len(f.in):
-		return opening > after
-	}
-	switch f.in[follow] {
-	case ':':
+	case isKey || bytes.ContainsAny(between, ",:;[]{}"):
 		return true
-	case ',', '}', ']':
-		return opening > after || f.stack[len(f.stack)-1].open == '['
+	case closing < 0 || follow < len(f.in) && f.in[follow] != ',' && !f.endsAt(follow):
+		return false
 	}
-	return false
+	return len(between) > 0 || follow < len(f.in) && f.stack[len(f.stack)-1].open == '['
+}
+
+// isOfWord reports whether a character is part of a word, or a symbol that stands for one.
+func isOfWord(r rune) bool {
+	return isAlphanumeric(r) || unicode.IsSymbol(r) && r >= utf8.RuneSelf
 }
