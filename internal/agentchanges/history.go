@@ -1,6 +1,7 @@
 package agentchanges
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,7 +43,7 @@ func (r reader) noBase(bases []string) error {
 	if len(bases) == 0 {
 		return fmt.Errorf("%w: no commit is given that they could have been made from: name it (changes-base)", ErrNoBase)
 	}
-	return fmt.Errorf("%w: the clone has none of %s%s: %s", ErrNoBase, strings.Join(bases, ", "), r.repo.WhyMissing(), deepen)
+	return fmt.Errorf("%w: the clone has none of %s%s: %s", ErrNoBase, strings.Join(bases, ", "), r.repo.WhyMissing(), cmp.Or(r.repo.OtherFormat(bases[0]), deepen))
 }
 
 // baseOf finds the commit that the history up to tip was made from: of the bases that are

@@ -4,6 +4,7 @@ package agentchanges_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -419,6 +420,18 @@ func (c clone) touch(name string) {
 	when := time.Unix(1_600_000_000, 0)
 	if err := os.Chtimes(filepath.Join(c.Dir, name), when, when); err != nil {
 		c.T.Fatal(err)
+	}
+}
+
+// TestBaseOfAnotherObjectFormat asserts that the error about a base with an id of SHA-1 in a
+// SHA-256 repository does not ask for more history.
+func TestBaseOfAnotherObjectFormat(t *testing.T) {
+	t.Parallel()
+	c := newClone(t, "--object-format=sha256")
+	c.Commit("base")
+	_, err := agentchanges.FromWorkspace(t.Context(), agentchanges.WorkspaceConfig{Repo: c.Open(), Dir: c.Dir, Bases: []string{strings.Repeat("1", 40)}})
+	if !errors.Is(err, agentchanges.ErrNoBase) || !strings.Contains(err.Error(), "use a clone in the server's object format") || strings.Contains(err.Error(), "fetch-depth") {
+		t.Errorf("err = %v", err)
 	}
 }
 

@@ -137,6 +137,9 @@ func findGitDir(dir string) (string, error) {
 		return filepath.Join(dir, ".git"), nil
 	}
 	data, _, err := readFile(root, ".git", maxPointer)
+	if _, isOther := errors.AsType[*nofollow.KindError](err); isOther {
+		return "", fmt.Errorf("%w: put a file there that contains 'gitdir: ' and the directory's path, or check the repository out again", err)
+	}
 	if err != nil {
 		return "", err
 	}

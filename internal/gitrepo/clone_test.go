@@ -84,7 +84,7 @@ func TestLocateRefusesWhatIsNoClone(t *testing.T) {
 		"a file to nowhere":  {func(d string) error { return os.WriteFile(d+"/.git", []byte("gitdir: ../none\n"), 0o644) }, "cannot be opened"},
 		"a file with a NUL":  {func(d string) error { return os.WriteFile(d+"/.git", []byte("gitdir: a\x00b\n"), 0o644) }, "names no directory"},
 		"a large file":       {func(d string) error { return os.WriteFile(d+"/.git", make([]byte, 1<<20), 0o644) }, "larger than"},
-		"a link":             {func(d string) error { return os.Symlink("/etc", d+"/.git") }, "not an ordinary file"},
+		"a link":             {func(d string) error { return os.Symlink("/etc", d+"/.git") }, "a symbolic link, not an ordinary file: put a file there that contains 'gitdir: '"},
 		"a FIFO":             {func(d string) error { return syscall.Mkfifo(d+"/.git", 0o644) }, "not an ordinary file"},
 		"a directory outside": {func(d string) error {
 			return errors.Join(os.Mkdir(d+"/.git", 0o755), os.Symlink("/etc", d+"/.git/objects"))

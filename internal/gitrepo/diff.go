@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,9 +46,18 @@ func (r *Repo) lacking(ctx context.Context, commits ...string) (lacking []string
 func (r *Repo) Require(ctx context.Context, commits ...string) error {
 	lacking, err := r.lacking(ctx, commits...)
 	if err == nil && len(lacking) > 0 {
-		err = fmt.Errorf("%w: %s%s: %s", ErrMissing, lacking[0], r.WhyMissing(), deepen)
+		err = fmt.Errorf("%w: %s%s: %s", ErrMissing, lacking[0], r.WhyMissing(), cmp.Or(r.OtherFormat(lacking[0]), deepen))
 	}
 	return err
+}
+
+// OtherFormat returns what to do about a commit that is missing because its id is of another
+// object format than the repository's; otherwise "".
+func (r *Repo) OtherFormat(commit string) string {
+	if !IsObjectID(commit) || len(commit) == r.IDLen() {
+		return ""
+	}
+	return fmt.Sprintf("its id has %d digits and those of the clone have %d; use a clone in the server's object format, which is SHA-1 on GitHub", len(commit), r.IDLen())
 }
 
 // WhyMissing returns why an object may be missing, in parentheses after a space, or "".

@@ -60,6 +60,20 @@ func TestShallowClone(t *testing.T) {
 	}
 }
 
+func TestCommitOfAnotherObjectFormat(t *testing.T) {
+	t.Parallel()
+	c, _, _, head := fork(t, "--object-format=sha256")
+	r := c.Open()
+	err := r.Require(t.Context(), head, strings.Repeat("1", 40))
+	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "its id has 40 digits and those of the clone have 64; use a clone in the server's object format") || strings.Contains(err.Error(), "fetch-depth") {
+		t.Errorf("err = %v", err)
+	}
+	err = r.Require(t.Context(), strings.Repeat("1", 64))
+	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "fetch-depth: 0") {
+		t.Errorf("err = %v", err)
+	}
+}
+
 func TestUnrelatedHistories(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
