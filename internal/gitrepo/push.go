@@ -172,6 +172,10 @@ var (
 	httpStatus = lazyregexp.New(`(?:returned error: |RPC failed; HTTP )([0-9]{3})`)
 )
 
+// noGitServer is what git prints about a server that answers with a page instead of refs: it takes
+// it for one that only has files.
+const noGitServer = "git-http-push failed"
+
 // pushError finds out from what git printed why a push did not happen. If it cannot be
 // known whether anything was sent, the kind is PushAmbiguous.
 func (m *Remote) pushError(branch string, out Output, err error) *PushError {
@@ -180,34 +184,24 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	flag, status := pushStatus(out, "refs/heads/"+branch)
 	what, why, _ := strings.Cut(status, " (")
 	why = messageLine(m.redact(strings.TrimSuffix(why, ")")))
-	all := strings.Join(own, " ")
-	reasons := slices.Concat(server, own)
-	switch code := httpStatus.FindStringSubmatch(all); {
+	var reasons []string
+	switch all := strings.Join(own, " "); {
 	case err != nil:
 		reasons = append([]string{m.redact(err.Error())}, server...)
-	case flag == '!' && what == "[rejected]":
-		e.Kind, reasons = PushMoved, append([]string{why}, server...)
-	case flag == '!' && what == "[remote rejected]":
+	case flag == '!' && (what == "[rejected]" || what == "[remote rejected]"): // by git, or by the server
 		e.Kind, reasons = PushRefused, append([]string{why}, server...)
-		detail := why
 		if why == "failed to update ref" {
-			detail = strings.Join(server, " ")
+			why = strings.Join(server, " ") // which says more
 		}
-		if concurrently.MatchString(detail) {
+		if what == "[rejected]" || concurrently.MatchString(why) {
 			e.Kind = PushMoved
 		}
-	case code != nil:
-		e.Kind = kindOfStatus(code[1], strings.Contains(all, "RPC failed"))
-		e.Status, _ = strconv.Atoi(code[1])
-	case strings.Contains(all, "git-http-push failed"):
-		// Git takes a server that answers with a page instead of refs for one that only has files.
-		e.Kind, reasons = PushUnreachable, append([]string{"the server does not answer as one of git does"}, reasons...)
-	case strings.Contains(all, "Authentication failed") || strings.Contains(all, "could not read Username"):
-		e.Kind, e.Status = PushForbidden, http.StatusUnauthorized
-	case strings.Contains(all, "fatal: repository '"):
-		e.Kind, e.Status = PushForbidden, http.StatusNotFound
-	case strings.Contains(all, "unable to access") && !strings.Contains(all, "RPC failed"):
-		e.Kind, reasons = PushUnreachable, own
+	default:
+		e.Kind, e.Status = kindOfFailure(all)
+		reasons = slices.Concat(server, own)
+		if e.Status == 0 && strings.Contains(all, noGitServer) {
+			reasons = append([]string{"the server does not answer as one of git does"}, reasons...)
+		}
 	}
 	e.Reason = messageLine(strings.Join(reasons, "; "))
 	answered := flag != 0 // with what happened to the branch
@@ -221,6 +215,27 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 		e.Permission = "contents: write"
 	}
 	return e
+}
+
+// kindOfFailure returns what the lines mean that git printed of its own about a push that the
+// server did not answer, and the HTTP status in them, 0 if it is unknown.
+func kindOfFailure(printed string) (kind PushErrorKind, status int) {
+	sent := strings.Contains(printed, "RPC failed")
+	if code := httpStatus.FindStringSubmatch(printed); code != nil {
+		status, _ = strconv.Atoi(code[1])
+		return kindOfStatus(code[1], sent), status
+	}
+	switch {
+	case strings.Contains(printed, noGitServer):
+		return PushUnreachable, 0
+	case strings.Contains(printed, "Authentication failed") || strings.Contains(printed, "could not read Username"):
+		return PushForbidden, http.StatusUnauthorized
+	case strings.Contains(printed, "fatal: repository '"):
+		return PushForbidden, http.StatusNotFound
+	case strings.Contains(printed, "unable to access") && !sent:
+		return PushUnreachable, 0
+	}
+	return PushAmbiguous, 0
 }
 
 // kindOfStatus returns what an HTTP status means. sent reports whether the request sent the commits;

@@ -95,8 +95,7 @@ func (r *Repo) Transplant(ctx context.Context, s Series, onto string, style Styl
 		next := c.After
 		if tree != c.Before && tree != c.After {
 			if next, err = r.mergeChange(ctx, c, tree); err != nil {
-				var conflict *Conflict
-				if errors.As(err, &conflict) {
+				if conflict, ok := errors.AsType[*Conflict](err); ok {
 					conflict.Change = i
 				}
 				return Transplanted{}, err
