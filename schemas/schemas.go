@@ -71,11 +71,7 @@ func Lookup(name string) (json.RawMessage, bool) {
 			return raw, true
 		}
 	}
-	kinds, err := Kinds()
-	if err != nil {
-		return nil, false
-	}
-	if !slices.Contains(kinds, name) {
+	if kinds, err := Kinds(); err != nil || !slices.Contains(kinds, name) {
 		return nil, false
 	}
 	raw, err := Definition(AgentOutput, name)
@@ -142,8 +138,6 @@ func Definition(file, name string) (json.RawMessage, error) {
 // localRef is how a file refers to one of its own definitions.
 const localRef = "#/definitions/"
 
-func refName(ref string) (string, bool) { return strings.CutPrefix(ref, localRef) }
-
 // maxDepth bounds inlining, because a definition may refer to itself.
 const maxDepth = 64
 
@@ -173,7 +167,7 @@ func (in inliner) object(raw json.RawMessage, depth int) (json.RawMessage, error
 		Ref *string `json:"$ref"`
 	}
 	if err := json.Unmarshal(raw, &ref); err == nil && ref.Ref != nil {
-		name, ok := refName(*ref.Ref)
+		name, ok := strings.CutPrefix(*ref.Ref, localRef)
 		def, found := in.definitions[name]
 		if !ok || !found {
 			return nil, fmt.Errorf("cannot resolve %q", *ref.Ref)

@@ -224,7 +224,7 @@ var byName = sync.OnceValue(func() map[string]*Spec {
 
 // Kinds returns the kind table, in the order of the published one. The slice
 // is the caller's own.
-func Kinds() []Spec { return append([]Spec(nil), kinds()...) }
+func Kinds() []Spec { return slices.Clone(kinds()) }
 
 // Lookup finds the kind that an agent calls name: its canonical name, an
 // alias, or either with '_' for '-'.

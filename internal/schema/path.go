@@ -109,9 +109,9 @@ func ComparePaths(a, b string) int {
 // to the error.
 func Duplicate(raw []byte) (path string, found bool) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true))
-	var syntactic *jsontext.SyntacticError
 	err := dec.SkipValue()
-	if !errors.Is(err, jsontext.ErrDuplicateName) || !errors.As(err, &syntactic) {
+	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok || !errors.Is(err, jsontext.ErrDuplicateName) {
 		return "", false
 	}
 	return instancePath(string(syntactic.JSONPointer), nil), true

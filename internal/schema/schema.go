@@ -184,9 +184,9 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 	}()
 	err = root.Validate(v)
 	c := collector{document: l.document, value: v, found: tooLong}
-	var failure *jsonschema.ValidationError
+	failure, isInvalid := errors.AsType[*jsonschema.ValidationError](err)
 	switch {
-	case errors.As(err, &failure):
+	case isInvalid:
 		c.walk(failure)
 	case err != nil:
 		c.add(Violation{Path: "$", Message: "the value cannot be checked against the schema: " + err.Error()})
@@ -228,15 +228,13 @@ func compile(document any, formats map[string]func(any) bool) (root *jsonschema.
 
 // compileError describes a compiler's error without its internal names.
 func compileError(err error) error {
-	var ve *jsonschema.ValidationError
-	if errors.As(err, &ve) {
+	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		for len(ve.Causes) > 0 {
 			ve = ve.Causes[0]
 		}
 		return fmt.Errorf("the schema is not valid draft-07: at %s: %s", instancePath(ve.InstanceLocation, nil), ve.Message)
 	}
-	var se *jsonschema.SchemaError
-	if errors.As(err, &se) && se.Err != nil {
+	if se, ok := errors.AsType[*jsonschema.SchemaError](err); ok && se.Err != nil {
 		return fmt.Errorf("the schema cannot be compiled: %w", se.Err)
 	}
 	return fmt.Errorf("the schema cannot be compiled: %w", err)
