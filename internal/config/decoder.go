@@ -25,8 +25,8 @@ type decoder struct {
 	keys []Key
 	// unreadImports is set where an import was not read, which may restrict what is allowed.
 	unreadImports bool
-	// placeOf is the function of that name. The tables of keys, which it reads, cannot be
-	// initialized with functions that call it by its name.
+	// placeOf is the function of that name. It reads the tables of keys, whose functions would be an
+	// initialization cycle if they called it directly.
 	placeOf func(name string) string
 }
 
