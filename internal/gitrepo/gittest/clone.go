@@ -103,26 +103,21 @@ func (c Clone) Git(args ...string) string {
 	return strings.TrimSpace(c.GitFed("", args...))
 }
 
-// GitFed runs git as Git does, with a standard input, and returns all it prints up to
-// the limit of a program's output.
+// GitFed runs git as Git does, with a standard input, and returns all it prints.
 func (c Clone) GitFed(stdin string, args ...string) string {
 	c.T.Helper()
-	res, err := command.Run(c.T.Context(), command.Spec{Program: "git", Args: args, Dir: c.Dir, Env: c.env(), Stdin: strings.NewReader(stdin)})
+	var out bytes.Buffer
+	res, err := command.Run(c.T.Context(), command.Spec{Program: "git", Args: args, Dir: c.Dir, Env: c.env(), Stdin: strings.NewReader(stdin), Stdout: &out})
 	if err != nil || !res.OK() {
-		c.T.Fatalf("git %v: %v\n%s%s", args, err, res.Stdout, res.Stderr)
+		c.T.Fatalf("git %v: %v\n%s%s", args, err, &out, res.Stderr)
 	}
-	return res.Stdout.String()
+	return out.String()
 }
 
-// Output returns what git prints, byte for byte and of any length.
+// Output returns what git prints, byte for byte.
 func (c Clone) Output(args ...string) []byte {
 	c.T.Helper()
-	var out bytes.Buffer
-	res, err := command.Run(c.T.Context(), command.Spec{Program: "git", Args: args, Dir: c.Dir, Env: c.env(), Stdout: &out})
-	if err != nil || !res.OK() {
-		c.T.Fatalf("git %v: %v\n%s", args, err, res.Stderr)
-	}
-	return out.Bytes()
+	return []byte(c.GitFed("", args...))
 }
 
 func (c Clone) env() []string {
