@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		"TestLongBranchStaysOurs", "TestCoordinatorLockedStore", "TestInterrupted",
 		// These start the binary or git some dozens of times.
 		"TestMainJob", "TestLoopJobKilled", "TestLoopKilled", "TestCertificates", "TestCodeOfEarlierCommits",
-		"TestCodeWithoutAConfirmation", "TestCoordinatorBearsHostileAgents", "TestPlanPageOfManyAndLargeItems",
+		"TestCodeWithoutAConfirmation", "TestCoordinatorBearsHostileAgents",
 		"TestWhatInitWritesWorks", "TestActionVerifies", "TestBranchNamesAreSafe", "TestPeopleCommitToOurBranch",
 		"TestBoxesAreTickedAfterTheMerge", "TestActionVerdictIsSuperseded", "TestNoBadLineCostsTheOthers", "TestActionLoop",
 		"TestNoCommandOverTheWire", "TestActionVerifiesRequest", "TestBrokenMessages", "TestOwnerAllowsASecret",
