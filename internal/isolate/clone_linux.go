@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clone makes the file to a clone of the file from: they share their blocks until one of them is
-// written to (FICLONE). Btrfs, XFS and others support it.
+// clone gives one file the contents of another: they share their blocks until one of them is written
+// (FICLONE). Btrfs, XFS and others support it.
 func clone(to, from *os.File) error {
 	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd()))
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestClonedFiles needs root, Debian's btrfs-progs and a loop device: a copy on a file
-// system that can share contents takes no room, and is one.
+// TestClonedFiles needs root, Debian's btrfs-progs and a loop device: on a file system
+// that can share contents a copy takes no room, and writing to it changes only the copy.
 func TestClonedFiles(t *testing.T) {
 	r := newRunner(t)
 	image, dir := filepath.Join(r.base, "image"), filepath.Join(r.base, "btrfs")

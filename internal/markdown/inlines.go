@@ -62,10 +62,12 @@ type inlineParser struct {
 	// after the first line break. The length of a footnote label depends on it.
 	lineOffset int
 	brackets   bracketStack
-	labelBytes int // how many bytes were read as labels of footnotes, those in each other's brackets again
+	// labelBytes is how many bytes were read as labels of footnotes. A byte in nested brackets counts
+	// once for each of them.
+	labelBytes int
 
-	// noDest is an offset after which no bare link destination ends, which is
-	// known for those that start before destEnd.
+	// No bare link destination that starts at noDest or after it ends, because no byte that could
+	// end it follows. The search for such a byte is complete up to destEnd. See findNoDest.
 	noDest, destEnd int
 
 	ticks   backtickMemo
@@ -238,9 +240,9 @@ func (p *inlineParser) emitText(start, end int) {
 	}
 }
 
-// lineBreak emits the text from start to the line break at p.pos and the break
-// itself, and moves to the first character of the next line. escaped means that
-// a backslash, at start, makes it a hard break.
+// lineBreak emits the line break at p.pos and the text from start to it, and moves to the first
+// character of the next line. If escaped, it emits a hard break only: that of the backslash at start,
+// where p.pos is as well, and the line break follows.
 func (p *inlineParser) lineBreak(start int, escaped bool) (next int) {
 	text, nl := p.text, p.pos
 	end := nl

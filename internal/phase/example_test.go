@@ -36,8 +36,8 @@ func play(t *testing.T, name, dir string, deps phase.Deps) phase.Output {
 	return validate(t, phase.Job{Input: in}, phase.Config{}, deps).Output
 }
 
-// golden compares an output with the spec's. explained changes in the spec's what the notes say
-// is otherwise.
+// golden compares an output with the spec's, after the function explained has changed in the latter
+// what the notes decide otherwise.
 func golden(t *testing.T, name string, got phase.Output, explained func(*phase.Output)) {
 	t.Helper()
 	var want phase.Output

@@ -87,7 +87,8 @@ func (m *matcher) signAfterType(i int) int {
 // loop records the value of a name that runs over a list: harmless, if the list contains only
 // literals.
 func (m *matcher) loop(i int) {
-	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) { // each { |id| … }
+	// A block parameter of this name, as in each { |id| … }, hides the record's own id: see scopes.value.
+	if m.lang.ruby && m.is(i, "id") && (m.is(i-1, "|") || m.is(i+1, "|")) {
 		m.scope.set("id", unknown())
 		return
 	}
@@ -137,8 +138,9 @@ func (m *matcher) appendText(i int) {
 // appending are the methods that put their arguments into a list.
 var appending = wordSetOf("push append unshift extend prepend insert")
 
-// appendElement records that a list of literals has the value of x after `list.push(x)`, if x is
-// built or changing. The method's name is the word at index i, its arguments begin at index from.
+// appendElement records that a list has the value of x after `list.push(x)`, if x is built or
+// changing. A name whose value has literal text is not a list. The method's name is the word at index
+// i, its arguments begin at index from.
 func (m *matcher) appendElement(i, from, end int) {
 	name := i - 2
 	if !appending[m.written(i)] || !m.is(i-1, ".") || !m.isWord(name) || m.is(name-1, ".") {

@@ -186,14 +186,15 @@ func hasWWW(s string) bool { return len(s) > len("www.") && strings.EqualFold(s[
 
 func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c == '[' }
 
-// judgeText decides about an address in a text, by its scheme and host: as far as
-// the first tag, and with all tags removed. If what is not text, or not ASCII,
-// follows an allowed host, part is the offset where a space separates the two;
-// otherwise it is 0.
+// judgeText decides about an address in a flat text, by its scheme, host and path. A host that has
+// marks or characters other than ASCII is judged twice: up to the first of them, and without its
+// tags. If only the first is allowed, part is the offset at which the caller puts a space, so that
+// nobody reads more than that; otherwise it is 0.
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	v, part = s.judgeTextHosts(text, a)
 	if v.allowed && s.refs.limited {
-		// An address without an end contains the next ones, which are judged as well.
+		// The path ends where another address begins in it, which is judged on its own. A longer path
+		// than far bytes is not read to its end, as there may be many addresses without an end.
 		const far = 2000
 		path, _, _ := strings.Cut(text[a.hostEnd:min(a.end, a.hostEnd+far)], "://")
 		v.allowed = s.refs.allowsPath(v.host, strings.Map(dropMarks, path))

@@ -33,7 +33,7 @@ func (p *pass) match(end int) {
 			case m.inert:
 				p.usedZWSP = append(markdown.Grown(p.usedZWSP, m.offset, len(text)), m.offset+1)
 			case p.s.admits(m, &p.mentioned):
-			// Nothing can stand in an address, and nobody reads a mention in it.
+			// Nothing can be inserted into an address, and no reader looks for mentions in one.
 			case f.inLink(m.offset) && (isAlnum(text[m.offset-1]) || f.inURL(m.offset)):
 			case m.offset > 0 && text[m.offset-1] == markTag:
 				p.makeInert(m.offset+1, RuleMentions, m.name)
@@ -81,8 +81,8 @@ func mayBeginAddress(ref string) bool {
 	return begin[0] != '#' && (!isAlnum(begin[0]) || strings.IndexByte(begin, ':') >= 0)
 }
 
-// dropReferences removes the references for joiners, selectors and the like that are
-// not needed.
+// dropReferences removes the character references, such as &zwj;, for joiners, selectors and the
+// like that are not needed.
 func (p *pass) dropReferences() {
 	variants := 0
 	for _, ref := range p.flat.refs {
@@ -112,7 +112,7 @@ func (p *pass) makeInert(k int, rule, detail string) {
 	p.edit(start, start, ourZWSP, rule, detail)
 }
 
-// makeInertQuietly is makeInert for text that means nothing else in Markdown.
+// makeInertQuietly is makeInert for text that is read in the same way afterwards: see quietEdit.
 func (p *pass) makeInertQuietly(k int, rule, detail string) {
 	start := p.flat.pos.source(k)
 	p.quietEdit(start, start, ourZWSP, rule, detail)
