@@ -15,7 +15,8 @@ type Stoppable struct {
 	Stopped <-chan struct{} // required
 }
 
-// Read implements io.Reader. A read that goes on after it has returned has a buffer of its own.
+// Read implements io.Reader. After it has returned ErrStopped, the read of In may still go on, but
+// it does not write to p.
 func (s Stoppable) Read(p []byte) (int, error) {
 	type result struct {
 		n   int

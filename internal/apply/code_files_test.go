@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy/tree"
 )
 
-// TestFilesListBrokenRules asserts that every changed file is listed with the rules that it
-// breaks, after the rules that no file of the result breaks by itself.
+// TestFilesListBrokenRules asserts that what is broken by all files together comes first, and by
+// paths that are not among the changes, and then every changed file with the rules that it breaks.
 func TestFilesListBrokenRules(t *testing.T) {
 	size, protected, link := tree.Violation{Rule: tree.RuleMaxFiles, Message: "too many"}, tree.Violation{Rule: tree.RuleProtected, Path: "b"}, tree.Violation{Rule: tree.RuleLink, Path: "gone"}
 	st := &codeState{

@@ -99,8 +99,9 @@ const defaultLeg = "__default"
 // callPath returns the path of a job in an orchestration id, which has the form
 // "id.job.__default", or "id.caller.job.__default" for a job of a reusable workflow;
 // in a matrix the last part names the leg. It returns "" for a job that is not called
-// by another, whose key is enough. ok is false where the id is not that of the job:
-// an earlier step can set the variable on runners that do not set it themselves.
+// by another, whose key is enough, unless it is one of a matrix whose index is not
+// known (indexed is false). ok is false where the id is not that of the job: an
+// earlier step can set the variable on runners that do not set it themselves.
 func callPath(orchestration, job string, indexed bool) (path string, ok bool) {
 	_, rest, found := strings.Cut(orchestration, ".")
 	parts := strings.Split(rest, ".")

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// page answers with one page of a list and its Link header. The request's fault may hide the newest
-// entries, reverse the list or shift the pages. newest compares two entries: the newer one is less.
+// page answers with one page of a list, in the list's order, and its Link header. The request's fault
+// may hide the newest entries, reverse the list or shift the pages. newest compares two entries, to
+// find those to hide: the newer one is less.
 func page[T any](s *Server, c *conversation, list []T, newest func(a, b T) int, render func(T) any) reply {
 	if c.fault.Hide > 0 {
 		byAge := slices.Clone(list)

@@ -27,8 +27,8 @@ func (s *Server) listReviews(c *conversation, i *Issue) reply {
 	})
 }
 
-// submission is the key under which s.listed has when listings show a review as submitted: later,
-// perhaps, than they show the review.
+// submission is the key in s.listed of the time from which listings show a review as submitted. They
+// may show the review earlier than that.
 type submission struct{ *Review }
 
 const pendingState = "PENDING"

@@ -153,10 +153,9 @@ func (o Outcome) Errors() []string {
 
 func quote(s string) string { return schema.Quote(s) }
 
-// similarName returns a hint for a field that is missing, wanted, among the names that there
-// are: at the first one that differs from it only in letter case and separators, otherwise
-// at the one that looks like a misspelling. It is "" if there is none. At most a hundred
-// names are compared.
+// similarName returns a hint which of the names is meant to be wanted, the name of a missing field:
+// the first that differs from it only in letter case and separators, otherwise one that looks like a
+// misspelling of it. It is "" if there is none. At most a hundred names are compared.
 func similarName(wanted string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	var short []string

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// TargetRule is which issue, pull request or discussion items of a kind may
-// act on. The zero value allows only the one that triggered the workflow.
+// TargetRule limits what the items of a kind may act on: which issue, pull request or
+// discussion. The zero value allows only the one that triggered the workflow.
 type TargetRule struct {
 	// Any lets the item choose ("*"); it must then name a number.
 	Any bool

@@ -20,8 +20,8 @@ type scopes struct {
 	routes  *regexp.Regexp // matches what stands before a function that answers requests; may be nil
 }
 
-// parameter is a name in a function's head. Its origin is its own source if it has a
-// stranger's text: @RequestParam String name.
+// parameter is a name in a function's head. If it has a stranger's text, its origin is how it is
+// declared: @RequestParam String name.
 type parameter struct {
 	name, origin string
 	isNumber     bool
@@ -119,7 +119,7 @@ func (s *scopes) enter(i int) {
 	switch {
 	case t.kind == word && slices.Contains(s.lang.functions, s.written(i)) && s.written(i) != "lambda":
 		s.readHead(i)
-	case t.kind == opening && s.is(i, "{") && s.beginsBody(i):
+	case t.kind == opening && s.is(i, "{") && s.readsBody(i):
 		f := function{begin: i, end: s.after(i) - 1, undo: len(s.undo)}
 		if s.pending {
 			f.name, f.answers, f.declared = s.head.name, s.head.answers, s.head.declared
@@ -233,7 +233,8 @@ func (s *scopes) parameterName(x extent) string {
 	return name
 }
 
-// push begins a function. Its parameters are unknown, whatever else has their names.
+// push begins a function. Its parameters are unknown, whatever else has their names, and numbers are
+// harmless.
 func (s *scopes) push(f function) {
 	f.given = wordSet{}
 	for _, p := range s.params {
@@ -277,9 +278,10 @@ var (
 	notTypes = wordSetOf("return throw new try do else finally class interface enum extends case default yield await in of")
 )
 
-// beginsBody reports whether the brace at index i begins the body of a function: a head
-// was read, or an arrow or the brackets of parameters stand before it.
-func (s *scopes) beginsBody(i int) bool {
+// readsBody reports whether the brace at index i begins the body of a function: a head was read, or
+// an arrow or the brackets of parameters stand before it. It reads the head before such brackets,
+// for enter.
+func (s *scopes) readsBody(i int) bool {
 	if s.pending {
 		return s.lang.name != "go" || !s.isOneOf(i-1, "interface", "struct") // func f(a interface{}) {
 	}

@@ -244,7 +244,7 @@ func configuredHost(entry string) (host string, ok bool) {
 // refuses names that browsers would not read as written: percent escapes,
 // compatibility characters, characters that are ignored.
 func canonicalHost(host string) (string, bool) {
-	// To lower case only then: it turns some other letters into ASCII.
+	// Before the host is made lower case, which turns some other letters into ASCII.
 	ascii := !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf })
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if !ascii {

@@ -212,7 +212,7 @@ func (w *writer) checksFile() (file, error) {
 		return file{}, err
 	}
 	if n := len(w.cfg.Projects); n > mostRoots {
-		w.notes = append(w.notes, fmt.Sprintf("There are projects in %d directories; the checks of a pull request are those of the ones that it changes. One that changes none of them fails: name those to check then as 'roots' below 'checks' in %s.", n, checksWorkflow))
+		w.notes = append(w.notes, fmt.Sprintf("There are projects in %d directories; a pull request is checked in those that it changes. A pull request that changes none of them fails, unless 'roots' below 'checks' in %s lists the directories to check.", n, checksWorkflow))
 	} else if n == 0 {
 		w.notes = append(w.notes, "No package.json, go.mod or the like is here, so the checks of pull requests are the two reviews alone. Run 'airlock init' again when there is one.")
 	}

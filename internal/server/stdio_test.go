@@ -151,14 +151,14 @@ func TestErrorsOfArgumentsAreBounded(t *testing.T) {
 			t.Error(err)
 		}
 		answer := output.String()[strings.Index(output.String(), "\n")+1:]
-		if len(answer) > 6000 || !strings.Contains(answer, says) { // words and data, both with every violation
+		if len(answer) > 6000 || !strings.Contains(answer, says) { // the violations that are listed stand there twice: as text and as data
 			t.Errorf("%.60s: %d bytes, want %q: %.300s", arguments, len(answer), says, answer)
 		}
 	}
 }
 
 // TestAnIDThatIsInUse asserts that a second request with the id of one that has no answer yet
-// is refused, that an id can be used again after its answer, and that the server does not wait
+// is refused, that the text "5" is another id than the number 5, and that the server does not wait
 // for a cancelled request before it ends.
 func TestAnIDThatIsInUse(t *testing.T) {
 	t.Parallel()

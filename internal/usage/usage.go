@@ -23,8 +23,9 @@ func Explain(root *cobra.Command) {
 	explainArguments(root)
 }
 
-// explainArguments has a command and those below it say what is wrong with their arguments: one
-// that only has commands of its own knows no other, and one that takes arguments names them.
+// explainArguments has a command, and those below it, explain what is wrong with what follows it on
+// the command line. A command with subcommands refuses any other word, and shows its help if there
+// is none. One with arguments names the one that is missing or one too many.
 func explainArguments(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		explainArguments(c)

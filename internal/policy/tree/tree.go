@@ -21,7 +21,7 @@ type Config struct {
 	// to its end; nil allows all, an empty list none.
 	Allowed []string
 	// Protected are the patterns that no changed path, and no directory above one, may
-	// match, whatever the case; nil means ProtectedByDefault, an empty list none.
+	// match, in upper or lower case; nil means ProtectedByDefault, an empty list none.
 	Protected []string
 	// AlsoProtected are protected in addition to Protected or the built-in list.
 	AlsoProtected []string
@@ -117,7 +117,7 @@ type Tree struct {
 	Links map[string]string
 }
 
-// Violation is a rule about files that changes break.
+// Violation is a rule about files, broken by the changes.
 type Violation struct {
 	// Rule is one of the constants.
 	Rule string
