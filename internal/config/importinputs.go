@@ -268,10 +268,16 @@ func sameInputs(a, b *node) bool {
 // sameValue reports whether two values are written in the same way, but for the order of the keys
 // of mappings.
 func sameValue(a, b *node) bool {
-	return a.kind == b.kind && a.text == b.text && len(a.entries) == len(b.entries) &&
-		slices.EqualFunc(a.items, b.items, func(x, y node) bool { return sameValue(&x, &y) }) &&
+	if a.kind != b.kind || a.text != b.text || len(a.entries) != len(b.entries) {
+		return false
+	}
+	others := make(map[string]*node, len(b.entries))
+	for i := range b.entries {
+		others[b.entries[i].key] = &b.entries[i].value
+	}
+	return slices.EqualFunc(a.items, b.items, func(x, y node) bool { return sameValue(&x, &y) }) &&
 		!slices.ContainsFunc(a.entries, func(e entry) bool {
-			other := b.valueOf(e.key)
+			other := others[e.key]
 			return other == nil || !sameValue(&e.value, other)
 		})
 }
