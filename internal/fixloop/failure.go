@@ -82,20 +82,12 @@ func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []
 
 // printsOf returns the fingerprint of each failure. It makes those that are missing.
 func printsOf(failures []Failure) []string {
-	prints := make([]string, len(failures))
-	complete := true
-	for i, f := range failures {
-		prints[i] = f.Fingerprint
-		complete = complete && f.Fingerprint != ""
-	}
-	if complete {
-		return prints
-	}
 	findings := make([]finding.Finding, len(failures))
 	for i, f := range failures {
 		findings[i] = finding.Finding{Tool: f.Tool, Rule: f.Rule, Path: f.Path, Message: f.Message, Range: finding.Range{StartLine: f.Line}, Fingerprint: f.Fingerprint}
 	}
 	finding.SetFingerprints(findings)
+	prints := make([]string, len(failures))
 	for i, f := range findings {
 		prints[i] = f.Fingerprint
 	}

@@ -98,9 +98,6 @@ func (t *turn) emit(m Message) int {
 	m.Entry = t.id("LOG", t.iteration(), strconv.Itoa(t.Entries))
 	m.Time, m.Issue, m.Iteration, m.Max = t.now.Truncate(time.Second), t.Loop.Issue, t.Iteration, t.Max
 	m.Before, m.After = t.Status, t.Status
-	if t.messages == nil {
-		t.messages = make([]Message, 0, 16) // a step without any allocates nothing
-	}
 	t.messages = append(t.messages, m)
 	return len(t.messages) - 1
 }
