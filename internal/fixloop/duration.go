@@ -13,9 +13,6 @@ type Duration int64
 // seconds rounds a duration down, as a clock does.
 func seconds(d time.Duration) Duration { return Duration(max(d, 0) / time.Second) }
 
-// Duration returns d as a time.Duration.
-func (d Duration) Duration() time.Duration { return time.Duration(d) * time.Second }
-
 // clock writes a time as HH:MM:SS.
 func (d Duration) clock() string {
 	return fmt.Sprintf("%02d:%02d:%02d", d/3600, d/60%60, d%60)

@@ -456,11 +456,3 @@ func (in *interpreter) history() []Round {
 	}
 	return out
 }
-
-// FixEvent returns the event for the loop that a fix completion signal stands for.
-func (m Message) FixEvent() (Event, error) {
-	if m.Type != FixCompletion {
-		return Event{}, &ParseError{[]string{fmt.Sprintf("it is a %s, not a %s", titles[m.Type], titles[FixCompletion])}}
-	}
-	return Event{Type: EventFixDone, Iteration: m.Iteration, Fixes: m.Fixes, Files: m.Files}, nil
-}

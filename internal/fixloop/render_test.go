@@ -259,15 +259,8 @@ func TestWhatIsNoMessage(t *testing.T) {
 		})
 	}
 	messages, err := ParseAll(result + "\n" + done)
-	if err != nil || len(messages) != 2 || messages[1].Type != FixCompletion {
+	if err != nil || len(messages) != 2 || messages[1].Type != FixCompletion || messages[1].Iteration != 1 || len(messages[1].Files) != 2 {
 		t.Errorf("%v, %+v", err, messages)
-	}
-	e, err := messages[1].FixEvent()
-	if err != nil || e.Type != EventFixDone || e.Iteration != 1 || len(e.Files) != 2 {
-		t.Errorf("%v, %+v", err, e)
-	}
-	if _, err := messages[0].FixEvent(); err == nil {
-		t.Error("a result is taken for a fix")
 	}
 }
 

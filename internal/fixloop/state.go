@@ -166,9 +166,6 @@ func (s State) MaxIterations() int { return s.doc.Max }
 // Reason returns why the loop was escalated the last time, "" if it never was.
 func (s State) Reason() Reason { return s.doc.Reason }
 
-// Ended returns when the loop ended; zero if it has not.
-func (s State) Ended() time.Time { return s.doc.Ended }
-
 // Head returns the commit that the loop is about, "" if it is not known.
 func (s State) Head() string { return s.doc.Head }
 
@@ -199,9 +196,6 @@ func (s State) Checks() []CheckState {
 	}
 	return out
 }
-
-// History returns what happened in each iteration that failed.
-func (s State) History() []Round { return slices.Clone(s.doc.History) }
 
 // Deadline returns when a timer event is due, zero if none is.
 func (s State) Deadline() time.Time { return s.doc.deadline() }

@@ -27,8 +27,8 @@ func TestOneFailureThenSuccessIsSixMessages(t *testing.T) {
 	p.wait(time.Minute).results(nil)
 	p.want(Completed, WorkNone)
 	wantIDs(t, p.log, "VFR-7-tests-1", "FIXREQ-7-1", "FIXDONE-7-1", "REVAL-7-tests-2", "REVALRES-7-tests-2", "SUCCESS-7-tests-2")
-	if p.state.Outcome() != Succeeded || p.state.Iteration() != 2 || !p.state.Ended().Equal(p.now) {
-		t.Errorf("%s after %d iterations at %s", p.state.Outcome(), p.state.Iteration(), p.state.Ended())
+	if p.state.Outcome() != Succeeded || p.state.Iteration() != 2 || !p.state.doc.Ended.Equal(p.now) {
+		t.Errorf("%s after %d iterations at %s", p.state.Outcome(), p.state.Iteration(), p.state.doc.Ended)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestAFixerThatFails(t *testing.T) {
 		p.fix("a")
 		p.results(failing(Tests, "a", "b"))
 		p.want(AwaitingFix, WorkFix)
-		if h := p.state.History(); len(h) != 2 || h[1].Resolved != 0 || h[1].Failing[0].Failures != 2 || h[0].Fix != "a" {
+		if h := p.state.doc.History; len(h) != 2 || h[1].Resolved != 0 || h[1].Failing[0].Failures != 2 || h[0].Fix != "a" {
 			t.Errorf("history %+v", h)
 		}
 	})
