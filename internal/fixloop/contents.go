@@ -68,13 +68,13 @@ func (t *turn) fixCompletion(e Event) Message {
 		Type: FixCompletion, ID: t.id("FIXDONE", t.iteration()), From: Fixer, To: Orchestrator, Priority: PriorityHigh,
 		Fixes: bounded(e.Fixes, maxFixes), Files: bounded(e.Files, maxFiles), Checks: t.Request.Checks,
 	}
-	switch why := reasons(e.Refused); {
-	case len(why) > 0:
+	switch {
+	case len(t.Refused) > 0:
 		m.Files, m.Fixes = nil, nil
-		for _, s := range why {
-			m.Fixes = append(m.Fixes, "Nothing was taken: "+s)
+		for _, why := range t.Refused {
+			m.Fixes = append(m.Fixes, "Nothing was taken: "+why)
 		}
-		m.Summary = "nothing was taken: " + why[0]
+		m.Summary = "nothing was taken: " + t.Refused[0]
 	case len(m.Fixes) > 0:
 		m.Summary = m.Fixes[0]
 	case len(m.Files) > 0:

@@ -38,12 +38,10 @@ func (t *turn) awaitsFix(e Event) error {
 	switch {
 	case t.Request == nil || e.Iteration > t.Iteration || e.Iteration < 1:
 		return refused(e, CodeInvalid, fmt.Sprintf("there is no fix request of iteration %d", e.Iteration))
-	case e.Iteration < t.Request.Iteration, t.Request.Iteration < t.Iteration:
+	case e.Iteration < t.Request.Iteration, t.Request.Iteration < t.Iteration, t.Op != nil && t.Op.Kind != WorkFix:
 		return refused(e, CodeLate, fmt.Sprintf("the fix of iteration %d is over", e.Iteration))
 	case t.Op == nil:
 		return refused(e, CodeLate, "the loop is escalated and waits for a person; push the fix, or decide fixed")
-	case t.Op.Kind != WorkFix:
-		return refused(e, CodeLate, fmt.Sprintf("the fix of iteration %d is over", e.Iteration))
 	}
 	return nil
 }
@@ -78,12 +76,12 @@ func (t *turn) fixed(e Event) error {
 	if err := t.moveAll(Fixing, "the fixer answers", hasStatus(AwaitingFix)); err != nil {
 		return err
 	}
+	t.Refused = reasons(e.Refused)
 	m := t.fixCompletion(e)
 	t.Fixes = m.Fixes
 	t.noteFix(m.Summary)
 	t.end()
 	t.newHead(e)
-	t.Refused = reasons(e.Refused)
 	if err := t.send(m, func() error { return t.moveAll(ReChecking, "the fix is there", hasStatus(Fixing)) }); err != nil {
 		return err
 	}
@@ -120,31 +118,14 @@ func reasons(list []string) []string {
 // unchanged records an iteration in which nothing was taken of the fix. The checks that failed do
 // not run: they fail with the same failures.
 func (t *turn) unchanged() error {
-	t.nextIteration()
 	const why = "nothing was taken of the fix"
-	var again []*check
-	for i := range t.Checks {
-		if c := &t.Checks[i]; c.Status == ReChecking && c.Name != Acceptance {
-			again = append(again, c)
-			t.emit(t.revalidationTrigger(c))
-		}
-	}
+	again := t.nextIteration()
 	for _, c := range again {
-		if err := t.send(t.revalidationResult(c, Fail), func() error {
-			if err := t.move(c, Fail, why); err != nil {
-				return err
-			}
-			return t.update(why)
-		}); err != nil {
+		if err := t.revalidated(c, Fail, why); err != nil {
 			return err
 		}
 	}
-	if c := t.checkNamed(Acceptance); c != nil && c.Status == ReChecking {
-		if err := t.move(c, Fail, why); err != nil {
-			return err
-		}
-	}
-	if err := t.update(why); err != nil {
+	if err := t.moveAll(Fail, why, isUnmetAcceptance); err != nil {
 		return err
 	}
 	for _, c := range again {

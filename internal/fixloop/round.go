@@ -137,14 +137,15 @@ func (t *turn) restart() {
 
 // report gives the checks the results of the operation, with the messages about them.
 func (t *turn) report() error {
-	results := slices.Clone(t.Op.Results)
+	results := t.Op.Results
 	t.Op.Results = nil
-	position := func(r Result) int {
-		return slices.IndexFunc(t.Checks, func(c check) bool { return c.Name == r.Check })
-	}
-	slices.SortFunc(results, func(a, b Result) int { return position(a) - position(b) })
-	for _, r := range results {
-		c := t.checkNamed(r.Check)
+	for i := range t.Checks {
+		c := &t.Checks[i]
+		k := slices.IndexFunc(results, func(r Result) bool { return r.Check == c.Name })
+		if k < 0 {
+			continue
+		}
+		r := results[k]
 		status, why := Pass, "no failures"
 		c.Failures, c.Prints, c.Error, c.Critical = nil, nil, "", false
 		if r.Status == ResultFail {
@@ -156,18 +157,11 @@ func (t *turn) report() error {
 			c.Critical = r.Critical
 			why = text.Count(len(c.Prints), "failure")
 		}
-		if t.Op.Kind != WorkRevalidate {
-			if err := t.move(c, status, why); err != nil {
-				return err
-			}
-			continue
+		record := t.move
+		if t.Op.Kind == WorkRevalidate {
+			record = t.revalidated
 		}
-		if err := t.send(t.revalidationResult(c, status), func() error {
-			if err := t.move(c, status, why); err != nil {
-				return err
-			}
-			return t.update(why)
-		}); err != nil {
+		if err := record(c, status, why); err != nil {
 			return err
 		}
 	}
@@ -181,6 +175,13 @@ func (t *turn) report() error {
 		}
 	}
 	return nil
+}
+
+// revalidated records what a check found when it ran again.
+func (t *turn) revalidated(c *check, status Status, why string) error {
+	return t.send(t.revalidationResult(c, status), func() error {
+		return t.moveAll(status, why, func(other *check) bool { return other == c })
+	})
 }
 
 // orElse returns s, or other if s is blank.
@@ -231,10 +232,8 @@ func (t *turn) firstFailed() (failed, critical Check) {
 // failedRound requests a fix, or escalates. failed and critical are what firstFailed returns.
 func (t *turn) failedRound(failed, critical Check) error {
 	// Criteria that failed before were not evaluated again, and count as failed.
-	if c := t.checkNamed(Acceptance); c != nil && c.Status == ReChecking {
-		if err := t.move(c, Fail, "not evaluated again: a check failed before"); err != nil {
-			return err
-		}
+	if err := t.moveAll(Fail, "not evaluated again: a check failed before", isUnmetAcceptance); err != nil {
+		return err
 	}
 	t.end()
 	t.remember()
@@ -254,6 +253,9 @@ func (t *turn) failedRound(failed, critical Check) error {
 	return t.requestFix(hasStatus(Fail))
 }
 
+// isUnmetAcceptance selects criteria that were not met and are to be evaluated again.
+func isUnmetAcceptance(c *check) bool { return c.Name == Acceptance && c.Status == ReChecking }
+
 // remember adds the iteration to the history, and counts the iterations without anything resolved.
 func (t *turn) remember() {
 	var prints []string
@@ -266,11 +268,10 @@ func (t *turn) remember() {
 	}
 	slices.Sort(prints)
 	round.Resolved = missing(t.Failing, prints)
-	if round.Resolved == 0 {
-		t.Stuck++
-	} else {
-		t.Stuck = 1
+	if round.Resolved > 0 {
+		t.Stuck = 0
 	}
+	t.Stuck++
 	t.Failing = prints
 	t.History = append(slices.Clip(t.History), round)
 }
@@ -294,26 +295,30 @@ func missing(old, now []string) (n int) {
 // revalidate begins the next iteration: the failing checks run again.
 func (t *turn) revalidate() error {
 	var checks []Check
-	for i := range t.Checks {
-		if c := &t.Checks[i]; c.Status == ReChecking && c.Name != Acceptance {
-			checks = append(checks, c.Name)
-		}
+	for _, c := range t.nextIteration() {
+		checks = append(checks, c.Name)
 	}
-	t.nextIteration()
 	if len(checks) == 0 { // only criteria failed
 		return t.finalPass()
-	}
-	for _, name := range checks {
-		t.emit(t.revalidationTrigger(t.checkNamed(name)))
 	}
 	t.begin(WorkRevalidate, checks)
 	return nil
 }
 
-func (t *turn) nextIteration() {
+// nextIteration begins another iteration, and asks the checks that failed to run again. It returns
+// them.
+func (t *turn) nextIteration() []*check {
 	t.Iteration++
 	t.Max = max(t.Max, t.Iteration)
 	t.Validating = 0
+	var again []*check
+	for i := range t.Checks {
+		if c := &t.Checks[i]; c.Status == ReChecking && c.Name != Acceptance {
+			again = append(again, c)
+			t.emit(t.revalidationTrigger(c))
+		}
+	}
+	return again
 }
 
 // finalPass runs all checks again: what mended one may have broken another.
