@@ -76,22 +76,23 @@ func (t *turn) fits(e Event) error {
 // specialistErrors reports checks that did not work: one notification for those with the same
 // error. Each is tried again; the second time, a person decides.
 func (t *turn) specialistErrors(erred []Result) (escalated bool, err error) {
-	var groups [][]Result
+	var faults []Message
 	again := Check("")
 	for _, r := range erred {
-		r.Error, r.Stack = orElse(text.Truncate(text.OneLine(r.Error), maxMessage), "it gave no reason"), excerpt(r.Stack)
-		t.checkNamed(r.Check).Error = r.Error
+		why, stack := orElse(text.Truncate(text.OneLine(r.Error), maxMessage), "it gave no reason"), excerpt(r.Stack)
+		t.checkNamed(r.Check).Error = why
 		if slices.Contains(t.Op.Erred, r.Check) {
 			again = cmp.Or(again, r.Check)
 		}
-		if i := slices.IndexFunc(groups, func(g []Result) bool { return g[0].Error == r.Error && g[0].Stack == r.Stack }); i >= 0 {
-			groups[i] = append(groups[i], r)
-		} else {
-			groups = append(groups, []Result{r})
+		i := slices.IndexFunc(faults, func(m Message) bool { return m.ErrorText == why && m.Stack == stack })
+		if i < 0 {
+			i = len(faults)
+			faults = append(faults, Message{ErrorText: why, Stack: stack})
 		}
+		faults[i].Checks = append(faults[i].Checks, r.Check)
 	}
-	for _, g := range groups {
-		t.specialistError(g, again)
+	for _, m := range faults {
+		t.specialistError(m, again)
 	}
 	if again != "" {
 		return true, t.escalate(ReasonSpecialist, again)
@@ -106,23 +107,15 @@ func (t *turn) specialistErrors(erred []Result) (escalated bool, err error) {
 	return false, nil
 }
 
-// specialistError records the notification about checks with the same error. again is the check
-// whose second error escalates, "" for none.
-func (t *turn) specialistError(same []Result, again Check) {
-	var checks []Check
-	for _, r := range same {
-		checks = append(checks, r.Check)
-	}
-	m := Message{
-		Type: ErrorNotification, Error: ErrSpecialistFailure, To: MainOrchestrator,
-		ErrorText: same[0].Error, Stack: same[0].Stack, Context: "Running " + names(checks),
-		Recovery: []string{"Run " + names(checks) + " once more"}, Recovered: again == "", Next: "continue",
-		Summary: names(checks) + " did not work: " + same[0].Error,
-	}
-	if len(checks) == 1 {
-		m.Check = checks[0]
-	} else {
-		m.Checks = checks
+// specialistError completes and records the notification m, which has the checks with the same
+// error, and that error. again is the check whose second error escalates, "" for none.
+func (t *turn) specialistError(m Message, again Check) {
+	checks := names(m.Checks)
+	m.Type, m.Error, m.To, m.Context = ErrorNotification, ErrSpecialistFailure, MainOrchestrator, "Running "+checks
+	m.Recovery, m.Recovered, m.Next = []string{"Run " + checks + " once more"}, again == "", "continue"
+	m.Summary = checks + " did not work: " + m.ErrorText
+	if len(m.Checks) == 1 {
+		m.Check, m.Checks = m.Checks[0], nil
 	}
 	if again != "" {
 		m.Next = "escalate"
