@@ -1,6 +1,9 @@
 package fixloop
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Check names one of the six specialists as message identifiers spell it, or Acceptance.
 type Check string
@@ -40,44 +43,16 @@ const (
 	MainOrchestrator = "Main Orchestrator" // who started the loop
 )
 
-// title returns the check's name in the signature of its messages.
-func (c Check) title() string {
-	switch c {
-	case Formatter:
-		return "Formatter"
-	case Linter:
-		return "Linter"
-	case Build:
-		return "Build"
-	case Tests:
-		return "Tests"
-	case CodeReview:
-		return "Code Review"
-	case SecurityReview:
-		return "Security Review"
-	case Acceptance:
-		return "Acceptance"
-	}
-	return string(c)
+// wording is how messages speak of each check: its name in a signature, and what usually mends a
+// failure of it.
+var wording = map[Check]struct{ title, advice string }{
+	Formatter:      {"Formatter", "Run the project's formatter and commit what it changes."},
+	Linter:         {"Linter", "Correct the code at each place that is listed; do not switch the rule off."},
+	Build:          {"Build", "Correct the first error first: later ones often follow from it."},
+	Tests:          {"Tests", "Correct the code under test; change a test only if it expects the wrong thing."},
+	CodeReview:     {"Code Review", "Change the code as the review describes."},
+	SecurityReview: {"Security Review", "Remove the weakness itself; do not suppress its finding."},
+	Acceptance:     {"Acceptance", "Do what the criterion asks for."},
 }
 
-// advice returns what usually mends a failure of the check.
-func (c Check) advice() string {
-	switch c {
-	case Formatter:
-		return "Run the project's formatter and commit what it changes."
-	case Linter:
-		return "Correct the code at each place that is listed; do not switch the rule off."
-	case Build:
-		return "Correct the first error first: later ones often follow from it."
-	case Tests:
-		return "Correct the code under test; change a test only if it expects the wrong thing."
-	case CodeReview:
-		return "Change the code as the review describes."
-	case SecurityReview:
-		return "Remove the weakness itself; do not suppress its finding."
-	case Acceptance:
-		return "Do what the criterion asks for."
-	}
-	return ""
-}
+func (c Check) title() string { return cmp.Or(wording[c].title, string(c)) }

@@ -25,7 +25,7 @@ func (t *turn) failureReport(c *check) Message {
 func suggestions(failures []Failure, checks ...Check) []string {
 	var out []string
 	for _, c := range checks {
-		out = append(out, string(c)+": "+c.advice())
+		out = append(out, string(c)+": "+wording[c].advice)
 	}
 	if slices.ContainsFunc(failures, func(f Failure) bool { return f.Suggestion != "" }) {
 		out = append(out, "A block marked \"replacement\" below a failure is the text that should replace its lines.")

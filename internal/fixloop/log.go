@@ -123,7 +123,7 @@ func (m Message) LogEntry() string {
 	p.line("- Sender: " + markdown.EscapeText(m.From))
 	p.line("- Recipient: " + markdown.EscapeText(m.To))
 	p.blank()
-	p.field("Message Type", titles[m.Type])
+	p.field("Message Type", spelling[m.Type].title)
 	p.field("Message ID", orElse(m.ID, "none"))
 	p.blank()
 	p.field("Summary", m.Summary)
@@ -135,19 +135,13 @@ func (m Message) LogEntry() string {
 	return p.String()
 }
 
-// kinds are the messages' types in the chronological log.
-var kinds = map[Type]string{
-	FailureReport: "Failure report", FixRequest: "Fix request", FixCompletion: "Fix completion", RevalidationTrigger: "Re-validation trigger",
-	RevalidationResult: "Re-validation result", Success: "Success notification", Escalation: "Escalation", TimeoutReminder: "Timeout reminder",
-	ErrorNotification: "Error notification", StatusChange: "Status change",
-}
-
 // kind returns the message's type, with its result.
 func (m Message) kind() string {
+	kind := spelling[m.Type].kind
 	if m.Type == RevalidationResult {
-		return kinds[m.Type] + " (" + string(m.Result) + ")"
+		kind += " (" + string(m.Result) + ")"
 	}
-	return kinds[m.Type]
+	return kind
 }
 
 // Page returns Markdown for files and job summaries, where GitHub joins lines that follow each

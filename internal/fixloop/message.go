@@ -1,6 +1,9 @@
 package fixloop
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Type is the type of a message.
 type Type string
@@ -19,6 +22,24 @@ const (
 	ErrorNotification   Type = "error"
 	StatusChange        Type = "status_change"
 )
+
+// spelling is how each type of message is written.
+var spelling = map[Type]struct {
+	title  string // its heading
+	kind   string // what the chronological log calls it
+	prefix string // how its identifiers begin
+}{
+	FailureReport:       {"Validation Failure Report", "Failure report", "VFR"},
+	FixRequest:          {"Fix Request", "Fix request", "FIXREQ"},
+	FixCompletion:       {"Fix Completion", "Fix completion", "FIXDONE"},
+	RevalidationTrigger: {"Re-validation Trigger", "Re-validation trigger", "REVAL"},
+	RevalidationResult:  {"Re-validation Result", "Re-validation result", "REVALRES"},
+	Success:             {"Validation Success", "Success notification", "SUCCESS"},
+	Escalation:          {"Escalation: Unresolvable Issue", "Escalation", "ESC"},
+	TimeoutReminder:     {"Timeout Reminder", "Timeout reminder", "TIMEOUT"},
+	ErrorNotification:   {"Error Notification", "Error notification", "ERR"},
+	StatusChange:        {"Status Change", "Status change", ""},
+}
 
 // Priority is how urgent a message is.
 type Priority string
@@ -52,20 +73,12 @@ const (
 	ErrUnresponsive      ErrorType = "unresponsive"
 )
 
-// title returns the error's type as the notification spells it.
-func (e ErrorType) title() string {
-	switch e {
-	case ErrCommunication:
-		return "Communication"
-	case ErrInvalidResponse:
-		return "Invalid Response"
-	case ErrSpecialistFailure:
-		return "Specialist Failure"
-	case ErrUnresponsive:
-		return "Unresponsive"
-	}
-	return string(e)
+// errorTitles are the types of errors as a notification spells them.
+var errorTitles = map[ErrorType]string{
+	ErrCommunication: "Communication", ErrInvalidResponse: "Invalid Response", ErrSpecialistFailure: "Specialist Failure", ErrUnresponsive: "Unresponsive",
 }
+
+func (e ErrorType) title() string { return cmp.Or(errorTitles[e], string(e)) }
 
 // Reason is why a loop was escalated.
 type Reason string

@@ -117,27 +117,21 @@ func (in *interpreter) header(m *Message) {
 }
 
 func errorNamed(title string) ErrorType {
-	for _, e := range []ErrorType{ErrCommunication, ErrInvalidResponse, ErrSpecialistFailure, ErrUnresponsive} {
-		if strings.EqualFold(e.title(), title) {
+	for e, known := range errorTitles {
+		if strings.EqualFold(known, title) {
 			return e
 		}
 	}
 	return ""
 }
 
-// prefixes are how the identifiers of each type begin.
-var prefixes = map[Type]string{
-	FailureReport: "VFR", FixRequest: "FIXREQ", FixCompletion: "FIXDONE", RevalidationTrigger: "REVAL", RevalidationResult: "REVALRES",
-	Success: "SUCCESS", Escalation: "ESC", TimeoutReminder: "TIMEOUT", ErrorNotification: "ERR",
-}
-
 var identifier = lazyregexp.New(`^([A-Z]+)-([0-9]{1,10})(?:-([a-z-]+))?-([0-9]{1,4}|[0-9]{8}T[0-9]{6}Z)$`)
 
 // identifier reads the issue, check and iteration out of the message's identifier.
 func (in *interpreter) identifier(m *Message) {
-	parts := identifier.FindStringSubmatch(m.ID)
-	if parts == nil || parts[1] != prefixes[m.Type] {
-		in.fail("%q is not an identifier of a %s, which begins with %s-", m.ID, in.title, prefixes[m.Type])
+	parts, prefix := identifier.FindStringSubmatch(m.ID), spelling[m.Type].prefix
+	if parts == nil || parts[1] != prefix {
+		in.fail("%q is not an identifier of a %s, which begins with %s-", m.ID, in.title, prefix)
 		return
 	}
 	m.Issue, _ = strconv.Atoi(parts[2])

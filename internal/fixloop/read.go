@@ -80,8 +80,8 @@ func formsIn(doc *markdown.Document) []form {
 
 // titled returns the type of the messages that begin with a heading, in any case.
 func titled(heading string) (Type, bool) {
-	for t, title := range titles {
-		if strings.EqualFold(title, heading) {
+	for t, s := range spelling {
+		if strings.EqualFold(s.title, heading) {
 			return t, true
 		}
 	}

@@ -12,20 +12,6 @@ import (
 // TimeLayout is how the headers of messages and the log give a time, in UTC.
 const TimeLayout = "2006-01-02 15:04:05"
 
-// titles are the headings of the messages.
-var titles = map[Type]string{
-	FailureReport:       "Validation Failure Report",
-	FixRequest:          "Fix Request",
-	FixCompletion:       "Fix Completion",
-	RevalidationTrigger: "Re-validation Trigger",
-	RevalidationResult:  "Re-validation Result",
-	Success:             "Validation Success",
-	Escalation:          "Escalation: Unresolvable Issue",
-	TimeoutReminder:     "Timeout Reminder",
-	ErrorNotification:   "Error Notification",
-	StatusChange:        "Status Change",
-}
-
 const signature = "Validation Orchestrator (recursive-communicator skill)"
 
 // Markdown renders the message in the spec's form. Foreign texts cannot change its structure. But
@@ -33,7 +19,7 @@ const signature = "Validation Orchestrator (recursive-communicator skill)"
 // that the message leaves by makes them inert.
 func (m Message) Markdown() string {
 	var p page
-	p.line("## " + titles[m.Type])
+	p.line("## " + spelling[m.Type].title)
 	p.blank()
 	switch m.Type {
 	case StatusChange:

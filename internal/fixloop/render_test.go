@@ -71,7 +71,7 @@ func TestEachTypeOfMessage(t *testing.T) {
 		}
 		golden(t, name+".md", m.Markdown())
 	}
-	for typ := range titles {
+	for typ := range spelling {
 		if !seen[typ] {
 			t.Errorf("the story has no %s", typ)
 		}
