@@ -240,7 +240,7 @@ func (s State) FollowUp() (title, body string) {
 		case c.Error != "":
 			p.text("The check did not work: " + c.Error)
 		default:
-			p.failures(c.Failures, c.Count-len(c.Failures), "")
+			p.failures(c.Failures, c.Count-len(c.Failures), "None.")
 		}
 	}
 	return title, p.String()

@@ -75,18 +75,18 @@ func (m Message) sections(p *page) {
 		p.section("Failure Summary")
 		p.text(m.Summary)
 		p.section("Detailed Failures")
-		p.failures(m.Failures, m.Omitted, "")
+		p.failures(m.Failures, m.Omitted, "None.")
 		p.section("Suggested Fixes")
-		p.items(m.Suggestions, "None.")
+		p.items(m.Suggestions)
 		p.section("Actions Required")
-		p.items(m.Actions, "None.")
+		p.items(m.Actions)
 	case FixRequest:
 		p.section("Request Summary")
 		p.line("Please fix the following validation failures for " + feature + ".")
 		p.section("Failures to Fix")
-		p.failures(m.Failures, m.Omitted, "")
+		p.failures(m.Failures, m.Omitted, "None.")
 		p.section("Suggested Approach")
-		p.items(m.Suggestions, "None.")
+		p.items(m.Suggestions)
 		p.section("Expected Outcome")
 		for _, line := range m.Expected {
 			p.text(line)
@@ -97,7 +97,7 @@ func (m Message) sections(p *page) {
 		p.section("Fixes Applied")
 		p.numbered(m.Fixes, "None that was described.")
 		p.section("Files Modified")
-		p.codeItems(m.Files, "None that is known.")
+		p.list(m.Files, "None that is known.", func(_ int, file string) string { return "- " + markdown.CodeSpan(file) })
 		p.section("Ready for Re-validation")
 		p.line("Yes - please re-run " + orElse(names(m.Checks), "the checks") + ".")
 	case RevalidationTrigger:
@@ -126,7 +126,7 @@ func (m Message) sections(p *page) {
 			}
 			p.line(text.Count(n, "failure") + remain)
 			p.section("Failure Details")
-			p.failures(m.Failures, m.Omitted, "")
+			p.failures(m.Failures, m.Omitted, "None.")
 		}
 		p.section("Next Action")
 		p.text(m.Next)
@@ -149,7 +149,7 @@ func (m Message) sections(p *page) {
 		p.section("Iteration History")
 		p.history(m.History)
 		p.section("Recommended Actions")
-		p.items(m.Actions, "None.")
+		p.items(m.Actions)
 	case TimeoutReminder:
 		p.section("Reminder")
 		p.line(fmt.Sprintf("Operation [%s] has been running for %s.", m.Operation, m.Elapsed.minutes()))
@@ -180,7 +180,7 @@ func (m Message) sections(p *page) {
 	}
 }
 
-// page is a message being written.
+// page is Markdown that is being written.
 type page struct{ b strings.Builder }
 
 func (p *page) String() string { return p.b.String() }
@@ -205,26 +205,18 @@ func (p *page) field(name, value string) {
 	p.line(strings.TrimRight("**"+name+"**: "+markdown.EscapeText(value), " "))
 }
 
-func (p *page) items(list []string, none string) {
-	p.list(list, none, func(int) string { return "- " })
+func (p *page) items(list []string) {
+	p.list(list, "None.", func(_ int, s string) string { return "- " + markdown.EscapeText(s) })
 }
 
 func (p *page) numbered(list []string, none string) {
-	p.list(list, none, func(i int) string { return strconv.Itoa(i+1) + ". " })
+	p.list(list, none, func(i int, s string) string { return strconv.Itoa(i+1) + ". " + markdown.EscapeText(s) })
 }
 
-func (p *page) list(list []string, none string, mark func(int) string) {
+// list writes the line that line makes of each text; none if there are no texts.
+func (p *page) list(list []string, none string, line func(i int, s string) string) {
 	for i, s := range list {
-		p.line(mark(i) + markdown.EscapeText(s))
-	}
-	if len(list) == 0 {
-		p.line(none)
-	}
-}
-
-func (p *page) codeItems(list []string, none string) {
-	for _, s := range list {
-		p.line("- " + markdown.CodeSpan(s))
+		p.line(line(i, s))
 	}
 	if len(list) == 0 {
 		p.line(none)
@@ -243,7 +235,7 @@ func isSameElsewhere(a, b Failure) bool {
 // are written once, with all checks. none is the text for an empty list.
 func (p *page) failures(list []Failure, omitted int, none string) {
 	if len(list) == 0 && omitted == 0 {
-		p.text(orElse(none, "None."))
+		p.text(none)
 	}
 	for i, n := 0, 1; i < len(list); n++ {
 		f, checks := list[i], []Check{list[i].Check}
