@@ -18,8 +18,8 @@ const (
 )
 
 // Comment returns the one comment that shows a loop in its pull request, as Markdown: how it
-// stands, what comes next, and its history, folded. last is its last line, such as the log's
-// witness, or "" for none.
+// stands, what comes next, and its history, folded. last is its last line, such as the name of the
+// log's newest entry, or "" for none.
 func (s State) Comment(messages []Message, last string) string {
 	var p page
 	p.line("### Fix loop: " + s.headline())

@@ -18,7 +18,7 @@ type Diagram struct {
 	// Omitted is how many messages came before the first arrow.
 	Omitted int
 	Arrows  []Arrow
-	// Ending is how the loop ended, or what it waits for a person with; "" while it runs.
+	// Ending is how the loop ended, or that it waits for a decision; "" while it runs.
 	Ending string
 }
 

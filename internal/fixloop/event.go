@@ -111,7 +111,7 @@ func (e Event) Recorded(mask func(string) string) Event {
 			f.Path, f.Tool, f.Rule = mask(f.Path), mask(f.Tool), mask(f.Rule)
 		}
 		prints := printsOf(failures)
-		kept, _ := knownFailures(r.Check, failures)
+		kept, _ := keptFailures(r.Check, failures)
 		for _, p := range prints[len(kept):] {
 			kept = append(kept, Failure{Fingerprint: p})
 		}

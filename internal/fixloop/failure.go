@@ -16,7 +16,7 @@ const (
 	maxFailures = 100  // of a check, the first ones
 	maxMessage  = 500  // characters
 	maxDetails  = 2000 // bytes
-	maxName     = 200  // characters of a path or rule
+	maxName     = 200  // characters of a path, a rule, a title or a fix
 )
 
 // Failure is one thing that made a check fail.
@@ -52,9 +52,9 @@ func (f Failure) source() string {
 	return strings.Trim(f.Tool+"/"+f.Rule, "/")
 }
 
-// knownFailures returns failures of a check within the limits, and the fingerprints of all of them,
-// sorted.
-func knownFailures(c Check, failures []Failure) (kept []Failure, fingerprints []string) {
+// keptFailures returns what a loop keeps of a check's failures, and a fingerprint of each failure,
+// kept or not: sorted, with the check's name before it.
+func keptFailures(c Check, failures []Failure) (kept []Failure, fingerprints []string) {
 	prints := printsOf(failures)
 	fingerprints = make([]string, len(failures))
 	for i := range prints {

@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Limits of what a fixer's signal keeps.
+// Limits of what is kept of a fix completion.
 const (
 	maxFixes = 20
 	maxFiles = 100

@@ -53,8 +53,8 @@ type Statistics struct {
 	Deciding   Duration `json:"deciding_seconds"`
 }
 
-// NewLog returns the log of a loop from its state and all its messages, oldest first. now is
-// the end of what has not ended.
+// NewLog returns the log of a loop from its state and all its messages, oldest first. What has not
+// ended is measured until now.
 func NewLog(s State, messages []Message, now time.Time) Log {
 	d := &s.doc
 	l := Log{
@@ -69,7 +69,7 @@ func NewLog(s State, messages []Message, now time.Time) Log {
 	return l
 }
 
-// end returns when the log ends.
+// end returns when the loop ended, or now if it has not.
 func (l *Log) end(now time.Time) time.Time {
 	if !l.Completed.IsZero() {
 		return l.Completed

@@ -144,7 +144,7 @@ type Message struct {
 	Files       []string `json:"files,omitempty"`
 	// Checks are those that a fix is for, or several that did not work for the same reason.
 	Checks []Check `json:"checks,omitempty"`
-	// Result is PASS or FAIL.
+	// Result is PASS or FAIL; in a reminder, the loop's status.
 	Result Status `json:"result,omitempty"`
 	Next   string `json:"next,omitempty"`
 	Reason Reason `json:"reason,omitempty"`
@@ -161,7 +161,8 @@ type Message struct {
 	Context   string   `json:"context,omitempty"`
 	Recovery  []string `json:"recovery,omitempty"`
 	Recovered bool     `json:"recovered,omitempty"`
-	// Entity is what changed its status, from Previous to New, and Why.
+	// Entity is what changed its status, from Previous to New, and Why. In a re-validation trigger, Why
+	// is the reason that no previous failures are known.
 	Entity   string `json:"entity,omitempty"`
 	Previous Status `json:"previous,omitempty"`
 	New      Status `json:"new,omitempty"`

@@ -213,7 +213,7 @@ func (r *reader) leaf(b *markdown.Block) []word {
 type collector struct {
 	list []word
 	bold bool
-	last strings.Builder // the text of the last word, which a long text adds to again and again
+	last strings.Builder // collects the text of the last word, until end
 }
 
 // emphasis adds text in which ** and __ turn strong on and off.

@@ -9,9 +9,9 @@ type Code string
 const (
 	CodeFinal      Code = "final"      // the loop has ended
 	CodeLate       Code = "late"       // it answers something that no longer counts
-	CodeDuplicate  Code = "duplicate"  // it was answered before
+	CodeDuplicate  Code = "duplicate"  // it happened before
 	CodeUnexpected Code = "unexpected" // nobody asked for it in this status
-	CodeConflict   Code = "conflict"   // a decision that there is nothing to decide about, or not any more
+	CodeConflict   Code = "conflict"   // there is nothing to decide, or it was decided before
 	CodeInvalid    Code = "invalid"    // its form is wrong
 )
 

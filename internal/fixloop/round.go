@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// result records the results of checks. The round ends when all checks have a result.
+// result records the results of checks. The operation ends when all its checks have one.
 func (t *turn) result(e Event) error {
 	if err := t.fits(e); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (t *turn) report() error {
 				r.Failures = []Failure{{Message: orElse(r.Summary, string(r.Check)+" failed")}}
 			}
 			status = Fail
-			c.Failures, c.Prints = knownFailures(r.Check, r.Failures)
+			c.Failures, c.Prints = keptFailures(r.Check, r.Failures)
 			c.Critical = r.Critical
 			why = text.Count(len(c.Prints), "failure")
 		}
@@ -339,7 +339,7 @@ func (t *turn) succeed() error {
 			t.emit(t.successNotification(c))
 		}
 	}
-	last := len(t.messages) - 1
+	last := len(t.messages) - 1 // the last notification ends the loop
 	if err := t.finish(Succeeded, "everything has passed"); err != nil {
 		return err
 	}

@@ -67,13 +67,14 @@ type document struct {
 	// Request is the newest fix request, Notice the error notification that followed it.
 	Request *Message `json:"request,omitempty"`
 	Notice  *Message `json:"notice,omitempty"`
-	// Failing are the fingerprints of the newest iteration that failed, sorted. Stuck counts
-	// the iterations up to that one in which nothing was resolved.
+	// Failing are the fingerprints of the newest iteration that failed, sorted. Stuck counts the
+	// failed iterations up to that one. It begins anew with one that resolved something or followed a
+	// decision.
 	Failing []string `json:"failing,omitempty"`
 	Stuck   int      `json:"stuck,omitempty"`
 	// Validating is how long this iteration's validations took so far.
 	Validating time.Duration `json:"validating,omitempty"`
-	// Retry reports that a person asked for the checks of unchanged code: failing escalates.
+	// Retry reports that a person has the unchanged code checked again: a failure escalates.
 	Retry   bool     `json:"retry,omitempty"`
 	Reason  Reason   `json:"reason,omitempty"`  // of the newest escalation
 	Decided string   `json:"decided,omitempty"` // the newest decision, in words

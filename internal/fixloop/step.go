@@ -102,7 +102,7 @@ func (t *turn) emit(m Message) int {
 	return len(t.messages) - 1
 }
 
-// send records a message, and then what effect causes. The message contains the status after it.
+// send records a message, calls effect, and gives the message the status after that.
 func (t *turn) send(m Message, effect func() error) error {
 	i := t.emit(m)
 	err := effect()
@@ -140,7 +140,7 @@ func (t *turn) update(why string) error {
 	return nil
 }
 
-// loopEntity stands for the loop itself among what changes its status.
+// loopEntity is the Entity of a change of the loop's own status.
 const loopEntity = "Orchestrator"
 
 // changed records a change of status and returns the index of its message.
