@@ -103,31 +103,26 @@ func (r Response) Passed() bool {
 	return r.Verdict == VerdictPass && !slices.ContainsFunc(r.Gates, func(g Gate) bool { return g.Status == Fail || g.Status == Blocked })
 }
 
-// judge asks the owner's judge, who gets the request and the response.
+// judge asks the owner's judge, who gets the request and the response. A judge that gives no valid
+// answer blocks, unless it is optional. An error means that Airlock itself failed.
 func (v *verification) judge(ctx context.Context, r Response) (Gate, error) {
 	v.progress(Step{Text: "the judge"})
 	r.Timestamp = timestamp(v.deps.Now())
 	r.Gates = nil
-	return AskJudge(ctx, v.deps.Judge, v.req, r, v.cfg.JudgeOptional, v.deps.Mask)
-}
-
-// AskJudge asks the owner's judge about a response. A judge that gives no valid answer blocks,
-// unless it is optional. An error means that Airlock itself failed.
-func AskJudge(ctx context.Context, judge *Program, req Request, r Response, optional bool, mask func(string) string) (Gate, error) {
 	question, err := encode(struct {
 		Request  any      `json:"request"`
 		Response Response `json:"response"`
-	}{req.document(), r})
+	}{v.req.document(), r})
 	if err != nil {
 		return Gate{}, err
 	}
-	answer, err := askVerdict(ctx, judge, question)
-	reasoning := mask(text.Truncate(answer.Reasoning, 4000))
+	answer, err := askVerdict(ctx, v.deps.Judge, question)
+	reasoning := v.deps.Mask(text.Truncate(answer.Reasoning, 4000))
 	switch {
-	case err != nil && optional:
-		return Gate{3, Skip, mask(fmt.Sprintf("The judge gave no valid answer, which the configuration accepts: %s.", text.OneLine(err.Error())))}, nil
+	case err != nil && v.cfg.JudgeOptional:
+		return Gate{3, Skip, v.deps.Mask(fmt.Sprintf("The judge gave no valid answer, which the configuration accepts: %s.", text.OneLine(err.Error())))}, nil
 	case err != nil:
-		return Gate{3, Blocked, mask(fmt.Sprintf("The judge gave no valid answer: %s.", text.OneLine(err.Error())))}, nil
+		return Gate{3, Blocked, v.deps.Mask(fmt.Sprintf("The judge gave no valid answer: %s.", text.OneLine(err.Error())))}, nil
 	case answer.Verdict == VerdictFail:
 		return Gate{3, Fail, "The judge: " + reasoning}, nil
 	}
