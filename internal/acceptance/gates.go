@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,9 +111,9 @@ func (v *verification) judge(ctx context.Context, r Response) (Gate, error) {
 	r.Timestamp = timestamp(v.deps.Now())
 	r.Gates = nil
 	question, err := encode(struct {
-		Request  any      `json:"request"`
-		Response Response `json:"response"`
-	}{v.req.document(), r})
+		Request  json.RawMessage `json:"request"`
+		Response Response        `json:"response"`
+	}{v.req.raw, r})
 	if err != nil {
 		return Gate{}, err
 	}

@@ -34,7 +34,7 @@ const (
 	Both    Type = "both"
 )
 
-// Request is what to verify, as in spec 001.
+// Request is what to verify, as in spec 001. ReadRequest or IssueRequest makes it.
 type Request struct {
 	TaskID   string      `json:"task_id"`
 	PRD      string      `json:"prd_id,omitempty"`
@@ -106,9 +106,9 @@ func (e *InvalidError) Answer() ([]byte, error) {
 	}{"validation_failed", "The message does not conform to " + e.Schema, e.Violations, source})
 }
 
-// invalid returns an InvalidError with one violation.
-func invalid(schemaName, path, format string, args ...any) *InvalidError {
-	return &InvalidError{Schema: schemaName, Violations: []schema.Violation{{Path: path, Message: fmt.Sprintf(format, args...)}}}
+// invalid returns an InvalidError about the entire message.
+func invalid(schemaName string, err error) *InvalidError {
+	return &InvalidError{Schema: schemaName, Violations: []schema.Violation{{Path: "$", Message: err.Error()}}}
 }
 
 // ReadRequest reads a request from a message in any of the forms that Unwrap knows. The
@@ -124,7 +124,7 @@ func ReadRequest(message []byte) (Request, error) {
 func readMessage[T interface{ contradictions() []schema.Violation }](message []byte, schemaName string) (doc T, raw json.RawMessage, err error) {
 	var zero T
 	if raw, err = Unwrap(message); err != nil {
-		return zero, nil, invalid(schemaName, "$", "%s", err.Error())
+		return zero, nil, invalid(schemaName, err)
 	}
 	violations, err := violationsOf(schemaName, raw)
 	if err != nil {
@@ -135,7 +135,7 @@ func readMessage[T interface{ contradictions() []schema.Violation }](message []b
 	case err == nil:
 		violations = append(violations, doc.contradictions()...)
 	case len(violations) == 0: // otherwise the violations say why
-		return zero, nil, invalid(schemaName, "$", "%s", err.Error())
+		return zero, nil, invalid(schemaName, err)
 	}
 	if len(violations) > 0 {
 		return zero, nil, &InvalidError{schemaName, violations}
@@ -204,13 +204,6 @@ func (r Request) focused() []int {
 // the members of more in addition. Unknown properties of the request stay.
 func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error) {
 	doc := map[string]json.RawMessage{}
-	if r.raw == nil {
-		raw, err := encode(r)
-		if err != nil {
-			return nil, err
-		}
-		r.raw = raw
-	}
 	if err := decodeLoose(r.raw, &doc); err != nil {
 		return nil, err
 	}
@@ -235,12 +228,4 @@ func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error
 	}
 	doc["acceptance_criteria"] = raw
 	return encode(doc)
-}
-
-// document returns the request as it was received, or r itself if it was made here.
-func (r Request) document() any {
-	if r.raw != nil {
-		return r.raw
-	}
-	return r
 }
