@@ -27,10 +27,7 @@ type Dispatch struct {
 // EncodeIn returns the request as the content of a message to recipient, or the request itself if
 // recipient is "".
 func (d Dispatch) EncodeIn(recipient string) ([]byte, error) {
-	if recipient == "" {
-		return d.Request, nil
-	}
-	return encodeEnvelope(recipient, string(d.Request), "Validation request for "+d.TaskID)
+	return encodeIn(recipient, d.Request, "Validation request for "+d.TaskID)
 }
 
 // NewDispatch returns the dispatch of a request that follows the task's earlier ones.

@@ -13,9 +13,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// maxWrappings is how deep forms may be nested: an envelope whose content is a text with a
-// fenced block, for example, is two deep.
-const maxWrappings = 4
+// maxDepth is how deep forms may be nested, the object itself included: an envelope whose content is
+// a text with a fenced block, for example, is three deep.
+const maxDepth = 4
 
 // Unwrap returns the JSON object in a message, which has one of these forms:
 //
@@ -28,7 +28,7 @@ func Unwrap(message []byte) (json.RawMessage, error) {
 	if len(message) > MaxMessage {
 		return nil, fmt.Errorf("the message is larger than %d MiB", MaxMessage>>20)
 	}
-	for range maxWrappings {
+	for range maxDepth {
 		message = bytes.TrimSpace(bytes.TrimPrefix(message, []byte("\uFEFF")))
 		switch {
 		case len(message) == 0:
@@ -56,7 +56,7 @@ func Unwrap(message []byte) (json.RawMessage, error) {
 			message = []byte(block)
 		}
 	}
-	return nil, fmt.Errorf("a message in a message is read up to %d deep, and this one is deeper: send the JSON object itself", maxWrappings)
+	return nil, fmt.Errorf("a message in a message is read up to %d deep, and this one is deeper: send the JSON object itself", maxDepth)
 }
 
 // contentOf returns the content of a message envelope. Requests and responses, which have
@@ -82,19 +82,17 @@ func contentOf(raw []byte) (content string, ok bool) {
 // of the first. A block may be indented, because prompts in the source of a program are; one
 // that does not end goes on until the text does.
 func firstBlock(text string) (content string, ok bool) {
-	var first string
+	var line, first string
 	found := false
-	for rest := text; rest != ""; {
-		line, after, _ := strings.Cut(rest, "\n")
-		rest = after
+	for text != "" {
+		line, text, _ = strings.Cut(text, "\n")
 		fence, info := fenceOf(line)
 		if fence == "" {
 			continue
 		}
 		var block strings.Builder
-		for rest != "" {
-			line, after, _ = strings.Cut(rest, "\n")
-			rest = after
+		for text != "" {
+			line, text, _ = strings.Cut(text, "\n")
 			if closing, info := fenceOf(line); info == "" && len(closing) >= len(fence) && closing[0] == fence[0] {
 				break
 			}
@@ -123,17 +121,18 @@ func fenceOf(line string) (fence, info string) {
 	return "", ""
 }
 
-// Envelope is the message in which agents send requests and responses to each other.
-type Envelope struct {
-	Type      string `json:"type"`
-	Recipient string `json:"recipient"`
-	Content   string `json:"content"`
-	Summary   string `json:"summary"`
-}
-
-// encodeEnvelope returns a message to recipient as indented JSON.
-func encodeEnvelope(recipient, content, summary string) ([]byte, error) {
-	return encode(Envelope{Type: "message", Recipient: recipient, Content: content, Summary: summary})
+// encodeIn returns content in the message in which agents send requests and responses to each
+// other, as indented JSON; content itself if recipient is "".
+func encodeIn(recipient string, content []byte, summary string) ([]byte, error) {
+	if recipient == "" {
+		return content, nil
+	}
+	return encode(struct {
+		Type      string `json:"type"`
+		Recipient string `json:"recipient"`
+		Content   string `json:"content"`
+		Summary   string `json:"summary"`
+	}{"message", recipient, string(content), summary})
 }
 
 // DefaultRecipient is the recipient of a response if no other one is named.

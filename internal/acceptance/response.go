@@ -183,10 +183,10 @@ func (r Response) Encode() ([]byte, error) {
 // recipient is "".
 func (r Response) EncodeIn(recipient string) ([]byte, error) {
 	raw, err := r.Encode()
-	if err != nil || recipient == "" {
-		return raw, err
+	if err != nil {
+		return nil, err
 	}
-	return encodeEnvelope(recipient, string(raw), fmt.Sprintf("Validation %s for %s", r.Verdict, r.TaskID))
+	return encodeIn(recipient, raw, fmt.Sprintf("Validation %s for %s", r.Verdict, r.TaskID))
 }
 
 // timestamp writes a time as RFC 3339 does, in UTC and to the second.
