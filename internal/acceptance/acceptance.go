@@ -6,6 +6,8 @@
 // verification itself could not go on.
 package acceptance
 
+import "slices"
+
 // Status is how one criterion, claim or gate ended.
 type Status string
 
@@ -51,18 +53,12 @@ func VerdictOf(statuses []Status) Verdict {
 // allOf returns the status of what passes only if each of its parts does: FAIL if one
 // fails, BLOCKED if one is blocked, SKIP if all are skipped.
 func allOf(statuses []Status) Status {
-	worst := Skip
-	for _, s := range statuses {
-		switch {
-		case s == Fail:
-			return Fail
-		case s == Blocked:
-			worst = Blocked
-		case s == Pass && worst == Skip:
-			worst = Pass
+	for _, s := range []Status{Fail, Blocked, Pass} {
+		if slices.Contains(statuses, s) {
+			return s
 		}
 	}
-	return worst
+	return Skip
 }
 
 // Trust is how far the author of a text is trusted, which decides what the text may make

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -95,8 +96,8 @@ func (v *verification) find(hinted string) (name string, entry Entry, why string
 }
 
 // withSuffix returns the files and directories whose path ends with the parts of suffix.
-func withSuffix(files []string, suffix string) (found []string) {
-	seen := map[string]bool{}
+func withSuffix(files []string, suffix string) []string {
+	found := map[string]bool{}
 	for _, file := range files {
 		slashed := "/" + file + "/"
 		for begin := 0; ; {
@@ -105,14 +106,10 @@ func withSuffix(files []string, suffix string) (found []string) {
 				break
 			}
 			begin += i + 1 // where suffix begins
-			if name := slashed[1 : begin+len(suffix)]; !seen[name] {
-				seen[name] = true
-				found = append(found, name)
-			}
+			found[slashed[1:begin+len(suffix)]] = true
 		}
 	}
-	slices.Sort(found)
-	return found
+	return slices.Sorted(maps.Keys(found))
 }
 
 // isInstalled reports whether a path lies in a directory of other people's code.
