@@ -19,8 +19,6 @@ type Config struct {
 	JudgeOptional bool
 	// AcceptPartial lets the task pass with the verdict PARTIAL.
 	AcceptPartial bool
-	// Validator is the validator_id of the response; "" leaves it out.
-	Validator string
 }
 
 // Deps are what a verification is given from outside. Texts that they return may be a

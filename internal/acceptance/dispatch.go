@@ -92,7 +92,7 @@ func Receive(r Response, dispatches []Dispatch, answered func(id string) bool, h
 // Conclude checks the claims of the request, judges the gates for a validator's response, and
 // returns the response with the results of both.
 func Conclude(ctx context.Context, req Request, r Response, cfg Config, deps Deps) (Response, error) {
-	v := &verification{req: req, cfg: cfg, deps: deps, start: deps.Now()}
+	v := &verification{req: req, cfg: cfg, deps: deps}
 	if why := v.findWorktree(ctx); len(why) == 0 {
 		v.checks = v.shareChecks(ctx)
 	}

@@ -60,7 +60,7 @@ func (v *verification) dropBareWords() {
 	for _, c := range v.criteria {
 		if slices.ContainsFunc(c.probes, isBareWord) {
 			c.probes, c.why = nil, "its hint names nothing that a machine can verify"
-			c.byMachine, c.byValidator = false, true
+			c.byValidator = true
 		}
 	}
 }

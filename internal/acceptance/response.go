@@ -194,9 +194,3 @@ func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // seconds returns a duration in seconds, to the millisecond and never negative.
 func seconds(d time.Duration) float64 { return math.Round(max(d.Seconds(), 0)*1000) / 1000 }
-
-// share returns part/total, rounded to two decimal places.
-func share(part float64, total int) *float64 {
-	rounded := math.Round(100*part/float64(total)) / 100
-	return &rounded
-}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/text"
@@ -18,7 +18,6 @@ type verification struct {
 	req      Request
 	cfg      Config
 	deps     Deps
-	start    time.Time
 	worktree Worktree // nil until preflight has opened it
 	paths    func() ([]string, error)
 	checks   func() (map[string]Checked, error) // all that the criteria name, run once
@@ -36,8 +35,8 @@ type criterion struct {
 	// probes are what a machine verifies; without any, why is the reason.
 	probes []probe
 	why    string
-	// The sides that judge the criterion.
-	byMachine, byValidator, byBrowser bool
+	// The programs that judge the criterion.
+	byValidator, byBrowser bool
 
 	mu    sync.Mutex
 	parts []part // what each side found
@@ -55,7 +54,8 @@ type part struct {
 // Verify evaluates the criteria of a request within its time. The error is the context's:
 // everything else is in the response.
 func Verify(ctx context.Context, req Request, cfg Config, deps Deps) (Response, error) {
-	v := &verification{req: req, cfg: cfg, deps: deps, start: deps.Now()}
+	v := &verification{req: req, cfg: cfg, deps: deps}
+	start := deps.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, req.timeout(), errTime)
 	defer cancel()
 	v.plan()
@@ -78,7 +78,7 @@ func Verify(ctx context.Context, req Request, cfg Config, deps Deps) (Response, 
 	if ctx.Err() != nil {
 		return Response{}, context.Cause(ctx)
 	}
-	r.Duration, r.Timestamp = seconds(deps.Now().Sub(v.start)), timestamp(deps.Now())
+	r.Duration, r.Timestamp = seconds(deps.Now().Sub(start)), timestamp(deps.Now())
 	return v.finish(r)
 }
 
@@ -92,8 +92,7 @@ func (v *verification) plan() {
 		c.byBrowser = v.req.Type != Code
 		if v.req.Type != Browser {
 			c.probes, c.why = parseHint(c.Hint)
-			c.byMachine = len(c.probes) > 0
-			c.byValidator = !c.byMachine
+			c.byValidator = len(c.probes) == 0
 		}
 		v.criteria = append(v.criteria, c)
 	}
@@ -106,13 +105,13 @@ func (v *verification) evaluate(ctx context.Context) {
 	var wg crash.Group
 	wg.Go(func() { v.askPrograms(ctx) })
 	for _, c := range v.criteria {
-		if c.byMachine && c.isQuick() {
+		if len(c.probes) > 0 && c.isQuick() {
 			v.evaluateOne(ctx, c)
 		}
 	}
 	slots := make(chan struct{}, max(v.cfg.Parallel, 1))
 	for _, c := range v.criteria {
-		if !c.byMachine || c.isQuick() {
+		if c.isQuick() {
 			continue
 		}
 		slots <- struct{}{}
@@ -124,8 +123,8 @@ func (v *verification) evaluate(ctx context.Context) {
 	wg.Wait()
 }
 
-// isQuick reports whether a criterion is only about files, so that it need not wait for
-// commands.
+// isQuick reports whether a machine verifies nothing of a criterion but files, so that it need not
+// wait for commands.
 func (c *criterion) isQuick() bool {
 	return !slices.ContainsFunc(c.probes, func(p probe) bool { return p.kind != pathExists && p.kind != pathContains })
 }
@@ -221,7 +220,7 @@ func (c *criterion) result() CriterionResult {
 
 // response makes the response of what was found, without claims and gates.
 func (v *verification) response() Response {
-	r := Response{TaskID: v.req.TaskID, Validator: v.cfg.Validator}
+	r := Response{TaskID: v.req.TaskID, Validator: "airlock"}
 	verified := 0.0
 	for _, c := range v.criteria {
 		result := c.result()
@@ -230,7 +229,7 @@ func (v *verification) response() Response {
 		verified += c.confidence()
 	}
 	r.Verdict = VerdictOf(r.statuses())
-	r.Confidence = share(verified, len(v.criteria))
+	r.Confidence = new(math.Round(100*verified/float64(len(v.criteria))) / 100) // two decimal places
 	return r
 }
 

@@ -106,7 +106,7 @@ func (w *worktree) acceptanceDeps() acceptance.Deps {
 func settings(cfg Config) acceptance.Config {
 	return acceptance.Config{Trust: cfg.Trust, Commands: cfg.Acceptance.Commands, StrangersToValidator: cfg.Acceptance.ValidatorForIssues,
 		Parallel: cmp.Or(cfg.Parallel, cfg.Checks.MaxParallel, runtime.GOMAXPROCS(0)), JudgeOptional: cfg.Acceptance.JudgeOptional,
-		AcceptPartial: cfg.Acceptance.AcceptPartial, Validator: "airlock"}
+		AcceptPartial: cfg.Acceptance.AcceptPartial}
 }
 
 // directory returns the work tree's absolute path. Its error is only the reason why the work tree
