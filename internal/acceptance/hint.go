@@ -2,7 +2,6 @@ package acceptance
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +17,6 @@ type probe struct {
 	// perhaps reports that path may be an ordinary word or a pattern: if there is no such path,
 	// nothing follows from that.
 	perhaps bool
-	asked   bool   // the words "Check" or "exists" stand next to the path
 	command string // the command line
 	method  string
 	url     string
@@ -70,8 +68,9 @@ var quotedMark = lazyregexp.New("`[\\s.]*\x00[\\s\x00.]*`|\"[\\s.]*\x00[\\s\x00.
 // any, why is the reason, for people.
 //
 // A path that contains a text, a command, a URL with its method or status, a check and a
-// test may stand in a sentence. A path that exists, and a URL alone, count only if the hint
-// consists of nothing else: "remove docs/old.md" is not done while the file is there.
+// test may stand in a sentence. A path that exists and a URL alone count in a sentence only together
+// with one of these, and the path only with the word "Check" or "exists": "remove docs/old.md" is not
+// done while the file is there.
 func parseHint(hint string) (probes []probe, why string) {
 	rest := strings.ReplaceAll(hint, mark, " ")
 	extract := func(form *lazyregexp.Regexp, read func(m []string) (probe, bool)) {
@@ -116,16 +115,16 @@ func parseHint(hint string) (probes []probe, why string) {
 		return nil, "its hint may ask for the opposite, an alternative or another result (" + word + "), so no machine can decide it"
 	}
 	existing, onlyPaths := existence(rest)
-	inSentence := !onlyPaths && len(probes) == bareURLs
-	if inSentence || len(probes)+len(existing) == 0 {
+	if len(probes)+len(existing) == 0 || !onlyPaths && len(probes) == bareURLs {
 		return nil, "its hint names nothing that a machine can verify"
 	}
 	return append(probes, existing...), ""
 }
 
 // existence reads what is left of a hint as paths that have to exist. onlyPaths reports whether
-// there is nothing else in it.
+// there is nothing else in it; otherwise, the paths are those that count in a sentence.
 func existence(rest string) (probes []probe, onlyPaths bool) {
+	var inSentence []probe
 	onlyPaths = true
 	asked := false // an earlier part begins with "Check", which counts for the next ones
 	for _, part := range connective.Split(rest+"\n", -1) {
@@ -140,21 +139,25 @@ func existence(rest string) (probes []probe, onlyPaths bool) {
 		}
 		hasCheck, name, hasExists := m[1] != "", m[2], m[3] != ""
 		asked = asked || hasCheck
-		p := probe{kind: pathExists, path: unquote(name), asked: hasCheck || hasExists}
+		p := probe{kind: pathExists, path: unquote(name)}
 		isQuoted := p.path != name
 		isPattern := strings.ContainsAny(name, "*?#[")
 		p.perhaps = isPattern || !hasExists && !isQuoted && !pathForm.MatchString(name)
-		otherURL := strings.Contains(name, "://") // not of HTTP
-		if otherURL || p.perhaps && !asked && !pathForm.MatchString(p.path) && !plainName.MatchString(p.path) {
+		isOtherURL := strings.Contains(name, "://") // not of HTTP
+		isWord := p.perhaps && !asked && !pathForm.MatchString(p.path) && !plainName.MatchString(p.path)
+		if isOtherURL || isWord {
 			onlyPaths = false
 			continue
 		}
 		probes = append(probes, p)
+		if (hasCheck || hasExists) && !p.perhaps {
+			inSentence = append(inSentence, p)
+		}
 	}
-	if !onlyPaths { // in a sentence, a word alone is not a path
-		probes = slices.DeleteFunc(probes, func(p probe) bool { return !p.asked || p.perhaps })
+	if !onlyPaths {
+		return inSentence, false
 	}
-	return probes, onlyPaths
+	return probes, true
 }
 
 // plainName is a name that a file may have, without a directory and an ending.
