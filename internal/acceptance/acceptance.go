@@ -66,11 +66,11 @@ func allOf(statuses []Status) Status {
 type Trust int
 
 const (
-	// Stranger is anybody who can write an issue, a pull request or a request of a server.
+	// Stranger is anybody who can write an issue or a pull request, or send a request to a server.
 	// Their criteria may look at paths and name checks. A command must equal one that the owner
 	// configured, and a URL must lead to a host that the owner allows. No validator is asked
 	// unless the owner wants that.
 	Stranger Trust = iota
-	// Owner is the user of the command line, or who writes the workflow.
+	// Owner is the user of the command line, or the author of the workflow.
 	Owner
 )

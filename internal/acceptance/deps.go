@@ -15,7 +15,7 @@ type Config struct {
 	StrangersToValidator bool
 	// Parallel is how many criteria are evaluated at the same time; 0: one.
 	Parallel int
-	// JudgeOptional lets the task pass a judge that gives no valid answer.
+	// JudgeOptional lets the task pass although the judge gives no valid answer.
 	JudgeOptional bool
 	// AcceptPartial lets the task pass with the verdict PARTIAL.
 	AcceptPartial bool
@@ -48,7 +48,7 @@ type Deps struct {
 type Worktree interface {
 	// Branch returns the branch that is checked out, and "" if it is a commit without one.
 	Branch() (string, error)
-	// IsAt reports whether the branch of that name is the commit that is checked out.
+	// IsAt reports whether the branch of that name is at the commit that is checked out.
 	IsAt(branch string) bool
 	// Paths lists all files, without those of git.
 	Paths(ctx context.Context) ([]string, error)

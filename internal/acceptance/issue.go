@@ -32,8 +32,8 @@ const (
 // bulletLine is a line of an acceptance block with one criterion.
 var bulletLine = lazyregexp.New(`^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?(\S.*)$`)
 
-// lineFirst matches a block whose first line is such a line without a bullet and begins with a box or
-// a link, which would otherwise look like a list of YAML or JSON.
+// lineFirst matches a block whose first line is a criterion without a bullet that begins with a box
+// or a link. It would otherwise look like a list of YAML or JSON.
 var lineFirst = lazyregexp.New(`^[ \t\r\n]*\[(?:[ xX]\][ \t]+\S|[^\]\n]*\][(\[])`)
 
 // FromIssue returns the criteria that an issue's text states: those of its fenced blocks named
@@ -146,7 +146,7 @@ func criterionOf(item any) (c Criterion, err error) {
 			case string:
 				return v
 			case int, float64, bool:
-				raw, _ := json.Marshal(v) // these can all be written
+				raw, _ := json.Marshal(v) // "" for a number that JSON does not have, such as .inf
 				return string(raw)
 			}
 		}

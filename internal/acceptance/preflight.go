@@ -25,7 +25,8 @@ func (v *verification) preflight(ctx context.Context) (why []string) {
 	return append(why, v.findPrograms()...)
 }
 
-// findWorktree opens the work tree, on the branch that the request names.
+// findWorktree opens the work tree, and returns the reason why it cannot be used, if any, such as
+// that another branch than the request names is checked out.
 func (v *verification) findWorktree(ctx context.Context) []string {
 	var err error
 	if v.worktree, err = v.deps.Worktree(ctx); err != nil {

@@ -66,8 +66,8 @@ func (v *verification) fetch(ctx context.Context, c *criterion, p probe) part {
 	return part{status: Pass, evidence: evidence}
 }
 
-// shareChecks returns a function that runs all checks that the criteria and the claim name, and
-// does so only when it is called first.
+// shareChecks returns a function that runs all checks that the criteria and the claim name, once:
+// when it is first called.
 func (v *verification) shareChecks(ctx context.Context) func() (map[string]Checked, error) {
 	var names []string
 	for _, c := range v.criteria {

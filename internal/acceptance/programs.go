@@ -105,7 +105,7 @@ func (v *verification) ask(ctx context.Context, s side) {
 	}
 }
 
-// askTwice returns the first valid answer of two. The error is that of the second.
+// askTwice has a program judge the indexed criteria, and asks it once more if its answer is not valid.
 func (v *verification) askTwice(ctx context.Context, program *Program, indexes []int) (Response, error) {
 	asked := v.req
 	asked.Criteria = nil

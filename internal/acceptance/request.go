@@ -29,15 +29,15 @@ type Type string
 
 // The types. With Both, each side must pass.
 const (
-	Code    Type = "code"
-	Browser Type = "browser"
+	Code    Type = "code"    // a machine, by the hints, and the validator
+	Browser Type = "browser" // the browser command
 	Both    Type = "both"
 )
 
 // Request is what to verify, as in spec 001. ReadRequest or IssueRequest makes it.
 type Request struct {
 	TaskID   string      `json:"task_id"`
-	PRD      string      `json:"prd_id,omitempty"`
+	PRD      string      `json:"prd_id,omitempty"` // of the requirements document
 	Type     Type        `json:"validation_type"`
 	Criteria []Criterion `json:"acceptance_criteria"`
 	Claim    *Claim      `json:"claimed_evidence,omitempty"`

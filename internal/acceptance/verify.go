@@ -18,8 +18,8 @@ type verification struct {
 	req      Request
 	cfg      Config
 	deps     Deps
-	worktree Worktree // nil until preflight has opened it
-	paths    func() ([]string, error)
+	worktree Worktree                           // nil until preflight has opened it
+	paths    func() ([]string, error)           // all files of the work tree, listed once
 	checks   func() (map[string]Checked, error) // all that the criteria name, run once
 	criteria []*criterion                       // in the order in which they are evaluated
 
@@ -51,8 +51,8 @@ type part struct {
 	confidence            float64 // of a validator that judged it
 }
 
-// Verify evaluates the criteria of a request within its time. The error is the context's:
-// everything else is in the response.
+// Verify evaluates the criteria of a request within its time. The error is the context's or a defect
+// of Airlock's: everything else is in the response.
 func Verify(ctx context.Context, req Request, cfg Config, deps Deps) (Response, error) {
 	v := &verification{req: req, cfg: cfg, deps: deps}
 	start := deps.Now()
