@@ -39,12 +39,8 @@ func NewDispatch(req Request, head string, earlier []Dispatch, now time.Time) (D
 		}
 	}
 	d.ID = fmt.Sprintf("%s-%s-%d", req.TaskID, text.Digest(head), d.Attempt)
-	indexes := make([]int, len(req.Criteria))
-	for i := range indexes {
-		indexes[i] = i
-	}
 	var err error
-	d.Request, err = req.withCriteria(indexes, map[string]any{"dispatch_id": d.ID})
+	d.Request, err = req.withCriteria(nil, map[string]any{"dispatch_id": d.ID})
 	return d, err
 }
 
@@ -63,7 +59,7 @@ const (
 // Receive decides on a response, and returns the dispatch that it answers. dispatches are those of
 // its task, oldest first; answered reports whether one has an answer; head is the commit that is
 // checked out now, "" if it is not known. why explains a decision other than Accepted.
-func Receive(r Response, dispatches []Dispatch, answered func(id string) bool, head string, now time.Time) (d Dispatch, decision Reception, why string) {
+func Receive(r Response, dispatches []Dispatch, answered func(Dispatch) bool, head string, now time.Time) (d Dispatch, decision Reception, why string) {
 	if len(dispatches) == 0 {
 		return d, Unknown, fmt.Sprintf("no request was dispatched for the task %s", schema.Quote(r.TaskID))
 	}
@@ -77,7 +73,7 @@ func Receive(r Response, dispatches []Dispatch, answered func(id string) bool, h
 		d = dispatches[i]
 	}
 	switch {
-	case answered(d.ID):
+	case answered(d):
 		return d, Conflict, fmt.Sprintf("the dispatch %s has an answer already, which stands", d.ID)
 	case d.ID != newest.ID:
 		return d, Late, fmt.Sprintf("the dispatch %s was followed by %s", d.ID, newest.ID)

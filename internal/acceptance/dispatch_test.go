@@ -48,7 +48,7 @@ func TestReceive(t *testing.T) {
 		{"another commit", one, "", "", "c2", 0, acceptance.Late, first.ID},
 		{"no commit known", one, "", "", "", 0, acceptance.Accepted, first.ID},
 	} {
-		d, what, why := acceptance.Receive(acceptance.Response{TaskID: "t", Dispatch: c.id}, c.dispatches, func(id string) bool { return id == c.answered }, c.head, now.Add(c.after))
+		d, what, why := acceptance.Receive(acceptance.Response{TaskID: "t", Dispatch: c.id}, c.dispatches, func(d acceptance.Dispatch) bool { return d.ID == c.answered }, c.head, now.Add(c.after))
 		if what != c.want || d.ID != c.to || (why == "") != (what == acceptance.Accepted) {
 			t.Errorf("%s: %s to %q (%s), want %s to %q", c.name, what, d.ID, why, c.want, c.to)
 		}

@@ -200,20 +200,23 @@ func (r Request) focused() []int {
 	return append(first, rest...)
 }
 
-// withCriteria returns the request for a validator as JSON, with only the indexed criteria, and with
-// the members of more in addition. Unknown properties of the request stay.
+// withCriteria returns the request for a validator as JSON, with the indexed criteria, or all if
+// indexes is nil, and with the members of more, which it changes. Unknown properties of the request
+// stay.
 func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error) {
 	doc := map[string]json.RawMessage{}
 	if err := decodeLoose(r.raw, &doc); err != nil {
 		return nil, err
 	}
-	var all []json.RawMessage
-	if err := decodeLoose(doc["acceptance_criteria"], &all); err != nil {
-		return nil, err
-	}
-	var kept []json.RawMessage
-	for _, i := range indexes {
-		kept = append(kept, all[i])
+	if indexes != nil {
+		var all, kept []json.RawMessage
+		if err := decodeLoose(doc["acceptance_criteria"], &all); err != nil {
+			return nil, err
+		}
+		for _, i := range indexes {
+			kept = append(kept, all[i])
+		}
+		more["acceptance_criteria"] = kept
 	}
 	for name, value := range more {
 		raw, err := encode(value)
@@ -222,10 +225,5 @@ func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error
 		}
 		doc[name] = raw
 	}
-	raw, err := encode(kept)
-	if err != nil {
-		return nil, err
-	}
-	doc["acceptance_criteria"] = raw
 	return encode(doc)
 }

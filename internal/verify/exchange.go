@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
@@ -44,12 +43,8 @@ func (d Dispatches) Receive(ctx context.Context, r acceptance.Response, configur
 		head = Head(cfg)
 	}
 	var unreadable error
-	answered := func(id string) bool {
-		i := slices.IndexFunc(dispatches, func(one acceptance.Dispatch) bool { return one.ID == id })
-		if i < 0 {
-			return false
-		}
-		answer, err := d.Answer(dispatches[i])
+	answered := func(one acceptance.Dispatch) bool {
+		answer, err := d.Answer(one)
 		unreadable = errors.Join(unreadable, err)
 		return answer != nil
 	}
