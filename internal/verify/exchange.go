@@ -5,26 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// Send records that the request of a verification was sent to a validator. Its errors carry their
-// exit code.
-func (d Dispatches) Send(cfg Config, now time.Time) (acceptance.Dispatch, error) {
-	sent, err := d.Add(cfg.Request, Head(cfg), now)
-	if err != nil {
-		return sent, exitcode.FailedError(explainFull(fmt.Errorf("the dispatch cannot be stored: %w", err)))
-	}
-	return sent, nil
-}
-
 // Receive receives a validator's response. If it is the first to its dispatch and in time, Receive
-// blocks the criteria that it lacks, checks its claims, judges the gates, and stores and returns
-// the result. configure returns the configuration for a dispatched request. The error carries its
-// exit code, unless it is an acceptance.InvalidError: the response does not answer the request.
+// blocks the criteria that it lacks, checks the claims of the request, judges the gates, and stores
+// and returns the result. configure returns the configuration for a dispatched request. The error
+// carries its exit code, unless it is an acceptance.InvalidError: the response does not answer the
+// request.
 func (d Dispatches) Receive(ctx context.Context, r acceptance.Response, configure func(acceptance.Request) (Config, error), deps Deps) (acceptance.Response, error) {
 	dispatches, err := d.Of(r.TaskID)
 	if err != nil {

@@ -21,7 +21,7 @@ type Job struct {
 	// One of these is given. The files are "-" for standard input.
 	Request  string // verifies the validation request of this file
 	Dispatch string // stores the validation request of this file as sent, and prints it
-	Response string // takes the validation response of this file to a dispatched request
+	Response string // receives the validation response of this file to a dispatched request
 	Pending  bool   // lists the dispatched requests
 
 	Policy   string // the file of the owner's configuration; "" for the usual one
@@ -48,7 +48,7 @@ type JobDeps struct {
 	Out, People io.Writer
 }
 
-// running is a job with what it is carried out with.
+// running is a job that is carried out.
 type running struct {
 	Job
 	JobDeps
@@ -144,9 +144,9 @@ func (r running) dispatch() error {
 	if err != nil {
 		return err
 	}
-	d, err := dispatches.Send(Config{Request: req, Dir: dir}, time.Now())
+	d, err := dispatches.Add(req, Head(Config{Request: req, Dir: dir}), time.Now())
 	if err != nil {
-		return err
+		return exitcode.FailedError(explainFull(fmt.Errorf("the dispatch cannot be stored: %w", err)))
 	}
 	fmt.Fprintf(r.People, "airlock: dispatched as %s; an answer is due at %s\n", d.ID, d.Due.Format(time.RFC3339))
 	message, err := d.EncodeIn(r.Envelope)
