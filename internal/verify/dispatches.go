@@ -60,8 +60,8 @@ func makeIgnored(dir string) error {
 // maxRead bounds a file of the directory, in bytes.
 const maxRead = 2 * acceptance.MaxMessage
 
-// Of returns the dispatches of a task in their order; of all tasks if task is "".
-func (d Dispatches) Of(task string) ([]acceptance.Dispatch, error) {
+// List returns the dispatches of a task in their order; those of all tasks if task is "".
+func (d Dispatches) List(task string) ([]acceptance.Dispatch, error) {
 	pattern := "*"
 	if task != "" {
 		pattern = text.Slug(task, 100)
@@ -87,7 +87,7 @@ func (d Dispatches) Of(task string) ([]acceptance.Dispatch, error) {
 // Add stores a new dispatch of a request.
 func (d Dispatches) Add(req acceptance.Request, head string, now time.Time) (acceptance.Dispatch, error) {
 	for {
-		earlier, err := d.Of(req.TaskID)
+		earlier, err := d.List(req.TaskID)
 		if err != nil {
 			return acceptance.Dispatch{}, err
 		}
@@ -107,9 +107,9 @@ func (d Dispatches) Add(req acceptance.Request, head string, now time.Time) (acc
 }
 
 // Answer returns the response that stands for a dispatch, nil if there is none.
-func (d Dispatches) Answer(of acceptance.Dispatch) (*acceptance.Response, error) {
+func (d Dispatches) Answer(dispatch acceptance.Dispatch) (*acceptance.Response, error) {
 	var r acceptance.Response
-	err := readJSON(d.name(of, "answer"), &r)
+	err := readJSON(d.name(dispatch, "answer"), &r)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -118,14 +118,14 @@ func (d Dispatches) Answer(of acceptance.Dispatch) (*acceptance.Response, error)
 
 // Accept stores the response that stands for a dispatch. The error is os.ErrExist if there
 // is one already.
-func (d Dispatches) Accept(of acceptance.Dispatch, r acceptance.Response) error {
-	return d.writeOnce(of, "answer", r)
+func (d Dispatches) Accept(dispatch acceptance.Dispatch, r acceptance.Response) error {
+	return d.writeOnce(dispatch, "answer", r)
 }
 
 // KeepLate stores a response that is not applied.
-func (d Dispatches) KeepLate(of acceptance.Dispatch, r acceptance.Response) error {
+func (d Dispatches) KeepLate(dispatch acceptance.Dispatch, r acceptance.Response) error {
 	for i := 1; ; i++ {
-		if err := d.writeOnce(of, fmt.Sprintf("late-%d", i), r); !errors.Is(err, os.ErrExist) {
+		if err := d.writeOnce(dispatch, fmt.Sprintf("late-%d", i), r); !errors.Is(err, os.ErrExist) {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (d Dispatches) KeepLate(of acceptance.Dispatch, r acceptance.Response) erro
 
 // States returns all dispatches with what has become of them by now.
 func (d Dispatches) States(now time.Time) ([]DispatchState, error) {
-	all, err := d.Of("")
+	all, err := d.List("")
 	if err != nil {
 		return nil, err
 	}
@@ -148,17 +148,17 @@ func (d Dispatches) States(now time.Time) ([]DispatchState, error) {
 	return states, nil
 }
 
-func (d Dispatches) name(of acceptance.Dispatch, what string) string {
-	return filepath.Join(d.dir, text.Slug(of.TaskID, 100), text.Slug(of.ID, 200)+"."+what+".json")
+func (d Dispatches) name(dispatch acceptance.Dispatch, what string) string {
+	return filepath.Join(d.dir, text.Slug(dispatch.TaskID, 100), text.Slug(dispatch.ID, 200)+"."+what+".json")
 }
 
 // writeOnce writes a file that does not exist yet, in full or not at all.
-func (d Dispatches) writeOnce(of acceptance.Dispatch, what string, value any) error {
+func (d Dispatches) writeOnce(dispatch acceptance.Dispatch, what string, value any) error {
 	raw, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	name := d.name(of, what)
+	name := d.name(dispatch, what)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func TestDispatches(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	all, err := store.Of("t")
+	all, err := store.List("t")
 	if err != nil || len(all) != 8 {
 		t.Fatalf("%d, %v", len(all), err)
 	}

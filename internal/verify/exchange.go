@@ -16,7 +16,7 @@ import (
 // carries its exit code, unless it is an acceptance.InvalidError: the response does not answer the
 // request.
 func (d Dispatches) Receive(ctx context.Context, r acceptance.Response, configure func(acceptance.Request) (Config, error), deps Deps) (acceptance.Response, error) {
-	dispatches, err := d.Of(r.TaskID)
+	dispatches, err := d.List(r.TaskID)
 	if err != nil {
 		return r, exitcode.UsageError(fmt.Errorf("--store: %w", err))
 	}

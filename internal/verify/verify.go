@@ -49,9 +49,9 @@ type Deps struct {
 }
 
 // NewDeps returns what a verification needs of the process, and logs its steps.
-func NewDeps(of checks.Deps, gate *doors.Gate) Deps {
+func NewDeps(given checks.Deps, gate *doors.Gate) Deps {
 	show := gate.TerminalText().Line
-	return Deps{Deps: of, Now: time.Now, Progress: func(step acceptance.Step) { of.Log(step.Line(show)) }}
+	return Deps{Deps: given, Now: time.Now, Progress: func(step acceptance.Step) { given.Log(step.Line(show)) }}
 }
 
 // Run verifies the criteria of a request. The error carries its exit code: it is about
