@@ -222,10 +222,11 @@ func (w *worktree) ask(ctx context.Context, line string, question []byte) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	env, err := w.evidenceFor(ctx, place)
+	dir, err := w.makeTemp(ctx, place)
 	if err != nil {
 		return nil, err
 	}
+	env := []string{EvidenceVariable + "=" + dir}
 	for _, name := range w.cfg.Acceptance.PassEnv {
 		for _, e := range w.deps.Environ {
 			if strings.HasPrefix(e, name+"=") {

@@ -136,32 +136,28 @@ func (d *evidenceDir) isGone() bool {
 	return err != nil || errNow != nil || !os.SameFile(opened, current)
 }
 
-// evidenceFor makes the directory in which the owner's programs leave files, and returns
-// the variable that names it.
-func (w *worktree) evidenceFor(ctx context.Context, place *checks.Place) ([]string, error) {
+// makeTemp makes the directory in which the owner's programs leave files, unless it is there, and
+// returns its path.
+func (w *worktree) makeTemp(ctx context.Context, place *checks.Place) (dir string, err error) {
 	w.opening.Lock()
 	defer w.opening.Unlock()
 	if w.temp != "" {
-		return []string{EvidenceVariable + "=" + w.temp}, nil
+		return w.temp, nil
 	}
-	if !place.Apart() {
-		dir, err := os.MkdirTemp("", "airlock-evidence-")
-		if err != nil {
-			return nil, fmt.Errorf("the directory for the program's files cannot be made: %s", exitcode.Explain(err))
+	if place.Apart() {
+		dir = filepath.Join(place.Dir(), ".airlock-evidence") // in the copy, which goes away
+		var r command.Result
+		if r, err = place.Run(ctx, command.Spec{Program: "mkdir", Args: []string{"-p", dir}}); err == nil && !r.OK() {
+			err = errors.New(describeEnd(r))
 		}
-		w.temp = dir
-		return []string{EvidenceVariable + "=" + dir}, nil
-	}
-	dir := filepath.Join(place.Dir(), ".airlock-evidence") // in the copy, which goes away
-	r, err := place.Run(ctx, command.Spec{Program: "mkdir", Args: []string{"-p", dir}})
-	if err == nil && !r.OK() {
-		err = errors.New(describeEnd(r))
+	} else if dir, err = os.MkdirTemp("", "airlock-evidence-"); err != nil {
+		err = errors.New(exitcode.Explain(err))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the directory for the program's files cannot be made: %w", err)
+		return "", fmt.Errorf("the directory for the program's files cannot be made: %w", err)
 	}
 	w.temp = dir
-	return []string{EvidenceVariable + "=" + dir}, nil
+	return dir, nil
 }
 
 // collect reads a file that one of the owner's programs has left, by its absolute path or
