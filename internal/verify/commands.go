@@ -134,13 +134,13 @@ func (w *worktree) validate(ctx context.Context, only []phase.Check, test string
 	return result, err
 }
 
-// allOf returns the results of one check, one a root.
+// allOf returns the results of one check: of each root, or of the change for a review.
 func allOf(r phase.Result, check phase.Check) []phase.CheckResult {
-	lists := [][]phase.CheckResult{}
+	all := slices.Clone(r.Reviews)
 	for _, root := range r.Roots {
-		lists = append(lists, root.Checks)
+		all = append(all, root.Checks...)
 	}
-	return slices.DeleteFunc(slices.Concat(append(lists, r.Reviews)...), func(c phase.CheckResult) bool { return c.Check != check })
+	return slices.DeleteFunc(all, func(c phase.CheckResult) bool { return c.Check != check })
 }
 
 // checkedOf combines the results of one check. Where no command could be run, it is

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,10 +50,7 @@ type fetcher struct {
 
 // allowed reports whether the owner names a URL's host.
 func (f fetcher) allowed(u *url.URL) bool {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	return slices.ContainsFunc(f.hosts, func(host string) bool {
 		if h, p, err := net.SplitHostPort(host); err == nil {
 			return strings.EqualFold(h, u.Hostname()) && p == port

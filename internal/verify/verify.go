@@ -57,7 +57,7 @@ func NewDeps(given checks.Deps, gate *doors.Gate) Deps {
 // Run verifies the criteria of a request. The error carries its exit code: it is about
 // the verification itself, never about what was found.
 func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error) {
-	w := newWorktree(cfg, deps)
+	w := &worktree{cfg: cfg, deps: deps}
 	defer w.close()
 	given := w.acceptanceDeps()
 	given.Save = cfg.Save
@@ -76,7 +76,7 @@ func Run(ctx context.Context, cfg Config, deps Deps) (acceptance.Response, error
 // Conclude checks what the request claims, and judges the gates for a validator's
 // response. Its error is as that of Run.
 func Conclude(ctx context.Context, cfg Config, deps Deps, r acceptance.Response) (acceptance.Response, error) {
-	w := newWorktree(cfg, deps)
+	w := &worktree{cfg: cfg, deps: deps}
 	defer w.close()
 	r, err := acceptance.Conclude(ctx, cfg.Request, r, settings(cfg), w.acceptanceDeps())
 	return r, ended(ctx, err)

@@ -47,8 +47,6 @@ type worktree struct {
 	placeMask  func(string) string // nil until there is a place
 }
 
-func newWorktree(cfg Config, deps Deps) *worktree { return &worktree{cfg: cfg, deps: deps} }
-
 // open opens the work tree, as acceptance.Deps asks for it.
 func (w *worktree) open(ctx context.Context) (acceptance.Worktree, error) {
 	var err error
