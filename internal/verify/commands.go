@@ -53,8 +53,8 @@ func (w *worktree) commandPlace(ctx context.Context) (*checks.Place, error) {
 	return w.place, nil
 }
 
-// learnNames has mask replace the names that the place has by now. Nothing may change
-// them meanwhile.
+// learnNames has mask replace the names of the directories that the place has by now. Nothing may
+// change them meanwhile.
 func (w *worktree) learnNames() {
 	mask := w.place.Masker()
 	w.masking.Lock()
@@ -121,7 +121,7 @@ func (w *worktree) Test(ctx context.Context, name string) (acceptance.Checked, e
 	return judged(result, phase.Tests, ran), nil
 }
 
-// validate runs some of the checks.
+// validate runs some of the checks; of the tests, those of the name test alone unless it is "".
 func (w *worktree) validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
 	place, err := w.commandPlace(ctx)
 	if err != nil {

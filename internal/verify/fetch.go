@@ -25,7 +25,7 @@ const (
 	reachTimeout = 3 * time.Second
 )
 
-// reach implements acceptance.Deps.
+// reach implements acceptance.Deps.Reach.
 func reach(ctx context.Context, address string) error {
 	dialer := net.Dialer{Timeout: reachTimeout}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
@@ -59,7 +59,7 @@ func (f fetcher) allowed(u *url.URL) bool {
 	})
 }
 
-// fetch implements acceptance.Deps. No proxy is used: it would resolve the host's name
+// fetch implements acceptance.Deps.Fetch. No proxy is used: it would resolve the host's name
 // itself, and so decide where the request goes.
 func (f fetcher) fetch(ctx context.Context, r acceptance.Fetch) (acceptance.Answer, error) {
 	u, err := url.Parse(r.URL)

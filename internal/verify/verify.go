@@ -128,9 +128,9 @@ func (cfg Config) directory() (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// Directory returns the absolute path of the work tree that the user names. If there is none, it
-// returns "" where the request names a work tree, and otherwise the current directory. Its error
-// carries its exit code.
+// Directory returns the absolute path of the work tree that the user names, for Config.Dir. If named
+// is "", it is "" where the request names a work tree, and the current directory otherwise. Its
+// error carries its exit code.
 func Directory(named string, req acceptance.Request) (string, error) {
 	if named == "" && req.Worktree != "" {
 		return "", nil

@@ -78,8 +78,8 @@ func (w *worktree) close() {
 	w.removeTemp()
 }
 
-// findChanges finds out what changed. Where neither git nor GitHub can tell, it returns an
-// empty set with a note that gives the reason.
+// findChanges finds out what changed. Where neither git nor GitHub knows, it returns an empty set
+// with a note that gives the reason, unless the user named a base.
 func (w *worktree) findChanges(ctx context.Context, cloned bool) (*checks.ChangeSet, error) {
 	if w.cfg.Set != nil {
 		return w.cfg.Set, nil
