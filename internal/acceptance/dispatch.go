@@ -89,7 +89,7 @@ func Receive(r Response, dispatches []Dispatch, answered func(Dispatch) bool, he
 // returns the response with the results of both.
 func Conclude(ctx context.Context, req Request, r Response, cfg Config, deps Deps) (Response, error) {
 	v := &verification{req: req, cfg: cfg, deps: deps}
-	if why := v.findWorktree(ctx); len(why) == 0 {
+	if v.findWorktree(ctx) == "" {
 		v.checks = v.shareChecks(ctx)
 	}
 	r.Claims, r.Gates = nil, nil

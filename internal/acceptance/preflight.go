@@ -17,35 +17,36 @@ import (
 // outside of the verification.
 func (v *verification) preflight(ctx context.Context) (why []string) {
 	v.progress(Step{Text: "preflight"})
-	why = append(why, v.findWorktree(ctx)...)
-	if len(why) == 0 {
+	if reason := v.findWorktree(ctx); reason == "" {
 		v.dropBareWords()
+	} else {
+		why = append(why, reason)
 	}
 	why = append(why, v.reachServices(ctx)...)
 	return append(why, v.findPrograms()...)
 }
 
-// findWorktree opens the work tree, and returns the reason why it cannot be used, if any, such as
-// that another branch than the request names is checked out.
-func (v *verification) findWorktree(ctx context.Context) []string {
+// findWorktree opens the work tree, and returns why it cannot be used, such as that another branch
+// is checked out than the request names; "" if it can.
+func (v *verification) findWorktree(ctx context.Context) string {
 	var err error
 	if v.worktree, err = v.deps.Worktree(ctx); err != nil {
-		return []string{fmt.Sprintf("The work tree cannot be used: %v.", err)}
+		return fmt.Sprintf("The work tree cannot be used: %v.", err)
 	}
 	v.paths = sync.OnceValues(func() ([]string, error) { return v.worktree.Paths(ctx) })
 	if v.req.Branch == "" {
-		return nil
+		return ""
 	}
 	branch, err := v.worktree.Branch()
 	switch {
 	case err != nil:
-		return []string{fmt.Sprintf("The request names the branch %s, and which one is checked out cannot be determined: %v.", schema.Quote(v.req.Branch), err)}
+		return fmt.Sprintf("The request names the branch %s, and which one is checked out cannot be determined: %v.", schema.Quote(v.req.Branch), err)
 	case branch == v.req.Branch, branch == "" && v.worktree.IsAt(v.req.Branch):
-		return nil
+		return ""
 	case branch == "":
-		return []string{fmt.Sprintf("The request names the branch %s, and another commit is checked out.", schema.Quote(v.req.Branch))}
+		return fmt.Sprintf("The request names the branch %s, and another commit is checked out.", schema.Quote(v.req.Branch))
 	}
-	return []string{fmt.Sprintf("The request names the branch %s, and %s is checked out.", schema.Quote(v.req.Branch), schema.Quote(branch))}
+	return fmt.Sprintf("The request names the branch %s, and %s is checked out.", schema.Quote(v.req.Branch), schema.Quote(branch))
 }
 
 // dropBareWords leaves a criterion to the validator if its hint names a word or pattern that may be
