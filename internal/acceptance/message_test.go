@@ -33,7 +33,7 @@ func TestSpecExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if violations := r.Answers(req); violations != nil {
+	if violations := r.Mismatches(req); violations != nil {
 		t.Errorf("the examples do not belong together: %v", violations)
 	}
 	raw, err := r.Encode()

@@ -129,7 +129,7 @@ func (v *verification) askTwice(ctx context.Context, program *Program, indexes [
 		}
 		answer, err := ReadResponse(raw)
 		if err == nil {
-			if violations := answer.Answers(asked); len(violations) > 0 {
+			if violations := answer.Mismatches(asked); len(violations) > 0 {
 				err = &InvalidError{ResponseSchema, violations}
 			}
 		}

@@ -122,9 +122,9 @@ func (r Response) hasOnlyKnown() bool {
 		!slices.ContainsFunc(r.statuses(), func(s Status) bool { return !slices.Contains([]Status{Pass, Fail, Skip, Blocked}, s) })
 }
 
-// Answers returns the violations of a response that does not answer req, because it has another task
-// or judges a criterion that req does not have.
-func (r Response) Answers(req Request) (out []schema.Violation) {
+// Mismatches returns the violations of a response that does not answer req, because it has another
+// task or judges a criterion that req does not have.
+func (r Response) Mismatches(req Request) (out []schema.Violation) {
 	if r.TaskID != req.TaskID {
 		out = append(out, schema.Violation{Path: "$.task_id", Message: fmt.Sprintf("it is %s, and the request's is %s", schema.Quote(r.TaskID), schema.Quote(req.TaskID)), SchemaPath: "properties.task_id"})
 	}

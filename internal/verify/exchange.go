@@ -56,7 +56,7 @@ func (d Dispatches) Receive(ctx context.Context, r acceptance.Response, configur
 
 // conclude completes and judges the first answer to a dispatch, and stores it.
 func (d Dispatches) conclude(ctx context.Context, dispatch acceptance.Dispatch, r acceptance.Response, cfg Config, deps Deps) (acceptance.Response, error) {
-	if violations := r.Answers(cfg.Request); len(violations) > 0 {
+	if violations := r.Mismatches(cfg.Request); len(violations) > 0 {
 		return r, &acceptance.InvalidError{Schema: acceptance.ResponseSchema, Violations: violations}
 	}
 	r = r.Complete(cfg.Request)
