@@ -35,10 +35,9 @@ type Config struct {
 	AllowCredentials bool
 	// Set is what changed, if that is known already; otherwise Changes finds it out.
 	Set      *checks.ChangeSet
-	Evidence string // the directory for evidence; "" keeps none
-	// Save keeps a file of evidence, instead of Evidence.
-	Save     func(name string, data []byte) error
-	Parallel int // how many criteria are evaluated at the same time; 0: as many as there are processors
+	Evidence string // the directory for evidence; with "", Save keeps it
+	// Save keeps a file of evidence by its slash-separated name; nil keeps none.
+	Save func(name string, data []byte) error
 }
 
 // Deps are what a verification needs of the process.
@@ -105,7 +104,7 @@ func (w *worktree) acceptanceDeps() acceptance.Deps {
 // settings returns what the owner and the user decide.
 func settings(cfg Config) acceptance.Config {
 	return acceptance.Config{Trust: cfg.Trust, Commands: cfg.Acceptance.Commands, StrangersToValidator: cfg.Acceptance.ValidatorForIssues,
-		Parallel: cmp.Or(cfg.Parallel, cfg.Checks.MaxParallel, runtime.GOMAXPROCS(0)), JudgeOptional: cfg.Acceptance.JudgeOptional,
+		Parallel: cmp.Or(cfg.Checks.MaxParallel, runtime.GOMAXPROCS(0)), JudgeOptional: cfg.Acceptance.JudgeOptional,
 		AcceptPartial: cfg.Acceptance.AcceptPartial}
 }
 
