@@ -48,7 +48,7 @@ type part struct {
 	status                Status
 	evidence, remediation string
 	machine               bool    // a machine verified it
-	confidence            float64 // of a validator that judged it
+	confidence            float64 // of a program that judged it
 }
 
 // Verify evaluates the criteria of a request within its time. The error is the context's or a defect
@@ -98,8 +98,9 @@ func (v *verification) plan() {
 	}
 }
 
-// evaluate evaluates all criteria: first those about files alone, one after the other, then the
-// remaining ones, several at the same time. Among both, those of a focus area begin first.
+// evaluate evaluates all criteria. While the programs judge theirs, a machine verifies first those
+// about files alone, one after the other, then the remaining ones, several at the same time. Among
+// both, those of a focus area begin first.
 func (v *verification) evaluate(ctx context.Context) {
 	v.checks = v.shareChecks(ctx)
 	var wg crash.Group
@@ -233,8 +234,9 @@ func (v *verification) response() Response {
 	return r
 }
 
-// confidence returns 1 for a criterion that a machine verified, the confidence of a validator that
-// judged it, and 0 for one that is blocked. Of several parts, the least counts.
+// confidence returns 1 for a criterion that a machine verified, the confidence of a program that
+// judged it, and 0 for one that is blocked, or that a machine skipped. Of several parts, the least
+// counts.
 func (c *criterion) confidence() float64 {
 	if len(c.parts) == 0 {
 		return 0

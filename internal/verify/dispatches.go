@@ -60,7 +60,8 @@ func makeIgnored(dir string) error {
 // maxRead bounds a file of the directory, in bytes.
 const maxRead = 2 * acceptance.MaxMessage
 
-// List returns the dispatches of a task in their order; those of all tasks if task is "".
+// List returns the dispatches of a task, oldest first; those of all tasks, by their ids, if task
+// is "".
 func (d Dispatches) List(task string) ([]acceptance.Dispatch, error) {
 	pattern := "*"
 	if task != "" {
