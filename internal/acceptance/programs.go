@@ -89,12 +89,10 @@ func block(criteria []*criterion, why string) {
 // with what is wrong with it.
 func (v *verification) ask(ctx context.Context, s side) {
 	begin := v.deps.Now()
-	var indexes []int
 	for _, c := range s.criteria {
 		v.progress(Step{Criterion: c.ID, Text: "the " + s.name})
-		indexes = append(indexes, c.index)
 	}
-	answer, err := v.askTwice(ctx, s.program, indexes)
+	answer, err := v.askTwice(ctx, s)
 	if err != nil {
 		block(s.criteria, v.stopped(ctx, fmt.Sprintf("The %s gave no valid answer", s.name), err))
 	} else {
@@ -105,12 +103,13 @@ func (v *verification) ask(ctx context.Context, s side) {
 	}
 }
 
-// askTwice has a program judge the indexed criteria, and asks it once more if its answer is not valid.
-func (v *verification) askTwice(ctx context.Context, program *Program, indexes []int) (Response, error) {
+// askTwice asks a program about its criteria, and once more if its answer is not valid.
+func (v *verification) askTwice(ctx context.Context, s side) (Response, error) {
 	asked := v.req
 	asked.Criteria = nil
-	for _, i := range indexes {
-		asked.Criteria = append(asked.Criteria, v.req.Criteria[i])
+	var indexes []int
+	for _, c := range s.criteria {
+		asked.Criteria, indexes = append(asked.Criteria, c.Criterion), append(indexes, c.index)
 	}
 	var wrong *InvalidError
 	for try := 1; ; try++ {
@@ -123,7 +122,7 @@ func (v *verification) askTwice(ctx context.Context, program *Program, indexes [
 		if err != nil {
 			return Response{}, err
 		}
-		raw, err := program.Ask(ctx, question)
+		raw, err := s.program.Ask(ctx, question)
 		if err != nil {
 			return Response{}, err
 		}
