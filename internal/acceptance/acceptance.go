@@ -35,16 +35,13 @@ const (
 // if some pass and some fail, FAIL if some fail and none passes; without a failure,
 // BLOCKED if one is blocked or none passes, otherwise PASS.
 func VerdictOf(statuses []Status) Verdict {
-	count := map[Status]int{}
-	for _, s := range statuses {
-		count[s]++
-	}
+	has := func(s Status) bool { return slices.Contains(statuses, s) }
 	switch {
-	case count[Fail] > 0 && count[Pass] > 0:
+	case has(Fail) && has(Pass):
 		return VerdictPartial
-	case count[Fail] > 0:
+	case has(Fail):
 		return VerdictFail
-	case count[Blocked] > 0 || count[Pass] == 0:
+	case has(Blocked) || !has(Pass):
 		return VerdictBlocked
 	}
 	return VerdictPass
