@@ -12,8 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown runs a project in which every command fails, and returns what each of
-// the four checks' commands is shown as, and all that ran.
+// shown validates a project where the command lines in fails fail and no other program is
+// installed. It returns the commands that are shown for formatter, linter, build and tests, and all
+// command lines that it tried.
 func shown(t *testing.T, contents map[string]string, in phase.Input, config phase.Config, fails ...string) (lines, ran []string, r phase.Result) {
 	t.Helper()
 	dir := files(t, contents)
@@ -31,9 +32,9 @@ func shown(t *testing.T, contents map[string]string, in phase.Input, config phas
 	return []string{c.Formatter.Command, c.Linter.Command, c.Build.Command, c.Tests.Command}, s.ran, r
 }
 
-// named are the files of a project in which each tool is named, and the commands that are
-// shown for it, of formatter, linter, build and tests. No program is installed: a tool that
-// is not named is not configured.
+// TestCommandsOfAProject asserts which commands of formatter, linter, build and tests are shown for
+// a project, by the tools that its files name. No program is installed, so that a tool that they do
+// not name is not configured.
 func TestCommandsOfAProject(t *testing.T) {
 	t.Parallel()
 	pkg := func(members string) string { return "{" + members + "}" }

@@ -54,9 +54,9 @@ func (r *Rule) addForm(p finding.Precision) {
 	}
 }
 
-// formPrecision returns how often a pattern is right. What is constant, and what a request sends as it
-// is, is what its rule says; text that only has something in it that changes may be harmless, which
-// nobody can see without knowing the callers.
+// formPrecision returns how often a pattern is right: what it says itself, otherwise what its rule
+// says. If it asks only that a value is built or changes, that is medium at most: the value may be
+// harmless, which nobody can see without knowing the callers.
 func (p *pattern) formPrecision() finding.Precision {
 	switch {
 	case p.Precision != "":
@@ -78,14 +78,17 @@ func (r *Rule) addForms(p *pattern) {
 	}
 }
 
-// asksForRequest reports whether what a pattern finds is as precise as its rule only where a request
-// sends it, as it is.
+// asksForRequest reports whether what a pattern finds has the precision of its rule only if a request
+// sends the value as it is, and medium precision otherwise.
 func (p *pattern) asksForRequest() bool {
 	return p.Is != "" && p.Precision == "" && p.rule.Precision.Rank() > finding.PrecisionMedium.Rank()
 }
 
 // isReported reports whether what a pattern finds in a value, at the word at index i, becomes a
-// finding: its form is one that is used, or a request sends the value.
+// finding, because one of these precisions is used: that of the pattern's form, or low if the value
+// lacks what the pattern asks for in Certain or Given; that of the rule if something in the value
+// comes from a request, unless the pattern is one for input anyway. Where asksForRequest is true,
+// both are medium at most; the rule's own counts there if a request sends the value as it is.
 func (m *matcher) isReported(p *pattern, x extent, i int) bool {
 	form := p.form
 	if p.Certain != nil && !m.isCertain(p, x) || p.Given && !m.hasGiven(x) {

@@ -17,7 +17,8 @@ var placeholderWords = []string{
 }
 
 // isPlaceholder reports whether a text is a placeholder for a secret: it has such a word
-// (EXAMPLE, your-token), or its characters are too few or follow each other.
+// (EXAMPLE, your-token), it consists of stars, or what follows a vendor's prefix is padded or a
+// sequence.
 func isPlaceholder(secret string) bool {
 	lower := strings.ToLower(secret)
 	for _, word := range placeholderWords {
@@ -212,8 +213,9 @@ func isInBase64(text string, start, end int) bool {
 	return count == before && uppers > 1 && lowers > 1 // a path seldom has both
 }
 
-// isInKey reports whether a member of a JSON object is the private part of a JSON Web Key: a
-// member "kty" is near, and that of a symmetric key says so.
+// isInKey reports whether text[start:end], the value of a member "d" or "k" of a JSON object, is the
+// private part of a JSON Web Key: a member "kty" is near, and for "k" also "oct", the type of
+// symmetric keys.
 func isInKey(text string, start, end int) bool {
 	const reach = 2048
 	near := text[max(0, start-reach):min(len(text), end+reach)]

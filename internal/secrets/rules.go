@@ -69,7 +69,7 @@ const (
 	awsNumberRule = "aws-access-token"
 	// jwtRule matches tokens that are signed with any key and valid at any time.
 	jwtRule = "jwt"
-	// jwkRule matches a member of any JSON object; that of a key has its type next to it.
+	// jwkRule matches a member "d" or "k" of any JSON object; isInKey knows those of keys.
 	jwkRule = "jwk-private-key"
 	// terraformRule matches the password of a resource of Terraform.
 	terraformRule = "hashicorp-tf-password"
