@@ -24,15 +24,21 @@ func (s *Scanner) Allowing(allowed Allowed) *Scanner {
 // Allowed returns what the owner allows.
 func (s *Scanner) Allowed() Allowed { return s.allowed }
 
-// allows reports whether the owner allows a hit: its rule, its value, or a value that it is a part
-// of, because several rules may find parts of one value.
-func (s *Scanner) allows(h Hit, all []Hit) bool {
-	if slices.Contains(s.allowed.Rules, h.Rule) || slices.Contains(s.allowed.Values, h.Digest) {
-		return true
+// withoutAllowed returns the hits that are neither published nor allowed by the owner: by their
+// rule, by their value, or as a part of a value, because several rules may find parts of one.
+func (s *Scanner) withoutAllowed(hits []Hit) []Hit {
+	slices.SortFunc(hits, comparePlaces)
+	kept := hits[:0]
+	allowedEnd := 0 // the last end of the allowed values that start before the hit or with it
+	for _, h := range hits {
+		if slices.Contains(s.allowed.Values, h.Digest) {
+			allowedEnd = max(allowedEnd, h.End)
+		}
+		if h.End > allowedEnd && !published[h.Digest] && !slices.Contains(s.allowed.Rules, h.Rule) {
+			kept = append(kept, h)
+		}
 	}
-	return len(s.allowed.Values) > 0 && slices.ContainsFunc(all, func(other Hit) bool {
-		return other.Start <= h.Start && h.End <= other.End && slices.Contains(s.allowed.Values, other.Digest)
-	})
+	return kept
 }
 
 // Rules returns the names of all rules, sorted.

@@ -103,8 +103,7 @@ func (s *Scanner) scanPlain(rules *ruleSet, path, text string) []Hit {
 		digest := sha256.Sum256([]byte(text[h.Start:h.End]))
 		found[i].Digest = hex.EncodeToString(digest[:])
 	}
-	found = slices.DeleteFunc(found, func(h Hit) bool { return published[h.Digest] || s.allows(h, found) })
-	return append(s.known.find(text), found...)
+	return append(s.known.find(text), s.withoutAllowed(found)...)
 }
 
 const (
@@ -148,7 +147,7 @@ func (s *Scanner) MaskFile(path, content string) (masked string, clean bool) {
 
 // replace replaces hits by what stands for the text of each; hits that overlap or touch become one.
 func replace(text string, hits []Hit, standIn func(secret string) string) string {
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(hits, comparePlaces)
 	var out strings.Builder
 	end := 0
 	for i, h := range hits {
@@ -191,7 +190,7 @@ func precedence(h Hit) int {
 // precedence, then the earlier, then the longer.
 func distinct(hits []Hit) []Hit {
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(precedence(a), precedence(b)), cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End),
+		return cmp.Or(cmp.Compare(precedence(a), precedence(b)), comparePlaces(a, b),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Name, b.Name), compareEncoded(a, b))
 	})
 	var kept []Hit // ordered by place
@@ -204,6 +203,11 @@ func distinct(hits []Hit) []Hit {
 		hits = hits[n:]
 	}
 	return kept
+}
+
+// comparePlaces orders hits by where they start; of those that start there, the longer is first.
+func comparePlaces(a, b Hit) int {
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 }
 
 // compareEncoded orders plain hits before encoded ones.
