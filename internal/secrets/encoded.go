@@ -17,27 +17,18 @@ const (
 )
 
 // scanEncoded returns the hits in what stands in the text encoded: as Base64 or hexadecimal, in
-// UTF-16, or with escapes. The text was itself decoded depth-1 times.
-func (s *Scanner) scanEncoded(rules *ruleSet, path, text string, depth int) []Hit {
+// UTF-16, or with escapes. The text was itself decoded depth times.
+func (s *Scanner) scanEncoded(path, text string, depth int) []Hit {
 	var hits []Hit
 	eachRun(text, func(r run) {
 		for _, d := range r.decode(text, depth) {
-			for _, h := range s.scanDecoded(rules, path, d.text, depth) {
+			for _, h := range s.find(path, d.text, depth+1) {
 				hits = append(hits, r.place(h, d))
 			}
 		}
 	})
-	hits = append(hits, s.scanWide(rules, path, text, depth)...)
-	return append(hits, s.scanEscaped(rules, path, text, depth)...)
-}
-
-// scanDecoded returns the hits in a text that was decoded depth times.
-func (s *Scanner) scanDecoded(rules *ruleSet, path, text string, depth int) []Hit {
-	found := s.scanPlain(rules, path, text)
-	if depth < mostDecodings {
-		found = append(found, s.scanEncoded(rules, path, text, depth+1)...)
-	}
-	return found
+	hits = append(hits, s.scanWide(path, text, depth)...)
+	return append(hits, s.scanEscaped(path, text, depth)...)
 }
 
 // run is a part of a text that may be encoded.
@@ -113,7 +104,7 @@ func nextLine(text string, i int) int {
 
 // decode returns what a run may stand for. A path or a name before it may be part of the
 // run, because slash and dash belong to the alphabet of Base64. A run of the original text
-// (depth 1) is therefore decoded from each of its first four characters.
+// (depth 0) is therefore decoded from each of its first four characters.
 func (r run) decode(text string, depth int) []decoded {
 	chars := make([]byte, 0, r.end-r.start)
 	for i := r.start; i < r.end; i++ {
@@ -135,7 +126,7 @@ func (r run) decode(text string, depth int) []decoded {
 		}
 	}
 	skips := 4
-	if depth > 1 {
+	if depth > 0 {
 		skips = 1
 	}
 	for skip := range skips {

@@ -40,7 +40,7 @@ var escapeStarts = [256]escaping{'%': inURL, '\\': inProgram, '"': inProgram, '\
 // escapes of strings in programs, the numeric ones of HTML, and strings that are joined. It
 // reads again only what is near an escape for a printable character of ASCII, because nobody
 // needs to write these so, and secrets consist of them.
-func (s *Scanner) scanEscaped(rules *ruleSet, path, text string, depth int) []Hit {
+func (s *Scanner) scanEscaped(path, text string, depth int) []Hit {
 	var hits []Hit
 	var parts [escapings]window // to be read, the one of each escaping that is not complete
 	scan := func(e escaping) {
@@ -49,7 +49,7 @@ func (s *Scanner) scanEscaped(rules *ruleSet, path, text string, depth int) []Hi
 		for from := part.start; from < part.end; from += mostWindow - windowOverlap {
 			to := min(part.end, from+mostWindow)
 			d := unescape(text[from:to], e)
-			for _, h := range s.scanDecoded(rules, path, d.text, depth) {
+			for _, h := range s.find(path, d.text, depth+1) {
 				if d.concerns(h) {
 					h.Start, h.End, h.Encoded = from+d.place(h.Start, false), from+d.place(h.End, true), true
 					hits = append(hits, h)

@@ -49,7 +49,6 @@ type Hit struct {
 // Scanner finds secrets. It is safe for concurrent use.
 type Scanner struct {
 	known   *knownSet
-	rules   func() (*ruleSet, error)
 	ignored []string
 	allowed Allowed
 }
@@ -58,7 +57,7 @@ type Scanner struct {
 // rules find. It is cheap: the rules are read by the first scan that needs them.
 // Values that are too short are not looked for: see Ignored.
 func New(known []Known) *Scanner {
-	s := &Scanner{rules: defaultRules}
+	s := &Scanner{}
 	s.known, s.ignored = newKnownSet(known)
 	return s
 }
@@ -80,24 +79,30 @@ func (s *Scanner) Scan(text string) []Hit { return s.ScanFile("", text) }
 // slash-separated, adds the rules that are for such files only, such as passwords
 // in Terraform's; no path takes any rule away.
 func (s *Scanner) ScanFile(path, text string) []Hit {
-	hits := distinct(s.find(path, text))
+	hits := distinct(s.find(path, text, 0))
 	explainByPath(path, hits)
 	locate(text, hits)
 	return hits
 }
 
-// find returns every hit, without lines and columns, in no particular order.
-func (s *Scanner) find(path, text string) []Hit {
-	rules, err := s.rules()
+// find returns every hit in a text that was decoded depth times, without lines and columns, in no
+// particular order.
+func (s *Scanner) find(path, text string, depth int) []Hit {
+	hits := s.scanPlain(path, text)
+	if depth < mostDecodings {
+		hits = append(hits, s.scanEncoded(path, text, depth)...)
+	}
+	return hits
+}
+
+// scanPlain returns the hits in what stands in the text as it is.
+func (s *Scanner) scanPlain(path, text string) []Hit {
+	rules, err := defaultRules()
 	if err != nil {
 		// The rules are part of the program, so this cannot happen to a program that
 		// passed its tests; without rules nothing may pass for clean.
 		return []Hit{{Rule: "no-rules", Name: "secrets cannot be looked for: " + err.Error(), End: len(text)}}
 	}
-	return append(s.scanPlain(rules, path, text), s.scanEncoded(rules, path, text, 1)...)
-}
-
-func (s *Scanner) scanPlain(rules *ruleSet, path, text string) []Hit {
 	found := rules.find(path, text)
 	for i, h := range found {
 		digest := sha256.Sum256([]byte(text[h.Start:h.End]))
@@ -118,16 +123,16 @@ const (
 // value in any form and nothing that Scan finds, and masking it again changes nothing.
 func (s *Scanner) Mask(text string) string {
 	for range mostPasses {
-		hits := s.find("", text)
+		hits := s.find("", text, 0)
 		if len(hits) == 0 {
 			return text
 		}
 		text = replace(text, hits, func(string) string { return stars })
 	}
-	if len(s.find("", text)) == 0 {
+	if len(s.find("", text, 0)) == 0 {
 		return text
 	}
-	if len(s.find("", stars)) != 0 {
+	if len(s.find("", stars, 0)) != 0 {
 		return "" // the rules cannot be read, so every text is a hit
 	}
 	return stars // the text was made so that masking it would take long

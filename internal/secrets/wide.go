@@ -11,7 +11,7 @@ const fewestWide = 6
 // scanWide returns the hits in text that is in UTF-16: characters of ASCII with a zero byte
 // before or after each, with or without a mark at the beginning of the file, and anywhere in a
 // file of another kind.
-func (s *Scanner) scanWide(rules *ruleSet, path, text string, depth int) []Hit {
+func (s *Scanner) scanWide(path, text string, depth int) []Hit {
 	var hits []Hit
 	for at := 0; at < len(text); {
 		zero := strings.IndexByte(text[at:], 0)
@@ -23,7 +23,7 @@ func (s *Scanner) scanWide(rules *ruleSet, path, text string, depth int) []Hit {
 		if len(plain) < fewestWide {
 			continue
 		}
-		for _, h := range s.scanDecoded(rules, path, string(plain), depth) {
+		for _, h := range s.find(path, string(plain), depth+1) {
 			h.Start, h.End, h.Encoded = start+2*h.Start, min(end, start+2*h.End), true
 			hits = append(hits, h)
 		}
