@@ -42,7 +42,7 @@ var escapeStarts = [256]escaping{'%': inURL, '\\': inProgram, '"': inProgram, '\
 // needs to write these so, and secrets consist of them.
 func (s *Scanner) scanEscaped(path, text string, depth int) []Hit {
 	var hits []Hit
-	var parts [escapings]window // to be read, the one of each escaping that is not complete
+	var parts [escapings]window // to be read; for each escaping the one that may still grow
 	scan := func(e escaping) {
 		part := parts[e]
 		parts[e] = window{}
@@ -210,9 +210,9 @@ func entityAt(rest string) (int, rune) {
 	return end + 1, rune(n)
 }
 
-// lineJoint reads a line end at from, with the indentation after it, if a token goes on there: it
-// ends before the escape at i, which may be a backslash before the line end, and begins again on
-// the next line.
+// lineJoint reads a line end at from, with the indentation after it, if it cuts a token in two: one
+// part is before i, where the escape begins with what marks the line end, such as a backslash, the
+// other on the next line.
 func lineJoint(text string, i, from int) (int, rune) {
 	next := nextLine(text, from)
 	if i == 0 || next == len(text) || !tokenByte(text[i-1]) || text[i-1] == '=' || !tokenByte(text[next]) {

@@ -28,7 +28,7 @@ const (
 	endlessAfter  = 32 << 10
 )
 
-// newExpression compiles an expression of gitleaks. It must be valid: the rules
+// newExpression compiles the expression of a rule. It must be valid: the rules
 // are constant and a test compiles all of them.
 func newExpression(text string, keywords []string) expression {
 	e := expression{re: lazily(text)}

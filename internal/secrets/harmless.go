@@ -101,7 +101,7 @@ var (
 	// numbers and dots.
 	codeName = lazily(`^(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+|[._])+$`)
 	// publicName matches names of what is public although it looks random: digests, versions,
-	// identifiers, and the places where a list goes on.
+	// identifiers, and the cursors of lists.
 	publicName = lazily(`(?i)fingerprint|public|publishable|search[ _-]?only|thumbprint|checksum|digest|sha-?[0-9]|hash|commit|revision|etag|integrity|image|nonce|csrf|xsrf|authenticity|websocket|cursor|` +
 		`(?:next|page|paging|continuation|change|sync|marker|sequence|lock|idempotency|cancel|request|client|resume|upload)[ _-]?token|accessor|` +
 		`pub(?:lic)?[ _-]?key|(?:cache|partition|primary|foreign|sort|object|row|storage|map|hot|repository|root|signing|targets|snapshot|bucket|shard|lookup|issue|translation|i18n|event|config|registry|answer|route|dedup\w*|group\w*)[ _-]?key|` +
@@ -111,12 +111,12 @@ var (
 	digestPrefix = lazily(`(?:\bh1:|\b(?i:md5|sha(?:3-)?(?:1|224|256|384|512))[:=-])$`)
 	// openName matches names of issuers' keys that everybody may know.
 	openName = lazily(`(?i)public|publishable|search[ _-]?only`)
-	// idName matches the name of what identifies a request, or anything else.
+	// idName matches a name that ends in id, uuid or guid, with the operator after it.
 	idName = lazily(`(?i)(?:_|-|\b)(?:uu|gu)?id["']?[ \t]*[:=>]`)
-	// pinWords matches words before a version in hexadecimal digits.
+	// pinWords matches words that stand before a commit or a digest in hexadecimal digits.
 	pinWords = lazily(`(?i)commit|revision|\brev\b|\bref\b|sha-?[0-9]|md5|hash|digest|checksum|integrity|image|etag|oid|blob|tree|parent|version|pin(?:ned)?\b|uses:|@|\bh1:`)
-	// inSignature matches what follows the number of an AWS key in a signature: the day and the region
-	// for which it is valid, with slashes or their escapes.
+	// inSignature matches what follows the id of an AWS access key in a signature: the day and the
+	// region for which it is valid, with slashes or their escapes.
 	inSignature = lazily(`^(?:/|%2[Ff]|%252[Ff])20[0-9]{6}(?:/|%2[Ff]|%252[Ff])[a-z]{2}-`)
 	// commitName matches the name of a commit, as git writes it.
 	commitName = lazily(`^[0-9a-f]{40}$`)
@@ -127,13 +127,14 @@ func lazily(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// explains reports whether something explains the value text[start:end] of the general rule, whose
-// name begins at nameStart: it is the name of something, a digest, a placeholder, or text.
-func explains(text string, nameStart, start, end int) bool {
+// isHarmless reports whether text[start:end], a value that the general rule found, is not a secret
+// but a name, a digest, an identifier, words or an example. The value's own name begins at
+// nameStart.
+func isHarmless(text string, nameStart, start, end int) bool {
 	value := text[start:end]
 	name := text[nameStart:start]
 	switch {
-	case isDigest(text, start, end), isNameInCode(text, start, end), isUUID(value), isHarmlessJWT(value), publicName().MatchString(name):
+	case isDigest(text, start, end), isNameInCode(text, start, end), isHarmlessJWT(value), publicName().MatchString(name):
 		return true
 	case containsUUID(value), isShortSetting(value):
 		return true
@@ -152,7 +153,7 @@ func explains(text string, nameStart, start, end int) bool {
 	return false
 }
 
-// containsUUID reports whether a value is a UUID with a few other characters.
+// containsUUID reports whether a value is a UUID, alone or with a few other characters.
 func containsUUID(value string) bool {
 	const length, mostOthers = 36, 8
 	others := len(value) - length
@@ -341,7 +342,7 @@ func isNameInCode(text string, start, end int) bool {
 	return words >= 3 && codeName().MatchString(text[start:end])
 }
 
-// wordByte reports what \w matches.
+// wordByte reports whether \w matches a byte.
 func wordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || upper(c) || digit(c) || c == '_'
 }

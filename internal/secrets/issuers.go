@@ -5,7 +5,7 @@ package secrets
 // to them, or one for an older form.
 type issuerRule struct {
 	id, name   string
-	expression string // every match begins with a keyword, and its length has a bound
+	expression string // every match contains a keyword, and its length has a bound
 	keywords   []string
 }
 

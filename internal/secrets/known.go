@@ -42,7 +42,7 @@ func newKnownSet(known []Known) (set *knownSet, ignored []string) {
 	seen := map[string]bool{}
 	for _, k := range known {
 		value := k.Value.Reveal()
-		if value == "" || boundary(value) {
+		if value == "" || isPEMBoundary(value) {
 			continue
 		}
 		if len(value) < shortest {
@@ -87,7 +87,7 @@ func formsOf(value token.Token) []string {
 	}
 	var forms []string
 	for _, f := range all {
-		if len(f) >= shortest && !boundary(f) {
+		if len(f) >= shortest && !isPEMBoundary(f) {
 			forms = append(forms, f)
 		}
 	}
@@ -106,10 +106,10 @@ func escaped(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(out.String()), `"`), `"`)
 }
 
-// boundary reports whether a line is the first or last of a PEM block, which
-// every such key has and anybody may write. The lines between are the secret.
-func boundary(line string) bool {
-	return strings.HasPrefix(line, "-----") && strings.HasSuffix(line, "-----") && !strings.Contains(line, "\n") && len(line) < 80
+// isPEMBoundary reports whether a text is the first or the last line of a PEM block. Each key has
+// such lines, and anybody may write them; the lines between are the secret.
+func isPEMBoundary(text string) bool {
+	return strings.HasPrefix(text, "-----") && strings.HasSuffix(text, "-----") && !strings.Contains(text, "\n") && len(text) < 80
 }
 
 // find returns where known values stand.

@@ -33,6 +33,7 @@ func (s *ruleSet) find(path, text string) []Hit {
 			case e.boundary && start > 0 && wordByte(text[start-1]) && !endsEscape(text[:start]):
 				// The keyword is in a word, where no match begins.
 			case e.start != nil && (!e.endless || r.id == GeneralRule):
+				// The other endless expressions would read 32 KB at each keyword.
 				if tried[i] != start+1 {
 					tried[i] = start + 1
 					hits = r.findAt(text, start, hits)
@@ -68,12 +69,11 @@ func (r *rule) appliesTo(path string) bool {
 	return r.path == nil || path != "" && r.path().MatchString(path)
 }
 
-// join adds a window to a list of windows that do not touch.
+// join adds a window to a list of windows that do not touch and start before it.
 func join(list []window, w window) []window {
-	for len(list) > 0 && w.start <= list[len(list)-1].end {
-		last := list[len(list)-1]
-		w = window{min(w.start, last.start), max(w.end, last.end)}
-		list = list[:len(list)-1]
+	if n := len(list); n > 0 && w.start <= list[n-1].end {
+		list[n-1].end = max(list[n-1].end, w.end)
+		return list
 	}
 	return append(list, w)
 }
@@ -154,7 +154,7 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		matchStart = nameStart(text, matchStart)
 	}
 	hit := Hit{Rule: r.id, Name: r.name, Start: offset + start, End: offset + end}
-	hit.InSignature = r.id == awsNumberRule && inSignature().MatchString(text[hit.End:])
+	hit.InSignature = r.id == awsIDRule && inSignature().MatchString(text[hit.End:])
 	switch {
 	case r.id == keyRule:
 		if !hasKey(secret) {
@@ -180,7 +180,7 @@ func (r *rule) judge(text, part string, offset int, match []int, hits []Hit) []H
 		return hits
 	case r.id == kubernetesRule:
 		return append(hits, kubernetesValues(text, hit)...)
-	case r.id == GeneralRule && explains(text, matchStart, hit.Start, hit.End):
+	case r.id == GeneralRule && isHarmless(text, matchStart, hit.Start, hit.End):
 		return hits
 	}
 	return append(hits, hit)

@@ -8,8 +8,8 @@ import (
 )
 
 // passwordRules returns our own rules for passwords, and for what else a function finds better
-// than an expression. What is around a password makes it one, so each is judged by itself: a
-// weak one is an example or for a developer's machine.
+// than an expression. A password has no form of its own: what is around it shows that it is one.
+// Then it is judged by itself: a weak one is an example or for a developer's machine.
 func passwordRules() []*rule {
 	return []*rule{
 		{id: "url-password", name: "a password in a URL", keywords: []string{"://", `:\/\/`, "%3a%2f%2f"}, find: urlPassword},

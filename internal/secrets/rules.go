@@ -65,11 +65,11 @@ const (
 	// vaultRule keeps its endPart: with anyEnd it would also match calls of methods with long
 	// names, such as s.method(...).
 	vaultRule = "vault-service-token"
-	// awsNumberRule matches the number of an AWS key, which is half of a credential.
-	awsNumberRule = "aws-access-token"
+	// awsIDRule matches the id of an AWS access key, which is half of a credential.
+	awsIDRule = "aws-access-token"
 	// jwtRule matches tokens that are signed with any key and valid at any time.
 	jwtRule = "jwt"
-	// jwkRule matches a member "d" or "k" of any JSON object; isInKey knows those of keys.
+	// jwkRule matches a member "d" or "k" of any JSON object, of which few are keys: see isInKey.
 	jwkRule = "jwk-private-key"
 	// terraformRule matches the password of a resource of Terraform.
 	terraformRule = "hashicorp-tf-password"

@@ -1,10 +1,10 @@
 // Package secrets finds and masks secrets in text.
 //
 // Two kinds are found: values that Airlock was given (its token, the lines of the `secrets` input)
-// in every form that package token knows, and whatever looks like a credential by the rules of
-// gitleaks. Only gitleaks' rules are used, not its detector, which needs quadratic time on long
-// lines, obeys comments such as `gitleaks:allow`, returns the columns of later lines one too high,
-// and writes secrets into its log. No comment in a text lets a secret pass.
+// in the forms in which encoders write them, and whatever looks like a credential by the rules of
+// gitleaks and by ours. Only gitleaks' rules are used, not its detector, which needs quadratic time
+// on long lines, obeys comments such as `gitleaks:allow`, returns the columns of later lines one too
+// high, and writes secrets into its log. No comment in a text lets a secret pass.
 package secrets
 
 import (
@@ -22,7 +22,7 @@ const KnownRule = "known-value"
 
 // Hit is a place where a secret is. The secret itself is not in it.
 type Hit struct {
-	Rule string // KnownRule, or the stable name of a rule of gitleaks, such as "github-pat"
+	Rule string // KnownRule, or the stable name of another rule, such as "github-pat"
 	Name string // for people: the Known value's name, or what the rule finds
 	// Start and End are the secret's bytes in the text: text[Start:End].
 	Start, End int
@@ -53,8 +53,8 @@ type Scanner struct {
 	allowed Allowed
 }
 
-// New returns a scanner for the known values and for everything that gitleaks'
-// rules find. It is cheap: the rules are read by the first scan that needs them.
+// New returns a scanner for the known values and for everything that the rules
+// find. It is cheap: the rules are read by the first scan.
 // Values that are too short are not looked for: see Ignored.
 func New(known []Known) *Scanner {
 	s := &Scanner{}
@@ -66,7 +66,7 @@ func New(known []Known) *Scanner {
 // found in ordinary text, so that the caller can report it.
 func (s *Scanner) Ignored() []string { return s.ignored }
 
-// defaultRules reads gitleaks' default rules, once a process: they are constant.
+// defaultRules returns all rules. They are constant, so they are read once a process.
 var defaultRules = sync.OnceValues(loadRules)
 
 // Scan returns the secrets in a text of unknown origin, such as a title, a body or

@@ -42,7 +42,8 @@ func wideRun(text string, from, zero int) (start, end int, plain []byte) {
 	for end = start; end+1 < len(text) && text[end+1-char] == 0 && wideByte(text[end+char]); end += 2 {
 		plain = append(plain, text[end+char])
 	}
-	// After other text, big-endian looks like little-endian with one more character before it.
+	// Big-endian after other text was read as little-endian, shifted by one byte: the last byte of
+	// that text became a character, and the last character of the run is missing.
 	if isShifted := start > from && char == 0 && text[start-1] != 0xFE; isShifted && end < len(text) && wideByte(text[end]) {
 		plain = append(plain, text[end])
 		end++

@@ -119,8 +119,8 @@ func isTemplate(password string) bool {
 	return strings.ContainsRune("]})", rune(password[len(password)-1])) && strings.ContainsAny(password, "[{(")
 }
 
-// isBareWords reports whether at most three letters of a text in lower case are left without its
-// weak words.
+// isBareWords reports whether a text in lower case has at most three letters in addition to its weak
+// words; none, if it has neither such a word nor a space.
 func isBareWords(lower string) bool {
 	for _, w := range weakWords {
 		lower = strings.ReplaceAll(lower, w, " ")
