@@ -32,9 +32,14 @@ func endOf(text string, start int, stop func(c byte) bool) int {
 	return end
 }
 
+// endsURL reports whether a byte ends a URL in a text.
+func endsURL(c byte) bool {
+	return c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\'
+}
+
 // endsUserInfo reports whether a byte ends the user information of a URL.
 func endsUserInfo(c byte) bool {
-	return c <= ' ' || c == '/' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\' || c == '?' || c == '#' || c == 0x7f
+	return endsURL(c) || c == '/' || c == '?' || c == '#' || c == 0x7f
 }
 
 // urlPassword finds the password of a URL such as postgres://user:password@host/; start and
@@ -51,10 +56,7 @@ func urlPassword(text string, start, end int) (from, to int, ok bool) {
 	beforePath := stop < len(text) && strings.IndexByte("/?#", text[stop]) >= 0
 	if at < 0 && hasColon && !isPort && beforePath {
 		// The password may contain a slash or a question mark that nobody encoded.
-		stop = endOf(text, end, func(c byte) bool {
-			return c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\'
-		})
-		authority = text[end:stop]
+		authority = text[end:endOf(text, end, endsURL)]
 		at = strings.IndexByte(authority, '@')
 	}
 	colon := strings.IndexByte(authority, ':')
@@ -68,8 +70,9 @@ func urlPassword(text string, start, end int) (from, to int, ok bool) {
 	}
 	password := authority[colon+1 : at]
 	plain, err := url.PathUnescape(password)
+	// After // there is another URL. An invalid escape is part of a variable, such as %s.
 	if err != nil || strings.HasPrefix(password, "//") || !utf8.ValidString(plain) || isWeak(plain, isLocalHost(host)) {
-		return 0, 0, false // an invalid escape is part of a variable, such as %s
+		return 0, 0, false
 	}
 	return end + colon + 1, end + at, true
 }
@@ -82,9 +85,7 @@ func connectionPassword(text string, start, end int) (from, to int, ok bool) {
 	if i < 0 {
 		return 0, 0, false
 	}
-	to = endOf(text, end, func(c byte) bool {
-		return c <= ' ' || c == '&' || c == ';' || c == ',' || c == '\\' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == ')'
-	})
+	to = endOf(text, end, func(c byte) bool { return endsURL(c) || c == '&' || c == ';' || c == ',' || c == ')' })
 	isParameter := strings.IndexByte("?&;", before[i]) >= 0
 	if !isParameter && to < len(text) && text[to] == ';' {
 		isParameter = strings.Contains(text[max(0, start-200):start], ";") // the name has other words before it
