@@ -47,9 +47,6 @@ type Hands struct {
 	mu sync.Mutex // guards Progress
 }
 
-// New returns the hands of a loop that is in a book.
-func New(cfg Config, book *loops.Book) *Hands { return &Hands{Config: cfg, book: book} }
-
 // Work implements loops.Hands.
 func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, send func(fixloop.Event) error) (fixloop.Event, bool) {
 	if e, ok := h.moved(w); ok {
@@ -146,8 +143,9 @@ func (h *Hands) fix(ctx context.Context, l loops.Loop, w fixloop.Work, send func
 	failed := func(why string) (fixloop.Event, bool) {
 		return fixloop.Event{Type: fixloop.EventFixFailed, Iteration: w.Iteration, Text: why}, ctx.Err() == nil
 	}
-	var refused *fixloop.Refused
-	if err := send(fixloop.Event{Type: fixloop.EventFixStarted, Iteration: w.Iteration}); err != nil && !errors.As(err, &refused) {
+	// A refused start changes nothing: the loop goes on, and so does the fix.
+	err := send(fixloop.Event{Type: fixloop.EventFixStarted, Iteration: w.Iteration})
+	if _, refused := errors.AsType[*fixloop.Refused](err); err != nil && !refused {
 		return failed(err.Error())
 	}
 	key := fmt.Sprintf("fix/%d/%d", w.Op, w.Attempt)
@@ -195,7 +193,7 @@ func (h *Hands) watch(ctx context.Context, w fixloop.Work) (fixloop.Event, bool)
 	look := time.NewTicker(watchInterval)
 	defer look.Stop()
 	for {
-		if e, ok := h.Pushed(w); ok {
+		if e, ok := h.unknownCommit(w); ok {
 			return e, true
 		}
 		select {
@@ -206,7 +204,7 @@ func (h *Hands) watch(ctx context.Context, w fixloop.Work) (fixloop.Event, bool)
 	}
 }
 
-// Pushed returns the event of a commit that the loop does not know, if there is one and it
+// Pushed returns the event of a commit that the loop does not know, if there is one and the loop
 // waits for a person.
 func (h *Hands) Pushed(w fixloop.Work) (fixloop.Event, bool) {
 	waits := w.Kind == fixloop.WorkDecide || w.Kind == fixloop.WorkFix && len(h.Fixer.Command) == 0
@@ -216,8 +214,8 @@ func (h *Hands) Pushed(w fixloop.Work) (fixloop.Event, bool) {
 	return h.unknownCommit(w)
 }
 
-// moved returns the event of a commit that the loop does not know, if there is one and it is about
-// to be checked.
+// moved returns the event of a commit that the loop does not know, if there is one and the work is to
+// check it.
 func (h *Hands) moved(w fixloop.Work) (fixloop.Event, bool) {
 	switch w.Kind {
 	case fixloop.WorkValidate, fixloop.WorkRevalidate, fixloop.WorkFinal, fixloop.WorkAcceptance:

@@ -122,7 +122,7 @@ func (s Start) run(ctx context.Context, st *store.Store, deps Deps) (loops.Loop,
 	}
 	var hands *Hands
 	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(p.id), Queue: loops.OfOne(p.id), Logger: deps.Log,
-		Hands: func(b *loops.Book) loops.Hands { hands = New(p.work, b); return hands },
+		Hands: func(b *loops.Book) loops.Hands { hands = &Hands{Config: p.work, book: b}; return hands },
 		Waits: func(why error) { s.showWait(deps.Progress, why) }})
 	if errors.Is(err, engine.ErrRunning) {
 		return loops.Loop{}, exitcode.UsageError(fmt.Errorf("another process drives %s already: 'airlock loop status --issue %d' shows how far it is", p.id, s.Issue))
