@@ -210,9 +210,8 @@ func entityAt(rest string) (int, rune) {
 	return end + 1, rune(n)
 }
 
-// lineJoint reads a line end at from, with the indentation after it, if it cuts a token in two: one
-// part is before i, where the escape begins with what marks the line end, such as a backslash, the
-// other on the next line.
+// lineJoint reads a line end that cuts a token in two, with the indentation after it. The escape
+// begins at i, with the sign that the line goes on, such as a backslash; the line end is at from.
 func lineJoint(text string, i, from int) (int, rune) {
 	next := nextLine(text, from)
 	if i == 0 || next == len(text) || !tokenByte(text[i-1]) || text[i-1] == '=' || !tokenByte(text[next]) {

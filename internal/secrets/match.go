@@ -69,7 +69,7 @@ func (r *rule) appliesTo(path string) bool {
 	return r.path == nil || path != "" && r.path().MatchString(path)
 }
 
-// join adds a window to a list of windows that do not touch and start before it.
+// join adds a window to a list of windows that do not touch and start no later.
 func join(list []window, w window) []window {
 	if n := len(list); n > 0 && w.start <= list[n-1].end {
 		list[n-1].end = max(list[n-1].end, w.end)
