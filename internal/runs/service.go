@@ -357,6 +357,6 @@ func (s *Service) Count(ctx context.Context) (map[Status]int64, error) {
 		err := row.Scan(&status, &n)
 		counts[status] = n
 		return err
-	}, `SELECT status, count(*) FROM runs WHERE `+notEnded+` GROUP BY status`)
+	}, `SELECT status, count(*) FROM runs WHERE status IN ('pending', 'running', 'stopping') GROUP BY status`)
 	return counts, err
 }

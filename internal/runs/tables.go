@@ -87,10 +87,8 @@ const listed = `id, agent, agent_version, '{}', parameters, status, attempt, nee
 
 const selectRuns = `SELECT ` + columns + ` FROM runs`
 
-func scan(row store.Row) (Run, error) { return scanAnd(row) }
-
-// scanAnd reads the columns of a run, and more columns after them.
-func scanAnd(row store.Row, more ...any) (Run, error) {
+// scan reads the columns of a run, and more columns after them.
+func scan(row store.Row, more ...any) (Run, error) {
 	var r Run
 	var blueprint, parameters, needs string
 	var worker, failure *string
@@ -158,9 +156,6 @@ func change(ctx context.Context, s *store.Store, q store.Querier, id string, to 
 	_, err = q.Exec(ctx, `INSERT INTO run_events (run, n, status, at) VALUES ($1, $2, $3, `+s.Now()+`)`, id, n, string(to))
 	return err == nil, err
 }
-
-// notEnded is the condition of a run that has not ended.
-const notEnded = `status IN ('pending', 'running', 'stopping')`
 
 // outcome is how a run ended.
 type outcome struct {

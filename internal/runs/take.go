@@ -85,7 +85,7 @@ SELECT `+columns+`, remaining FROM taken`, name, needs, n)
 
 func scanTaken(row store.Row) (t taken, err error) {
 	var remaining int64
-	t.Run, err = scanAnd(row, &remaining)
+	t.Run, err = scan(row, &remaining)
 	t.remaining = time.Duration(remaining) * time.Millisecond
 	return t, err
 }
