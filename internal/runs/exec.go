@@ -26,19 +26,22 @@ const (
 	logWithin = 30 * time.Second
 	// retryAfter is the pause before an agent that failed is started again; it doubles.
 	retryAfter = time.Second
+	// maxRestarts is how often a run is started again because its worker was lost. A run that kills
+	// each worker must not do so forever.
+	maxRestarts = 10
 )
 
-// exec starts the agent of a run until it succeeds, at most as often as its blueprint allows. r is
-// as takeRuns returned it, and remaining is what is left of its time. The error is about the store;
-// a run that fails is an outcome.
-func (w *Worker) exec(ctx context.Context, r Run, remaining time.Duration) (outcome, error) {
+// exec starts the agent of a run until it succeeds, at most as often as its blueprint allows. The
+// error is about the store; a run that fails is an outcome.
+func (w *Worker) exec(ctx context.Context, t taken) (outcome, error) {
+	r := t.Run
 	switch {
 	case r.Status == Stopping:
 		return outcome{Status: Stopped}, nil
-	case r.restarts > restarts:
+	case r.restarts > maxRestarts:
 		return failed("worker_lost", fmt.Sprintf("the worker of the run was lost each of the %d times that it was started", r.restarts)), nil
 	}
-	deadline := time.Now().Add(remaining)
+	deadline := time.Now().Add(t.remaining)
 	for first, pause := r.Attempt, retryAfter; ; pause *= 2 {
 		out := w.attempt(ctx, r, time.Until(deadline))
 		final := out.Status == Completed || out.Error.Code == "timeout"
@@ -58,10 +61,8 @@ func (w *Worker) exec(ctx context.Context, r Run, remaining time.Duration) (outc
 
 // sleep waits for d, and reports whether it did: it returns early if ctx ends.
 func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

@@ -14,10 +14,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// restarts is how often a run is started again because its worker was killed. A run that kills each
-// worker must not do so forever.
-const restarts = 10
-
 // WorkerConfig is how runs are carried out.
 type WorkerConfig struct {
 	Concurrency int // required: the largest number of runs at the same time
@@ -312,7 +308,7 @@ func (w *Worker) review(ctx context.Context, name string, failed bool) error {
 func (w *Worker) carryOut(life, ctx context.Context, name string, t taken) {
 	w.changed(t.ID)
 	var out outcome
-	err := crash.Try(func() (err error) { out, err = w.exec(ctx, t.Run, t.remaining); return err })
+	err := crash.Try(func() (err error) { out, err = w.exec(ctx, t); return err })
 	switch {
 	case errors.Is(context.Cause(ctx), errStopped):
 		out = outcome{Status: Stopped}
