@@ -47,10 +47,14 @@ func newAnnouncer(s *store.Store) *announcer {
 	return a
 }
 
-func (a *announcer) announce() {
+func (a *announcer) announce() { signal(a.asked) }
+
+// signal puts a value into a channel with room for one, unless it contains one that nobody has
+// received yet.
+func signal(c chan<- struct{}) {
 	select {
-	case a.asked <- struct{}{}:
-	default: // one is requested already
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -63,12 +67,7 @@ func (a *announcer) close() {
 // listen wakes the worker when others announce, until ctx ends.
 func (w *Worker) listen(ctx context.Context) {
 	for warned := false; ; warned = true {
-		err := w.store.Listen(ctx, channel, func() {
-			select {
-			case w.heard <- struct{}{}:
-			default: // it has not looked since the last time
-			}
-		})
+		err := w.store.Listen(ctx, channel, func() { signal(w.heard) })
 		if ctx.Err() != nil {
 			return
 		}

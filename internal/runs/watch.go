@@ -77,10 +77,7 @@ func (w *watcher) changed(id string) {
 // wakeLocked is changed for callers that hold mu.
 func (w *watcher) wakeLocked(id string) {
 	for c := range w.waiting[id] {
-		select {
-		case c <- struct{}{}:
-		default: // it has not received the previous value yet
-		}
+		signal(c)
 	}
 }
 

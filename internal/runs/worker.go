@@ -120,12 +120,7 @@ func (w *Worker) Drain(ctx context.Context) {
 }
 
 // wakeUp makes the worker look for runs at once.
-func (w *Worker) wakeUp() {
-	select {
-	case w.wake <- struct{}{}:
-	default: // it has not looked since the last time
-	}
-}
+func (w *Worker) wakeUp() { signal(w.wake) }
 
 // leaveWithin bounds how long a worker tries to leave a store that does not answer.
 const leaveWithin = 5 * time.Second
