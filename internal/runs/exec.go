@@ -98,7 +98,7 @@ func (w *Worker) attempt(ctx context.Context, r Run, remaining time.Duration) ou
 	if r.blueprint.Type == agents.Agent {
 		spec.Stdout = log.stream()
 	}
-	res, err := w.Run(ctx, spec)
+	res, err := command.Run(ctx, spec)
 	w.closeLog(ctx, log, r.ID)
 	switch {
 	case ctx.Err() != nil:

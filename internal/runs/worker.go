@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/agents"
-	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/crash"
 	"github.com/agent-airlock/airlock/internal/store"
 )
@@ -34,8 +33,6 @@ type WorkerConfig struct {
 	// Lease is the time after which other workers may take the runs of one that has given no sign
 	// of life; 0 means DefaultLease.
 	Lease time.Duration
-	// Run carries out a command; nil means command.Run.
-	Run func(context.Context, command.Spec) (command.Result, error)
 }
 
 // Worker takes runs from a store and carries them out.
@@ -58,9 +55,6 @@ type Worker struct {
 
 // NewWorker returns a worker of a store that was opened with Tables. It works from Start on.
 func NewWorker(s *store.Store, cfg WorkerConfig) *Worker {
-	if cfg.Run == nil {
-		cfg.Run = command.Run
-	}
 	if cfg.Lease == 0 {
 		cfg.Lease = DefaultLease
 	}
