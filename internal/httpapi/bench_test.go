@@ -38,7 +38,7 @@ func BenchmarkCreateRun(b *testing.B) {
 		b.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	service := runs.New(registry, st, nil)
+	service := runs.New(registry, st, runs.NewWorker(st, runs.WorkerConfig{}))
 	defer service.Close()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -24,17 +24,15 @@ type Service struct {
 	batch    *batcher
 	watcher  *watcher
 	announce *announcer
-	worker   *Worker // of this process, or nil
+	worker   *Worker // of this process
 }
 
 // New returns the service of a store that was opened with Tables. The caller closes the
-// service before the store. worker is that of this process, or nil. The two wake each other,
-// so that neither has to look into the store for what the other has done.
+// service before the store. worker is that of this process, which need not be started. The two
+// wake each other, so that neither has to look into the store for what the other has done.
 func New(registry *agents.Registry, s *store.Store, worker *Worker) *Service {
 	service := &Service{registry: registry, store: s, batch: newBatcher(s), watcher: newWatcher(s), announce: newAnnouncer(s), worker: worker}
-	if worker != nil {
-		worker.changed = service.watcher.changed
-	}
+	worker.changed = service.watcher.changed
 	return service
 }
 
@@ -48,9 +46,7 @@ func (s *Service) Close() {
 // notify wakes those who wait for a run, because it has changed.
 func (s *Service) notify(id string) {
 	s.watcher.changed(id)
-	if s.worker != nil {
-		s.worker.wakeUp()
-	}
+	s.worker.wakeUp()
 	s.announce.announce()
 }
 

@@ -46,7 +46,7 @@ func TestManyWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service := runs.New(registry, st, nil)
+		service := runs.New(registry, st, runs.NewWorker(st, runs.WorkerConfig{}))
 		defer service.Close()
 		elsewhere := start(t, location, 0) // another process
 		elsewhere.program(t, "waits", `echo 1`)
