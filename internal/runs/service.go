@@ -69,10 +69,10 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("the idempotency key %q was used for a run with another agent, other parameters or other needs: use a new key", e.Key)
 }
 
-// Create validates the parameters and records a run; replayed reports that the key's run
-// was there already. Nothing is recorded after an error, which may be an
-// *agents.NotFoundError, an *agents.ParameterError, an *InvalidNeedsError or a
-// *ConflictError.
+// Create validates the parameters and records a run; replayed reports that the key's run was there
+// already. Nothing is recorded if the error is an *agents.NotFoundError, an *agents.ParameterError,
+// an *InvalidNeedsError or a *ConflictError. After any other one the run may be there, because the
+// store's answer can have been lost.
 func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, err error) {
 	if q.Parameters == nil {
 		q.Parameters = json.RawMessage(`{}`)
@@ -297,7 +297,8 @@ func (s *Service) Wait(ctx context.Context, id string) (Run, error) {
 	}
 }
 
-// Result returns what a run answered, as JSON; nil if it has not completed.
+// Result returns what a run answered, as JSON; nil if it has not completed, or if its result was
+// deleted since.
 func (s *Service) Result(ctx context.Context, id string) (json.RawMessage, error) {
 	var result *string
 	err := s.store.QueryRow(ctx, `SELECT result FROM runs WHERE id = $1`, id).Scan(&result)
