@@ -21,12 +21,12 @@ const (
 // batcher applies statements in common transactions.
 type batcher struct {
 	store *store.Store
-	queue chan *member
+	queue chan *call
 	ended sync.WaitGroup
 }
 
-// member is the statements of one caller.
-type member struct {
+// call is the statements of one caller.
+type call struct {
 	ctx        context.Context
 	statements []store.Statement
 	done       chan applied
@@ -39,7 +39,7 @@ type applied struct {
 }
 
 func newBatcher(s *store.Store) *batcher {
-	b := &batcher{store: s, queue: make(chan *member, batchSize)}
+	b := &batcher{store: s, queue: make(chan *call, batchSize)}
 	b.ended.Go(b.run)
 	if s.Postgres() != nil {
 		for range batchesAtOnce - 1 {
@@ -58,33 +58,32 @@ func (b *batcher) close() {
 // apply is store.Apply, in a transaction that others may share. If that fails because of one
 // of them, each has a transaction of its own.
 func (b *batcher) apply(ctx context.Context, statements []store.Statement) (changed []int64, err error) {
-	m := &member{ctx, statements, make(chan applied, 1)}
+	c := &call{ctx, statements, make(chan applied, 1)}
 	select {
-	case b.queue <- m:
+	case b.queue <- c:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	result := <-m.done // also after ctx has ended: whether it was recorded must be known
+	result := <-c.done // also after ctx has ended: whether it was recorded must be known
 	return result.changed, result.err
 }
 
 func (b *batcher) run() {
 	for first := range b.queue {
-		batch := []*member{first}
-		timer := time.NewTimer(batchWait)
+		batch := []*call{first}
+		over := time.After(batchWait)
 	collect:
 		for len(batch) < batchSize {
 			select {
-			case m, ok := <-b.queue:
+			case c, ok := <-b.queue:
 				if !ok {
 					break collect
 				}
-				batch = append(batch, m)
-			case <-timer.C:
+				batch = append(batch, c)
+			case <-over:
 				break collect
 			}
 		}
-		timer.Stop()
 		b.commit(batch)
 	}
 }
@@ -97,27 +96,27 @@ const (
 	backgroundWithin = 30 * time.Second
 )
 
-// commit applies the statements of a batch, and gives each member its result.
-func (b *batcher) commit(batch []*member) {
+// commit applies the statements of a batch, and gives each caller its result.
+func (b *batcher) commit(batch []*call) {
 	ctx, cancel := context.WithTimeout(context.Background(), createWithin)
 	defer cancel()
 	var all []store.Statement
-	for _, m := range batch {
-		all = append(all, m.statements...)
+	for _, c := range batch {
+		all = append(all, c.statements...)
 	}
 	changed, err := b.store.Apply(ctx, all)
 	if err != nil && len(batch) > 1 && store.Trouble(err) == "" {
-		for _, m := range batch {
-			changed, err := b.store.Apply(m.ctx, m.statements)
-			m.done <- applied{changed, err}
+		for _, c := range batch {
+			changed, err := b.store.Apply(c.ctx, c.statements)
+			c.done <- applied{changed, err}
 		}
 		return
 	}
-	for _, m := range batch {
+	for _, c := range batch {
 		result := applied{err: err}
 		if err == nil {
-			result.changed, changed = changed[:len(m.statements)], changed[len(m.statements):]
+			result.changed, changed = changed[:len(c.statements)], changed[len(c.statements):]
 		}
-		m.done <- result
+		c.done <- result
 	}
 }
