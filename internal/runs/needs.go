@@ -65,7 +65,7 @@ func needsOf(b agents.Blueprint, asked []string) (string, error) {
 	return strings.Join(all, "+"), nil
 }
 
-// splitTags returns the inverse of joining tags with '+'.
+// splitTags returns the tags of a text in which '+' joins them.
 func splitTags(joined string) []string {
 	if joined == "" {
 		return nil
@@ -89,7 +89,7 @@ func queues(ctx context.Context, q store.Querier, tags []string) ([]string, erro
 	if len(tags) == 0 {
 		return []string{""}, nil
 	}
-	all, err := store.List(ctx, q, scanID, `SELECT needs FROM run_queues`)
+	all, err := store.List(ctx, q, scanText, `SELECT needs FROM run_queues`)
 	return slices.DeleteFunc(all, func(needs string) bool { return !serves(tags, splitTags(needs)) }), err
 }
 

@@ -11,8 +11,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Tables are the tables of runs.
-var Tables = store.Schema{Package: "runs", Steps: []store.Step{store.Both(`
+// Tables are the tables of runs. Durations are in milliseconds, and times in those since 1970.
+var Tables = store.Schema{Package: "runs", Steps: []store.Step{
+	// events is the number of a run's events, and deadline when its time limit ends. A key's body is
+	// the digest of the request.
+	store.Both(`
 CREATE TABLE runs (
 	id TEXT PRIMARY KEY,
 	agent TEXT NOT NULL,
@@ -50,7 +53,12 @@ CREATE TABLE run_log (
 	n BIGINT NOT NULL,
 	text TEXT NOT NULL,
 	PRIMARY KEY (run, n)
-)`), store.Both(`
+)`),
+	// needs and tags are joined by '+'. expired is 1 after a run's result and log were deleted. In
+	// run_queues, which has a row for each set of needs, used is when a run with them was last
+	// created, looked when Tend last looked for a worker that can take it, and unserved for how long
+	// there had been none.
+	store.Both(`
 ALTER TABLE runs ADD COLUMN needs TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN time_limit BIGINT NOT NULL DEFAULT 3600000;
 ALTER TABLE runs ADD COLUMN worker TEXT;
@@ -107,7 +115,8 @@ func scan(row store.Row, more ...any) (Run, error) {
 	if failure != nil {
 		err = json.Unmarshal([]byte(*failure), &r.Error)
 	}
-	return r, errors.Join(err, json.Unmarshal([]byte(blueprint), &r.blueprint))
+	err = errors.Join(err, json.Unmarshal([]byte(blueprint), &r.blueprint))
+	return r, err
 }
 
 func timeOf(ms *int64) *time.Time {
