@@ -14,7 +14,7 @@ import (
 
 // Each worker has a row in run_workers, and regularly records there that it is alive, by the
 // database's clock. Its runs belong to it as long as its lease lasts. After that, any other worker
-// releases them, and one that can carry out more runs takes them.
+// releases them, so that workers take them again.
 //
 // A SQLite store has one worker, which holds a lock as long as its process lives. The next
 // worker releases the runs of an earlier one when it starts, and the lease only shows whether
@@ -51,7 +51,7 @@ func (w *Worker) join(ctx context.Context) (name string, err error) {
 	})
 }
 
-// leave removes the worker, and frees the runs that it has not ended.
+// leave removes the worker, and releases the runs that it has not ended.
 func (w *Worker) leave(ctx context.Context, name string) error {
 	return w.store.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE runs SET worker = NULL WHERE worker = $1 AND ended IS NULL`, name); err != nil {
@@ -62,8 +62,9 @@ func (w *Worker) leave(ctx context.Context, name string) error {
 	})
 }
 
-// keepAlive renews the lease, and frees the runs of dead workers, until ctx ends. It returns
-// early if the lease is lost: it could not be renewed for two thirds of its time.
+// keepAlive renews the lease, and releases the runs of dead workers, until ctx ends. It returns early
+// if the lease is lost: another worker has removed this one, or it could not be renewed for two
+// thirds of its time.
 func (w *Worker) keepAlive(ctx context.Context, name string) {
 	tick := time.NewTicker(w.Lease / 6)
 	defer tick.Stop()
@@ -99,7 +100,7 @@ func (w *Worker) keepAlive(ctx context.Context, name string) {
 		if exclusive {
 			continue
 		}
-		// Freeing others' runs on a slow store must not cost this worker its own lease.
+		// Releasing others' runs on a slow store must not cost this worker its own lease.
 		others, cancel := context.WithTimeout(ctx, w.Lease/6)
 		if err := reap(others, w.store); err != nil && ctx.Err() == nil {
 			w.Log.Warn("looking for workers that have died", "error", err)
@@ -124,7 +125,7 @@ func reap(ctx context.Context, s *store.Store) error {
 	})
 }
 
-// releaseOrphans frees the runs of workers without a row, and counts how often each run has lost
+// releaseOrphans releases the runs of workers without a row, and counts how often each run has lost
 // its worker.
 func releaseOrphans(ctx context.Context, tx store.Tx) error {
 	_, err := tx.Exec(ctx, `UPDATE runs SET worker = NULL, restarts = restarts + 1 WHERE worker IS NOT NULL AND ended IS NULL AND NOT EXISTS (SELECT 1 FROM run_workers w WHERE w.id = runs.worker)`)

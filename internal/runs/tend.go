@@ -54,7 +54,7 @@ func (s *Service) Tend(ctx context.Context, limits Limits, log *slog.Logger) {
 	}
 }
 
-// release ends the runs that were to be stopped when their worker died. Before that it frees the
+// release ends the runs that were to be stopped when their worker died. Before that it releases the
 // runs of dead workers, as each worker does; in a SQLite store that is left to the next worker.
 func (s *Service) release(ctx context.Context, _ Limits) error {
 	if s.store.Postgres() != nil {
