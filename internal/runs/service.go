@@ -119,22 +119,18 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 // another run, they record nothing, and the first one, which is about the key, changes no row.
 func creation(r Run, blueprint, needs string, limit time.Duration, key, digest string) (all []store.Statement) {
 	at := r.CreatedAt.UnixMilli()
-	run := []any{r.ID, r.AgentName, r.AgentVersion, blueprint, string(r.Parameters), at, needs, limit.Milliseconds()}
-	pending := []any{r.ID, at}
-	runIsOurs, pendingIsOurs := "true", "true" // the conditions to record the run, and its event
 	if key != "" {
 		all = append(all, store.Statement{Text: `INSERT INTO run_keys (key, body, run) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`, Args: []any{key, digest, r.ID}})
-		run, pending = append(run, key), append(pending, key)
-		runIsOurs = `EXISTS (SELECT 1 FROM run_keys WHERE key = $9 AND run = $1)`
-		pendingIsOurs = `EXISTS (SELECT 1 FROM run_keys WHERE key = $3 AND run = $1)`
 	}
 	if needs != "" {
 		all = append(all, store.Statement{Text: `INSERT INTO run_queues (needs, used, looked, unserved) VALUES ($1, $2, $2, 0) ON CONFLICT (needs) DO UPDATE SET used = excluded.used`, Args: []any{needs, at}})
 	}
+	const ifKeyIsOurs = ` WHERE ($2 = '' OR EXISTS (SELECT 1 FROM run_keys WHERE key = $2 AND run = $1))`
 	return append(all,
 		store.Statement{Text: `INSERT INTO runs (id, agent, agent_version, blueprint, parameters, status, attempt, events, created, needs, time_limit)
-SELECT $1, $2, CAST($3 AS BIGINT), $4, $5, 'pending', 0, 1, CAST($6 AS BIGINT), $7, CAST($8 AS BIGINT) WHERE ` + runIsOurs + ` ON CONFLICT (id) DO NOTHING`, Args: run},
-		store.Statement{Text: `INSERT INTO run_events (run, n, status, at) SELECT $1, 1, 'pending', CAST($2 AS BIGINT) WHERE ` + pendingIsOurs + ` ON CONFLICT (run, n) DO NOTHING`, Args: pending})
+SELECT $1, $3, CAST($4 AS BIGINT), $5, $6, 'pending', 0, 1, CAST($7 AS BIGINT), $8, CAST($9 AS BIGINT)` + ifKeyIsOurs + ` ON CONFLICT (id) DO NOTHING`,
+			Args: []any{r.ID, key, r.AgentName, r.AgentVersion, blueprint, string(r.Parameters), at, needs, limit.Milliseconds()}},
+		store.Statement{Text: `INSERT INTO run_events (run, n, status, at) SELECT $1, 1, 'pending', CAST($3 AS BIGINT)` + ifKeyIsOurs + ` ON CONFLICT (run, n) DO NOTHING`, Args: []any{r.ID, key, at}})
 }
 
 // digest identifies the agent, the parameters and the needs. White space, escapes in texts and the
