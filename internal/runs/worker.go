@@ -23,13 +23,13 @@ type WorkerConfig struct {
 	Dir     string // required: the directory that agents are started in
 	// BuiltIn returns the command of an agent that is built in, a program and its arguments, and
 	// what its environment has in addition. Like that of any other agent, the program reads
-	// parameters and prints JSON.
+	// parameters and prints JSON. It is required if there are such agents.
 	BuiltIn func(name string) (argv, environ []string)
 	// Mask hides secrets in what agents print, before it is kept. It is called with complete lines.
-	Mask func(text string) string
+	Mask func(text string) string // required
 	// MaskKnown hides in results only the values that must never leave the server.
-	MaskKnown func(text string) string
-	Log       *slog.Logger
+	MaskKnown func(text string) string // required
+	Log       *slog.Logger             // required
 	// Lease is the time after which other workers may take the runs of one that has given no sign
 	// of life; 0 means DefaultLease.
 	Lease time.Duration
@@ -204,8 +204,7 @@ func (w *Worker) workAs(ctx context.Context, name string) {
 // process has announced that. It ignores announcements until the pause is over.
 func (w *Worker) await(ctx context.Context, tick <-chan time.Time, pause time.Duration) (announced bool) {
 	var heard chan struct{}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
+	over := time.After(pause)
 	for {
 		select {
 		case <-ctx.Done():
@@ -214,7 +213,7 @@ func (w *Worker) await(ctx context.Context, tick <-chan time.Time, pause time.Du
 			return false
 		case <-tick:
 			return false
-		case <-timer.C:
+		case <-over:
 			heard = w.heard
 		case <-heard:
 			return true
