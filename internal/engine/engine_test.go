@@ -81,7 +81,7 @@ func mark(x *engine.Execution, name, what string) error {
 // recordedRows returns the rows of a workflow.
 func recordedRows(t *testing.T, st *store.Store, workflow string) string {
 	t.Helper()
-	all, err := store.List(t.Context(), st, func(r store.Row) (s string, err error) { return s, r.Scan(&s) }, `SELECT what FROM marks WHERE workflow = $1`, workflow)
+	all, err := store.List(t.Context(), st, store.ScanOne[string], `SELECT what FROM marks WHERE workflow = $1`, workflow)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -275,7 +275,7 @@ func (d *Driver) turn(ctx context.Context, tx store.Tx, id string) (turn, error)
 			return turn{}, err
 		}
 	}
-	open, err := store.List(ctx, tx, func(r store.Row) (n int, err error) { return n, r.Scan(&n) },
+	open, err := store.List(ctx, tx, store.ScanOne[int],
 		`SELECT n FROM messages WHERE loop = $1 AND delivered = 0 ORDER BY n`, id)
 	return turn{Deliver: open, Final: state.Outcome() != fixloop.Running, Due: state.Deadline()}, err
 }

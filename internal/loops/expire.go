@@ -20,7 +20,7 @@ func (b *Book) Expire(ctx context.Context, retention time.Duration) error {
 		return err
 	}
 	for {
-		ids, err := store.List(ctx, b.store, func(r store.Row) (id string, err error) { return id, r.Scan(&id) },
+		ids, err := store.List(ctx, b.store, store.ScanOne[string],
 			`SELECT id FROM loops WHERE ended > 0 AND ended < `+now+` - $1 ORDER BY ended LIMIT $2`, retention.Milliseconds(), expireBatch)
 		if err != nil {
 			return err

@@ -89,7 +89,7 @@ func queues(ctx context.Context, q store.Querier, tags []string) ([]string, erro
 	if len(tags) == 0 {
 		return []string{""}, nil
 	}
-	all, err := store.List(ctx, q, scanText, `SELECT needs FROM run_queues`)
+	all, err := store.List(ctx, q, store.ScanOne[string], `SELECT needs FROM run_queues`)
 	return slices.DeleteFunc(all, func(needs string) bool { return !serves(tags, splitTags(needs)) }), err
 }
 

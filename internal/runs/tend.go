@@ -62,7 +62,7 @@ func (s *Service) release(ctx context.Context, _ Limits) error {
 			return err
 		}
 	}
-	ids, err := store.List(ctx, s.store, scanText, `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND status = 'stopping' LIMIT $1`, tendBatch)
+	ids, err := store.List(ctx, s.store, store.ScanOne[string], `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND status = 'stopping' LIMIT $1`, tendBatch)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 	if err != nil {
 		return err
 	}
-	all, err := store.List(ctx, s.store, scanText, `SELECT needs FROM run_queues`)
+	all, err := store.List(ctx, s.store, store.ScanOne[string], `SELECT needs FROM run_queues`)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 func (s *Service) endWaiting(ctx context.Context, needs string, limit time.Duration) error {
 	out := failed("no_worker", "the run waited for "+limit.String()+", and "+noWorker(splitTags(needs)).Message)
 	for {
-		ids, err := store.List(ctx, s.store, scanText, `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND needs = $1 AND created <= `+s.store.Now()+` - $2 ORDER BY id LIMIT $3`, needs, limit.Milliseconds(), tendBatch)
+		ids, err := store.List(ctx, s.store, store.ScanOne[string], `SELECT id FROM runs WHERE worker IS NULL AND ended IS NULL AND needs = $1 AND created <= `+s.store.Now()+` - $2 ORDER BY id LIMIT $3`, needs, limit.Milliseconds(), tendBatch)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (s *Service) forOld(ctx context.Context, kept time.Duration, condition stri
 		return nil
 	}
 	for {
-		ids, err := store.List(ctx, s.store, scanText, `SELECT id FROM runs WHERE `+condition+`ended < `+s.store.Now()+` - $1 LIMIT $2`, kept.Milliseconds(), tendBatch)
+		ids, err := store.List(ctx, s.store, store.ScanOne[string], `SELECT id FROM runs WHERE `+condition+`ended < `+s.store.Now()+` - $1 LIMIT $2`, kept.Milliseconds(), tendBatch)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -165,10 +165,4 @@ func (s *Service) forOld(ctx context.Context, kept time.Duration, condition stri
 			return err
 		}
 	}
-}
-
-// scanText reads a row's only column.
-func scanText(r store.Row) (s string, err error) {
-	err = r.Scan(&s)
-	return s, err
 }

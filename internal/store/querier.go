@@ -173,6 +173,12 @@ func List[T any](ctx context.Context, q Querier, scan func(Row) (T, error), quer
 	return all, err
 }
 
+// ScanOne reads the only column of a row; it is for List.
+func ScanOne[T any](r Row) (value T, err error) {
+	err = r.Scan(&value)
+	return value, err
+}
+
 // Rows are the rows of a database's own answer.
 type Rows interface {
 	Row

@@ -50,7 +50,7 @@ func TestTransactions(t *testing.T) {
 				t.Errorf("Transact = %v, want %v", err, c.err)
 			}
 		}
-		ids, err := store.List(ctx, s, func(r store.Row) (id string, err error) { return id, r.Scan(&id) }, `SELECT id FROM things ORDER BY id`)
+		ids, err := store.List(ctx, s, store.ScanOne[string], `SELECT id FROM things ORDER BY id`)
 		if err != nil || strings.Join(ids, " ") != "kept" {
 			t.Errorf("rows %q, %v, want only the committed one", ids, err)
 		}
