@@ -411,10 +411,5 @@ func (b *Book) Kept(ctx context.Context, id, key string) (body string, ok bool, 
 	return body, err == nil, err
 }
 
-// Driven reports whether a driver of this loop alone is at work.
-func (b *Book) Driven(ctx context.Context, id string) (bool, error) {
-	return engine.IsRunning(ctx, b.store, OfOne(id))
-}
-
 // workflowID returns the id of the workflow that carries a loop.
 func workflowID(id string) string { return "loop " + id }

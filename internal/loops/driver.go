@@ -395,12 +395,10 @@ func (d *Driver) work(ctx context.Context, l Loop, w fixloop.Work, key string) {
 
 // sleep waits, or returns the context's error.
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-airlock/airlock/internal/engine"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 )
 
@@ -24,7 +25,7 @@ func (b *Book) Status(ctx context.Context, l Loop) (Status, error) {
 		return s, nil
 	}
 	var err error
-	s.Driven, err = b.Driven(ctx, l.ID)
+	s.Driven, err = engine.IsRunning(ctx, b.store, OfOne(l.ID))
 	return s, err
 }
 
