@@ -63,8 +63,8 @@ type Loop struct {
 // ErrNoLoop reports that there is no such loop.
 var ErrNoLoop = errors.New("there is no such loop")
 
-// columns begins the queries whose rows scan reads.
-const columns = `SELECT id, state, settings FROM loops `
+// selectLoops begins the queries whose rows scan reads.
+const selectLoops = `SELECT id, state, settings FROM loops `
 
 func scan(r store.Row) (Loop, error) {
 	var l Loop
@@ -73,25 +73,29 @@ func scan(r store.Row) (Loop, error) {
 		return l, err
 	}
 	l.Settings = json.RawMessage(settings)
-	return l, json.Unmarshal([]byte(state), &l.State)
+	err := json.Unmarshal([]byte(state), &l.State)
+	return l, err
 }
 
 // Find returns a loop of a pull request: that with the ordinal, or the newest if it is 0.
 func (b *Book) Find(ctx context.Context, repository string, issue, ordinal int) (Loop, error) {
-	query, args := columns+`WHERE repository = $1 AND issue = $2 ORDER BY ordinal DESC LIMIT 1`, []any{repository, issue}
 	if ordinal > 0 {
-		query, args = columns+`WHERE repository = $1 AND issue = $2 AND ordinal = $3`, append(args, ordinal)
+		return find(ctx, b.store, `WHERE repository = $1 AND issue = $2 AND ordinal = $3`, repository, issue, ordinal)
 	}
-	return find(ctx, b.store, query, args...)
+	return find(ctx, b.store, newest, repository, issue)
 }
 
 // Get returns the loop with an ID.
 func (b *Book) Get(ctx context.Context, id string) (Loop, error) {
-	return find(ctx, b.store, columns+`WHERE id = $1`, id)
+	return find(ctx, b.store, `WHERE id = $1`, id)
 }
 
-func find(ctx context.Context, q store.Querier, query string, args ...any) (Loop, error) {
-	l, err := scan(q.QueryRow(ctx, query, args...))
+// newest is the condition of the newest loop of a pull request.
+const newest = `WHERE repository = $1 AND issue = $2 ORDER BY ordinal DESC LIMIT 1`
+
+// find returns the loop that meets a condition, which is SQL from WHERE on.
+func find(ctx context.Context, q store.Querier, condition string, args ...any) (Loop, error) {
+	l, err := scan(q.QueryRow(ctx, selectLoops+condition, args...))
 	if errors.Is(err, store.ErrNotFound) {
 		return l, ErrNoLoop
 	}
@@ -134,7 +138,7 @@ func (b *Book) List(ctx context.Context, f Filter) ([]Loop, error) {
 		}
 		add(`(repository > ? OR repository = ? AND (issue < ? OR issue = ? AND ordinal < ?))`, repository, repository, issue, issue, ordinal)
 	}
-	query := columns + `WHERE ` + strings.Join(where, " AND ") + ` ORDER BY repository, issue DESC, ordinal DESC`
+	query := selectLoops + `WHERE ` + strings.Join(where, " AND ") + ` ORDER BY repository, issue DESC, ordinal DESC`
 	if f.Limit > 0 {
 		args = append(args, f.Limit)
 		query += fmt.Sprintf(` LIMIT $%d`, len(args))
@@ -161,7 +165,8 @@ func (b *Book) Messages(ctx context.Context, id string) ([]fixloop.Message, erro
 		if err := r.Scan(&body); err != nil {
 			return m, err
 		}
-		return m, json.Unmarshal([]byte(body), &m)
+		err = json.Unmarshal([]byte(body), &m)
+		return m, err
 	}, `SELECT body FROM messages WHERE loop = $1 ORDER BY n`, id)
 }
 
@@ -188,7 +193,7 @@ func (b *Book) Start(ctx context.Context, l fixloop.Loop, settings json.RawMessa
 	var last Loop
 	err = b.store.Transact(ctx, func(tx store.Tx) error {
 		var err error
-		last, err = find(ctx, tx, columns+`WHERE repository = $1 AND issue = $2 ORDER BY ordinal DESC LIMIT 1`, l.Repository, l.Issue)
+		last, err = find(ctx, tx, newest, l.Repository, l.Issue)
 		if err != nil && !errors.Is(err, ErrNoLoop) {
 			return err
 		}
@@ -354,11 +359,11 @@ func (b *Book) step(ctx context.Context, tx store.Tx, id string, e fixloop.Event
 
 // locked returns a loop that nobody else can change before the transaction ends.
 func (b *Book) locked(ctx context.Context, tx store.Tx, id string) (Loop, error) {
-	query := columns + `WHERE id = $1`
+	condition := `WHERE id = $1`
 	if b.store.Postgres() != nil {
-		query += ` FOR UPDATE`
+		condition += ` FOR UPDATE`
 	}
-	return find(ctx, tx, query, id)
+	return find(ctx, tx, condition, id)
 }
 
 // save records a state with the messages of its step; n messages came before.
