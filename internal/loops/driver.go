@@ -39,13 +39,12 @@ type Hands interface {
 
 // Config describes a driver.
 type Config struct {
-	// Executor is the name of the engine's executor. That of a driver of one loop is OfOne of
-	// the loop's ID.
-	Executor string // required
-	Queue    string // required: the queue of the loops to drive
+	// Name is that of the engine's executor, and of the queue of the loops to drive: for a driver of
+	// one loop, OfOne of the loop's ID.
+	Name string // required
 	// Hands returns the hands that work for these loops.
 	Hands  func(*Book) Hands // required
-	Logger *slog.Logger
+	Logger *slog.Logger      // required
 	// Waits is called when the driver has waited for some seconds for a database that does not
 	// answer, with the reason, and with nil when it goes on; it may be nil.
 	Waits func(error)
@@ -53,8 +52,7 @@ type Config struct {
 	Poll time.Duration
 }
 
-// OfOne returns the names of the executor and the queue of a driver that drives one loop
-// only.
+// OfOne returns the name of a driver that drives one loop only.
 func OfOne(id string) string { return "loop " + id }
 
 // Driver drives loops until it is closed.
@@ -89,8 +87,8 @@ func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 	// The workflows that a killed process left begin before engine.Open returns.
 	opened := make(chan struct{})
 	e, err := engine.Open(ctx, st, engine.Config{
-		Executor: cfg.Executor, Logger: cfg.Logger,
-		Queues: []engine.Queue{{Name: cfg.Queue, Poll: cfg.Poll}},
+		Executor: cfg.Name, Logger: cfg.Logger,
+		Queues: []engine.Queue{{Name: cfg.Name, Poll: cfg.Poll}},
 		Workflows: []engine.Workflow{{Name: workflow, Run: func(x *engine.Execution, id string) error {
 			select {
 			case <-opened:
@@ -158,7 +156,7 @@ func (d *Driver) isCurrent(ctx context.Context) bool {
 }
 
 // Close stops the work under way and closes the engine and the store. The next driver with the
-// same executor resumes loops that are open.
+// same name resumes loops that are open.
 func (d *Driver) Close() {
 	d.stop()
 	d.wg.Wait()

@@ -124,7 +124,7 @@ func openDriver(t testing.TB, location string, h *hands) *loops.Driver {
 		h.count, h.began = map[fixloop.WorkKind]int{}, time.Now()
 	}
 	h.mu.Unlock()
-	d, err := loops.Open(context.WithoutCancel(t.Context()), st, loops.Config{Executor: loops.OfOne(name), Queue: loops.OfOne(name), Hands: func(*loops.Book) loops.Hands { return h }, Poll: h.poll, Logger: slog.New(slog.DiscardHandler)})
+	d, err := loops.Open(context.WithoutCancel(t.Context()), st, loops.Config{Name: loops.OfOne(name), Hands: func(*loops.Book) loops.Hands { return h }, Poll: h.poll, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (s Start) run(ctx context.Context, st *store.Store, deps Deps) (loops.Loop,
 		return loops.Loop{}, err
 	}
 	var hands *Hands
-	d, err := loops.Open(ctx, st, loops.Config{Executor: loops.OfOne(p.id), Queue: loops.OfOne(p.id), Logger: deps.Log,
+	d, err := loops.Open(ctx, st, loops.Config{Name: loops.OfOne(p.id), Logger: deps.Log,
 		Hands: func(b *loops.Book) loops.Hands { hands = &Hands{Config: p.work, book: b}; return hands },
 		Waits: func(why error) { s.showWait(deps.Progress, why) }})
 	if errors.Is(err, engine.ErrRunning) {
