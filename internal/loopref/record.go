@@ -105,7 +105,7 @@ type Log struct {
 	Messages    []fixloop.Message
 
 	chain chain
-	seen  map[string]bool // the entries that GitHub shows, true of those that it has hidden since
+	seen  map[string]bool // the entries that GitHub shows; true for those that it has hidden since
 	// diverged is the number of the first record that leads to something else by this Airlock's
 	// rules than it did; State and Messages are those before it. 0 if there is none.
 	diverged int
@@ -158,7 +158,7 @@ func (l *Log) addRead(r Record) error {
 			return err
 		}
 	}
-	l.Records = append(slices.Clip(l.Records), r)
+	l.Records = append(l.Records, r)
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (l *Log) play(r Record) error {
 		l.diverged = r.N
 		return nil
 	}
-	l.State, l.Messages = state, append(slices.Clip(l.Messages), messages...)
+	l.State, l.Messages = state, append(l.Messages, messages...)
 	return nil
 }
 
@@ -232,8 +232,8 @@ func (l *Log) add(r Record) error {
 	if stored.Sum, err = l.chain.sum(l.Sum(), stored); err != nil {
 		return err
 	}
-	l.State, l.Messages = state, append(slices.Clip(l.Messages), messages...)
-	l.Records = append(slices.Clip(l.Records), stored)
+	l.State, l.Messages = state, append(l.Messages, messages...)
+	l.Records = append(l.Records, stored)
 	return nil
 }
 
