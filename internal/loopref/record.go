@@ -208,10 +208,9 @@ func (l *Log) Event(e fixloop.Event, at time.Time, comment int64) error {
 	return l.add(Record{Event: &e, At: at, Comment: comment})
 }
 
-// Delivered continues the log with entries that GitHub shows (told), that it refused (tried), and
-// that it has hidden.
-func (l *Log) Delivered(told, tried, hidden []string, at time.Time) error {
-	return l.add(Record{Told: told, Tried: tried, Hidden: hidden, At: at})
+// Delivered continues the log with entries that GitHub shows (told), and that it refused (tried).
+func (l *Log) Delivered(told, tried []string, at time.Time) error {
+	return l.add(Record{Told: told, Tried: tried, At: at})
 }
 
 func (l *Log) add(r Record) error {
@@ -261,7 +260,7 @@ func (l *Log) RecordSeen(at time.Time) error {
 	if len(nowTold)+len(nowHidden) == 0 {
 		return nil
 	}
-	return l.Delivered(nowTold, nil, nowHidden, at)
+	return l.add(Record{Told: nowTold, Hidden: nowHidden, At: at})
 }
 
 // delivered returns the entries that GitHub shows according to the log, how many attempts to deliver
@@ -334,10 +333,10 @@ func (l *Log) Name() string { return strings.TrimPrefix(l.Ref, refPrefix) }
 
 // Witness names the newest record in a form that people can see and Check understands.
 func (l *Log) Witness() string {
-	return fmt.Sprintf("%s%d, %s", l.witness(), len(l.Records), short(l.Sum()))
+	return fmt.Sprintf("%s%d, %s", l.witnessStart(), len(l.Records), short(l.Sum()))
 }
 
-func (l *Log) witness() string { return "log of loop " + l.Name() + ": entry " }
+func (l *Log) witnessStart() string { return "log of loop " + l.Name() + ": entry " }
 
 // short returns the part of a sum that a witness shows.
 func short(sum string) string {
@@ -351,7 +350,7 @@ var ErrRolledBack = errors.New("entries of the loop's log that were there are go
 // Check returns ErrRolledBack if the log lacks the record that a witness in a text names. A text
 // without a witness of this loop is no error.
 func (l *Log) Check(witness string) error {
-	_, rest, found := strings.Cut(witness, l.witness())
+	_, rest, found := strings.Cut(witness, l.witnessStart())
 	if !found {
 		return nil
 	}

@@ -91,7 +91,7 @@ func TestALogComesBackAsItWasWritten(t *testing.T) {
 			t.Fatalf("%s, %s\n%s", got.State.Status(), l.State.Status(), diff)
 		}
 		entry := got.Notices()[0].Message.Entry
-		if err := got.Delivered([]string{entry}, []string{entry, entry}, nil, began); err != nil {
+		if err := got.Delivered([]string{entry}, []string{entry, entry}, began); err != nil {
 			t.Fatal(err)
 		}
 		if n := got.Notices(); len(n) != 1 || !n[0].Delivered || n[0].Tried != 2 || n[0].Hidden {

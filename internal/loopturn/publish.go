@@ -77,7 +77,7 @@ func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, 
 func (t *Turn) record(ctx context.Context, r *Result, delivered, failed []string) error {
 	log := r.Log
 	for range maxTries {
-		if err := log.Delivered(delivered, failed, nil, t.Now()); err != nil {
+		if err := log.Delivered(delivered, failed, t.Now()); err != nil {
 			return err
 		}
 		if err := log.RecordSeen(t.Now()); err != nil {
