@@ -28,7 +28,7 @@ type Store struct {
 	// signed it.
 	Secret string
 
-	repository string // its node id, once it is known
+	repository string // its node id, as Load and Open read it
 	ahead      *githubapi.FilesOnRefs
 	aheadOf    int // the pull request that ahead is about, 0 for all open loops
 }
@@ -151,16 +151,11 @@ func (s *Store) name(ref string) string {
 	return strings.ToLower(s.Repo.String()) + " " + ref
 }
 
-// Save writes a log that was continued. After ErrMoved it was not written.
+// Save writes a log that was begun or continued after Load. After ErrMoved it was not written.
 func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	text, err := l.encode()
 	if err != nil {
 		return err
-	}
-	if s.repository == "" {
-		if _, err := s.Open(ctx); err != nil {
-			return err
-		}
 	}
 	parent := l.Commit
 	if parent == githubapi.NoCommit {

@@ -44,6 +44,9 @@ func open(t *testing.T, secret string) (*loopref.Store, *githubtest.Git, *github
 // begin writes the log of a loop whose tests fail.
 func begin(t *testing.T, s *loopref.Store, before *loopref.Log) *loopref.Log {
 	t.Helper()
+	if _, _, err := s.Load(t.Context(), 7); err != nil {
+		t.Fatal(err)
+	}
 	l, err := s.Begin(before, fixloop.Loop{Issue: 7, Title: "Count"}, began)
 	if err != nil {
 		t.Fatal(err)
