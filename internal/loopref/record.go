@@ -50,8 +50,9 @@ type Record struct {
 	// Comment is the id of the comment that the event was commanded by, so that the command
 	// counts once; 0 for none.
 	Comment int64 `json:"comment,omitempty"`
-	// Told are the log entries of messages that GitHub shows, and Tried of those that it refused.
-	// Hidden are those of messages that GitHub has hidden since, because they are over.
+	// Told are the entries that GitHub shows, Tried those that it refused, and Hidden those that it has
+	// hidden since, because they are over. An entry is a message's, FollowUp, or the name of something
+	// else that was delivered.
 	Told   []string `json:"told,omitempty"`
 	Tried  []string `json:"tried,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`
