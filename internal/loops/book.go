@@ -40,15 +40,14 @@ var Schema = store.Schema{Package: "loops", Steps: []store.Step{
 type Book struct {
 	store  *store.Store
 	engine *engine.Engine // nil: the book is only read
-	now    func() time.Time
 }
 
 // NewBook returns the loops of a store with this package's Schema, to be read.
-func NewBook(st *store.Store) *Book { return &Book{store: st, now: time.Now} }
+func NewBook(st *store.Store) *Book { return &Book{store: st} }
 
 // NewWritable returns the loops of an engine's store.
 func NewWritable(e *engine.Engine) *Book {
-	return &Book{store: e.Store(), engine: e, now: time.Now}
+	return &Book{store: e.Store(), engine: e}
 }
 
 // Loop is one loop as the store has it.
@@ -346,7 +345,7 @@ func (b *Book) step(ctx context.Context, tx store.Tx, id string, e fixloop.Event
 	if err != nil {
 		return fixloop.State{}, err
 	}
-	next, messages, _, err := fixloop.Step(l.State, e, b.now())
+	next, messages, _, err := fixloop.Step(l.State, e, time.Now())
 	if err != nil {
 		return l.State, err
 	}

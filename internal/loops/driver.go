@@ -78,9 +78,8 @@ type job struct {
 
 // Open opens a driver on a store. From then on the driver owns the store, and closes it.
 func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
-	d := &Driver{log: cfg.Logger, working: map[string]*job{}, carried: map[string]bool{}, turned: make(chan struct{})}
+	d := &Driver{Book: NewBook(st), log: cfg.Logger, working: map[string]*job{}, carried: map[string]bool{}, turned: make(chan struct{})}
 	d.base, d.stop = context.WithCancel(ctx)
-	d.Book = &Book{store: st, now: time.Now}
 	if cfg.Waits != nil {
 		st.ReportWaits(cfg.Waits)
 	}
@@ -245,7 +244,7 @@ func (d *Driver) carry(x *engine.Execution, id string) error {
 		d.ensureWork(id)
 		wait := patience
 		if !next.Due.IsZero() {
-			wait = max(next.Due.Sub(d.now()), 0) + time.Millisecond // the engine rounds down to milliseconds
+			wait = max(time.Until(next.Due), 0) + time.Millisecond // the engine rounds down to milliseconds
 		}
 		if _, _, err := x.Receive(wait); err != nil {
 			return err
@@ -268,7 +267,7 @@ func (d *Driver) turn(ctx context.Context, tx store.Tx, id string) (turn, error)
 		return turn{}, err
 	}
 	state := l.State
-	for due := state.Deadline(); !due.IsZero() && !d.now().Before(due); due = state.Deadline() {
+	for due := state.Deadline(); !due.IsZero() && !time.Now().Before(due); due = state.Deadline() {
 		if state, err = d.step(ctx, tx, id, fixloop.Event{Type: fixloop.EventTimer}); err != nil {
 			return turn{}, err
 		}
