@@ -63,7 +63,7 @@ type Record struct {
 // chain computes the sums of records.
 type chain struct {
 	secret string
-	name   string // of the loop
+	name   string // of the log, by Store.name
 }
 
 // ref returns the name of the loop's ref.
@@ -115,7 +115,7 @@ type Log struct {
 // ErrForged is the error about a log whose sums do not fit.
 var ErrForged = errors.New("the log of the loop was not written by Airlock with this secret, or was changed since")
 
-// decode reads a log.
+// decode reads the log with a name, by Store.name.
 func decode(text []byte, name, secret string) (*Log, error) {
 	l := &Log{chain: chain{secret, name}}
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -348,10 +348,10 @@ func short(sum string) string {
 // ErrRolledBack is the error about a log that lacks entries which were there.
 var ErrRolledBack = errors.New("entries of the loop's log that were there are gone: somebody has set its ref back")
 
-// Check returns ErrRolledBack if the log lacks the record that a witness in a text names. A text
-// without a witness of this loop is no error.
-func (l *Log) Check(witness string) error {
-	_, rest, found := strings.Cut(witness, l.witnessStart())
+// Check returns ErrRolledBack if the log lacks the record that a witness in a text names, and nil if
+// the text contains no witness of this loop.
+func (l *Log) Check(text string) error {
+	_, rest, found := strings.Cut(text, l.witnessStart())
 	if !found {
 		return nil
 	}

@@ -42,9 +42,9 @@ const (
 // again, and decide again.
 var ErrMoved = errors.New("another job has continued the loop at the same moment")
 
-// ReadAhead reads a file together with what the next Load of a pull request needs, or with 0 the
-// next Open, which saves a request. It returns the file's content, or nil if GitHub does not include
-// it, so that the file has to be read by itself.
+// ReadAhead reads a file together with what the next Load of a pull request needs, or the next Open
+// if number is 0. That saves a request. It returns the file's content, or nil if GitHub does not
+// include it, so that the file has to be read by itself.
 func (s *Store) ReadAhead(ctx context.Context, number int, file githubapi.FileAt) (*string, error) {
 	found, err := s.GitHub.FilesOnRefs(ctx, s.Repo, query(number, file))
 	if err != nil {

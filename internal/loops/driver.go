@@ -76,7 +76,8 @@ type job struct {
 	stop context.CancelFunc
 }
 
-// Open opens a driver on a store. From then on the driver owns the store, and closes it.
+// Open opens a driver on a store. From then on the driver owns the store, and closes it, also if the
+// error is not nil.
 func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 	d := &Driver{Book: NewBook(st), log: cfg.Logger, working: map[string]*job{}, carried: map[string]bool{}, turned: make(chan struct{})}
 	d.base, d.stop = context.WithCancel(ctx)
@@ -114,7 +115,7 @@ func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 const watchPause = time.Second
 
 // watch ends the driver when another one has taken over, which can happen while the connection to
-// the database is interrupted.
+// the database is interrupted. Once, it takes up what the driver before this one has left.
 func (d *Driver) watch() {
 	for looks := 1; sleep(d.base, watchPause) == nil; looks++ {
 		if !d.isCurrent(d.base) {
@@ -126,13 +127,13 @@ func (d *Driver) watch() {
 	}
 }
 
-// looksTillAlone is the number of checks after which a driver that was replaced has certainly
-// noticed it. Until then it may take workflows, or messages to them, which its successor does not
-// see.
+// looksTillAlone is the number of checks after which a driver that this one has replaced has
+// certainly ended. Until then the old one may take workflows, or messages to them, which this one
+// then does not see.
 const looksTillAlone = 8
 
 // takeUp begins the workflows that a replaced driver has taken, and wakes those that have begun
-// here, whose messages it may have taken.
+// here, whose messages the old one may have taken.
 func (d *Driver) takeUp() {
 	if _, err := d.engine.Recover(); err != nil && d.base.Err() == nil {
 		d.log.Warn("what another process left of the loops cannot be taken up; start again to do so", "error", err)

@@ -195,7 +195,7 @@ func (l *logWriter) flush() bool {
 // the answer to an earlier attempt was lost.
 func (l *logWriter) write(ctx context.Context, again bool) error {
 	var n int64
-	if again && l.last >= 0 {
+	if again && l.last >= 0 { // otherwise an equal piece may be one of the run's earlier attempts
 		err := l.store.QueryRow(ctx, `SELECT n FROM run_log WHERE run = $1 AND n > $2 AND text = $3`, l.run, l.last, l.piece).Scan(&n)
 		if err == nil {
 			l.last = n

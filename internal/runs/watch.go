@@ -41,8 +41,7 @@ func (w *watcher) close() {
 	w.done.Wait()
 }
 
-// watch returns a channel that has a value after each change of a run, or after several,
-// and soon after the beginning. The caller calls leave.
+// watch implements Service.Watch.
 func (w *watcher) watch(id string) (changes <-chan struct{}, leave func()) {
 	c := make(chan struct{}, 1)
 	w.mu.Lock()
