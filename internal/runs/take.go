@@ -16,7 +16,8 @@ type taken struct {
 }
 
 // takeRuns takes up to n runs that no worker has and that need only tags of this one. Of runs with
-// the same needs it takes the oldest. No two workers take the same run.
+// the same needs it takes the oldest. No two workers take the same run. With an error it returns the
+// runs that it has taken before.
 func (w *Worker) takeRuns(ctx context.Context, name string, n int) ([]taken, error) {
 	served, err := queues(ctx, w.store, w.Tags)
 	if err != nil {
