@@ -63,13 +63,7 @@ type Record struct {
 // chain computes the sums of records.
 type chain struct {
 	secret string
-	name   string // of the log, by Store.name
-}
-
-// ref returns the name of the loop's ref.
-func (c chain) ref() string {
-	_, ref, _ := strings.Cut(c.name, " ")
-	return ref
+	name   string // of the log; no other log has it
 }
 
 // signed begins the sums of a signed log.
@@ -115,9 +109,9 @@ type Log struct {
 // ErrForged is the error about a log whose sums do not fit.
 var ErrForged = errors.New("the log of the loop was not written by Airlock with this secret, or was changed since")
 
-// decode reads the log with a name, by Store.name.
-func decode(text []byte, name, secret string) (*Log, error) {
-	l := &Log{chain: chain{secret, name}}
+// decode reads the log of a ref.
+func decode(text []byte, ref string, c chain) (*Log, error) {
+	l := &Log{Ref: ref, chain: c}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	for dec.More() {
 		var r Record
@@ -129,10 +123,10 @@ func decode(text []byte, name, secret string) (*Log, error) {
 			return nil, fmt.Errorf("the log of the loop has version %d, which is newer than this Airlock knows (%d); use the Airlock that wrote it", r.Version, Version)
 		case r.Version < Version:
 			return nil, fmt.Errorf("the log of the loop has version %d, which does not say what was decided, and which this Airlock (%d) would play by other rules; "+
-				"remove it and the comment that shows the loop, so that another one begins: git push origin :%s", r.Version, Version, l.chain.ref())
+				"remove it and the comment that shows the loop, so that another one begins: git push origin :%s", r.Version, Version, ref)
 		case r.N != n:
 			return nil, fmt.Errorf("the log of the loop has entry %d in place of %d: it is cut, or was changed", r.N, n)
-		case secret == "" && strings.HasPrefix(r.Sum, signed):
+		case c.secret == "" && strings.HasPrefix(r.Sum, signed):
 			return nil, errors.New("the log of the loop is signed; give the step the secret that it was signed with")
 		}
 		if err := l.addRead(r); err != nil {

@@ -112,11 +112,11 @@ func (s *Store) readLog(ctx context.Context, f githubapi.FileOnRef) (*Log, error
 			return nil, err
 		}
 	}
-	l, err := decode(text, s.name(f.Ref), s.Secret)
+	l, err := decode(text, f.Ref, s.chain(f.Ref))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Ref, err)
 	}
-	l.Ref, l.Commit = f.Ref, f.Commit
+	l.Commit = f.Commit
 	if l.diverged == 0 {
 		return l, nil
 	}
@@ -138,17 +138,17 @@ func (s *Store) Begin(before *Log, loop fixloop.Loop, at time.Time) (*Log, error
 		loop.Ordinal = before.State.Loop().Ordinal + 1
 	}
 	l.Ref = refPrefix + Name(loop.Issue, loop.Ordinal)
-	l.chain = chain{s.Secret, s.name(l.Ref)}
+	l.chain = s.chain(l.Ref)
 	if err := l.add(Record{Loop: &loop, At: at}); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-// name returns the name of a loop's log with which its sums are computed, so that one log cannot be
-// used in place of another.
-func (s *Store) name(ref string) string {
-	return strings.ToLower(s.Repo.String()) + " " + ref
+// chain returns what computes the sums of a ref's log. They depend on the repository and the ref, so
+// that one log cannot be used in place of another.
+func (s *Store) chain(ref string) chain {
+	return chain{s.Secret, strings.ToLower(s.Repo.String()) + " " + ref}
 }
 
 // Save writes a log that was begun or continued after Load. After ErrMoved it was not written.
