@@ -81,9 +81,7 @@ type job struct {
 func Open(ctx context.Context, st *store.Store, cfg Config) (*Driver, error) {
 	d := &Driver{Book: NewBook(st), log: cfg.Logger, working: map[string]*job{}, carried: map[string]bool{}, turned: make(chan struct{})}
 	d.base, d.stop = context.WithCancel(ctx)
-	if cfg.Waits != nil {
-		st.ReportWaits(cfg.Waits)
-	}
+	st.ReportWaits(cfg.Waits)
 	// The workflows that a killed process left begin before engine.Open returns.
 	opened := make(chan struct{})
 	e, err := engine.Open(ctx, st, engine.Config{

@@ -54,7 +54,7 @@ func (w *Worker) exec(ctx context.Context, t taken) (outcome, error) {
 			return out, nil
 		}
 		var err error
-		if r, err = w.countAttempt(ctx, r.ID); err != nil {
+		if r, err = scan(w.store.QueryRow(ctx, `UPDATE runs SET attempt = attempt + 1 WHERE id = $1 RETURNING `+columns, r.ID)); err != nil {
 			return out, err
 		}
 	}
@@ -68,11 +68,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// countAttempt counts another attempt of a run, and returns the run.
-func (w *Worker) countAttempt(ctx context.Context, id string) (Run, error) {
-	return scan(w.store.QueryRow(ctx, `UPDATE runs SET attempt = attempt + 1 WHERE id = $1 RETURNING `+columns, id))
 }
 
 // attempt runs the agent's process once.
