@@ -74,8 +74,11 @@ type lineWriter struct {
 
 // Write implements io.Writer; it never fails.
 func (w *lineWriter) Write(p []byte) (int, error) {
+	end := bytes.LastIndexByte(p, '\n') + 1 // there is none in what is collected already
+	if end > 0 {
+		end += len(w.line)
+	}
 	w.line = append(w.line, p...)
-	end := bytes.LastIndexByte(w.line, '\n') + 1
 	if end == 0 && len(w.line) >= maxLine {
 		end = completeRunes(w.line)
 	}
