@@ -6,7 +6,7 @@ import "strings"
 // blocks start, and to which leaf the rest of the line belongs.
 func (s *scanner) scanLine() {
 	if s.line.start == s.line.end && len(s.stack) == 0 && !s.leaf.keepsBlank(s.doc) {
-		s.closeLeaf()
+		s.closeLeaf() // as below, but faster: such lines are frequent
 		return
 	}
 	matched, leafMatched, done := s.matchOpen()
@@ -18,7 +18,7 @@ func (s *scanner) scanLine() {
 	l := &s.line
 	if !opened {
 		if s.leaf.kind == ParagraphBlock && !l.blank && !leafMatched {
-			s.addParagraphLine()
+			s.addLine() // a lazy line, whose indentation cmark keeps
 			return
 		}
 		if !leafMatched {
@@ -28,12 +28,12 @@ func (s *scanner) scanLine() {
 	switch s.leaf.kind {
 	case FencedCodeBlock:
 		if !opened {
-			s.addCodeLine()
+			s.addLine()
 		}
 	case IndentedCodeBlock:
-		s.addCodeLine()
+		s.addLine()
 	case HTMLBlock:
-		s.addCodeLine()
+		s.addLine()
 		if b := &s.doc.Blocks[s.leaf.block]; htmlBlockEnds(int(b.Data), s.src[l.nonspace:l.end]) {
 			b.Closed = true
 			s.closeLeaf()
@@ -41,7 +41,7 @@ func (s *scanner) scanLine() {
 	case ParagraphBlock:
 		if !l.blank {
 			s.advanceTo(l.nonspace)
-			s.addParagraphLine()
+			s.addLine()
 		}
 	case HeadingBlock, TableBlock:
 		// The line was consumed when the block or row was opened.
@@ -49,14 +49,14 @@ func (s *scanner) scanLine() {
 		if !l.blank {
 			s.advanceTo(l.nonspace)
 			s.openLeaf(ParagraphBlock)
-			s.addParagraphLine()
+			s.addLine()
 		}
 	}
 }
 
-// openBlocks opens the blocks that start on the line, inside the matched ones,
-// and reports whether there were any.
-func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
+// openBlocks opens the blocks that start on the line, inside the outermost depth
+// containers, and reports whether there were any.
+func (s *scanner) openBlocks(depth int, leafMatched bool) (opened bool) {
 	l := &s.line
 	switch s.leaf.kind {
 	case FencedCodeBlock, IndentedCodeBlock, HTMLBlock:
@@ -88,10 +88,10 @@ func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
 				s.addRow()
 				return true
 			}
-			s.taskMarker(s.depth(matched, opened))
+			s.taskMarker(depth)
 			return opened
 		case QuoteBlock, ItemBlock, FootnoteBlock:
-			if depth := s.depth(matched, opened); depth >= MaxDepth {
+			if depth >= MaxDepth {
 				s.doc.TooDeep = true
 				return opened
 			}
@@ -100,23 +100,14 @@ func (s *scanner) openBlocks(matched int, leafMatched bool) (opened bool) {
 				return s.setextHeading() // after nothing but definitions the line is text
 			}
 		}
-		if !opened {
-			s.closeTo(matched)
-			opened = true
-		}
+		s.closeTo(depth)
+		opened = true
 		if s.openBlock(kind, number) {
 			return true
 		}
+		depth = len(s.stack)
 		inParagraph, leafMatched, maybeLazy = false, false, false
 	}
-}
-
-// depth returns the number of containers around a block that starts on the line.
-func (s *scanner) depth(matched int, opened bool) int {
-	if opened {
-		return len(s.stack)
-	}
-	return matched
 }
 
 // matchOpen consumes what continues the open blocks. It returns the number of
@@ -208,7 +199,7 @@ func (s *scanner) matchLeaf() (matched, done bool) {
 	case ParagraphBlock:
 		return !l.blank, false
 	case TableBlock:
-		return s.isRow(), false
+		return countCells(s.src, l.nonspace, l.end) > 0, false
 	case HTMLBlock:
 		return !l.blank || s.leaf.keepsBlank(s.doc), false
 	case IndentedCodeBlock:
@@ -221,7 +212,7 @@ func (s *scanner) matchLeaf() (matched, done bool) {
 			return true, false
 		}
 	case FencedCodeBlock:
-		if l.indent < codeIndent && s.byteAt(l.nonspace) == s.leaf.fenceChar && s.isClosingFence() {
+		if l.indent < codeIndent && s.isClosingFence() {
 			b := &s.doc.Blocks[s.leaf.block]
 			b.Closed, b.End = true, l.end
 			s.closeLeaf()
@@ -238,7 +229,7 @@ func (s *scanner) matchLeaf() (matched, done bool) {
 func (s *scanner) isClosingFence() bool {
 	rest := s.src[s.line.nonspace:s.line.end]
 	n := leadingRun(rest, s.leaf.fenceChar)
-	return n >= s.leaf.fenceLen && n >= 3 && onlySpaces(rest[n:])
+	return n >= s.leaf.fenceLen && onlySpaces(rest[n:])
 }
 
 // blockStart returns the kind of the block that starts at nonspace, which is
@@ -270,7 +261,7 @@ func (s *scanner) blockStart(inParagraph bool) (kind BlockKind, number int) {
 		if c == '-' && inParagraph && isSetextLine(rest) {
 			return HeadingBlock, 0
 		}
-		if s.isThematicBreak() {
+		if c != '+' && s.isThematicBreak() {
 			return ThematicBreakBlock, 0
 		}
 		if n := listMarker(rest, inParagraph); n > 0 {
@@ -288,34 +279,27 @@ func (s *scanner) blockStart(inParagraph bool) (kind BlockKind, number int) {
 	return 0, 0
 }
 
-// isThematicBreak reports whether the line from nonspace on is a thematic break.
-// It remembers where it failed, so that a line of many list markers takes linear
-// time.
+// isThematicBreak reports whether the line from nonspace on, where a *, - or _ is, is a
+// thematic break. It remembers where it failed, so that a line of many list
+// markers takes linear time.
 func (s *scanner) isThematicBreak() bool {
 	l := &s.line
 	if l.noBreak > l.nonspace {
 		return false
 	}
-	c := s.byteAt(l.nonspace)
-	if c != '*' && c != '_' && c != '-' {
-		return false
-	}
+	c := s.src[l.nonspace]
 	count, i := 0, l.nonspace
-	for ; i < l.end; i++ {
-		switch s.src[i] {
-		case c:
+	for i < l.end && (s.src[i] == c || isSpaceOrTab(s.src[i])) {
+		if s.src[i] == c {
 			count++
-		case ' ', '\t':
-		default:
-			l.noBreak = i
-			return false
 		}
+		i++
 	}
-	if count < 3 {
-		l.noBreak = i
-		return false
+	if i == l.end && count >= 3 {
+		return true
 	}
-	return true
+	l.noBreak = i
+	return false
 }
 
 // listMarker returns the length of the list marker that rest, a line without its
@@ -368,12 +352,9 @@ func isTaskLine(s string) bool {
 	case s[0] == '-' || s[0] == '+' || s[0] == '*':
 		s = s[1:]
 	case isDigit(s[0]):
-		n := 0
-		for n < len(s) && isDigit(s[n]) {
+		n := 1
+		for isDigit(s[n]) { // up to the [ at the latest
 			n++
-		}
-		if n == len(s) { // the last digit may stand for the delimiter
-			return false
 		}
 		s = s[n+1:]
 	default:
@@ -415,19 +396,14 @@ func (s *scanner) openBlock(kind BlockKind, number int) bool {
 	case HeadingBlock:
 		s.atxHeading(rest)
 	case FencedCodeBlock:
-		b := s.openLeaf(FencedCodeBlock)
-		n := leadingRun(rest, rest[0])
+		s.openLeaf(FencedCodeBlock)
 		s.leaf.fenceChar = rest[0]
-		s.leaf.fenceLen = min(n, 255) // cmark keeps the length in a byte
+		s.leaf.fenceLen = min(leadingRun(rest, rest[0]), 255) // cmark keeps the length in a byte
 		s.leaf.fenceOffset = l.nonspace - l.offset
-		b.End = l.end
-		s.advanceTo(l.end)
 	case HTMLBlock:
 		s.openLeaf(HTMLBlock).Data = int32(number)
 	case ThematicBreakBlock:
-		b := s.openLeaf(ThematicBreakBlock)
-		b.End = l.end
-		s.leaf = leaf{}
+		s.addBlock(ThematicBreakBlock)
 		s.advanceTo(l.end)
 	case IndentedCodeBlock:
 		s.openLeaf(IndentedCodeBlock)
@@ -439,7 +415,6 @@ func (s *scanner) openBlock(kind BlockKind, number int) bool {
 // openItem opens a list item whose marker has n bytes.
 func (s *scanner) openItem(n int) {
 	l := &s.line
-	indent := l.indent
 	s.push(container{kind: ItemBlock})
 	s.advanceTo(l.nonspace + n)
 	saved := *l
@@ -450,12 +425,12 @@ func (s *scanner) openItem(n int) {
 	padding := n + spaces
 	if spaces >= 5 || spaces < 1 || l.offset >= l.end {
 		padding = n + 1
-		l.offset, l.column, l.partTab = saved.offset, saved.column, saved.partTab
+		*l = saved
 		if spaces > 0 {
 			s.advanceColumns(1)
 		}
 	}
-	s.stack[len(s.stack)-1].need = indent + padding
+	s.stack[len(s.stack)-1].need = l.indent + padding
 }
 
 // taskMarker reads a task list box at the start of the item that is the innermost
@@ -521,37 +496,18 @@ func (s *scanner) closeLeaf() {
 	s.leaf = leaf{}
 }
 
-// addParagraphLine adds the line from the offset on to the open paragraph.
-func (s *scanner) addParagraphLine() {
-	start, pad := s.rest()
-	s.leaf.lastStart, s.leaf.lastEnd, s.leaf.lastPad = start, s.line.end, pad
-	s.addPiece(start, pad)
-}
-
-// addCodeLine adds the line from the offset on, with its white space, to the open
-// code or HTML block.
-func (s *scanner) addCodeLine() {
-	s.addPiece(s.rest())
-}
-
-// rest returns where the unconsumed part of the line starts, and how many spaces
-// before it stand for the rest of a tab.
-func (s *scanner) rest() (start, pad int) {
+// addLine adds the line from the offset on, with its line break, to the open leaf.
+func (s *scanner) addLine() {
 	l := &s.line
+	start, pad := l.offset, 0
 	if l.partTab {
-		return l.offset + 1, tabStop - l.column%tabStop
+		start, pad = l.offset+1, tabStop-l.column%tabStop
 	}
-	return l.offset, 0
-}
-
-// addPiece adds the line from start on, with its line break, to the open leaf.
-func (s *scanner) addPiece(start, pad int) {
-	l := &s.line
+	s.leaf.lastStart, s.leaf.lastEnd, s.leaf.lastPad = start, l.end, pad
 	s.doc.Blocks[s.leaf.block].End = l.end
-	if s.hasCR && l.next-l.end == 2 {
+	if l.next-l.end == 2 { // the CR before a LF is not content
 		s.appendPiece(Piece{Span{start, l.end}, pad})
-		s.appendPiece(Piece{Span{l.end + 1, l.next}, 0})
-		return
+		start, pad = l.end+1, 0
 	}
 	s.appendPiece(Piece{Span{start, l.next}, pad})
 }
@@ -577,7 +533,7 @@ func (s *scanner) atxHeading(rest string) {
 	l := &s.line
 	b := s.openLeaf(HeadingBlock)
 	level := leadingRun(rest, '#')
-	b.Data, b.End = int32(level), l.end
+	b.Data = int32(level)
 	content := trimSpan(s.src, Span{l.nonspace + level, l.end})
 	// A run of # at the end is not content if a space stands before it.
 	end := content.End

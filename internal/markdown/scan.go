@@ -9,7 +9,7 @@ type scanner struct {
 	src    string
 	doc    *Document
 	hasCR  bool
-	nextLF int // offset of the next LF, or the end; a memo for lineBreakOrCR
+	nextLF int // offset of the next LF, or the end; it may be far in a text of CR alone
 	line   line
 	stack  []container
 	leaf   leaf
@@ -47,7 +47,7 @@ type leaf struct {
 	fenceChar   byte
 	fenceLen    int
 	fenceOffset int
-	// The content of the last line that was added to a paragraph.
+	// The content of the line that was added last.
 	lastStart, lastEnd, lastPad int
 }
 
@@ -66,7 +66,6 @@ func Scan(src string) *Document {
 func (d *Document) Rescan(src string) {
 	d.rescanBlocks(src)
 	d.scanner.scanInlines()
-	d.scanner.src, d.scanner.doc = "", nil
 }
 
 // RescanBlocks is Rescan for a caller that needs the inlines only of some leaves, and one
@@ -188,41 +187,20 @@ type line struct {
 // readLine sets s.line to the line that starts at start. A line ends with LF,
 // CRLF or CR.
 func (s *scanner) readLine(start int) {
-	rest := s.src[start:]
-	var n int
-	if s.hasCR {
-		n = s.lineBreakOrCR(start)
-	} else {
-		n = strings.IndexByte(rest, '\n')
-	}
-	l := &s.line
-	*l = line{start: start, offset: start}
-	switch {
-	case n < 0:
-		l.end, l.next = len(s.src), len(s.src)
-	case rest[n] == '\r' && n+1 < len(rest) && rest[n+1] == '\n':
-		l.end, l.next = start+n, start+n+2
-	default:
-		l.end, l.next = start+n, start+n+1
-	}
-}
-
-// lineBreakOrCR returns the distance from start to the next LF or CR, -1 if there
-// is none. It remembers the next LF, which may be far in a text of CR alone.
-func (s *scanner) lineBreakOrCR(start int) int {
 	if s.nextLF < start {
 		s.nextLF = len(s.src)
 		if n := strings.IndexByte(s.src[start:], '\n'); n >= 0 {
 			s.nextLF = start + n
 		}
 	}
-	if n := strings.IndexByte(s.src[start:s.nextLF], '\r'); n >= 0 {
-		return n
+	end, next := s.nextLF, min(s.nextLF+1, len(s.src))
+	if s.hasCR {
+		if n := strings.IndexByte(s.src[start:end], '\r'); n >= 0 {
+			end = start + n
+			next = skipLineBreak(s.src, end)
+		}
 	}
-	if s.nextLF == len(s.src) {
-		return -1
-	}
-	return s.nextLF - start
+	s.line = line{start: start, end: end, next: next, offset: start}
 }
 
 // byteAt returns the byte at source offset i of the current line, or a line feed
@@ -234,22 +212,21 @@ func (s *scanner) byteAt(i int) byte {
 	return '\n'
 }
 
+// columnAfter returns the column after the byte c at a column.
+func columnAfter(c byte, column int) int {
+	if c == '\t' {
+		return column + tabStop - column%tabStop
+	}
+	return column + 1
+}
+
 // findNonspace sets nonspace, indent and blank for the current offset.
 func (s *scanner) findNonspace() {
 	l := &s.line
 	if l.nonspace <= l.offset {
 		l.nonspace, l.nonspCol = l.offset, l.column
-		for l.nonspace < l.end {
-			switch s.src[l.nonspace] {
-			case ' ':
-				l.nonspCol++
-			case '\t':
-				l.nonspCol += tabStop - l.nonspCol%tabStop
-			default:
-				l.indent = l.nonspCol - l.column
-				l.blank = false
-				return
-			}
+		for l.nonspace < l.end && isSpaceOrTab(s.src[l.nonspace]) {
+			l.nonspCol = columnAfter(s.src[l.nonspace], l.nonspCol)
 			l.nonspace++
 		}
 	}
@@ -262,11 +239,7 @@ func (s *scanner) advanceTo(i int) {
 	l := &s.line
 	for l.offset < i && l.offset < l.end {
 		l.partTab = false
-		if s.src[l.offset] == '\t' {
-			l.column += tabStop - l.column%tabStop
-		} else {
-			l.column++
-		}
+		l.column = columnAfter(s.src[l.offset], l.column)
 		l.offset++
 	}
 }

@@ -44,12 +44,6 @@ func countCells(src string, i, end int) int {
 	return n
 }
 
-// isRow reports whether the current line is a row of the open table.
-func (s *scanner) isRow() bool {
-	l := &s.line
-	return !l.blank && countCells(s.src, l.nonspace, l.end) > 0
-}
-
 // openTable turns the last line of the open paragraph into a table's header if
 // the current line is a delimiter row that fits.
 func (s *scanner) openTable() bool {
@@ -68,10 +62,8 @@ func (s *scanner) openTable() bool {
 	block := s.leaf.block // the paragraph, which becomes the table unless it has more lines
 	if s.doc.PiecesOf(&s.doc.Blocks[block])[0].Start < s.leaf.lastStart {
 		s.endParagraphBefore(s.leaf.lastStart)
-		current := *l
-		l.nonspace, l.end = start, end
 		block = s.addBlock(TableBlock)
-		*l = current
+		s.doc.Blocks[block].Start = start
 	}
 	b := &s.doc.Blocks[block]
 	b.Kind, b.Data, b.End = TableBlock, int32(columns), l.end
@@ -89,10 +81,10 @@ func (s *scanner) endParagraphBefore(offset int) {
 	s.doc.Pieces = s.doc.Pieces[:b.FirstPiece]
 	b.PieceCount = 0
 	for _, p := range old {
-		p.End = min(p.End, offset)
 		if p.Start >= offset {
 			break
 		}
+		p.End = min(p.End, offset)
 		s.appendUnescaped(p)
 		b.End = trimSpan(s.src, p.Span).End
 	}
