@@ -1,22 +1,27 @@
 package markdown
 
 import (
+	"bytes"
 	"sort"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // angleLink records the autolink in angle brackets at p.pos, whose n bytes
 // include the >. The caller emits its node.
 func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
-	inner := p.c.spanOf(p.pos+1, p.pos+n)
-	d := p.s.doc
-	d.Links = append(p.grownLinks(inner.Start), Link{
-		Span: p.c.spanOf(p.pos, p.pos+1+n), Kind: kind, Block: p.block, Text: inner, Dest: inner, Definition: -1,
-	})
+	link := p.addAutolink(kind, p.c.spanOf(p.pos, p.pos+1+n), p.c.spanOf(p.pos+1, p.pos+n))
 	p.pos += 1 + n
-	return Autolink, int32(len(d.Links) - 1)
+	return Autolink, link
+}
+
+// addAutolink adds an autolink to the document's links and returns its index there.
+func (p *inlineParser) addAutolink(kind LinkKind, span, address Span) int32 {
+	d := p.s.doc
+	d.Links = append(p.grownLinks(span.Start), Link{
+		Span: span, Kind: kind, Block: p.block, Text: address, Dest: address, Definition: -1,
+	})
+	return int32(len(d.Links) - 1)
 }
 
 // maxScheme is the length of the longest scheme: 32 characters in CommonMark and
@@ -76,7 +81,7 @@ func scanAngleEmail(s string) int {
 // IsEmailByte reports whether c may stand before the @ of an e-mail address.
 func IsEmailByte(c byte) bool { return emailBytes[c] }
 
-var emailBytes = specialBytes("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.!#$%&'*+/=?^_`{|}~-")
+var emailBytes = byteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.!#$%&'*+/=?^_`{|}~-")
 
 // domainRun is a run of characters that may form a host name. It is remembered,
 // so that each run is read only once.
@@ -126,7 +131,7 @@ func (p *inlineParser) bareURL() (begin, end int, ok bool) {
 // cmark, it ignores the first character, and the last one of the leaf.
 func (p *inlineParser) domain(base int, short bool) (end int, ok bool) {
 	r := &p.domains
-	if base+1 < r.start || base+1 > r.end || r.end == 0 {
+	if base+1 < r.start || base+1 > r.end {
 		p.readDomain(base + 1)
 	}
 	bottom := base
@@ -136,7 +141,7 @@ func (p *inlineParser) domain(base int, short bool) (end int, ok bool) {
 	if r.lastUnderscore > bottom || !short && r.lastDot <= base {
 		return 0, false
 	}
-	return max(r.end, base+1), true
+	return r.end, true
 }
 
 // readDomain reads the run of host characters at an offset into p.domains.
@@ -208,9 +213,7 @@ func trimBareURL(text string, start, end int) int {
 // emitBare emits the bare address.
 func (p *inlineParser) emitBare(kind LinkKind, begin, end int) {
 	span := p.c.spanOf(begin, end)
-	d := p.s.doc
-	p.appendInline(Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
-	d.Links = append(p.grownLinks(span.Start), Link{Span: span, Kind: kind, Block: p.block, Text: span, Dest: span, Definition: -1})
+	p.appendInline(Inline{Span: span, Kind: Autolink, Data: p.addAutolink(kind, span, span)})
 }
 
 // maxEmailTries is how many @ of one text cmark examines.
@@ -288,22 +291,20 @@ func (p *inlineParser) nodeText(n Inline) (string, bool) {
 // linkRun links the addresses in one run. out contains the new nodes for nodes[:done];
 // both are returned as they are after the last address.
 func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]Inline, int) {
-	text := unsafe.String(unsafe.SliceData(r.text), len(r.text))
 	from, last := 0, 0 // where to search next, where the last address ended
 	for range maxEmailTries {
-		n := strings.IndexByte(text[from:], '@')
+		n := bytes.IndexByte(r.text[from:], '@')
 		if n < 0 {
 			break
 		}
 		at := from + n
-		begin, end, ok := emailAt(text[last:], from-last, at-last)
+		begin, end, ok := emailAt(r.text[last:], from-last, at-last)
 		if !ok {
 			from = at + 1
 			continue
 		}
 		begin, end = begin+last, end+last
 		from, last = end, end
-		d := p.s.doc
 		startNode, startSrc := r.locate(nodes, begin)
 		endNode, endSrc := r.locate(nodes, end)
 		if done <= startNode {
@@ -322,10 +323,7 @@ func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]In
 			}
 		}
 		span := Span{startSrc, endSrc}
-		out = append(out, Inline{Span: span, Kind: Autolink, Data: int32(len(d.Links))})
-		d.Links = append(p.grownLinks(startSrc), Link{
-			Span: span, Kind: BareEmail, Block: p.block, Text: span, Dest: span, Definition: -1,
-		})
+		out = append(out, Inline{Span: span, Kind: Autolink, Data: p.addAutolink(BareEmail, span, span)})
 		done = endNode
 		if done < len(nodes) && endSrc > nodes[done].Start {
 			if endSrc < nodes[done].End {
@@ -357,7 +355,7 @@ func (r *emailRun) locate(nodes []Inline, i int) (node, src int) {
 
 // emailAt returns the address around the @ at offset at. It starts at from or
 // later.
-func emailAt(text string, from, at int) (begin, end int, ok bool) {
+func emailAt(text []byte, from, at int) (begin, end int, ok bool) {
 	begin = at
 	xmpp := false
 	for ; begin > from; begin-- {
@@ -393,7 +391,7 @@ func emailAt(text string, from, at int) (begin, end int, ok bool) {
 
 // endsWithWord reports whether text ends with word, without a letter or digit
 // before it.
-func endsWithWord(text, word string) bool {
-	before, ok := strings.CutSuffix(text, word)
-	return ok && (before == "" || !isAlnum(before[len(before)-1]))
+func endsWithWord(text []byte, word string) bool {
+	before, ok := bytes.CutSuffix(text, []byte(word))
+	return ok && (len(before) == 0 || !isAlnum(before[len(before)-1]))
 }

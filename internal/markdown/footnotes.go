@@ -121,7 +121,7 @@ func (p *inlineParser) emitRaw(start, end int) {
 		}
 		p.emitText(start, start+n)
 		next := skipLineBreak(p.text, start+n)
-		p.appendInline(Inline{Span: Span{p.c.sourceOf(start + n), p.c.sourceOf(min(next, end))}, Kind: SoftBreak})
+		p.emitBreak(SoftBreak, start+n, min(next, end))
 		start = next
 	}
 	p.emitText(start, end)

@@ -77,18 +77,18 @@ type inlineParser struct {
 	mayMail bool // an @, or something that may decode to one, was read
 }
 
-// specialBytes returns a table of some bytes.
-func specialBytes(special string) (table [256]bool) {
-	for _, c := range []byte(special) {
-		table[c] = true
+// byteSet returns the set of the bytes in s.
+func byteSet(s string) (set [256]bool) {
+	for _, c := range []byte(s) {
+		set[c] = true
 	}
-	return table
+	return set
 }
 
 // The bytes that may have a meaning. What stands between two of them is a Text node.
 var (
-	special       = specialBytes("\n\r\\`&<[]!:w@")
-	specialOrMark = specialBytes("\n\r\\`&<[]!:w@*_~") // with the marks of emphasis
+	special       = byteSet("\n\r\\`&<[]!:w@")
+	specialOrMark = byteSet("\n\r\\`&<[]!:w@*_~") // with the marks of emphasis
 )
 
 // run reads the leaf.
@@ -113,14 +113,17 @@ func (p *inlineParser) run() {
 		var data int32
 		switch c {
 		case '\n', '\r':
-			start = p.lineBreak(start, false)
+			p.lineBreak(start)
+			start = p.pos
 			continue
 		case '`':
 			kind, data = p.backticks()
 		case '\\':
 			if from+1 < len(text) && (text[from+1] == '\n' || text[from+1] == '\r') {
 				p.emitText(start, from)
-				start = p.lineBreak(from, true)
+				p.pos = skipLineBreak(text, from+1)
+				p.emitBreak(HardBreak, from, p.pos)
+				start = p.pos
 				continue
 			}
 			if from+1 < len(text) && isPunct(text[from+1]) {
@@ -240,30 +243,27 @@ func (p *inlineParser) emitText(start, end int) {
 	}
 }
 
-// lineBreak emits the line break at p.pos and the text from start to it, and moves to the first
-// character of the next line. If escaped, it emits a hard break only: that of the backslash at start,
-// where p.pos is as well, and the line break follows.
-func (p *inlineParser) lineBreak(start int, escaped bool) (next int) {
-	text, nl := p.text, p.pos
-	end := nl
-	kind := SoftBreak
-	if escaped {
-		kind, end = HardBreak, start
-		p.pos = skipLineBreak(text, nl+1)
-	} else {
-		if nl > 1 && text[nl-1] == ' ' && text[nl-2] == ' ' {
-			kind = HardBreak
-		}
-		for end > start && isSpace(text[end-1]) {
-			end--
-		}
-		p.emitText(start, end)
-		p.pos = skipLineBreak(text, nl)
-		p.lineOffset = -p.pos
-		p.pos = skipSpaces(text, p.pos)
+// lineBreak emits the text from start to the line break at p.pos, and the line break, and moves to
+// the first character of the next line.
+func (p *inlineParser) lineBreak(start int) {
+	text, end, kind := p.text, p.pos, SoftBreak
+	if end > 1 && text[end-1] == ' ' && text[end-2] == ' ' {
+		kind = HardBreak
 	}
-	p.appendInline(Inline{Span: Span{p.c.sourceOf(end), p.c.sourceOf(p.pos)}, Kind: kind})
-	return p.pos
+	p.pos = skipLineBreak(text, end)
+	p.lineOffset = -p.pos
+	p.pos = skipSpaces(text, p.pos)
+	for end > start && isSpace(text[end-1]) {
+		end--
+	}
+	p.emitText(start, end)
+	p.emitBreak(kind, end, p.pos)
+}
+
+// emitBreak adds a line break of a kind for the content from start to end, where the next line
+// starts. The node has the container prefixes of that line.
+func (p *inlineParser) emitBreak(kind InlineKind, start, end int) {
+	p.appendInline(Inline{Span: Span{p.c.sourceOf(start), p.c.sourceOf(end)}, Kind: kind})
 }
 
 // content is the text of a leaf, which knows where it is in the source.
@@ -292,12 +292,9 @@ func (in *buffers) kept() buffers {
 	return buffers{starts: in.starts[:0], brackets: in.brackets[:0], delims: in.delims[:0], mail: in.mail, nodes: in.nodes[:0]}
 }
 
-// content returns the content of a leaf. It is valid until the next call.
+// content returns the content of a leaf, which has pieces. It is valid until the next call.
 func (in *buffers) content(src string, pieces []Piece) content {
-	switch {
-	case len(pieces) == 0:
-		return content{}
-	case len(pieces) == 1 && pieces[0].Pad == 0:
+	if len(pieces) == 1 && pieces[0].Pad == 0 {
 		return content{text: src[pieces[0].Start:pieces[0].End], pieces: pieces}
 	}
 	from := in.text.Len()
@@ -316,9 +313,6 @@ func (in *buffers) content(src string, pieces []Piece) content {
 // the content it is the end of the last piece.
 func (c *content) sourceOf(pos int) int {
 	if c.starts == nil {
-		if len(c.pieces) == 0 {
-			return 0
-		}
 		return min(c.pieces[0].Start+pos, c.pieces[0].End)
 	}
 	i := c.pieceAt(pos)
@@ -334,7 +328,7 @@ func (c *content) sourceOf(pos int) int {
 
 // spanOf returns the source span of the content from start to end.
 func (c *content) spanOf(start, end int) Span {
-	if c.starts == nil && len(c.pieces) == 1 {
+	if c.starts == nil {
 		base := c.pieces[0].Start
 		return Span{base + start, base + end}
 	}
