@@ -364,7 +364,7 @@ func (s *scanner) readDefinitions() bool {
 	if b.PieceCount == 0 {
 		return false
 	}
-	if first := &s.doc.Pieces[b.FirstPiece]; first.Pad > 0 || !mayDefine(s.src[first.Start:first.End]) {
+	if first := &s.doc.Pieces[b.FirstPiece]; first.Pad > 0 || s.src[first.Start] != '[' {
 		return true // there is no definition, so all text is left
 	}
 	c := s.buffers.content(s.src, s.doc.PiecesOf(b))
@@ -385,25 +385,6 @@ func (s *scanner) readDefinitions() bool {
 	}
 	s.dropContent(b, c.sourceOf(pos), pos >= len(c.text))
 	return strings.Trim(c.text[pos:], " \t\r\n") != ""
-}
-
-// mayDefine reports quickly whether a paragraph may begin with a definition. text is the
-// paragraph's first piece.
-func mayDefine(text string) bool {
-	if text[0] != '[' {
-		return false
-	}
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '[':
-			return false
-		case ']':
-			return i+1 == len(text) || text[i+1] == ':'
-		}
-	}
-	return true // the label may continue in the next piece
 }
 
 // dropContent removes the content before source offset start, or all of it, from
@@ -429,9 +410,6 @@ func (s *scanner) dropContent(b *Block, start int, all bool) {
 // define records a definition found in c.
 func (s *scanner) define(c *content, p *parsedDefinition) {
 	label := normalizeLabel(c.text[p.label.Start:p.label.End])
-	if label == "" {
-		return
-	}
 	d := Definition{
 		Span:  c.spanOf(p.start, p.end),
 		Block: s.leaf.block,
