@@ -74,26 +74,19 @@ func decodeNumber(s string) (text string, n int) {
 	if i == start || i-start > maxEntityDigits || i == len(s) || s[i] != ';' {
 		return "", 0
 	}
-	if r == 0 || 0xD800 <= r && r < 0xE000 || r >= 0x110000 {
-		r = '\uFFFD'
-	}
 	switch {
+	case r == 0:
+		return "\uFFFD", i + 1
 	case r < utf8.RuneSelf:
-		return ascii[r : r+1], i + 1
+		return string([]byte{byte(r)}), i + 1 // takes no memory, unlike string(r)
 	case r == zwsp:
 		return string(zwsp), i + 1
 	}
-	return string(r), i + 1
+	return string(r), i + 1 // U+FFFD if there is no such character
 }
 
 // zwsp is the zero width space, as which most references of cleaned texts decode.
 const zwsp = '\u200b'
-
-// ascii has every character of ASCII at its own offset, so that references to them
-// need no memory.
-const ascii = "\x00\x01\x02\x03\x04\x05\x06\a\b\t\n\v\f\r\x0e\x0f" +
-	"\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f" +
-	" !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~\x7f"
 
 // decode replaces what marks selects in s: with & the character references, and
 // with \ the escapes, of which the backslash is removed.
