@@ -59,17 +59,15 @@ func endBefore(s string, end int) int {
 			return amp
 		}
 	}
-	start := end // of a character, because one of ASCII begins one
-	for start > 0 && end-start < maxScript {
-		if start--; s[start] < utf8.RuneSelf {
-			break
-		}
-	}
+	// The search starts at the last character of ASCII, because one begins what people see as one.
+	start := max(0, end-maxScript)
+	start += max(0, strings.LastIndexFunc(s[start:end], func(r rune) bool { return r < utf8.RuneSelf }))
 	for start < end && !utf8.RuneStart(s[start]) {
 		start++
 	}
 	last := start
-	for characters := graphemes.FromString(s[start:min(len(s), end+maxMoved)]); characters.Next() && start+characters.End() <= end; {
+	characters := graphemes.FromString(s[start:min(len(s), end+maxMoved)])
+	for characters.Next() && start+characters.End() <= end {
 		last = start + characters.End()
 	}
 	if end-last > maxMoved {
@@ -94,16 +92,6 @@ func isSpaceChar(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 func isPunct(c byte) bool {
 	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
-}
-
-// runeBefore returns the character that ends at offset i > 0, or a line feed
-// instead of invalid UTF-8.
-func runeBefore(s string, i int) rune {
-	r, n := utf8.DecodeLastRuneInString(s[:i])
-	if r == utf8.RuneError && n == 1 {
-		return '\n'
-	}
-	return r
 }
 
 // isUnicodeSpace reports whether r is a Unicode whitespace character to

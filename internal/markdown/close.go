@@ -41,7 +41,6 @@ func (d *Document) closing(b *Block) (end, element string) {
 	case FencedCodeBlock:
 		return "\n" + text[:leadingRun(text, text[0])], ""
 	case HTMLBlock:
-		text = strings.TrimLeft(text, " ")
 		switch b.Data { // the kind of HTML block; 6 and 7 end at an empty line
 		case 1:
 			element = strings.ToLower(text[1 : 1+tagName(text[1:])])
@@ -77,26 +76,21 @@ func (d *Document) openElements() *elements {
 		next     int32
 		elements []string
 	}
-	var ends []block // of the blocks around the current one
-	endBlocks := func(next int) {
-		for len(ends) > 0 && int(ends[len(ends)-1].next) <= next {
-			names := ends[len(ends)-1].elements
-			for i := len(names) - 1; i >= 0; i-- {
-				open.end(names[i])
+	var around []block // the current one
+	endBlocks := func(current int) {
+		for len(around) > 0 && int(around[len(around)-1].next) <= current {
+			for _, name := range slices.Backward(around[len(around)-1].elements) {
+				open.end(name)
 			}
-			ends = ends[:len(ends)-1]
+			around = around[:len(around)-1]
 		}
 	}
 	for i := range d.Blocks {
 		endBlocks(i)
 		b := &d.Blocks[i]
 		if b.Kind == HTMLBlock {
-			var all Span
-			if pieces := d.PiecesOf(b); len(pieces) > 0 {
-				all = Span{pieces[0].Start, pieces[len(pieces)-1].End}
-			}
 			if b.Data == 1 || b.Data >= 6 { // 2 to 5 are comments, instructions, declarations and CDATA
-				open.read(d.Literal(b, all))
+				open.read(d.Literal(b, b.Span))
 			}
 			continue
 		}
@@ -109,10 +103,10 @@ func (d *Document) openElements() *elements {
 		}
 		first, marks := len(open.names), false
 		for _, n := range d.InlinesOf(b) {
-			switch {
-			case n.Kind == HTMLNode:
+			switch n.Kind {
+			case HTMLNode:
 				open.read(d.Literal(b, n.Span))
-			case n.Kind == Text:
+			case Text:
 				marks = marks || strings.ContainsAny(d.Source[n.Start:n.End], "*_~")
 			}
 		}
@@ -122,7 +116,7 @@ func (d *Document) openElements() *elements {
 			open.names = slices.Insert(open.names, first, "del", "em", "em", "em", "strong", "strong", "strong")
 			open.unsure = true
 		}
-		ends = append(ends, block{b.Next, names})
+		around = append(around, block{b.Next, names})
 	}
 	endBlocks(len(d.Blocks))
 	return open
@@ -181,7 +175,7 @@ func (open *elements) read(html string) {
 			switch {
 			case tag.Closing:
 				open.end(tag.Name)
-			case tagName(tag.Name) == len(tag.Name): // other names are none in Markdown
+			case tagName(tag.Name) == len(tag.Name): // to Markdown, a tag of another name is text
 				open.start(tag.Name)
 			}
 		default:

@@ -85,7 +85,7 @@ func CodeSpan(s string) string {
 }
 
 // Fence writes body as a fenced code block with the info string info, from which
-// backticks and line breaks are dropped. The fence is longer than any run of
+// backticks, line breaks and NUL are dropped. The fence is longer than any run of
 // backticks in body. The result has no final line break. It is a block: write it
 // at the start of a line, with a line break after it.
 func Fence(info, body string) string {
@@ -147,26 +147,8 @@ var cellEscaper = strings.NewReplacer("|", `\|`, "\r\n", "<br>", "\r", "<br>", "
 // joinLines replaces every run of line breaks and tabs by one space and drops
 // outer space. Unlike text.OneLine it keeps every other character.
 func joinLines(s string) string {
-	s = strings.Trim(s, " \t\r\n\v\f")
-	if !strings.ContainsAny(s, "\t\r\n\v\f\u0085\u2028\u2029") {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s))
-	gap := false
-	for _, r := range s {
-		switch r {
-		case '\t', '\r', '\n', '\v', '\f', '\u0085', '\u2028', '\u2029':
-			gap = true
-			continue
-		}
-		if gap {
-			b.WriteByte(' ')
-			gap = false
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	lines := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("\t\r\n\v\f\u0085\u2028\u2029", r) })
+	return strings.Trim(strings.Join(lines, " "), " ")
 }
 
 var breaksToSpaces = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ")

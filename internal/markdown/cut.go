@@ -15,7 +15,7 @@ const maxCutTries = 12
 //
 // If nothing of s fits, the result is the note, shortened if necessary.
 func Cut(s string, maxUTF16 int, note string) (out string, cut bool) {
-	if len(s) <= maxUTF16 || UTF16Len(s) <= maxUTF16 {
+	if UTF16Len(s) <= maxUTF16 {
 		return s, false
 	}
 	tail := "\n\n" + note

@@ -54,7 +54,7 @@ func (p *inlineParser) delimRun() {
 	}
 	before, after := '\n', '\n'
 	if i > 0 {
-		before = runeBefore(text, i)
+		before, _ = utf8.DecodeLastRuneInString(text[:i])
 	}
 	if j < len(text) {
 		after, _ = utf8.DecodeRuneInString(text[j:])

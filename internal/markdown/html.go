@@ -16,9 +16,6 @@ func isBlockTag(name string) bool {
 	return false
 }
 
-// longestBlockTag is the length of the longest name in isBlockTag.
-const longestBlockTag = len("blockquote")
-
 // htmlBlockStart returns the kind, 1 to 7, of the HTML block that a line, which
 // starts with <, opens; 0 for none. One of kind 7 cannot interrupt a paragraph.
 func htmlBlockStart(s string, inParagraph bool) int {
@@ -33,7 +30,7 @@ func htmlBlockStart(s string, inParagraph bool) int {
 		if len(s) > 2 && 'A' <= s[2] && s[2] <= 'Z' {
 			return 4
 		}
-		if hasPrefixFold(s, "<![cdata[") {
+		if cdata := "<![CDATA["; len(s) >= len(cdata) && strings.EqualFold(s[:len(cdata)], cdata) {
 			return 5
 		}
 		return 0
@@ -43,7 +40,7 @@ func htmlBlockStart(s string, inParagraph bool) int {
 		i = 2
 	}
 	start := i
-	for i < len(s) && i-start <= longestBlockTag && isAlnum(s[i]) {
+	for i < len(s) && isAlnum(s[i]) {
 		i++
 	}
 	name := strings.ToLower(s[start:i])
@@ -95,11 +92,6 @@ func htmlBlockEnds(kind int, line string) bool {
 		return strings.Contains(line, "]]>")
 	}
 	return false
-}
-
-// hasPrefixFold is strings.HasPrefix without regard to case, for ASCII.
-func hasPrefixFold(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // scanTag returns the length of the open or closing tag that s, the text after a

@@ -139,7 +139,7 @@ func (p *inlineParser) run() {
 			}
 		case '<':
 			kind, data = p.angle()
-		case '!':
+		case '!': // before [^ it is text, and a footnote follows
 			if from+1 < len(text) && text[from+1] == '[' && !(from+2 < len(text) && text[from+2] == '^') {
 				p.emitText(start, from)
 				p.pos += 2

@@ -58,8 +58,8 @@ type Document struct {
 	// Footnotes lists the footnote definitions in source order.
 	Footnotes []Footnote
 
-	// TooDeep reports that nesting passed MaxDepth, or that too many brackets of
-	// footnotes are in each other: the classification of what lies deeper is not GitHub's.
+	// TooDeep reports that nesting passed MaxDepth, or nested references to footnotes
+	// maxLabelReadings: what lies deeper is not classified as GitHub does.
 	TooDeep bool
 
 	scanner *scanner // its memory is used again by Rescan
@@ -90,7 +90,7 @@ func (d *Document) literal(pieces []Piece, span Span) string {
 	var out []byte
 	for _, p := range pieces[first:] {
 		start, end := max(p.Start, span.Start), min(p.End, span.End)
-		if start > span.End || start == span.End && !p.Empty() {
+		if start > span.End || start == span.End && !p.Empty() { // an empty piece at the end may have padding
 			break
 		}
 		if p.Start >= span.Start {
@@ -98,7 +98,7 @@ func (d *Document) literal(pieces []Piece, span Span) string {
 				out = append(out, ' ')
 			}
 		}
-		out = append(out, d.Source[start:max(start, end)]...)
+		out = append(out, d.Source[start:end]...)
 	}
 	return string(out)
 }

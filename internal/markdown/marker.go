@@ -93,12 +93,12 @@ func StripMarkers(s string) string {
 	return string(out)
 }
 
-// markerSuffix returns the length of the marker that b ends with, or 0. It reads
-// only as many bytes as a marker can have.
+// markerSuffix returns the length of the marker that b, which ends with >, ends with, or 0. It
+// reads only as many bytes as a marker can have.
 func markerSuffix(b []byte) int {
 	s := string(b[max(0, len(b)-len(markerStart)-len(IslandStart)-1-maxMarkerKey-len(markerEnd)):])
 	i := strings.LastIndex(s, markerStart)
-	if i < 0 || s[len(s)-1] != '>' {
+	if i < 0 {
 		return 0
 	}
 	if _, _, ok := LineMarker(s[i:]); !ok {
