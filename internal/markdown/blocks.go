@@ -356,7 +356,9 @@ func isTaskLine(s string) bool {
 		for isDigit(s[n]) { // up to the [ at the latest
 			n++
 		}
-		s = s[n+1:]
+		if s = s[n:]; n == 1 || !isSpaceChar(s[0]) { // otherwise the last digit is the delimiter
+			s = s[1:]
+		}
 	default:
 		return false
 	}
