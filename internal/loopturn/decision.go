@@ -31,7 +31,8 @@ func (d *decision) note(format string, args ...any) {
 // open reports whether there is a loop that has not ended.
 func (d *decision) open() bool { return d.log != nil && d.log.State.Outcome() == fixloop.Running }
 
-// send moves the loop on by an event. One that does not fit is noted.
+// send moves the loop on by an event that a comment commanded, or none (0), and reports whether the
+// loop has taken it. One that does not fit is noted.
 func (d *decision) send(e fixloop.Event, comment int64) (taken bool, err error) {
 	err = d.log.Event(e.Recorded(d.Mask), d.now, comment)
 	refusal, refused := errors.AsType[*fixloop.Refused](err)
@@ -68,19 +69,14 @@ func (d *decision) decide(ctx context.Context) error {
 	if err := d.undelivered(); err != nil {
 		return err
 	}
-	if due := d.deadline(); d.open() && !due.IsZero() && !d.now.Before(due) {
-		_, err := d.send(fixloop.Event{Type: fixloop.EventTimer}, 0)
-		return err
-	}
-	return nil
-}
-
-// deadline returns when the loop's time is up; zero for never.
-func (d *decision) deadline() time.Time {
 	if !d.open() {
-		return time.Time{}
+		return nil
 	}
-	return d.log.State.Deadline()
+	if due := d.log.State.Deadline(); due.IsZero() || d.now.Before(due) {
+		return nil
+	}
+	_, err := d.send(fixloop.Event{Type: fixloop.EventTimer}, 0)
+	return err
 }
 
 // actorOf returns who caused the event if its name is this one, and "" otherwise.
@@ -277,7 +273,7 @@ func (d *decision) undelivered() error {
 	}
 	w := d.log.State.Work()
 	if d.Dispatch != nil && w.Kind == fixloop.WorkFix {
-		if delivered, tried := d.log.Delivery(asked(w)); !delivered && tried >= fixloop.DeliveryAttempts {
+		if delivered, tried := d.log.Delivery(dispatchEntry(w)); !delivered && tried >= fixloop.DeliveryAttempts {
 			_, err := d.send(fixloop.Event{Type: fixloop.EventUndelivered, Message: w.Request.ID, Attempts: tried, Text: "GitHub refused the repository_dispatch event that asks an agent"}, 0)
 			return err
 		}

@@ -30,9 +30,9 @@ func CheckSecret(secret string, dispatch bool) error {
 	return nil
 }
 
-// asked names the entry of the log that records that an agent was asked for a fix. It contains the
-// operation, because the same request is made again after an extension.
-func asked(w fixloop.Work) string {
+// dispatchEntry names the entry of the log that records that an agent was asked for a fix. It
+// contains the operation, because the same request is made again after an extension.
+func dispatchEntry(w fixloop.Work) string {
 	return "dispatch/" + w.Request.ID + "/" + strconv.Itoa(w.Op) + "/" + strconv.Itoa(w.Attempt)
 }
 
@@ -42,7 +42,7 @@ func (t *Turn) mayAsk(l *loopref.Log) bool {
 	if t.Dispatch == nil || w.Kind != fixloop.WorkFix {
 		return false
 	}
-	delivered, tried := l.Delivery(asked(w))
+	delivered, tried := l.Delivery(dispatchEntry(w))
 	return !delivered && tried < fixloop.DeliveryAttempts
 }
 
@@ -59,11 +59,11 @@ func (t *Turn) ask(ctx context.Context, l *loopref.Log, branch string) (entry st
 	if err != nil {
 		return "", err
 	}
-	return asked(w), t.Dispatch(ctx, payload)
+	return dispatchEntry(w), t.Dispatch(ctx, payload)
 }
 
-// rest ends a fix request that was cut.
-const rest = "\n\n[cut: the pull request's comment with this request has the rest]\n"
+// cutNote ends a fix request that was cut.
+const cutNote = "\n\n[cut: the pull request's comment with this request has the rest]\n"
 
 // dispatchPayload returns the payload for an agent elsewhere, within GitHub's limits.
 // docs/fix-loop.md describes its members.
@@ -86,6 +86,6 @@ func dispatchPayload(l *loopref.Log, w fixloop.Work, branch string) (map[string]
 			payload["message"] = nil
 			continue
 		}
-		payload["request"] = text.TruncateBytes(request, most) + rest
+		payload["request"] = text.TruncateBytes(request, most) + cutNote
 	}
 }

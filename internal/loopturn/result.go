@@ -51,7 +51,8 @@ func (r Result) Headline(now time.Time) string {
 	return fixloop.NewLog(r.Log.State, r.Log.Messages, now).Headline()
 }
 
-// Summary returns how the loop stands, with a diagram and its log, folded, as Markdown.
+// Summary returns, as Markdown, how the loop stands, with a diagram and its log, folded. There has
+// to be a loop.
 func (r Result) Summary(now time.Time) string {
 	log := fixloop.NewLog(r.Log.State, r.Log.Messages, now)
 	headline := markdown.EscapeText(log.Headline())

@@ -170,9 +170,8 @@ func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) err
 	return nil
 }
 
-// checkLogIsThere returns an error if a comment shows a loop whose log is not there: the one after
-// newest, which is the newest loop that has a log, or nil. Somebody has removed the log, and the loop
-// would begin again.
+// checkLogIsThere returns an error if a comment shows the loop after newest, the newest one that has
+// a log, which is nil if none has: somebody has removed that loop's log, and it would begin again.
 func (t *Turn) checkLogIsThere(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
 	next := 1
 	if newest != nil {
