@@ -91,6 +91,21 @@ func TestCheckRun(t *testing.T) {
 	}
 }
 
+// A check run of another app is not ours, though it has our name and our external id.
+func TestCheckRunOfAnotherApp(t *testing.T) {
+	first := ownBench(t, githubtest.Options{})
+	want(t, first.runOwn([]intake.OwnItem{checked(1)}), "applied")
+	copied := *first.srv.State().Checks[0]
+	copied.Author, copied.Conclusion = githubtest.Account{Login: "other-app[bot]", ID: 4711}, "success"
+	b := ownBench(t, githubtest.Options{})
+	b.srv.Change(func(f *githubtest.Fixture) { f.Checks = append(f.Checks, &copied) })
+	want(t, b.runOwn([]intake.OwnItem{checked(1)}), "applied")
+	one := " Findings: There are some., 1 annotations, last line 1"
+	if diff := cmp.Diff([]string{"checks success" + one, "checks failure" + one}, b.checkRuns()); diff != "" {
+		t.Errorf("check runs (-want +got):\n%s", diff)
+	}
+}
+
 // Killed before or after any of its requests, a check run is completed by the next
 // attempt, without an annotation twice.
 func TestCheckRunIsCompleted(t *testing.T) {

@@ -45,8 +45,9 @@ func sameAccount(a, b githubapi.Actor) bool {
 
 // ownObjects reads a list and returns our own objects in it: written by the token's own
 // account, identified by its database id, with a marker as the last line. A marker in
-// somebody else's text means nothing. Among the reviews it also returns the account's pending
-// one, whoever made it, without a key: it blocks others, and carries nothing yet.
+// somebody else's text means nothing. Check runs have no account and no marker: ours are those of
+// the token's app. Among the reviews it also returns the account's pending one, without a key and
+// whichever of the account's runs or programs began it: it blocks others, and carries nothing yet.
 //
 // Issues are asked for by their author, because a repository can have thousands that
 // changed meanwhile.
@@ -85,8 +86,11 @@ func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, vie
 			add(c.Author, c.Body, diffCommentObject(c, id.number))
 		})
 		own.answered(answered)
-	case listCheckRuns: // no field names the app, but no app can change another's
+	case listCheckRuns:
 		err = each(gh.ListCheckRuns(ctx, r, id.commit, id.name), func(k githubapi.CheckRun) {
+			if k.App == "" || k.App != viewer.App() {
+				return
+			}
 			o := checkRunObject(k)
 			o.key, o.known.run, o.claim = readExternalID(k.ExternalID)
 			own.found = append(own.found, o)

@@ -75,7 +75,6 @@ func recordedBoxes(ctx context.Context, client *githubapi.Client, repo githubapi
 	if err != nil {
 		return nil, nil, err
 	}
-	own := strings.TrimSuffix(viewer.Login, "[bot]")
 	verified = verdictreport.Boxes{}
 	for run, err := range client.LatestCheckRuns(ctx, repo, sha) {
 		switch {
@@ -83,7 +82,7 @@ func recordedBoxes(ctx context.Context, client *githubapi.Client, repo githubapi
 			return nil, nil, err
 		case run.Name != verdictreport.RunName && !strings.HasPrefix(run.Name, verdictreport.RunName+" ("):
 			// It is not about acceptance.
-		case own != "" && run.App == own:
+		case run.App != "" && run.App == viewer.App():
 			verified.Add(run.Text)
 		case !slices.Contains(others, run.App):
 			others = append(others, run.App)

@@ -40,6 +40,9 @@ type Actor struct {
 	DatabaseID int64
 }
 
+// App returns the short name of the app whose bot the actor is, as CheckRun.App spells it.
+func (a Actor) App() string { return strings.TrimSuffix(a.Login, "[bot]") }
+
 func actorOf(u *github.User) Actor { return Actor{Login: u.GetLogin(), DatabaseID: u.GetID()} }
 
 // Repository is what GetRepo returns.
