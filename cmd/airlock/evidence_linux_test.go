@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// onDisks runs the binary in dir after a shell has mounted what the script asks for, in a mount
-// namespace of its own.
+// onDisks returns a command that runs a shell script in dir and then the binary, in a mount
+// namespace of their own: what the script mounts nobody else sees. finish runs the command.
 func onDisks(t *testing.T, dir, script string, stdin string, args ...string) *exec.Cmd {
 	t.Helper()
 	namespaces := "-rm"
-	if os.Geteuid() == 0 { // then the checks run as another user, who has to be known
+	if os.Geteuid() == 0 { // then the checks run as another user, whom a user namespace would not map
 		namespaces = "-m"
 	}
 	for parent := dir; parent != filepath.Clean(os.TempDir()) && parent != "/"; parent = filepath.Dir(parent) {
@@ -47,8 +47,10 @@ const (
 	onDisk = "mkdir -p disk && mount -t tmpfs -o size=%s none disk &&"
 )
 
-// TestEvidenceThatCannotBeKept has a sentence with the next step for each way in which evidence
-// cannot be kept. Before anything has run, that is wrong usage; afterwards the verdict stands.
+// TestEvidenceThatCannotBeKept asserts that Airlock names the next step for each way in which
+// evidence cannot be kept. A directory that cannot be used ends the command before anything has run:
+// as wrong usage (2), or as a failure (3) if its disk is full. What cannot be kept later does not
+// change the verdict, unless the browser command fails because of it (1).
 func TestEvidenceThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	disk := func(size string) string { return strings.Replace(onDisk, "%s", size, 1) }

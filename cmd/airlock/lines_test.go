@@ -70,8 +70,8 @@ func TestNoBadLineCostsTheOthers(t *testing.T) {
 	}
 }
 
-// TestActionFailsBelowTheMinimum: where an owner demands items of a kind, a run in which
-// both doors let fewer pass fails and says so.
+// TestActionFailsBelowTheMinimum asserts that a run fails, and says so, if fewer items of a kind
+// pass than the owner's configuration demands.
 func TestActionFailsBelowTheMinimum(t *testing.T) {
 	t.Parallel()
 	const comment = `{"type":"add_comment","body":"b"}` + "\n"

@@ -11,9 +11,9 @@ import (
 
 func TestSanitizeCommand(t *testing.T) {
 	for _, c := range []struct {
-		args             []string
-		in, out, cleaned string
-		code             int
+		args            []string
+		in, out, stderr string // stderr is a part of it
+		code            int
 	}{
 		{nil, "Hi @octocat", "Hi @&#8203;octocat", "cleaned: mentions octocat (1)", 0},
 		{[]string{"--as", "body", "--allow-mention", "octocat"}, "Hi @octocat", "Hi @octocat", "", 0},
@@ -27,7 +27,7 @@ func TestSanitizeCommand(t *testing.T) {
 		{[]string{"--as", "poem"}, "x", "", "it must be body, title, label or plain", 2},
 	} {
 		code, out, errs := process{stdin: strings.NewReader(c.in)}.run(t, append([]string{"sanitize"}, c.args...)...)
-		if code != c.code || strings.TrimSpace(out) != c.out || !strings.Contains(errs, c.cleaned) {
+		if code != c.code || strings.TrimSpace(out) != c.out || !strings.Contains(errs, c.stderr) {
 			t.Errorf("sanitize %v of %q: exit code %d, %q, %q", c.args, c.in, code, out, errs)
 		}
 	}
@@ -121,7 +121,8 @@ func TestCollectShowsAPart(t *testing.T) {
 	}
 }
 
-// TestInputOfTheEnvironment finds what workflows pass on, and what the user names first.
+// TestInputOfTheEnvironment reads the lines, the document and the configuration from where the
+// variables of gh-aw's workflows name them.
 func TestInputOfTheEnvironment(t *testing.T) {
 	dir := files(t, map[string]string{"lines.ndjson": `{"type":"noop","message":"file"}`, "policy.yml": "noop:\n"})
 	lines := filepath.Join(dir, "lines.ndjson")

@@ -39,8 +39,8 @@ func checkSubject(theyAre, repository string, number int, ev event.Event) error 
 	return nil
 }
 
-// deliver returns the delivery of a findings document, for Request.Checks: Airlock's own items
-// that the owner wants, which it also allows in the policy.
+// deliver returns the delivery of a findings document, for Request.Checks: the items that the owner
+// wants Airlock itself to add. It changes the gate's policy so that it lets these pass.
 func (g *Gate) deliver(doc *checkreport.Document, input checkreport.ItemsInput) *checkreport.Delivery {
 	own := g.cfg.Checks.Report.Own(input.OnPull)
 	g.cfg.Policy.Own = own

@@ -33,8 +33,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// story returns a loop in which each type of message occurs: the fixer crashes, then answers
-// nonsense, and in the end a person makes the fix.
+// story returns a loop in which each type of message occurs: the fixer is silent for half an hour,
+// then answers nonsense, and in the end a person makes the fix.
 func story(t *testing.T) *play {
 	p := newPlay(t, Loop{Repository: "octo/shop", Title: "Count the last item", Limits: Limits{Iterations: 2}})
 	p.send(Event{Type: EventStart, Head: "a1b2c3"})
@@ -139,7 +139,7 @@ var reformatted = map[string]func(string) string{
 			return l
 		})
 	},
-	"fields on one line": func(s string) string { return fieldLines.ReplaceAllString(s, "$1 **") },
+	"two fields on one line": func(s string) string { return fieldLines.ReplaceAllString(s, "$1 **") },
 	"underscores": func(s string) string {
 		return outsideFences(s, func(l string) string { return strings.ReplaceAll(l, "**", "__") })
 	},

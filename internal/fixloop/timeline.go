@@ -14,8 +14,8 @@ var marks = map[Status]rune{
 	Pending: ' ', InProgress: '░', ReChecking: '░', Fail: '✗', AwaitingFix: '·', Fixing: '▓', Pass: '─', Escalated: '!', Completed: '─',
 }
 
-// Timeline writes the log for a terminal: a bar for each check and for the loop, then the
-// messages. width is the terminal's, in characters; bars are 20 to 100 of them.
+// Timeline writes the log for a terminal: the bars of lanes, then the messages, without the changes
+// of status. width is the terminal's, in characters; bars are 20 to 100 of them.
 func (l Log) Timeline(w io.Writer, width int, now time.Time) error {
 	var b strings.Builder
 	b.WriteString(l.Headline() + "\n\n")
@@ -35,8 +35,8 @@ func (l Log) Timeline(w io.Writer, width int, now time.Time) error {
 	return err
 }
 
-// lanes returns the names of the lines of the timeline: the loop's, and those of the checks that
-// failed or were escalated, in the order of the specialists.
+// lanes returns the names of the timeline's bars: the loop, and the checks that failed or were
+// escalated, in the order in which they run.
 func (l Log) lanes() []string {
 	eventful := map[string]bool{}
 	for _, m := range l.Messages {
@@ -54,7 +54,7 @@ func (l Log) lanes() []string {
 }
 
 // bar draws the status of one lane over time. Of several statuses within one cell, the last one is
-// drawn, except that a failure always has a cell.
+// drawn; but a failure keeps its cell, except the last cell, which shows how it ended.
 func (l Log) bar(lane string, cells int, now time.Time) string {
 	total := l.end(now).Sub(l.Started)
 	if total <= 0 {

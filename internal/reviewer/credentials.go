@@ -25,7 +25,7 @@ func namedValue(name string, start, end int) writtenCredential {
 var (
 	// madeUpPath matches paths of files whose credentials are made up.
 	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration|openapi|swagger|sample[_-]?data|seeds?|tests?[-_]data)/|(example|sample|template|mock|fixture|test|swagger|openapi|compose)[^/]*\.[a-z]+$|(^|/)(\.devcontainer|dev|development|docker)/|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
-	// settingPath matches paths of files of settings by name.
+	// settingPath matches paths of files that contain settings with names, such as password: x.
 	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
 	// startsServices matches settings that start services, each from an image.
 	startsServices = lazyregexp.New(`(?m)^services:\s*$(?s:.*)^\s+image:\s`)
@@ -124,8 +124,9 @@ func endsLikeSecret(name string) bool {
 	return false
 }
 
-// valueIndex returns the index of the value that the name at index i is set to, or compared
-// with, or 0.
+// valueIndex returns the index of the value that the name at index i is set to, or compared with,
+// or 0. compared reports whether a variable, or a text by equals, is compared with it; an element
+// such as config["password"] counts as set, because programs compare those with names, too.
 func (s *source) valueIndex(i int) (index int, compared bool) {
 	if index = s.valueInList(i); index > 0 {
 		return index, false

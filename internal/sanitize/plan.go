@@ -123,7 +123,7 @@ func (l *plan) settle() {
 // which come last, and those within a link, which come after the edits at its ends. So it
 // merges the runs that are in order.
 func (l *plan) sort() {
-	var ends []int // of the runs
+	var ends []int // the index after the last edit of each run
 	for i := 1; i < len(l.edits); i++ {
 		if l.edits[i].before(&l.edits[i-1]) {
 			ends = append(ends, i)
@@ -139,7 +139,8 @@ func (e *edit) before(other *edit) bool {
 	return e.start < other.start || e.start == other.start && e.end < other.end
 }
 
-// mergeRuns merges the runs of edits with these ends, the first of which starts at an index.
+// mergeRuns merges adjacent runs of l.edits. The first run starts at the index start, and each ends
+// before an index of ends, where the next one starts.
 func (l *plan) mergeRuns(start int, ends []int) {
 	if len(ends) == 1 {
 		return
@@ -148,8 +149,8 @@ func (l *plan) mergeRuns(start int, ends []int) {
 	middle, end := ends[half-1], ends[len(ends)-1]
 	l.mergeRuns(start, ends[:half])
 	l.mergeRuns(middle, ends[half:])
-	// Only what lies between the first edit of the second half and the last one of the
-	// first half is out of order.
+	// In the source, the second half may begin before the first one ends. The edits before that
+	// part and after it are in order.
 	all := l.edits
 	start += sort.Search(middle-start, func(i int) bool { return all[middle].before(&all[start+i]) })
 	end = middle + sort.Search(end-middle, func(i int) bool { return !all[middle+i].before(&all[middle-1]) })
