@@ -352,12 +352,9 @@ func (p *pass) mayName(name string) bool {
 			if !ok {
 				break
 			}
-			end := strings.IndexAny(after, " \n\t\"')>]")
-			if end < 0 {
-				end = len(after)
-			}
-			if end > 0 && end <= maxToken {
-				p.anchorsKnown[after[:end]] = true
+			near := after[:min(len(after), maxToken+1)]
+			if end := indexAnyOrLen(near, " \n\t\"')>]"); end > 0 && end <= maxToken {
+				p.anchorsKnown[near[:end]] = true
 			}
 			rest = after
 		}

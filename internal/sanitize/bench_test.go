@@ -117,6 +117,7 @@ func repetitions() (all []repetition) {
 		repetition{head: "[a]: /b '", repeated: "x", then: "\n\n[a]"},
 		repetition{head: "<p ", repeated: "a ", then: "align=left ", end: ">"},
 		repetition{head: "<p ", repeated: "align=left ", then: "title=a ", end: ">"},
+		repetition{head: "<a name=x>", repeated: "#"},
 		repetition{repeated: "<sub>", then: "</sub>"},
 		repetition{repeated: "<div>\n", then: "</div>\n"},
 		repetition{repeated: "<x>", then: "</x>"},
