@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -154,31 +155,16 @@ func (q *squeezed) reference(text string, start int, found func(closing)) {
 	found(closing{ref: ref, inert: k >= 0 && text[k] == markZWSP, zwsp: k, word: word})
 }
 
-// asClosingWord returns word in lower case if it is a closing word, "" otherwise.
-func asClosingWord(word []byte) string {
-	var lower [len("resolves") + 1]byte
-	for i, c := range word {
-		lower[i] = c | 0x20 // which is the lower case of a letter
-	}
-	switch string(lower[:len(word)]) {
-	case "close":
-		return "close"
-	case "closes":
-		return "closes"
-	case "closed":
-		return "closed"
-	case "fix":
-		return "fix"
-	case "fixes":
-		return "fixes"
-	case "fixed":
-		return "fixed"
-	case "resolve":
-		return "resolve"
-	case "resolves":
-		return "resolves"
-	case "resolved":
-		return "resolved"
+// closingWords are the words with which GitHub closes an issue.
+var closingWords = [...]string{"close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"}
+
+// asClosingWord returns word, of ASCII letters, in lower case if it is a closing word, ""
+// otherwise.
+func asClosingWord(word string) string {
+	for _, closing := range closingWords {
+		if len(word) == len(closing) && strings.EqualFold(word, closing) {
+			return closing
+		}
 	}
 	return ""
 }
@@ -186,7 +172,7 @@ func asClosingWord(word []byte) string {
 // closingWord returns the closing word before offset end, in lower case; "" if
 // there is none. Blanks and colons may be between.
 func (q *squeezed) closingWord(end int) string {
-	const shortest, longest = len("fix"), len("resolves") + 1
+	const shortest, longest = len("fix"), len("resolves")
 	b := q.text
 	k := trimSpaceRight(b, end)
 	for k > 0 && b[k-1] == ':' {
@@ -197,7 +183,7 @@ func (q *squeezed) closingWord(end int) string {
 		start--
 	}
 	for ; k-start >= shortest; start++ {
-		if word := asClosingWord(b[start:k]); word != "" {
+		if word := asClosingWord(string(b[start:k])); word != "" {
 			if start > 0 && isAlnum(b[start-1]) && q.from.source(start)-q.from.source(start-1) == 1 {
 				return "" // the end of a longer word
 			}
@@ -209,24 +195,9 @@ func (q *squeezed) closingWord(end int) string {
 
 func isRepoByte(c byte) bool { return isNameByte(c) || c == '.' || c == '/' }
 
-// trimSpaceRight returns the length of b[:k] without the white space at its end. Of ASCII's
-// white space it knows only what the character rules leave.
+// trimSpaceRight returns the length of b[:k] without the white space at its end.
 func trimSpaceRight(b []byte, k int) int {
-	for k > 0 {
-		if c := b[k-1]; c < utf8.RuneSelf {
-			if c != ' ' && c != '\n' && c != '\t' {
-				return k
-			}
-			k--
-			continue
-		}
-		r, size := utf8.DecodeLastRune(b[:k])
-		if !unicode.IsSpace(r) {
-			return k
-		}
-		k -= size
-	}
-	return k
+	return len(bytes.TrimRightFunc(b[:k], unicode.IsSpace))
 }
 
 // issueURLAt returns the start of the issue's http or https address that has its first colon

@@ -101,5 +101,5 @@ func isOwnPlace(before string) bool {
 	}
 	before = strings.TrimRight(before, " :*_~[\n")
 	word := before[len(strings.TrimRight(before, letters)):]
-	return len(word) <= len("resolved") && asClosingWord([]byte(word)) != ""
+	return asClosingWord(word) != ""
 }
