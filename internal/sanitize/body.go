@@ -310,7 +310,7 @@ const maxKept = 5 << 18
 // release returns the pass for the next text, without what it refers to.
 func (p *pass) release() {
 	s := p.s
-	if s == nil || cap(p.edits) > maxKept || cap(p.flat.text) > len("&lt;")*maxKept || cap(p.doc.Inlines) > maxKept {
+	if cap(p.edits) > maxKept || cap(p.flat.text) > len("&lt;")*maxKept || cap(p.doc.Inlines) > maxKept {
 		return
 	}
 	p.plan.reset(0)

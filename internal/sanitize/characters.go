@@ -119,7 +119,7 @@ func (t *runeTable) stripUnconditional(s string, from int, n *noter) string {
 			continue
 		case c == 0x1b:
 			n.add(RuleCharacters, "escape-sequence")
-			i = esc.end(i, i+1)
+			i = esc.end(i + 1)
 			continue
 		case c < utf8.RuneSelf:
 			n.add(RuleCharacters, "control")
@@ -261,8 +261,8 @@ type escapeScanner struct {
 	none int // there is no string terminator before this offset
 }
 
-// end returns the end of the sequence whose ESC is at esc and continues at i.
-func (e *escapeScanner) end(esc, i int) int {
+// end returns the end of the sequence whose ESC is before i; that is i for a lone ESC.
+func (e *escapeScanner) end(i int) int {
 	if i >= len(e.text) {
 		return i
 	}
@@ -277,11 +277,10 @@ func (e *escapeScanner) end(esc, i int) int {
 		if j < len(e.text) && e.text[j] >= 0x30 && e.text[j] <= 0x7e {
 			return j + 1
 		}
-		return i // a lone ESC before ordinary text
 	case c >= 0x30 && c <= 0x3f, c >= '`' && c <= '~', strings.IndexByte(`\DEHMNOZ`, c) >= 0:
 		return i + 1
 	}
-	return esc + 1
+	return i
 }
 
 // startsBody reports whether c after an ESC introduces a control sequence or a

@@ -21,9 +21,6 @@ func commandAt(s string) int {
 	if strings.HasPrefix(s, wideSlash) {
 		slash = len(wideSlash)
 	}
-	if len(s) <= slash {
-		return 0
-	}
 	k := slash
 	for k < len(s) {
 		if k > slash && isNameByte(s[k]) || isAlpha(s[k]) {
@@ -75,9 +72,6 @@ func isSystemDirectory(name string) bool {
 // beginsPaths reports whether absolute paths, of a file or of an API, often begin
 // with a name.
 func beginsPaths(name string) bool {
-	if len(name) > len("applications") {
-		return false
-	}
 	switch strings.ToLower(name) {
 	case "api", "app", "applications", "bin", "boot", "data", "dev", "docs", "home", "library", "media", "path", "private",
 		"root", "src", "users", "v1", "v2", "v3", "volumes", "work", "workspace":

@@ -199,9 +199,6 @@ func (o *offsets) add(start, source int, literal bool) {
 
 // source returns the source offset of the byte at offset k.
 func (o *offsets) source(k int) int {
-	if len(o.runs) == 0 || k < int(o.runs[0].start) {
-		return 0
-	}
 	r := o.runs[o.runAt(k)]
 	if r.literal {
 		return int(r.source) + k - int(r.start)

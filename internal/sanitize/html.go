@@ -414,27 +414,23 @@ func (p *pass) endTag(t *markdown.Tag, start, end int) bool {
 	return true
 }
 
-// deniedTag removes the address from a link, and replaces an image by its
-// alternative text. Other tags are made text.
+// deniedTag removes the address from a link, and replaces an img or source by its alternative
+// text.
 func (p *pass) deniedTag(t *markdown.Tag, start, end int, v verdict) bool {
-	switch t.Name {
-	case "a":
+	if t.Name == "a" {
 		p.closeAnchors()
 		p.edit(start, end, "<a>", RuleLinks, v.detail)
 		p.anchors = append(p.anchors, openAnchor{end: end, redaction: v.redaction()})
 		return p.opened("a", false)
-	case "img", "source":
-		alt := ""
-		for i := range t.Attributes {
-			if t.Attributes[i].Name == "alt" && t.Name == "img" {
-				alt = literalText(characters(decodeHTML(t.Attributes[i].Value), &noter{})) + " "
-			}
-		}
-		p.edit(start, end, alt+p.spaced(start, v.redaction()), RuleLinks, v.detail)
-		return true
 	}
-	p.edit(start, start+1, "&lt;", RuleLinks, v.detail)
-	return p.opened(t.Name, true)
+	alt := ""
+	for i := range t.Attributes {
+		if t.Attributes[i].Name == "alt" && t.Name == "img" {
+			alt = literalText(characters(decodeHTML(t.Attributes[i].Value), &noter{})) + " "
+		}
+	}
+	p.edit(start, end, alt+p.spaced(start, v.redaction()), RuleLinks, v.detail)
+	return true
 }
 
 // openAnchor is an <a> whose address was denied and whose end tag has not come
@@ -519,9 +515,6 @@ func (s *Sanitizer) judgeFields(fields []string) verdict {
 		field = strings.Trim(field, ",")
 		if v := s.judge(field); !v.allowed {
 			return v
-		}
-		if !strings.Contains(field, ",") {
-			continue
 		}
 		for part := range strings.SplitSeq(field, ",") {
 			if v := s.judge(part); !v.allowed {

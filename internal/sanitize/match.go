@@ -57,8 +57,6 @@ func (p *pass) match(end int) {
 				p.makeInert(c.ref-1, RuleClosingWords, c.word)
 			}
 		})
-	}
-	if has&hasRef != 0 {
 		p.s.refs.find(text, true, &p.squeezed, func(r repoReference) {
 			switch {
 			case r.inert:
