@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,8 +17,7 @@ func (c runeClass) depends() bool {
 // isRightToLeft reports whether r belongs to a script that is written from right to
 // left.
 func isRightToLeft(r rune) bool {
-	// Outside of these ranges no character of the Basic Multilingual Plane is, the marks
-	// themselves left out.
+	// These ranges have none, apart from the marks themselves.
 	if r < 0x590 || r >= 0x900 && r < 0xfb1d {
 		return false
 	}
@@ -28,37 +26,20 @@ func isRightToLeft(r rune) bool {
 	return (class == bidi.R || class == bidi.AL) && r != rlm && r != alm
 }
 
-// rightToLeftOf returns the characters of s that are written from right to left.
-func rightToLeftOf(s string) iter.Seq[rune] {
-	return func(yield func(rune) bool) {
-		for i := 0; i < len(s); {
-			if c := s[i]; c < 0xd6 || c > 0xe0 && c < 0xef { // it begins none of them in UTF-8
-				i++
-				continue
-			}
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if isRightToLeft(r) && !yield(r) {
-				return
-			}
-			i += size
-		}
-	}
-}
-
-// hasRightToLeft reports whether s has characters that are written from right to left.
-func hasRightToLeft(s string) bool {
-	for range rightToLeftOf(s) {
-		return true
-	}
-	return false
-}
-
 // countRightToLeft returns the number of characters of s that are written from right
 // to left.
 func countRightToLeft(s string) int {
 	n := 0
-	for range rightToLeftOf(s) {
-		n++
+	for i := 0; i < len(s); {
+		if c := s[i]; c < 0xd6 || c > 0xe0 && c < 0xef { // it begins none of them in UTF-8
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if isRightToLeft(r) {
+			n++
+		}
+		i += size
 	}
 	return n
 }
@@ -76,7 +57,7 @@ func helpsDirection(prev, next rune) bool {
 // right-to-left characters in s.
 func (t *runeTable) stripBidi(s string, n *noter) string {
 	var b strings.Builder
-	left, copied, removed := countRightToLeft(s), 0, 0
+	allowed, copied, removed := countRightToLeft(s), 0, 0
 	var isolates []isolate
 	for start := 0; start < len(s); {
 		k := indexBidi(s[start:])
@@ -95,15 +76,15 @@ func (t *runeTable) stripBidi(s string, n *noter) string {
 			keep := false
 			switch t.classOf(r) {
 			case classBidiMark:
-				if keep = left > 0 && !marked && helpsDirection(prev, next.after(i)); keep {
-					left--
+				if keep = allowed > 0 && !marked && helpsDirection(prev, next.after(i)); keep {
+					allowed--
 					marked = true
 				}
 			case classIsolate:
 				this := &isolates[used]
 				used++
-				if this.partner != nil && left >= 2 {
-					left -= 2
+				if this.partner != nil && allowed >= 2 {
+					allowed -= 2
 					this.kept, this.partner.kept = true, true
 				}
 				keep = this.kept

@@ -99,7 +99,7 @@ func (p *pass) dropReferences() {
 func (p *pass) hasRightToLeft() bool {
 	if !p.knowsDirection {
 		p.knowsDirection = true
-		p.rightToLeft = hasRightToLeft(p.src)
+		p.rightToLeft = countRightToLeft(p.src) > 0
 	}
 	return p.rightToLeft
 }
