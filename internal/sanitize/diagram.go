@@ -22,16 +22,12 @@ type diagram struct {
 // diagram removes what the drawing of a Mermaid diagram leaves out of its source.
 func (p *pass) diagram(pieces []markdown.Piece) {
 	d := diagram{p: p, pieces: pieces}
-	if len(pieces) == 1 {
-		d.starts, d.text = []int{0}, p.src[pieces[0].Start:pieces[0].End]
-	} else {
-		var text strings.Builder
-		for _, piece := range pieces {
-			d.starts = append(d.starts, text.Len())
-			text.WriteString(p.src[piece.Start:piece.End])
-		}
-		d.text = text.String()
+	var text strings.Builder
+	for _, piece := range pieces {
+		d.starts = append(d.starts, text.Len())
+		text.WriteString(p.src[piece.Start:piece.End])
 	}
+	d.text = text.String()
 	start := d.frontMatter()
 	d.kind = d.firstWord(start)
 	d.directives(start)
@@ -65,17 +61,12 @@ func (d *diagram) remove(start, end int) {
 // begins.
 func (d *diagram) frontMatter() (end int) {
 	const dashes = "---"
-	start := len(d.text) - len(strings.TrimLeft(d.text, " \t\n"))
-	first, _, _ := strings.Cut(d.text[start:], "\n")
+	first, rest, _ := strings.Cut(strings.TrimLeft(d.text, " \t\n"), "\n")
 	if strings.TrimSpace(first) != dashes {
 		return 0
 	}
-	indent, key := -1, ""
-	for k := start + len(first) + 1; k < len(d.text); {
-		line := d.text[k:]
-		if n := strings.IndexByte(line, '\n'); n >= 0 {
-			line = line[:n+1]
-		}
+	indent, key, k := -1, "", len(d.text)-len(rest)
+	for line := range strings.Lines(rest) {
 		text := strings.TrimSpace(line)
 		if text == dashes {
 			return k + len(line)
