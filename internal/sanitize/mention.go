@@ -7,7 +7,7 @@ type mention struct {
 	offset int    // of the @
 	inert  bool   // a markZWSP follows the @
 	name   string // in lower case
-	// allowed is whether the configuration allows it, as far as there are not too many.
+	// allowed is whether the configuration allows the name; see Sanitizer.admits.
 	allowed bool
 }
 
@@ -108,8 +108,8 @@ func mentionName(text string, i int) (name string, end int) {
 // mentioned are the allowed names that a text has mentioned so far.
 type mentioned map[string]bool
 
-// admits reports whether an allowed mention may stay: there is a limit to the names in a
-// text.
+// admits reports whether a mention may stay: it is allowed, and its name is among the first
+// maxMentions names of the text, which soFar collects.
 func (s *Sanitizer) admits(m mention, soFar *mentioned) bool {
 	switch {
 	case !m.allowed:

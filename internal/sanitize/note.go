@@ -9,15 +9,15 @@ import (
 
 // The rules of a Note.
 const (
-	RuleCharacters   = "characters"    // details: control, escape-sequence, bidirectional, tag, invisible, line-separator, invalid-utf8
+	RuleCharacters   = "characters"    // details: control, escape-sequence, bidirectional, tag, invisible, line-separator, invalid-utf8, reference
 	RuleMentions     = "mentions"      // detail: the user or team, in lower case
 	RuleClosingWords = "closing-words" // detail: the word, in lower case
 	RuleReferences   = "references"    // detail: the repository, in lower case, or "this repository"
-	RuleHTML         = "html"          // detail: comment, or the element's name
-	RuleHiddenText   = "hidden-text"   // details: definition, title, footnote, info, cell, diagram, formula, link, or an attribute
-	RuleLinks        = "links"         // detail: the host, or the scheme, or "malformed"
+	RuleHTML         = "html"          // details: the element's name, or attribute, comment, declaration, image, tag
+	RuleHiddenText   = "hidden-text"   // details: definition, title, footnote, info, cell, diagram, formula, map, model, link, or an attribute
+	RuleLinks        = "links"         // details: the host, the scheme, or malformed, reference, box, bracket, bracketed, image, parted
 	RuleCommands     = "commands"      // detail: the command
-	RuleCode         = "code"          // details: backticks, unsettled
+	RuleCode         = "code"          // details: address, backticks, image, indented, lines, tabs, unsettled
 	RuleSize         = "size"          // details: body, title
 )
 

@@ -135,7 +135,7 @@ func (s *Sanitizer) raw(text string, n *noter) string {
 		cuts = append(cuts, m.offset+1)
 		n.add(RuleMentions, m.name)
 	})
-	if closed := 0; !s.closes(1 << 30) { // unless any number of closing words may act
+	if closed := 0; !s.closing || s.maxClosing > 0 { // otherwise all closing words may act
 		findClosing(text, false, &squeezed{}, func(c closing) {
 			if s.closes(closed) {
 				closed++

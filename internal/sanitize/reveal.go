@@ -8,8 +8,8 @@ import (
 
 // Reveal returns a message in which each invisible character that the character rules
 // remove is written as its number, such as <U+200B>, so that a reader of the message sees
-// that a name contains it. What a cleaned text contains of this package's own is removed
-// instead, also where the message has it escaped; [Sanitizer.Plain] adds it again.
+// that a name contains it. The ones that this package inserted to make something inert are
+// removed instead, also where the message has them escaped; [Sanitizer.Plain] adds them again.
 func Reveal(message string) string {
 	message = withoutOwn(message)
 	clean := characters(message, &noter{})

@@ -188,18 +188,18 @@ func (p *pass) readBody(s *Sanitizer, body string, calm int) {
 	if l.found = p.definitions(true); len(p.doc.Definitions) == 0 {
 		return
 	}
-	at := func(offset int) int {
+	sectionOf := func(offset int) int {
 		return sort.Search(len(l.list), func(i int) bool { return l.list[i].start > offset }) - 1
 	}
 	for i := range p.doc.Definitions {
-		k := at(p.doc.Definitions[i].Start)
+		k := sectionOf(p.doc.Definitions[i].Start)
 		for n := max(k-1, 0); n <= min(k+1, len(l.list)-1); n++ {
 			l.list[n].linked = true
 		}
 	}
 	for i := range p.doc.Links {
 		if link := &p.doc.Links[i]; link.Definition >= 0 {
-			l.list[at(link.Start)].linked = true
+			l.list[sectionOf(link.Start)].linked = true
 		}
 	}
 }
