@@ -23,6 +23,7 @@ func (s *Sanitizer) Body(text string) (string, []Note) {
 	if s.maxBody <= 0 || len(text) <= s.maxBody {
 		return text, n.list()
 	}
+	// What is cut and cleaned again may become longer: cut until it fits.
 	for size := s.maxBody; markdown.UTF16Len(text) > s.maxBody && size > 0; size -= 64 {
 		cut, _ := markdown.Cut(text, size, cutNote)
 		cut = s.clean(cut, &noter{})
@@ -145,12 +146,12 @@ func triggers(s string, i int) bool {
 		return isDigit(next) || next == '\\' || vanishes(next)
 	case '&':
 		return next == '#' || isAlpha(next)
-	case '-':
+	case '-': // of "GH-1"
 		return i >= 2 && (isDigit(next) || next == '\\' || vanishes(next)) &&
 			(s[i-1]|0x20 == 'h' || s[i-1] == '\\' || vanishes(s[i-1]))
-	case '.':
+	case '.': // after "www"
 		return i >= 3 && (s[i-1]|0x20 == 'w' && (s[i-2]|0x20 == 'w' || vanishes(s[i-2])) || s[i-1] == '\\' || vanishes(s[i-1]))
-	case ':':
+	case ':': // after a scheme, or in the row under the head of a table
 		return next == '/' || next == '-' || vanishes(next)
 	case '|': // the row under the head of a table
 		return next == '-' || next == ':' || i > 0 && s[i-1] == '-' || next == ' ' && i+2 < len(s) && (s[i+2] == '-' || s[i+2] == ':')
@@ -168,7 +169,7 @@ func triggers(s string, i int) bool {
 		return next == '(' || next == ':'
 	case '\\':
 		return next == '/'
-	case '/':
+	case '/': // of a command, whose first letter may be one for foldedLetter
 		return (isAlpha(next) || next == 0xe2 || next == 0xef || next == 0xf0) && mayBeginLine(s, i)
 	case 0xef:
 		return strings.HasPrefix(s[i:], wideSlash)

@@ -21,6 +21,7 @@ func (p *pass) leaf(i int) {
 	p.simple, p.cut = len(p.doc.Definitions) == 0 && len(p.doc.Footnotes) == 0, false
 	p.declared, p.linked = false, false
 	p.inlines(b, nodes)
+	// An address that ended at the < of a declaration may continue through the &lt; in its place.
 	p.endLeaf(p.simple && !(p.declared && p.linked))
 }
 

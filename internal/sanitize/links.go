@@ -123,6 +123,7 @@ func (p *pass) autolink(n *markdown.Inline) {
 		return
 	}
 	judged := dest
+	// What only some readers take for an e-mail address is denied: before a host, its @ is not allowed.
 	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && (isMail || p.judge(dest).allowed) {
 		judged = "https://" + written
 	}

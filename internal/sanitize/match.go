@@ -51,7 +51,7 @@ func (p *pass) match(end int) {
 				p.closed++
 			case !f.inLink(c.ref) && !p.cut && !mayBeginAddress(text[c.ref:]):
 				p.makeInertQuietly(c.ref, RuleClosingWords, c.word)
-			case !f.inLink(c.ref):
+			case !f.inLink(c.ref): // after a cut, a redaction may separate the word from the reference
 				p.makeInert(c.ref, RuleClosingWords, c.word)
 			case !f.inLink(c.ref - 1): // the reference is the start of the address
 				p.makeInert(c.ref-1, RuleClosingWords, c.word)

@@ -50,12 +50,6 @@ type Config struct {
 	MaxBodyUTF16 int
 }
 
-// closes reports whether a closing word may act, in a text in which closed of them act
-// already.
-func (s *Sanitizer) closes(closed int) bool {
-	return s.closing && (s.maxClosing == 0 || closed < s.maxClosing)
-}
-
 // Sanitizer cleans texts according to one Config. It is immutable and safe
 // for concurrent use.
 type Sanitizer struct {
@@ -141,4 +135,10 @@ func (s *Sanitizer) As(name, text string) (out string, notes []Note, err error) 
 		err = fmt.Errorf("--as %q: it must be body, title, label or plain", name)
 	}
 	return out, notes, err
+}
+
+// closes reports whether a closing word may act, in a text in which closed of them act
+// already.
+func (s *Sanitizer) closes(closed int) bool {
+	return s.closing && (s.maxClosing == 0 || closed < s.maxClosing)
 }
