@@ -42,7 +42,7 @@ func newReferences(allowed []string, repository, serverHost string) (references,
 			r.repos[name] = true
 		}
 	}
-	r.own = r.own || r.current != "" && r.allowsNamed(r.current)
+	r.own = r.allows(r.current)
 	return r, nil
 }
 
@@ -50,11 +50,11 @@ func isRepoName(name string) bool {
 	return name != "" && name != "." && name != ".." && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// allowsNamed reports whether a text may refer to a repository, by its full name in
-// lower case.
-func (r *references) allowsNamed(name string) bool {
+// allows reports whether a text may refer to a repository, by its full name in lower case, ""
+// for its own.
+func (r *references) allows(name string) bool {
 	owner, _, _ := strings.Cut(name, "/")
-	return r.all || r.repos[name] || r.repos[owner+"/"] || r.own && name == r.current && name != ""
+	return r.all || r.own && (name == "" || name == r.current) || r.repos[name] || r.repos[owner+"/"]
 }
 
 // allowsPath reports whether a link may lead to a path of a host. Only one to an issue, a
@@ -72,7 +72,7 @@ func (r *references) allowsPath(host, path string) bool {
 		if !isIssuePath(steps[i]+"/"+steps[i+1]) || host == "" && strings.Trim(steps[i+1], "0123456789") != "" {
 			continue // of a relative path, it may be a file's name
 		}
-		if i < 2 || !r.allowsNamed(steps[i-2]+"/"+steps[i-1]) {
+		if i < 2 || !r.allows(steps[i-2]+"/"+steps[i-1]) {
 			return false
 		}
 	}
@@ -118,15 +118,6 @@ func (r *references) find(text string, squeeze bool, q *squeezed, found func(rep
 			found(ref)
 		}
 	}
-}
-
-// allows reports whether a text may refer to the repository of a written name, "" for its
-// own.
-func (r *references) allows(name string) bool {
-	if name == "" {
-		return r.own
-	}
-	return r.allowsNamed(name)
 }
 
 // repositoryBefore returns the name before the # at i, in lower case.
