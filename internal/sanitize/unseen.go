@@ -93,7 +93,7 @@ func (p *pass) formulas(start, end int) {
 		}
 		k += j + 1
 		switch {
-		case escapes(text, k-1):
+		case isEscaped(text, k-1):
 		case k < len(text) && text[k] == '$':
 			k++
 			n := strings.Index(text[k:], "$$")
@@ -118,15 +118,15 @@ func (p *pass) formulas(start, end int) {
 // formulaEnd returns the offset of the dollar sign that ends an inline formula, or -1.
 func formulaEnd(text string) int {
 	for k := 1; k < len(text); k++ {
-		if text[k] == '$' && text[k-1] != ' ' && text[k-1] != '\n' && !escapes(text, k) && (k+1 == len(text) || !isAlnum(text[k+1])) {
+		if text[k] == '$' && text[k-1] != ' ' && text[k-1] != '\n' && !isEscaped(text, k) && (k+1 == len(text) || !isAlnum(text[k+1])) {
 			return k
 		}
 	}
 	return -1
 }
 
-// escapes reports whether an odd number of backslashes precedes s[k].
-func escapes(s string, k int) bool {
+// isEscaped reports whether an odd number of backslashes precedes s[k].
+func isEscaped(s string, k int) bool {
 	n := 0
 	for n < k && s[k-n-1] == '\\' {
 		n++
@@ -186,13 +186,10 @@ func hidingMacro(s string, colors bool) int {
 	}
 	name := s[1:k]
 	switch name {
-	case "phantom", "hphantom", "vphantom", "href", "class", "cssId", "style", "require", "data", "mmlToken", "definecolor", "bbox":
-		return k
-	case "mathchoice", "toggle": // show one of several texts
-		return k
-	case "texttip", "mathtip": // show the second text to who points at the first one
-		return k
-	case "newenvironment", "renewenvironment":
+	case "phantom", "hphantom", "vphantom", "href", "class", "cssId", "style", "require", "data", "mmlToken", "definecolor", "bbox",
+		"newenvironment", "renewenvironment",
+		"mathchoice", "toggle", // show one of several texts
+		"texttip", "mathtip": // show the second text to who points at the first one
 		return k
 	case "DeclareMathOperator": // a name that is perhaps never used
 		if isSentence(s[k:min(len(s), k+longestDefinition)]) {
