@@ -8,12 +8,6 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// depends reports whether what surrounds a character of this class decides whether
-// it stays.
-func (c runeClass) depends() bool {
-	return c == classContext || c == classBidiMark || c == classIsolate
-}
-
 // isRightToLeft reports whether r belongs to a script that is written from right to
 // left.
 func isRightToLeft(r rune) bool {

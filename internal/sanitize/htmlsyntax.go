@@ -115,6 +115,5 @@ func decodeHTML(s string) string {
 
 // hasStray reports whether the character rules would change s.
 func hasStray(s string) bool {
-	at, _ := runeClasses().firstDirty(s)
-	return at >= 0 && characters(s, &noter{}) != s
+	return characters(s, &noter{}) != s
 }

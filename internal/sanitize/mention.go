@@ -143,8 +143,8 @@ func isMentionName(name string) bool {
 	if name == "" || !isAlnum(name[0]) || len(name) > 2*maxDetail {
 		return false
 	}
-	got, end := mentionName(name, 0)
-	return end == len(name) && got == name
+	_, end := mentionName(name, 0)
+	return end == len(name)
 }
 
 func isNameByte(c byte) bool { return isAlnum(c) || c == '-' || c == '_' }

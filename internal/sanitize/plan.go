@@ -60,9 +60,6 @@ func (l *plan) endLeaf(simple bool) {
 // edit replaces src[start:end] by text and notes it, unless rule is empty. The
 // detail is copied, because it may be part of a buffer.
 func (l *plan) edit(start, end int, text, rule, detail string) {
-	if rule == "" {
-		detail = ""
-	}
 	l.edits = append(markdown.Grown(l.edits, start, l.size), edit{start: int32(start), end: int32(end), change: l.changeTo(text, rule, detail)})
 }
 

@@ -34,6 +34,12 @@ func (c runeClass) detail() string {
 	return "invisible"
 }
 
+// depends reports whether what surrounds a character of this class decides whether
+// it stays.
+func (c runeClass) depends() bool {
+	return c == classContext || c == classBidiMark || c == classIsolate
+}
+
 const (
 	zwsp      = '\u200b' // zero width space
 	zwnj      = '\u200c' // zero width non-joiner
@@ -147,13 +153,10 @@ func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
 // contextDetail names a character whose surroundings decide in a note.
 func contextDetail(r rune) string {
-	switch {
-	case isTag(r):
+	if isTag(r) {
 		return "tag"
-	case runeClasses().isBidi(r):
-		return classBidi.detail()
 	}
-	return "invisible"
+	return runeClasses().classOf(r).detail()
 }
 
 // flagTags returns the length of the tag sequence of one of the three flag

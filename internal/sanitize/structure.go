@@ -131,9 +131,7 @@ func (p *pass) expandTabs(b *markdown.Block) {
 				out.WriteByte(before[i])
 				continue
 			}
-			for n := 4 - out.Len()%4; n > 0; n-- {
-				out.WriteByte(' ')
-			}
+			out.WriteString(strings.Repeat(" ", 4-out.Len()%4))
 		}
 		p.edit(start, piece.Start, out.String(), RuleCode, "tabs")
 	}
@@ -173,20 +171,11 @@ func (p *pass) isSeparator(i int) bool {
 		next = p.doc.Blocks[b.Next].Start
 	}
 	p.readsBlock(b.Start, next)
-	if before == nil || next == len(p.src) {
-		return false
-	}
-	switch before.Kind {
-	case markdown.ItemBlock, markdown.FootnoteBlock:
-	default:
+	if before == nil || before.Kind != markdown.ItemBlock && before.Kind != markdown.FootnoteBlock || next == len(p.src) {
 		return false
 	}
 	after := &p.doc.Blocks[b.Next]
-	switch after.Kind {
-	case markdown.ItemBlock, markdown.IndentedCodeBlock:
-		return true
-	}
-	return p.src[after.Start] == ' '
+	return after.Kind == markdown.ItemBlock || after.Kind == markdown.IndentedCodeBlock || p.src[after.Start] == ' '
 }
 
 // lineGuard returns the escape that the text after an offset needs to stay text
