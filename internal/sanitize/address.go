@@ -124,6 +124,7 @@ type addressEnds struct {
 // address that begins in the host of the last one ends where that does, and so does
 // one whose path begins inside the last one.
 func (a *address) extend(text string, last *addressEnds) {
+	const punctuation = ".,;:!?'*_~]"
 	if a.host <= last.stop {
 		last.end = max(a.host, last.end)
 		a.end, a.hostEnd = last.end, min(last.stop, last.end)
@@ -140,9 +141,9 @@ func (a *address) extend(text string, last *addressEnds) {
 	case i < len(text) && endsHost(text[i]):
 		i = pathEnd(text, i)
 	default:
-		i = trimEnd(text, a.host, i, ".,;:!?'*_~])\x02")
+		i = trimEnd(text, a.host, i, punctuation+")"+string(rune(markTag)))
 	}
-	a.end = trimEnd(text, a.host, i, ".,;:!?'*_~]")
+	a.end = trimEnd(text, a.host, i, punctuation)
 	a.hostEnd = min(last.stop, a.end)
 	last.end = a.end
 }

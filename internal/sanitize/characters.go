@@ -31,10 +31,9 @@ func characters(s string, n *noter) string {
 		}
 	}
 	s = t.stripUnconditional(s, i, n)
-	if i, _ = t.firstDirty(s); i < 0 {
-		return s
+	if i, _ = t.firstDirty(s); i >= 0 {
+		s, _ = t.stripContextual(s, i, n)
 	}
-	s, _ = t.stripContextual(s, i, n)
 	return s
 }
 
@@ -231,26 +230,18 @@ func (t *runeTable) stripContextual(s string, from int, n *noter) (out string, o
 // it; -1 stands for no character.
 func lastTwo(b []byte, tail string) (last, before rune) {
 	removeLast := func() rune {
-		if tail == "" {
-			r, size := lastRune(b)
+		r, size := rune(-1), 0
+		if tail != "" {
+			r, size = utf8.DecodeLastRuneInString(tail)
+			tail = tail[:len(tail)-size]
+		} else if len(b) > 0 {
+			r, size = utf8.DecodeLastRune(b)
 			b = b[:len(b)-size]
-			return r
 		}
-		r, size := utf8.DecodeLastRuneInString(tail)
-		tail = tail[:len(tail)-size]
 		return r
 	}
 	last = removeLast()
 	return last, removeLast()
-}
-
-// lastRune returns the last character of b and its size; -1 stands for no
-// character.
-func lastRune(b []byte) (rune, int) {
-	if len(b) == 0 {
-		return -1, 0
-	}
-	return utf8.DecodeLastRune(b)
 }
 
 // escapeScanner finds the ends of terminal escape sequences (ECMA-48) in one

@@ -120,8 +120,7 @@ func (f *flat) needed(ref strayRef, rightToLeft bool) bool {
 	if isTag(ref.r) {
 		return false
 	}
-	prev, size := lastRune(f.text[:ref.offset])
-	prev2, _ := lastRune(f.text[:ref.offset-size])
+	prev, prev2 := lastTwo(f.text[:ref.offset], "")
 	next := rune(-1)
 	if k := ref.offset + utf8.RuneLen(ref.r); k < len(f.text) {
 		next, _ = utf8.DecodeRune(f.text[k:])

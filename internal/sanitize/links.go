@@ -140,13 +140,12 @@ func (p *pass) autolink(n *markdown.Inline) {
 		p.addressInImage(n, l)
 		return
 	}
-	// If something is removed from the address, the next round judges its end.
-	// Nothing can stand between a closing word and "www.", or this is not a link. The next
-	// round finds the closing word before the bracket.
 	issue := isIssueURL(dest)
 	switch {
-	case p.removeStray(n.Span):
+	case p.removeStray(n.Span): // the next round judges the rest of the address
 	case p.endIsDisputed(n, l) || issue && l.Kind == markdown.BareWWW:
+		// With an entity before it, which a closing word may need, "www." begins no link. The next
+		// round finds the closing word before the bracket.
 		open := "<"
 		if l.Kind == markdown.BareWWW {
 			open = "<https://"

@@ -109,7 +109,8 @@ func (r *references) find(text string, squeeze bool, q *squeezed, found func(rep
 		ref.inert = ref.zwsp < len(text) && text[ref.zwsp] == markZWSP
 		ok := r.own
 		if b[i] == '#' {
-			// Readers differ in whether the name continues through markup.
+			// Readers differ in whether the name continues through markup. An underscore may be a part
+			// of the name.
 			written, joined := repositoryBefore(text, at), repositoryBefore(squeezedText, i)
 			ref.name = joined
 			ok = r.allows(written) && (r.allows(joined) || joined == strings.ReplaceAll(written, "_", ""))

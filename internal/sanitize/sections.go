@@ -282,8 +282,8 @@ func (l *sections) extract(body string) (excerpt string, ok bool) {
 	return b.String(), true
 }
 
-// moveToBody makes edits of the body of those of the excerpt, which are in order. It
-// returns false if there is one beyond the edited sections.
+// moveToBody moves the edits, which are in order, from the excerpt to the body. It returns
+// false if one of them is not in an edited section.
 func (l *sections) moveToBody(edits []edit) bool {
 	l.current = 0
 	for k := range edits {
