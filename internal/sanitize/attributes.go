@@ -347,16 +347,12 @@ func (p *pass) mayName(name string) bool {
 	p.sections.names += len(name)
 	if p.anchorsKnown == nil {
 		p.anchorsKnown = make(map[string]bool)
-		for rest := p.src; ; {
-			_, after, ok := strings.Cut(rest, "#")
-			if !ok {
-				break
-			}
-			near := after[:min(len(after), maxToken+1)]
+		_, rest, ok := strings.Cut(p.src, "#")
+		for ; ok; _, rest, ok = strings.Cut(rest, "#") {
+			near := rest[:min(len(rest), maxToken+1)]
 			if end := indexAnyOrLen(near, " \n\t\"')>]"); end > 0 && end <= maxToken {
 				p.anchorsKnown[near[:end]] = true
 			}
-			rest = after
 		}
 		// The length is rounded up to a power of two, so that the limit does not follow each
 		// removal.

@@ -59,10 +59,7 @@ func (t *runeTable) stripBidi(s string, n *noter) string {
 			break
 		}
 		start = lineStart(s, start+k)
-		line := s[start:]
-		if k := strings.IndexByte(line, '\n'); k >= 0 {
-			line = line[:k]
-		}
+		line, _, _ := strings.Cut(s[start:], "\n")
 		isolates = matchIsolates(line, isolates[:0])
 		used, prev, next := 0, rune(-1), following{table: t, line: line}
 		marked := false // the controls around i have a mark already

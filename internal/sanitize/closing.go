@@ -220,11 +220,8 @@ func issueURLAt(b []byte, i int) (start int, ok bool) {
 	rest := b[i+3:]
 	for range 3 { // host, owner, repository
 		const longest = 256
-		k := 0
-		for k < len(rest) && rest[k] != '/' && rest[k] != ' ' && rest[k] != '\n' && rest[k] != '\t' && k < longest {
-			k++
-		}
-		if k == 0 || k == len(rest) || rest[k] != '/' {
+		k := bytes.IndexAny(rest[:min(len(rest), longest+1)], "/ \n\t")
+		if k <= 0 || rest[k] != '/' {
 			return 0, false
 		}
 		rest = rest[k+1:]

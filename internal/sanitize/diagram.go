@@ -129,11 +129,10 @@ func (d *diagram) firstWord(start int) string {
 func (d *diagram) directives(start int) {
 	const begin, end = "%%{", "}%%"
 	for {
-		k := strings.Index(d.text[start:], begin)
-		if k < 0 {
+		k := indexFrom(d.text, begin, start)
+		if k == len(d.text) {
 			return
 		}
-		k += start
 		n := strings.Index(d.text[k:], end)
 		if n < 0 { // everything up to the end of the diagram
 			d.remove(k, k+len(begin))
@@ -194,17 +193,13 @@ func (d *diagram) line(start int, line string) (next int) {
 		d.remove(start, start+len(line))
 		return start + len(line)
 	}
-	for k := strings.Index(line, "<!--"); k >= 0; {
+	for k := indexFrom(line, "<!--", 0); k < len(line); {
 		stop := markdown.CommentEnd(line, k)
 		if stop < 0 {
 			break
 		}
 		d.remove(start+k, start+stop)
-		next := strings.Index(line[stop:], "<!--")
-		if next < 0 {
-			break
-		}
-		k = stop + next
+		k = indexFrom(line, "<!--", stop)
 	}
 	// A statement begins with the line, or after a semicolon.
 	for k := at; ; {

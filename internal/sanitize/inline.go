@@ -256,15 +256,13 @@ func (p *pass) codeInImage(b *markdown.Block, n *markdown.Inline) {
 // marksLines reports whether a line of a text, except for the first, begins with anything but a
 // word.
 func marksLines(text string) bool {
-	for {
-		_, rest, ok := strings.Cut(text, "\n")
-		if !ok {
-			return false
-		}
-		if text = rest; text == "" || text[0] < 0x80 && !isAlpha(text[0]) {
+	_, rest, ok := strings.Cut(text, "\n")
+	for ; ok; _, rest, ok = strings.Cut(rest, "\n") {
+		if rest == "" || rest[0] < 0x80 && !isAlpha(rest[0]) {
 			return true
 		}
 	}
+	return false
 }
 
 // escapeDefinition escapes the bracket at the start of a paragraph or cell that other renderers,

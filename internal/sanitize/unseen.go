@@ -157,12 +157,9 @@ func (p *pass) formula(start, end int) {
 // the same one.
 func hasColors(s string) bool {
 	for _, command := range [...]string{`\color`, `\textcolor`} {
-		for rest := s; ; {
-			_, after, ok := strings.Cut(rest, command)
-			if !ok {
-				break
-			}
-			if rest = after; after == "" || !isAlpha(after[0]) {
+		_, rest, ok := strings.Cut(s, command)
+		for ; ok; _, rest, ok = strings.Cut(rest, command) {
+			if rest == "" || !isAlpha(rest[0]) {
 				return true
 			}
 		}
@@ -174,12 +171,9 @@ func hasColors(s string) bool {
 // that hides text: the command and its color, but not the text. It returns 0 for other
 // commands. s begins with a backslash. colors is whether the formula gives its text a color.
 func hidingMacro(s string, colors bool) int {
-	const longest = len("DeclareMathOperator")
 	k := 1
 	for k < len(s) && isAlpha(s[k]) {
-		if k++; k > longest+1 {
-			return 0
-		}
+		k++
 	}
 	if k == 1 && k < len(s) && s[k] == '\\' {
 		k++
