@@ -197,7 +197,13 @@ func isRepoByte(c byte) bool { return isNameByte(c) || c == '.' || c == '/' }
 
 // trimSpaceRight returns the length of b[:k] without the white space at its end.
 func trimSpaceRight(b []byte, k int) int {
-	return len(bytes.TrimRightFunc(b[:k], unicode.IsSpace))
+	for k > 0 && (b[k-1] == ' ' || b[k-1] == '\n' || b[k-1] == '\t') {
+		k--
+	}
+	if k > 0 && b[k-1] >= utf8.RuneSelf { // the library takes longer
+		k = len(bytes.TrimRightFunc(b[:k], unicode.IsSpace))
+	}
+	return k
 }
 
 // issueURLAt returns the start of the issue's http or https address that has its first colon
