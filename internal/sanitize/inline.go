@@ -145,10 +145,12 @@ func (p *pass) showDeclarations(n *markdown.Inline) {
 			return
 		}
 		i += k
-		switch p.src[i+1] {
-		case '!', '?', '/':
+		switch c := p.src[i+1]; {
+		case c == '!', c == '?', c == '/':
 			p.quietEdit(i, i+1, "&lt;", RuleHTML, "declaration")
 			p.declared = true
+		case isAlpha(c):
+			p.simple = false // without what an edit replaces, this may begin a tag
 		}
 	}
 }
