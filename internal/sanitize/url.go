@@ -161,15 +161,20 @@ func (s *Sanitizer) judgeHost(authority string) verdict {
 	return v
 }
 
-// endsInCapitals reports whether capitals follow a small letter in the last label
-// of a host, as in github.cOm. The links of some readers (goldmark) end before the
-// capitals, and lead to another host.
+// endsInCapitals reports whether a capital follows the last small letter that stands after
+// a dot in a host, as in github.cOm and docs.github.Com. The links of some readers (goldmark) end
+// before the capitals, or before their label, and lead to another host.
 func endsInCapitals(host string) bool {
-	label := host[strings.LastIndexByte(host, '.')+1:]
-	if label == "" || label[0] < 'a' || label[0] > 'z' {
-		return false
+	capital := false
+	for i := len(host) - 1; i > 0; i-- {
+		switch c := host[i]; {
+		case 'A' <= c && c <= 'Z':
+			capital = true
+		case 'a' <= c && c <= 'z' && host[i-1] == '.':
+			return capital
+		}
 	}
-	return strings.ContainsFunc(label, func(r rune) bool { return 'A' <= r && r <= 'Z' })
+	return false
 }
 
 // trimURL drops what browsers drop: control characters and spaces at both ends,

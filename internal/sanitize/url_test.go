@@ -5,7 +5,7 @@ import "testing"
 func TestJudge(t *testing.T) {
 	s := mustNew(t, Config{AllowedDomains: []string{"example.org", "*.münchen.example", "https://docs.acme.example/"}, ServerHost: "git.corp.example:8443"})
 	allowed := []string{
-		"https://github.com", "https://github.com/", "https://GitHub.com/a?b#c", "https://api.github.com/x", "https://github.com:443/x", "https://github.com./",
+		"https://github.com", "https://github.com/", "https://GitHub.com/a?b#c", "https://GITHUB.Com/a", "https://api.github.com/x", "https://github.com:443/x", "https://github.com./",
 		"https://acme.github.io/x", "https://raw.githubusercontent.com/a", "https://git.corp.example/a", "https://git.corp.example:8443/a", "https://www.github.com",
 		"https://example.org/@user/https://evil.example", "https://a.b.example.org", "https://x.münchen.example/", "https://x.xn--mnchen-3ya.example/", "https://docs.acme.example",
 		"", "#top", "?tab=1", "docs/a.md", "./a", "../a b", "/acme/app", "a:b/c"[1:], "12:30", "//github.com/x", "/a//evil.example", "mailto:jane.doe+x@example.com", "\thttps://github.com/\n",
@@ -18,6 +18,7 @@ func TestJudge(t *testing.T) {
 	denied := map[string]string{
 		"https://evil.example":                   "(evil.example/redacted)",
 		"https://www.evil.example/x":             "(evil.example/redacted)",
+		"https://docs.github.Com/x":              "(docs.github.com/redacted)",
 		"http://github.com":                      "(github.com/redacted)",
 		"ftp://github.com":                       "(github.com/redacted)",
 		"https://github.com.evil.example":        "(github.com.evil.example/redacted)",
