@@ -162,7 +162,7 @@ var closingWords = [...]string{"close", "closes", "closed", "fix", "fixes", "fix
 // otherwise.
 func asClosingWord(word string) string {
 	for _, closing := range closingWords {
-		if len(word) == len(closing) && strings.EqualFold(word, closing) {
+		if len(word) == len(closing) && word[0]|0x20 == closing[0] && strings.EqualFold(word, closing) {
 			return closing
 		}
 	}
