@@ -147,9 +147,6 @@ func decodeLoose(raw []byte, to any) error {
 // encode encodes a value as indented JSON with a newline at its end.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(v)
+	err := schema.WriteDocument(&b, v)
 	return b.Bytes(), err
 }

@@ -8,7 +8,6 @@
 package checkreport
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -223,12 +222,7 @@ func (f *Finding) dropPlace() {
 }
 
 // Write writes the document as indented JSON.
-func (d *Document) Write(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(d)
-}
+func (d *Document) Write(w io.Writer) error { return schema.WriteDocument(w, d) }
 
 // Mask passes every text that tools and people wrote through f, which masks secrets. A
 // suggestion that contains one is dropped, because it would put something else into the

@@ -2,7 +2,6 @@ package phase
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -109,10 +108,7 @@ func (o Output) Encode() ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(o); err != nil {
+	if err := schema.WriteDocument(&b, o); err != nil {
 		return nil, err
 	}
 	s, ok := schema.Published(OutputSchema, "")

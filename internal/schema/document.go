@@ -13,6 +13,15 @@ import (
 // maxListed is how many violations the error of ReadDocument lists.
 const maxListed = 10
 
+// WriteDocument writes a value as indented JSON, which people can read as well, with a newline at
+// its end.
+func WriteDocument(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
 // ReadDocument reads a JSON document that another job or program has left into v, a pointer.
 // file is the published schema that it has to conform to, what names such a document for
 // people, and limit is its greatest size in bytes. The error describes what is wrong and where;

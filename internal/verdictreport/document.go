@@ -126,12 +126,7 @@ func (d *Document) contradiction() error {
 }
 
 // Write writes the document as indented JSON.
-func (d *Document) Write(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(d)
-}
+func (d *Document) Write(w io.Writer) error { return schema.WriteDocument(w, d) }
 
 // Mask passes every text that people and programs wrote through f, which masks secrets.
 func (d *Document) Mask(f func(string) string) {
