@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -58,21 +59,24 @@ var (
 		`fail\w*|remov\w*|delet\w*|gone|absent|missing|forbid\w*|forbidden|avoid\w*|lacks?|wrong|false|reject\w*|refus\w*|den(?:y|ies|ied)|break\w*|broken|crash\w*|prevent\w*|\d+)\b|n['’]t\b`)
 )
 
-// mark stands for a probe in what is left of a hint.
-const mark = "\x00"
+// What stands for a probe in what is left of a hint.
+const (
+	mark    = "\x00"
+	urlMark = "\x01" // for a URL without a method and a status
+)
 
 // quotedMark is what is left of a code span or quotation that was nothing but probes.
-var quotedMark = lazyregexp.New("`[\\s.]*\x00[\\s\x00.]*`|\"[\\s.]*\x00[\\s\x00.]*\"|“[\\s.]*\x00[\\s\x00.]*”")
+var quotedMark = lazyregexp.New("`([\\s.]*[\x00\x01][\\s\x00\x01.]*)`|\"([\\s.]*[\x00\x01][\\s\x00\x01.]*)\"|“([\\s.]*[\x00\x01][\\s\x00\x01.]*)”")
 
 // parseHint returns the conditions of a hint that a machine can verify; all must hold. Without
 // any, why is the reason, for people.
 //
 // A path that contains a text, a command, a URL with its method or status, a check and a
 // test may stand in a sentence. A path that exists and a URL alone count in a sentence only together
-// with one of these, and the path only with the word "Check" or "exists": "remove docs/old.md" is not
-// done while the file is there.
+// with one of these, and with the word "Check" or "exists": "remove docs/old.md" is not done while
+// the file is there, and "as in https://example.com" asks for nothing.
 func parseHint(hint string) (probes []probe, why string) {
-	rest := strings.ReplaceAll(hint, mark, " ")
+	rest := strings.NewReplacer(mark, " ", urlMark, " ").Replace(hint)
 	extract := func(form *lazyregexp.Regexp, read func(m []string) (probe, bool)) {
 		rest = form.ReplaceAllStringFunc(rest, func(found string) string {
 			p, ok := read(form.FindStringSubmatch(found))
@@ -93,43 +97,48 @@ func parseHint(hint string) (probes []probe, why string) {
 		}
 		return p, true
 	})
-	bareURLs := 0 // without a method and a status
-	extract(urlHint, func(m []string) (probe, bool) {
-		p := probe{kind: fetchURL, method: m[1], url: strings.TrimRight(m[2], ".,;:!?)")}
-		p.status, _ = strconv.Atoi(m[3])
-		if p.method == "" {
-			p.method = http.MethodGet
-		}
+	var bareURLs []probe // in the order of their marks
+	rest = urlHint.ReplaceAllStringFunc(rest, func(found string) string {
+		m := urlHint.FindStringSubmatch(found)
+		p := probe{kind: fetchURL, method: cmp.Or(m[1], http.MethodGet), url: strings.TrimRight(m[2], ".,;:!?)")}
 		if m[1] == "" && m[3] == "" {
-			bareURLs++
+			bareURLs = append(bareURLs, p)
+			return " " + urlMark + " "
 		}
-		return p, true
+		p.status, _ = strconv.Atoi(m[3])
+		probes = append(probes, p)
+		return " " + mark + " "
 	})
 	extract(checkHint, func(m []string) (probe, bool) { return probe{kind: namedCheck, name: m[1]}, true })
 	extract(testHint, func(m []string) (probe, bool) {
 		name := strings.TrimRight(unquote(m[1]), ".)")
 		return probe{kind: namedTest, name: name}, name != ""
 	})
-	rest = quotedMark.ReplaceAllString(rest, mark)
-	if word := turned.FindString(rest); word != "" && len(probes) > 0 {
+	rest = quotedMark.ReplaceAllString(rest, "$1$2$3")
+	if word := turned.FindString(rest); word != "" && len(probes)+len(bareURLs) > 0 {
 		return nil, "its hint may ask for the opposite, an alternative or another result (" + word + "), so no machine can decide it"
 	}
-	existing, onlyPaths := existence(rest)
-	if len(probes)+len(existing) == 0 || !onlyPaths && len(probes) == bareURLs {
+	existing, onlyPaths := existence(rest, bareURLs)
+	if len(probes)+len(existing) == 0 || !onlyPaths && len(probes) == 0 {
 		return nil, "its hint names nothing that a machine can verify"
 	}
 	return append(probes, existing...), ""
 }
 
-// existence reads what is left of a hint as paths that have to exist. onlyPaths reports whether
-// there is nothing else in it; otherwise, the paths are those that count in a sentence.
-func existence(rest string) (probes []probe, onlyPaths bool) {
+// existence reads what is left of a hint as paths that have to exist and URLs that have to answer.
+// onlyPaths reports whether there is nothing else in it; otherwise, the probes are those that count
+// in a sentence. urls are those for which rest has a urlMark each, in this order.
+func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 	var inSentence []probe
 	onlyPaths = true
 	asked := false // an earlier part begins with "Check", which counts for the next ones
 	for _, part := range connective.Split(rest+"\n", -1) {
 		part = strings.TrimSpace(part)
-		if strings.Trim(part, mark+" .") == "" {
+		n := strings.Count(part, urlMark)
+		named := urls[:n]
+		urls = urls[n:]
+		if strings.Trim(part, mark+urlMark+" .") == "" {
+			probes = append(probes, named...)
 			continue
 		}
 		m := existsHint.FindStringSubmatch(strings.TrimRight(part, "."))
@@ -138,6 +147,13 @@ func existence(rest string) (probes []probe, onlyPaths bool) {
 			continue
 		}
 		hasCheck, name, hasExists := m[1] != "", m[2], m[3] != ""
+		if n > 0 {
+			onlyPaths = false
+			if name == urlMark {
+				inSentence = append(inSentence, named...)
+			}
+			continue
+		}
 		asked = asked || hasCheck
 		p := probe{kind: pathExists, path: unquote(name)}
 		isQuoted := p.path != name

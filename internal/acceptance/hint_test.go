@@ -53,6 +53,20 @@ func TestHints(t *testing.T) {
 		"GET https://example.com/x returns 404":    "",
 		"GET https://example.com/x.":               "GET https://example.com/x",
 
+		// A URL without a method and a status is asked for, or it stands in a sentence.
+		"`https://example.com/x`.":                                         "GET https://example.com/x",
+		"\"https://example.com/x\" and https://example.com/y":              "GET https://example.com/x, GET https://example.com/y",
+		"https://example.com/x and check:tests":                            "check:tests, GET https://example.com/x",
+		"check:tests, and check https://example.com/x":                     "check:tests, GET https://example.com/x",
+		"See that check:tests passes; https://example.com/x exists":        "check:tests, GET https://example.com/x",
+		`README.md contains "x" as in https://example.com/style`:           `README.md contains "x"`,
+		"check:tests passes. See https://example.com/style, and mind it":   "check:tests",
+		"`$ make smoke` does what https://example.com/smoke says":          "$ make smoke",
+		"GET https://example.com/x -> 204, as https://example.com/y says":  "GET https://example.com/x -> 204",
+		"Check https://example.com/x":                                      "",
+		"a.md exists, as https://example.com/style has it":                 "",
+		"check:tests (https://example.com/x) and HEAD https://example.com": "HEAD https://example.com, check:tests",
+
 		"`GET https://example.com/x -> 418`.": "GET https://example.com/x -> 418",
 		"ftp://example.com/x":                 "",
 		"Check git://example.com/x.git":       "",
