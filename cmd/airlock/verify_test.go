@@ -114,6 +114,9 @@ func TestActionVerifies(t *testing.T) {
 			if _, err := os.Stat("/tmp/canary-of-airlock"); err == nil {
 				t.Error("a stranger's command ran")
 			}
+			if name == "a broken block" && !strings.Contains(verifying.stdout, "\nunreadable: BLOCKED\n") { // nobody judged it, so it took no time
+				t.Errorf("the log of a criterion that nobody judged:\n%s", verifying.stdout)
+			}
 		})
 	}
 }

@@ -83,7 +83,7 @@ func (s *step) runVerification(ctx context.Context, c criteria, set *checks.Chan
 		Changes: checks.ChangeSource{Event: s.event}, Set: set, Save: s.saveEvidence,
 	}, verify.Deps{
 		Deps: checks.Deps{Getenv: s.deps.Getenv, Environ: s.deps.Environ, Scanner: s.gate.Scanner(), Log: s.info, TokenVariable: variable},
-		Now:  time.Now, Progress: s.logStep,
+		Now:  time.Now, Progress: func(one acceptance.Step) { s.info(one.Line(s.gate.OneLine)) },
 	})
 }
 
@@ -102,18 +102,6 @@ func (s *step) saveEvidence(name string, data []byte) error {
 		return errors.New(exitcode.Explain(err))
 	}
 	return nil
-}
-
-// logStep logs a step of the verification.
-func (s *step) logStep(st acceptance.Step) {
-	line := s.gate.OneLine(st.Text)
-	if st.Status != "" {
-		line = fmt.Sprintf("%s (%.1f s)", st.Status, st.Elapsed.Seconds())
-	}
-	if st.Criterion != "" {
-		line = s.gate.OneLine(st.Criterion) + ": " + line
-	}
-	s.info(line)
 }
 
 // criteria returns the criteria of the input request or, without one, of the issues that the
