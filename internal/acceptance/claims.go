@@ -33,16 +33,13 @@ func (v *verification) claims(ctx context.Context, r *Response) {
 	if v.claimsTests() {
 		r.Claims = append(r.Claims, v.claimedTests(ctx))
 	}
-	for i := range r.Claims {
-		r.Claims[i].Claim, r.Claims[i].Evidence = v.deps.Mask(r.Claims[i].Claim), v.deps.Mask(r.Claims[i].Evidence)
-	}
 }
 
 // claimedFile checks that the branch changes a file, which may mean that it deletes it. changed,
 // comparedWith and unknown are what Worktree.Changed returned.
 func (v *verification) claimedFile(file string, changed []string, comparedWith string, unknown error) ClaimResult {
 	out := ClaimResult{Claim: "modified " + file}
-	clean, err := relative(file)
+	clean, err := v.relative(file)
 	if err != nil {
 		out.Status, out.Evidence = Fail, err.Error()+"."
 		return out
@@ -56,7 +53,7 @@ func (v *verification) claimedFile(file string, changed []string, comparedWith s
 	case !exists && !isChanged:
 		out.Status, out.Evidence = Fail, "There is no such file."
 	case unknown != nil:
-		out.Status, out.Evidence = Blocked, fmt.Sprintf("Whether it is changed cannot be determined: %s.", strings.TrimSuffix(text.OneLine(unknown.Error()), "."))
+		out.Status, out.Evidence = Blocked, fmt.Sprintf("Whether it is changed cannot be determined: %s.", strings.TrimSuffix(v.maskLine(unknown.Error()), "."))
 	case !isChanged:
 		out.Status, out.Evidence = Fail, fmt.Sprintf("It is as in %s.", comparedWith)
 	case !exists:
@@ -72,7 +69,7 @@ func (v *verification) claimedCommit(ctx context.Context, id string) ClaimResult
 	has, err := v.worktree.HasCommit(ctx, strings.ToLower(id))
 	switch {
 	case err != nil:
-		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked for: %s.", strings.TrimSuffix(text.OneLine(err.Error()), "."))
+		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked for: %s.", strings.TrimSuffix(v.maskLine(err.Error()), "."))
 	case !has:
 		out.Status, out.Evidence = Fail, "The branch does not contain it."
 	default:
@@ -89,5 +86,5 @@ func (v *verification) claimsTests() bool {
 // claimedTests runs the tests again, whatever the claim says of them.
 func (v *verification) claimedTests(ctx context.Context) ClaimResult {
 	p := v.check(ctx, "tests")
-	return ClaimResult{Claim: "tests: " + text.Truncate(text.OneLine(v.req.Claim.Tests), 200), Status: p.status, Evidence: p.evidence}
+	return ClaimResult{Claim: "tests: " + text.Truncate(v.maskLine(v.req.Claim.Tests), 200), Status: p.status, Evidence: p.evidence}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -20,29 +21,36 @@ func (e *Evidence) isEmpty() bool {
 }
 
 func (v *verification) addFileCheck(f FileCheck) {
-	f.Note = v.deps.Mask(f.Note)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.evidence.FileChecks = append(v.evidence.FileChecks, f)
 }
 
 func (v *verification) addTest(t TestResult) {
-	t.Command, t.Snippet = v.deps.Mask(t.Command), v.deps.Mask(t.Snippet)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.evidence.Tests = append(v.evidence.Tests, t)
 }
 
 func (v *verification) addAnswer(a APIResponse) {
-	a.Endpoint, a.Snippet = v.deps.Mask(a.Endpoint), v.deps.Mask(a.Snippet)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.evidence.Answers = append(v.evidence.Answers, a)
 }
 
-// end returns the end of an output as a snippet, without secrets.
-func (v *verification) end(output string) string {
-	s := v.deps.Mask(strings.TrimSpace(strings.ToValidUTF8(output, "")))
+// maskCut masks secrets in a text and then cuts it to n characters: a part of a secret might not be
+// recognised.
+func (v *verification) maskCut(s string, n int) string { return text.Truncate(v.deps.Mask(s), n) }
+
+// maskLine returns a text as one line, without secrets.
+func (v *verification) maskLine(s string) string { return text.OneLine(v.deps.Mask(s)) }
+
+// quote is schema.Quote, which cuts a text, without secrets.
+func (v *verification) quote(s string) string { return schema.Quote(v.deps.Mask(s)) }
+
+// end returns the end of a masked output as a snippet.
+func end(s string) string {
+	s = strings.TrimSpace(s)
 	if n := utf8.RuneCountInString(s) - maxSnippet; n > 0 {
 		runes := []rune(s)
 		s = "…" + string(runes[n+1:])
@@ -62,10 +70,14 @@ func (v *verification) begin(output string) string {
 // fileName returns the name of a criterion's next file of evidence: the same one each
 // time that the same request is verified.
 func (v *verification) fileName(c *criterion, what, ending string) string {
+	id := v.deps.Mask(c.ID)
+	if id != c.ID {
+		id = fmt.Sprintf("%s-%d", id, c.index+1) // two ids may be the same, once masked
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files++
-	return fmt.Sprintf("criterion-%s/%d-%s.%s", text.Slug(c.ID, 60), c.files, what, ending)
+	return fmt.Sprintf("criterion-%s/%d-%s.%s", text.Slug(id, 60), c.files, what, ending)
 }
 
 // lost is evidence that could not be kept, for one reason.
@@ -76,7 +88,7 @@ type lost struct {
 
 // noteLoss notes that a file could not be kept, and returns the reason.
 func (v *verification) noteLoss(name string, err error) string {
-	reason := v.deps.Mask(text.OneLine(err.Error()))
+	reason := v.maskLine(err.Error())
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	i := slices.IndexFunc(v.lost, func(l lost) bool { return l.reason == reason })
@@ -109,7 +121,6 @@ func (v *verification) keep(name, criterionID, description string, data []byte) 
 	if over := len(s) - maxKept; over > 0 {
 		s = s[:maxKept/2] + fmt.Sprintf("\n[... %s left out ...]\n", text.Bytes(over)) + s[len(s)-maxKept/2:]
 	}
-	description = v.deps.Mask(description)
 	if err := v.deps.Save(name, []byte(strings.ToValidUTF8(s, ""))); err != nil {
 		description += "; it could not be kept: " + v.noteLoss(name, err)
 	}

@@ -29,9 +29,10 @@ const (
 	CorrectClaim NextStep = "correct_claim" // the verdict passes, and the claim does not hold
 )
 
-// gates sets the gates of a response, and what follows from them. The judge is asked only if the
-// two other gates let the task pass.
+// gates masks what was found, and sets the gates of a response and what follows from them. The
+// judge is asked only if the two other gates let the task pass.
 func (v *verification) gates(ctx context.Context, r *Response) error {
+	r.Mask(v.deps.Mask)
 	r.Gates = []Gate{claimGate(v.req, *r), verdictGate(*r, v.cfg.AcceptPartial)}
 	if v.deps.Judge != nil && r.Gates[0].Status != Fail && r.Gates[1].Status == Pass {
 		g, err := v.judge(ctx, *r)
@@ -117,13 +118,13 @@ func (v *verification) judge(ctx context.Context, r Response) (Gate, error) {
 	if err != nil {
 		return Gate{}, err
 	}
-	answer, err := askVerdict(ctx, v.deps.Judge, question)
-	reasoning := v.deps.Mask(text.Truncate(answer.Reasoning, 4000))
+	answer, err := v.askVerdict(ctx, question)
+	reasoning := v.maskCut(answer.Reasoning, maxProgramText)
 	switch {
 	case err != nil && v.cfg.JudgeOptional:
-		return Gate{3, Skip, v.deps.Mask(fmt.Sprintf("The judge gave no valid answer, which the configuration accepts: %s.", text.OneLine(err.Error())))}, nil
+		return Gate{3, Skip, fmt.Sprintf("The judge gave no valid answer, which the configuration accepts: %s.", v.maskLine(err.Error()))}, nil
 	case err != nil:
-		return Gate{3, Blocked, v.deps.Mask(fmt.Sprintf("The judge gave no valid answer: %s.", text.OneLine(err.Error())))}, nil
+		return Gate{3, Blocked, fmt.Sprintf("The judge gave no valid answer: %s.", v.maskLine(err.Error()))}, nil
 	case answer.Verdict == VerdictFail:
 		return Gate{3, Fail, "The judge: " + reasoning}, nil
 	}
@@ -136,13 +137,19 @@ type judgement struct {
 	Reasoning string  `json:"reasoning"`
 }
 
-// askVerdict returns the answer of a judge. An error describes what is wrong with the answer.
-func askVerdict(ctx context.Context, judge *Program, question []byte) (answer judgement, err error) {
-	raw, err := judge.Ask(ctx, question)
+// askVerdict returns the answer of the judge. An error describes what is wrong with the answer.
+func (v *verification) askVerdict(ctx context.Context, question []byte) (answer judgement, err error) {
+	raw, err := v.deps.Judge.Ask(ctx, question)
 	if err != nil {
 		return answer, err
 	}
-	if raw, err = Unwrap(raw); err != nil {
+	return readMasked(v, raw, readJudgement)
+}
+
+// readJudgement reads the answer of a judge in any of the forms that Unwrap knows.
+func readJudgement(message []byte) (answer judgement, err error) {
+	raw, err := Unwrap(message)
+	if err != nil {
 		return answer, err
 	}
 	if err := decodeLoose(raw, &answer); err != nil {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -64,7 +63,7 @@ func (v *verification) lookInto(name string, entry Entry, texts []string) part {
 // find returns the path of the work tree that a hint names: exactly, or by its last parts if only
 // one path ends with them. If several do, why is a sentence about them; if none does, name is "".
 func (v *verification) find(hinted string) (name string, entry Entry, why string, err error) {
-	clean, err := relative(hinted)
+	clean, err := v.relative(hinted)
 	if err != nil {
 		return "", entry, "", err
 	}
@@ -118,17 +117,17 @@ func isInstalled(name string) bool {
 }
 
 // relative returns a path of a hint, clean. Only paths in the work tree are looked at.
-func relative(hinted string) (string, error) {
+func (v *verification) relative(hinted string) (string, error) {
 	clean := path.Clean(strings.TrimSpace(hinted))
 	switch {
 	case strings.ContainsRune(hinted, 0), hinted == "":
-		return "", fmt.Errorf("%s is not a path", schema.Quote(hinted))
+		return "", fmt.Errorf("%s is not a path", v.quote(hinted))
 	case path.IsAbs(clean), strings.HasPrefix(clean, "~"):
-		return "", fmt.Errorf("%s does not lie in the work tree: name it relative to that", schema.Quote(hinted))
+		return "", fmt.Errorf("%s does not lie in the work tree: name it relative to that", v.quote(hinted))
 	case clean == "..", strings.HasPrefix(clean, "../"):
-		return "", fmt.Errorf("%s leads out of the work tree", schema.Quote(hinted))
+		return "", fmt.Errorf("%s leads out of the work tree", v.quote(hinted))
 	case slices.Contains(strings.Split(clean, "/"), ".git"):
-		return "", fmt.Errorf("%s is git's own", schema.Quote(hinted))
+		return "", fmt.Errorf("%s is git's own", v.quote(hinted))
 	}
 	return clean, nil
 }

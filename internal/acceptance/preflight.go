@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-
-	"github.com/agent-airlock/airlock/internal/schema"
 )
 
 // preflight returns the reasons why nothing can be verified, if there are any. It changes nothing
@@ -40,13 +38,13 @@ func (v *verification) findWorktree(ctx context.Context) string {
 	branch, err := v.worktree.Branch()
 	switch {
 	case err != nil:
-		return fmt.Sprintf("The request names the branch %s, and which one is checked out cannot be determined: %v.", schema.Quote(v.req.Branch), err)
+		return fmt.Sprintf("The request names the branch %s, and which one is checked out cannot be determined: %v.", v.quote(v.req.Branch), err)
 	case branch == v.req.Branch, branch == "" && v.worktree.IsAt(v.req.Branch):
 		return ""
 	case branch == "":
-		return fmt.Sprintf("The request names the branch %s, and another commit is checked out.", schema.Quote(v.req.Branch))
+		return fmt.Sprintf("The request names the branch %s, and another commit is checked out.", v.quote(v.req.Branch))
 	}
-	return fmt.Sprintf("The request names the branch %s, and %s is checked out.", schema.Quote(v.req.Branch), schema.Quote(branch))
+	return fmt.Sprintf("The request names the branch %s, and %s is checked out.", v.quote(v.req.Branch), v.quote(branch))
 }
 
 // dropBareWords leaves a criterion to the validator if its hint names a word or pattern that may be
@@ -116,7 +114,7 @@ func (v *verification) findPrograms() (why []string) {
 			continue
 		}
 		if err := side.program.Find(); err != nil {
-			why = append(why, fmt.Sprintf("The %s %s cannot be used: %v.", side.name, schema.Quote(side.program.Name), err))
+			why = append(why, fmt.Sprintf("The %s %s cannot be used: %v.", side.name, v.quote(side.program.Name), err))
 		}
 	}
 	return why

@@ -9,14 +9,13 @@ import (
 	"sync"
 
 	"github.com/agent-airlock/airlock/internal/crash"
-	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // run verifies that a command ends with exit code 0.
 func (v *verification) run(ctx context.Context, c *criterion, line string) part {
 	if v.cfg.Trust != Owner && !slices.Contains(v.cfg.Commands, line) {
-		return part{status: Blocked, evidence: fmt.Sprintf("The command %s is not one that the owner allows such criteria.", schema.Quote(line)), remediation: "The owner can list it under acceptance: commands."}
+		return part{status: Blocked, evidence: fmt.Sprintf("The command %s is not one that the owner allows such criteria.", v.quote(line)), remediation: "The owner can list it under acceptance: commands."}
 	}
 	r, err := v.worktree.Run(ctx, line)
 	if err != nil {
@@ -26,15 +25,16 @@ func (v *verification) run(ctx context.Context, c *criterion, line string) part 
 		}
 		return part{status: Blocked, evidence: v.stopped(ctx, what, err)}
 	}
-	v.addTest(TestResult{Command: line, ExitCode: r.ExitCode, Snippet: v.end(string(r.Output))})
+	printed := v.deps.Mask(strings.ToValidUTF8(string(r.Output), ""))
+	v.addTest(TestResult{Command: line, ExitCode: r.ExitCode, Snippet: end(printed)})
 	v.keep(v.fileName(c, "command", "txt"), c.ID, "what '"+line+"' printed", r.Output)
 	switch {
 	case r.TimedOut:
 		return part{status: Blocked, evidence: fmt.Sprintf("'%s' was ended by the time limit of a command.", line), remediation: "Raise checks: time-limit."}
 	case r.Missing != "":
-		return part{status: Blocked, evidence: fmt.Sprintf("'%s' needs %s, which is not installed.", line, schema.Quote(r.Missing)), remediation: "Install it."}
+		return part{status: Blocked, evidence: fmt.Sprintf("'%s' needs %s, which is not installed.", line, v.quote(r.Missing)), remediation: "Install it."}
 	case r.ExitCode != 0:
-		return part{status: Fail, evidence: fmt.Sprintf("'%s' ended with exit code %d%s.", line, r.ExitCode, lastLine(string(r.Output))), remediation: fmt.Sprintf("Make '%s' succeed.", line)}
+		return part{status: Fail, evidence: fmt.Sprintf("'%s' ended with exit code %d%s.", line, r.ExitCode, lastLine(printed)), remediation: fmt.Sprintf("Make '%s' succeed.", line)}
 	}
 	return part{status: Pass, evidence: fmt.Sprintf("'%s' ended with exit code 0.", line)}
 }
@@ -44,7 +44,7 @@ func (v *verification) stopped(ctx context.Context, what string, err error) stri
 	if ctx.Err() != nil && errors.Is(context.Cause(ctx), errTime) {
 		return fmt.Sprintf("%s: the time of the verification (%s) ran out.", what, v.req.timeout())
 	}
-	why := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ") // violations are on a line each
+	why := strings.ReplaceAll(strings.TrimSpace(v.deps.Mask(err.Error())), "\n", "; ") // violations are on a line each
 	return fmt.Sprintf("%s: %s.", what, strings.TrimSuffix(text.OneLine(why), "."))
 }
 
@@ -87,6 +87,8 @@ func (v *verification) shareChecks(ctx context.Context) func() (map[string]Check
 		})
 		for _, name := range names {
 			if r, ok := results[name]; ok && err == nil {
+				r = v.masked(r)
+				results[name] = r
 				v.addChecked(r)
 				v.keep("checks/"+name+".txt", "", "how the check "+name+" ended", []byte(checkedText(r)))
 			}
@@ -108,7 +110,7 @@ func checkName(name string) (string, bool) {
 func (v *verification) check(ctx context.Context, given string) part {
 	name, ok := checkName(given)
 	if !ok {
-		return part{status: Blocked, evidence: fmt.Sprintf("There is no check %s.", schema.Quote(given)), remediation: "Name one of " + strings.Join(checkNames, ", ") + "."}
+		return part{status: Blocked, evidence: fmt.Sprintf("There is no check %s.", v.quote(given)), remediation: "Name one of " + strings.Join(checkNames, ", ") + "."}
 	}
 	results, err := v.checks()
 	if err != nil {
@@ -128,11 +130,22 @@ func (v *verification) test(ctx context.Context, c *criterion, name string) part
 	}
 	r, err := v.worktree.Test(ctx, name)
 	if err != nil {
-		return part{status: Blocked, evidence: v.stopped(ctx, fmt.Sprintf("The test %s could not be run", schema.Quote(name)), err)}
+		return part{status: Blocked, evidence: v.stopped(ctx, fmt.Sprintf("The test %s could not be run", v.quote(name)), err)}
 	}
+	r = v.masked(r)
 	v.addChecked(r)
 	v.keep(v.fileName(c, "test", "txt"), c.ID, "how the test "+name+" ended", []byte(checkedText(r)))
-	return r.part("The test " + schema.Quote(name))
+	return r.part("The test " + v.quote(name))
+}
+
+// masked returns a result with its secrets masked, before anything is cut.
+func (v *verification) masked(r Checked) Checked {
+	r.Command, r.Output = v.deps.Mask(r.Command), v.deps.Mask(strings.ToValidUTF8(r.Output, ""))
+	r.Reasons = slices.Clone(r.Reasons)
+	for i := range r.Reasons {
+		r.Reasons[i] = v.deps.Mask(r.Reasons[i])
+	}
+	return r
 }
 
 // part returns what the result of a check or test means for a criterion. what is the name of the
@@ -168,7 +181,7 @@ func (v *verification) addChecked(r Checked) {
 	if r.Command == "" {
 		return
 	}
-	v.addTest(TestResult{Command: r.Command, ExitCode: r.ExitCode, Failed: r.Failing, Snippet: v.end(r.Output)})
+	v.addTest(TestResult{Command: r.Command, ExitCode: r.ExitCode, Failed: r.Failing, Snippet: end(r.Output)})
 }
 
 // checkedText returns a check's result as a file of evidence.
@@ -187,9 +200,9 @@ func checkedText(r Checked) string {
 	return b.String()
 }
 
-// lastLine returns the last line that a command printed, in brackets; "" if there is none.
-func lastLine(output string) string {
-	lines := strings.Split(strings.TrimSpace(output), "\n")
+// lastLine returns the last line of a masked output, in brackets; "" if there is none.
+func lastLine(printed string) string {
+	lines := strings.Split(strings.TrimSpace(printed), "\n")
 	last := text.OneLine(lines[len(lines)-1])
 	if last == "" {
 		return ""

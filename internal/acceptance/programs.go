@@ -126,17 +126,40 @@ func (v *verification) askTwice(ctx context.Context, s side) (Response, error) {
 		if err != nil {
 			return Response{}, err
 		}
-		answer, err := ReadResponse(raw)
-		if err == nil {
-			if violations := answer.Mismatches(asked); len(violations) > 0 {
-				err = &InvalidError{ResponseSchema, violations}
-			}
-		}
+		answer, err := readMasked(v, raw, asked.readAnswer)
 		if err == nil || !errors.As(err, &wrong) || try == 2 {
 			return answer, err
 		}
 	}
 }
+
+// readAnswer reads a response to the request.
+func (r Request) readAnswer(message []byte) (Response, error) {
+	answer, err := ReadResponse(message)
+	if err != nil {
+		return answer, err
+	}
+	if violations := answer.Mismatches(r); len(violations) > 0 {
+		return answer, &InvalidError{ResponseSchema, violations}
+	}
+	return answer, nil
+}
+
+// readMasked reads a program's answer. An error is about the masked answer, because it quotes the
+// beginning of what is wrong.
+func readMasked[T any](v *verification, raw []byte, read func([]byte) (T, error)) (T, error) {
+	answer, err := read(raw)
+	if err == nil {
+		return answer, nil
+	}
+	if _, masked := read([]byte(v.deps.Mask(string(raw)))); masked != nil {
+		err = masked
+	}
+	return answer, err
+}
+
+// maxProgramText is how much of one text of a program's answer is kept, in characters.
+const maxProgramText = 4000
 
 // addJudgement adds a program's answer to its criteria. Those that it does not judge are blocked.
 func (v *verification) addJudgement(answer Response, s side) {
@@ -151,7 +174,7 @@ func (v *verification) addJudgement(answer Response, s side) {
 			continue
 		}
 		r := answer.Results[i]
-		c.add(part{status: r.Status, evidence: text.Truncate(r.Evidence, 4000), remediation: text.Truncate(r.Remediation, 4000), confidence: confidence})
+		c.add(part{status: r.Status, evidence: v.maskCut(r.Evidence, maxProgramText), remediation: v.maskCut(r.Remediation, maxProgramText), confidence: confidence})
 	}
 	if answer.Evidence == nil {
 		return
@@ -178,16 +201,14 @@ const maxScreenshots = 100
 // of evidence as paths.
 func (v *verification) collect(program *Program, screenshots []Screenshot) (kept []Screenshot) {
 	for i, s := range firstOf(screenshots, maxScreenshots) {
-		s.Description = v.deps.Mask(s.Description)
 		if v.deps.Save != nil && program.Collect != nil {
-			name := fmt.Sprintf("screenshots/%d-%s", i+1, text.Slug(path.Base(path.Clean("/"+s.Path)), 60))
+			name := fmt.Sprintf("screenshots/%d-%s", i+1, text.Slug(v.deps.Mask(path.Base(path.Clean("/"+s.Path))), 60))
 			if err := v.keepFileOf(program, s.Path, name); err != nil {
 				s.Description = strings.TrimSpace(s.Description + " (it could not be kept: " + v.noteLoss(name, err) + ")")
 			} else {
 				s.Path = name
 			}
 		}
-		s.Path = v.deps.Mask(s.Path)
 		kept = append(kept, s)
 	}
 	return kept

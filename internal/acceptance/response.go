@@ -154,6 +154,50 @@ func (r Response) Complete(req Request) Response {
 	return r
 }
 
+// Mask passes every text that people, programs and the repository wrote through f, which masks
+// secrets. Ids stay as they are: by them a response belongs to its request. Mask comes before any
+// text is cut, because a part of a secret might not be recognised.
+func (r *Response) Mask(f func(string) string) {
+	each := func(texts ...*string) {
+		for _, t := range texts {
+			*t = f(*t)
+		}
+	}
+	each(&r.Reasoning, &r.Validator)
+	for i := range r.Results {
+		each(&r.Results[i].Evidence, &r.Results[i].Remediation)
+	}
+	for i := range r.Claims {
+		each(&r.Claims[i].Claim, &r.Claims[i].Evidence)
+	}
+	for i := range r.Gates {
+		each(&r.Gates[i].Evidence)
+	}
+	e := r.Evidence
+	if e == nil {
+		return
+	}
+	for i := range e.Screenshots {
+		s := &e.Screenshots[i]
+		each(&s.Path, &s.Description)
+		if step, ok := s.Step.(string); ok {
+			s.Step = f(step)
+		}
+	}
+	for i := range e.Tests {
+		each(&e.Tests[i].Command, &e.Tests[i].Snippet)
+	}
+	for i := range e.Answers {
+		each(&e.Answers[i].Endpoint, &e.Answers[i].Method, &e.Answers[i].Snippet)
+	}
+	for i := range e.FileChecks {
+		each(&e.FileChecks[i].Path, &e.FileChecks[i].Note)
+	}
+	for i := range e.Files {
+		each(&e.Files[i].Path, &e.Files[i].Description)
+	}
+}
+
 func (r Response) statuses() []Status {
 	statuses := make([]Status, len(r.Results))
 	for i, c := range r.Results {

@@ -224,9 +224,7 @@ func (v *verification) response() Response {
 	r := Response{TaskID: v.req.TaskID, Validator: "airlock"}
 	verified := 0.0
 	for _, c := range v.criteria {
-		result := c.result()
-		result.Evidence, result.Remediation = v.deps.Mask(result.Evidence), v.deps.Mask(result.Remediation)
-		r.Results = append(r.Results, result)
+		r.Results = append(r.Results, c.result())
 		verified += c.confidence()
 	}
 	r.Verdict = VerdictOf(r.statuses())
@@ -255,15 +253,17 @@ func (c *criterion) confidence() float64 {
 
 // finish adds the evidence and the summary, and saves the response.
 func (v *verification) finish(r Response) (Response, error) {
-	r.Reasoning = v.deps.Mask(reasoning(r))
+	r.Reasoning = reasoning(r)
+	evidence := v.evidence
+	r.Evidence = &evidence
+	r.Mask(v.deps.Mask)
 	own := File{Path: "response.json", Description: "this response"}
 	if v.deps.Save != nil {
-		v.evidence.Files = append(v.evidence.Files, own)
+		evidence.Files = append(evidence.Files, own)
 	}
-	evidence := v.evidence
 	slices.SortFunc(evidence.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	if !evidence.isEmpty() {
-		r.Evidence = &evidence
+	if evidence.isEmpty() {
+		r.Evidence = nil
 	}
 	raw, err := r.Encode()
 	if err != nil || v.deps.Save == nil {
@@ -316,6 +316,6 @@ func (v *verification) progress(s Step) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	s.Text = v.deps.Mask(s.Text)
+	s.Criterion, s.Text = v.deps.Mask(s.Criterion), v.deps.Mask(s.Text)
 	v.deps.Progress(s)
 }

@@ -20,6 +20,7 @@ import (
 type tree struct {
 	files   map[string]string
 	changed []string
+	printed string // by a command that fails; "" for one that succeeds
 
 	mu     sync.Mutex
 	events []string
@@ -55,6 +56,9 @@ func (w *tree) Run(ctx context.Context, line string) (acceptance.Ran, error) {
 	}
 	if line == "panic" {
 		panic("secret")
+	}
+	if w.printed != "" {
+		return acceptance.Ran{ExitCode: 1, Output: []byte(w.printed)}, nil
 	}
 	return acceptance.Ran{Output: []byte(strings.Repeat("x", 3<<20))}, nil
 }
@@ -349,7 +353,7 @@ func TestGates(t *testing.T) {
 	} {
 		d := deps(w)
 		if c.judge != "" {
-			d.Judge = &acceptance.Program{Ask: func(_ context.Context, question []byte) ([]byte, error) {
+			d.Judge = &acceptance.Program{Find: func() error { return nil }, Ask: func(_ context.Context, question []byte) ([]byte, error) {
 				if !strings.Contains(string(question), `"request"`) || !strings.Contains(string(question), `"response"`) {
 					t.Errorf("%s: the judge reads %s", c.name, question)
 				}
