@@ -107,15 +107,24 @@ func addressOf(raw string) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// findPrograms looks for the owner's programs that will be asked.
+// findPrograms looks for the owner's programs that will be asked, and for the judge, who is asked
+// last, unless the task may pass without that.
 func (v *verification) findPrograms() (why []string) {
+	look := func(name string, program *Program) {
+		if program == nil {
+			return
+		}
+		if err := program.Find(); err != nil {
+			why = append(why, fmt.Sprintf("The %s %s cannot be used: %v.", name, v.quote(program.Name), err))
+		}
+	}
 	for _, side := range v.sides() {
-		if side.program == nil || len(side.criteria) == 0 || !v.mayAsk() {
-			continue
+		if len(side.criteria) > 0 && v.mayAsk() {
+			look(side.name, side.program)
 		}
-		if err := side.program.Find(); err != nil {
-			why = append(why, fmt.Sprintf("The %s %s cannot be used: %v.", side.name, v.quote(side.program.Name), err))
-		}
+	}
+	if !v.cfg.JudgeOptional {
+		look("judge", v.deps.Judge)
 	}
 	return why
 }

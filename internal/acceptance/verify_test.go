@@ -374,6 +374,39 @@ func TestGates(t *testing.T) {
 	}
 }
 
+// A program that is missing blocks before anything runs, unless it is an optional judge or nothing
+// is asked of it.
+func TestMissingPrograms(t *testing.T) {
+	missing := &acceptance.Program{Name: "no-such-program", Find: func() error { return errors.New("it is not installed") },
+		Ask: func(context.Context, []byte) ([]byte, error) { return nil, errors.New("it ended with exit code 127") }}
+	for name, c := range map[string]struct {
+		hint, kind string
+		deps       func(*acceptance.Deps)
+		optional   bool
+		want       string // of the evidence; "" where the command runs
+	}{
+		"a validator":             {"judge", "code", func(d *acceptance.Deps) { d.Validator = missing }, false, "The validator 'no-such-program' cannot be used: it is not installed."},
+		"a validator for nothing": {"$ true", "code", func(d *acceptance.Deps) { d.Validator = missing }, false, ""},
+		"a browser":               {"$ true", "both", func(d *acceptance.Deps) { d.Browser = missing }, false, "The browser command 'no-such-program' cannot be used: it is not installed."},
+		"a judge":                 {"$ true", "code", func(d *acceptance.Deps) { d.Judge = missing }, false, "The judge 'no-such-program' cannot be used: it is not installed."},
+		"an optional judge":       {"$ true", "code", func(d *acceptance.Deps) { d.Judge = missing }, true, ""},
+	} {
+		w := &tree{}
+		d := deps(w)
+		c.deps(&d)
+		r, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "`+c.kind+`"`, c.hint, "$ true"), acceptance.Config{Trust: acceptance.Owner, JudgeOptional: c.optional}, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case c.want == "" && (show(r) != "A PASS, B PASS: PASS" || r.NextStep != acceptance.Done || len(w.events) != 2):
+			t.Errorf("%s: %s, %s, ran %q", name, show(r), r.NextStep, w.events)
+		case c.want != "" && (show(r) != "A BLOCKED, B BLOCKED: BLOCKED" || r.Results[0].Evidence != c.want || len(w.events) != 0):
+			t.Errorf("%s: %s, %s, ran %q", name, show(r), r.Results[0].Evidence, w.events)
+		}
+	}
+}
+
 // A long answer is a snippet within the schema's limit, and a secret is masked before it is
 // cut, wherever the cut is.
 func TestLongAnswers(t *testing.T) {
