@@ -28,6 +28,20 @@ func (o Output) Bytes() []byte {
 // String returns Bytes as a string.
 func (o Output) String() string { return string(o.Bytes()) }
 
+// maxSecret is how long a secret may be that the gap between Head and Tail divides, in bytes.
+const maxSecret = 16 << 10
+
+// Masked returns the stream as it was kept, with its secrets masked by mask. Where bytes were dropped,
+// the gap is wider: a part of a secret may stand at both its sides, which mask does not recognise.
+func (o Output) Masked(mask func(string) string) string {
+	if !o.Truncated() {
+		return mask(o.String())
+	}
+	head, tail := mask(string(o.Head)), mask(string(o.Tail)) // before the cut, which may divide others
+	n, m := min(len(head), maxSecret), min(len(tail), maxSecret)
+	return Output{[]byte(head[:len(head)-n]), []byte(tail[m:]), o.Dropped + int64(n+m)}.String()
+}
+
 // capture keeps the first and the last half of limit bytes and discards the rest, so
 // that a program is never blocked by its output. One goroutine writes to it.
 type capture struct {

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,33 @@ func TestCapture(t *testing.T) {
 			}
 			if !o.Truncated() && !bytes.Equal(o.Bytes(), all) {
 				t.Fatalf("limit %d, piece %d: %q", limit, piece, o.Bytes())
+			}
+		}
+	}
+}
+
+// TestMasked asserts that a secret is masked wherever the gap divides it, and that nothing is lost
+// where there is no gap.
+func TestMasked(t *testing.T) {
+	mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	complete := Output{Head: []byte("a hunt"), Tail: []byte("er2 b")}
+	if got := complete.Masked(mask); got != "a *** b" {
+		t.Errorf("%q", got)
+	}
+	const limit = 8 * maxSecret
+	for before := limit/2 - 8; before <= limit/2; before++ {
+		for after := before; after <= limit/2; after++ {
+			for _, edge := range []int{0, maxSecret - 3} { // another secret where the gap is widened to
+				c := newCapture(limit)
+				fill := func(n int) string { return strings.Repeat("x", max(n, 0)) }
+				_, _ = c.Write([]byte("begin" + fill(before-5-7-edge) + "hunter2" + fill(edge) + "hunter2" + fill(limit) + "hunter2" + fill(edge) + "hunter2" + fill(after-3-7-edge) + "end"))
+				got := c.output().Masked(mask)
+				if strings.Contains(got, "hu") || strings.Contains(got, "r2") {
+					t.Fatalf("%d before and %d after: %d bytes have a part of the secret", before, after, len(got))
+				}
+				if !strings.HasPrefix(got, "begin") || !strings.HasSuffix(got, "end") || len(got) < limit/2 || strings.Count(got, "left out") != 1 {
+					t.Fatalf("%d before and %d after: %d bytes, %.20q", before, after, len(got), got)
+				}
 			}
 		}
 	}

@@ -21,11 +21,10 @@ import (
 
 // Limits of commands.
 const (
-	grace       = 2 * time.Second // between asking a command to end and killing it
-	maxPrinted  = 1 << 20         // bytes of a command's output that are kept
-	maxReasons  = 50
-	maxPerCheck = 64 << 10                  // bytes of a check's output that are kept
-	maxAnswer   = 2 * acceptance.MaxMessage // bytes that a program of the owner may print
+	grace      = 2 * time.Second // between asking a command to end and killing it
+	maxPrinted = 1 << 20         // bytes of a command's output that are kept
+	maxReasons = 50
+	maxAnswer  = 2 * acceptance.MaxMessage // bytes that a program of the owner may print
 )
 
 // commandPlace returns the place where commands run, which the first of them opens.
@@ -74,7 +73,7 @@ func (w *worktree) Run(ctx context.Context, line string) (acceptance.Ran, error)
 		return acceptance.Ran{}, err
 	}
 	return acceptance.Ran{ExitCode: r.ExitCode, TimedOut: r.TimedOut, Missing: phase.MissingProgram(line, nil, r, nil),
-		Output: slices.Concat(r.Stdout.Bytes(), r.Stderr.Bytes())}, nil
+		Output: []byte(r.Stdout.Masked(w.mask) + r.Stderr.Masked(w.mask))}, nil
 }
 
 // Checks implements acceptance.Worktree.
@@ -187,7 +186,7 @@ func checkedOf(all []phase.CheckResult) acceptance.Checked {
 	}
 	out.Reasons = out.Reasons[:min(len(out.Reasons), maxReasons)]
 	out.Command = strings.Join(commands, " && ")
-	out.Output = printed.String()[:min(printed.Len(), maxPerCheck)]
+	out.Output = printed.String() // acceptance masks it, and cuts it then
 	return out
 }
 
@@ -242,7 +241,7 @@ func (w *worktree) ask(ctx context.Context, line string, question []byte) ([]byt
 	case err != nil:
 		return nil, err
 	case !r.OK():
-		return nil, errors.New(describeEnd(r))
+		return nil, errors.New(describeEnd(r, w.mask))
 	}
 	return r.Stdout.Bytes(), nil
 }

@@ -1,9 +1,11 @@
 package verify
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
@@ -31,3 +33,25 @@ func TestCheckedOf(t *testing.T) {
 		}
 	}
 }
+
+// What a check and a program printed is masked before it is cut.
+func TestSecretsAcrossACut(t *testing.T) {
+	long := strings.Repeat("x", 64<<10) + "hunter2" + strings.Repeat("y", 1<<10)
+	if got := checkedOf([]phase.CheckResult{{Check: phase.Tests, Status: phase.Fail, Command: "t", Excerpt: long}}).Output; got != long {
+		t.Errorf("%d bytes of a check's output are left for acceptance to mask, want %d", len(got), len(long))
+	}
+	for before := 290; before <= 300; before++ {
+		printed := "first\n" + strings.Repeat("x", before) + "hunter2" + strings.Repeat("y", 100)
+		r := command.Result{ExitCode: 3, Stderr: command.Output{Head: []byte(printed)}}
+		if got := describeEnd(r, maskHunter); strings.Contains(got, "hu") || !strings.HasPrefix(got, "it ended with exit code 3: xxx") {
+			t.Errorf("%d before the cut: %s", before, got)
+		}
+	}
+	r := command.Result{ExitCode: 3, Stderr: command.Output{Head: []byte("-----BEGIN KEY-----\nabc\n-----END KEY-----\n")}}
+	if got := describeEnd(r, func(s string) string { return strings.ReplaceAll(s, string(r.Stderr.Head), "***") }); got != "it ended with exit code 3: ***" {
+		t.Error(got)
+	}
+}
+
+// maskHunter masks one secret.
+func maskHunter(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }

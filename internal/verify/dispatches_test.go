@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
+	"github.com/agent-airlock/airlock/internal/checks"
+	"github.com/agent-airlock/airlock/internal/secrets"
+	"github.com/agent-airlock/airlock/internal/token"
 )
 
 func TestDispatches(t *testing.T) {
@@ -80,5 +83,32 @@ func TestDispatches(t *testing.T) {
 	}
 	if _, err := store.Answer(all[2]); err == nil || !strings.Contains(err.Error(), name+" is not a file that Airlock wrote: it is a symbolic link") {
 		t.Errorf("a link to another answer: %v", err)
+	}
+}
+
+// A response that comes late is kept without secrets.
+func TestLateResponsesAreMasked(t *testing.T) {
+	req, err := acceptance.ReadRequest([]byte(`{"task_id":"t","validation_type":"code","acceptance_criteria":[{"id":"A","description":"d","validation_hint":"a.md"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := OpenDispatches(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := store.Add(req, "", time.Unix(1_800_000_000, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leak := "a-known-value"
+	r := acceptance.Response{TaskID: "t", Reasoning: leak, Evidence: &acceptance.Evidence{FileChecks: []acceptance.FileCheck{{Path: leak}}}}
+	deps := Deps{Deps: checks.Deps{Scanner: secrets.New([]secrets.Known{{Name: "K", Value: token.New(leak, "")}})}, Now: func() time.Time { return d.Due.Add(time.Second) }}
+	configure := func(req acceptance.Request) (Config, error) { return Config{Request: req, Dir: t.TempDir()}, nil }
+	if _, err := store.Receive(t.Context(), r, configure, deps); err == nil || !strings.Contains(err.Error(), "is kept and not applied") {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(store.name(d, "late-1"))
+	if err != nil || strings.Contains(string(kept), leak) || strings.Count(string(kept), "***") != 2 {
+		t.Errorf("%s, %v", kept, err)
 	}
 }

@@ -148,7 +148,7 @@ func (w *worktree) makeTemp(ctx context.Context, place *checks.Place) (dir strin
 		dir = filepath.Join(place.Dir(), ".airlock-evidence") // in the copy, which goes away
 		var r command.Result
 		if r, err = place.Run(ctx, command.Spec{Program: "mkdir", Args: []string{"-p", dir}}); err == nil && !r.OK() {
-			err = errors.New(describeEnd(r))
+			err = errors.New(describeEnd(r, w.mask))
 		}
 	} else if dir, err = os.MkdirTemp("", "airlock-evidence-"); err != nil {
 		err = errors.New(exitcode.Explain(err))
@@ -210,9 +210,10 @@ func (w *worktree) removeTemp() {
 	}
 }
 
-// describeEnd describes how a program ended that did not succeed.
-func describeEnd(r command.Result) string {
-	printed := strings.TrimSpace(r.Stderr.String())
+// describeEnd describes how a program ended that did not succeed. What it printed is masked, and then
+// cut.
+func describeEnd(r command.Result, mask func(string) string) string {
+	printed := strings.TrimSpace(r.Stderr.Masked(mask))
 	last := text.OneLine(printed[strings.LastIndexByte(printed, '\n')+1:])
 	if last != "" {
 		last = ": " + text.Truncate(last, 300)

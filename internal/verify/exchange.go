@@ -46,6 +46,7 @@ func (d Dispatches) Receive(ctx context.Context, r acceptance.Response, configur
 	case acceptance.Accepted:
 		return d.conclude(ctx, dispatch, r, cfg, deps)
 	case acceptance.Late:
+		r.Mask(deps.Scanner.Mask)
 		if err := d.KeepLate(dispatch, r); err != nil {
 			return r, exitcode.FailedError(explainFull(err))
 		}

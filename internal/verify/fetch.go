@@ -20,7 +20,8 @@ import (
 
 // Limits of requests.
 const (
-	maxBody      = 64 << 10 // bytes of an answer that are read
+	maxBody      = 64 << 10 // bytes of an answer that are kept
+	maxSecret    = 16 << 10 // bytes of an answer that are read after those, for a secret that begins there
 	maxRedirects = 5
 	reachTimeout = 3 * time.Second
 )
@@ -45,7 +46,8 @@ func plain(err error) error {
 
 // fetcher sends requests to hosts: to public addresses, and to those that are allowed.
 type fetcher struct {
-	hosts []string // allowed: host, or host:port
+	hosts []string            // allowed: host, or host:port
+	mask  func(string) string // masks secrets
 }
 
 // allowed reports whether the owner names a URL's host.
@@ -95,9 +97,13 @@ func (f fetcher) fetch(ctx context.Context, r acceptance.Fetch) (acceptance.Answ
 		return acceptance.Answer{}, plain(err)
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was only read
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+maxSecret))
 	if err != nil && len(body) == 0 {
 		return acceptance.Answer{}, fmt.Errorf("the answer cannot be read: %w", plain(err))
+	}
+	if len(body) > maxBody {
+		masked := f.mask(strings.ToValidUTF8(string(body), "\uFFFD"))
+		body = []byte(masked[:min(len(masked), maxBody)])
 	}
 	return acceptance.Answer{Status: answer.StatusCode, Body: body}, nil
 }

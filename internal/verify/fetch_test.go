@@ -59,7 +59,7 @@ func TestFetch(t *testing.T) {
 		{nil, "https://example.com/", acceptance.Stranger, true, 0, "not one that the owner allows"},
 		{[]string{host}, server.URL + "/ok", acceptance.Stranger, true, 201, ""},
 	} {
-		a, err := fetcher{c.hosts}.fetch(t.Context(), acceptance.Fetch{Method: "GET", URL: c.url, Redirects: c.redirects, Trust: c.trust})
+		a, err := fetcher{c.hosts, maskHunter}.fetch(t.Context(), acceptance.Fetch{Method: "GET", URL: c.url, Redirects: c.redirects, Trust: c.trust})
 		if a.Status != c.want || (err == nil) != (c.want != 0) || err != nil && !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%q %s: %d, %v, want %d", c.hosts, c.url, a.Status, err, c.want)
 		}
@@ -70,6 +70,22 @@ func TestFetch(t *testing.T) {
 	server.Close()
 	if err := reach(t.Context(), host); err == nil {
 		t.Error("a closed port is reached")
+	}
+}
+
+// A secret in an answer is masked where the answer is cut.
+func TestFetchMasksBeforeTheCut(t *testing.T) {
+	before := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(strings.Repeat("x", before) + "hunter2" + strings.Repeat("y", 1<<20)))
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	for before = maxBody - 8; before <= maxBody; before++ {
+		a, err := fetcher{[]string{host}, maskHunter}.fetch(t.Context(), acceptance.Fetch{Method: "GET", URL: server.URL, Trust: acceptance.Owner})
+		if err != nil || len(a.Body) != maxBody || strings.Contains(string(a.Body), "h") {
+			t.Errorf("%d before the cut: %d bytes, ending in %q, %v", before, len(a.Body), a.Body[len(a.Body)-8:], err)
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func ended(ctx context.Context, err error) error {
 func (w *worktree) acceptanceDeps() acceptance.Deps {
 	a := w.cfg.Acceptance
 	return acceptance.Deps{
-		Now: w.deps.Now, Worktree: w.open, Reach: reach, Fetch: fetcher{hosts: a.Hosts}.fetch, Mask: w.mask, Progress: w.deps.Progress,
+		Now: w.deps.Now, Worktree: w.open, Reach: reach, Fetch: fetcher{a.Hosts, w.mask}.fetch, Mask: w.mask, Progress: w.deps.Progress,
 		Validator: w.program(a.Validator), Browser: w.program(a.Browser), Judge: w.program(a.Judge),
 	}
 }
