@@ -257,7 +257,7 @@ func diffOf(f *changes.File) changes.ChangedFile {
 // plugIn returns a function that runs a plug-in reviewer.
 func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Context, phase.ReviewRequest) (partResult, error) {
 	return func(ctx context.Context, request phase.ReviewRequest) (partResult, error) {
-		ask := plugin.Request{Repository: request.Repository}
+		ask := plugin.Request{Repository: request.Repository, Mask: r.cfg.Scanner.Mask}
 		var out partResult
 		for _, f := range r.requested(request) {
 			ask.Diff = append(ask.Diff, diffOf(f))

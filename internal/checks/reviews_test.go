@@ -205,6 +205,17 @@ func TestPluginsAndBuiltInMerge(t *testing.T) {
 	}
 }
 
+// TestErrorsOfPlugInsHaveNoSecret asserts that what a plug-in printed is masked before it is cut.
+func TestErrorsOfPlugInsHaveNoSecret(t *testing.T) {
+	secret := "ghp_" + strings.Repeat("aB3dE6gH9", 4)
+	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{Plugins: []plugin.Config{scanner("scan", phase.SecurityReview)}}}, func(string, int) (string, int, error) {
+		return secret + strings.Repeat(" y", 140), 2, nil // of which the last 300 bytes are quoted
+	})
+	if _, err := r.securityReview()(t.Context(), request(t, set())); err == nil || strings.Contains(err.Error(), secret[30:]) || !strings.Contains(err.Error(), "*** y") {
+		t.Error(err)
+	}
+}
+
 // TestSuggestions asserts that a plug-in's suggestion stays, unless a secret is in it.
 func TestSuggestions(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("aB3dE6gH9", 4)

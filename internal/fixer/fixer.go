@@ -104,9 +104,9 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 	case err != nil:
 		return Result{Failed: "it cannot be run: " + cfg.Mask(err.Error())}, nil
 	case !run.OK():
-		return Result{Failed: cfg.Mask(failure(run))}, nil
+		return Result{Failed: failure(run, cfg.Mask)}, nil
 	}
-	result := answer(cfg.Mask(run.Stdout.String()), request)
+	result := answer(run.Stdout.Masked(cfg.Mask), request)
 	if result.Nonsense != "" {
 		return result, nil
 	}
@@ -166,15 +166,15 @@ func (c Config) variables(wanted func(name string) bool) (env []string) {
 }
 
 // failure describes how the command ended, with the last lines of its standard error or, if that
-// is empty, of its output.
-func failure(run command.Result) string {
+// is empty, of its output. They are masked, and then cut.
+func failure(run command.Result, mask func(string) string) string {
 	reason := fmt.Sprintf("it ended with exit code %d", run.ExitCode)
 	if run.Signal != "" {
 		reason = "it was ended by the signal " + run.Signal
 	}
-	output := strings.TrimSpace(run.Stderr.String())
+	output := strings.TrimSpace(run.Stderr.Masked(mask))
 	if output == "" {
-		output = strings.TrimSpace(run.Stdout.String())
+		output = strings.TrimSpace(run.Stdout.Masked(mask))
 	}
 	if lines := strings.Split(output, "\n"); len(lines) > 20 {
 		output = strings.Join(lines[len(lines)-20:], "\n")

@@ -174,6 +174,14 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a secret across the cut", func(t *testing.T) { // of which the last lines are kept
+		key := "BEGIN KEY\n" + strings.Repeat("abc\n", 30) + "END KEY"
+		cfg := config(dir, "sh", "-c", "echo '"+key+"' >&2; exit 1")
+		cfg.Mask = func(s string) string { return strings.ReplaceAll(s, key, "***") }
+		if r := run(t, cfg); r.Failed != "it ended with exit code 1: ***" {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("no program", func(t *testing.T) {
 		if r := run(t, config(dir, "no-such-fixer")); !strings.Contains(r.Failed, "cannot be run") {
 			t.Errorf("%+v", r)

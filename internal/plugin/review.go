@@ -33,6 +33,9 @@ type Request struct {
 	Files      []File // the changed files that have a text
 	Diff       []changes.ChangedFile
 	Env        []string // of the command, as NAME=value
+	// Mask masks secrets in what an error quotes of the command's output, before it is cut; nil
+	// masks nothing.
+	Mask func(string) string
 }
 
 // File is a changed file.
@@ -235,18 +238,18 @@ func (w *work) failure(r command.Result, report toolreport.Report, limit time.Du
 	case r.Signal != "":
 		return fmt.Errorf("%s was ended by a signal: %s", name, r.Signal)
 	case r.ExitCode != 0 && !w.meansFindings(r.ExitCode):
-		return fmt.Errorf("%s ended with exit code %d%s (it failed; if the code means findings, list it in the reviewer's exit-codes)", name, r.ExitCode, lastLines(r))
+		return fmt.Errorf("%s ended with exit code %d%s (it failed; if the code means findings, list it in the reviewer's exit-codes)", name, r.ExitCode, w.lastLines(r))
 	case r.ExitCode != 0 && len(report.Findings)+report.Outside == 0:
-		return fmt.Errorf("%s ended with exit code %d and reported no finding%s (it failed, or its findings have a form that its format or patterns do not describe)", name, r.ExitCode, lastLines(r))
+		return fmt.Errorf("%s ended with exit code %d and reported no finding%s (it failed, or its findings have a form that its format or patterns do not describe)", name, r.ExitCode, w.lastLines(r))
 	}
 	// hasForm is whether the output has the form that its format names, or the format names none.
 	hasForm := format == Auto || format == Text || slices.Contains(strings.Split(report.Tool, ", "), format.form())
 	isEmpty := len(r.Stdout.Head) == 0 && r.Stdout.Dropped == 0
 	switch {
 	case !hasForm && isEmpty && !format.mayBeEmpty():
-		return fmt.Errorf("%s printed nothing, but its format is %q%s", name, format, lastLines(r))
+		return fmt.Errorf("%s printed nothing, but its format is %q%s", name, format, w.lastLines(r))
 	case !hasForm && !isEmpty:
-		return fmt.Errorf("%s printed nothing of its format, %q%s", name, format, lastLines(r))
+		return fmt.Errorf("%s printed nothing of its format, %q%s", name, format, w.lastLines(r))
 	case hasForm && report.Tool != "" && !report.Explained:
 		return fmt.Errorf("the output of %s is incomplete: %s", name, cmp.Or(strings.Join(report.Notes, "; "), "it reports that it failed"))
 	}
@@ -257,10 +260,14 @@ func (w *work) failure(r command.Result, report toolreport.Report, limit time.Du
 }
 
 // lastLines returns what a command printed last, as one line.
-func lastLines(r command.Result) string {
-	printed := r.Stderr.String()
+func (w *work) lastLines(r command.Result) string {
+	mask := w.req.Mask
+	if mask == nil {
+		mask = func(s string) string { return s }
+	}
+	printed := r.Stderr.Masked(mask)
 	if text.IsBlank(printed) {
-		printed = r.Stdout.String()
+		printed = r.Stdout.Masked(mask)
 	}
 	line := printableLine(printed)
 	if line == "" {

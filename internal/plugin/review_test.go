@@ -98,6 +98,21 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestErrorsMaskBeforeTheCut asserts that no part of a secret is in an error, which quotes the end of
+// an output.
+func TestErrorsMaskBeforeTheCut(t *testing.T) {
+	t.Parallel()
+	ask := request(t)
+	ask.Mask = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	for after := 293; after <= 300; after++ {
+		printed := "hunter2" + strings.Repeat("y", after)
+		_, err := plugin.Review(t.Context(), tool(3, "", printed), plugin.Config{Name: "lint", Command: "lint"}, ask)
+		if err == nil || strings.Contains(err.Error(), "2y") || !strings.Contains(err.Error(), "exit code 3: ") {
+			t.Errorf("%d after the secret: %v", after, err)
+		}
+	}
+}
+
 func TestFailuresSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	cfg := plugin.Config{Name: "lint", Command: "lint --all", TimeLimit: time.Minute}
