@@ -128,7 +128,8 @@ func (d *Document) contradiction() error {
 // Write writes the document as indented JSON.
 func (d *Document) Write(w io.Writer) error { return schema.WriteDocument(w, d) }
 
-// Mask passes every text that people and programs wrote through f, which masks secrets.
+// Mask passes every text that people and programs wrote, other than ids, through f, which masks
+// secrets.
 func (d *Document) Mask(f func(string) string) {
 	for i := range d.Criteria {
 		c := &d.Criteria[i]
@@ -137,18 +138,7 @@ func (d *Document) Mask(f func(string) string) {
 	for i := range d.Notes {
 		d.Notes[i] = f(d.Notes[i])
 	}
-	r := d.Response
-	if r == nil {
-		return
-	}
-	r.Reasoning = f(r.Reasoning)
-	for i := range r.Results {
-		r.Results[i].Evidence, r.Results[i].Remediation = f(r.Results[i].Evidence), f(r.Results[i].Remediation)
-	}
-	for i := range r.Claims {
-		r.Claims[i].Claim, r.Claims[i].Evidence = f(r.Claims[i].Claim), f(r.Claims[i].Evidence)
-	}
-	for i := range r.Gates {
-		r.Gates[i].Evidence = f(r.Gates[i].Evidence)
+	if d.Response != nil {
+		d.Response.Mask(f)
 	}
 }

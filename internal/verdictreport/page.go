@@ -76,9 +76,9 @@ type page struct {
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.b, format, args...) }
 
-// text returns a stranger's text as Markdown that shows it.
+// text returns a stranger's text as Markdown that shows it. It masks secrets before it cuts.
 func (p *page) text(s string) string {
-	return markdown.EscapeText(p.safe.Line(text.Truncate(s, maxCell)))
+	return markdown.EscapeText(text.Truncate(p.safe.Line(s), maxCell))
 }
 
 func (p *page) writeCriteria(level string, required bool) {

@@ -124,3 +124,28 @@ func TestLoopResult(t *testing.T) {
 		}
 	}
 }
+
+// TestNoSecretInADocument asserts that Mask covers what people and programs wrote, and that a page
+// masks what Mask leaves, such as an id, before it cuts it.
+func TestNoSecretInADocument(t *testing.T) {
+	mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	d := document(acceptance.Fail)
+	d.Criteria[0].Description, d.Criteria[0].Hint, d.Notes = "hunter2", "hunter2", []string{"hunter2"}
+	d.Response.Reasoning, d.Response.Results[0].Evidence = "hunter2", "hunter2"
+	d.Response.Evidence = &acceptance.Evidence{FileChecks: []acceptance.FileCheck{{Path: "hunter2"}}, Tests: []acceptance.TestResult{{Snippet: "hunter2"}}}
+	d.Mask(mask)
+	var b strings.Builder
+	if err := d.Write(&b); err != nil || strings.Contains(b.String(), "hunter2") {
+		t.Errorf("%v: %s", err, &b)
+	}
+	for before := 290; before <= 300; before++ {
+		id := strings.Repeat("x", before) + "hunter2" + strings.Repeat("y", 300)
+		d.Criteria[0].ID, d.Response.Results[0].ID = id, id
+		safe := checkreport.SafeText{Line: mask, Code: mask}
+		for _, page := range []string{d.Summary(safe, false, 1<<20), d.Comment(safe, false, head, "")} {
+			if strings.Contains(page, "xh") || !strings.Contains(page, "xxx") {
+				t.Errorf("%d before the cut: %s", before, page)
+			}
+		}
+	}
+}
