@@ -264,7 +264,7 @@ func (p *page) suppressionsShort(does string, list []NewSuppression) {
 		return
 	}
 	places := firstTexts(list, maxFirst, func(s NewSuppression) string {
-		return markdown.CodeSpan(p.safe.Line(text.Truncate(s.place(), maxCell))) + " " + p.text(s.Tool)
+		return markdown.CodeSpan(p.safe.cutLine(s.place(), maxCell)) + " " + p.text(s.Tool)
 	})
 	p.printf("\nThe change %s: %s.\n", does, strings.Join(places, ", "))
 }
@@ -276,7 +276,7 @@ func (p *page) unknownShort() {
 		return
 	}
 	files := firstTexts(unknown, maxFirst, func(s Skipped) string {
-		return markdown.CodeSpan(p.safe.Line(text.Truncate(s.Path, maxCell))) + " (" + p.text(s.Language) + ")"
+		return markdown.CodeSpan(p.safe.cutLine(s.Path, maxCell)) + " (" + p.text(s.Language) + ")"
 	})
 	p.printf("\nThe result does not stand for %s, whose language no check knows: %s. Only secrets were looked for there.\n", text.Count(len(unknown), "changed file"), strings.Join(files, ", "))
 }
@@ -297,7 +297,7 @@ func (p *page) folded(title string, lines []string) {
 	p.printf("\n<details><summary>%s (%d)</summary>\n\n", title, len(lines))
 	shown, left := head(lines, maxRows)
 	for _, l := range shown {
-		p.b.WriteString("- " + p.text(text.Truncate(l, 500)) + "\n")
+		p.b.WriteString("- " + markdown.EscapeText(p.safe.cutLine(l, 500)) + "\n")
 	}
 	p.writeOmitted(left)
 	p.b.WriteString("\n</details>\n")

@@ -7,7 +7,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/pages"
 	"github.com/agent-airlock/airlock/internal/phase"
-	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // maxPageFindings is how many findings a page lists. The document contains all of them.
@@ -20,7 +19,7 @@ func (d *Document) PlanChecks(show SafeText) *pages.PlanChecks {
 	if d.Failed() {
 		p.Level = pages.Bad
 	}
-	line := func(s string) string { return show.Line(text.Truncate(s, 1000)) }
+	line := func(s string) string { return show.cutLine(s, 1000) }
 	for _, r := range d.rows() {
 		c := pages.PlanCheck{Name: checkName(r.check), Result: r.result(), Level: r.level()}
 		if r.status == phase.Fail {

@@ -15,6 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/checkreport"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/safeoutput"
 	"github.com/agent-airlock/airlock/internal/sanitize"
 	"github.com/agent-airlock/airlock/internal/sarif"
 	"github.com/agent-airlock/airlock/internal/toolreport"
@@ -342,6 +343,46 @@ func TestATimeLimitIsNamedNextToFailingTests(t *testing.T) {
 		}
 		if got := text.String(); !strings.Contains(got, "TestA at api/a_test.go:9") || strings.Contains(got, ended) != timedOut {
 			t.Errorf("timed out: %t\n%s", timedOut, got)
+		}
+	}
+}
+
+// TestPathsAreMaskedBeforeTheCut asserts that no part of a secret in a path is shown. The document
+// has to keep paths.
+func TestPathsAreMaskedBeforeTheCut(t *testing.T) {
+	t.Parallel()
+	mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	safe := checkreport.SafeText{Line: mask, Code: mask}
+	for _, limit := range []int{200, 500, 1000} {
+		for before := limit - 8; before <= limit; before++ {
+			path := strings.Repeat("x", before) + "hunter2" + strings.Repeat("y", 1000)
+			in := failing()
+			for i := range in.NewSuppressions {
+				in.NewSuppressions[i].Path = path
+			}
+			for i := range in.Skipped {
+				in.Skipped[i].Path = path
+			}
+			in.Result.Reviews[1].Blocking[0].Path = path
+			in.Result.Roots[0].Checks[0].Blocking[0].Path = path
+			d := checkreport.New(in)
+			var terminal bytes.Buffer
+			if err := d.Text(&terminal, safe, false); err != nil {
+				t.Fatal(err)
+			}
+			page, err := json.Marshal(d.PlanChecks(safe))
+			if err != nil {
+				t.Fatal(err)
+			}
+			given := linked(t)
+			given.SafeText = safe
+			comment := deliver(t, d.Deliver(given), noAlerts, nil)[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment).Body
+			comment = strings.ReplaceAll(comment, "#"+path, "#") // in the addresses of deliver
+			for where, s := range map[string]string{"summary": d.Summary(safe, 1<<20), "terminal": terminal.String(), "page": string(page), "comment": comment} {
+				if strings.Contains(s, "xh") || !strings.Contains(s, "xxx") {
+					t.Errorf("%s, %d before the cut at %d: %.80q", where, before, limit, s[max(strings.Index(s, "xh")-limit-40, 0):])
+				}
+			}
 		}
 	}
 }

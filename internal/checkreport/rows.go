@@ -23,6 +23,10 @@ type SafeText struct {
 	Code func(string) string
 }
 
+// cutLine returns a text as Line does, at most n characters of it. It is for what Document.Mask leaves
+// as it is, such as paths, because it masks before it cuts.
+func (s SafeText) cutLine(t string, n int) string { return text.Truncate(s.Line(t), n) }
+
 // textsOf returns the results of f for the entries of a list.
 func textsOf[T any](list []T, f func(T) string) []string {
 	out := make([]string, len(list))

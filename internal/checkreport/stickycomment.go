@@ -59,7 +59,7 @@ func (v *Delivery) locationCell(p *page, r row, inRun bool) string {
 		switch shown.on {
 		case inReview:
 			comments++
-			name := link(markdown.CodeSpan(p.safe.Line(text.Truncate(f.place(), maxCell))), shown.url)
+			name := link(markdown.CodeSpan(p.safe.cutLine(f.place(), maxCell)), shown.url)
 			if !seen[name] && len(links) < maxLinks {
 				links = append(links, name)
 			}

@@ -123,7 +123,7 @@ func (t *terminal) list(title string, list []string) {
 func (t *terminal) entries(list []string, unlisted int) {
 	shown, left := head(list, maxListed)
 	for _, e := range shown {
-		t.printf("    %s\n", t.safe.Line(text.Truncate(strings.TrimSpace(e), 1000)))
+		t.printf("    %s\n", t.safe.cutLine(strings.TrimSpace(e), 1000))
 	}
 	if more := left + unlisted; more > 0 {
 		t.printf("    … and %d more, in the findings document\n", more)
