@@ -351,3 +351,22 @@ func TestOwnResults(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsAreMaskedBeforeTheCut asserts that no part of a secret is shown where a text is cut.
+func TestSecretsAreMaskedBeforeTheCut(t *testing.T) {
+	mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	for before := 992; before <= 1000; before++ {
+		long := strings.Repeat("x", before) + "hunter2" + strings.Repeat("y", 1000)
+		r := report.New(report.Input{Safe: mask, Results: []apply.Result{{Line: 1, Kind: "noop", State: apply.Failed, Message: long, Notes: []string{long}}}})
+		var terminal bytes.Buffer
+		if err := r.Text(&terminal, false); err != nil {
+			t.Fatal(err)
+		}
+		annotations := fmt.Sprint(r.Annotations())
+		for _, shown := range []string{r.Summary(1_000_000), terminal.String(), annotations} {
+			if strings.Contains(shown, "xh") || !strings.Contains(shown, "xxx") {
+				t.Errorf("%d before the cut: %.80q", before, shown[max(strings.Index(shown, "xh")-10, 0):])
+			}
+		}
+	}
+}

@@ -87,12 +87,13 @@ func (r row) reasons() []string {
 // maxShown is how many bytes of one text are shown. The JSON form contains all of it.
 const maxShown = 1000
 
-// plain makes a text safe to show and cuts a long one.
+// plain makes a text safe to show, which masks secrets, and then cuts a long one.
 func (r *Report) plain(s string) string {
+	s = r.safe(s)
 	if len(s) > maxShown {
 		s = strings.ToValidUTF8(s[:maxShown], "") + "…"
 	}
-	return r.safe(s)
+	return s
 }
 
 // notDone returns all items that were neither done nor only planned, the most severe first.
