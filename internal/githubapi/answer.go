@@ -17,6 +17,7 @@ import (
 
 	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/token"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // answer is a response that was read in full.
@@ -25,7 +26,7 @@ type answer struct {
 	body []byte
 }
 
-// redacted returns the answer with *** wherever it repeats the token.
+// redacted returns the answer with *** wherever it repeats the token, also with escapes of JSON.
 func (a *answer) redacted(t token.Token) *answer {
 	resp := *a.resp
 	resp.Header = a.resp.Header.Clone()
@@ -34,7 +35,9 @@ func (a *answer) redacted(t token.Token) *answer {
 			values[i] = t.Redact(values[i])
 		}
 	}
-	return &answer{resp: &resp, body: []byte(t.Redact(string(a.body)))}
+	body := jsontext.Value(bytes.Clone(a.body))
+	_ = body.Format(jsontext.PreserveRawStrings(false)) // what is not JSON stays as it is
+	return &answer{resp: &resp, body: []byte(t.Redact(string(body)))}
 }
 
 // response rebuilds the response around the body that was read. The rate-limit

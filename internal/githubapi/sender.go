@@ -147,7 +147,6 @@ func (s *sender) attempt(orig *http.Request, body []byte, op *operation) (*answe
 	// answer is judged again without the token.
 	bad := judge(orig, op, got.redacted(s.token), s.clock.Now())
 	if bad != nil {
-		bad.Message = s.token.Redact(bad.Message) // the JSON may have escaped the token
 		bad.Expired = bad.Kind == Unauthorized && s.accepted.Load()
 	}
 	return got, bad
