@@ -125,15 +125,18 @@ func TestFingerprintsSurviveMovedLines(t *testing.T) {
 	}
 }
 
-func TestFingerprintsOfSuggestionsDoNotCount(t *testing.T) {
+func TestFingerprintsSurviveTakenSuggestions(t *testing.T) {
 	f := func(line int, suggestion string) Finding {
 		return Finding{Tool: "fmt", Path: "a", Message: "not formatted", Range: Range{StartLine: line}, Suggestion: suggestion}
 	}
 	before, after := []Finding{f(3, "x"), f(9, "y")}, []Finding{f(8, "y")}
 	SetFingerprints(before)
 	SetFingerprints(after)
-	if before[1].Fingerprint != after[0].Fingerprint || before[0].Fingerprint == before[1].Fingerprint {
+	if before[1].Fingerprint != after[0].Fingerprint {
 		t.Error("when one suggestion is taken, another becomes a new finding")
+	}
+	if before[0].Fingerprint == before[1].Fingerprint {
+		t.Error("two suggestions share a fingerprint")
 	}
 }
 
