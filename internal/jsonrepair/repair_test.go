@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// kinds lists what was repaired, each as its kind, once.
+// kinds returns the kinds of repairs, in their order.
 func kinds(repairs []Repair) []string {
 	var names []string
 	for _, r := range repairs {
@@ -112,7 +112,7 @@ func TestFixRepairs(t *testing.T) {
 	}
 }
 
-// TestIsWrapping lists what may precede an object without a meaning for it.
+// TestIsWrapping asserts which texts may precede an object without changing what it means.
 func TestIsWrapping(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " \t": true, "- ": true, "* ": true, "+ ": true, "• ": true, "● ": true, "⏺ ": true, "‣ ": true, "– ": true, "→ ": false, "☐ ": false, "1. ": true, "12) ": true, "- `": true, "``": true, "[": true, ", ": true,
