@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// textOf returns the issue's body as the first door left it.
+// textOf returns the body of an issue as the first door left it, with the escapes of JSON.
 func textOf(t *testing.T, a intake.Accepted) string {
 	t.Helper()
 	issue, ok := a.Item().(*safeoutput.CreateIssue)
@@ -100,7 +100,8 @@ func textOf(t *testing.T, a intake.Accepted) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(raw), `{"type":"noop","message":"`), `"}`)
 }
 
-// Judging changes nothing that it was given and remembers nothing.
+// TestJudgeIsPure asserts that Judge does not change the items that it is given, and returns the
+// same when it is called again.
 func TestJudgeIsPure(t *testing.T) {
 	in := collect(t, `{"type": "create-issue", "title": "t", "body": "b", "labels": ["a"]}`+"\n"+`{"type": "create-discussion", "title": "t", "body": "b", "category": "x"}`)
 	cfg := policy.Config{Kinds: map[policy.Kind]policy.KindConfig{
@@ -109,6 +110,9 @@ func TestJudgeIsPure(t *testing.T) {
 	}}
 	first, _ := policy.Judge(cfg, event.Event{}, in)
 	second, _ := policy.Judge(cfg, event.Event{}, in)
+	if len(first) != len(in) || len(second) != len(in) {
+		t.Fatalf("%d items in, %d and %d approved", len(in), len(first), len(second))
+	}
 	for i := range first {
 		if diff := cmp.Diff(first[i].Item(), second[i].Item()); diff != "" {
 			t.Errorf("the second time (-first +second):\n%s", diff)

@@ -159,7 +159,7 @@ func TestUpdateOperations(t *testing.T) {
 		kc := KindConfig{Update: UpdateSettings{Title: true, Body: true, Operation: tt.owner}}
 		got, _, refused := finish(kc, &safeoutput.UpdateIssue{Body: ptr("b"), Operation: tt.asked})
 		if refused != nil || got.(*safeoutput.UpdateIssue).Operation != tt.want {
-			t.Errorf("%q, and the item says %q: %+v, %v", tt.owner, tt.asked, got, refused)
+			t.Errorf("%q, and the item says %q: %+v, %v; want %q", tt.owner, tt.asked, got, refused, tt.want)
 		}
 		if got, _, _ := finish(kc, &safeoutput.UpdateIssue{Title: ptr("t"), Operation: tt.asked}); got.(*safeoutput.UpdateIssue).Operation != "" {
 			t.Errorf("without a body: %+v", got)
@@ -191,7 +191,9 @@ func TestUpdateFields(t *testing.T) {
 	}
 }
 
-func TestOwnersWordWins(t *testing.T) {
+// TestOwnersSettingsAndTheItems asserts which value counts where the owner's setting and the item
+// may both have one.
+func TestOwnersSettingsAndTheItems(t *testing.T) {
 	yes, no := true, false
 	for _, tt := range []struct {
 		name string

@@ -59,7 +59,7 @@ func outcomes(approved []policy.Approved, denied []policy.Denied) []string {
 func TestJudgeOwn(t *testing.T) {
 	on := event.Event{Name: "pull_request", Number: 7, IsPull: true}
 	all := policy.OwnSettings{Comment: true, Review: true, CheckRun: true, SecurityReport: true}
-	// What the owner says about an agent's kinds is not about ours.
+	// What the owner says about an agent's items does not apply to Airlock's own of the same kind.
 	silent := map[policy.Kind]policy.KindConfig{
 		"create-pull-request-review-comment": {Disabled: true},
 		"create-security-report":             {Staged: true, Report: policy.ReportSettings{Category: "c"}},
@@ -102,7 +102,7 @@ func TestJudgeOwn(t *testing.T) {
 	}
 }
 
-// An issue of Airlock's own is a fix loop's.
+// TestOwnIssueOutsideOfLoop asserts that Airlock creates issues of its own only in a fix loop.
 func TestOwnIssueOutsideOfLoop(t *testing.T) {
 	issue := acceptedOwn(t, &safeoutput.CreateIssue{Title: "t", Body: "b"})
 	_, denied := policy.Judge(policy.Config{}, event.Event{}, issue)
@@ -114,7 +114,7 @@ func TestOwnIssueOutsideOfLoop(t *testing.T) {
 	}
 }
 
-// Ours are counted by themselves, whatever stands between them.
+// TestOwnLimit asserts that the limit of Airlock's own review comments does not count an agent's.
 func TestOwnLimit(t *testing.T) {
 	in := collect(t, strings.Repeat(`{"type": "create-pull-request-review-comment", "path": "a.go", "line": 3, "body": "b"}`+"\n", 30))
 	for n := range 25 {

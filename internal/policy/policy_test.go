@@ -219,7 +219,12 @@ func TestUnconfigured(t *testing.T) {
 		&safeoutput.AddIssueLabel{Labels: []string{"a"}}, &safeoutput.PushToBranch{},
 		&safeoutput.UpdateIssue{IssueNumber: 8, Status: ptr("closed"), Title: ptr("t"), Body: ptr("b")},
 		&safeoutput.CreateReviewComment{}, &safeoutput.CreateDiscussion{}, &safeoutput.MissingTool{},
-		&safeoutput.CreateSecurityReport{}, &safeoutput.Noop{},
+		&safeoutput.MissingData{}, &safeoutput.ReportIncomplete{}, &safeoutput.CreateSecurityReport{}, &safeoutput.Noop{},
+	}
+	for _, spec := range safeoutput.Kinds() {
+		if !slices.ContainsFunc(items, func(it safeoutput.Item) bool { return it.Kind() == spec.Kind }) {
+			t.Errorf("there is no item of the kind %s", spec.Kind)
+		}
 	}
 	for _, it := range items {
 		ev := onPull
