@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// pathCases makes a case of each path, added as a file: the rule that it breaks.
+// pathCases returns a case for each path: a file that is added there breaks the rule, or none if
+// rule is "".
 func pathCases(rule string, paths ...string) (cases []treeCase) {
 	for _, p := range paths {
 		c := treeCase{name: p, settings: Config{Protected: []string{}}, tree: Tree{Changes: added(p)}}

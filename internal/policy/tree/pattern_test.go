@@ -8,19 +8,18 @@ import (
 )
 
 func TestPatternsAreChecked(t *testing.T) {
-	for _, p := range []string{"docs/**", "**", "**/*.md", "*.{md,txt}", "/a", "a/", "./a", "[a-z]?", "[!a]b", `\*`, `\{x`, "a{b,{c,d}}", "[]", "src/**/test/*.go", "日本/*"} {
-		err := CheckPattern(p)
-		if wrong := p == "[]"; (err != nil) != wrong {
+	for _, p := range []string{"docs/**", "**", "**/*.md", "*.{md,txt}", "/a", "a/", "./a", "[a-z]?", "[!a]b", `\*`, `\{x`, "a{b,{c,d}}", "src/**/test/*.go", "日本/*"} {
+		if err := CheckPattern(p); err != nil {
 			t.Errorf("%q: %v", p, err)
 		}
 	}
 	for p, want := range map[string]string{
-		"": "is empty", "!a": "negation", "/": "empty name", "a//b": "empty name", "../a": "root", "a/./b": "root", "[a": "unpaired", "{a": "unpaired", "a}": "unpaired", `a\`: "unpaired",
+		"": "is empty", "!a": "negation", "/": "empty name", "a//b": "empty name", "../a": "root", "a/./b": "root", "[a": "unpaired", "[]": "unpaired", "{a": "unpaired", "a}": "unpaired", `a\`: "unpaired",
 		"a**": "entire directories", "**.md": "entire directories", "a/***/b": "entire directories", "{**/a,b}": "entire directories", "[z-a]": "wrong way", "[+-9]": "slash", "[{]": "in a class",
 		"a\nb": "not a pattern", "\xff": "not a pattern", strings.Repeat("x", 501): "500", strings.Repeat("{a,b}", 9): "256",
 	} {
 		if err := CheckPattern(p); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.20q: %v, not %q", p, err, want)
+			t.Errorf("%.20q: %v, want an error with %q", p, err, want)
 		}
 	}
 }
@@ -52,20 +51,7 @@ func TestPatternsByUse(t *testing.T) {
 		{protecting, "x", "a/X/b", true}, {protecting, "/x", "a/x", false}, {protecting, "/x", "x/y", true}, {protecting, "a/x", "A/x/y", true}, {protecting, "a/x/**", "a/x", true}, {protecting, "*.Lock", "d/y.lock/z", true},
 		{protecting, "x/", "a/x/b", true}, {protecting, "CAFE\u0301", "café", true}, {protecting, "ab", "abc", false}, {protecting, "a/b*", "x/a/b", false},
 		{freeing, "x", "a/x", true}, {freeing, "x", "x/a", false}, {freeing, "x/", "a/x/b", true}, {freeing, "x/**", "x/b", true}, {freeing, "x", "X", false},
-	} {
-		_, got := newPatternSet(c.use, []string{c.pattern}).find(c.path)
-		if got != c.want {
-			t.Errorf("use %d: %q matches %q: %t", c.use, c.pattern, c.path, got)
-		}
-	}
-}
-
-func TestPatternsWithStarsAndBraces(t *testing.T) {
-	for _, c := range []struct {
-		use           use
-		pattern, path string
-		want          bool
-	}{
+		// With stars at the end of a name, and braces.
 		{protecting, ".env*", ".env", true}, {protecting, ".env*", "a/.ENV/b", true}, {protecting, ".env*", "a.env", false}, {protecting, "/a/b*", "a/b", true}, {protecting, "a/*/**", "a/b", true}, {protecting, "a/**/**", "a", true},
 		{protecting, "a*{,.bak}", "x/a", true}, {protecting, "{a,b*}", "b", true}, {protecting, "{a/,b/}", "b/c", true}, {protecting, "{a,b}/**", "b", true}, {protecting, `\{a,b\}`, "{a,b}/c", true}, {protecting, `\{a,b\}`, "a", false},
 		{protecting, "{a,{b,c}d}", "cd", true}, {protecting, "{a,b}{c,d}", "bd", true}, {protecting, "{,a}", "b", false},
@@ -78,8 +64,8 @@ func TestPatternsWithStarsAndBraces(t *testing.T) {
 	}
 }
 
-// TestPatternsAreRegularExpressions compares all short patterns with regular expressions
-// that say the same.
+// TestPatternsAreRegularExpressions asserts that short patterns match the same paths as the regular
+// expressions into which the test translates them.
 func TestPatternsAreRegularExpressions(t *testing.T) {
 	var patterns, paths []string
 	names := []string{"a", "b", "*", "?", "[ab]", "[!a]", "{a,b*}", "{a*,}b", "{*,b}"}

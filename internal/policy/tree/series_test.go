@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -17,7 +18,8 @@ func TestSeriesIsJudgedAsEachOfItsCommits(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		files, links := map[string]string{}, map[string]string{} // path → content, or target
-		one := func() Change {
+		// changeAny adds, changes or removes a file or link, and returns the change.
+		changeAny := func() Change {
 			path := names[r.IntN(len(names))]
 			c := Change{Path: path, OldOID: files[path]}
 			if c.OldOID != "" {
@@ -29,7 +31,7 @@ func TestSeriesIsJudgedAsEachOfItsCommits(t *testing.T) {
 			delete(files, path)
 			delete(links, path)
 			switch r.IntN(4) {
-			case 0:
+			case 0: // removed
 			case 1:
 				c.NewMode, c.Link = modeLink, targets[r.IntN(len(targets))]
 				c.NewOID = "to " + c.Link
@@ -41,31 +43,19 @@ func TestSeriesIsJudgedAsEachOfItsCommits(t *testing.T) {
 			return c
 		}
 		for range r.IntN(8) {
-			one()
+			changeAny()
 		}
-		paths := func() (all []string) {
-			for p := range files {
-				all = append(all, p)
-			}
-			for p := range links {
-				all = append(all, p)
-			}
+		paths := func() []string {
+			all := slices.AppendSeq(slices.Collect(maps.Keys(files)), maps.Keys(links))
 			slices.Sort(all)
 			return all
 		}
-		snapshot := func() map[string]string {
-			to := map[string]string{}
-			for p, target := range links {
-				to[p] = target
-			}
-			return to
-		}
-		s := Series{Paths: paths(), Links: snapshot()}
+		s := Series{Paths: paths(), Links: maps.Clone(links)}
 		want, wantCommit := []Violation(nil), Together
 		for i := range 4 {
 			var changes []Change
 			for range 1 + r.IntN(2) {
-				c := one()
+				c := changeAny()
 				if c.OldOID != c.NewOID && !slices.ContainsFunc(changes, func(d Change) bool { return d.Path == c.Path }) {
 					changes = append(changes, c)
 				} else if len(changes) > 0 && c.Path == changes[0].Path { // changed twice: what it was and is
@@ -74,7 +64,7 @@ func TestSeriesIsJudgedAsEachOfItsCommits(t *testing.T) {
 			}
 			s.Commits = append(s.Commits, changes)
 			if want == nil {
-				want, wantCommit = Judge(Config{}, Tree{Changes: changes, Paths: paths(), Links: snapshot()}), i
+				want, wantCommit = Judge(Config{}, Tree{Changes: changes, Paths: paths(), Links: maps.Clone(links)}), i
 			}
 		}
 		commit, got := JudgeSeries(Config{}, s)
@@ -87,7 +77,7 @@ func TestSeriesIsJudgedAsEachOfItsCommits(t *testing.T) {
 		}
 	}
 	if found[true] < 100 || found[false] < 100 {
-		t.Errorf("with and without violations: %v", found)
+		t.Errorf("series with and without violations: %v, want 100 of each", found)
 	}
 }
 
@@ -124,7 +114,7 @@ func TestSumOfASeries(t *testing.T) {
 		{"copied", [][]Change{{edit("a", "x", "y")}, {add("b", "x")}}, 2, 1000},
 	} {
 		if files, size := (Series{Commits: c.commits}).sum(); files != c.files || size != c.size {
-			t.Errorf("%s: %d files, %d bytes", c.name, files, size)
+			t.Errorf("%s: %d files, %d bytes, want %d and %d", c.name, files, size, c.files, c.size)
 		}
 	}
 	long := Series{Commits: [][]Change{{add("a", "x")}, {remove("a", "x")}}, Messages: 2 << 20}

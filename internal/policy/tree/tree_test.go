@@ -150,7 +150,8 @@ func TestOnlyFilesAndLinksMayChange(t *testing.T) {
 	})
 }
 
-// Every violation names its rule and path and says what would be allowed.
+// TestViolationsExplainThemselves asserts that the message of every violation names its rule and
+// path, and what would be allowed.
 func TestViolationsExplainThemselves(t *testing.T) {
 	tree := Tree{Changes: slices.Concat(edited("AGENTS.md", "src/a.md"), newLink("evil\nlink", "/etc/passwd"), added("aux.c", ".git/config", "B", "b"))}
 	violations := Judge(Config{Allowed: []string{"*.md"}, MaxFiles: 1}, tree)
@@ -162,7 +163,7 @@ func TestViolationsExplainThemselves(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 		if !strings.Contains(v.Message, "; ") && !strings.Contains(v.Message, "allowed") {
-			t.Errorf("%s says nothing of what would be allowed", v.Message)
+			t.Errorf("%s does not name what would be allowed", v.Message)
 		}
 	}
 }
@@ -197,18 +198,19 @@ func TestOrderOfChangesAndPathsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// hostileTree breaks every rule at once.
+// hostileTree returns a tree that breaks every rule at once, under the settings of
+// TestOrderOfChangesAndPathsDoesNotMatter.
 func hostileTree() Tree {
 	changes := slices.Concat(
 		edited("AGENTS.md", "src/main.go"), added("a/File", "a/file", "A/FILE", "dir/x", "aux", "a/b\\c", ".git/hooks/x", "GIT~1/y", "x//y", "../up"),
 		newLink("l1", "l2"), newLink("l2", "../x"), newLink("l3", "l3"), newLink("L2", "ok"),
-		[]Change{deletion("moved"), {Path: "new", NewMode: "100755", NewOID: "old moved"}, {Path: "sub", NewMode: "160000"}, {Path: "m", OldMode: "120000", NewMode: "100644"}},
+		[]Change{deletion("moved"), {Path: "new", NewMode: "100755", NewOID: "old moved"}, {Path: "sub", NewMode: "160000"}, {Path: "m", OldMode: "120000", NewMode: "100644"}, {Path: "big", NewMode: "100644", NewOID: "big", Size: 2 << 20, LFS: true}},
 	)
 	return Tree{Changes: changes, Paths: []string{"Dir", "a/fILE", "l4", "src/main.go"}, Links: map[string]string{"l4": "l1/../..", "L5": "sub/../.git"}}
 }
 
-// No path, target or pattern makes the judgement panic, lose a bad path, or
-// depend on the order of changes.
+// FuzzJudge: for any paths, target and pattern, Judge returns, reports a path with .git or .., and
+// its result does not depend on the order of changes.
 func FuzzJudge(f *testing.F) {
 	f.Add("a/b", "A/b", "../x", "docs/**")
 	f.Add(".git/config", "git~1", "l/../..", "[!a]*.{md,txt}")
@@ -242,7 +244,8 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// The cost grows with the number of paths alone, hostile ones included.
+// BenchmarkJudge judges trees of ordinary paths and of paths that collide, at two sizes: what is not
+// linear shows in the difference of their times.
 func BenchmarkJudge(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		for name, path := range map[string]func(i int) string{
