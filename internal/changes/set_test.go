@@ -9,7 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-// TestSkipAndMarked separates the files of a set as callers do.
+// TestSkipAndMarked asserts which files remain for a caller that skips what Skip reports and some
+// soft marks, and the reasons for the others.
 func TestSkipAndMarked(t *testing.T) {
 	t.Parallel()
 	file := func(path string, marks ...changes.Mark) changes.File {

@@ -46,7 +46,7 @@ func openRepoWith(t testing.TB, dir string, opt gitrepo.Options) *gitrepo.Repo {
 	return repo
 }
 
-// commitAll commits what is in a work tree.
+// commitAll commits what is in a work tree, and returns the commit.
 func commitAll(t testing.TB, dir string) string {
 	t.Helper()
 	gitIn(t, dir, "add", "-A")
@@ -58,22 +58,19 @@ func commitAll(t testing.TB, dir string) string {
 func change(t testing.TB, dir string, files map[string]any) {
 	t.Helper()
 	for name, text := range files {
-		full := filepath.Join(dir, name)
-		err := os.MkdirAll(filepath.Dir(full), 0o755)
 		switch text := text.(type) {
 		case nil:
-			err = errors.Join(err, os.Remove(full))
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
 		case string:
-			err = errors.Join(err, os.WriteFile(full, []byte(text), 0o644))
-		}
-		if err != nil {
-			t.Fatal(err)
+			writeFile(t, dir, name, text)
 		}
 	}
 }
 
-// pull makes a repository with the last commits of a pull request and of its base, and
-// the commit left at which the two part.
+// pull makes a repository of a pull request: base and head are the last commits of its two
+// branches, and left is the commit at which these part.
 func pull(t testing.TB) (dir, left, base, head string) {
 	t.Helper()
 	lines := strings.Repeat("line\n", 20)
@@ -208,12 +205,12 @@ func TestSetFromGitOfAShallowClone(t *testing.T) {
 		src  changes.GitSource
 		fail error
 	}{
-		"no remote":                  {changes.GitSource{Base: base, Head: head}, gitrepo.ErrMissing},
-		"fetched":                    {changes.GitSource{Base: base, Head: head, Remote: remote}, nil},
-		"merge base fetched":         {changes.GitSource{MergeBase: left, Head: head, Remote: remote}, nil},
-		"merge base, no remote":      {changes.GitSource{MergeBase: left, Head: head}, gitrepo.ErrMissing},
-		"the server lacks it":        {changes.GitSource{Base: strings.Repeat("1", 40), Head: head, Remote: remote}, gitrepo.ErrMissing},
-		"the server lacks the other": {changes.GitSource{MergeBase: left, Head: strings.Repeat("1", 40), Remote: remote}, gitrepo.ErrMissing},
+		"no remote":                 {changes.GitSource{Base: base, Head: head}, gitrepo.ErrMissing},
+		"fetched":                   {changes.GitSource{Base: base, Head: head, Remote: remote}, nil},
+		"merge base fetched":        {changes.GitSource{MergeBase: left, Head: head, Remote: remote}, nil},
+		"merge base, no remote":     {changes.GitSource{MergeBase: left, Head: head}, gitrepo.ErrMissing},
+		"the server lacks the base": {changes.GitSource{Base: strings.Repeat("1", 40), Head: head, Remote: remote}, gitrepo.ErrMissing},
+		"the server lacks the head": {changes.GitSource{MergeBase: left, Head: strings.Repeat("1", 40), Remote: remote}, gitrepo.ErrMissing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -221,7 +218,7 @@ func TestSetFromGitOfAShallowClone(t *testing.T) {
 			tt.src.Repo = openRepo(t, dir)
 			s, err := changes.SetFromGit(t.Context(), tt.src, changes.Options{})
 			if !errors.Is(err, tt.fail) {
-				t.Fatalf("err = %v", err)
+				t.Fatalf("err = %v, want %v", err, tt.fail)
 			}
 			if err != nil {
 				if tt.src.Remote == nil && !strings.Contains(err.Error(), "fetch-depth: 0") {
@@ -407,68 +404,29 @@ func TestAttributesAreBounded(t *testing.T) {
 	}
 }
 
-// TestFromGit uses the real git and files whose names and texts look like parts of
-// a diff.
+// TestFromGit asserts that git's own diff is read correctly, also for files whose names and texts
+// look like parts of a diff.
 func TestFromGit(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	git := func(args ...string) string {
-		t.Helper()
-		res, err := command.Run(t.Context(), command.Spec{Program: "git", Args: args, Dir: dir, Env: []string{"PATH=" + gitrepo.DefaultPath, "HOME=" + dir,
-			"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@x", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@x"}})
-		if err != nil || !res.OK() {
-			t.Fatalf("git %v: %v %s", args, err, res.Stderr)
-		}
-		return strings.TrimSpace(res.Stdout.String())
-	}
-	write := func(name, text string) {
-		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	forged := "x\ndiff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,1 +1,9999 @@"
 	spaces, quoted, umlaut := " lead and trail ", "q\"uo\\te\t\x01\x7f", "ü/\xff.txt"
 	lines := strings.Repeat("line\n", 30)
-	write("a.go", lines)
-	write("gone", "old\n")
-	write("from me", lines)
-	write("mode.sh", "x\n")
-	write("becomes-link", "x\n")
-	write("bin", "\x00\x01")
-	git("init", "-q", "-b", "main")
-	git("add", "-A")
-	git("commit", "-q", "-m", "base")
-	base := git("rev-parse", "HEAD")
-	write("a.go", "new\n"+lines+"no end")
-	write(forged, "y\n@@ -1 +1 @@\n")
-	write(spaces, "s\n")
-	write(quoted, "q\n")
-	write(umlaut, "u\n")
-	write("empty", "")
-	write("bin", "\x00\x02")
-	write("to", lines+"more\n")
+	dir := writeTree(t, map[string]string{"a.go": lines, "gone": "old\n", "from me": lines, "mode.sh": "x\n", "becomes-link": "x\n", "bin": "\x00\x01"})
+	gitIn(t, dir, "init", "-q", "-b", "main")
+	base := commitAll(t, dir)
+	change(t, dir, map[string]any{
+		"a.go": "new\n" + lines + "no end", forged: "y\n@@ -1 +1 @@\n", spaces: "s\n", quoted: "q\n", umlaut: "u\n", "empty": "", "bin": "\x00\x02", "to": lines + "more\n",
+		"gone": nil, "from me": nil, "becomes-link": nil,
+	})
 	for _, err := range []error{
-		os.Remove(filepath.Join(dir, "gone")), os.Remove(filepath.Join(dir, "from me")), os.Remove(filepath.Join(dir, "becomes-link")),
 		os.Symlink("a.go", filepath.Join(dir, "becomes-link")), os.Chmod(filepath.Join(dir, "mode.sh"), 0o755),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	git("add", "-A")
-	git("commit", "-q", "-m", "head")
-	head := git("rev-parse", "HEAD")
-
-	clone, err := gitrepo.Locate(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo, err := gitrepo.New(clone, gitrepo.Options{TempDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	head := commitAll(t, dir)
+	repo := openRepo(t, dir)
 	files, err := changes.FromGit(t.Context(), repo, base, head)
 	if err != nil {
 		t.Fatal(err)
@@ -511,15 +469,20 @@ func writeTree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		full := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, dir, name, text)
 	}
 	return dir
+}
+
+func writeFile(t testing.TB, dir, name, text string) {
+	t.Helper()
+	full := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func openTree(t testing.TB, dir string) *gitrepo.WorkTree {
