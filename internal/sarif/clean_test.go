@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeCleaner marks what it cleans, like a sanitizer with simple rules: plain
-// text loses U+0001, Markdown loses "<b>", links must go to github.com.
+// fakeCleaner is a sanitizer with simple rules: texts lose U+0001, Markdown "<b>" as well, and links
+// must go to github.com.
 type fakeCleaner struct{}
 
 func (fakeCleaner) Plain(s string) (string, []Note) {

@@ -2,13 +2,14 @@ package sarif
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// FuzzLog passes any bytes: nothing panics, and a valid log stays valid.
+// FuzzLog asserts of any bytes what checkLog does.
 func FuzzLog(f *testing.F) {
 	f.Add(rich(f))
 	f.Add([]byte(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[{"message":{"text":"m"},"ruleIndex":-1}]}]}`))
@@ -17,7 +18,7 @@ func FuzzLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { checkLog(t, raw) })
 }
 
-// FuzzMutated changes a rich log at random and asserts the same.
+// FuzzMutated asserts the same of a rich log that is changed at random.
 func FuzzMutated(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed, uint8(seed%16))
@@ -37,7 +38,11 @@ func FuzzMutated(f *testing.F) {
 	})
 }
 
+// checkLog asserts that what can be cleaned is the same when it is cleaned again. If the log is
+// valid, the cleaned and the prepared one are, too, preparing is idempotent, and each result that is
+// left has a text and a path below the root of the repository.
 func checkLog(t *testing.T, raw []byte) {
+	t.Helper()
 	found, err := Validate(raw)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +101,7 @@ func (m *mutator) collect(name string, v any) {
 	m.seen[name] = append(m.seen[name], v)
 	switch v := v.(type) {
 	case object:
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			m.collect(k, v[k])
 		}
 	case []any:
@@ -106,20 +111,11 @@ func (m *mutator) collect(name string, v any) {
 	}
 }
 
-func sortedKeys(o object) []string {
-	var keys []string
-	for k := range o {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // mutate walks to a random place and changes what is there.
 func (m *mutator) mutate(name string, v any) any {
 	switch v := v.(type) {
 	case object:
-		keys := sortedKeys(v)
+		keys := slices.Sorted(maps.Keys(v))
 		if len(keys) == 0 {
 			return v
 		}

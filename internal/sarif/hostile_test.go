@@ -16,6 +16,7 @@ func oneResult(run, result string) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"R"}]}}%s,"results":[{"ruleId":"R","message":{"text":"m"}%s}]}]}`, run, result))
 }
 
+// located returns a member, after a comma, that places a result at the first line of a file.
 func located(uri string) string {
 	quoted, _ := json.Marshal(uri)
 	return fmt.Sprintf(`,"locations":[{"physicalLocation":{"artifactLocation":{"uri":%s},"region":{"startLine":1}}}]`, quoted)

@@ -46,6 +46,8 @@ func rich(t testing.TB) []byte {
 	return raw
 }
 
+// prepare returns the upload that is made of sources, and asserts that it is valid, that its indexes
+// lead somewhere, and that it is packed as it is.
 func prepare(t *testing.T, opts Options, sources ...Source) *Upload {
 	t.Helper()
 	u, err := Prepare(sources, opts)
@@ -100,8 +102,8 @@ func wantNoDanglingIndex(t *testing.T, raw []byte) {
 			if v, ok := child(r, "provenance")["invocationIndex"].(float64); ok && int(v) >= len(invocations) {
 				t.Fatalf("result %d: invocation %v of %d", i, v, len(invocations))
 			}
-			delete(r, "rule")
-			delete(r, "properties")
+			delete(r, "rule")       // its index was looked up above
+			delete(r, "properties") // a tool's own names
 		}
 		for _, name := range []string{"index", "parentIndex", "runGraphIndex"} {
 			if strings.Contains(string(encode(run["results"])), `"`+name+`":`) {
