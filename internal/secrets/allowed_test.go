@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+// TestAnAllowedValueCoversItsParts asserts that a key, which another rule finds, is allowed as a part
+// of an allowed password, and not alone.
 func TestAnAllowedValueCoversItsParts(t *testing.T) {
 	sampler := newSamples()
 	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)
@@ -14,7 +16,7 @@ func TestAnAllowedValueCoversItsParts(t *testing.T) {
 	digest := sha256.Sum256([]byte(password))
 	s := New(nil).Allowing(Allowed{Values: []string{hex.EncodeToString(digest[:])}})
 	for text, want := range map[string]string{
-		"https://u:" + password + "@db.acme.io/\n" + pat: pat, // what another rule finds is between them
+		"https://u:" + password + "@db.acme.io/\n" + pat: pat,
 		"the key is " + key: key,
 	} {
 		hits := s.Scan(text)

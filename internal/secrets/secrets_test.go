@@ -117,21 +117,16 @@ func TestMask(t *testing.T) {
 		"a rule":            {"token " + pat + " here", "token *** here"},
 		"both":              {pat + " open-sesame", "*** ***"},
 		"a rule in another": {"password = \"" + pat + "\"", "password = \"***\""},
-		"made by masking":   {"open-open-sesamesesame", "***"},
 		"stars":             {"a ****** b", "a *** b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := s.Mask(c[0])
-			if name == "made by masking" { // the letters around the stars may stay
-				if strings.Contains(got, "open-sesame") {
-					t.Errorf("got %q", got)
-				}
-				return
-			}
-			if got != c[1] {
+			if got := s.Mask(c[0]); got != c[1] {
 				t.Errorf("got %q, want %q", got, c[1])
 			}
 		})
+	}
+	if got := s.Mask("open-open-sesamesesame"); strings.Contains(got, "open-sesame") { // what is around the inner one may stay
+		t.Errorf("masking made %q", got)
 	}
 }
 
