@@ -128,9 +128,8 @@ func repetitions() (all []repetition) {
 	)
 }
 
-// TestOpeners asserts that what any repeated opener becomes, in a body and in raw
-// text, is its own result and no more than a few times as long. BenchmarkOpener
-// measures the time.
+// TestOpeners asserts that cleaning any repeated opener is idempotent, in a body, a title and plain
+// text, and that the result is at most ten times as long. BenchmarkOpener measures the time.
 func TestOpeners(t *testing.T) {
 	s, limited := mustNew(t, Config{}), mustNew(t, Config{References: []string{"repo"}, AllowedMentions: []string{"a"}, MaxMentions: 1})
 	for _, o := range repetitions() {
@@ -138,7 +137,7 @@ func TestOpeners(t *testing.T) {
 		for name, clean := range map[string]func(string) (string, []Note){"body": s.Body, "plain": s.Plain, "title": s.Title, "limited": limited.Body} {
 			out, _ := clean(text)
 			if again, _ := clean(out); again != out {
-				t.Errorf("%s: %q is not its own result", name, o)
+				t.Errorf("%s: cleaning %q is not idempotent", name, o)
 			}
 			if len(out) > 10*len(text) {
 				t.Errorf("%s: %q grows from %d bytes to %d", name, o, len(text), len(out))
@@ -212,7 +211,7 @@ It has a second line.
 
 // BenchmarkBodyAndGoldmark puts the time for a body next to that for a reading of the same
 // text by goldmark. The goals are 2.4 times its speed where nothing needs an edit, 1.2
-// times where every text does.
+// times where nearly every paragraph does.
 func BenchmarkBodyAndGoldmark(b *testing.B) {
 	for name, body := range map[string]string{"ordinary": ordinaryText(b, 10_000), "edited": editedText(10_000)} {
 		b.Run(name+"/body", func(b *testing.B) { benchmarkBody(b, body) })

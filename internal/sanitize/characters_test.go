@@ -58,7 +58,7 @@ func TestCharacters(t *testing.T) {
 		{"overrides and embeddings in Hebrew", "שלום \u202eabc\u202c \u202ba\u202c", "שלום abc a"},
 		{"registered variants", "∩\ufe00 、\ufe01 辻\U000e0100 劳\ufe00", "∩\ufe00 、\ufe01 辻\U000e0100 劳\ufe00"},
 		{"variants that nothing has", "∩\ufe01 辻\ufe03 葛\U000e0120 က\ufe02", "∩ 辻 葛 က"},
-		{"a byte in each ideograph", strings.Repeat("葛\U000e0101", 8), strings.Repeat("葛\U000e0101", 4) + "葛葛葛葛"},
+		{"a byte hidden in each ideograph", strings.Repeat("葛\U000e0101", 8), strings.Repeat("葛\U000e0101", 4) + "葛葛葛葛"},
 		{"fillers", "a\u3164b\uffa0c\u2062d\u2800", "abcd\u2800"},
 		{"line separators", "a\u2028b\u2029c", "a b c"},
 		{"noncharacters", "a\ufffe\U0001ffffb", "ab"},
@@ -75,6 +75,8 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
+// TestCharactersTwice asserts of random texts that the result is valid UTF-8 and does not change when
+// it is cleaned again.
 func TestCharactersTwice(t *testing.T) {
 	pieces := []string{
 		"a", " ", "\n", "\r", "\x1b[", "\x1b]", "\x07", "m", ";", "\u200b", "\u200c", "\u200d", "\ufe0f", "\ufe0e", "👨", "🏴", "❤", "ی", "क", "्",
@@ -95,7 +97,7 @@ func TestCharactersTwice(t *testing.T) {
 	}
 }
 
-func TestCharactersKeepAllocations(t *testing.T) {
+func TestCharactersDoNotAllocate(t *testing.T) {
 	var n noter
 	for _, text := range []string{"Plain prose, nothing else.", "Größe 缓存 тест", "👨\u200d👩\u200d👧 می\u200cخواهم"} {
 		if allocs := testing.AllocsPerRun(50, func() { characters(text, &n) }); allocs > 0 {

@@ -27,8 +27,8 @@ type attack struct {
 	quiet bool
 }
 
-// attacks reads testdata/attacks: one Go string a line, by file; a ? before it
-// marks a quiet one.
+// attacks returns the attacks of testdata/attacks by their rule, which is the file's name. A line is
+// a Go string; a ? before it marks a quiet one.
 func attacks(t testing.TB) map[string][]attack {
 	t.Helper()
 	files, err := filepath.Glob("testdata/attacks/*.txt")
@@ -90,6 +90,7 @@ func assertSafe(t *testing.T, c checker, in, out string) {
 	assertSafeIn(t, c, in, out, renderings(t, out))
 }
 
+// assertSafeIn is assertSafe for some of the renderings.
 func assertSafeIn(t *testing.T, c checker, in, out string, renderings map[string]string) {
 	t.Helper()
 	if hasStray(out) {
@@ -112,7 +113,7 @@ func TestAttacks(t *testing.T) {
 					c.canary = "canary"
 				}
 				if alive(t, c, in) == a.quiet {
-					t.Errorf("alive is not %v: %q\n%q", !a.quiet, in, renderings(t, in))
+					t.Errorf("before it is cleaned, it acts: %v, want %v: %q\n%q", a.quiet, !a.quiet, in, renderings(t, in))
 				}
 				out, notes := s.Body(in)
 				assertSafe(t, c, in, out)

@@ -24,10 +24,9 @@ func codes(text string) []string {
 	return out
 }
 
-// TestCodeIsKept asserts that the code of hostile documents comes out as it
-// was. Where an edit above dissolves a block of HTML or moves a line start that
-// cannot be had: such documents must stay rare. (In ordinary ones there are
-// none: TestOrdinary.)
+// TestCodeIsKept asserts that the code of nearly all hostile documents comes out as it was. The
+// others, in which an edit above the code dissolves a block of HTML or moves the start of a line,
+// must stay rare. TestOrdinary asserts that there are none among ordinary documents.
 func TestCodeIsKept(t *testing.T) {
 	const rounds, limit = 6000, 6000 * 3 / 1000
 	s := mustNew(t, corpusConfig())

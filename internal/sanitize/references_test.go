@@ -40,10 +40,7 @@ func TestReferences(t *testing.T) {
 		{"HTML", []string{"repo"}, `<a href="https://github.com/a/b/issues/1">x</a>`, "<a>x</a> (github.com/redacted)"},
 		{"closing", []string{"repo"}, "fixes a/b#1", "fixes &#8203;a/b#&#8203;1"},
 	} {
-		s, err := New(Config{References: tt.allowed, Repository: "octo/app"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := mustNew(t, Config{References: tt.allowed, Repository: "octo/app"})
 		want := tt.want
 		if want == "" {
 			want = tt.text
@@ -63,10 +60,7 @@ func TestReferences(t *testing.T) {
 
 func TestReferencesInTitles(t *testing.T) {
 	t.Parallel()
-	s, err := New(Config{References: []string{"repo"}, Repository: "octo/app", ServerHost: "git.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustNew(t, Config{References: []string{"repo"}, Repository: "octo/app", ServerHost: "git.example"})
 	got, _ := s.Title("a/b#1, #2, octo/app#3, https://git.example/a/b/pull/4")
 	if want := "a/b#\u200b1, #2, octo/app#3, (git.example/redacted)"; got != want {
 		t.Errorf("Title = %q, want %q", got, want)
@@ -89,10 +83,7 @@ func TestBadReferences(t *testing.T) {
 // and the others become inert.
 func TestMaxClosingWords(t *testing.T) {
 	t.Parallel()
-	s, err := New(Config{ClosingWords: true, MaxClosingWords: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustNew(t, Config{ClosingWords: true, MaxClosingWords: 2})
 	const text = "fixes #1\n\n- closes a/b#2\n- resolves #3 and fixes GH-4"
 	want := strings.NewReplacer("resolves #", "resolves &#8203;#", "fixes GH", "fixes &#8203;GH").Replace(text)
 	got, _ := s.Body(text)
@@ -111,10 +102,7 @@ func TestMaxClosingWords(t *testing.T) {
 // names, and those of other names become inert.
 func TestMaxMentions(t *testing.T) {
 	t.Parallel()
-	s, err := New(Config{AllowedMentions: []string{"a", "b", "c"}, MaxMentions: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustNew(t, Config{AllowedMentions: []string{"a", "b", "c"}, MaxMentions: 2})
 	// The names of the first paragraph have to be known when the buffer has others.
 	const text = "@x @A @a\n\n- nobody here, nor there\n- also @b @c @a"
 	const want = "@&#8203;x @A @a\n\n- nobody here, nor there\n- also @b @&#8203;c @a"

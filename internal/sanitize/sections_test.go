@@ -67,7 +67,8 @@ func pieces(t testing.TB) (ordinary, hostile []string) {
 	return ordinary, append(hostile, denied()...)
 }
 
-// reaching returns texts that have to do with others.
+// reaching returns texts whose meaning depends on other sections, or that change the meaning of
+// these.
 func reaching() []string {
 	return []string{
 		"[r]: https://evil.example", "[r]: #x", "[r]: https://github.com 'title'", "[R]: /other", "see [r] and [a][r]", "![i][r]", "[r]", "[octocat]: #a", "[^n]", "[^n]: @octocat", "[//]: # (hidden)",
@@ -101,9 +102,8 @@ func joinSections(r *rand.Rand, ordinary, hostile []string) string {
 	return b.String()
 }
 
-// TestExcerpts asserts that reading only what was edited again comes to the same as
-// reading all again, for generated documents of many sections, and that it is what
-// happens to most.
+// TestExcerpts asserts that reading only what was edited again gives the same result as reading all
+// again, for generated documents of many sections.
 func TestExcerpts(t *testing.T) {
 	rounds := 6_000
 	if testing.Short() {
