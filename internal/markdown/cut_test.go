@@ -31,8 +31,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestUTF16PrefixDividesNothing cuts texts at each place, and looks for the parts of what is one
-// thing to a reader.
+// TestUTF16PrefixDividesNothing asserts, for each place where a text may be cut, that what is one
+// character or reference to a reader is not divided, and that no more is left out for it than it is
+// long.
 func TestUTF16PrefixDividesNothing(t *testing.T) {
 	for _, unit := range []string{"é", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "☀️", "#️⃣", "각", "नि", "&amp;", "&#x41;", "&CounterClockwiseContourIntegral;"} {
 		for _, before := range []string{"", "a", "ä", " "} {
@@ -43,16 +44,16 @@ func TestUTF16PrefixDividesNothing(t *testing.T) {
 					t.Fatalf("the first %d units of %q divide %q: …%q", n, s[:20], unit, got[max(0, len(got)-30):])
 				}
 				if lost := n - UTF16Len(got); lost < 0 || lost >= UTF16Len(unit) {
-					t.Fatalf("the first %d units of %d %q lack %d", n, 100, unit, lost)
+					t.Fatalf("the first %d units of %q lack %d", n, s[:20], lost)
 				}
 			}
 		}
 	}
-	// What only looks like one thing costs no text.
+	// In any text, at most maxMoved units are left out.
 	for _, s := range []string{strings.Repeat("a&b", 100), strings.Repeat("&amp", 100), "e" + strings.Repeat("\u0301", 1000), strings.Repeat("漢", 1000), strings.Repeat("\xff", 100)} {
 		for n := range len(s) / 3 {
 			if got := UTF16Prefix(s, n); UTF16Len(got) < n-maxMoved || UTF16Len(got) > n {
-				t.Errorf("%d units of the first %d of %.20q", UTF16Len(got), n, s)
+				t.Errorf("the first %d units of %.20q have %d", n, s, UTF16Len(got))
 			}
 		}
 	}

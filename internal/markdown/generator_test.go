@@ -182,6 +182,7 @@ var glue = []string{
 	"\v", "\f", "\u00a0", "\n | ", " | ", "|",
 }
 
+// document returns the next document.
 func (g *generator) document() string {
 	g.n++
 	r := rand.New(rand.NewPCG(g.seed, g.n))

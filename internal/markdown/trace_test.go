@@ -201,7 +201,7 @@ func normalizeBreaks(s string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 }
 
-// differ reports the first difference of two traces, "" if there is none.
+// differ describes the first difference of two traces, and returns "" if there is none.
 func differ(got, want string) string {
 	if got == want {
 		return ""
