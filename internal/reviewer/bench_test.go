@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
 // hostile are texts of any size that are hard for a scanner or an evaluator.
@@ -71,10 +70,7 @@ func hostileText(name string, n int) File {
 }
 
 func BenchmarkHostile(b *testing.B) {
-	r, err := New(Config{}, secrets.New(nil))
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := newReviewer(b, Config{})
 	for name := range hostile {
 		for _, n := range []int{100_000, 400_000} {
 			f := hostileText(name, n)
@@ -101,10 +97,7 @@ func packFor(tb testing.TB, path string) *pack {
 }
 
 func TestHostileTextsEnd(t *testing.T) {
-	r, err := New(Config{}, secrets.New(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newReviewer(t, Config{})
 	for name := range hostile {
 		f := hostileText(name, 20_000)
 		s := scan(f.Path, f.Text, languageOf(f.Path))
@@ -122,7 +115,7 @@ func TestHostileTextsEnd(t *testing.T) {
 	}
 }
 
-// BenchmarkHostileSilences is for files in unknown languages, in whose lines much may be a comment.
+// BenchmarkHostileSilences measures files in unknown languages, in whose lines much may be a comment.
 func BenchmarkHostileSilences(b *testing.B) {
 	table, err := silencers()
 	if err != nil {
@@ -140,7 +133,7 @@ func BenchmarkHostileSilences(b *testing.B) {
 	}
 }
 
-// BenchmarkHostileTests is for files in which much begins as a test does.
+// BenchmarkHostileTests measures files in which much begins as a test does.
 func BenchmarkHostileTests(b *testing.B) {
 	for _, c := range []struct{ name, repeat string }{
 		{"ATest.java", "@Test(@Test a("}, {"ATest.java", "@Test "}, {"ATest.java", "@Test(a) "},
@@ -157,8 +150,8 @@ func BenchmarkHostileTests(b *testing.B) {
 	}
 }
 
-// BenchmarkBothReviews is the goal of both reviews: 1,000 files, 10 MB together,
-// within 3 s on two cores.
+// BenchmarkBothReviews measures both reviews of 1,000 files of Go's own source, about 10 MB together.
+// The goal is 3 s on two cores.
 func BenchmarkBothReviews(b *testing.B) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -181,10 +174,7 @@ func BenchmarkBothReviews(b *testing.B) {
 		b.Fatalf("%d files: %v", len(files), err)
 	}
 	b.SetBytes(int64(size))
-	r, err := New(Config{}, secrets.New(nil))
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := newReviewer(b, Config{})
 	for b.Loop() {
 		for _, review := range []func() (Result, error){
 			func() (Result, error) { return r.Security(b.Context(), files) },

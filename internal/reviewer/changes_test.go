@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhatRealChangesShowed asserts that what findings in changes of real projects were wrong about is
-// not reported by default, and that what looks like it and is right is.
+// TestWhatRealChangesShowed asserts that code about which findings in changes of real projects were
+// wrong is not reported by default, and that similar code that is weak is.
 func TestWhatRealChangesShowed(t *testing.T) {
 	const (
 		java   = "java/sql-injection"
@@ -47,12 +47,9 @@ func TestWhatRealChangesShowed(t *testing.T) {
 		"a command as it was given":       {"a.py", "import subprocess\ndef run(command):\n    subprocess.run(f\"chcp 65001 && {command}\", shell=True)\n", "python/command-injection", false},
 		"an argument of a command":        {"a.py", "import subprocess\ndef run(name):\n    subprocess.run(f\"ffmpeg -i {name}\", shell=True)\n", "python/command-injection", true},
 	} {
-		var rules []string
-		for _, f := range security(t, Config{}, File{Path: c.path, Text: c.code}).Findings {
-			rules = append(rules, f.Rule)
-		}
+		rules := rulesOf(security(t, Config{}, File{Path: c.path, Text: c.code}).Findings)
 		if found := slices.Contains(rules, c.rule); found != c.want {
-			t.Errorf("%s: found %v, want %s: %v", name, rules, c.rule, c.want)
+			t.Errorf("%s: found %v, want %s among them: %v", name, rules, c.rule, c.want)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 )
 
-// offByDefault are the rules of the code review whose precision is low, and that these tests try,
-// and disabled-test, for which a test that is new has low precision.
+// offByDefault are rules of the code review that these tests try although they are off by default
+// or, as disabled-test, are off for a test that is new.
 var offByDefault = []string{"long-function", "long-file", "no-test-change", "swallowed-error", "large-binary", "disabled-test"}
 
 func TestCodeReview(t *testing.T) {
@@ -23,8 +23,8 @@ func TestCodeReview(t *testing.T) {
 		"a debugger statement":             {File{Path: "a.ts", Text: "function f() {\n  debugger;\n}\n"}, "breakpoint"},
 		"a debugger that is asked for":     {File{Path: "a.js", Text: "function f() {\n  if (process.env.BREAK) {\n    debugger;\n  }\n}\n"}, ""},
 		"a logger of all arguments":        {File{Path: "a.js", Text: "const log = (...args) => console.log('here', ...args);\n"}, ""},
-		"an outcry":                        {File{Path: "a.js", Text: "console.log('here', a);\n"}, "debug-output"},
-		"a name like it":                   {File{Path: "a.ts", Text: "x.debugger = 1;\ndebugger.start();\n"}, ""},
+		"output of a mark":                 {File{Path: "a.js", Text: "console.log('here', a);\n"}, "debug-output"},
+		"a name like debugger":             {File{Path: "a.ts", Text: "x.debugger = 1;\ndebugger.start();\n"}, ""},
 		"except and pass":                  {File{Path: "a.py", Text: "try:\n    f()\nexcept Exception:\n    pass\ng()\n"}, "swallowed-error"},
 		"except of one error":              {File{Path: "a.py", Text: "try:\n    f()\nexcept KeyError:\n    pass\n"}, ""},
 		"except with a reason":             {File{Path: "a.py", Text: "try:\n    f()\nexcept Exception:\n    pass  # gone already\n"}, ""},
@@ -44,7 +44,7 @@ func TestCodeReview(t *testing.T) {
 		"an empty catch of cleaning up":    {File{Path: "a.js", Text: "try { this.socket.close(); } catch (e) {}\n"}, ""},
 		"cleaning up in Python":            {File{Path: "a.py", Text: "try:\n    os.unlink(name)\nexcept Exception:\n    pass\n"}, ""},
 		"cleaning up and more":             {File{Path: "a.js", Text: "try { save(); socket.close(); } catch (e) {}\n"}, "swallowed-error"},
-		"a call of no such name":           {File{Path: "a.js", Text: "try { socket.open(); } catch (e) {}\n"}, "swallowed-error"},
+		"a call that cleans nothing up":    {File{Path: "a.js", Text: "try { socket.open(); } catch (e) {}\n"}, "swallowed-error"},
 		"a wrapper with many comments":     {File{Path: "a.js", Text: "module.exports = function (a) {\n" + strings.Repeat("// About f.\n", 205) + "};\n"}, ""},
 		"a skipped test with a reason":     {File{Path: "test_a.py", Text: "@unittest.skip(\"There is no cache to ask.\")\ndef test_a(): ...\n"}, ""},
 		"a skipped test without a reason":  {File{Path: "test_a.py", Text: "@pytest.mark.skip\ndef test_a(): ...\n\n@unittest.skip(\"broken\")\ndef test_b(): ...\n"}, "disabled-test disabled-test"},
@@ -73,11 +73,7 @@ func TestCodeReview(t *testing.T) {
 		"commented code, by default":       {File{Path: "a.js", Text: "// a = f(b);\n// g(a);\n// h(a);\n"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, f := range codeReview(t, Config{On: offByDefault}, c.file).Findings {
-				got = append(got, f.Rule)
-			}
-			if strings.Join(got, " ") != c.want {
+			if got := rulesOf(codeReview(t, Config{On: offByDefault}, c.file).Findings); strings.Join(got, " ") != c.want {
 				t.Errorf("found %v, want %q", got, c.want)
 			}
 		})
@@ -91,11 +87,7 @@ func testCodeRules(t *testing.T, config Config, cases map[string]codeCase) {
 	t.Helper()
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, f := range codeReview(t, config, File{Path: c.path, Text: c.code}).Findings {
-				got = append(got, f.Rule)
-			}
-			if strings.Join(got, " ") != c.want {
+			if got := rulesOf(codeReview(t, config, File{Path: c.path, Text: c.code}).Findings); strings.Join(got, " ") != c.want {
 				t.Errorf("found %v, want %q", got, c.want)
 			}
 		})
@@ -183,19 +175,16 @@ func TestSwallowedErrors(t *testing.T) {
 		"JavaScript with an unused name":    {"a.js", "try { f(); } catch (_error) {}\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, f := range codeReview(t, Config{On: offByDefault}, File{Path: c.path, Text: c.code}).Findings {
-				got = append(got, f.Rule)
-			}
+			got := rulesOf(codeReview(t, Config{On: offByDefault}, File{Path: c.path, Text: c.code}).Findings)
 			if slices.Contains(got, "swallowed-error") != c.want {
-				t.Errorf("found %v", got)
+				t.Errorf("found %v, want swallowed-error among them: %v", got, c.want)
 			}
 		})
 	}
 }
 
-// TestWhatFreshDrawsShowed has, for each class of wrong findings in the fresh draws, code that is
-// accepted now, and similar code that is still found.
+// TestWhatFreshDrawsShowed asserts that code of the kinds that were found wrongly in the fresh draws is
+// accepted, and that similar code is found.
 func TestWhatFreshDrawsShowed(t *testing.T) {
 	testCodeRules(t, Config{On: offByDefault}, map[string]codeCase{
 		"a skip under a condition":             {"a.test.js", "test('a', () => {\n  test.skip(isWindows, 'needs a terminal');\n  test.skip(!tool);\n  test.fixme(({ name }) => name === 'b', 'c');\n});\n", ""},
@@ -229,8 +218,8 @@ func TestWhatFreshDrawsShowed(t *testing.T) {
 	})
 }
 
-// TestWhatHeldOutSourcesShowed has, for each pattern of wrong findings in the held-out
-// sources, code that is now accepted, and similar code that is still found.
+// TestWhatHeldOutSourcesShowed asserts the same of code of the kinds that were found wrongly in the
+// held-out sources.
 func TestWhatHeldOutSourcesShowed(t *testing.T) {
 	long := strings.Repeat("  if (a) { f(); }\n", 210)
 	testCodeRules(t, Config{On: offByDefault}, map[string]codeCase{

@@ -202,7 +202,7 @@ func describeDefaults(sources []realSource, rules []Rule) string {
 	in := func(keep func(realSource) bool, when func(verdict) bool) score {
 		return sum(tally(selectSources(sources, keep), when))
 	}
-	first := func(keep func(realSource) bool) score { return sum(tallyHigh(selectSources(sources, keep))) }
+	atHigh := func(keep func(realSource) bool) score { return sum(tallyHigh(selectSources(sources, keep))) }
 	return fmt.Sprintf(`
 Of all findings of the rules that are on by default, %s were right in the tuned
 sources and %s in the held-out ones. With the rules corrected by these,
@@ -210,7 +210,7 @@ sources and %s in the held-out ones. With the rules corrected by these,
 %s, %s and %s; of those of high precision,
 %s, %s and %s.
 `, in(tuned, foundFirst), in(heldOut, foundFirst), in(heldOutAgain, foundFirst), in(tuned, foundNow), in(heldOut, foundNow), in(heldOutAgain, foundNow),
-		first(tuned), first(heldOut), first(heldOutAgain))
+		atHigh(tuned), atHigh(heldOut), atHigh(heldOutAgain))
 }
 
 func describeSource(b *strings.Builder, s realSource) {

@@ -48,9 +48,7 @@ func (d *draw) check() error {
 	var sum score
 	perSource := map[string]int{}
 	for _, f := range d.Judged {
-		if sum.All++; f.Right {
-			sum.Right++
-		}
+		sum.count(f.Right)
 		perSource[f.Source]++
 		known := slices.ContainsFunc(d.Sources, func(s string) bool { return strings.Contains(s, "/"+f.Source+" ") })
 		if !known || f.Rule == "" || f.Path == "" || len(strings.Fields(f.Why)) < 3 || perSource[f.Source] > d.Most {
@@ -92,11 +90,9 @@ func tallyDraws(draws []draw) map[string]score {
 	rules := map[string]score{}
 	for _, d := range draws {
 		for _, f := range d.Judged {
-			one := rules[f.Rule]
-			if one.All++; f.Right {
-				one.Right++
-			}
-			rules[f.Rule] = one
+			sum := rules[f.Rule]
+			sum.count(f.Right)
+			rules[f.Rule] = sum
 		}
 	}
 	return rules

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// TestWhatFreshDrawsShowedOfWeaknesses has, for each class of wrong findings in the fresh draws,
-// code that is accepted now, and next to it the weakness that is still found.
+// TestWhatFreshDrawsShowedOfWeaknesses asserts that code of the kinds that were found wrongly in the
+// fresh draws is accepted, and that similar code that is weak is found.
 func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 	for _, c := range []struct {
 		name, path, rule, code string
@@ -100,8 +100,8 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 	}
 }
 
-// TestFormsThatAreOffByDefault has code that is found only at low precision, since real changes
-// have it mostly for good reasons, and next to it the code that is found by default.
+// TestFormsThatAreOffByDefault asserts which code is found only at low precision, because real changes
+// have it mostly for good reasons, and that similar code is found by default.
 func TestFormsThatAreOffByDefault(t *testing.T) {
 	old := []changes.Span{{First: 1, Last: 1}} // the line that switches a test off; the test was there before
 	for _, c := range []struct {
@@ -128,7 +128,7 @@ func TestFormsThatAreOffByDefault(t *testing.T) {
 				config.On = []string{"large-binary"}
 			}
 			result := security(t, config, c.file)
-			found := slices.ContainsFunc(append(result.Findings, codeReview(t, config, c.file).Findings...), func(f finding.Finding) bool { return f.Rule == c.rule })
+			found := slices.Contains(rulesOf(append(result.Findings, codeReview(t, config, c.file).Findings...)), c.rule)
 			if want := c.byDefault || least != ""; found != want {
 				t.Errorf("%s, at least %q: found: %v", c.name, least, found)
 			}
@@ -136,9 +136,8 @@ func TestFormsThatAreOffByDefault(t *testing.T) {
 	}
 }
 
-// TestWhatAChangeSaysOfItselfHidesNothing has the beginnings and the long lines by which a library
-// that was copied is known. They keep its weaknesses from being looked for where they were there
-// before.
+// TestWhatAChangeSaysOfItselfHidesNothing asserts that the beginnings and the long lines by which a
+// copied library is known keep its weaknesses from being looked for only if the base has them.
 func TestWhatAChangeSaysOfItselfHidesNothing(t *testing.T) {
 	const weakness = "child_process.execSync(`git push origin ${branch}`);\n"
 	long := strings.Repeat("call("+strings.Repeat("a, ", 60)+"1);\n", 30)
@@ -158,9 +157,9 @@ func TestWhatAChangeSaysOfItselfHidesNothing(t *testing.T) {
 			"its first lines": {[]changes.Span{{First: 1, Last: last - 1}}, true},
 		} {
 			result := security(t, everyRule(t), File{Path: "lib/a.js", Text: text, Changed: c.changed})
-			found := slices.ContainsFunc(append(result.Findings, result.Unchanged...), func(f finding.Finding) bool { return f.Rule == "javascript/command-injection" })
+			found := slices.Contains(rulesOf(append(result.Findings, result.Unchanged...)), "javascript/command-injection")
 			if found != c.looks || (len(result.Skipped) == 0) != c.looks {
-				t.Errorf("%s, %s: found: %v, left out: %v", name, what, found, result.Skipped)
+				t.Errorf("%s, %s: found: %v, left out: %v; want it found: %v", name, what, found, result.Skipped, c.looks)
 			}
 		}
 	}

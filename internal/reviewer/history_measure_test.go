@@ -15,7 +15,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
-	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
 var (
@@ -92,11 +91,7 @@ func openHistory(t *testing.T, dir string) *history {
 	if *realOnly != "" {
 		config.Only = strings.Split(*realOnly, ",")
 	}
-	r, err := New(config, secrets.New(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &history{t: t, gitDir: dir, head: strings.TrimSpace(string(output(t, dir, "git", "rev-parse", "HEAD"))), repo: repo, reviewer: r}
+	return &history{t: t, gitDir: dir, head: strings.TrimSpace(string(output(t, dir, "git", "rev-parse", "HEAD"))), repo: repo, reviewer: newReviewer(t, config)}
 }
 
 // changes returns the last changes of code on the main branch, the newest first.

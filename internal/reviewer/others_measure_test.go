@@ -22,7 +22,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-airlock/airlock/internal/finding"
-	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
 var (
@@ -74,11 +73,7 @@ func TestOthersLabels(t *testing.T) {
 	}
 	reviewers := map[finding.Precision]*Reviewer{}
 	for _, least := range []finding.Precision{finding.PrecisionMedium, finding.PrecisionHigh} {
-		r, err := New(Config{MinPrecision: least, Tests: true}, secrets.New(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		reviewers[least] = r
+		reviewers[least] = newReviewer(t, Config{MinPrecision: least, Tests: true})
 	}
 	counts := map[othersRow]*othersCount{}
 	for _, f := range files {

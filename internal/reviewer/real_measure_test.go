@@ -24,7 +24,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/changes"
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/gitrepo"
-	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
 var (
@@ -108,11 +107,9 @@ func (s realSource) atHigh(t *testing.T, files []File) map[string]score {
 	judged, counts := s.judged(), map[string]score{}
 	found, _ := review(t, Config{MinPrecision: finding.PrecisionHigh}, files)
 	for _, f := range found {
-		one := counts[f.Rule]
-		if one.All++; judged[placeOf(f)] {
-			one.Right++
-		}
-		counts[f.Rule] = one
+		sum := counts[f.Rule]
+		sum.count(judged[placeOf(f)])
+		counts[f.Rule] = sum
 	}
 	return counts
 }
@@ -124,10 +121,7 @@ func review(t *testing.T, config Config, files []File) ([]finding.Finding, measu
 	if *realOnly != "" {
 		config.Only = strings.Split(*realOnly, ",")
 	}
-	r, err := New(config, secrets.New(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newReviewer(t, config)
 	begun := time.Now()
 	security, err := r.Security(t.Context(), files)
 	if err != nil {

@@ -89,7 +89,7 @@ func readSources(t *testing.T) []realSource {
 	return all
 }
 
-// check returns an error if a source or one of its verdicts lacks something.
+// check returns an error if a source, or one of its verdicts or known weaknesses, lacks something.
 func (s realSource) check() error {
 	if s.Client == "" || s.Package == "" || s.Version == "" || s.Sum == "" || len(s.Only) > 0 && s.Because == "" {
 		return errors.New("a source needs its client, package, version and sum, and a reason if only parts are read")
@@ -135,9 +135,9 @@ func tally(sources []realSource, when func(verdict) bool) map[string]score {
 	for _, s := range sources {
 		for _, v := range s.Verdicts {
 			if when(v) {
-				one := rules[v.Rule]
-				one.add(v)
-				rules[v.Rule] = one
+				sum := rules[v.Rule]
+				sum.add(v)
+				rules[v.Rule] = sum
 			}
 		}
 	}
@@ -149,8 +149,8 @@ func tallyHigh(sources []realSource) map[string]score {
 	rules := map[string]score{}
 	for _, s := range sources {
 		for id, found := range s.Measured.High {
-			one := rules[id]
-			rules[id] = score{one.Right + found.Right, one.All + found.All}
+			sum := rules[id]
+			rules[id] = score{sum.Right + found.Right, sum.All + found.All}
 		}
 	}
 	return rules

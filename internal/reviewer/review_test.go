@@ -217,9 +217,9 @@ func TestSecretsAreNeverShown(t *testing.T) {
 	}
 }
 
-// TestInventedLoginsOfTestsAreNotSecrets asserts that a password in a test does not block, but
-// a token with an issuer's format does there, and so does the password outside of tests. A token
-// with a wrong checksum and a repetitive one are invented.
+// TestInventedLoginsOfTestsAreNotSecrets asserts that a password and a token with a wrong checksum
+// are not found in a test, but are elsewhere, that a token with an issuer's format is found in a test,
+// and that a repetitive one is found nowhere.
 func TestInventedLoginsOfTestsAreNotSecrets(t *testing.T) {
 	invented := strings.Replace(credential(), "R4nd0m", "R4nd1m", 1) // its checksum is that of another
 	login := `r.Header.Set("Authorization", "Basic ` + base64.StdEncoding.EncodeToString([]byte("admin:"+"x9Qz"+"7Lm2Rv8KtW4p")) + `")`
@@ -231,7 +231,7 @@ func TestInventedLoginsOfTestsAreNotSecrets(t *testing.T) {
 		{"tests/login_test.go", "const t = \"" + invented + "\"", 0}, {"login.go", "const t = \"" + invented + "\"", 1}, {"login.go", "const t = \"ghp_" + strings.Repeat("wrong1", 6) + "\"", 0},
 	} {
 		if got := security(t, Config{}, File{Path: c.path, Text: "package a\n\n" + c.text + "\n"}).Findings; len(got) != c.findings {
-			t.Errorf("%s: %+v", c.path, got)
+			t.Errorf("%s in %s: %+v, want %d findings", c.text, c.path, got, c.findings)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestSkippedFilesAreListed(t *testing.T) {
 		t.Errorf("%+v", got.Findings)
 	}
 	if len(got.Silences) != 1 {
-		t.Errorf("what is not reviewed may have suppressions: %+v", got.Silences)
+		t.Errorf("suppressions: %+v, want the one in lib/a.PHP, which is not reviewed", got.Silences)
 	}
 	want := []Skipped{
 		{Path: "big.js", Reason: "larger than 19.6 KiB"},
@@ -289,11 +289,7 @@ func TestRulesAreChosenByConfiguration(t *testing.T) {
 func TestReviewStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r, err := New(Config{}, secrets.New(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Security(ctx, []File{{Path: "a.js", Text: injection}}); err != context.Canceled {
+	if _, err := newReviewer(t, Config{}).Security(ctx, []File{{Path: "a.js", Text: injection}}); err != context.Canceled {
 		t.Errorf("%v", err)
 	}
 }
@@ -319,16 +315,8 @@ func TestPathsWhereNobodySendsAnything(t *testing.T) {
 // tokens themselves.
 func TestSecretsThatTestsMake(t *testing.T) {
 	const token = "eyJhbGciOiJIUzI1NiJ9.eyJpZCI6IjRxMXhsY2xtZmxva3UzMyIsInR5cGUiOiJhdXRoUmVjb3JkIn0.w2S9qKe8Zt4mVb1nXc7yLr5pTd3hGf6jQkUaOiEsBzM"
-	r, err := New(Config{}, secrets.New(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for path, want := range map[string]bool{"api/client.go": true, "api/client_test.go": false, "tests/app.ini.tmpl": false} {
-		found, err := r.Security(t.Context(), []File{{Path: path, Text: "token = \"" + token + "\"\n"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := slices.ContainsFunc(found.Findings, func(f finding.Finding) bool { return f.Rule == secretRule }); got != want {
+		if got := slices.Contains(rulesOf(security(t, Config{}, File{Path: path, Text: "token = \"" + token + "\"\n"}).Findings), secretRule); got != want {
 			t.Errorf("%s: found is %v", path, got)
 		}
 	}

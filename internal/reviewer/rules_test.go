@@ -47,17 +47,22 @@ func TestRulesFindTheirExamples(t *testing.T) {
 // findingRules returns the rules of the findings in a file, every rule being on.
 func findingRules(t *testing.T, path, check, code string) []string {
 	t.Helper()
-	var ids []string
 	review := security
 	if check == CodeReview {
 		review = codeReview
 	}
-	for _, f := range review(t, everyRule(t), File{Path: path, Text: code}).Findings {
+	return rulesOf(review(t, everyRule(t), File{Path: path, Text: code}).Findings)
+}
+
+// rulesOf returns the rule of each finding.
+func rulesOf(found []finding.Finding) (ids []string) {
+	for _, f := range found {
 		ids = append(ids, f.Rule)
 	}
 	return ids
 }
 
+// everyRule returns a configuration with every rule on, whatever its precision.
 func everyRule(t testing.TB) Config {
 	t.Helper()
 	rules, err := Rules()
@@ -71,13 +76,18 @@ func everyRule(t testing.TB) Config {
 	return c
 }
 
-func security(t testing.TB, c Config, files ...File) Result {
+func newReviewer(t testing.TB, c Config) *Reviewer {
 	t.Helper()
 	r, err := New(c, secrets.New(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := r.Security(t.Context(), files)
+	return r
+}
+
+func security(t testing.TB, c Config, files ...File) Result {
+	t.Helper()
+	result, err := newReviewer(t, c).Security(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,11 +96,7 @@ func security(t testing.TB, c Config, files ...File) Result {
 
 func codeReview(t testing.TB, c Config, files ...File) Result {
 	t.Helper()
-	r, err := New(c, secrets.New(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := r.Code(t.Context(), files)
+	result, err := newReviewer(t, c).Code(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}

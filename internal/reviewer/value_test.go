@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/finding"
 )
 
-// TestValues asserts the model in value.go: what is known of an expression. The first nine
+// TestValues asserts the model in value.go: what is known of an expression. The first ten
 // are the examples in its comment.
 func TestValues(t *testing.T) {
 	for _, c := range []struct {
@@ -22,6 +22,7 @@ func TestValues(t *testing.T) {
 		{"javascript", `"LIMIT " + parseInt(n)`, "LIMIT 0", true, false},
 		{"javascript", `"FROM " + TABLE`, "FROM TABLE", true, false},
 		{"javascript", `12`, "12", false, false},
+		{"javascript", `TABLE`, "TABLE", false, false},
 		{"javascript", `user.length`, "0", false, false},
 		{"javascript", `ids.map(() => "?").join(",")`, "0", false, false},
 		// Operators.
