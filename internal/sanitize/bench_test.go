@@ -51,7 +51,7 @@ func openers() []string {
 		"<a@b.c>", "<https://x.example>", "<https://github.com> ", "<a:b>", "a.b/c", "http://a.b?", "https://x.example/(", "https://x.example/&amp;", "www.x.example,", "ftp://a ", "mailto:a@b.c ", "a_b@c.d ", "_www.a",
 		"&lt;", "&lt", "&copy;", "&copy", "&NotEqualTilde;", "&CounterClockwiseContourIntegral;", "&aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "&#35;1", "&#x41;", "&#0;", "&#128;", "&ZeroWidthSpace;", "&zwj;", "&lrm;", "&&",
 		"@a/b ", "@a-", "@a,", "@a\n", "@a\n\n", "*@*a", "@a`", "<b>@</b>a", "#1,", "#1\n", "a/b#1 ", "fixes: #1\n", "closes a/b#1, ", "fix https://github.com/a/b/issues/1 ", "GH-1 ", "**fixes** #1 ", "ſ#1 ",
-		"$$a$$", "$$", "$a ", "$\\phantom{a}$ ", "$\\def\\a#1{", "\\", "%", "```math\n%\n```\n", "```mermaid\n%% a\n```\n", "```mermaid\n<!--",
+		"$$a$$", "$$", "$a ", "$\\phantom{a}$ ", "$\\def\\a#1{", "%", "```math\n%\n```\n", "```mermaid\n%% a\n```\n", "```mermaid\n<!--",
 		// Containers, tables, definitions and footnotes.
 		"- - ", "> - ", "1. - ", "- > ", "> > a\n", ">> a\n\n", "> a\nb\n", "- a\n\n", "- a\n  - b\n    - c\n", "- [ ] a\n", "- [x] /a\n", "1. a\n", "1) a\n2. b\n", "- ```\n", "> ```\n", "-\ta\n", "- \n", ">\n", "    @a\n", "\t@a\n\n", "- a\n\n      @a\n\n",
 		"|||", "| @a ", "|@a|b|\n|-|-|\n|c|#1|\n", "|a|\n|-|\n|b|c|\n", "|a|\n|-|\n|b|@long word|\n", "a|b\n-|-\n", "|`a|`", "|-|\n|-|\n", "|:-:|", "a\n===\n", "a\n---\n", "# @a\n", "#\n", "* * *\n", "---\n",
