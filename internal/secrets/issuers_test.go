@@ -31,11 +31,10 @@ func TestEveryIssuerRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 				sample = `{"kty":"oct",` + sample + "}"
 			}
 			for _, text := range []string{sample, "a\nb = " + sample + "\nc", "x(" + sample + ")", "see '" + sample + "', and"} {
-				if start := strings.Index(text, sample); isPlaceholder(sample) || entropy(sample) < 3.2 || covered(scanner.Scan(text), start+len(sample)/2, start+len(sample)/2+1) {
-					continue
+				middle := strings.Index(text, sample) + len(sample)/2
+				if !covered(scanner.Scan(text), middle, middle+1) {
+					t.Errorf("%s: nothing found in %q", r.id, text)
 				}
-				t.Errorf("%s: nothing found in %q", r.id, text)
-				break
 			}
 		}
 	}

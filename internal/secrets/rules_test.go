@@ -115,7 +115,6 @@ func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 	const around = "\n// The quick brown fox jumps over the lazy dog, and nothing else happens here.\n"
 	sampler, scanner := newSamples(), New(nil)
 	file := gitleaksRules(t)
-	forEveryRule := rule{allow: allowLists([]allowText{file.Allowlist})}
 	var withoutExpression []string
 	for _, r := range file.Rules {
 		if r.Regex == "" {
@@ -142,9 +141,6 @@ func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 			start, end := secretGroup(m, r.SecretGroup, text)
 			hits := scanner.ScanFile(pathOf[r.ID], text)
 			if !covered(hits, start, end) {
-				if secret := text[start:end]; forEveryRule.allows(secret, secret, 0, len(secret)) {
-					continue
-				}
 				t.Errorf("%s: nothing found at %d to %d of %q: %v", r.ID, start, end, text, hits)
 				break
 			}
