@@ -87,9 +87,6 @@ func (s samples) char(ranges []rune) rune {
 			}
 		}
 	}
-	if len(all) == 0 {
-		return ranges[0]
-	}
 	return all[s.random.IntN(len(all))]
 }
 
@@ -132,7 +129,7 @@ func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 			}
 			// The scanner has to find what the unchanged expression matches in the entire text.
 			m := expression.FindStringSubmatchIndex(text)
-			if m == nil || !strings.Contains(text[m[0]:m[1]], strings.TrimSpace(sample)) || !hasKeyword(text, r.Keywords) {
+			if m == nil || !hasKeyword(text, r.Keywords) {
 				continue
 			}
 			if len(judge.judge(text, text, 0, m, nil)) == 0 {
