@@ -72,7 +72,7 @@ func TestPatternsAreRegularExpressions(t *testing.T) {
 	for _, first := range names {
 		for _, second := range names {
 			for _, p := range []string{first, first + second, first + "/" + second, "**/" + first + second, first + "/**/" + second, first + second + "/**"} {
-				if CheckPattern(p) == nil && !slices.Contains(patterns, p) {
+				if !slices.Contains(patterns, p) {
 					patterns = append(patterns, p)
 				}
 			}
