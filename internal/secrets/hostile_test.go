@@ -130,7 +130,7 @@ func TestWordsOfATextLetNoSecretPass(t *testing.T) {
 	}
 }
 
-// rows writes a text in rows of a length.
+// rows returns a text, without its line breaks, in rows of a length.
 func rows(text string, length int) string {
 	var out strings.Builder
 	for row := range slices.Chunk([]byte(strings.ReplaceAll(text, "\n", "")), length) {

@@ -116,14 +116,7 @@ func lowerPercent(text string) string {
 }
 
 // wrap cuts a text into lines of 76 characters, as base64(1) does.
-func wrap(text string) string {
-	var out strings.Builder
-	for line := range slices.Chunk([]byte(text), 76) {
-		out.Write(line)
-		out.WriteByte('\n')
-	}
-	return strings.TrimSpace(out.String())
-}
+func wrap(text string) string { return strings.TrimSpace(rows(text, 76)) }
 
 func TestEachLineOfAKnownKeyIsFound(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P521(), rand.Reader)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,12 +155,8 @@ func TestEveryRuleFindsWhatItsExpressionDescribes(t *testing.T) {
 
 // hasKeyword reports whether gitleaks would apply a rule with these keywords to a text.
 func hasKeyword(text string, keywords []string) bool {
-	for _, k := range keywords {
-		if strings.Contains(strings.ToLower(text), strings.ToLower(k)) {
-			return true
-		}
-	}
-	return false
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(text, strings.ToLower(k)) })
 }
 
 // covered reports whether hits cover a part of a text without a gap.
