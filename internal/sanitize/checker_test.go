@@ -36,8 +36,8 @@ func goldmarkHTML(t testing.TB, text string) string {
 	return b.String()
 }
 
-// checker lists what is live, hidden or unsafe in rendered HTML. It shares only safeElement and
-// hasStray with the package: anything else it finds with expressions of its own.
+// checker lists what is live, hidden or unsafe in rendered HTML. It shares no rule with the package
+// but those of safeElement and hasStray: anything else it finds with expressions of its own.
 type checker struct {
 	canary string // a word that must be visible wherever the source contains it
 }
