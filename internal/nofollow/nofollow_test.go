@@ -62,10 +62,12 @@ func TestOpensOnlyOrdinaryFilesAndDirectories(t *testing.T) {
 		if _, _, err := Read(root, name, 10); !isKind(err) {
 			t.Errorf("reading a %s: %v", name, err)
 		}
-		if dir, err := OpenPath(filepath.Join(root.Name(), name)); err == nil {
+		dir, err := OpenPath(filepath.Join(root.Name(), name))
+		if err == nil {
 			_ = dir.Close()
-		} else if strings.HasSuffix(name, "directory") {
-			t.Errorf("opening the path of a %s: %v", name, err)
+		}
+		if want := strings.HasSuffix(name, "directory"); (err == nil) != want { // it follows links
+			t.Errorf("opening the path of a %s: %v, want it opened: %t", name, err, want)
 		}
 		if dir, err := OpenDir(root, name); name == "directory" && (err != nil || dir.Close() != nil) || name != "directory" && !isKind(err) {
 			t.Errorf("opening a %s as a directory: %v", name, err)
@@ -95,7 +97,8 @@ func isKind(err error) bool {
 	return ok
 }
 
-// TestReplacedBeforeItIsOpened puts something else in the place of what was looked at.
+// TestReplacedBeforeItIsOpened asserts that what is put in the place of a file or a directory, after
+// that was looked at, is not opened.
 func TestReplacedBeforeItIsOpened(t *testing.T) {
 	t.Parallel()
 	replacements := maps.Clone(others)
@@ -130,7 +133,7 @@ func TestReplacedBeforeItIsOpened(t *testing.T) {
 	}
 }
 
-// TestWrittenWhileItIsRead changes a file after it was opened.
+// TestWrittenWhileItIsRead asserts that the error is ErrChanged if a file changes after it was opened.
 func TestWrittenWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(path string) error{
@@ -155,7 +158,7 @@ func TestWrittenWhileItIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		if data, err := readUnchanged(f, info, 10); !errors.Is(err, ErrChanged) {
-			t.Errorf("%s: %q, %v", name, data, err)
+			t.Errorf("%s: %q, %v, want ErrChanged", name, data, err)
 		}
 	}
 }
