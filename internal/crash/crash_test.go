@@ -36,10 +36,13 @@ func TestTry(t *testing.T) {
 			continue
 		}
 		if e == nil {
+			if want := tt.f(); err != want {
+				t.Errorf("%s: %v, want %v", name, err, want)
+			}
 			continue
 		}
 		if e.What != tt.what || len(e.Where) == 0 || !strings.HasPrefix(e.Where[0], "crash/crash_test.go:") {
-			t.Errorf("%s: %q at %q", name, e.What, e.Where)
+			t.Errorf("%s: %q at %q, want %q in this file", name, e.What, e.Where, tt.what)
 		}
 		if strings.Contains(err.Error(), "ghs_") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
