@@ -71,8 +71,8 @@ func write(t *testing.T, dir, name, content string) {
 	}
 }
 
-func read(t *testing.T, dir, name string) string {
-	t.Helper()
+// read returns a file's text, or that of the error.
+func read(dir, name string) string {
 	data, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		return err.Error()
@@ -80,6 +80,8 @@ func read(t *testing.T, dir, name string) string {
 	return string(data)
 }
 
+// config returns the configuration of a fixer for the work tree dir. Its Pass names a variable with a
+// token of GitHub, which no fixer gets.
 func config(dir string, words ...string) fixer.Config {
 	return fixer.Config{Command: words, Root: dir, PathList: os.Getenv("PATH"), Mask: func(s string) string { return s },
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "MODEL_KEY=abc", "OTHER=x", "GITHUB_TOKEN=ghs_secret"}, Pass: []string{"MODEL_KEY", "GITHUB_TOKEN"}}
@@ -98,7 +100,7 @@ func TestWhatChangesIsTakenOver(t *testing.T) {
 	t.Parallel()
 	dir := work(t)
 	cfg := config(dir, "sh", "-c", `
-		cat > request.md                      # what it reads
+		cat > request.md                      # its standard input
 		env > seen.txt
 		echo 'var More = 2' >> shop.go        # changed before already
 		rm old.go new.go
@@ -121,7 +123,7 @@ func TestWhatChangesIsTakenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := read(t, dir, "shop.go"); got != "package shop\n\nvar Total = 1\nvar More = 2\n" {
+	if got := read(dir, "shop.go"); got != "package shop\n\nvar Total = 1\nvar More = 2\n" {
 		t.Errorf("shop.go is %q", got)
 	}
 	for _, name := range []string{"old.go", "new.go", "made"} {
@@ -135,22 +137,22 @@ func TestWhatChangesIsTakenOver(t *testing.T) {
 	if target, err := os.Readlink(filepath.Join(dir, "link")); target != "run.sh" {
 		t.Errorf("the link goes to %q, %v", target, err)
 	}
-	got := read(t, dir, "request.md")
+	got := read(dir, "request.md")
 	if m, err := fixloop.ParseAll(got); err != nil || m[0].ID != request.ID || !strings.Contains(got, "```json\n{") || !strings.Contains(got, "TestTotal failed") {
-		t.Errorf("it read %q, %v", got, err)
+		t.Errorf("the fixer read %q, %v", got, err)
 	}
-	env := read(t, dir, "seen.txt")
+	env := read(dir, "seen.txt")
 	for name, passed := range map[string]bool{"MODEL_KEY=abc": true, "AIRLOCK_FIX_REQUEST=FIXREQ-7-1": true, "AIRLOCK_FIX_ATTEMPT=1": true, "OTHER=": false, "ghs_secret": false} {
 		if strings.Contains(env, name) != passed {
-			t.Errorf("its environment has %s: %t\n%s", name, !passed, env)
+			t.Errorf("the fixer's environment has %s: %t, want %t\n%s", name, !passed, passed, env)
 		}
 	}
 }
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	done := strings.ReplaceAll(fixloop.Message{Type: fixloop.FixCompletion, ID: "FIXDONE-7-1", From: fixloop.Fixer, To: fixloop.Orchestrator, Priority: fixloop.PriorityHigh,
-		Issue: 7, Iteration: 1, Time: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Fixes: []string{"Corrected the total"}, Checks: []fixloop.Check{fixloop.Tests}}.Markdown(), "'", "")
+	done := fixloop.Message{Type: fixloop.FixCompletion, ID: "FIXDONE-7-1", From: fixloop.Fixer, To: fixloop.Orchestrator, Priority: fixloop.PriorityHigh,
+		Issue: 7, Iteration: 1, Time: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Fixes: []string{"Corrected the total"}, Checks: []fixloop.Check{fixloop.Tests}}.Markdown()
 	dir := work(t)
 	for _, c := range []struct {
 		name, script, fixes, failed, nonsense string
@@ -170,7 +172,7 @@ func TestAnswers(t *testing.T) {
 			r := run(t, config(dir, "sh", "-c", c.script))
 			if len(r.Files) > 0 || strings.Join(r.Fixes, ";") != c.fixes ||
 				(r.Failed == "") != (c.failed == "") || !strings.Contains(r.Failed, c.failed) || (r.Nonsense == "") != (c.nonsense == "") || !strings.Contains(r.Nonsense, c.nonsense) {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v, want fixes %q, failed %q, nonsense %q", r, c.fixes, c.failed, c.nonsense)
 			}
 		})
 	}
@@ -189,8 +191,8 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// git works in the copy, also as root, whose fixer is a user who cannot read the workspace; what is
-// committed there is taken over like the rest.
+// TestGitWorksInTheCopy asserts that a fixer can use git in its copy, also where it runs as a user who
+// cannot read the workspace, and that what it commits is taken over like what it does not.
 func TestGitWorksInTheCopy(t *testing.T) {
 	dir := work(t)
 	cfg := config(dir, "sh", "-e", "-c", `
@@ -209,18 +211,19 @@ func TestGitWorksInTheCopy(t *testing.T) {
 	if err := r.Apply(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, dir, "status"); !strings.Contains(got, " M shop.go\n?? new.go\n") {
+	if got := read(dir, "status"); !strings.Contains(got, " M shop.go\n?? new.go\n") {
 		t.Errorf("git status says %q", got)
 	}
-	if got := read(t, dir, "diff"); !strings.Contains(got, "+var Total = 1") {
+	if got := read(dir, "diff"); !strings.Contains(got, "+var Total = 1") {
 		t.Errorf("git diff says %q", got)
 	}
-	if got := read(t, dir, "log"); got != "x\n" {
+	if got := read(dir, "log"); got != "x\n" {
 		t.Errorf("git log says %q", got)
 	}
 }
 
-// A fixer that removes its copy's clone, or puts another one in its place, has failed.
+// TestTheCopysCloneStays asserts that a fixer has failed that removes its copy's .git, or puts another
+// one in its place.
 func TestTheCopysCloneStays(t *testing.T) {
 	other := work(t)
 	for name, script := range map[string]string{"removed": "rm -rf .git", "all removed": "rm -rf ./* .git", "another": "rm -rf .git; echo 'gitdir: " + other + "/.git' > .git", "a link": "rm -rf .git; ln -s " + other + "/.git .git"} {
@@ -240,7 +243,8 @@ func TestAHangingFixerEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// What somebody edits while the fixer works is not overwritten.
+// TestAnEditMeanwhile asserts that nothing is written if somebody edited one of the fix's files
+// while the fixer worked.
 func TestAnEditMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"shop.go", "run.sh", "fresh.go"} {
@@ -251,34 +255,31 @@ func TestAnEditMeanwhile(t *testing.T) {
 		if err := r.Apply(t.Context(), cfg); !errors.Is(err, fixer.ErrEdited) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: Apply = %v, want ErrEdited", name, err)
 		}
-		if read(t, dir, name) != "by hand\n" || !strings.Contains(read(t, dir, "other.go"), "no such file") {
+		if read(dir, name) != "by hand\n" || !strings.Contains(read(dir, "other.go"), "no such file") {
 			t.Errorf("%s: something was written", name)
 		}
 	}
 }
 
-// A fixer's copy is a stranger's: what it does to its clone, or puts in the place of a
-// file, leads nowhere.
+// TestAHostileCopy asserts that nothing is taken over of what a fixer puts in the place of a file, or
+// writes without an end.
 func TestAHostileCopy(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("top secret"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, script := range map[string]string{
-		"a link to a secret": `rm shop.go && ln -s ` + secret + ` shop.go`,
-		"a pipe":             `rm shop.go && mkfifo shop.go`,
-		"no clone":           `rm -rf .git; true`,
-		"too much":           `head -c 70000000 /dev/zero > big`,
+	for name, c := range map[string]struct{ script, why string }{
+		"a link to a secret": {`rm shop.go && ln -s ` + secret + ` shop.go`, `link: "shop.go"`},
+		"a pipe":             {`rm shop.go && mkfifo shop.go`, "shop.go: it is a FIFO"},
+		"too much":           {`head -c 70000000 /dev/zero > big`, "larger than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := work(t)
-			cfg := config(dir, "sh", "-c", script)
+			cfg := config(dir, "sh", "-c", c.script)
 			r := run(t, cfg)
-			for _, f := range r.Files {
-				if strings.Contains(string(f.Content), "top secret") {
-					t.Errorf("%s has the secret", f.Path)
-				}
+			if why := r.Failed + strings.Join(r.Refused, "\n"); len(r.Files) > 0 || !strings.Contains(why, c.why) || strings.Contains(why, "top secret") {
+				t.Errorf("files %q, %q, want none and %q", r.Paths(), why, c.why)
 			}
 			if err := r.Apply(t.Context(), cfg); err != nil {
 				t.Error(err)

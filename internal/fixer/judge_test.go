@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/secrets"
 )
 
-// TestWhatAFixMayNotChange refuses changes as those of an agent are refused, and takes nothing of
-// them.
+// TestWhatAFixMayNotChange asserts that a fix is refused for what an agent may not change either, and
+// that none of its files is taken over then.
 func TestWhatAFixMayNotChange(t *testing.T) {
 	t.Parallel()
 	const key = "AKIAQX5RD2WZ7PLMKEUY"
@@ -20,7 +20,7 @@ func TestWhatAFixMayNotChange(t *testing.T) {
 		{"too many files", "for i in $(seq 1 6); do echo $i > f$i; done", "max-patch-files: 6 files"},
 		{"too much", "head -c 300000 /dev/zero | tr '\\0' x > big", "max-patch-size"},
 		{"a secret", "echo 'aws_access_key_id = " + key + "' > conf.ini", "secret: \"conf.ini\" contains one in line 1"},
-		{"one that was there", "mv keys.ini moved.ini", ""},
+		{"a secret that was there before", "mv keys.ini moved.ini", ""},
 		{"an ordinary change", "echo 'var More = 2' >> shop.go", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestWhatAFixMayNotChange(t *testing.T) {
 			r := run(t, cfg)
 			if c.want == "" {
 				if len(r.Refused) > 0 || len(r.Files) == 0 {
-					t.Errorf("refused: %q, files %q", r.Refused, r.Paths())
+					t.Errorf("refused: %q, files %q; want files", r.Refused, r.Paths())
 				}
 				return
 			}
