@@ -73,7 +73,7 @@ func TestAttacksOnThisProcess(t *testing.T) {
 	}
 }
 
-// TestSetuidProgramGivesNothing runs a setuid program that belongs to root.
+// TestSetuidProgramGivesNothing asserts that a setuid program of root's cannot become root.
 func TestSetuidProgramGivesNothing(t *testing.T) {
 	if !isRoot(t) {
 		return
@@ -130,7 +130,8 @@ func unusedIdentity() *command.Identity {
 	return &command.Identity{UID: id, GID: id}
 }
 
-// hostile returns the Spec of an attack that nobody runs in a directory of its own.
+// hostile returns the Spec of an attack that an unused identity runs in a directory of its own. If it is
+// refused, the attacker prints why, and ends with exit code 7.
 func hostile(t *testing.T, attack string, args ...string) command.Spec {
 	t.Helper()
 	bin, err := attacker()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCapture writes the same bytes in pieces of every size.
+// TestCapture asserts, for writes of every size, that the beginning and the end of what was written are
+// kept, no more than the limit, and that what was dropped is counted.
 func TestCapture(t *testing.T) {
 	var all []byte
 	for i := range 97 {
@@ -25,6 +26,9 @@ func TestCapture(t *testing.T) {
 			o := c.output()
 			if int64(len(o.Head)+len(o.Tail))+o.Dropped != int64(len(all)) {
 				t.Fatalf("limit %d, piece %d: %d + %d + %d bytes of %d", limit, piece, len(o.Head), len(o.Tail), o.Dropped, len(all))
+			}
+			if len(o.Head)+len(o.Tail) > max(limit, 2) {
+				t.Fatalf("limit %d, piece %d: %d + %d bytes are kept", limit, piece, len(o.Head), len(o.Tail))
 			}
 			if !bytes.HasPrefix(all, o.Head) || !bytes.HasSuffix(all, o.Tail) {
 				t.Fatalf("limit %d, piece %d: %q ... %q", limit, piece, o.Head, o.Tail)

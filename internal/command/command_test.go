@@ -164,14 +164,20 @@ func assertGone(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	waitUntil(t, func() bool { return !alive(pid) }, fmt.Sprintf("process %d has ended", pid))
+}
+
+// waitUntil waits for a condition, which the text describes, for 20 seconds at most.
+func waitUntil(t *testing.T, condition func() bool, text string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for alive(pid) {
+	for !condition() {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("process %d still runs", pid)
+			t.Fatalf("waited in vain until %s", text)
 		case <-tick.C:
 		}
 	}
@@ -192,7 +198,7 @@ func TestContextEndsTheRun(t *testing.T) {
 	spec.Stdout = writer(func(p []byte) (int, error) { cancel(stop); return len(p), nil })
 	r, err := command.Run(ctx, spec)
 	if !errors.Is(err, stop) || r.Stdout.String() != "ready\n" {
-		t.Errorf("err %v, %+v", err, r)
+		t.Errorf("err %v, %+v; want the cause of the end", err, r)
 	}
 	if _, err := command.Run(ctx, spec); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled context starts a program: %v", err)
@@ -243,26 +249,32 @@ func TestFailingSinkEndsTheRun(t *testing.T) {
 	spec := sh(t, "seq 1 100000")
 	full := errors.New("disk full")
 	spec.Stdout = writer(func([]byte) (int, error) { return 0, full })
-	if _, err := command.Run(t.Context(), spec); err == nil {
-		t.Error("a failing writer is not reported")
+	if _, err := command.Run(t.Context(), spec); !errors.Is(err, full) {
+		t.Errorf("the error is %v, want the writer's", err)
 	}
 }
 
 func TestExtraFiles(t *testing.T) {
+	spec := sh(t, "sh -c 'cat <&3'") // a child of the program inherits it too
+	spec.ExtraFiles = []*os.File{pipe(t, "by the pipe")}
+	if r := run(t, spec); r.Stdout.String() != "by the pipe" {
+		t.Errorf("the program read %q", r.Stdout)
+	}
+}
+
+// pipe returns the end of a pipe from which the text can be read.
+func pipe(t *testing.T, text string) *os.File {
+	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer read.Close()
-	if _, err := write.WriteString("by the pipe"); err != nil {
+	t.Cleanup(func() { _ = read.Close() })
+	if _, err := write.WriteString(text); err != nil {
 		t.Fatal(err)
 	}
 	if err := write.Close(); err != nil {
 		t.Fatal(err)
 	}
-	spec := sh(t, "sh -c 'cat <&3'") // a child of the program inherits it too
-	spec.ExtraFiles = []*os.File{read}
-	if r := run(t, spec); r.Stdout.String() != "by the pipe" {
-		t.Errorf("the program read %q", r.Stdout)
-	}
+	return read
 }

@@ -1,12 +1,10 @@
 package command_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/agent-airlock/airlock/internal/command"
 )
@@ -46,7 +44,7 @@ func TestGuardOutlivesItsParent(t *testing.T) {
 	assertGone(t, dir)
 }
 
-// killParent runs this test a second time, with the directory in a variable, and kills that
+// killParent runs this test a second time, with the directory in an environment variable, and kills that
 // process when its program has made the file "ready" there.
 func killParent(t *testing.T, dir, variable string) {
 	t.Helper()
@@ -56,18 +54,10 @@ func killParent(t *testing.T, dir, variable string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = parent.Process.Kill() }()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	for tick := time.NewTicker(5 * time.Millisecond); ; {
-		if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatal("the program does not start")
-		case <-tick.C:
-		}
-	}
+	waitUntil(t, func() bool {
+		_, err := os.Stat(filepath.Join(dir, "ready"))
+		return err == nil
+	}, "its program has started")
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

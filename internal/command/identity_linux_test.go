@@ -40,18 +40,7 @@ func TestIdentity(t *testing.T) {
 	spec := hostile(t, "")
 	spec.Program, spec.Args = "sh", []string{"-c", `umask; pwd; env | sort; ulimit -c; cat <&3; echo "$1" >mine; cat /proc/self/status`, "sh", "a\xff\nb"}
 	spec.Env = append(spec.Env, "ODD=\xfe=")
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer read.Close()
-	if _, err := write.WriteString("by the pipe\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := write.Close(); err != nil {
-		t.Fatal(err)
-	}
-	spec.ExtraFiles = []*os.File{read}
+	spec.ExtraFiles = []*os.File{pipe(t, "by the pipe\n")}
 	r := run(t, spec)
 	uid := strconv.Itoa(int(spec.Identity.UID))
 	for _, want := range []string{

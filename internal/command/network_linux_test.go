@@ -21,8 +21,8 @@ func listen(t *testing.T, network, address string) string {
 	return l.Addr().String()
 }
 
-// TestNoNetwork runs programs where there is no network but their own loopback. Each attack
-// succeeds where there is one.
+// TestNoNetwork asserts that a program reaches nothing but a loopback of its own. The attacks on this
+// machine succeed with a network.
 func TestNoNetwork(t *testing.T) {
 	if err := command.ProbeNoNetwork(); err != nil {
 		if !strings.Contains(err.Error(), "no network of its own can be made") {
@@ -57,7 +57,7 @@ func TestNoNetwork(t *testing.T) {
 				t.Errorf("without a network: %v, exit code %d, %s, want %q", err, res.ExitCode, res.Stdout, c.refused)
 			}
 			if c.args == nil || strings.Contains(c.refused, "unreachable") {
-				return // nobody leaves this machine for a test
+				return // with a network, these would leave this machine, change it, or show nothing
 			}
 			spec.NoNetwork = false
 			if res, err = command.Run(t.Context(), spec); err != nil || !res.OK() {
@@ -67,8 +67,8 @@ func TestNoNetwork(t *testing.T) {
 	}
 }
 
-// TestNoNetworkForAnotherUser is what a user has who is not root: a namespace of users, in
-// which the program is that user still and has no rights.
+// TestNoNetworkForAnotherUser asserts that a user other than root can run a program without a network,
+// too: in a user namespace, in which the program is still that user and has no rights.
 func TestNoNetworkForAnotherUser(t *testing.T) {
 	if !isRoot(t) {
 		return // then TestNoNetwork does the same
