@@ -9,7 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestCredentialsOfCheckout repeats what actions/checkout does, command by command.
+// TestCredentialsOfCheckout asserts that the credentials are found that versions of actions/checkout
+// leave, by the commands that they run, and those of other repositories in the workspace.
 func TestCredentialsOfCheckout(t *testing.T) {
 	t.Parallel()
 	const key, placeholder = "http.https://github.com/.extraheader", "AUTHORIZATION: basic ***"
@@ -102,7 +103,8 @@ func TestCredentialsOfCheckout(t *testing.T) {
 	})
 }
 
-// TestCredentialsInGitConfiguration has one row for each way to give git a credential.
+// TestCredentialsInGitConfiguration asserts where credentials are found, for each way to give git one,
+// and that none is found in settings which only look like it.
 func TestCredentialsInGitConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, c := range shorttest.First(3, []struct {

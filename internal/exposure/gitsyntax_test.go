@@ -77,7 +77,9 @@ func TestParseGitConfig(t *testing.T) {
 	}
 }
 
-// TestParseGitConfigGoesOn reads what git would not read, because another program may.
+// TestParseGitConfigGoesOn asserts that parseGitConfig reads on after a line that git refuses, because
+// another program may accept the file. A value of the map is the number of the first such line, or 0,
+// and the entries: section, subsection, name, value and line.
 func TestParseGitConfigGoesOn(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -14,8 +14,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestHostileConfiguration has git configuration, and other things instead of it, that
-// keep the search waiting or hide something from it.
+// TestHostileConfiguration asserts what is reported if git's configuration, or what is in its place,
+// was made to keep the search waiting or to hide something from it.
 func TestHostileConfiguration(t *testing.T) {
 	t.Parallel()
 	must := func(t *testing.T, err error) {
@@ -82,7 +82,7 @@ func TestHostileConfiguration(t *testing.T) {
 		}, []string{`"` + machineDir + `/repo/a\n::error::\x1b[31m/.git/config":1: git sends`}},
 		{"secrets in names", func(t *testing.T, m *machine) {
 			m.git(m.work, "config", "http.https://x:"+leaked+"@github.com/.extraheader", header)
-		}, []string{"repo/.git/config:"}},
+		}, []string{"repo/.git/config:", "repo/.git/config:"}},
 		{"git's file", func(t *testing.T, m *machine) {
 			m.write("repo/a/.git", "gitdir: ../../far\n")
 			m.write("far/config", "[http]extraheader=x")
@@ -116,7 +116,7 @@ func TestHostileConfiguration(t *testing.T) {
 					t.Errorf("%q is missing from %q", want, got)
 				}
 			}
-			if len(got) > len(c.want) && c.name != "secrets in names" {
+			if len(got) > len(c.want) {
 				t.Errorf("found %q, want %q", got, c.want)
 			}
 		})

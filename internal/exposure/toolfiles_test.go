@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestCredentialsOfTools has for each file what a tool writes into it with a credential
-// and without one.
+// TestCredentialsOfTools asserts that a tool's file is found with a credential in it, and not without
+// one. Where without is "", the file is removed.
 func TestCredentialsOfTools(t *testing.T) {
 	t.Parallel()
 	const long = "Q3Zt8LwX1vRb6NcYpK0s"
