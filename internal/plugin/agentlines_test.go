@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 )
 
-// TestAgentLines reads what agents print: an item each, framed and repaired as any
-// agent's, and other text.
+// TestAgentLines asserts which findings are read from what an agent prints, with other text around its
+// items, or with JSON that is to be repaired, and what is noted.
 func TestAgentLines(t *testing.T) {
 	t.Parallel()
 	const good = `{"type":"create-pull-request-review-comment","path":"a b.go","line":1,"body":"Odd."}`
@@ -26,7 +26,7 @@ func TestAgentLines(t *testing.T) {
 		"prose and CR":  {"I found 3 problems {maybe}.\r\n" + good + "\r\n", "Odd.", nil},
 		"cut off":       {good + "\n" + `{"type":"create-pull-request-review-comment","path":"a b.go","line":2,"body":"Cut`, "Odd.", []string{"line 2 is not a safe output: byte 77: the string that starts here is cut off"}},
 		"a list":        {"[" + good + "]\n", "Odd.", nil},
-		"a list in one": {"[[" + good + "]]\n" + good, "Odd.", []string{"line 1 is a list; a safe output is one object a line"}},
+		"nested lists":  {"[[" + good + "]]\n" + good, "Odd.", []string{"line 1 is a list; a safe output is one object a line"}},
 		"in prose":      {"I would not report " + good + "\n" + good + " is wrong\n" + good, "Odd.", []string{"line 1 was not read: it is part of a longer text", "line 2 was not read: it is part of a longer text"}},
 		"a wrong field": {good + "\n" + strings.Replace(good, `"line":1`, `"line":"ten"`, 1), "Odd.", []string{"a safe output has a wrong field"}},
 		"other values":  {"12\n\"x\"\nnull\n" + good, "Odd.", nil},
@@ -44,7 +44,7 @@ func TestAgentLines(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if len(got.Notes) != len(c.notes) {
-				t.Fatalf("notes %q", got.Notes)
+				t.Fatalf("notes %q, want %q", got.Notes, c.notes)
 			}
 			for i, n := range c.notes {
 				if !strings.HasPrefix(got.Notes[i], "agent: "+n) {

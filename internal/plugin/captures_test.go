@@ -15,9 +15,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// TestCaptures reads what the real tools printed on the small projects next to it,
-// with the arguments of their presets. Their directory was renamed to /src. That of opengrep is
-// written by hand in its shape.
+// TestCaptures asserts what is read from the output of real tools. Each was run with the arguments of
+// its preset on the small project next to its output, whose directory is called /src there. The
+// output of opengrep was written by hand.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -82,7 +82,7 @@ func TestValidate(t *testing.T) {
 		c.change(&cfg)
 		err := cfg.Validate()
 		if (err == nil) != (c.want == nil) {
-			t.Errorf("%+v: %v", cfg, err)
+			t.Errorf("%+v: %v, want %q", cfg, err, c.want)
 			continue
 		}
 		for _, w := range c.want {

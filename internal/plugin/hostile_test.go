@@ -92,8 +92,8 @@ func TestStrangersNameNoCommand(t *testing.T) {
 	}
 }
 
-// TestDirectoriesStayInTheRepository checks that a link in the pull request does not lead
-// a command elsewhere.
+// TestDirectoriesStayInTheRepository asserts that no command runs in a configured directory that is a
+// link, a file or not there, and that each is noted.
 func TestDirectoriesStayInTheRepository(t *testing.T) {
 	t.Parallel()
 	req := request(t)
@@ -105,6 +105,6 @@ func TestDirectoriesStayInTheRepository(t *testing.T) {
 		return command.Result{}, nil
 	}, plugin.Config{Name: "lint", Command: "lint", Dirs: []string{"out", "a b.go", "none"}}, req)
 	if err != nil || len(got.Notes) != 3 {
-		t.Errorf("%v, notes %q", err, got.Notes)
+		t.Errorf("%v, notes %q, want 3", err, got.Notes)
 	}
 }

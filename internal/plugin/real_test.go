@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 )
 
-// TestAgentIsGivenTheDiff runs a real program that reads it.
+// TestAgentIsGivenTheDiff asserts what a real program reads, and what is read of its answer.
 func TestAgentIsGivenTheDiff(t *testing.T) {
 	t.Parallel()
 	var seen string
@@ -49,7 +49,8 @@ func TestAgentIsGivenTheDiff(t *testing.T) {
 	}
 }
 
-// TestMegabytesAreBounded runs a real program that prints without an end.
+// TestMegabytesAreBounded asserts that, of a real program that prints 20,000 findings and megabytes of
+// NUL, 10,000 findings are kept.
 func TestMegabytesAreBounded(t *testing.T) {
 	t.Parallel()
 	line := `{"message":"again","location":{"path":"a b.go","range":{"start":{"line":1}}}}`

@@ -15,10 +15,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/plugin"
 )
 
-// TestPresetsWithRealTools runs the reviewers that are known by name, as far as
-// .ci/tools can install them, on the projects of the captures: they report the same. It
-// needs gosec in PATH and the directory that AIRLOCK_NODE_MODULES names. What is
-// missing fails.
+// TestPresetsWithRealTools asserts that the reviewers that are known by name, as far as .ci/tools can
+// install them, report the same on the projects of the captures. It needs bandit and gosec in PATH,
+// and the others in the node_modules directory that AIRLOCK_NODE_MODULES names. A tool that is
+// missing fails its test.
 func TestPresetsWithRealTools(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("AIRLOCK_NODE_MODULES")
