@@ -42,12 +42,12 @@ func set() *changes.Set {
 
 func TestScriptsWithoutAnEndingAreReviewed(t *testing.T) {
 	text := "#!/usr/bin/env python3\nimport os\nos.system(\"ls \" + input())\n"
-	for path, want := range map[string]int{"bin/run": 1, "run.txt": 1, "run.py": 1} {
+	for _, path := range []string{"bin/run", "run.txt", "run.py"} {
 		s := &changes.Set{Files: []changes.File{{ChangedFile: changes.ChangedFile{Path: path}, AllChanged: true, Text: []byte(text), Language: changes.LanguageOf(path, []byte(text))}}}
 		r, _ := openReviews(t, reviewsConfig{Changes: s}, nil)
 		got, err := r.securityReview()(t.Context(), request(t, s))
-		if err != nil || len(got) != want || want == 1 && got[0].Range.StartLine != 3 {
-			t.Errorf("%s: %+v, %v", path, got, err)
+		if err != nil || len(got) != 1 || got[0].Range.StartLine != 3 {
+			t.Errorf("%s: %+v, %v, want one finding in line 3", path, got, err)
 		}
 	}
 }
@@ -66,8 +66,8 @@ func TestDeletedFilesAreCompared(t *testing.T) {
 		}
 	}
 	d := r.details()
-	if got := fmt.Sprint(d.silences); got != "[{golangci-lint .golangci.yml 0 the file, with 1 line project true 0} {the test runner a.go 3 1 test: TestA file true 3}]" {
-		t.Error(got)
+	if got, want := fmt.Sprint(d.silences), "[{golangci-lint .golangci.yml 0 the file, with 1 line project true 0} {the test runner a.go 3 1 test: TestA file true 3}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 	if len(d.skipped) != 1 || d.skipped[0].Path != ".golangci.yml" {
 		t.Errorf("skipped: %+v", d.skipped)
@@ -87,7 +87,7 @@ func request(t *testing.T, s *changes.Set) phase.ReviewRequest {
 type runner struct {
 	mu     sync.Mutex
 	runs   map[string]int
-	args   map[string][]string
+	args   map[string][]string // of the last run
 	answer func(program string, run int) (stdout string, code int, err error)
 }
 
@@ -101,6 +101,8 @@ func (r *runner) run(_ context.Context, spec command.Spec) (command.Result, erro
 	return command.Result{ExitCode: code, Stdout: command.Output{Head: []byte(stdout)}}, err
 }
 
+// openReviews returns reviews that run programs by the runner, of the change that set returns unless cfg
+// has one.
 func openReviews(t testing.TB, cfg reviewsConfig, answer func(program string, run int) (string, int, error)) (*reviews, *runner) {
 	t.Helper()
 	r := &runner{runs: map[string]int{}, args: map[string][]string{}, answer: answer}
@@ -304,12 +306,14 @@ func TestAgentsAreShownWhatChanged(t *testing.T) {
 	}
 }
 
-func TestNobodyReviews(t *testing.T) {
+// TestBuiltInReviewsAreSkipped asserts that a review which the owner skips is done by the plug-ins alone,
+// and not at all without any.
+func TestBuiltInReviewsAreSkipped(t *testing.T) {
 	r, _ := openReviews(t, reviewsConfig{Checks: config.Checks{SkipCodeReview: true, SkipSecurityReview: true, Plugins: []plugin.Config{scanner("scan", phase.SecurityReview)}}}, func(string, int) (string, int, error) {
 		return fmt.Sprintf(sarif, "scan", "low", ""), 0, nil
 	})
 	if r.codeReview() != nil {
-		t.Error("somebody does the code review")
+		t.Error("there is a code review, which no reviewer does")
 	}
 	got, err := r.securityReview()(t.Context(), request(t, set()))
 	if diff := cmp.Diff([]string{"a.go:6 scan S1", "vendor/v.go:1 scan S2"}, places(got)); err != nil || diff != "" {
@@ -319,10 +323,10 @@ func TestNobodyReviews(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for name, cfg := range map[string]reviewsConfig{
-		"nothing":           {},
-		"no runner":         {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{Plugins: []plugin.Config{scanner("s", "")}}},
-		"an unknown rule":   {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{CodeReview: reviewer.Config{Off: []string{"nothing"}}}},
-		"an unknown rule 2": {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{SecurityReview: reviewer.Config{On: []string{"nothing"}}}},
+		"nothing":                                {},
+		"no runner":                              {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{Plugins: []plugin.Config{scanner("s", "")}}},
+		"an unknown rule of the code review":     {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{CodeReview: reviewer.Config{Off: []string{"nothing"}}}},
+		"an unknown rule of the security review": {Changes: set(), Scanner: secrets.New(nil), Checks: config.Checks{SecurityReview: reviewer.Config{On: []string{"nothing"}}}},
 	} {
 		if _, err := newReviews(cfg); err == nil {
 			t.Errorf("%s is accepted", name)

@@ -14,11 +14,11 @@ import (
 func TestLanguagesThatNoCheckKnows(t *testing.T) {
 	inGo, inJava := phase.Result{Roots: []phase.RootResult{{Language: phase.Go}}}, phase.Result{Roots: []phase.RootResult{{Language: phase.Java}}}
 	for _, c := range []struct {
-		path  string
-		cause bool // there are no rules
-		v     validation
-		r     phase.Result
-		want  string
+		path         string
+		withoutRules bool
+		v            validation
+		r            phase.Result
+		want         string
 	}{
 		{"index.php", true, validation{}, inGo, "PHP"},
 		{"src/A.KT", true, validation{}, inGo, "Kotlin"},
@@ -28,7 +28,7 @@ func TestLanguagesThatNoCheckKnows(t *testing.T) {
 		{"index.php", true, validation{Config: Config{Input: phase.Input{LintCommand: "phpstan"}}}, inGo, ""},
 		{"index.php", true, validation{Config: Config{Checks: config.Checks{Plugins: []plugin.Config{{Name: "semgrep"}}}}}, inGo, ""},
 	} {
-		if got := c.v.unknownLanguage(reviewer.Skipped{Path: c.path, WithoutRules: c.cause}, c.r); got != c.want {
+		if got := c.v.unknownLanguage(reviewer.Skipped{Path: c.path, WithoutRules: c.withoutRules}, c.r); got != c.want {
 			t.Errorf("%s, %+v: %q, want %q", c.path, c.v.Input, got, c.want)
 		}
 	}
