@@ -196,7 +196,7 @@ func TestFailingCounts(t *testing.T) {
 		tests := got.Tests
 		switch {
 		case count == unknown && (tests.Known || tests.Failed < 1):
-			t.Errorf("%s: %d failed, known %v; that cannot be known", c.name, tests.Failed, tests.Known)
+			t.Errorf("%s: %d failed, known %v; want at least 1, and not known how many", c.name, tests.Failed, tests.Known)
 		case count != unknown && (!tests.Known || tests.Failed != count):
 			t.Errorf("%s: %d failed, known %v; want %d", c.name, tests.Failed, tests.Known, count)
 		case tests.None != strings.HasSuffix(c.name, "/none"):
@@ -254,8 +254,8 @@ func TestBothStreamsAtOnce(t *testing.T) {
 	}
 }
 
-// TestEachToolWasCaptured compares the registry with what was really run: each tool, and
-// its flags.
+// TestEachToolWasCaptured asserts that there is a capture of each tool of the registry, run with its
+// Flags.
 func TestEachToolWasCaptured(t *testing.T) {
 	t.Parallel()
 	commands := map[string][]string{}

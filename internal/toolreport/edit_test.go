@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// show writes an edit as "first-last: range=suggestion".
+// show writes an edit as "first-last: range", followed by the suggestion in quotes after a "=", or by
+// " endings".
 func show(e toolreport.Edit) string {
 	s := fmt.Sprintf("%d-%d: %d-%d", e.First, e.Last, e.Range.StartLine, e.Range.EndLine)
 	switch {
@@ -52,7 +53,7 @@ func TestEditsBecomeSuggestionsOfWholeLines(t *testing.T) {
 		{"next to empty lines", "a\n\nx\n\nb\n", "a\n\n\nb\n", []string{`3-3: 1-3="a\n"`}},
 		{"runs that need the same line are one", "x\na\ny\nb\n", "a\nb\n", []string{`1-3: 1-3="a"`}},
 		{"an empty line keeps nothing apart", "# a\n* b\n* c\n\n", "# a\n\n- b\n- c\n", []string{`2-5: 2-4="\n- b\n- c"`}},
-		{"nor does a bracket", "f(a)\n}\nb\nc\n", "f(\na)\n}\nc\n", []string{`1-3: 1-3="f(\na)\n}"`}},
+		{"a bracket keeps nothing apart", "f(a)\n}\nb\nc\n", "f(\na)\n}\nc\n", []string{`1-3: 1-3="f(\na)\n}"`}},
 		{"a bracket and an empty line keep changed lines apart", "f(\n}\n\ng( \nx\n", "f (\n}\n\ng(\nx\n", []string{`1-1: 1-1="f ("`, `4-4: 4-4="g("`}},
 		{"all is removed", "a\n", "", []string{`1-1: 1-1`}},
 		{"all is new", "", "a\n", []string{`0-1: 1-0`}},
@@ -66,7 +67,7 @@ func TestEditsBecomeSuggestionsOfWholeLines(t *testing.T) {
 		{"looks like a diff", "--- a\n+++ b\n@@ -1 +1 @@\nx \n", "--- a\n+++ b\n@@ -1 +1 @@\nx\n", []string{`4-4: 4-4="x"`}},
 		{"tabs and other scripts stay", "\té \n", "\té\n", []string{`1-1: 1-1="\té"`}},
 		{"what nobody sees cannot be posted", "a\u202eb \nc\n", "a\u202eb\nc\n", []string{`1-1: 1-1`}},
-		{"nor a lone carriage return", "a\rb \nc\n", "a\rb\nc\n", []string{`1-1: 1-1`}},
+		{"a lone carriage return cannot be posted", "a\rb \nc\n", "a\rb\nc\n", []string{`1-1: 1-1`}},
 		{"too long a line", "a\n", long + "\n", []string{`1-1: 1-1`}},
 		{"too many lines", "a\nb\n", strings.Repeat("x\n", 600) + "b\n", []string{`1-1: 1-1`}},
 		{"no text", "a\x00\n", "b\n", nil},

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFlood asserts that what is printed before, in and after a flood is read, and that each line
-// counts by which a tool reports on a test or a file.
+// TestFlood asserts that what is printed before, in and after a flood is read, and that no line of a
+// flood is dropped by which a tool reports on a test or a file.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	const mocha = "\n  1 passing (3ms)\n  2 failing\n\n  1) adds:\n\n      Error: no\n      at a (/src/a.js:3:4)\n\n"
@@ -45,7 +45,7 @@ func TestFlood(t *testing.T) {
 		got := read(t, toolreport.Tool{Command: []string{"make", "check"}, Check: "tests", Roots: []string{"/src"}},
 			output{Stdout: strings.NewReader(tt.printed), Exit: toolreport.Exit{Code: tt.code}})
 		if got.Tests.Failed != tt.failed || got.Tests.Known != tt.known {
-			t.Errorf("%s: %+v", name, got.Tests)
+			t.Errorf("%s: %+v, want %d failed, known %v", name, got.Tests, tt.failed, tt.known)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestFloodEnds(t *testing.T) {
 	}
 }
 
-// TestFloodOfNames asserts that a file in each of many lines is a finding each.
+// TestFloodOfNames asserts that each of many lines that name a file is a finding.
 func TestFloodOfNames(t *testing.T) {
 	t.Parallel()
 	var printed strings.Builder

@@ -25,7 +25,7 @@ func TestExplained(t *testing.T) {
 		"time was over":         {"eslint .", stylish, "", toolreport.Exit{Code: 1, TimedOut: true}, false},
 		"ended by a signal":     {"eslint .", stylish, "", toolreport.Exit{Code: -1}, false},
 		"an unknown tool":       {"make lint", "a.go:1:1: odd\n", "", toolreport.Exit{Code: 1}, false},
-		"known by its words":    {"make lint", stylish, "", toolreport.Exit{Code: 1}, false},
+		"known by its output":   {"make lint", stylish, "", toolreport.Exit{Code: 1}, false},
 		"known by the echo":     {"yarn lint", "$ eslint .\n" + stylish, "", toolreport.Exit{Code: 1}, true},
 		"code is the count":     {"checkstyle -c x.xml .", "[ERROR] /src/A.java:1: Bad. [Rule]\n", "", toolreport.Exit{Code: 7}, true},
 	} {
@@ -117,8 +117,9 @@ func TestTestsThatPrintWhatARunnerPrints(t *testing.T) {
 		got := read(t, toolreport.Tool{Command: []string{c.command}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
 		if got.Tests.Failed != c.failed || got.Tests.None != c.none || len(got.Tests.Failing) != c.listed {
-			t.Errorf("%s: %+v", name, got.Tests)
+			t.Errorf("%s: %+v, want %d failed, %d of them listed, none: %v", name, got.Tests, c.failed, c.listed, c.none)
 		}
+		// Tests print the names that end in z. The message of test_a[x - y] begins after the second " - ".
 		for _, f := range got.Tests.Failing {
 			if strings.HasSuffix(f.Name, "z") || strings.Contains(f.Name, "x - y") && f.Message != "assert 0" {
 				t.Errorf("%s: %+v is not a test that failed", name, f)
@@ -150,7 +151,7 @@ func TestARunThatEndsBeforeItsTotals(t *testing.T) {
 		"failed":              {"pytest", "", 1, false},
 		"a runner not known":  {"node test.js", "", 0, false},
 		"a target that ended": {"cargo test", "running 1 test\n\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n", 0, true},
-		"one without an end":  {"mvn -q test", "", 0, false},
+		"totals not printed":  {"mvn -q test", "", 0, false},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{c.command}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.stdout), Exit: toolreport.Exit{Code: c.code}})
@@ -211,7 +212,7 @@ func TestTAP(t *testing.T) {
 		got := read(t, toolreport.Tool{Command: []string{"make", "test"}, Check: "tests"},
 			output{Stdout: strings.NewReader(c.tap), Exit: toolreport.Exit{Code: 1}})
 		if got.Tool != "tap" || got.Tests.Failed != c.failed || got.Tests.Known != c.known {
-			t.Errorf("%s: %s: %+v", name, got.Tool, got.Tests)
+			t.Errorf("%s: %s: %+v, want %d failed, known %v", name, got.Tool, got.Tests, c.failed, c.known)
 		}
 	}
 }
@@ -249,8 +250,8 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// TestFilesThatCannotBeParsed are named, one by one, by each tool that reads each file on
-// its own; errors of types are not, since they may come from another file.
+// TestFilesThatCannotBeParsed asserts that, of a tool that reads each file on its own, the files are
+// listed that it cannot parse; not those with errors of types, which may come from another file.
 func TestFilesThatCannotBeParsed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -46,7 +46,7 @@ func TestControlSequencesAreRemoved(t *testing.T) {
 	}
 }
 
-// flood prints the same line without end, up to a number of bytes.
+// flood is a reader of the same line, again and again, until left bytes are read.
 type flood struct {
 	line string
 	left int
@@ -92,7 +92,8 @@ func TestFloods(t *testing.T) {
 }
 
 // TestManyLinesLikeAScripts checks that only the first lines that look like a script's command line
-// are looked at, because that takes long. The exit code is then not taken for the tool's.
+// are parsed, because parsing takes long, and that the exit code may be another program's if there are
+// more.
 func TestManyLinesLikeAScripts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]bool{100: false, 200_000: true} {
@@ -109,13 +110,13 @@ func TestMoreFailuresThanAreKept(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		line, end string
-		n, failed int
+		n         int
 		known     bool
 	}{
-		"go test -json": {`{"Action":"fail","Package":"p","Test":"Test%d"}`, `{"Action":"fail","Package":"p"}`, 12_000, 12_000, false},
-		"go test":       {"--- FAIL: Test%d (0.00s)", "FAIL\tp\t0.1s", 5_000, 5_000, true},
-		"tap":           {"not ok %d - test", "1..5000", 5_000, 5_000, true},
-		"unittest":      {"======\nFAIL: test_%[1]d (t.T.test_%[1]d)\n", "Ran 5000 tests in 1s\n\nFAILED (failures=5000)", 5_000, 5_000, true},
+		"go test -json": {`{"Action":"fail","Package":"p","Test":"Test%d"}`, `{"Action":"fail","Package":"p"}`, 12_000, false},
+		"go test":       {"--- FAIL: Test%d (0.00s)", "FAIL\tp\t0.1s", 5_000, true},
+		"tap":           {"not ok %d - test", "1..5000", 5_000, true},
+		"unittest":      {"======\nFAIL: test_%[1]d (t.T.test_%[1]d)\n", "Ran 5000 tests in 1s\n\nFAILED (failures=5000)", 5_000, true},
 	} {
 		var b strings.Builder
 		for i := range c.n {
@@ -124,7 +125,7 @@ func TestMoreFailuresThanAreKept(t *testing.T) {
 		tool, _, _ := strings.Cut(name, " -")
 		got := read(t, toolreport.Tool{Name: tool, Check: "tests"},
 			output{Stdout: strings.NewReader(b.String() + c.end + "\n"), Exit: toolreport.Exit{Code: 1}})
-		if got.Tests.Failed != c.failed || got.Tests.Known != c.known || len(got.Tests.Failing) != toolreport.MaxFailures {
+		if got.Tests.Failed != c.n || got.Tests.Known != c.known || len(got.Tests.Failing) != toolreport.MaxFailures {
 			t.Errorf("%s: %d failed, known %v, %d named", name, got.Tests.Failed, got.Tests.Known, len(got.Tests.Failing))
 		}
 	}

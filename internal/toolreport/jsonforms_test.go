@@ -14,8 +14,8 @@ func span(line, column, endLine, endColumn int) finding.Range {
 	return finding.Range{StartLine: line, StartColumn: column, EndLine: endLine, EndColumn: endColumn}
 }
 
-// TestFormsFromAnything reads what any command may print, and the forms of tools
-// that could not be run for a capture.
+// TestFormsFromAnything asserts which findings are read from the forms that any command may print, and
+// from those of tools of which there is no capture.
 func TestFormsFromAnything(t *testing.T) {
 	t.Parallel()
 	const ruffText = "src/app.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n"
@@ -91,15 +91,15 @@ func TestFormsFromAnything(t *testing.T) {
 	}
 }
 
-// TestTypeErrorsInEveryForm checks that a file which cannot be compiled is recognised:
-// its errors count wherever they are.
+// TestTypeErrorsInEveryForm checks that a report is marked as broken if code cannot be compiled, in
+// each form in which golangci-lint and go vet report it.
 func TestTypeErrorsInEveryForm(t *testing.T) {
 	t.Parallel()
 	const place = `"locations":[{"physicalLocation":{"artifactLocation":{"uri":"b.go"},"region":{"startLine":3}}}]`
 	for name, c := range map[string]struct{ command, stdout, stderr string }{
 		"golangci-lint's JSON":  {"golangci-lint run", `{"Issues":[{"FromLinter":"typecheck","Text":": # example.com/x/b\nb/b.go:3:23: undefined: y","Pos":{"Filename":"b.go","Line":3}}]}`, ""},
 		"golangci-lint's SARIF": {"golangci-lint run", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"golangci-lint"}},"results":[{"ruleId":"typecheck","message":{"text":"undefined: y"},` + place + `}]}]}`, ""},
-		"its checkstyle":        {"golangci-lint run", `<checkstyle version="5.0"><file name="b.go"><error column="1" line="3" message="undefined: y" severity="error" source="typecheck"></error></file></checkstyle>`, ""},
+		"golangci-lint's XML":   {"golangci-lint run", `<checkstyle version="5.0"><file name="b.go"><error column="1" line="3" message="undefined: y" severity="error" source="typecheck"></error></file></checkstyle>`, ""},
 		"with go vet's JSON":    {"go vet -json ./...", "# example.com/x/v\n" + `{"example.com/x/v":{"printf":[{"posn":"/src/v.go:5:24","message":"odd"}]}}`, "# example.com/x/b\nvet: ./b.go:3:1: undefined: y\n"},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{c.command}, Roots: []string{"/src"}},
@@ -126,8 +126,8 @@ func TestBrokenDocumentsAreReported(t *testing.T) {
 	}
 }
 
-// TestSecurityForms reads what captures of security tools (internal/plugin/testdata)
-// do not show.
+// TestSecurityForms asserts what is read from output of security tools that is not among their captures
+// (internal/plugin/testdata).
 func TestSecurityForms(t *testing.T) {
 	t.Parallel()
 	const match = `{"text":"a","range":{"byteOffset":{"start":4,"end":5},"start":{"line":2,"column":4},"end":{"line":2,"column":5}},"file":"a.js","lines":"x = a;","charCount":{"leading":4,"trailing":1},"ruleId":"R","severity":"warning","note":null,"message":"m",`

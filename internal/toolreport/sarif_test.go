@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// TestRulesOfSARIF reads how security tools describe their rules, each in its way.
+// TestRulesOfSARIF asserts what is read of the ways in which security tools describe their rules.
 func TestRulesOfSARIF(t *testing.T) {
 	t.Parallel()
 	const log = `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"scan","rules":[
@@ -34,7 +34,7 @@ func TestRulesOfSARIF(t *testing.T) {
 	}
 }
 
-// TestScores checks code scanning's bounds.
+// TestScores checks that a security-severity becomes a severity by the bounds of code scanning.
 func TestScores(t *testing.T) {
 	t.Parallel()
 	for score, want := range map[string]finding.Severity{

@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// TestFormsThatNoCommandNames checks when a test runner is believed that the command does
+// TestFormsThatNoCommandNames checks whether the totals of a test runner count that the command does
 // not name.
 func TestFormsThatNoCommandNames(t *testing.T) {
 	t.Parallel()
@@ -68,8 +68,8 @@ func TestPlacesOfTasks(t *testing.T) {
 	}
 }
 
-// TestMoreTasksThanAreRead prints very many prefixes: those of test runners are kept, and
-// the time is that of other lines.
+// TestMoreTasksThanAreRead checks that a test runner's lines are read to their end between those of
+// very many other tasks.
 func TestMoreTasksThanAreRead(t *testing.T) {
 	t.Parallel()
 	noise := &strings.Builder{}
