@@ -321,11 +321,12 @@ func rerunUnprivileged(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "test")
-	raw, err := os.ReadFile("/proc/self/exe")
+	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(program, raw, 0o755), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil {
+	// cp writes the copy, because a file that a parallel test's child has inherited open cannot be run.
+	if err := errors.Join(exec.Command("cp", self, program).Run(), os.Chmod(program, 0o755), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	id := uint32(1<<24 + 2*os.Getpid())
