@@ -157,11 +157,11 @@ func TestNoScratch(t *testing.T) {
 	}{
 		"too many files": {t.Context(), func(c *isolate.Config) { c.Copy.Entries = 3 }, "the workspace has more than 3 files and directories"},
 		"too large": {t.Context(), func(c *isolate.Config) {
-			c.Copy.Bytes = 50
-			if err := errors.Join(os.MkdirAll(filepath.Join(c.Workspace, "deep/er"), 0o755), os.WriteFile(filepath.Join(c.Workspace, "deep/er/large"), make([]byte, 51), 0o600)); err != nil {
+			c.Copy.Bytes, c.Workspace = 50, filepath.Join(c.Workspace, "large") // files next to it could be named instead
+			if err := errors.Join(os.MkdirAll(filepath.Join(c.Workspace, "deep/er"), 0o755), os.WriteFile(filepath.Join(c.Workspace, "deep/er/file"), make([]byte, 51), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-		}, "temp: deep/er/large: the workspace contains more than 50 bytes"},
+		}, "temp: deep/er/file: the workspace contains more than 50 bytes"},
 		"in the workspace":  {t.Context(), func(c *isolate.Config) { c.TempDir = filepath.Join(c.Workspace, "src") }, "which lies in it: set TMPDIR"},
 		"no such workspace": {t.Context(), func(c *isolate.Config) { c.Workspace += "/gone" }, "no such file"},
 		"interrupted":       {ended, func(*isolate.Config) {}, context.Canceled.Error()},
