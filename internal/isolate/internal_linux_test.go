@@ -10,7 +10,7 @@ import (
 
 // TestEntriesAreFoundByDescriptor asserts that a directory opened below another one knows its
 // entries. The os package looks an entry up by its directory's name, in Info, and in ReadDir on
-// file systems that do not report the kinds of entries; "b" alone is such a name nowhere.
+// file systems that do not report the kinds of entries; "b" alone leads nowhere.
 func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -35,15 +35,15 @@ func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	}
 }
 
-// TestIdentities asserts that identities differ, that none is the one after another, and that two
-// runs do not begin with the same one.
+// TestIdentities asserts that identities differ, that none is the successor of another, which is a
+// guard's, and that not all runs begin with the same one.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
-	taken, first := map[uint32]bool{}, map[uint32]bool{}
+	first := map[uint32]bool{}
 	for range 4 {
 		ids := identities()
 		first[ids[0].UID] = true
-		clear(taken)
+		taken := map[uint32]bool{}
 		for _, id := range ids {
 			if taken[id.UID] || taken[id.UID+1] || id.UID != id.GID || id.UID < 65000 || id.UID > 99998 || id.UID%2 != 0 {
 				t.Errorf("%+v", id)
@@ -59,7 +59,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// TestMapped reads the maps of user namespaces that systems make.
+// TestMapped asserts which maps of a user namespace have all ids that sandboxes use.
 func TestMapped(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "map")
@@ -76,7 +76,7 @@ func TestMapped(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := mapped(file, firstFree, lastFree); got != want {
-			t.Errorf("%q: %t", table, got)
+			t.Errorf("%q: %t, want %t", table, got, want)
 		}
 	}
 	if mapped(file+".none", 0, 0) {

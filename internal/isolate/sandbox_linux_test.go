@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -28,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) {
 	shorttest.LeaveOut( // each opens sandboxes again and again, or makes thousands of files
-		"TestAttacksOnAnotherWorkersProgram", "TestAttacksFromAWorker", "TestCopiedIsTold", "TestStrangersFilesStayStrangers",
+		"TestAttacksOnAnotherWorkersProgram", "TestAttacksFromAWorker", "TestCopiedIsCalled", "TestStrangersFilesStayStrangers",
 		"TestFilesOfWorkers", "TestDeepDirectoriesAreRemoved", "TestDeepScratchIsRemoved", "TestSplitRefusals", "TestSandboxesSideBySide",
 	)
 	shorttest.TempInMemory()
@@ -109,6 +110,16 @@ func open(t *testing.T, cfg isolate.Config) *isolate.Sandbox {
 	return sandbox
 }
 
+// permissions returns the permissions of a file.
+func permissions(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
 func sh(script string, args ...string) command.Spec {
 	return command.Spec{Program: "sh", Args: append([]string{"-c", script, "sh"}, args...), Timeout: time.Minute}
 }
@@ -171,8 +182,8 @@ func TestAttacks(t *testing.T) {
 		t.Errorf("the copy is still there: %v", err)
 	}
 	for path, mode := range map[string]os.FileMode{"workspace": 0o777, "temp": 0o777, "home": 0o777, "engine": 0o666, "temp/set_env_1": 0o666} {
-		if info, err := os.Stat(filepath.Join(r.base, path)); err != nil || info.Mode().Perm() != mode {
-			t.Errorf("%s has not got its rights back: %v, %v", path, info.Mode(), err)
+		if got := permissions(t, filepath.Join(r.base, path)); got != mode {
+			t.Errorf("%s has not got its rights back: %v, want %v", path, got, mode)
 		}
 	}
 	for path, want := range map[string]string{"workspace/main.go": "package main\n", "temp/set_env_1": "", "temp/set_output_1": "", "temp/event.json": "{}"} {
@@ -207,8 +218,8 @@ func TestRightsGoBackToWhatWasClosed(t *testing.T) {
 		t.Error(err)
 	}
 	for path, mode := range map[string]os.FileMode{private: 0o700, r.base + "/moved": 0o777, r.base + "/moved-engine": 0o666, r.base + "/engine": 0o600} {
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
-			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, mode)
+		if got := permissions(t, path); got != mode {
+			t.Errorf("%s: %v, want %v", path, got, mode)
 		}
 	}
 }
@@ -292,13 +303,13 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestRefusals has sandboxes that cannot be set up. Nothing stays closed or copied then.
+// TestRefusals asserts why a sandbox cannot be set up, and that nothing stays closed then.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range shorttest.First(4, []struct {
 		name    string
 		change  func(*isolate.Config, runner) error
-		refused bool
+		refused bool // the error is a RefusedError
 		want    string
 	}{
 		{"owner's id", func(cfg *isolate.Config, r runner) error { return os.Chown(r.temp, int(cfg.Identity.UID), 0) }, true, "belongs to the user or group"},
@@ -343,8 +354,8 @@ func TestRefusals(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &refused) != c.refused {
 				t.Errorf("%v, want %q", err, c.want)
 			}
-			if info, err := os.Stat(r.temp); err != nil || info.Mode().Perm() != 0o777 {
-				t.Errorf("it stays closed: %v, %v", info.Mode(), err)
+			if got := permissions(t, r.temp); got != 0o777 {
+				t.Errorf("%s stays closed: %v", r.temp, got)
 			}
 		})
 	}
@@ -411,9 +422,10 @@ func TestSandboxesSideBySide(t *testing.T) {
 	}
 }
 
-// TestSandboxOfAContainer asserts that no Airlock ends the programs of one in a container on the
-// same machine. It sees them, but chose its user before they were there; and the one in the
-// container, with namespaces of its own, does not see it.
+// TestSandboxOfAContainer asserts that the sandboxes of two Airlocks, one of them in a container, have
+// different users, so that neither ends the other's programs. The one outside sees those in the
+// container, but chose its user before they ran; the one in the container, with namespaces of its own,
+// does not see those outside.
 func TestSandboxOfAContainer(t *testing.T) {
 	if workspace := os.Getenv("AIRLOCK_TEST_CONTAINER"); workspace != "" {
 		runInContainer(t, workspace)
@@ -462,7 +474,7 @@ func TestSandboxOfAContainer(t *testing.T) {
 	}
 }
 
-// runInContainer runs a program in a sandbox until it is told something.
+// runInContainer runs a program in a sandbox that prints its user, and ends when it has read a line.
 func runInContainer(t *testing.T, workspace string) {
 	if err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("proc", "/proc", "proc", 0, "")); err != nil {
 		t.Fatal(err)
@@ -494,8 +506,8 @@ func TestProgramsThatNobodyMayReplace(t *testing.T) {
 	}
 }
 
-// TestNothingStays looks for what a program leaves: processes, files, and objects of
-// System V, which it may have given away.
+// TestNothingStays asserts that what a program leaves is removed: processes, files, and objects of
+// System V, also those that it has given away.
 func TestNothingStays(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t)

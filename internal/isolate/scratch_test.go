@@ -83,8 +83,8 @@ func checkout(t *testing.T) (workspace, temp string) {
 	return workspace, temp
 }
 
-// TestScratch changes files by every name that leads to them, and the workspace
-// stays as it is.
+// TestScratch asserts that a copy is as the workspace, and that the workspace stays as it is when a
+// program changes files of the copy by every name that leads to them.
 func TestScratch(t *testing.T) {
 	t.Parallel()
 	workspace, temp := checkout(t)
@@ -111,8 +111,10 @@ func TestScratch(t *testing.T) {
 	if diff := cmp.Diff(want, tree(t, s.Dir(), false)[1:]); diff != "" {
 		t.Errorf("the copy (-want +got)\n%s", diff)
 	}
-	if info, err := os.Stat(filepath.Join(s.Dir(), "a.js")); err != nil || !info.ModTime().Equal(time.Unix(1_700_000_000, 0)) {
-		t.Errorf("%v: a.js is another than it was: %v", err, info.ModTime())
+	if info, err := os.Stat(filepath.Join(s.Dir(), "a.js")); err != nil {
+		t.Error(err)
+	} else if !info.ModTime().Equal(time.Unix(1_700_000_000, 0)) {
+		t.Errorf("a.js has another time than in the workspace: %v", info.ModTime())
 	}
 	for _, script := range []string{
 		`echo x >a.js`, `echo x >>absolute/new.js`, `echo x >>unclean/new.js`, `echo x >>node_modules/climbing/b.js`, `echo x >relative`, `echo x >hard.js`, `echo x >node_modules/tool/run.sh`, `rm -r src`,
@@ -136,7 +138,8 @@ func TestScratch(t *testing.T) {
 	assertNoScratch(t, temp)
 }
 
-// assertNoScratch asserts that nothing of a copy is left.
+// assertNoScratch asserts that nothing of a copy is left in checkout's directory for copies, which
+// contains a file of its own.
 func assertNoScratch(t *testing.T, temp string) {
 	t.Helper()
 	if entries, err := os.ReadDir(temp); err != nil || len(entries) != 1 {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/isolate"
 )
 
 // writeFiles writes files below a directory, with the directories above them.
@@ -30,10 +32,12 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 // cannot change it for others.
 func TestSeed(t *testing.T) {
 	r := newRunner(t)
-	writeFiles(t, filepath.Join(r.base, "seed"), map[string]string{
-		".cache/go-build/ab/ab12-d": "compiled", ".cache/go-build/trim.txt": "1", ".cache/node/corepack/v1/pnpm/1.0.0/bin/pnpm.cjs": "console.log(1)"})
+	seed := map[string]string{
+		".cache/go-build/ab/ab12-d": "compiled", ".cache/go-build/trim.txt": "1", ".cache/node/corepack/v1/pnpm/1.0.0/bin/pnpm.cjs": "console.log(1)",
+	}
 	cfg := r.config()
 	cfg.Seed = filepath.Join(r.base, "seed")
+	writeFiles(t, cfg.Seed, seed)
 	s := open(t, cfg)
 	if s == nil {
 		return
@@ -57,15 +61,15 @@ func TestSeed(t *testing.T) {
 			t.Errorf("user %d: Go's cache was trimmed at %q, and would be again now", i, trimmed)
 		}
 	}
-	for _, name := range []string{".cache/go-build/ab/ab12-d", ".cache/go-build/trim.txt"} {
-		if data, err := os.ReadFile(filepath.Join(cfg.Seed, name)); err != nil || string(data) != "compiled" && string(data) != "1" {
-			t.Errorf("%s: %q, %v", name, data, err)
+	for name, want := range seed {
+		if data, err := os.ReadFile(filepath.Join(cfg.Seed, name)); err != nil || string(data) != want {
+			t.Errorf("the seed's %s is %q, %v, want %q", name, data, err, want)
 		}
 	}
 }
 
-// TestClosedDirectoriesOfPath asserts that a program that is missing is missing, whatever
-// directories of PATH the user may not enter.
+// TestClosedDirectoriesOfPath asserts that directories which the user may not enter are left out of PATH
+// and noted, so that a shell reports a program as missing, not as one that may not be run.
 func TestClosedDirectoriesOfPath(t *testing.T) {
 	r := newRunner(t)
 	writeFiles(t, r.base, map[string]string{"closed/bin/tool": "#!/bin/sh\necho closed\n", "open/bin/tool2": "#!/bin/sh\necho open\n"})
@@ -94,19 +98,15 @@ func TestClosedDirectoriesOfPath(t *testing.T) {
 		t.Errorf("%v, %q, want %q", err, res.Stdout, want)
 	}
 	for dir, why := range map[string]string{dirs[0]: "closed", dirs[1]: "closed", dirs[3]: "home"} {
-		found := false
-		for _, n := range s.Notes() {
-			found = found || n.Name == dir+" in PATH" && n.Why == "the user of the checks may not enter "+filepath.Join(r.base, why)
-		}
-		if !found {
-			t.Errorf("no note about %s in %q", dir, s.Notes())
+		if want := (isolate.Note{Name: dir + " in PATH", Why: "the user of the checks may not enter " + filepath.Join(r.base, why)}); !slices.Contains(s.Notes(), want) {
+			t.Errorf("%q is missing from the notes %q", want, s.Notes())
 		}
 	}
 }
 
-// TestCopiedIsTold asserts that a caller that waits for a copy hears of its beginning at once, and
-// of every entry.
-func TestCopiedIsTold(t *testing.T) {
+// TestCopiedIsCalled asserts that Copied is called with 0 before a copy, again and again while it is made,
+// and with the number of all its entries.
+func TestCopiedIsCalled(t *testing.T) {
 	r := newRunner(t)
 	files := map[string]string{}
 	for i := range 1200 {
@@ -129,6 +129,6 @@ func TestCopiedIsTold(t *testing.T) {
 	defer s.Close()
 	res, err := s.Run(t.Context(), sh("find . | wc -l"))
 	if err != nil || first.Load() != 0 || calls.Load() < 4 || most.Load() < 1200 {
-		t.Errorf("%v: told %d times, first of %d, in the end of %d; there are %s", err, calls.Load(), first.Load(), most.Load(), res.Stdout)
+		t.Errorf("%v: called %d times, first with %d, at most with %d; there are %s", err, calls.Load(), first.Load(), most.Load(), res.Stdout)
 	}
 }

@@ -172,11 +172,7 @@ func TestFilesOfWorkers(t *testing.T) {
 	mustRun(t, workers[1].Run, inDirectory(sandbox, "b", sh(`cat closed/g && rm closed/g && rmdir whole && chmod 700 closed`)))
 	var mode []string
 	for _, f := range []string{"main.go", "a", "b/f", "sub"} {
-		info, err := os.Stat(filepath.Join(sandbox.Dir(), f))
-		if err != nil {
-			t.Fatal(err)
-		}
-		mode = append(mode, fmt.Sprintf("%s %o", f, info.Mode().Perm()))
+		mode = append(mode, fmt.Sprintf("%s %o", f, permissions(t, filepath.Join(sandbox.Dir(), f))))
 	}
 	if diff := cmp.Diff([]string{"main.go 666", "a 775", "b/f 700", "sub 775"}, mode); diff != "" {
 		t.Errorf("permissions (-want +got)\n%s", diff)
@@ -338,8 +334,8 @@ func rerunUnprivileged(t *testing.T) {
 	}
 }
 
-// TestAttacksOnAnotherWorkersProgram attacks it while it runs. Each script succeeds as the
-// program's own user.
+// TestAttacksOnAnotherWorkersProgram asserts that a worker's programs cannot reach a program of another
+// worker while it runs. Each script succeeds with a program of the same worker, save for the last.
 func TestAttacksOnAnotherWorkersProgram(t *testing.T) {
 	t.Parallel()
 	sandbox, workers := openSplit(t, newRunner(t))
