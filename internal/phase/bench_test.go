@@ -15,18 +15,16 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// manyFiles makes a repository of n files, 100 a directory, and returns the first
-// changed ones with a diff in which each changes 10 lines.
-func manyFiles(b *testing.B, n, changed int, contents map[string]string) (string, []string, []changes.ChangedFile) {
+// manyFiles makes a repository of n files, 100 a directory, and those of contents. It returns the
+// names of the first ones, as many as changed, with a diff in which each changes 10 lines.
+func manyFiles(b *testing.B, n, changed int, contents map[string]string) (dir string, names []string, diff []changes.ChangedFile) {
 	b.Helper()
-	dir := b.TempDir()
+	dir = b.TempDir()
 	for name, text := range contents {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			b.Fatal(err)
 		}
 	}
-	var names []string
-	var diff []changes.ChangedFile
 	text := []byte(strings.Repeat("const a = [ 1 ] ;\nexport default a\n", 150))
 	for i := range n {
 		sub := fmt.Sprintf("src/d%03d", i/100)

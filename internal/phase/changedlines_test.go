@@ -29,7 +29,7 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 		{"on a changed line", step{code: 1, stderr: "./a.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0},
 		{"on an old line", step{code: 1, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Pass, 1},
 		{"in another file", step{code: 1, stderr: "./b.go:2:1: bad\n"}, diffOf(patch), phase.Pass, 1},
-		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // such as new\nline.go
+		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // as where the name is new\nline.go
 		{"without a diff every line is changed", step{code: 1, stderr: "./a.go:3:1: bad\n"}, nil, phase.Fail, 0},
 		{"a patch that is left out", step{code: 1, stderr: "./a.go:3:1: bad\n"}, []changes.ChangedFile{{Path: "a.go", PatchMissing: true}}, phase.Fail, 0},
 		{"in a new file without a line", step{code: 1, stderr: "./a.go:1:1: expected 'package', found 'EOF'\n"}, []changes.ChangedFile{{Path: "a.go", Status: changes.Added}}, phase.Fail, 0},
@@ -44,7 +44,7 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 		r := validate(t, job, phase.Config{NewOnly: true}, s.deps())
 		c := checkOf(r, phase.Linter)
 		if c.Status != tt.status || len(c.Old) != tt.old || c.Status == phase.Fail && len(c.Problems) == 0 {
-			t.Errorf("%s: %+v", tt.name, c)
+			t.Errorf("%s: %+v, want %s with %d old findings", tt.name, c, tt.status, tt.old)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestWhatCannotBeParsedBlocksOnlyIfItChanged(t *testing.T) {
 		{"documents change", "doc.md", document, "eslint .", stylish("a.go"), phase.Pass, 0},
 		{"code is compiled together with what changed", "a.go", code, "go vet ./...", typeError, phase.Fail, 1},
 		{"documents change, and the code does not compile", "doc.md", document, "go vet ./...", typeError, phase.Pass, 0},
-		{"an old finding next to it", "a.go", code, "go vet ./...", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n./b.go:9:1: old\n"}, phase.Fail, 1},
+		{"an old finding in code that does not compile", "a.go", code, "go vet ./...", step{code: 1, stderr: "vet: ./b.go:3:1: undefined: y\n./b.go:9:1: old\n"}, phase.Fail, 1},
 		{"another file of Go cannot be parsed", "a.go", code, "go vet ./...", syntaxError("b.go"), phase.Pass, 0},
 		{"the changed file of Go cannot be parsed", "a.go", code, "go vet ./...", syntaxError("a.go"), phase.Fail, 1},
 		{"a file of which nobody knows the package", "a.go", code, "go vet ./...", step{code: 1, stderr: "vet: ./b.go:1:1: expected 'package', found pakage\n"}, phase.Fail, 1},
@@ -83,7 +83,7 @@ func TestWhatCannotBeParsedBlocksOnlyIfItChanged(t *testing.T) {
 		job.Diff = []changes.ChangedFile{{Path: tt.changed, Status: changes.Modified, Patch: tt.patch}}
 		c := checkOf(validate(t, job, phase.Config{NewOnly: true}, newStage(t, dir, goSteps(map[string][]step{tt.lint: {tt.printed}})).deps()), phase.Linter)
 		if c.Status != tt.status || len(c.Blocking) != tt.blocking {
-			t.Errorf("%s: %+v", tt.name, c)
+			t.Errorf("%s: %+v, want %s with %d blocking findings", tt.name, c, tt.status, tt.blocking)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestBuildErrorsAlwaysBlock(t *testing.T) {
 	}
 }
 
-func TestInformationalChecksFailWithoutFailingTheWhole(t *testing.T) {
+func TestInformationalChecksDoNotFailTheValidation(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
 	w := newStage(t, dir, goSteps(nil)).deps()

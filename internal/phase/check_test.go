@@ -25,19 +25,15 @@ func TestAFormatterIsFixedUntilItsRetriesAreUsedUp(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	if n := len(s.ran); n != 1+2*3+3 || r.Output.Checks.Tests.Status != phase.Pass {
-		t.Errorf("ran %v: the checks after a failed one still run", s.ran)
+		t.Errorf("ran %v, want gofmt, its fix and itself again three times, and the three checks after it", s.ran)
 	}
 }
 
 func TestAFixThatHelps(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)
-	fix := func(t *testing.T, dir string) {
-		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package m // longer\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}, {}}, gofmtFix: {{do: fix}}}))
+	fix := writing(map[string]string{"a.go": "package m // longer\n"})
+	s := newStage(t, dir, goSteps(map[string][]step{gofmtLine: {{stdout: unformatted}, {}}, gofmtFix: {fix}}))
 	r := validate(t, job, phase.Config{}, s.deps())
 	if c := checkOf(r, phase.Formatter); c.Status != phase.Pass || c.Retries != 1 || !slices.Equal(c.Rewritten, []string{"a.go"}) {
 		t.Errorf("%+v", c)
@@ -62,7 +58,7 @@ func TestFormatterIgnoresFilesThatGoFmtIgnores(t *testing.T) {
 		"vendored and not formatted": {step{code: 1, stdout: diff("vendor/a.go")}, phase.Pass, 0},
 		"another file":               {step{code: 2, stdout: diff("a.go"), stderr: broken("testdata/a.go")}, phase.Fail, 1},
 		"another error":              {step{code: 2, stderr: broken("testdata/a.go", "b.go")}, phase.Fail, 1},
-		"a name like theirs":         {step{code: 1, stdout: diff("testdata.go")}, phase.Fail, 1},
+		"a name with that beginning": {step{code: 1, stdout: diff("testdata.go")}, phase.Fail, 1},
 		"gofmt's own failure":        {step{code: 2, stderr: broken("testdata/a.go") + "open x: permission denied\n"}, phase.Fail, 1},
 	} {
 		for _, sub := range []string{"", "go/"} {

@@ -1,6 +1,7 @@
 package phase_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,7 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"yarn without node_modules", map[string]string{"package.json": "{}", "yarn.lock": "", ".pnp.cjs": "", "prettier.config.js": "", ".eslintrc.json": ""}, []string{"yarn run prettier --check .", "yarn run eslint .", "", "yarn test"}},
 		{"bun", map[string]string{"package.json": "{}", "bun.lockb": ""}, []string{"", "", "", "bun run test"}},
 		{"package.json names the manager", map[string]string{"package.json": pkg(`"packageManager":"pnpm@9.1.0+sha512.ab"`), "yarn.lock": ""}, []string{"", "", "", "pnpm test"}},
-		{"for development", map[string]string{"package.json": pkg(`"devEngines":{"packageManager":{"name":"yarn"}}`)}, []string{"", "", "", "yarn test"}},
+		{"package.json names one for development", map[string]string{"package.json": pkg(`"devEngines":{"packageManager":{"name":"yarn"}}`)}, []string{"", "", "", "yarn test"}},
 		{"members of package.json", map[string]string{"package.json": pkg(`"prettier":{},"eslintConfig":{}`)}, []string{"npx prettier --check .", "npx eslint .", "", "npm test"}},
 		{"a hook's command", map[string]string{"package.json": pkg(`"lint-staged":{"*.js":["prettier --write"]}`)}, []string{"npx prettier --check .", "", "", "npm test"}},
 		{"a dependency alone", map[string]string{"package.json": pkg(`"devDependencies":{"prettier":"3","eslint":"9"}`)}, []string{"", "", "", "npm test"}},
@@ -83,7 +84,7 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"Deno in CI", map[string]string{"deno.json": "{}", ".github/workflows/ci.yml": "      - run: deno test -A --coverage=x --no-check --unstable-kv src\n"}, []string{"deno fmt --check", "deno lint", "", "deno test -A --no-check --unstable-kv"}},
 		{"Deno with other tools", map[string]string{"deno.json": `{"imports": {"prettier": "npm:prettier"}}`, "biome.json": "{}"}, []string{"npx biome format .", "npx biome lint .", "deno check .", "deno test"}},
 		{"a package that Deno runs, too", map[string]string{"package.json": "{}", "deno.json": "{}"}, []string{"", "", "", "npm test"}},
-		{"above", map[string]string{"web/package.json": "{}", ".prettierrc": "", "eslint.config.js": ""}, []string{"(cd 'web' && npx prettier --check .)", "(cd 'web' && npx eslint .)", "", "(cd 'web' && npm test)"}},
+		{"configuration above the package", map[string]string{"web/package.json": "{}", ".prettierrc": "", "eslint.config.js": ""}, []string{"(cd 'web' && npx prettier --check .)", "(cd 'web' && npx eslint .)", "", "(cd 'web' && npm test)"}},
 		{"npm's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "a/package.json": scripts(`"lint":"x","build":"x","test":"x"`)},
 			[]string{"", "npm run lint --workspaces --if-present", "npm run build --workspaces --if-present", "npm run test --workspaces --if-present"}},
 		{"pnpm's workspace", map[string]string{"package.json": scripts(`"build":"x"`), "pnpm-lock.yaml": "", "pnpm-workspace.yaml": "packages:\n  - \"p/**\"\n  - '!**/test/**'\n", "eslint.config.js": "", "p/a/package.json": scripts(`"lint":"x","build":"x","test":"x"`)},
@@ -93,9 +94,9 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"a package that the workspace excludes", map[string]string{"package.json": pkg(`"workspaces":["*","!docs"]`), "a/package.json": "{}", "docs/package.json": scripts(`"test":"x"`)},
 			[]string{"", "", "", "npm test"}},
 		{"yarn's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "yarn.lock": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
-		{"a later yarn's, by its pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@4.9.2"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "yarn workspaces foreach --all run test"}},
-		{"yarn's, with a pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@1.22.22"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
-		{"a later yarn's", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "yarn.lock": "", ".yarnrc.yml": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "yarn workspaces foreach --all run test"}},
+		{"a later yarn's workspace, by its pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@4.9.2"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "yarn workspaces foreach --all run test"}},
+		{"yarn's workspace, with a pin", map[string]string{"package.json": pkg(`"workspaces":["a"],"packageManager":"yarn@1.22.22"`), "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "npm run test --workspaces --if-present"}},
+		{"a later yarn's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "yarn.lock": "", ".yarnrc.yml": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "yarn workspaces foreach --all run test"}},
 		{"bun's workspace", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "bun.lock": "", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "bun run --filter * test"}},
 		{"a workspace without tests", map[string]string{"package.json": pkg(`"workspaces":["a"]`), "a/package.json": "{}"}, []string{"", "", "", "npm test"}},
 		{"packages of their own", map[string]string{"package.json": "{}", "a/package.json": scripts(`"test":"x"`)}, []string{"", "", "", "(cd 'a' && npm test)"}},
@@ -114,7 +115,7 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"go", map[string]string{"go.mod": ""}, []string{"gofmt -l .", "go vet ./...", "go build ./...", "go test ./..."}},
 		{"golangci-lint", map[string]string{"go.mod": "", ".golangci.yml": "version: \"2\"\nformatters:\n  enable: [gofumpt]\n"}, []string{"golangci-lint fmt --diff", "golangci-lint run", "go build ./...", "go test ./..."}},
 		{"gofumpt", map[string]string{"go.mod": "", "Makefile": "fmt:\n\tgofumpt -w .\n"}, []string{"gofumpt -l .", "go vet ./...", "go build ./...", "go test ./..."}},
-		{"its action", map[string]string{"go.mod": "", ".github/workflows/lint.yaml": "    - uses: golangci/golangci-lint-action@v8\n"}, []string{"gofmt -l .", "golangci-lint run", "go build ./...", "go test ./..."}},
+		{"golangci-lint's action", map[string]string{"go.mod": "", ".github/workflows/lint.yaml": "    - uses: golangci/golangci-lint-action@v8\n"}, []string{"gofmt -l .", "golangci-lint run", "go build ./...", "go test ./..."}},
 		{"rust", map[string]string{"Cargo.toml": "[package]\n"}, []string{"cargo fmt --check", "cargo clippy", "cargo build", "cargo test"}},
 		{"a Rust workspace", map[string]string{"Cargo.toml": "[workspace]\n[package]\n"}, []string{"cargo fmt --all --check", "cargo clippy --workspace", "cargo build --workspace", "cargo test --workspace"}},
 		{"Clippy as CI runs it", map[string]string{"Cargo.toml": "", ".github/workflows/ci.yml": "      - run: cargo clippy --all-targets --color always -- -Dwarnings -A clippy::too_many_arguments ${{ x }}\n"},
@@ -134,7 +135,7 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"maven", map[string]string{"pom.xml": ""}, []string{"", "", "mvn compile", "mvn test"}},
 		{"Maven's plugins", map[string]string{"pom.xml": pom("", plugin("spotless-maven-plugin", "")+plugin("maven-checkstyle-plugin", ""))}, []string{"mvn spotless:check", "mvn checkstyle:check", "mvn compile", "mvn test"}},
 		{"a plugin's executions with a configuration of their own", map[string]string{"pom.xml": pom("", plugin("maven-checkstyle-plugin", execution("main")+execution("tests")))}, []string{"", "mvn checkstyle:check@main checkstyle:check@tests", "mvn compile", "mvn test"}},
-		{"executions besides a configuration", map[string]string{"pom.xml": pom("", plugin("maven-checkstyle-plugin", "<configuration/>"+execution("main")))}, []string{"", "mvn checkstyle:check", "mvn compile", "mvn test"}},
+		{"executions next to a configuration", map[string]string{"pom.xml": pom("", plugin("maven-checkstyle-plugin", "<configuration/>"+execution("main")))}, []string{"", "mvn checkstyle:check", "mvn compile", "mvn test"}},
 		{"plugins that are managed, report, or belong to a profile", map[string]string{"pom.xml": "<project><build><pluginManagement><plugins>" + plugin("maven-checkstyle-plugin", "") + "</plugins></pluginManagement></build><reporting><plugins>" + plugin("maven-checkstyle-plugin", "") +
 			"</plugins></reporting><profiles><profile><id>style</id><build><plugins>" + plugin("spotless-maven-plugin", "") + "</plugins></build></profile></profiles></project>"}, []string{"", "", "mvn compile", "mvn test"}},
 		{"a profile by default", map[string]string{"pom.xml": "<project><profiles><profile><activation><activeByDefault>true</activeByDefault></activation><build><plugins>" + plugin("spotless-maven-plugin", "") + "</plugins></build></profile></profiles></project>"},
@@ -152,7 +153,7 @@ func TestCommandsOfAProject(t *testing.T) {
 		{"a module that cannot be an argument", map[string]string{"pom.xml": pom("<modules><module>a b</module></modules>", plugin("spotless-maven-plugin", "")), "a b/pom.xml": pom(parent(""), "")}, []string{"mvn -pl . spotless:check", "", "mvn compile", "mvn test"}},
 		{"gradle's wrapper", map[string]string{"build.gradle": "plugins { id 'checkstyle' }", "gradlew": ""}, []string{"", "./gradlew checkstyleMain checkstyleTest", "./gradlew build", "./gradlew test"}},
 		{"gradle's wrapper above", map[string]string{"gradlew": "", "x/app/build.gradle": ""}, []string{"", "", "(cd 'x/app' && ../../gradlew build)", "(cd 'x/app' && ../../gradlew test)"}},
-		{"gradle without one", map[string]string{"build.gradle.kts": "", "app/build.gradle.kts": `id("com.diffplug.spotless")`}, []string{"gradle spotlessCheck", "", "gradle build", "gradle test"}},
+		{"gradle without a wrapper", map[string]string{"build.gradle.kts": "", "app/build.gradle.kts": `id("com.diffplug.spotless")`}, []string{"gradle spotlessCheck", "", "gradle build", "gradle test"}},
 	}
 	for _, tt := range tests {
 		in := phase.Input{}
@@ -201,7 +202,8 @@ func TestMavenWrapper(t *testing.T) {
 	}
 }
 
-// TestConfiguredAboveTheWorkingDirectory, in the repository.
+// TestConfiguredAboveTheWorkingDirectory asserts that a tool is in use if a file names it in any directory
+// from the working directory up to the repository.
 func TestConfiguredAboveTheWorkingDirectory(t *testing.T) {
 	t.Parallel()
 	repository := files(t, map[string]string{".flake8": "", "a/b/setup.py": "", "a/pyproject.toml": "[tool.black]\n"})
@@ -224,13 +226,13 @@ func TestAUsualTool(t *testing.T) {
 		files          map[string]string
 		format, linter string
 	}{
-		"python":                          {map[string]string{"setup.py": ""}, "black --check .", "ruff check ."},
-		"Ruff is not Black":               {map[string]string{"setup.py": "", "ruff.toml": "", "tox.ini": "commands = ruff check .\n"}, "", "ruff check ."},
-		"javascript":                      {map[string]string{"package.json": "{}"}, "npx prettier --check .", ""},
-		"standard checks the format":      {map[string]string{"package.json": `{"devDependencies":{"standard":"1","prettier":"3"}}`}, "", "npx standard"},
-		"another package's Prettier":      {map[string]string{"package.json": `{"devDependencies":{"jest":"29"}}`}, "", ""},
-		"a dependency's is the project's": {map[string]string{"package.json": `{"devDependencies":{"prettier":"3"}}`}, "npx prettier --check .", ""},
-		"ruby":                            {map[string]string{"Gemfile": ""}, "rubocop", "rubocop"},
+		"python":                       {map[string]string{"setup.py": ""}, "black --check .", "ruff check ."},
+		"Ruff is not Black":            {map[string]string{"setup.py": "", "ruff.toml": "", "tox.ini": "commands = ruff check .\n"}, "", "ruff check ."},
+		"javascript":                   {map[string]string{"package.json": "{}"}, "npx prettier --check .", ""},
+		"standard checks the format":   {map[string]string{"package.json": `{"devDependencies":{"standard":"1","prettier":"3"}}`}, "", "npx standard"},
+		"Prettier is not a dependency": {map[string]string{"package.json": `{"devDependencies":{"jest":"29"}}`}, "", ""},
+		"Prettier is a dependency":     {map[string]string{"package.json": `{"devDependencies":{"prettier":"3"}}`}, "npx prettier --check .", ""},
+		"ruby":                         {map[string]string{"Gemfile": ""}, "rubocop", "rubocop"},
 	} {
 		dir := files(t, tt.files)
 		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{}, newStage(t, dir, steps()).deps())
@@ -288,14 +290,14 @@ func TestFixes(t *testing.T) {
 		{"a script that fixes", map[string]string{"package.json": `{"scripts":{"lint":"x","lint:fix":"y"}}`}, phase.Input{}, "npm run lint", "npm run lint:fix"},
 		{"a lint script that fixes", map[string]string{"package.json": `{"scripts":{"lint":"eslint --fix src"}}`}, phase.Input{}, "eslint src", "npm run lint"},
 		{"the changed files alone", map[string]string{"pyproject.toml": "[tool.black]\n", "a.py": "", "-b.py": "", "c.txt": "", "old.py": ""}, phase.Input{ChangedFiles: []string{"a.py", "-b.py", "c.txt", "gone.py"}}, "black --check --diff .", "black a.py ./-b.py"},
-		{"clippy", map[string]string{"Cargo.toml": ""}, phase.Input{ChangedFiles: []string{"a.rs"}}, "cargo clippy --message-format=json", ""},
+		{"clippy, and the changed file is deleted", map[string]string{"Cargo.toml": ""}, phase.Input{ChangedFiles: []string{"a.rs"}}, "cargo clippy --message-format=json", ""},
 		{"clippy", map[string]string{"Cargo.toml": "", "a.rs": ""}, phase.Input{ChangedFiles: []string{"a.rs"}}, "cargo clippy --message-format=json", "cargo clippy --fix --allow-dirty --allow-no-vcs --message-format=json"},
 		{"an override of the formatter", map[string]string{"Cargo.toml": "", "a.rs": ""}, phase.Input{FormatCommand: "make fmt", ChangedFiles: []string{"a.rs"}}, "make fmt", "cargo fmt"},
 		{"an override of a known linter", map[string]string{"setup.py": "", "a.py": ""}, phase.Input{LintCommand: "ruff check src", ChangedFiles: []string{"a.py"}}, "ruff check src", "ruff check --fix --force-exclude --output-format=json a.py"},
 		{"an override that fixes", map[string]string{"setup.py": ""}, phase.Input{LintCommand: "mine --fix"}, "mine --fix", "mine --fix"},
 		{"an unknown linter", map[string]string{"setup.py": "", "a.py": ""}, phase.Input{LintCommand: "mine", ChangedFiles: []string{"a.py"}}, "mine", ""},
 		{"a writing override", map[string]string{"Cargo.toml": "", "a.rs": ""}, phase.Input{FormatCommand: "cargo fmt", ChangedFiles: []string{"a.rs"}}, "cargo fmt --check", "cargo fmt"},
-		{"another tool's", map[string]string{"setup.py": "", "a.py": ""}, phase.Input{FormatCommand: "ruff format .", ChangedFiles: []string{"a.py"}}, "ruff format --check .", "ruff format --force-exclude a.py"},
+		{"a writing override with another tool", map[string]string{"setup.py": "", "a.py": ""}, phase.Input{FormatCommand: "ruff format .", ChangedFiles: []string{"a.py"}}, "ruff format --check .", "ruff format --force-exclude a.py"},
 	}
 	for _, tt := range tests {
 		_, ran, r := shown(t, tt.files, tt.input, phase.Config{}, tt.fails, tt.fix)
@@ -340,8 +342,8 @@ func TestAFixLeavesOtherFiles(t *testing.T) {
 	}
 }
 
-// TestWhatAFixCannotHelp is not retried: a tool that ends for its own configuration, and
-// findings in files that did not change.
+// TestWhatAFixCannotHelp asserts that the linter's fix does not run if the linter ends for its own
+// configuration, or finds problems only in files that did not change.
 func TestWhatAFixCannotHelp(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]step{
@@ -357,7 +359,8 @@ func TestWhatAFixCannotHelp(t *testing.T) {
 	}
 }
 
-// TestOneRunOfRuboCop is read by both checks: its layout cops are the formatter's.
+// TestOneRunOfRuboCop asserts that formatter and linter read one run of RuboCop: what its layout cops
+// find is the formatter's, an error of syntax is reported by both.
 func TestOneRunOfRuboCop(t *testing.T) {
 	t.Parallel()
 	offense := func(cop, severity string) string {
@@ -392,16 +395,21 @@ func TestOneRunOfRuboCop(t *testing.T) {
 		if diff := cmp.Diff(tt.ran, s.ran); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
-		for _, g := range slices.Concat(f.Blocking, l.Blocking) {
-			if (g.Check == "formatter") != (strings.HasPrefix(g.Rule, "Layout/") || g.Rule == "Lint/Syntax" && slices.Contains(f.Blocking, g)) {
-				t.Errorf("%s: %s is the %s's", name, g.Rule, g.Check)
+		for _, g := range f.Blocking {
+			if g.Check != "formatter" || !strings.HasPrefix(g.Rule, "Layout/") && g.Rule != "Lint/Syntax" {
+				t.Errorf("%s: %s of the check %s is the formatter's", name, g.Rule, g.Check)
+			}
+		}
+		for _, g := range l.Blocking {
+			if g.Check != "linter" || strings.HasPrefix(g.Rule, "Layout/") {
+				t.Errorf("%s: %s of the check %s is the linter's", name, g.Rule, g.Check)
 			}
 		}
 	}
 }
 
-// TestClippysWarnings fail where the project's own command denies them. They are not denied
-// to the compiler, which would stop at the first crate.
+// TestClippysWarnings asserts that Clippy's warnings fail the check if the project's own command denies
+// them. Airlock has Clippy print them as warnings, because errors would end it at the first crate.
 func TestClippysWarnings(t *testing.T) {
 	t.Parallel()
 	warning := `{"reason":"compiler-message","message":{"level":"warning","message":"needless return","code":{"code":"clippy::needless_return"},"spans":[{"file_name":"src/a.rs","line_start":1,"line_end":1,"column_start":1,"column_end":2,"is_primary":true}],"children":[]}}` + "\n"
@@ -423,8 +431,8 @@ func TestClippysWarnings(t *testing.T) {
 	}
 }
 
-// TestAPinnedPackageManager runs in the version that package.json pins, by corepack if
-// another one is installed.
+// TestAPinnedPackageManager asserts that a package manager runs in the version that package.json pins,
+// by corepack if another one is installed.
 func TestAPinnedPackageManager(t *testing.T) {
 	t.Parallel()
 	const asked, fetched = "pnpm --version", "corepack pnpm@9.1.0 --version"
@@ -446,9 +454,7 @@ func TestAPinnedPackageManager(t *testing.T) {
 		if tt.steps == nil {
 			steps = map[string][]step{}
 		}
-		for line, st := range tt.steps {
-			steps[line] = st
-		}
+		maps.Copy(steps, tt.steps)
 		s := newStage(t, dir, steps)
 		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{}, s.deps())
 		c := checkOf(r, phase.Tests)
@@ -495,11 +501,7 @@ func TestChangedFilesAsArguments(t *testing.T) {
 func TestAFormatterThatOnlyWrites(t *testing.T) {
 	t.Parallel()
 	contents := map[string]string{"package.json": `{"scripts":{"format":"mine --write"}}`, "a.js": "x"}
-	writes := func(t *testing.T, dir string) {
-		if err := os.WriteFile(filepath.Join(dir, "a.js"), []byte("longer"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writes := writing(map[string]string{"a.js": "longer"})
 	tests := []struct {
 		name   string
 		config phase.Config
@@ -513,7 +515,7 @@ func TestAFormatterThatOnlyWrites(t *testing.T) {
 	}
 	for _, tt := range tests {
 		dir := files(t, contents)
-		s := newStage(t, dir, map[string][]step{"npm run format": {{do: writes}}})
+		s := newStage(t, dir, map[string][]step{"npm run format": {writes}})
 		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir}}, tt.config, s.deps())
 		c := checkOf(r, phase.Formatter)
 		if c.Status != tt.status || slices.Contains(s.ran, "npm run format") != tt.ran || !slices.Equal(c.Rewritten, tt.wrote) {

@@ -36,8 +36,8 @@ func play(t *testing.T, name, dir string, deps phase.Deps) phase.Output {
 	return validate(t, phase.Job{Input: in}, phase.Config{}, deps).Output
 }
 
-// golden compares an output with the spec's, after the function explained has changed in the latter
-// what the notes decide otherwise.
+// golden compares an output with that of the spec's example, in which the function explained first
+// sets what Airlock does otherwise on purpose.
 func golden(t *testing.T, name string, got phase.Output, explained func(*phase.Output)) {
 	t.Helper()
 	var want phase.Output
@@ -70,8 +70,9 @@ func nodeSteps() map[string][]step {
 	}
 }
 
-// The reviews of the test take no time, so those of the spec's example are set to 0 and taken from
-// its total. The formatter's command is the check form, which the notes ask for.
+// TestExampleOne asserts the output of the spec's first example. The reviews of the test take no time,
+// so those of the example are set to 0 and taken from its total. The formatter's command only checks,
+// and does not write as that of the example does.
 func TestExampleOne(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"package.json": nodeProject, "tsconfig.json": "{}"})
@@ -185,7 +186,7 @@ func Orders(db *sql.DB, customer string) (*sql.Rows, error) {
 	}
 }
 
-// reading lets a reviewer look at the files of a directory.
+// reading returns a reviewer that lets look judge the request's files.
 func reading(look func(context.Context, []reviewer.File) (reviewer.Result, error)) phase.Reviewer {
 	return func(ctx context.Context, r phase.ReviewRequest) ([]finding.Finding, error) {
 		var looked []reviewer.File

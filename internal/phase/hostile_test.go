@@ -20,8 +20,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestCommandsThatMisbehave runs real commands: each ends, and the truth about it
-// is in the result.
+// TestCommandsThatMisbehave asserts that real commands end, and what the result reports about them.
 func TestCommandsThatMisbehave(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -3,6 +3,7 @@ package phase_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,9 +17,7 @@ import (
 func inDir(t *testing.T, dir string, members map[string]any) []byte {
 	t.Helper()
 	doc := map[string]any{"working_directory": dir, "changed_files": []string{}}
-	for k, v := range members {
-		doc[k] = v
-	}
+	maps.Copy(doc, members)
 	raw, err := json.Marshal(doc)
 	if err != nil {
 		t.Fatal(err)

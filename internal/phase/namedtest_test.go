@@ -1,6 +1,7 @@
 package phase_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,15 +11,20 @@ import (
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/command"
+	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// With Only, nothing else runs, not even a review.
+// TestOnly asserts that with Only nothing else runs, not even a review.
 func TestOnly(t *testing.T) {
 	dir := files(t, map[string]string{"go.mod": "module x", "a.go": "package x"})
 	s := newStage(t, dir, map[string][]step{"go build ./...": ok, "go test -json ./...": ok})
 	deps := s.deps()
-	deps.CodeReview = nil
+	deps.CodeReview = func(context.Context, phase.ReviewRequest) ([]finding.Finding, error) {
+		t.Error("a review runs")
+		return nil, nil
+	}
+	deps.SecurityReview = deps.CodeReview
 	result, err := phase.Validate(t.Context(), phase.Job{Input: phase.Input{WorkingDirectory: dir}}, phase.Config{Only: []phase.Check{phase.Build}}, deps)
 	if err != nil || !slices.Equal(s.ran, []string{"go build ./..."}) {
 		t.Fatalf("%q, %v", s.ran, err)
@@ -28,25 +34,26 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// A name selects tests by the language's own option, as an argument that no shell reads.
+// TestNamedTestCommands asserts that a name selects tests by the option of their runner, as an argument
+// that no shell reads.
 func TestNamedTestCommands(t *testing.T) {
 	pkg := func(script string) string { return `{"scripts": {"test": "` + script + `"}}` }
 	for _, c := range []struct {
 		name  string
 		files map[string]string
 		test  string
-		ran   string // the last command
+		ran   string // the last command, "" if none runs
 		out   string // what it prints
 		want  phase.Status
-		none  bool
+		none  bool // no test has the name
 	}{
 		{"go", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/b c", "go test -json -run ^TestA$/^b_c$ ./...", `{"Action":"run","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
-		{"go without", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestB", "go test -json -run ^TestB$ ./...", `{"Action":"pass","Package":"x"}`, phase.Pass, true},
+		{"go, no such test", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestB", "go test -json -run ^TestB$ ./...", `{"Action":"pass","Package":"x"}`, phase.Pass, true},
 		{"pytest", map[string]string{"pyproject.toml": ""}, "test_a and not x", "pytest -k test_a and not x", "1 passed in 0.01s", phase.Pass, false},
 		{"pytest node", map[string]string{"pyproject.toml": ""}, "tests/test_a.py::test_b", "pytest tests/test_a.py::test_b", "1 passed in 0.01s", phase.Pass, false},
 		{"rust", map[string]string{"Cargo.toml": ""}, "adds", "cargo test --no-fail-fast -- adds", "running 1 test\ntest adds ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, false},
 		{"jest", map[string]string{"package.json": pkg("jest")}, "adds $(x)", "npm test -- -t adds $(x)", "Tests:       1 skipped, 1 passed, 2 total", phase.Pass, false},
-		{"jest without", map[string]string{"package.json": pkg("jest")}, "none", "npm test -- -t none", "Tests:       3 skipped, 3 total", phase.Pass, true},
+		{"jest, no such test", map[string]string{"package.json": pkg("jest")}, "none", "npm test -- -t none", "Tests:       3 skipped, 3 total", phase.Pass, true},
 		{"vitest with pnpm", map[string]string{"package.json": pkg("vitest run"), "pnpm-lock.yaml": ""}, "adds", "pnpm test -t adds", "Tests  1 passed | 2 skipped (3)", phase.Pass, false},
 		{"java", map[string]string{"pom.xml": ""}, "ShopTest", "mvn test -Dtest=ShopTest", "", phase.Pass, false},
 		{"unknown runner", map[string]string{"package.json": pkg("./run")}, "adds", "", "", phase.Fail, false},
@@ -74,7 +81,8 @@ func TestNamedTestCommands(t *testing.T) {
 	}
 }
 
-// With the real go: the named test decides, and another that fails does not.
+// TestNamedTestReally asserts, with the real go, that the named test decides, and another that fails does
+// not.
 func TestNamedTestReally(t *testing.T) {
 	path, err := exec.LookPath("go")
 	if err != nil {

@@ -25,8 +25,8 @@ func TestSummariseEnd(t *testing.T) {
 	for _, c := range []struct{ name, excerpt, want string }{
 		{"nothing", "\n----\n", ""},
 		{"the last lines", "✔ one\n✔ two\n✔ three\nTypeError: x\n  at a.js:1\n\nNode.js v20\n", ": ✔ three / TypeError: x / at a.js:1 / Node.js v20"},
-		{"what started it has the last word", "1 of 3 suites failed\nmake[1]: *** [Makefile:2: unit] Error 1\nmake: *** [Makefile:4: test] Error 2\nnpm error code 2\nerror Command failed with exit code 2.\n", ": 1 of 3 suites failed"},
-		{"nothing else", "npm error Missing script: \"test\"\nnpm error\nnpm error To see a list of scripts, run:\nnpm error   npm run\nnpm error A complete log of this run can be found in: x\n",
+		{"without what make, npm and yarn add", "1 of 3 suites failed\nmake[1]: *** [Makefile:2: unit] Error 1\nmake: *** [Makefile:4: test] Error 2\nnpm error code 2\nerror Command failed with exit code 2.\n", ": 1 of 3 suites failed"},
+		{"only what npm adds", "npm error Missing script: \"test\"\nnpm error\nnpm error To see a list of scripts, run:\nnpm error   npm run\nnpm error A complete log of this run can be found in: x\n",
 			": npm error Missing script: \"test\" / npm error / npm error To see a list of scripts, run: / npm error npm run"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,8 +20,8 @@ func junit(failing int) string {
 	return `<testsuite name="s">` + strings.Repeat(`<testcase name="t"><failure message="no"/></testcase>`, failing) + `</testsuite>`
 }
 
-// testsOf validates a project whose tests are what a function does with a run's variables.
-// The function returns what is printed and the exit code.
+// testsOf validates a project, and returns the check of its tests. Instead of running the test command it
+// calls run with the command's environment; run returns what the command prints and its exit code.
 func testsOf(t *testing.T, dir string, getenv func(string) string, run func(env map[string]string) (stdout string, code int)) phase.CheckResult {
 	t.Helper()
 	outbox := t.TempDir()
@@ -51,13 +51,7 @@ func testsOf(t *testing.T, dir string, getenv func(string) string, run func(env 
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in the directory of reports: %v, %v", left, err)
 	}
-	for _, c := range r.Roots[0].Checks {
-		if c.Check == phase.Tests {
-			return c
-		}
-	}
-	t.Fatal("no tests")
-	return phase.CheckResult{}
+	return checkOf(r, phase.Tests)
 }
 
 // pytestFile returns where pytest was asked to write its report.
@@ -124,21 +118,21 @@ func TestRunnersAreAskedForReports(t *testing.T) {
 	}
 }
 
-// TestReportsCount checks what becomes of what a run leaves in its directory, which the
-// pull request's code can write to.
+// TestReportsCount checks how many failures count, whatever a run leaves in place of its report: the pull
+// request's code can write to that directory.
 func TestReportsCount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		by      func(t *testing.T, file string)
+		leave   func(t *testing.T, file string) // file is where the report should be
 		stdout  string
 		failing int
 	}{
-		"a report":            {func(t *testing.T, file string) { leave(t, file, junit(7)) }, "", 7},
-		"more than printed":   {func(t *testing.T, file string) { leave(t, file, junit(7)) }, fiveFailed, 7},
-		"less than printed":   {func(t *testing.T, file string) { leave(t, file, junit(0)) }, fiveFailed, 5},
-		"nothing":             {func(*testing.T, string) {}, fiveFailed, 5},
-		"an empty file":       {func(t *testing.T, file string) { leave(t, file, "") }, fiveFailed, 5},
-		"a file nobody asked": {func(t *testing.T, file string) { leave(t, filepath.Dir(file)+"/more.xml", junit(9)) }, fiveFailed, 5},
+		"a report":                     {func(t *testing.T, file string) { leave(t, file, junit(7)) }, "", 7},
+		"more than printed":            {func(t *testing.T, file string) { leave(t, file, junit(7)) }, fiveFailed, 7},
+		"less than printed":            {func(t *testing.T, file string) { leave(t, file, junit(0)) }, fiveFailed, 5},
+		"nothing":                      {func(*testing.T, string) {}, fiveFailed, 5},
+		"an empty file":                {func(t *testing.T, file string) { leave(t, file, "") }, fiveFailed, 5},
+		"a file that nobody asked for": {func(t *testing.T, file string) { leave(t, filepath.Dir(file)+"/more.xml", junit(9)) }, fiveFailed, 5},
 		"a directory": {func(t *testing.T, file string) {
 			if err := os.Mkdir(file, 0o755); err != nil {
 				t.Fatal(err)
@@ -173,7 +167,7 @@ func TestReportsCount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := testsOf(t, files(t, map[string]string{"pyproject.toml": "", "x.txt": ""}), nil, func(env map[string]string) (string, int) {
-				c.by(t, pytestFile(t, env))
+				c.leave(t, pytestFile(t, env))
 				return c.stdout, 1
 			})
 			if got.Status != phase.Fail || got.Failing != c.failing {

@@ -3,7 +3,6 @@ package phase_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rootsOf validates a project whose commands are all absent, and returns the roots
-// that were found.
+// rootsOf validates a project whose commands are all absent, and returns the roots that were found:
+// their directory, language and number of checks.
 func rootsOf(t *testing.T, contents map[string]string, in phase.Input, listed ...phase.Root) ([]string, error) {
 	t.Helper()
 	repository := files(t, contents)
@@ -27,15 +26,17 @@ func rootsOf(t *testing.T, contents map[string]string, in phase.Input, listed ..
 	return got, err
 }
 
+// empty returns files without a text.
+func empty(names ...string) map[string]string {
+	m := map[string]string{}
+	for _, n := range names {
+		m[n] = ""
+	}
+	return m
+}
+
 func TestLanguageAndRoots(t *testing.T) {
 	t.Parallel()
-	empty := func(names ...string) map[string]string {
-		m := map[string]string{}
-		for _, n := range names {
-			m[n] = ""
-		}
-		return m
-	}
 	cargo := map[string]string{
 		"Cargo.toml":   "[package]\nexclude = [\"a\"]\n\n[workspace]\nmembers = [\n    \"a\",\n]\n# apart\nexclude = [\"fuzz\", 'old']\nexclude-none = 1\n\n[dependencies]\n",
 		"a/Cargo.toml": "[package]\n", "fuzz/Cargo.toml": "[package]\n", "old/deep/Cargo.toml": "[package]\n", "own/Cargo.toml": "[package]\n\n[workspace]\n",
@@ -80,20 +81,20 @@ func TestLanguageAndRoots(t *testing.T) {
 		{"Go modules do not belong to the root", empty("go.mod", "tools/go.mod"), []string{"tools/x.go"}, phase.Input{}, []string{". go 4", "tools go 4"}},
 		{"another language does not belong to the root", empty("go.mod", "py/setup.py"), []string{"py/x.py"}, phase.Input{}, []string{". go 4", "py python 4"}},
 		{"a Go file next to a package.json belongs to the module above", map[string]string{"m/go.mod": "", "m/web/package.json": "{}"}, []string{"m/web/embed.go"}, phase.Input{}, []string{"m go 4"}},
-		{"it and the package", map[string]string{"m/go.mod": "", "m/web/package.json": "{}"}, []string{"m/web/embed.go", "m/web/a.js", "m/web/a.css"}, phase.Input{}, []string{"m go 4", "m/web javascript 4"}},
+		{"a Go file and others next to a package.json", map[string]string{"m/go.mod": "", "m/web/package.json": "{}"}, []string{"m/web/embed.go", "m/web/a.js", "m/web/a.css"}, phase.Input{}, []string{"m go 4", "m/web javascript 4"}},
 		{"a script of a language without a project above", map[string]string{"m/web/package.json": "{}", "m/setup.cfg": ""}, []string{"m/web/a.rb"}, phase.Input{}, []string{"m/web javascript 4"}},
 		{"a script below a workspace in another project", map[string]string{"m/package.json": `{"workspaces":["*"]}`, "m/api/setup.py": ""}, []string{"m/api/a.js"}, phase.Input{}, []string{"m javascript 4"}},
 		{"a script below a package.json for tools in another project", map[string]string{"package.json": "{}", "api/setup.py": ""}, []string{"api/a.js"}, phase.Input{}, []string{"api python 4"}},
 		{"packages without a workspace", map[string]string{"package.json": "{}", "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{"web javascript 4"}},
 		{"packages without a top", map[string]string{"a/package.json": "{}", "b/package.json": "{}"}, []string{"a/a.js", "b/b.js"}, phase.Input{}, []string{"a javascript 4", "b javascript 4"}},
-		{"they and their top", map[string]string{"package.json": "{}", "web/package.json": "{}"}, []string{"web/a.js", "package.json"}, phase.Input{}, []string{". javascript 4", "web javascript 4"}},
+		{"packages without a workspace, and their top", map[string]string{"package.json": "{}", "web/package.json": "{}"}, []string{"web/a.js", "package.json"}, phase.Input{}, []string{". javascript 4", "web javascript 4"}},
 		{"packages of a workspace", map[string]string{"package.json": `{"workspaces":["web"]}`, "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
 		{"packages of pnpm's workspace", map[string]string{"package.json": "{}", "pnpm-workspace.yaml": "", "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
 		{"packages that the top tests", map[string]string{"package.json": `{"scripts":{"test":"x"}}`, "web/package.json": "{}"}, []string{"web/a.js"}, phase.Input{}, []string{". javascript 4"}},
 		{"a package.json for tools", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"README.md"}, phase.Input{}, []string{". go 4"}},
-		{"it has the majority", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"a.js"}, phase.Input{}, []string{". javascript 4"}},
+		{"a package.json for tools with the majority", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"a.js"}, phase.Input{}, []string{". javascript 4"}},
 		{"an empty package.json next to another project", map[string]string{"package.json": "{}", "go.mod": ""}, []string{"a.js", "a.go", "b.go"}, phase.Input{}, []string{". go 4"}},
-		{"with tests it is one", map[string]string{"package.json": `{"scripts":{"test":"x"}}`, "go.mod": ""}, []string{"a.js", "a.go", "b.go"}, phase.Input{}, []string{". go 4", ". javascript 4"}},
+		{"a package.json with tests next to another project", map[string]string{"package.json": `{"scripts":{"test":"x"}}`, "go.mod": ""}, []string{"a.js", "a.go", "b.go"}, phase.Input{}, []string{". go 4", ". javascript 4"}},
 		{"a package.json with tests", map[string]string{"package.json": `{"scripts":{"test":"x"}}`, "go.mod": ""}, []string{"README.md"}, phase.Input{}, []string{". javascript 4"}},
 		{"Deno", empty("deno.json", "sub/deno.jsonc"), []string{"sub/a.ts", "b.ts"}, phase.Input{}, []string{". typescript 4"}},
 		{"Deno below the top", empty("a/deno.json", "b/deno.jsonc"), []string{"a/x.ts", "b/y.ts"}, phase.Input{}, []string{"a typescript 4", "b typescript 4"}},
@@ -142,17 +143,7 @@ func TestProjects(t *testing.T) {
 		"without a language": {"README.md docs/a.md", nil},
 	}
 	for name, tt := range tests {
-		dir := t.TempDir()
-		for file := range strings.FieldsSeq(tt.files) {
-			path := filepath.Join(dir, filepath.FromSlash(file))
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := phase.Projects(dir)
+		got, err := phase.Projects(files(t, empty(strings.Fields(tt.files)...)))
 		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
@@ -242,7 +233,7 @@ func TestListedRootsReplaceThoseThatAreFound(t *testing.T) {
 		{"where detection would not look", phase.Input{}, list("testdata/p"), []string{"testdata/p python 4"}, ""},
 		{"with a language", phase.Input{}, []phase.Root{{Dir: "bare", Language: phase.Ruby}}, []string{"bare ruby 4"}, ""},
 		{"the input's language", phase.Input{Language: phase.Java}, list("bare", "api"), []string{"api java 4", "bare java 4"}, ""},
-		{"its own goes first", phase.Input{Language: phase.Java}, []phase.Root{{Dir: "api", Language: phase.Rust}}, []string{"api rust 4"}, ""},
+		{"a root's own language goes first", phase.Input{Language: phase.Java}, []phase.Root{{Dir: "api", Language: phase.Rust}}, []string{"api rust 4"}, ""},
 		{"overrides run at the top", phase.Input{TestCommand: "make test"}, list("api", "web"), []string{". go 1", "api go 3", "web javascript 3"}, ""},
 		{"below the repository", phase.Input{WorkingDirectory: "api"}, list("web", "api", "api/gen"), []string{". go 4", "gen go 4"}, ""},
 		{"none there", phase.Input{WorkingDirectory: "bare"}, list("api"), nil, "none of the configured roots is in the working directory"},

@@ -19,14 +19,14 @@ import (
 
 func TestMain(m *testing.M) {
 	shorttest.LeaveOut( // these start real tools, or write thousands of files
-		"TestTheDocumentsExampleIsTrue", "TestSnapshotIsBounded", "TestNamedTestReally", "TestMoreFilesThanAProgramTakes", "TestWhatIsLeftOutIsTold",
+		"TestTheDocumentsExampleIsTrue", "TestSnapshotIsBounded", "TestNamedTestReally", "TestMoreFilesThanAProgramTakes", "TestWhatIsLeftOutIsNoted",
 		"TestGoProjects",
 	)
 	shorttest.TempInMemory()
 	os.Exit(m.Run())
 }
 
-// step is how one run of a command goes without processes.
+// step is one run of a command on a stage.
 type step struct {
 	code     int
 	stdout   string
@@ -44,7 +44,7 @@ type stage struct {
 	mu    sync.Mutex
 	now   time.Time
 	steps map[string][]step
-	ran   []string // "command line", with " @directory" if it is not the first's
+	ran   []string // "command line", with " @directory" if it did not run in dir
 	waits []time.Duration
 	specs []command.Spec
 	dir   string
@@ -127,7 +127,7 @@ func files(t *testing.T, contents map[string]string) string {
 	return dir
 }
 
-// validate runs a job, and asks that its output may leave.
+// validate runs a job, and asserts that its output is valid.
 func validate(t *testing.T, job phase.Job, config phase.Config, deps phase.Deps) phase.Result {
 	t.Helper()
 	result, err := phase.Validate(t.Context(), job, config, deps)

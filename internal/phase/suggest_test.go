@@ -19,8 +19,11 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// inCopy is how checks run where nobody keeps the files.
-var inCopy = phase.Config{CheckOnly: true, Scratch: true, Suggest: true}
+// inCopy is how checks run where nobody keeps the files, and inPlace where somebody does.
+var (
+	inCopy  = phase.Config{CheckOnly: true, Scratch: true, Suggest: true}
+	inPlace = phase.Config{CheckOnly: true, Suggest: true}
+)
 
 // writing returns a step that writes these files.
 func writing(contents map[string]string) step {
@@ -36,7 +39,8 @@ func write(t *testing.T, dir string, contents map[string]string) {
 	}
 }
 
-// summaries returns findings as "path:lines=suggestion".
+// summaries returns findings as "path:first-last rule=suggestion", as far as they have a rule and a
+// suggestion.
 func summaries(findings []finding.Finding) []string {
 	var all []string
 	for _, f := range findings {
@@ -66,6 +70,7 @@ func warned(files ...string) step {
 	return step{code: 1, stderr: "Checking formatting...\n[warn] " + strings.Join(files, "\n[warn] ") + "\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.\n"}
 }
 
+// linted returns what ESLint prints of findings in these lines of a file.
 func linted(dir, file string, lines ...int) step {
 	var messages []string
 	for i, l := range lines {
@@ -139,9 +144,7 @@ func TestSuggestions(t *testing.T) {
 		for _, inPlace := range []bool{false, true} {
 			dir := files(t, map[string]string{"package.json": withESLint, "a.js": source, "b.js": source})
 			steps := map[string][]step{prettierLine: ok, eslintLine: ok, npmTest: ok}
-			for line, s := range tt.steps(dir) {
-				steps[line] = s
-			}
+			maps.Copy(steps, tt.steps(dir))
 			_, planned := steps[prettierFix]
 			config := inCopy
 			if tt.config != nil {
@@ -245,9 +248,9 @@ func TestRootsBelowTheRepository(t *testing.T) {
 	}
 }
 
-// TestGofmtSuggests has the real tool fail, by its own diff, by a command whose
-// output says nothing, and as an Airlock in place would fix it; whoever accepts
-// the suggestions has a file that is formatted.
+// TestGofmtSuggests asserts that whoever accepts the suggestions has a formatted file, whether they are
+// made of gofmt's own diff or, for a command that prints nothing, of what its fix writes: in the copy
+// that is checked, or in one for the fix alone.
 func TestGofmtSuggests(t *testing.T) {
 	t.Parallel()
 	const messy = "package m\n\nimport \"fmt\"\nfunc  A() {\n\n\n\tfmt.Println( 1 )\n   fmt.Println(2)\n}\n\n\n"
@@ -391,11 +394,8 @@ func (s *stage) copying(lines ...string) (phase.Deps, *copies) {
 	return w, c
 }
 
-// inPlace is how checks run where the files are kept.
-var inPlace = phase.Config{CheckOnly: true, Suggest: true}
-
-// TestCopyIsMadeOnce, for all roots, and only when a fix is to run. It leaves out the
-// tools of languages that fix nothing.
+// TestCopyIsMadeOnce asserts that one copy is made for all roots, only if a fix is to run, and without the
+// installed tools of languages in which none is.
 func TestCopyIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	contents := map[string]string{
@@ -430,9 +430,7 @@ func TestCopyIsMadeOnce(t *testing.T) {
 		for line := range goSteps(nil) {
 			steps[line+" @api"] = ok
 		}
-		for line, st := range tt.steps {
-			steps[line] = st
-		}
+		maps.Copy(steps, tt.steps)
 		s := newStage(t, dir, steps)
 		deps, copied := s.copying(webFix, shopFix, apiFix)
 		if tt.lint != "" { // its fix is itself
@@ -483,7 +481,7 @@ func TestNoCopyNoSuggestions(t *testing.T) {
 	}
 }
 
-// TestInterruptedCopy ends the validation.
+// TestInterruptedCopy asserts that the validation ends if it is interrupted while it copies.
 func TestInterruptedCopy(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"package.json": withESLint, "a.js": source})
@@ -559,7 +557,8 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 	}
 }
 
-// TestAFormatterThatCannotBeJudged names the way out.
+// TestAFormatterThatCannotBeJudged asserts that the problem of a formatter which only writes, and cannot
+// run in a copy, names the remedy.
 func TestAFormatterThatCannotBeJudged(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"package.json": `{"scripts":{"format":"mine"},"eslintConfig":{}}`, "a.js": source})

@@ -30,15 +30,11 @@ func TestToolsInUse(t *testing.T) {
 		dir := files(t, tt.files)
 		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"web/a.js"}}
 		r := validate(t, phase.Job{Input: in}, phase.Config{CheckOnly: true}, newStage(t, dir, nil).deps())
-		for _, root := range r.Roots {
-			for _, c := range root.Checks {
-				if root.Dir == "web" && c.Check == phase.Formatter && c.Command != tt.format {
-					t.Errorf("%s: %q, want %q", name, c.Command, tt.format)
-				}
-			}
-		}
 		if len(r.Roots) != 1 || r.Roots[0].Dir != "web" {
-			t.Errorf("%s: %+v", name, r.Roots)
+			t.Errorf("%s: %+v, want the root web", name, r.Roots)
+		}
+		if c := checkOf(r, phase.Formatter); c.Command != tt.format {
+			t.Errorf("%s: %q, want %q", name, c.Command, tt.format)
 		}
 	}
 }

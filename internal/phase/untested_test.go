@@ -20,7 +20,7 @@ func TestPackagesWithoutTests(t *testing.T) {
 	tests := []struct {
 		name, manifest string
 		change         changes.ChangedFile
-		want           string // the command, "" if the tests are skipped, "refused" if they fail without one
+		want           string // the command, with ": pass" if npm test is to pass; "" if the tests are skipped, "refused" if they fail without one
 	}{
 		{"no script", "{}", code, ""},
 		{"what npm init writes", placeholder, code, ""},
@@ -32,7 +32,7 @@ func TestPackagesWithoutTests(t *testing.T) {
 		{"a script that became a placeholder", placeholder, manifest("@@ -2 +2 @@\n-  \"test\": \"jest\"\n+  \"test\": \"echo no test specified\"\n"), "npm test"},
 		{"a patch that is left out", "{}", changes.ChangedFile{Path: "package.json", Status: changes.Modified, PatchMissing: true}, "npm test"},
 		{"a script of another name", `{"scripts": {"lint": "x", "test:unit": "jest"}}`, code, "npm run test:unit"},
-		{"both", `{"scripts": {"test:unit": "jest", "test": "npm run test:unit"}}`, code, "npm test"},
+		{"scripts of both names", `{"scripts": {"test:unit": "jest", "test": "npm run test:unit"}}`, code, "npm test"},
 		{"one that runs nothing", `{"scripts": {"test": "echo none; exit 0"}}`, code, ""},
 		{"one that runs nothing, of which the change edits another part", `{"scripts": {"test": "true"}}`, manifest("@@ -2 +2 @@\n-  \"version\": \"1.0.0\"\n+  \"version\": \"1.0.1\"\n"), ""},
 		{"one that the change lets run nothing", `{"scripts": {"test": "true"}}`, manifest("@@ -2 +2 @@\n-  \"test\": \"jest\"\n+  \"test\": \"true\"\n"), "refused"},
@@ -82,7 +82,7 @@ func TestProjectsWithoutTests(t *testing.T) {
 	tests := []struct {
 		name  string
 		files map[string]string
-		diff  []changes.ChangedFile // besides that of the code
+		diff  []changes.ChangedFile // in addition to that of the code
 		want  string                // the command, "" if the tests are skipped
 	}{
 		{"a script", map[string]string{"requirements.txt": "", "main.py": "x = 1\n"}, nil, ""},

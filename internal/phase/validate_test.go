@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -27,9 +28,7 @@ const (
 // goSteps returns a Go project in which all is well, save for what a test changes.
 func goSteps(changed map[string][]step) map[string][]step {
 	steps := map[string][]step{gofmtLine: ok, gofmtFix: ok, vetLine: ok, buildLine: ok, testLine: ok}
-	for line, s := range changed {
-		steps[line] = s
-	}
+	maps.Copy(steps, changed)
 	return steps
 }
 
@@ -112,18 +111,17 @@ func TestBuildAndTestsAreRepeatedOnce(t *testing.T) {
 func TestAMissingToolFailsAtOnceAndIsNamed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name, format, lint, build string
-		steps                     map[string][]step
-		want                      phase.MissingTool
-		says                      string
+		name, lint, build string
+		steps             map[string][]step
+		want              phase.MissingTool
 	}{
-		{"not in PATH", "", "", "", map[string][]step{vetLine: {{absent: true}}}, phase.MissingTool{Tool: "go", Check: phase.Linter, Command: "go vet ./...", Override: "lint_command"}, ""},
-		{"127 of a shell", "", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: not found\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}, ""},
-		{"127 of dash with a closed PATH", "", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}, ""},
-		{"127 of bash", "", "", "make all", map[string][]step{"make all": {{code: 127, stderr: "bash: line 1: make: command not found\n"}}}, phase.MissingTool{Tool: "make", Check: phase.Build, Command: "make all", Override: "build_command"}, ""},
-		{"127 of a shell that may not look into PATH", "", "mylint .", "", map[string][]step{"mylint .": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint .", Override: "lint_command"}, ""},
-		{"127 of bundler", "", "bundle exec standardrb", "", map[string][]step{"bundle exec standardrb": {{code: 127, stderr: "bundler: command not found: standardrb\nInstall missing gem executables with `bundle install`\n"}}}, phase.MissingTool{Tool: "standardrb", Check: phase.Linter, Command: "bundle exec standardrb", Override: "lint_command"}, ""},
-		{"127 of env", "", "./lint.py", "", map[string][]step{"./lint.py": {{code: 127, stderr: "/usr/bin/env: ‘python9’: No such file or directory\n"}}}, phase.MissingTool{Tool: "python9", Check: phase.Linter, Command: "./lint.py", Override: "lint_command"}, ""},
+		{"not in PATH", "", "", map[string][]step{vetLine: {{absent: true}}}, phase.MissingTool{Tool: "go", Check: phase.Linter, Command: "go vet ./...", Override: "lint_command"}},
+		{"127 of a shell", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: not found\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}},
+		{"127 of dash with a closed PATH", "mylint | cat", "", map[string][]step{"mylint | cat": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint | cat", Override: "lint_command"}},
+		{"127 of bash", "", "make all", map[string][]step{"make all": {{code: 127, stderr: "bash: line 1: make: command not found\n"}}}, phase.MissingTool{Tool: "make", Check: phase.Build, Command: "make all", Override: "build_command"}},
+		{"127 of a shell that may not look into PATH", "mylint .", "", map[string][]step{"mylint .": {{code: 127, stderr: "sh: 1: mylint: Permission denied\n"}}}, phase.MissingTool{Tool: "mylint", Check: phase.Linter, Command: "mylint .", Override: "lint_command"}},
+		{"127 of bundler", "bundle exec standardrb", "", map[string][]step{"bundle exec standardrb": {{code: 127, stderr: "bundler: command not found: standardrb\nInstall missing gem executables with `bundle install`\n"}}}, phase.MissingTool{Tool: "standardrb", Check: phase.Linter, Command: "bundle exec standardrb", Override: "lint_command"}},
+		{"127 of env", "./lint.py", "", map[string][]step{"./lint.py": {{code: 127, stderr: "/usr/bin/env: ‘python9’: No such file or directory\n"}}}, phase.MissingTool{Tool: "python9", Check: phase.Linter, Command: "./lint.py", Override: "lint_command"}},
 	}
 	for _, tt := range tests {
 		job, dir := goJob(t)
@@ -212,8 +210,8 @@ func TestACancelledContextIsAnError(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOutIsTold asserts that the result says what was left out.
-func TestWhatIsLeftOutIsTold(t *testing.T) {
+// TestWhatIsLeftOutIsNoted asserts that notes report findings that were left out.
+func TestWhatIsLeftOutIsNoted(t *testing.T) {
 	t.Parallel()
 	var printed strings.Builder
 	for n := range toolreport.MaxFindings + 7 {
@@ -229,7 +227,8 @@ func TestWhatIsLeftOutIsTold(t *testing.T) {
 	}
 }
 
-// TestNoTestsSayWhatToDo is what pytest ends with 5 for.
+// TestNoTestsSayWhatToDo asserts what is reported if a runner finds no tests, for which pytest ends with
+// exit code 5.
 func TestNoTestsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	job, dir := goJob(t)

@@ -97,7 +97,7 @@ func TestIndependentRootsRunAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestWorkers: which roots share a worker, and that a worker runs one command at a time.
+// TestWorkers asserts which roots share a worker, and that a worker runs one command at a time.
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	many := map[string]string{}
