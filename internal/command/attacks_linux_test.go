@@ -138,12 +138,21 @@ func hostile(t *testing.T, attack string, args ...string) command.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
+	spec := unprivileged(t, "")
+	spec.Program, spec.Args = bin, append([]string{attack}, args...)
+	return spec
+}
+
+// unprivileged returns the Spec of a shell script that an unused identity runs in a directory of its own.
+// Its arguments are $1 and so on.
+func unprivileged(t *testing.T, script string, args ...string) command.Spec {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "airlock-identity-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	spec := command.Spec{Program: bin, Args: append([]string{attack}, args...), Env: []string{path}, Dir: dir, Identity: unusedIdentity(), Timeout: time.Minute}
+	spec := command.Spec{Program: "sh", Args: append([]string{"-c", script, "sh"}, args...), Env: []string{path}, Dir: dir, Identity: unusedIdentity(), Timeout: time.Minute}
 	if err := os.Chown(dir, int(spec.Identity.UID), int(spec.Identity.GID)); err != nil && os.Getuid() == 0 {
 		t.Fatal(err)
 	}

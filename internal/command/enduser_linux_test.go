@@ -45,9 +45,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		assertNobodyRuns(t, spec.Identity.UID)
 	})
 	t.Run("counted", func(t *testing.T) {
-		spec := hostile(t, "")
-		spec.Program, spec.Args = "sh", []string{"-c", "setsid sleep 600 & setsid sleep 600 & exit 3"}
-		if r := run(t, spec); r.LeftBehind != 2 || r.ExitCode != 3 || r.Signal != "" {
+		if r := run(t, unprivileged(t, "setsid sleep 600 & setsid sleep 600 & exit 3")); r.LeftBehind != 2 || r.ExitCode != 3 || r.Signal != "" {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -67,8 +65,7 @@ func TestTheDeadAreReaped(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	spec := hostile(t, "")
-	spec.Program, spec.Args = "sh", []string{"-c", "for i in 1 2 3 4 5; do setsid sleep 600 & done; exit 0"}
+	spec := unprivileged(t, "for i in 1 2 3 4 5; do setsid sleep 600 & done; exit 0")
 	if r := run(t, spec); r.LeftBehind != 5 {
 		t.Errorf("%+v", r)
 	}
@@ -124,8 +121,7 @@ func TestProcessesEndWhileNothingCanBeOpened(t *testing.T) {
 	restore := func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was) }
 	defer restore()
 	stdin, end := io.Pipe()
-	spec := hostile(t, "")
-	spec.Program, spec.Args = "sh", []string{"-c", "setsid sleep 600 & echo $!; exec cat"}
+	spec := unprivileged(t, "setsid sleep 600 & echo $!; exec cat")
 	spec.Stdin, spec.ExtraFiles = stdin, []*os.File{inherited}
 	spec.Stdout = writer(func(p []byte) (int, error) {
 		_ = inherited.Close()

@@ -37,8 +37,7 @@ func TestIdentity(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	spec := hostile(t, "")
-	spec.Program, spec.Args = "sh", []string{"-c", `umask; pwd; env | sort; ulimit -c; cat <&3; echo "$1" >mine; cat /proc/self/status`, "sh", "a\xff\nb"}
+	spec := unprivileged(t, `umask; pwd; env | sort; ulimit -c; cat <&3; echo "$1" >mine; cat /proc/self/status`, "a\xff\nb")
 	spec.Env = append(spec.Env, "ODD=\xfe=")
 	spec.ExtraFiles = []*os.File{pipe(t, "by the pipe\n")}
 	r := run(t, spec)
@@ -82,7 +81,7 @@ func TestIdentityErrors(t *testing.T) {
 		{"directory", closed, "sh", "cannot start sh: entering " + closed + ": permission denied"},
 		{"program", "/", broken, "cannot start " + broken + ": no such file or directory"},
 	} {
-		spec := hostile(t, "")
+		spec := unprivileged(t, "")
 		spec.Dir, spec.Program = c.dir, c.program
 		if _, err := command.Run(t.Context(), spec); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
@@ -131,9 +130,7 @@ func TestOutputByName(t *testing.T) {
 	if !isRoot(t) {
 		return
 	}
-	spec := hostile(t, "")
-	spec.Program, spec.Args = "sh", []string{"-c", "echo out >/dev/stdout; echo err >/dev/stderr"}
-	if r := run(t, spec); !r.OK() || r.Stdout.String() != "out\n" || r.Stderr.String() != "err\n" {
+	if r := run(t, unprivileged(t, "echo out >/dev/stdout; echo err >/dev/stderr")); !r.OK() || r.Stdout.String() != "out\n" || r.Stderr.String() != "err\n" {
 		t.Errorf("exit code %d: %q, %q", r.ExitCode, r.Stdout.String(), r.Stderr.String())
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 { // a probe's output goes there
