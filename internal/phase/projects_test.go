@@ -262,9 +262,9 @@ func TestFetchedProjects(t *testing.T) {
 		base := p.fetch(t, root)
 		hand := []string{p.format, p.lint, p.build, p.tests}
 		atBase := make([]handRun, len(hand))
-		clean := p.copy(t, base)
+		clean := copyProject(t, base)
 		for i, line := range hand {
-			atBase[i] = p.byHand(t, clean, line)
+			atBase[i] = byHand(t, clean, line)
 		}
 		var shown []string
 		for _, line := range hand {
@@ -277,7 +277,7 @@ func TestFetchedProjects(t *testing.T) {
 			if !regexp.MustCompile(*changesOnly).MatchString(c.name) {
 				continue
 			}
-			want := p.wanted(t, base, c, hand, atBase)
+			want := wanted(t, base, c, hand, atBase)
 			got := p.checked(t, base, c)
 			var failed []string
 			for _, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {
@@ -332,7 +332,7 @@ type handRun struct {
 
 // byHand runs a command as a person does, in a directory. "", which stands for one that the
 // project does not have, succeeds.
-func (p fetched) byHand(t *testing.T, dir, line string) handRun {
+func byHand(t *testing.T, dir, line string) handRun {
 	t.Helper()
 	if line == "" {
 		return handRun{ok: true}
@@ -365,13 +365,13 @@ func (h handRun) hasNew(earlier handRun, file string) bool {
 // Formatter and linter fail if their command does, unless it did so before the change as well
 // and says nothing new about the changed file. There is nothing to run by hand for the reviews:
 // the weakness is what the security review has to find.
-func (p fetched) wanted(t *testing.T, base string, c change, hand []string, before []handRun) map[phase.Check]phase.Status {
+func wanted(t *testing.T, base string, c change, hand []string, before []handRun) map[phase.Check]phase.Status {
 	t.Helper()
-	dir := p.copy(t, base)
+	dir := copyProject(t, base)
 	c.apply(t, dir)
 	want := map[phase.Check]phase.Status{phase.CodeReview: phase.Pass, phase.SecurityReview: phase.Pass}
 	for i, check := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests} {
-		after := p.byHand(t, dir, hand[i])
+		after := byHand(t, dir, hand[i])
 		isStyle := check == phase.Formatter || check == phase.Linter
 		switch {
 		case hand[i] == "" && check == phase.Build:
@@ -391,7 +391,7 @@ func (p fetched) wanted(t *testing.T, base string, c change, hand []string, befo
 // checked returns how each check ends.
 func (p fetched) checked(t *testing.T, base string, c change) map[phase.Check]phase.Status {
 	t.Helper()
-	dir := p.copy(t, base)
+	dir := copyProject(t, base)
 	diff := c.apply(t, dir)
 	deps := realDeps(t)
 	deps.Run = func(ctx context.Context, spec command.Spec) (command.Result, error) {
@@ -411,9 +411,9 @@ func (p fetched) checked(t *testing.T, base string, c change) map[phase.Check]ph
 		phase.CodeReview: o.CodeReview.Status, phase.SecurityReview: o.SecurityReview.Status}
 }
 
-// copy copies a project; what its package manager has installed is linked, without what tools
+// copyProject copies a project; what its package manager has installed is linked, without what tools
 // have cached there of another copy.
-func (p fetched) copy(t *testing.T, base string) string {
+func copyProject(t *testing.T, base string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(base))
 	sh(t, ".", `mkdir "$1" && cd "$0" && tar cf - --exclude ./node_modules --exclude ./target . | tar xf - -C "$1" && chmod -R u+w "$1" && if [ -d node_modules ]; then rm -rf node_modules/.cache; ln -s "$0/node_modules" "$1/node_modules"; fi`, base, dir)
