@@ -123,8 +123,7 @@ type change struct{ name, file, text string }
 var changeNames = []string{"clean", "format", "lint", "build", "tests", "weakness", "documents"}
 
 // changesOf returns the seven changes of a project.
-func changesOf(t *testing.T, p fetched, dir string) []change {
-	t.Helper()
+func changesOf(p fetched, dir string) []change {
 	texts := map[string]string{}
 	file, test := filepath.Join(p.into, "zz_airlock"), p.test
 	switch {
@@ -273,7 +272,7 @@ func TestFetchedProjects(t *testing.T) {
 			}
 		}
 		fmt.Fprintf(&table, "| %s %s | %s |", p.name, p.version, strings.Join(shown, ", "))
-		for _, c := range changesOf(t, p, base) {
+		for _, c := range changesOf(p, base) {
 			if !regexp.MustCompile(*changesOnly).MatchString(c.name) {
 				continue
 			}

@@ -70,13 +70,13 @@ func warned(files ...string) step {
 	return step{code: 1, stderr: "Checking formatting...\n[warn] " + strings.Join(files, "\n[warn] ") + "\n[warn] Code style issues found in the above file. Run Prettier with --write to fix.\n"}
 }
 
-// linted returns what ESLint prints of findings in these lines of a file.
-func linted(dir, file string, lines ...int) step {
+// linted returns what ESLint prints of findings in these lines of a.js.
+func linted(dir string, lines ...int) step {
 	var messages []string
 	for i, l := range lines {
 		messages = append(messages, fmt.Sprintf(`{"ruleId":"rule%d","severity":2,"message":"bad","line":%d,"column":%d}`, l, l, i+1))
 	}
-	return step{code: 1, stdout: fmt.Sprintf(`[{"filePath":%q,"messages":[%s]}]`, filepath.Join(dir, file), strings.Join(messages, ",")) + "\n"}
+	return step{code: 1, stdout: fmt.Sprintf(`[{"filePath":%q,"messages":[%s]}]`, filepath.Join(dir, "a.js"), strings.Join(messages, ",")) + "\n"}
 }
 
 const source = "one\n two\nthree\nfour \nfive\n"
@@ -116,7 +116,7 @@ func TestSuggestions(t *testing.T) {
 		{"a fix that breaks off is not the next one's", nil, nil, func(dir string) map[string][]step {
 			s := writing(map[string]string{"a.js": "one\ntwo\nthree\nfour \nfive\n"})
 			s.timedOut = true
-			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {s}, eslintLine: {linted(dir, "a.js", 2, 4)}, eslintFix: {both}}
+			return map[string][]step{prettierLine: {warned("a.js")}, prettierFix: {s}, eslintLine: {linted(dir, 2, 4)}, eslintFix: {both}}
 		}, phase.Fail, []string{"a.js:0-0"}, nil, []string{`a.js:2-0 rule2`, `a.js:4-4 rule4="four"`}},
 		{"other files are not looked at", nil, nil, func(string) map[string][]step {
 			return map[string][]step{prettierLine: {warned("a.js", "b.js")}, prettierFix: {writing(map[string]string{"b.js": "x\n"})}}
@@ -125,15 +125,15 @@ func TestSuggestions(t *testing.T) {
 			return map[string][]step{prettierLine: {warned("a.js")}, npmTest: {writing(map[string]string{"a.js": "generated\n"})}, prettierFix: {both}}
 		}, phase.Fail, []string{"a.js:0-0"}, nil, nil},
 		{"a linter's findings", nil, nil, func(dir string) map[string][]step {
-			return map[string][]step{eslintLine: {linted(dir, "a.js", 2, 3, 4)}, eslintFix: {both}}
+			return map[string][]step{eslintLine: {linted(dir, 2, 3, 4)}, eslintFix: {both}}
 		}, phase.Pass, nil, nil, []string{`a.js:2-2 rule2="two"`, `a.js:3-0 rule3`, `a.js:4-4 rule4="four"`}},
 		{"two findings of a line get one suggestion", nil, nil, func(dir string) map[string][]step {
-			return map[string][]step{eslintLine: {linted(dir, "a.js", 2, 2)}, eslintFix: {both}}
+			return map[string][]step{eslintLine: {linted(dir, 2, 2)}, eslintFix: {both}}
 		}, phase.Pass, nil, nil, []string{`a.js:2-2 rule2="two"`, `a.js:2-0 rule2`}},
 		{"both, one after the other", nil, nil, func(dir string) map[string][]step {
 			return map[string][]step{
 				prettierLine: {warned("a.js")}, prettierFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour \nfive\n"})},
-				eslintLine: {linted(dir, "a.js", 2, 4)}, eslintFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour\nfive\n"})},
+				eslintLine: {linted(dir, 2, 4)}, eslintFix: {writing(map[string]string{"a.js": "one\ntwo\nadded\nthree\nfour\nfive\n"})},
 			}
 		}, phase.Fail, []string{"a.js:2-2=\"two\\nadded\""}, nil, []string{`a.js:2-0 rule2`, `a.js:4-4 rule4="four"`}},
 		{"not if nobody asks", func(c *phase.Config) { c.Suggest = false }, nil, func(string) map[string][]step {
@@ -460,7 +460,7 @@ func TestNoCopyNoSuggestions(t *testing.T) {
 	t.Parallel()
 	for _, why := range []string{"", "no space left on device"} {
 		dir := files(t, map[string]string{"package.json": withESLint, "a.js": source})
-		s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, eslintLine: {linted(dir, "a.js", 2)}, npmTest: ok})
+		s := newStage(t, dir, map[string][]step{prettierLine: {warned("a.js")}, eslintLine: {linted(dir, 2)}, npmTest: ok})
 		deps, asked, notes := s.deps(), 0, 0
 		if why != "" {
 			deps.Copy = func(context.Context, []string) (phase.Copy, error) { asked++; return phase.Copy{}, errors.New(why) }
@@ -515,7 +515,7 @@ func TestAWritingFormatterInACopy(t *testing.T) {
 		repository := files(t, map[string]string{"web/package.json": `{"scripts":{"format":"mine"},"eslintConfig":{}}`, "web/a.js": source, "other.js": source})
 		dir := filepath.Join(repository, "web")
 		steps := map[string][]step{
-			format: {writing(tt.writes)}, eslintLine: {linted(dir, "a.js", 2, 4)}, npmTest: ok,
+			format: {writing(tt.writes)}, eslintLine: {linted(dir, 2, 4)}, npmTest: ok,
 			eslintFix: {step{do: func(t *testing.T, dir string) {
 				text, err := os.ReadFile(filepath.Join(dir, "a.js"))
 				if err != nil {
