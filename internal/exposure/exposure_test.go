@@ -94,7 +94,7 @@ func (m *machine) places() []string {
 			m.t.Errorf("printed: %q", s)
 		}
 		place, line, numbered := strings.Cut(c.Where, ":")
-		if n, err := strconv.Atoi(line); numbered && (err != nil || n < 1 || strings.TrimSpace(m.line(place, n)) == "") {
+		if n, err := strconv.Atoi(line); numbered && (err != nil || n < 1 || strings.TrimSpace(lineOf(place, n)) == "") {
 			m.t.Errorf("there is nothing at %s", c.Where)
 		}
 		places = append(places, strings.Replace(place, m.base+"/", "", 1))
@@ -109,8 +109,8 @@ func (m *machine) places() []string {
 	return places
 }
 
-// line returns a line of a file, or "".
-func (m *machine) line(path string, n int) string {
+// lineOf returns a line of a file, or "".
+func lineOf(path string, n int) string {
 	raw, err := os.ReadFile(path)
 	if lines := strings.Split(string(raw), "\n"); err == nil && n <= len(lines) {
 		return lines[n-1]
