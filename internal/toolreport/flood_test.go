@@ -29,14 +29,14 @@ func TestFlood(t *testing.T) {
 		failed  int
 		known   bool
 	}{
-		"after it":         {flood + mocha, 2, 2, true},
-		"before it":        {mocha + flood, 2, 2, true},
+		"after a flood":    {flood + mocha, 2, 2, true},
+		"before a flood":   {mocha + flood, 2, 2, true},
 		"after numbers":    {numbers.String() + mocha, 2, 2, true},
 		"after words":      {words.String() + mocha, 2, 2, true},
 		"between words":    {words.String() + mocha + words.String(), 2, 2, true},
-		"in it":            {flood + mocha + flood, 2, 2, true},
+		"in a flood":       {flood + mocha + flood, 2, 2, true},
 		"points of TAP":    {"1..5000\n" + strings.Repeat("ok\n", 4_999) + "not ok\n", 1, 1, true},
-		"a point is left":  {"1..5000\n" + strings.Repeat("ok\n", 4_999), 1, 1, false},
+		"a point too few":  {"1..5000\n" + strings.Repeat("ok\n", 4_999), 1, 1, false},
 		"numbers of TAP":   {words.String() + "1..2000\n" + named.String(), 1, 2_000, true},
 		"after each point": {"1..5000\n" + strings.Repeat("ok\nline 4\n", 4_999) + "not ok\n", 1, 1, true},
 		"seconds":          {words.String() + strings.Repeat("1 passed in 1s\n", 2_000) + "3 failed in 2s\n" + strings.Repeat("1 passed in 3s\n", 2_000), 1, 3, true},
