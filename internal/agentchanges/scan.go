@@ -197,6 +197,7 @@ func (s *scan) copyRules(name string, kind fs.FileMode) error {
 	if err != nil {
 		return fmt.Errorf("%.300q: %w", name, err)
 	}
+	s.shadow.hasAttributes = s.shadow.hasAttributes || path.Base(name) == ".gitattributes"
 	return s.shadow.write(name, data, 0o600)
 }
 

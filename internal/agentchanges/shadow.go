@@ -25,6 +25,9 @@ type shadow struct {
 	dir   string
 	index string
 	env   []string
+	// hasAttributes is set where the work tree has a file of attributes. Without one, no
+	// name has a filter.
+	hasAttributes bool
 }
 
 // newShadow makes an empty shadow below a directory of our own.
@@ -115,7 +118,7 @@ func (sh *shadow) ignored(ctx context.Context, names []string) (map[string]bool,
 
 // filters returns the filters that attributes give to names.
 func (sh *shadow) filters(ctx context.Context, names []string) (map[string]string, error) {
-	if len(names) == 0 {
+	if len(names) == 0 || !sh.hasAttributes {
 		return nil, nil
 	}
 	out, err := sh.git(ctx, 0, names, "check-attr", "-z", "--stdin", "filter")
@@ -166,20 +169,24 @@ func (sh *shadow) writeTree(ctx context.Context, from string, changed, removed [
 	if _, err := sh.git(ctx, 0, nil, "read-tree", from); err != nil {
 		return "", err
 	}
-	removals := make([]string, len(removed))
-	for i, name := range removed {
-		removals[i] = "0 " + strings.Repeat("0", len(from)) + "\t" + name
+	if len(removed) > 0 {
+		removals := make([]string, len(removed))
+		for i, name := range removed {
+			removals[i] = "0 " + strings.Repeat("0", len(from)) + "\t" + name
+		}
+		if _, err := sh.git(ctx, 0, removals, "update-index", "-z", "--index-info"); err != nil {
+			return "", err
+		}
 	}
-	if _, err := sh.git(ctx, 0, removals, "update-index", "-z", "--index-info"); err != nil {
-		return "", err
+	if len(changed) > 0 {
+		out, err := sh.git(ctx, 0, changed, "update-index", "-z", "--add", "--replace", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		if strings.Contains(out.Stderr, "Ignoring path ") {
+			return "", fmt.Errorf("git does not accept such a name: %s", out.Reason())
+		}
 	}
-	out, err := sh.git(ctx, 0, changed, "update-index", "-z", "--add", "--replace", "--stdin")
-	if err != nil {
-		return "", err
-	}
-	if strings.Contains(out.Stderr, "Ignoring path ") {
-		return "", fmt.Errorf("git does not accept such a name: %s", out.Reason())
-	}
-	out, err = sh.git(ctx, 0, nil, "write-tree", "--missing-ok")
+	out, err := sh.git(ctx, 0, nil, "write-tree", "--missing-ok")
 	return out.Line(), err
 }
