@@ -1,9 +1,12 @@
 package gitrepo
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestHasID uses the ids that git gives to the empty blob and the empty tree.
@@ -23,6 +26,60 @@ func TestHasID(t *testing.T) {
 	for _, tt := range tests {
 		if got := hasID(object{kind: tt.kind, data: []byte(tt.data)}, tt.oid); got != tt.want {
 			t.Errorf("hasID(%s, %s %q) = %v", tt.oid, tt.kind, tt.data, got)
+		}
+	}
+}
+
+// TestCommitsAreThoseOfGit asserts that a commit has the id that git commit-tree gives to it, and
+// that git reads it.
+func TestCommitsAreThoseOfGit(t *testing.T) {
+	t.Parallel()
+	ada := Person{"Ada Lovelace", "ada@example.com"}
+	for _, digits := range []int{40, 64} {
+		r, err := New(nil, Options{OIDLen: digits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		run := func(c Call, args ...string) string {
+			t.Helper()
+			out, err := r.Run(t.Context(), c, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Line()
+		}
+		tree := run(Call{}, "mktree")
+		var parents []string
+		for _, c := range []newCommit{
+			{author: ada, committer: ada, when: time.Unix(1700000000, 0), message: "One\n\nMore of it.\n"},
+			{author: Person{" .Zoë\x01 <d'Or>, ", "<zoë(x)@example.com >"}, committer: ada, when: time.Unix(-1, 0), message: "\n"},
+			{committer: Person{"!", "nobody"}, when: time.Unix(1<<35, 0), message: "\U0001f600\n\n\n"},
+		} {
+			c.tree, c.parents = tree, parents
+			oid, err := r.makeCommit(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"commit-tree", tree}
+			for _, p := range parents {
+				args = append(args, "-p", p)
+			}
+			date := fmt.Sprintf("@%d +0000", max(c.when.Unix(), 0))
+			author, committer := c.author.clean(), c.committer.clean()
+			want := run(Call{Stdin: strings.NewReader(c.message), Env: []string{"GIT_AUTHOR_NAME=" + author.Name, "GIT_AUTHOR_EMAIL=" + author.Email, "GIT_AUTHOR_DATE=" + date,
+				"GIT_COMMITTER_NAME=" + committer.Name, "GIT_COMMITTER_EMAIL=" + committer.Email, "GIT_COMMITTER_DATE=" + date}}, args...)
+			if oid != want {
+				t.Errorf("%+v: it is %s, and that of git %s", c, oid, want)
+			}
+			parents = []string{oid}
+		}
+		run(Call{}, "fsck", "--strict", parents[0])
+		if _, err := r.makeCommit(t.Context(), newCommit{tree: parents[0], message: "x\n"}); err == nil {
+			t.Error("a commit with another commit as its tree is made")
+		}
+		if _, err := r.makeCommit(t.Context(), newCommit{tree: tree, parents: []string{tree}, message: "x\n"}); !errors.Is(err, ErrMissing) {
+			t.Errorf("a commit with a tree as its parent: %v", err)
 		}
 	}
 }

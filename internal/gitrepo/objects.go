@@ -1,6 +1,8 @@
 package gitrepo
 
 import (
+	"bytes"
+	"compress/zlib"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -10,6 +12,8 @@ import (
 	"hash"
 	"iter"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -307,14 +311,48 @@ func IsBlob(oid string, content []byte) bool {
 }
 
 // hasID reports whether an id is the hash of an object.
-func hasID(o object, oid string) bool {
+func hasID(o object, oid string) bool { return o.id(len(oid)) == oid }
+
+// id returns the object's id in a repository whose ids have that many hex digits, 40 or 64.
+func (o object) id(digits int) string {
 	var h hash.Hash
-	if len(oid) == 64 {
+	if digits == 64 {
 		h = sha256.New()
 	} else {
 		h = sha1.New()
 	}
-	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
-	h.Write(o.data)
-	return hex.EncodeToString(h.Sum(nil)) == oid
+	_, _ = h.Write(o.header())
+	_, _ = h.Write(o.data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// header returns what precedes the content of an object where git stores or hashes it.
+func (o object) header() []byte { return fmt.Appendf(nil, "%s %d\x00", o.kind, len(o.data)) }
+
+// writeObject writes an object as a file of its own, and returns its id.
+func (r *Repo) writeObject(o object) (string, error) {
+	oid := o.id(r.IDLen())
+	dir := filepath.Join(r.gitDir(), "objects", oid[:2])
+	path := filepath.Join(dir, oid[2:])
+	if _, err := os.Stat(path); err == nil {
+		return oid, nil
+	}
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_, _ = z.Write(o.header()) // a buffer takes everything
+	_, _ = z.Write(o.data)
+	_ = z.Close()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	// git must not read a part of it.
+	f, err := os.CreateTemp(dir, "tmp_obj_")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(packed.Bytes())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	return oid, os.Rename(f.Name(), path)
 }

@@ -1,6 +1,7 @@
 package gitrepo
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -124,20 +125,41 @@ type newCommit struct {
 	message           string
 }
 
-// makeCommit writes a commit and returns its id.
+// makeCommit writes a commit and returns its id. A series can have many, so git, which needs a
+// start for each one, is only asked whether the tree and the parents are there.
 func (r *Repo) makeCommit(ctx context.Context, c newCommit) (string, error) {
-	author, committer := c.author.clean(), c.committer.clean()
-	date := fmt.Sprintf("@%d +0000", max(c.when.Unix(), 0)) // git has no time before 1970
-	env := []string{
-		"GIT_AUTHOR_NAME=" + author.Name, "GIT_AUTHOR_EMAIL=" + author.Email, "GIT_AUTHOR_DATE=" + date,
-		"GIT_COMMITTER_NAME=" + committer.Name, "GIT_COMMITTER_EMAIL=" + committer.Email, "GIT_COMMITTER_DATE=" + date,
+	if err := r.Require(ctx, c.parents...); err != nil {
+		return "", err
 	}
-	args := []string{"commit-tree", "--no-gpg-sign"}
+	if err := r.requireTree(ctx, c.tree); err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "tree %s\n", c.tree)
 	for _, p := range c.parents {
-		args = append(args, "-p", p)
+		fmt.Fprintf(&b, "parent %s\n", p)
 	}
-	out, err := r.Run(ctx, Call{Stdin: strings.NewReader(c.message), Limit: 1 << 10, Env: env}, append(args, c.tree)...)
-	return out.Line(), err
+	author, committer := c.author.clean(), c.committer.clean()
+	date := fmt.Sprintf("%d +0000", max(c.when.Unix(), 0)) // git has no time before 1970
+	fmt.Fprintf(&b, "author %s <%s> %s\n", author.Name, author.Email, date)
+	fmt.Fprintf(&b, "committer %s <%s> %s\n", committer.Name, committer.Email, date)
+	fmt.Fprintf(&b, "\n%s", c.message)
+	oid, err := r.writeObject(object{kind: "commit", data: b.Bytes()})
+	if err != nil {
+		return "", fmt.Errorf("writing a commit: %w", err)
+	}
+	r.present.Store(oid, true)
+	return oid, nil
+}
+
+// requireTree returns an error if the repository lacks a tree.
+func (r *Repo) requireTree(ctx context.Context, oid string) error {
+	kind := ""
+	err := r.inspect(ctx, []string{oid}, func(h header) { kind = h.kind })
+	if err == nil && kind != "tree" {
+		err = fmt.Errorf("%s is not a tree of the clone%s: %s", oid, r.WhyMissing(), deepen)
+	}
+	return err
 }
 
 // Style is how commits are made. The same series, base and Style give the same commit
