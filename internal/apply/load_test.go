@@ -99,8 +99,8 @@ func requestRows() []requestRow {
 	}
 }
 
-// loadText is long enough to show in memory where it is kept.
-var loadText = strings.Repeat("Some words that an agent has to say. ", 500)
+// loadText is the text of the items of requestRows.
+const loadText = "Some words that an agent has to say. "
 
 func (row requestRow) bench(t *testing.T) *bench {
 	b := newBench(t, fixture(), githubtest.Options{TrustAnswers: true})
@@ -198,6 +198,9 @@ func TestMemoryStaysFlat(t *testing.T) {
 		case "add-issue-comment":
 			lines = append(lines, row.lines(400)...)
 		}
+	}
+	for i := range lines { // until its text shows in memory where it is kept
+		lines[i] = strings.Replace(lines[i], loadText, strings.Repeat(loadText, 500), 1)
 	}
 	plan := b.plan(lines...)
 	var heaps []int64
