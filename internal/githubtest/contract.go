@@ -30,7 +30,7 @@ var openapiGz []byte
 type contract struct {
 	doc      *openapi3.T
 	router   routers.Router
-	examples map[string][]byte // GitHub's own example answers, as JSON
+	examples map[string]object // GitHub's own example answers
 }
 
 // restContract loads the description once for all servers: it takes 0.1 s.
@@ -58,10 +58,10 @@ func loadContract() (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &contract{doc: doc, router: router, examples: map[string][]byte{}}
+	c := &contract{doc: doc, router: router, examples: map[string]object{}}
 	for name, ex := range doc.Components.Examples {
-		if c.examples[name], err = json.Marshal(ex.Value.Value); err != nil {
-			return nil, err
+		if example, ok := ex.Value.Value.(object); ok {
+			c.examples[name] = example
 		}
 	}
 	return c, nil
@@ -164,12 +164,30 @@ func (c *contract) checkError(status int, body []byte) error {
 }
 
 // example returns a copy of one of GitHub's own example answers.
-func (c *contract) example(name string) map[string]any {
-	var out map[string]any
-	if err := json.Unmarshal(c.examples[name], &out); err != nil {
+func (c *contract) example(name string) object {
+	if c.examples[name] == nil {
 		panic("githubtest: GitHub's description has no example " + name)
 	}
-	return out
+	return copyJSON(c.examples[name]).(object)
+}
+
+// copyJSON returns a copy of a decoded JSON value.
+func copyJSON(v any) any {
+	switch v := v.(type) {
+	case object:
+		c := make(object, len(v))
+		for name, member := range v {
+			c[name] = copyJSON(member)
+		}
+		return c
+	case []any:
+		c := make([]any, len(v))
+		for i, element := range v {
+			c[i] = copyJSON(element)
+		}
+		return c
+	}
+	return v
 }
 
 // unknownQuery finds query parameters that the operation does not have.
