@@ -89,7 +89,11 @@ func newJob(b *bench, name, word string) *reviewJob {
 		lines, j.texts = append(lines, reviewLine("main.go", 2+n, text)), append(j.texts, text)
 	}
 	j.approved, _ = one.judge(lines...)
-	j.group = newCommentGroup(&one.plan(lines...).Operations[0]).key
+	entries, err := entriesOf(one.cfg, one.ev, j.approved)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	j.group = reviewKey(entries)
 	return j
 }
 
@@ -120,18 +124,21 @@ func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(req)
 }
 
-// deletes reports whether a request deletes a pending review.
-func deletes(t *testing.T, req *http.Request, draft *githubtest.Review) bool {
+// deletion returns what a request sends if it deletes a pending review, and nil for another request.
+func deletion(t *testing.T, req *http.Request) []byte {
 	t.Helper()
 	if req.Body == nil {
-		return false
+		return nil
 	}
 	sent, err := io.ReadAll(req.Body)
 	if err != nil {
 		t.Error(err)
 	}
 	req.Body = io.NopCloser(bytes.NewReader(sent))
-	return bytes.Contains(sent, []byte("mutation DeleteReview")) && bytes.Contains(sent, fmt.Appendf(nil, `"PRR_%d"`, draft.ID))
+	if !bytes.Contains(sent, []byte("mutation DeleteReview")) {
+		return nil
+	}
+	return sent
 }
 
 // play plays the cell, and then the killed job again. It returns what is wrong.
@@ -163,8 +170,13 @@ func (c jobsCell) play(t *testing.T) (problems []string) {
 			}
 			rt = watched{next: rt, clock: a, slow: slow, check: func(req *http.Request) {
 				sent[k]++
+				deleted := deletion(t, req)
+				if deleted == nil {
+					return
+				}
 				for _, d := range b.issue(pullNumber).Pull.Reviews {
-					if owner := c.owner(jobs, d); d.State == "PENDING" && deletes(t, req, d) && owner != k && (owner < 0 || !jobs[owner].ended) {
+					named := bytes.Contains(deleted, fmt.Appendf(nil, `"PRR_%d"`, d.ID))
+					if owner := c.owner(jobs, d); d.State == "PENDING" && named && owner != k && (owner < 0 || !jobs[owner].ended) {
 						say("job %d deletes a pending review that is job %d's, which is at work", k+1, owner+1)
 					}
 				}
