@@ -73,7 +73,7 @@ func earlierSins() []earlierSin {
 	docs := func(s *policy.ChangeSettings) { s.Files.Allowed = []string{"docs/**"} }
 	return []earlierSin{
 		{"workflow", added(".github/workflows/x.yml", "on: push\n"), nil, tree.RuleProtected, ".github"},
-		{"size", added("large.bin", strings.Repeat("0123456789abcde\n", 2<<16)), nil, tree.RuleMaxSize, "large.bin"},
+		{"size", added("large.bin", strings.Repeat("0123456789abcde\n", 1<<16+1)), nil, tree.RuleMaxSize, "large.bin"},
 		{"link", func(b *codeBench) {
 			if err := os.Symlink("/etc/passwd", filepath.Join(b.dir, "docs", "link")); err != nil {
 				b.t.Fatal(err)
@@ -230,12 +230,13 @@ func feed(t *testing.T, dir, input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLargeFileThatIsGoneAgain asserts that 40 MB which one commit adds and the next one removes
-// do not get past the limit of 1 MiB.
+// TestLargeFileThatIsGoneAgain asserts that a file which one commit adds and the next one removes
+// does not get past the limit of 1 MiB, if it is so large that git does not read it into memory:
+// core.bigFileThreshold is 16 MiB.
 func TestLargeFileThatIsGoneAgain(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
-	b.write(map[string]string{"large.bin": strings.Repeat("0123456789abcde\n", 40<<16)}).commit("Add something")
+	b.write(map[string]string{"large.bin": strings.Repeat("0123456789abcde\n", 17<<16)}).commit("Add something")
 	b.sh(b.dir, "rm", "-q", "large.bin")
 	b.write(map[string]string{"docs/good.md": "good\n"}).commit("Take it back")
 	want(t, b.run(aPull), "applied")
