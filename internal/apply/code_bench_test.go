@@ -160,7 +160,7 @@ func newBareBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench 
 // clone makes a workspace at a commit of a repository.
 func clone(t testing.TB, from, to, commit string) {
 	t.Helper()
-	sh(t, "", "-c", "fetch.unpackLimit=1", "clone", "--quiet", "--no-local", "--no-checkout", "--template=", from, to)
+	sh(t, "", "clone", "--quiet", "--no-hardlinks", "--no-checkout", "--template=", from, to)
 	sh(t, to, "checkout", "--quiet", "--detach", commit)
 }
 
