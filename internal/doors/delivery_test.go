@@ -39,7 +39,7 @@ type reporting struct {
 	run    event.Run
 	fork   bool
 	token  string
-	left   []checkreport.Annotation
+	left   []checkreport.Annotation // what is left for the job's log to show
 	plan   *apply.Plan
 }
 
@@ -175,7 +175,7 @@ func (r *reporting) places(message string) []string {
 	return places
 }
 
-// want asserts the only place of each finding.
+// want asserts that each finding is shown in one place only, that which place returns.
 func (r *reporting) want(d *checkreport.Document, place func(checkreport.Finding) string) {
 	r.t.Helper()
 	for _, f := range d.Findings {
@@ -185,7 +185,7 @@ func (r *reporting) want(d *checkreport.Document, place func(checkreport.Finding
 	}
 }
 
-// everyFinding returns the place of every finding.
+// everyFinding returns one place for all findings.
 func everyFinding(place string) func(checkreport.Finding) string {
 	return func(checkreport.Finding) string { return place }
 }
@@ -214,6 +214,8 @@ func TestCodeScanningShowsItsAlerts(t *testing.T) {
 	}
 }
 
+// TestWhereCodeScanningRefuses asserts that review comments show the findings of the security
+// review where code scanning does not.
 func TestWhereCodeScanningRefuses(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*reporting){
@@ -235,7 +237,7 @@ func TestWhereCodeScanningRefuses(t *testing.T) {
 			r.report(d, false)
 			r.want(d, everyFinding("review"))
 			if strings.Contains(r.statusComment(), "code scanning") {
-				t.Errorf("the comment links to nothing:\n%s", r.statusComment())
+				t.Errorf("the comment links to code scanning, which shows nothing:\n%s", r.statusComment())
 			}
 		})
 	}
@@ -270,16 +272,19 @@ func TestFindingsBeyondTheLimitAreAnnotated(t *testing.T) {
 	r.report(d, false)
 	posted := 0
 	for _, f := range d.Findings {
+		want := []string{"check run"}
+		if f.Check == phase.SecurityReview { // code scanning lists all alerts, but shows none outside of the diff in the pull request
+			want = []string{"code scanning", "check run"}
+		}
 		switch got := r.places(f.Message); {
 		case slices.Equal(got, []string{"review"}):
 			posted++
-		case f.StartLine == 501 && slices.Equal(got, []string{"code scanning", "check run"}): // its list has all alerts; the pull request shows the annotation
-		case !slices.Equal(got, []string{"check run"}):
-			t.Errorf("%q is shown in %q", f.Message, got)
+		case !slices.Equal(got, want):
+			t.Errorf("%q is shown in %q, want %q", f.Message, got, want)
 		}
 	}
 	if posted != 20 || !strings.Contains(r.statusComment(), " and 10 more<br>[14 annotations](") {
-		t.Errorf("%d comments:\n%s", posted, r.statusComment())
+		t.Errorf("%d review comments, want 20; 10 more and 14 annotations in\n%s", posted, r.statusComment())
 	}
 }
 
@@ -296,7 +301,7 @@ func TestAForksFindingsAreAnnotatedByTheJob(t *testing.T) {
 	r.report(d, false)
 	r.want(d, everyFinding("job"))
 	if n := len(r.comments()) + len(r.srv.State().Checks); n != 0 {
-		t.Errorf("%d things were written", n)
+		t.Errorf("%d comments and check runs were written, want none", n)
 	}
 }
 
@@ -337,7 +342,7 @@ func TestNothingDoubles(t *testing.T) {
 	for _, c := range r.srv.State().Issues[0].Pull.Comments {
 		for message, note := range map[string]string{"weakness of line 3": "still find this, and show it elsewhere now", "lint of line 9": "no longer find this"} {
 			if strings.Contains(c.Body, message) && (c.Minimized != "resolved" || !strings.Contains(c.Body, note)) {
-				t.Errorf("%q: %s", c.Minimized, c.Body)
+				t.Errorf("hidden as %q, want \"resolved\" with the note %q: %s", c.Minimized, note, c.Body)
 			}
 		}
 	}
@@ -362,11 +367,11 @@ func TestADryRunPlansEveryStep(t *testing.T) {
 		}
 		kinds = append(kinds, string(op.Kind))
 	}
-	if got := strings.Join(kinds, " "); got != "create-security-report create-pull-request-review-comment minimise-comments check-run sticky-comment" {
-		t.Error(got)
+	if got, want := strings.Join(kinds, " "), "create-security-report create-pull-request-review-comment minimise-comments check-run sticky-comment"; got != want {
+		t.Errorf("the operations are %s, want %s", got, want)
 	}
 	r.want(d, everyFinding("job"))
 	if len(rep.Own) != 5 || len(r.srv.Writes()) != 0 {
-		t.Errorf("%d writes, results %+v", len(r.srv.Writes()), rep.Own)
+		t.Errorf("%d writes, want none; %d results, want 5: %+v", len(r.srv.Writes()), len(rep.Own), rep.Own)
 	}
 }
