@@ -47,8 +47,8 @@ func newJob(t *testing.T, lines string, inputs map[string]string) *job {
 	return j
 }
 
-// run runs the step. It returns the exit code, and asserts that the error says nothing more: the
-// log and the summary have the reason.
+// run runs the step. It returns the exit code, and asserts that the error contains nothing else:
+// the log and the summary have the reason.
 func (j *job) run() int {
 	j.t.Helper()
 	var environ []string
@@ -113,8 +113,8 @@ func TestRunCollects(t *testing.T) {
 	}
 }
 
-// TestExitCodes asserts that what ends a step has its documented code, that the reason is an
-// annotation once, and that the summary has it where there is no report.
+// TestExitCodes asserts the exit code of each way in which a step can end, that the summary has the
+// reason, and that the log has one annotation with it, except where lines were only rejected.
 func TestExitCodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		inputs    map[string]string
