@@ -15,7 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 )
 
-// tree makes a workspace with one of everything that is not an ordinary file.
+// tree makes a workspace with files, a FIFO, a socket, and links that lead inside, outside and
+// nowhere.
 func tree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -78,11 +79,11 @@ func TestReadBelowTheWorkspace(t *testing.T) {
 	}
 	_, err := d.Read("sub/deep/file", 4)
 	if !errors.Is(err, action.ErrTooLarge) || !strings.Contains(err.Error(), "larger than 4 bytes") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want ErrTooLarge with "larger than 4 bytes"`, err)
 	}
 	dev := openDir(t, "/dev")
 	if _, err := dev.Read("null", 100); err == nil || !strings.Contains(err.Error(), "is a device") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "is a device"`, err)
 	}
 	for path, want := range map[string]string{"": "GITHUB_WORKSPACE is not set", dir + "/none": "does not exist", dir + "/empty": "not a directory"} {
 		if _, err := action.OpenDir(path); err == nil || !strings.Contains(err.Error(), want) {
@@ -137,7 +138,6 @@ func TestSwapRace(t *testing.T) {
 	for _, err := range []error{
 		os.Mkdir(filepath.Join(dir, "d"), 0o755), os.WriteFile(filepath.Join(dir, "d", "f"), []byte("inside"), 0o644),
 		os.WriteFile(filepath.Join(outside, "f"), []byte("outside"), 0o644), os.Symlink(outside, filepath.Join(dir, "evil")),
-		os.WriteFile(filepath.Join(dir, "other"), []byte("other"), 0o644), os.Symlink("other", filepath.Join(dir, "evil2")),
 	} {
 		if err != nil {
 			t.Fatal(err)

@@ -41,14 +41,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// report is what the helper prints of the secrets that it got, and of its process.
 type report struct {
 	Secret, Variable, Printed, Orchestration string
 	Environ, Args, Further                   []string
 	PID                                      int
 }
 
-// enter runs the helper and calls look while it is still alive.
-func enter(t *testing.T, env []string, look func(report, int)) {
+// enter runs the helper and calls look, with its report and process id, while it is still alive.
+func enter(t *testing.T, env []string, look func(r report, pid int)) {
 	t.Helper()
 	bin, err := helper()
 	if err != nil {
@@ -191,8 +192,8 @@ func TestEnterRefusesAnOversizedToken(t *testing.T) {
 	}
 }
 
-// assertNotDumpable asks the kernel as a user who is not root would: a process
-// that is not dumpable belongs to root in /proc, whoever runs it.
+// assertNotDumpable asserts that a process of a user other than root is not dumpable: then its
+// files in /proc belong to root.
 func assertNotDumpable(t *testing.T, pid int) {
 	t.Helper()
 	info, err := os.Stat(fmt.Sprintf("/proc/%d/environ", pid))
@@ -204,8 +205,8 @@ func assertNotDumpable(t *testing.T, pid int) {
 	}
 }
 
-// TestEnterMakesTheProcessNotDumpable runs the helper as another user, for which
-// alone the setting shows, when this test is root.
+// TestEnterMakesTheProcessNotDumpable runs the helper as another user if the test runs as root,
+// whose processes have files of root in /proc in any case.
 func TestEnterMakesTheProcessNotDumpable(t *testing.T) {
 	bin, err := helper()
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 )
 
+// TestLedger asserts that Begin reports whether one of its keys was begun with before, on the same
+// server.
 func TestLedger(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,7 +39,8 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestLedgerInATerminal keeps the records in the user's cache directory, for a day.
+// TestLedgerInATerminal asserts that outside of a workflow the records are in the user's cache
+// directory, and count for a day.
 func TestLedgerInATerminal(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -72,8 +75,9 @@ func TestLedgerInATerminal(t *testing.T) {
 	}
 }
 
-// TestLedgerInAContainer plays an action's container, whose environment names a temporary
-// directory that it does not have: two steps share the home directory.
+// TestLedgerInAContainer plays two steps in an action's container, whose environment names a
+// temporary directory that it does not have: the records are in the home directory, which they
+// share.
 func TestLedgerInAContainer(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -99,8 +103,8 @@ func TestLedgerInAContainer(t *testing.T) {
 	}
 }
 
-// TestLedgerAtOnce lets several begin with the same and some more at the same moment: one goes on,
-// and the others are refused until it has ended.
+// TestLedgerAtOnce calls Begin eight times at once, each time with a key that all share and one
+// that no other has: one call succeeds, and the others end with ErrAtWork.
 func TestLedgerAtOnce(t *testing.T) {
 	t.Parallel()
 	ledger := action.LedgerOf(action.Env{Temp: t.TempDir(), OnRunner: true}, os.Getenv)
@@ -125,7 +129,7 @@ func TestLedgerAtOnce(t *testing.T) {
 		t.Fatalf("%d went on and %d were refused", first.Load(), refused.Load())
 	}
 	if before, end, err := ledger.Begin([]string{"another"}); before || err != nil {
-		t.Errorf("what has nothing in common: %t, %v", before, err)
+		t.Errorf("with another key: %t, %v", before, err)
 	} else {
 		end()
 	}
@@ -135,8 +139,8 @@ func TestLedgerAtOnce(t *testing.T) {
 	}
 }
 
-// TestLedgerWithoutLocks has in the place of the locks what cannot be locked, or not safely: the
-// records are made all the same, and a link is not followed.
+// TestLedgerWithoutLocks puts a directory or a link in the place of the file that is locked: the
+// records are made all the same, and the link is not followed.
 func TestLedgerWithoutLocks(t *testing.T) {
 	t.Parallel()
 	for name, obstruct := range map[string]func(t *testing.T, path string){

@@ -44,7 +44,7 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	if err := r.SetOutput("big", strings.Repeat("x", action.MaxOutput+1)); err == nil || !strings.Contains(err.Error(), "has 1.1 MiB: GitHub takes 1 MiB") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "has 1.1 MiB: GitHub takes 1 MiB"`, err)
 	}
 	if log.Len() > 0 {
 		t.Errorf("outputs are logged: %q", log.String())
@@ -97,7 +97,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("the summary has %d bytes, and %d were left", len(data), bytesLeft)
 	}
 	if _, err := r.AddSummary("z", func(s string, _ int) string { return s }); err == nil || !strings.Contains(err.Error(), "does not fit") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "does not fit"`, err)
 	}
 }
 

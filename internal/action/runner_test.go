@@ -194,7 +194,7 @@ func TestOffARunnerEverythingIsPlain(t *testing.T) {
 	var out bytes.Buffer
 	action.NewRunner(action.Env{Debug: true}, &out).Debug("shown")
 	if out.String() != "debug: shown\n" {
-		t.Errorf("%q", out.String())
+		t.Errorf("Debug writes %q", out.String())
 	}
 }
 
@@ -216,7 +216,7 @@ func TestMaskCoversTheForms(t *testing.T) {
 	masked := map[string]bool{}
 	for _, c := range parseLog(buf.String()) {
 		if c.name != "add-mask" || masked[c.message] {
-			t.Errorf("%v", c.name)
+			t.Errorf("the command %s, or one value masked twice", c.name)
 		}
 		masked[c.message] = true
 	}

@@ -60,7 +60,7 @@ func TestWriteBelowTheWorkspace(t *testing.T) {
 	}
 	assertNames(t, dir, "out.json")
 	if err := p.Commit(); err == nil {
-		t.Error("Commit after Abort")
+		t.Error("Commit after Abort gives no error")
 	}
 }
 
@@ -107,7 +107,7 @@ func TestWriteUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, "sub/deep/file")); string(data) != "through the link" {
-		t.Errorf("%q", data)
+		t.Errorf("the link's target is %q", data)
 	}
 	if info, err := os.Lstat(filepath.Join(dir, "link")); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Error("the link was replaced")
@@ -145,7 +145,7 @@ func TestMkdir(t *testing.T) {
 	}
 	info, err := os.Stat(filepath.Join(dir, "sub/new"))
 	if err != nil || !info.IsDir() {
-		t.Fatal(err)
+		t.Fatalf("sub/new is not a directory: %v", err)
 	}
 	if st := info.Sys().(*syscall.Stat_t); os.Getuid() == 0 && st.Uid != 1001 {
 		t.Errorf("owner %d, want that of the directory above", st.Uid)
