@@ -56,8 +56,9 @@ func TestParseRunErrors(t *testing.T) {
 	}
 }
 
-// TestIdentity plays the jobs of one workflow run that GITHUB_JOB and the matrix
-// index do not distinguish, with each source that may.
+// TestIdentity asserts the identity of jobs of one workflow run with the same GITHUB_JOB, which the
+// orchestration id, the job's name or the owner's name distinguishes, and whether another job may
+// have the same one.
 func TestIdentity(t *testing.T) {
 	for name, c := range map[string]struct {
 		env     event.Env
@@ -90,12 +91,12 @@ func TestIdentity(t *testing.T) {
 			continue
 		}
 		if asks := run.AwaitsJobName(); asks != (c.env.CheckRunID != "") {
-			t.Errorf("%s: it asks for the job's name: %v", name, asks)
+			t.Errorf("%s: AwaitsJobName = %v", name, asks)
 		} else if asks {
 			run.SetJobName(c.jobName)
 		}
 		if run.Identity() != c.want || run.Shared != c.shared {
-			t.Errorf("%s: %q, shared: %v", name, run.Identity(), run.Shared)
+			t.Errorf("%s: %q, shared: %v, want %q, %v", name, run.Identity(), run.Shared, c.want, c.shared)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func TestClaims(t *testing.T) {
 		"distinguished already":              {parse(event.Env{Orchestration: "1.a.gate.__default"}, ""), parse(event.Env{Orchestration: "1.b.gate.__default"}, ""), false},
 	} {
 		if got := c.one.ClaimedByOther(c.two.Claim); got != c.other || c.two.ClaimedByOther(c.one.Claim) != c.other {
-			t.Errorf("%s: another job: %v (%q, %q)", name, got, c.one.Claim, c.two.Claim)
+			t.Errorf("%s: another job: %v, want %v both ways (%q, %q)", name, got, c.other, c.one.Claim, c.two.Claim)
 		}
 	}
 }
