@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// records reads all of src and writes each record as "first-last: text".
+// records reads r to its end and returns each record as "first-last: text", or "first-last! error",
+// and then the error of the source, if there is one.
 func records(t testing.TB, r *Reader) []string {
 	t.Helper()
 	var out []string
@@ -215,8 +216,9 @@ func TestReaderCountsFences(t *testing.T) {
 	}
 }
 
-// FuzzReader: in any input, every byte that is not space, a fence or a document's own
-// structure is in exactly one record, in order.
+// FuzzReader: in any input, records do not depend on how the source is read. If it is not a
+// document, every byte up to the first record with an error is in exactly one record, in order,
+// except for space, fences and what may stand around objects.
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{"{\"a\":1}\n{\"b\":2}{\"c\":\"x\ny\"}\n```\n{", "\ufeff\x00 {\n}\r\n[\n{\"a\":\n{\"type\":\"noop\"}", `{"items":[{"a":1},2],"errors":["x"]} y`, "text {\"a\n\"\\\n}"} {
 		f.Add([]byte(s), uint8(3))
