@@ -69,7 +69,7 @@ func TestFormatsAreAsserted(t *testing.T) {
 		}
 		check := func(text string, want int) {
 			t.Helper()
-			if got, err := s.Validate(fmt.Appendf(nil, "%s", quoteJSON(text))); err != nil || len(got) != want {
+			if got, err := s.Validate(appendJSON(nil, text)); err != nil || len(got) != want {
 				t.Errorf("%s %q: %v, %v; want %d violations", format, text, got, err, want)
 			}
 		}
@@ -90,10 +90,6 @@ func TestFormatsAreAsserted(t *testing.T) {
 	}
 }
 
-func quoteJSON(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
-}
-
 // TestValidatingIsBounded asserts that nobody can occupy the process by a schema whose
 // parts multiply, or a value that is made for it.
 func TestValidatingIsBounded(t *testing.T) {
@@ -109,7 +105,7 @@ func TestValidatingIsBounded(t *testing.T) {
 		"doubles in conditions": {
 			`{"if":{"items":{"$ref":"#"}},"then":{"items":{"$ref":"#"}}}`, strings.Repeat(`[`, 60) + strings.Repeat(`]`, 60)},
 		"large pattern":     {`{"pattern":"(x?){900}(y?){900}z"}`, `"` + strings.Repeat("x", 1<<20) + `"`},
-		"many names":        {`{"patternProperties":{"(x?){900}z":{}}}`, `{` + strings.Repeat(`"`+strings.Repeat("x", 1000)+`":1,`, 1)[:1004] + `1` + manyNames(1000) + `}`},
+		"many names":        {`{"patternProperties":{"(x?){900}z":{}}}`, `{"x":1` + manyNames(1000) + `}`},
 		"large enumeration": {`{"items":{"enum":[` + numbers(20_000) + `]}}`, `[` + strings.Repeat("-1,", 20_000) + `-1]`},
 	} {
 		s, err := Parse([]byte(c.schema))
@@ -137,6 +133,7 @@ func TestValidatingIsBounded(t *testing.T) {
 	}
 }
 
+// numbers returns the numbers below n with commas between them.
 func numbers(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -148,6 +145,7 @@ func numbers(n int) string {
 	return b.String()
 }
 
+// manyNames returns n members with long names, each after a comma.
 func manyNames(n int) string {
 	var b strings.Builder
 	for i := range n {
