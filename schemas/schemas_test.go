@@ -93,7 +93,7 @@ func TestNoFormatAndNoCustomKeyword(t *testing.T) {
 	walk(doc, false)
 }
 
-func TestDefinitionRefusesCircles(t *testing.T) {
+func TestDefinitionRefusesBadReferences(t *testing.T) {
 	in := inliner{definitions: map[string]json.RawMessage{"a": json.RawMessage(`{"$ref":"#/definitions/a"}`)}}
 	for _, raw := range []string{`{"$ref":"#/definitions/a"}`, `{"$ref":"http://example.com/x"}`, `{"items":[{"$ref":"#/definitions/none"}]}`} {
 		if out, err := in.value(json.RawMessage(raw), 0); err == nil {
