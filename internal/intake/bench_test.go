@@ -28,7 +28,7 @@ func mixed(lines int) []byte {
 	var b bytes.Buffer
 	kinds := safeoutput.Kinds()
 	for i := range lines {
-		writeItem(&b, r, kinds[i%len(kinds)].Kind, i)
+		writeLine(&b, newItem(r, kinds[i%len(kinds)].Kind, i))
 	}
 	return b.Bytes()
 }
@@ -48,11 +48,11 @@ func dirty(lines int) []byte {
 		for name, value := range item {
 			switch name {
 			case "body", "title", "message", "reason", "alternatives", "details":
-				at := additions[r.IntN(len(additions))]
+				addition := additions[r.IntN(len(additions))]
 				if name != "body" {
-					at = " for @octocat"
+					addition = " for @octocat"
 				}
-				item[name] = value.(string) + at
+				item[name] = value.(string) + addition
 			}
 		}
 		if item["type"] == safeoutput.KindCreateSecurityReport && i%2 == 0 {
@@ -72,10 +72,7 @@ func dirty(lines int) []byte {
 	return b.Bytes()
 }
 
-func writeItem(b *bytes.Buffer, r *rand.Rand, kind safeoutput.Kind, i int) {
-	writeLine(b, newItem(r, kind, i))
-}
-
+// newItem returns the members of an item with random texts; i chooses its numbers.
 func newItem(r *rand.Rand, kind safeoutput.Kind, i int) map[string]any {
 	item := map[string]any{"type": kind}
 	switch kind {
@@ -160,11 +157,12 @@ func limits(n int) map[safeoutput.Kind]int {
 	return limits
 }
 
+// oneKind returns lines like those of mixed, all of one kind.
 func oneKind(kind safeoutput.Kind, lines int) []byte {
 	r := rand.New(rand.NewPCG(3, 40_000))
 	var b bytes.Buffer
 	for i := range lines {
-		writeItem(&b, r, kind, i)
+		writeLine(&b, newItem(r, kind, i))
 	}
 	return b.Bytes()
 }

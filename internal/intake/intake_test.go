@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// collect runs NDJSON through the door without limits.
+// collect runs NDJSON through the door, without limits unless cfg has some.
 func collect(t testing.TB, cfg Config, ndjson string) Result {
 	t.Helper()
 	if cfg.Max == nil {
@@ -23,15 +23,9 @@ func collect(t testing.TB, cfg Config, ndjson string) Result {
 	return res
 }
 
-func noLimits() map[safeoutput.Kind]int {
-	m := map[safeoutput.Kind]int{}
-	for _, s := range safeoutput.Kinds() {
-		m[s.Kind] = -1
-	}
-	return m
-}
+func noLimits() map[safeoutput.Kind]int { return limits(-1) }
 
-// errorsOf returns the sentences for all that was rejected.
+// errorsOf returns the errors of all records that were rejected.
 func errorsOf(res Result) []string {
 	var list []string
 	for i := range res.Rejected {
@@ -156,7 +150,7 @@ func TestAcceptance(t *testing.T) {
 		{"letter case", `{"type":"create-security-report","file":"a","line":1,"severity":"Error","message":"m"}`,
 			`{"type":"create-security-report","file":"a","line":1,"severity":"error","message":"m"}`,
 			Notes{Repairs: []Repair{{Kind: RepairLetterCase, Field: "severity", Count: 1}}}},
-		{"an operation in other words", `{"type":"update-issue","body":"b","operation":"REPLACE_ISLAND"}`, `{"type":"update-issue","body":"b","operation":"replace-island"}`,
+		{"an operation in capitals, with '_'", `{"type":"update-issue","body":"b","operation":"REPLACE_ISLAND"}`, `{"type":"update-issue","body":"b","operation":"replace-island"}`,
 			Notes{Repairs: []Repair{{Kind: RepairLetterCase, Field: "operation", Count: 1}}}},
 		{"an operation left empty", `{"type":"update-issue","body":"b","operation":""}`, `{"type":"update-issue","body":"b"}`,
 			Notes{Repairs: []Repair{{Kind: RepairBlankField, Field: "operation", Count: 1}}}},
@@ -165,7 +159,7 @@ func TestAcceptance(t *testing.T) {
 			Notes{Repairs: []Repair{{Kind: RepairLetterCase, Field: "side", Count: 1}}}},
 		{"labels", `{"type":"create-issue","title":"t","body":"b","labels":[" bug ","a: b","BUG"]}`, `{"type":"create-issue","title":"t","body":"b","labels":["bug","a: b"]}`,
 			Notes{Repairs: []Repair{{Kind: RepairLabel, Field: "labels", Count: 2}}}},
-		{"a label of null and space", `{"type":"create-issue","title":"t","body":"b","labels":[" null` + strings.Repeat("x", 46) + ` "]}`,
+		{"a label that is too long only with its space, and begins with null", `{"type":"create-issue","title":"t","body":"b","labels":[" null` + strings.Repeat("x", 46) + ` "]}`,
 			`{"type":"create-issue","title":"t","body":"b","labels":["null` + strings.Repeat("x", 46) + `"]}`,
 			Notes{Repairs: []Repair{{Kind: RepairLabel, Field: "labels", Count: 1}}}},
 		{"labels beyond the limit", `{"type":"add-issue-label","labels":["a","b","c","d","e"]}`, `{"type":"add-issue-label","labels":["a","b","c"]}`,

@@ -109,10 +109,7 @@ func TestOwnRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, rejected := collectOwn(t, OwnItem{Item: tt.item})
-		var got []string
-		for i := range rejected {
-			got = append(got, Outcome{Rejected: &rejected[i]}.Errors()...)
-		}
+		got := errorsOf(Result{Rejected: rejected})
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, tt.want) && !strings.Contains(s, "Line 0") }) {
 			t.Errorf("%+v: %q, want %q", tt.item, got, tt.want)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// A defect that one record meets rejects that record. A pipeline without a door stands for the
-// defect.
+// TestACrashCostsItsOwnRecord asserts that a panic while a record is judged becomes the rejection
+// of that record. A pipeline without a door panics.
 func TestACrashCostsItsOwnRecord(t *testing.T) {
 	p := &pipeline{}
 	_, err := p.judgeLine(newParser(), &batch{}, safeoutput.Line{No: 3, Raw: []byte(`{"type":"noop"}`)})

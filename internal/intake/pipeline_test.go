@@ -45,7 +45,7 @@ func TestWorkersCleanAheadOfTheCount(t *testing.T) {
 				t.Errorf("limit %d: %d of %s were accepted", limit, n, kind)
 			}
 		}
-		if n := counts.Kinds[safeoutput.KindAddIssueComment]; n != min(limit, 308) {
+		if n := counts.Kinds[safeoutput.KindAddIssueComment]; n != min(limit, 308) { // every 13th line of dirty is a comment
 			t.Errorf("limit %d: %d comments were accepted", limit, n)
 		}
 		for line := range bytes.Lines(wantReport) {
@@ -92,7 +92,7 @@ func TestRunEndsWithTheContext(t *testing.T) {
 		return nil
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("Run = %v after %d outcomes", err, n)
+		t.Errorf("run = %v after %d outcomes, want %v", err, n, context.Canceled)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestRunEndsWithTheSinksError(t *testing.T) {
 	broken := errors.New("the disk is full")
 	_, err := run(context.Background(), bytes.NewReader(mixed(5000)), Config{}, false, func(Outcome) error { return broken })
 	if !errors.Is(err, broken) {
-		t.Errorf("Run = %v", err)
+		t.Errorf("run = %v, want the sink's error", err)
 	}
 	if _, err := Write(context.Background(), bytes.NewReader(mixed(3000)), Config{Max: noLimits()}, Documents{Output: failing{broken}}); !errors.Is(err, broken) {
 		t.Errorf("Write = %v", err)
@@ -110,6 +110,7 @@ func TestRunEndsWithTheSinksError(t *testing.T) {
 	}
 }
 
+// failing is a writer that always fails.
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }

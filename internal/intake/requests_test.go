@@ -8,8 +8,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// TestOnlyRequestsAreRecords asserts which objects of a text are requests: in each text,
-// ASK stands for one that is and NOT for one that is not.
+// TestOnlyRequestsAreRecords asserts which objects of a text are requests: in each text, ASK stands
+// for one that is and NOT for one that is not. Where a text writes a request out, @ASK@ begins its
+// message.
 func TestOnlyRequestsAreRecords(t *testing.T) {
 	for name, text := range map[string]string{
 		// What is commented out, struck through, quoted or hidden.
@@ -26,10 +27,10 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"comment in a paragraph":          "I left out <!--\nNOT\n-->\nASK",
 		"comment in a paragraph, open":    "The marker <!-- stays.\nNOT\n\nASK",
 		"two comments on a line":          "<!-- a --> <!--\nNOT\n-->\nASK",
-		"comment after an object":         "ASK\n<!--\nNOT\n--> NOT\nASK",
-		"comment that begins after one":   "NOT <!--\nNOT\n-->\nASK",
+		"comment between objects":         "ASK\n<!--\nNOT\n--> NOT\nASK",
+		"comment that begins after NOT":   "NOT <!--\nNOT\n-->\nASK",
 		"comment after a cut-off line":    `{"type":"noop","message":"cut` + "\n<!--\nNOT\n-->\nASK",
-		"comment in upper case":           "<DEL>\nNOT\n</DEL>\nASK",
+		"del in upper case":               "<DEL>\nNOT\n</DEL>\nASK",
 		"struck":                          "~~NOT~~\nASK",
 		"struck once":                     "~NOT~\nASK",
 		"struck in a list":                "- ~~NOT~~\n- ASK",
@@ -67,7 +68,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"comments in a document":          `{"items":[ /* NOT, NOT */ ASK, // NOT` + "\n" + `ASK, <!-- NOT, ` + "\n" + `NOT --> ASK # NOT` + "\n" + `],"errors":[]}`,
 		"text in a document":              `{"items":[ I decided not to NOT, ASK, ~~NOT~~, ASK]}`,
 		"open comment in a document":      `{"items":[ASK, /* NOT, NOT ],"errors":[]}`,
-		"comment of the end":              `{"items":[ASK],/* {"items":[NOT]} */"errors":[]}`,
+		"comment between members":         `{"items":[ASK],/* {"items":[NOT]} */"errors":[]}`,
 		"comment within an object":        "{\"type\":\"noop\",\n/*\nNOT\n*/\n\"message\":\"m\"}\nASK",
 		"HTML comment within an object":   "{\"type\":\"noop\",\n<!--\nNOT\n-->\n\"message\":\"m\"}\nASK",
 		"comments of more languages":      "=begin\nNOT\n=end\n#if 0\nNOT\n#endif\n#|\nNOT\n|#\n(*\nNOT\n*)\n<#--\nNOT\n-->\n<%--\nNOT\n--%>\nASK",
@@ -136,22 +137,20 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 			want := strings.Count(text, `"ASK`)
 			for _, in := range []string{text, strings.ReplaceAll(text, "\n", "\r\n"), text + "\n"} {
 				res := collect(t, Config{Max: map[safeoutput.Kind]int{"noop": -1}}, in)
+				var asked []int // the lines of the requests
 				for _, a := range res.Accepted {
-					if it, ok := a.Item().(*safeoutput.Noop); ok && it.Message == "NOT" {
+					switch it, ok := a.Item().(*safeoutput.Noop); {
+					case ok && it.Message == "NOT":
 						t.Errorf("line %d is taken for a request", a.Line())
+					case ok && strings.HasPrefix(it.Message, "ASK"):
+						asked = append(asked, a.Line())
 					}
 				}
-				if asked := slices.Collect(func(yield func(int) bool) {
-					for _, a := range res.Accepted {
-						if it, ok := a.Item().(*safeoutput.Noop); ok && strings.HasPrefix(it.Message, "ASK") && !yield(a.Line()) {
-							return
-						}
-					}
-				}); len(asked) != want {
+				if len(asked) != want {
 					t.Errorf("the requests on lines %d were taken, want %d of\n%s\n%s", asked, want, in, strings.Join(errorsOf(res), "\n"))
 				}
 				if len(res.Rejected) == 0 && !slices.ContainsFunc(res.Accepted, func(a Accepted) bool { return !a.Notes().Empty() }) && strings.Contains(in, `"NOT"`) {
-					t.Error("nothing is reported")
+					t.Error("what was left out is neither rejected nor noted")
 				}
 			}
 		})

@@ -24,17 +24,17 @@ func spellings(name string) []string {
 	return []string{name, strings.ReplaceAll(name, "_", "-"), camel}
 }
 
-// TestTargetByAnyName gives each kind a target by each name that agents use. It is the
-// item's target, or the line is rejected; it is never left out.
+// TestTargetByAnyName gives each kind a target by each name that agents use: it becomes the item's
+// target, or the line is rejected. Only a kind that is always allowed leaves it out, and notes that.
 func TestTargetByAnyName(t *testing.T) {
 	anyNames := []string{"issue_number", "issue", "item_number", "item", "number", "target_number", "target"}
 	pullNames := []string{"pull_request_number", "pull_request", "pull_number", "pull", "pr_number", "pr"}
 	discussionNames := []string{"discussion_number", "discussion"}
-	never := []string{"issue_id", "issue_url", "pr_url", "pull_request_url", "discussion_id", "target_issue", "target_pr", "issues", "prs",
+	never := []string{ // names of no field"issue_id", "issue_url", "pr_url", "pull_request_url", "discussion_id", "target_issue", "target_pr", "issues", "prs",
 		"related_issue", "parent_issue", "in_issue", "merge_request", "mr", "mr_iid", "thread_id", "ticket", "on", "to", "url", "html_url",
 		"issuenumber", "prnumber", "pullrequestnumber", "discussionnumber", "itemnumber", "targetrepo", "targetissue", "prid", "Issue", "PR_NUMBER",
 		"Issue-Number", "issue.number", "issue number", "$issue_number", "target_url", "destination", "repo_id", "nwo", "owner_type"}
-	means := func(kind safeoutput.Kind, name string) string {
+	means := func(kind safeoutput.Kind, name string) (field string) {
 		plain, pull, discussion := slices.Contains(anyNames, name), slices.Contains(pullNames, name), slices.Contains(discussionNames, name)
 		switch kind {
 		case safeoutput.KindAddIssueComment:
@@ -112,8 +112,8 @@ func TestTargetViolations(t *testing.T) {
 	}
 }
 
-// TestFieldsThatChangeWhatIsDone gives each kind the fields that other programs have for
-// it, or for others. None is left out of an item that is accepted.
+// TestFieldsThatChangeWhatIsDone gives each kind the fields that other programs have for it or for
+// other kinds, and asserts that a line with one that the kind does not have is rejected.
 func TestFieldsThatChangeWhatIsDone(t *testing.T) {
 	fields := []string{"event", "review_event", "action", "operation", "mode", "state", "status", "state_reason", "reply_to", "reply_to_id", "in_reply_to",
 		"comment_id", "thread_id", "assignees", "assignee", "assigned_to", "reviewers", "team_reviewers", "milestone", "milestone_number", "labels",
@@ -171,9 +171,10 @@ func TestValuesThatMeanSomething(t *testing.T) {
 	}
 }
 
-// TestNumberUnderAnyName asserts that a number or a reference is a target under each name that a
-// target can have, in each form, next to the type and in the arguments of a call; and that other
-// values under these names, and numbers under other names, are left out and noted.
+// TestNumberUnderAnyName asserts that a kind that acts on something that exists rejects a number or
+// a reference, in each form, under each name that a target can have, next to the type and in the
+// arguments of a call; and that other values under these names, numbers under other names, and all
+// of them for other kinds, are left out and noted.
 func TestNumberUnderAnyName(t *testing.T) {
 	names := []string{"id", "ID", "ids", "n", "N", "nb", "identifier", "key", "resource", "resource_id", "resourceId", "resourceid", "resource-identifier", "object",
 		"object_id", "objectID", "entity", "entity_id", "record", "thing_id", "post_id", "subject", "case_id", "task_id", "task-key", "Reference_Id", "\uff49\uff44"}
@@ -264,11 +265,10 @@ func TestNamesThatLookLikeFields(t *testing.T) {
 // "arguments", in which agents that are used to tools write the fields of an item.
 func TestTargetInsideOfAField(t *testing.T) {
 	for _, spec := range safeoutput.Kinds() {
-		names := append(spec.NumberNames(), "repo")
 		if spec.AlwaysAllowed {
 			continue
 		}
-		for _, name := range append(names, "target-repo") {
+		for _, name := range append(spec.NumberNames(), "repo", "target-repo") {
 			for _, member := range []string{`"arguments":{%q:3}`, `"params":{"body":"b",%q:"3"}`, `"data":[{"a":{"b":null}},{%q:3}]`, `"toolInput":1,"input":{"x":{%q:3}}`, `"Parameters":{%q:3,%[1]q:4}`} {
 				if res := collect(t, Config{}, lineOf(spec, fmt.Sprintf(member, name))); len(res.Rejected) != 1 {
 					t.Errorf("%s, %s, %s: it is accepted", spec.Kind, name, member)

@@ -134,7 +134,7 @@ func TestEveryStringIsATextOrExempt(t *testing.T) {
 		for _, name := range strs {
 			_, exempt := notTexts[string(spec.Kind)+"."+name]
 			if exempt == slices.Contains(texts, name) {
-				t.Errorf("%s.%s: is it a text (%v) or exempt (%v)?", spec.Kind, name, !exempt, exempt)
+				t.Errorf("%s.%s is in notTexts: %t, returned by Texts: %t; want one of the two", spec.Kind, name, exempt, exempt)
 			}
 		}
 	}
