@@ -106,8 +106,8 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// A configuration with checks is one, and checks enable nothing: what an agent may
-// do is the same as with no kind listed.
+// TestChecksAllowAgentsNothing asserts that a file with checks alone is a configuration, and that
+// checks enable nothing: what an agent may do is the same as without them.
 func TestChecksAllowAgentsNothing(t *testing.T) {
 	for _, text := range []string{"checks:", "checks: {}", allChecks} {
 		cfg, err := Parse("x", []byte(text))
@@ -140,7 +140,8 @@ func TestChecksAllowAgentsNothing(t *testing.T) {
 	}
 }
 
-// The names of languages, checks and rules are those of their packages.
+// TestChecksKnowEveryWord asserts that every rule can be switched off, by the decoder and by the
+// schema, and that every reviewer that is known by name can be named.
 func TestChecksKnowEveryWord(t *testing.T) {
 	rules, err := reviewer.Rules()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 const docsFile = "../../docs/configuration.md"
 
-// The tables of docs/configuration.md are made of the decoder's own: -update
-// rewrites them.
+// TestDocumentedKeys asserts that the tables of docs/configuration.md are made of the decoder's
+// own; -update rewrites them.
 func TestDocumentedKeys(t *testing.T) {
 	tables := map[string]string{"safe-outputs": docTable(globalTable()), "mentions": docTable(mentionKeys()), "allowed-secrets": docTable(secretKeys()),
 		"checks": docTable(checksTable()), "checks-report": docTable(checkReportKeys()), "checks-review": docTable(reviewRuleKeys("")), "checks-reviewers": docTable(reviewerKeys()),
@@ -57,6 +57,7 @@ func TestDocumentedKeys(t *testing.T) {
 	}
 }
 
+// docTable returns the table of the keys that are not foreign.
 func docTable[T any](keys []key[T]) string {
 	var b strings.Builder
 	b.WriteString("| key | takes | what it does |\n| --- | --- | --- |\n")
@@ -68,8 +69,9 @@ func docTable[T any](keys []key[T]) string {
 	return strings.ReplaceAll(b.String(), "**", "\\*\\*")
 }
 
-// Every example of docs/configuration.md is a configuration, by the decoder and
-// by the schema, and says nothing that has no effect.
+// TestDocumentedExamples asserts that every example of docs/configuration.md is a configuration, by
+// the decoder and by the schema, and has no warning unless it begins with "noop: false"; and that
+// every kind has an example, and each of its other names is mentioned.
 func TestDocumentedExamples(t *testing.T) {
 	raw, err := os.ReadFile(docsFile)
 	if err != nil {

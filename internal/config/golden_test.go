@@ -44,6 +44,7 @@ func TestWarnings(t *testing.T) {
 	})
 }
 
+// golden compares what run returns for each file of a directory of testdata with the golden file.
 func golden(t *testing.T, dir string, run func(t *testing.T, name string, data []byte) string) {
 	files, err := filepath.Glob(filepath.Join(testdata, dir, "*.[yjm]*"))
 	if err != nil || len(files) == 0 {

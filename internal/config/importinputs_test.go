@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sharedWithInputs is a shared file in the form of those in the field.
+// sharedWithInputs is a file that workflows import, in the form that such files have elsewhere.
 const sharedWithInputs = `---
 import-schema:
   title-prefix:
@@ -46,7 +46,8 @@ safe-outputs:
 Do ${{ github.aw.import-inputs.title-prefix }}.
 `
 
-func withInputs(t *testing.T, imports string) (SafeOutputs, string, error) {
+// withInputs loads a workflow with these imports, and returns the effects of its keys too.
+func withInputs(t *testing.T, imports string) (cfg SafeOutputs, keys string, err error) {
 	t.Helper()
 	dir := repository(t, map[string]string{
 		workflow:                             "---\nimports:\n" + imports + "\nsafe-outputs:\n  add-comment:\n---\nTriage.\n",
@@ -54,7 +55,7 @@ func withInputs(t *testing.T, imports string) (SafeOutputs, string, error) {
 		".github/workflows/shared/more.md":   "---\nsafe-outputs:\n  add-labels:\n    allowed: [\"a ${{ github.aw.inputs.footer }}\"]\n---\n",
 		".github/workflows/shared/nested.md": "---\nsafe-outputs:\n  add-labels:\n    allowed: [\"${{ github.aw.import-inputs.review.team }}\"]\n---\n",
 	})
-	cfg, err := Load(Sources{File: dir + "/" + workflow})
+	cfg, err = Load(Sources{File: dir + "/" + workflow})
 	return cfg, effects(dir, cfg), err
 }
 
@@ -74,7 +75,7 @@ func TestInputsOfImportsAreFilledIn(t *testing.T) {
 		t.Errorf("what a file gives on (-want +got):\n%s", diff)
 	}
 	if want := "honoured: imports: .github/workflows/shared/base.md: 2 keys below safe-outputs, with its inputs filled in"; !strings.Contains(got, want) {
-		t.Errorf("it lacks %q:\n%s", want, got)
+		t.Errorf("the effects lack %q:\n%s", want, got)
 	}
 
 	cfg, _, err = withInputs(t, "  - path: shared/nested.md\n    inputs: {review: {team: octo/reviewers}}")
@@ -103,7 +104,7 @@ func TestInputsThatDoNotFit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := withInputs(t, c.imports)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("it lacks %q:\n%v", c.want, err)
+				t.Errorf("the error lacks %q:\n%v", c.want, err)
 			}
 		})
 	}
@@ -118,7 +119,8 @@ func TestInputsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestAnImportThatNeedNotBeThere asserts that a missing file with a "?" stages nothing.
+// TestAnImportThatNeedNotBeThere asserts that an import whose name ends in "?" stages nothing if
+// there is no such file.
 func TestAnImportThatNeedNotBeThere(t *testing.T) {
 	cfg, got, err := withInputs(t, "  - shared/gone.md?")
 	if err != nil || cfg.Policy.Staged || !strings.Contains(got, "ignored: imports: \"shared/gone.md?\": there is no such file, and the ? says that it need not be there") {

@@ -88,7 +88,7 @@ func TestImportsAreFollowed(t *testing.T) {
 		`.github/workflows/shared/more.md:6:3: missing: close-issue: Airlock does not have this kind; lines that ask for it are rejected: no issue is closed; update-issue with "status:" closes one`,
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("it lacks %q:\n%s", want, got)
+			t.Errorf("the effects lack %q:\n%s", want, got)
 		}
 	}
 }
@@ -136,7 +136,8 @@ func TestImportsThatAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestImportsFromATree asserts that in the action imports are read from where the file itself is.
+// TestImportsFromATree asserts that imports are read by Sources.ReadFile, as the workflow itself
+// is, and by no name that leads out of its tree.
 func TestImportsFromATree(t *testing.T) {
 	files := map[string]string{workflow: "---\nimports: [shared/base.md, ../../x.md, ../../../x.md]\nsafe-outputs:\n---\n",
 		".github/workflows/shared/base.md": "---\nsafe-outputs:\n  create-issue:\n    labels: ${{ vars.LABEL }}\n---\n"}

@@ -17,6 +17,6 @@ func TestImportOfAFIFO(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := effects(dir, load(t, dir)); !strings.Contains(got, "it is not an ordinary file") {
-		t.Error(got)
+		t.Errorf("the effects do not name the FIFO:\n%s", got)
 	}
 }

@@ -39,7 +39,7 @@ func TestLoad(t *testing.T) {
 		env    map[string]string
 		kinds  string
 		staged bool
-		says   string // the error
+		says   string // the beginning of the error; "" for none
 	}{
 		{"nothing", Sources{}, nil, "", false, ""},
 		{"inline", Sources{Inline: "create-discussion:"}, nil, "create-discussion", false, ""},
@@ -84,7 +84,7 @@ func TestLoad(t *testing.T) {
 			}
 		})
 	}
-	// Where the environment is not to be trusted it is not asked.
+	// Without Getenv the environment is not asked.
 	cfg, err := Load(Sources{})
 	if err != nil || cfg.Policy.Configured() {
 		t.Errorf("without an environment: %+v, %v", cfg, err)
@@ -133,7 +133,8 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// Labels are counted after those that are not allowed were taken out.
+// TestLabelsAreCountedOnce asserts that the first door does not limit labels where the second one
+// takes out those that are not allowed: it counts what is left.
 func TestLabelsAreCountedOnce(t *testing.T) {
 	for text, want := range map[string]int{
 		"add-labels:\n": 0, "add-labels: {max: 2}\n": 2, "add-labels: {max: 2, allowed: [a]}\n": -1, "add-labels: {blocked: [a]}\n": -1, "noop:\n": 0,

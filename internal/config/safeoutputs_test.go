@@ -112,7 +112,7 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// The same settings in every form that is understood.
+// TestForms asserts that the same settings are understood in every form.
 func TestForms(t *testing.T) {
 	want := map[policy.Kind]policy.KindConfig{"create-issue": {Max: new(2)}, "add-issue-comment": {}}
 	for name, text := range map[string]string{
@@ -168,7 +168,8 @@ func TestEmptyIsNoConfiguration(t *testing.T) {
 	}
 }
 
-// A branch of its own has no pull request that the other keys could be about.
+// TestConfiguredBranchAndPullRequestsStage asserts that push-to-branch is staged, with a warning,
+// if it names a branch and has keys about a pull request, because such a branch has none.
 func TestConfiguredBranchAndPullRequestsStage(t *testing.T) {
 	for keys, staged := range map[string]bool{
 		"branch: bot": false, "branch: triggering, labels: [a]": false, "target: 5, labels: [a]": false,
@@ -184,7 +185,8 @@ func TestConfiguredBranchAndPullRequestsStage(t *testing.T) {
 	}
 }
 
-// A key that is not honoured never lets more through than the owner said.
+// TestRestrictingKeysStage asserts that a kind is staged by a key that restricts it and is not
+// honoured.
 func TestRestrictingKeysStage(t *testing.T) {
 	cfg, err := Parse("x", []byte("add-comment: {target-repo: a/b, staged: false}\ncreate-issue: {allowed-repos: [a/b]}\nupdate-issue: {body: , required-labels: [x]}\nnoop: {github-token: x}\n"))
 	if err != nil {
@@ -197,7 +199,9 @@ func TestRestrictingKeysStage(t *testing.T) {
 	}
 }
 
-// What Airlock cannot read or do in the owner's stead may restrict, so everything is staged.
+// TestUnreadRestrictionsStageEverything asserts that everything is staged by an import that is not
+// read, unless the file says that nothing is staged, and by threat detection, which Airlock does
+// not have.
 func TestUnreadRestrictionsStageEverything(t *testing.T) {
 	const imports = "---\nimports: [shared/a.md]\nsafe-outputs:\n  create-issue:\n"
 	for text, staged := range map[string]bool{
@@ -221,7 +225,7 @@ func TestUnreadRestrictionsStageEverything(t *testing.T) {
 	}
 }
 
-// Restrictions of texts reach the sanitizer.
+// TestRestrictionsOfTexts asserts the sanitizer's settings for keys about texts.
 func TestRestrictionsOfTexts(t *testing.T) {
 	for text, want := range map[string]sanitize.Config{
 		"allowed-github-references: []\n":                                   {References: []string{}},
@@ -249,8 +253,8 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 }
 
-// Hostile documents of the largest size end in an error. Anything worse than linear
-// does not end here.
+// TestHostileDocuments asserts that hostile documents of about the largest size end in an error of
+// at most 1 MiB, except for one of comments alone. Work that is more than linear would not end.
 func TestHostileDocuments(t *testing.T) {
 	const size = 1<<20 - 100
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }

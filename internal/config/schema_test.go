@@ -19,7 +19,8 @@ import (
 
 const schemaFile = "../../schemas/safe-outputs-config.json"
 
-// The published schema is made of the decoder's own tables: -update rewrites it.
+// TestSchemaIsThatOfTheDecoder asserts that the published schema is made of the decoder's own
+// tables; -update rewrites it.
 func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 	want := publishedSchema()
 	if *update {
@@ -39,9 +40,10 @@ func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 	}
 }
 
-// Every key, in every spelling, takes the same values by the decoder and by the
-// schema. Of hosts and users the schema knows only what they roughly look like:
-// there it may accept more, never less.
+// TestSchemaAndDecoderAgree asserts that every key takes the same values by the decoder and by the
+// schema: of many samples in its own spelling, and of the first ones in its others. Of what rough
+// matches, such as hosts and users, the schema knows only what it looks like: there it may accept
+// more, never less.
 func TestSchemaAndDecoderAgree(t *testing.T) {
 	rough := regexp.MustCompile(`allowed[-_]domains|mentions|reviewers|time[-_]limit|retry[-_]delay|roots|"(on|off|only)"|command`)
 	schema := compileSchema(t)
@@ -107,7 +109,7 @@ func TestSchemaAndDecoderAgree(t *testing.T) {
 	}
 }
 
-// checkNested checks every key of a section with every sample.
+// checkNested checks every key of a section, which may be below another one, with every sample.
 func checkNested[T any](check func(string), samples []string, section string, keys []key[T], above ...string) {
 	for _, k := range keys {
 		for _, name := range spellings(k.name, k.also) {
@@ -122,12 +124,13 @@ func checkNested[T any](check func(string), samples []string, section string, ke
 	}
 }
 
-// Every kind of the union can be configured, in the union's order.
+// TestKindTableIsTheUnions asserts that every kind of the union can be configured, in the union's
+// order.
 func TestKindTableIsTheUnions(t *testing.T) {
 	rows := kindTable()
 	for i, spec := range safeoutput.Kinds() {
 		if i >= len(rows) || rows[i].kind != spec.Kind {
-			t.Fatalf("%s: kindRows has no row for it where the union's table has it", spec.Kind)
+			t.Fatalf("row %d of kindRows is not that of %s", i, spec.Kind)
 		}
 	}
 	if more := len(rows) - len(safeoutput.Kinds()); more != 0 {
@@ -135,7 +138,8 @@ func TestKindTableIsTheUnions(t *testing.T) {
 	}
 }
 
-// No table has a name twice, and every key that is not foreign is described.
+// TestTablesAreSound asserts that no table has a name twice, and that every key that is not foreign
+// is described.
 func TestTablesAreSound(t *testing.T) {
 	checkTable(t, "top", globalTable())
 	checkTable(t, "mentions", mentionKeys())
@@ -168,7 +172,8 @@ func checkTable[T any](t *testing.T, where string, keys []key[T]) {
 	}
 }
 
-// someOf takes all samples for a key's own name and a few for its other names.
+// someOf returns how many of all samples to take: all for a key's own name, whose spelling is 0,
+// and 8 for the others.
 func someOf(spelling, all int) int {
 	if spelling == 0 {
 		return all
@@ -176,6 +181,7 @@ func someOf(spelling, all int) int {
 	return 8
 }
 
+// spellings returns a key's names, each with "-" and then with "_".
 func spellings(name string, also []string) []string {
 	var all []string
 	for _, n := range append([]string{name}, also...) {

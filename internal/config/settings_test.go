@@ -63,8 +63,8 @@ input config-file: both config and config-file are given; give one of the two`, 
 	}
 }
 
-// Every input of the action is decoded, and the default that action.yml states
-// for it means the same as leaving it out.
+// TestSettingsAreTheActionsInputs asserts that every input of the action is decoded, and that the
+// default that action.yml states for it means the same as leaving it out.
 func TestSettingsAreTheActionsInputs(t *testing.T) {
 	raw, err := os.ReadFile("../../action.yml")
 	if err != nil {
