@@ -78,7 +78,10 @@ func (c *Client) AddReviewThreads(ctx context.Context, r Repo, pullID, reviewID 
 	}
 	taken = make([]bool, len(threads))
 	for i := range threads {
-		got := out[alias(i)]
+		got, ok := out[alias(i)]
+		if !ok {
+			return nil, op.unexpectedAnswer("it leaves out a comment")
+		}
 		taken[i] = got != nil && got.Thread != nil && got.Thread.ID != ""
 	}
 	return taken, nil

@@ -18,6 +18,9 @@ func (c *Client) HasTag(ctx context.Context, r Repo, name string) (bool, error) 
 	if err = emptyIsNotFound(op.finish(err)); errors.Is(err, NotFound) {
 		return false, nil
 	}
+	if err == nil && ref.GetRef() == "" {
+		err = op.unexpectedAnswer("it does not name a tag")
+	}
 	return err == nil && ref.GetRef() == "refs/tags/"+name, err
 }
 
@@ -25,9 +28,15 @@ func (c *Client) HasTag(ctx context.Context, r Repo, name string) (bool, error) 
 // branch.
 func (c *Client) BranchProtected(ctx context.Context, r Repo, name string) (bool, error) {
 	op := reading(r, "read whether the branch %s is protected", asMessage(name)).checkBranch(name)
-	var got struct{ Protected bool }
+	var got struct{ Protected *bool }
 	err := c.send(ctx, op, http.MethodGet, "branches/"+url.PathEscape(name), nil, &got)
-	return got.Protected, emptyIsNotFound(op.finish(err))
+	if err = emptyIsNotFound(op.finish(err)); err != nil {
+		return false, err
+	}
+	if got.Protected == nil {
+		return false, op.unexpectedAnswer(`it has no member "protected"`)
+	}
+	return *got.Protected, nil
 }
 
 // BranchRules returns the types of the active rules that rulesets have for a branch, such as
