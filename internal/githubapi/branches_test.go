@@ -113,7 +113,8 @@ func TestEmptyRepository(t *testing.T) {
 	}
 }
 
-// TestRefusalsOfCode answers with GitHub's refusals about branches and pull requests.
+// TestRefusalsOfCode asserts which errors GitHub's refusals of branches and pull requests become,
+// and that such a request is sent once.
 func TestRefusalsOfCode(t *testing.T) {
 	t.Parallel()
 	pull := func(c *githubapi.Client) error {
@@ -150,10 +151,10 @@ func TestRefusalsOfCode(t *testing.T) {
 			err := tt.do(c)
 			var e *githubapi.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Feature != tt.feature || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("err = %v", err)
+				t.Errorf("err = %v, want %s, the feature %q and %q on one line", err, tt.kind, tt.feature, tt.want)
 			}
 			if len(s.sent) != 1 {
-				t.Errorf("sent %d times", len(s.sent))
+				t.Errorf("sent %d times, want once", len(s.sent))
 			}
 		})
 	}

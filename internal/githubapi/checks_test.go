@@ -62,7 +62,8 @@ func TestCheckRuns(t *testing.T) {
 	}
 }
 
-// A check run that another app has made cannot be changed.
+// TestCheckRunOfAnotherApp asserts that a check run that another app has made cannot be changed,
+// and that the error names the permission to make one where it is missing.
 func TestCheckRunOfAnotherApp(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())
@@ -119,7 +120,8 @@ func TestHidingComments(t *testing.T) {
 	}
 }
 
-// TestJobName asks for a job's name with what the token allows: either permission is enough.
+// TestJobName asserts that one of the permissions checks and actions is enough to read a job's name
+// in a private repository.
 func TestJobName(t *testing.T) {
 	t.Parallel()
 	for permission, want := range map[string]string{"checks": "api / gate", "actions": "api / gate", "issues": ""} {

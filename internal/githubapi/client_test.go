@@ -15,7 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// plainClient returns a client on the real network stack, without waiting.
+// plainClient returns a client for the API at apiURL that sends its requests through rt and waits
+// in virtual time only.
 func plainClient(t *testing.T, apiURL string, rt http.RoundTripper, change ...func(*githubapi.Options)) *githubapi.Client {
 	t.Helper()
 	o := githubapi.Options{APIURL: apiURL, Token: token.New(secret, apiURL), Transport: rt, Pace: githubapi.Unpaced(), Clock: githubtest.NewVirtualClock(time.Now())}
@@ -105,7 +106,7 @@ func TestURLs(t *testing.T) {
 		}
 	}
 	if _, err := githubapi.New(githubapi.Options{}); err == nil {
-		t.Error("New without a transport")
+		t.Error("New without a transport gives no error")
 	}
 }
 
@@ -148,13 +149,13 @@ func TestRedirects(t *testing.T) {
 		{"in circles", "/circle", 307, githubapi.Malformed, githubapi.Ambiguous},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var methods []string
+			var arrived []string // at the new address: the read, and then the write
 			asked := 0
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked++
 				body, _ := io.ReadAll(r.Body)
 				if r.URL.Path == "/moved" {
-					methods = append(methods, r.Method+" "+strings.TrimSpace(string(body))+" "+r.Header.Get("Authorization"))
+					arrived = append(arrived, r.Method+" "+strings.TrimSpace(string(body))+" "+r.Header.Get("Authorization"))
 					_, _ = io.WriteString(w, `{"id":1,"number":1}`)
 					return
 				}
@@ -176,9 +177,9 @@ func TestRedirects(t *testing.T) {
 			if tt.write == "" && err != nil || tt.write != "" && !errors.Is(err, tt.write) {
 				t.Errorf("write: %v", err)
 			}
-			for _, m := range methods[min(1, len(methods)):] {
-				if m != `POST {"body":"x"} Bearer `+secret {
-					t.Errorf("the write arrived as %q", m)
+			for i, request := range arrived {
+				if i > 0 && request != `POST {"body":"x"} Bearer `+secret {
+					t.Errorf("the write arrived as %q", request)
 				}
 			}
 		})
@@ -219,8 +220,9 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestRequestsOfEachMethod checks which requests each method sends.
-func TestRequestsOfEachMethod(t *testing.T) {
+// TestRequestsOfMethods checks which requests methods send: those for repositories, issues, labels,
+// reviews, SARIF and discussions.
+func TestRequestsOfMethods(t *testing.T) {
 	t.Parallel()
 	head := strings.Repeat("a", 40)
 	var zero time.Time
@@ -335,7 +337,7 @@ func TestRequestsOfEachMethod(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse paces many goroutines together.
+// TestConcurrentUse asserts that the requests of many goroutines keep to one pace.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture(), func(s *settings) { s.client.Pace = githubapi.PaceConfig{} })
@@ -355,6 +357,6 @@ func TestConcurrentUse(t *testing.T) {
 		t.Errorf("%d writes", n)
 	}
 	if got := githubtest.Peak(env.Requests(), time.Minute, githubtest.Contents); got > 80 {
-		t.Errorf("%d in a minute", got)
+		t.Errorf("%d writes in a minute, want at most 80", got)
 	}
 }

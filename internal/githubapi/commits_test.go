@@ -63,7 +63,7 @@ func TestCreateCommitAnswers(t *testing.T) {
 			c, s := script(t, 200, tt.body)
 			_, _, err := c.CreateCommit(t.Context(), repo, newCommit())
 			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.want) || len(s.sent) != 1 {
-				t.Errorf("err = %v after %d requests", err, len(s.sent))
+				t.Errorf("err = %v after %d requests, want %s with %q after one", err, len(s.sent), tt.kind, tt.want)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestCreateCommitRefusedByARepository(t *testing.T) {
 		n := githubapi.NewCommit{Branch: "main", ExpectedHead: head, Headline: "x", Additions: []githubapi.Addition{{Path: "x"}}}
 		tt.change(&n)
 		if _, _, err := env.CreateCommit(env.ctx, repo, n); !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %s with %q", name, err, tt.kind, tt.want)
 		}
 	}
 	env.Change(func(f *githubtest.Fixture) {

@@ -12,7 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestWhatIsProtectedIsReadToTheEnd covers the lists by which a branch is chosen.
+// TestWhatIsProtectedIsReadToTheEnd asserts that protected patterns, rules and secrets are read from
+// all pages.
 func TestWhatIsProtectedIsReadToTheEnd(t *testing.T) {
 	t.Parallel()
 	env, _ := newGitEnv(t, func(s *settings) { s.server.PerPage = 1 })
@@ -34,7 +35,8 @@ func TestWhatIsProtectedIsReadToTheEnd(t *testing.T) {
 	}
 }
 
-// TestBranchesAreReadToTheEnd of the pages that a server names, and once where it names none.
+// TestBranchesAreReadToTheEnd asserts that all branches are read, from one answer or from the pages
+// that the Link header names, and in how many requests: lists of 100 and more are read twice.
 func TestBranchesAreReadToTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ branches, perPage, requests int }{
@@ -66,7 +68,7 @@ func TestBranchesAreReadToTheEnd(t *testing.T) {
 	}
 }
 
-// TestEachVersionOfATextIsRead, however often it was edited.
+// TestEachVersionOfATextIsRead asserts that all versions of a text are read, the newest first.
 func TestEachVersionOfATextIsRead(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())
@@ -84,7 +86,8 @@ func TestEachVersionOfATextIsRead(t *testing.T) {
 	}
 }
 
-// TestEachCommentOfAPullRequestIsRead, in the order in which they were written.
+// TestEachCommentOfAPullRequestIsRead asserts that all comments are read, in the order in which they
+// were written.
 func TestEachCommentOfAPullRequestIsRead(t *testing.T) {
 	t.Parallel()
 	env, _ := newGitEnv(t)

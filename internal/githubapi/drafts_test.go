@@ -60,7 +60,7 @@ func TestPendingReview(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"submitting twice":    env.SubmitReview(env.ctx, repo, r.NodeID, githubapi.ReviewComment, "again"),
-		"deleting what is up": env.DeletePendingReview(env.ctx, repo, r.NodeID),
+		"deleting afterwards": env.DeletePendingReview(env.ctx, repo, r.NodeID),
 	} {
 		if !errors.Is(err, githubapi.Validation) {
 			t.Errorf("%s: %v", name, err)
@@ -94,7 +94,8 @@ func onFile(thread githubapi.NewThread) githubapi.NewThread {
 	return thread
 }
 
-// Of several mutations in one request some may have taken effect, whatever the error says.
+// TestSeveralMutationsInPart asserts that an error of several mutations in one request is ambiguous
+// if one of them took effect, unless the others are only refused.
 func TestSeveralMutationsInPart(t *testing.T) {
 	t.Parallel()
 	two := []githubapi.NewThread{onLines("a", 1, 0, "", "x"), onLines("b", 1, 0, "", "x")}

@@ -33,7 +33,7 @@ func TestRefusals(t *testing.T) {
 			change: func(f *githubtest.Fixture) {
 				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"contents": "read"}}}
 			},
-			do:   func(env testEnv) error { _, err := env.CreateIssueComment(env.ctx, repo, 2, "x"); return err },
+			do:   func(env testEnv) error { return second(env.CreateIssueComment(env.ctx, repo, 2, "x")) },
 			kind: githubapi.Forbidden,
 			want: "the token lacks the permission issues: write, or pull-requests: write",
 			check: func(e *githubapi.Error) bool {
@@ -45,7 +45,7 @@ func TestRefusals(t *testing.T) {
 			change: func(f *githubtest.Fixture) {
 				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"pull_requests": "write"}}}
 			},
-			do:   func(env testEnv) error { _, err := env.AddLabels(env.ctx, repo, 2, []string{"new"}); return err },
+			do:   func(env testEnv) error { return second(env.AddLabels(env.ctx, repo, 2, []string{"new"})) },
 			kind: githubapi.Forbidden, want: "lacks the permission issues: write (",
 		},
 		{
@@ -53,33 +53,31 @@ func TestRefusals(t *testing.T) {
 			change: func(f *githubtest.Fixture) {
 				f.Tokens = []githubtest.Token{{Secret: secret, Permissions: map[string]string{"contents": "read"}}}
 			},
-			do:   func(env testEnv) error { _, err := env.AddDiscussionComment(env.ctx, "D_1", "x"); return err },
+			do:   func(env testEnv) error { return second(env.AddDiscussionComment(env.ctx, "D_1", "x")) },
 			kind: githubapi.Forbidden, want: "the token lacks the permission discussions: write",
 		},
 		{
 			name:   "unknown token",
 			change: func(f *githubtest.Fixture) { f.Tokens = []githubtest.Token{{Secret: "other"}} },
-			do:     func(env testEnv) error { _, err := env.GetIssue(env.ctx, repo, 1); return err },
+			do:     func(env testEnv) error { return second(env.GetIssue(env.ctx, repo, 1)) },
 			kind:   githubapi.Unauthorized, want: "does not accept the token",
 		},
 		{
 			name: "no such issue",
-			do:   func(env testEnv) error { _, err := env.CreateIssueComment(env.ctx, repo, 77, "x"); return err },
+			do:   func(env testEnv) error { return second(env.CreateIssueComment(env.ctx, repo, 77, "x")) },
 			kind: githubapi.NotFound, want: "could not comment on #77 in octo/repo: it does not exist",
 		},
 		{
 			name: "no such repository",
 			do: func(env testEnv) error {
-				_, err := env.GetRepo(env.ctx, githubapi.Repo{Owner: "a", Name: "b"})
-				return err
+				return second(env.GetRepo(env.ctx, githubapi.Repo{Owner: "a", Name: "b"}))
 			},
 			kind: githubapi.NotFound,
 		},
 		{
 			name: "no such repository in GraphQL",
 			do: func(env testEnv) error {
-				_, err := env.DiscussionCategories(env.ctx, githubapi.Repo{Owner: "a", Name: "b"})
-				return err
+				return second(env.DiscussionCategories(env.ctx, githubapi.Repo{Owner: "a", Name: "b"}))
 			},
 			kind: githubapi.NotFound,
 		},
@@ -87,8 +85,7 @@ func TestRefusals(t *testing.T) {
 			name:   "code scanning off",
 			change: func(f *githubtest.Fixture) { f.Repo.NoAdvancedSecurity = true },
 			do: func(env testEnv) error {
-				_, err := env.UploadSARIF(env.ctx, repo, githubapi.SARIFUpload{CommitSHA: head, Ref: "refs/heads/main", SARIF: packed(t, goodSARIF)})
-				return err
+				return second(env.UploadSARIF(env.ctx, repo, githubapi.SARIFUpload{CommitSHA: head, Ref: "refs/heads/main", SARIF: packed(t, goodSARIF)}))
 			},
 			kind: githubapi.Forbidden, want: "the repository does not have code scanning enabled",
 			check: func(e *githubapi.Error) bool {
@@ -99,8 +96,7 @@ func TestRefusals(t *testing.T) {
 			name:   "issues off",
 			change: func(f *githubtest.Fixture) { f.Repo.NoIssues = true },
 			do: func(env testEnv) error {
-				_, err := env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: "x"})
-				return err
+				return second(env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: "x"}))
 			},
 			kind: githubapi.Forbidden, want: "does not have issues enabled",
 			check: func(e *githubapi.Error) bool {
@@ -110,15 +106,14 @@ func TestRefusals(t *testing.T) {
 		{
 			name:   "discussions off",
 			change: func(f *githubtest.Fixture) { f.Repo.NoDiscussions = true },
-			do:     func(env testEnv) error { _, err := env.DiscussionCategories(env.ctx, repo); return err },
+			do:     func(env testEnv) error { return second(env.DiscussionCategories(env.ctx, repo)) },
 			kind:   githubapi.Forbidden, want: "does not have discussions enabled",
 		},
 		{
 			name:   "discussions off, when creating",
 			change: func(f *githubtest.Fixture) { f.Repo.NoDiscussions = true },
 			do: func(env testEnv) error {
-				_, err := env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_1", Title: "x", Body: "y"})
-				return err
+				return second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_1", Title: "x", Body: "y"}))
 			},
 			kind: githubapi.Forbidden, check: func(e *githubapi.Error) bool { return e.Feature == githubapi.FeatureDiscussions },
 		},
@@ -131,20 +126,19 @@ func TestRefusals(t *testing.T) {
 		{
 			name:   "locked",
 			change: func(f *githubtest.Fixture) { f.Issues[0].Locked = true },
-			do:     func(env testEnv) error { _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); return err },
+			do:     func(env testEnv) error { return second(env.CreateIssueComment(env.ctx, repo, 1, "x")) },
 			kind:   githubapi.Forbidden, want: "the conversation is locked",
 		},
 		{
 			name:   "archived",
 			change: func(f *githubtest.Fixture) { f.Repo.Archived = true },
-			do:     func(env testEnv) error { _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); return err },
+			do:     func(env testEnv) error { return second(env.CreateIssueComment(env.ctx, repo, 1, "x")) },
 			kind:   githubapi.Forbidden, want: "the repository is archived",
 		},
 		{
 			name: "body too long",
 			do: func(env testEnv) error {
-				_, err := env.CreateIssueComment(env.ctx, repo, 1, strings.Repeat("x", 65537))
-				return err
+				return second(env.CreateIssueComment(env.ctx, repo, 1, strings.Repeat("x", 65537)))
 			},
 			kind: githubapi.Validation, want: "GitHub refuses the content: body is too long (maximum is 65536 characters)",
 			check: func(e *githubapi.Error) bool {
@@ -154,24 +148,21 @@ func TestRefusals(t *testing.T) {
 		{
 			name: "title too long",
 			do: func(env testEnv) error {
-				_, err := env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: strings.Repeat("é", 257)})
-				return err
+				return second(env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: strings.Repeat("é", 257)}))
 			},
 			kind: githubapi.Validation, want: "title is too long",
 		},
 		{
 			name: "title blank",
 			do: func(env testEnv) error {
-				_, err := env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: " "})
-				return err
+				return second(env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: " "}))
 			},
 			kind: githubapi.Validation, want: "title missing field",
 		},
 		{
 			name: "label too long",
 			do: func(env testEnv) error {
-				_, err := env.AddLabels(env.ctx, repo, 1, []string{strings.Repeat("l", 51)})
-				return err
+				return second(env.AddLabels(env.ctx, repo, 1, []string{strings.Repeat("l", 51)}))
 			},
 			kind: githubapi.Validation, want: "name is too long",
 		},
@@ -181,16 +172,14 @@ func TestRefusals(t *testing.T) {
 				f.Issues[1].Author = githubtest.Account{Login: "github-actions[bot]", ID: 41898282}
 			},
 			do: func(env testEnv) error {
-				_, err := env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: "REQUEST_CHANGES", Body: "x"})
-				return err
+				return second(env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{CommitID: head, Event: "REQUEST_CHANGES", Body: "x"}))
 			},
 			kind: githubapi.Validation, want: "Can not request changes on your own pull request",
 		},
 		{
 			name: "discussion in no category",
 			do: func(env testEnv) error {
-				_, err := env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_0", Title: "x", Body: "y"})
-				return err
+				return second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_0", Title: "x", Body: "y"}))
 			},
 			kind: githubapi.NotFound,
 		},
@@ -201,8 +190,7 @@ func TestRefusals(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				_, err = env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: cats[0].ID, Title: " ", Body: "y"})
-				return err
+				return second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: cats[0].ID, Title: " ", Body: "y"}))
 			},
 			kind: githubapi.Validation, want: "Title can't be blank",
 		},
@@ -231,8 +219,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestReasonsOfARefusal asserts that what a refusal says is shown, in whatever form the
-// document has it.
+// TestReasonsOfARefusal asserts that the reasons of a refusal are in the error, in whatever form
+// the answer has them.
 func TestReasonsOfARefusal(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

@@ -14,8 +14,8 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// TestRateLimits asserts that reads and writes that were refused by a rate limit, and
-// so had no effect, are sent again after a pause.
+// TestRateLimits asserts that writes that were refused by a rate limit, and so had no effect, are
+// sent again after a pause.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	now := githubtest.NewVirtualClock(time.Time{}).Now()
@@ -43,8 +43,7 @@ func TestRateLimits(t *testing.T) {
 		{"GraphQL", githubtest.Fault{Status: 200, Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}, 1, time.Minute},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := fixture()
-			env := newTestEnv(t, f)
+			env := newTestEnv(t, fixture())
 			n := 0
 			env.SetFault(func(githubtest.Request) githubtest.Fault {
 				if n++; n <= tt.times {
@@ -73,10 +72,9 @@ func TestRateLimits(t *testing.T) {
 
 func TestRateLimitByServersClock(t *testing.T) {
 	t.Parallel()
-	env := newTestEnv(t, fixture())
 	// The server's clock is an hour ahead of the client's.
-	clientClock := githubtest.NewVirtualClock(env.clock.Now().Add(-time.Hour))
-	env = newTestEnv(t, fixture(), func(s *settings) { s.client.Clock = clientClock })
+	clientClock := githubtest.NewVirtualClock(githubtest.NewVirtualClock(time.Time{}).Now().Add(-time.Hour))
+	env := newTestEnv(t, fixture(), func(s *settings) { s.client.Clock = clientClock })
 	start, n := clientClock.Now(), 0
 	env.SetFault(func(githubtest.Request) githubtest.Fault {
 		if n++; n == 1 {
@@ -125,7 +123,7 @@ func TestForbiddenIsNotALimit(t *testing.T) {
 		return githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`, Header: http.Header{"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Limit": {"1000"}, "X-Ratelimit-Reset": {"9999999999"}}}
 	})
 	if _, err := env.CreateIssueComment(env.ctx, repo, 1, "x"); !errors.Is(err, githubapi.Forbidden) {
-		t.Errorf("err = %v", err)
+		t.Errorf("err = %v, want Forbidden", err)
 	}
 }
 
@@ -135,7 +133,6 @@ func TestExhaustedHourOnSuccess(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture(), func(s *settings) {
 		s.server.HourLimit = 2
-		s.client.Pace = githubapi.Unpaced()
 		s.client.Pace.MaxWait = 2 * time.Hour
 	})
 	for range 3 {
@@ -144,7 +141,7 @@ func TestExhaustedHourOnSuccess(t *testing.T) {
 		}
 	}
 	if n := len(env.Requests()); n != 4 {
-		t.Errorf("%d requests, want 2, one that is limited, and it again", n)
+		t.Errorf("%d requests, want 4: two, one that is limited, and that one again", n)
 	}
 }
 
@@ -198,7 +195,7 @@ func TestPacingWithoutSpacing(t *testing.T) {
 		}
 	}
 	if got := githubtest.Peak(env.Requests(), time.Minute, githubtest.Contents); got != 80 {
-		t.Errorf("%d in a minute", got)
+		t.Errorf("%d writes in the busiest minute, want 80", got)
 	}
 }
 

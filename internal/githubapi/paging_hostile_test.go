@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,10 +45,10 @@ func (s *labelServer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(strings.NewReader(string(body))), Request: req}, nil
 }
 
-// pagesOf divides n labels into pages of the given sizes, the last one of what is left.
+// pagesOf divides n labels into pages of the given sizes, and what is left into pages of 100.
 func pagesOf(n int, sizes ...int) (pages [][]string) {
 	next := 0
-	take := func(size int) {
+	addPage := func(size int) {
 		page := []string{}
 		for range min(size, n-next) {
 			page = append(page, fmt.Sprint("label ", next))
@@ -56,15 +57,16 @@ func pagesOf(n int, sizes ...int) (pages [][]string) {
 		pages = append(pages, page)
 	}
 	for _, size := range sizes {
-		take(size)
+		addPage(size)
 	}
 	for next < n {
-		take(100)
+		addPage(100)
 	}
 	return pages
 }
 
-// gitHubLink returns the header that GitHub sends, with the address of the next page.
+// gitHubLink returns a function that returns the Link header as GitHub sends it, with next as the
+// address of the next page.
 func gitHubLink(next string) func(page, last int) string {
 	return func(page, last int) string {
 		var links []string
@@ -78,8 +80,8 @@ func gitHubLink(next string) func(page, last int) string {
 	}
 }
 
-// TestListsAreRead to their end, whatever the Link header says, and nothing of a list is taken for
-// all of it.
+// TestListsAreRead asserts that a list is read to its end, whatever the Link header says, in at most
+// so many requests, which all go to GitHub.
 func TestListsAreRead(t *testing.T) {
 	t.Parallel()
 	const github = "https://api.github.com/x?page=%d"
@@ -130,11 +132,7 @@ func TestListsAreRead(t *testing.T) {
 // read of it is not taken for all of it.
 func TestListsWithoutEnd(t *testing.T) {
 	t.Parallel()
-	same := [][]string{}
-	for range 2000 {
-		same = append(same, []string{"a", "b"})
-	}
-	for name, pages := range map[string][][]string{"one page again and again": same, "empty pages": make([][]string, 2000)} {
+	for name, pages := range map[string][][]string{"one page again and again": slices.Repeat([][]string{{"a", "b"}}, 2000), "empty pages": make([][]string, 2000)} {
 		s := &labelServer{pages: pages, link: gitHubLink("https://api.github.com/x?page=%d"), hosts: map[string]bool{}}
 		_, err := labelsOf(t, s)
 		if !errors.Is(err, githubapi.Malformed) || !strings.Contains(err.Error(), "does not end") || len(s.asked) > 20 {
@@ -143,7 +141,8 @@ func TestListsWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestConnectionsWithoutEnd: so are connections of GraphQL, and those that go on from nowhere.
+// TestConnectionsWithoutEnd: a connection of GraphQL whose cursor comes again, or that names none
+// for its next page, is not read for ever, and what was read of it is not taken for all of it.
 func TestConnectionsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	since := time.Time{}
@@ -194,7 +193,7 @@ func TestConnectionsWithoutEnd(t *testing.T) {
 	}
 }
 
-// labelsOf reads all labels from a server.
+// labelsOf reads all labels from a server and returns their number.
 func labelsOf(t *testing.T, s http.RoundTripper) (n int, err error) {
 	t.Helper()
 	c, err := githubapi.New(githubapi.Options{Attempts: 1, Pace: githubapi.Unpaced(), Transport: s})

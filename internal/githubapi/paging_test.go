@@ -10,7 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// crowded has n comments on #1, n reviews and n files on #2, and n more issues.
+// crowded returns a repository with n comments on #1; n reviews, files and review comments on #2;
+// and n more issues.
 func crowded(n int) githubtest.Fixture {
 	f := fixture()
 	f.Issues[0].Comments, f.Issues[1].Pull.Files = nil, nil
@@ -85,7 +86,6 @@ func TestPagesThatShift(t *testing.T) {
 func TestFilesStopAt3000(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, crowded(3050))
-	env.ResetRequests()
 	if n := len(collect(t, env.ListPullFiles(env.ctx, repo, 2))); n != 3000 {
 		t.Errorf("%d files", n)
 	}

@@ -115,7 +115,7 @@ func TestReviewIsAllOrNothing(t *testing.T) {
 			_, err := env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{CommitID: strings.Repeat("a", 40), Event: "COMMENT", Comments: []githubapi.DraftComment{good, bad}})
 			var e *githubapi.Error
 			if !errors.As(err, &e) || e.Kind != githubapi.Validation || len(e.Fields) != 1 || e.Fields[0].Message == "" {
-				t.Fatalf("err = %v", err)
+				t.Fatalf("err = %v, want Validation with one field", err)
 			}
 			p := env.State().Issues[1].Pull
 			if len(p.Comments) != 0 || len(p.Reviews) != 0 {
@@ -166,10 +166,8 @@ func TestPullFollowsItsBranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range collect(t, env.ListPulls(env.ctx, repo, githubapi.PullFilter{Head: "octo:topic", Base: "main", State: "open"})) {
-		if l.Head.SHA != third || l.Number != p.Number {
-			t.Errorf("ListPulls: %+v", l)
-		}
+	if list := collect(t, env.ListPulls(env.ctx, repo, githubapi.PullFilter{Head: "octo:topic", Base: "main", State: "open"})); len(list) != 1 || list[0].Head.SHA != third || list[0].Number != p.Number {
+		t.Errorf("ListPulls: %+v, want #%d at %s", list, p.Number, third)
 	}
 	g.SetBranch("main", third)
 	if p, err = env.GetPull(env.ctx, repo, p.Number); err != nil || !p.Merged || p.State != "closed" || p.Head.SHA != third {
@@ -219,7 +217,7 @@ func TestCreatePullRefused(t *testing.T) {
 	} {
 		tt.n.Title = "T"
 		if _, err := env.CreatePull(env.ctx, repo, tt.n); !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %s with %q", name, err, tt.kind, tt.want)
 		}
 	}
 	env.Change(func(f *githubtest.Fixture) { f.Repo.NoPullsByActions = true })

@@ -27,12 +27,12 @@ func TestFilesOnRefs(t *testing.T) {
 	if err != nil || len(none.Files) != 0 || none.Repository == "" {
 		t.Fatalf("%+v, %v", none, err)
 	}
-	write := func(before, text string) (string, error) {
+	write := func(before, text string) (sha string, err error) {
 		parent := before
 		if before == githubapi.NoCommit {
 			parent = ""
 		}
-		sha, err := env.CommitFiles(env.ctx, repo, []githubapi.Addition{{Path: "log.jsonl", Data: []byte(text)}, {Path: "log.md", Data: []byte("# Log\n")}}, "Begin the loop\n\nIt fails.", parent)
+		sha, err = env.CommitFiles(env.ctx, repo, []githubapi.Addition{{Path: "log.jsonl", Data: []byte(text)}, {Path: "log.md", Data: []byte("# Log\n")}}, "Begin the loop\n\nIt fails.", parent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestFilesOnRefs(t *testing.T) {
 	if err != nil || len(listed.Files) != 1 || listed.Files[0].Text != "" || listed.Files[0].Commit != second {
 		t.Errorf("%+v, %v", listed, err)
 	}
-	if parent := git.Run("rev-parse", loopRef+"^"); strings.TrimSpace(parent) != first {
+	if parent := git.Run("rev-parse", loopRef+"^"); parent != first {
 		t.Errorf("the second commit follows %s", parent)
 	}
 }
@@ -88,7 +88,7 @@ func TestInvalidRefsAreRefused(t *testing.T) {
 		}
 	}
 	if _, err := env.CommitFiles(env.ctx, repo, []githubapi.Addition{{Path: "a/b"}}, "m", ""); !errors.Is(err, githubapi.Usage) {
-		t.Errorf("%v", err)
+		t.Errorf("a file in a directory: %v", err)
 	}
 	if got := env.operations(); got != "" {
 		t.Errorf("requests %s", got)
@@ -102,10 +102,9 @@ func TestGetPermission(t *testing.T) {
 			t.Errorf("%s: %+v, %v", login, got, err)
 		}
 	}
-	if _, err := env.GetPermission(env.ctx, repo, "mallory"); !errors.Is(err, githubapi.NotFound) {
-		t.Errorf("%v", err)
-	}
-	if _, err := env.GetPermission(env.ctx, repo, "a/../b"); !errors.Is(err, githubapi.Usage) {
-		t.Errorf("%v", err)
+	for login, want := range map[string]githubapi.Kind{"mallory": githubapi.NotFound, "a/../b": githubapi.Usage} {
+		if _, err := env.GetPermission(env.ctx, repo, login); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %s", login, err, want)
+		}
 	}
 }

@@ -33,35 +33,34 @@ func TestAmbiguousWrites(t *testing.T) {
 		"late before":       {Delay: 90e9, Cut: true},
 		"late after effect": {Delay: 90e9, After: true},
 	}
-	writes := map[string]func(env testEnv, f githubtest.Fixture) error{
-		"create issue": func(env testEnv, _ githubtest.Fixture) error {
+	writes := map[string]func(env testEnv) error{
+		"create issue": func(env testEnv) error {
 			return second(env.CreateIssue(env.ctx, repo, githubapi.NewIssue{Title: "x"}))
 		},
-		"edit issue": func(env testEnv, _ githubtest.Fixture) error {
+		"edit issue": func(env testEnv) error {
 			return second(env.EditIssue(env.ctx, repo, 1, githubapi.IssueEdit{Title: ptr("y")}))
 		},
-		"comment": func(env testEnv, _ githubtest.Fixture) error {
+		"comment": func(env testEnv) error {
 			return second(env.CreateIssueComment(env.ctx, repo, 1, "x"))
 		},
-		"add labels": func(env testEnv, _ githubtest.Fixture) error {
+		"add labels": func(env testEnv) error {
 			return second(env.AddLabels(env.ctx, repo, 1, []string{"docs"}))
 		},
-		"review": func(env testEnv, _ githubtest.Fixture) error {
+		"review": func(env testEnv) error {
 			return second(env.CreateReview(env.ctx, repo, 2, githubapi.NewReview{Event: "COMMENT", Body: "x"}))
 		},
-		"discussion": func(env testEnv, f githubtest.Fixture) error {
-			return second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_" + itoa(f.Categories[0].ID), Title: "x", Body: "y"}))
+		"discussion": func(env testEnv) error {
+			return second(env.CreateDiscussion(env.ctx, githubapi.NewDiscussion{RepositoryID: "R_1", CategoryID: "DIC_" + itoa(env.State().Categories[0].ID), Title: "x", Body: "y"}))
 		},
 	}
 	for fn, fault := range faults {
 		for wn, write := range writes {
 			t.Run(wn+"/"+fn, func(t *testing.T) {
 				env := newTestEnv(t, fixture())
-				before := env.State()
 				env.SetFault(func(githubtest.Request) githubtest.Fault { return fault })
-				err := write(env, before)
+				err := write(env)
 				if !errors.Is(err, githubapi.Ambiguous) {
-					t.Fatalf("err = %v", err)
+					t.Fatalf("err = %v, want Ambiguous", err)
 				}
 				if !strings.Contains(err.Error(), "may or may not have happened") {
 					t.Errorf("message: %s", err)
@@ -78,7 +77,8 @@ func TestAmbiguousWrites(t *testing.T) {
 	}
 }
 
-// TestReadsAreRetried breaks a read a few times in each way.
+// TestReadsAreRetried asserts that a read that fails is sent three times more, after 1, 2 and 4
+// seconds, and that it succeeds if the last one does.
 func TestReadsAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]githubtest.Fault{
@@ -115,10 +115,10 @@ func TestReadsAreRetried(t *testing.T) {
 				env.ResetRequests()
 				err := read(env)
 				if !errors.Is(err, githubapi.Unreachable) && !errors.Is(err, githubapi.Malformed) {
-					t.Errorf("err = %v", err)
+					t.Errorf("err = %v, want Unreachable or Malformed", err)
 				}
 				if len(env.Requests()) != 4 {
-					t.Errorf("%d attempts", len(env.Requests()))
+					t.Errorf("%d attempts, want 4", len(env.Requests()))
 				}
 			})
 		}

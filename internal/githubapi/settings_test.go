@@ -46,7 +46,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsOnTheWire covers answers of a server that is not as described.
+// TestSettingsOnTheWire gives answers that githubtest does not give, and an invalid repository.
 func TestSettingsOnTheWire(t *testing.T) {
 	t.Parallel()
 	c, _ := script(t, 200, `{}`)

@@ -68,7 +68,7 @@ func TestCAFile(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := githubapi.NewTransport(githubapi.TransportOptions{CAFile: []byte("no certificate")}); err == nil || !strings.Contains(err.Error(), "PEM") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "PEM"`, err)
 	}
 }
 
