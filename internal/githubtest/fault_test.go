@@ -42,28 +42,15 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clock := githubtest.NewVirtualClock(time.Time{})
 			s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, Fault: func(githubtest.Request) githubtest.Fault { return tt.fault }})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			req, err := http.NewRequestWithContext(ctx, "POST", s.APIURL()+"/repos/octo/repo/issues", strings.NewReader(`{"title":"x"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header = http.Header{"Authorization": {"Bearer t"}, "Content-Type": {"application/json"}, "User-Agent": {"test"}}
 			start := clock.Now()
-			resp, err := s.Transport().RoundTrip(req)
-			status := 0
-			if err == nil {
-				status = resp.StatusCode
-				resp.Body.Close()
-			}
-			if status != tt.status {
+			if status, err := createIssue(t, s); status != tt.status {
 				t.Errorf("status %d, want %d (%v)", status, tt.status, err)
 			}
 			if got := len(s.State().Issues) == 3; got != tt.effect {
 				t.Errorf("effect %v, want %v", got, tt.effect)
 			}
 			if r := s.Requests()[0]; r.Effect != tt.effect {
-				t.Errorf("recorded effect %v", r.Effect)
+				t.Errorf("recorded effect %v, want %v", r.Effect, tt.effect)
 			}
 			if passed := clock.Now().Sub(start); passed != min(tt.fault.Delay, time.Minute) {
 				t.Errorf("%v passed", passed)
@@ -72,26 +59,38 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A request whose client has gone takes effect later, at its own time: the lag
-// of the listings counts from then.
+// createIssue creates an issue with the title "new" by a request with a deadline of one minute. A
+// status of 0 means that there was no answer.
+func createIssue(t *testing.T, s *githubtest.Server) (status int, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", s.APIURL()+"/repos/octo/repo/issues", strings.NewReader(`{"title":"new"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer t"}, "Content-Type": {"application/json"}, "User-Agent": {"test"}}
+	resp, err := s.Transport().RoundTrip(req)
+	if err != nil {
+		return 0, err
+	}
+	resp.Body.Close()
+	return resp.StatusCode, nil
+}
+
+// TestLate asserts that a request whose client has gone takes effect later, at its own time, and
+// that the lag of the listings counts from then.
 func TestLate(t *testing.T) {
 	t.Parallel()
 	clock := githubtest.NewVirtualClock(time.Time{})
 	s := githubtest.New(t, fixture(), githubtest.Options{Clock: clock, Lag: 10 * time.Second})
 	s.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "issues/create", Fault: githubtest.Fault{Late: 20 * time.Second}}}))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, "POST", s.APIURL()+"/repos/octo/repo/issues", strings.NewReader(`{"title":"late"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header = http.Header{"Authorization": {"Bearer t"}, "Content-Type": {"application/json"}, "User-Agent": {"test"}}
-	if resp, err := s.Transport().RoundTrip(req); err == nil {
-		t.Errorf("it was answered with %d", resp.StatusCode)
+	if status, err := createIssue(t, s); err == nil {
+		t.Errorf("the request was answered with %d", status)
 	}
 	listed := func() bool {
 		_, list, _ := ask(t, s, "GET", "/repos/octo/repo/issues", "")
-		return strings.Contains(list, `"title":"late"`)
+		return strings.Contains(list, `"title":"new"`)
 	}
 	for _, step := range []struct {
 		pass           time.Duration
@@ -104,7 +103,7 @@ func TestLate(t *testing.T) {
 		}
 	}
 	if at := s.State().Issues[2].CreatedAt; !at.Equal(clock.Now().Add(-10 * time.Second)) {
-		t.Errorf("it was created at %v", at)
+		t.Errorf("the issue was created at %v, want 10 s ago", at)
 	}
 }
 
@@ -122,7 +121,7 @@ func TestSkewed(t *testing.T) {
 	}
 }
 
-// Each object can have a lag of its own, so that a later one is listed first.
+// TestLagOf asserts that each object can have a lag of its own, so that a later one is listed first.
 func TestLagOf(t *testing.T) {
 	t.Parallel()
 	clock := githubtest.NewVirtualClock(time.Time{})

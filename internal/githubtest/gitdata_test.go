@@ -11,7 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// answer returns what was answered, as status and the few members that a test names.
+// answer sends a request and returns the status of the answer and its members with these names, "."
+// between those of nested ones.
 func answer(t *testing.T, s *githubtest.Server, method, path, body string, members ...string) string {
 	t.Helper()
 	code, text, _ := ask(t, s, method, path, body)

@@ -48,7 +48,7 @@ func clone(t *testing.T, s *githubtest.Server, token string) client {
 	return c
 }
 
-// git runs git in the work tree.
+// git runs git in the work tree and returns what it prints.
 func (c client) git(args ...string) (string, error) {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), "git", args...)
@@ -63,6 +63,7 @@ func (c client) git(args ...string) (string, error) {
 	return string(out), err
 }
 
+// must is git that must succeed.
 func (c client) must(args ...string) string {
 	c.t.Helper()
 	out, err := c.git(args...)
@@ -72,7 +73,7 @@ func (c client) must(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// commit makes a commit in the work tree.
+// commit makes a commit in the work tree and returns its id.
 func (c client) commit(message string) string {
 	c.t.Helper()
 	c.must("commit", "--quiet", "--allow-empty", "-m", message)

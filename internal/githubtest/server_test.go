@@ -33,8 +33,9 @@ func fixture() githubtest.Fixture {
 	}
 }
 
-// ask sends one request in memory.
-func ask(t *testing.T, s *githubtest.Server, method, path, body string, header ...string) (int, string, http.Header) {
+// ask sends one request in memory. header has names and values, "" for a header that is left out. If
+// the transport fails, the status is 0 and the text its error.
+func ask(t *testing.T, s *githubtest.Server, method, path, body string, header ...string) (status int, text string, answered http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.APIURL()+path, strings.NewReader(body))
 	if err != nil {

@@ -93,7 +93,9 @@ func TestAnchors(t *testing.T) {
 func TestPendingReviewStaysHidden(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t, fixture(), githubtest.Options{})
-	ask(t, s, "POST", "/repos/octo/repo/pulls/2/reviews", `{"comments":[{"path":"a.go","body":"x","line":1}]}`)
+	if code, answer, _ := ask(t, s, "POST", "/repos/octo/repo/pulls/2/reviews", `{"comments":[{"path":"a.go","body":"x","line":1}]}`); code != 200 {
+		t.Errorf("the review: %d %s", code, answer)
+	}
 	if _, list, _ := ask(t, s, "GET", "/repos/octo/repo/pulls/2/comments", ""); list != "[]" {
 		t.Errorf("comments: %s", list)
 	}

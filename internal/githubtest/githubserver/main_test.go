@@ -38,7 +38,8 @@ func started(t *testing.T, args ...string) (url string, stop func() (int, string
 	}
 }
 
-func ask(t *testing.T, method, url, body string) (int, string) {
+// ask sends a request and returns its answer.
+func ask(t *testing.T, method, url, body string) (status int, text string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -58,6 +59,7 @@ func ask(t *testing.T, method, url, body string) (int, string) {
 	return resp.StatusCode, string(data)
 }
 
+// write writes a temporary file and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), name)
