@@ -173,13 +173,13 @@ func TestBundleSeriesErrors(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("err = %v, want %q in it; %+v", err, tt.want, s)
 			}
-			if errors.Is(err, agentchanges.ErrNoBase) != (name == "needs another") {
-				t.Error(err)
+			if missesBase := name == "needs another"; errors.Is(err, agentchanges.ErrNoBase) != missesBase {
+				t.Errorf("err = %v, want ErrNoBase: %t", err, missesBase)
 			}
 		})
 	}
 	if _, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: fresh.Open(), Data: c.bundle("main")}); !errors.Is(err, agentchanges.ErrNoBase) {
-		t.Error(err)
+		t.Errorf("without a base: %v", err)
 	}
 }
 

@@ -55,6 +55,8 @@ func TestIndexSparesReading(t *testing.T) {
 	}
 }
 
+// assertFresh asserts which files of the index need not be read, the fresh ones, and which have to
+// be, the stale ones. The index has one more file, which may be either.
 func assertFresh(t *testing.T, c clone, fresh, stale []string, either string) {
 	t.Helper()
 	got, err := agentchanges.Fresh(c.Open(), c.Dir)
@@ -62,7 +64,7 @@ func assertFresh(t *testing.T, c clone, fresh, stale []string, either string) {
 		t.Fatal(err)
 	}
 	if len(got) != len(fresh)+len(stale)+1 {
-		t.Errorf("the index has %v", got)
+		t.Errorf("the index has %v, want %d files", got, len(fresh)+len(stale)+1)
 	}
 	for _, name := range fresh {
 		if !got[name] {
@@ -70,11 +72,11 @@ func assertFresh(t *testing.T, c clone, fresh, stale []string, either string) {
 		}
 	}
 	for _, name := range stale {
-		if was, ok := got[name]; was || !ok {
-			t.Errorf("%.20q would not be read, or is not there: %v", name, ok)
+		if isFresh, ok := got[name]; isFresh || !ok {
+			t.Errorf("%.20q would be read: %t, is in the index: %t; want both", name, !isFresh, ok)
 		}
 	}
 	if _, ok := got[either]; !ok {
-		t.Errorf("%q is not there", either)
+		t.Errorf("%q is not in the index", either)
 	}
 }

@@ -71,9 +71,9 @@ func TestPatchSeriesOfDiffs(t *testing.T) {
 		"other prefixes":  diff("--src-prefix=i/", "--dst-prefix=w/"),
 		"no renames":      diff("--no-renames"),
 		"copies":          diff("-C", "--find-copies-harder", "--no-prefix"),
-		"no context":      diff("-U10", "--full-index"),
+		"more context":    diff("-U10", "--full-index"),
 		"text around it":  append([]byte("Here it is:\n\n```diff\n"), append(diff(), "```\nDone.\n"...)...),
-		"a mark at first": append([]byte("\xef\xbb\xbf\n"), diff()...),
+		"byte order mark": append([]byte("\xef\xbb\xbf\n"), diff()...),
 		"cut line end":    bytes.TrimSuffix(diff(), []byte("\n")),
 		"CRLF throughout": bytes.ReplaceAll(diff(), []byte("\n"), []byte("\r\n")),
 		"show":            c.Output("show", "--binary", "--format=fuller", "-m", "--first-parent", tip),
@@ -129,20 +129,20 @@ func TestPatchSeriesOfOtherDiffs(t *testing.T) {
 			}
 			own := clone{gittest.In(t, r)}
 			if got := string(own.Output("cat-file", "blob", s.Changes[0].After+":"+x.path)); got != x.text {
-				t.Errorf("%q", got)
+				t.Errorf("%s becomes %q, want %q", x.path, got, x.text)
 			}
 			if got := own.Git("diff-tree", "--name-only", "-r", s.Changes[0].Before, s.Changes[0].After); got != x.path {
-				t.Errorf("it changes %q", got)
+				t.Errorf("the change is in %q, want %q", got, x.path)
 			}
 			if got := s.Changes[0]; got.Message != x.message || x.message != "" && got.Author.Name != "J\u00f6rg" {
-				t.Errorf("message %q of %q", got.Message, got.Author.Name)
+				t.Errorf("message %q of %q, want %q", got.Message, got.Author.Name, x.message)
 			}
 		})
 	}
 }
 
-// patched returns a clone whose branch topic changes line 20, while main has gone on
-// in two ways: near it, and in the same line.
+// patched returns a clone with three commits on base: the tip of main changes line 20, near changes
+// a line near it, and same the same line. diff is a mail with the change of main.
 func patched(t *testing.T) (c clone, base, near, same string, diff []byte) {
 	t.Helper()
 	c = newClone(t)
@@ -197,7 +197,7 @@ func TestPatchSeriesFindsItsBase(t *testing.T) {
 			}
 			own := clone{gittest.In(t, r)}
 			if d := own.Git("diff-tree", "-U0", "-p", s.Changes[0].Before, s.Changes[0].After); !strings.Contains(d, "\n-line 20\n+topic") {
-				t.Error(d)
+				t.Errorf("the change is not that of the patch:\n%s", d)
 			}
 		})
 	}
@@ -238,11 +238,11 @@ func TestPatchSeriesWithoutChangesOrBase(t *testing.T) {
 	for _, bases := range [][]string{nil, {none}} {
 		_, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Data: diff, Bases: bases})
 		if !errors.Is(err, agentchanges.ErrNoBase) || len(bases) > 0 && !strings.Contains(err.Error(), none) {
-			t.Error(err)
+			t.Errorf("bases %q: %v, want ErrNoBase", bases, err)
 		}
 	}
 	if _, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Data: diff, Bases: []string{"main"}}); err == nil || errors.Is(err, agentchanges.ErrNoBase) {
-		t.Error(err)
+		t.Errorf("a base that is not an id: %v, want another error than ErrNoBase", err)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestRepoWithoutClone(t *testing.T) {
 		}
 	}
 	if _, err := gitrepo.New(nil, gitrepo.Options{OIDLen: 41}); err == nil {
-		t.Error("41 digits are taken")
+		t.Error("ids of 41 digits are accepted")
 	}
 }
 
@@ -294,7 +294,10 @@ func TestPatchSeriesErrors(t *testing.T) {
 		return "diff --git a/" + path + " b/" + path + "\nnew file mode 100644\n--- /dev/null\n+++ b/" + path + "\n@@ -0,0 +1 @@\n+x\n"
 	}
 	mail := func(patch string) string { return "From: a <a@example.com>\nSubject: x\n\nWords\n---\n\n" + patch }
-	for name, x := range map[string]struct{ data, want string }{
+	for name, x := range map[string]struct {
+		data string
+		want string // "" for no error and no change, but a note
+	}{
 		"words":              {"Sorry, I could not do it.\n", `"x.patch" contains no patch: 'git format-patch`},
 		"JSON":               {`{"diff": "--- a"}`, "contains no patch"},
 		"only a mail":        {mail(""), ""},
@@ -335,6 +338,6 @@ func TestPatchSeriesErrors(t *testing.T) {
 	}
 	_, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Name: "x", Data: bytes.Repeat([]byte{'\n'}, 128<<20+1), Bases: []string{base}})
 	if !errors.Is(err, gitrepo.ErrTooLarge) {
-		t.Error(err)
+		t.Errorf("a file over the limit: %v", err)
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestWorkspaceSeriesNeverLeavesTheWorkTree tests rule R7: while the work tree is
-// read, directories and files in it become links that lead out, and back. What
-// is out there never is in the result.
+// TestWorkspaceSeriesNeverLeavesTheWorkTree tests rule R7: while the work tree is read, directories
+// and files in it become links that lead out of it, and back. What these lead to is never in the
+// result.
 func TestWorkspaceSeriesNeverLeavesTheWorkTree(t *testing.T) {
 	t.Parallel()
 	const secret = "SECRET"
@@ -55,7 +55,7 @@ func TestWorkspaceSeriesNeverLeavesTheWorkTree(t *testing.T) {
 	for range shorttest.Count(20, 10) {
 		s, err := agentchanges.FromWorkspace(t.Context(), agentchanges.WorkspaceConfig{Repo: r, Dir: c.Dir, Bases: []string{base}})
 		if err != nil {
-			continue // it says that a file changed, or is gone
+			continue // a file changed while it was read, or is gone
 		}
 		for _, change := range s.Changes {
 			if diff := string(own.Output("diff-tree", "-p", base, change.After)); strings.Contains(diff, secret) {

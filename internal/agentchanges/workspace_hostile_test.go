@@ -15,9 +15,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestHostileWorkspaceRunsNothing tests rule R6 for a work tree: what its
-// configuration, attributes and hooks name is not run, and the environment of
-// this process is not heard.
+// TestHostileWorkspaceRunsNothing tests rule R6 for a work tree: what its configuration, attributes
+// and hooks name is not run, and the environment of this process is ignored.
 func TestHostileWorkspaceRunsNothing(t *testing.T) {
 	c, _, base, head := fork(t)
 	c.Git("checkout", "-q", head)
@@ -31,7 +30,7 @@ func TestHostileWorkspaceRunsNothing(t *testing.T) {
 	c.Write("new.txt", "untracked\n")
 	c.Trust()
 	if err := os.Remove(canary); err != nil {
-		t.Fatalf("the corpus does nothing: %v", err)
+		t.Fatalf("nothing runs evil even where the clone is trusted: %v", err)
 	}
 	for name, value := range map[string]string{"HOME": c.Dir, "GIT_DIR": c.Dir + "/.git", "GIT_WORK_TREE": c.Dir, "GIT_INDEX_FILE": c.Dir + "/.git/index",
 		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": evil} {
@@ -147,7 +146,7 @@ func (c clone) fails(args ...string) {
 	}
 }
 
-// sparseFile writes a file of nothing.
+// sparseFile writes a file of so many zeros, which take no space.
 func (c clone) sparseFile(name string, size int64) {
 	c.T.Helper()
 	c.Write(name, "")

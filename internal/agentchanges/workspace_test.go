@@ -60,8 +60,8 @@ func snapshot(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// workspaceSeries reads the clone's work tree and asserts that this changed
-// nothing in it.
+// workspaceSeries reads the clone's work tree, with its head as the base unless src has one, and
+// asserts that this changed nothing in it.
 func (c clone) workspaceSeries(r *gitrepo.Repo, src agentchanges.WorkspaceConfig) gitrepo.Series {
 	c.T.Helper()
 	t := c.T.(*testing.T)
@@ -81,18 +81,17 @@ func (c clone) workspaceSeries(r *gitrepo.Repo, src agentchanges.WorkspaceConfig
 	return s
 }
 
-// workspace does so too, and returns the mode and content of each file of the
-// last tree.
-func (c clone) workspace(src agentchanges.WorkspaceConfig) (gitrepo.Series, map[string]string) {
+// workspace is workspaceSeries that returns the mode and content of each file of the last tree, too.
+func (c clone) workspace(src agentchanges.WorkspaceConfig) (s gitrepo.Series, tree map[string]string) {
 	c.T.Helper()
-	r := c.Open()
-	s, t := c.workspaceSeries(r, src), c.T
+	r, t := c.Open(), c.T
+	s = c.workspaceSeries(r, src)
 	own := clone{gittest.In(t, r)}
 	last := s.Base
 	if n := len(s.Changes); n > 0 {
 		last = s.Changes[n-1].After
 	}
-	tree := map[string]string{}
+	tree = map[string]string{}
 	var names []string
 	var oids strings.Builder
 	for _, record := range strings.Split(strings.TrimSuffix(string(own.Output("ls-tree", "-r", "-z", last)), "\x00"), "\x00") {
@@ -310,7 +309,7 @@ func TestWorkspaceSeriesOfCommitsAndMore(t *testing.T) {
 	}
 }
 
-// TestWorkspaceSeriesNotes is what is left out, and said to be.
+// TestWorkspaceSeriesNotes asserts what is left out, and that a note names it.
 func TestWorkspaceSeriesNotes(t *testing.T) {
 	t.Parallel()
 	nested := func(c clone, dir string) {
@@ -349,7 +348,7 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 		}, `"in", "in2", "in3"`, nil},
 		"disguised at the top": {func(c clone) { c.Write(".GIT/config", "x"); c.Write("git~1", "x") }, `repositories of their own: ".GIT", "git~1"`, nil},
 		"ignored submodule":    {func(c clone) { c.Write(".git/info/exclude", "/libs\n"); c.Write("libs/x", "x") }, "", nil},
-		"tracked in it": {func(c clone) { nested(c, "src"); c.Write("src/b.txt", "2") }, `repositories of their own: "src"`,
+		"a new repository around tracked files": {func(c clone) { nested(c, "src"); c.Write("src/b.txt", "2") }, `repositories of their own: "src"`,
 			map[string]string{"src/b.txt": "100644 2", "src/own.txt": ""}},
 		"a submodule moved": {func(c clone) {
 			c.Write("sub/more", "x")
@@ -390,25 +389,14 @@ func TestWorkspaceSeriesNotes(t *testing.T) {
 			if notes := strings.Join(s.Notes, "\n"); !strings.Contains(notes, x.note) || len(s.Notes) > 1 || x.note == "" && notes != "" {
 				t.Errorf("notes %q, want %q", s.Notes, x.note)
 			}
-			for name, want := range x.want {
-				if before[name] = want; want == "" {
-					delete(before, name)
-				}
-			}
-			for _, name := range slices.Concat(keys(before), keys(tree)) {
+			maps.Copy(before, x.want)
+			for _, name := range slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(tree)) {
 				if tree[name] != before[name] {
 					t.Errorf("%q is %q, want %q", name, tree[name], before[name])
 				}
 			}
 		})
 	}
-}
-
-func keys(m map[string]string) (names []string) {
-	for name := range m {
-		names = append(names, name)
-	}
-	return names
 }
 
 func lfsPointer(text string) string {
