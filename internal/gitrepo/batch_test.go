@@ -49,6 +49,7 @@ func openWatched(t *testing.T, c clone, pathList string) *gitrepo.Repo {
 	return r
 }
 
+// runsOf returns how often git cat-file ran.
 func runsOf(t *testing.T, log string) int {
 	t.Helper()
 	data, err := os.ReadFile(log)
@@ -58,8 +59,8 @@ func runsOf(t *testing.T, log string) int {
 	return strings.Count(string(data), "cat-file")
 }
 
-// TestOneProcessReadsAllObjects counts the runs of git cat-file behind many questions, of which
-// some are asked at once.
+// TestOneProcessReadsAllObjects asserts that one git cat-file answers all questions that are asked
+// one after the other, and that there is at most one for each that asks at the same time.
 func TestOneProcessReadsAllObjects(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

@@ -141,7 +141,7 @@ func TestAlternatesInCirclesAndMissing(t *testing.T) {
 	}
 	_, err := r.MergeBase(t.Context(), head, strings.Repeat("0", 40))
 	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "borrows objects from /no/such/objects") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want ErrMissing with "borrows objects from /no/such/objects"`, err)
 	}
 	lines := ""
 	for i := range 200 {
@@ -149,7 +149,7 @@ func TestAlternatesInCirclesAndMissing(t *testing.T) {
 	}
 	c.Write(".git/objects/info/alternates", lines)
 	if _, err := gitrepo.Locate(c.Dir); err == nil || !strings.Contains(err.Error(), "more than 64") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "more than 64"`, err)
 	}
 }
 
@@ -199,6 +199,6 @@ func TestBrokenRefs(t *testing.T) {
 	}
 	c.Write(".git/HEAD", "ref: refs/heads/.invalid\n")
 	if _, err := found.Resolve("HEAD"); err == nil || !strings.Contains(err.Error(), "reftable") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "reftable"`, err)
 	}
 }

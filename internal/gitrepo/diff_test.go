@@ -46,7 +46,7 @@ func TestShallowClone(t *testing.T) {
 	r := gittest.Open(t, found)
 	_, err := r.Diff(t.Context(), base, head)
 	if !errors.Is(err, gitrepo.ErrShallow) || !strings.Contains(err.Error(), "fetch-depth: 0") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want ErrShallow with "fetch-depth: 0"`, err)
 	}
 	if data, err := r.File(t.Context(), head, "a.txt", 100); string(data) != "1\nzwei\n3\n" || err != nil {
 		t.Errorf("a file of a shallow commit: %q, %v", data, err)
@@ -56,7 +56,7 @@ func TestShallowClone(t *testing.T) {
 	one.Dir += "/x"
 	_, err = one.Open().Diff(t.Context(), base, head)
 	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "it is shallow") || !strings.Contains(err.Error(), "fetch-depth: 0") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want ErrMissing with "it is shallow" and "fetch-depth: 0"`, err)
 	}
 }
 
@@ -66,11 +66,11 @@ func TestCommitOfAnotherObjectFormat(t *testing.T) {
 	r := c.Open()
 	err := r.Require(t.Context(), head, strings.Repeat("1", 40))
 	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "its id has 40 digits and those of the clone have 64; use a clone in the server's object format") || strings.Contains(err.Error(), "fetch-depth") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want ErrMissing about the object format, without "fetch-depth"`, err)
 	}
 	err = r.Require(t.Context(), strings.Repeat("1", 64))
 	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "fetch-depth: 0") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want ErrMissing with "fetch-depth: 0"`, err)
 	}
 }
 
@@ -81,11 +81,11 @@ func TestUnrelatedHistories(t *testing.T) {
 	c.Git("checkout", "-q", "--orphan", "other")
 	b := c.Commit("b")
 	if _, err := c.Open().MergeBase(t.Context(), a, b); err == nil || !strings.Contains(err.Error(), "no commit in common") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "no commit in common"`, err)
 	}
 }
 
-func TestOnlyWholeIDsReachGit(t *testing.T) {
+func TestOnlyFullIDsReachGit(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
 	head := c.Commit("a")
@@ -109,9 +109,9 @@ func TestNewWithoutGit(t *testing.T) {
 	c := newClone(t)
 	c.Commit("a")
 	if _, err := gitrepo.New(c.Locate(), gitrepo.Options{PathList: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "install it") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "install it"`, err)
 	}
 	if _, err := gitrepo.New(c.Locate(), gitrepo.Options{TempDir: "/no/such/place"}); err == nil || !strings.Contains(err.Error(), "repository of our own") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "repository of our own"`, err)
 	}
 }

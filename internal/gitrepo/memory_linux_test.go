@@ -8,7 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// TestMemoryOfGitIsLimited: git gets no more memory than it may have, and the error says so.
+// TestMemoryOfGitIsLimited asserts that git ends where it needs more memory than MaxMemory, and that
+// the error names that limit.
 func TestMemoryOfGitIsLimited(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -22,6 +23,6 @@ func TestMemoryOfGitIsLimited(t *testing.T) {
 	// A tree, unlike a file, is read into memory as one piece.
 	_, err = r.Run(t.Context(), gitrepo.Call{Stdin: strings.NewReader(strings.Repeat("x", 200<<20))}, "hash-object", "-t", "tree", "-w", "--stdin")
 	if !errors.Is(err, gitrepo.ErrTooLarge) || !strings.Contains(err.Error(), "needs more than 64 MiB of memory") {
-		t.Errorf("%v", err)
+		t.Errorf(`err = %v, want ErrTooLarge with "needs more than 64 MiB of memory"`, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestHasID uses the ids that git gives to the empty blob and the empty tree.
+// TestHasID uses the ids that git gives to the empty blob, the empty tree and a file.
 func TestHasID(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -25,7 +25,7 @@ func TestHasID(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if got := hasID(object{kind: tt.kind, data: []byte(tt.data)}, tt.oid); got != tt.want {
-			t.Errorf("hasID(%s, %s %q) = %v", tt.oid, tt.kind, tt.data, got)
+			t.Errorf("hasID(%s %q, %s) = %v, want %v", tt.kind, tt.data, tt.oid, got, tt.want)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func FuzzLookup(f *testing.F) {
 	f.Add([]byte("100644 a\x00short"), "a")
 	f.Fuzz(func(t *testing.T, tree []byte, name string) {
 		if e, err := lookup(tree, name, 20); err == nil && !IsObjectID(e.oid) {
-			t.Errorf("%q", e.oid)
+			t.Errorf("lookup finds the id %q", e.oid)
 		}
 	})
 }

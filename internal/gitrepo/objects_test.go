@@ -4,8 +4,6 @@ package gitrepo_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -112,22 +110,6 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
-// replaceObject puts another object's content where the clone keeps one.
-func replaceObject(t *testing.T, c clone, oid, by string) {
-	t.Helper()
-	path := func(oid string) string { return filepath.Join(c.Dir, ".git", "objects", oid[:2], oid[2:]) }
-	data, err := os.ReadFile(path(by))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path(oid)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path(oid), data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestWhatIsReadIsWhatTheIdStandsFor(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
@@ -140,8 +122,8 @@ func TestWhatIsReadIsWhatTheIdStandsFor(t *testing.T) {
 	tree := func(commit string) string { return c.Git("rev-parse", commit+"^{tree}") }
 	evilTree, harmlessTree, blob, other := tree(evil), tree(harmless), c.Git("rev-parse", evil+":dir/f"), c.Git("rev-parse", harmless+":dir/f")
 
-	replaceObject(t, c, evilTree, harmlessTree)
-	replaceObject(t, c, blob, other)
+	c.forge(evilTree, c.loose(harmlessTree))
+	c.forge(blob, c.loose(other))
 	r := c.Open()
 	if changes, err := r.TreeChanges(t.Context(), harmless, evil); !errors.Is(err, gitrepo.ErrForged) {
 		t.Errorf("a replaced tree: %v, %v", changes, err)
@@ -152,7 +134,7 @@ func TestWhatIsReadIsWhatTheIdStandsFor(t *testing.T) {
 	if data, err := r.Blob(t.Context(), blob, 1<<10); !errors.Is(err, gitrepo.ErrForged) {
 		t.Errorf("a replaced file: %q, %v", data, err)
 	}
-	replaceObject(t, c, evil, harmless)
+	c.forge(evil, c.loose(harmless))
 	if got, err := c.Open().Commit(t.Context(), evil); !errors.Is(err, gitrepo.ErrForged) {
 		t.Errorf("a replaced commit: %v, %v", got, err)
 	}

@@ -24,8 +24,8 @@ func (c clone) am(base string, mails []byte) []string {
 	return c.Trees(base, "HEAD")
 }
 
-// mailed lets git make a commit of each step, writes them as mails and asserts
-// that git am makes the same trees of these.
+// mailed lets git make a commit of each step, writes them as mails and asserts that git am, and
+// package agentchanges, make the same trees of these.
 func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	t.Helper()
 	c = newClone(t)
@@ -64,11 +64,11 @@ func mailed(t *testing.T, steps ...func(clone)) (c clone, mails []byte) {
 	}
 	read, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: r, Name: "own", Data: mails})
 	if err != nil || read.Base != base || len(read.Changes) != len(want) {
-		t.Fatalf("PatchSeries reads %+v, %v", read, err)
+		t.Fatalf("FromFile = %+v, %v, want %d changes from %s", read, err, len(want), base)
 	}
 	for i, change := range read.Changes {
 		if change.After != want[i] {
-			t.Errorf("PatchSeries reads another tree %d", i+1)
+			t.Errorf("FromFile reads another tree %d", i+1)
 		}
 	}
 	if !bytes.Contains(mails, []byte("\nbase-commit: "+base+"\n")) {
@@ -129,7 +129,10 @@ func TestPatchStaysReadable(t *testing.T) {
 func TestPatchMessagesDeceiveNobody(t *testing.T) {
 	t.Parallel()
 	const diff = "diff --git a/evil b/evil\nnew file mode 100644\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"
-	for name, tt := range shorttest.Some(2, map[string]struct{ message, want string }{
+	for name, tt := range shorttest.Some(2, map[string]struct {
+		message string
+		want    string // "" for the message itself, except for white space
+	}{
 		"plain":               {"Fix it\n\nBody: yes\n", ""},
 		"Unicode":             {"Grüße an Zoë\n\n→ ok\n", ""},
 		"a long subject":      {strings.Repeat("word ", 60) + "end\n", ""},

@@ -64,7 +64,7 @@ func TestPushTakesNoCommitsAway(t *testing.T) {
 	for _, tip := range []string{aside, one} {
 		err := r.Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: tip, Branch: "main", Expect: two})
 		if err == nil || !strings.Contains(err.Error(), "does not follow") {
-			t.Errorf("err = %v", err)
+			t.Errorf(`err = %v, want one with "does not follow"`, err)
 		}
 	}
 	if asked := s.requests(); s.head("main") != two || len(asked) > 0 {
@@ -75,7 +75,7 @@ func TestPushTakesNoCommitsAway(t *testing.T) {
 func TestPushBelievesNoForgedHistory(t *testing.T) {
 	t.Parallel()
 	s, c, _, two, three, aside := published(t)
-	replaceObject(t, c, aside, three) // which follows two
+	c.forge(aside, c.loose(three)) // which follows two
 	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: aside, Branch: "main", Expect: two})
 	if !errors.Is(err, gitrepo.ErrForged) || s.head("main") != two {
 		t.Errorf("err = %v, main is at %s", err, s.head("main"))
@@ -209,7 +209,7 @@ func TestPushErrors(t *testing.T) {
 		},
 		"no permission to send": {server: respond("POST", status(403, "no")), kind: gitrepo.PushForbidden, perm: "contents: write"},
 		"no repository":         {server: respond("GET", status(404, "Repository not found.")), kind: gitrepo.PushForbidden, perm: "contents: write", words: []string{"Repository not found"}},
-		"an ill server":         {server: respond("GET", status(502, "")), kind: gitrepo.PushUnreachable},
+		"502 before":            {server: respond("GET", status(502, "")), kind: gitrepo.PushUnreachable},
 		"nonsense before": {
 			server: respond("GET", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>Sign in</html>") }),
 			kind:   gitrepo.PushUnreachable, words: []string{"the server does not answer as one of git does"},
@@ -218,15 +218,15 @@ func TestPushErrors(t *testing.T) {
 		"blocked":        {server: respond("GET", status(451, "Repository unavailable due to DMCA takedown.")), kind: gitrepo.PushRefused, words: []string{"DMCA"}},
 		"cut before":     {server: respond("GET", cut), kind: gitrepo.PushUnreachable},
 		"cut after":      {server: respond("POST", cut), kind: gitrepo.PushAmbiguous},
-		"ill after":      {server: respond("POST", status(500, "")), kind: gitrepo.PushAmbiguous},
+		"500 after":      {server: respond("POST", status(500, "")), kind: gitrepo.PushAmbiguous},
 		"nonsense after": {server: respond("POST", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") }), kind: gitrepo.PushAmbiguous},
 		"too large":      {server: respond("POST", status(413, "")), kind: gitrepo.PushRefused},
 		"down":           {server: func(s *gitServer) { s.Server.Close() }, kind: gitrepo.PushUnreachable},
-		"it tells the token": {
+		"an answer with the token": {
 			server: respond("GET", status(403, "you sent "+secret+" and eC1hY2Nlc3MtdG9rZW46Z2hzX1Rlc3QwMTIzNDU2Nzg5YWJjZGVmZ2hpamtsbW5vcHFyc3R1dg==")),
 			kind:   gitrepo.PushForbidden, perm: "contents: write", words: []string{"you sent *** and ***"},
 		},
-		"it talks much": {
+		"a long answer": {
 			server: func(s *gitServer) {
 				s.hook("pre-receive", "yes 'error: GH006: no, no, no' | head -c 20000000; exit 1\n")
 			},
@@ -241,11 +241,11 @@ func TestPushErrors(t *testing.T) {
 			err := c.Open().Push(t.Context(), m, gitrepo.PushRequest{Tip: three, Branch: "x"})
 			var failed *gitrepo.PushError
 			if !errors.As(err, &failed) || failed.Kind != tt.kind || failed.Permission != tt.perm || failed.Branch != "x" {
-				t.Fatalf("err = %#v: %v", err, err)
+				t.Fatalf("err = %#v: %v, want %s with the permission %q", err, err, tt.kind, tt.perm)
 			}
 			for _, w := range append(tt.words, `"x"`, tt.kind.String()) {
 				if !strings.Contains(err.Error(), w) {
-					t.Errorf("err = %v, and does not say %q", err, w)
+					t.Errorf("err = %v, want one with %q", err, w)
 				}
 			}
 			if text := err.Error(); strings.ContainsAny(text, "\n\r\x1b") || len(text) > 1000 || strings.Contains(text, "storage lock") {
@@ -281,7 +281,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	err := c.Open().Push(t.Context(), s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"})
 	var failed *gitrepo.PushError
 	if !errors.As(err, &failed) || failed.Kind != gitrepo.PushUnreachable {
-		t.Errorf("err = %v", err)
+		t.Errorf("err = %v, want a PushError of the kind PushUnreachable", err)
 	}
 	if err := c.Open().Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, 1); err == nil {
 		t.Error("a redirection was followed")
@@ -303,11 +303,12 @@ func TestPushToAServerThatHangs(t *testing.T) {
 	err := c.Open().Push(ctx, s.remote(), gitrepo.PushRequest{Tip: three, Branch: "x"})
 	var failed *gitrepo.PushError
 	if !errors.As(err, &failed) || failed.Kind != gitrepo.PushAmbiguous || !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v", err)
+		t.Errorf("err = %v, want a PushError of the kind PushAmbiguous that is context.Canceled", err)
 	}
 }
 
-// While git runs, no process shows the token and no file of ours contains it.
+// TestPushKeepsTheTokenToItself asserts that while git runs, no process shows the token, and that
+// then and afterwards no file of ours contains it.
 func TestPushKeepsTheTokenToItself(t *testing.T) {
 	t.Parallel()
 	s, c, _, _, three, _ := published(t)
@@ -318,7 +319,7 @@ func TestPushKeepsTheTokenToItself(t *testing.T) {
 			files, _ := filepath.Glob(pattern)
 			for _, f := range files {
 				if data, err := os.ReadFile(f); err == nil && strings.Contains(string(data), secret) {
-					t.Errorf("%s holds the token: %q", f, data)
+					t.Errorf("%s contains the token: %q", f, data)
 				}
 				looked.Add(1)
 			}
@@ -344,7 +345,7 @@ func assertNoSecret(t *testing.T, dir string) {
 			return nil // git removes files of its own meanwhile
 		}
 		if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), secret) {
-			t.Errorf("%s holds the token", path)
+			t.Errorf("%s contains the token", path)
 		}
 		return nil
 	})
@@ -353,8 +354,8 @@ func assertNoSecret(t *testing.T, dir string) {
 	}
 }
 
-// TestCheckBranchAgreesWithGit compares the rules with git's own on names that are put
-// together at random from what they are about.
+// TestCheckBranchAgreesWithGit compares the rules of package branchname with git's own, on names
+// that are put together at random from what these rules are about.
 func TestCheckBranchAgreesWithGit(t *testing.T) {
 	t.Parallel()
 	r := newClone(t).Open()

@@ -34,8 +34,8 @@ func TestNewRemote(t *testing.T) {
 		"a proxy":           {URL: "https://example.com/o/r", Proxy: "http://user:pass@proxy:3128"},
 		"loopback in tests": {URL: "http://127.0.0.1:80/o/r", AllowLoopback: true},
 	} {
-		if m, err := gitrepo.NewRemote(opt); err != nil || m.String() != strings.Replace(opt.URL, "GitHub.com/", "GitHub.com/", 1) {
-			t.Errorf("%s: %v, %v", name, m, err)
+		if m, err := gitrepo.NewRemote(opt); err != nil || m.String() != opt.URL {
+			t.Errorf("%s: %v, %v, want %s", name, m, err, opt.URL)
 		}
 	}
 	for name, opt := range map[string]gitrepo.RemoteOptions{
@@ -71,7 +71,7 @@ func TestNewRemote(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: %v", name, m)
 		} else if text := err.Error(); strings.Contains(text, "pass-word") || strings.Contains(text, secret) {
-			t.Errorf("%s: the error tells a secret: %v", name, err)
+			t.Errorf("%s: the error contains a secret: %v", name, err)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestRemotePrintsNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := fmt.Sprintf("%v %+v %#v %s", m, m, *m, m); strings.Contains(text, secret) {
-		t.Errorf("it prints as %s", text)
+		t.Errorf("the remote prints as %s", text)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestFetchErrors(t *testing.T) {
 	}
 	err := r.Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, 1)
 	if err == nil || strings.Contains(err.Error(), secret) || strings.ContainsAny(err.Error(), "\n\x1b") || !strings.Contains(err.Error(), "403") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one line with "403" and without the secret`, err)
 	}
 }
 
@@ -230,15 +230,15 @@ func TestFetchChecksWhatItGets(t *testing.T) {
 	c.Commit("unrelated")
 	r := c.Open()
 	if err := r.Fetch(t.Context(), s.remote(), []string{evil}, 1); err == nil || !strings.Contains(err.Error(), ".git") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with ".git"`, err)
 	}
 	if has, err := r.Has(t.Context(), evil); has || err != nil {
 		t.Errorf("the commit is there: %v, %v", has, err)
 	}
 }
 
-// To ask what the clone's refs name, git would run in the clone, and tell the
-// server what nobody else may know of.
+// TestFetchDoesNotAskTheClone asserts that the server is not sent the commits of the clone's refs.
+// For that, git would run in the clone, and nobody else may know of these commits.
 func TestFetchDoesNotAskTheClone(t *testing.T) {
 	t.Parallel()
 	s, _, _, two, _, _ := published(t)

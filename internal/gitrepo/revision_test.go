@@ -49,7 +49,7 @@ func withRevisions(t *testing.T) gittest.Clone {
 	return c
 }
 
-// TestRevisionsAreGits compares with what git itself says in the clone.
+// TestRevisionsAreGits compares each sort of revision with what git itself makes of it in the clone.
 func TestRevisionsAreGits(t *testing.T) {
 	t.Parallel()
 	c := withRevisions(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// TestAbandonedRepositoriesAreRemoved: what a killed process left is removed, and nothing else.
+// TestAbandonedRepositoriesAreRemoved asserts that New removes the directory that a killed process
+// left, and nothing else.
 func TestAbandonedRepositoriesAreRemoved(t *testing.T) {
 	t.Parallel()
 	temp, outside := t.TempDir(), t.TempDir()

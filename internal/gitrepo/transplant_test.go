@@ -31,7 +31,8 @@ func (c clone) series(base, tip string) gitrepo.Series {
 	return s
 }
 
-// lookInto runs git for what a repository made, through its object directory.
+// lookInto returns the clone, in which git also finds the objects that r has made, until the test
+// ends.
 func lookInto(t *testing.T, c clone, r *gitrepo.Repo) clone {
 	t.Helper()
 	c.Write(".git/objects/info/alternates", filepath.Join(r.GitDir(), "objects")+"\n")
@@ -211,10 +212,10 @@ func TestConflicts(t *testing.T) {
 			_, err := c.Open().Transplant(t.Context(), c.series(base, theirs), ours, gitrepo.Style{Committer: airlock})
 			var conflict *gitrepo.Conflict
 			if !errors.As(err, &conflict) {
-				t.Fatalf("err = %v", err)
+				t.Fatalf("err = %v, want a Conflict", err)
 			}
 			if conflict.Change != 1 || !slices.Equal(conflict.Paths, tt.paths) || !strings.Contains(conflict.Detail, tt.detail) {
-				t.Errorf("conflict = %+v", conflict)
+				t.Errorf("conflict = %+v, want change 1, %q, %q", conflict, tt.paths, tt.detail)
 			}
 			if !utf8.ValidString(err.Error()) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("the error is not one line: %v", err)
@@ -289,7 +290,7 @@ func TestStyle(t *testing.T) {
 			}
 			commit, err := r.Commit(t.Context(), got.Tip)
 			if err != nil || commit.Author != tt.author || commit.Message != tt.text || !commit.When.Equal(tt.style.When) {
-				t.Errorf("commit = %+v, %v", commit, err)
+				t.Errorf("commit = %+v, %v, want %q by %+v", commit, err, tt.text, tt.author)
 			}
 			raw := lookInto(t, c, r).GitFed("", "cat-file", "commit", got.Tip)
 			if !strings.Contains(raw, "<"+tt.author.Email+"> 99 +0000\ncommitter Airlock <airlock@example.com> 99 +0000\n\n") || strings.Contains(raw, "encoding") {

@@ -3,10 +3,12 @@
 package gitrepo_test
 
 import (
+	"cmp"
 	"compress/zlib"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,13 +62,7 @@ func TestFiles(t *testing.T) {
 		"deep": "is a directory", "link": "a link is not followed", "linkdir/er/y": "a link is not followed",
 		"../x": "not a path", "/etc/passwd": "not a path", "": "not a path", ".": "not a path", "a//b": "not a path", "deep/../policy.yml": "not a path",
 	}
-	var paths []string
-	for p := range text {
-		paths = append(paths, p)
-	}
-	for p := range bad {
-		paths = append(paths, p)
-	}
+	paths := slices.AppendSeq(slices.Collect(maps.Keys(text)), maps.Keys(bad))
 	files, err := r.Files(t.Context(), head, paths, 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +106,7 @@ func TestSubmoduleIsNotFollowed(t *testing.T) {
 	c.Git("update-index", "--add", "--cacheinfo", "160000,"+head+",sub")
 	c.Git("commit", "-q", "-m", "two")
 	if _, err := c.Open().File(t.Context(), c.Git("rev-parse", "HEAD"), "sub", 10); err == nil || !strings.Contains(err.Error(), "submodule") {
-		t.Errorf("err = %v", err)
+		t.Errorf(`err = %v, want one with "submodule"`, err)
 	}
 }
 
@@ -198,7 +194,7 @@ func BenchmarkFile(b *testing.B) {
 
 const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 
-// changedTree makes a commit on another that differs in every way.
+// changedTree makes a commit to that differs from the one before it, from, in every way.
 func changedTree(t *testing.T, initArgs ...string) (c clone, from, to string) {
 	t.Helper()
 	c = newClone(t, initArgs...)
@@ -243,12 +239,6 @@ func TestTreeChangesEqualGitDiffTree(t *testing.T) {
 			var got strings.Builder
 			for _, ch := range changes {
 				none := strings.Repeat("0", len(from))
-				or := func(s, absent string) string {
-					if s == "" {
-						return absent
-					}
-					return s
-				}
 				status := "M"
 				switch {
 				case ch.OldMode == "":
@@ -258,7 +248,7 @@ func TestTreeChangesEqualGitDiffTree(t *testing.T) {
 				case ch.OldMode[:2] != ch.NewMode[:2]:
 					status = "T"
 				}
-				fmt.Fprintf(&got, ":%s %s %s %s %s\x00%s\x00", or(ch.OldMode, "000000"), or(ch.NewMode, "000000"), or(ch.OldOID, none), or(ch.NewOID, none), status, ch.Path)
+				fmt.Fprintf(&got, ":%s %s %s %s %s\x00%s\x00", cmp.Or(ch.OldMode, "000000"), cmp.Or(ch.NewMode, "000000"), cmp.Or(ch.OldOID, none), cmp.Or(ch.NewOID, none), status, ch.Path)
 			}
 			want := records(c.Git("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", from, to))
 			if got := records(got.String()); !slices.Equal(got, want) {
@@ -268,7 +258,7 @@ func TestTreeChangesEqualGitDiffTree(t *testing.T) {
 	}
 }
 
-// records sorts the pairs of lines that diff-tree -z gives.
+// records returns the records of git diff-tree --raw -z, each with its path first, in order.
 func records(raw string) []string {
 	var list []string
 	parts := strings.Split(strings.TrimSuffix(raw, "\x00"), "\x00")

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo/gittest"
 )
 
-// TestReadBelow: only ordinary files are opened, by no link, even one that stays
-// inside, and without waiting for what a pipe would give.
+// TestReadBelow asserts that Read takes ordinary files only: it follows no link, even one that stays
+// inside, and does not wait for a FIFO. Link and Lstat follow no link on the way either.
 func TestReadBelow(t *testing.T) {
 	t.Parallel()
 	c := clone{gittest.Clone{T: t, Dir: t.TempDir()}}
