@@ -39,7 +39,7 @@ func checkOffer(t *testing.T, s State, escalation *Message) {
 			}
 		}
 		if slices.Contains(s.Decisions(), d) != (err == nil) {
-			t.Fatalf("%s, %s: %s is offered or not, but: %v", s.Status(), s.Work().Kind, d, err)
+			t.Fatalf("%s, %s: %s is among the decisions: %t, but Step returns: %v", s.Status(), s.Work().Kind, d, err != nil, err)
 		}
 		if err == nil {
 			actions = append(actions, string(d))
@@ -73,7 +73,8 @@ func checkOffer(t *testing.T, s State, escalation *Message) {
 	}
 }
 
-// TestWhatIsOfferedIsTaken looks at every state of a random walk.
+// TestWhatIsOfferedIsTaken asserts in every state of 80 random walks that a decision is offered if
+// and only if Step takes it.
 func TestWhatIsOfferedIsTaken(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := uint64(1); seed <= 80; seed++ {
@@ -103,7 +104,8 @@ func TestWhatIsOfferedIsTaken(t *testing.T) {
 	}
 }
 
-// Where a loop has nearly, or just, as many iterations as one can have, it offers what is left.
+// TestWhatIsOfferedAtTheLimit asserts that a loop offers to extend its limit only up to
+// maxIterations, and no decision that needs one more iteration where none is left.
 func TestWhatIsOfferedAtTheLimit(t *testing.T) {
 	for most, want := range map[int]string{
 		maxIterations - 3: "fixed, extend 3, skip, abort, retry",
@@ -136,8 +138,8 @@ func TestWhatIsOfferedAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestChecksThatDoNotWorkForOneReason has no check work, twice: each message says why once, and
-// names the checks.
+// TestChecksThatDoNotWorkForOneReason asserts that an error that all checks have in common stands
+// once, with the names of the checks, in the notification, in the escalation and in the comment.
 func TestChecksThatDoNotWorkForOneReason(t *testing.T) {
 	const why, all = "the work tree is gone", "formatter, linter, build, tests, code-review, security-review"
 	p := begun(t, Loop{})
@@ -172,7 +174,9 @@ func TestChecksThatDoNotWorkForOneReason(t *testing.T) {
 	}
 }
 
-// What each check says of itself stays apart, and the first of two errors is not lost.
+// TestChecksThatDoNotWorkForTheirOwnReasons asserts that checks with different errors get a
+// notification each, and that the comment lists both errors although one of the checks could have
+// run once more.
 func TestChecksThatDoNotWorkForTheirOwnReasons(t *testing.T) {
 	p := begun(t, Loop{})
 	send := func(results ...Result) []Message {

@@ -40,7 +40,8 @@ func begun(t *testing.T, l Loop) *play {
 	return p
 }
 
-// try sends an event and returns its error.
+// try makes a step and returns its messages, or the refusal. It asserts that the step does not
+// change its argument, and goes on with the state as it comes back from JSON.
 func (p *play) try(e Event) ([]Message, error) {
 	p.t.Helper()
 	before, err := json.Marshal(p.state)

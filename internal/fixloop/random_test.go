@@ -161,7 +161,7 @@ func (w *walk) event() Event {
 	}
 	e := Event{Type: EventResult, Op: work.Op}
 	complete := w.r.IntN(3) > 0
-	hard := w.r.IntN(3) // of three results, one fails a lot
+	hard := w.r.IntN(3) // the higher, the more checks fail
 	for _, c := range work.Checks {
 		if !complete && w.r.IntN(2) == 0 {
 			continue
@@ -283,7 +283,8 @@ func (w *walk) fits(work Work, e Event, messages []Message) {
 	}
 }
 
-// recorded checks that the log alone contains the statuses of the state.
+// recorded checks new messages: their identifiers are new, their changes of status are allowed and
+// lead to the statuses of the state, and none follows an abort.
 func (w *walk) recorded(messages []Message) {
 	w.t.Helper()
 	for _, m := range messages {
@@ -323,7 +324,8 @@ func (w *walk) recorded(messages []Message) {
 	w.aborted = w.state.Outcome() == Aborted
 }
 
-// answers checks that each message has the one that it answers before it.
+// answers checks that what a message refers to precedes it: the fix request of a completion, the
+// trigger of a result, and a failure report of the check that a success is about.
 func (w *walk) answers(m Message) {
 	w.t.Helper()
 	prior := map[Type][2]string{FixCompletion: {"FIXDONE", "FIXREQ"}, RevalidationResult: {"REVALRES", "REVAL"}}[m.Type]
@@ -380,7 +382,7 @@ func (w *walk) judge(before State, e Event, messages []Message) {
 	if e.Type != EventResult && !refused {
 		return // a time-out, or a message that was not delivered
 	}
-	want := w.verdict(before.doc.Retry && !refused, w.state)
+	want := w.verdict(before.doc.Retry && !refused)
 	got := Reason("")
 	if escalation >= 0 {
 		got = messages[escalation].Reason
@@ -391,16 +393,16 @@ func (w *walk) judge(before State, e Event, messages []Message) {
 }
 
 // verdict returns the reason for which the newest round has to be escalated, "" for none.
-func (w *walk) verdict(retry bool, now State) Reason {
+func (w *walk) verdict(retry bool) Reason {
 	for _, m := range w.log[len(w.log)-min(len(w.log), 60):] {
-		if m.Iteration == now.Iteration() && m.Type == FailureReport && m.Priority == PriorityCritical {
+		if m.Iteration == w.state.Iteration() && m.Type == FailureReport && m.Priority == PriorityCritical {
 			return ReasonCritical
 		}
 	}
 	switch n := len(w.rounds); {
 	case retry:
 		return ReasonRetry
-	case now.Iteration() == now.MaxIterations():
+	case w.state.Iteration() == w.state.MaxIterations():
 		return ReasonIterations
 	case n >= 3 && isSubset(w.rounds[n-3], w.rounds[n-2]) && isSubset(w.rounds[n-2], w.rounds[n-1]):
 		return ReasonDeadlock

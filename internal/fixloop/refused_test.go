@@ -9,9 +9,9 @@ import (
 
 const protected = `protected-files: "CODEOWNERS" is protected`
 
-// TestARefusedChangeIsNone refuses a fix: the checks fail as before, without running, and the next
-// request says why.
-func TestARefusedChangeIsNone(t *testing.T) {
+// TestARefusedFix asserts that after a refused fix the checks fail as before, without running, that
+// the next request says why, and that refused fixes do not count as progress.
+func TestARefusedFix(t *testing.T) {
 	p := newPlay(t, Loop{})
 	p.send(Event{Type: EventStart, Head: "a"})
 	p.results(failing(Tests, "TestTotal failed"))
@@ -34,13 +34,14 @@ func TestARefusedChangeIsNone(t *testing.T) {
 	p.want(Completed, WorkNone)
 	p = begun(t, Loop{})
 	p.results(failing(Tests, "TestTotal failed"))
-	for range 2 { // a refused fix resolves nothing
+	for range 2 {
 		p.send(Event{Type: EventFixDone, Iteration: p.state.Iteration(), Refused: []string{protected}})
 	}
 	p.wantEscalated(ReasonDeadlock)
 }
 
-// TestARefusedPush refuses pushes in each state in which one can come.
+// TestARefusedPush refuses pushes while a fix is awaited, while checks run and after an escalation,
+// and asserts which commit is the accepted one.
 func TestARefusedPush(t *testing.T) {
 	p := newPlay(t, Loop{})
 	p.send(Event{Type: EventStart, Head: "a"})
@@ -60,7 +61,7 @@ func TestARefusedPush(t *testing.T) {
 	if p.want(Escalated, WorkDecide); p.state.Reason() != ReasonRefused || p.state.Accepted() != "c" {
 		t.Errorf("escalated for %s, taken %s", p.state.Reason(), p.state.Accepted())
 	}
-	p.send(Event{Type: EventPush, Head: "e", By: "fixer[bot]", Refused: []string{protected}}) // no manual fix
+	p.send(Event{Type: EventPush, Head: "e", By: "fixer[bot]", Refused: []string{protected}}) // it does not count as a manual fix
 	p.want(Escalated, WorkDecide)
 	p.send(Event{Type: EventDecision, Decision: DecideRetry, By: "alice"}) // she accepts what is there
 	p.want(ReChecking, WorkRevalidate)

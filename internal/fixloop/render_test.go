@@ -80,12 +80,9 @@ func TestEachTypeOfMessage(t *testing.T) {
 
 // rendered returns the message without the members that its Markdown does not show.
 func rendered(m Message) Message {
-	failures := append([]Failure(nil), m.Failures...)
+	failures := append([]Failure(nil), m.Failures...) // nil if there are none
 	for i := range failures {
 		failures[i].Fingerprint = ""
-	}
-	if len(failures) == 0 {
-		failures = nil
 	}
 	out := Message{Type: m.Type, ID: m.ID, Time: m.Time, From: m.From, To: m.To, Priority: m.Priority, Issue: m.Issue, Iteration: m.Iteration, Check: m.Check}
 	switch m.Type {
@@ -168,7 +165,7 @@ var reformatted = map[string]func(string) string{
 	"invisible mentions": func(s string) string {
 		return outsideFences(s, func(l string) string { return strings.ReplaceAll(l, "@", "@\u200b") })
 	},
-	"mentions in code": func(s string) string { return mentionsInCode(s) },
+	"mentions in code": mentionsInCode,
 	"entities": func(s string) string {
 		return outsideFences(s, func(l string) string { return strings.ReplaceAll(l, "(", "&#40;") })
 	},

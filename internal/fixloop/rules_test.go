@@ -5,12 +5,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// The tests of this file each test one rule of spec 003 that a change of the code could break
-// without another test to fail.
+// Each test of this file tests a rule of spec 003 that a change of the code could break without
+// any other test failing.
 
 // statusOf returns how one check stands.
 func (p *play) statusOf(c Check) Status {
@@ -181,7 +179,7 @@ func TestAnswersOfAFixerThatAreLate(t *testing.T) {
 	if _, err := p.try(Event{Type: EventFixDone, Iteration: 2}); codeOf(err) != CodeLate {
 		t.Errorf("after the escalation: %v", err)
 	}
-	if !slices.ContainsFunc(p.log, func(m Message) bool { return m.Type == Escalation && cmp.Equal(m.Reason, ReasonFixer) }) {
+	if !slices.ContainsFunc(p.log, func(m Message) bool { return m.Type == Escalation && m.Reason == ReasonFixer }) {
 		t.Errorf("%v", ids(p.log))
 	}
 }
@@ -198,8 +196,8 @@ func stuck(t *testing.T) *play {
 	return p
 }
 
-// Decisions: extend and a manual fix begin the count of iterations without progress again; retry
-// has an iteration of its own.
+// Decisions: extend begins the count of iterations without progress again; retry has an iteration
+// of its own.
 func TestADecisionBeginsTheCountAnew(t *testing.T) {
 	p := stuck(t)
 	p.send(Event{Type: EventDecision, Decision: DecideExtend, N: 5})
@@ -308,8 +306,8 @@ func TestWhatMessagesCount(t *testing.T) {
 	}
 }
 
-// Escalation report: the main orchestrator has to look at a check that does not work, the user at
-// the rest. What a check says of itself stays text.
+// Escalation report: it goes to the main orchestrator where a check does not work. The check's error
+// stays text in the trigger that follows a retry.
 func TestWhoIsAskedToDecide(t *testing.T) {
 	p := begun(t, Loop{})
 	var got []Message
@@ -329,7 +327,7 @@ func TestWhoIsAskedToDecide(t *testing.T) {
 	}
 }
 
-// Error notification: there are four types of errors.
+// Error notification: Parse rejects a type of error that is not one of the four.
 func TestAnErrorTypeThatThereIsNot(t *testing.T) {
 	p := begun(t, Loop{})
 	got := p.send(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Linter, Status: ResultError, Error: "gone"}}})

@@ -3,6 +3,7 @@ package fixloop
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func TestNoFailureIsNoMessage(t *testing.T) {
 	}
 }
 
-func TestARoundIsShared(t *testing.T) {
+func TestARoundHasOneFixRequest(t *testing.T) {
 	p := begun(t, Loop{})
 	wantIDs(t, p.results(map[Check][]Failure{Linter: fails("unused"), Tests: fails("a", "b"), CodeReview: fails("c")}), "VFR-7-linter-1", "VFR-7-tests-1", "VFR-7-code-review-1", "FIXREQ-7-1")
 	if r := p.state.Work().Request; len(r.Failures) != 4 || len(r.Checks) != 3 {
@@ -88,10 +89,8 @@ func TestTheLastIterationEscalates(t *testing.T) {
 	if want := "ESC-7-tests-20260304T050607Z"; last[0].ID != want || last[0].To != User || last[0].Before != Fail || last[0].After != Escalated {
 		t.Errorf("escalation %+v", last[0])
 	}
-	for _, m := range ids(p.log) {
-		if m == "FIXREQ-7-5" {
-			t.Error("the last iteration requests a fix")
-		}
+	if slices.Contains(ids(p.log), "FIXREQ-7-5") {
+		t.Error("the last iteration requests a fix")
 	}
 }
 
@@ -120,7 +119,7 @@ func TestTimers(t *testing.T) {
 		name      string
 		to        func(p *play)
 		operation string
-		last      string
+		check     string // the one that the escalation is named after
 	}{
 		{"validation", func(*play) {}, "specialist-validation", "formatter"},
 		{"fix", func(p *play) { p.results(failing(Tests, "a")) }, "main-agent-fix", "tests"},
@@ -138,7 +137,7 @@ func TestTimers(t *testing.T) {
 			}
 			wantIDs(t, p.wait(time.Second).send(Event{Type: EventTimer}), "TIMEOUT-7-"+c.operation+"-20260304T053607Z")
 			p.wait(5*time.Minute - time.Second).send(Event{Type: EventTimer})
-			wantIDs(t, p.wait(time.Second).send(Event{Type: EventTimer}), "ESC-7-"+c.last+"-20260304T054107Z")
+			wantIDs(t, p.wait(time.Second).send(Event{Type: EventTimer}), "ESC-7-"+c.check+"-20260304T054107Z")
 			p.wantEscalated(ReasonTimeout)
 		})
 	}
@@ -455,7 +454,18 @@ func TestClosingEndsALoopInEachStatus(t *testing.T) {
 		"pending":     func(*play) {},
 		"in progress": func(p *play) { p.send(Event{Type: EventStart}) },
 		"awaiting":    func(p *play) { p.send(Event{Type: EventStart}); p.results(failing(Tests, "a")) },
+		"fixing": func(p *play) {
+			p.send(Event{Type: EventStart})
+			p.results(failing(Tests, "a"))
+			p.send(Event{Type: EventFixStarted, Iteration: 1})
+			p.want(Fixing, WorkFix)
+		},
 		"re-checking": func(p *play) { p.send(Event{Type: EventStart}); p.results(failing(Tests, "a")); p.fix() },
+		"escalated": func(p *play) {
+			p.send(Event{Type: EventStart})
+			p.send(firstResults(Result{Check: SecurityReview, Status: ResultFail, Critical: true}))
+			p.want(Escalated, WorkDecide)
+		},
 	} {
 		for _, merged := range []bool{false, true} {
 			p := newPlay(t, Loop{Acceptance: true})
@@ -479,21 +489,21 @@ func codeOf(err error) Code {
 	return ""
 }
 
-// TestWhatDoesNotFitIsRefused sends each event where it must not have an effect.
+// TestWhatDoesNotFitIsRefused sends events where they must not have an effect.
 func TestWhatDoesNotFitIsRefused(t *testing.T) {
-	pending := func(*testing.T) *play { return newPlay(t, Loop{}) }
-	validating := func(*testing.T) *play { return begun(t, Loop{}) }
-	awaiting := func(*testing.T) *play {
+	pending := func(t *testing.T) *play { return newPlay(t, Loop{}) }
+	validating := func(t *testing.T) *play { return begun(t, Loop{}) }
+	awaiting := func(t *testing.T) *play {
 		p := validating(t)
 		p.results(failing(Tests, "a"))
 		return p
 	}
-	rechecking := func(*testing.T) *play {
+	rechecking := func(t *testing.T) *play {
 		p := awaiting(t)
 		p.fix("a")
 		return p
 	}
-	completed := func(*testing.T) *play {
+	completed := func(t *testing.T) *play {
 		p := validating(t)
 		p.results(nil)
 		return p
