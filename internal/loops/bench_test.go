@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/loops"
 )
 
-// BenchmarkThousandOpenLoops opens a thousand loops that wait for a fix in one store, and
-// reports what the process and the store take, and how long a status takes then.
+// BenchmarkThousandOpenLoops opens a thousand loops that wait for a fix in one store, and reports
+// the memory of the process, the size of the store, and how long it takes to find one of them.
 func BenchmarkThousandOpenLoops(b *testing.B) {
 	location := filepath.Join(b.TempDir(), "s.db")
 	h := &hands{script: map[fixloop.WorkKind][]reaction{fixloop.WorkValidate: {results(fixloop.Tests)}, fixloop.WorkFix: {hang}}}

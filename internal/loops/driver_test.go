@@ -105,7 +105,7 @@ func fixed(_ context.Context, w fixloop.Work) (fixloop.Event, bool) {
 	return fixloop.Event{Type: fixloop.EventFixDone, Iteration: w.Iteration, Files: []string{"shop.go"}}, true
 }
 
-// hang does nothing until nobody waits any more.
+// hang does nothing until its context is done, and has no answer then.
 func hang(ctx context.Context, _ fixloop.Work) (fixloop.Event, bool) {
 	<-ctx.Done()
 	return fixloop.Event{}, false
@@ -300,6 +300,9 @@ func TestASlowValidation(t *testing.T) {
 		synctest.Wait()
 		if late == nil {
 			t.Error("the validation that nobody waits for goes on")
+		}
+		if l, err := d.Get(t.Context(), l.ID); err != nil || l.State.Work().Kind != fixloop.WorkDecide || l.State.Reason() != fixloop.ReasonTimeout {
+			t.Errorf("after the late answer: work %q, escalated because of %q, %v", l.State.Work().Kind, l.State.Reason(), err)
 		}
 		d.Close()
 	})
