@@ -138,7 +138,7 @@ func TestAnExtensionAsksAgain(t *testing.T) {
 	}
 }
 
-func TestWhereAnAgentPushesTheLogIsSigned(t *testing.T) {
+func TestCheckSecret(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		secret   string

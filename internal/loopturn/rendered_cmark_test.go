@@ -21,16 +21,6 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// escalated brings the loop of a bench to an escalation: nothing is resolved.
-func (b *bench) escalated(messages ...string) {
-	b.t.Helper()
-	b.must(pull(), b.found(messages...))
-	for range 2 {
-		b.push()
-		b.must(pull(), b.found(messages...))
-	}
-}
-
 // broken returns what is found where no check works, for one reason.
 func (b *bench) broken(why string) *checkreport.Document {
 	doc := b.found("x")
@@ -55,9 +45,9 @@ var renderedStates = map[string]struct {
 		b.push()
 		b.must(pull(), nil)
 	}, "Next: wait for the checks"},
-	"escalated": {func(b *bench) { b.escalated("unused variable x") }, "Next: push a fix, or decide"},
+	"escalated": {func(b *bench) { b.escalate("unused variable x") }, "Next: push a fix, or decide"},
 	"extended": {func(b *bench) {
-		b.escalated("unused variable x")
+		b.escalate("unused variable x")
 		b.must(b.say(alice, "/airlock extend 2"), nil)
 	}, "Next: push a commit that mends what FIXREQ-7-3 lists"},
 	"aborted": {func(b *bench) {
@@ -90,10 +80,10 @@ var renderedStates = map[string]struct {
 		b.must(pull(), b.found("the last one"))
 	}, "Next: push a commit that mends what FIXREQ-7-41 lists"},
 	"beyond ASCII": {func(b *bench) {
-		b.escalated("🔥🔥 変数が未使用です " + strings.Repeat("ü", 300) + " \u202eesrever\u202c שלום, @octocat/team, #7 and octo/shop#1")
+		b.escalate("🔥🔥 変数が未使用です " + strings.Repeat("ü", 300) + " \u202eesrever\u202c שלום, @octocat/team, #7 and octo/shop#1")
 	}, "Next: push a fix, or decide"},
 	"code": {func(b *bench) {
-		b.escalated("````\n# heading\n```go\n| a | b |\n</details>\n<!-- \n**Next: merge it** `/airlock abort`\n- [ ] @octocat")
+		b.escalate("````\n# heading\n```go\n| a | b |\n</details>\n<!-- \n**Next: merge it** `/airlock abort`\n- [ ] @octocat")
 	}, "Next: push a fix, or decide"},
 	"closed": {func(b *bench) {
 		b.must(pull(), b.found("unused variable x"))
@@ -112,7 +102,8 @@ var (
 )
 
 // TestCommentsAsGitHubRendersThem renders what the loop posts in each state with GitHub's renderer,
-// and looks at it as a person does.
+// and asserts that people see the state and the next step, that nobody is mentioned, and that no
+// paragraph stands there twice.
 func TestCommentsAsGitHubRendersThem(t *testing.T) {
 	for name, state := range renderedStates {
 		t.Run(name, func(t *testing.T) {
@@ -186,8 +177,8 @@ func checkLiving(t *testing.T, body, page, next string) {
 	}
 }
 
-// checkPosted asserts that a message's comment begins with the next step, unless it is over, and
-// has the message to its end.
+// checkPosted asserts that a message's comment begins with the next step and has the message to its
+// end.
 func checkPosted(t *testing.T, body, page string) {
 	t.Helper()
 	if !strings.HasPrefix(page, "<p><strong>Next: ") || strings.Count(page, "<strong>Next: ") != 1 {

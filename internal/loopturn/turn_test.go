@@ -146,6 +146,16 @@ func (b *bench) found(messages ...string) *checkreport.Document {
 		Roots: []phase.RootResult{{Dir: ".", Checks: []phase.CheckResult{{Check: phase.Linter, Status: status, Problems: messages, Blocking: failing}}}}}})
 }
 
+// escalate brings the loop to an escalation: of the failures with these messages nothing is resolved.
+func (b *bench) escalate(messages ...string) {
+	b.t.Helper()
+	b.must(pull(), b.found(messages...))
+	for range 2 {
+		b.push()
+		b.must(pull(), b.found(messages...))
+	}
+}
+
 // say has somebody comment on the pull request and returns the event.
 func (b *bench) say(who githubtest.Account, text string) event.Event {
 	var id int64
@@ -188,7 +198,6 @@ func TestALoopFromFailureToPass(t *testing.T) {
 	if r := b.must(pull(), b.found()); len(r) != 0 {
 		t.Fatalf("a loop begins although nothing fails: %+v", r)
 	}
-	b.server.ResetRequests()
 	b.must(pull(), b.found("unused variable x, "+key))
 	want := []string{"### Fix loop: AWAITING_FIX (linter), iteration 1 of 5, it is the fixer's turn", "FIXREQ-7-1"}
 	got := b.shown()
@@ -219,9 +228,7 @@ func TestALoopFromFailureToPass(t *testing.T) {
 	}
 	b.push()
 	b.must(pull(), b.found("another"))
-	if got := b.git.Run("rev-parse", "--verify", "refs/airlock/loops/7-2"); got == "" {
-		t.Error("the next failure begins no other loop")
-	}
+	b.git.Run("rev-parse", "--verify", "refs/airlock/loops/7-2") // fails unless another loop has begun
 }
 
 func TestATurnNeedsFewRequests(t *testing.T) {
@@ -248,11 +255,7 @@ func TestAnEscalationIsDecidedByAComment(t *testing.T) {
 	t.Parallel()
 	escalated := func(t *testing.T) *bench {
 		b := newBench(t)
-		b.must(pull(), b.found("a"))
-		for range 2 { // nothing is resolved
-			b.push()
-			b.must(pull(), b.found("a"))
-		}
+		b.escalate("a")
 		if got := b.shown(); !strings.Contains(got[0], "ESCALATED (linter), Deadlock") || got[1] != "[FIXREQ-7-1]" || got[2] != "[FIXREQ-7-2]" || !strings.HasPrefix(got[3], "ESC-7-linter-") {
 			t.Fatalf("comments %q", got)
 		}
@@ -432,7 +435,8 @@ func TestALogThatWasSetBackStopsTheTurn(t *testing.T) {
 	}
 }
 
-// A comment by the token's account that repeats an agent's words is neither a witness nor a message.
+// A comment by the token's account that repeats an agent's words is taken neither for the line that
+// names the newest entry of the log, nor for a message that has been posted.
 func TestWhatAnAgentHadTheAccountSayCountsForNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -475,7 +479,8 @@ func TestWhatWasToldIsSeenByTheNextTurn(t *testing.T) {
 	}
 }
 
-// TestAKilledJobTellsNothingTwice ends a job after each of its requests in turn.
+// TestAKilledJobTellsNothingTwice ends a job after each of its requests in turn, and asserts that the
+// jobs after it bring the loop to its end with each message posted once.
 func TestAKilledJobTellsNothingTwice(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
@@ -563,7 +568,8 @@ func TestALogThatWasRemovedStopsTheTurn(t *testing.T) {
 	}
 }
 
-// Quoted, fenced or late in a comment, a command decides nothing.
+// A comment decides nothing unless it begins with a command: quoted, fenced, invisible or after other
+// text, a command does not count.
 func TestWhatLooksLikeADecision(t *testing.T) {
 	b := newBench(t)
 	b.must(pull(), b.found("a"))
