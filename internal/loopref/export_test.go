@@ -1,7 +1,7 @@
 package loopref
 
-// DecideOtherwise makes the log one that an Airlock with other rules has written: a record led to
-// something else there.
+// DecideOtherwise changes the log as if an Airlock with other rules had written it, in which record
+// n led to something else.
 func (l *Log) DecideOtherwise(n int) error {
 	for i := range l.Records {
 		previous := ""

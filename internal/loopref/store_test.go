@@ -113,7 +113,7 @@ func TestALogComesBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestOfTwoJobsOneWins(t *testing.T) {
+func TestOfSeveralJobsOneWins(t *testing.T) {
 	s, _, _ := open(t, "")
 	begin(t, s, nil)
 	const jobs = 8
@@ -146,8 +146,11 @@ func TestOfTwoJobsOneWins(t *testing.T) {
 		}
 	}
 	got, _, err := s.Load(t.Context(), 7)
-	if err != nil || won != 1 || len(got.Records) != 4 {
-		t.Errorf("%d jobs won, %v", won, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if won != 1 || len(got.Records) != 4 {
+		t.Errorf("%d jobs won, and the log has %d records, want 1 and 4", won, len(got.Records))
 	}
 }
 
@@ -165,8 +168,11 @@ func TestALostAnswerIsNoLostLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, err := s.Load(t.Context(), 7)
-	if err != nil || len(got.Records) != 4 {
-		t.Errorf("%v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Records) != 4 {
+		t.Errorf("the log has %d records, want 4", len(got.Records))
 	}
 }
 
