@@ -9,7 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// What has run nothing has verified nothing.
+// TestCheckedOf asserts which status the results of checks add up to: skip where nothing has run,
+// blocked where a check could not run.
 func TestCheckedOf(t *testing.T) {
 	pass := phase.CheckResult{Check: phase.Linter, Status: phase.Pass, Command: "lint"}
 	fail := phase.CheckResult{Check: phase.Linter, Status: phase.Fail, Command: "lint", ExitCode: 1}
