@@ -21,7 +21,8 @@ import (
 // lease is how soon the tests' workers take over from each other.
 const lease = 1500 * time.Millisecond
 
-// work is a worker that lives until it is killed: this test, run a second time.
+// work runs a worker until the process is killed. The process is the test binary, started once more
+// by startWorker.
 func work(location, dir string) {
 	ctx := context.Background()
 	st, err := store.Open(ctx, location, agents.Tables, runs.Tables)

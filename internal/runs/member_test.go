@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
-// joined starts a worker with a short lease.
-func (c coordinator) joined(t *testing.T) {
+// join starts a worker with a short lease.
+func (c coordinator) join(t *testing.T) {
 	t.Helper()
 	cfg := c.worker.WorkerConfig
 	cfg.Concurrency, cfg.Lease = 1, 3*time.Second
@@ -27,7 +27,7 @@ func TestAWorkerGivesSignsOfLife(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		c := start(t, location, 0)
-		c.joined(t)
+		c.join(t)
 		seen := func() time.Time {
 			workers, err := c.Workers(t.Context())
 			if err != nil || len(workers) != 1 {
@@ -51,7 +51,7 @@ func TestAWorkerThatWasTakenForDead(t *testing.T) {
 		c.program(t, "first", `if test "$AIRLOCK_ATTEMPT" = 1; then echo $$ > pid.new; mv pid.new pid; exec tail -f /dev/null; fi
 if kill -0 "$(cat pid)"; then echo '"it lives"'; else echo '"it is dead"'; fi`)
 		r := c.create(t, "first", `{}`)
-		c.joined(t)
+		c.join(t)
 		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/pid"); return err == nil })
 		if _, err := c.store.Exec(t.Context(), `DELETE FROM run_workers`); err != nil {
 			t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
-// TestNeedsAndTags asserts that a run is taken by a worker with all the tags that it needs,
-// and by no other, and that it says so as long as there is none.
+// TestNeedsAndTags asserts that a run is taken by a worker with all the tags that it needs, and by
+// no other, and that the run has that as the reason of its status as long as there is none.
 func TestNeedsAndTags(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
@@ -56,7 +56,7 @@ func TestNeedsAndTags(t *testing.T) {
 			t.Errorf("%+v, %v", workers, err)
 		}
 		if !store.IsURL(location) {
-			return // one process has a file
+			return // only one process may use a file
 		}
 		able := start(t, location, 1, "gpu", "linux")
 		if r := able.ended(t, both.ID); r.Status != runs.Completed || r.StatusReason != nil {
@@ -65,7 +65,7 @@ func TestNeedsAndTags(t *testing.T) {
 	})
 }
 
-// TestDeadWorkersServeNobody asserts that a worker whose lease has run out counts for none.
+// TestDeadWorkersServeNobody asserts that a worker whose lease has run out does not count.
 func TestDeadWorkersServeNobody(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
@@ -124,7 +124,7 @@ func TestUnservedRunsEnd(t *testing.T) {
 		c := start(t, location, 0)
 		c.program(t, "model", `echo 1`, `"needs":["gpu"]`)
 		r := c.create(t, "model", `{}`)
-		// As if it had waited for two hours, and somebody had looked a moment ago.
+		// age sets how long no worker could take the run, by a look a moment ago.
 		age := func(unserved time.Duration) {
 			t.Helper()
 			if _, err := c.store.Exec(t.Context(), `UPDATE run_queues SET looked = `+c.store.Now()+` - 1000, unserved = $1 WHERE needs = 'gpu'`, unserved.Milliseconds()); err != nil {

@@ -46,8 +46,9 @@ type coordinator struct {
 	store    *store.Store
 }
 
-// start opens a coordinator that the test's end closes. Without workers, runs wait.
-func start(t *testing.T, location string, workers int, tags ...string) coordinator {
+// start opens a coordinator that the test's end closes. Its worker carries out so many runs at once;
+// with 0 it is not started, and runs wait.
+func start(t *testing.T, location string, concurrency int, tags ...string) coordinator {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	st, err := store.Open(ctx, location, agents.Tables, runs.Tables)
@@ -59,11 +60,11 @@ func start(t *testing.T, location string, workers int, tags ...string) coordinat
 		t.Fatal(err)
 	}
 	c.worker = runs.NewWorker(st, runs.WorkerConfig{
-		Concurrency: workers, Tags: tags, Environ: []string{"PATH=" + os.Getenv("PATH"), "KEY=k3y"}, Dir: c.dir, Log: slog.New(slog.DiscardHandler), Lease: time.Minute,
+		Concurrency: concurrency, Tags: tags, Environ: []string{"PATH=" + os.Getenv("PATH"), "KEY=k3y"}, Dir: c.dir, Log: slog.New(slog.DiscardHandler), Lease: time.Minute,
 		Mask: strings.NewReplacer("k3y", "***", "s3cret", "***").Replace, MaskKnown: strings.NewReplacer("k3y", "***").Replace,
 	})
 	c.Service = runs.New(c.registry, st, c.worker)
-	if workers > 0 {
+	if concurrency > 0 {
 		if err := c.worker.Start(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -399,6 +400,9 @@ func TestListIsBounded(t *testing.T) {
 				t.Fatalf("%d runs in one part, %v", len(list), err)
 			}
 			for _, r := range list {
+				if seen[r.ID] {
+					t.Errorf("%s is in two parts", r.ID)
+				}
 				seen[r.ID] = true
 			}
 			before, more = list[len(list)-1].ID, older
@@ -664,7 +668,7 @@ func TestCoordinatorsShareRuns(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		if !store.IsURL(location) {
-			return // one process has a file
+			return // only one process may use a file
 		}
 		first, second := start(t, location, 4), start(t, location, 4)
 		first.program(t, "once", `echo "$AIRLOCK_RUN_ID $AIRLOCK_ATTEMPT" >&2; echo 1`)

@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
-// tend runs Tend until its work is done.
+// tend runs Tend until done returns true.
 func (c coordinator) tend(t *testing.T, limits runs.Limits, done func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -33,7 +33,7 @@ func (c coordinator) longAgo(t *testing.T, id string) {
 	}
 }
 
-// TestOldRunsAreDeleted asserts that a run goes with all that belongs to it, and that one
+// TestOldRunsAreDeleted asserts that a run is deleted with all that belongs to it, and that a run
 // which waits stays however old it is.
 func TestOldRunsAreDeleted(t *testing.T) {
 	t.Parallel()
@@ -47,12 +47,12 @@ func TestOldRunsAreDeleted(t *testing.T) {
 		}
 		c.ended(t, r.ID)
 		c.longAgo(t, r.ID)
-		gone := func() bool {
+		isGone := func(id string) bool {
 			var notFound *runs.NotFoundError
-			_, err := c.Get(t.Context(), r.ID)
+			_, err := c.Get(t.Context(), id)
 			return errors.As(err, &notFound)
 		}
-		c.tend(t, runs.Limits{Retention: time.Hour}, gone)
+		c.tend(t, runs.Limits{Retention: time.Hour}, func() bool { return isGone(r.ID) })
 		if text, _, err := c.Log(t.Context(), r.ID, 0); text != "" || err != nil {
 			t.Errorf("the log is left: %q, %v", text, err)
 		}
@@ -75,8 +75,7 @@ func TestOldRunsAreDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.longAgo(t, again.ID)
-		r.ID = again.ID
-		c.tend(t, runs.Limits{Retention: time.Hour, Outputs: time.Hour}, gone)
+		c.tend(t, runs.Limits{Retention: time.Hour, Outputs: time.Hour}, func() bool { return isGone(again.ID) })
 		for _, id := range []string{young.ID, waits.ID} {
 			if r, err := c.Get(t.Context(), id); err != nil {
 				t.Errorf("%+v: %v", r, err)
@@ -147,8 +146,8 @@ func TestRunsThatWereToBeStopped(t *testing.T) {
 	})
 }
 
-// TestOutputsAreDeletedBeforeTheirRuns asserts that the run stays, without its result and
-// its log.
+// TestOutputsAreDeletedBeforeTheirRuns asserts that a run whose outputs are too old stays, without
+// its result and its log.
 func TestOutputsAreDeletedBeforeTheirRuns(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {

@@ -95,7 +95,8 @@ func TestManyWait(t *testing.T) {
 	})
 }
 
-// TestWaitingWakesAtOnce asserts that what this process changes is not found by looking.
+// TestWaitingWakesAtOnce asserts that a change by this process wakes those who watch the run before
+// the call that makes it returns, not at the next look at the store.
 func TestWaitingWakesAtOnce(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 0)
