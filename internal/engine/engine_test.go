@@ -78,7 +78,7 @@ func mark(x *engine.Execution, name, what string) error {
 	return err
 }
 
-// recordedRows returns the rows of a workflow.
+// recordedRows returns what a workflow has marked, separated by spaces.
 func recordedRows(t *testing.T, st *store.Store, workflow string) string {
 	t.Helper()
 	all, err := store.List(t.Context(), st, store.ScanOne[string], `SELECT what FROM marks WHERE workflow = $1`, workflow)
@@ -113,15 +113,17 @@ func listen(x *engine.Execution, input string) error {
 var listening = engine.Config{Executor: "here", Queues: []engine.Queue{{Name: "q", Poll: 10 * time.Millisecond}},
 	Workflows: []engine.Workflow{{Name: "listen", Run: listen}, {Name: "fail", Run: func(*engine.Execution, string) error { return errors.New("no luck") }}}}
 
-// running is listening with this workflow alone.
+// running returns the configuration listening with one workflow, which this function makes, in
+// place of its own.
 func running(name string, run func(x *engine.Execution, input string) error) engine.Config {
 	cfg := listening
 	cfg.Workflows = []engine.Workflow{{Name: name, Run: run}}
 	return cfg
 }
 
-// TestRecoverTakesWhatAReplacedEngineTook has the store say that a workflow runs under the
-// engine's name, as an engine that was replaced leaves it, next to one that runs here.
+// TestRecoverTakesWhatAReplacedEngineTook records in the store that a workflow runs under the
+// engine's name, as an engine that was replaced leaves it, and asserts that Recover takes up this
+// workflow and not the one that runs here.
 func TestRecoverTakesWhatAReplacedEngineTook(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
@@ -401,7 +403,8 @@ func TestVirtualTime(t *testing.T) {
 	})
 }
 
-// victim is a process that runs workflows until it is killed.
+// victim runs workflows until its process is killed. The process is the test binary, started once
+// more by startVictim.
 func victim(location string) {
 	st, err := store.Open(context.Background(), location, marks)
 	if err == nil {
