@@ -9,7 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// A lock whose file was removed is one that another process can have, too.
+// Hold fails if the file of a lock was removed, because another process can take the lock then,
+// too.
 func TestALockIsLostWithItsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path)

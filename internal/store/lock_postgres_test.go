@@ -146,18 +146,18 @@ func TestAWaitForTheDatabaseIsReported(t *testing.T) {
 	}
 }
 
-// database runs a test with an empty database on the server of all tests.
-func database(t *testing.T, test func(location string)) {
-	storetest.Each(t, func(_ *testing.T, location string) {
+// withDatabase runs a test with an empty database on the server of all tests.
+func withDatabase(t *testing.T, test func(t *testing.T, location string)) {
+	storetest.Each(t, func(t *testing.T, location string) {
 		if store.IsURL(location) {
-			test(location)
+			test(t, location)
 		}
 	})
 }
 
 func TestALockIsLostToWhoeverTookItMeanwhile(t *testing.T) {
 	for _, released := range []bool{false, true} {
-		database(t, func(location string) {
+		withDatabase(t, func(t *testing.T, location string) {
 			a, b := open(t, location), open(t, location)
 			lock(t, a, "one")
 			interrupt(t, location)
@@ -184,7 +184,7 @@ func TestALockIsLostToWhoeverTookItMeanwhile(t *testing.T) {
 // TestALockIsTakenBackFromItsOwnDeadConnection cuts a connection in such a way that the server
 // does not notice.
 func TestALockIsTakenBackFromItsOwnDeadConnection(t *testing.T) {
-	database(t, func(location string) {
+	withDatabase(t, func(t *testing.T, location string) {
 		u, err := url.Parse(location)
 		if err != nil {
 			t.Fatal(err)
