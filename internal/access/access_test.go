@@ -93,11 +93,12 @@ func TestScopes(t *testing.T) {
 		t.Error("root is a scope")
 	}
 	if (Grant{}).Allows(Read) {
-		t.Error("no grant allows something")
+		t.Error("a grant without scopes allows reading")
 	}
 }
 
-// TestRevokingReachesOtherProcesses asserts the time within which it does.
+// TestRevokingReachesOtherProcesses asserts that a process which has read the tokens accepts one
+// for no longer than refresh after another process has revoked it.
 func TestRevokingReachesOtherProcesses(t *testing.T) {
 	location := t.TempDir() + "/store.db"
 	here, there := open(t, location), open(t, location)
