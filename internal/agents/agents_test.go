@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses has the places of violations, in order.
+// TestParseRefuses asserts the places of the violations, in order.
 func TestParseRefuses(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{}`: "$.command $.name $.type",
@@ -82,7 +82,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParameters has the sentences of spec 004.
+// TestParameters asserts the violations of parameters, with the sentences for them.
 func TestParameters(t *testing.T) {
 	var v Validator
 	researcher := mustParse(t, `{"name":"researcher","type":"agent","command":["x"]}`)
@@ -134,7 +134,8 @@ func TestParameterErrorIsThatOfTheSpec(t *testing.T) {
 	}
 }
 
-// TestPatched has RFC 7396's own cases where they apply to a blueprint.
+// TestPatched asserts that a patch is merged by the rules of RFC 7396, also into schemas, and that
+// one whose result is not a blueprint of the same name is refused.
 func TestPatched(t *testing.T) {
 	b := mustParse(t, crawler)
 	for patch, want := range map[string]func(*Blueprint){
