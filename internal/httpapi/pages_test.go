@@ -74,6 +74,7 @@ func (b *browser) signIn(token string) reply {
 	return r
 }
 
+// add adds a token and returns it.
 func (b *browser) add(name string, scopes ...access.Scope) string {
 	b.t.Helper()
 	token, err := b.tokens.Add(b.t.Context(), name, scopes...)
@@ -206,8 +207,12 @@ func TestPagesAreGuarded(t *testing.T) {
 		"Origin: http://evil.example": 403, "Origin: null": 403, "Sec-Fetch-Site: cross-site": 403, "Sec-Fetch-Site: same-site": 403, "Sec-Fetch-Site: none": 200,
 	} {
 		for _, path := range []string{"/", "/ui/agents", "/ui/sign-in"} {
-			if r := b.visit(path, nil, header); r.StatusCode != status && r.StatusCode != 303 || status == 403 && strings.Contains(r.body, "phase-validation") {
-				t.Errorf("%s, %s: %d %s", path, header, r.StatusCode, r.body)
+			want := status
+			if status == 200 && path == "/ui/sign-in" {
+				want = 303 // nobody has to sign in before the first token
+			}
+			if r := b.visit(path, nil, header); r.StatusCode != want || status == 403 && strings.Contains(r.body, "phase-validation") {
+				t.Errorf("%s, %s: %d %s, want %d", path, header, r.StatusCode, r.body, want)
 			}
 		}
 	}
@@ -242,7 +247,8 @@ func TestPagesAreGuarded(t *testing.T) {
 	}
 }
 
-// TestStartPageIsForBrowsers asserts that programs get at "/" what they always got.
+// TestStartPageIsForBrowsers asserts that a request to "/" which does not accept HTML, or posts
+// something, gets the API's 404, and that what the page refers to is served.
 func TestStartPageIsForBrowsers(t *testing.T) {
 	t.Parallel()
 	b := &browser{api: start(t, nil)}
@@ -258,7 +264,11 @@ func TestStartPageIsForBrowsers(t *testing.T) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 	page := b.visit("/", nil).body
-	for _, m := range regexp.MustCompile(`(?:src|href)="(/ui/[^"]+-[0-9a-f]+\.(?:js|css))"`).FindAllStringSubmatch(page, -1) {
+	assets := regexp.MustCompile(`(?:src|href)="(/ui/[^"]+-[0-9a-f]+\.(?:js|css))"`).FindAllStringSubmatch(page, -1)
+	if len(assets) != 2 {
+		t.Errorf("the page refers to %q, want one script and one style sheet", assets)
+	}
+	for _, m := range assets {
 		r := b.visit(m[1], nil)
 		if r.StatusCode != 200 || len(r.body) < 500 || !strings.Contains(r.Header.Get("Cache-Control"), "immutable") || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/") {
 			t.Errorf("%s: %d %s", m[1], r.StatusCode, r.Header)
@@ -272,7 +282,7 @@ func TestStartPageIsForBrowsers(t *testing.T) {
 func TestPagesObeyTheRate(t *testing.T) {
 	t.Parallel()
 	b := &browser{api: start(t, func(c *Config) { c.Rate = 2 })}
-	token := b.add("ann", access.Read)
+	b.add("ann", access.Read)
 	last := reply{}
 	for range 6 {
 		last = b.signIn("airlock_wrong")
@@ -285,8 +295,8 @@ func TestPagesObeyTheRate(t *testing.T) {
 	if r := c.visit("/", nil); r.StatusCode != 200 {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
-	if strings.Contains(b.log.String(), token) {
-		t.Error("the log has a token")
+	if strings.Contains(b.log.String(), "airlock_wrong") {
+		t.Error("the log has what was tried as a token")
 	}
 }
 

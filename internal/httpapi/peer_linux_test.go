@@ -57,7 +57,6 @@ func BenchmarkPeerUser(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer listener.Close()
-	var here, there netip.AddrPort
 	for range 5000 {
 		client, err := net.Dial("tcp", listener.Addr().String())
 		if err != nil {
@@ -75,7 +74,7 @@ func BenchmarkPeerUser(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer client.Close()
-	here, there = listener.Addr().(*net.TCPAddr).AddrPort(), client.LocalAddr().(*net.TCPAddr).AddrPort()
+	here, there := listener.Addr().(*net.TCPAddr).AddrPort(), client.LocalAddr().(*net.TCPAddr).AddrPort()
 	b.Run("the kernel", func(b *testing.B) {
 		for b.Loop() {
 			if _, found, err := diagnosedOwner(there, here); !found || err != nil {

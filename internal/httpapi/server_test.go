@@ -218,7 +218,7 @@ func (r reply) member(name string) string {
 
 const researcher = `{"name":"researcher","type":"agent","description":"Research assistant","command":["cat"]}`
 
-// TestSpec has the first five acceptance criteria of spec 004.
+// TestSpec asserts the first five acceptance criteria of spec 004.
 func TestSpec(t *testing.T) {
 	t.Parallel()
 	a := start(t, nil)
@@ -569,7 +569,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestPagesOfOtherSites asserts that no web page can use the server through a browser.
+// TestPagesOfOtherSites asserts that no web page of another site can use the server through a browser.
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	a := start(t, func(c *Config) { c.Hosts = []string{"coordinator.example"} })
