@@ -114,7 +114,7 @@ func TestErrorsAreShort(t *testing.T) {
 			}
 			answer := ""
 			for line := range strings.Lines(output.String()) {
-				if !strings.Contains(line, `"id":1,`) { // that to begin, which may come after it
+				if !strings.Contains(line, `"id":1,`) { // the answer to begin may come after the other one
 					answer += line
 				}
 			}
