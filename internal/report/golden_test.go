@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// safe returns what the command line passes as Input.Safe.
+// safe returns a function for Input.Safe: it cleans a text and makes one line of it.
 func safe(t testing.TB) func(string) string {
 	t.Helper()
 	s, err := sanitize.New(sanitize.Config{})
@@ -61,7 +61,7 @@ func object(kind string, number int, url string) *apply.Object {
 	return &apply.Object{Type: kind, ID: 1, Number: number, URL: url}
 }
 
-// rich has every state, every section and everything that a person can have to know.
+// rich returns an input with results of each state, and with something for each section.
 func rich() report.Input {
 	review := safeoutput.KindCreateReviewComment
 	in := report.Input{
@@ -120,7 +120,7 @@ func rich() report.Input {
 	return in
 }
 
-// planned returns a dry run of the same plan.
+// planned returns the input of a dry run of the first operations of that plan.
 func planned(unconfigured bool) report.Input {
 	in := rich()
 	in.DryRun, in.Unconfigured = true, unconfigured
@@ -137,7 +137,7 @@ func planned(unconfigured bool) report.Input {
 	return in
 }
 
-// collected returns a step that only collects.
+// collected returns the input of a step that only collects.
 func collected(t *testing.T) report.Input {
 	t.Helper()
 	res, err := intake.Collect(context.Background(), strings.NewReader(`{"type":"add-issue-label","labels":["a","b","c","d"],"colour":"red"}

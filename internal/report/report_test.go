@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -203,14 +204,13 @@ func TestOutputsNameWhatWasMade(t *testing.T) {
 		{Kind: "update-issue", State: apply.Applied, Object: &apply.Object{Type: "issue", Number: 1}},
 		{Kind: "create-issue", State: apply.Applied, Object: &apply.Object{Type: "issue", Number: 2}},
 	}})
-	for _, o := range r.Outputs() {
-		if o.Name == "issue-number" && o.Value != "2" {
-			t.Errorf("issue-number is %q, want the created issue's", o.Value)
-		}
+	outputs := r.Outputs()
+	if i := slices.IndexFunc(outputs, func(o report.Output) bool { return o.Name == "issue-number" }); i < 0 || outputs[i].Value != "2" {
+		t.Errorf("outputs %+v, want the created issue's number, 2", outputs)
 	}
 }
 
-// TestClean checks what decides the exit code: staged items and noops do not count as skipped.
+// TestClean asserts which states of a result, and which other parts of a report, make it unclean.
 func TestClean(t *testing.T) {
 	for state, clean := range map[apply.State]bool{
 		apply.Applied: true, apply.Adopted: true, apply.Staged: true, apply.Denied: false, apply.Skipped: false, apply.Failed: false,
