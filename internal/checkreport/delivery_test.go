@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// surfaces writes what a maintainer sees of a delivery: each surface of GitHub with its text.
+// surfaces returns what a maintainer sees of a delivery: each surface of GitHub with its text.
 func surfaces(got map[safeoutput.Kind][]intake.Accepted, left []checkreport.Annotation) string {
 	var b strings.Builder
 	for _, a := range got[safeoutput.KindCreateReviewComment] {
@@ -49,7 +49,7 @@ func onEverySurface() checkreport.Input {
 	return in
 }
 
-// near returns a diff of everything but far.go.
+// near reports whether a line is in the diff: each is, but those of far.go.
 func near(path string, _, _ int) bool { return path != "api/far.go" }
 
 // linked selects all items, with the addresses that the comment links to.
@@ -59,8 +59,9 @@ func linked(t *testing.T) checkreport.ItemsInput {
 	return in
 }
 
-// TestWhatAMaintainerSees has what GitHub shows of one validation where everything works, where
-// code scanning is off, and where a fork's token can write nothing.
+// TestWhatAMaintainerSees compares with golden files what GitHub shows of a validation that fails
+// where everything works, where code scanning is off, and where a fork's token can write nothing;
+// and of one that passes.
 func TestWhatAMaintainerSees(t *testing.T) {
 	t.Parallel()
 	for name, no := range map[string]refuses{
@@ -70,7 +71,7 @@ func TestWhatAMaintainerSees(t *testing.T) {
 		d := checkreport.New(onEverySurface()).Deliver(linked(t))
 		got := deliver(t, d, no, near)
 		for kind := range no {
-			if kind != safeoutput.KindStickyComment {
+			if kind != safeoutput.KindStickyComment { // kept, to compare what the comment would say
 				delete(got, kind)
 			}
 		}
@@ -80,8 +81,8 @@ func TestWhatAMaintainerSees(t *testing.T) {
 	golden(t, "surfaces.passing.md", surfaces(deliver(t, d, nil, near), d.Left()))
 }
 
-// TestEachFindingHasOnePlace asserts, whatever GitHub refuses, that every finding is shown
-// exactly once.
+// TestEachFindingHasOnePlace asserts, whatever GitHub refuses, that every finding that blocks is
+// shown exactly once next to its code, the others nowhere, and that the comment repeats none.
 func TestEachFindingHasOnePlace(t *testing.T) {
 	t.Parallel()
 	security, review, run := safeoutput.KindCreateSecurityReport, safeoutput.KindCreateReviewComment, safeoutput.KindCheckRun

@@ -19,10 +19,10 @@ func allItems(t *testing.T) checkreport.ItemsInput {
 	return checkreport.ItemsInput{SafeText: safeText(t), Head: strings.Repeat("ab", 20), Version: "v1", OnPull: true, Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
 }
 
-// refuses is a GitHub that takes no item of the kinds.
+// refuses has the kinds of items that GitHub does not take.
 type refuses map[safeoutput.Kind]bool
 
-// noAlerts is a repository without code scanning.
+// noAlerts is what is refused in a repository without code scanning.
 var noAlerts = refuses{safeoutput.KindCreateSecurityReport: true}
 
 // passFirstDoor sends a delivery's items through the first door, where GitHub takes everything but
@@ -32,8 +32,9 @@ func passFirstDoor(t *testing.T, d *checkreport.Document, in checkreport.ItemsIn
 	return deliver(t, d.Deliver(in), noAlerts, nil)
 }
 
-// deliver sends a delivery's items through the first door. Comments whose address is wanted get
-// one that names their place.
+// deliver sends a delivery's items through the first door, and gives the delivery an outcome for
+// each: it is shown unless its kind is refused, and the address of a review comment names its
+// place. It returns what the door accepted, by kind.
 func deliver(t *testing.T, delivery *checkreport.Delivery, no refuses, inDiff checkreport.InDiff) map[safeoutput.Kind][]intake.Accepted {
 	t.Helper()
 	by := map[safeoutput.Kind][]intake.Accepted{}
@@ -222,7 +223,8 @@ func TestFindingsOfNoCommit(t *testing.T) {
 	}
 }
 
-// TestPathsThatNobodyCanSee checks that only the summary names them.
+// TestPathsThatNobodyCanSee asserts that findings in files whose names have characters that cannot
+// be seen get neither a comment nor an annotation, but are in the text of the check run.
 func TestPathsThatNobodyCanSee(t *testing.T) {
 	t.Parallel()
 	in := failing()

@@ -43,7 +43,7 @@ func safeText(t *testing.T) checkreport.SafeText {
 	}
 }
 
-// failing returns a validation with a failure of each type.
+// failing returns a validation that fails, with something for each part of a report.
 func failing() checkreport.Input {
 	lint := finding.Finding{Check: "linter", Tool: "vet", Rule: "printf", Severity: finding.Medium, Message: "fmt.Printf format %d has arg \"x\" of wrong type", Path: "api/a.go",
 		Range: finding.Range{StartLine: 6, StartColumn: 13}}
