@@ -26,8 +26,8 @@ func load(t *testing.T, yaml string) config.SafeOutputs {
 	return cfg
 }
 
-// TestRulesAreTold asserts that the prompt and the tool name each rule that can refuse an
-// item or change it.
+// TestRulesAreTold asserts that the prompt and the description of a tool have the rules that follow
+// from settings which can refuse an item or change it.
 func TestRulesAreTold(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"create-pull-request: {allowed-files: [\"src/**\", \"docs/*\"]}": "Files that may change: src/**, docs/*.",
