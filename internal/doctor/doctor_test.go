@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 const workflowFile = ".github/workflows/airlock.yml"
 
-// sound is a workflow that has nothing to be found.
+// sound is a workflow in which nothing is to be found.
 const sound = `name: Agent
 on:
   issues:
@@ -75,7 +75,7 @@ jobs:
 
 const soundPolicy = "add-issue-comment:\nadd-issue-label:\n  allowed: [bug]\n"
 
-// checks are two jobs for pull requests that have nothing to be found.
+// checks is a workflow for pull requests, with two jobs, in which nothing is to be found.
 const checks = `on: pull_request
 permissions: {}
 concurrency: checks-${{ github.ref }}
@@ -228,7 +228,8 @@ func checkSchema(t *testing.T, report doctor.Report) {
 	}
 }
 
-// TestForeignCodeWithSecrets finds a stranger's commit in a run that has the repository's secrets.
+// TestForeignCodeWithSecrets asserts that a checkout of a stranger's commit is found in a run that
+// has the repository's secrets.
 func TestForeignCodeWithSecrets(t *testing.T) {
 	t.Parallel()
 	for _, event := range []string{"pull_request_target", "workflow_run"} {
@@ -273,8 +274,8 @@ func singles(names []string) (lists [][]string) {
 	return lists
 }
 
-// TestHostileFiles are read to the end: nothing panics, hangs, follows a link or is missing from
-// the report without a word.
+// TestHostileFiles asserts that hostile workflows are read to the end: nothing panics, hangs,
+// follows a link or is missing from the report without a word.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -368,13 +369,16 @@ func TestSettingsOnGitHub(t *testing.T) {
 		if diff := cmp.Diff(c.want, found(report)); diff != "" || report.Repository != "octo/repo" {
 			t.Errorf("%s (-want +got):\n%s%+v", name, diff, report.Findings)
 		}
+		if shown := fmt.Sprintf("%+v", report); strings.Contains(shown, secret) {
+			t.Errorf("%s: the report has the token: %s", name, shown)
+		}
 		if n := len(s.Writes()); n != 0 {
 			t.Errorf("%s: %d writes", name, n)
 		}
 	}
 }
 
-// deaf is a GitHub that does not tell the rules of branches whose names begin with airlock/.
+// deaf is a GitHub that does not answer which rules branches have whose names begin with airlock/.
 type deaf struct{ doctor.GitHub }
 
 func (d deaf) BranchRules(ctx context.Context, r githubapi.Repo, name string) ([]string, error) {
@@ -384,7 +388,8 @@ func (d deaf) BranchRules(ctx context.Context, r githubapi.Repo, name string) ([
 	return d.GitHub.BranchRules(ctx, r, name)
 }
 
-// TestUnreadableBranch looks at the branches that come after one whose rules cannot be read.
+// TestUnreadableBranch asserts that a branch whose rules cannot be read is reported, and that the
+// branches after it are examined.
 func TestUnreadableBranch(t *testing.T) {
 	t.Parallel()
 	f := githubtest.Fixture{Repo: githubtest.Repo{Owner: "octo", Name: "repo", Secrets: []string{"MODEL_KEY"}, Ruled: []string{"main"}}}
