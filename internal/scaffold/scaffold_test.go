@@ -383,13 +383,13 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := tryWrite(t, root, scaffold.Config{Answers: scaffold.Answers{Allow: []string{"code"}, Agent: "other", CheckPulls: true}, Release: released})
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 		if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
 			t.Errorf("%s: written outside: %v %v", name, left, err)
 		}
-		if _, err := os.Stat(filepath.Join(root, ".airlock", "policy.yml")); c.want != "" && err == nil {
+		if _, err := os.Stat(filepath.Join(root, ".airlock", "policy.yml")); err == nil {
 			t.Errorf("%s: something was written before the error", name)
 		}
 	}
