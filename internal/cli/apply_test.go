@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestApplyRefusesFindings that are not a findings document, or do not exist.
+// TestApplyRefusesFindings asserts that a file is refused that is not a findings document, or does
+// not exist.
 func TestApplyRefusesFindings(t *testing.T) {
 	dir := files(t, map[string]string{"none.json": `{"version": 1}`, "policy.yml": "checks:\n"})
 	code, _, stderr := process{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "none.json"))
@@ -90,7 +91,8 @@ func TestApplyPlansFindings(t *testing.T) {
 	}
 }
 
-// TestApplyStoresWhatGitHubDoesNotTake leaves the plan and the SARIF log in files.
+// TestApplyStoresWhatGitHubDoesNotTake asserts that --plan writes the plan, and that a SARIF log
+// which the token may not upload is written to the output directory.
 func TestApplyStoresWhatGitHubDoesNotTake(t *testing.T) {
 	s, env := github(t)
 	dir := files(t, map[string]string{

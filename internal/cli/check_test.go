@@ -128,7 +128,8 @@ func TestCheckKnowsTheCodeOfAFinding(t *testing.T) {
 	}
 }
 
-// TestCheckEndsWithTheHeadline, below what the failed checks printed.
+// TestCheckEndsWithTheHeadline asserts that the headline comes last, after what the failed checks
+// printed.
 func TestCheckEndsWithTheHeadline(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "of the linter"})
@@ -158,7 +159,7 @@ func TestCheckNamesNoPlaceOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestCheckRefusesInvalidFlags before anything runs.
+// TestCheckRefusesInvalidFlags asserts what is wrong with a flag by its error.
 func TestCheckRefusesInvalidFlags(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"go.mod": "module a\n", "a.go": "package a\n"})
@@ -192,7 +193,8 @@ func TestCheckRefusesInvalidFlags(t *testing.T) {
 	}
 }
 
-// TestCheckNeedsNoLanguage where nothing depends on one; otherwise it reports what to do.
+// TestCheckNeedsNoLanguage asserts that the checks run without a language where nothing depends on
+// one, and that the error describes what to do where something does.
 func TestCheckNeedsNoLanguage(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"page.md": "# A\n", "b.c": "b\n"})
@@ -223,8 +225,8 @@ func TestCheckDescribesTheExpectedInput(t *testing.T) {
 	}
 }
 
-// TestCheckNotesTheMissingGitDirectory only where a command that failed may have needed it,
-// because it is missing each time.
+// TestCheckNotesTheMissingGitDirectory asserts that a note about the missing .git is shown only where
+// a command that failed may have needed it.
 func TestCheckNotesTheMissingGitDirectory(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // the commands run in the workspace itself
@@ -313,14 +315,14 @@ type found struct {
 }
 
 // check runs the checks of a pull request with a linter that prints what is in the
-// file lint.json, and returns what it found.
-func (p project) check(t *testing.T, event string, args ...string) (found, int, string) {
+// file lint.json, and returns what they found.
+func (p project) check(t *testing.T, event string, args ...string) (doc found, code int, stderr string) {
 	t.Helper()
 	dir := files(t, map[string]string{"checks.yml": "checks:\n  format-command: 'true'\n  lint-command: '! cat lint.json'\n  build-command: 'true'\n  test-command: 'true'\n  code-review: false\n  security-review: false\n"})
 	out := filepath.Join(dir, "findings.json")
 	code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t,
 		append([]string{"check", "--dir", p.dir, "--config", filepath.Join(dir, "checks.yml"), "--event", event, "--event-name", "pull_request", "--findings", out}, args...)...)
-	doc := found{file: out}
+	doc = found{file: out}
 	raw, err := os.ReadFile(out)
 	if err == nil {
 		err = json.Unmarshal(raw, &doc)

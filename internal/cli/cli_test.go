@@ -230,8 +230,8 @@ type broken struct{ err error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
-// TestResultsThatCannotBeWritten asserts that this is not reported as the user's mistake,
-// and that nothing is reported if the reader of the results has gone.
+// TestResultsThatCannotBeWritten asserts that a failure to write to standard output is not reported as
+// the user's mistake, and not at all if the reader of the results has gone.
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"schema"}, {"schema", "create-issue"}, {"instructions"}, {"version"}, {"sanitize"}, {"collect"}} {
 		code, _, stderr := process{stdout: broken{errors.New("no space")}, stdin: strings.NewReader("x\n")}.run(t, args...)
@@ -245,7 +245,8 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestInterruptedBeforeAnything asserts that nothing is done and that this is reported.
+// TestInterruptedBeforeAnything asserts that a command which is interrupted before it begins reports
+// that nothing was applied.
 func TestInterruptedBeforeAnything(t *testing.T) {
 	_, env := github(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -54,7 +54,7 @@ func TestVersionCommand(t *testing.T) {
 }
 
 // TestInstructionsFollowTheConfiguration asserts that the prompt describes what
-// the configuration allows, and that its examples are those that it lets pass.
+// the configuration allows, and that its examples use labels and numbers which are allowed.
 func TestInstructionsFollowTheConfiguration(t *testing.T) {
 	dir := files(t, map[string]string{"policy.yml": `
 allowed-domains: [docs.example]

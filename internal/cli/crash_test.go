@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A defect ends every command with exit code 3, says where it is, and shows no secret.
+// A defect ends a command with exit code 3. The error has its place and no secret.
 func TestACrashIsToldAndShowsNothing(t *testing.T) {
 	_, env := github(t)
 	dir := files(t, map[string]string{"lines.ndjson": line, "policy.yml": "add-issue-comment:\n", "summary": "", "output": ""})
@@ -28,9 +28,9 @@ func TestACrashIsToldAndShowsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := stdout + stderr + string(summary); strings.Contains(all, secret) || !strings.Contains(all, "Airlock itself failed: a panic with a value of the type *errors.errorString (at cli/") &&
-			!strings.Contains(all, "report this as a defect") {
-			t.Errorf("%s:\n%s", args[0], all)
+		if log := stdout + stderr; strings.Contains(log+string(summary), secret) || !strings.Contains(log, "Airlock itself failed: a panic with a value of the type *errors.errorString (at cli/") ||
+			!strings.Contains(log, "report this as a defect") {
+			t.Errorf("%s:\n%s\nthe summary:\n%s", args[0], log, summary)
 		}
 		if args[0] == "action" && !strings.Contains(string(summary), "Nothing was applied.") {
 			t.Errorf("the summary is\n%s", summary)
