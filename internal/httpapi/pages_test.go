@@ -97,17 +97,13 @@ func TestSigningIn(t *testing.T) {
 			t.Errorf("%s: %d %s", path, r.StatusCode, r.Header)
 		}
 	}
-	if r := b.visit("/ui/runs/x/stop", url.Values{}); r.StatusCode != 401 || !strings.Contains(r.body, "You are not signed in") {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit("/ui/runs/x/stop", url.Values{}).want(t, 401, "You are not signed in")
 	for _, form := range []url.Values{nil, {"p.prompt": {"x"}}} { // an agent may be called like the page
 		if r := b.visit("/ui/agents/sign-in", form); r.StatusCode != 303 && r.StatusCode != 401 {
 			t.Errorf("%d %s", r.StatusCode, r.body)
 		}
 	}
-	if r := b.visit("/ui/sign-in", nil); r.StatusCode != 200 || !strings.Contains(r.body, `type="password"`) {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit("/ui/sign-in", nil).want(t, 200, `type="password"`)
 	for _, wrong := range []string{"", "airlock_wrong", token + "x"} {
 		if r := b.signIn(wrong); r.StatusCode != 401 || len(r.Cookies()) > 0 || !strings.Contains(r.body, "The token is not known") {
 			t.Errorf("%q: %d %s", wrong, r.StatusCode, r.body)
@@ -260,9 +256,7 @@ func TestStartPageIsForBrowsers(t *testing.T) {
 	if r := b.visit("/", url.Values{}); r.StatusCode != 404 || r.code() != "not_found" {
 		t.Errorf("a form: %d %s", r.StatusCode, r.body)
 	}
-	if r := b.visit("/nothing", nil); r.StatusCode != 404 || r.code() != "not_found" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit("/nothing", nil).wantError(t, 404, "not_found")
 	page := b.visit("/", nil).body
 	assets := regexp.MustCompile(`(?:src|href)="(/ui/[^"]+-[0-9a-f]+\.(?:js|css))"`).FindAllStringSubmatch(page, -1)
 	if len(assets) != 2 {
@@ -292,9 +286,7 @@ func TestPagesObeyTheRate(t *testing.T) {
 	}
 	// A page asks the API several times, and counts once.
 	c := &browser{api: start(t, func(c *Config) { c.Rate = 1 })}
-	if r := c.visit("/", nil); r.StatusCode != 200 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	c.visit("/", nil).want(t, 200)
 	if strings.Contains(b.log.String(), "airlock_wrong") {
 		t.Error("the log has what was tried as a token")
 	}
@@ -390,9 +382,7 @@ func TestStartingARunByItsForm(t *testing.T) {
 	if r := b.visit("/ui/agents/crawler", url.Values{"json": {strings.Repeat("x", 1<<20)}}); r.StatusCode != 413 {
 		t.Errorf("%d", r.StatusCode)
 	}
-	if r := b.visit("/ui/agents/nobody", nil); r.StatusCode != 404 || !strings.Contains(r.body, "There is no agent") {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit("/ui/agents/nobody", nil).want(t, 404, "There is no agent")
 }
 
 func TestWatchingAndStoppingARun(t *testing.T) {
@@ -415,12 +405,8 @@ func TestWatchingAndStoppingARun(t *testing.T) {
 	if page := b.visit("/ui/agents/slow", nil).body; strings.Contains(page, "<textarea") {
 		t.Error("a reader sees a form that would be refused")
 	}
-	if r := b.visit(address+"/stop", url.Values{}); r.StatusCode != 403 || !strings.Contains(r.body, "does not have the scope run") {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := b.visit("/ui/agents/slow", url.Values{"p.prompt": {"x"}}); r.StatusCode != 403 || !strings.Contains(r.body, "does not have the scope run") {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit(address+"/stop", url.Values{}).want(t, 403, "does not have the scope run")
+	b.visit("/ui/agents/slow", url.Values{"p.prompt": {"x"}}).want(t, 403, "does not have the scope run")
 	b.signIn(runner)
 	events := make(chan reply)
 	go func() { events <- b.visit(address+"/events", nil) }()
@@ -442,12 +428,8 @@ func TestWatchingAndStoppingARun(t *testing.T) {
 	if r := b.visit("/ui/runs/"+id+"/log", nil); r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain") || !strings.Contains(r.Header.Get("Content-Security-Policy"), "sandbox") {
 		t.Errorf("%d %s", r.StatusCode, r.Header)
 	}
-	if r := b.visit("/ui/runs?status=gone", nil); r.StatusCode != 400 || !strings.Contains(r.body, "There is no status") {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := b.visit("/ui/runs?status=stopped&agent_name=slow", nil); r.StatusCode != 200 || !strings.Contains(r.body, address) {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit("/ui/runs?status=gone", nil).want(t, 400, "There is no status")
+	b.visit("/ui/runs?status=stopped&agent_name=slow", nil).want(t, 200, address)
 }
 
 // startLoop starts a loop that nobody drives, and returns its ID.
@@ -530,9 +512,7 @@ func TestManyLoops(t *testing.T) {
 	if page := b.visit("/ui/loops?show=decide&repository=octo/toys", nil).body; !strings.Contains(page, "There are no such loops") {
 		t.Error(page)
 	}
-	if r := b.visit("/ui/loops?show=some", nil); r.StatusCode != 400 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit("/ui/loops?show=some", nil).want(t, 400)
 
 	var list struct {
 		Loops []struct{ Loop string }
@@ -595,9 +575,7 @@ func TestDecidingAboutALoop(t *testing.T) {
 			t.Errorf("%s: %d %s", n, r.StatusCode, r.body)
 		}
 	}
-	if r := b.visit(address+"/decision", url.Values{"decision": {"maybe"}}); r.StatusCode != 400 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit(address+"/decision", url.Values{"decision": {"maybe"}}).want(t, 400)
 	extend := url.Values{"decision": {"extend"}, "n": {"2"}, "key": {"k"}}
 	if r := b.visit(address+"/decision", extend); r.StatusCode != 303 || r.Header.Get("Location") != address {
 		t.Errorf("%d %s", r.StatusCode, r.body)
@@ -605,9 +583,7 @@ func TestDecidingAboutALoop(t *testing.T) {
 	if r := b.visit(address+"/decision", extend); r.StatusCode != 303 { // the same form again
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
-	if r := b.visit(address+"/decision", url.Values{"decision": {"retry"}}); r.StatusCode != 409 || !strings.Contains(r.body, "extend by 2") {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit(address+"/decision", url.Values{"decision": {"retry"}}).want(t, 409, "extend by 2")
 	page = b.visit(address, nil).body
 	if !strings.Contains(page, "iteration 1 of 7") || !strings.Contains(page, "It is the fixer’s turn.") && !strings.Contains(page, "It is the fixer&#39;s turn.") || !strings.Contains(page, "Until <time") {
 		t.Error(page)
@@ -617,22 +593,12 @@ func TestDecidingAboutALoop(t *testing.T) {
 	if asked.StatusCode != 200 || !strings.Contains(asked.body, "Really abort") || !strings.Contains(asked.body, `name="confirmed" value="yes"`) {
 		t.Errorf("%d %s", asked.StatusCode, asked.body)
 	}
-	if r := b.visit(address+"/decision", url.Values{"decision": {"abort"}}); r.StatusCode != 200 || !strings.Contains(r.body, "Really abort") {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := b.visit(address+"/decision", url.Values{"decision": {"abort"}, "confirmed": {"yes"}}); r.StatusCode != 303 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit(address+"/decision", url.Values{"decision": {"abort"}}).want(t, 200, "Really abort")
+	b.visit(address+"/decision", url.Values{"decision": {"abort"}, "confirmed": {"yes"}}).want(t, 303)
 	if page := b.visit(address, nil).body; !strings.Contains(page, "It has ended.") || strings.Contains(page, "/decision") || !strings.Contains(page, "aborted") {
 		t.Error(page)
 	}
-	if r := b.visit(address+"/log", nil); r.StatusCode != 200 || !strings.Contains(r.body, `"messages":[{`) {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := b.visit("/ui/loops/octo%2Fshop%237.9", nil); r.StatusCode != 404 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := b.visit(address+"/decision?decision=retry", nil); r.StatusCode != 404 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	b.visit(address+"/log", nil).want(t, 200, `"messages":[{`)
+	b.visit("/ui/loops/octo%2Fshop%237.9", nil).want(t, 404)
+	b.visit(address+"/decision?decision=retry", nil).want(t, 404)
 }

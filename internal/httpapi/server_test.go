@@ -208,6 +208,22 @@ func (r reply) code() string {
 	return body.Error
 }
 
+// want asserts the status of an answer, and that its body contains the parts.
+func (r reply) want(t *testing.T, status int, parts ...string) {
+	t.Helper()
+	if r.StatusCode != status || slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(r.body, part) }) {
+		t.Errorf("%d %s, want %d with %q", r.StatusCode, r.body, status, parts)
+	}
+}
+
+// wantError asserts the status of an answer, and the code of its error.
+func (r reply) wantError(t *testing.T, status int, code string) {
+	t.Helper()
+	if r.StatusCode != status || r.code() != code {
+		t.Errorf("%d %s, want %d with the error %s", r.StatusCode, r.body, status, code)
+	}
+}
+
 // member returns a text of the answer's object.
 func (r reply) member(name string) string {
 	var body map[string]any
@@ -324,9 +340,7 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("%s %s: no Allow", c.method, c.path)
 		}
 	}
-	if r := a.do("POST", "/runs", `{"agent_name":"researcher","parameters":{"prompt":"x"}}`, "Idempotency-Key: "+strings.Repeat("k", 256)); r.code() != "invalid_request" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("POST", "/runs", `{"agent_name":"researcher","parameters":{"prompt":"x"}}`, "Idempotency-Key: "+strings.Repeat("k", 256)).wantError(t, 400, "invalid_request")
 	if r := a.do("GET", "/runs", ""); r.body != `{"runs":[]}`+"\n" {
 		t.Errorf("what was refused is recorded: %s", r.body)
 	}
@@ -370,12 +384,8 @@ func TestAgents(t *testing.T) {
 	if r := a.do("HEAD", "/agents/researcher", ""); r.StatusCode != 200 || r.body != "" {
 		t.Errorf("%d %q", r.StatusCode, r.body)
 	}
-	if r := a.do("DELETE", "/agents/researcher", ""); r.StatusCode != 204 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := a.do("GET", "/agents/researcher", ""); r.StatusCode != 404 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("DELETE", "/agents/researcher", "").want(t, 204)
+	a.do("GET", "/agents/researcher", "").want(t, 404)
 }
 
 func TestRuns(t *testing.T) {
@@ -391,9 +401,7 @@ func TestRuns(t *testing.T) {
 	if first.StatusCode != 201 || first.Header.Get("Location") != "/runs/"+id || first.member("status") != "pending" || again.StatusCode != 201 || again.member("run_id") != id || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s %s", first.body, again.body)
 	}
-	if r := a.do("POST", "/runs", strings.Replace(body, "Test", "Other", 1), "Idempotency-Key: k1"); r.StatusCode != 409 || r.code() != "idempotency_conflict" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("POST", "/runs", strings.Replace(body, "Test", "Other", 1), "Idempotency-Key: k1").wantError(t, 409, "idempotency_conflict")
 	if r := a.do("GET", "/runs/"+id+"/wait", ""); r.member("status") != "completed" {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
@@ -407,41 +415,29 @@ func TestRuns(t *testing.T) {
 	if r := a.do("GET", "/runs/"+id+"/log?from="+log.Header.Get("Airlock-Log-Next"), ""); r.StatusCode != 200 || r.body != "" || r.Header.Get("Airlock-Log-Next") != log.Header.Get("Airlock-Log-Next") {
 		t.Errorf("%d %v %s", r.StatusCode, r.Header, r.body)
 	}
-	if r := a.do("POST", "/runs/"+id+"/stop", ""); r.StatusCode != 409 || r.code() != "run_ended" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("POST", "/runs/"+id+"/stop", "").wantError(t, 409, "run_ended")
 
 	sleeper := a.do("POST", "/runs", `{"agent_name":"sleeper","parameters":{"prompt":"x"}}`).member("run_id")
-	if r := a.do("GET", "/runs/"+sleeper+"/result", ""); r.StatusCode != 409 || r.code() != "run_not_ended" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := a.do("GET", "/runs/"+sleeper+"/wait?timeout=0", ""); r.StatusCode != 200 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/runs/"+sleeper+"/result", "").wantError(t, 409, "run_not_ended")
+	a.do("GET", "/runs/"+sleeper+"/wait?timeout=0", "").want(t, 200)
 	if r := a.do("POST", "/runs/"+sleeper+"/stop", ""); r.StatusCode != 202 || r.member("run_id") != sleeper {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 	if r := a.do("GET", "/runs/"+sleeper+"/wait", ""); r.member("status") != "stopped" {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
-	if r := a.do("GET", "/runs/"+sleeper+"/result", ""); r.code() != "run_stopped" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/runs/"+sleeper+"/result", "").wantError(t, 409, "run_stopped")
 	failing := a.do("POST", "/runs", `{"agent_name":"fails","parameters":{"prompt":"x"}}`).member("run_id")
 	if r := a.do("GET", "/runs/"+failing+"/wait", ""); r.member("status") != "failed" || !strings.Contains(r.body, `"code":"exit_code"`) || !strings.Contains(r.body, `"exit_code":1`) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
-	if r := a.do("GET", "/runs/"+failing+"/result", ""); r.code() != "run_failed" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/runs/"+failing+"/result", "").wantError(t, 409, "run_failed")
 
 	// As the server leaves a run whose outputs it has deleted.
 	if _, err := a.store.Exec(t.Context(), `UPDATE runs SET result = NULL, expired = 1 WHERE id = $1`, id); err != nil {
 		t.Fatal(err)
 	}
-	if r := a.do("GET", "/runs/"+id+"/result", ""); r.StatusCode != 410 || r.code() != "result_expired" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/runs/"+id+"/result", "").wantError(t, 410, "result_expired")
 
 	page := a.do("GET", "/runs?limit=2", "")
 	if page.member("next_cursor") != sleeper || strings.Contains(page.body, id) {
@@ -491,12 +487,8 @@ func TestEvents(t *testing.T) {
 	if r := a.do("GET", "/runs/"+id+"/events", "", "Last-Event-ID: 2"); strings.Contains(r.body, "id: 2\n") || !strings.HasPrefix(r.body, "id: 3\nevent: status\ndata: ") || !strings.Contains(r.body, "id: 4\n") {
 		t.Errorf("%s", r.body)
 	}
-	if r := a.do("GET", "/runs/"+id+"/events", "", "Last-Event-ID: 4"); r.StatusCode != 204 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := a.do("GET", "/runs/"+id+"/events", "", "Last-Event-ID: x"); r.code() != "invalid_request" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/runs/"+id+"/events", "", "Last-Event-ID: 4").want(t, 204)
+	a.do("GET", "/runs/"+id+"/events", "", "Last-Event-ID: x").wantError(t, 400, "invalid_request")
 }
 
 func TestTokens(t *testing.T) {
@@ -543,9 +535,7 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	a.token = ""
-	if r := a.do("GET", "/agents", "", "Authorization: Basic eDp5"); r.StatusCode != 401 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/agents", "", "Authorization: Basic eDp5").want(t, 401)
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json"} {
 		if r := a.do("GET", path, ""); r.StatusCode != 200 {
 			t.Errorf("%s: %d %s", path, r.StatusCode, r.body)
@@ -559,9 +549,7 @@ func TestTokens(t *testing.T) {
 	if err := a.tokens.Revoke(t.Context(), "t-run"); err != nil {
 		t.Fatal(err)
 	}
-	if r := a.do("GET", "/agents", ""); r.StatusCode != 401 || r.code() != "invalid_token" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/agents", "").wantError(t, 401, "invalid_token")
 	for _, secret := range secrets {
 		if strings.Contains(a.log.String(), secret) {
 			t.Error("the log has a token")
@@ -569,7 +557,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestPagesOfOtherSites asserts that no web page of another site can use the server through a browser.
+// TestPagesOfOtherSites asserts that no web page of another site can use the server through a
+// browser.
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	a := start(t, func(c *Config) { c.Hosts = []string{"coordinator.example"} })
@@ -595,12 +584,8 @@ func TestPagesOfOtherSites(t *testing.T) {
 func TestPublicServerNeedsATokenAlways(t *testing.T) {
 	t.Parallel()
 	a := start(t, func(c *Config) { c.Public = true })
-	if r := a.do("GET", "/agents", ""); r.StatusCode != 401 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
-	if r := a.do("GET", "/healthz", "", "Host: any.example"); r.StatusCode != 200 {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/agents", "").want(t, 401)
+	a.do("GET", "/healthz", "", "Host: any.example").want(t, 200)
 }
 
 func TestRate(t *testing.T) {
@@ -629,15 +614,11 @@ func TestLoops(t *testing.T) {
 	if r := a.do("GET", "/loops?open=true&repository=octo%2Fshop", ""); !strings.Contains(r.body, `"loop":"octo/shop#7.1"`) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
-	if r := a.do("GET", "/loops?open=maybe", ""); r.StatusCode != 400 || r.code() != "invalid_request" {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", "/loops?open=maybe", "").wantError(t, 400, "invalid_request")
 	if r := a.do("GET", path, ""); r.StatusCode != 200 || r.member("repository") != "octo/shop" {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
-	if r := a.do("GET", path+"/log", ""); r.StatusCode != 200 || !strings.Contains(r.body, `"messages":[]`) {
-		t.Errorf("%d %s", r.StatusCode, r.body)
-	}
+	a.do("GET", path+"/log", "").want(t, 200, `"messages":[]`)
 	secrets := map[access.Scope]string{}
 	for _, scope := range []access.Scope{access.Run, access.Decide} {
 		var err error
