@@ -122,6 +122,22 @@ func (p *play) wantEscalated(reason Reason) {
 	}
 }
 
+// wantDue asserts how long from now the deadline is.
+func (p *play) wantDue(want time.Duration) {
+	p.t.Helper()
+	if got := p.state.Deadline().Sub(p.now); got != want {
+		p.t.Errorf("%s: due after %s, want %s", p.state.Work().Kind, got, want)
+	}
+}
+
+// wantRefused asserts that an event is refused, and why.
+func (p *play) wantRefused(e Event, why Code) {
+	p.t.Helper()
+	if messages, err := p.try(e); codeOf(err) != why || messages != nil {
+		p.t.Errorf("%+v in the status %s: %v, want the code %s", e, p.state.Status(), err, why)
+	}
+}
+
 // wantIDs asserts the identifiers of messages, without changes of status.
 func wantIDs(t *testing.T, messages []Message, want ...string) {
 	t.Helper()

@@ -73,18 +73,14 @@ func TestASpecialistThatRunsOnceMore(t *testing.T) {
 	if len(got) != 1 || got[0].Stack != "at main.go:3\nat run.go:9" || got[0].ErrorText != "it crashed" {
 		t.Errorf("%+v", got)
 	}
-	if !p.state.Deadline().Equal(p.now.Add(30 * time.Minute)) {
-		t.Errorf("deadline %s", p.state.Deadline())
-	}
+	p.wantDue(30 * time.Minute)
 }
 
 func TestASecondResultOfACheckIsADuplicate(t *testing.T) {
 	p := begun(t, Loop{})
 	e := Event{Type: EventResult, Op: 1, Results: []Result{{Check: Linter, Status: ResultPass}}}
 	p.send(e)
-	if _, err := p.try(e); codeOf(err) != CodeDuplicate {
-		t.Errorf("%v", err)
-	}
+	p.wantRefused(e, CodeDuplicate)
 }
 
 // A criterion that nobody evaluated again waits for the fix like the checks that fail.
@@ -117,19 +113,13 @@ func TestOnlyValidatingCountsForAnIteration(t *testing.T) {
 // Each operation has the time limit of its own.
 func TestEachOperationHasItsLimit(t *testing.T) {
 	p := begun(t, Loop{Limits: Limits{Validation: time.Minute, Fix: 2 * time.Minute, Revalidation: 3 * time.Minute}})
-	due := func(want time.Duration) {
-		t.Helper()
-		if got := p.state.Deadline().Sub(p.now); got != want {
-			t.Errorf("%s: due after %s, want %s", p.state.Work().Kind, got, want)
-		}
-	}
-	due(time.Minute)
+	p.wantDue(time.Minute)
 	p.results(failing(Tests, "a"))
-	due(2 * time.Minute)
+	p.wantDue(2 * time.Minute)
 	p.fix("tried")
-	due(3 * time.Minute)
+	p.wantDue(3 * time.Minute)
 	p.results(nil)
-	due(3 * time.Minute)
+	p.wantDue(3 * time.Minute)
 }
 
 // A reminder goes to the checks that have not reported; what the others found is reported before
@@ -141,10 +131,7 @@ func TestATimeOutOfSomeChecks(t *testing.T) {
 	if len(got) != 1 || got[0].To != "@build, @tests, @code-review, @security-review" {
 		t.Errorf("%+v", got)
 	}
-	list := ids(p.wait(5 * time.Minute).send(Event{Type: EventTimer}))
-	if len(list) != 2 || list[0] != "VFR-7-linter-1" || list[1] != "ESC-7-build-20260304T054107Z" {
-		t.Errorf("%v", list)
-	}
+	wantIDs(t, p.wait(5*time.Minute).send(Event{Type: EventTimer}), "VFR-7-linter-1", "ESC-7-build-20260304T054107Z")
 }
 
 // Invalid response: the second answer has the full time, too.
@@ -152,9 +139,7 @@ func TestNonsenseGivesTimeForAnotherAnswer(t *testing.T) {
 	p := begun(t, Loop{})
 	p.results(failing(Tests, "a"))
 	p.wait(20 * time.Minute).send(Event{Type: EventNonsense, Iteration: 1, Text: "hm"})
-	if !p.state.Deadline().Equal(p.now.Add(30 * time.Minute)) {
-		t.Errorf("deadline %s", p.state.Deadline())
-	}
+	p.wantDue(30 * time.Minute)
 }
 
 // What answers a request that is over is late.
@@ -162,23 +147,17 @@ func TestAnswersOfAFixerThatAreLate(t *testing.T) {
 	p := begun(t, Loop{})
 	p.results(failing(Tests, "a", "b"))
 	p.send(Event{Type: EventFixStarted, Iteration: 1})
-	if _, err := p.try(Event{Type: EventFixStarted, Iteration: 1}); codeOf(err) != CodeDuplicate {
-		t.Errorf("a second start: %v", err)
-	}
+	p.wantRefused(Event{Type: EventFixStarted, Iteration: 1}, CodeDuplicate)
 	p.fix("tried")
 	p.results(failing(Tests, "a"))
 	for iteration, want := range map[int]Code{0: CodeInvalid, 1: CodeLate, 3: CodeInvalid, -1: CodeInvalid} {
-		if _, err := p.try(Event{Type: EventFixDone, Iteration: iteration}); codeOf(err) != want {
-			t.Errorf("iteration %d: %v, want %s", iteration, err, want)
-		}
+		p.wantRefused(Event{Type: EventFixDone, Iteration: iteration}, want)
 	}
 	for range 2 {
 		p.send(Event{Type: EventFixFailed, Iteration: 2, Text: "crash"})
 	}
 	p.want(Escalated, WorkDecide)
-	if _, err := p.try(Event{Type: EventFixDone, Iteration: 2}); codeOf(err) != CodeLate {
-		t.Errorf("after the escalation: %v", err)
-	}
+	p.wantRefused(Event{Type: EventFixDone, Iteration: 2}, CodeLate)
 	if !slices.ContainsFunc(p.log, func(m Message) bool { return m.Type == Escalation && m.Reason == ReasonFixer }) {
 		t.Errorf("%v", ids(p.log))
 	}
@@ -306,8 +285,8 @@ func TestWhatMessagesCount(t *testing.T) {
 	}
 }
 
-// Escalation report: it goes to the main orchestrator where a check does not work. The check's error
-// stays text in the trigger that follows a retry.
+// Escalation report: it goes to the main orchestrator where a check does not work. The check's
+// error stays text in the trigger that follows a retry.
 func TestWhoIsAskedToDecide(t *testing.T) {
 	p := begun(t, Loop{})
 	var got []Message

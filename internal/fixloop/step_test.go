@@ -129,9 +129,7 @@ func TestTimers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := begun(t, Loop{})
 			c.to(p)
-			if !p.state.Deadline().Equal(p.now.Add(30 * time.Minute)) {
-				t.Fatalf("deadline %s", p.state.Deadline())
-			}
+			p.wantDue(30 * time.Minute)
 			if got := p.wait(30*time.Minute - time.Second).send(Event{Type: EventTimer}); len(got) != 0 {
 				t.Fatalf("too early: %v", ids(got))
 			}
@@ -169,9 +167,7 @@ func TestALateReminderStillGivesItsGrace(t *testing.T) {
 	p := begun(t, Loop{})
 	p.wait(2 * time.Hour).send(Event{Type: EventTimer})
 	p.want(InProgress, WorkValidate)
-	if !p.state.Deadline().Equal(p.now.Add(5 * time.Minute)) {
-		t.Errorf("deadline %s", p.state.Deadline())
-	}
+	p.wantDue(5 * time.Minute)
 	p.results(nil) // an answer counts until the time-out has been noticed
 	p.want(Completed, WorkNone)
 }
@@ -202,9 +198,7 @@ func TestASpecialistThatErrsTwiceEscalates(t *testing.T) {
 	p.want(InProgress, WorkValidate)
 	wantIDs(t, errs(Linter), "ERR-7-specialist-failure-20260304T050609Z", "ESC-7-linter-20260304T050610Z")
 	p.want(Escalated, WorkDecide)
-	if _, err := p.try(Event{Type: EventDecision, Decision: DecideExtend}); codeOf(err) != CodeConflict {
-		t.Errorf("extended although there is nothing to fix: %v", err)
-	}
+	p.wantRefused(Event{Type: EventDecision, Decision: DecideExtend}, CodeConflict) // there is nothing to fix
 }
 
 func TestACriticalVulnerabilityEscalatesAtOnce(t *testing.T) {
@@ -215,9 +209,7 @@ func TestACriticalVulnerabilityEscalatesAtOnce(t *testing.T) {
 	}})
 	wantIDs(t, got, "VFR-7-formatter-1", "VFR-7-security-review-1", "ESC-7-security-review-20260304T050607Z")
 	p.wantEscalated(ReasonCritical)
-	if _, err := p.try(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Tests, Status: ResultPass}}}); codeOf(err) != CodeLate {
-		t.Errorf("a late result: %v", err)
-	}
+	p.wantRefused(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Tests, Status: ResultPass}}}, CodeLate)
 }
 
 func TestAFixerThatFails(t *testing.T) {
@@ -234,13 +226,9 @@ func TestAFixerThatFails(t *testing.T) {
 		if w := p.state.Work(); w.Kind != WorkFix || w.Attempt != 2 || w.Request.ID != "FIXREQ-7-1" || w.Notice == nil {
 			t.Errorf("work %+v", w)
 		}
-		if !p.state.Deadline().Equal(p.now.Add(5 * time.Minute)) {
-			t.Errorf("deadline %s", p.state.Deadline())
-		}
+		p.wantDue(5 * time.Minute)
 		p.send(Event{Type: EventFixStarted, Iteration: 1}) // a response: it has its full time again
-		if !p.state.Deadline().Equal(p.now.Add(30 * time.Minute)) {
-			t.Errorf("deadline %s", p.state.Deadline())
-		}
+		p.wantDue(30 * time.Minute)
 		p.send(Event{Type: EventFixFailed, Iteration: 1})
 		p.wantEscalated(ReasonFixer)
 	})
@@ -285,9 +273,7 @@ func TestUndelivered(t *testing.T) {
 	p := begun(t, Loop{})
 	p.results(failing(Tests, "a"))
 	e := Event{Type: EventUndelivered, Message: "FIXREQ-7-1", Attempts: 2, Text: "connection refused"}
-	if _, err := p.try(e); codeOf(err) != CodeInvalid {
-		t.Errorf("%v", err)
-	}
+	p.wantRefused(e, CodeInvalid)
 	e.Attempts = 3
 	got := p.send(e)
 	wantIDs(t, got, "ERR-7-communication-20260304T050607Z", "ESC-7-tests-20260304T050608Z")
@@ -295,9 +281,7 @@ func TestUndelivered(t *testing.T) {
 		t.Errorf("escalated to %s", got[1].To)
 	}
 	e.Message = "ESC-7-tests-20260304T050608Z"
-	if _, err := p.try(e); codeOf(err) != CodeUnexpected {
-		t.Errorf("an escalation about an escalation: %v", err)
-	}
+	p.wantRefused(e, CodeUnexpected) // no escalation about an escalation
 }
 
 // escalate brings a loop to its limit of two iterations.
@@ -351,9 +335,7 @@ func TestDecisions(t *testing.T) {
 	})
 	t.Run("skip", func(t *testing.T) {
 		p := escalate(t)
-		if got := ids(decide(p, DecideSkip, 0)); got != nil {
-			t.Errorf("%v", got)
-		}
+		wantIDs(t, decide(p, DecideSkip, 0))
 		p.want(Completed, WorkNone)
 		if p.state.Outcome() != KnownIssues {
 			t.Errorf("outcome %q", p.state.Outcome())
@@ -361,16 +343,12 @@ func TestDecisions(t *testing.T) {
 	})
 	t.Run("abort", func(t *testing.T) {
 		p := escalate(t)
-		if got := ids(decide(p, DecideAbort, 0)); got != nil {
-			t.Errorf("%v", got)
-		}
+		wantIDs(t, decide(p, DecideAbort, 0))
 		p.want(Completed, WorkNone)
 		if p.state.Outcome() != Aborted {
 			t.Errorf("outcome %q", p.state.Outcome())
 		}
-		if _, err := p.try(Event{Type: EventDecision, Decision: DecideAbort}); codeOf(err) != CodeConflict {
-			t.Errorf("decided twice: %v", err)
-		}
+		p.wantRefused(Event{Type: EventDecision, Decision: DecideAbort}, CodeConflict)
 	})
 	t.Run("retry", func(t *testing.T) {
 		p := escalate(t)
@@ -386,9 +364,7 @@ func TestDecisions(t *testing.T) {
 		for _, d := range Decisions() {
 			p := escalate(t)
 			decide(p, d, 0)
-			if _, err := p.try(Event{Type: EventDecision, Decision: DecideSkip}); codeOf(err) != CodeConflict {
-				t.Errorf("after %s: %v, want %s", d, err, CodeConflict)
-			}
+			p.wantRefused(Event{Type: EventDecision, Decision: DecideSkip}, CodeConflict)
 		}
 	})
 	t.Run("abort at any time", func(t *testing.T) {
@@ -434,12 +410,8 @@ func TestAPushDuringValidation(t *testing.T) {
 	if w := p.state.Work(); w.Op != 2 || len(w.Checks) != 6 || w.Head != "b2" {
 		t.Errorf("work %+v", w)
 	}
-	if _, err := p.try(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Tests, Status: ResultPass}}}); codeOf(err) != CodeLate {
-		t.Errorf("%v", err)
-	}
-	if _, err := p.try(Event{Type: EventPush, Head: "b2"}); codeOf(err) != CodeDuplicate {
-		t.Errorf("%v", err)
-	}
+	p.wantRefused(Event{Type: EventResult, Op: 1, Results: []Result{{Check: Tests, Status: ResultPass}}}, CodeLate)
+	p.wantRefused(Event{Type: EventPush, Head: "b2"}, CodeDuplicate)
 	p.results(nil)
 	p.want(ReChecking, WorkAcceptance)
 	p.send(Event{Type: EventPush, Head: "c3"})
@@ -553,11 +525,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		"decision after success":     {completed, Event{Type: EventDecision, Decision: DecideAbort}, CodeFinal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := c.in(t)
-			messages, err := p.try(c.event)
-			if codeOf(err) != c.want || messages != nil {
-				t.Errorf("%v, want %s", err, c.want)
-			}
+			c.in(t).wantRefused(c.event, c.want)
 		})
 	}
 }
