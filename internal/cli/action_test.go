@@ -1,10 +1,8 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -145,67 +143,25 @@ func TestActionAnnotatesWhatGitHubShows(t *testing.T) {
 	}
 }
 
-// clone makes a workspace with a base commit and a pull request's commit, and the
-// event's payload that names both.
-func clone(t *testing.T, base, head map[string]string) (dir, payload string) {
-	t.Helper()
-	dir = t.TempDir()
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", args...)
-		cmd.Dir = dir
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1",
-			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	commit := func(texts map[string]string) string {
-		for name, text := range texts {
-			path := filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		git("add", ".")
-		git("commit", "-q", "-m", "c")
-		return git("rev-parse", "HEAD")
-	}
-	git("init", "-q")
-	before := commit(base)
-	after := commit(head)
-	raw, err := os.ReadFile(event(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.NewReplacer("f95f852bd8fca8fcc58a9a2d6c842781e32a215e", before, "ec26c3e57ca3a959ca5aad62de7213c562f8c821", after).Replace(string(raw))
-	return dir, filepath.Join(files(t, map[string]string{"event.json": text}), "event.json")
-}
-
 // TestActionReadsThePolicyOfTheBaseCommit asserts rule R10 without a token: the policy
 // comes from the base commit in git's objects, not from the pull request's tree. The diff
 // and the lines of findings come from the clone too.
 func TestActionReadsThePolicyOfTheBaseCommit(t *testing.T) {
 	const policy = ".github/airlock.yml"
-	dir, payload := clone(t,
-		map[string]string{policy: "create-pull-request-review-comment:\ncreate-security-report:\n", "main.go": "package main\n"},
-		map[string]string{policy: "add-issue-comment:\n", "main.go": "package main\n\nfunc main() {}\n",
-			"lines.ndjson": line + `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Empty"}` + "\n" +
-				`{"type":"create-pull-request-review-comment","path":"main.go","line":90,"body":"Outside"}` + "\n" +
-				`{"type":"create-security-report","file":"main.go","line":3,"severity":"error","message":"Bad"}` + "\n"})
-	env := map[string]string{"GITHUB_WORKSPACE": dir, "GITHUB_EVENT_PATH": payload, "GITHUB_SHA": "0000000000000000000000000000000000000001", "GITHUB_REF": "refs/pull/2/merge"}
+	p := newProject(t)
+	base := p.commit(t, map[string]string{policy: "create-pull-request-review-comment:\ncreate-security-report:\n", "main.go": "package main\n"})
+	head := p.commit(t, map[string]string{policy: "add-issue-comment:\n", "main.go": "package main\n\nfunc main() {}\n",
+		"lines.ndjson": line + `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Empty"}` + "\n" +
+			`{"type":"create-pull-request-review-comment","path":"main.go","line":90,"body":"Outside"}` + "\n" +
+			`{"type":"create-security-report","file":"main.go","line":3,"severity":"error","message":"Bad"}` + "\n"})
+	env := map[string]string{"GITHUB_WORKSPACE": p.dir, "GITHUB_EVENT_PATH": pullEvent(t, base, head), "GITHUB_SHA": "0000000000000000000000000000000000000001", "GITHUB_REF": "refs/pull/2/merge"}
 	inputs := map[string]string{"output-file": "lines.ndjson", "config-file": "./" + policy, "staged": "true", "log-level": "debug"}
 	code, log, _, summary := step(t, env, inputs, nil)
 	if code != 0 || !strings.Contains(summary, "**kind-not-enabled**") || !strings.Contains(log, "(3 planned, 1 denied)") {
 		t.Errorf("exit code %d\n%s\n%s", code, log, summary)
 	}
 	// The anchors were checked, so one comment goes into the review's body.
-	plan, err := os.ReadFile(filepath.Join(dir, ".airlock", "plan.json"))
+	plan, err := os.ReadFile(filepath.Join(p.dir, ".airlock", "plan.json"))
 	if err != nil || strings.Contains(string(plan), "anchors are unchecked") || !strings.Contains(string(plan), "\"**`main.go`, line 90**") {
 		t.Errorf("%v\n%s", err, plan)
 	}
@@ -219,19 +175,9 @@ func TestActionReadsThePolicyOfTheBaseCommit(t *testing.T) {
 // Secrets of Actions are not given to the workflow runs that Dependabot starts: a token that is
 // one of them is empty there, and that is not a mistake in the configuration.
 func TestActionWithoutATokenInARunOfDependabot(t *testing.T) {
-	raw, err := os.ReadFile(event(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var payload map[string]any
-	if err := json.Unmarshal(raw, &payload); err != nil {
-		t.Fatal(err)
-	}
-	payload["sender"].(map[string]any)["login"] = "dependabot[bot]"
-	if raw, err = json.Marshal(payload); err != nil {
-		t.Fatal(err)
-	}
-	env := map[string]string{"GITHUB_EVENT_PATH": filepath.Join(files(t, map[string]string{"event.json": string(raw)}), "event.json")}
+	env := map[string]string{"GITHUB_EVENT_PATH": changedEvent(t, func(payload map[string]any) {
+		payload["sender"].(map[string]any)["login"] = "dependabot[bot]"
+	})}
 	code, log, outputs, summary := step(t, env, map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:"}, map[string]string{"lines.ndjson": line})
 	if code != 0 || !strings.Contains(log, "dependabot-read-only") || !strings.Contains(outputs, "results<<") || !strings.Contains(summary, "Hello") ||
 		!strings.Contains(summary, "Settings, Secrets and variables, Dependabot") {

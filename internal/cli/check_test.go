@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,7 +55,7 @@ func TestCheckOfAnotherCommit(t *testing.T) {
 		t.Errorf("%s, made on top of the head, is reported as %s\n%s", onTop, doc.Head, stderr)
 	}
 	p.git(t, "checkout", "--quiet", "main")
-	code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--event", payload, "--event-name", "pull_request_target")
+	code, _, stderr := p.run(t, "--event", payload, "--event-name", "pull_request_target")
 	if code != 2 || !strings.Contains(stderr, "contains nothing of pull request #2") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
@@ -74,7 +75,7 @@ func TestCheckOfAShallowClone(t *testing.T) {
 	shallow.git(t, "init", "--quiet")
 	shallow.git(t, "fetch", "--quiet", "--depth=1", p.dir, head)
 	shallow.git(t, "checkout", "--quiet", head)
-	code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", shallow.dir, "--event", pullEvent(t, base, head), "--event-name", "pull_request")
+	code, _, stderr := shallow.run(t, "--event", pullEvent(t, base, head), "--event-name", "pull_request")
 	if code != 2 || !strings.Contains(stderr, "set 'fetch-depth: 0' for actions/checkout") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
@@ -94,13 +95,13 @@ func TestCheckRefusesBeforeItRuns(t *testing.T) {
 		"no directory":     {[]string{"--sarif", filepath.Join(dir, "gone", "x.sarif")}, "there is no directory " + filepath.Join(dir, "gone") + ", make it first"},
 		"one file for two": {[]string{"--findings", filepath.Join(dir, "x"), "--sarif", filepath.Join(dir, ".", "x")}, "--findings and --sarif name the same file"},
 	} {
-		code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
+		code, _, stderr := p.run(t, c.args...)
 		if code != 2 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "formatter") {
 			t.Errorf("%s: exit code %d\n%s", name, code, stderr)
 		}
 	}
 	p.commit(t, map[string]string{"a.js": "one\n"})
-	code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, "check", "--dir", p.dir, "--base", "HEAD~3")
+	code, _, stderr := p.run(t, "--base", "HEAD~3")
 	if code != 2 || !strings.Contains(stderr, `--base: "HEAD~3" names no commit of the clone`) || strings.Contains(stderr, "changes-base") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
@@ -180,7 +181,7 @@ func TestCheckRefusesInvalidFlags(t *testing.T) {
 		"an event's payload that is not there": {[]string{"--event", "gone.json"}, []string{"the event's payload: gone.json does not exist"}},
 	}) {
 		t.Run(name, func(t *testing.T) {
-			code, _, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
+			code, _, stderr := p.run(t, c.args...)
 			if code != 2 {
 				t.Errorf("exit code %d", code)
 			}
@@ -209,7 +210,7 @@ func TestCheckNeedsNoLanguage(t *testing.T) {
 		"one is missing":      {slices.Concat([]string{"--changed-files", "b.c"}, commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
 	}) {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, c.args...)...)
+			code, stdout, stderr := p.run(t, c.args...)
 			if code != c.code || !strings.Contains(stderr, c.want) || !strings.Contains(stdout, `"checks": {`) {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}
@@ -225,8 +226,8 @@ func TestCheckDescribesTheExpectedInput(t *testing.T) {
 	}
 }
 
-// TestCheckNotesTheMissingGitDirectory asserts that a note about the missing .git is shown only where
-// a command that failed may have needed it.
+// TestCheckNotesTheMissingGitDirectory asserts that a note about the missing .git is shown only
+// where a command that failed may have needed it.
 func TestCheckNotesTheMissingGitDirectory(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // the commands run in the workspace itself
@@ -271,7 +272,8 @@ func (p project) git(t *testing.T, args ...string) string {
 func (p project) commit(t *testing.T, files map[string]string) string {
 	t.Helper()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644); err != nil {
+		path := filepath.Join(p.dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,20 +285,10 @@ func (p project) commit(t *testing.T, files map[string]string) string {
 // pullEvent returns the path of the payload of a pull request between two commits.
 func pullEvent(t *testing.T, base, head string) string {
 	t.Helper()
-	raw, err := os.ReadFile("../../testdata/events/pull_request.opened.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var payload map[string]any
-	if err := json.Unmarshal(raw, &payload); err != nil {
-		t.Fatal(err)
-	}
-	pull := payload["pull_request"].(map[string]any)
-	pull["base"].(map[string]any)["sha"], pull["head"].(map[string]any)["sha"] = base, head
-	if raw, err = json.Marshal(payload); err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(files(t, map[string]string{"event.json": string(raw)}), "event.json")
+	return changedEvent(t, func(payload map[string]any) {
+		pull := payload["pull_request"].(map[string]any)
+		pull["base"].(map[string]any)["sha"], pull["head"].(map[string]any)["sha"] = base, head
+	})
 }
 
 // found is what the tests read of a findings document.
@@ -314,14 +306,19 @@ type found struct {
 	file string
 }
 
+// run runs 'airlock check' for the project's directory.
+func (p project) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t, append([]string{"check", "--dir", p.dir}, args...)...)
+}
+
 // check runs the checks of a pull request with a linter that prints what is in the
 // file lint.json, and returns what they found.
 func (p project) check(t *testing.T, event string, args ...string) (doc found, code int, stderr string) {
 	t.Helper()
 	dir := files(t, map[string]string{"checks.yml": "checks:\n  format-command: 'true'\n  lint-command: '! cat lint.json'\n  build-command: 'true'\n  test-command: 'true'\n  code-review: false\n  security-review: false\n"})
 	out := filepath.Join(dir, "findings.json")
-	code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t,
-		append([]string{"check", "--dir", p.dir, "--config", filepath.Join(dir, "checks.yml"), "--event", event, "--event-name", "pull_request", "--findings", out}, args...)...)
+	code, stdout, stderr := p.run(t, append([]string{"--config", filepath.Join(dir, "checks.yml"), "--event", event, "--event-name", "pull_request", "--findings", out}, args...)...)
 	doc = found{file: out}
 	raw, err := os.ReadFile(out)
 	if err == nil {

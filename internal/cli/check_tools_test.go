@@ -4,7 +4,6 @@ package cli_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,15 +20,11 @@ func TestProjectsSideBySide(t *testing.T) {
 			p := newProject(t)
 			changed := map[string]string{}
 			for dir, other := range map[string]string{"a": "b", "b": "a"} {
-				if err := os.Mkdir(filepath.Join(p.dir, dir), 0o755); err != nil {
-					t.Fatal(err)
-				}
 				changed[dir+"/package.json"] = fmt.Sprintf(`{"name": %q, "scripts": {"format": "true", "format:check": "true", "lint": "true", "test": %q}}`, dir, fmt.Sprintf(test, other))
 			}
 			p.commit(t, changed)
 			dir := files(t, map[string]string{"checks.yml": fmt.Sprintf("checks: {max-parallel: %d, code-review: false, security-review: false}", parallel)})
-			code, stdout, stderr := process{env: map[string]string{"PATH": os.Getenv("PATH")}}.run(t,
-				"check", "--dir", p.dir, "--config", filepath.Join(dir, "checks.yml"), "--changed-files", "a/package.json,b/package.json")
+			code, stdout, stderr := p.run(t, "--config", filepath.Join(dir, "checks.yml"), "--changed-files", "a/package.json,b/package.json")
 			if code != 0 || !strings.Contains(stdout, `(cd 'a' && npm test) && (cd 'b' && npm test)`) || strings.Contains(stderr, "one after the other") {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -72,6 +73,24 @@ func event(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// changedEvent returns the path of a copy of that payload with a change.
+func changedEvent(t *testing.T, change func(payload map[string]any)) string {
+	t.Helper()
+	raw, err := os.ReadFile(event(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var payload map[string]any
+	if err := json.Unmarshal(raw, &payload); err != nil {
+		t.Fatal(err)
+	}
+	change(payload)
+	if raw, err = json.Marshal(payload); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(files(t, map[string]string{"event.json": string(raw)}), "event.json")
 }
 
 const secret = "ghs_TestOnly0123456789abcdefghijklmnop"
@@ -230,8 +249,8 @@ type broken struct{ err error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
-// TestResultsThatCannotBeWritten asserts that a failure to write to standard output is not reported as
-// the user's mistake, and not at all if the reader of the results has gone.
+// TestResultsThatCannotBeWritten asserts that a failure to write to standard output is not reported
+// as the user's mistake, and not at all if the reader of the results has gone.
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"schema"}, {"schema", "create-issue"}, {"instructions"}, {"version"}, {"sanitize"}, {"collect"}} {
 		code, _, stderr := process{stdout: broken{errors.New("no space")}, stdin: strings.NewReader("x\n")}.run(t, args...)
@@ -245,8 +264,8 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestInterruptedBeforeAnything asserts that a command which is interrupted before it begins reports
-// that nothing was applied.
+// TestInterruptedBeforeAnything asserts that a command which is interrupted before it begins
+// reports that nothing was applied.
 func TestInterruptedBeforeAnything(t *testing.T) {
 	_, env := github(t)
 	ctx, cancel := context.WithCancel(t.Context())
