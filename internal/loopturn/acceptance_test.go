@@ -29,9 +29,7 @@ func TestLoopWithAcceptance(t *testing.T) {
 	b := newBench(t)
 	b.verdict = b.verified(acceptance.Pass, acceptance.Fail)
 	r := b.must(pull(), b.found())[0]
-	if r.Log.State.Status() != fixloop.AwaitingFix {
-		t.Fatalf("%s %v", r.Headline(b.clock.Now()), r.Notes)
-	}
+	wantStatus(t, r, fixloop.AwaitingFix)
 	request := r.Request(b.clock.Now())
 	if !strings.Contains(request, "ac-2: docs/ac-2.md exists") || strings.Contains(request, "ac-1:") || len(r.Log.Messages) == 0 {
 		t.Error(request)
@@ -43,23 +41,18 @@ func TestLoopWithAcceptance(t *testing.T) {
 	}
 	b.push() // breaks a check
 	b.verdict = b.verified(acceptance.Pass, acceptance.Pass)
-	if r = b.must(pull(), b.found("wrong"))[0]; r.Log.State.Status() != fixloop.AwaitingFix {
-		t.Fatal(r.Headline(b.clock.Now()))
-	}
+	r = b.must(pull(), b.found("wrong"))[0]
+	wantStatus(t, r, fixloop.AwaitingFix)
 	if request := r.Request(b.clock.Now()); !strings.Contains(request, "wrong") || !strings.Contains(request, "ac-2:") {
 		t.Error(request)
 	}
-	stale := b.verdict
-	b.push()
-	b.verdict = stale
+	b.push() // the verdict is about the commit before
 	r = b.must(pull(), b.found())[0]
 	if notes := strings.Join(r.Notes, "\n"); r.Log.State.Work().Kind != fixloop.WorkAcceptance || !strings.Contains(notes, "it is not used") || !strings.Contains(notes, "waits for the acceptance verdict") {
 		t.Fatalf("%s: %s", r.Headline(b.clock.Now()), notes)
 	}
 	b.verdict = b.verified(acceptance.Pass, acceptance.Pass)
-	if r = b.must(pull(), b.found())[0]; r.Log.State.Outcome() != fixloop.Succeeded {
-		t.Fatalf("%s %v", r.Headline(b.clock.Now()), r.Notes)
-	}
+	wantOutcome(t, b.must(pull(), b.found())[0], fixloop.Succeeded)
 }
 
 // What cannot be verified is for a person, not for the fixer, and begins no loop by itself.
@@ -87,7 +80,5 @@ func TestLoopWhoseCriteriaAreGone(t *testing.T) {
 	b.must(pull(), b.found())
 	b.push()
 	b.verdict = &verdictreport.Document{Version: 1, Source: verdictreport.FromNowhere}
-	if r := b.must(pull(), b.found())[0]; r.Log.State.Outcome() != fixloop.Succeeded {
-		t.Fatalf("%s %v", r.Headline(b.clock.Now()), r.Notes)
-	}
+	wantOutcome(t, b.must(pull(), b.found())[0], fixloop.Succeeded)
 }

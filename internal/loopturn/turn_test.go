@@ -120,6 +120,23 @@ func (b *bench) must(ev event.Event, doc *checkreport.Document) []loopturn.Resul
 	return r
 }
 
+// wantStatus asserts the status of a turn's loop.
+func wantStatus(t *testing.T, r loopturn.Result, want fixloop.Status) {
+	t.Helper()
+	if got := r.Log.State.Status(); got != want {
+		t.Fatalf("the loop is %s, want %s; the notes are %q", got, want, r.Notes)
+	}
+}
+
+// wantOutcome asserts that a turn's loop has ended, and how.
+func wantOutcome(t *testing.T, r loopturn.Result, want fixloop.Outcome) {
+	t.Helper()
+	wantStatus(t, r, fixloop.Completed)
+	if got := r.Log.State.Outcome(); got != want {
+		t.Fatalf("the loop ended as %q, want %q; the notes are %q", got, want, r.Notes)
+	}
+}
+
 func pull() event.Event {
 	return event.Event{Name: "pull_request", Action: "synchronize", Number: 7, IsPull: true, Actor: "alice"}
 }
@@ -146,7 +163,8 @@ func (b *bench) found(messages ...string) *checkreport.Document {
 		Roots: []phase.RootResult{{Dir: ".", Checks: []phase.CheckResult{{Check: phase.Linter, Status: status, Problems: messages, Blocking: failing}}}}}})
 }
 
-// escalate brings the loop to an escalation: of the failures with these messages nothing is resolved.
+// escalate brings the loop to an escalation: of the failures with these messages nothing is
+// resolved.
 func (b *bench) escalate(messages ...string) {
 	b.t.Helper()
 	b.must(pull(), b.found(messages...))
@@ -206,10 +224,7 @@ func TestALoopFromFailureToPass(t *testing.T) {
 	}
 	b.clock.Advance(10 * time.Minute)
 	b.push()
-	r := b.must(pull(), b.found())
-	if s := r[0].Log.State; s.Status() != fixloop.Completed || s.Outcome() != fixloop.Succeeded {
-		t.Fatalf("%s, %v", s.Status(), r[0].Notes)
-	}
+	wantOutcome(t, b.must(pull(), b.found())[0], fixloop.Succeeded)
 	if diff := cmp.Diff([]string{"### Fix loop: all checks passed (after 2 iterations)", "[FIXREQ-7-1]"}, b.shown()); diff != "" {
 		t.Error(diff)
 	}
@@ -283,18 +298,12 @@ func TestAnEscalationIsDecidedByAComment(t *testing.T) {
 	})
 	t.Run("retry", func(t *testing.T) {
 		b := escalated(t)
-		r := b.must(b.say(alice, "/airlock retry"), b.found())
-		if s := r[0].Log.State; s.Outcome() != fixloop.Succeeded {
-			t.Errorf("%s, %v", s.Status(), r[0].Notes)
-		}
+		wantOutcome(t, b.must(b.say(alice, "/airlock retry"), b.found())[0], fixloop.Succeeded)
 	})
 	t.Run("a push is the manual fix", func(t *testing.T) {
 		b := escalated(t)
 		b.push()
-		r := b.must(pull(), b.found())
-		if s := r[0].Log.State; s.Outcome() != fixloop.Succeeded {
-			t.Errorf("%s, %v", s.Status(), r[0].Notes)
-		}
+		wantOutcome(t, b.must(pull(), b.found())[0], fixloop.Succeeded)
 	})
 	t.Run("skip opens an issue", func(t *testing.T) {
 		b := escalated(t)
@@ -367,10 +376,7 @@ func TestClosingEndsTheLoop(t *testing.T) {
 	b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].State, f.Issues[0].Pull.Merged = "closed", true })
 	ev := pull()
 	ev.Action = "closed"
-	r := b.must(ev, nil)
-	if s := r[0].Log.State; s.Outcome() != fixloop.MergedByPull {
-		t.Errorf("%q", s.Outcome())
-	}
+	wantOutcome(t, b.must(ev, nil)[0], fixloop.MergedByPull)
 	if r := b.must(event.Event{Name: "schedule"}, nil); len(r) != 0 {
 		t.Errorf("an ended loop has a turn: %+v", r)
 	}
@@ -401,10 +407,7 @@ func TestTheLoopOfAFork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ev := event.Event{Name: "workflow_run", Head: event.Ref{SHA: b.head}}
-	r := b.must(ev, b.found("a"))
-	if s := r[0].Log.State; s.Status() != fixloop.AwaitingFix {
-		t.Errorf("%s", s.Status())
-	}
+	wantStatus(t, b.must(ev, b.found("a"))[0], fixloop.AwaitingFix)
 	ev.Head.SHA = strings.Repeat("a", 40) // the findings name a pull request that the run was not about
 	if _, err := b.turn(ev, b.found("a")); err == nil || !strings.Contains(err.Error(), "its head is") {
 		t.Errorf("%v", err)
@@ -479,8 +482,8 @@ func TestWhatWasToldIsSeenByTheNextTurn(t *testing.T) {
 	}
 }
 
-// TestAKilledJobTellsNothingTwice ends a job after each of its requests in turn, and asserts that the
-// jobs after it bring the loop to its end with each message posted once.
+// TestAKilledJobTellsNothingTwice ends a job after each of its requests in turn, and asserts that
+// the jobs after it bring the loop to its end with each message posted once.
 func TestAKilledJobTellsNothingTwice(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
@@ -557,9 +560,7 @@ func TestALogThatWasRemovedStopsTheTurn(t *testing.T) {
 	}
 	b.git.Run("update-ref", ref, newest)
 	b.push()
-	if r := b.must(pull(), b.found()); r[0].Log.State.Outcome() != fixloop.Succeeded {
-		t.Errorf("restored: %s", r[0].Log.State.Status())
-	}
+	wantOutcome(t, b.must(pull(), b.found())[0], fixloop.Succeeded)
 	b.git.Run("update-ref", "-d", ref)
 	b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].Comments = nil })
 	b.push()
@@ -568,8 +569,8 @@ func TestALogThatWasRemovedStopsTheTurn(t *testing.T) {
 	}
 }
 
-// A comment decides nothing unless it begins with a command: quoted, fenced, invisible or after other
-// text, a command does not count.
+// A comment decides nothing unless it begins with a command: quoted, fenced, invisible or after
+// other text, a command does not count.
 func TestWhatLooksLikeADecision(t *testing.T) {
 	b := newBench(t)
 	b.must(pull(), b.found("a"))
