@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -58,12 +59,7 @@ func TestSlowStoreDelaysNoAgent(t *testing.T) {
 		// More than any pipe takes, while the store waits for the gate.
 		c.program(t, "talks", `echo first >&2; while ! test -e slow; do sleep 0.01; done; seq 60000 >&2; echo > written; while ! test -e gate; do sleep 0.01; done; echo last >&2; echo 1`)
 		r := c.create(t, "talks", `{}`)
-		worker := runs.NewWorker(c.store, c.worker.WorkerConfig)
-		worker.Concurrency = 1
-		if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
-		defer worker.Close()
+		c.startAnother(t, 1, time.Minute)
 		touch := func(name string) {
 			if err := os.WriteFile(c.dir+"/"+name, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -71,7 +67,7 @@ func TestSlowStoreDelaysNoAgent(t *testing.T) {
 		}
 		<-slow.came
 		touch("slow")
-		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/written"); return err == nil })
+		c.waitForFile(t, "written")
 		slow.lost.Store(1)
 		close(slow.gate)
 		waitUntil(t, func() bool { return slow.lost.Load() < 0 })

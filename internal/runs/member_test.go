@@ -1,8 +1,6 @@
 package runs_test
 
 import (
-	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -10,24 +8,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/store/storetest"
 )
 
-// join starts a worker with a short lease.
-func (c coordinator) join(t *testing.T) {
-	t.Helper()
-	cfg := c.worker.WorkerConfig
-	cfg.Concurrency, cfg.Lease = 1, 3*time.Second
-	worker := runs.NewWorker(c.store, cfg)
-	if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(worker.Close)
-}
-
 // TestAWorkerGivesSignsOfLife asserts that a worker renews its lease again and again.
 func TestAWorkerGivesSignsOfLife(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		c := start(t, location, 0)
-		c.join(t)
+		c.startAnother(t, 1, 3*time.Second)
 		seen := func() time.Time {
 			workers, err := c.Workers(t.Context())
 			if err != nil || len(workers) != 1 {
@@ -51,8 +37,8 @@ func TestAWorkerThatWasTakenForDead(t *testing.T) {
 		c.program(t, "first", `if test "$AIRLOCK_ATTEMPT" = 1; then echo $$ > pid.new; mv pid.new pid; exec tail -f /dev/null; fi
 if kill -0 "$(cat pid)"; then echo '"it lives"'; else echo '"it is dead"'; fi`)
 		r := c.create(t, "first", `{}`)
-		c.join(t)
-		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/pid"); return err == nil })
+		c.startAnother(t, 1, 3*time.Second)
+		c.waitForFile(t, "pid")
 		if _, err := c.store.Exec(t.Context(), `DELETE FROM run_workers`); err != nil {
 			t.Fatal(err)
 		}

@@ -46,8 +46,8 @@ type coordinator struct {
 	store    *store.Store
 }
 
-// start opens a coordinator that the test's end closes. Its worker carries out so many runs at once;
-// with 0 it is not started, and runs wait.
+// start opens a coordinator that the test's end closes. Its worker carries out so many runs at
+// once; with 0 it is not started, and runs wait.
 func start(t *testing.T, location string, concurrency int, tags ...string) coordinator {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -75,6 +75,20 @@ func start(t *testing.T, location string, concurrency int, tags ...string) coord
 		st.Close()
 	})
 	return c
+}
+
+// startAnother starts another worker, which carries out so many runs at once, and which the test's
+// end closes.
+func (c coordinator) startAnother(t *testing.T, concurrency int, lease time.Duration) *runs.Worker {
+	t.Helper()
+	cfg := c.worker.WorkerConfig
+	cfg.Concurrency, cfg.Lease = concurrency, lease
+	worker := runs.NewWorker(c.store, cfg)
+	if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(worker.Close)
+	return worker
 }
 
 // program adds a deterministic agent that is a script. settings are further members of its
@@ -202,7 +216,7 @@ func TestTimeLimitAndStop(t *testing.T) {
 	c.program(t, "slow", `echo $$ > slow; exec sleep 60`, `"time_limit_seconds":1`, `"max_attempts":5`)
 	c.program(t, "patient", `echo $$ > patient; exec sleep 60`)
 	slow, patient := c.create(t, "slow", `{}`), c.create(t, "patient", `{}`)
-	waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/patient"); return err == nil })
+	c.waitForFile(t, "patient")
 	if r, err := c.Stop(t.Context(), patient.ID); err != nil || r.Status != runs.Stopping {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -245,6 +259,12 @@ func (c coordinator) gate(t *testing.T) (open func()) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// waitForFile waits until an agent has made a file in its directory.
+func (c coordinator) waitForFile(t *testing.T, name string) {
+	t.Helper()
+	waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/" + name); return err == nil })
 }
 
 // waitUntil waits until a condition is met.
@@ -529,13 +549,8 @@ func TestOldestFirstAndNotTooMany(t *testing.T) {
 			ids = append(ids, c.create(t, "gated", `{}`).ID)
 		}
 		slices.Sort(ids) // two of one moment have no order of their own
-		worker := runs.NewWorker(c.store, c.worker.WorkerConfig)
-		worker.Concurrency = 2
-		if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
-		defer worker.Close()
-		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/" + ids[1]); return err == nil })
+		c.startAnother(t, 2, time.Minute)
+		c.waitForFile(t, ids[1])
 		for i, id := range ids {
 			if r, err := c.Get(t.Context(), id); err != nil || (r.Status == runs.Running) != (i < 2) {
 				t.Errorf("of six runs, number %d is %s, %v", i+1, r.Status, err)
@@ -557,7 +572,7 @@ func TestClosingFreesRuns(t *testing.T) {
 		openGate := c.gate(t)
 		c.program(t, "gated", `echo > begun; read x < gate; echo 1`)
 		r := c.create(t, "gated", `{}`)
-		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
+		c.waitForFile(t, "begun")
 		c.worker.Close()
 		if r, err := c.Get(t.Context(), r.ID); err != nil || r.Status != runs.Running || r.Worker != "" {
 			t.Errorf("%+v, %v", r, err)
@@ -566,11 +581,7 @@ func TestClosingFreesRuns(t *testing.T) {
 			return // the file's next worker is another process
 		}
 		openGate()
-		next := runs.NewWorker(c.store, c.worker.WorkerConfig)
-		if err := next.Start(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
-		defer next.Close()
+		c.startAnother(t, 1, time.Minute)
 		if r := c.ended(t, r.ID); r.Status != runs.Completed || r.Attempt != 2 || c.statuses(t, r.ID) != "pending running completed" {
 			t.Errorf("%+v, %s", r, c.statuses(t, r.ID))
 		}
@@ -584,7 +595,7 @@ func TestDrain(t *testing.T) {
 	openGate := c.gate(t)
 	c.program(t, "gated", `echo > begun; read x < gate; echo 1`)
 	r, waits := c.create(t, "gated", `{}`), c.create(t, "gated", `{}`)
-	waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
+	c.waitForFile(t, "begun")
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	c.worker.Drain(over) // from here on no run is taken
@@ -608,7 +619,7 @@ func TestOnlyItsWorkerEndsARun(t *testing.T) {
 		openGate := c.gate(t)
 		c.program(t, "gated", `echo > begun; read x < gate; echo 1`)
 		r := c.create(t, "gated", `{}`)
-		waitUntil(t, func() bool { _, err := os.Stat(c.dir + "/begun"); return err == nil })
+		c.waitForFile(t, "begun")
 		if _, err := c.store.Exec(t.Context(), `UPDATE runs SET worker = 'another' WHERE id = $1`, r.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -648,11 +659,7 @@ func TestEndIsRecordedOnce(t *testing.T) {
 		c.store.Querier = forgetfulStore{c.store.Querier, lost}
 		c.program(t, "echo", `cat`)
 		r := c.create(t, "echo", `{"n":1}`)
-		worker := runs.NewWorker(c.store, c.worker.WorkerConfig)
-		worker.Concurrency = 1
-		if err := worker.Start(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		worker := c.startAnother(t, 1, time.Minute)
 		c.ended(t, r.ID)
 		worker.Drain(t.Context())
 		worker.Close()
