@@ -93,7 +93,7 @@ type Ran struct {
 	ExitCode int    // -1 if a signal or the time limit ended it
 	TimedOut bool   // its time limit ended it
 	Missing  string // the program that is not installed; "" if none is missing
-	Output   []byte // both streams, bounded
+	Output   []byte // both streams, bounded; nil if it printed nothing
 }
 
 // Checked is how a check, or the tests of one name, ended.

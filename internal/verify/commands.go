@@ -72,8 +72,11 @@ func (w *worktree) Run(ctx context.Context, line string) (acceptance.Ran, error)
 	if err != nil {
 		return acceptance.Ran{}, err
 	}
-	return acceptance.Ran{ExitCode: r.ExitCode, TimedOut: r.TimedOut, Missing: phase.MissingProgram(line, nil, r, nil),
-		Output: []byte(r.Stdout.Masked(w.mask) + r.Stderr.Masked(w.mask))}, nil
+	ran := acceptance.Ran{ExitCode: r.ExitCode, TimedOut: r.TimedOut, Missing: phase.MissingProgram(line, nil, r, nil)}
+	if printed := r.Stdout.Masked(w.mask) + r.Stderr.Masked(w.mask); printed != "" {
+		ran.Output = []byte(printed)
+	}
+	return ran, nil
 }
 
 // Checks implements acceptance.Worktree.
