@@ -58,7 +58,7 @@ func TestAnAgentCorrectsItself(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, temp, bin := t.TempDir(), t.TempDir(), t.TempDir()
+			dir, temp := t.TempDir(), t.TempDir()
 			policy := "add-issue-label: {allowed: [bug]}\ncreate-issue:\n"
 			if c.policy != "" {
 				policy = c.policy
@@ -71,13 +71,10 @@ func TestAnAgentCorrectsItself(t *testing.T) {
 			if err := os.Chmod(filepath.Join(dir, "my-agent"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Symlink(binary, filepath.Join(bin, "airlock")); err != nil {
-				t.Fatal(err)
-			}
 			lines := filepath.Join(temp, "lines.ndjson")
 			cmd := exec.CommandContext(t.Context(), "bash", "-e", "-c", script) // as the runner runs it
 			cmd.Dir = dir
-			cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "RUNNER_TEMP=" + temp, "GITHUB_WORKSPACE=" + dir, "GH_AW_SAFE_OUTPUTS=" + lines, "POLICY=.airlock/policy.yml",
+			cmd.Env = []string{searchPath(), "RUNNER_TEMP=" + temp, "GITHUB_WORKSPACE=" + dir, "GH_AW_SAFE_OUTPUTS=" + lines, "POLICY=.airlock/policy.yml",
 				"GITHUB_EVENT_NAME=issues", "GITHUB_EVENT_PATH=" + filepath.Join(root, "testdata", "events", "issues.opened.json")}
 			out, err := cmd.CombinedOutput()
 			if _, isExit := err.(*exec.ExitError); err != nil && !isExit {

@@ -19,9 +19,9 @@ import (
 
 // user is a checkout on a runner, where a user works who is not root.
 type user struct {
-	t                               *testing.T
-	program, base, repo, home, temp string
-	env                             []string
+	t                      *testing.T
+	base, repo, home, temp string
+	env                    []string
 }
 
 func newUser(t *testing.T) *user {
@@ -33,15 +33,12 @@ func newUser(t *testing.T) *user {
 	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil { // as usual directories are
 		t.Fatal(err)
 	}
-	u := &user{t: t, program: filepath.Join(t.TempDir(), "airlock"), base: base, repo: filepath.Join(base, "repo"), home: filepath.Join(base, "home"), temp: filepath.Join(base, "temp")}
+	u := &user{t: t, base: base, repo: filepath.Join(base, "repo"), home: filepath.Join(base, "home"), temp: filepath.Join(base, "temp")}
 	u.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + u.home, "TMPDIR=" + u.temp, "RUNNER_TEMP=" + u.temp, "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE=" + u.repo}
 	u.write("repo/package.json", "{}\n")
 	u.write("repo/a.js", "exports.a = 1;\n")
 	u.write("home/checks.yml", "checks:\n  format-command: touch ran\n  lint-command: touch ran\n  build-command: touch ran\n  test-command: touch ran\n")
 	u.write("temp/_runner_file_commands/set_env", "")
-	if err := os.Link(binary, u.program); err != nil {
-		t.Fatal(err)
-	}
 	u.git("init", "--quiet", "--initial-branch=main")
 	u.git("remote", "add", "origin", "https://github.com/octo/repo")
 	return u
@@ -69,7 +66,7 @@ func (u *user) git(args ...string) {
 // ran reports whether one of the commands ran.
 func (u *user) check(args ...string) (res result, ran bool) {
 	u.t.Helper()
-	cmd := exec.CommandContext(u.t.Context(), u.program, append([]string{"check", "--config", filepath.Join(u.home, "checks.yml"), "--changed-files", "a.js"}, args...)...)
+	cmd := exec.CommandContext(u.t.Context(), binary, append([]string{"check", "--config", filepath.Join(u.home, "checks.yml"), "--changed-files", "a.js"}, args...)...)
 	if os.Getuid() == 0 {
 		const nobody = 54321 // an id that no sandbox claims
 		err := filepath.WalkDir(u.base, func(path string, _ fs.DirEntry, err error) error {

@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -102,10 +101,6 @@ func runWorkflow(t *testing.T, h hosted, work string) string {
 	if err := yaml.Unmarshal([]byte(workspace{}.read(t, filepath.Join(work, ".github", "workflows", "airlock.yml"))), &w); err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
-	if err := os.Symlink(binary, filepath.Join(bin, "airlock")); err != nil {
-		t.Fatal(err)
-	}
 	event := filepath.Join(root, "testdata", "events", "issues.opened.json")
 	ran := 0
 	for _, step := range w.Jobs["agent"].Steps {
@@ -115,7 +110,7 @@ func runWorkflow(t *testing.T, h hosted, work string) string {
 		ran++
 		cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		cmd.Dir = work
-		cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GITHUB_EVENT_PATH=" + event, "GITHUB_SHA=" + h.git.SHA("master")}
+		cmd.Env = []string{searchPath(), "HOME=" + t.TempDir(), "GITHUB_EVENT_PATH=" + event, "GITHUB_SHA=" + h.git.SHA("master")}
 		for name, value := range step.Env {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

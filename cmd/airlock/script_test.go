@@ -33,18 +33,7 @@ func TestScripts(t *testing.T) {
 		Files:               shorttest.First(2, scripts),
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			bin := filepath.Join(env.WorkDir, ".bin")
-			if err := os.Mkdir(bin, 0o755); err != nil {
-				return err
-			}
-			name := filepath.Base(binary)
-			if filepath.Ext(binary) == ".exe" && os.PathSeparator == '/' {
-				name = "airlock"
-			}
-			if err := os.Link(binary, filepath.Join(bin, name)); err != nil {
-				return err
-			}
-			env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("EVENTS", filepath.Join(root, "testdata", "events"))
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			return nil
