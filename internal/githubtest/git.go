@@ -33,6 +33,9 @@ type Git struct {
 	program string
 	fail    func(format string, args ...any)
 
+	origin  *Git            // caches what copies of the same repository find out; nil for none
+	objects map[string]bool // of an origin: the ids of its loose objects
+
 	mu      sync.Mutex
 	answers map[string]string    // git's outputs that never change, by its arguments
 	kinds   map[string]string    // kinds of the objects that refs point to, by id
@@ -77,7 +80,8 @@ func Prepared(build func(g *Git)) func(t TB) *Git {
 func copies(build func(t TB) *Git) func(t TB) *Git {
 	var mu sync.Mutex
 	var files fstest.MapFS // what build made, which on disk lasts only as long as the first test
-	known := &Git{}        // what is cached about it
+	// What is cached about it, and what the copies find out about its commits.
+	known := &Git{objects: map[string]bool{}, answers: map[string]string{}}
 	return func(t TB) *Git {
 		t.Helper()
 		mu.Lock()
@@ -90,12 +94,18 @@ func copies(build func(t TB) *Git) func(t TB) *Git {
 			}
 			files = read
 			known.learn(built)
+			for name := range files {
+				if id := strings.ReplaceAll(strings.TrimPrefix(name, "objects/"), "/", ""); fullID.MatchString(id) {
+					known.objects[id] = true
+				}
+			}
 		}
 		g := newGit(t)
 		if err := os.CopyFS(g.dir, files); err != nil {
 			t.Fatalf("githubtest: %v", err)
 		}
 		g.learn(known)
+		g.origin = known
 		return g
 	}
 }
@@ -126,6 +136,7 @@ func (g *Git) Copy(t TB) *Git {
 		t.Fatalf("githubtest: %v", err)
 	}
 	c.learn(g)
+	c.origin = g.origin
 	return c
 }
 
@@ -197,6 +208,21 @@ func (g *Git) SHA(branch string) string {
 	return sha
 }
 
+// Branches returns the commits that the branches point to, by their names.
+func (g *Git) Branches() map[string]string {
+	refs, err := g.refs()
+	if err != nil {
+		g.fail("%v", err)
+	}
+	branches := map[string]string{}
+	for _, r := range refs {
+		if name, ok := strings.CutPrefix(r.name, "refs/heads/"); ok {
+			branches[name] = r.sha
+		}
+	}
+	return branches
+}
+
 // SetBranch creates a branch, or moves it.
 func (g *Git) SetBranch(name, sha string) { g.Run("update-ref", "refs/heads/"+name, sha) }
 
@@ -230,7 +256,7 @@ func (g *Git) named(name string) (string, bool) {
 }
 
 // resolve returns the commit that a ref or an id leads to. It starts git only where it must: for an
-// annotated tag, an expression, and an id that is not a loose commit's.
+// annotated tag, an expression, and an id that may be in a pack.
 func (g *Git) resolve(rev string) (string, error) {
 	if plainRef.MatchString(rev) {
 		refs, err := g.refs()
@@ -246,8 +272,13 @@ func (g *Git) resolve(rev string) (string, error) {
 		}
 	}
 	isID := fullID.MatchString(rev)
-	if isID && g.looseKind(rev) == "commit" {
-		return rev, nil
+	if isID {
+		switch kind := g.looseKind(rev); {
+		case kind == "commit":
+			return rev, nil
+		case kind == "" && g.allLoose():
+			return "", fmt.Errorf("there is no commit %s", rev)
+		}
 	}
 	args := []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}"}
 	if !isID {
@@ -260,6 +291,7 @@ func (g *Git) resolve(rev string) (string, error) {
 var (
 	plainRef = regexp.MustCompile(`^refs/[A-Za-z0-9_/.-]+$`)
 	fullID   = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	anyID    = regexp.MustCompile(`[0-9a-f]{40}`)
 )
 
 // ref is a ref's name, and the id and kind of the object that it points to.
@@ -327,6 +359,16 @@ func (g *Git) looseKind(sha string) string {
 		return err
 	})
 	return strings.TrimSuffix(kind, " ")
+}
+
+// allLoose reports whether all objects are loose ones of this repository.
+func (g *Git) allLoose() bool {
+	packs, err := os.ReadDir(filepath.Join(g.dir, "objects", "pack"))
+	if len(packs) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(g.dir, "objects", "info", "alternates"))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // readLoose calls read with a loose object, unpacked: its kind, a space, its size, a NUL and its
@@ -426,12 +468,27 @@ func (g *Git) cachedOutput(args ...string) (string, error) {
 		return out, nil
 	}
 	out, err := g.output("", args...)
-	if err == nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.answers[key] = out
+	if err != nil {
+		return "", err
 	}
-	return out, err
+	for _, cache := range []*Git{g, g.origin} {
+		if cache != nil && (cache == g || cache.hasAll(args)) {
+			cache.mu.Lock()
+			cache.answers[key] = out
+			cache.mu.Unlock()
+		}
+	}
+	return out, nil
+}
+
+// hasAll reports whether an origin has all commits that the arguments of a command name.
+func (g *Git) hasAll(args []string) bool {
+	for _, id := range anyID.FindAllString(strings.Join(args, " "), -1) {
+		if !g.objects[id] {
+			return false
+		}
+	}
+	return true
 }
 
 // mergeBase returns the best common ancestor of two commits.
