@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +20,8 @@ type hosted struct {
 	start  string // the head of the pull request when the event happened
 }
 
-// workspaces are directories that tests copy, by the refs that were fetched and the branch. They
-// are made when the first test asks for them.
+// workspaces are directories that tests copy, by the branches that were fetched and the one that is
+// checked out. They are made when the first test asks for them.
 var workspaces = struct {
 	sync.Mutex
 	dirs map[string]string
@@ -69,7 +70,7 @@ func (h hosted) workspace(t *testing.T, branch string) string {
 	t.Helper()
 	workspaces.Lock()
 	defer workspaces.Unlock()
-	key := h.git.Run("for-each-ref") + "\n" + branch
+	key := fmt.Sprint(h.git.Branches(), branch)
 	if dir, ok := workspaces.dirs[key]; ok {
 		return dir
 	}
@@ -87,7 +88,7 @@ func (h hosted) workspace(t *testing.T, branch string) string {
 // sh runs git with the settings of this machine.
 func sh(t testing.TB, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.Command("git", args...)
+	cmd := exec.Command("git", append([]string{"-c", "maintenance.auto=false"}, args...)...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %s: %v: %s", args, err, out)
