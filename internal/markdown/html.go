@@ -30,7 +30,7 @@ func htmlBlockStart(s string, inParagraph bool) int {
 		if len(s) > 2 && 'A' <= s[2] && s[2] <= 'Z' {
 			return 4
 		}
-		if cdata := "<![CDATA["; len(s) >= len(cdata) && strings.EqualFold(s[:len(cdata)], cdata) {
+		if beginsCDATA(s[1:]) {
 			return 5
 		}
 		return 0
@@ -55,6 +55,12 @@ func htmlBlockStart(s string, inParagraph bool) int {
 		return 7
 	}
 	return 0
+}
+
+// beginsCDATA reports whether s, the text after a <, begins a CDATA section, in letters of any case.
+func beginsCDATA(s string) bool {
+	const start = "![CDATA["
+	return len(s) >= len(start) && strings.EqualFold(s[:len(start)], start)
 }
 
 // isRawTextTag reports whether a tag of this name, in lower case, starts an HTML block of kind 1,
@@ -268,7 +274,7 @@ func (p *inlineParser) scanBang(rest string) int {
 			return i + end + 1
 		}
 		p.html.noDeclaration = true
-	case strings.HasPrefix(rest, "![CDATA["):
+	case beginsCDATA(rest):
 		return runEnd(rest, len("![CDATA["), ']', 3, 2, &p.html.noCDATA)
 	}
 	return 0
