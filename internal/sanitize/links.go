@@ -127,7 +127,11 @@ func (p *pass) autolink(n *markdown.Inline) {
 	if l.Kind == markdown.BareWWW || l.Kind == markdown.BareEmail && (isMail || p.judge(dest).allowed) {
 		judged = "https://" + written
 	}
-	if v := p.judge(judged); !v.allowed {
+	v := p.judge(judged)
+	if v.allowed && l.Kind == markdown.AngleURL && written != dest { // some readers decode no references in it
+		v = p.judge(written)
+	}
+	if !v.allowed {
 		p.flat.addMark(markOpaque, n.Start)
 		edit := p.edit
 		if l.Kind == markdown.BareURL && p.standsAlone(n.Span) {
@@ -167,10 +171,11 @@ func (p *pass) mailAddress(n *markdown.Inline, l *markdown.Link, mail string) {
 		p.flat.addLink(mail, l.Text.Start, n.Start, n.End)
 		return
 	}
-	if at := strings.IndexByte(mail, '@'); at == 0 || !isAlnum(mail[at-1]) {
-		// Other readers see a mention. Write it plainly; the next round finds it.
+	at := strings.IndexByte(mail, '@')
+	if at == 0 || !isAlnum(mail[at-1]) || !strings.HasSuffix(p.src[n.Start:n.End], mail[at+1:]) {
+		// Other readers see a mention, or a shorter host. Write it plainly; the next round finds it.
 		p.flat.addMark(markOpaque, n.Start)
-		p.edit(n.Start, n.End, mail, "", "")
+		p.edit(n.Start, n.End, mail, RuleLinks, "address")
 		return
 	}
 	p.flat.addMark(markTag, n.Start)
@@ -202,8 +207,8 @@ func (p *pass) endIsDisputed(n *markdown.Inline, l *markdown.Link) bool {
 	switch l.Kind {
 	case markdown.BareURL:
 		return containsSyntax(address) || p.mayContinue(n)
-	case markdown.BareWWW: // what is usual in a path belongs to it for all readers
-		return strings.ContainsAny(address, "*$|`\\[]") && containsSyntax(address)
+	case markdown.BareWWW:
+		return containsSyntax(address)
 	}
 	return false
 }
@@ -224,8 +229,10 @@ func containsSyntax(address string) bool {
 				return true
 			}
 		case '.':
-			if i > len("https://www") && hasWWW(address[i-3:]) {
-				return true
+			if i > len("https://www") {
+				if _, ok := wwwAt(address, len("https://"), i); ok {
+					return true
+				}
 			}
 		}
 	}

@@ -15,7 +15,7 @@ const (
 	RuleReferences   = "references"    // detail: the repository, in lower case, or "this repository"
 	RuleHTML         = "html"          // details: the element's name, or attribute, comment, declaration, image, tag
 	RuleHiddenText   = "hidden-text"   // details: definition, title, footnote, info, cell, diagram, formula, map, model, link, or an attribute
-	RuleLinks        = "links"         // details: the host, the scheme, or malformed, reference, box, bracket, bracketed, image, parted
+	RuleLinks        = "links"         // details: the host, the scheme, or malformed, address, reference, box, bracket, bracketed, image, parted
 	RuleCommands     = "commands"      // detail: the command
 	RuleCode         = "code"          // details: address, backticks, image, indented, lines, tabs, unsettled
 	RuleSize         = "size"          // details: body, title
