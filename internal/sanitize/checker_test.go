@@ -62,7 +62,7 @@ var (
 	pixel       = regexp.MustCompile(`^[0-3](?:\.[0-9]+)?(?:px)? | [0-3](?:\.[0-9]+)?(?:px)?$`)
 	wordOf      = regexp.MustCompile(`\pL`)
 	ourMentions = regexp.MustCompile(`@\x{200b}()`)
-	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05[a-z]{0,7})[\s\p{Z}*_~\[\]:]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\w.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|[\w./-]*\x05))`)
+	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05[a-z]{0,7})[\s\p{Z}*_~\[\]:]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\wﬁſ.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|www\.|[\w./-]*\x05))`)
 )
 
 var (

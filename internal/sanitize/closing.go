@@ -13,6 +13,7 @@ type closing struct {
 	inert bool   // a markZWSP is before it
 	zwsp  int    // offset of the markZWSP
 	word  string // in lower case
+	www   bool   // the reference is an address without a scheme
 }
 
 // squeezed is a flat text without the bytes that vanish. It knows the offset of each of its
@@ -47,6 +48,10 @@ func mayClose(text string) bool {
 			if k < len(text) && (text[k] == '/' || gone(text[k])) {
 				return true
 			}
+		case '.':
+			if i >= len("www") && (text[i-1]|0x20 == 'w' || gone(text[i-1])) {
+				return true
+			}
 		}
 	}
 	return false
@@ -73,6 +78,13 @@ func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 		case ':':
 			if start, ok := issueURLAt(b, i); ok {
 				q.reference(text, start, found)
+			}
+		case '.': // of "www.", which some readers link after a tag, too
+			if i >= 3 && hasWWW(string(b[i-3:min(len(b), i+2)])) && leadsToIssue(b[i+1:]) {
+				q.reference(text, i-3, func(c closing) {
+					c.www = true
+					found(c)
+				})
 			}
 		case markIssue:
 			q.reference(text, i, found)
@@ -223,17 +235,21 @@ func issueURLAt(b []byte, i int) (start int, ok bool) {
 	default:
 		return 0, false
 	}
-	rest := b[i+3:]
+	return start, leadsToIssue(b[i+3:])
+}
+
+// leadsToIssue reports whether a host and the path of an issue follow.
+func leadsToIssue(rest []byte) bool {
 	for range 3 { // host, owner, repository
 		const longest = 256
 		k := bytes.IndexAny(rest[:min(len(rest), longest+1)], "/ \n\t")
 		if k <= 0 || rest[k] != '/' {
-			return 0, false
+			return false
 		}
 		rest = rest[k+1:]
 	}
 	const longest = len("discussions/1")
-	return start, isIssuePath(string(rest[:min(len(rest), longest)]))
+	return isIssuePath(string(rest[:min(len(rest), longest)]))
 }
 
 // isIssueURL reports whether an address is that of an issue, pull request or

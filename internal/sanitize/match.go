@@ -50,7 +50,8 @@ func (p *pass) match(end int) {
 				p.usedZWSP = append(p.usedZWSP, c.zwsp)
 			case p.s.closes(p.closed):
 				p.closed++
-			case !f.inLink(c.ref) && !p.cut && !mayBeginAddress(text[c.ref:]):
+			case c.www && f.inLink(c.ref): // autolink writes the scheme; the next round finds it
+			case !f.inLink(c.ref) && !p.cut && !c.www && !mayBeginAddress(text[c.ref:]):
 				p.makeInertQuietly(c.ref, RuleClosingWords, c.word)
 			case !f.inLink(c.ref): // after a cut, a redaction may separate the word from the reference
 				p.makeInert(c.ref, RuleClosingWords, c.word)
@@ -180,7 +181,7 @@ const (
 
 // contents maps the bytes of a flat text to flags.
 var contents = [256]uint8{
-	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasDot, markZWSP: hasZWSP,
+	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasDot | hasRef, markZWSP: hasZWSP,
 }
 
 func contentsOf(text string) uint8 {
