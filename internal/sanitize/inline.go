@@ -169,7 +169,7 @@ func (p *pass) rawLabel(n *markdown.Inline) {
 	if caret {
 		label, start = label[len("[^"):], start+len("[^")
 	}
-	if strings.ContainsAny(label, "&\\`<@#") || strings.Contains(label, "://") {
+	if strings.ContainsAny(label, "&\\`<@#[") || strings.Contains(label, "://") {
 		p.edit(p.labelStart, p.labelStart, `\`, RuleHiddenText, "footnote")
 		p.edit(start, n.End, literalText(label), "", "")
 	}

@@ -15,6 +15,10 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 		p.images++
 		p.imaged = true
 	}
+	// To GitHub "![^" begins no image, so that a link around this link would be none.
+	if !l.Image && n.Start > 0 && strings.HasPrefix(p.src[n.Start-1:], "![^") && !isEscaped(p.src, n.Start-1) {
+		p.edit(n.Start-1, n.Start-1, `\`, RuleLinks, "bracket")
+	}
 	dest, issue, v := p.destination(n)
 	mark := byte(markTag)
 	if !l.Image && issue {
