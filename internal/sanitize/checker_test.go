@@ -48,11 +48,11 @@ var (
 	anyURL      = regexp.MustCompile(`(?i)(?:https?|ftp)://[*_~]*[^\s<>"*_~\x05][^\s<>"]*|\bwww\.[a-z0-9][^\s<>"]*`)
 	goodURL     = regexp.MustCompile(`(?i)^(?:https://|www\.|http://www\.)(?:[a-z0-9-]+\.)*(?:github\.com|github\.io|githubusercontent\.com|githubassets\.com|github\.dev|codespaces\.new|example\.org)\.?(?::[0-9]+)?(?:[/?#].*)?$`)
 	goodMail    = regexp.MustCompile(`(?i)^mailto:[^?@\s]+(?:\?[^=@\s]*)?@[a-z0-9._-]+$`)
-	anyScheme   = regexp.MustCompile(`(?i)^[\x00-\x20]*[a-z][a-z0-9+.\t\r\n-]*:`)
+	anyScheme   = regexp.MustCompile(`^[\x00-\x20]*[A-Za-z][A-Za-z0-9+.\t\r\n-]*:`)
 	doubleSlash = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\r\n]*[/\\]`)
 	issueURL    = regexp.MustCompile(`(?i)^https?://[^/]+/[^/]+/[^/]+/(?:issues|pulls?|discussions)/[0-9]`)
 	commandLine = regexp.MustCompile(`(?m)(?:^|[\x{2028}\x{2029}])[\s\p{Z}>]*(?:[-+*] +(?:\[[ xX]\] +)?|[0-9]+[.)] +)*(\\?[/\x{ff0f}][A-Za-z\x{ff21}-\x{ff5a}\x{24b6}-\x{24e9}\x{1d400}-\x{1d6a3}][A-Za-z0-9_-]*[^\s\p{Z}]*)`)
-	plainPath   = regexp.MustCompile(`^\\?/(?:etc|lib|opt|proc|sys|tmp|usr|var)\b|^\\?/(?:api|bin|dev|home|src|users|v1)/`)
+	plainPath   = regexp.MustCompile(`^\\?/(?:etc|lib|opt|proc|sys|tmp|usr|var)\b|^\\?/(?:api|app|bin|dev|home|src|users|v1)/`)
 	tableTag    = regexp.MustCompile(`(?i)</?t(?:able|body|foot|head|[dhr])\b`) // moves text to where it has other neighbours
 	// plainAttribute is what attributes may say that no reader sees: numbers, single
 	// short words, names without blanks, dates, conditions.

@@ -21,7 +21,7 @@ func (p *pass) linkOpen(n *markdown.Inline) {
 	}
 	dest, issue, v := p.destination(n)
 	mark := byte(markTag)
-	if !l.Image && issue {
+	if p.images == 0 && issue {
 		mark = markIssue
 	}
 	p.flat.addMark(mark, n.Start)
