@@ -132,7 +132,7 @@ var attrWords = [...][]string{
 	// Browsers take any value for yes.
 	attrFlag: {
 		"checked", "compact", "disabled", "ismap", "itemscope", "multiple", "nohref", "noshade", "nowrap", "open",
-		"readonly", "selected", "true", "false", "yes", "no",
+		"readonly", "selected", "true", "false", "yes", "no", "1", "0",
 	},
 	attrAlign: {
 		"left", "right", "center", "centre", "middle", "top", "bottom", "justify", "baseline", "char",
@@ -185,7 +185,6 @@ const (
 // hasGrammar reports whether a value, decoded, has the grammar of a rule. The empty
 // value has.
 func (r attrRule) hasGrammar(value string) bool {
-	value = strings.TrimSpace(value)
 	if value == "" {
 		return true
 	}
@@ -208,7 +207,7 @@ func (r attrRule) hasGrammar(value string) bool {
 		return len(value) <= 40 && !strings.ContainsFunc(value, func(c rune) bool { return !strings.ContainsRune("0123456789:.+- TZWPYMDHS", c) })
 	case attrMedia:
 		words := strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \n\t:(),", c) })
-		return len(value) <= maxMedia && allWords(words, attrWords[attrMedia])
+		return len(value) <= maxMedia && allWords(slices.DeleteFunc(words, isLength), attrWords[attrMedia])
 	case attrVocabulary:
 		_, name, ok := strings.Cut(value, "://schema.org/")
 		return ok && len(name) <= maxType && !strings.ContainsFunc(name, func(c rune) bool { return c >= utf8.RuneSelf || !isAlpha(byte(c)) })
@@ -218,10 +217,10 @@ func (r attrRule) hasGrammar(value string) bool {
 	return allWords([]string{value}, attrWords[r])
 }
 
-// allWords reports whether each word is one of those that are allowed, or a length.
+// allWords reports whether each word is one of those that are allowed.
 func allWords(words, allowed []string) bool {
 	for _, word := range words {
-		if !slices.Contains(allowed, strings.ToLower(word)) && !isLength(word) {
+		if !slices.Contains(allowed, strings.ToLower(word)) {
 			return false
 		}
 	}
@@ -262,7 +261,7 @@ func isImageSet(s string) bool {
 		if len(words) == 0 {
 			bare++
 		}
-		if len(words) > 2 || !allWords(words, nil) || strings.ContainsFunc(address, unicode.IsSpace) {
+		if len(words) > 2 || len(slices.DeleteFunc(words, isLength)) > 0 || strings.ContainsFunc(address, unicode.IsSpace) {
 			return false
 		}
 	}
