@@ -23,12 +23,19 @@ func (p *pass) htmlBlock(i int) {
 	p.flat.reset(b.Start, b.End)
 	p.anchors = p.anchors[:0]
 	p.untilEmptyLine = b.Data >= 6
+	if b.Data == 7 && p.mayContinueText(i) {
+		start := lineStart(p.src, b.Start)
+		p.edit(start, start, p.quoteMarks(b.Start)+"\n", RuleHTML, "line")
+	}
 	if len(pieces) == 1 && pieces[0].Pad == 0 {
 		p.html(&htmlText{text: p.src[pieces[0].Start:pieces[0].End], first: pieces[0].Start})
 	} else {
 		p.html(joinPieces(p.src, pieces))
 	}
 	p.closeAnchors()
+	if b.Data == 6 {
+		p.untab(b.Start + len("<"))
+	}
 	p.formulas(b.Start, b.End)
 	p.match(pieces[len(pieces)-1].End)
 	p.endLeaf(false)
@@ -37,6 +44,32 @@ func (p *pass) htmlBlock(i int) {
 	}
 	p.untilEmptyLine = false
 	p.separateBlock(i, p.edits[first:])
+}
+
+// mayContinueText reports whether HTML block i, of kind 7, begins at a line that continues a
+// paragraph of a container, or a table, to other readers than GitHub.
+func (p *pass) mayContinueText(i int) bool {
+	if i == 0 {
+		return false
+	}
+	switch p.doc.Blocks[i-1].Kind {
+	case markdown.ParagraphBlock, markdown.CellBlock, markdown.DefinitionBlock:
+		end := lineStart(p.src, p.doc.Blocks[i].Start) - 1
+		return end > 0 && strings.Trim(p.src[lineStart(p.src, end):end], " \t>") != ""
+	}
+	return false
+}
+
+// untab writes a space for a tab after the name of the tag that begins before an offset. With the
+// tab some readers see no block of HTML, but Markdown.
+func (p *pass) untab(name int) {
+	end := name
+	for end < len(p.src) && (isAlnum(p.src[end]) || p.src[end] == '/') {
+		end++
+	}
+	if end < len(p.src) && p.src[end] == '\t' {
+		p.edit(end, end+1, " ", RuleHTML, "tab")
+	}
 }
 
 // htmlText is the text of a tag or of a block of HTML, which knows where it is in the source.

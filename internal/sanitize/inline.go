@@ -92,6 +92,7 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 	}
 	p.closeAnchors()
 	p.formulas(b.Start, b.End)
+	p.escapeFootnotes(b)
 	p.escapeDefinition(b, nodes)
 	p.match(nodes[len(nodes)-1].End)
 }
@@ -149,10 +150,23 @@ func (p *pass) showDeclarations(n *markdown.Inline) {
 		case c == '!', c == '?', c == '/':
 			p.quietEdit(i, i+1, "&lt;", RuleHTML, "declaration")
 			p.declared = true
+		case beginsNewerBlock(p.src[i+1:]):
+			p.edit(i, i+1, "&lt;", RuleHTML, "tag")
 		case isAlpha(c):
 			p.simple = false // without what an edit replaces, this may begin a tag
 		}
 	}
+}
+
+// beginsNewerBlock reports whether s, after a < at the start of a line, begins a block of HTML only
+// in later versions of CommonMark than GitHub's.
+func beginsNewerBlock(s string) bool {
+	for _, name := range [...]string{"textarea", "search"} {
+		if len(s) >= len(name) && strings.EqualFold(s[:len(name)], name) {
+			return true
+		}
+	}
+	return false
 }
 
 // rawLabel handles the label of a reference to a footnote that does not exist.
@@ -267,6 +281,9 @@ func marksLines(text string) bool {
 	return false
 }
 
+// maxLabel is the length of the longest label of a definition, by the specification.
+const maxLabel = 1000
+
 // escapeDefinition escapes the bracket at the start of a paragraph or cell that other renderers,
 // but not GitHub, take for a link reference definition.
 func (p *pass) escapeDefinition(b *markdown.Block, nodes []markdown.Inline) {
@@ -277,7 +294,6 @@ func (p *pass) escapeDefinition(b *markdown.Block, nodes []markdown.Inline) {
 	if p.src[piece.Start] != '[' || nodes[0].Kind == markdown.FootnoteRef {
 		return
 	}
-	const maxLabel = 1000 // of a definition, by the specification
 	end := min(piece.End, piece.Start+maxLabel)
 	for k := piece.Start + 1; k < end; k++ {
 		switch p.src[k] {
@@ -295,6 +311,44 @@ func (p *pass) escapeDefinition(b *markdown.Block, nodes []markdown.Inline) {
 			return
 		}
 	}
+}
+
+// escapeFootnotes escapes the brackets at the start of lines, except for the first, that other
+// renderers take for the definitions of footnotes.
+func (p *pass) escapeFootnotes(b *markdown.Block) {
+	for i, piece := range p.doc.PiecesOf(b) {
+		for start := piece.Start; start < piece.End; start = indexFrom(p.src[:piece.End], "\n", start) + 1 {
+			line := strings.TrimLeft(p.src[start:piece.End], " \t")
+			if !strings.HasPrefix(line, "[") {
+				continue
+			}
+			p.simple = p.simple && !p.cut           // without a link in its label this may be a definition
+			first := i == 0 && start == piece.Start // escapeDefinition's, but for a heading with a line under it
+			if (!first || b.Kind == markdown.HeadingBlock && p.src[b.Start] != '#') && definesFootnote(line) {
+				k := piece.End - len(line)
+				p.edit(k, k, `\`, RuleHiddenText, "footnote")
+			}
+		}
+	}
+}
+
+// definesFootnote reports whether a line of a paragraph begins like the definition of a footnote,
+// with a label that GitHub does not take, such as one with blanks.
+func definesFootnote(line string) bool {
+	if !strings.HasPrefix(line, "[^") {
+		return false
+	}
+	for k := len("[^"); k+1 < min(len(line), maxLabel); k++ {
+		switch line[k] {
+		case '\\':
+			k++
+		case '[', '\n':
+			return false
+		case ']':
+			return line[k+1] == ':'
+		}
+	}
+	return false
 }
 
 // beginsDestination reports whether s, after the colon of a definition, begins

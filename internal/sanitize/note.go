@@ -13,7 +13,7 @@ const (
 	RuleMentions     = "mentions"      // detail: the user or team, in lower case
 	RuleClosingWords = "closing-words" // detail: the word, in lower case
 	RuleReferences   = "references"    // detail: the repository, in lower case, or "this repository"
-	RuleHTML         = "html"          // details: the element's name, or attribute, comment, declaration, image, tag
+	RuleHTML         = "html"          // details: the element's name, or attribute, comment, declaration, image, line, tab, tag
 	RuleHiddenText   = "hidden-text"   // details: definition, title, footnote, info, cell, diagram, formula, map, model, link, or an attribute
 	RuleLinks        = "links"         // details: the host, the scheme, or malformed, address, reference, box, bracket, bracketed, image, parted
 	RuleCommands     = "commands"      // detail: the command
