@@ -38,7 +38,6 @@ func (s *Sanitizer) Body(text string) (string, []Note) {
 // cleanStart cleans a text, or only its start if the rest will be cut anyway.
 func (s *Sanitizer) cleanStart(text string, n *noter) string {
 	if s.maxBody > 0 && len(text) > s.maxBody+s.maxBody/4 {
-		text = strings.ToValidUTF8(text, "")
 		// Cleaning adds more to most texts than it removes, so a little more than
 		// fits is enough. Four times as much is the most that is read.
 		for _, size := range [...]int{s.maxBody + s.maxBody/4, 4 * s.maxBody} {

@@ -193,6 +193,17 @@ func TestBodyLimitIsFilled(t *testing.T) {
 	}
 }
 
+// TestBodyLimitNotesInvalidBytes asserts that the bytes that are removed from a long text are noted
+// as those of a short one are.
+func TestBodyLimitNotesInvalidBytes(t *testing.T) {
+	const limit = 300
+	s := mustNew(t, Config{MaxBodyUTF16: limit})
+	got, notes := s.Body("a\xffb " + strings.Repeat("word\xff ", 100))
+	if len(notes) != 2 || notes[0].Detail != "invalid-utf8" || notes[1].Rule != RuleSize {
+		t.Errorf("Body = %q, notes %v", got, notes)
+	}
+}
+
 func TestBodyAllowsClosing(t *testing.T) {
 	s := mustNew(t, Config{ClosingWords: true})
 	if got, _ := s.Body("Fixes #12"); got != "Fixes #12" {
