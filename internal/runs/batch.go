@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -23,6 +24,9 @@ type batcher struct {
 	store *store.Store
 	queue chan *call
 	ended sync.WaitGroup
+
+	mu     sync.RWMutex // held while the queue is sent to, so that it is not closed meanwhile
+	closed bool
 }
 
 // call is the statements of one caller.
@@ -49,23 +53,43 @@ func newBatcher(s *store.Store) *batcher {
 	return b
 }
 
-// close ends the batcher after what it was given. Nobody may call apply any more.
+// close ends the batcher after what it was given.
 func (b *batcher) close() {
+	b.mu.Lock()
+	b.closed = true
 	close(b.queue)
+	b.mu.Unlock()
 	b.ended.Wait()
 }
+
+// errClosed is the error about a run that is requested after the service was closed, such as by a
+// request that outlasts the time in which a server stops.
+var errClosed = errors.New("the server stops; nothing was recorded")
 
 // apply is store.Apply, in a transaction that others may share. If that fails because of one
 // of them, each has a transaction of its own.
 func (b *batcher) apply(ctx context.Context, statements []store.Statement) (changed []int64, err error) {
 	c := &call{ctx, statements, make(chan applied, 1)}
-	select {
-	case b.queue <- c:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := b.send(c); err != nil {
+		return nil, err
 	}
 	result := <-c.done // also after ctx has ended: whether it was recorded must be known
 	return result.changed, result.err
+}
+
+// send puts a call into the queue.
+func (b *batcher) send(c *call) error {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if b.closed {
+		return errClosed
+	}
+	select {
+	case b.queue <- c:
+		return nil
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	}
 }
 
 func (b *batcher) run() {

@@ -588,6 +588,35 @@ func TestClosingFreesRuns(t *testing.T) {
 	})
 }
 
+// TestCreateWhileClosing asserts that a request which outlasts the service is refused.
+func TestCreateWhileClosing(t *testing.T) {
+	t.Parallel()
+	c := start(t, t.TempDir()+"/store.db", 0)
+	c.program(t, "quick", `echo 1`)
+	service := runs.New(c.registry, c.store, runs.NewWorker(c.store, c.worker.WorkerConfig))
+	create := func() error {
+		_, _, err := service.Create(t.Context(), runs.Request{AgentName: "quick", Parameters: json.RawMessage(`{}`)})
+		return err
+	}
+	if err := create(); err != nil {
+		t.Fatal(err)
+	}
+	var creating sync.WaitGroup
+	for range 20 {
+		creating.Go(func() {
+			err := create()
+			for err == nil {
+				err = create()
+			}
+			if !strings.Contains(err.Error(), "the server stops") {
+				t.Error(err)
+			}
+		})
+	}
+	service.Close()
+	creating.Wait()
+}
+
 // TestDrain asserts that what runs may end, and that what waits goes on later.
 func TestDrain(t *testing.T) {
 	t.Parallel()
