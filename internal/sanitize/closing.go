@@ -29,29 +29,39 @@ func mayClose(text string) bool {
 		if contents[text[i]]&hasRef == 0 {
 			continue
 		}
-		gone := func(c byte) bool { return vanishes(c) || c == markZWSP }
 		switch k := i + 1; text[i] {
 		case markIssue:
 			return true
 		case '#':
-			for k < len(text) && gone(text[k]) {
+			for k < len(text) && isGone(text[k]) {
 				k++
 			}
 			if k < len(text) && isDigit(text[k]) {
 				return true
 			}
 		case '-':
-			if i > 0 && (text[i-1]|0x20 == 'h' || gone(text[i-1])) {
+			if i > 0 && (text[i-1]|0x20 == 'h' || isGone(text[i-1])) {
 				return true
 			}
 		case ':':
-			if k < len(text) && (text[k] == '/' || gone(text[k])) {
+			if k < len(text) && (text[k] == '/' || isGone(text[k])) {
 				return true
 			}
-		case '.':
-			if i >= len("www") && (text[i-1]|0x20 == 'w' || gone(text[i-1])) {
-				return true
-			}
+		}
+	}
+	return mayHaveWWW(text)
+}
+
+// isGone reports whether a reader of closing words does not see a byte.
+func isGone(c byte) bool { return vanishes(c) || c == markZWSP }
+
+// mayHaveWWW reports quickly whether a text may have an address that begins with "www." and has a
+// path.
+func mayHaveWWW(text string) bool {
+	mayBeW := func(c byte) bool { return c|0x20 == 'w' || isGone(c) }
+	for i := indexFrom(text, ".", 0); i < len(text); i = indexFrom(text, ".", i+1) {
+		if i >= len("www") && mayBeW(text[i-1]) && mayBeW(text[i-2]) {
+			return strings.IndexByte(text[i:], '/') >= 0
 		}
 	}
 	return false

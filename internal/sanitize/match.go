@@ -43,7 +43,7 @@ func (p *pass) match(end int) {
 			}
 		})
 	}
-	if has&hasRef != 0 {
+	if has&hasRef != 0 || has&hasDot != 0 && mayHaveWWW(text) {
 		findClosing(text, true, &p.squeezed, func(c closing) {
 			switch {
 			case c.inert:
@@ -181,7 +181,7 @@ const (
 
 // contents maps the bytes of a flat text to flags.
 var contents = [256]uint8{
-	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasDot | hasRef, markZWSP: hasZWSP,
+	'@': hasAt, '#': hasRef, '-': hasRef, markIssue: hasRef, ':': hasColon | hasRef, '.': hasDot, markZWSP: hasZWSP,
 }
 
 func contentsOf(text string) uint8 {
