@@ -528,6 +528,7 @@ func (g *Git) output(input string, args ...string) (string, error) {
 func gitEnv(more ...string) []string {
 	settings := append([]string{
 		"safe.directory", "*",
+		"http.receivepack", "true",
 		"uploadpack.allowAnySHA1InWant", "true",
 		"uploadpack.allowFilter", "true",
 		"receive.fsckObjects", "true",

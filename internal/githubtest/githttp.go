@@ -2,10 +2,12 @@ package githubtest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
+	"net/http/cgi"
+	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,10 +15,9 @@ import (
 
 // gitCall is a request of a git client.
 type gitCall struct {
-	service  string // upload-pack or receive-pack
-	refs     bool   // asks for the refs only
-	push     bool
-	protocol string // the header Git-Protocol
+	req  *http.Request
+	rest string // the address below the repository
+	push bool
 }
 
 // receiveGit reports whether a request is a git client's, and completes c for it. Its operation is
@@ -31,18 +32,19 @@ func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
 		return false
 	}
 	service, operation := parts[3], "git-http/"
-	refs := service == "info/refs"
-	if refs {
+	if service == "info/refs" {
 		service, operation = c.query.Get("service"), operation+"refs-of-"
 	}
-	plain := strings.TrimPrefix(service, "git-")
-	if plain == service || plain != "upload-pack" && plain != "receive-pack" {
+	plain, ok := strings.CutPrefix(service, "git-")
+	if !ok {
 		return false
 	}
 	if unpacked, err := gunzip(c.body); err == nil && req.Header.Get("Content-Encoding") == "gzip" {
 		c.body = unpacked
+		req = req.Clone(req.Context())
+		req.Header.Del("Content-Encoding")
 	}
-	c.git = &gitCall{service: plain, refs: refs, push: plain == "receive-pack", protocol: req.Header.Get("Git-Protocol")}
+	c.git = &gitCall{req: req, rest: "/" + parts[3], push: plain == "receive-pack"}
 	c.rec.Operation = operation + plain
 	c.rec.Write = c.git.push && req.Method == http.MethodPost
 	if header := req.Header.Get("Authorization"); header != "" {
@@ -52,8 +54,8 @@ func (s *Server) receiveGit(c *conversation, req *http.Request) bool {
 	return true
 }
 
-// handleGit answers a git client. It refuses what the client may not do in GitHub's words; git
-// itself answers everything else.
+// handleGit answers a git client. It refuses what the client may not do in GitHub's words; git's
+// own http-backend answers everything else.
 func (s *Server) handleGit(c *conversation) reply {
 	r := s.state.Repo
 	switch {
@@ -99,28 +101,27 @@ func gitRefusal(status int, message string) reply {
 	return reply{status: status, header: h, raw: []byte(message)}
 }
 
-// serve answers as git's http-backend does, whose two programs it does without. settings are names
-// and values of git's configuration.
+// serve answers with git's http-backend. settings are names and values of git's configuration.
 func (g *Git) serve(call *gitCall, body []byte, settings []string) reply {
-	cmd := exec.Command(g.program, call.service, "--stateless-rpc")
-	kind := "result"
-	var out, stderr bytes.Buffer
-	if call.refs {
-		cmd.Args, kind = append(cmd.Args, "--advertise-refs"), "advertisement"
-		if !strings.Contains(call.protocol, "version=2") {
-			out.WriteString(packet("# service=git-"+call.service+"\n") + "0000")
-		}
+	req := call.req.Clone(context.WithoutCancel(call.req.Context())) // its client may have gone (Fault.Late)
+	req.URL.Path = "/" + filepath.Base(g.dir) + call.rest
+	req.TransferEncoding, req.ContentLength, req.Body = nil, int64(len(body)), readCloser{bytes.NewReader(body)}
+	req.Header.Del("Authorization")
+	req.Header.Del("Content-Length")
+	env := append(gitEnv(settings...), "GIT_PROJECT_ROOT="+filepath.Dir(g.dir), "GIT_HTTP_EXPORT_ALL=1", "GIT_PROTOCOL="+req.Header.Get("Git-Protocol"))
+	var stderr bytes.Buffer
+	backend := cgi.Handler{Path: g.program, Args: []string{"http-backend"}, Dir: g.dir, Env: env, Stderr: &stderr}
+	w := httptest.NewRecorder()
+	backend.ServeHTTP(w, req)
+	if w.Code >= 500 {
+		return gitRefusal(w.Code, stderr.String())
 	}
-	cmd.Args = append(cmd.Args, ".")
-	cmd.Dir = g.dir
-	cmd.Env = append(gitEnv(settings...), "PATH="+os.Getenv("PATH"), "GIT_PROTOCOL="+call.protocol)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), &out, &stderr
-	if err := cmd.Run(); err != nil && out.Len() == 0 { // otherwise the client reads there what failed
-		return gitRefusal(http.StatusInternalServerError, stderr.String())
-	}
-	return reply{status: http.StatusOK, raw: out.Bytes(),
-		header: http.Header{"Content-Type": {"application/x-git-" + call.service + "-" + kind}, "Cache-Control": {"no-cache, max-age=0, must-revalidate"}}}
+	return reply{status: w.Code, header: w.Header(), raw: w.Body.Bytes()}
 }
+
+type readCloser struct{ *bytes.Reader }
+
+func (readCloser) Close() error { return nil }
 
 // guard reports whether a push is refused because it writes a branch which only pull requests may
 // change. The entire push is refused then, with an answer in git's protocol: to git it is not an HTTP
