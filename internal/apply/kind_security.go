@@ -98,11 +98,11 @@ func planSecurity(p *planner, group []*entry) Operation {
 	return op
 }
 
-// analysed returns the commit and the ref that results are about. For a pull_request event
-// it is the merge commit, which GITHUB_SHA and GITHUB_REF name; where an event about a pull
-// request or about another workflow run runs on another branch, it is the head; otherwise it
-// is the commit of the workflow run. head is the pull request's head, where only GitHub knows
-// it. Both results are "" where the commit is not known.
+// analysed returns the commit and the ref that results are about: the commit of the workflow
+// run, which for a pull_request event is the merge commit. An event that is about a pull request
+// or another workflow run, but whose own run is for another branch, is about the head of those.
+// head is the pull request's head, where only GitHub knows it. Both results are "" where it is
+// not known to which commit or branch of the repository the results belong.
 func analysed(ev event.Event, head string) (commit, ref string) {
 	if ev.Head.SHA != "" {
 		head = ev.Head.SHA

@@ -23,7 +23,8 @@ type PlanFiles struct {
 }
 
 // Begin begins the files, so that one which cannot be written is found before anything is done, and
-// has a request of the gate write them. doc is as in WritePage. Abort must be called.
+// has a request of the gate write them. doc is the findings document whose checks the page shows; it may
+// be nil. Abort must be called.
 func (f *PlanFiles) Begin(g *Gate, doc *checkreport.Document, r *Request) (err error) {
 	f.gate, f.doc = g, doc
 	if f.JSON != "" {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// IssueText is an issue's text and the last versions of it, read at one moment.
+// IssueText is an issue's text and its versions.
 type IssueText struct {
 	ID     int64
 	NodeID string

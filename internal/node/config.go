@@ -17,11 +17,13 @@ import (
 
 // Config describes a node.
 type Config struct {
-	Location string        // the store's; "" for the usual one
-	Maker    string        // the command that makes a store, where there must be one; "" where Open may make it
-	Agents   string        // a directory of blueprints; "" for none
-	Owner    builtin.Owner // required: what agents that are built in may do; agents are started in its Base
-	Policy   string        // the file that Owner's configuration is from; "" for none
+	Location string // the store's; "" for the usual one
+	// Maker is the command that makes a store, for the error where there is none; "" where Open
+	// makes it then.
+	Maker  string
+	Agents string        // a directory of blueprints; "" for none
+	Owner  builtin.Owner // required: what agents that are built in may do; agents are started in its Base
+	Policy string        // the file that Owner's configuration is from; "" for none
 	// PassEnv names the variables that agents get in addition to the usual ones.
 	PassEnv     []string
 	Tags        []string      // what the worker can do

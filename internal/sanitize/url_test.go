@@ -82,8 +82,7 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// TestRedactionIsInert asserts that no redaction links again, as it is or
-// after another one.
+// TestRedactionIsInert asserts that Body leaves a text with two redactions as it is.
 func TestRedactionIsInert(t *testing.T) {
 	s := mustNew(t, Config{})
 	for _, u := range []string{"https://www.evil.example", "https://www.www.www.evil.example", "https://a.www.evil.example", "https://www.", "https://[::1]", "https://a_b.example", "https://x*y.example", "https://GH-1.example", "https://1.2.3.4", "javascript:x", "https://a@b@c"} {
