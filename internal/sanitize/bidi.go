@@ -20,22 +20,29 @@ func isRightToLeft(r rune) bool {
 	return (class == bidi.R || class == bidi.AL) && r != rlm && r != alm
 }
 
-// countRightToLeft returns the number of characters of s that are written from right
-// to left.
-func countRightToLeft(s string) int {
-	n := 0
-	for i := 0; i < len(s); {
-		if c := s[i]; c < 0xd6 || c > 0xe0 && c < 0xef { // it begins none of them in UTF-8
+// directionCount counts the characters of a text that are written from right to left, no further
+// than is asked for.
+type directionCount struct {
+	rest  string // what is not counted yet
+	count int
+}
+
+// atLeast reports whether the text has n right-to-left characters.
+func (c *directionCount) atLeast(n int) bool {
+	i := 0
+	for c.count < n && i < len(c.rest) {
+		if b := c.rest[i]; b < 0xd6 || b > 0xe0 && b < 0xef { // it begins none of them in UTF-8
 			i++
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
+		r, size := utf8.DecodeRuneInString(c.rest[i:])
 		if isRightToLeft(r) {
-			n++
+			c.count++
 		}
 		i += size
 	}
-	return n
+	c.rest = c.rest[i:]
+	return c.count >= n
 }
 
 // helpsDirection reports whether a mark of a direction can have an effect between two
@@ -51,7 +58,8 @@ func helpsDirection(prev, next rune) bool {
 // right-to-left characters in s.
 func (t *runeTable) stripBidi(s string, n *noter) string {
 	var b strings.Builder
-	allowed, copied, removed := countRightToLeft(s), 0, 0
+	direction := directionCount{rest: s}
+	kept, copied, removed := 0, 0, 0
 	var isolates []isolate
 	for start := 0; start < len(s); {
 		k := indexBidi(s[start:])
@@ -67,15 +75,15 @@ func (t *runeTable) stripBidi(s string, n *noter) string {
 			keep := false
 			switch t.classOf(r) {
 			case classBidiMark:
-				if keep = allowed > 0 && !marked && helpsDirection(prev, next.after(i)); keep {
-					allowed--
+				if keep = !marked && helpsDirection(prev, next.after(i)) && direction.atLeast(kept+1); keep {
+					kept++
 					marked = true
 				}
 			case classIsolate:
 				this := &isolates[used]
 				used++
-				if this.partner != nil && allowed >= 2 {
-					allowed -= 2
+				if this.partner != nil && direction.atLeast(kept+2) {
+					kept += 2
 					this.kept, this.partner.kept = true, true
 				}
 				keep = this.kept

@@ -22,8 +22,9 @@ func TestBidiShortcuts(t *testing.T) {
 			t.Errorf("isRightToLeft(%U) = %t, the class is %v", r, got, class)
 		}
 		text := "a\n" + string(r) + "\u00e9"
-		if got := countRightToLeft(text) == 1; got != want {
-			t.Errorf("countRightToLeft leaves out or counts %U, the class is %v", r, class)
+		direction := directionCount{rest: text}
+		if got := direction.atLeast(1) && !direction.atLeast(2); got != want {
+			t.Errorf("directionCount leaves out or counts %U, the class is %v", r, class)
 		}
 		if table.isBidi(r) && indexBidi(text) != len("a\n") {
 			t.Errorf("indexBidi leaves out %U", r)

@@ -261,8 +261,7 @@ type pass struct {
 	anchorsKnown map[string]bool
 	namesLeft    int
 	defined      []judgedDefinition // those that links have led to so far, or nil
-	// Whether there are right-to-left characters, if knowsDirection.
-	rightToLeft, knowsDirection bool
+	direction    directionCount     // of src
 }
 
 // read scans src, whose first bytes, as many as calm, trigger nothing, and collects the edits.
@@ -270,7 +269,7 @@ func (p *pass) read(s *Sanitizer, src string, calm int) {
 	p.s, p.src, p.calm = s, src, span{0, calm}
 	p.plan.reset(len(src))
 	p.longTags, p.longCodes = p.longTags[:0], p.longCodes[:0]
-	p.openTags, p.open, p.anchorsKnown, p.defined, p.knowsDirection = nil, 0, nil, nil, false
+	p.openTags, p.open, p.anchorsKnown, p.defined, p.direction = nil, 0, nil, nil, directionCount{rest: src}
 	p.dollars = strings.IndexByte(src, '$') >= 0
 	p.small, p.imaged, p.closed, p.mentioned = [3]int{}, false, 0, nil
 	p.doc.RescanBlocks(src)
@@ -314,7 +313,7 @@ func (p *pass) release() {
 		return
 	}
 	p.plan.reset(0)
-	p.s, p.src, p.openTags, p.anchorsKnown, p.defined = nil, "", nil, nil, nil
+	p.s, p.src, p.openTags, p.anchorsKnown, p.defined, p.direction = nil, "", nil, nil, nil, directionCount{}
 	p.doc.Rescan("")
 	s.passes.Put(p)
 }

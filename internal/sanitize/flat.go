@@ -115,8 +115,8 @@ func (f *flat) addReference(source, text string, start int) (ok bool, detail str
 }
 
 // needed reports whether a reference's character is needed where it is. A mark of direction
-// is never needed in a text without right-to-left characters.
-func (f *flat) needed(ref strayRef, rightToLeft bool) bool {
+// is never needed in a body without right-to-left characters, whose direction is given.
+func (f *flat) needed(ref strayRef, direction *directionCount) bool {
 	if isTag(ref.r) {
 		return false
 	}
@@ -127,7 +127,7 @@ func (f *flat) needed(ref strayRef, rightToLeft bool) bool {
 	}
 	t := runeClasses()
 	if t.classOf(ref.r) == classBidiMark {
-		return rightToLeft && !t.isBidi(prev) && helpsDirection(prev, next)
+		return !t.isBidi(prev) && helpsDirection(prev, next) && direction.atLeast(1)
 	}
 	return t.keepContextual(prev2, prev, ref.r, next)
 }

@@ -86,7 +86,7 @@ func mayBeginAddress(ref string) bool {
 func (p *pass) dropReferences() {
 	variants := 0
 	for _, ref := range p.flat.refs {
-		keep := p.flat.needed(ref, p.hasRightToLeft())
+		keep := p.flat.needed(ref, &p.direction)
 		if keep && isVariant(ref.r) {
 			variants++
 			keep = variants <= freeVariants
@@ -95,15 +95,6 @@ func (p *pass) dropReferences() {
 			p.edit(ref.start, ref.end, "", RuleCharacters, contextDetail(ref.r))
 		}
 	}
-}
-
-// hasRightToLeft reports whether the body has right-to-left characters.
-func (p *pass) hasRightToLeft() bool {
-	if !p.knowsDirection {
-		p.knowsDirection = true
-		p.rightToLeft = countRightToLeft(p.src) > 0
-	}
-	return p.rightToLeft
 }
 
 // makeInert inserts our entity before offset k of the flat text.

@@ -160,7 +160,8 @@ func (l *sections) partAt(offset int) int {
 
 // isLocal reports whether no rule depended on all of the body.
 func (p *pass) isLocal() bool {
-	return len(p.doc.Footnotes) == 0 && !p.knowsDirection && p.sections.names <= freeNames &&
+	asked := p.direction.rest != p.src
+	return len(p.doc.Footnotes) == 0 && !asked && p.sections.names <= freeNames &&
 		(p.s.maxClosing == 0 || p.closed == 0) && len(p.mentioned) == 0
 }
 
