@@ -107,12 +107,18 @@ func (t *runeTable) stripBidi(s string, n *noter) string {
 	return b.String()
 }
 
-// indexBidi returns the index of the first two bytes of s with which a character that stripBidi
-// judges may begin in UTF-8, or -1.
+// indexBidi returns the index of the first character of s that stripBidi judges, or -1.
 func indexBidi(s string) int {
 	for i := 0; i+1 < len(s); i++ {
-		if c, next := s[i], s[i+1]; c == 0xe2 && (next == 0x80 || next == 0x81) || c == 0xd8 && next == 0x9c {
+		switch c := s[i]; {
+		case c < 0xd8 || c > 0xe2: // it begins none of them in UTF-8
+		case c == 0xd8 && s[i+1] == 0x9c:
 			return i
+		case c == 0xe2 && i+2 < len(s):
+			next, last := s[i+1], s[i+2]
+			if next == 0x80 && (last == 0x8e || last == 0x8f) || next == 0x81 && 0xa6 <= last && last <= 0xa9 {
+				return i
+			}
 		}
 	}
 	return -1

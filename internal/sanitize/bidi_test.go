@@ -26,8 +26,8 @@ func TestBidiShortcuts(t *testing.T) {
 		if got := direction.atLeast(1) && !direction.atLeast(2); got != want {
 			t.Errorf("directionCount leaves out or counts %U, the class is %v", r, class)
 		}
-		if table.isBidi(r) && indexBidi(text) != len("a\n") {
-			t.Errorf("indexBidi leaves out %U", r)
+		if got := indexBidi(text) == len("a\n"); got != table.isBidi(r) {
+			t.Errorf("indexBidi finds %U: %t, isBidi: %t", r, got, !got)
 		}
 	}
 }
