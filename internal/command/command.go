@@ -83,10 +83,7 @@ type Result struct {
 	TimedOut bool   // Spec.Timeout ran out
 	// Lingered reports that a process which left the group still had the output
 	// open: what it wrote later is not captured. It cannot happen with an Identity.
-	Lingered bool
-	// LeftBehind is how many processes the program left running, which were killed;
-	// they are counted only with an Identity.
-	LeftBehind     int
+	Lingered       bool
 	Stdout, Stderr Output
 	Duration       time.Duration
 }

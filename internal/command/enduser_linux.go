@@ -14,26 +14,23 @@ import (
 )
 
 // endUser kills every process of the identity's user, whatever session, parent or
-// signal handlers it has, until none is left, and returns how many there were
-// besides the program itself. Those that became this process's children are reaped;
-// the program is not. They are killed even while /proc cannot be read, because they
-// may be the reason.
-func endUser(id Identity, program *os.Process) (int, error) {
-	left, _ := runningProcesses(id.UID, program.Pid) // only for their number
-	count := len(left)
+// signal handlers it has, until none is left. Those that became this process's
+// children are reaped; the program is not. They are killed even while /proc cannot be
+// read, because they may be the reason.
+func endUser(id Identity, program *os.Process) error {
 	for pause, until := time.Millisecond, time.Now().Add(endWithin); ; pause = min(2*pause, 50*time.Millisecond) {
 		if err := killAll(id.UID); err != nil {
-			return count, fmt.Errorf("ending the processes of user %d: %w", id.UID, err)
+			return fmt.Errorf("ending the processes of user %d: %w", id.UID, err)
 		}
 		left, err := runningProcesses(id.UID, program.Pid)
 		if err == nil && len(left) == 0 {
-			return count, nil
+			return nil
 		}
 		if time.Now().After(until) {
 			if err != nil {
-				return count, fmt.Errorf("seeing whether the processes of user %d have ended: %w", id.UID, err)
+				return fmt.Errorf("seeing whether the processes of user %d have ended: %w", id.UID, err)
 			}
-			return count, fmt.Errorf("processes %v of user %d do not end", left, id.UID)
+			return fmt.Errorf("processes %v of user %d do not end", left, id.UID)
 		}
 		time.Sleep(pause)
 	}

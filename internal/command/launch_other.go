@@ -30,7 +30,7 @@ func (p *running) killEverything() { killGroup(p.cmd.Process) }
 
 func limitMemory(int, int64) {}
 
-func endUser(Identity, *os.Process) (int, error) { return 0, nil }
+func endUser(Identity, *os.Process) error { return nil }
 
 // awaitExit returns false, because it cannot wait without reaping on this system. The
 // group is killed right after the reaping.

@@ -51,9 +51,9 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	if spec.MaxMemory > 0 {
 		limitMemory(p.cmd.Process.Pid, spec.MaxMemory)
 	}
-	left, endErr, err := p.wait(spec.Identity)
+	endErr, err := p.wait(spec.Identity)
 	state := p.cmd.ProcessState
-	r := Result{ExitCode: state.ExitCode(), Signal: signalOf(state), LeftBehind: left, Lingered: errors.Is(err, exec.ErrWaitDelay),
+	r := Result{ExitCode: state.ExitCode(), Signal: signalOf(state), Lingered: errors.Is(err, exec.ErrWaitDelay),
 		Stdout: p.stdout.output(), Stderr: p.stderr.output(), Duration: time.Since(began)}
 	if endErr != nil {
 		return r, endErr
@@ -112,12 +112,11 @@ func newRunning(ctx context.Context, path string, spec Spec) *running {
 }
 
 // wait waits for the program's end, and ends what it left running in its group or, with an
-// identity, anywhere. left is how many processes those were, and endErr why one cannot be ended;
-// err is the error of exec.Cmd.Wait.
-func (p *running) wait(identity *Identity) (left int, endErr, err error) {
+// identity, anywhere. endErr is why one of those cannot be ended, err the error of exec.Cmd.Wait.
+func (p *running) wait(identity *Identity) (endErr, err error) {
 	unreaped := awaitExit(p.cmd.Process)
 	if identity != nil {
-		left, endErr = endUser(*identity, p.cmd.Process)
+		endErr = endUser(*identity, p.cmd.Process)
 	}
 	if unreaped {
 		killGroup(p.cmd.Process) // while no other group can have its number
@@ -132,7 +131,7 @@ func (p *running) wait(identity *Identity) (left int, endErr, err error) {
 	if !unreaped {
 		killGroup(p.cmd.Process)
 	}
-	return left, endErr, err
+	return endErr, err
 }
 
 // tee copies a stream to a capture and to a writer of the caller's.

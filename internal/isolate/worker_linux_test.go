@@ -118,7 +118,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 			return len(p), nil
 		})
 		res, err := workers[0].Run(ctx, spec)
-		ended <- fmt.Sprint(err, res.ExitCode, res.LeftBehind, res.Stdout.String())
+		ended <- fmt.Sprint(err, res.ExitCode, res.Stdout.String())
 	}()
 	<-started
 	res, err := workers[1].Run(ctx, inDirectory(sandbox, "b", sh(`(setsid sh -c 'trap "" TERM HUP INT; while :; do echo x >>late; done' &) ; until [ -s late ]; do :; done; kill -9 -1; exit 0`)))
@@ -134,7 +134,7 @@ func TestAWorkerEndsItsOwnAlone(t *testing.T) {
 	if after, err := os.Stat(late); err != nil || after.Size() != before.Size() {
 		t.Errorf("%v: it grew from %d bytes", err, before.Size())
 	}
-	if got := <-ended; got != "<nil> 0 0up\ncomplete\n" {
+	if got := <-ended; got != "<nil> 0up\ncomplete\n" {
 		t.Errorf("the other worker's program: %s", got)
 	}
 }
