@@ -321,8 +321,9 @@ func TestCodeSources(t *testing.T) {
 	}
 }
 
-// TestCodeOfEarlierCommits asserts that a workflow and a file of 40 MB that an earlier commit adds
-// and the last one deletes do not reach GitHub, whether the changes are a clone, patch or bundle.
+// TestCodeOfEarlierCommits asserts that a workflow and a file of 2 MiB, over the limit, that an
+// earlier commit adds and the last one deletes do not reach GitHub, whether the changes are a
+// clone, patch or bundle.
 func TestCodeOfEarlierCommits(t *testing.T) {
 	t.Parallel()
 	for name, setup := range map[string]func(s *codeStep){

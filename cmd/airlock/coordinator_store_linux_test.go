@@ -14,9 +14,9 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// serveIn starts a coordinator in dir below a command that has "$@" where the server is,
-// with its store at a path in dir. It has the agents gated, which ends when there is a file
-// called gate, and echo.
+// serveIn starts a coordinator in dir, with its store at a path in dir. below is a script that
+// starts it as "$@"; "" starts it directly. There are two agents: "echo", and "gated", which runs
+// until there is a file called gate.
 func serveIn(t *testing.T, dir, store, below string) coordinator {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o755); err != nil {

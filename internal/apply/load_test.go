@@ -57,7 +57,7 @@ func requestRows() []requestRow {
 			}},
 		{name: "add-issue-label",
 			line: func(n, on int) string {
-				// What an item before it adds is asked for again, to read it back.
+				// Labels repeat after 40 items, and are added again: the answer lists what is there.
 				return line(map[string]any{"type": "add-issue-label", "labels": []string{fmt.Sprint("l", n%40)}, "issue_number": on})
 			},
 			want: func(n int) map[string]int {
@@ -199,7 +199,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 			lines = append(lines, row.lines(400)...)
 		}
 	}
-	for i := range lines { // until its text shows in memory where it is kept
+	for i := range lines { // so long that a text which is kept shows in the size of the heap
 		lines[i] = strings.Replace(lines[i], loadText, strings.Repeat(loadText, 500), 1)
 	}
 	plan := b.plan(lines...)

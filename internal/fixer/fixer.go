@@ -77,8 +77,8 @@ func (r Result) Paths() []string {
 // AIRLOCK_FIX_ATTEMPT in its environment name the request and how often it was made.
 // notice, unless nil, describes what was wrong with the previous answer, and comes first.
 //
-// Whatever the command does leads to a Result. The error is the context's, or the reason for
-// which no command could be run.
+// Whatever the command does leads to a Result, also if it cannot be started. The error is the
+// context's, or why the copy or the request cannot be made, or the changes cannot be judged.
 func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixloop.Message, attempt int) (Result, error) {
 	place, err := open(ctx, cfg)
 	if err != nil {

@@ -237,7 +237,7 @@ type pass struct {
 	linked     bool // the leaf has an address that links by itself
 	labelStart int  // where the bracket of a footnote label begins
 	attrs      []markdown.Attribute
-	named      []string // the known attributes of the tag so far; far fewer than all can be
+	named      []string // the attributes of the tag so far that some rule knows, which are few
 	anchors    []openAnchor
 	squeezed   squeezed
 	judged     judged
