@@ -177,8 +177,8 @@ func TestCheckRunWhoseAnswersAreLost(t *testing.T) {
 	}
 }
 
-// A token without checks: write fails this item alone and says which permission is
-// missing; that of a fork's pull request skips it.
+// With a token that lacks the permission "checks: write", only the check runs fail, and the message
+// names the permission. With the token of a fork's pull request they are skipped.
 func TestCheckRunWithoutPermission(t *testing.T) {
 	mayNot := func(b *bench) {
 		b.srv.Change(func(f *githubtest.Fixture) {

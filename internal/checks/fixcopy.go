@@ -17,21 +17,21 @@ const maxNotes = 20
 // fixCopy is a copy of the workspace in which fixes run, to become suggestions. It is needed only
 // if the checks run in the workspace itself, and is made when the first fix runs.
 type fixCopy struct {
-	cfg     isolate.Config
-	scratch *isolate.Scratch // nil until the copy is made
-	leave   []string         // names of directories that no fix needs
+	cfg      isolate.Config
+	scratch  *isolate.Scratch // nil until the copy is made
+	excluded []string         // names of directories that no fix needs
 }
 
-// open makes the copy, without the directories that leave names, as phase.Deps asks
-// for it.
-func (f *fixCopy) open(ctx context.Context, leave []string) (phase.Copy, error) {
+// open makes the copy for phase.Deps.Copy. It leaves out directories with the excluded
+// names.
+func (f *fixCopy) open(ctx context.Context, excluded []string) (phase.Copy, error) {
 	cfg := f.cfg
-	cfg.Copy.Exclude = append(slices.Clip(cfg.Copy.Exclude), leave...)
+	cfg.Copy.Exclude = append(slices.Clip(cfg.Copy.Exclude), excluded...)
 	scratch, err := isolate.OpenScratch(ctx, cfg)
 	if err != nil {
 		return phase.Copy{}, err
 	}
-	f.scratch, f.leave = scratch, leave
+	f.scratch, f.excluded = scratch, excluded
 	return phase.Copy{Repository: scratch.Dir(), Run: scratch.Run}, nil
 }
 
@@ -51,7 +51,7 @@ func (f *fixCopy) notes() (notes []string) {
 		return nil
 	}
 	for _, n := range f.scratch.Notes() {
-		if base := path.Base(filepath.ToSlash(n.Name)); base != ".git" && !slices.Contains(f.leave, base) {
+		if base := path.Base(filepath.ToSlash(n.Name)); base != ".git" && !slices.Contains(f.excluded, base) {
 			notes = append(notes, fmt.Sprintf("Not copied to where fixes ran: %s (%s).", n.Name, n.Why))
 		}
 	}

@@ -153,23 +153,23 @@ func (o Outcome) Errors() []string {
 
 func quote(s string) string { return schema.Quote(s) }
 
-// similarName returns a hint which of the names is meant to be wanted, the name of a missing field:
-// the first that differs from it only in letter case and separators, otherwise one that looks like a
+// similarName returns a hint which of the names was probably meant as that of the missing field: the
+// first that differs from it only in letter case and separators, otherwise one that looks like a
 // misspelling of it. It is "" if there is none. At most a hundred names are compared.
-func similarName(wanted string, names []string) string {
+func similarName(missing string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	var short []string
 	for _, n := range names[:min(len(names), 100)] {
 		if len(n) >= 64 {
 			continue
 		}
-		if strings.EqualFold(plain.Replace(n), plain.Replace(wanted)) {
+		if strings.EqualFold(plain.Replace(n), plain.Replace(missing)) {
 			return " (" + quote(n) + " is another name: names are matched exactly)"
 		}
 		short = append(short, n)
 	}
-	if near := text.Nearest(wanted, short); near != "" {
-		return " (there is no field " + quote(near) + ": did you mean " + quote(wanted) + "?)"
+	if near := text.Nearest(missing, short); near != "" {
+		return " (there is no field " + quote(near) + ": did you mean " + quote(missing) + "?)"
 	}
 	return ""
 }

@@ -3,8 +3,8 @@
 //
 // [Scan] reads CommonMark 0.29 with GitHub's extensions (tables, strikethrough,
 // autolinks, task lists, footnotes), exactly as cmark-gfm 0.29.0.gfm.6 does,
-// its quirks included, in time linear in the input. It does not resolve
-// emphasis, because nothing needs it.
+// its quirks included, in time linear in the input. It resolves emphasis only
+// where that decides what is an e-mail address.
 //
 // [EscapeText], [CodeSpan], [Fence], [Table], [Cut] and [CloseOpen] compose.
 // [ParseTag] reads HTML as browsers do.
@@ -58,8 +58,8 @@ type Document struct {
 	// Footnotes lists the footnote definitions in source order.
 	Footnotes []Footnote
 
-	// TooDeep reports that nesting passed MaxDepth, or nested references to footnotes
-	// maxLabelReadings: what lies deeper is not classified as GitHub does.
+	// TooDeep reports that nesting passed MaxDepth, or that nested references to footnotes
+	// passed maxLabelReadings. What lies deeper is not classified as GitHub does.
 	TooDeep bool
 
 	scanner *scanner // its memory is used again by Rescan
@@ -220,7 +220,7 @@ const (
 
 // The Data of a Text node, if it is not 0.
 const (
-	// usedMark: an emphasis mark. Such nodes end a text in cmark's tree.
+	// usedMark: a mark that begins or ends emphasis. Such nodes end a text in cmark's tree.
 	usedMark = 1
 	// RawText: the label of a reference to a footnote that does not exist, or a
 	// part of it. cmark shows it as it is written; other readers decode it.

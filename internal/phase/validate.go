@@ -123,12 +123,12 @@ type Deps struct {
 	// commands run one after the other.
 	Cores   int
 	Workers func(groups [][]string) []Runner
-	// Copy copies the repository as it is now, without the directories that have a name in
-	// leave. It is called once at most, only with Config.CheckOnly and without
+	// Copy copies the repository as it is now, without the directories whose name is
+	// excluded. It is called once at most, only with Config.CheckOnly and without
 	// Config.Scratch, and only before a command that writes. An error explains to people why
 	// there can be no copy, and so no suggestions. Whoever provides it removes the copy when
 	// the validation is over. It may be nil.
-	Copy func(ctx context.Context, leave []string) (Copy, error)
+	Copy func(ctx context.Context, excluded []string) (Copy, error)
 	// A review that is nil passes without having looked, and its result notes that.
 	CodeReview, SecurityReview Reviewer
 	Progress                   func(Event) // one call at a time; may be nil

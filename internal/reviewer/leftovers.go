@@ -152,7 +152,7 @@ func (c *codeFile) reportDisabled(begin, last int, sink string) {
 	if c.takesReason(sink) && c.is(last+1, "(") {
 		end = c.after(last+1) - 1
 	}
-	if below := c.line(c.tokens[end].end-1) + 1; c.file.leavesAlone(below, below) {
+	if below := c.line(c.tokens[end].end-1) + 1; c.file.hadLines(below, below) {
 		form = c.reviewer.byID["disabled-test"].Precision
 	}
 	c.reportForm("disabled-test", form, c.tokens[begin].start, c.tokens[last].end, sink)

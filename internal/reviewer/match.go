@@ -15,7 +15,7 @@ type matcher struct {
 	selects func(*Rule, finding.Precision) bool
 	found   []finding.Finding
 	files   map[string]bool // which expressions match something in the file
-	// aliases are names that stand for a module or a function of it, by its parts.
+	// aliases maps a name to the parts of the dotted name of the module or function that it stands for.
 	aliases map[string][]string
 	// followed is how many operands isDirect has followed.
 	followed int
@@ -160,8 +160,8 @@ func withoutPackage(parts []string) []string {
 	return parts
 }
 
-// setting looks for the patterns about what is set in the value of the word at index i, which begins
-// at index from: verify=False, a.innerHTML = b. It returns the value's extent.
+// setting looks for the patterns about settings where the word at index i gets a value: verify=False,
+// a.innerHTML = b. The value begins at index from. setting returns its extent.
 func (m *matcher) setting(i, from int) extent {
 	x := m.expressionAt(from)
 	if patterns := m.pack.sets[m.written(i)]; patterns != nil && x.from < x.to {

@@ -28,7 +28,7 @@ func (r *Reviewer) security(f File) reviewed {
 	if out.skipped == "" {
 		if lang := f.language(); lang != nil {
 			s = scan(f.Path, f.Text, lang)
-			if end := s.copiedUntil(); end > 0 && f.leavesAlone(1, s.line(int32(end-1))) {
+			if end := s.copiedUntil(); end > 0 && f.hadLines(1, s.line(int32(end-1))) {
 				out.skipped = "a copy of a library, or made by a compiler, as its beginning shows: only secrets were looked for"
 			} else if r.config.Tests || !testPath.MatchString(f.Path) && !taskPath.MatchString(f.Path) && !isExample(f.Path) {
 				out.findings = append(out.findings, matchPack(s, r.packs[lang.name], r.config.selects)...)
@@ -103,9 +103,9 @@ func onlySecrets(f File) string {
 	return ""
 }
 
-// leavesAlone reports whether the file was there before the change, with these lines. What a change
-// brings with it does not keep its weaknesses from being looked for.
-func (f File) leavesAlone(first, last int) bool {
+// hadLines reports whether the file had these lines before the change: a change cannot exempt itself
+// from review by lines that it adds.
+func (f File) hadLines(first, last int) bool {
 	return f.Changed != nil && !slices.ContainsFunc(f.Changed, func(s changes.Span) bool { return s.First <= last && first <= s.Last })
 }
 

@@ -170,9 +170,9 @@ func (t *textReader) matchFormats(line string) *errorformat.Match {
 // isError reports whether a compiler's finding is an error, not a warning.
 func isError(f finding.Finding) bool { return f.Severity == finding.High }
 
-// severityOf returns the severity whose name begins with a letter. For any other letter it
-// returns otherwise or, if that is "", medium.
-func severityOf(letter byte, otherwise finding.Severity) finding.Severity {
+// severityOf returns the severity that a tool means by the first letter of its own word, such
+// as error, warning or note. For any other letter it returns fallback or, if that is "", medium.
+func severityOf(letter byte, fallback finding.Severity) finding.Severity {
 	switch letter | 0x20 {
 	case 'e', 'f':
 		return finding.High
@@ -181,7 +181,7 @@ func severityOf(letter byte, otherwise finding.Severity) finding.Severity {
 	case 'i', 'n', 'c', 'r', 'h':
 		return finding.Low
 	}
-	return cmp.Or(otherwise, finding.Medium)
+	return cmp.Or(fallback, finding.Medium)
 }
 
 // startsWithAny reports whether a line begins with one of the beginnings. A "#" at the
