@@ -436,9 +436,13 @@ func (s *scanner) openItem(n int) {
 }
 
 // taskMarker reads a task list box at the start of the item that is the innermost
-// of the first n containers. Like cmark, it goes by the entire line.
+// of the first n containers. Like cmark, it goes by the entire line. To cmark, a list
+// or a thematic break that the item ends with is still open, and no box is in it.
 func (s *scanner) taskMarker(n int) {
 	if n == 0 || s.stack[n-1].kind != ItemBlock || !isTaskLine(s.src[s.line.start:s.line.end]) {
+		return
+	}
+	if last := s.stack[n-1].last; last == ItemBlock || last == ThematicBreakBlock {
 		return
 	}
 	s.doc.Blocks[s.stack[n-1].block].Task = true
@@ -467,6 +471,7 @@ func (s *scanner) addBlock(kind BlockKind) int {
 	if n := len(s.stack); n > 0 {
 		b.Parent = s.stack[n-1].block
 		s.stack[n-1].children++
+		s.stack[n-1].last = kind
 		s.runs = unknownRuns
 	}
 	s.doc.Blocks = append(Grown(s.doc.Blocks, b.Start, len(s.src)), b)

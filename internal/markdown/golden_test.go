@@ -62,6 +62,8 @@ var cases = []string{
 	"- foo\n- bar\n+ baz\n", "1. foo\n2. bar\n3) baz\n", "Foo\n- bar\n", "The number is\n14.  The number.\n", "The number is\n1.  The number.\n", "- foo\n\n- bar\n\n\n- baz\n", "- a\n - b\n  - c\n   - d\n  - e\n - f\n- g\n", "- a\n - b\n  - c\n   - d\n    - e\n",
 	"1. a\n\n  2. b\n\n    3. c\n", "- a\n\n  [ref]: /url\n- b\n", "* a\n  > b\n  >\n* c\n", "- a\n  > b\n  ```\n  c\n  ```\n- d\n", "1. ```\n   foo\n   ```\n\n   bar\n", "- [ ] foo\n- [x] bar\n- [X] baz\n", "- [x]\n", "- [ ]  a\n  - [x] b\n", "1. [x] a\n", "> - [ ] a\n",
 	"- a\n\n  12 [x] b\n", "- a\n\n  1 [x] b\n", "- a\n\n  1  [x] b\n", "- a\n\n  123) [x] b\n",
+	"- 3)\n  1J [x] a\n", "- -\n  1- [x] a\n", "- - b\n\n  1J [x] a\n", "- # b\n  1- [x] a\n", "- >\n  1- [x] a\n", "- ***\n  1- [x] a\n", "- - ***\n  1- [x] a\n", "- > ***\n  1- [x] a\n", "- ***\n\n  b\n\n  1- [x] a\n",
+	"- 3)\n\n  1J [x] a\n", "- -\n\n\n  1- [x] a\n", "- ***\n\n  1- [x] a\n", "- -\n\n  c\n\n  1- [x] a\n", "- - b\n\n  [c]: d\n  1- [x] a\n", "- - b\n  # c\n  1- [x] a\n",
 	// Tables.
 	"| foo | bar |\n| --- | --- |\n| baz | bim |\n", "| abc | defghi |\n:-: | -----------:\nbar | baz\n", "| f\\|oo  |\n| ------ |\n| b `\\|` az |\n| b **\\|** im |\n", "| abc | def |\n| --- | --- |\n| bar | baz |\n> bar\n",
 	"| abc | def |\n| --- | --- |\n| bar | baz |\nbar\n\nbar\n", "| abc | def |\n| --- |\n| bar |\n", "| abc | def |\n| --- | --- |\n| bar |\n| bar | baz | boo |\n", "| abc | def |\n| --- | --- |\n", "a\nb | c\n- | -\nd | e\n", "[a]: /u\nb | c\n- | -\n[a]\n",

@@ -28,8 +28,9 @@ type scanner struct {
 type container struct {
 	kind     BlockKind
 	block    int
-	need     int // ItemBlock: columns of indentation that continue it
-	children int // ItemBlock: blocks in it so far
+	need     int       // ItemBlock: columns of indentation that continue it
+	children int       // ItemBlock: blocks in it so far
+	last     BlockKind // of the last block that was opened in it
 }
 
 // blankRuns are the numbers of containers at the bottom of the stack that continue with
