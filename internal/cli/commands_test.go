@@ -97,7 +97,8 @@ create-security-report: {category: agent}
 	}
 }
 
-// TestExamplesPass asserts that the examples of the instructions are accepted.
+// TestExamplesPass asserts that the examples of the instructions are accepted, under settings that
+// need another example than usual as well, and that there is none where none can pass.
 func TestExamplesPass(t *testing.T) {
 	_, out, _ := process{}.run(t, "instructions")
 	var lines strings.Builder
@@ -108,6 +109,43 @@ func TestExamplesPass(t *testing.T) {
 	res, err := intake.Collect(t.Context(), strings.NewReader(lines.String()), intake.Config{Strict: true})
 	if err != nil || len(res.Accepted) != len(safeoutput.Kinds()) {
 		t.Errorf("%v: %d of %d examples are accepted: %+v", err, len(res.Accepted), len(safeoutput.Kinds()), res.Rejected)
+	}
+
+	for _, test := range []struct{ config, want string }{
+		{`add-issue-label: {max: 1}`, `"labels":["bug"]`},
+		{`add-issue-label: {allowed: ["area/*"]}`, `"labels":["area/example"]`},
+		{`add-issue-label: {allowed: ["*"], blocked: [bug]}`, `"labels":["needs-triage"]`},
+		{`add-issue-label: {blocked: ["B*g"]}`, `"labels":["needs-triage"]`},
+		{`add-issue-label: {allowed: [bug, triage], blocked: [BUG], target: "*"}`, `"labels":["triage"],"issue_number":123`},
+		{`add-issue-label: {allowed: []}`, ""},
+		{`add-issue-label: {blocked: ["*"]}`, ""},
+		{`create-issue: {allowed-labels: ["area/*"], blocked-labels: [bug]}`, `"labels":["area/example"]`},
+		{`create-issue: {allowed-labels: []}`, `"title":`},
+		{`update-issue:`, ""},
+		{`update-issue: {title: true, target: "*"}`, `"title":"Crash`},
+		{`create-pull-request: {allowed-branches: ["feature/**", "x"]}`, `"branch":"feature/example"`},
+		{`create-pull-request: {allowed-branches: ["fix", "bot/*"], branch-prefix: bot/, draft: false}`, `"branch":"bot/example","labels":["bug"]}`},
+		{`create-pull-request: {allowed-branches: []}`, ""},
+		{`create-pull-request: {allowed-branches: [x], preserve-branch-name: true}`, `"branch":"x"`},
+		{`create-discussion: {category: general}`, `"title":`},
+	} {
+		kind, _, _ := strings.Cut(test.config, ":")
+		dir := files(t, map[string]string{"policy.yml": test.config + "\n"})
+		_, out, errs := process{}.run(t, "instructions", "--config", filepath.Join(dir, "policy.yml"))
+		_, section, _ := strings.Cut(out, "\n## "+kind+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		_, example, _ := strings.Cut(section, "```json\n")
+		example, _, _ = strings.Cut(example, "```")
+		if (example == "") != (test.want == "") || !strings.Contains(example, test.want) {
+			t.Errorf("%s: the example is %q; want %q in it: %s", test.config, example, test.want, errs)
+		}
+		if example == "" {
+			continue
+		}
+		p := process{stdin: strings.NewReader(example)}
+		if code, _, errs := p.run(t, "validate", "--config", filepath.Join(dir, "policy.yml"), "--strict", "-"); code != 0 {
+			t.Errorf("%s: %s is refused:\n%s", test.config, example, errs)
+		}
 	}
 }
 

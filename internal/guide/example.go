@@ -12,7 +12,8 @@ import (
 // exampleNumber stands for a number that an agent has to know itself.
 const exampleNumber = 123
 
-// exampleFor returns a kind's example, changed so that the owner's settings let it pass.
+// exampleFor returns a kind's example, changed so that the owner's settings let it pass, or ""
+// if they refuse every item or none that passes is known.
 func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	item, err := safeoutput.Decode(spec.Kind, []byte(spec.Example))
 	if err != nil {
@@ -24,29 +25,64 @@ func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	if labels, ok := safeoutput.Field(item, "labels").(*[]string); ok {
 		*labels = exampleLabels(kc, *labels)
 	}
+	passes := true
 	switch it := item.(type) {
+	case *safeoutput.AddIssueLabel:
+		if kc.MaxLabels > 0 {
+			it.Labels = it.Labels[:min(len(it.Labels), kc.MaxLabels)]
+		}
+		passes = len(it.Labels) > 0
+	case *safeoutput.CreatePullRequest:
+		it.Branch, passes = exampleBranch(kc.Changes)
+		if kc.Changes.Draft != nil {
+			it.Draft = nil
+		}
 	case *safeoutput.UpdateIssue:
 		exampleUpdate(kc.Update, it)
+		passes = it.Status != nil || it.Title != nil || it.Body != nil
 	case *safeoutput.CreateDiscussion:
 		if kc.Discussion.Category != "" {
 			it.Category = ""
 		}
 	}
+	if !passes {
+		return "", nil
+	}
 	raw, err := safeoutput.Encode(item)
 	return string(raw), err
 }
 
-// exampleLabels returns labels that are allowed: the given ones if every label is.
+// anyText stands in an example for what the * of a pattern matches.
+var anyText = strings.NewReplacer("**", "example", "*", "example")
+
+// exampleLabels returns those of the given labels that an item may ask for, or else one that
+// matches a pattern of the allowed ones, if there is one.
 func exampleLabels(kc policy.KindConfig, labels []string) []string {
-	if kc.AllowedLabels == nil && kc.BlockedLabels == nil {
+	refused := func(label string) bool { return !policy.AllowsLabel(kc, label) }
+	if labels = slices.DeleteFunc(labels, refused); len(labels) > 0 {
 		return labels
 	}
-	for _, l := range kc.AllowedLabels {
-		if !strings.Contains(l, "*") && !slices.Contains(kc.BlockedLabels, l) {
-			return []string{l}
+	for _, pattern := range kc.AllowedLabels {
+		if label := anyText.Replace(pattern); !refused(label) {
+			return []string{label}
 		}
 	}
 	return nil
+}
+
+// exampleBranch returns the name of a branch if items have to give one, and reports whether an
+// item with it passes.
+func exampleBranch(s policy.ChangeSettings) (name string, passes bool) {
+	if s.Branch != "" || s.AllowedBranches == nil {
+		return "", true
+	}
+	for _, pattern := range s.AllowedBranches {
+		name := anyText.Replace(pattern)
+		if strings.HasPrefix(name, s.BranchPrefix) && policy.BranchAllowed(s, name) {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // exampleUpdate leaves in the example only what may be changed.

@@ -11,8 +11,8 @@ import (
 )
 
 // Prompt returns the prompt text for the kinds that a configuration enables: how to ask,
-// the rules for all, and for each kind its own rules, its fields and an example that the
-// gate accepts. lines is the file that the agent appends to, "" for the one that
+// the rules for all, and for each kind its own rules, its fields and, unless every item is
+// refused, an example that the gate accepts. lines is the file that the agent appends to, "" for the one that
 // GH_AW_SAFE_OUTPUTS names.
 func Prompt(cfg config.SafeOutputs, lines string) (string, error) {
 	var b strings.Builder
@@ -63,9 +63,8 @@ func instruct(b *strings.Builder, cfg config.SafeOutputs, spec safeoutput.Spec) 
 		}
 	}
 	example, err := exampleFor(settings, spec)
-	if err != nil {
-		return err
+	if example != "" {
+		fmt.Fprintf(b, "\n```json\n%s\n```\n", example)
 	}
-	fmt.Fprintf(b, "\n```json\n%s\n```\n", example)
-	return nil
+	return err
 }

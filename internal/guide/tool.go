@@ -22,7 +22,7 @@ type Tool struct {
 	// Title is the kind's summary, one sentence.
 	Title string
 	// Description is the summary, every rule that can refuse a call or change its text,
-	// and an example that the gate accepts.
+	// and, unless every call is refused, an example that the gate accepts.
 	Description string
 	// InputSchema is a JSON Schema: an object whose properties are the kind's fields
 	// without "type", each with one plain type.
@@ -75,12 +75,14 @@ func toolOf(cfg config.SafeOutputs, spec safeoutput.Spec) (Tool, error) {
 	}
 	lines.addIf(!spec.AlwaysAllowed, secretRule)
 	lines.addIf(spec.CarriesCode, "The changes in the workspace are judged at the moment of the call: make them first, committed or not.")
-	members, err := schema.MembersOf([]byte(example))
-	if err != nil {
-		return Tool{}, fmt.Errorf("example of %s: %w", spec.Kind, err)
+	if example != "" {
+		members, err := schema.MembersOf([]byte(example))
+		if err != nil {
+			return Tool{}, fmt.Errorf("example of %s: %w", spec.Kind, err)
+		}
+		arguments := writeObject(slices.DeleteFunc(members, func(m schema.Member) bool { return m.Name == "type" }))
+		lines = append(lines, "Example: "+string(arguments))
 	}
-	arguments := writeObject(slices.DeleteFunc(members, func(m schema.Member) bool { return m.Name == "type" }))
-	lines = append(lines, "Example: "+string(arguments))
 	return Tool{Name: ToolName(spec), Kind: spec.Kind, Title: spec.Summary, Description: strings.Join(lines, "\n"), InputSchema: input}, nil
 }
 

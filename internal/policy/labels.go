@@ -39,7 +39,7 @@ func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	for _, l := range asked {
 		isOwn := containsLabel(own, l)
 		switch {
-		case allowsLabel(kc, l) && (isOwn || !onlyLooksLike(own, l)):
+		case AllowsLabel(kc, l) && (isOwn || !onlyLooksLike(own, l)):
 			allowed = append(allowed, l)
 		case isOwn: // it is added anyway
 		default:
@@ -80,10 +80,10 @@ func containsLabel(labels []string, label string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return text.FoldCase(l) == text.FoldCase(label) })
 }
 
-// allowsLabel reports whether an item may ask for a label. Like GitHub, it ignores
+// AllowsLabel reports whether an item may ask for a label. Like GitHub, it ignores
 // case. A label that only looks like an allowed one is not allowed, and one that only
 // looks like a blocked one is blocked.
-func allowsLabel(kc KindConfig, label string) bool {
+func AllowsLabel(kc KindConfig, label string) bool {
 	blocks := func(pattern string) bool {
 		return matchLabel(pattern, label) || matchLabel(likeness(pattern), likeness(label))
 	}
