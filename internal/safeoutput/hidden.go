@@ -296,6 +296,9 @@ func hiddenElement(text []byte) (hider, bool) {
 	if end := bytes.IndexByte(text, '>'); end >= 0 {
 		text = text[:end]
 	}
+	if indexFold(text, "hidden") < 0 && indexFold(text, "none") < 0 { // nearly every tag
+		return hider{}, false
+	}
 	name := 1
 	for name < len(text) && isNameByte(text[name]) {
 		name++
