@@ -59,6 +59,7 @@ func TestOnlyRequestsAreRecords(t *testing.T) {
 		"removed lines of a hunk":         "@@ -1 +1 @@\n-NOT\n- NOT\n+ASK\nASK",
 		"sides of a conflict":             "<<<<<<< HEAD\nNOT\n=======\nNOT\n>>>>>>> other\nASK",
 		"draft":                           "<think>\nI could ask:\n\nNOT\n</think>\nASK\n<Thinking>NOT</Thinking>\n<scratchpad>\nNOT\n</scratchpad>\nASK",
+		"drafts of single models":         "[THINK]Hm:\nNOT\n\n[/THINK]\nASK\n<|START_THINKING|>NOT\nNOT<|END_THINKING|>\nASK\n<|channel|>analysis<|message|>Hm:\nNOT\n<|end|>\nASK\n<|start|>assistant<|channel|>analysis<|message|>\nNOT\n<|end|>\nASK\n<seed:think>\nNOT\n</seed:think>\n<antThinking>\nNOT\n</antThinking>\n<thoughts>\nNOT\n</thoughts>\nASK",
 		"example":                         "<example>\nNOT\n</example>\n<examples type=\"json\">\n\nNOT\n</examples>\nASK",
 		"elements that show nothing":      "<noscript>\nNOT\n</noscript>\n<title>\nNOT\n</title>\n<iframe src=\"x\">\nNOT\n</iframe>\nASK",
 		"comment as a link, over lines":   "[//]: # (\nNOT\n)\n[comment]: <> (\n- NOT\n)\nASK",
