@@ -33,7 +33,7 @@ var remedies = map[Code]string{
 	Ambiguous:    `write \" where a quote is part of a string, and put a comma between values`,
 	Unexpected:   "write valid JSON",
 	BadNumber:    "write digits, or put it in quotes",
-	BareValue:    "put it in double quotes",
+	BareValue:    "put it in double quotes, or write a number, true, false or null",
 	LeftOver:     "put all members between its { and }",
 	WrongCloser:  "remove it or add its opener",
 	OpenComment:  "remove the comment",
