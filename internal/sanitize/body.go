@@ -239,6 +239,7 @@ type pass struct {
 	attrs      []markdown.Attribute
 	named      []string // the attributes of the tag so far that some rule knows, which are few
 	anchors    []openAnchor
+	shown      []span // the tags of the block of HTML that were made text
 	squeezed   squeezed
 	judged     judged
 	usedZWSP   []int // offsets in flat of the markZWSP bytes that make something inert

@@ -21,7 +21,7 @@ func (p *pass) htmlBlock(i int) {
 	}
 	first := len(p.edits)
 	p.flat.reset(b.Start, b.End)
-	p.anchors = p.anchors[:0]
+	p.anchors, p.shown = p.anchors[:0], p.shown[:0]
 	p.untilEmptyLine = b.Data >= 6
 	if b.Data == 7 && p.mayContinueText(i) {
 		start := lineStart(p.src, b.Start)
@@ -36,14 +36,26 @@ func (p *pass) htmlBlock(i int) {
 	if b.Data == 6 {
 		p.untab(b.Start + len("<"))
 	}
+	inText := len(p.edits) // the index of the first edit that is not about a tag
 	p.formulas(b.Start, b.End)
 	p.match(pieces[len(pieces)-1].End)
+	if inText > first && int(p.edits[first].start) <= b.Start { // the block's opening goes
+		p.edits = append(p.edits[:inText], slices.DeleteFunc(p.edits[inText:], p.isOutsideShown)...)
+	}
 	p.endLeaf(false)
 	if b.Data == 7 && strings.HasPrefix(p.src[b.Start:], "</pre") && needsReading(p.src[b.Start+len("</"):b.End]) {
 		p.show(b.Start, "pre") // no block begins here in later versions of CommonMark
 	}
 	p.untilEmptyLine = false
 	p.separateBlock(i, p.edits[first:])
+}
+
+// isOutsideShown reports whether an edit is outside of the tags of a block of HTML that were made
+// text. Where the block's opening goes, what is there becomes Markdown: the next reading judges
+// it, and leaves code and the text of links as they are.
+func (p *pass) isOutsideShown(e edit) bool {
+	i := sort.Search(len(p.shown), func(i int) bool { return p.shown[i].end > int(e.start) })
+	return i == len(p.shown) || int(e.start) < p.shown[i].start
 }
 
 // mayContinueText reports whether HTML block i, of kind 7, begins at a line that continues a
@@ -165,6 +177,7 @@ func (p *pass) html(h *htmlText) {
 			if p.tag(&tag, h) {
 				k = tag.End
 			} else {
+				p.shown = append(p.shown, span{h.source(k), h.source(tag.End-1) + 1})
 				k++
 			}
 			continue
