@@ -31,7 +31,7 @@ const (
 	TrailingComma    = "trailing-comma"    // a comma with nothing after it
 	InnerQuote       = "inner-quote"       // a delimiter inside a string that was not escaped
 	ControlCharacter = "control-character" // a raw newline or other control character: escaped in a string, removed between tokens
-	BadEscape        = "bad-escape"        // an escape that JSON does not define; its characters are kept as written
+	BadEscape        = "bad-escape"        // an escape that JSON does not define; one of Python's means what it does there, others are kept as written
 	LoneSurrogate    = "lone-surrogate"    // half of a surrogate pair became U+FFFD
 	InvalidUTF8      = "invalid-utf8"      // a byte that is not UTF-8 became U+FFFD
 	MissingCloser    = "missing-closer"    // } or ] was added

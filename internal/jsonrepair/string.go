@@ -3,6 +3,7 @@ package jsonrepair
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -190,8 +191,8 @@ func escaped(c byte) string {
 	return fmt.Sprintf(`\u%04x`, c)
 }
 
-// escape reads the escape sequence at pos. The backslash of one that JSON does not define
-// becomes text.
+// escape reads the escape sequence at pos. The backslash of one that neither JSON nor
+// pythonEscape knows becomes text.
 func (f *fixer) escape() {
 	from := f.pos
 	f.pos++
@@ -223,9 +224,38 @@ func (f *fixer) escape() {
 		f.note(LoneSurrogate, from)
 		f.replace(from, f.pos, `\ufffd`)
 		return
+	case 'x', 'U':
+		if json, width := f.pythonEscape(from); width > 0 {
+			f.note(BadEscape, from)
+			f.replace(from, from+width, json)
+			f.pos = from + width
+			return
+		}
 	}
 	f.note(BadEscape, from)
 	f.replace(from, from, `\`)
+}
+
+// pythonEscape returns how JSON writes the escape sequence \xXX or \UXXXXXXXX at p, and its width
+// here. The width is 0 if no such sequence is there, or if nothing before it is in single quotes:
+// there, Python writes like this what it does not print.
+func (f *fixer) pythonEscape(p int) (json string, width int) {
+	width = len(`\xXX`)
+	if f.in[p+1] == 'U' {
+		width = len(`\UXXXXXXXX`)
+	}
+	isSingle := func(r Repair) bool { return r.Kind == SingleQuotes }
+	if p+width > len(f.in) || !slices.ContainsFunc(f.repairs, isSingle) {
+		return "", 0
+	}
+	switch r, err := strconv.ParseUint(string(f.in[p+2:p+width]), 16, 31); {
+	case err != nil || !utf8.ValidRune(rune(r)):
+		return "", 0
+	case r <= 0xFFFF:
+		return fmt.Sprintf(`\u%04x`, r), width
+	default:
+		return string(rune(r)), width
+	}
 }
 
 // hexUnit reads the \uXXXX at the start of in.
