@@ -60,6 +60,7 @@ func TestRejections(t *testing.T) {
 			"Line 1: create-pull-request-review-comment: 'start_line' (5) must not be after 'line' (4)"}},
 		{"no type", `{"title":"a"}`, []string{"Line 1: 'type' is a required property; the kinds are: " + kinds}},
 		{"type is not a string", `{"type":["noop"]}`, []string{"Line 1: 'type' must be a string; the kinds are: " + kinds}},
+		{"type is empty", `{"type":""}`, []string{"Line 1: 'type': '' must not be blank; the kinds are: " + kinds}},
 		{"a misspelt kind", `{"type":"create-isue"}`, []string{"Line 1: 'type' ('create-isue') is not a kind of safe output; did you mean 'create-issue'? The kinds are: " + kinds}},
 		{"an unknown kind", `{"type":"launch-missiles"}`, []string{"Line 1: 'type' ('launch-missiles') is not a kind of safe output; the kinds are: " + kinds}},
 		{"keys are matched exactly", `{"type":"noop","Message":"a"}`, []string{"Line 1: noop: 'message' is a required property ('Message' is another name: names are matched exactly)"}},

@@ -134,6 +134,10 @@ func (j *recordJudge) dispatch(members []schema.Member) bool {
 		j.refuse("$.type", "'type' must be a string; "+j.whichKinds)
 		return false
 	}
+	if string(raw) == `""` {
+		j.refuse("$.type", "'type': '' must not be blank; "+j.whichKinds)
+		return false
+	}
 	spec, ok := safeoutput.Lookup(string(raw[1 : len(raw)-1]))
 	if !ok { // it may have escapes
 		name, err := jsontext.AppendUnquote(nil, raw)
