@@ -47,16 +47,29 @@ var (
 	commandSpan     = lazyregexp.New("`\\$[ \t]+([^`\n]+)`")
 	containsHint    = lazyregexp.New(`(` + pathToken + `)\s+contains\s+(` + quotedText + `(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)` + quotedText + `)*)`)
 	oneQuoted       = lazyregexp.New(quotedText)
-	urlHint         = lazyregexp.New("(?:\\b(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\\s+)?`?(https?://[^\\s`\"<>\x00]+)`?(?:\\s*(?:->|→|=>)\\s*([0-9]{3})\\b)?")
+	urlHint         = lazyregexp.New("(?:\\b(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\\s+)?`?(https?://[^\\s`\"<>\x00]+)`?(?:\\s*(?:->|→|=>)\\s*(?:([0-9]{3})|(?i:2xx|ok))\\b)?")
 	checkHint       = lazyregexp.New(`\bcheck:([A-Za-z_-]*[A-Za-z])`)
 	testHint        = lazyregexp.New("\\btest:(\"[^\"\n]+\"|`[^`\n]+`|[^\\s,;`\"\x00]+)")
 	existsHint      = lazyregexp.New(`(?i)^(check\s+)?(` + pathToken + `)(\s+exists)?$`)
 	connective      = lazyregexp.New(`(?i)[,;\n]|\.(?:\s|$)|\band\b`)
 	pathForm        = lazyregexp.New(`/|^\.|\.[A-Za-z0-9_]{1,10}$`)
-	// turned are words around a probe by which the sentence may ask for the opposite, for an
-	// alternative or under a condition, and numbers, which may be a status or exit code.
-	turned = lazyregexp.New(`(?i)\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|or|either|except|unless|instead|if|until|` +
-		`fail\w*|remov\w*|delet\w*|gone|absent|missing|forbid\w*|forbidden|avoid\w*|lacks?|wrong|false|reject\w*|refus\w*|den(?:y|ies|ied)|break\w*|broken|crash\w*|prevent\w*|\d+)\b|n['’]t\b`)
+	// turned are words and signs around a probe by which the sentence may ask for the opposite, for
+	// an alternative, under a condition, for a number of times or for another result, and numbers,
+	// which may be a status or exit code.
+	turned = lazyregexp.New(`(?i)\b(?:not|no|non|never|none|nothing|nobody|neither|nor|without|cannot|or|either|except|unless|instead|rather|if|until|` +
+		`given|when|whenever|while|before|after|only|once|twice|exactly|zero|` +
+		`fail\w*|remov\w*|delet\w*|drop\w*|replac\w*|gone|absent|missing|forbid\w*|forbidden|avoid\w*|lacks?|wrong|false|reject\w*|refus\w*|den(?:y|ies|ied)|break\w*|broken|crash\w*|prevent\w*|` +
+		`nonzero|unsuccessful\w*|unauthori[sz]ed|unavailable|unreachable|redirect\w*|(?:bad|invalid)\s+request|server\s+error|an\s+error|errors\s+out|throws?|raises?|complain\w*|` +
+		`\d+|[1345]xx)\b|n['’]t\b|!=|[≠❌✗✘✖🚫⛔]|` + turnedElsewhere + "|" + otherResult)
+)
+
+const (
+	// turnedElsewhere are the commonest of such words in other languages.
+	turnedElsewhere = `\b(?:nicht|kein\w*|ohne|niemals|nie|weder|oder|falls|wenn|fehl\w*|pas|jamais|sans|aucune?|sauf|sin|nunca|ning[uú]n\w*|não|nem|sem|senza|nessun\w*|niet|geen|zonder|nooit|bez)\b|` +
+		`(?:^|[^\p{L}])(?:не|нет|без|или|если)(?:[^\p{L}]|$)|[不没沒無无]|ない|ません|않|없`
+	// otherResult is an arrow or a verb after a probe: what a command prints, for example, is
+	// another result than its success.
+	otherResult = "[\x00\x01][\\s`]*(?:->|→|=>)|\x00[^\x00\x01.,;]{0,20}\\b(?:prints?|outputs?|shows?|displays?|lists?|logs|reports?|returns?|responds?|answers?|creates?|writes?|says?)\\b"
 )
 
 // What stands for a probe in what is left of a hint.
