@@ -110,7 +110,7 @@ func TestVerifyOddRequests(t *testing.T) {
 		"a command that hangs":     {hint: "$ sleep 600", more: `"timeout_seconds":1`, code: 1, want: "did not end"},
 		"a command that waits":     {hint: "$ cat", code: 0, want: `"verdict": "PASS"`},
 		"a command left behind":    {hint: "$ (sleep 600 &) ; true", code: 0, want: `"verdict": "PASS"`},
-		"a command that is killed": {hint: "$ kill -9 $$", code: 1, want: `"verdict": "FAIL"`},
+		"a command that is killed": {hint: "$ kill -9 $$", code: 1, want: "✗ A: 'kill -9 $$' was ended by a signal (killed).\n"},
 		"no command":               {hint: "$ ", code: 1, want: `"verdict": "BLOCKED"`},
 		"binary output":            {hint: `$ printf '\\377\\000\\033[2J'; exit 1`, code: 1, want: `"verdict": "FAIL"`},
 		// The owner's programs.

@@ -92,6 +92,7 @@ const (
 type Ran struct {
 	ExitCode int    // -1 if a signal or the time limit ended it
 	TimedOut bool   // its time limit ended it
+	Signal   string // the name of the signal that ended it; "" if it exited
 	Missing  string // the program that is not installed; "" if none is missing
 	Output   []byte // both streams, bounded; nil if it printed nothing
 }

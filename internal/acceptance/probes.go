@@ -33,6 +33,8 @@ func (v *verification) run(ctx context.Context, c *criterion, line string) part 
 		return part{status: Blocked, evidence: fmt.Sprintf("'%s' was ended by the time limit of a command.", line), remediation: "Raise checks: time-limit."}
 	case r.Missing != "":
 		return part{status: Blocked, evidence: fmt.Sprintf("'%s' needs %s, which is not installed.", line, v.quote(r.Missing)), remediation: "Install it."}
+	case r.Signal != "":
+		return part{status: Fail, evidence: fmt.Sprintf("'%s' was ended by a signal (%s)%s.", line, r.Signal, lastLine(printed)), remediation: fmt.Sprintf("Make '%s' succeed.", line)}
 	case r.ExitCode != 0:
 		return part{status: Fail, evidence: fmt.Sprintf("'%s' ended with exit code %d%s.", line, r.ExitCode, lastLine(printed)), remediation: fmt.Sprintf("Make '%s' succeed.", line)}
 	}

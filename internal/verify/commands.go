@@ -72,7 +72,7 @@ func (w *worktree) Run(ctx context.Context, line string) (acceptance.Ran, error)
 	if err != nil {
 		return acceptance.Ran{}, err
 	}
-	ran := acceptance.Ran{ExitCode: r.ExitCode, TimedOut: r.TimedOut, Missing: phase.MissingProgram(line, nil, r, nil)}
+	ran := acceptance.Ran{ExitCode: r.ExitCode, TimedOut: r.TimedOut, Signal: r.Signal, Missing: phase.MissingProgram(line, nil, r, nil)}
 	if printed := r.Stdout.Masked(w.mask) + r.Stderr.Masked(w.mask); printed != "" {
 		ran.Output = []byte(printed)
 	}
