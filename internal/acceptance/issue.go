@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/markdown"
+	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/tasklist"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -40,10 +44,10 @@ var lineFirst = lazyregexp.New(`^[ \t\r\n]*\[(?:[ xX]\][ \t]+\S|[^\]\n]*\][(\[])
 // acceptance, or without such a block, the task list under a heading "Acceptance criteria". A block
 // has one criterion on each line, or is YAML or JSON: a list of texts or of criteria, or a request
 // with acceptance_criteria. Text that readers of the issue do not see, such as comments, is ignored.
+// unboxed is the number of list items under the heading that have no box, and so state no criterion.
 // The error names the part of a block that cannot be read.
-func FromIssue(body string) ([]IssueCriterion, error) {
+func FromIssue(body string) (found []IssueCriterion, unboxed int, err error) {
 	doc := markdown.Scan(body)
-	var found []IssueCriterion
 	blocks := false
 	for i := range doc.Blocks {
 		b := &doc.Blocks[i]
@@ -53,19 +57,26 @@ func FromIssue(body string) ([]IssueCriterion, error) {
 		blocks = true
 		criteria, err := fromBlock(doc.Literal(b, b.Span))
 		if err != nil {
-			return nil, fmt.Errorf("the block acceptance cannot be read: %w", err)
+			return nil, 0, fmt.Errorf("the block acceptance cannot be read: %w", err)
 		}
 		found = append(found, criteria...)
 	}
 	if !blocks {
-		for _, item := range tasklist.CriteriaOf(doc) {
+		var items []tasklist.Item
+		items, unboxed = tasklist.CriteriaOf(doc)
+		for _, item := range items {
 			found = append(found, IssueCriterion{Criterion{Description: item.Text, Hint: item.Text}, tasklist.Digest(item.Text)})
 		}
 	}
 	if len(found) > maxIssueCriteria {
-		return nil, fmt.Errorf("it states %d criteria; at most %d are read", len(found), maxIssueCriteria)
+		return nil, 0, fmt.Errorf("it states %d criteria; at most %d are read", len(found), maxIssueCriteria)
 	}
-	return numbered(found), nil
+	for i, c := range found { // a part of a hint would be another hint
+		if n := utf8.RuneCountInString(c.Hint); n > maxCriterion {
+			return nil, 0, fmt.Errorf("criterion %d has %d characters; at most %d are read", i+1, n, maxCriterion)
+		}
+	}
+	return numbered(found), unboxed, nil
 }
 
 // isAcceptance reports whether a fenced block's info string names it acceptance.
@@ -74,13 +85,13 @@ func isAcceptance(info string) bool {
 	return len(words) > 0 && strings.EqualFold(words[0], "acceptance")
 }
 
-// numbered shortens the texts of criteria, and gives an id of its own to each criterion that has
+// numbered shortens the descriptions and ids of criteria, and gives an id of its own to each criterion that has
 // none, or that of an earlier one.
 func numbered(criteria []IssueCriterion) []IssueCriterion {
 	taken := map[string]bool{}
 	for i := range criteria {
 		c := &criteria[i]
-		c.Description, c.Hint, c.ID = text.Truncate(c.Description, maxCriterion), text.Truncate(c.Hint, maxCriterion), text.Truncate(text.OneLine(c.ID), 100)
+		c.Description, c.ID = text.Truncate(c.Description, maxCriterion), text.Truncate(text.OneLine(c.ID), 100)
 		for n := i + 1; c.ID == "" || taken[c.ID]; n++ {
 			c.ID = fmt.Sprintf("ac-%d", n)
 		}
@@ -131,6 +142,9 @@ func fromBlock(block string) (found []IssueCriterion, err error) {
 	return found, nil
 }
 
+// criterionKeys are what the mapping of a criterion has; others count for nothing.
+var criterionKeys = []string{"id", "description", "validation_hint", "hint"}
+
 // criterionOf reads an entry of a list: a text, or a mapping.
 func criterionOf(item any) (c Criterion, err error) {
 	if s, ok := item.(string); ok && !text.IsBlank(s) {
@@ -139,6 +153,16 @@ func criterionOf(item any) (c Criterion, err error) {
 	m, ok := item.(map[string]any)
 	if !ok {
 		return c, fmt.Errorf("it is neither a text nor a mapping with description and validation_hint")
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		_, isList := m[name].([]any)
+		_, isMapping := m[name].(map[string]any)
+		switch isKnown := slices.Contains(criterionKeys, name); {
+		case isKnown && (isList || isMapping):
+			return c, fmt.Errorf("its %s is not a text", name)
+		case !isKnown && text.Nearest(name, criterionKeys[1:]) != "":
+			return c, fmt.Errorf("unknown key %s%s", schema.Quote(name), text.DidYouMean(name, criterionKeys[1:]))
+		}
 	}
 	get := func(names ...string) string {
 		for _, name := range names {

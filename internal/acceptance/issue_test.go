@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,7 +12,9 @@ func TestFromIssue(t *testing.T) {
 	for body, want := range map[string]string{
 		"":                                 "",
 		"- [ ] a.md\n":                     "",
-		"## Acceptance criteria\n- a.md\n": "",
+		"## Acceptance criteria\n- a.md\n": "+1",
+		"- x\n## Acceptance criteria\n- [ ] a.md\n- b\n- c\n  - d\n1. e\n   - [ ] f.md\n   - g\n> - h\n\n-\n## Other\n- i\n":      "ac-1=a.md ac-2=f.md +3",
+		"## Acceptance criteria\n- [ ] a.md\n  - and it says \"b\"\n":                                                             "ac-1=a.md\nand it says \"b\"",
 		"## Acceptance criteria\r\n\r\n- [ ] a.md\r\n* [x] b.md\r\n1. [ ] c.md\r\n":                                               "ac-1=a.md ac-2=b.md ac-3=c.md",
 		"# **Acceptance Criteria**:\n- [ ] a.md\n### More\n- [ ] b.md\n# Other\n- [ ] c.md":                                       "ac-1=a.md ac-2=b.md",
 		"## Acceptance criteria\n<!-- - [ ] a.md\n- [ ] b.md -->\n- [ ] c<!-- x -->.md\n":                                         "ac-1=c.md",
@@ -28,29 +31,36 @@ func TestFromIssue(t *testing.T) {
 		"```acceptance\n\n  [X] #1 is closed\n```":                                                                                "ac-1=#1 is closed",
 		"```acceptance\n[guide](docs/guide.md) exists\nb.md\n```":                                                                 "ac-1=[guide](docs/guide.md) exists ac-2=b.md",
 		"```acceptance\n---\n- hint: a.md\n...\n\n---\n```":                                                                       "ac-1=a.md",
-		"```acceptance\n[x]\n```":                                              "ac-1=x",
-		"```acceptance\n[ \"a.md\" ]\n```":                                     "ac-1=a.md",
-		"```acceptance\na.md\n```\n```acceptance\nb.md\n":                      "ac-1=a.md ac-2=b.md",
-		"> ```acceptance\n> a.md\n> ```\n":                                     "",
-		"> > quoted\n> ```acceptance\n> a.md\n> ```\n```acceptance\nb.md\n```": "ac-1=b.md",
-		"````markdown\n```acceptance\na.md\n```\n````\n":                       "",
-		"1. Do it:\n\n   ```acceptance\n   a.md\n   ```\n":                     "ac-1=a.md",
-		"<details>\n\n```acceptance\na.md\n```\n\n</details>\n":                "ac-1=a.md",
-		"<pre>\n```acceptance\na.md\n```\n</pre>\n":                            "",
-		"    ```acceptance\n    a.md\n    ```\n":                               "",
-		"```acceptance\n```acceptance\na.md\n```\n":                            "ac-1=```acceptance ac-2=a.md",
-		"```acceptance\n- id: X\n```":                                          "error",
-		"```acceptance\nacceptance_criteria: {\n```":                           "error",
-		"```acceptance\nacceptance_criteria: 7\n```":                           "error",
-		"```acceptance\n[\"a.md\"]\nb.md\n```":                                 "error",
-		"```acceptance\n{\"acceptance_criteria\": [\"a.md\"]} b.md\n```":       "error",
-		"```acceptance\n- hint: a.md\n---\n- hint: b.md\n```":                  "error",
-		"```acceptance\n" + strings.Repeat("a.md\n", 201):                      "error",
+		"```acceptance\n[x]\n```":                                                   "ac-1=x",
+		"```acceptance\n[ \"a.md\" ]\n```":                                          "ac-1=a.md",
+		"```acceptance\na.md\n```\n```acceptance\nb.md\n":                           "ac-1=a.md ac-2=b.md",
+		"> ```acceptance\n> a.md\n> ```\n":                                          "",
+		"> > quoted\n> ```acceptance\n> a.md\n> ```\n```acceptance\nb.md\n```":      "ac-1=b.md",
+		"````markdown\n```acceptance\na.md\n```\n````\n":                            "",
+		"1. Do it:\n\n   ```acceptance\n   a.md\n   ```\n":                          "ac-1=a.md",
+		"<details>\n\n```acceptance\na.md\n```\n\n</details>\n":                     "ac-1=a.md",
+		"<pre>\n```acceptance\na.md\n```\n</pre>\n":                                 "",
+		"    ```acceptance\n    a.md\n    ```\n":                                    "",
+		"```acceptance\n```acceptance\na.md\n```\n":                                 "ac-1=```acceptance ac-2=a.md",
+		"```acceptance\n- id: X\n```":                                               "error",
+		"```acceptance\nacceptance_criteria: {\n```":                                "error",
+		"```acceptance\nacceptance_criteria: 7\n```":                                "error",
+		"```acceptance\n[\"a.md\"]\nb.md\n```":                                      "error",
+		"```acceptance\n{\"acceptance_criteria\": [\"a.md\"]} b.md\n```":            "error",
+		"```acceptance\n- hint: a.md\n---\n- hint: b.md\n```":                       "error",
+		"```acceptance\n- description: a.md\n  validation_hint: [check:tests]\n```": "error",
+		"```acceptance\n- description: a.md\n  validation-hint: check:tests\n```":   "error",
+		"```acceptance\n- description: a.md\n  priority: [1]\n```":                  "ac-1=a.md",
+		"## Acceptance criteria\n- [ ] a.md\n- [ ] b" + strings.Repeat("x", 2000):   "error",
+		"```acceptance\n" + strings.Repeat("a.md\n", 201):                           "error",
 	} {
-		got, err := acceptance.FromIssue(body)
+		got, unboxed, err := acceptance.FromIssue(body)
 		var parts []string
 		for _, c := range got {
 			parts = append(parts, c.ID+"="+c.Hint)
+		}
+		if unboxed > 0 {
+			parts = append(parts, fmt.Sprintf("+%d", unboxed))
 		}
 		shown := strings.Join(parts, " ")
 		if err != nil {
@@ -65,7 +75,7 @@ func TestFromIssue(t *testing.T) {
 func FuzzFromIssue(f *testing.F) {
 	f.Add("## Acceptance criteria\n- [ ] a\n<!-- x\n```acceptance\n- id: x\n```")
 	f.Fuzz(func(t *testing.T, body string) {
-		criteria, err := acceptance.FromIssue(body)
+		criteria, _, err := acceptance.FromIssue(body)
 		if err != nil || len(criteria) == 0 {
 			return
 		}

@@ -141,10 +141,13 @@ func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria,
 			c.notes = append(c.notes, fmt.Sprintf("The issue %s#%d is another repository's; its criteria are not read.", issue.Repo, issue.Number))
 			continue
 		}
-		stated, err := acceptance.FromIssue(issue.Body)
+		stated, unboxed, err := acceptance.FromIssue(issue.Body)
 		if err != nil { // a criterion without a hint blocks
 			c.notes = append(c.notes, fmt.Sprintf("The criteria of #%d cannot be read: %v.", issue.Number, err))
 			stated = []acceptance.IssueCriterion{{Criterion: acceptance.Criterion{ID: "unreadable", Description: fmt.Sprintf("The criteria of #%d can be read", issue.Number)}}}
+		}
+		if unboxed > 0 {
+			c.notes = append(c.notes, fmt.Sprintf("List items under \"Acceptance criteria\" of #%d that are not verified, for lack of a box (- [ ]): %d.", issue.Number, unboxed))
 		}
 		if len(stated) == 0 {
 			continue

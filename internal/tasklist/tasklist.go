@@ -5,6 +5,7 @@ package tasklist
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -13,8 +14,8 @@ import (
 
 // Item is an item of a task list.
 type Item struct {
-	// Text is the item's own first paragraph in one line, as Markdown, without comments and
-	// without the items below it.
+	// Text is all that the item says, as Markdown, without comments and without the task list
+	// items below it: each paragraph, list item, cell and block of code in a line of its own.
 	Text string
 	// Ticked reports whether its box is ticked.
 	Ticked bool
@@ -28,13 +29,15 @@ var criteriaName = lazyregexp.New(`(?i)^(?:[\W_]*)acceptance criteri(?:a|on)(?:[
 // to the next heading of its level, in their order. What is quoted, code or a comment is not
 // an item.
 func Criteria(body string) []Item {
-	return CriteriaOf(markdown.Scan(body))
+	items, _ := CriteriaOf(markdown.Scan(body))
+	return items
 }
 
-// CriteriaOf is Criteria for a text that was scanned already.
-func CriteriaOf(doc *markdown.Document) []Item {
-	var items []Item
+// CriteriaOf is Criteria for a text that was scanned already. unboxed is the number of other list
+// items there that are neither part of an item nor around one.
+func CriteriaOf(doc *markdown.Document) (items []Item, unboxed int) {
 	level := int32(0) // of the heading "Acceptance criteria" in whose section a block is; 0 outside
+	end := int32(0)   // of the newest item
 	for i := range doc.Blocks {
 		b := &doc.Blocks[i]
 		switch {
@@ -44,13 +47,18 @@ func CriteriaOf(doc *markdown.Document) []Item {
 			} else if b.Data <= level {
 				level = 0
 			}
-		case b.Kind == markdown.ItemBlock && b.Task && level > 0 && !b.Quoted(doc):
+		case b.Kind != markdown.ItemBlock || level == 0 || b.Quoted(doc):
+		case b.Task:
 			if item, ok := itemOf(doc, i); ok {
 				items = append(items, item)
+				end = max(end, b.Next)
 			}
+		case int32(i) >= end && textOf(doc, i) != "" && !slices.ContainsFunc(doc.Blocks[i:b.Next], func(b markdown.Block) bool { return b.Task }):
+			unboxed++
+			end = b.Next
 		}
 	}
-	return items
+	return items, unboxed
 }
 
 // itemOf reads the task list item that is block i; ok is false if it has no text.
@@ -65,13 +73,41 @@ func itemOf(doc *markdown.Document, i int) (item Item, ok bool) {
 	if bracket < 0 || box >= doc.Blocks[first].Start || !strings.ContainsRune(" xX", rune(doc.Source[box])) {
 		return Item{}, false
 	}
-	item = Item{Text: visible(doc, &doc.Blocks[first]), Ticked: doc.Source[box] != ' ', box: box}
-	return item, item.Text != ""
+	if visible(doc, &doc.Blocks[first]) == "" {
+		return Item{}, false
+	}
+	return Item{Text: textOf(doc, i), Ticked: doc.Source[box] != ' ', box: box}, true
 }
 
-// visible returns a leaf's text as Markdown in one line, without comments.
+// textOf returns the text of the item that is block i; see Item.Text.
+func textOf(doc *markdown.Document, i int) string {
+	var lines []string
+	for j := int32(i) + 1; j < doc.Blocks[i].Next; {
+		b := &doc.Blocks[j]
+		if b.Kind == markdown.ItemBlock && b.Task && !b.Quoted(doc) {
+			j = b.Next
+			continue
+		}
+		if line := visible(doc, b); line != "" {
+			lines = append(lines, line)
+		}
+		j++
+	}
+	return strings.Join(lines, "\n")
+}
+
+// hiddenComment is a comment in a block of HTML.
+var hiddenComment = lazyregexp.New(`(?s)<!--.*?(?:-->|$)`)
+
+// visible returns a leaf's text as Markdown in one line, without comments; "" for a container.
 func visible(doc *markdown.Document, b *markdown.Block) string {
 	var out strings.Builder
+	switch b.Kind {
+	case markdown.FencedCodeBlock, markdown.IndentedCodeBlock:
+		out.WriteString(doc.Literal(b, b.Span))
+	case markdown.HTMLBlock:
+		out.WriteString(hiddenComment.ReplaceAllString(doc.Literal(b, b.Span), " "))
+	}
 	for _, n := range doc.InlinesOf(b) {
 		source := doc.Literal(b, n.Span)
 		switch {

@@ -14,26 +14,30 @@ func TestCriteria(t *testing.T) {
 	for body, want := range map[string]string{
 		"":          "",
 		"- [ ] a\n": "",
-		heading + "- [ ] a\n* [x] b\n1. [X] c\n+ [ ]\td\n":                                  "a|b*|c*|d",
-		heading + "- [ ] a\n  - [ ] b\n    1. [x] c\n- d\n":                                 "a|b|c*",
-		heading + "- [ ] a\n\n  [ ] more\n":                                                 "a",
-		heading + "- [ ] a\n  goes on\nand on\n- [ ] b":                                     "a goes on and on|b",
-		heading + "- [ ] a <!-- hidden --> b\n<!-- - [ ] c -->\n":                           "a b",
-		heading + "<!--\n- [ ] a\n-->\n- [ ] b":                                             "b",
-		heading + "```\n- [ ] a\n```\n\n    - [ ] b\n\n~~~~\n- [ ] c\n":                     "",
-		heading + "<pre>\n- [ ] a\n</pre>\n\n- [ ] b":                                       "b",
-		heading + "<details>\n\n- [ ] a\n\n</details>\n":                                    "a",
-		heading + "> - [ ] a\n\n- [ ] b\n":                                                  "b",
-		heading + "- `- [ ] a`\n- [ ] `b c`\n- [ ] [x] d\n- [  ] f\n\n-[ ] e\n":             "`b c`|[x] d",
-		heading + "- [ ] a\n### More\n- [ ] b\n## Other\n- [ ] c":                           "a|b",
-		"Acceptance Criteria:\n---\n\n- [ ] a\n\nOther\n===\n- [ ] b":                       "a",
-		"# **Acceptance criteria**\n- [ ] a\n# X\n- [ ] b\n# acceptance criterion\n- [ ] c": "a|c",
-		strings.ReplaceAll(heading+"- [ ] a\n  goes on\n", "\n", "\r\n"):                    "a goes on",
-		"```\n" + heading + "- [ ] a\n```\n":                                                "",
+		heading + "- [ ] a\n* [x] b\n1. [X] c\n+ [ ]\td\n":                                       "a|b*|c*|d",
+		heading + "- [ ] a\n  - [ ] b\n    1. [x] c\n- d\n":                                      "a|b|c*",
+		heading + "- [ ] a\n\n  [ ] more\n":                                                      "a/[ ] more",
+		heading + "- [ ] a\n  - b\n    and c\n    - [ ] d\n      1. e\n  - f\n- [ ] g\n":         "a/b and c/f|d/e|g",
+		heading + "- [ ] a\n  ```sh\n  b\n  c\n  ```\n  > - [ ] d\n\n  <!-- e\n  -->\n- [ ] f\n": "a/b c/[ ] d|f",
+		heading + "- [ ] a\n\n      b\n\n  ### c\n\n  | d | e |\n  |---|---|\n  | f | g |\n":     "a/b/c/d/e/f/g",
+		heading + "- [ ] a\n\n  <div>b</div><!-- c\n  --> d\n\n  ---\n\n  [e]: f\n":              "a/<div>b</div> d",
+		heading + "- [ ] a\n  goes on\nand on\n- [ ] b":                                          "a goes on and on|b",
+		heading + "- [ ] a <!-- hidden --> b\n<!-- - [ ] c -->\n":                                "a b",
+		heading + "<!--\n- [ ] a\n-->\n- [ ] b":                                                  "b",
+		heading + "```\n- [ ] a\n```\n\n    - [ ] b\n\n~~~~\n- [ ] c\n":                          "",
+		heading + "<pre>\n- [ ] a\n</pre>\n\n- [ ] b":                                            "b",
+		heading + "<details>\n\n- [ ] a\n\n</details>\n":                                         "a",
+		heading + "> - [ ] a\n\n- [ ] b\n":                                                       "b",
+		heading + "- `- [ ] a`\n- [ ] `b c`\n- [ ] [x] d\n- [  ] f\n\n-[ ] e\n":                  "`b c`|[x] d",
+		heading + "- [ ] a\n### More\n- [ ] b\n## Other\n- [ ] c":                                "a|b",
+		"Acceptance Criteria:\n---\n\n- [ ] a\n\nOther\n===\n- [ ] b":                            "a",
+		"# **Acceptance criteria**\n- [ ] a\n# X\n- [ ] b\n# acceptance criterion\n- [ ] c":      "a|c",
+		strings.ReplaceAll(heading+"- [ ] a\n  goes on\n", "\n", "\r\n"):                         "a goes on",
+		"```\n" + heading + "- [ ] a\n```\n":                                                     "",
 	} {
 		var got []string
 		for _, i := range tasklist.Criteria(body) {
-			s := i.Text
+			s := strings.ReplaceAll(i.Text, "\n", "/")
 			if i.Ticked {
 				s += "*"
 			}
