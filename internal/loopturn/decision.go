@@ -179,8 +179,8 @@ func (d *decision) command(ctx context.Context) error {
 	return err
 }
 
-// findings handles the results of the checks. Failures begin a loop, unless the last one has ended
-// at the same commit.
+// findings handles the results of the checks. Failures begin a loop, unless a person has ended the
+// last one at the same commit by a decision.
 func (d *decision) findings() error {
 	doc := d.Document
 	if doc == nil {
@@ -193,8 +193,7 @@ func (d *decision) findings() error {
 	verdict := d.verdict()
 	if !d.open() {
 		failed := doc.Failed() || verdict != nil && verdict.Status == fixloop.ResultFail
-		endedHere := d.log != nil && d.log.State.Head() == d.pull.Head
-		if !failed || endedHere {
+		if !failed || d.decidedHere() {
 			return nil
 		}
 		if err := d.begin(verdict != nil); err != nil {
@@ -202,6 +201,16 @@ func (d *decision) findings() error {
 		}
 	}
 	return d.report(doc.LoopResults(), verdict)
+}
+
+// decidedHere reports whether a person has skipped what fails at the pull request's head, or aborted
+// the loop there.
+func (d *decision) decidedHere() bool {
+	if d.log == nil || d.log.State.Head() != d.pull.Head {
+		return false
+	}
+	outcome := d.log.State.Outcome()
+	return outcome == fixloop.KnownIssues || outcome == fixloop.Aborted
 }
 
 // begin begins the next loop of the pull request.

@@ -382,6 +382,40 @@ func TestClosingEndsTheLoop(t *testing.T) {
 	}
 }
 
+// TestAnotherLoopOfTheSameCommit asserts that what fails at a commit whose loop has ended begins
+// another loop, unless a person has decided to leave it so.
+func TestAnotherLoopOfTheSameCommit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end    func(b *bench)
+		begins bool
+	}{
+		"reopened": {func(b *bench) {
+			setState := func(state string) {
+				b.server.Change(func(f *githubtest.Fixture) { f.Issues[0].State = state })
+			}
+			setState("closed")
+			wantOutcome(b.t, b.must(pull(), nil)[0], fixloop.ClosedByPull)
+			setState("open")
+		}, true},
+		"passed": {func(b *bench) {
+			b.push()
+			wantOutcome(b.t, b.must(pull(), b.found())[0], fixloop.Succeeded)
+		}, true},
+		"aborted": {func(b *bench) { wantOutcome(b.t, b.must(b.say(alice, "/airlock abort"), nil)[0], fixloop.Aborted) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.must(pull(), b.found("a"))
+			c.end(b)
+			b.must(pull(), b.found("a"))
+			if begun := strings.Contains(b.git.Run("for-each-ref"), "refs/airlock/loops/7-2"); begun != c.begins {
+				t.Errorf("another loop has begun: %t", begun)
+			}
+		})
+	}
+}
+
 func TestAMissingToolEscalatesAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
