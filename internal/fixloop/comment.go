@@ -112,9 +112,17 @@ func (s State) next() string {
 		}
 		return "push a fix, or decide"
 	case WorkNone:
+		switch s.doc.Outcome {
+		case MergedByPull:
+			return "nothing"
+		case KnownIssues, Aborted: // a person has decided about this commit
+			return "nothing; a push whose checks fail begins another loop"
+		}
 		return "nothing; the next failure begins another loop"
+	case WorkAcceptance:
+		return "wait for the acceptance verdict, or run its job again if it does not run"
 	}
-	return "wait for the checks"
+	return "wait for the checks, or run their job again if it does not run"
 }
 
 // offer describes the decisions that a comment can make now; "" if there are none.

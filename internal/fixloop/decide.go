@@ -66,7 +66,7 @@ func (s State) actions() []string {
 			word += " " + strconv.Itoa(s.Extension())
 			does = "allow " + text.Count(s.Extension(), "more iteration")
 		case DecideSkip:
-			does = "end the loop with known issues, and open an issue about them"
+			does = "end the loop with known issues; in a workflow, an issue about them is opened"
 		case DecideAbort:
 			does = "end the loop"
 		case DecideRetry:

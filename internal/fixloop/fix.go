@@ -185,11 +185,14 @@ func (t *turn) nonsense(e Event) error {
 	if err := t.awaitsFix(e); err != nil {
 		return err
 	}
+	why := orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "the answer is empty")
+	summary := "the fixer's answer does not have the form of a fix completion signal: " + why
+	t.noteFix(summary)
 	again, err := t.fixerError(e, ReasonInvalidResponse, Message{
-		Error: ErrInvalidResponse, ErrorText: orElse(text.Truncate(text.OneLine(e.Text), maxMessage), "the answer is empty"),
+		Error: ErrInvalidResponse, ErrorText: why,
 		Context:  "Reading the answer to " + t.Request.ID,
 		Recovery: []string{"Ask for a fix completion signal, " + t.id("FIXDONE", t.iteration()) + ", once more"},
-		Summary:  "the fixer's answer does not have the form of a fix completion signal",
+		Summary:  summary,
 	})
 	if again {
 		t.restart()

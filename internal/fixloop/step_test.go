@@ -244,8 +244,11 @@ func TestAFixerThatFails(t *testing.T) {
 		if n := p.state.Work().Notice; n == nil || !strings.Contains(n.Markdown(), "FIXDONE-7-1") {
 			t.Errorf("the fixer is not told what to answer: %+v", n)
 		}
-		p.send(Event{Type: EventNonsense, Iteration: 1})
+		p.send(Event{Type: EventNonsense, Iteration: 1, Text: "another poem"})
 		p.wantEscalated(ReasonInvalidResponse)
+		if h := p.state.doc.History; len(h) != 1 || !strings.HasSuffix(h[0].Fix, "a fix completion signal: another poem") {
+			t.Errorf("the escalation does not say what the fixer answered: %+v", h)
+		}
 	})
 	t.Run("answers nonsense and then well", func(t *testing.T) {
 		p := start()

@@ -44,7 +44,7 @@ var renderedStates = map[string]struct {
 		b.must(pull(), b.found("unused variable x"))
 		b.push()
 		b.must(pull(), nil)
-	}, "Next: wait for the checks"},
+	}, "Next: wait for the checks, or run their job again if it does not run"},
 	"escalated": {func(b *bench) { b.escalate("unused variable x") }, "Next: push a fix, or decide"},
 	"extended": {func(b *bench) {
 		b.escalate("unused variable x")
@@ -53,7 +53,7 @@ var renderedStates = map[string]struct {
 	"aborted": {func(b *bench) {
 		b.must(pull(), b.found("unused variable x"))
 		b.must(b.say(alice, "/airlock abort"), nil)
-	}, "Next: nothing; the next failure begins another loop"},
+	}, "Next: nothing; a push whose checks fail begins another loop"},
 	"passed": {func(b *bench) {
 		b.must(pull(), b.found("unused variable x"))
 		b.push()

@@ -22,7 +22,10 @@ func ParseDecision(words []string, by string) (fixloop.Event, error) {
 		return e, nil
 	}
 	n, err := strconv.Atoi(words[1])
-	if err != nil || n < 1 || e.Decision != fixloop.DecideExtend {
+	if e.Decision == fixloop.DecideExtend && (err != nil || n < 1) {
+		return e, exitcode.UsageError(fmt.Errorf("%q is not a number of iterations: give at least 1, such as 'extend 3'", words[1]))
+	}
+	if e.Decision != fixloop.DecideExtend {
 		return e, exitcode.UsageError(fmt.Errorf("%q does not go with %s: only extend takes a number of iterations, such as 'extend 3'", words[1], words[0]))
 	}
 	e.N = n
