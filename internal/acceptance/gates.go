@@ -119,7 +119,10 @@ func (v *verification) judge(ctx context.Context, r Response) (Gate, error) {
 		return Gate{}, err
 	}
 	answer, err := v.askVerdict(ctx, question)
-	reasoning := v.maskCut(answer.Reasoning, maxProgramText)
+	reasoning := "it gave no reason."
+	if !text.IsBlank(answer.Reasoning) {
+		reasoning = v.maskCut(answer.Reasoning, maxProgramText)
+	}
 	switch {
 	case err != nil && v.cfg.JudgeOptional:
 		return Gate{3, Skip, fmt.Sprintf("The judge gave no valid answer, which the configuration accepts: %s.", v.maskLine(err.Error()))}, nil

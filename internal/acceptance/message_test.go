@@ -133,6 +133,8 @@ func TestInvalidResponses(t *testing.T) {
 		`"verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"FAIL","evidence":"e"}]}`:                                                     "FAIL follows",
 		`"verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":"e"},{"criterion_id":"A","status":"PASS","evidence":"e"}]}`: "has a result already",
 		`"verdict":"BLOCKED","confidence":2,"criteria_results":[{"criterion_id":"A","status":"SKIP","evidence":"e"}]}`:                                   "$.confidence",
+		`"verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":""}]}`:                                                      "$.criteria_results[0].evidence: it is blank",
+		`"verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":" \u200b\u2003"}]}`:                                         "it is blank, and PASS needs evidence",
 		`"verdict":"PASS","criteria_results":[]}`:                                                    "$.criteria_results",
 		`"verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"pass","evidence":"e"}]}`: "$.criteria_results[0].status",
 	} {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/agent-airlock/airlock/internal/schema"
 )
@@ -93,8 +95,8 @@ type File struct {
 }
 
 // ReadResponse reads a response from a message in any of the forms that Unwrap knows, and
-// checks that it does not contradict itself: each criterion has one result, and the verdict
-// follows from them. The error is an *InvalidError unless Airlock itself failed.
+// checks that it does not contradict itself: each criterion has one result, none passes without
+// evidence, and the verdict follows from them. The error is an *InvalidError unless Airlock itself failed.
 func ReadResponse(message []byte) (Response, error) {
 	r, _, err := readMessage[Response](message, ResponseSchema)
 	return r, err
@@ -109,12 +111,19 @@ func (r Response) contradictions() (out []schema.Violation) {
 				Message: schema.Quote(c.ID) + " has a result already", SchemaPath: "properties.criteria_results.items.properties.criterion_id"})
 		}
 		seen[c.ID] = true
+		if c.Status == Pass && !strings.ContainsFunc(c.Evidence, isVisible) {
+			out = append(out, schema.Violation{Path: fmt.Sprintf("$.criteria_results[%d].evidence", i),
+				Message: "it is blank, and PASS needs evidence: say what shows that the criterion is met", SchemaPath: "properties.criteria_results.items.properties.evidence"})
+		}
 	}
 	if want := VerdictOf(r.statuses()); r.Verdict != want && r.hasOnlyKnown() {
 		out = append(out, schema.Violation{Path: "$.verdict", Message: fmt.Sprintf("it is %s, and %s follows from the criteria", r.Verdict, want), SchemaPath: "properties.verdict"})
 	}
 	return out
 }
+
+// isVisible reports whether a reader sees a character.
+func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 // hasOnlyKnown reports whether there are results, and the verdict and all statuses are known ones.
 func (r Response) hasOnlyKnown() bool {

@@ -348,6 +348,7 @@ func TestGates(t *testing.T) {
 		{"a failure", "", "c.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.Fix, "SKIP FAIL"},
 		{"blocked", "", "judge", "", acceptance.Unblock, "SKIP BLOCKED"},
 		{"the judge agrees", "", "a.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.Done, "SKIP PASS PASS"},
+		{"the judge gives no reason", "", "a.md", `{"verdict":"PASS"}`, acceptance.Done, "SKIP PASS PASS"},
 		{"the judge does not", "", "a.md", `{"verdict":"FAIL","reasoning":"x"}`, acceptance.Fix, "SKIP PASS FAIL"},
 		{"the judge is confused", "", "a.md", `{"verdict":"MAYBE"}`, acceptance.Unblock, "SKIP PASS BLOCKED"},
 	} {
@@ -367,6 +368,9 @@ func TestGates(t *testing.T) {
 		var gates []string
 		for _, g := range r.Gates {
 			gates = append(gates, string(g.Status))
+			if strings.HasSuffix(g.Evidence, ": ") {
+				t.Errorf("%s: gate %d has the evidence %q", c.name, g.Number, g.Evidence)
+			}
 		}
 		if got := strings.Join(gates, " "); got != c.gates || r.NextStep != c.want {
 			t.Errorf("%s: gates %s, next %s", c.name, got, r.NextStep)

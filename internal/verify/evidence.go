@@ -180,7 +180,7 @@ func (w *worktree) collect(name string) ([]byte, error) {
 			return data, nil
 		}
 		if first == nil {
-			first = err
+			first = reasonOf(err)
 		}
 	}
 	if first == nil {
