@@ -119,11 +119,21 @@ func shown(words, selecting []string) string {
 	return strings.Join(words, " ")
 }
 
-// selectedAny matches what test runners of JavaScript print only if a test has passed: with
-// a name that selects none they end with exit code 0, and count the others as skipped.
-var selectedAny = lazyregexp.New(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
+var (
+	// passedAny matches what test runners print only if a test has passed: with a name that selects
+	// none, those of JavaScript end with exit code 0, and count the others as skipped.
+	passedAny = lazyregexp.New(`"Action":"pass","Package":"[^"]*","Test":|\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
+	// skippedAny matches what go test, pytest and cargo test print of a test that was skipped, or that
+	// failed as expected.
+	skippedAny = lazyregexp.New(`"Action":"skip","Package":"[^"]*","Test":|\b[1-9][0-9]* (?:skipped|ignored|xfailed)\b`)
+)
 
 // selectedNone reports whether a run of named tests that passed has run none of them.
 func (w *run) selectedNone() bool {
-	return w.root.language.family() == JavaScript && !selectedAny.MatchString(w.last.result.Stdout.String()+w.last.result.Stderr.String())
+	printed := w.last.result.Stdout.String() + w.last.result.Stderr.String()
+	if passedAny.MatchString(printed) {
+		return false
+	}
+	tells := slices.Contains([]string{"go test", "pytest", "cargo test"}, w.chosen.check.tool)
+	return w.root.language.family() == JavaScript || tells && skippedAny.MatchString(printed)
 }

@@ -45,13 +45,18 @@ func TestNamedTestCommands(t *testing.T) {
 		ran   string // the last command, "" if none runs
 		out   string // what it prints
 		want  phase.Status
-		none  bool // no test has the name
+		none  bool // no test of the name has run
 	}{
 		{"go", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/b c", "go test -json -run ^TestA$/^b_c$ ./...", `{"Action":"run","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
 		{"go, no such test", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestB", "go test -json -run ^TestB$ ./...", `{"Action":"pass","Package":"x"}`, phase.Pass, true},
 		{"pytest", map[string]string{"pyproject.toml": ""}, "test_a and not x", "pytest -k test_a and not x", "1 passed in 0.01s", phase.Pass, false},
 		{"pytest node", map[string]string{"pyproject.toml": ""}, "tests/test_a.py::test_b", "pytest tests/test_a.py::test_b", "1 passed in 0.01s", phase.Pass, false},
 		{"rust", map[string]string{"Cargo.toml": ""}, "adds", "cargo test --no-fail-fast -- adds", "running 1 test\ntest adds ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, false},
+		{"go, skipped", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestC", "go test -json -run ^TestC$ ./...", `{"Action":"run","Package":"x","Test":"TestC"}` + "\n" + `{"Action":"skip","Package":"x","Test":"TestC"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, true},
+		{"go, a part skipped", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestD", "go test -json -run ^TestD$ ./...", `{"Action":"skip","Package":"x","Test":"TestD/a"}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestD"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
+		{"pytest, skipped", map[string]string{"pyproject.toml": ""}, "test_c", "pytest -k test_c", "1 skipped, 3 deselected in 0.01s", phase.Pass, true},
+		{"pytest, fails as expected", map[string]string{"pyproject.toml": ""}, "test_d", "pytest -k test_d", "1 xfailed in 0.01s", phase.Pass, true},
+		{"rust, ignored", map[string]string{"Cargo.toml": ""}, "subs", "cargo test --no-fail-fast -- subs", "running 1 test\ntest subs ... ignored\n\ntest result: ok. 0 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, true},
 		{"jest", map[string]string{"package.json": pkg("jest")}, "adds $(x)", "npm test -- -t adds $(x)", "Tests:       1 skipped, 1 passed, 2 total", phase.Pass, false},
 		{"jest, no such test", map[string]string{"package.json": pkg("jest")}, "none", "npm test -- -t none", "Tests:       3 skipped, 3 total", phase.Pass, true},
 		{"vitest with pnpm", map[string]string{"package.json": pkg("vitest run"), "pnpm-lock.yaml": ""}, "adds", "pnpm test -t adds", "Tests  1 passed | 2 skipped (3)", phase.Pass, false},
@@ -88,11 +93,11 @@ func TestNamedTestReally(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := files(t, map[string]string{"go.mod": "module example.org/x\n\ngo 1.21\n", "a_test.go": "package x\n\nimport \"testing\"\n\nfunc TestGood(t *testing.T) {}\n\nfunc TestBad(t *testing.T) { t.Error(\"bad\") }\n"})
+	dir := files(t, map[string]string{"go.mod": "module example.org/x\n\ngo 1.21\n", "a_test.go": "package x\n\nimport \"testing\"\n\nfunc TestGood(t *testing.T) {}\n\nfunc TestBad(t *testing.T) { t.Error(\"bad\") }\n\nfunc TestLater(t *testing.T) { t.Skip() }\n"})
 	for name, want := range map[string]struct {
 		status phase.Status
 		none   bool
-	}{"TestGood": {phase.Pass, false}, "TestBad": {phase.Fail, false}, "TestGoo": {phase.Pass, true}} {
+	}{"TestGood": {phase.Pass, false}, "TestBad": {phase.Fail, false}, "TestGoo": {phase.Pass, true}, "TestLater": {phase.Pass, true}} {
 		deps := newStage(t, dir, nil).deps()
 		deps.Run, deps.Now = command.Run, time.Now
 		deps.Env = []string{"PATH=" + filepath.Dir(path) + ":/usr/bin:/bin", "HOME=" + os.Getenv("HOME"), "GOFLAGS=-trimpath", "GOTOOLCHAIN=local"}

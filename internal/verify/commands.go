@@ -115,9 +115,9 @@ func (w *worktree) Test(ctx context.Context, name string) (acceptance.Checked, e
 	}
 	all := allOf(result, phase.Tests)
 	ran := slices.DeleteFunc(slices.Clone(all), func(c phase.CheckResult) bool { return c.NoTests })
-	if len(ran) == 0 && len(all) > 0 { // a test that is not there does not pass
+	if len(ran) == 0 && len(all) > 0 { // a test that is not there, or is skipped, does not pass
 		c := checkedOf(all)
-		c.Status, c.Reasons = acceptance.Fail, []string{"there is no test of that name"}
+		c.Status, c.Reasons = acceptance.Fail, []string{"no test of that name has run: there is none, or it was skipped"}
 		return c, nil
 	}
 	return judged(result, phase.Tests, ran), nil
