@@ -57,7 +57,7 @@ var (
 	// an alternative, under a condition, for a number of times or for another result, and numbers,
 	// which may be a status or exit code.
 	turned = lazyregexp.New(`(?i)\b(?:not|no|non|never|none|nothing|nobody|neither|nor|without|cannot|or|either|except|unless|instead|rather|if|until|` +
-		`given|when|whenever|while|before|after|only|once|twice|exactly|zero|` +
+		`given|when|whenever|while|before|after|only|once|twice|exactly|zero|at\s+(?:least|most)|(?:more|less|fewer|larger|smaller|longer|shorter|faster|slower)\s+than|` +
 		`fail\w*|remov\w*|delet\w*|drop\w*|replac\w*|gone|absent|missing|forbid\w*|forbidden|avoid\w*|lacks?|wrong|false|reject\w*|refus\w*|den(?:y|ies|ied)|break\w*|broken|crash\w*|prevent\w*|` +
 		`nonzero|unsuccessful\w*|unauthori[sz]ed|unavailable|unreachable|redirect\w*|(?:bad|invalid)\s+request|server\s+error|an\s+error|errors\s+out|throws?|raises?|complain\w*|` +
 		`\d+|[1345]xx)\b|n['’]t\b|!=|[≠❌✗✘✖🚫⛔]|` + turnedElsewhere + "|" + otherResult)
@@ -67,9 +67,11 @@ const (
 	// turnedElsewhere are the commonest of such words in other languages.
 	turnedElsewhere = `\b(?:nicht|kein\w*|ohne|niemals|nie|weder|oder|falls|wenn|fehl\w*|pas|jamais|sans|aucune?|sauf|sin|nunca|ning[uú]n\w*|não|nem|sem|senza|nessun\w*|niet|geen|zonder|nooit|bez)\b|` +
 		`(?:^|[^\p{L}])(?:не|нет|без|или|если)(?:[^\p{L}]|$)|[不没沒無无]|ない|ません|않|없`
-	// otherResult is an arrow or a verb after a probe: what a command prints, for example, is
-	// another result than its success.
-	otherResult = "[\x00\x01][\\s`]*(?:->|→|=>)|\x00[^\x00\x01.,;]{0,20}\\b(?:prints?|outputs?|shows?|displays?|lists?|logs|reports?|returns?|responds?|answers?|creates?|writes?|says?)\\b"
+	// otherResult is an arrow, a value or a verb after a probe: what a command prints, for example, is
+	// another result than its success, and the value of a key another text than the key.
+	otherResult = "[\x00\x01][\\s`]*(?:->|→|=>)|\x00\\s*[:=]\\s*(?:true|null|yes|on|[\"'{\\[])\\b?|" +
+		"\x00[^\x00\x01.,;]{0,20}?\\b(?:prints?|outputs?|emits?|yields?|shows?|displays?|contains?|includes?|lists?|logs|reports?|returns?|responds?|answers?|creates?|produces?|generates?|" +
+		"writes?|says?|match(?:es)?|equals?|covers?|takes?|gets?|requires?|body|headers?|errors|warns?|aborts?|hangs?|stops?|times\\s+out)\\b"
 )
 
 // What stands for a probe in what is left of a hint.
@@ -105,6 +107,7 @@ func parseHint(hint string) (probes []probe, why string) {
 	extract(commandLineHint, command)
 	extract(containsHint, func(m []string) (probe, bool) {
 		p := probe{kind: pathContains, path: unquote(m[1])}
+		p.perhaps = isPerhaps(m[1], p.path)
 		for _, text := range oneQuoted.FindAllString(m[2], -1) {
 			p.texts = append(p.texts, unquote(text))
 		}
@@ -169,9 +172,7 @@ func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 		}
 		asked = asked || hasCheck
 		p := probe{kind: pathExists, path: unquote(name)}
-		isQuoted := p.path != name
-		isPattern := strings.ContainsAny(name, "*?#[")
-		p.perhaps = isPattern || !hasExists && !isQuoted && !pathForm.MatchString(name)
+		p.perhaps = isPerhaps(name, p.path) && (!hasExists || strings.ContainsAny(name, patternSigns))
 		isOtherURL := strings.Contains(name, "://") // not of HTTP
 		isWord := p.perhaps && !asked && !pathForm.MatchString(p.path) && !plainName.MatchString(p.path)
 		if isOtherURL || isWord {
@@ -187,6 +188,15 @@ func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 		return inSentence, false
 	}
 	return probes, true
+}
+
+// patternSigns are the characters by which a name may be a pattern.
+const patternSigns = "*?#["
+
+// isPerhaps reports whether a name, which is path without its quotes, may be an ordinary word or a
+// pattern instead of a path.
+func isPerhaps(name, path string) bool {
+	return strings.ContainsAny(name, patternSigns) || path == name && !pathForm.MatchString(name)
 }
 
 // plainName is a name that a file may have, without a directory and an ending.

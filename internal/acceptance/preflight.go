@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -58,10 +59,16 @@ func (v *verification) dropBareWords() {
 		return err == nil && name == ""
 	}
 	for _, c := range v.criteria {
-		if slices.ContainsFunc(c.probes, isBareWord) {
-			c.probes, c.why = nil, "its hint names nothing that a machine can verify"
-			c.byValidator = true
+		i := slices.IndexFunc(c.probes, isBareWord)
+		if i < 0 {
+			continue
 		}
+		path := c.probes[i].path
+		c.why = fmt.Sprintf("there is no path %s, which may be an ordinary word where it is not in backticks", v.quote(path))
+		if strings.ContainsAny(path, patternSigns) {
+			c.why = fmt.Sprintf("there is no path %s, and a machine reads no patterns", v.quote(path))
+		}
+		c.probes, c.byValidator = nil, true
 	}
 }
 

@@ -141,10 +141,12 @@ func compareStatuses(t *testing.T, r acceptance.Response, cases []hintCase) {
 }
 
 func TestEvaluators(t *testing.T) {
-	w := &tree{files: map[string]string{"a/b.md": "text", "x/dup.md": "", "y/dup.md": "", "z.md": "", "node_modules/q/z.md": "", "p/only.md": "", "vendor/p/only.md": ""}}
+	w := &tree{files: map[string]string{"a/b.md": "text", "x/dup.md": "", "y/dup.md": "", "z.md": "", "node_modules/q/z.md": "", "p/only.md": "", "vendor/p/only.md": "", "Makefile": "all:"}}
 	cases := []hintCase{
 		{"b.md", acceptance.Pass}, {"dup.md", acceptance.Blocked}, {"missing.md", acceptance.Fail}, {"word", acceptance.Blocked}, {"only.md", acceptance.Pass},
 		{`b.md contains "text"`, acceptance.Pass}, {`b.md contains "other"`, acceptance.Fail},
+		{`Makefile contains "all"`, acceptance.Pass}, {`Makefile contains "none"`, acceptance.Fail}, {`The login page contains "Welcome"`, acceptance.Blocked},
+		{`src/*.md contains "x"`, acceptance.Blocked}, {"`Dockerfile` contains \"x\"", acceptance.Fail}, {`check:tests, and the output contains "ok"`, acceptance.Blocked},
 		{"check:tests and check:build", acceptance.Pass}, {"check:smell", acceptance.Blocked},
 		{"GET https://x.example -> 404", acceptance.Fail}, {"$ panic", acceptance.Blocked}, {"test:X", acceptance.Blocked},
 		{"/etc/passwd", acceptance.Blocked}, {".git/config", acceptance.Blocked}, {"check:build", acceptance.Skip},
