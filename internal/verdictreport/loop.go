@@ -27,7 +27,7 @@ func (d *Document) LoopResult(required bool) fixloop.Result {
 	for _, c := range d.Criteria {
 		descriptions[c.ID] = c.Description
 	}
-	var blocked []string
+	var blocked, remedies []string // why criteria are blocked, and what would unblock them
 	fail := func(rule, message, details string) {
 		out.Failures = append(out.Failures, fixloop.Failure{Rule: rule, Message: message, Details: details, Fingerprint: text.Digest(rule + "\n" + message)})
 	}
@@ -38,6 +38,9 @@ func (d *Document) LoopResult(required bool) fixloop.Result {
 			fail(one.ID, what, strings.TrimSpace(one.Evidence+"\n"+one.Remediation))
 		case acceptance.Blocked:
 			blocked = append(blocked, text.OneLine(one.ID+": "+one.Evidence))
+			if remedy := text.OneLine(one.Remediation); remedy != "" && !slices.Contains(remedies, remedy) {
+				remedies = append(remedies, remedy)
+			}
 		}
 	}
 	for _, c := range r.Claims {
@@ -58,7 +61,8 @@ func (d *Document) LoopResult(required bool) fixloop.Result {
 	if len(out.Failures) == 0 {
 		out.Status, out.Error = fixloop.ResultError, "the criteria cannot be verified"
 		if len(blocked) > 0 {
-			out.Error += ": " + strings.Join(blocked, "; ")
+			why := strings.TrimSuffix(strings.Join(blocked, "; "), ".") + "."
+			out.Error += ": " + strings.Join(append([]string{why}, remedies...), " ")
 		}
 	}
 	return out

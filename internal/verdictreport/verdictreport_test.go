@@ -93,6 +93,10 @@ func TestLoopResult(t *testing.T) {
 	}
 	wrong := document(acceptance.Pass)
 	wrong.Response.Claims = []acceptance.ClaimResult{{Claim: "modified a.go", Status: acceptance.Fail, Evidence: "It is as before."}}
+	advised := document(acceptance.Blocked, acceptance.Blocked)
+	for i := range advised.Response.Results {
+		advised.Response.Results[i].Remediation = "Configure a validator."
+	}
 	for name, tt := range map[string]struct {
 		d        *verdictreport.Document
 		required bool
@@ -104,6 +108,7 @@ func TestLoopResult(t *testing.T) {
 		"fails":                    {document(acceptance.Pass, acceptance.Fail, acceptance.Blocked), false, fixloop.ResultFail, []string{"ac-2: It does ac-2"}, ""},
 		"accepted":                 {gates(document(acceptance.Pass, acceptance.Fail), acceptance.Skip, acceptance.Pass), false, fixloop.ResultPass, nil, ""},
 		"blocked":                  {document(acceptance.Pass, acceptance.Blocked), false, fixloop.ResultError, nil, "ac-2: It was seen."},
+		"blocked, with advice":     {advised, false, fixloop.ResultError, nil, "ac-1: It was seen.; ac-2: It was seen. Configure a validator."},
 		"all skipped":              {document(acceptance.Skip), false, fixloop.ResultError, nil, "cannot be verified"},
 		"a claim that is wrong":    {gates(wrong, acceptance.Fail, acceptance.Pass), false, fixloop.ResultFail, []string{"the claim does not hold: modified a.go"}, ""},
 		"a judge that says no":     {gates(document(acceptance.Pass), acceptance.Skip, acceptance.Pass, acceptance.Fail), false, fixloop.ResultFail, []string{"the judge does not let it pass"}, ""},
