@@ -59,6 +59,9 @@ func Verify(ctx context.Context, req Request, cfg Config, deps Deps) (Response, 
 	limited, cancel := context.WithTimeoutCause(ctx, req.timeout(), errTime)
 	defer cancel()
 	v.plan()
+	for _, note := range firstOf(req.nearMisses(), maxNearMisses) {
+		v.progress(Step{Text: note})
+	}
 	v.keep("request.json", "", "the request", req.raw)
 	if why := v.preflight(limited); len(why) > 0 {
 		for _, c := range v.criteria {
@@ -84,6 +87,9 @@ func Verify(ctx context.Context, req Request, cfg Config, deps Deps) (Response, 
 
 // errTime is why a context ended whose time ran out.
 var errTime = errors.New("the time of the verification ran out")
+
+// maxNearMisses is how many near misses of a request are reported.
+const maxNearMisses = 10
 
 // plan decides who judges each criterion.
 func (v *verification) plan() {

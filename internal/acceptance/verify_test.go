@@ -169,6 +169,32 @@ func TestEvaluators(t *testing.T) {
 	}
 }
 
+// A member that is not known, and whose name is like that of one that is missing, is reported: nothing
+// comes of it.
+func TestNearMisses(t *testing.T) {
+	for more, want := range map[string]string{
+		`"services": {"ports": [80], "api_url": "https://x.example"}, "type": "feature", "x": 1`: `$.services has the unknown member "ports", of which nothing comes; did you mean required_ports?`,
+		`"worktree": "/tmp"`:                    `$ has the unknown member "worktree", of which nothing comes; did you mean worktree_path?`,
+		`"timeout_second": 7, "Branch": "main"`: `$ has the unknown member "Branch", of which nothing comes; did you mean branch?|$ has the unknown member "timeout_second", of which nothing comes; did you mean timeout_seconds?`,
+		`"claimed_evidence": {"commit": "abcd"}, "labels": ["a"], "claimed_evidence_url": "x"`: `$.claimed_evidence has the unknown member "commit", of which nothing comes; did you mean commit_hash?`,
+		`"claimed_evidence": {"summary": "x", "note": "y"}, "priority": 1`:                     "",
+	} {
+		d := deps(&tree{files: map[string]string{"a.md": ""}})
+		var got []string
+		d.Progress = func(s acceptance.Step) {
+			if strings.Contains(s.Text, "unknown") {
+				got = append(got, s.Text)
+			}
+		}
+		if _, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "code", `+more, "a.md"), acceptance.Config{Trust: acceptance.Owner}, d); err != nil {
+			t.Fatal(err)
+		}
+		if shown := strings.Join(got, "|"); shown != want {
+			t.Errorf("%s:\n got %s\nwant %s", more, shown, want)
+		}
+	}
+}
+
 // Criteria are evaluated at the same time, those of a focus area first. Those that the time does not
 // suffice for are blocked, and what was found of the others stays.
 func TestTime(t *testing.T) {
