@@ -80,12 +80,12 @@ func checkUnedited(ctx context.Context, cfg Config, files []File) error {
 	if c.head, err = clone.Resolve("HEAD"); err != nil {
 		return err
 	}
-	now, _, err := c.state(ctx, cfg.Root)
+	there, err := c.state(ctx, cfg.Root)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		entry, changed := now[f.Path]
+		entry, changed := there.now[f.Path]
 		if !changed {
 			if entry, err = c.committed(ctx, clone, f.Path); err != nil {
 				return err

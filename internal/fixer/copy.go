@@ -49,9 +49,17 @@ type workCopy struct {
 	pathList string // the directories in which git is looked for
 
 	// As the copy was at its beginning:
-	before map[string]string // what git would store for the paths that differ from head: see entry
-	tree   string            // the tree that git would make of it
-	repo   *gitrepo.Repo     // has the objects of tree
+	before state
+	repo   *gitrepo.Repo // has the objects of before.tree
+}
+
+// state is how a work tree differs from the commit head.
+type state struct {
+	now    map[string]string // what git would store for the paths that differ: see entry
+	atHead map[string]string // what is at head for these paths
+	tree   string            // the tree that git would make of the work tree
+	// leftOut describes what git would not take as it is, such as files with a filter.
+	leftOut []string
 }
 
 // close removes the repository of the copy's beginning.
@@ -82,7 +90,7 @@ func beginCopy(ctx context.Context, cfg Config, dir string, apart bool) (*workCo
 	if c.repo, err = gitrepo.New(own, gitrepo.Options{PathList: c.pathList}); err != nil {
 		return nil, err
 	}
-	c.before, _, c.tree, err = c.stateIn(ctx, c.repo, dir)
+	c.before, err = c.stateIn(ctx, c.repo, dir)
 	if err == nil && apart {
 		err = c.giveObjects(ctx)
 	}
@@ -96,7 +104,7 @@ func beginCopy(ctx context.Context, cfg Config, dir string, apart bool) (*workCo
 // giveObjects gives the clone objects of its own, those of its commit and of what the copy contains,
 // and ends that it borrows any. The commit's history is cut off.
 func (c *workCopy) giveObjects(ctx context.Context) error {
-	objects, err := c.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "rev-list", "--objects", "--no-walk", c.head, c.tree)
+	objects, err := c.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "rev-list", "--objects", "--no-walk", c.head, c.before.tree)
 	if err != nil {
 		return err
 	}
@@ -169,45 +177,42 @@ func makeClone(from *gitrepo.Clone, dir, head string) error {
 	return nil
 }
 
-// state compares a work tree with the commit head. For the paths that differ it returns what git
-// would store of the work tree now, and what is at head: see entry.
-func (c *workCopy) state(ctx context.Context, dir string) (now, atHead map[string]string, err error) {
+// state compares a work tree with the commit head.
+func (c *workCopy) state(ctx context.Context, dir string) (state, error) {
 	clone, err := gitrepo.Locate(dir)
 	if err != nil {
-		return nil, nil, err
+		return state{}, err
 	}
 	repo, err := gitrepo.New(clone, gitrepo.Options{PathList: c.pathList})
 	if err != nil {
-		return nil, nil, err
+		return state{}, err
 	}
 	defer repo.Close()
-	now, atHead, _, err = c.stateIn(ctx, repo, dir)
-	return now, atHead, err
+	return c.stateIn(ctx, repo, dir)
 }
 
-// stateIn does what state does, and returns the tree that it made in the repository.
-func (c *workCopy) stateIn(ctx context.Context, repo *gitrepo.Repo, dir string) (now, atHead map[string]string, to string, err error) {
+// stateIn does what state does, and makes the tree in the repository.
+func (c *workCopy) stateIn(ctx context.Context, repo *gitrepo.Repo, dir string) (state, error) {
 	series, err := agentchanges.FromWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: repo, Dir: dir, Bases: []string{c.head}})
 	if err != nil {
-		return nil, nil, "", err
+		return state{}, err
 	}
 	from, err := repo.TreeID(ctx, c.head)
 	if err != nil {
-		return nil, nil, "", err
+		return state{}, err
 	}
-	to = from
+	s := state{now: map[string]string{}, atHead: map[string]string{}, tree: from, leftOut: series.Notes}
 	if n := len(series.Changes); n > 0 {
-		to = series.Changes[n-1].After
+		s.tree = series.Changes[n-1].After
 	}
-	changes, err := repo.TreeChanges(ctx, from, to)
+	changes, err := repo.TreeChanges(ctx, from, s.tree)
 	if err != nil {
-		return nil, nil, "", err
+		return state{}, err
 	}
-	now, atHead = map[string]string{}, map[string]string{}
 	for _, ch := range changes {
-		now[ch.Path], atHead[ch.Path] = entry(ch.NewMode, ch.NewOID), entry(ch.OldMode, ch.OldOID)
+		s.now[ch.Path], s.atHead[ch.Path] = entry(ch.NewMode, ch.NewOID), entry(ch.OldMode, ch.OldOID)
 	}
-	return now, atHead, to, nil
+	return s, nil
 }
 
 // entry returns what git stores for a file in one string: mode and object id, "" for none.
@@ -218,32 +223,43 @@ func entry(mode, oid string) string {
 	return mode + " " + oid
 }
 
-// changes returns what has changed in the copy since its beginning, in the order of paths.
-func (c *workCopy) changes(ctx context.Context) ([]File, error) {
+// changes returns what has changed in the copy since its beginning, in the order of paths. leftOut
+// describes what of it git would not take, which is lost with the copy.
+func (c *workCopy) changes(ctx context.Context) (files []File, leftOut []string, err error) {
 	if info, err := os.Lstat(filepath.Join(c.dir, ".git")); err != nil || !info.IsDir() {
-		return nil, errors.New("the copy's .git was removed, or replaced by another one; leave it where it is")
+		return nil, nil, errors.New("the copy's .git was removed, or replaced by another one; leave it where it is")
 	}
-	now, atHead, err := c.state(ctx, c.dir)
+	s, err := c.state(ctx, c.dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	for _, note := range s.leftOut {
+		if !slices.Contains(c.before.leftOut, note) {
+			leftOut = append(leftOut, note)
+		}
+	}
+	files, err = c.changedFiles(s)
+	return files, leftOut, err
+}
+
+// changedFiles returns the files of the copy that differ from its beginning.
+func (c *workCopy) changedFiles(s state) (files []File, err error) {
 	root, err := os.OpenRoot(c.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	paths := maps.Clone(now)
-	maps.Copy(paths, c.before)
-	var files []File
+	paths := maps.Clone(s.now)
+	maps.Copy(paths, c.before.now)
 	left := int64(maxBytes)
 	for _, name := range slices.Sorted(maps.Keys(paths)) {
-		before, wasChanged := c.before[name]
-		after, isChanged := now[name]
+		before, wasChanged := c.before.now[name]
+		after, isChanged := s.now[name]
 		if wasChanged == isChanged && before == after {
 			continue
 		}
 		if !wasChanged {
-			before = atHead[name]
+			before = s.atHead[name]
 		}
 		f := File{Path: name, Before: before}
 		f.Mode, _, _ = strings.Cut(after, " ")

@@ -53,7 +53,8 @@ func CheckVariable(name string) error {
 type Result struct {
 	// Files are the changed files. They are not in the workspace before Apply.
 	Files []File `json:"files"`
-	// Fixes are the command's own descriptions of what it mended.
+	// Fixes are the command's own descriptions of what it mended, and then what git does not take of
+	// its changes.
 	Fixes []string `json:"fixes,omitempty"`
 	// Refused are the reasons for which the fix is not taken over; Files is empty then.
 	Refused []string `json:"refused,omitempty"`
@@ -110,7 +111,8 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 	if result.Nonsense != "" {
 		return result, nil
 	}
-	if result.Files, err = copied.changes(ctx); err != nil {
+	var leftOut []string
+	if result.Files, leftOut, err = copied.changes(ctx); err != nil {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)
 		}
@@ -120,11 +122,21 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 	if err != nil {
 		return Result{}, fmt.Errorf("a fixer's changes are checked by the rules about files: %w", causeOf(ctx, err))
 	}
+	switch {
+	case len(refused) > 0:
+		result.Files = nil
+	case len(result.Files) == 0:
+		refused = leftOut
+	case len(leftOut) > 0:
+		if len(result.Fixes) == 0 {
+			result.Fixes = []string{"changed " + text.Count(len(result.Files), "file")}
+		}
+		for _, note := range leftOut {
+			result.Fixes = append(result.Fixes, cfg.Mask(note))
+		}
+	}
 	for _, why := range refused {
 		result.Refused = append(result.Refused, cfg.Mask(why))
-	}
-	if len(result.Refused) > 0 {
-		result.Files = nil
 	}
 	return result, nil
 }

@@ -149,6 +149,33 @@ func TestWhatChangesIsTakenOver(t *testing.T) {
 	}
 }
 
+// TestWhatGitDoesNotTake asserts that a fixer's changes that git does not take are named, and that
+// nothing is said of what was so before.
+func TestWhatGitDoesNotTake(t *testing.T) {
+	t.Parallel()
+	const filter = `left out, as their content passes a filter (Git LFS, say) that does not run: "a.bin"`
+	for name, c := range map[string]struct {
+		script         string
+		fixes, refused []string
+	}{
+		"nothing else":   {"echo x > a.bin", nil, []string{filter}},
+		"something else": {"echo x > a.bin; echo y > b.txt", []string{"changed 1 file", filter}, nil},
+		"a repository":   {"git init -q sub; echo y > b.txt", []string{"changed 1 file", `left out, as they are repositories of their own: "sub"`}, nil},
+		"as before":      {"echo y > b.txt", nil, nil},
+	} {
+		dir := work(t)
+		write(t, dir, ".gitattributes", "*.bin filter=lfs\n")
+		if err := os.MkdirAll(filepath.Join(dir, "old", ".git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "old/.git/HEAD", "ref: refs/heads/main\n")
+		r := run(t, config(dir, "sh", "-c", c.script))
+		if !slices.Equal(r.Fixes, c.fixes) || !slices.Equal(r.Refused, c.refused) || r.Failed != "" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	done := fixloop.Message{Type: fixloop.FixCompletion, ID: "FIXDONE-7-1", From: fixloop.Fixer, To: fixloop.Orchestrator, Priority: fixloop.PriorityHigh,

@@ -130,11 +130,11 @@ func (c *workCopy) judge(ctx context.Context, files []File, rules Rules) ([]stri
 			return nil, err
 		}
 	}
-	after, err := c.repo.EditTree(ctx, c.tree, edits)
+	after, err := c.repo.EditTree(ctx, c.before.tree, edits)
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := Judge(ctx, c.repo, c.tree, after, rules)
+	reasons, err := Judge(ctx, c.repo, c.before.tree, after, rules)
 	for i, s := range reasons {
 		reasons[i] = strings.TrimSpace(s)
 	}
