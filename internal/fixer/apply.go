@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
@@ -41,6 +42,9 @@ func (r Result) Apply(ctx context.Context, cfg Config) error {
 	if err := checkUnedited(ctx, cfg, missing); err != nil {
 		return err
 	}
+	slices.SortStableFunc(missing, func(a, b File) int { // removals first: a file may take a directory's place
+		return min(len(a.Mode), 1) - min(len(b.Mode), 1)
+	})
 	for _, f := range missing {
 		if err := f.install(root); err != nil {
 			return fmt.Errorf("writing %s: %w", f.Path, err)

@@ -282,7 +282,7 @@ func (c *workCopy) changedFiles(s state) (files []File, err error) {
 	return files, nil
 }
 
-// modeOf returns git's mode of a file, "" if it is not there.
+// modeOf returns git's mode of a file, "" if it is not there or a directory is.
 func modeOf(root *os.Root, name string) (string, error) {
 	info, err := root.Lstat(filepath.FromSlash(name))
 	switch {
@@ -290,6 +290,8 @@ func modeOf(root *os.Root, name string) (string, error) {
 		return "", nil
 	case err != nil:
 		return "", err
+	case info.IsDir():
+		return "", nil
 	case info.Mode()&os.ModeSymlink != 0:
 		return linkMode, nil
 	case info.Mode().Perm()&0o100 != 0: // git looks at the owner alone

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/command"
@@ -263,5 +264,7 @@ func (c Config) base() []string {
 	return append([]string{"CI=true"}, c.variables(func(name string) bool { return slices.Contains(names, name) })...)
 }
 
-// isMissing reports whether a file is not there.
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+// isMissing reports whether a file is not there, which is so below another file, too.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}

@@ -149,6 +149,24 @@ func TestWhatChangesIsTakenOver(t *testing.T) {
 	}
 }
 
+// TestAFileTakesADirectorysPlace asserts that a fix may turn a directory into a file, and a file into a
+// directory.
+func TestAFileTakesADirectorysPlace(t *testing.T) {
+	t.Parallel()
+	dir := work(t)
+	write(t, dir, "tree/leaf", "x")
+	cfg := config(dir, "sh", "-c", "rm -r tree shop.go; echo y > tree; mkdir shop.go; echo z > shop.go/part")
+	r := run(t, cfg)
+	for range 2 {
+		if err := r.Apply(t.Context(), cfg); err != nil {
+			t.Fatalf("%v: %+v", err, r)
+		}
+	}
+	if tree, part := read(dir, "tree"), read(dir, "shop.go/part"); tree != "y\n" || part != "z\n" {
+		t.Errorf("%q, %q", tree, part)
+	}
+}
+
 // TestWhatGitDoesNotTake asserts that a fixer's changes that git does not take are named, and that
 // nothing is said of what was so before.
 func TestWhatGitDoesNotTake(t *testing.T) {
