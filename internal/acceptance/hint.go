@@ -53,25 +53,6 @@ var (
 	existsHint      = lazyregexp.New(`(?i)^(check\s+)?(` + pathToken + `)(\s+exists)?$`)
 	connective      = lazyregexp.New(`(?i)[,;\n]|\.(?:\s|$)|\band\b`)
 	pathForm        = lazyregexp.New(`/|^\.|\.[A-Za-z0-9_]{1,10}$`)
-	// turned are words and signs around a probe by which the sentence may ask for the opposite, for
-	// an alternative, under a condition, for a number of times or for another result, and numbers,
-	// which may be a status or exit code.
-	turned = lazyregexp.New(`(?i)\b(?:not|no|non|never|none|nothing|nobody|neither|nor|without|cannot|or|either|except|unless|instead|rather|if|until|` +
-		`given|when|whenever|while|before|after|only|once|twice|exactly|zero|at\s+(?:least|most)|(?:more|less|fewer|larger|smaller|longer|shorter|faster|slower)\s+than|` +
-		`fail\w*|remov\w*|delet\w*|drop\w*|replac\w*|gone|absent|missing|forbid\w*|forbidden|avoid\w*|lacks?|wrong|false|reject\w*|refus\w*|den(?:y|ies|ied)|break\w*|broken|crash\w*|prevent\w*|` +
-		`nonzero|unsuccessful\w*|unauthori[sz]ed|unavailable|unreachable|redirect\w*|(?:bad|invalid)\s+request|server\s+error|an\s+error|errors\s+out|throws?|raises?|complain\w*|` +
-		`\d+|[1345]xx)\b|n['’]t\b|!=|[≠❌✗✘✖🚫⛔]|` + turnedElsewhere + "|" + otherResult)
-)
-
-const (
-	// turnedElsewhere are the commonest of such words in other languages.
-	turnedElsewhere = `\b(?:nicht|kein\w*|ohne|niemals|nie|weder|oder|falls|wenn|fehl\w*|pas|jamais|sans|aucune?|sauf|sin|nunca|ning[uú]n\w*|não|nem|sem|senza|nessun\w*|niet|geen|zonder|nooit|bez)\b|` +
-		`(?:^|[^\p{L}])(?:не|нет|без|или|если)(?:[^\p{L}]|$)|[不没沒無无]|ない|ません|않|없`
-	// otherResult is an arrow, a value or a verb after a probe: what a command prints, for example, is
-	// another result than its success, and the value of a key another text than the key.
-	otherResult = "[\x00\x01][\\s`]*(?:->|→|=>)|\x00\\s*[:=]\\s*(?:true|null|yes|on|[\"'{\\[])\\b?|" +
-		"\x00[^\x00\x01.,;]{0,20}?\\b(?:prints?|outputs?|emits?|yields?|shows?|displays?|contains?|includes?|lists?|logs|reports?|returns?|responds?|answers?|creates?|produces?|generates?|" +
-		"writes?|says?|match(?:es)?|equals?|covers?|takes?|gets?|requires?|body|headers?|errors|warns?|aborts?|hangs?|stops?|times\\s+out)\\b"
 )
 
 // What stands for a probe in what is left of a hint.
@@ -131,8 +112,10 @@ func parseHint(hint string) (probes []probe, why string) {
 		return probe{kind: namedTest, name: name}, name != ""
 	})
 	rest = quotedMark.ReplaceAllString(rest, "$1$2$3")
-	if word := turned.FindString(rest); word != "" && len(probes)+len(bareURLs) > 0 {
-		return nil, "its hint may ask for the opposite, an alternative or another result (" + word + "), so no machine can decide it"
+	if len(probes)+len(bareURLs) > 0 {
+		if word := turning(rest); word != "" {
+			return nil, "its hint may ask for the opposite, an alternative or another result (" + word + "), so no machine can decide it"
+		}
 	}
 	existing, onlyPaths := existence(rest, bareURLs)
 	if len(probes)+len(existing) == 0 || !onlyPaths && len(probes) == 0 {

@@ -46,6 +46,7 @@ func TestHints(t *testing.T) {
 		`README.md contains "A" before "B"`:                          "",
 		`README.md contains "A" rather than "B"`:                     "",
 		`Only README.md contains "A"`:                                "",
+		`It ISN’T that README.md contains "A"`:                       "",
 		`README.md contains "A" zero times`:                          "",
 		`README.md contains "A" exactly once`:                        "",
 		`❌ README.md contains "A"`:                                   "",

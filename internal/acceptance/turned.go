@@ -1,0 +1,101 @@
+package acceptance
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
+
+// What turns the meaning of a sentence around a probe: it may ask for the opposite, for an
+// alternative, under a condition, for a number of times or for another result. In other languages
+// than English these are the commonest.
+var (
+	turningWords = wordSet(`not no non never none nothing nobody neither nor without cannot or either except unless instead rather if until
+		given when whenever while before after only once twice exactly zero
+		gone absent missing lack lacks wrong false deny denies denied broken nonzero unauthorized unauthorised unavailable unreachable throw throws raise raises
+		nicht ohne niemals nie weder oder falls wenn pas jamais sans aucun aucune sauf sin nunca não nem sem senza niet geen zonder nooit bez
+		не нет без или если`)
+	turningStems = strings.Fields(`fail remov delet drop replac forbid avoid reject refus break crash prevent unsuccessful redirect complain kein fehl ningun ningún nessun`)
+	// turningPairs are second words of two, by the first.
+	turningPairs = map[string][]string{"at": {"least", "most"}, "times": {"out"}, "an": {"error"}, "server": {"error"}, "errors": {"out"}, "bad": {"request"}, "invalid": {"request"},
+		"more": {"than"}, "less": {"than"}, "fewer": {"than"}, "larger": {"than"}, "smaller": {"than"}, "longer": {"than"}, "shorter": {"than"}, "faster": {"than"}, "slower": {"than"}}
+	turningSigns = []string{"n't", "n’t", "!=", "≠", "❌", "✗", "✘", "✖", "🚫", "⛔", "不", "没", "沒", "無", "无", "ない", "ません", "않", "없"}
+
+	// resultWords name a result of a probe other than its success, such as what a command prints, if
+	// they are among the first words after it.
+	resultWords = wordSet(`print prints output outputs emit emits yield yields show shows display displays contain contains include includes list lists logs report reports return returns
+		respond responds answer answers create creates produce produces generate generates write writes say says match matches equal equals cover covers take takes get gets
+		require requires body header headers errors warn warns abort aborts hang hangs stop stops`)
+	// resultValue is an arrow or a value after a probe: a key's value is another text than the key.
+	resultValue = lazyregexp.New("^[\\s`]*(?:->|→|=>|[:=]\\s*(?:true\\b|null\\b|yes\\b|on\\b|[\"'{\\[]))")
+)
+
+// resultReach is how many words after a probe may ask for another result.
+const resultReach = 3
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// turning returns what turns the meaning of what is left of a hint; "" if nothing does. A number may
+// be a status or an exit code.
+func turning(rest string) string {
+	rest = strings.ToLower(rest)
+	for _, sign := range turningSigns {
+		if strings.Contains(rest, sign) {
+			return sign
+		}
+	}
+	before := ""
+	for word := range wordsIn(rest) {
+		isNumber := strings.Trim(word, "0123456789") == "" || len(word) == 3 && strings.HasSuffix(word, "xx") && strings.ContainsAny(word[:1], "1345")
+		isStem := func(stem string) bool { return strings.HasPrefix(word, stem) }
+		if isNumber || turningWords[word] || slices.ContainsFunc(turningStems, isStem) {
+			return word
+		}
+		if slices.Contains(turningPairs[before], word) {
+			return before + " " + word
+		}
+		before = word
+	}
+	for i := range len(rest) {
+		if rest[i] > urlMark[0] {
+			continue
+		}
+		after := rest[i+1:]
+		if next := strings.IndexAny(after, mark+urlMark); next >= 0 {
+			after = after[:next]
+		}
+		if value := resultValue.FindString(after); value != "" {
+			return strings.TrimLeft(value, " `")
+		}
+		if rest[i] == urlMark[0] { // its sentence is about something else
+			continue
+		}
+		if end := strings.IndexAny(after, ".,;"); end >= 0 {
+			after = after[:end]
+		}
+		n := 0
+		for word := range wordsIn(after) {
+			if n++; n > resultReach {
+				break
+			}
+			if resultWords[word] {
+				return word
+			}
+		}
+	}
+	return ""
+}
+
+// wordsIn yields the words of a text.
+func wordsIn(s string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(s, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+}
