@@ -39,7 +39,11 @@ func planUpdate(p *planner, group []*entry) Operation {
 		e.decide(Denied, policy.RuleTargetKind, "#%d is a pull request, and update-issue acts only on issues", e.target.Number)
 		return op
 	}
-	wanted, add, err := p.wantedEdit(&op, e, it, st.issue)
+	current, changed := p.edited[e.target.Number]
+	if !changed {
+		current = st.issue
+	}
+	wanted, add, err := p.wantedEdit(&op, e, it, current)
 	if err != nil {
 		e.decide(Failed, err.code, "%s", err.message)
 		return op
@@ -60,7 +64,16 @@ func planUpdate(p *planner, group []*entry) Operation {
 		State *string `json:"state,omitempty"`
 	}{edit.Title, edit.Body, edit.State})}
 	op.work = &updateWork{number: e.target.Number, edit: edit, add: add, notes: skipped, since: st.since}
+	p.edited[e.target.Number] = withEdit(current, edit)
 	return op
+}
+
+// withEdit returns an issue as an edit leaves it.
+func withEdit(is githubapi.Issue, edit githubapi.IssueEdit) githubapi.Issue {
+	is.State = *cmp.Or(edit.State, &is.State)
+	is.Title = *cmp.Or(edit.Title, &is.Title)
+	is.Body = *cmp.Or(edit.Body, &is.Body)
+	return is
 }
 
 // updateFields names the fields that an item wants to change.

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -98,6 +99,56 @@ func TestEachAdditionIsMadeOnce(t *testing.T) {
 	}
 	b.cfg.Run.ID-- // the earlier one comes late
 	want(t, b.run(updateLine("replace-island", "Six.")), "adopted")
+}
+
+// TestUpdatesOfOneIssue asserts that each update is planned for the issue as the updates before it
+// leave it, not as it was when the run began.
+func TestUpdatesOfOneIssue(t *testing.T) {
+	update := func(field, value string) string {
+		return line(map[string]any{"type": "update-issue", "issue_number": issueNumber, field: value})
+	}
+	before := *issueIn(fixture(), issueNumber)
+	for name, c := range map[string]struct {
+		lines  []string
+		closed bool
+		title  string
+		body   []string
+	}{
+		"status and back":    {lines: []string{update("status", "closed"), update("status", "open")}},
+		"status there":       {lines: []string{update("status", "open"), update("status", "closed")}, closed: true},
+		"title and back":     {lines: []string{update("title", "Other"), update("title", before.Title)}},
+		"title twice":        {lines: []string{update("title", "Other"), update("title", "Third")}, title: "Third"},
+		"body twice":         {lines: []string{updateLine("", "One."), updateLine("", "Two.")}, body: []string{"Two."}},
+		"body and additions": {lines: []string{updateLine("", "One."), updateLine("append", "Two."), updateLine("prepend", "Three."), updateLine("replace-island", "Four.")}, body: []string{"Three.", "One.", "Two.", "Four."}},
+		"addition replaced":  {lines: []string{updateLine("append", "One."), updateLine("", "Two.")}, body: []string{"Two."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fixture(), githubtest.Options{})
+			for attempt := 1; attempt <= 3; attempt++ {
+				b.cfg.Run.Attempt = attempt
+				for _, r := range b.run(c.lines...) {
+					if r.State != Applied && r.State != Adopted {
+						t.Errorf("attempt %d: line %d is %s: %s", attempt, r.Line, r.State, r.Message)
+					}
+				}
+				is := b.issue(issueNumber)
+				if got := is.State == "closed"; got != c.closed || is.Title != cmp.Or(c.title, before.Title) {
+					t.Errorf("attempt %d: the issue is %s, %q", attempt, is.State, is.Title)
+				}
+				rest := is.Body
+				for _, part := range c.body {
+					_, after, found := strings.Cut(rest, part)
+					if !found {
+						t.Errorf("attempt %d: %q is not in its place:\n%s", attempt, part, is.Body)
+					}
+					rest = after
+				}
+				if len(c.body) == 0 && is.Body != before.Body {
+					t.Errorf("attempt %d: the text is %q", attempt, is.Body)
+				}
+			}
+		})
+	}
 }
 
 func TestIslandBetweenTexts(t *testing.T) {

@@ -160,6 +160,8 @@ type planner struct {
 	// labels contains, by issue and in lower case, the labels that are there or that an
 	// earlier operation adds.
 	labels map[int]map[string]bool
+	// edited contains, by number, the issues that earlier operations change, as they leave them.
+	edited map[int]githubapi.Issue
 	// lost is why code changes are not delivered; "" while all planned so far are.
 	lost string
 }
@@ -181,7 +183,7 @@ func NewPlan(cfg Config, ev event.Event, approved []policy.Approved, snap *Snaps
 
 func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *Plan {
 	cfg.incomplete = cmp.Or(cfg.incomplete, incompleteReason(cfg, entries))
-	p := &planner{cfg: cfg, ev: ev, repo: repoOf(ev), snap: snap, labels: map[int]map[string]bool{}, lost: cfg.mask(cfg.LostCode)}
+	p := &planner{cfg: cfg, ev: ev, repo: repoOf(ev), snap: snap, labels: map[int]map[string]bool{}, edited: map[int]githubapi.Issue{}, lost: cfg.mask(cfg.LostCode)}
 	if snap.secrets == nil { // Observe was not called
 		snap.secrets = screen(cfg.Secrets, entries)
 	}
