@@ -283,26 +283,44 @@ func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull gith
 			r.Notes = append(r.Notes, "GitHub did not add these labels: "+quoteAll(missing))
 		}
 	}
-	if err := w.askForReviews(ctx, x, pull.Number); err != nil {
+	reviewers, err := w.reviewersToAsk(ctx, x, pull.Number)
+	if err != nil {
 		r.Notes = append(r.Notes, "the review could not be requested: "+err.Error())
 	}
+	r.Notes = append(r.Notes, x.askForReviews(ctx, pull.Number, reviewers)...)
 	r.Notes = append(r.Notes, x.startsNotes(!w.st.pushed, w.st.pull == nil)...)
 }
 
-// askForReviews asks those who were not asked yet and have not reviewed since.
-func (w *pullWork) askForReviews(ctx context.Context, x *executor, number int) error {
+// reviewersToAsk returns those who were not asked yet and have not reviewed since.
+func (w *pullWork) reviewersToAsk(ctx context.Context, x *executor, number int) ([]string, error) {
 	reviewers := w.missingReviewers()
-	if len(reviewers) > 0 && w.st.pull != nil {
-		var reviewed []string
-		if err := each(x.deps.GitHub.ListReviews(ctx, x.repo, number), func(v githubapi.Review) { reviewed = append(reviewed, v.Author.Login) }); err != nil {
-			return err
-		}
-		reviewers = missingNames(reviewed, reviewers)
+	if len(reviewers) == 0 || w.st.pull == nil {
+		return reviewers, nil
 	}
+	var reviewed []string
+	if err := each(x.deps.GitHub.ListReviews(ctx, x.repo, number), func(v githubapi.Review) { reviewed = append(reviewed, v.Author.Login) }); err != nil {
+		return nil, err
+	}
+	return missingNames(reviewed, reviewers), nil
+}
+
+// askForReviews asks for reviews, and returns a note for whom it could not ask. GitHub refuses a
+// list with one name that it does not take, such as the author's; the others are asked one by one.
+func (x *executor) askForReviews(ctx context.Context, number int, reviewers []string) (notes []string) {
 	if len(reviewers) == 0 {
 		return nil
 	}
-	return x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.RequestReviewers(ctx, x.repo, number, reviewers) })
+	err := x.idempotent(ctx, func(ctx context.Context) error { return x.deps.GitHub.RequestReviewers(ctx, x.repo, number, reviewers) })
+	switch {
+	case err == nil:
+		return nil
+	case len(reviewers) > 1 && (isKind(err, githubapi.Validation) || isKind(err, githubapi.Usage)):
+		for i := range reviewers {
+			notes = append(notes, x.askForReviews(ctx, number, reviewers[i:i+1])...)
+		}
+		return notes
+	}
+	return []string{fmt.Sprintf("the review could not be requested of %s: %v", quoteAll(reviewers), err)}
 }
 
 // unopened returns the result where the branch was pushed and the pull request not opened.

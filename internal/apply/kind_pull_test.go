@@ -3,6 +3,7 @@ package apply
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,29 @@ func TestReviewersAreAskedOnce(t *testing.T) {
 	}
 	if n := count(operations(b.srv.Writes()), "pulls/request-reviewers"); n != 2 {
 		t.Errorf("they were asked %d times", n)
+	}
+}
+
+// TestReviewersWhomGitHubRefuses asserts that one name that GitHub does not take keeps nobody else
+// from being asked, and that the note says who was not asked.
+func TestReviewersWhomGitHubRefuses(t *testing.T) {
+	t.Parallel()
+	for _, refused := range []string{"nobody", "octo/none", "other/writers", "github-actions[bot]"} {
+		b := newCodeBench(t, func(f *githubtest.Fixture) {
+			f.Repo.Collaborators = []githubtest.Account{{Login: "octocat", ID: 583231}, {Login: "mona", ID: 2}}
+			f.Repo.Teams = []string{"writers"}
+		})
+		b.pull(func(s *policy.ChangeSettings) { s.Reviewers = []string{"octocat", refused, "mona", "octo/writers"} })
+		b.write(map[string]string{"docs/a.md": "1\n"})
+		r := b.run(aPull)
+		want(t, r, "applied")
+		if p := b.pulls()[0].Pull; strings.Join(p.Asked, " ") != "octocat mona" || strings.Join(p.Teams, " ") != "writers" {
+			t.Errorf("%s: asked %q and the teams %q", refused, p.Asked, p.Teams)
+		}
+		about := slices.DeleteFunc(r[0].Notes, func(n string) bool { return !strings.Contains(n, "could not be requested") })
+		if len(about) != 1 || !strings.Contains(about[0], `"`+refused+`"`) {
+			t.Errorf("%s: notes: %q", refused, about)
+		}
 	}
 }
 
