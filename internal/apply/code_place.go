@@ -24,11 +24,11 @@ func (c *codePreparer) place(e *entry, st *codeState) error {
 func (c *codePreparer) placePull(e *entry, st *codeState) error {
 	st.base = cmp.Or(e.settings.Changes.Base, c.o.ev.Base.Ref, c.defaultBranch())
 	if st.base == "" {
-		st.refuse(Failed, CodeNoBase, "the branch to open the pull request against is not known; set base in the configuration of create-pull-request")
+		st.refuse(Failed, CodeNoBase, "the branch to open the pull request against is not known; set base-branch in the configuration of create-pull-request")
 		return nil
 	}
 	if named := branchOf(e.item.(*safeoutput.CreatePullRequest).Base); named != "" && named != st.base {
-		st.refuse(Denied, RuleBase, fmt.Sprintf("the item names the base branch %q, but pull requests are opened against %q; set base in the configuration of create-pull-request, or let the agent leave it out", named, st.base))
+		st.refuse(Denied, RuleBase, fmt.Sprintf("the item names the base branch %q, but pull requests are opened against %q; set base-branch in the configuration of create-pull-request, or let the agent leave it out", named, st.base))
 		return nil
 	}
 	gh := c.o.deps.GitHub
@@ -38,7 +38,7 @@ func (c *codePreparer) placePull(e *entry, st *codeState) error {
 	}
 	head, err := gh.GetBranch(c.o.ctx, c.o.repo, st.base)
 	if isKind(err, githubapi.NotFound) {
-		remedy := "set base in the configuration of create-pull-request"
+		remedy := "set base-branch in the configuration of create-pull-request"
 		if st.base == c.defaultBranch() {
 			remedy = "if the repository is empty, push a first commit to it; otherwise " + remedy
 		}
