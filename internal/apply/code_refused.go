@@ -33,7 +33,7 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	if it, ok := e.item.(*safeoutput.CreatePullRequest); ok {
 		title, description = it.Title, it.Body
 	}
-	body := "An agent asked for changes that the rules of this repository do not allow, so they were **not** pushed.\n\n" +
+	body := p.incompleteNote() + "An agent asked for changes that the rules of this repository do not allow, so they were **not** pushed.\n\n" +
 		"> " + markdown.CodeSpan(st.refusal.code) + ": " + markdown.EscapeText(strings.TrimPrefix(st.refusal.message, nothingPushed)) + "\n"
 	if !text.IsBlank(description) {
 		body += "\n" + closed(description) + "\n"

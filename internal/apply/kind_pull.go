@@ -354,7 +354,7 @@ func escapeRef(name string) string {
 // issueInstead opens an issue with a link for opening the pull request by hand, where GitHub
 // does not let the token open it.
 func (w *pullWork) issueInstead(ctx context.Context, x *executor, op *Operation, tip, compare string) Result {
-	body := "The branch " + markdown.CodeSpan(w.st.branch) + " contains the changes. GitHub does not let this workflow open pull requests; " +
+	body := w.p.incompleteNote() + "The branch " + markdown.CodeSpan(w.st.branch) + " contains the changes. GitHub does not let this workflow open pull requests; " +
 		"[open it by hand](" + compare + ").\n\n" + w.e.item.(*safeoutput.CreatePullRequest).Body
 	issue := w.p.issueOperation([]*entry{w.e}, groupKey("pull", w.e.key), w.title, body, w.labels, w.e.settings.Footer)
 	work, ok := issue.work.(*createWork)

@@ -75,3 +75,20 @@ func TestStagedReportIncomplete(t *testing.T) {
 		}
 	}
 }
+
+// TestReportIncompleteAboveCode asserts that the texts that go with changes mention it too: a pull
+// request's, and that of the issue in its place.
+func TestReportIncompleteAboveCode(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{"pull request": "docs/a.md", "violation": ".github/x.yml", "no pull request": "docs/a.md"} {
+		b := newCodeBench(t, func(f *githubtest.Fixture) { f.Repo.NoPullsByActions = name == "no pull request" })
+		b.pull(func(s *policy.ChangeSettings) { s.OnViolation, s.FallbackIssue = policy.ViolationIssue, true })
+		b.write(map[string]string{path: "x\n"})
+		b.run(aPull, incomplete)
+		for _, i := range b.srv.State().Issues {
+			if i.Title == "Mend the demo" && strings.Count(i.Body, incompleteLine) != 1 {
+				t.Errorf("%s: the text is\n%s", name, i.Body)
+			}
+		}
+	}
+}
