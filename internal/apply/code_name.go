@@ -112,6 +112,9 @@ func (c *codePreparer) placeBranch(e *entry, st *codeState) error {
 		}
 		n.foreign[b.Name] = why
 	}
+	if err := c.openedBefore(e, st); err != nil || st.refusal != nil {
+		return err
+	}
 	why, err := n.choose()
 	if err != nil || st.refusal != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/githubapi"
+	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -273,6 +274,40 @@ func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why
 		return "", err
 	}
 	return "", c.fetch(b.SHA)
+}
+
+// openedBefore recognises the pull request that an earlier attempt opened and people have changed
+// since, so that it is not found by its branch: they have closed it, deleted or renamed its branch,
+// or turned it to another base. Otherwise a repeated run would open another one.
+func (c *codePreparer) openedBefore(e *entry, st *codeState) error {
+	if !c.o.cfg.Run.Again() {
+		return nil
+	}
+	number := 0
+	filter := githubapi.IssueFilter{State: "all", Since: c.o.s.since, CreatedFrom: c.o.s.since, Creator: c.o.s.viewer.login}
+	err := each(c.o.deps.GitHub.ListIssues(c.o.ctx, c.o.repo, filter), func(i githubapi.Issue) {
+		key, _ := markdown.LastLineMarker(i.Body)
+		if i.IsPull && sameAccount(i.Author, c.o.s.viewer.Actor) && strings.HasPrefix(key, e.key) {
+			number = i.Number
+		}
+	})
+	if err != nil || number == 0 {
+		return err
+	}
+	pull, err := c.o.deps.GitHub.GetPull(c.o.ctx, c.o.repo, number)
+	if err != nil {
+		return err
+	}
+	now := fmt.Sprintf("which goes from %q to %q now", pull.Head.Ref, pull.Base.Ref)
+	switch {
+	case pull.Merged:
+		now = "which is merged now"
+	case pull.State != "open":
+		now = "which is closed now"
+	}
+	st.pull, st.branch = &pull, pull.Head.Ref
+	st.refuse(Adopted, "", fmt.Sprintf("an earlier attempt of this workflow run opened pull request #%d already, %s", number, now))
+	return nil
 }
 
 // pullsFrom returns the open pull request from a branch to a base, nil without one, and how a

@@ -92,6 +92,49 @@ func TestPullRequestAfterAClosedOne(t *testing.T) {
 	}
 }
 
+// TestPullRequestThatPeopleChangedBetweenAttempts asserts that a repeated run finds the pull request
+// that it opened, whatever people have done with it since, and opens no other one.
+func TestPullRequestThatPeopleChangedBetweenAttempts(t *testing.T) {
+	t.Parallel()
+	remove := func(b *codeBench, branch string) { b.git.Run("update-ref", "-d", "refs/heads/"+branch) }
+	for name, change := range map[string]struct {
+		people func(b *codeBench, pull *githubtest.Issue)
+		said   string
+	}{
+		"closed":         {func(_ *codeBench, p *githubtest.Issue) { p.State = "closed" }, "which is closed now"},
+		"branch removed": {func(b *codeBench, p *githubtest.Issue) { p.State = "closed"; remove(b, p.Pull.Head.Ref) }, "which is closed now"},
+		"squashed": {func(b *codeBench, p *githubtest.Issue) {
+			p.State, p.Pull.Merged = "closed", true
+			remove(b, p.Pull.Head.Ref)
+		}, "which is merged now"},
+		"other base": {func(_ *codeBench, p *githubtest.Issue) { p.Pull.Base.Ref = "topic" }, `to "topic" now`},
+		"branch renamed": {func(b *codeBench, p *githubtest.Issue) {
+			b.git.SetBranch("mine", b.git.SHA(p.Pull.Head.Ref))
+			remove(b, p.Pull.Head.Ref)
+			p.Pull.Head.Ref = "mine"
+		}, `from "mine"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newCodeBench(t)
+			b.write(map[string]string{"docs/a.md": "1\n"})
+			want(t, b.run(aPull), "applied")
+			number := b.pulls()[0].Number
+			b.srv.Change(func(f *githubtest.Fixture) { change.people(b, issueIn(*f, number)) })
+			b.srv.ResetRequests()
+			b.cfg.Run.Attempt = 2
+			r := b.run(aPull)
+			want(t, r, "adopted")
+			if n := len(b.srv.Writes()); n != 0 {
+				t.Errorf("%d writes: %q", n, operations(b.srv.Writes()))
+			}
+			if o := r[0].Object; o == nil || o.Type != "pull-request" || o.Number != number || !strings.Contains(r[0].Message, change.said) {
+				t.Errorf("%s; the object is %+v", r[0].Message, o)
+			}
+		})
+	}
+}
+
 // TestBranchNames asserts that names are treated as text, and that a branch of somebody else's
 // is not used.
 func TestBranchNames(t *testing.T) {

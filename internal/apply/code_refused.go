@@ -20,6 +20,9 @@ func (p *planner) refusedCode(op Operation, e *entry, st *codeState) Operation {
 	r.Notes = append(r.Notes, st.notes...)
 	if st.pull != nil && r.State == Adopted {
 		r.Object = &Object{Type: objCommit, SHA: st.tip(), Branch: st.branch, Number: st.pull.Number}
+		if e.kind == safeoutput.KindCreatePullRequest {
+			r.Object = pullObject(*st.pull, st.pull.Head.SHA, st.branch)
+		}
 	}
 	return op
 }

@@ -29,7 +29,8 @@
 //	                                    the same beginning; for each that can be ours 1 comparison  1 for reviewers
 //	                                    and 1 list of pull requests, and its rulesets; for a new
 //	                                    one whether a tag has its name, its rulesets, the
-//	                                    protected patterns
+//	                                    protected patterns; on a later attempt, where no
+//	                                    branch is ours, issues
 //	push-to-branch                      self, the repository, the pull request and whether its      1 push (signed: 1 a commit)
 //	                                    branch is protected (2), or the branch that the owner
 //	                                    names; on a later attempt its last 100 commits

@@ -237,7 +237,7 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 		})
 		if err != nil {
 			r := x.failed(op, w.e, err)
-			r.Object = w.object(*w.st.pull, tip)
+			r.Object = pullObject(*w.st.pull, tip, w.st.branch)
 			if !w.st.pushed {
 				r.Notes = append(r.Notes, fmt.Sprintf("the branch %q was pushed; title and text of the pull request are unchanged", w.st.branch))
 			}
@@ -257,15 +257,15 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 	return r
 }
 
-// object returns a pull request with the commit that its branch is at.
-func (w *pullWork) object(pull githubapi.Pull, tip string) *Object {
-	return &Object{Type: objPull, ID: pull.ID, NodeID: pull.NodeID, Number: pull.Number, URL: pull.URL, SHA: tip, Branch: w.st.branch}
+// pullObject returns a pull request with its branch and the commit that this is at.
+func pullObject(pull githubapi.Pull, tip, branch string) *Object {
+	return &Object{Type: objPull, ID: pull.ID, NodeID: pull.NodeID, Number: pull.Number, URL: pull.URL, SHA: tip, Branch: branch}
 }
 
 // finish adds labels and reviewers to a pull request that is open, and notes to the result. A
 // failure here is a note too.
 func (w *pullWork) finish(ctx context.Context, x *executor, r *Result, pull githubapi.Pull, tip string) {
-	r.Object = w.object(pull, tip)
+	r.Object = pullObject(pull, tip, w.st.branch)
 	r.Notes = append(r.Notes, w.st.notes...)
 	if w.cut {
 		r.Notes = append(r.Notes, cutText)
