@@ -1,6 +1,9 @@
 package tree
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // checkCollisions finds the new paths that are the same as another path of the tree
 // on a file system that folds case or Unicode, where one of the two would replace the
@@ -44,8 +47,10 @@ func (j *judgement) collisions(o *occupancy, added []string) {
 	}
 }
 
+// collide reports that a path is in the way of another one, whose letters outside of ASCII it writes
+// as code points: the two may look the same.
 func (j *judgement) collide(path, how, other string) {
-	j.report(RuleCollision, path, "%s %s where case or the form of Unicode does not count; use a name that differs in more", how, quotePath(other))
+	j.report(RuleCollision, path, "%s %s where case or the form of Unicode does not count; use a name that differs in more", how, quotePathBy(strconv.QuoteToASCII, other))
 }
 
 // occupancy is what a tree has at some places, and below them.

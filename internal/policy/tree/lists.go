@@ -42,9 +42,14 @@ func (r rules) protects(path string) (int, bool) {
 // checkProtected checks every changed path, removed ones too, against protected-files, and
 // against what protected links lead to.
 func (j *judgement) checkProtected(targets map[string]string) {
+	it, theLink := "name it under \"exclude\" of protected-files", "name the link under \"exclude\" of protected-files"
+	if len(j.cfg.Protected) > 0 { // the owner's list, next to which there can be no "exclude"
+		it = "change the list of protected-files, or write a mapping with \"exclude\" instead"
+		theLink = it
+	}
 	for _, c := range j.tree.Changes {
 		if link, ok := lookUpAbove(targets, c.Path); ok {
-			j.report(RuleProtected, c.Path, "is what the protected link %s leads to; to allow it, name the link under \"exclude\" of protected-files", quotePath(link))
+			j.report(RuleProtected, c.Path, "is what the protected link %s leads to; to allow it, %s", quotePath(link), theLink)
 		}
 		i, ok := j.rules.protects(c.Path)
 		if !ok {
@@ -57,7 +62,7 @@ func (j *judgement) checkProtected(targets map[string]string) {
 		case i >= j.rules.manifests:
 			why = " (protect-manifests)"
 		}
-		j.report(RuleProtected, c.Path, "is protected by %q%s; to allow it, name it under \"exclude\" of protected-files", j.rules.patterns[i], why)
+		j.report(RuleProtected, c.Path, "is protected by %q%s; to allow it, %s", j.rules.patterns[i], why, it)
 	}
 }
 

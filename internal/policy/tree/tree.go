@@ -173,13 +173,15 @@ func (j *judgement) report(rule, path, format string, args ...any) {
 // quotePath quotes a path for a message: on one line, with what does not print
 // escaped, and shortened. U+200B is written as <U+200B>: with that character package sanitize makes
 // texts inert, and it would take "\u200b" for one that it has inserted itself.
-func quotePath(path string) string {
+func quotePath(path string) string { return quotePathBy(strconv.Quote, path) }
+
+func quotePathBy(quote func(string) string, path string) string {
 	const most = 300
 	shortened := ""
 	if len(path) > most {
 		path, shortened = strings.ToValidUTF8(path[:most], ""), "…"
 	}
-	return strings.ReplaceAll(strconv.Quote(path), `\u200b`, "<U+200B>") + shortened
+	return strings.ReplaceAll(quote(path), `\u200b`, "<U+200B>") + shortened
 }
 
 // oldContents returns the known object ids of the contents before the changes.

@@ -168,6 +168,41 @@ func TestViolationsExplainThemselves(t *testing.T) {
 	}
 }
 
+// TestRemediesOfProtectedFiles asserts that the message of a protected file names a remedy that its
+// configuration has: a list of the owner's has no "exclude".
+func TestRemediesOfProtectedFiles(t *testing.T) {
+	const list = "change the list of protected-files"
+	linked := Tree{Changes: edited("docs/a.md"), Links: map[string]string{"CLAUDE.md": "docs/a.md"}}
+	for name, c := range map[string]struct {
+		settings Config
+		tree     Tree
+		want     string
+	}{
+		"built-in list":  {Config{}, Tree{Changes: edited("AGENTS.md")}, `name it under "exclude"`},
+		"include":        {Config{AlsoProtected: []string{"*.md"}}, Tree{Changes: edited("a.md")}, `name it under "exclude"`},
+		"a list":         {Config{Protected: []string{"*.md"}}, Tree{Changes: edited("a.md")}, list},
+		"and manifests":  {Config{Protected: []string{"*.md"}, ProtectManifests: true}, Tree{Changes: edited("go.mod")}, list},
+		"only manifests": {Config{Protected: []string{}, ProtectManifests: true}, Tree{Changes: edited("go.mod")}, `name it under "exclude"`},
+		"a link":         {Config{}, linked, `name the link under "exclude"`},
+		"a link, a list": {Config{Protected: []string{"CLAUDE.md"}}, linked, list},
+	} {
+		violations := Judge(c.settings, c.tree)
+		if !slices.ContainsFunc(violations, func(v Violation) bool { return strings.Contains(v.Message, "; to allow it, "+c.want) }) {
+			t.Errorf("%s: %+v", name, violations)
+		}
+	}
+}
+
+// TestCollidingPathsLookDifferent asserts that a message about two paths that only the form of
+// Unicode distinguishes does not show the same characters twice.
+func TestCollidingPathsLookDifferent(t *testing.T) {
+	for _, v := range Judge(Config{}, Tree{Changes: added("caf\u00e9.md", "cafe\u0301.md")}) {
+		if !strings.Contains(v.Message, `"caf\u00e9.md"`) && !strings.Contains(v.Message, `"cafe\u0301.md"`) {
+			t.Errorf("%s", v.Message)
+		}
+	}
+}
+
 func TestNotesOfExecutables(t *testing.T) {
 	tree := Tree{Changes: []Change{
 		{Path: "b", NewMode: "100755"}, {Path: "a", OldMode: "100644", NewMode: "100755"}, {Path: "c", OldMode: "100755", NewMode: "100755"}, {Path: "d", NewMode: "100644"},
