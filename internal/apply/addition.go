@@ -61,7 +61,7 @@ func (a *addition) addTo(body string, ours bool) (string, error) {
 			text = strings.TrimRight(body[:strings.LastIndex(body, last)], "\r\n")
 		}
 	}
-	if a.operation != safeoutput.OperationReplaceIsland && a.occursIn(body) {
+	if a.operation != safeoutput.OperationReplaceIsland && hasMarker(body, a.key) {
 		return body, nil
 	}
 	var combined string
@@ -106,10 +106,11 @@ func join(text, section, last string) string {
 	return text
 }
 
-// occursIn reports whether the body contains the addition already, by its marker.
-func (a *addition) occursIn(body string) bool {
+// hasMarker reports whether a line of the body is the marker of an item, which has been applied to
+// the body then.
+func hasMarker(body, key string) bool {
 	for line := range strings.Lines(body) {
-		if kind, key, ok := markdown.LineMarker(line); ok && kind == markdown.MarksText && key == a.key {
+		if kind, found, ok := markdown.LineMarker(line); ok && kind == markdown.MarksText && found == key {
 			return true
 		}
 	}

@@ -115,6 +115,7 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 	}
 	switch {
 	case it.Body == nil:
+	case it.Operation == "" && hasMarker(is.Body, e.key): // what was added to it since stays
 	case it.Operation == "":
 		body, cut := p.cfg.unclaimed().body(p.incompleteNote()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer.Actor, e.key))
 		if !known || !sameText(is.Body, body) {

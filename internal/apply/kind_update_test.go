@@ -151,6 +151,31 @@ func TestUpdatesOfOneIssue(t *testing.T) {
 	}
 }
 
+// TestWhatWasAddedToAReplacedText asserts that a repeated run does not replace a text again, to which
+// another workflow of the same account has added something since, or which somebody has edited.
+func TestWhatWasAddedToAReplacedText(t *testing.T) {
+	b := newBench(t, fixture(), githubtest.Options{})
+	replace := updateLine("", "One.")
+	want(t, b.run(replace), "applied")
+	b.cfg.Run.ID++
+	want(t, b.run(updateLine("append", "Two.")), "applied")
+	b.cfg.Run.ID--
+	b.cfg.Run.Attempt = 2
+	want(t, b.run(replace), "adopted")
+	b.srv.Change(func(f *githubtest.Fixture) {
+		i := issueIn(*f, issueNumber)
+		i.Body += "\n\nThree."
+		i.Edits = append(i.Edits, githubtest.Edit{Field: "body", To: i.Body, Editor: githubtest.Account{Login: "somebody", ID: 77}, At: noon})
+	})
+	want(t, b.run(replace), "adopted")
+	body := b.issue(issueNumber).Body
+	for _, text := range []string{"One.", "Two.", "Three."} {
+		if strings.Count(body, text) != 1 {
+			t.Errorf("%q is not there:\n%s", text, body)
+		}
+	}
+}
+
 func TestIslandBetweenTexts(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	want(t, b.run(updateLine("replace-island", "Day one.")), "applied")
