@@ -32,19 +32,19 @@ func planLabels(p *planner, group []*entry) Operation {
 		op.failAll(st.err, "")
 		return op
 	}
+	// Those that an earlier operation of this plan adds are asked for too: it may fail.
+	add := missingNames(st.value, want)
 	existing := p.labelsOn(number)
-	add := slices.DeleteFunc(slices.Clone(want), func(l string) bool { return existing[text.FoldCase(l)] })
+	more := slices.DeleteFunc(slices.Clone(add), func(l string) bool { return existing[text.FoldCase(l)] })
 	switch {
-	case len(add) == 0 && missingNames(st.value, want) == nil:
+	case len(add) == 0:
 		e.decide(Adopted, "", "%s has these labels already", describeTarget(e.target)).Labels = st.value
 		return op
-	case len(add) == 0: // an earlier operation of this plan adds them, unless it fails
-		add = want
-	case read && len(existing)+len(add) > maxIssueLabels:
-		e.decide(Failed, CodeTooManyLabels, "%s has %d labels, and %d more would exceed GitHub's limit of %d; remove some", describeTarget(e.target), len(existing), len(add), maxIssueLabels)
+	case read && len(existing)+len(more) > maxIssueLabels:
+		e.decide(Failed, CodeTooManyLabels, "%s has %d labels, and %d more would exceed GitHub's limit of %d; remove some", describeTarget(e.target), len(existing), len(more), maxIssueLabels)
 		return op
 	}
-	for _, l := range add {
+	for _, l := range more {
 		existing[text.FoldCase(l)] = true
 	}
 	op.Notes = append(op.Notes, "a label that the repository does not have is created")

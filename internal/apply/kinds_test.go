@@ -95,6 +95,14 @@ func TestLabels(t *testing.T) {
 			t.Errorf("labels %v", got)
 		}
 	})
+	t.Run("where the first item fails", func(t *testing.T) {
+		refused := githubtest.FaultRule{Operation: "issues/add-labels", Times: 1, Fault: githubtest.Fault{Status: 422, Body: `{"message":"Validation Failed"}`}}
+		b := newBench(t, fixture(), githubtest.Options{Fault: githubtest.Faults([]githubtest.FaultRule{refused})})
+		want(t, b.run(label("a"), label("A", "b"), label("b")), "failed(validation) applied applied")
+		if diff := cmp.Diff([]string{"bug", "A", "b"}, b.issue(issueNumber).Labels); diff != "" {
+			t.Errorf("labels (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("more than GitHub allows", func(t *testing.T) {
 		f := fixture()
 		for i := range 99 {
