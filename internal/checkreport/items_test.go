@@ -419,6 +419,21 @@ func TestOneCommentForTheSameWords(t *testing.T) {
 	}
 }
 
+// TestASuggestionKeepsItsEmptyLines asserts that the empty lines with which a suggestion ends are
+// in the comment: without them, accepting it would remove lines.
+func TestASuggestionKeepsItsEmptyLines(t *testing.T) {
+	t.Parallel()
+	for _, suggestion := range []string{"x", "x\n", "x\n\n", "\n", "\n\nx\n"} {
+		in := failing()
+		in.Result.Roots[0].Checks[0].Blocking[0].Suggestion = suggestion
+		comments := passFirstDoor(t, checkreport.New(in), allItems(t))[safeoutput.KindCreateReviewComment]
+		body := comments[len(comments)-1].Item().(*safeoutput.CreateReviewComment).Body
+		if want := "\n```suggestion\n" + suggestion + "\n```\n"; !strings.Contains(body, want) {
+			t.Errorf("%q is not in\n%s", want, body)
+		}
+	}
+}
+
 // TestFailedTestsAreDistinguishedByName asserts that what a test prints, such as an address,
 // makes no other finding of it.
 func TestFailedTestsAreDistinguishedByName(t *testing.T) {

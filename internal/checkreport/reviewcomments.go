@@ -168,7 +168,7 @@ func (f shownFinding) commentBody(rules finding.Rules, safe SafeText) string {
 	}
 	b.WriteString(f.alsoHere(safe))
 	if s := f.Suggestion; s != "" && len(s) <= maxSuggestion && safe.Code(s) == s {
-		b.WriteString(markdown.Fence("suggestion", s) + "\n\n")
+		b.WriteString(markdown.Fence("suggestion", s+"\n") + "\n\n")
 	}
 	b.WriteString("<sub>" + strings.Join(f.sources(safe), " · ") + "</sub>\n")
 	return b.String()

@@ -172,7 +172,7 @@ func (r *reader) add(p part) {
 }
 
 func (r *reader) fence(b *markdown.Block) part {
-	return part{kind: fence, code: strings.TrimRight(r.doc.Literal(b, b.Span), "\n"), info: r.doc.Info(b)}
+	return part{kind: fence, code: strings.TrimSuffix(r.doc.Literal(b, b.Span), "\n"), info: r.doc.Info(b)}
 }
 
 // leaf returns the text of a block as it renders.

@@ -258,7 +258,7 @@ func (p *page) failures(list []Failure, omitted int, none string) {
 		for _, extra := range []struct{ info, body string }{{"text", f.Details}, {replacement, f.Suggestion}} {
 			if extra.body != "" {
 				p.blank()
-				p.line(indent + strings.ReplaceAll(markdown.Fence(extra.info, extra.body), "\n", "\n"+indent))
+				p.line(indent + strings.ReplaceAll(markdown.Fence(extra.info, extra.body+"\n"), "\n", "\n"+indent))
 			}
 		}
 	}

@@ -222,6 +222,27 @@ func TestEachMessageParsesBack(t *testing.T) {
 	}
 }
 
+// TestASuggestionKeepsItsEmptyLines asserts that the empty lines with which a suggestion ends are
+// in the message, and are read from it.
+func TestASuggestionKeepsItsEmptyLines(t *testing.T) {
+	for _, suggestion := range []string{"a", "a\n", "a\n\n", "\n", "\n\na\n"} {
+		want := Failure{Check: Linter, Message: "not formatted", Path: "a.py", Line: 3, Suggestion: suggestion}
+		for _, m := range story(t).log {
+			if m.Type != FixRequest {
+				continue
+			}
+			m.Failures = []Failure{want}
+			got, err := Parse(m.Markdown())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]Failure{want}, got.Failures); diff != "" {
+				t.Errorf("%s\n%s", diff, m.Markdown())
+			}
+		}
+	}
+}
+
 func TestWhatIsNoMessage(t *testing.T) {
 	good := story(t).log
 	var done, result string

@@ -51,7 +51,6 @@ func (c *collector) add(f finding.Finding) {
 	f.Rule = text.TruncateBytes(f.Rule, maxName)
 	f.Message = text.TruncateBytes(strings.TrimSpace(f.Message), maxMessage)
 	f.Range = possibleRange(f.Range)
-	f.Suggestion = strings.TrimSuffix(f.Suggestion, "\n")
 	if f.Range.StartLine == 0 || !postable(f.Suggestion) {
 		f.Suggestion = ""
 	}

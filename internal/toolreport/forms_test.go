@@ -168,17 +168,18 @@ func TestDiffsBecomeSuggestions(t *testing.T) {
 		hunks string
 		want  []finding.Finding
 	}{
-		"a line":             {"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", []finding.Finding{{Range: span(2, 0, 2, 0), Suggestion: "B"}}},
-		"two runs":           {"@@ -1,5 +1,4 @@\n-a\n+A\n b\n-c\n-d\n+CD\n e\n", []finding.Finding{{Range: span(1, 0, 1, 0), Suggestion: "A"}, {Range: span(3, 0, 4, 0), Suggestion: "CD"}}},
-		"only added":         {"@@ -2,2 +2,3 @@\n a\n+\n b\n", []finding.Finding{{Range: span(2, 0, 3, 0), Suggestion: "a\n\nb"}}},
-		"added at the start": {"@@ -0,0 +1 @@\n+x\n", []finding.Finding{{Range: span(1, 0, 0, 0)}}},
-		"added, no context":  {"@@ -7,0 +8,2 @@\n+x\n+y\n", []finding.Finding{{Range: span(7, 0, 0, 0)}}},
-		"removed":            {"@@ -3,2 +3 @@\n-a\n b\n", []finding.Finding{{Range: span(3, 0, 4, 0), Suggestion: "b"}}},
-		"removed, alone":     {"@@ -3 +2,0 @@\n-a\n", []finding.Finding{{Range: span(3, 0, 3, 0)}}},
-		"a line too long":    {"@@ -1 +1 @@\n-a\n+" + strings.Repeat("x", 9000) + "\n", []finding.Finding{{Range: span(1, 0, 1, 0)}}},
-		"very many lines":    {"@@ -1 +1,1200 @@\n-a\n" + strings.Repeat("+x\n", 1200), []finding.Finding{{Range: span(1, 0, 1, 0)}}},
-		"looks like a head":  {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: span(1, 0, 1, 0), Suggestion: "++ y"}}},
-		"no hunk":            {"@@ -x,2 +1 @@\n-a\n", nil},
+		"a line":                     {"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n", []finding.Finding{{Range: span(2, 0, 2, 0), Suggestion: "B"}}},
+		"two runs":                   {"@@ -1,5 +1,4 @@\n-a\n+A\n b\n-c\n-d\n+CD\n e\n", []finding.Finding{{Range: span(1, 0, 1, 0), Suggestion: "A"}, {Range: span(3, 0, 4, 0), Suggestion: "CD"}}},
+		"only added":                 {"@@ -2,2 +2,3 @@\n a\n+\n b\n", []finding.Finding{{Range: span(2, 0, 3, 0), Suggestion: "a\n\nb"}}},
+		"added before an empty line": {"@@ -2,3 +2,4 @@\n a\n+\n \n b\n", []finding.Finding{{Range: span(2, 0, 3, 0), Suggestion: "a\n\n"}}},
+		"added at the start":         {"@@ -0,0 +1 @@\n+x\n", []finding.Finding{{Range: span(1, 0, 0, 0)}}},
+		"added, no context":          {"@@ -7,0 +8,2 @@\n+x\n+y\n", []finding.Finding{{Range: span(7, 0, 0, 0)}}},
+		"removed":                    {"@@ -3,2 +3 @@\n-a\n b\n", []finding.Finding{{Range: span(3, 0, 4, 0), Suggestion: "b"}}},
+		"removed, alone":             {"@@ -3 +2,0 @@\n-a\n", []finding.Finding{{Range: span(3, 0, 3, 0)}}},
+		"a line too long":            {"@@ -1 +1 @@\n-a\n+" + strings.Repeat("x", 9000) + "\n", []finding.Finding{{Range: span(1, 0, 1, 0)}}},
+		"very many lines":            {"@@ -1 +1,1200 @@\n-a\n" + strings.Repeat("+x\n", 1200), []finding.Finding{{Range: span(1, 0, 1, 0)}}},
+		"looks like a head":          {"@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n", []finding.Finding{{Range: span(1, 0, 1, 0), Suggestion: "++ y"}}},
+		"no hunk":                    {"@@ -x,2 +1 @@\n-a\n", nil},
 	} {
 		got := read(t, toolreport.Tool{Name: "black"}, output{Stdout: strings.NewReader(head + c.hunks), Exit: toolreport.Exit{Code: 1}})
 		for i := range got.Findings {

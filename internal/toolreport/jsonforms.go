@@ -326,7 +326,7 @@ func (d rdDiagnostic) report(c *collector) {
 	// A suggestion can be used if it replaces complete lines.
 	if len(d.Suggestions) > 0 {
 		if s := d.Suggestions[0]; s.Range.Start.Line > 0 && s.Range.Start.Column <= 1 && s.Range.End.Column == 0 {
-			f.Suggestion, f.Range = s.Text, s.Range.lines()
+			f.Suggestion, f.Range = strings.TrimSuffix(s.Text, "\n"), s.Range.lines()
 		}
 	}
 	c.add(f)

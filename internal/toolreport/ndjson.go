@@ -143,7 +143,7 @@ func (m astGrepMatch) report(c *collector) {
 	text := []rune(m.Lines)
 	before, after := m.CharCount.Leading, len(text)-m.CharCount.Trailing
 	if m.Replacement != nil && m.ReplacementOffsets == m.Range.ByteOffset && before >= 0 && before <= after && after <= len(text) {
-		f.Suggestion = string(text[:before]) + *m.Replacement + string(text[after:])
+		f.Suggestion = strings.TrimSuffix(string(text[:before])+*m.Replacement+string(text[after:]), "\n")
 	}
 	c.add(f)
 }
