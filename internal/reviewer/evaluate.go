@@ -114,6 +114,9 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 	if e.lang.ruby && x.from < x.to && rubyBranches[e.written(x.from)] {
 		return unknown()
 	}
+	if e.choosesLiteral(x) {
+		return harmless()
+	}
 	var v value
 	for i := x.from; i < x.to; {
 		sign, rest := e.written(i), extent{i + 1, x.to}
@@ -122,6 +125,11 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 		case isOperator && isFirst: // !a
 			i++
 		case isWord && !isFirst && e.lang.ruby && rubyModifiers[sign]: // a if b
+			if sign == "if" && e.isListed(extent{x.from, i}, rest) {
+				return harmless()
+			}
+			return v
+		case isWord && !isFirst && e.lang.name == "javascript" && (sign == "as" || sign == "satisfies"): // a as string
 			return v
 		case isWord && !isFirst && e.lang.name == "python" && sign == "if": // a if b else c
 			yes, no := e.split(x, "else")
@@ -134,7 +142,7 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 			return e.fillFormat(v, rest, false, depth)
 		case isOperator && sign == "%" && e.lang.name != "python" && !e.lang.ruby: // a % 60
 			return harmless()
-		case isOperator && (sign == "||" || sign == "??"): // a || b
+		case isOperator && (sign == "||" || sign == "??"), sign == "or" && e.lang.name == "python" && !isFirst && !v.changing: // a || b
 			return e.fallback(v, rest, depth)
 		case isOperator && comparisons[sign]: // a == b
 			return harmless()
@@ -173,9 +181,6 @@ func (e *evaluator) choice(asked, yes, no extent, depth int) value {
 	}
 	return first
 }
-
-// listing are functions that ask whether a list has something.
-var listing = wordSetOf("include? includes contains containsKey has key? member?")
 
 // isListed reports whether a condition asks whether a list of the program has what an expression
 // gives, as in LIST.include?(a) ? a : "b" and a if a in LIST else "b": then it is one of the list.
@@ -221,6 +226,7 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 	start := i
 	v, name, i := e.primary(i, end, depth)
 	for i < end {
+		v = e.asFound(v, extent{start, i})
 		switch {
 		case e.isOneOf(i, ".", "?.", "::") && e.isWord(i+1) && i+1 < end:
 			member := e.written(i + 1)
@@ -248,7 +254,8 @@ func (e *evaluator) operand(i, end, depth int) (v value, next int) {
 			return v, i
 		}
 	}
-	return v, min(i, end)
+	i = min(i, end)
+	return e.asFound(v, extent{start, i}), i
 }
 
 // isKeyIndex reports whether the bracket at index i has the name of a record's key in it.
@@ -265,6 +272,9 @@ func (e *evaluator) isKeyIndex(i int) bool {
 // the index after it.
 func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) {
 	next = e.after(i)
+	if end := e.goTable(i); end > 0 {
+		return constantTable(), "", end
+	}
 	switch kind := e.tokens[i].kind; {
 	case kind == stringText:
 		return e.stringLiteral(i), "", next
@@ -284,7 +294,10 @@ func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) 
 		i = e.listBrace(i)
 		next = e.after(i)
 	}
-	if e.isConstantList(e.inside(i)) {
+	switch list := e.inside(i); {
+	case e.isTable(list):
+		return constantTable(), "", next
+	case e.isConstantList(list):
 		return harmless(), "", next
 	}
 	return e.listValue(e.arguments(i), depth), "", next
@@ -369,7 +382,7 @@ func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 		return harmless()
 	case isConstantName(member) && (!owner.changing || isTypeName(ownerName)): // Table.NAME
 		return value{text: member}
-	case owner == harmless(): // a moment's year
+	case owner == harmless(), owner.table: // a moment's year
 		return owner
 	case isOwnName(member):
 		return ownFrom(owner.origin)
@@ -410,6 +423,12 @@ func (e *evaluator) callValue(on value, name string, start, open, depth int) val
 	list := e.arguments(open)
 	isMethod, isJoin := e.is(open-2, "."), name == "join" && e.is(open-2, ".") && len(list) == 1
 	switch {
+	case on.table && isMethod && tableLookups[name]:
+		return e.lookedUp(list, depth)
+	case tableMakers[name] && e.isTable(e.inside(open)): // Map.of("a", "b")
+		return constantTable()
+	case name == "presence_in" && e.lang.ruby: // params[:a].presence_in(LIST)
+		return harmless()
 	case e.isCleaned(name, open): // parseInt(a)
 		return harmless()
 	case e.isExtension(name, open): // it has no separator in it, so it leads nowhere

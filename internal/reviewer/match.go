@@ -17,6 +17,8 @@ type matcher struct {
 	files   map[string]bool // which expressions match something in the file
 	// aliases maps a name to the parts of the dotted name of the module or function that it stands for.
 	aliases map[string][]string
+	// changes are values that names get later.
+	changes []change
 	// followed is how many operands isDirect has followed.
 	followed int
 }
@@ -33,6 +35,9 @@ func matchPack(s *source, p *pack, selects func(*Rule, finding.Precision) bool) 
 // visit looks for what the token at index i begins, in the order of the file.
 func (m *matcher) visit(i int) {
 	m.scope.enter(i)
+	if len(m.changes) > 0 {
+		m.applyChanges(i)
+	}
 	switch m.tokens[i].kind {
 	case opening:
 		m.shellLiteral(i)
@@ -47,6 +52,8 @@ func (m *matcher) visit(i int) {
 			m.appendText(i)
 			m.appendElement(i, from, end)
 		}
+		m.condition(i)
+		m.fill(i)
 		m.imports(i)
 		m.emptyBuilder(i)
 		m.receiver(i)

@@ -18,6 +18,8 @@ type scopes struct {
 	params  []parameter
 	inputs  *regexp.Regexp // matches parameters with a stranger's text; may be nil
 	routes  *regexp.Regexp // matches what stands before a function that answers requests; may be nil
+	// hasPaths is set once values has what is not a name alone, such as params[:sort].
+	hasPaths bool
 }
 
 // parameter is a name in a function's head. If it has a stranger's text, its origin is how it is

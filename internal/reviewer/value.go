@@ -66,6 +66,8 @@ type value struct {
 	text string
 	// literal is set if there is literal text, changing if there is a hole.
 	literal, changing bool
+	// table is set for a list or a map that has literals only, and any.
+	table bool
 	// origin is the source of the expression, and of the values of its names.
 	origin string
 }
@@ -94,6 +96,9 @@ func isOwn(text string) bool {
 // constants, the result of a function that cleans.
 func harmless() value { return value{text: "0"} }
 
+// constantTable is harmless for a list or a map that has literals only.
+func constantTable() value { return value{text: "0", table: true} }
+
 // literalText returns the value of a string literal. Blanks do not make a text built.
 func literalText(text string) value {
 	if len(text) > longestText {
@@ -107,6 +112,7 @@ func (v value) built() bool { return v.literal && v.changing }
 
 // add appends what is joined to the value: "a" + b.
 func (v *value) add(more value) {
+	v.table = v.text == "" && more.table
 	if len(v.text) < longestText {
 		v.text += more.text
 	}

@@ -1,0 +1,169 @@
+package reviewer
+
+import (
+	"strings"
+	"testing"
+)
+
+// listedLanguages are, for each language, a file with a function that answers a request. Its body
+// takes the place of BODY and ends with the sink, which makes SQL of s.
+var listedLanguages = map[string]struct{ file, around, sink string }{
+	"python":     {"a.py", "from flask import request\nCOLUMNS = (\"a\", \"b\")\nTABLE = {\"x\": \"a\", \"y\": \"b\"}\n\ndef f(db):\nBODY\n", `    db.execute(f"SELECT a FROM t ORDER BY {s}")`},
+	"javascript": {"a.ts", "const COLUMNS = ['a', 'b'] as const;\nconst TABLE: Record<string, string> = { x: 'a', y: 'b' };\nconst pairs = new Map([['x', 'a']]);\napp.get('/a', (req, res) => {\nBODY\n});\n", "  db.query(`SELECT a FROM t ORDER BY ${s}`);"},
+	"go":         {"a.go", "package a\n\nvar columns = []string{\"a\", \"b\"}\nvar table = map[string]string{\"x\": \"a\"}\nvar allowed = map[string]bool{\"a\": true}\n\nfunc f(w http.ResponseWriter, r *http.Request) {\nBODY\n}\n", "\tdb.Query(\"SELECT a FROM t ORDER BY \" + s)"},
+	"ruby":       {"a.rb", "class AController\n  COLUMNS = %w[a b].freeze\n  TABLE = { \"x\" => \"a\", y: \"b\" }.freeze\n  def f\nBODY\n  end\nend\n", "    T.order(\"#{s} desc\")"},
+	"java":       {"A.java", "class A {\n  static final Set<String> COLUMNS = Set.of(\"a\", \"b\");\n  static final Map<String, String> TABLE = Map.of(\"x\", \"a\");\n  void f(@RequestParam String k) {\nBODY\n  }\n}\n", "    jdbc.queryForList(\"SELECT a FROM t ORDER BY \" + s);"},
+	"rust":       {"a.rs", "const COLUMNS: [&str; 2] = [\"a\", \"b\"];\nasync fn f(Query(q): Query<Q>) {\nBODY\n}\n", "    sqlx::query(&format!(\"SELECT a FROM t ORDER BY {}\", s)).fetch_all(&pool).await;"},
+}
+
+// TestChosenFromAList asserts that what the program has chosen from a list of its own is not what a
+// request sends, and that everything that only looks like that is found.
+func TestChosenFromAList(t *testing.T) {
+	t.Parallel()
+	for language, cases := range map[string]map[bool][]string{ // bodies; whether something is found
+		"python": {
+			false: {
+				"    s = TABLE[request.args['s']]\nSINK",
+				"    s = TABLE.get(request.args['s'], 'a')\nSINK",
+				"    k = request.args['s']\n    s = TABLE.get(k) or 'a'\nSINK",
+				"    m = {'x': 'a'}\n    s = m.get(request.args['s'], 'a')\nSINK",
+				"    s = request.args['s']\n    if s not in COLUMNS:\n        abort(400)\nSINK",
+				"    s = request.args['s']\n    if s and s not in COLUMNS:\n        log(s)\n        raise ValueError(s)\nSINK",
+				"    s = request.args['s']\n    if not s or s not in self.columns: return None\nSINK",
+				"    if request.args['s'] not in COLUMNS:\n        return None\n    s = request.args['s']\nSINK",
+				"    s = request.args['s']\n    if s in COLUMNS:\n    SINK",
+				"    s = request.args['s']\n    assert s in ('a', 'b')\nSINK",
+				"    s = request.args['s']\n    if s != 'a' and s != 'b':\n        return None\nSINK",
+			},
+			true: {
+				"    k = request.args['s']\n    s = TABLE.get(k, k)\nSINK",
+				"    s = request.args['s']\n    if s not in request.args.getlist('all'):\n        abort(400)\nSINK",
+				"    s = request.args['s']\n    if s not in COLUMNS:\n        log('odd')\nSINK",
+				"    s = request.args['s']\n    if s in COLUMNS:\n        return None\nSINK",
+				"    s = request.args['s']\n    if s not in COLUMNS and strict:\n        abort(400)\nSINK",
+				"    s = request.args['s']\n    if s not in COLUMNS:\n        abort(400)\n    s = request.args['t']\nSINK",
+				"    s = request.args['s']\n    if s in COLUMNS:\n        pass\n    else:\n    SINK",
+				"    s = request.args['s']\n    if s in COLUMNS:\n        pass\nSINK",
+				"    s = request.args['s']\n    if s not in COLUMNS:\n    SINK\n        return None",
+				"    s = request.args['s']\nSINK\n    if s not in COLUMNS:\n        return None",
+				"    s = request.args['s']\n    if s in known:\n        return known[s]\nSINK",
+				"    s = request.args['s']\n    if s == '':\n        return None\nSINK",
+				"    s = request.args['s']\n    if 'x' not in s:\n        return None\nSINK",
+				"    s = request.args['s']\n    if request.args['t'] not in COLUMNS:\n        return None\nSINK",
+				"    m = {'x': request.args['s']}\n    s = m.get('x')\nSINK",
+				"    m = {}\n    m['x'] = request.args['s']\n    s = m.get('x')\nSINK",
+				"    m = {'x': 'a'}\n    m['y'] = request.args['s']\n    s = m.get('y')\nSINK",
+				"    m = {'x': 'a'}\n    m.update(y=request.args['s'])\n    s = m.get('y')\nSINK",
+			},
+		},
+		"javascript": {
+			false: {
+				"  const s = TABLE[req.query.s] ?? 'a';\nSINK",
+				"  const s = TABLE[String(req.query.s)] || 'a';\nSINK",
+				"  const s = pairs.get(req.query.s) ?? 'a';\nSINK",
+				"  const s = COLUMNS.find((c) => c === req.query.s) ?? 'a';\nSINK",
+				"  const s = req.query.s as string;\n  if (!COLUMNS.includes(s)) return res.status(400).end();\nSINK",
+				"  const s = req.query.s;\n  if (!s || !COLUMNS.includes(s)) {\n    throw new Error('odd');\n  }\nSINK",
+				"  const s = req.query.s;\n  if (!(s in TABLE)) return;\nSINK",
+				"  const s = req.query.s;\n  if (!Object.hasOwn(TABLE, s)) return;\nSINK",
+				"  if (!COLUMNS.includes(req.query.s)) return;\n  const s = req.query.s;\nSINK",
+				"  const s = req.query.s;\n  if (COLUMNS.includes(s)) {\nSINK\n  }",
+				"  const s = req.query.s;\n  if (s === 'a' || s === 'b') {\nSINK\n  }",
+			},
+			true: {
+				"  const s = TABLE[req.query.s] || req.query.s;\nSINK",
+				"  const s = req.query.s;\n  if (!COLUMNS.includes(s)) log('odd');\nSINK",
+				"  const s = req.query.s;\n  if (COLUMNS.includes(s)) return;\nSINK",
+				"  const s = req.query.s;\n  if (!req.query.all.includes(s)) return;\nSINK",
+				"  const s = req.query.s;\n  if (!s.includes('x')) return;\nSINK",
+				"  const s = req.query.s;\n  if (COLUMNS.includes(s)) {\n    log(s);\n  } else {\nSINK\n  }",
+				"  const s = req.query.s;\n  if (s || COLUMNS.includes(s)) {\nSINK\n  }",
+				"  const s = req.query.s;\n  if (!s && !COLUMNS.includes(s)) return;\nSINK",
+				"  const s = req.query.s;\n  if (!COLUMNS.includes(s)) next(new Error('odd'));\nSINK",
+				"  const s = req.query.s;\n  if (typeof s !== 'string') return;\nSINK",
+				"  const s = req.query.s;\n  if (s !== 'a' || req.query.t) {\nSINK\n  }",
+				"  const made = { x: 'a' };\n  made.x = req.query.s;\n  const s = made.x;\nSINK",
+				"  const made = { x: 'a' };\n  made[req.query.k] = req.query.s;\n  const s = made.x;\nSINK",
+				"  const made = { x: req.query.s };\n  const s = made.x;\nSINK",
+			},
+		},
+		"go": {
+			false: {
+				"\ts := table[r.FormValue(\"s\")]\nSINK",
+				"\ts, ok := table[r.FormValue(\"s\")]\n\tif !ok {\n\t\ts = \"a\"\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tif !slices.Contains(columns, s) {\n\t\thttp.Error(w, \"odd\", 400)\n\t\treturn\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tif !allowed[s] {\n\t\treturn\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tif s != \"a\" && s != \"b\" {\n\t\treturn\n\t}\nSINK",
+				"\tif s := r.FormValue(\"s\"); slices.Contains(columns, s) {\n\tSINK\n\t}",
+			},
+			true: {
+				"\ts := r.FormValue(\"s\")\n\tif slices.Contains(columns, s) {\n\t\treturn\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tif !slices.Contains(columns, r.FormValue(\"t\")) {\n\t\treturn\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tif !strings.Contains(s, \"x\") {\n\t\treturn\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tif s != \"a\" {\n\tSINK\n\t}",
+				"\ts := r.FormValue(\"s\")\n\tif s == \"\" {\n\t\treturn\n\t}\nSINK",
+			},
+		},
+		"ruby": {
+			false: {
+				"    s = TABLE[params[:s]] || \"a\"\nSINK",
+				"    s = TABLE.fetch(params[:s], \"a\")\nSINK",
+				"    s = params[:s].presence_in(COLUMNS) || \"a\"\nSINK",
+				"    s = params[:s]\n    return head(:bad_request) unless COLUMNS.include?(s)\nSINK",
+				"    raise \"odd\" unless COLUMNS.include?(params[:s])\n    s = params[:s]\nSINK",
+				"    s = params[:s]\n    raise \"odd\" if !COLUMNS.include?(s)\nSINK",
+				"    s = params[:s]\n    unless COLUMNS.include?(s)\n      return\n    end\nSINK",
+				"    s = params[:s]\n    if COLUMNS.include?(s)\n    SINK\n    end",
+				"    s = params[:s]\n    return unless s.in?(COLUMNS)\nSINK",
+			},
+			true: {
+				"    s = TABLE.fetch(params[:s], params[:s])\nSINK",
+				"    made = { y: params[:s] }\n    s = made.fetch(:y)\nSINK",
+				"    made = {y:params[:s]}\n    s = made.fetch(:y)\nSINK",
+				"    s = params[:s]\n    return if COLUMNS.include?(s)\nSINK",
+				"    s = params[:s]\n    log(s) unless COLUMNS.include?(s)\nSINK",
+				"    s = params[:s]\n    return unless COLUMNS.include?(params[:t])\nSINK",
+				"    s = params[:s]\n    return unless params[:all].include?(s)\nSINK",
+				"    s = params[:s]\n    unless COLUMNS.include?(s)\n    SINK\n    end",
+			},
+		},
+		"java": {
+			false: {
+				"    String s = TABLE.get(k);\nSINK",
+				"    String s = TABLE.getOrDefault(k, \"a\");\nSINK",
+				"    String s = k;\n    if (!COLUMNS.contains(s)) {\n      throw new IllegalArgumentException();\n    }\nSINK",
+				"    if (!COLUMNS.contains(k)) return;\n    String s = k;\nSINK",
+				"    String s = switch (k) { case \"x\" -> \"a\"; default -> throw new IllegalStateException(); };\nSINK",
+			},
+			true: {
+				"    String s = TABLE.getOrDefault(k, k);\nSINK",
+				"    String s = k;\n    if (COLUMNS.contains(s)) {\n      return;\n    }\nSINK",
+				"    String s = switch (k) { case \"x\" -> \"a\"; default -> k; };\nSINK",
+			},
+		},
+		"rust": {
+			false: {
+				"    let s = match q.s.as_str() { \"x\" => \"a\", _ => \"b\" };\nSINK",
+				"    let s = q.s.as_str();\n    if !COLUMNS.contains(&s) {\n        return;\n    }\nSINK",
+			},
+			true: {
+				"    let s = match q.s.as_str() { \"x\" => \"a\", other => other };\nSINK",
+				"    let s = q.s.as_str();\n    if COLUMNS.contains(&s) {\n        return;\n    }\nSINK",
+			},
+		},
+	} {
+		l := listedLanguages[language]
+		for want, bodies := range cases {
+			for _, body := range bodies {
+				text := strings.Replace(l.around, "BODY", strings.Replace(body, "SINK", l.sink, 1), 1)
+				found := false
+				for _, f := range security(t, Config{}, File{Path: "app/" + l.file, Text: text}).Findings {
+					found = found || strings.HasSuffix(f.Rule, "/sql-injection")
+				}
+				if found != want {
+					t.Errorf("found: %t, want %t\n%s", found, want, text)
+				}
+			}
+		}
+	}
+}
