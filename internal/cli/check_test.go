@@ -107,6 +107,22 @@ func TestCheckRefusesBeforeItRuns(t *testing.T) {
 	}
 }
 
+// TestCheckReadsEveryNameOfAList asserts that names on lines of their own, as git prints those of the
+// changed files, are read like those between commas. One that is quoted may have both in it.
+func TestCheckReadsEveryNameOfAList(t *testing.T) {
+	p := newProject(t)
+	for _, names := range []string{"a.js,b c.js", "a.js\nb c.js", "\na.js\r\nb c.js\r\n", "a.js\n\"b c.js\"", "a.js\n\"d,\ne.js\",b c.js"} {
+		code, _, stderr := p.run(t, "--reviews-only", "--changed-files", names)
+		if code != 0 || !strings.Contains(stderr, "a.js: there is no such file") || !strings.Contains(stderr, "b c.js: there is no such file") {
+			t.Errorf("%q: exit code %d\n%s", names, code, stderr)
+		}
+	}
+	code, _, stderr := p.run(t, "--reviews-only", "--pass-env", "A\nB=1")
+	if code != 2 || !strings.Contains(stderr, `--pass-env: "B=1" is not the name of a variable`) {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
 // TestCheckKnowsTheCodeOfAFinding asserts that the code of a finding's lines stays the same
 // when the finding moves, because its comment is found by it.
 func TestCheckKnowsTheCodeOfAFinding(t *testing.T) {

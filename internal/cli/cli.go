@@ -129,6 +129,7 @@ be judged, or the results could not be written.`,
 	root.AddCommand(newInit(env), newDoctor(env), newMan(env), newCollect(env), newApply(env), newCheck(env), newVerify(env), newLoop(env), newValidate(env), newSanitize(env), newInstructions(env), newMCP(env), newAction(env),
 		newSchema(env), newVersion(env))
 	root.AddCommand(newAgents(env), newRuns(env), newServe(env), newRunner(env), newToken(env), newBuiltIn(env))
+	takeLines(root)
 	usage.Explain(root)
 	return root
 }

@@ -1,6 +1,11 @@
 package cli
 
 import (
+	"encoding/csv"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/agent-airlock/airlock/internal/action"
@@ -55,4 +60,44 @@ type optionalValue[T any] struct {
 func (v optionalValue[T]) Set(text string) error {
 	*v.setting = v.given
 	return v.Value.Set(text)
+}
+
+// takeLines makes the flags of a command and its subcommands that are lists take one name a line, too.
+func takeLines(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() != "stringSlice" {
+			return
+		}
+		if f.DefValue == "[]" { // as in optional
+			f.DefValue = ""
+		}
+		f.Value = lines{f.Value}
+	})
+	for _, child := range cmd.Commands() {
+		takeLines(child)
+	}
+}
+
+// lines is a list that takes names with commas between them or a line each, as "$(git diff
+// --name-only)" has them. Of several lines, pflag's own list would read the first alone.
+type lines struct{ pflag.Value }
+
+// Set implements pflag.Value.
+func (v lines) Set(text string) error {
+	r := csv.NewReader(strings.NewReader(text))
+	r.FieldsPerRecord = -1 // any number
+	records, err := r.ReadAll()
+	if err != nil {
+		return err
+	}
+	if len(records) < 2 {
+		return v.Value.Set(text)
+	}
+	var line strings.Builder
+	w := csv.NewWriter(&line)
+	if err := w.Write(slices.Concat(records...)); err != nil {
+		return err
+	}
+	w.Flush()
+	return v.Value.Set(line.String())
 }
