@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/schema"
+	"github.com/agent-airlock/airlock/internal/text"
 )
 
 // Names of the published schemas of the input and the output.
@@ -120,6 +121,9 @@ func decodeInput(raw []byte) (Input, error) {
 	return in, nil
 }
 
+// parameters are the members of an input.
+var parameters = []string{"working_directory", "changed_files", "language", "format_command", "lint_command", "build_command", "test_command", "max_retries", "skip_build", "skip_tests"}
+
 // problem describes a violation of the schema as the spec does.
 func problem(v schema.Violation) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(v.Path, "$"), ".")
@@ -127,7 +131,7 @@ func problem(v schema.Violation) string {
 	case v.SchemaPath == "required":
 		return fmt.Sprintf("Validation failed: missing required parameter '%s'", name)
 	case v.SchemaPath == "additionalProperties":
-		return fmt.Sprintf("Validation failed: unknown parameter '%s'", name)
+		return fmt.Sprintf("Validation failed: unknown parameter '%s'%s", name, text.DidYouMean(name, parameters))
 	case name == "":
 		return "Validation failed: the input is invalid: " + v.Message
 	case name == "working_directory" && strings.HasSuffix(v.SchemaPath, "pattern"):

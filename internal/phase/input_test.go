@@ -93,6 +93,10 @@ func TestReadInputListsEveryProblem(t *testing.T) {
 			"invalid parameter 'changed_files': it is given twice",
 			"invalid parameter 'working_directory': there is no such directory ('/nonexistent/x')",
 		}},
+		{"almost the names", `{"working_directory":"/","changedFiles":[],"skip_test":true,"retries":1}`, []string{
+			`unknown parameter 'changedFiles'; did you mean "changed_files"?`, "missing required parameter 'changed_files'",
+			"unknown parameter 'retries'", `unknown parameter 'skip_test'; did you mean "skip_tests"?`,
+		}},
 		{"no object", `[]`, []string{"the input is invalid: [] is not of type 'object'"}},
 	}
 	for _, tt := range tests {
