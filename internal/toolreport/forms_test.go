@@ -208,6 +208,9 @@ func TestTAP(t *testing.T) {
 		"deep subtests":      {"TAP version 14\n        not ok 1 - x\n    not ok 1 - y\nnot ok 1 - z\nok 2\n1..2\n", 1, true},
 		"fewer than planned": {"1..3\nok 1\nok 2\n", 1, false},
 		"bail out":           {"1..3\nnot ok 1\nBail out! No disk\n", 2, false},
+		"quoted tests":       {"TAP version 13\nnot ok 1 - a\n  ---\n  error: |-\n    not ok 5\n\n    ok 6\n  code: 'X'\n  ...\n    not ok 1 - s\n      ---\n      stack: |-\n        not ok 7 - z\n      ...\nnot ok 2 - b\nnot ok 3 - c # TODO\n  ---\n  error: |-\n    not ok 8\n  ...\n1..3\n", 2, true},
+		"a block cut off":    {"1..3\nnot ok 1\n  ---\n  error: 'x'\nnot ok 2\nok 3\n", 2, true},
+		"no block":           {"1..2\nok 1 - a\n  printed\n  ---\n    not ok 1 - x\nnot ok 2 - b\n", 1, true},
 		"directives":         {"1..3\nnot ok 1 - a # TODO later\nnot ok 2 - b # SKIP no\nnot ok 3 - c \\# TODO\n", 1, true},
 	} {
 		got := read(t, toolreport.Tool{Command: []string{"make", "test"}, Check: "tests"},

@@ -21,6 +21,8 @@ type tapReader struct {
 	syntax     bool     // a comment named a syntax error
 	test       *Failure // whose block is read
 	yaml       bool     // that block is YAML, as it should be
+	wasPoint   bool     // the line before was a test's
+	block      int      // how far the block of YAML that is read is indented; 0: there is none
 	isParent   bool     // its subtests failed
 	count      int      // tests that failed, without those whose subtests failed
 	listed     []Failure
@@ -30,9 +32,16 @@ type tapReader struct {
 func newTAP(c *collector) lineReader { return &tapReader{collector: c, planned: -1} }
 
 func (t *tapReader) line(line string) {
+	if t.inBlock(line) {
+		if t.test != nil {
+			t.detail(line)
+		}
+		return
+	}
 	if m := tapPoint.match(line); m != nil && (t.hasVersion || t.planned >= 0 || m[1] == "") {
 		t.flush()
 		t.point(len(m[1])/4, m[2] == "", m[3])
+		t.wasPoint = true
 		return
 	}
 	switch {
@@ -54,6 +63,21 @@ func (t *tapReader) line(line string) {
 			t.planned = max(t.planned, 0) + atoi(m[1])
 		}
 	}
+}
+
+// inBlock reports whether a line belongs to the block of YAML after a test's line, which may quote
+// anything, such as other tests' lines.
+func (t *tapReader) inBlock(line string) bool {
+	text := strings.TrimLeft(line, " ")
+	indent := len(line) - len(text)
+	switch {
+	case t.wasPoint && indent > 0 && text == "---":
+		t.block = indent
+	case text != "" && indent < t.block, text == "..." && indent == t.block: // it was cut off, or ends
+		t.block = 0
+	}
+	t.wasPoint = false
+	return t.block > 0
 }
 
 // point reads a test's line. A test whose subtests failed is not counted.
