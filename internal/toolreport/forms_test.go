@@ -243,7 +243,9 @@ func TestJUnit(t *testing.T) {
 		xml  string
 		want []toolreport.Failure
 	}{
-		"a test":      {`<testsuites><testsuite name="s" failures="1"><testcase classname="c" name="t" file="a.py" line="3"><failure message="no">at</failure></testcase><testcase name="ok"/></testsuite></testsuites>`, []toolreport.Failure{{Name: "c t", Unit: "s", Cause: toolreport.Failed, Path: "a.py", Line: 3, Message: "no"}}},
+		"a test": {`<testsuites><testsuite name="s" failures="1"><testcase classname="c" name="t" file="a.py" line="3"><failure message="no">at</failure></testcase><testcase name="ok"/></testsuite></testsuites>`, []toolreport.Failure{{Name: "c t", Unit: "s", Cause: toolreport.Failed, Path: "a.py", Line: 3, Message: "no"}}},
+		"node's test that is to do": {`<testsuites><testcase name="a" classname="test" failure="no"><failure message="no"/></testcase><testsuite name="s" failures="1"><testsuite name="i" failures="2"><testcase name="b"><skipped type="todo" message="true"/><failure message="t"/></testcase><testcase name="c"><failure message="t"/><skipped type="todo"/></testcase></testsuite></testsuite></testsuites>`,
+			[]toolreport.Failure{{Name: "test a", Cause: toolreport.Failed, Message: "no"}}},
 		"a suite":     {`<testsuite name="s" errors="1" file="a.py"></testsuite>`, []toolreport.Failure{{Unit: "s", Cause: toolreport.Crash, Path: "a.py"}}},
 		"two reports": {`<?xml version="1.0"?><testsuite name="a"><testcase name="x"><error/></testcase></testsuite>` + "\n" + `<?xml version="1.0"?><testsuite name="b"><testcase name="y"><failure>text</failure></testcase></testsuite>`, []toolreport.Failure{{Name: "x", Unit: "a", Cause: toolreport.Failed}, {Name: "y", Unit: "b", Cause: toolreport.Failed, Message: "text"}}},
 	} {
