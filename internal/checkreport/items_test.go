@@ -11,6 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/phase"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
+	"github.com/agent-airlock/airlock/internal/toolreport"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -430,6 +431,22 @@ func TestASuggestionKeepsItsEmptyLines(t *testing.T) {
 		body := comments[len(comments)-1].Item().(*safeoutput.CreateReviewComment).Body
 		if want := "\n```suggestion\n" + suggestion + "\n```\n"; !strings.Contains(body, want) {
 			t.Errorf("%q is not in\n%s", want, body)
+		}
+	}
+}
+
+// TestAFailedTestWithoutAName asserts that it is shown by what is known of it.
+func TestAFailedTestWithoutAName(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]toolreport.Failure{
+		"tests: a target's process ended": {Message: "a target's process ended"},
+		"tests: a test failed":            {},
+	} {
+		in := failing()
+		in.Result.Roots[0].Dir = "."
+		in.Result.Roots[0].Checks[3].Failures = []toolreport.Failure{f}
+		if lines := checkreport.New(in).Failures(safeText(t)); !slices.Contains(lines, want) {
+			t.Errorf("%q is not in %q", want, lines)
 		}
 	}
 }

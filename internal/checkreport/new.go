@@ -118,7 +118,7 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 			continue
 		}
 		findings = append(findings, finding.Finding{Check: string(c.Check), Tool: string(phase.Tests), Severity: finding.High,
-			Message: cmp.Or(f.Name, f.Unit) + " failed", Path: f.Path, Range: finding.Range{StartLine: f.Line}})
+			Message: cmp.Or(f.Name, f.Unit, "a test") + " failed", Path: f.Path, Range: finding.Range{StartLine: f.Line}})
 		messages = append(messages, withoutPlace(f.Message, f.Path, f.Line))
 	}
 	finding.SetFingerprints(findings) // by the test's name: its message may contain addresses and times

@@ -281,9 +281,9 @@ func testProblems(c Check) []string {
 			problem += fmt.Sprintf(" at %s:%d", f.Path, f.Line)
 		}
 		if first, _, _ := strings.Cut(strings.TrimSpace(f.Message), "\n"); first != "" {
-			problem += ": " + first
+			problem = strings.TrimPrefix(problem+": "+first, ": ")
 		}
-		problems = append(problems, inRoot(c.Root, problem))
+		problems = append(problems, inRoot(c.Root, cmp.Or(problem, "a test failed")))
 	}
 	if len(problems) > 0 && !c.TimedOut {
 		return problems
