@@ -2,6 +2,8 @@ package schema
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -131,6 +133,72 @@ func TestValidatingIsBounded(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
+}
+
+// TestOddNames asserts that a value is refused, and the reason described, whatever the names on the
+// way to it are: those of keywords, and those that a location has to escape.
+func TestOddNames(t *testing.T) {
+	names := []string{"plain", "required", "additionalProperties", "anyOf", "oneOf", "type", "contains", "minContains", "enum", "$ref", "properties", "propertyNames", "dependencies",
+		"ü", "a b", "a%b", "%41", "#", "?", "'", "a~/b", "~1", "0", strings.Repeat("x", 100)}
+	for constraint, c := range map[string]struct {
+		value string
+		want  []string
+	}{
+		`false`:                                {`{}`, []string{"{} is not allowed here"}},
+		`{"required":["b"]}`:                   {`{}`, []string{"'b' is a required property"}},
+		`{"additionalProperties":false}`:       {`{"c":1}`, []string{"Additional properties are not allowed ('c' was unexpected)"}},
+		`{"minProperties":1,"required":["b"]}`: {`{}`, []string{"{} does not have enough properties (at least 1)", "'b' is a required property"}},
+		`{"enum":[1]}`:                         {`{}`, []string{"{} is not one of [1]"}},
+		`{"dependencies":{"c":["d"]}}`:         {`{"c":1}`, []string{"'d' is a required property where 'c' is given"}},
+		`{"propertyNames":{"maxLength":1}}`:    {`{"cc":1}`, []string{"the name 'cc' is too long (at most 1 characters)"}},
+		`{"propertyNames":false}`:              {`{"cc":1}`, []string{"the name 'cc' is not allowed here"}},
+	} {
+		for _, name := range names {
+			quoted := appendJSON(nil, name)
+			reference := appendJSON(nil, "#/definitions/"+url.PathEscape(escapePointer.Replace(name)))
+			for _, document := range []string{
+				fmt.Sprintf(`{"properties":{%s:%s}}`, quoted, constraint),
+				fmt.Sprintf(`{"additionalProperties":{"$ref":%s},"definitions":{%s:%s}}`, reference, quoted, constraint),
+			} {
+				s, err := Parse([]byte(document))
+				if err != nil {
+					t.Errorf("%s: %v", document, err)
+					continue
+				}
+				violations, err := s.Validate(fmt.Appendf(nil, `{%s:%s}`, quoted, c.value))
+				var got []string
+				for _, v := range violations {
+					if !strings.HasPrefix(v.Path, PropertyPath(name)) {
+						t.Errorf("%s: path %s", document, v.Path)
+					}
+					got = append(got, v.Message)
+				}
+				if err != nil || !slices.Equal(got, c.want) {
+					t.Errorf("%s: %q, %v; want %q", document, got, err, c.want)
+				}
+			}
+		}
+	}
+	// The library does not distinguish the name "" from the object that has it.
+	s, err := Parse([]byte(`{"properties":{"":{"required":["b"]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Validate([]byte(`{"":{},"b":1}`)); err != nil || len(got) != 1 {
+		t.Errorf("the name \"\": %v, %v", got, err)
+	}
+}
+
+// names returns n members, each with the value true.
+func names(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"k%d":true`, i)
+	}
+	return b.String()
 }
 
 // numbers returns the numbers below n with commas between them.

@@ -183,10 +183,11 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 		}
 	}()
 	err = root.Validate(v)
-	c := collector{document: l.document, value: v, found: tooLong}
+	c := collector{document: l.document, value: v, patterns: map[string]*regexp.Regexp{}, found: tooLong}
 	failure, isInvalid := errors.AsType[*jsonschema.ValidationError](err)
 	switch {
 	case isInvalid:
+		unescape(failure)
 		c.walk(failure)
 	case err != nil:
 		c.add(Violation{Path: "$", Message: "the value cannot be checked against the schema: " + err.Error()})
@@ -229,6 +230,7 @@ func compile(document any, formats map[string]func(any) bool) (root *jsonschema.
 // compileError describes a compiler's error without its internal names.
 func compileError(err error) error {
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		unescape(ve)
 		for len(ve.Causes) > 0 {
 			ve = ve.Causes[0]
 		}

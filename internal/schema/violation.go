@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ const maxViolations = 1000
 type collector struct {
 	document any // the schema
 	value    any
+	patterns map[string]*regexp.Regexp // those of patternProperties, compiled; nil if they are not valid
 	found    []Violation
 	omitted  int
 }
@@ -43,9 +45,22 @@ func (c *collector) sorted() []Violation {
 	return out
 }
 
+// unescape removes the percent-encoding that the library adds to the locations of a failure and of
+// its causes.
+func unescape(ve *jsonschema.ValidationError) {
+	for _, location := range []*string{&ve.KeywordLocation, &ve.AbsoluteKeywordLocation, &ve.InstanceLocation} {
+		if plain, err := url.PathUnescape(*location); err == nil {
+			*location = plain
+		}
+	}
+	for _, cause := range ve.Causes {
+		unescape(cause)
+	}
+}
+
 // walk adds the causes of a failure or, if it has none, the failure itself.
 func (c *collector) walk(ve *jsonschema.ValidationError) {
-	switch keyword := lastToken(ve.KeywordLocation); {
+	switch keyword := keywordOf(ve); {
 	case keyword == "anyOf" || keyword == "oneOf":
 		c.alternatives(ve)
 	case len(ve.Causes) > 0 && keyword != "minContains" && keyword != "contains": // the causes of those are about each item
@@ -61,10 +76,10 @@ func (c *collector) walk(ve *jsonschema.ValidationError) {
 // possible: which of several properties is missing, or what is wrong according to
 // the only alternative for values of this type.
 func (c *collector) alternatives(ve *jsonschema.ValidationError) {
-	value := resolve(c.value, ve.InstanceLocation)
+	value, what := c.instance(ve)
 	v := Violation{Path: instancePath(ve.InstanceLocation, c.value), SchemaPath: schemaPath(ve.KeywordLocation)}
 	if len(ve.Causes) == 0 { // several schemas of a oneOf are valid
-		v.Message = show(value) + " is valid under more than one of the given schemas"
+		v.Message = what + show(value) + " is valid under more than one of the given schemas"
 		c.add(v)
 		return
 	}
@@ -76,7 +91,7 @@ func (c *collector) alternatives(ve *jsonschema.ValidationError) {
 			ofType = append(ofType, cause)
 			continue
 		}
-		switch node := c.node(leaf); lastToken(leaf.KeywordLocation) {
+		switch node := c.node(leaf); keywordOf(leaf) {
 		case "type":
 			types = append(types, showTypes(node["type"]))
 		case "required":
@@ -88,7 +103,7 @@ func (c *collector) alternatives(ve *jsonschema.ValidationError) {
 	}
 	switch {
 	case len(ofType) == 0:
-		v.Message = show(value) + " is not of type " + strings.Join(types, ", ")
+		v.Message = what + show(value) + " is not of type " + strings.Join(types, ", ")
 		c.add(v)
 	case len(ofType) == 1:
 		c.walk(ofType[0])
@@ -96,7 +111,7 @@ func (c *collector) alternatives(ve *jsonschema.ValidationError) {
 		v.Message = "one of " + strings.Join(showEach(missing), ", ") + " is required"
 		c.add(v)
 	default:
-		v.Message = show(value) + " is not valid under any of the given schemas"
+		v.Message = what + show(value) + " is not valid under any of the given schemas"
 		c.add(v)
 	}
 }
@@ -110,6 +125,21 @@ func onlyLeaf(ve *jsonschema.ValidationError) *jsonschema.ValidationError {
 		ve = ve.Causes[0]
 	}
 	return ve
+}
+
+// instance returns the value that a failure is about, and what it is for the beginning of a
+// message: "the name " below propertyNames, otherwise "".
+func (c *collector) instance(ve *jsonschema.ValidationError) (value any, what string) {
+	tokens := pointerTokens(ve.KeywordLocation)
+	for i := 0; i < len(tokens); i++ {
+		switch tokens[i] {
+		case "properties", "patternProperties", "dependencies":
+			i++ // the next one is a name
+		case "propertyNames":
+			return unescapePointer.Replace(lastToken(ve.InstanceLocation)), "the name "
+		}
+	}
+	return resolve(c.value, ve.InstanceLocation), ""
 }
 
 // node returns the schema object with the keyword that a failure is about.
@@ -138,32 +168,51 @@ func lastToken(ptr string) string {
 	return ptr[strings.LastIndexByte(ptr, '/')+1:]
 }
 
+// keywordOf returns the keyword that a failure is about, or "" if it is about a schema: about the
+// schema false, or several failures of one. Its last token may be the name of a property then.
+func keywordOf(ve *jsonschema.ValidationError) string {
+	if ve.Message == "" || ve.Message == "not allowed" {
+		return ""
+	}
+	return lastToken(ve.KeywordLocation)
+}
+
 // leaf adds the violation of one keyword.
 func (c *collector) leaf(ve *jsonschema.ValidationError) {
+	keyword := keywordOf(ve)
+	if len(c.found) >= maxViolations && keyword != "required" && keyword != "additionalProperties" {
+		c.omitted++ // saves describing it
+		return
+	}
 	node := c.node(ve)
-	value := resolve(c.value, ve.InstanceLocation)
+	value, what := c.instance(ve)
 	path := instancePath(ve.InstanceLocation, c.value)
 	v := Violation{Path: path, SchemaPath: schemaPath(ve.KeywordLocation)}
-	switch keyword := lastToken(ve.KeywordLocation); keyword {
+	described := false
+	switch keyword {
 	case "required":
 		for _, name := range c.missing(node, value) {
 			c.add(Violation{path + pathStep(name), Quote(name) + " is a required property", v.SchemaPath})
+			described = true
 		}
-		return
 	case "additionalProperties":
-		for _, name := range unexpected(node, value) {
+		for _, name := range c.unexpected(node, value) {
 			c.add(Violation{path + pathStep(name), "Additional properties are not allowed (" + Quote(name) + " was unexpected)", v.SchemaPath})
+			described = true
 		}
-		return
 	default:
 		v.Message = c.message(keyword, node, value)
 	}
-	if name, given, ok := c.dependency(ve.KeywordLocation); ok {
+	if described {
+		return
+	}
+	if name, given, ok := c.dependency(ve); ok {
 		v.Path, v.Message = path+pathStep(name), Quote(name)+" is a required property where "+Quote(given)+" is given"
 	}
 	if v.Message == "" {
 		v.Message = show(value) + " is not allowed here"
 	}
+	v.Message = what + v.Message
 	c.add(v)
 }
 
@@ -225,7 +274,7 @@ func (c *collector) message(keyword string, node map[string]any, value any) stri
 
 // unexpected returns, sorted, the properties that neither properties nor
 // patternProperties name.
-func unexpected(node map[string]any, value any) []string {
+func (c *collector) unexpected(node map[string]any, value any) []string {
 	obj, _ := value.(map[string]any)
 	known, _ := node["properties"].(map[string]any)
 	patterns, _ := node["patternProperties"].(map[string]any)
@@ -233,9 +282,12 @@ func unexpected(node map[string]any, value any) []string {
 	for name := range obj {
 		_, ok := known[name]
 		for p := range patterns {
-			if re, err := regexp.Compile(p); err == nil && re.MatchString(name) {
-				ok = true
+			re, isCompiled := c.patterns[p]
+			if !isCompiled {
+				re, _ = regexp.Compile(p)
+				c.patterns[p] = re
 			}
+			ok = ok || re != nil && re.MatchString(name)
 		}
 		if !ok {
 			names = append(names, name)
@@ -248,7 +300,8 @@ func unexpected(node map[string]any, value any) []string {
 // dependency returns the property that a failed element of "dependencies"
 // requires, and the given property that it depends on. The location of such an
 // element ends in /dependencies/GIVEN/INDEX.
-func (c *collector) dependency(location string) (name, given string, ok bool) {
+func (c *collector) dependency(ve *jsonschema.ValidationError) (name, given string, ok bool) {
+	_, location, _ := strings.Cut(ve.AbsoluteKeywordLocation, "#")
 	tokens := pointerTokens(location)
 	if len(tokens) < 3 || tokens[len(tokens)-3] != "dependencies" {
 		return "", "", false
