@@ -16,6 +16,14 @@ const maxSteps = 2_000_000
 // they are compared exactly.
 const comparison = 8
 
+// lookups is how many names the library looks up in one step: each schema notes all members or
+// items of its value, and looks for each property that it lists.
+const lookups = 8
+
+// longLocation is up to which length of the locations of a value and its schema writing them costs
+// nothing extra, in bytes.
+const longLocation = 512
+
 // budget counts the steps that validating will take. It does so in advance, because the
 // library cannot be interrupted and may take very long: alternatives in recursive schemas
 // double with each level of a value, and each item of an array is compared with each value
@@ -27,23 +35,27 @@ type budget struct {
 
 // affordable reports whether a value can be validated within the budget.
 func (b *budget) affordable(s *jsonschema.Schema, v any) bool {
-	b.spend(s, v, 0)
+	b.spend(s, v, 0, 0)
 	return b.left >= 0
 }
 
-// spend subtracts the steps of validating v against s.
-func (b *budget) spend(s *jsonschema.Schema, v any, depth int) {
+// spend subtracts the steps of validating v against s. length is that of the names on the way to
+// both: the library writes the locations anew for each value, and keeps them for each failure.
+func (b *budget) spend(s *jsonschema.Schema, v any, depth, length int) {
 	if s == nil || b.left < 0 {
 		return
 	}
 	b.left--
+	if n := length + len(s.Location); n > longLocation {
+		b.left -= n / 16
+	}
 	if depth > 20*maxDepth { // deeper than any value with the nesting of any schema
 		b.left = -1
 		return
 	}
 	inPlace := func(list ...*jsonschema.Schema) {
 		for _, sub := range list {
-			b.spend(sub, v, depth+1)
+			b.spend(sub, v, depth+1, length)
 		}
 	}
 	inPlace(s.Ref, s.Not, s.If, s.Then, s.Else)
@@ -55,9 +67,9 @@ func (b *budget) spend(s *jsonschema.Schema, v any, depth int) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		b.object(s, v, depth)
+		b.object(s, v, depth, length)
 	case []any:
-		b.array(s, v, depth)
+		b.array(s, v, depth, length)
 	case string:
 		b.match(s.Pattern, v)
 		b.left -= len(v) / 1024
@@ -65,24 +77,28 @@ func (b *budget) spend(s *jsonschema.Schema, v any, depth int) {
 }
 
 // object subtracts the steps for the keywords about objects.
-func (b *budget) object(s *jsonschema.Schema, v map[string]any, depth int) {
-	b.left -= len(s.Required)
+func (b *budget) object(s *jsonschema.Schema, v map[string]any, depth, length int) {
+	b.left -= len(s.Required) + (len(v)+len(s.Properties)+len(s.Dependencies))/lookups
+	if b.left < 0 {
+		return
+	}
 	others, _ := s.AdditionalProperties.(*jsonschema.Schema)
 	for name, value := range v {
 		property, isListed := s.Properties[name]
-		b.spend(property, value, depth+1)
-		b.spend(s.PropertyNames, name, depth+1)
+		length := length + len(name)
+		b.spend(property, value, depth+1, length)
+		b.spend(s.PropertyNames, name, depth+1, length)
 		for re, sub := range s.PatternProperties {
 			if b.match(re, name); b.left < 0 {
 				return
 			}
 			if re.MatchString(name) {
 				isListed = true
-				b.spend(sub, value, depth+1)
+				b.spend(sub, value, depth+1, length+len(re.String()))
 			}
 		}
 		if !isListed {
-			b.spend(others, value, depth+1)
+			b.spend(others, value, depth+1, length)
 		}
 	}
 	for name, d := range s.Dependencies {
@@ -90,13 +106,14 @@ func (b *budget) object(s *jsonschema.Schema, v map[string]any, depth int) {
 			continue
 		}
 		if sub, ok := d.(*jsonschema.Schema); ok {
-			b.spend(sub, v, depth+1)
+			b.spend(sub, v, depth+1, length+len(name))
 		}
 	}
 }
 
 // array subtracts the steps for the keywords about arrays.
-func (b *budget) array(s *jsonschema.Schema, v []any, depth int) {
+func (b *budget) array(s *jsonschema.Schema, v []any, depth, length int) {
+	b.left -= len(v) / lookups
 	if s.UniqueItems { // it compares items with the same hash only
 		b.left -= size(v, b.left)
 	}
@@ -108,13 +125,13 @@ func (b *budget) array(s *jsonschema.Schema, v []any, depth int) {
 		case b.left < 0:
 			return
 		case each != nil:
-			b.spend(each, item, depth+1)
+			b.spend(each, item, depth+1, length)
 		case i < len(list):
-			b.spend(list[i], item, depth+1)
+			b.spend(list[i], item, depth+1, length)
 		default:
-			b.spend(rest, item, depth+1)
+			b.spend(rest, item, depth+1, length)
 		}
-		b.spend(s.Contains, item, depth+1)
+		b.spend(s.Contains, item, depth+1, length)
 	}
 }
 

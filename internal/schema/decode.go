@@ -128,8 +128,8 @@ func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation)
 	var found []Violation
 	switch v := v.(type) {
 	case map[string]any:
-		for name, ps := range s.Properties {
-			if pv, ok := v[name]; ok {
+		for name, pv := range v { // not over the properties: there may be thousands for each object
+			if ps, ok := s.Properties[name]; ok {
 				tok := escapePointer.Replace(name)
 				trimmed, more := trim(ps, pv, ptr+"/"+tok, schemaPtr+"/properties/"+tok)
 				v[name] = trimmed

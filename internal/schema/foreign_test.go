@@ -106,9 +106,15 @@ func TestValidatingIsBounded(t *testing.T) {
 			`{"anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, strings.Repeat(`{"a":`, 60) + `1` + strings.Repeat(`}`, 60)},
 		"doubles in conditions": {
 			`{"if":{"items":{"$ref":"#"}},"then":{"items":{"$ref":"#"}}}`, strings.Repeat(`[`, 60) + strings.Repeat(`]`, 60)},
-		"large pattern":     {`{"pattern":"(x?){900}(y?){900}z"}`, `"` + strings.Repeat("x", 1<<20) + `"`},
-		"many names":        {`{"patternProperties":{"(x?){900}z":{}}}`, `{"x":1` + manyNames(1000) + `}`},
-		"large enumeration": {`{"items":{"enum":[` + numbers(20_000) + `]}}`, `[` + strings.Repeat("-1,", 20_000) + `-1]`},
+		"large pattern":               {`{"pattern":"(x?){900}(y?){900}z"}`, `"` + strings.Repeat("x", 1<<20) + `"`},
+		"many names":                  {`{"patternProperties":{"(x?){900}z":{}}}`, `{"x":1` + manyNames(1000) + `}`},
+		"properties of each item":     {`{"items":{"properties":{` + names(10_000) + `}}}`, `[{}` + strings.Repeat(",{}", 100_000) + `]`},
+		"dependencies of each item":   {`{"items":{"dependencies":{` + names(10_000) + `}}}`, `[{}` + strings.Repeat(",{}", 100_000) + `]`},
+		"alternatives of many names":  {`{"allOf":[true` + strings.Repeat(",true", 40_000) + `]}`, `{` + names(40_000) + `}`},
+		"alternatives of many items":  {`{"allOf":[true` + strings.Repeat(",true", 40_000) + `]}`, `[` + numbers(40_000) + `]`},
+		"a long name of many items":   {`{"additionalProperties":{"items":{"type":"string"}}}`, `{"` + strings.Repeat("x", 500_000) + `":[` + numbers(40_000) + `]}`},
+		"a long name of a definition": {`{"items":{"$ref":"#/definitions/` + strings.Repeat("x", 100_000) + `"},"definitions":{"` + strings.Repeat("x", 100_000) + `":{"type":"string"}}}`, `[` + numbers(40_000) + `]`},
+		"large enumeration":           {`{"items":{"enum":[` + numbers(20_000) + `]}}`, `[` + strings.Repeat("-1,", 20_000) + `-1]`},
 	} {
 		s, err := Parse([]byte(c.schema))
 		if err != nil {

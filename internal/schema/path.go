@@ -46,13 +46,13 @@ func instancePath(ptr string, value any) string {
 	return b.String()
 }
 
-var plainName = lazyregexp.New(`^[A-Za-z0-9_$-]+$`)
+var plainName = lazyregexp.New(`^[A-Za-z0-9_$-]{1,80}$`)
 
 // PropertyPath returns the path of an object's property, as violations write it.
 func PropertyPath(name string) string { return "$" + pathStep(name) }
 
 // pathStep writes a property's name as the next step of a path: ".name", or
-// "['odd name']" if the name is not a plain word.
+// "['odd name']", shortened, if the name is not a plain word of at most 80 characters.
 func pathStep(name string) string {
 	if plainName.MatchString(name) {
 		return "." + name
