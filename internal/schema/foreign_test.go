@@ -63,6 +63,7 @@ func TestFormatsAreAsserted(t *testing.T) {
 		"regex":         {[]string{"^a+$"}, []string{"(", "(?=a)"}},
 		"json-pointer":  {[]string{"", "/a~0~1"}, []string{"a", "/~2"}},
 		"uuid":          {[]string{"2eb8aa08-aa98-11ea-b4aa-73b441d16380"}, []string{"2eb8aa08", "2eb8aa08-aa98-11ea-b4aa-73b441d1638z"}},
+		"uri-template":  {[]string{"", "https://a/{b}", "/repos{/owner,repo}{?page,per_page*}{#c:3}", "{+a.b}%20'"}, []string{"{", "}", "{}", "{a", "{a,}", "{a b}", "a b", "%2", "{a:0}", "{a:10000}", "{{a}}", "a\n"}},
 		"of-our-own":    {[]string{"", "anything"}, nil},
 	} {
 		s, err := Parse(fmt.Appendf(nil, `{"format":%q}`, format))

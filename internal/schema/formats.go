@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"golang.org/x/net/idna"
 )
 
@@ -26,6 +27,7 @@ func strictFormats() map[string]func(any) bool {
 		"idn-hostname":  isIDNHostname,
 		"ipv4":          isIPv4,
 		"ipv6":          isIPv6,
+		"uri-template":  uriTemplate.MatchString,
 	} {
 		formats[name] = func(v any) bool {
 			s, isString := v.(string)
@@ -34,6 +36,12 @@ func strictFormats() map[string]func(any) bool {
 	}
 	return formats
 }
+
+// uriTemplate matches a template by RFC 6570: literals, and expressions such as {?page,per_page}.
+var uriTemplate = lazyregexp.New("^(?:[^\\x00-\\x20\"%<>\\\\^`{|}\\x7f]|%[0-9A-Fa-f]{2}|\\{[+#./;?&=,!@|]?" + variable + "(?:," + variable + ")*\\})*$")
+
+// variable is what a template's expression says of one variable.
+const variable = `(?:\w|%[0-9A-Fa-f]{2})(?:\.?(?:\w|%[0-9A-Fa-f]{2}))*(?::[1-9][0-9]{0,3}|\*)?`
 
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
