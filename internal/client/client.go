@@ -64,6 +64,9 @@ func (c *Client) do(ctx context.Context, method, path string, body any, header h
 	if body != nil {
 		var err error
 		if sent, err = json.Marshal(body); err != nil {
+			if raw, ok := errors.AsType[*json.MarshalerError](err); ok {
+				err = raw.Unwrap()
+			}
 			return exitcode.UsageError(fmt.Errorf("the parameters are not JSON: %w", err))
 		}
 	}
@@ -125,7 +128,10 @@ func refusal(status int, raw []byte) error {
 	if json.Unmarshal(raw, &body) != nil || body.Message == "" {
 		return fmt.Errorf("the server answered %d %s", status, http.StatusText(status))
 	}
-	err := errors.New(body.Message + agents.ViolationLines(body.ValidationErrors))
+	err := errors.New(body.Message)
+	if v := body.ValidationErrors; len(v) > 1 || len(v) == 1 && !strings.Contains(body.Message, v[0].Message) {
+		err = errors.New(body.Message + agents.ViolationLines(body.ValidationErrors))
+	}
 	if status < 500 {
 		return exitcode.UsageError(err)
 	}

@@ -125,3 +125,29 @@ func TestViolationsOfParametersAreKept(t *testing.T) {
 		t.Errorf("err = %#v", err)
 	}
 }
+
+func TestRefusalsAreSaidOnce(t *testing.T) {
+	answer := `{"error":"invalid_request","message":"the body is not valid: $.needs: 'a' is wrong","validation_errors":[{"path":"$.needs","message":"'a' is wrong"}]}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer server.Close()
+	c, err := client.New(server.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Create(t.Context(), runs.Request{AgentName: "echo", Parameters: []byte(`{}`)})
+	if exitOf(err) != exitcode.Usage || err.Error() != "the body is not valid: $.needs: 'a' is wrong" {
+		t.Errorf("one violation: %v", err)
+	}
+	answer = `{"error":"invalid_request","message":"the body is not valid: $.a: x","validation_errors":[{"path":"$.a","message":"x"},{"path":"$.b","message":"y"}]}`
+	if _, err = c.Create(t.Context(), runs.Request{AgentName: "echo", Parameters: []byte(`{}`)}); err == nil || err.Error() != "the body is not valid: $.a: x\n  $.a: x\n  $.b: y" {
+		t.Errorf("two violations: %v", err)
+	}
+	_, err = c.Create(t.Context(), runs.Request{AgentName: "echo", Parameters: []byte(`{`)})
+	if exitOf(err) != exitcode.Usage || err.Error() != "the parameters are not JSON: unexpected end of JSON input" {
+		t.Errorf("not JSON: %v", err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/text"
 )
@@ -78,9 +79,6 @@ func decodeBody(r *http.Request, form *schema.Schema, into any) error {
 	return nil
 }
 
-// maxKey is how long an idempotency key may be, in bytes.
-const maxKey = 255
-
 // idempotencyKey returns the idempotency key of a request, "" for none.
 func idempotencyKey(r *http.Request) (string, error) {
 	values, given := r.Header["Idempotency-Key"]
@@ -88,8 +86,8 @@ func idempotencyKey(r *http.Request) (string, error) {
 		return "", nil
 	}
 	key := strings.Join(values, ",")
-	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return "", invalidRequest("Idempotency-Key must be 1 to %d printable ASCII characters", maxKey)
+	if !runs.ValidKey(key) {
+		return "", invalidRequest("Idempotency-Key must be 1 to %d printable ASCII characters", runs.MaxKey)
 	}
 	return key, nil
 }

@@ -53,7 +53,7 @@ func needsOf(b agents.Blueprint, asked []string) (string, error) {
 	for i, tag := range asked {
 		if !tagPattern.MatchString(tag) {
 			return "", &InvalidNeedsError{[]schema.Violation{{Path: fmt.Sprintf("$.needs[%d]", i),
-				Message: fmt.Sprintf("'%s' %s", tag, notATag), SchemaPath: "properties.needs.items.pattern"}}}
+				Message: schema.Quote(tag) + " " + notATag, SchemaPath: "properties.needs.items.pattern"}}}
 		}
 	}
 	all := slices.Concat(b.Needs, asked)

@@ -97,9 +97,9 @@ func TestInvalidNeeds(t *testing.T) {
 	for _, k := range []struct {
 		needs []string
 		path  string
-	}{{[]string{"ok", "GPU"}, "$.needs[1]"}, {[]string{"a+b"}, "$.needs[0]"}, {[]string{""}, "$.needs[0]"}, {many, "$.needs"}} {
+	}{{[]string{"ok", "GPU"}, "$.needs[1]"}, {[]string{"a+b"}, "$.needs[0]"}, {[]string{""}, "$.needs[0]"}, {[]string{"\x1b[2J" + strings.Repeat("x", 1000)}, "$.needs[0]"}, {many, "$.needs"}} {
 		_, _, err := c.Create(t.Context(), runs.Request{AgentName: "model", Needs: k.needs})
-		if refused, ok := errors.AsType[*runs.InvalidNeedsError](err); !ok || refused.Violations[0].Path != k.path {
+		if refused, ok := errors.AsType[*runs.InvalidNeedsError](err); !ok || refused.Violations[0].Path != k.path || strings.Contains(err.Error(), "\x1b") || len(err.Error()) > 400 {
 			t.Errorf("%q: %v", k.needs, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/exitcode"
@@ -28,6 +29,13 @@ type NewRun struct {
 // error. failed reports that the run ended otherwise.
 func (n NewRun) Start(ctx context.Context, to Coordinator, stdin io.Reader) (answer any, failed bool, err error) {
 	parameters, err := n.parameters(stdin)
+	switch {
+	case err != nil:
+	case !utf8.Valid(parameters):
+		err = errors.New("--parameters: they are not UTF-8, as JSON must be")
+	case n.Key != "" && !ValidKey(n.Key):
+		err = fmt.Errorf("--idempotency-key: it is not 1 to %d printable ASCII characters", MaxKey)
+	}
 	if err != nil {
 		return nil, false, exitcode.UsageError(err)
 	}
@@ -69,6 +77,8 @@ func (n NewRun) parameters(stdin io.Reader) (json.RawMessage, error) {
 	switch {
 	case n.Prompt != nil && n.Parameters != nil:
 		return nil, errors.New("--prompt is a short form of --parameters: give one of them")
+	case n.Prompt != nil && !utf8.ValidString(*n.Prompt):
+		return nil, errors.New("--prompt: it is not UTF-8")
 	case n.Prompt != nil:
 		return json.Marshal(map[string]string{"prompt": *n.Prompt})
 	case n.Parameters == nil || *n.Parameters == "":

@@ -61,6 +61,15 @@ type Request struct {
 	Key string
 }
 
+// MaxKey is how long an idempotency key may be, in bytes.
+const MaxKey = 255
+
+// ValidKey reports whether key may be an idempotency key: it has 1 to MaxKey printable characters of
+// ASCII.
+func ValidKey(key string) bool {
+	return key != "" && len(key) <= MaxKey && !strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
+}
+
 // ConflictError reports that an idempotency key was used for another request.
 type ConflictError struct{ Key string }
 

@@ -76,7 +76,7 @@ func (t Token) Authorize(req *http.Request) error {
 		return s.err
 	}
 	if strings.ContainsFunc(s.secret, notHeaderByte) {
-		return errors.New("the GitHub token contains characters that no token has (a space, a line break or a non-ASCII character): check how the secret was stored")
+		return errors.New("the token contains characters that no token has (a space, a line break or a non-ASCII character): check how the secret was stored")
 	}
 	got, err := originOf(req.URL)
 	if err != nil {
