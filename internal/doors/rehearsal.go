@@ -73,11 +73,15 @@ func (g *Gate) ownersRefusals(ctx context.Context, res intake.Result, known Rehe
 	}
 	if known.Event == nil {
 		for _, a := range res.Accepted {
-			if denied, ok := policy.JudgeWithoutEvent(g.cfg.Policy, a); ok {
+			changed, denied, isDenied := policy.JudgeWithoutEvent(g.cfg.Policy, a)
+			if isDenied {
 				refuse(a.Line(), a.Item().Kind(), denied.Rule, denied.Message)
 			}
+			for _, n := range changed {
+				notes = append(notes, g.OneLine(n.Message))
+			}
 		}
-		return refused, nil, nil
+		return refused, notes, nil
 	}
 	rep, err := g.rehearse(ctx, intake.Result{Accepted: res.Accepted}, known)
 	if err != nil {

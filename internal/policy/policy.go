@@ -87,24 +87,25 @@ func Judge(cfg Config, ev event.Event, items []intake.Accepted) (approved []Appr
 }
 
 // JudgeWithoutEvent reports whether an agent's item is denied whatever the event is, and returns
-// why. It asks what the event would lead to that is the most favourable to the item.
-func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (denied Denied, isDenied bool) {
-	refused := judgeWithoutEvent(cfg, acc.Item())
+// why; otherwise what the rules change about it, which no event alters. It asks what the event would
+// lead to that is the most favourable to the item.
+func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (changed []Note, denied Denied, isDenied bool) {
+	changed, refused := judgeWithoutEvent(cfg, acc.Item())
 	if refused == nil {
-		return Denied{}, false
+		return changed, Denied{}, false
 	}
-	return Denied{acc, refused.rule, refused.message}, true
+	return nil, Denied{acc, refused.rule, refused.message}, true
 }
 
-func judgeWithoutEvent(cfg Config, it safeoutput.Item) *refusal {
+func judgeWithoutEvent(cfg Config, it safeoutput.Item) (changed []Note, refused *refusal) {
 	settings, refused := kindOf(cfg, it.Kind())
 	if refused == nil {
 		_, refused = findTarget(settings, it, mostFavourable(settings, it))
 	}
 	if refused == nil {
-		_, _, refused = finish(settings, it)
+		_, changed, refused = finish(settings, it)
 	}
-	return refused
+	return changed, refused
 }
 
 // mostFavourable returns the event that suits an item best: if the item is denied its target under

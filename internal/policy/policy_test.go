@@ -158,7 +158,7 @@ func TestWithoutEvent(t *testing.T) {
 						_, refused := judgeItem(cfg, ev, it)
 						return refused == nil
 					})
-					if refused := judgeWithoutEvent(cfg, it); (refused != nil) != everyEvent {
+					if _, refused := judgeWithoutEvent(cfg, it); (refused != nil) != everyEvent {
 						t.Errorf("%s %+v, target %s, without %v, branch %q: denied %v without an event; by every event: %t", it.Kind(), it, rule, not, branch, refused, everyEvent)
 					}
 				}

@@ -72,6 +72,21 @@ func TestToolsAskTheGate(t *testing.T) {
 	}
 }
 
+// TestToolsSayWhatIsLeftOut asserts that an accepted call names what the owner's rules change about
+// it, although the event is not known.
+func TestToolsSayWhatIsLeftOut(t *testing.T) {
+	s, _ := safeOutputs(t, "create-issue: {allowed-labels: [bug]}\nadd-issue-label: {allowed: [bug]}\n")
+	session := connect(t, s.Serve)
+	for name, arguments := range map[string]string{
+		"create_issue": `{"title":"T","body":"B","labels":["bug","nope"]}`,
+		"add_labels":   `{"labels":["bug","nope"]}`,
+	} {
+		if answer, isError := call(t, session, name, arguments); isError || !strings.Contains(answer, `"notes":["left out \"nope\"; allowed: bug"]`) {
+			t.Errorf("%s: %s", name, answer)
+		}
+	}
+}
+
 // TestCallsAtOnceAreCounted asserts that calls which arrive together are counted as if one came
 // after the other.
 func TestCallsAtOnceAreCounted(t *testing.T) {
