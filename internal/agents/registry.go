@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -59,11 +60,18 @@ func New(s *store.Store, fixed ...Blueprint) (*Registry, error) {
 }
 
 // NotFoundError reports that there is no agent of that name.
-type NotFoundError struct{ Name string }
+type NotFoundError struct {
+	Name string
+	near string // the name of an agent that was probably meant, or ""
+}
 
 // Error implements error.
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("there is no agent %q: 'airlock agents list' or GET /agents lists those there are", text.Truncate(e.Name, 100))
+	then := ":"
+	if e.near != "" {
+		then = fmt.Sprintf("; did you mean %q?", e.near)
+	}
+	return fmt.Sprintf("there is no agent %q%s 'airlock agents list' or GET /agents lists those there are", text.Truncate(e.Name, 100), then)
 }
 
 // ExistsError reports that there is an agent of that name already.
@@ -110,27 +118,54 @@ func (r *Registry) List(ctx context.Context) ([]Blueprint, error) {
 	return list, nil
 }
 
-// Get returns one blueprint. The error may be a *NotFoundError.
+// Get returns one blueprint. The error may be a *NotFoundError, which names an agent with a similar
+// name.
 func (r *Registry) Get(ctx context.Context, name string) (Blueprint, error) {
 	if b, ok := r.fixed[name]; ok {
 		return b, nil
 	}
-	if r.store == nil || !isName(name) {
-		return Blueprint{}, &NotFoundError{name}
+	if r.store != nil && isName(name) {
+		b, err := get(ctx, r.store, name)
+		if _, isMissing := errors.AsType[*NotFoundError](err); !isMissing {
+			return b, err
+		}
 	}
-	return get(ctx, r.store, name)
+	near, err := r.near(ctx, name)
+	if err != nil {
+		return Blueprint{}, err
+	}
+	return Blueprint{}, &NotFoundError{name, near}
 }
+
+// near returns the name of an agent that was probably meant by name, or "".
+func (r *Registry) near(ctx context.Context, name string) (string, error) {
+	if len(name) > maxName+1 {
+		return "", nil
+	}
+	names := slices.Sorted(maps.Keys(r.fixed))
+	if r.store != nil {
+		stored, err := store.List(ctx, r.store, func(row store.Row) (n string, err error) { return n, row.Scan(&n) }, `SELECT name FROM agents ORDER BY name`)
+		if err != nil {
+			return "", err
+		}
+		names = append(names, stored...)
+	}
+	return text.Nearest(name, names), nil
+}
+
+// maxName is how long an agent's name may be.
+const maxName = 63
 
 // isName reports whether a text can be an agent's name. A store may not be able to look for any
 // other.
 func isName(s string) bool {
-	return len(s) <= 63 && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '-' })
+	return len(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '-' })
 }
 
 func get(ctx context.Context, q store.Querier, name string) (Blueprint, error) {
 	b, err := scan(q.QueryRow(ctx, selectAgents+` WHERE name = $1`, name))
 	if errors.Is(err, store.ErrNotFound) {
-		return b, &NotFoundError{name}
+		return b, &NotFoundError{Name: name}
 	}
 	return b, err
 }
@@ -156,7 +191,7 @@ func (r *Registry) Add(ctx context.Context, raw []byte) (Blueprint, error) {
 // error may be a *NotFoundError, a *ReadOnlyError or an *InvalidError.
 func (r *Registry) Patch(ctx context.Context, name string, patch []byte) (Blueprint, error) {
 	if !isName(name) {
-		return Blueprint{}, &NotFoundError{name}
+		return Blueprint{}, &NotFoundError{Name: name}
 	}
 	if b, ok := r.fixed[name]; ok {
 		return b, &ReadOnlyError{name, b.Source}
@@ -183,14 +218,14 @@ func (r *Registry) Patch(ctx context.Context, name string, patch []byte) (Bluepr
 // The error may be a *NotFoundError or a *ReadOnlyError.
 func (r *Registry) Remove(ctx context.Context, name string) error {
 	if !isName(name) {
-		return &NotFoundError{name}
+		return &NotFoundError{Name: name}
 	}
 	if b, ok := r.fixed[name]; ok {
 		return &ReadOnlyError{name, b.Source}
 	}
 	removed, err := r.store.Exec(ctx, `DELETE FROM agents WHERE name = $1`, name)
 	if err == nil && removed == 0 {
-		err = &NotFoundError{name}
+		err = &NotFoundError{Name: name}
 	}
 	return err
 }

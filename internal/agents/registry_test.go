@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,6 +116,12 @@ func TestRegistry(t *testing.T) {
 		}
 		if _, err := r.Get(ctx, "nobody"); !errors.As(err, &notFound) {
 			t.Errorf("getting nobody: %v", err)
+		}
+		for asked, want := range map[string]string{"filled": `"filed"`, "Web_Crawler": "", "web-crawlers": `"web-crawler"`, "nobody": "", strings.Repeat("x", 1<<20): ""} {
+			_, err := r.Get(ctx, asked)
+			if !errors.As(err, &notFound) || strings.Contains(err.Error(), "did you mean "+want+"?") != (want != "") {
+				t.Errorf("getting %.80s: %v, want %s to be suggested", asked, err, want)
+			}
 		}
 		var invalid *InvalidError
 		if _, err := r.Patch(ctx, "ask", []byte(`{"type":"deterministic"}`)); !errors.As(err, &invalid) {
