@@ -179,3 +179,16 @@ func schemaOf(t reflect.Type) object {
 	}
 	return s
 }
+
+// TestDocumentNamesEachRoute asserts that the table of requests in docs/coordinator.md is complete.
+func TestDocumentNamesEachRoute(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/coordinator.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rt := range routes() {
+		if want := "`" + rt.method + " " + rt.path + "`"; !bytes.Contains(doc, []byte(want)) {
+			t.Errorf("docs/coordinator.md does not have %s", want)
+		}
+	}
+}
