@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -21,7 +22,8 @@ type metrics struct {
 	created  prometheus.Counter
 }
 
-func newMetrics(service *runs.Service, version string) *metrics {
+// newMetrics returns metrics. Those of a store that cannot be used are left out, and log has why.
+func newMetrics(service *runs.Service, version string, log *slog.Logger) *metrics {
 	m := &metrics{
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "airlock_http_request_seconds", Help: "How long requests took, by method, path and class of the status.",
 			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}}, []string{"method", "path", "code"}),
@@ -31,7 +33,7 @@ func newMetrics(service *runs.Service, version string) *metrics {
 	info.Set(1)
 	r := prometheus.NewRegistry()
 	r.MustRegister(m.requests, m.created, info, runCounts{service}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.handler = promhttp.HandlerFor(r, promhttp.HandlerOpts{})
+	m.handler = promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError)})
 	return m
 }
 

@@ -75,7 +75,7 @@ type Server struct {
 // New returns a server.
 func New(cfg Config) *Server {
 	s := &Server{
-		Config: cfg, mux: http.NewServeMux(), metrics: newMetrics(cfg.Runs, cfg.Version), paths: map[string]map[string]*route{},
+		Config: cfg, mux: http.NewServeMux(), metrics: newMetrics(cfg.Runs, cfg.Version, cfg.Log), paths: map[string]map[string]*route{},
 		streams: make(chan struct{}, maxStreams), stopped: make(chan struct{}), limiters: map[string]*rate.Limiter{},
 	}
 	for _, rt := range routes() {

@@ -740,3 +740,22 @@ func testPeerUser(t *testing.T, address string) {
 		t.Errorf("nobody is user %d", uid)
 	}
 }
+
+// TestMetricsWithoutTheStore asserts that a store that cannot be used costs no other metric.
+func TestMetricsWithoutTheStore(t *testing.T) {
+	a := start(t, nil)
+	rename := func(from, to string) {
+		if _, err := a.store.Exec(t.Context(), "ALTER TABLE "+from+" RENAME TO "+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("runs", "gone")
+	defer rename("gone", "runs")
+	m := a.do("GET", "/metrics", "")
+	if m.StatusCode != http.StatusOK || !strings.Contains(m.body, "airlock_info") || strings.Contains(m.body, "airlock_runs{") {
+		t.Errorf("%d %.300s", m.StatusCode, m.body)
+	}
+	if !strings.Contains(a.log.String(), "airlock_runs") {
+		t.Errorf("the log does not say why: %s", a.log)
+	}
+}
