@@ -493,6 +493,11 @@ func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 func TestCoordinatorIsNotForOtherSites(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	for _, name := range []string{"http://coordinator.example", "coordinator.example:8417", "*"} {
+		if r := run(t, dir, nil, "", "serve", "--store", "store.db", "--host="+name); r.code != 2 || !strings.Contains(r.stderr, "--host") {
+			t.Errorf("--host %q ended with %d: %s", name, r.code, r.stderr)
+		}
+	}
 	c := serveArgs(t, dir, "--host", "coordinator.example")
 	for _, r := range []struct{ method, path, body, kind string }{
 		{"GET", "/agents", "", ""},

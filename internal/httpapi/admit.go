@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"context"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -47,7 +49,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	isLoopback := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, host)
 	isOurs := slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 	anyName := s.Public && len(s.Hosts) == 0
-	if !isLoopback && !isOurs && !anyName {
+	if !isLoopback && !isOurs && !anyName && !isOwnAddress(r.Context(), host) {
 		return refuse(http.StatusForbidden, "forbidden_host", "this server is not called %q: use its address, or name it with --host", host)
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
@@ -59,6 +61,14 @@ func (s *Server) checkOrigin(r *http.Request) error {
 		}
 	}
 	return nil
+}
+
+// isOwnAddress reports whether host is the address that the request's connection was made to. Such a
+// host was not looked up, so nobody made a name of theirs point here.
+func isOwnAddress(ctx context.Context, host string) bool {
+	address, err := netip.ParseAddr(host)
+	here, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return err == nil && ok && address.Unmap() == here.AddrPort().Addr().Unmap()
 }
 
 // unauthorized returns the error for a caller without a valid token.

@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -577,6 +579,29 @@ func TestPagesOfOtherSites(t *testing.T) {
 		}
 		if r := a.do("GET", "/healthz", "", c.header); r.StatusCode != c.status {
 			t.Errorf("%s: /healthz %d", c.header, r.StatusCode)
+		}
+	}
+}
+
+// TestServerKnowsItsAddress asserts that a server which does not listen on 127.0.0.1, or has names, can
+// be asked at its address, and at no other.
+func TestServerKnowsItsAddress(t *testing.T) {
+	t.Parallel()
+	s := New(Config{Hosts: []string{"coordinator.example"}, Public: true, Log: slog.New(slog.DiscardHandler)})
+	for local, hosts := range map[string]map[string]bool{
+		"127.0.0.2":        {"127.0.0.2": true, "127.0.0.2:8417": true, "127.0.0.3": false, "127.0.0.2.nip.example": false, "": false},
+		"10.0.0.5":         {"10.0.0.5:8417": true, "10.0.0.6:8417": false, "coordinator.example": true},
+		"2001:db8::1":      {"[2001:db8::1]:8417": true, "[2001:DB8:0::1]": true, "[2001:db8::2]": false},
+		"::ffff:10.0.0.5":  {"10.0.0.5": true},
+		"fe80::1%loopback": {"evil.example": false},
+	} {
+		address := net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(local), 8417))
+		for host, want := range hosts {
+			r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, address), "GET", "/healthz", nil)
+			r.Host = host
+			if err := s.checkOrigin(r); (err == nil) != want {
+				t.Errorf("%q at %s: %v", host, local, err)
+			}
 		}
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/exitcode"
 	"github.com/agent-airlock/airlock/internal/httpapi"
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 	"github.com/agent-airlock/airlock/internal/loops"
 	"github.com/agent-airlock/airlock/internal/runs"
 	"github.com/agent-airlock/airlock/internal/server"
@@ -29,11 +31,18 @@ type ServeConfig struct {
 // closing is how long requests have to end when the server stops.
 const closing = 10 * time.Second
 
+var hostName = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
+
 // Check returns what is wrong with a user's settings, and with those of the node as its own Check
 // does.
 func (cfg ServeConfig) Check(node *Config) error {
 	if !(cfg.Rate >= 0 && cfg.Rate <= 1e6) { // NaN is neither
 		return fmt.Errorf("--rate: %g is not a number of requests a second: write one up to 1000000, or leave it out", cfg.Rate)
+	}
+	for _, name := range cfg.Hosts {
+		if _, err := netip.ParseAddr(name); err != nil && !hostName.MatchString(name) {
+			return fmt.Errorf("--host: %q is not a name such as coordinator.example: leave out the scheme and the port", name)
+		}
 	}
 	for _, d := range []struct {
 		flag  string
