@@ -184,3 +184,16 @@ func TestInputOfTheEnvironment(t *testing.T) {
 		t.Errorf("a key without effect gives no warning: %s", errs)
 	}
 }
+
+// TestToolsOfOneServer asserts that flags of the one server of 'airlock mcp' are refused for the other:
+// without --safe-outputs an agent would be served the tools of an orchestrator.
+func TestToolsOfOneServer(t *testing.T) {
+	dir := files(t, map[string]string{"policy.yml": "noop:\n"})
+	lines := filepath.Join(dir, "lines.ndjson")
+	for _, args := range [][]string{{"--output", lines}, {"--strict"}, {"--event", event(t)}, {"--safe-outputs", "--output", lines, "--server", "http://127.0.0.1:1"}, {"--safe-outputs", "--output", lines, "--store", lines}} {
+		args = append([]string{"mcp", "--config", filepath.Join(dir, "policy.yml")}, args...)
+		if code, out, errs := (process{}).run(t, args...); code != 2 || out != "" || !strings.Contains(errs, "--safe-outputs") {
+			t.Errorf("%q: exit code %d, %s%s", args, code, out, errs)
+		}
+	}
+}

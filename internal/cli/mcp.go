@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/doors"
@@ -47,6 +48,9 @@ or are carried out here, in the store that 'airlock serve' would use.`,
   airlock mcp --server http://127.0.0.1:8417`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.checkUsed(cmd.Flags()); err != nil {
+				return exitcode.UsageError(err)
+			}
 			if f.safeOutputs {
 				if cmd.Flags().Changed("dir") {
 					f.agent.Dir = f.Owner.Base
@@ -66,6 +70,21 @@ or are carried out here, in the store that 'airlock serve' would use.`,
 	addNodeFlags(flags, &f.Config)
 	flags.Lookup("dir").Usage = "the directory in which agents are started; with --safe-outputs, the clone that contains the agent's changes (default: GITHUB_WORKSPACE)"
 	return cmd
+}
+
+// checkUsed returns an error if a flag of the other one of the two servers is given. Whoever names the
+// file of lines and forgets --safe-outputs would serve an agent the tools of an orchestrator.
+func (f mcpFlags) checkUsed(flags *pflag.FlagSet) error {
+	unused, format := []string{"output", "event", "event-name", "repo", "strict"}, "--%s: it belongs to --safe-outputs: add that, or leave this out"
+	if f.safeOutputs {
+		unused, format = []string{"server", "store", "agents", "root", "pass-env", "fixer", "concurrency", "tag", "drain"}, "--%s: --safe-outputs does not use it: leave one of them out"
+	}
+	for _, name := range unused {
+		if flags.Changed(name) {
+			return fmt.Errorf(format, name)
+		}
+	}
+	return nil
 }
 
 // serveSafeOutputs serves an agent.
