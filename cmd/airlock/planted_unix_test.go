@@ -137,7 +137,8 @@ func TestOddTemporaryDirectories(t *testing.T) {
 	assertPushes(t, base, filepath.Join(base, "none"), 1)
 }
 
-// assertPushes runs apply in dir with a temporary directory.
+// assertPushes runs apply in dir with a temporary directory. It asserts the exit code, and that a
+// pull request is opened exactly if that is 0.
 func assertPushes(t *testing.T, dir, temp string, code int) {
 	t.Helper()
 	h := newHosted(t)
@@ -189,8 +190,8 @@ func TestStrangeAnswersToPushes(t *testing.T) {
 	}
 }
 
-// TestInvisibleMarksInPaths commits files whose names contain marks that nobody sees, below a
-// protected directory and elsewhere. What people read shows each mark.
+// TestInvisibleMarksInPaths asks for a pull request with a file below a protected directory whose name
+// contains a mark that nobody sees. It is not opened, and what people read shows the mark.
 func TestInvisibleMarksInPaths(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

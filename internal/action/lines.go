@@ -132,7 +132,7 @@ func (l *Lines) lock(ctx context.Context, f *os.File) error {
 }
 
 // lastNewline returns the offset after the last newline between two offsets of a file, or
-// the first one where there is none.
+// the lower one of these if there is none.
 func lastNewline(f io.ReaderAt, from, to int64) (int64, error) {
 	const step = 64 << 10
 	buf := make([]byte, min(step, to-from))

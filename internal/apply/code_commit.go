@@ -220,7 +220,7 @@ var (
 )
 
 // withoutCredits removes the lines that credit others or look like Airlock's own, with their
-// continuation lines. credits are the first words of the removed lines.
+// continuation lines. credits are the first words of the removed lines that credit others.
 func withoutCredits(message string) (kept string, credits []string) {
 	var lines []string
 	removing := false

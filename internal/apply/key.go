@@ -179,7 +179,7 @@ func (e *entry) stableName() string {
 }
 
 // writer returns the workflow run as an entry's stable key and marker name it. What has a revision
-// belongs to no job: any finds it again, and the revision takes the run's place.
+// belongs to no job: any finds it again, and the revision takes the run's place. Nor does an issue.
 func (e *entry) writer(run event.Run) event.Run {
 	switch it := e.item.(type) {
 	case *safeoutput.StickyComment:

@@ -111,10 +111,9 @@ func (d *Document) Annotations(safe SafeText) []Annotation {
 	return d.annotations(safe, func(int) bool { return true }, true)
 }
 
-// annotations returns the annotations of those distinct findings that are wanted, which is
-// called with a finding's index in distinct. If problems is set, checks that failed without a
-// finding have one too.
-func (d *Document) annotations(safe SafeText, wanted func(int) bool, problems bool) []Annotation {
+// annotations returns an annotation for each of the distinct findings for whose index (in distinct)
+// include returns true. If problems is set, checks that failed without a finding have one too.
+func (d *Document) annotations(safe SafeText, include func(int) bool, problems bool) []Annotation {
 	var annotations []Annotation
 	found := map[phase.Check]bool{}
 	for i, f := range d.distinct() {
@@ -122,7 +121,7 @@ func (d *Document) annotations(safe SafeText, wanted func(int) bool, problems bo
 		for _, check := range checks {
 			found[check] = true
 		}
-		if !wanted(i) {
+		if !include(i) {
 			continue
 		}
 		title := checkNames(checks)

@@ -70,9 +70,9 @@ func (env Environment) read(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(env.stoppable(in), limit+1))
 }
 
-// stoppable returns a reader of in that a signal ends.
-func (env Environment) stoppable(in io.Reader) io.Reader {
-	return action.Stoppable{In: in, Stopped: env.stopped}
+// stoppable returns a reader that reads from r, and fails as soon as a signal stops the program.
+func (env Environment) stoppable(r io.Reader) io.Reader {
+	return action.Stoppable{In: r, Stopped: env.stopped}
 }
 
 // readerIsGone reports whether the reader of a pipe went away, as head does when it has

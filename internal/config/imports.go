@@ -24,8 +24,8 @@ const (
 	maxImportBytes = 4 << 20 // of all files together
 )
 
-// importReader reads a file of the repository that a front matter imports. name is relative to
-// the directory that the importing file's own name is relative to, with slashes.
+// importReader reads a file that a front matter imports. name is relative to the repository's root,
+// with slashes; so is the name of the importing file.
 type importReader func(name string) ([]byte, error)
 
 // importing follows the imports of one front matter.
@@ -111,9 +111,10 @@ func importsOf(doc document) []importEntry {
 	return out
 }
 
-// load reads one import of the file from, and returns it with its name. It returns nil where the
-// import is not followed, and has recorded why.
-func (im *importing) load(one importEntry, from string, depth int) (*document, string) {
+// load reads one import of a file, and returns what is to be merged, with its file's name. It returns
+// nil where nothing is: the imported file was read before or has nothing to merge, or the import is not
+// followed, and the reason is recorded.
+func (im *importing) load(one importEntry, importer string, depth int) (*document, string) {
 	at := one.file
 	spec, _, _ := strings.Cut(at.text, "#")
 	spec, optional := strings.CutSuffix(spec, "?")
@@ -122,7 +123,7 @@ func (im *importing) load(one importEntry, from string, depth int) (*document, s
 		im.d.record(at, Missing, "imports: %s: %s; copy what it says below safe-outputs, and add \"staged: false\" there: until then everything is only planned (staged)", quote(at.text), why)
 		return nil, ""
 	}
-	name := importName(spec, from)
+	name := importName(spec, importer)
 	switch {
 	case isRemote(spec):
 		return notRead("a file of another repository is not read")
@@ -186,11 +187,11 @@ func (im *importing) parse(data []byte, name string, one importEntry) *document 
 
 // importName returns the name of an imported file: spec is relative to the directory of the
 // importing file, or, if it begins with "/" or ".github/", to the repository's root.
-func importName(spec, from string) string {
+func importName(spec, importer string) string {
 	if strings.HasPrefix(spec, "/") || strings.HasPrefix(spec, ".github/") {
 		return path.Clean(strings.TrimPrefix(spec, "/"))
 	}
-	return path.Join(path.Dir(from), spec)
+	return path.Join(path.Dir(importer), spec)
 }
 
 // isRemote reports whether an import names a file of another repository: owner/name/path@ref.

@@ -46,8 +46,9 @@ func (r *Repo) WriteBlob(ctx context.Context, content string) (string, error) {
 	return out.Line(), err
 }
 
-// Without leaves out of a series what it changes at excluded paths, and returns those of them that
-// it would have changed. A change of which nothing is kept is left out itself.
+// Without returns a series without what it changes at excluded paths, and the excluded paths that it
+// changes. A change of which nothing is kept is left out itself. It is an error if a kept file needs
+// the place of an excluded one.
 func (r *Repo) Without(ctx context.Context, s Series, excluded func(path string) bool) (kept Series, leftOut []string, err error) {
 	if len(s.Changes) == 0 {
 		return s, nil, nil

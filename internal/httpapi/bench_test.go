@@ -16,7 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/store"
 )
 
-// BenchmarkCreateRun records runs over HTTP, 64 clients at a time: in a SQLite file, or in
+// BenchmarkCreateRun records runs over HTTP, for 32 clients a processor: in a SQLite file, or in
 // the PostgreSQL database whose URL is in AIRLOCK_BENCH_STORE. Nobody carries them out.
 func BenchmarkCreateRun(b *testing.B) {
 	ctx := context.WithoutCancel(b.Context())

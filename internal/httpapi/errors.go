@@ -145,7 +145,7 @@ func answer(w http.ResponseWriter, status int, v any) int {
 	return status
 }
 
-// answerUnless returns err, or is answer if err is nil.
+// answerUnless returns err if it is not nil; otherwise it writes the answer as answer does.
 func answerUnless(err error, w http.ResponseWriter, status int, v any) (int, error) {
 	if err != nil {
 		return 0, err

@@ -85,11 +85,12 @@ func TestRejections(t *testing.T) {
 			"Line 6: add-issue-comment: 'issue_number' must be at most 2147483647, not '9999999999'"}},
 		{"nothing to update", `{"type":"update-issue","issue_number":3}`, []string{"Line 1: update-issue: one of 'status', 'title', 'body' is required"}},
 		{"words", `{"type":"update-issue","status":"reopened"}`, []string{"Line 1: update-issue: 'status': 'reopened' is not one of ['open', 'closed']"}},
-		{"not an object", "null\n[1]\n\"x\"\n5", []string{
+		{"not an object", "null\n[1]\n\"x\"\n5\n          \"x\"", []string{
 			"Line 1: an object is expected, not null; write one JSON object a line",
 			"Line 2: an object is expected, not an array; write one JSON object a line",
 			"Line 3: an object is expected, not a string; write one JSON object a line",
-			"Line 4: an object is expected, not a number; write one JSON object a line"}},
+			"Line 4: an object is expected, not a number; write one JSON object a line",
+			"Line 5: an object is expected, not a string; write one JSON object a line"}},
 		{"both forms of a report", `{"type":"create-security-report","sarif":{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}}}]},"file":"a","line":1}`, []string{
 			"Line 1: create-security-report: 'file' cannot be given together with 'sarif': report either a SARIF log or one finding",
 			"Line 1: create-security-report: 'line' cannot be given together with 'sarif': report either a SARIF log or one finding"}},

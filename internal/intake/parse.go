@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/jsonrepair"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -141,13 +141,13 @@ func (p *parser) end(raw []byte) error {
 // notObject returns the message about a valid JSON value that is not an object.
 func notObject(raw []byte) string {
 	what := "a number"
-	switch t := strings.TrimSpace(string(raw[:min(len(raw), 8)])); {
-	case strings.HasPrefix(t, "["):
+	switch t := bytes.TrimSpace(raw); {
+	case bytes.HasPrefix(t, []byte("[")):
 		what = "an array"
-	case strings.HasPrefix(t, `"`):
+	case bytes.HasPrefix(t, []byte(`"`)):
 		what = "a string"
-	case t == "null" || t == "true" || t == "false":
-		what = t
+	case slices.Contains([]string{"null", "true", "false"}, string(t)):
+		what = string(t)
 	}
 	return "an object is expected, not " + what + "; write one JSON object a line"
 }

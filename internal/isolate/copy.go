@@ -18,8 +18,8 @@ type copyOptions struct {
 	limits CopyLimits
 	owner  *command.Identity   // of the copies; nil: this process's user
 	copied func(entries int64) // called with how many entries have been copied; may be nil
-	// retarget returns what a link in a directory, relative to the top, points to in the
-	// copy; nil: the same as before.
+	// retarget returns what a link in the directory dir points to in the copy. dir is relative
+	// to the top. nil: what it points to already.
 	retarget func(dir, target string) string
 }
 

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// angleLink records the autolink in angle brackets at p.pos, whose n bytes
-// include the >. The caller emits its node.
+// angleLink records the autolink in angle brackets at p.pos, of which n bytes
+// follow the <. The caller emits its node.
 func (p *inlineParser) angleLink(kind LinkKind, n int) (InlineKind, int32) {
 	link := p.addAutolink(kind, p.c.spanOf(p.pos, p.pos+1+n), p.c.spanOf(p.pos+1, p.pos+n))
 	p.pos += 1 + n
@@ -353,12 +353,12 @@ func (r *emailRun) locate(nodes []Inline, i int) (node, src int) {
 	return r.first + k, n.Start
 }
 
-// emailAt returns the address around the @ at offset at. It starts at from or
-// later.
-func emailAt(text []byte, from, at int) (begin, end int, ok bool) {
-	begin = at
+// emailAt returns the address around the @ at offset sign, which does not start before
+// offset least.
+func emailAt(text []byte, least, sign int) (begin, end int, ok bool) {
+	begin = sign
 	xmpp := false
-	for ; begin > from; begin-- {
+	for ; begin > least; begin-- {
 		c := text[begin-1]
 		if isAlnum(c) || strings.IndexByte(".+-_", c) >= 0 {
 			continue
@@ -371,11 +371,11 @@ func emailAt(text []byte, from, at int) (begin, end int, ok bool) {
 			break
 		}
 	}
-	if begin == at {
+	if begin == sign {
 		return 0, 0, false
 	}
 	dots := 0
-	for end = at + 1; end < len(text); end++ {
+	for end = sign + 1; end < len(text); end++ {
 		c := text[end]
 		if c == '.' && end+1 < len(text) && isAlnum(text[end+1]) {
 			dots++
@@ -383,7 +383,7 @@ func emailAt(text []byte, from, at int) (begin, end int, ok bool) {
 			break
 		}
 	}
-	if end < len(text) && text[end] == '@' || end-at < 2 || dots == 0 || !isAlpha(text[end-1]) {
+	if end < len(text) && text[end] == '@' || end-sign < 2 || dots == 0 || !isAlpha(text[end-1]) {
 		return 0, 0, false
 	}
 	return begin, end, true

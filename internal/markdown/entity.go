@@ -85,7 +85,7 @@ func decodeNumber(s string) (text string, n int) {
 	return string(r), i + 1 // U+FFFD if there is no such character
 }
 
-// zwsp is the zero width space, as which most references of cleaned texts decode.
+// zwsp is the zero width space: most references in cleaned texts are to it.
 const zwsp = '\u200b'
 
 // decode replaces what marks selects in s: with & the character references, and

@@ -59,7 +59,7 @@ func describe(f finding.Finding) string {
 	return problem
 }
 
-// maxGist is how many lines a gist has at most.
+// maxGist is how many lines of an excerpt a problem repeats at most.
 const maxGist = 4
 
 // summarise returns the first lines of an excerpt that contain words, for output without
@@ -70,7 +70,7 @@ func summarise(excerpt string) string {
 	if len(lines) == 0 {
 		lines = chatter
 	}
-	return quoted(lines[:min(len(lines), maxGist)])
+	return joinGist(lines[:min(len(lines), maxGist)])
 }
 
 // summariseEnd returns the last lines of an excerpt that contain words, for tests whose totals are
@@ -80,17 +80,19 @@ func summariseEnd(excerpt string) string {
 	if len(lines) == 0 {
 		return summarise(excerpt)
 	}
-	return quoted(lines[max(0, len(lines)-maxGist):])
+	return joinGist(lines[max(0, len(lines)-maxGist):])
 }
 
-func quoted(lines []string) string {
+// joinGist returns lines as the end of a problem, after a colon; "" for none.
+func joinGist(lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}
 	return ": " + strings.Join(lines, " / ")
 }
 
-// splitChatter returns the lines of an excerpt that contain words, and those that are chatter.
+// splitChatter returns the lines of an excerpt that contain words, and apart from them those of which
+// isChatter is true.
 func splitChatter(excerpt string) (lines, chatter []string) {
 	for line := range strings.SplitSeq(excerpt, "\n") {
 		line = strings.Trim(strings.Join(strings.Fields(line), " "), "= ")

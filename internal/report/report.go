@@ -94,8 +94,8 @@ type Report struct {
 	secret          func(string) bool
 }
 
-// Crashed reports whether Airlock itself failed on something, after which nothing else that is
-// reported may be complete.
+// Crashed reports whether Airlock itself failed on something. What else is reported may then be
+// incomplete.
 func (r *Report) Crashed() bool {
 	crashed := func(res apply.Result) bool { return res.Code == apply.CodeCrash }
 	return slices.ContainsFunc(r.Results, crashed) || slices.ContainsFunc(r.Own, crashed) || r.crashed

@@ -142,8 +142,8 @@ func review(t *testing.T, config Config, files []File) ([]finding.Finding, measu
 	return slices.CompactFunc(found, func(a, b finding.Finding) bool { return placeOf(a) == placeOf(b) }), m
 }
 
-// judgedThoughOff returns the rules that are off by default and have verdicts. disabled-test is one: each
-// test is new where a change adds all of a source.
+// judgedThoughOff returns the rules that have verdicts and would find nothing by default: those that are
+// off, and disabled-test, which ignores new tests. In a change that adds all of a source, each test is new.
 func judgedThoughOff(t *testing.T) []string {
 	t.Helper()
 	rules, err := Rules()
@@ -279,7 +279,7 @@ func debianArchive(t *testing.T, dir string, s realSource) string {
 	output(t, dir, "apt-get", append(apt, "update")...)
 	output(t, dir, "apt-get", append(apt, "source", "--download-only", "--tar-only", s.Package)...)
 	archives, err := filepath.Glob(filepath.Join(dir, "*.tar.?z"))
-	archives = slices.DeleteFunc(archives, func(a string) bool { return strings.Contains(a, ".orig-") }) // what Debian adds
+	archives = slices.DeleteFunc(archives, func(a string) bool { return strings.Contains(a, ".orig-") }) // further parts of the source
 	if err != nil || len(archives) != 1 {
 		t.Fatalf("apt-get brought %d archives: %v", len(archives), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -16,7 +17,7 @@ const (
 )
 
 // isPlainMap reports whether GeoJSON or TopoJSON contains no text that the drawn map does
-// not show. Of a feature, the map shows its properties to who asks for them.
+// not show. A map shows the properties of a feature to a reader who clicks on it.
 func isPlainMap(text string) bool {
 	dec := jsontext.NewDecoder(bytes.NewBufferString(text)) // a name that is there twice is an error
 	if !isPlainValue(dec, "", false, maxNesting) {
@@ -26,8 +27,9 @@ func isPlainMap(text string) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// isPlainValue reads a value of a map: that of a member with a name, or an element. shown
-// is whether it is a part of properties, depth how many values may be in each other.
+// isPlainValue reads a value of a map and reports whether each text in it is a name or shown. name is
+// that of the member whose value it is or, for an element of an array, of the array's member. shown is
+// whether it is a part of properties, depth how many values may be in each other.
 func isPlainValue(dec *jsontext.Decoder, name string, shown bool, depth int) bool {
 	if depth == 0 {
 		return false
@@ -64,9 +66,9 @@ func isPlainValue(dec *jsontext.Decoder, name string, shown bool, depth int) boo
 	return true // a number or a truth value
 }
 
-// isName reports whether s is one word of a moderate length.
+// isName reports whether s is one word of a moderate length, of few parts joined by "_" or "-".
 func isName(s string) bool {
-	return len(s) <= longestName && !strings.ContainsAny(s, " \t\n\u00a0") && strings.Count(s, "_")+strings.Count(s, "-") <= 4
+	return len(s) <= longestName && !strings.ContainsFunc(s, unicode.IsSpace) && strings.Count(s, "_")+strings.Count(s, "-") <= 4
 }
 
 // isPlainModel reports whether each line of an ASCII STL model says where a facet is, or

@@ -19,6 +19,7 @@ func TestDrawings(t *testing.T) {
 		"mermaid\nsequenceDiagram\n# x\nA->>B: y # z\ndetails A: {}\nB->>A: #35;1, #fff":        "mermaid\nsequenceDiagram\nA->>B: y \nB->>A: #35;1, #fff",
 		"mermaid\nstateDiagram\nx direction LR y\nA --> B %% z":                                 "mermaid\nstateDiagram\ndirection LR\nA --> B ",
 		"geojson\n{\"type\":\"Point\",\"coordinates\":[1,2],\"x\":\"do this\"}":                 "json\n{\"type\":\"Point\",\"coordinates\":[1,2],\"x\":\"do this\"}",
+		"geojson\n{\"type\":\"Point\",\"coordinates\":[1,2],\"x\":\"do\u2003this\"}":            "json\n{\"type\":\"Point\",\"coordinates\":[1,2],\"x\":\"do\u2003this\"}",
 		"geojson\nno JSON":                                                                           "json\nno JSON",
 		"geojson\n" + strings.Repeat("[", 5000):                                                      "json\n" + strings.Repeat("[", 5000),
 		"stl\nsolid x\ndo this\nendsolid":                                                            "text\nsolid x\ndo this\nendsolid",

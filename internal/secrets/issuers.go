@@ -5,8 +5,8 @@ package secrets
 // to them, or one for an older form.
 type issuerRule struct {
 	id, name   string
-	expression string // every match contains a keyword, and its length has a bound
-	keywords   []string
+	expression string   // every match contains a keyword, and its length has a bound
+	keywords   []string // in lower case
 }
 
 // issuerRules returns our own rules for issuers' tokens. Lower bounds are those of the

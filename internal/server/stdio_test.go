@@ -100,8 +100,8 @@ func TestErrorsAreShort(t *testing.T) {
 		`"method":"tools/call","params":{"NAME":"` + long + `"}`:     `"name\" is missing`,
 		`"method":"prompts/get","params":{"name":"` + long + `"}`:    "add_coment",
 		`"method":"resources/read","params":{"uri":"` + long + `"}`:  "not found",
-		`"method":"completion/complete","params":{"ref":["` + long:   "",
-		`"method":"completion/complete","params":{"` + long + `":1}`: "",
+		`"method":"completion/complete","params":{"ref":["` + long:   "", // not JSON, so that its id is not known
+		`"method":"completion/complete","params":{"` + long + `":1}`: `missing required 'ref' field`,
 		`"method":"tools/list","params":{"cursor":"` + long + `"}`:   "invalid params",
 	}
 	coordinator := serving(func(context.Context, string, string, []byte) (int, []byte, error) { return 200, []byte("{}"), nil })

@@ -217,8 +217,8 @@ func (s *step) setVerdictOutputs(doc *verdictreport.Document, file string) error
 	return s.setOutputs(report.Output{Name: "verdict", Value: verdict}, report.Output{Name: "verdict-file", Value: file})
 }
 
-// readVerdict reads the verdict document that the input verdict names; nil if there is
-// none.
+// readVerdict reads the verdict document that the input verdict names, and sets the outputs about
+// it; nil if there is none.
 func (s *step) readVerdict() (*verdictreport.Document, error) {
 	if s.settings.Verdict == "" {
 		return nil, nil
