@@ -51,7 +51,7 @@ func (s *schedule) run(text, lines string, args ...string) result {
 	return run(s.t, dir, env, "", append([]string{"apply", "--pace=0s", "--config", "policy.yml", "--input", "lines.ndjson", "--dir", work}, args...)...)
 }
 
-// opened lists the pull requests beyond the fixture's: number, title, branch and the file.
+// opened lists the pull requests beyond the fixture's: number, title, and the text of the file.
 func (s *schedule) opened() (list []string) {
 	for _, i := range s.server.State().Issues[2:] {
 		list = append(list, fmt.Sprintf("#%d %s: %s", i.Number, i.Title, s.git.Run("show", i.Pull.Head.Ref+":docs/new.md")))

@@ -251,7 +251,7 @@ func TestPostgresNetworkBreaks(t *testing.T) {
 }
 
 // TestPostgresIsFull asserts that, while PostgreSQL accepts no further connection, a new process
-// ends with an error that says what to do, a running coordinator answers requests with that error,
+// ends with an error that says what to do, a running coordinator refuses requests and logs that error,
 // and runs complete once there are connections again.
 func TestPostgresIsFull(t *testing.T) {
 	t.Parallel()

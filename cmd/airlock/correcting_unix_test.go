@@ -15,7 +15,7 @@ import (
 // correctingStep is the step of docs/correcting.md in which an agent corrects itself.
 const correctingStep = "Ask, and ask again for what would be refused"
 
-// correctingScript returns the step's script and what its workflow sets for it.
+// correctingScript returns the step's script.
 func correctingScript(t *testing.T) string {
 	t.Helper()
 	for name, text := range workflows(t) {
@@ -38,8 +38,8 @@ func correctingScript(t *testing.T) string {
 	return ""
 }
 
-// TestAnAgentCorrectsItself runs the documented step with an agent that writes what the prompt
-// says is right only after an answer that names what is wrong.
+// TestAnAgentCorrectsItself runs the documented step with agents that are right once an answer names
+// what is wrong, at once or never, with one that asks for nothing, and with a policy that is wrong.
 func TestAnAgentCorrectsItself(t *testing.T) {
 	t.Parallel()
 	script := correctingScript(t)

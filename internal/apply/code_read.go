@@ -148,7 +148,7 @@ func (c *codePreparer) read(st *codeState) error {
 	return nil
 }
 
-// leaveOut takes the files out of the changes that the owner excludes.
+// leaveOut takes out of the changes those of files that the owner excludes.
 func (c *codePreparer) leaveOut(e *entry, st *codeState) error {
 	excluded := e.settings.Changes.Excluded
 	if len(excluded) == 0 {

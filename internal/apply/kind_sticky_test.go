@@ -180,7 +180,7 @@ func TestStickyCommentWithoutPermission(t *testing.T) {
 	b.srv.Change(readOnly)
 	r := b.runOwn(sticky("A."))
 	want(t, r, "failed(permission)")
-	if !strings.Contains(r[0].Message, "pull_requests") && !strings.Contains(r[0].Message, "pull-requests: write") {
+	if !strings.Contains(r[0].Message, "the token lacks the permission issues: write, or pull-requests: write") {
 		t.Errorf("the message does not name the missing permission: %s", r[0].Message)
 	}
 	b.ev.Fork = true
@@ -214,7 +214,7 @@ func TestStickyCommentIsPlanned(t *testing.T) {
 	}
 }
 
-// revision returns a text of a loop's comment.
+// revision returns an item with the text of a loop's comment.
 func revision(name, body string, n int) intake.OwnItem {
 	return intake.OwnItem{Item: &safeoutput.StickyComment{Name: name, Body: body, Revision: n}}
 }

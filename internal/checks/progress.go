@@ -123,7 +123,7 @@ func (p *Progress) Report(e phase.Event) {
 	}
 }
 
-// name returns the name of a check, with its root where there are several.
+// name returns the name of a check, with its root unless that is the working directory.
 func (p *Progress) name(root string, c phase.Check) string {
 	name := strings.ReplaceAll(string(c), "_", " ")
 	if root == "." || root == "" {

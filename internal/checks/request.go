@@ -35,8 +35,8 @@ type Request struct {
 }
 
 // Validate finds the changed files, and runs the checks. begin, if not nil, begins to show their
-// progress to a person. unchanged reports that no file has changed. The document and the error are
-// those of Run.
+// progress to a person. unchanged reports that no file has changed. The document is that of Run, and
+// so is the error if the checks could begin.
 func (r Request) Validate(ctx context.Context, deps Deps, begin func() *Progress) (doc *checkreport.Document, unchanged bool, err error) {
 	what, release, err := r.prepare(ctx, deps.Getenv, deps.Log)
 	defer release()

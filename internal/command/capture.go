@@ -42,7 +42,7 @@ func (o Output) Masked(mask func(string) string) string {
 	return Output{[]byte(head[:len(head)-n]), []byte(tail[m:]), o.Dropped + int64(n+m)}.String()
 }
 
-// capture keeps the first and the last half of limit bytes and discards the rest, so
+// capture keeps as many of the first bytes as of the last ones, and discards those between, so
 // that a program is never blocked by its output. One goroutine writes to it.
 type capture struct {
 	half int    // the size that head and ring may grow to
@@ -52,6 +52,7 @@ type capture struct {
 	lost int64  // bytes that are kept neither in head nor in ring
 }
 
+// newCapture returns a capture that keeps limit bytes in all.
 func newCapture(limit int) *capture { return &capture{half: max(limit/2, 1)} }
 
 // Write implements io.Writer; it never fails.

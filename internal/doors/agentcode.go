@@ -124,13 +124,13 @@ func (c AgentCode) tryClone() error {
 	return repo.Close()
 }
 
-// candidates returns the commits that the changes may have been made from: only known
-// where the user names the base, otherwise also bases.
-func (c AgentCode) candidates(known, bases []string) []string {
+// candidates returns the commits that the changes may have been made from: those that are known
+// and, unless the user names the base, further ones.
+func (c AgentCode) candidates(known, further []string) []string {
 	if c.Base != "" {
 		return known
 	}
-	return slices.Concat(known, bases)
+	return slices.Concat(known, further)
 }
 
 func (c AgentCode) read() ([]byte, error) {
@@ -174,9 +174,9 @@ func (c AgentCode) bases(git *LocalGit, ev event.Event) ([]string, error) {
 }
 
 // PathsBelow returns those of the paths that lie below dir, relative to it and with
-// slashes. Relative paths are relative to from. Empty paths, JSON texts and "-"
+// slashes. Relative paths are relative to cwd. Empty paths, JSON texts and "-"
 // instead of a path, and paths elsewhere are left out.
-func PathsBelow(dir, from string, paths ...string) []string {
+func PathsBelow(dir, cwd string, paths ...string) []string {
 	root, err := filepath.Abs(dir)
 	if err != nil {
 		return nil
@@ -187,7 +187,7 @@ func PathsBelow(dir, from string, paths ...string) []string {
 			continue
 		}
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(from, p)
+			p = filepath.Join(cwd, p)
 		}
 		abs, err := filepath.Abs(p)
 		if err != nil {

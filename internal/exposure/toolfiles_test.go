@@ -10,12 +10,12 @@ import (
 )
 
 // TestCredentialsOfTools asserts that a tool's file is found with a credential in it, and not without
-// one. Where without is "", the file is removed.
+// one. Where harmless is "", the file is removed.
 func TestCredentialsOfTools(t *testing.T) {
 	t.Parallel()
 	const long = "Q3Zt8LwX1vRb6NcYpK0s"
 	const pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----\n"
-	for _, c := range shorttest.First(4, []struct{ path, with, without string }{
+	for _, c := range shorttest.First(4, []struct{ path, leaking, harmless string }{
 		{"home/.git-credentials", "https://me:" + long + "@github.com\n", "\n"},
 		{"home/.config/git/credentials", "https://me:" + long + "@github.com\n", ""},
 		{"home/.netrc", "machine github.com\n  login me\n  password " + long + "\n", "machine github.com login me\n"},
@@ -54,18 +54,18 @@ func TestCredentialsOfTools(t *testing.T) {
 		t.Run(filepath.Base(c.path), func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)
-			file := m.write(c.path, c.with)
+			file := m.write(c.path, c.leaking)
 			if got := m.places(); !slices.Equal(got, []string{c.path}) {
-				t.Errorf("%q contains a credential; found %q", c.with, got)
+				t.Errorf("%q contains a credential; found %q", c.leaking, got)
 			}
-			m.write(c.path, c.without)
-			if c.without == "" {
+			m.write(c.path, c.harmless)
+			if c.harmless == "" {
 				if err := os.Remove(file); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if got := m.places(); got != nil {
-				t.Errorf("%q contains no credential; found %q", c.without, got)
+				t.Errorf("%q contains no credential; found %q", c.harmless, got)
 			}
 		})
 	}

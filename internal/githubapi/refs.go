@@ -140,7 +140,7 @@ func (c *Client) FilesOnRefs(ctx context.Context, r Repo, q RefQuery) (FilesOnRe
 			return FilesOnRefs{}, op.unexpectedAnswer(err.Error())
 		}
 		if q.Pull != 0 {
-			older, err := c.olderComments(ctx, r, q.Pull, out.Repository.PullRequest.Comments.before())
+			older, err := c.olderComments(ctx, r, q.Pull, out.Repository.PullRequest.Comments.nextOlder())
 			if err != nil {
 				return FilesOnRefs{}, err
 			}
@@ -217,19 +217,18 @@ func (a commentsAnswer) comments() (list []CommentNow, err error) {
 	return list, nil
 }
 
-// before returns where the comments are that were written before those of the page, as trail.follow
-// takes it.
-func (a commentsAnswer) before() pageInfo {
+// nextOlder returns where the page with the next older comments is, as trail.follow takes it.
+func (a commentsAnswer) nextOlder() pageInfo {
 	return pageInfo{HasNextPage: a.PageInfo.HasPreviousPage, EndCursor: a.PageInfo.StartCursor}
 }
 
-// olderComments reads the comments of a pull request that were written before those of a page.
-// before is what that page's method before returns.
-func (c *Client) olderComments(ctx context.Context, r Repo, n int, before pageInfo) (older []CommentNow, err error) {
+// olderComments reads the comments of a pull request that are older than those of a page. next is
+// that page's nextOlder.
+func (c *Client) olderComments(ctx context.Context, r Repo, n int, next pageInfo) (older []CommentNow, err error) {
 	op := reading(r, "list the comments of #%d", n)
 	way := trail{}
 	for {
-		if err := way.follow(op, before); err != nil || way.ended {
+		if err := way.follow(op, next); err != nil || way.ended {
 			return older, err
 		}
 		var out struct {
@@ -246,7 +245,7 @@ func (c *Client) olderComments(ctx context.Context, r Repo, n int, before pageIn
 			return nil, op.unexpectedAnswer(err.Error())
 		}
 		older = append(list, older...)
-		before = page.before()
+		next = page.nextOlder()
 	}
 }
 
@@ -329,18 +328,18 @@ const updateRefsMutation = `mutation UpdateRefs($input: UpdateRefsInput!) { upda
 // NoCommit is the id that stands for a ref which does not exist.
 const NoCommit = "0000000000000000000000000000000000000000"
 
-// MoveRef moves a ref, which need not be a branch, from one commit to another, and fails if it leads
-// to another commit than before; if before is NoCommit, it creates the ref. After any error,
+// MoveRef moves a ref, which need not be a branch, from the commit oldID to the commit newID, and fails
+// if it leads to another commit than oldID; if that is NoCommit, it creates the ref. After any error,
 // FilesOnRefs shows what the ref leads to: the error does not. repository is the repository's node id.
-func (c *Client) MoveRef(ctx context.Context, r Repo, repository, ref, before, after string) error {
-	op := writing(r, "move %s", asMessage(ref)).checkCommit(before).checkCommit(after)
+func (c *Client) MoveRef(ctx context.Context, r Repo, repository, ref, oldID, newID string) error {
+	op := writing(r, "move %s", asMessage(ref)).checkCommit(oldID).checkCommit(newID)
 	op.needs = "contents=write"
 	if !refForm.MatchString(ref) {
 		op.refuse("%q is not the complete name of a ref", ref)
 	}
 	var out struct{ UpdateRefs *struct{} }
 	err := c.query(ctx, op, updateRefsMutation, map[string]any{"input": map[string]any{"repositoryId": repository,
-		"refUpdates": []any{map[string]any{"name": ref, "beforeOid": before, "afterOid": after}}}}, &out)
+		"refUpdates": []any{map[string]any{"name": ref, "beforeOid": oldID, "afterOid": newID}}}}, &out)
 	if err == nil && out.UpdateRefs == nil {
 		return op.unexpectedAnswer("it does not show that the ref was moved")
 	}

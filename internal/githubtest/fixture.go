@@ -141,7 +141,7 @@ type Revision struct {
 type Branch struct {
 	Ref  string `json:"ref"`
 	SHA  string `json:"sha"`
-	Fork string `json:"fork,omitempty"` // owner/name, when it is not the repository itself
+	Fork string `json:"fork,omitempty"` // owner/name, when it is not the repository itself; "deleted" for a fork that is gone
 }
 
 // File is a file that a pull request changes.

@@ -172,8 +172,8 @@ var (
 	httpStatus = lazyregexp.New(`(?:returned error: |RPC failed; HTTP )([0-9]{3})`)
 )
 
-// noGitServer is what git prints about a server that answers with a page instead of refs: it takes
-// it for one that only has files.
+// noGitServer is what git prints about a server that answers with a page instead of refs: git takes
+// the server for one that only has files.
 const noGitServer = "git-http-push failed"
 
 // pushError finds out from what git printed why a push did not happen. If it cannot be

@@ -132,7 +132,7 @@ func TestIsWrapping(t *testing.T) {
 	}
 }
 
-// checkResult asserts what holds for every result: valid, and valid for Fix.
+// checkResult asserts what every result of Fix is: valid JSON, in which Fix changes nothing.
 func checkResult(t *testing.T, fixed []byte) {
 	t.Helper()
 	if !json.Valid(fixed) {

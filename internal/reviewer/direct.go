@@ -27,10 +27,10 @@ var accessors = wordSetOf("get Get Query get_json json getParameter getHeader")
 // element of a route's list.
 var checksBefore = lazyregexp.New(`(?i)valid|schema|sanit|check|joi\b|\bzod\b|@Pattern|@Size|celebrate`)
 
-// isDirect reports whether a part of a value, at the word at index i, is what a request sends, as it
-// is. Only literal text and formats that join the two stand between them: no other call, no
-// condition and no list. Nothing that is before the word in the function around it reads what was
-// sent, and nothing before the function says that it is checked.
+// isDirect reports whether a part of the value x, which reaches the sink at the word at index i, is what
+// a request sends, as it is: only literal text and formats join that part to the rest, and no other
+// call, no condition and no list. Nothing that is before the word in the function around it reads what
+// was sent, and nothing before the function says that it is checked.
 func (m *matcher) isDirect(x extent, i int) bool {
 	if n := len(m.scope.nested); n > 0 {
 		start := int(m.tokens[m.scope.nested[n-1].begin].start)
@@ -121,8 +121,8 @@ func (m *matcher) readsInput(source string) bool {
 	return match != nil && match[1] == len(source)
 }
 
-// isUntouched reports whether an operand without calls is what a request sends, and whether nothing
-// before the token at index end has read it.
+// isUntouched reports whether an operand without calls is what a request sends, and nothing before the
+// token at index end has read it.
 func (m *matcher) isUntouched(x extent, end, depth int) bool {
 	if x.to > x.from+1 && m.pack.Inputs.MatchString(m.scope.withoutNamesakes(m.sourceText(x))) {
 		return !m.readsRequest(x, end)
@@ -179,8 +179,8 @@ func (m *matcher) isGivenAt(i int) bool {
 	return m.is(j, "{") && m.isOneOf(j-1, "const", "let", "var") && m.is(m.after(j), "=")
 }
 
-// readsRequest reports whether the function around reads a part of a request, which an expression
-// has, or gives the request itself to another function, before the token at index end.
+// readsRequest reports whether the function around reads, before the token at index end, the part of a
+// request that the expression x is, or gives the request itself to another function.
 func (m *matcher) readsRequest(x extent, end int) bool {
 	source := m.sourceText(x)
 	reads := false
@@ -222,8 +222,8 @@ func (m *matcher) bodyBegin(f function) int {
 	return f.begin
 }
 
-// eachBefore calls a function with the index of each word in the body of the function around, before
-// the token at index end; outside of functions, in the file.
+// eachBefore calls visit with the index of each word in the body of the function around, before the
+// token at index end; outside of functions, in the file. Of a long body it reads only the end.
 func (m *matcher) eachBefore(end int, visit func(i int)) {
 	begin := 0
 	if n := len(m.scope.nested); n > 0 {

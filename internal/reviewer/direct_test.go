@@ -38,7 +38,7 @@ func TestHighPrecisionAsksForWhatArrivesAsItIs(t *testing.T) {
 		{"a name that is compared", "a.go", "go/sql-injection", "package a\n\nfunc f(w http.ResponseWriter, r *http.Request) {\n\tname := r.URL.Query().Get(\"name\")\n\tif name < first {\n\t\treturn\n\t}\n\tdb.Query(fmt.Sprintf(\"SELECT a FROM b WHERE c = '%s'\", name))\n}\n", false},
 		{"a parameter", "A.java", "java/sql-injection", "class A { void f(@RequestParam String c) {\n  jdbc.query(\"SELECT a FROM b WHERE c = '\" + c + \"'\");\n} }\n", true},
 		{"a request's parameter", "A.java", "java/sql-injection", "class A { void f(HttpServletRequest request) {\n  String c = request.getParameter(\"c\");\n  jdbc.query(\"SELECT a FROM b WHERE c = '\" + c + \"'\");\n} }\n", true},
-		{"a parameter with an annotation", "A.java", "java/sql-injection", "class A { void f(@RequestParam String c) {\n  c = clean(c);\n  jdbc.query(\"SELECT a FROM b WHERE c = '\" + c + \"'\");\n} }\n", false},
+		{"a parameter that is cleaned", "A.java", "java/sql-injection", "class A { void f(@RequestParam String c) {\n  c = clean(c);\n  jdbc.query(\"SELECT a FROM b WHERE c = '\" + c + \"'\");\n} }\n", false},
 		{"a parameter in Ruby", "a.rb", "ruby/sql-injection", "def f\n  User.where(\"name = '#{params[:name]}'\")\nend\n", true},
 		{"a method in Ruby", "a.rb", "ruby/sql-injection", "def f\n  User.where(\"name = '#{params[:name].tame}'\")\nend\n", false},
 	} {

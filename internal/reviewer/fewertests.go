@@ -103,7 +103,7 @@ func (f *File) tests() testCount {
 	return count
 }
 
-// fewerTests returns the tests that a change takes out, one silence a file. One that stands in
+// fewerTests returns the tests that a change takes out, one silence a file. A test that stands in
 // another file now was moved.
 func fewerTests(files []File, counts []testCount) []Silence {
 	moved := map[string]int{}

@@ -270,7 +270,8 @@ func (s *source) attribute(i int) (written string, end int32) {
 	return b.String(), end
 }
 
-// inCode looks for what begins a piece of code, which people see as it is written.
+// inCode returns the silence that a piece of code begins with, if there is one. People see written, which
+// is the code as the file has it.
 func (t *silencerTable) inCode(code, written string, line int) []Silence {
 	for _, s := range t.all {
 		if s.Code == nil {

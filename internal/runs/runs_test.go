@@ -98,7 +98,8 @@ func (c coordinator) program(t *testing.T, name, script string, settings ...stri
 	c.add(t, `{"name":%q,"type":"deterministic","parameters_schema":{"type":"object"},"command":["sh","-c",%s]%s}`, name, script, settings)
 }
 
-// add adds the agent whose blueprint format makes of its name, the script as JSON, and the settings.
+// add adds an agent. format is that of its blueprint, and is filled with the name, the script as JSON,
+// and the settings.
 func (c coordinator) add(t *testing.T, format, name, script string, settings []string) {
 	t.Helper()
 	quoted, _ := json.Marshal(script)
@@ -495,8 +496,8 @@ func TestTimeLimitHoldsForAllAttempts(t *testing.T) {
 		c.program(t, "again", `if mkdir failed; then exit 1; fi; exec tail -f /dev/null`, `"time_limit_seconds":3600`, `"max_attempts":10`)
 		c.program(t, "quick", `echo 1`)
 		again, late := c.create(t, "again", `{}`), c.create(t, "quick", `{}`)
-		// As workers leave them that were killed: one a second before its time is over, and one
-		// an hour after its start.
+		// As killed workers leave them: the time of the first is over in a second, that of the
+		// other was over long ago.
 		const killed = `UPDATE runs SET status = 'running', events = 2, attempt = 1, restarts = 1, started = 1, deadline = `
 		for id, deadline := range map[string]string{again.ID: c.store.Now() + ` + 1000`, late.ID: `3600001`} {
 			if _, err := c.store.Exec(t.Context(), killed+deadline+` WHERE id = $1`, id); err != nil {

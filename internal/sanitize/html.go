@@ -72,7 +72,7 @@ func (p *pass) mayContinueText(i int) bool {
 	return false
 }
 
-// untab writes a space for a tab after the name of the tag that begins before an offset. With the
+// untab writes a space for a tab after a tag's name, which begins at the offset name. With the
 // tab some readers see no block of HTML, but Markdown.
 func (p *pass) untab(name int) {
 	end := name

@@ -137,8 +137,7 @@ func (s *Sanitizer) As(name, text string) (out string, notes []Note, err error) 
 	return out, notes, err
 }
 
-// closes reports whether a closing word may act, in a text in which closed of them act
-// already.
-func (s *Sanitizer) closes(closed int) bool {
-	return s.closing && (s.maxClosing == 0 || closed < s.maxClosing)
+// closes reports whether a closing word may act, in a text in which n of them act already.
+func (s *Sanitizer) closes(n int) bool {
+	return s.closing && (s.maxClosing == 0 || n < s.maxClosing)
 }

@@ -47,7 +47,7 @@ func (w *bothWays) assertSame(t *testing.T, text string) bool {
 }
 
 // pieces returns what documents of many sections are made of: the ordinary texts, cut where
-// sections may begin, the attacks, and what reaches beyond its section.
+// sections may begin; and as hostile ones the attacks, and the links and images of denied.
 func pieces(t testing.TB) (ordinary, hostile []string) {
 	t.Helper()
 	files, _ := filepath.Glob("testdata/ordinary/*.md")
@@ -102,8 +102,8 @@ func joinSections(r *rand.Rand, ordinary, hostile []string) string {
 	return b.String()
 }
 
-// TestExcerpts asserts that reading only what was edited again gives the same result as reading all
-// again, for generated documents of many sections.
+// TestExcerpts asserts that a second reading of only what was edited gives the same result as one of
+// everything, for generated documents of many sections.
 func TestExcerpts(t *testing.T) {
 	rounds := 6_000
 	if testing.Short() {

@@ -161,8 +161,8 @@ type failureList struct {
 	current *Failure // the one that the lines now read describe; nil for none
 }
 
-// begin adds a failure and makes it the current one. There is none after MaxFailures:
-// further ones are only counted.
+// begin adds a failure and makes it the current one. After MaxFailures it adds none, and none is
+// current: the caller counts those.
 func (l *failureList) begin(f Failure) {
 	l.current = nil
 	if len(l.list) < MaxFailures {
