@@ -42,24 +42,24 @@ const (
 // Update appended, and appends the line that add returns, if it is not nil. The file is locked
 // until then, so that no other process can append a line after add has read the lines.
 //
-// all is set when added has all lines of the file: at the first call, and when the file was
+// complete is set when add gets every line of the file: at the first call, and when the file was
 // replaced or has become shorter. An unfinished last line is not among them, and is ended
 // before a line is appended. Update returns an error of add unchanged.
-func (l *Lines) Update(ctx context.Context, add func(added io.Reader, all bool) (line []byte, err error)) error {
+func (l *Lines) Update(ctx context.Context, add func(lines io.Reader, complete bool) (line []byte, err error)) error {
 	f, info, err := l.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // which unlocks it
-	all := l.previous == nil || !os.SameFile(l.previous, info) || info.Size() < l.seen
-	if all {
+	complete := l.previous == nil || !os.SameFile(l.previous, info) || info.Size() < l.seen
+	if complete {
 		l.seen = 0
 	}
 	end, err := lastNewline(f, l.seen, info.Size())
 	if err != nil {
 		return explain(l.path, err)
 	}
-	line, err := add(io.NewSectionReader(f, l.seen, end-l.seen), all)
+	line, err := add(io.NewSectionReader(f, l.seen, end-l.seen), complete)
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,8 @@ func (in *inputs) fail(name, format string, args ...any) {
 	in.problems = append(in.problems, Problem{Source: "input " + name, Message: fmt.Sprintf(format, args...)})
 }
 
-// wholeNumber reads a whole number, "" if it is not given. In a workflow, expression gives it.
+// wholeNumber reads a whole number, "" if it is not given. expression is what a workflow writes
+// for it.
 func (in *inputs) wholeNumber(name, expression string) string {
 	v := in.text(name)
 	if n, err := strconv.ParseInt(v, 10, 64); v != "" && (err != nil || n < 0) {

@@ -56,8 +56,8 @@ func Judge(ctx context.Context, repo *gitrepo.Repo, from, to string, rules Rules
 	return addedSecrets(ctx, repo, from, changes, rules.Secrets)
 }
 
-// addedSecrets returns a reason for each secret in the name of a file that is there after the changes,
-// for each in a new content that the tree before has nowhere, and for each file that is too large.
+// addedSecrets returns a reason for each secret in the name of an added or changed file, for each in
+// its content that the tree before has nowhere, and for each such file that is too large to scan.
 func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes []gitrepo.TreeChange, scanner *secrets.Scanner) (reasons []string, err error) {
 	var files []gitrepo.TreeChange
 	var oids []string

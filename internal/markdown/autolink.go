@@ -127,7 +127,7 @@ func (p *inlineParser) bareURL() (begin, end int, ok bool) {
 }
 
 // domain returns the end of the host name at offset base. Its last two labels
-// must not contain an underscore, and unless short it must contain a dot. Like
+// must not contain an underscore, and it must contain a dot unless short is set. Like
 // cmark, it ignores the first character, and the last one of the leaf.
 func (p *inlineParser) domain(base int, short bool) (end int, ok bool) {
 	r := &p.domains

@@ -270,15 +270,15 @@ func (s *source) attribute(i int) (written string, end int32) {
 	return b.String(), end
 }
 
-// inCode returns the silence that a piece of code begins with, if there is one. People see written, which
-// is the code as the file has it.
-func (t *silencerTable) inCode(code, written string, line int) []Silence {
+// inCode returns the silence that a piece of code begins with, if there is one. code may lack white
+// space; source is the same as the file has it, for people.
+func (t *silencerTable) inCode(code, source string, line int) []Silence {
 	for _, s := range t.all {
 		if s.Code == nil {
 			continue
 		}
 		if at := s.Code.FindStringIndex(code); at != nil && strings.TrimSpace(code[:at[0]]) == "" {
-			return []Silence{s.silence(line, written, ScopeLine)}
+			return []Silence{s.silence(line, source, ScopeLine)}
 		}
 	}
 	return nil

@@ -72,10 +72,10 @@ func (p *pass) mayContinueText(i int) bool {
 	return false
 }
 
-// untab writes a space for a tab after a tag's name, which begins at the offset name. With the
+// untab writes a space for a tab after a tag's name, which begins at the offset start. With the
 // tab some readers see no block of HTML, but Markdown.
-func (p *pass) untab(name int) {
-	end := name
+func (p *pass) untab(start int) {
+	end := start
 	for end < len(p.src) && (isAlnum(p.src[end]) || p.src[end] == '/') {
 		end++
 	}

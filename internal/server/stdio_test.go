@@ -193,10 +193,10 @@ type script struct {
 	texts  []string          // the following parts
 }
 
-// newScript returns two texts as input. The second can be read after the event, and the input
-// ends after the event end.
-func newScript(first string, event <-chan struct{}, second string, end <-chan struct{}) *script {
-	return &script{strings.NewReader(first), []<-chan struct{}{event, end}, []string{second, ""}}
+// newScript returns two texts as input. The second one can be read when the channel released is
+// closed, and the input ends when the channel finished is.
+func newScript(first string, released <-chan struct{}, second string, finished <-chan struct{}) *script {
+	return &script{strings.NewReader(first), []<-chan struct{}{released, finished}, []string{second, ""}}
 }
 
 // Read implements io.Reader.

@@ -14,7 +14,7 @@ type rspecReader struct {
 	loading  failureList       // files that could not be loaded
 	messages map[string]string // by the example's full name
 	example  string            // the one whose message is read
-	listing  bool              // the list of failed examples has begun: a line like its own before it is a test's
+	listing  bool              // the list of failed examples has begun; before it, a line like the list's is a test's
 	listed   []Failure
 }
 

@@ -93,7 +93,7 @@ func (w *worktree) findChanges(ctx context.Context, cloned bool) (*checks.Change
 	if err == nil || src.Base != "" || ctx.Err() != nil {
 		return set, err
 	}
-	src.Git, src.Client, src.Paths = nil, nil, []string{} // with a list, though an empty one, neither is asked
+	src.Git, src.Client, src.Paths = nil, nil, []string{} // where there is a list, even an empty one, neither git nor GitHub is asked
 	empty, emptyErr := src.Find(ctx)
 	if emptyErr != nil {
 		return set, err
