@@ -44,7 +44,7 @@ var layers = []struct {
 	{"internal/schema", "schemas text"},
 	{"internal/sanitize", "markdown"},
 	{"internal/sarif", "text finding schema"},
-	{"internal/secrets", "token"},
+	{"internal/secrets", "text token"},
 	{"internal/textdiff", ""},
 	{"internal/manpage", ""},
 	{"internal/terminal", ""},

@@ -15,6 +15,8 @@ type expression struct {
 	// start is the expression bound to the beginning of a text. It is nil unless
 	// every match begins with a keyword of the rule, so that looking there is enough.
 	start *regexp.Regexp
+	// beginning matches what a match can begin with. It is nil if start is.
+	beginning func() *regexp.Regexp
 	// boundary is set if no letter, digit or underscore stands before a match.
 	boundary      bool
 	before, after int  // bytes before and after a keyword in which a match around it lies
@@ -46,6 +48,7 @@ func newExpression(text string, keywords []string) expression {
 	}
 	if beginsWith(tree, keywords) {
 		e.start = regexp.MustCompile(`\A(?:` + text + `)`)
+		e.beginning = beginningOf(tree)
 		e.boundary = atBoundary(tree)
 	}
 	return e

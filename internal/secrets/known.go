@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
+	"github.com/agent-airlock/airlock/internal/text"
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
@@ -74,14 +75,18 @@ func formsOf(value token.Token) []string {
 	all := append(value.Forms(), digits, strings.ToUpper(digits), escaped(secret))
 	for line := range strings.SplitSeq(secret, "\n") {
 		line = strings.TrimSpace(line)
-		all = append(all, line, escaped(line))
+		all = append(all, line, escaped(line), text.OneLine(line))
 	}
 	for _, f := range all {
 		if lower := percents.ReplaceAllStringFunc(f, strings.ToLower); lower != f {
 			all = append(all, lower)
 		}
 	}
-	all = append(all, html.EscapeString(secret), strings.Trim(strconv.QuoteToASCII(secret), `"`))
+	all = append(all, html.EscapeString(secret))
+	for _, quoted := range []string{strconv.Quote(secret), strconv.QuoteToASCII(secret), strconv.QuoteToGraphic(secret)} {
+		quoted = quoted[1 : len(quoted)-1]
+		all = append(all, quoted, strings.ReplaceAll(quoted, `\"`, `"`)) // as schema.Quote writes it
+	}
 	if strings.ContainsFunc(secret, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		all = append(all, wideForms(secret)...) // scanWide decodes only ASCII
 	}

@@ -96,17 +96,33 @@ func (s *searcher) each(text string, found func(id, start, end int) bool) {
 	}
 }
 
-// isAt reports whether a text begins with a word.
-func (s *searcher) isAt(text, word string) bool {
-	if len(text) < len(word) {
-		return false
-	}
-	for i := range len(word) {
-		if s.fold[text[i]] != word[i] {
-			return false
+// eachBeginning calls found for each place where a text has the beginning of a word but not the
+// entire word: three bytes of it or more, and as many as there are. length is that of the word.
+func (s *searcher) eachBeginning(text string, found func(id, length, start, end int)) {
+	for start := range max(0, len(text)-2) {
+		n := s.buckets[gram(s.fold[text[start]], s.fold[text[start+1]], s.fold[text[start+2]])]
+		for _, w := range s.lists[n] {
+			if same := s.common(text[start:], w.text); same >= 3 && same < len(w.text) {
+				found(w.id, len(w.text), start, start+same)
+			}
 		}
 	}
-	return true
+}
+
+// isAt reports whether a text begins with a word.
+func (s *searcher) isAt(text, word string) bool {
+	return len(text) >= len(word) && s.common(text, word) == len(word)
+}
+
+// common returns how many bytes of a word a text begins with.
+func (s *searcher) common(text, word string) int {
+	n := min(len(text), len(word))
+	for i := range n {
+		if s.fold[text[i]] != word[i] {
+			return i
+		}
+	}
+	return n
 }
 
 // containsAny reports whether one of the searcher's words is in the text.

@@ -51,6 +51,7 @@ type Scanner struct {
 	known   *knownSet
 	ignored []string
 	allowed Allowed
+	cut     bool // finds in addition what a cut left of a secret
 }
 
 // New returns a scanner for the known values and for everything that the rules
@@ -104,11 +105,18 @@ func (s *Scanner) scanPlain(path, text string) []Hit {
 		return []Hit{{Rule: "no-rules", Name: "secrets cannot be looked for: " + err.Error(), End: len(text)}}
 	}
 	found := rules.find(path, text)
+	if s.cut {
+		found = append(found, rules.findCut(text)...)
+	}
 	for i, h := range found {
 		digest := sha256.Sum256([]byte(text[h.Start:h.End]))
 		found[i].Digest = hex.EncodeToString(digest[:])
 	}
-	return append(s.known.find(text), s.withoutAllowed(found)...)
+	hits := append(s.known.find(text), s.withoutAllowed(found)...)
+	if s.cut {
+		hits = append(hits, s.known.findCut(text)...)
+	}
+	return hits
 }
 
 const (
@@ -120,8 +128,15 @@ const (
 )
 
 // Mask returns the text with every secret replaced by ***. In what it returns there is no known
-// value in any form and nothing that Scan finds, and masking it again changes nothing.
+// value in any form and nothing that Scan finds, and masking it again changes nothing. What is left
+// of a secret that was cut is masked too, where it is directly before the mark of text.Truncate, so
+// that a text that was cut by somebody who does not know the secrets can be masked later.
 func (s *Scanner) Mask(text string) string {
+	if strings.Contains(text, cutMark) {
+		cutting := *s
+		cutting.cut = true
+		s = &cutting
+	}
 	for range mostPasses {
 		hits := s.find("", text, 0)
 		if len(hits) == 0 {

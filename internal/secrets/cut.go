@@ -1,0 +1,142 @@
+package secrets
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// cutMark stands where text.Truncate and its like cut a text. Directly before it may be the
+// beginning of a secret, which the rest of the secret would make recognisable.
+const cutMark = "…"
+
+const (
+	mostCut   = 1100 // bytes that a cut secret of a rule has at most
+	fewestCut = 6    // characters that it has at least after what its issuer begins all with
+	// mostEscape is how many bytes an escape has at most that the cut divides, such as \u{0041}.
+	mostEscape = 9
+)
+
+// endsInMark reports whether a text is cut at an offset, or in an escape that begins or ends there,
+// and returns where the mark is.
+func endsInMark(text string, offset int) (mark int, ok bool) {
+	n := strings.Index(text[offset:min(len(text), offset+mostEscape+len(cutMark))], cutMark)
+	if n <= 0 {
+		return offset, n == 0
+	}
+	part := text[max(0, offset-mostEscape) : offset+n]
+	isEscape := strings.ContainsFunc(part[:len(part)-n+1], func(r rune) bool { return r < utf8.RuneSelf && escapeStarts[r] != noEscape })
+	return offset + n, isEscape && !strings.ContainsAny(part[len(part)-n:], " \t\n")
+}
+
+// leastCut returns how many bytes of a known value's form of a length must be left before a mark to
+// count as the value: fewer occur in ordinary text.
+func leastCut(length int) int { return min(shortest, (length+1)/2) }
+
+// findCut returns where the beginnings of known values are directly before a mark.
+func (k *knownSet) findCut(text string) []Hit {
+	if k.search == nil {
+		return nil
+	}
+	var hits []Hit
+	k.search.eachBeginning(text, func(id, length, start, end int) {
+		if end-start < leastCut(length) {
+			return
+		}
+		if mark, ok := endsInMark(text, end); ok {
+			hits = append(hits, Hit{Rule: KnownRule, Name: k.forms[id].name, Start: start, End: mark, Encoded: k.forms[id].encoded})
+		}
+	})
+	return hits
+}
+
+// findCut returns where beginnings of issuers' tokens are directly before a mark.
+func (s *ruleSet) findCut(text string) []Hit {
+	var hits []Hit
+	found := 0 // the offset of the last mark before which a token was found
+	s.keywords.each(text, func(keyword, start, end int) bool {
+		if start < found {
+			return true
+		}
+		part := text[start:min(len(text), start+mostCut)]
+		mark := strings.Index(part, cutMark)
+		if mark < end-start+fewestCut {
+			return true
+		}
+		part = part[:mark]
+		for _, i := range s.wakes[keyword] {
+			r := s.rules[i]
+			if r.find != nil || r.named || r.id == keyRule || r.path != nil {
+				continue
+			}
+			e := r.expression()
+			if e.start == nil || e.boundary && start > 0 && wordByte(text[start-1]) && !endsEscape(text[:start]) {
+				continue
+			}
+			if random := part[end-start:]; looksRandom(random) && !isPlaceholder(part) && e.beginning().MatchString(part) {
+				found = start + mark
+				hits = append(hits, Hit{Rule: r.id, Name: r.name, Start: start, End: found})
+			}
+		}
+		return true
+	})
+	return hits
+}
+
+// looksRandom reports whether a part of a token has a digit and a letter, as most that are random
+// have, and words do not.
+func looksRandom(part string) bool {
+	return strings.ContainsFunc(part, func(r rune) bool { return '0' <= r && r <= '9' }) &&
+		strings.ContainsFunc(part, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' })
+}
+
+// beginningOf returns an expression that matches a text if one that tree matches can begin with it.
+func beginningOf(tree *syntax.Regexp) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\A(?:` + beginning(tree).String() + `)\z`)
+	})
+}
+
+// beginning returns an expression for all beginnings of what an expression matches.
+func beginning(re *syntax.Regexp) *syntax.Regexp {
+	node := func(op syntax.Op, subs ...*syntax.Regexp) *syntax.Regexp {
+		return &syntax.Regexp{Op: op, Flags: re.Flags, Sub: subs}
+	}
+	switch re.Op {
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return node(syntax.OpQuest, re)
+	case syntax.OpLiteral:
+		var all *syntax.Regexp
+		for i := len(re.Rune) - 1; i >= 0; i-- {
+			char := &syntax.Regexp{Op: syntax.OpLiteral, Flags: re.Flags, Rune: re.Rune[i : i+1]}
+			if all != nil {
+				char = node(syntax.OpConcat, char, all)
+			}
+			all = node(syntax.OpQuest, char)
+		}
+		return all
+	case syntax.OpCapture, syntax.OpQuest:
+		return beginning(re.Sub[0])
+	case syntax.OpStar, syntax.OpPlus:
+		return node(syntax.OpConcat, node(syntax.OpStar, re.Sub[0]), beginning(re.Sub[0]))
+	case syntax.OpRepeat:
+		some := node(syntax.OpRepeat, re.Sub[0])
+		some.Max = re.Max
+		return node(syntax.OpConcat, some, beginning(re.Sub[0]))
+	case syntax.OpAlternate:
+		all := node(syntax.OpAlternate)
+		for _, sub := range re.Sub {
+			all.Sub = append(all.Sub, beginning(sub))
+		}
+		return all
+	case syntax.OpConcat:
+		all := beginning(re.Sub[len(re.Sub)-1])
+		for i := len(re.Sub) - 2; i >= 0; i-- {
+			all = node(syntax.OpAlternate, node(syntax.OpConcat, re.Sub[i], all), beginning(re.Sub[i]))
+		}
+		return all
+	}
+	return node(syntax.OpEmptyMatch) // assertions match no character
+}

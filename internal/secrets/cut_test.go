@@ -1,0 +1,146 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"html"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/agent-airlock/airlock/internal/text"
+)
+
+func TestABeginningOfAKnownValueBeforeACutIsMasked(t *testing.T) {
+	const spaced = "two  words\tand \x01 <three> \"é\" \\ 0123456789"
+	for _, value := range []string{odd, spaced, "s3cr3t", "plain-0123456789-abcdefghij-0123456789xy"} {
+		s := New([]Known{known("the password", value)})
+		asJSON, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		std := base64.StdEncoding.EncodeToString
+		for name, form := range map[string]string{
+			"plain":           value,
+			"one line":        text.OneLine(value),
+			"JSON":            strings.Trim(string(asJSON), `"`),
+			"Go":              strings.Trim(strconv.Quote(value), `"`),
+			"graphic":         strings.Trim(strconv.QuoteToGraphic(value), `"`),
+			"ASCII":           strings.Trim(strconv.QuoteToASCII(value), `"`),
+			"quote":           strings.ReplaceAll(strings.Trim(strconv.QuoteToGraphic(value), `"`), `\"`, `"`),
+			"HTML":            html.EscapeString(value),
+			"query":           url.QueryEscape(value),
+			"path":            url.PathEscape(value),
+			"base64":          std([]byte(value)),
+			"base64 after x":  std([]byte("x" + value)),
+			"base64 of git":   std([]byte("x-access-token:" + value)),
+			"hexadecimal":     hex.EncodeToString([]byte(value)),
+			"percent":         everyByte("%%%02x", value),
+			"Unicode escapes": everyByte(`\u%04x`, value),
+			"entities":        everyByte("&#%d;", value),
+		} {
+			if slices.Contains([]string{"percent", "Unicode escapes", "entities"}, name) && !isASCII(value) {
+				continue // these are of characters of ASCII
+			}
+			shown := leastCut(len(form))
+			switch name {
+			case "percent":
+				shown = 3*leastCut(len(value)) + 3
+			case "Unicode escapes", "entities":
+				shown = 6*leastCut(len(value)) + 6
+			case "base64 after x":
+				shown += 4
+			}
+			for _, before := range []string{"", "word: ", "ünïcode/", `"`} {
+				for n := range utf8.RuneCountInString(before + form) {
+					cut := text.Truncate(before+form, n)
+					got := s.Mask(cut + " after")
+					left := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(got, " after"), before), cutMark)
+					if strings.HasPrefix(cut, before) && !strings.Contains(left, stars) && len(left) >= shown {
+						t.Fatalf("%s: %q is left in %q", name, left, got)
+					}
+					if again := s.Mask(got); again != got {
+						t.Fatalf("%s: masked again, %q becomes %q", name, got, again)
+					}
+				}
+			}
+		}
+	}
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+func TestABeginningOfATokenBeforeACutIsMasked(t *testing.T) {
+	sampler, s := newSamples(), New(nil)
+	for _, expression := range []string{
+		`ghp_[0-9a-zA-Z]{36}`, `github_pat_[0-9a-zA-Z_]{82}`, `glpat-[0-9a-zA-Z_-]{20}`, `sk-ant-api03-[a-zA-Z0-9_-]{93}AA`, `npm_[a-zA-Z0-9]{36}`, `AKIA[A-Z2-7]{16}`,
+	} {
+		token := sampler.match(t, expression)
+		if len(s.Scan(token)) == 0 {
+			t.Fatalf("%s: nothing is found in %s", expression, token)
+		}
+		keyword := len(token) - len(strings.TrimLeft(strings.TrimLeft(token, "abcdefghijklmnopqrstuvwxyz-_"), "AKI"))
+		for _, before := range []string{"", "token: ", `{"a":"`, "("} {
+			for n := range len(token) {
+				cut := text.Truncate(before+token, len(before)+n)
+				got := s.Mask(cut + " after")
+				if random := token[min(n, keyword):n]; len(random) >= 12 && !strings.Contains(got, stars+cutMark) {
+					t.Errorf("%s: nothing is masked in %q", expression, got)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatIsNoCutSecretStays(t *testing.T) {
+	s := New([]Known{known("the password", "password-for-nothing-1234"), known("a key", "-----BEGIN PRIVATE KEY-----\nAAAABBBBCCCC1234\n-----END PRIVATE KEY-----")})
+	for _, same := range []string{
+		"passw…", "password-for", "the password-fo r…", "pass-word…", "see https://…", "patternmatching…", "token-based… and key-value…", "sk-antwortformular…", "ghp_…", "ghp_xxxxxxxxxxxx1…",
+		"AKIAEXAMPLE1234…", "https://example.com:8080…", "pat-2…", "-----…", "…", "… …", "secret_a1…", "npm_config_cache2…",
+	} {
+		if got := s.Mask(same); got != same {
+			t.Errorf("%q becomes %q", same, got)
+		}
+	}
+	cut := "password-for…"
+	if hits := s.Scan(cut); len(hits) != 0 {
+		t.Errorf("Scan finds %v in %q: whoever writes it may", hits, cut)
+	}
+	if got := s.Mask(cut); got != "***…" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestEachRuleHasBeginnings(t *testing.T) {
+	set, err := loadRules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampler := newSamples()
+	n := 0
+	for _, r := range set.rules {
+		if r.find != nil || r.expression().start == nil || r.named || r.id == keyRule {
+			continue
+		}
+		sample := sampler.match(t, r.expression().re().String())
+		if !r.expression().re().MatchString(sample) {
+			continue // it knows no assertions
+		}
+		n++
+		for end := range len(sample) + 1 {
+			if !r.expression().beginning().MatchString(sample[:end]) {
+				t.Errorf("%s: %q does not begin %q", r.id, sample[:end], sample)
+				break
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d rules", n)
+	}
+}
