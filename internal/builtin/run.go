@@ -131,7 +131,7 @@ func (w work) answer(ctx context.Context, a checks.Answer) error {
 func (w work) verify(ctx context.Context) error {
 	req, err := acceptance.ReadRequest(w.parameters)
 	if err != nil {
-		return verify.Refuse(err, w.Stdout, w.Stderr)
+		return verify.Refuse(err, w.gate.Scanner().Mask, w.Stdout, w.Stderr)
 	}
 	dir, err := verify.Directory("", req)
 	if err != nil {

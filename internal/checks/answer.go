@@ -71,7 +71,7 @@ func (a Answer) results(doc *checkreport.Document) error {
 // refuse answers input that cannot be validated as spec 000 requires: every check failed, and each
 // problem is listed.
 func (a Answer) refuse(invalid *phase.InvalidInput) error {
-	raw, err := phase.Refused(invalid.Problems).Encode()
+	raw, err := phase.Refused(a.masked(invalid.Problems)).Encode()
 	if err != nil {
 		return exitcode.FailedError(err)
 	}
@@ -81,10 +81,19 @@ func (a Answer) refuse(invalid *phase.InvalidInput) error {
 	return a.explain(invalid, false)
 }
 
+// masked returns problems without secrets: they quote the input.
+func (a Answer) masked(problems []string) []string {
+	out := make([]string, len(problems))
+	for i, p := range problems {
+		out[i] = a.Gate.Scanner().Mask(p)
+	}
+	return out
+}
+
 // explain writes why input cannot be validated, and what to do. unchanged is set where no file has
 // changed.
 func (a Answer) explain(invalid *phase.InvalidInput, unchanged bool) error {
-	for _, p := range invalid.Problems {
+	for _, p := range a.masked(invalid.Problems) {
 		fmt.Fprintf(a.People, "airlock: %s\n", p)
 	}
 	switch {

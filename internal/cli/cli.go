@@ -90,7 +90,7 @@ func Main(ctx context.Context, args []string, env Environment) int {
 		exit = &exitcode.Error{Code: exitcode.Usage, Err: err}
 	}
 	if exit.Err != nil && !readerIsGone(exit.Err) {
-		for line := range strings.SplitSeq(text.SafeLines(exitcode.Explain(exit.Err)), "\n") {
+		for line := range strings.SplitSeq(text.SafeLines(env.mask(exitcode.Explain(exit.Err))), "\n") {
 			fmt.Fprintf(env.Stderr, "airlock: %s\n", line)
 		}
 	}

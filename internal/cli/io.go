@@ -41,9 +41,14 @@ func (env Environment) strictGate(file string, strict bool) (*doors.Gate, error)
 	return doors.New(doors.EnvironmentConfig(env.Getenv, cfg, doors.OwnRepository(env.Getenv), strict))
 }
 
+// mask masks secrets in a text: those that the environment names, and what looks like one.
+func (env Environment) mask(text string) string {
+	return doors.EnvironmentScanner(env.Getenv).Mask(text)
+}
+
 // progress returns a log for what takes long. A person reads it, on standard error.
 func (env Environment) progress() func(string) {
-	return func(line string) { fmt.Fprintf(env.Stderr, "airlock: %s\n", line) }
+	return func(line string) { fmt.Fprintf(env.Stderr, "airlock: %s\n", env.mask(line)) }
 }
 
 // warnings returns a log of what is worth a person's attention, on standard error.

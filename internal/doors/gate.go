@@ -109,7 +109,7 @@ func (g *Gate) TerminalText() checkreport.SafeText {
 // otherwise that is left to the policy.
 func (g *Gate) intake(onlyEnabled bool) intake.Config {
 	c := g.cfg.Intake(g.clean, g.strict)
-	c.Repository = g.repo
+	c.Repository, c.Mask = g.repo, g.secrets.Mask
 	if g.page {
 		c.KeepSource = report.PageSource
 	}

@@ -47,6 +47,9 @@ type Config struct {
 	// KeepSource is how many bytes of its record's text each outcome keeps, until the outcomes
 	// keep maxSources together; 0 keeps none.
 	KeepSource int
+	// Mask masks secrets in what outcomes quote of the records: reasons, names of fields, labels. The
+	// items stay as they are. If it is nil, so do all texts.
+	Mask func(string) string
 	// Workers is how many records are judged at the same time; 0 means one for each
 	// processor.
 	Workers int
@@ -186,6 +189,24 @@ func (o Outcome) refusedWith(message string) Outcome {
 	}
 	r.Violations = []Violation{{Line: r.Line, Kind: r.Kind, Path: "$", Message: message}}
 	return Outcome{Rejected: &r}
+}
+
+// masked returns the outcome with its reasons and notes passed through mask.
+func (o Outcome) masked(mask func(string) string) Outcome {
+	switch {
+	case mask == nil:
+	case o.Accepted != nil:
+		o.Accepted.notes.mask(mask)
+	case o.Rejected != nil:
+		o.Rejected.Notes.mask(mask)
+		for i := range o.Rejected.Violations {
+			v := &o.Rejected.Violations[i]
+			v.Path, v.Message = mask(v.Path), mask(v.Message)
+		}
+	default:
+		o.Dropped.Notes.mask(mask)
+	}
+	return o
 }
 
 // Result is what Collect returns, each list in the order of the input.

@@ -110,6 +110,21 @@ func (n Notes) Empty() bool {
 	return len(n.Repairs)+len(n.Redactions)+len(n.UnknownFields)+len(n.DroppedLabels) == 0
 }
 
+// mask passes what the notes quote of the record through a function that masks secrets.
+func (n *Notes) mask(mask func(string) string) {
+	for _, list := range [][]string{n.UnknownFields, n.DroppedLabels} {
+		for i := range list {
+			list[i] = mask(list[i])
+		}
+	}
+	for i := range n.Repairs {
+		n.Repairs[i].Field = mask(n.Repairs[i].Field)
+	}
+	for i := range n.Redactions {
+		n.Redactions[i].Field, n.Redactions[i].Detail = mask(n.Redactions[i].Field), mask(n.Redactions[i].Detail)
+	}
+}
+
 func (n *Notes) repair(kind, field string) {
 	for i := range n.Repairs {
 		if r := &n.Repairs[i]; r.Kind == kind && r.Field == field {

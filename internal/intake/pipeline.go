@@ -76,12 +76,19 @@ func run(ctx context.Context, src io.Reader, cfg Config, encode bool, sink func(
 		go p.judge()
 	}
 	go p.read(ctx)
-	in, err := p.deliver(ctx, sink)
+	in, err := p.deliver(ctx, func(o Outcome) error { return sink(o.masked(cfg.Mask)) })
 	if err != nil {
 		return in, err
 	}
 	in.Fences, in.Document = p.reader.Fences(), p.reader.IsDocument()
 	in.Errors, in.Unknown = p.reader.DocumentErrors(), p.reader.DocumentUnknown()
+	if cfg.Mask != nil {
+		for _, list := range [][]string{in.Errors, in.Unknown} {
+			for i := range list {
+				list[i] = cfg.Mask(list[i])
+			}
+		}
+	}
 	return in, nil
 }
 

@@ -105,7 +105,7 @@ func (s Start) Run(ctx context.Context, deps Deps) (loops.Status, error) {
 	}
 	l, err := s.run(ctx, st, deps)
 	if err != nil {
-		return loops.Status{}, verify.Refuse(err, deps.Refuse, deps.Progress)
+		return loops.Status{}, verify.Refuse(err, doors.EnvironmentScanner(deps.Getenv).Mask, deps.Refuse, deps.Progress)
 	}
 	status := loops.Status{Loop: l}
 	fmt.Fprintf(deps.Progress, "airlock: %s\n%s\n", status.Headline(), status.NextStep())

@@ -114,7 +114,11 @@ func (s *step) check(ctx context.Context) (*checkreport.Document, error) {
 // refuseInput sets the outputs for input that cannot be validated, and returns an error
 // with what to do.
 func (s *step) refuseInput(invalid *phase.InvalidInput) error {
-	raw, err := json.Marshal(phase.Refused(invalid.Problems))
+	problems := make([]string, len(invalid.Problems))
+	for i, p := range invalid.Problems {
+		problems[i] = s.mask(p)
+	}
+	raw, err := json.Marshal(phase.Refused(problems))
 	if err == nil {
 		err = s.setOutputs(report.Output{Name: "checks", Value: string(raw)}, report.Output{Name: "checks-status", Value: string(phase.Fail)})
 	}

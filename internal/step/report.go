@@ -215,19 +215,27 @@ func (s *step) setEmpty(names ...string) error {
 func (s *step) info(line string) {
 	switch s.settings.LogLevel {
 	case config.LogInfo, config.LogDebug, "":
-		s.runner.Log(line)
+		s.runner.Log(s.mask(line))
 	}
 }
 
 // debug logs a line that helps to find the cause of a failure.
 func (s *step) debug(line string) {
 	if s.settings.LogLevel == config.LogDebug {
-		s.runner.Log(line)
+		s.runner.Log(s.mask(line))
 		return
 	}
-	s.runner.Debug(line)
+	s.runner.Debug(s.mask(line))
 }
 
 func (s *step) warn(what any) {
-	s.runner.Annotate(action.Annotation{Level: action.Warning, Title: "Airlock", Message: fmt.Sprint(what)})
+	s.runner.Annotate(action.Annotation{Level: action.Warning, Title: "Airlock", Message: s.mask(fmt.Sprint(what))})
+}
+
+// mask masks secrets in a text. The runner does so too, but it knows nothing of parts of secrets.
+func (s *step) mask(text string) string {
+	if s.conceal == nil {
+		return text
+	}
+	return s.conceal(text)
 }

@@ -83,7 +83,8 @@ type step struct {
 	deps     Deps
 	env      action.Env
 	runner   *action.Runner
-	reported bool // the results of the items are in the log and the summary
+	conceal  func(text string) string // masks secrets; nil until they are known
+	reported bool                     // the results of the items are in the log and the summary
 
 	settings  config.Settings
 	workspace *action.Dir
@@ -142,6 +143,8 @@ func (s *step) emptyOutputs() error {
 // after an error.
 func (s *step) open(ctx context.Context) (err error) {
 	tok, further := s.maskSecrets()
+	scanner := doors.NewScanner(tok, further)
+	s.conceal = scanner.Mask
 	if err := config.CheckInputs(action.InputNames(s.deps.Environ), s.deps.Image != NoImage); err != nil {
 		return exitcode.UsageError(err)
 	}
@@ -167,7 +170,7 @@ func (s *step) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.gate, err = doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(tok, further), ServerHost: doors.ServerHost(s.deps.Getenv), Strict: s.settings.Strict, Repository: s.event.Repo.FullName(), Page: true}); err != nil {
+	if s.gate, err = doors.New(doors.Config{SafeOutputs: cfg, Secrets: scanner, ServerHost: doors.ServerHost(s.deps.Getenv), Strict: s.settings.Strict, Repository: s.event.Repo.FullName(), Page: true}); err != nil {
 		return err
 	}
 	if s.out, err = openOutputDir(s.workspace); err != nil {
@@ -241,7 +244,7 @@ func (s *step) remote(ctx context.Context) (*gitrepo.Remote, error) {
 // reportStop reports in the log and in the summary why nothing was judged or, after the
 // report, why outputs are missing.
 func (s *step) reportStop(err error) {
-	why := exitcode.Explain(err)
+	why := s.mask(exitcode.Explain(err))
 	s.runner.Annotate(action.Annotation{Level: action.Error, Title: "Airlock stopped", Message: why})
 	if s.reported {
 		return

@@ -165,14 +165,14 @@ func (r running) receive(ctx context.Context) error {
 	}
 	response, err := acceptance.ReadResponse(message)
 	if err != nil {
-		return Refuse(err, r.Out, r.People)
+		return Refuse(err, r.gate.Scanner().Mask, r.Out, r.People)
 	}
 	dispatches, err := OpenDispatches(r.Store)
 	if err != nil {
 		return err
 	}
 	if response, err = dispatches.Receive(ctx, response, r.config, r.deps()); err != nil {
-		return Refuse(err, r.Out, r.People)
+		return Refuse(err, r.gate.Scanner().Mask, r.Out, r.People)
 	}
 	return r.answer(response)
 }
@@ -225,7 +225,7 @@ func (r running) request(flag, name string) (acceptance.Request, error) {
 	}
 	req, err := acceptance.ReadRequest(message)
 	if err != nil {
-		return req, Refuse(err, r.Out, r.People)
+		return req, Refuse(err, r.gate.Scanner().Mask, r.Out, r.People)
 	}
 	return req, nil
 }
