@@ -105,3 +105,27 @@ func BenchmarkNew(b *testing.B) {
 		New(pem)
 	}
 }
+
+// BenchmarkMaskCuts measures texts that are made so that cuts are looked for everywhere.
+func BenchmarkMaskCuts(b *testing.B) {
+	s := New([]Known{known("the token", "a-token-for-nothing-0123456789")})
+	for name, part := range map[string]string{
+		"marks":     "…",
+		"beginning": "a-token-for-…",
+		"nearly":    "a-token-for-nothing-012345678 …",
+		"tokens":    "ghp_a1b2c3d4-glpat-a1b2c3d4-",
+		"cut token": "-ghp_a1b2c3d4e5…",
+		"keys":      "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n",
+		"ends":      "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n-----END PRIVATE KEY-----",
+		"begins":    "-----BEGIN PRIVATE KEY-----",
+		"lines":     "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n",
+	} {
+		text := strings.Repeat(part, tenMB/10/len(part)) + cutMark
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				s.Mask(text)
+			}
+		})
+	}
+}

@@ -37,7 +37,7 @@ func leastCut(length int) int { return min(shortest, (length+1)/2) }
 
 // findCut returns where the beginnings of known values are directly before a mark.
 func (k *knownSet) findCut(text string) []Hit {
-	if k.search == nil {
+	if k.search == nil || !strings.Contains(text, cutMark) {
 		return nil
 	}
 	var hits []Hit
@@ -54,6 +54,9 @@ func (k *knownSet) findCut(text string) []Hit {
 
 // findCut returns where beginnings of issuers' tokens are directly before a mark.
 func (s *ruleSet) findCut(text string) []Hit {
+	if !strings.Contains(text, cutMark) {
+		return nil
+	}
 	var hits []Hit
 	found := 0 // the offset of the last mark before which a token was found
 	s.keywords.each(text, func(keyword, start, end int) bool {
@@ -66,6 +69,13 @@ func (s *ruleSet) findCut(text string) []Hit {
 			return true
 		}
 		part = part[:mark]
+		if strings.HasSuffix(text[start:end], "://") {
+			before := max(0, start-1) // the end of the scheme
+			if from, to, ok := urlPassword(text[before:start+mark]+"@host", start-before, end-before); ok {
+				found = start + mark
+				hits = append(hits, Hit{Rule: urlRule, Name: "a password in a URL", Start: before + from, End: before + to})
+			}
+		}
 		for _, i := range s.wakes[keyword] {
 			r := s.rules[i]
 			if r.find != nil || r.named || r.id == keyRule || r.path != nil {
@@ -140,3 +150,84 @@ func beginning(re *syntax.Regexp) *syntax.Regexp {
 	}
 	return node(syntax.OpEmptyMatch) // assertions match no character
 }
+
+// keyBoundary matches the first and the last line of a private key.
+var keyBoundary = lazily(`(?i)-----(BEGIN|END)[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
+
+// findCutKeys returns where private keys are of which the first or the last lines may be missing.
+func findCutKeys(text string) []Hit {
+	if !strings.Contains(text, "-----") {
+		return nil
+	}
+	var hits []Hit
+	for _, m := range keyBoundary().FindAllStringSubmatchIndex(text, -1) {
+		start, end := m[0], m[1]
+		if strings.EqualFold(text[m[2]:m[3]], "BEGIN") {
+			end = keyEnd(text, end)
+		} else {
+			start = keyStart(text, start)
+		}
+		if hasKey(text[start:end]) {
+			hits = append(hits, Hit{Rule: keyRule, Name: "a private key", Start: start, End: end})
+		}
+	}
+	return hits
+}
+
+// A key's lines may be one line now, with quotes or escapes of line breaks between them.
+const (
+	shortestKeyLine = 16 // characters of all lines but the last
+	mostBetween     = 40 // bytes between two lines
+)
+
+// keyEnd returns where the lines of a key end that begin at an offset, after headers such as
+// "Version: 1".
+func keyEnd(text string, from int) (end int) {
+	for line := range strings.Lines(text[from:min(len(text), from+endlessAfter)]) {
+		if !strings.Contains(line, ": ") && strings.TrimSpace(line) != "" {
+			break
+		}
+		from += len(line)
+	}
+	end = from
+	for next := from; next < min(len(text), end+mostBetween); {
+		n := 0
+		for next+n < len(text) && keyByte(text[next+n]) {
+			n++
+		}
+		switch isCut := strings.HasPrefix(text[next+n:], cutMark); {
+		case n > 1 && n < shortestKeyLine && !isCut:
+			return end // a word, or what is not worth much
+		case n > 1 || n > 0 && isCut:
+			end, next = next+n, next+n
+		case text[next] == '\\':
+			next += 2
+		default:
+			next++
+		}
+	}
+	return end
+}
+
+// keyStart returns where the lines of a key begin that end at an offset.
+func keyStart(text string, to int) (start int) {
+	start = to
+	for before, isLast := to, true; before > max(0, start-mostBetween); {
+		n := 0
+		for before-n > 0 && keyByte(text[before-n-1]) {
+			n++
+		}
+		if n < 2 {
+			before--
+			continue
+		}
+		if n < shortestKeyLine && !isLast {
+			return start
+		}
+		start, before, isLast = before-n, before-n, false
+	}
+	return start
+}
+
+// keyByte reports whether a byte is one of Base64.
+func keyByte(c byte) bool { return encodedByte(c) && c != '-' && c != '_' || c == '=' }

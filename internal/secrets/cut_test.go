@@ -1,9 +1,14 @@
 package secrets
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"html"
 	"net/url"
 	"slices"
@@ -143,4 +148,66 @@ func TestEachRuleHasBeginnings(t *testing.T) {
 	if n < 100 {
 		t.Errorf("only %d rules", n)
 	}
+}
+
+func TestACutPrivateKeyIsMasked(t *testing.T) {
+	s := New(nil)
+	block := pemBlock(t)
+	lines := strings.Split(strings.TrimSpace(block), "\n")
+	for name, join := range map[string]string{"lines": "\n", "indented": "\n    ", "one line": " ", "escaped": `\n`, "in a summary": " / ", "strings": "\",\n  \""} {
+		for n := 3; n < len(lines); n++ {
+			for side, some := range map[string][]string{"first": lines[:n], "last": lines[len(lines)-n:]} {
+				got := s.Mask("before " + strings.Join(some, join) + "\nand after")
+				for _, line := range some[1 : len(some)-1] {
+					if strings.Contains(got, line[:20]) {
+						t.Errorf("%s, the %s %d: %q is left in %q", name, side, n, line, got)
+					}
+				}
+				if !strings.HasPrefix(got, "before ***") || !strings.HasSuffix(got, "and after") {
+					t.Errorf("%s, the %s %d: %q", name, side, n, got)
+				}
+			}
+		}
+	}
+	for n := len(lines[0]) + 60; n < len(block); n++ {
+		if got := s.Mask(text.Truncate(block, n)); strings.ContainsAny(got, "abcdefghijklmnopqrstuvwxyz0123456789") {
+			t.Fatalf("cut after %d: %q", n, got)
+		}
+	}
+	for _, same := range []string{
+		"-----BEGIN PRIVATE KEY----- is missing in the configuration of the service", "a-----END RSA PRIVATE KEY-----",
+		"no line is -----BEGIN PRIVATE KEY-----\ninternal/secrets/cut.go and internal/secrets/cut_test.go",
+	} {
+		if got := s.Mask(same); got != same {
+			t.Errorf("%q becomes %q", same, got)
+		}
+	}
+}
+
+func TestACutPasswordInAURLIsMasked(t *testing.T) {
+	const password = "kq7Zp2Vx9Lw4Rt6M"
+	s := New(nil)
+	if got := s.Mask("postgres://admin:" + password + "@db.example.net/x"); strings.Contains(got, password) {
+		t.Fatal(got)
+	}
+	for n := 10; n < len(password); n++ {
+		cut := "postgres://admin:" + password[:n] + cutMark
+		if got := s.Mask(cut); got != "postgres://admin:***…" {
+			t.Errorf("%q becomes %q", cut, got)
+		}
+	}
+}
+
+// pemBlock returns a private key in PEM.
+func pemBlock(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P521(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }

@@ -1,14 +1,9 @@
 package secrets
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"html"
 	"net/url"
@@ -119,15 +114,7 @@ func lowerPercent(text string) string {
 func wrap(text string) string { return strings.TrimSpace(rows(text, 76)) }
 
 func TestEachLineOfAKnownKeyIsFound(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P521(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
+	block := pemBlock(t)
 	s := New([]Known{known("the deploy key", block)})
 	lines := strings.Split(strings.TrimSpace(block), "\n")
 	if len(lines) < 5 {

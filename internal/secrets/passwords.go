@@ -12,7 +12,7 @@ import (
 // Then it is judged by itself: a weak one is an example or for a developer's machine.
 func passwordRules() []*rule {
 	return []*rule{
-		{id: "url-password", name: "a password in a URL", keywords: []string{"://", `:\/\/`, "%3a%2f%2f"}, find: urlPassword},
+		{id: urlRule, name: "a password in a URL", keywords: []string{"://", `:\/\/`, "%3a%2f%2f"}, find: urlPassword},
 		{id: "connection-string-password", name: "a password in a connection string", keywords: []string{"password=", "passwd=", "pwd="}, find: connectionPassword},
 		{id: "netrc-password", name: "a password of .netrc", keywords: []string{"password ", "password\t", "password\n", "password\r"}, find: netrcPassword},
 		{id: "npmrc-auth", name: "a credential of .npmrc", keywords: []string{"_authtoken", "_auth=", "_auth =", "_password=", "_password ="}, find: npmrcAuth},

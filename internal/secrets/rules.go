@@ -78,6 +78,8 @@ const (
 	// keyRule is for PEM blocks. Anybody can write any word between their lines, so only
 	// the content of the block decides what is harmless.
 	keyRule = "private-key"
+	// urlRule is for passwords in URLs.
+	urlRule = "url-password"
 )
 
 // farKeyword lists the rules whose keyword may be anywhere in the text, outside of the match.

@@ -51,7 +51,7 @@ type Scanner struct {
 	known   *knownSet
 	ignored []string
 	allowed Allowed
-	cut     bool // finds in addition what a cut left of a secret
+	cut     bool // it finds in addition what a cut left of a secret
 }
 
 // New returns a scanner for the known values and for everything that the rules
@@ -106,7 +106,7 @@ func (s *Scanner) scanPlain(path, text string) []Hit {
 	}
 	found := rules.find(path, text)
 	if s.cut {
-		found = append(found, rules.findCut(text)...)
+		found = slices.Concat(found, rules.findCut(text), findCutKeys(text))
 	}
 	for i, h := range found {
 		digest := sha256.Sum256([]byte(text[h.Start:h.End]))
@@ -129,14 +129,13 @@ const (
 
 // Mask returns the text with every secret replaced by ***. In what it returns there is no known
 // value in any form and nothing that Scan finds, and masking it again changes nothing. What is left
-// of a secret that was cut is masked too, where it is directly before the mark of text.Truncate, so
-// that a text that was cut by somebody who does not know the secrets can be masked later.
+// of a secret that was cut is masked too, where it is directly before the mark of text.Truncate or has
+// the first or the last line of a private key, so that a text can be masked that was cut by somebody
+// who does not know the secrets.
 func (s *Scanner) Mask(text string) string {
-	if strings.Contains(text, cutMark) {
-		cutting := *s
-		cutting.cut = true
-		s = &cutting
-	}
+	cutting := *s
+	cutting.cut = true
+	s = &cutting
 	for range mostPasses {
 		hits := s.find("", text, 0)
 		if len(hits) == 0 {
