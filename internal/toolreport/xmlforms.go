@@ -49,7 +49,7 @@ func readXML(b []byte, c *collector) (string, error) {
 			reader.end(t.Name.Local)
 		case xml.CharData:
 			if reader.inside && reader.details.Len() < maxXMLDetails {
-				reader.details.Write(t[:min(len(t), maxXMLDetails)])
+				reader.details.WriteString(text.TruncateBytes(string(t), maxXMLDetails))
 			}
 		}
 	}
