@@ -101,7 +101,7 @@ func (p *Place) validate(ctx context.Context, cfg phase.Config) (phase.Result, r
 	result, err := phase.Validate(ctx, job, cfg, phase.Deps{
 		Run: p.sandbox.Run, Now: time.Now, Wait: wait, CodeReview: reviews.codeReview(), SecurityReview: reviews.securityReview(),
 		Progress: v.deps.Tell, Workers: func(groups [][]string) []phase.Runner { return p.split(ctx, groups) }, Cores: cmp.Or(v.Checks.MaxParallel, runtime.GOMAXPROCS(0)), Copy: p.fixes.open,
-		Reports: p.outbox, Getenv: p.sandbox.Getenv,
+		Reports: p.outbox, Getenv: p.sandbox.Getenv, Mask: v.deps.Scanner.Mask,
 	})
 	if err != nil {
 		err = stopped(ctx, err)

@@ -152,6 +152,9 @@ func (e *engine) attemptAsking(ctx context.Context, r root, check Check, c comma
 		asked.read(e, r, reader)
 	}
 	a.report = reader.Report(toolreport.Exit{Code: a.result.ExitCode, TimedOut: a.result.TimedOut})
+	if e.deps.Mask != nil {
+		a.report.FirstFailures = e.deps.Mask(a.report.FirstFailures)
+	}
 	if c.tool == "gofmt" {
 		a.leaveOutSkipped(path.Join(e.prefix, r.dir))
 	}

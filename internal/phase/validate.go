@@ -129,6 +129,9 @@ type Deps struct {
 	// there can be no copy, and so no suggestions. Whoever provides it removes the copy when
 	// the validation is over. It may be nil.
 	Copy func(ctx context.Context, excluded []string) (Copy, error)
+	// Mask masks the secrets in what commands print, before a few lines of it are chosen. If it is
+	// nil, all lines stay as they are.
+	Mask func(string) string
 	// A review that is nil passes without having looked, and its result notes that.
 	CodeReview, SecurityReview Reviewer
 	Progress                   func(Event) // one call at a time; may be nil
