@@ -163,7 +163,7 @@ func (c *codePreparer) summary(e *entry, onto string, commits []string) (one git
 			one.Author = gitrepo.Person{}
 		}
 		one.After = info.Tree
-		titles[i] = c.o.cfg.mask(firstLine(info.Message))
+		titles[i] = firstLine(c.o.cfg.mask(info.Message))
 	}
 	one.Message = fallbackMessage(e.item)
 	if text.IsBlank(one.Message) {

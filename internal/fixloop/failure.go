@@ -97,7 +97,7 @@ func printsOf(failures []Failure) []string {
 // excerpt returns a text of several lines without characters that act on a terminal, at most
 // maxDetails bytes of it.
 func excerpt(s string) string {
-	s = strings.ReplaceAll(s[:min(len(s), 2*maxDetails)], "\r\n", "\n")
+	s = strings.ReplaceAll(text.TruncateBytes(s, 2*maxDetails), "\r\n", "\n")
 	return text.TruncateBytes(strings.Trim(strings.Map(shown, strings.ToValidUTF8(s, "")), "\n"), maxDetails)
 }
 
