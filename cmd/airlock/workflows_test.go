@@ -15,6 +15,8 @@ import (
 	"github.com/rhysd/actionlint"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/doctor"
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
@@ -101,6 +103,44 @@ func TestWorkflowsOfDocumentsAreComplete(t *testing.T) {
 	}
 	if linted < 5 {
 		t.Errorf("only %d workflows of documents were found", linted)
+	}
+}
+
+// TestWorkflowsOfDocumentsAreSound asserts that 'airlock doctor' finds nothing in a workflow that
+// people copy, except that our own action, which no release has named yet, is not pinned.
+func TestWorkflowsOfDocumentsAreSound(t *testing.T) {
+	t.Parallel()
+	policies := map[string]string{
+		"airlock.yml":         (workspace{}).read(t, filepath.Join(root, "examples/fix-loop/airlock.yml")),
+		".github/airlock.yml": "create-issue:\nacceptance:\n  tick: true\n",
+		".airlock/policy.yml": "create-issue:\nadd-issue-comment:\n",
+	}
+	looked := 0
+	for name, text := range workflows(t) {
+		if !strings.Contains(text, "agent-airlock/airlock") {
+			continue
+		}
+		looked++
+		dir := t.TempDir()
+		write(t, dir, policies)
+		write(t, dir, map[string]string{".github/workflows/w.yml": text})
+		files, err := action.OpenDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examination, err := doctor.Examine(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examination.Close()
+		for _, f := range examination.Report().Findings {
+			if f.Rule != "not-pinned" || !strings.HasPrefix(f.What, "agent-airlock/airlock") {
+				t.Errorf("%s:%d: %s: %s; %s; %s", name, f.Line, f.Rule, f.What, f.Why, f.Mend)
+			}
+		}
+	}
+	if looked < 10 {
+		t.Errorf("only %d workflows were looked at", looked)
 	}
 }
 

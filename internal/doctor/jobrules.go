@@ -21,10 +21,11 @@ import (
 // role is what a job does, as far as the rules distinguish it.
 type role struct {
 	gate        bool            // a step holds the token that writes
+	ownToken    bool            // that of a gate is the job's own
 	foreignCode bool            // a step runs a pull request's code
 	may         map[string]bool // permissions to write that the policies of the job's gates can need
 	need        map[string]bool // those of them that the workflow's events can lead to
-	known       bool            // both are complete
+	known       bool            // both are complete, and nothing else is needed
 }
 
 func (e *Examination) judgeJob(w *workflow, j *job) {
@@ -38,9 +39,17 @@ func (e *Examination) judgeJob(w *workflow, j *job) {
 		r.foreignCode = r.foreignCode || s.runsForeignCode(cfg)
 		if s.holdsToken() {
 			r.gate = true
-			r.known = r.known && known && s.place != notAirlock && s.mode() != "" && s.mode() != config.ModeLoop
+			if s.hasOtherToken() {
+				continue // the job's own needs nothing
+			}
+			r.ownToken = true
+			ticks := cfg.Acceptance.Tick && w.startsOnClose() // which takes permissions to read, too
+			r.known = r.known && known && !ticks && s.place != notAirlock && s.mode() != "" && s.mode() != config.ModeLoop
 			for _, name := range needed(s, cfg) {
 				r.may[name] = true
+			}
+			if strings.EqualFold(s.input("staged"), "true") {
+				continue // it writes nothing
 			}
 			for _, name := range needed(s, w.triggered(cfg)) {
 				r.need[name] = true
@@ -138,7 +147,7 @@ func (e *Examination) judgeGatePermissions(w *workflow, j *job, r role) {
 			Why:  "items that the policy allows fail with 403",
 			Mend: "the permissions should be:\n" + block})
 	}
-	if levels["contents"] == "" {
+	if r.ownToken && levels["contents"] == "" {
 		e.add(Finding{Rule: "permissions-missing", Severity: Problem, File: w.path, Line: line,
 			What: "the job " + j.id + " lacks contents: read",
 			Why:  "in a private repository nothing can be read: neither the policy of config-file nor a commit",

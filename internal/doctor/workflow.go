@@ -189,6 +189,15 @@ func (w *workflow) startsOn(name string) (line int, ok bool) {
 	return 0, false
 }
 
+// startsOnClose reports whether the end of a pull request starts the workflow.
+func (w *workflow) startsOnClose() bool {
+	return slices.ContainsFunc(w.parsed.On, func(event actionlint.Event) bool {
+		hook, isHook := event.(*actionlint.WebhookEvent)
+		return isHook && strings.HasPrefix(hook.EventName(), "pull_request") &&
+			slices.ContainsFunc(hook.Types, func(t *actionlint.String) bool { return value(t) == "closed" })
+	})
+}
+
 // placeOf returns which part of Airlock a step uses, of whatever owner.
 func placeOf(uses string) airlockPlace {
 	name, _, _ := strings.Cut(uses, "@")
@@ -283,6 +292,12 @@ func (s *step) holdsToken() bool {
 		return mode == config.ModeAll || mode == config.ModeApply || mode == config.ModeLoop || mode == ""
 	}
 	return slices.Contains(s.commands(), "apply")
+}
+
+// hasOtherToken reports whether the step is given another token than the job's own, such as an App's.
+func (s *step) hasOtherToken() bool {
+	given := strings.ToLower(s.input("token"))
+	return given != "" && !strings.Contains(given, "github.token") && !strings.Contains(given, "github_token")
 }
 
 // name names the step for people.

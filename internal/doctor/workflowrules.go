@@ -126,11 +126,16 @@ func (e *Examination) judgeOrder(w *workflow) {
 	_, onIssues := w.startsOn("issues")
 	_, onComment := w.startsOn("issue_comment")
 	own := slices.ContainsFunc(w.jobs, func(j *job) bool { return j.Concurrency != nil })
-	if (onPull || onIssues || onComment) && w.parsed.Concurrency == nil && !own {
+	// A group would lose decisions about a fix loop, whose log orders its turns: of the runs that wait
+	// for a group, GitHub keeps the newest and cancels the others.
+	loop := slices.ContainsFunc(w.jobs, func(j *job) bool {
+		return slices.ContainsFunc(j.steps, func(s *step) bool { return s.holdsToken() && s.mode() == config.ModeLoop })
+	})
+	if (onPull || onIssues || onComment) && w.parsed.Concurrency == nil && !own && !loop {
 		e.add(Finding{Rule: "no-concurrency", Severity: Advice, File: w.path, Line: 1,
 			What: "the workflow has no concurrency",
 			Why:  "two runs about one pull request or issue work at the same time, and can say things twice",
-			Mend: "add concurrency with a group of the number, such as airlock-${{ github.event.pull_request.number || github.run_id }}"})
+			Mend: "add concurrency with a group of the number, such as airlock-${{ github.event.issue.number || github.event.pull_request.number || github.run_id }}"})
 	}
 }
 
