@@ -101,17 +101,22 @@ func (l *Limits) UnmarshalJSON(raw []byte) error {
 // spaces or commas between them. Those that are not named have their defaults.
 func ParseLimits(text string) (Limits, error) {
 	var l Limits
+	complete := l.withDefaults()
+	given := map[string]bool{}
 	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		name, value, _ := strings.Cut(pair, "=")
 		known, err := l.set(name, value)
+		_, _ = complete.set(name, value) // where it is zero, l would have the default
 		switch {
+		case given[name]:
+			return Limits{}, fmt.Errorf("limit %q is given twice", name)
 		case !known:
 			return Limits{}, fmt.Errorf("there is no limit %q; the limits are iterations, stuck, extend, validation, fix, revalidation, grace and round", name)
 		case err != nil:
 			return Limits{}, fmt.Errorf("limit %q: %q is not a number, or a time such as 45m", name, value)
 		}
+		given[name] = true
 	}
-	complete := l.withDefaults()
 	return l, complete.check()
 }
 

@@ -563,7 +563,7 @@ func TestParseLimits(t *testing.T) {
 	if want := (Limits{Iterations: 3, Fix: 45 * time.Minute, Grace: 30 * time.Second}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, bad := range []string{"speed=9", "iterations", "iterations=x", "fix=9", "fix=0.1s", "iterations=-1", "stuck=1"} {
+	for _, bad := range []string{"speed=9", "iterations", "iterations=x", "fix=9", "fix=0.1s", "iterations=-1", "stuck=1", "iterations=0", "fix=0", "iterations=2 iterations=3"} {
 		if _, err := ParseLimits(bad); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
