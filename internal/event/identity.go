@@ -20,7 +20,7 @@ const MaxName = 100
 // text of at most MaxName bytes. "" is valid, and stands for no name.
 func CheckName(name string) error {
 	if len(name) > MaxName || !printable(name) {
-		return fmt.Errorf("invalid name %.110q: give one line of at most %d bytes, without control characters", name, MaxName)
+		return fmt.Errorf("invalid name %.110q of the job: give one line of at most %d bytes, without control characters", name, MaxName)
 	}
 	return nil
 }

@@ -80,6 +80,9 @@ func (s *step) collectLines(ctx context.Context, in io.Reader) (res intake.Resul
 // variables that workflows use.
 func (s *step) openLines() (io.ReadCloser, error) {
 	name := cmp.Or(s.settings.OutputFile, action.FirstSet(s.deps.Getenv, action.LinesVariables()))
+	if s.settings.AgentOutput != "" {
+		return nil, fmt.Errorf("input agent-output: mode %s reads the lines that the agent wrote (output-file); use agent-output with mode apply", s.settings.Mode)
+	}
 	if name == "" {
 		return nil, errors.New("no agent output is named: set the input output-file to the file of JSON lines that the agent wrote")
 	}

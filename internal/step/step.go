@@ -106,12 +106,12 @@ func (s *step) run(ctx context.Context) error {
 	if err := s.emptyOutputs(); err != nil {
 		return err
 	}
-	if s.settings.Mode == config.ModeCollect {
-		return s.collect(ctx)
-	}
 	verdict, err := s.readVerdict()
 	if err != nil {
 		return err
+	}
+	if s.settings.Mode == config.ModeCollect {
+		return s.collect(ctx)
 	}
 	if s.settings.Mode == config.ModeVerify {
 		return s.verify(ctx)
