@@ -96,7 +96,7 @@ func TestInputsThatDoNotFit(t *testing.T) {
 		"no member":       {"  - uses: shared/base.md\n    with: {title-prefix: a, review: {}}", `needs the member "team"`},
 		"lines":           {"  - uses: shared/base.md\n    with: {title-prefix: \"a\\nb\"}", "has several lines, which would be other lines of that file"},
 		"a number's form": {"  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10}", `is the number "0x10", which can be written in several ways`},
-		"a quote":         {"  - uses: shared/base.md\n    with: {title-prefix: 'a\"b'}", `.github/workflows/shared/base.md:27: this is not valid YAML: did not find expected ',' or '}' (a brace or a comma is missing), with its inputs filled in`},
+		"a quote":         {"  - uses: shared/base.md\n    with: {title-prefix: 'a\"b'}", `.github/workflows/shared/base.md:27: this is not valid YAML: did not find expected ',' or '}' (a brace or a comma is missing, or a comment does not begin with #), with its inputs filled in`},
 		"an expression":   {"  - uses: shared/base.md\n    with: {title-prefix: \"${{ github.workflow }}\"}", `base.md:32:19: title-prefix: "${{ github.workflow }}" is an expression`},
 		"twice":           {"  - uses: shared/base.md\n    with: {title-prefix: a}\n  - uses: shared/base.md\n    with: {title-prefix: b}", workflow + `:5:11: imports: .github/workflows/shared/base.md is imported more than once, with different inputs; a file is imported once`},
 		"twice, both odd": {"  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10, labels: [b]}\n  - uses: shared/base.md\n    with: {title-prefix: a, max: 0x10, labels: [c]}", workflow + `:5:11: imports: .github/workflows/shared/base.md is imported more than once, with different inputs`},

@@ -120,6 +120,8 @@ func (p *jsonParser) syntax(err error) error {
 		return nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return p.problem(len(p.data), "this is not valid JSON: it ends before the last brace or bracket is closed")
+	case isSyntax && strings.Contains(syntax.Error(), "'/'"):
+		return p.problem(max(int(syntax.Offset)-1, 0), "this is not valid JSON, which has no comments: remove it, or write YAML, where a comment begins with #")
 	case isSyntax:
 		return p.problem(max(int(syntax.Offset)-1, 0), "this is not valid JSON: %s", syntax.Error())
 	}

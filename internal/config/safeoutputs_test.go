@@ -142,6 +142,22 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestFooterWords asserts what becomes of words that other programs take for true and false: none
+// stands below a body as a text.
+func TestFooterWords(t *testing.T) {
+	for word, want := range map[string]policy.Footer{"always": {}, "if-body": {}, "true": {}, "none": {None: true}, "false": {None: true}} {
+		cfg, err := Parse("policy.yml", []byte("footer: "+word+"\n"))
+		if err != nil || cfg.Policy.Footer != want {
+			t.Errorf("%s: %+v, %v", word, cfg.Policy.Footer, err)
+		}
+	}
+	for _, word := range []string{"no", "Off", "YES", "on", `"no"`} {
+		if _, err := Parse("policy.yml", []byte("create-issue:\n  footer: "+word+"\n")); err == nil || !strings.Contains(err.Error(), "policy.yml:2:11: footer: ") || !strings.Contains(err.Error(), "write true or false") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+}
+
 func TestMergeKey(t *testing.T) {
 	cfg, err := Parse("x", []byte("create-issue: &a {max: 2, labels: [a]}\ncreate-discussion:\n  <<: [{title-prefix: p, max: 9}, {max: 8}]\n  max: 3\nmissing-tool:\n  <<: *a\n"))
 	if err != nil {

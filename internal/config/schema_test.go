@@ -103,6 +103,7 @@ func TestSchemaAndDecoderAgree(t *testing.T) {
 	for _, document := range []string{
 		`{"checks": {"reviewers": ["gosec"]}}`, `{"checks": {"reviewers": [{"name": "x"}]}}`, `{"checks": {"reviewers": [{"name": "x", "args": ["x"], "command": "x"}]}}`, `{"checks": {"language": "py", "informational": ["tests", "code_review", "code-review"]}}`,
 		`{}`, `[]`, `1`, `"x"`, `true`, `{"safe-outputs": null}`, `{"safe_outputs": {}}`, `{"safe-outputs": 1}`, `{"safe-outputs": {}, "x": 1}`,
+		`{"footer": "no"}`, `{"create-issue": {"footer": "Off"}}`, `{"create-issue": {"footer": "none"}}`,
 		`{"safe-outputs": {"create-issue": null}, "add-comment": null}`, `{"no-such-key": 1}`, `{"mentions": {"no-such-key": 1}}`,
 	} {
 		check(document)

@@ -386,10 +386,12 @@ func target() shape {
 	})
 }
 
-// footer returns the shape of the owner's text, or whether there is one.
+// footer returns the shape of the owner's text, or whether there is one. The words of the widely
+// used front matter for the latter are understood.
 func footer() shape {
 	const most = 2000
-	const schema = `{"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "\\S"}]}`
+	const schema = `{"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "\\S", ` +
+		`"not": {"pattern": "^([Yy][Ee][Ss]|[Nn][Oo]|[Oo][Nn]|[Oo][Ff][Ff])$"}}]}`
 	return shape{schema, `true, false, or a text, such as "Written by an agent."`, func(n *node) (any, *fault) {
 		switch {
 		case n.kind == boolNode:
@@ -398,6 +400,14 @@ func footer() shape {
 			return mismatch()
 		case utf8.RuneCountInString(n.text) > most:
 			return wrong(n, "the footer has more than %d characters", most)
+		}
+		switch strings.ToLower(n.text) {
+		case "always", "if-body":
+			return policy.Footer{}, nil
+		case "none":
+			return policy.Footer{None: true}, nil
+		case "yes", "no", "on", "off":
+			return wrong(n, "%s would stand below every body as a text; write true or false", quote(n.text))
 		}
 		return policy.Footer{Text: n.text}, nil
 	}}

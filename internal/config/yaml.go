@@ -167,7 +167,7 @@ func yamlProblem(source string, err error) error {
 		{"could not find expected ':'", "a key needs a colon after it"},
 		{"did not find expected alphabetic or numeric character", "text that starts with * needs quotes: \"*\""},
 		{"did not find expected ',' or ']'", "a bracket or a comma is missing"},
-		{"did not find expected ',' or '}'", "a brace or a comma is missing"},
+		{"did not find expected ',' or '}'", "a brace or a comma is missing, or a comment does not begin with #"},
 		{"unknown anchor", "text that starts with * needs quotes"},
 		{"found unexpected end of stream", "a quote is missing at the end of a text"},
 	} {
