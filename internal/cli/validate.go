@@ -69,7 +69,10 @@ func runValidate(ctx context.Context, env Environment, f validateFlags, args []s
 	}
 	cfg.WriteNotes(env.Stderr)
 	if f.config != "" {
-		fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n\nThe job that applies all of it needs:\n\n%s", f.config, cfg.DescribeEnabled(), apply.WriteBlock(cfg.Permissions()))
+		fmt.Fprintf(env.Stderr, "%s: the configuration is valid; %s\n", f.config, cfg.DescribeEnabled())
+		if cfg.Policy.Configured() {
+			fmt.Fprintf(env.Stderr, "\nThe job that applies all of it needs:\n\n%s", apply.WriteBlock(cfg.Permissions()))
+		}
 	}
 	if len(args) == 0 {
 		return nil
