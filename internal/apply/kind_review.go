@@ -103,7 +103,9 @@ func planReview(p *planner, group []*entry) Operation {
 			p.place(w, c)
 		}
 	}
-	op.Summary = fmt.Sprintf("review pull request #%d with %s", number, text.Count(w.comments(), "comment"))
+	if n := w.comments(); n > 0 {
+		op.Summary += " with " + text.Count(n, "comment")
+	}
 	if len(w.reopen) > 0 {
 		op.Summary += fmt.Sprintf(" and show %s again", text.Count(len(w.reopen), "resolved one"))
 	}

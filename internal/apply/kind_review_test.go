@@ -141,6 +141,9 @@ func TestMoreCommentsThanOneReviewCarries(t *testing.T) {
 			t.Errorf("second attempt: %s: %s", r.State, r.Message)
 		}
 	}
+	if got := b.plan(lines...).Operations[0].Summary; got != fmt.Sprintf("review pull request #%d", pullNumber) {
+		t.Errorf("the plan of a third: %q", got)
+	}
 	if n := len(b.srv.Writes()); n != 1 {
 		t.Errorf("%d writes in both attempts", n)
 	}
