@@ -112,8 +112,7 @@ func TestWorkflowsOfDocumentsAreSound(t *testing.T) {
 	t.Parallel()
 	policies := map[string]string{
 		"airlock.yml":         (workspace{}).read(t, filepath.Join(root, "examples/fix-loop/airlock.yml")),
-		".github/airlock.yml": "create-issue:\nacceptance:\n  tick: true\n",
-		".airlock/policy.yml": "create-issue:\nadd-issue-comment:\n",
+		".airlock/policy.yml": "create-issue:\nadd-issue-comment:\nacceptance:\n  tick: true\n",
 	}
 	looked := 0
 	for name, text := range workflows(t) {
