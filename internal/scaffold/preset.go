@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,8 +62,14 @@ func choose(names []string) (selection, error) {
 			asked[name] = true
 			continue
 		}
+		if name == "nothing" {
+			return selection{}, errors.New("agents are allowed nothing, or something: give \"nothing\" alone")
+		}
 		spec, ok := safeoutput.Lookup(name)
-		if !ok || spec.AlwaysAllowed {
+		if ok && spec.AlwaysAllowed {
+			return selection{}, fmt.Errorf("%s need not be allowed: it changes nothing, so every agent may ask for it", spec.Kind)
+		}
+		if !ok {
 			return selection{}, fmt.Errorf("agents cannot be allowed %q%s\nchoose from %s", text.Truncate(text.OneLine(name), 60), text.DidYouMean(name, ChoiceNames()), strings.Join(ChoiceNames(), ", "))
 		}
 		asked[string(spec.Kind)] = true

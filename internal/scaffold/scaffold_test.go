@@ -153,6 +153,28 @@ func TestEveryChoiceIsSound(t *testing.T) {
 	}
 }
 
+// TestOtherLabelsWaitForNobody asserts that a run that another label than the agent's started is in a
+// group of its own, and that only who can open an issue is warned of where that starts an agent.
+func TestOtherLabelsWaitForNobody(t *testing.T) {
+	t.Parallel()
+	const numbers = "github.event.issue.number || github.event.pull_request.number || github.run_id }}\n"
+	for _, tt := range []struct {
+		allow  []string
+		group  string
+		opened bool
+	}{
+		{[]string{"triage"}, "  group: airlock-${{ " + numbers, true},
+		{[]string{"code"}, "  group: airlock-${{ github.event.action == 'labeled' && github.event.label.name != 'agent' && github.run_id || " + numbers, false},
+		{[]string{"triage", "code"}, "  group: airlock-${{ github.event.action == 'labeled' && github.event.label.name != 'agent' && github.run_id || " + numbers, true},
+	} {
+		_, files := write(t, t.TempDir(), scaffold.Config{Answers: scaffold.Answers{Allow: tt.allow, Agent: "other"}, Release: released})
+		text := files[".github/workflows/airlock.yml"]
+		if opened := strings.Contains(text, "# who can open an issue starts the agent"); !strings.Contains(text, tt.group) || opened != tt.opened {
+			t.Errorf("%v: warned of: %v; want the group\n%s\n%s", tt.allow, opened, tt.group, text)
+		}
+	}
+}
+
 // checkJobs asserts that a job either has a token and runs the gate alone, with the policy's
 // permissions, or can only read, and that each action is pinned as far as it can be.
 func checkJobs(t *testing.T, where, text string, cfg config.SafeOutputs) {
@@ -431,7 +453,8 @@ func TestAnswers(t *testing.T) {
 		want    string
 	}{
 		{scaffold.Answers{Allow: []string{"traige"}, Agent: "other"}, `agents cannot be allowed "traige"; did you mean "triage"?` + "\nchoose from triage, review, report, code, create-issue"},
-		{scaffold.Answers{Allow: []string{"noop"}, Agent: "other"}, `agents cannot be allowed "noop"`},
+		{scaffold.Answers{Allow: []string{"noop"}, Agent: "other"}, "noop need not be allowed: it changes nothing"},
+		{scaffold.Answers{Allow: []string{"triage", "nothing"}, Agent: "other"}, `give "nothing" alone`},
 		{scaffold.Answers{Allow: []string{"x\x1b[31m\n"}, Agent: "other"}, "agents cannot be allowed \"x"},
 		{scaffold.Answers{Allow: []string{"triage"}, Agent: "claude"}, `there is no agent "claude" here`},
 		{scaffold.Answers{Allow: []string{"triage"}}, `there is no agent ""`},

@@ -41,7 +41,8 @@ func agentWorkflowText(s selection, a Agent, cfg config.SafeOutputs, r Release) 
 		"name: Airlock\n\n")
 	writeTriggers(b, s)
 	b.WriteString("\npermissions: {}\n\n" +
-		"concurrency:\n  group: airlock-${{ github.event.issue.number || github.event.pull_request.number || github.run_id }}\n\n" +
+		"concurrency:\n  group: airlock-${{ " + when(slices.Contains(s.triggers, onLabel), otherLabel+" && github.run_id || ") +
+		"github.event.issue.number || github.event.pull_request.number || github.run_id }}\n\n" +
 		"jobs:\n")
 	writeAgentJob(b, s, a, r)
 	b.WriteString("\n  gate:\n    needs: agent\n    runs-on: ubuntu-24.04\n    timeout-minutes: 15\n" +
@@ -55,6 +56,10 @@ func agentWorkflowText(s selection, a Agent, cfg config.SafeOutputs, r Release) 
 	return []byte(b.String())
 }
 
+// otherLabel is the condition of a run that another label started. It runs no job, and is in no group
+// with the others: of the runs that wait for a group, GitHub keeps only the newest.
+const otherLabel = "github.event.action == 'labeled' && github.event.label.name != '" + agentLabel + "'"
+
 func writeTriggers(b *strings.Builder, s selection) {
 	b.WriteString("on:\n  workflow_dispatch:\n    inputs:\n      task:\n        description: What the agent is to do\n        type: string\n")
 	has := func(t trigger) bool { return slices.Contains(s.triggers, t) }
@@ -66,7 +71,7 @@ func writeTriggers(b *strings.Builder, s selection) {
 		if has(onLabel) {
 			types = append(types, "labeled")
 		}
-		b.WriteString("  issues: # who can open an issue starts the agent, at your cost\n    types: [" + strings.Join(types, ", ") + "]\n")
+		b.WriteString("  issues:" + when(has(onIssue), " # who can open an issue starts the agent, at your cost") + "\n    types: [" + strings.Join(types, ", ") + "]\n")
 	}
 	b.WriteString(when(has(onPull), "  pull_request:\n    types: [opened, synchronize, ready_for_review]\n") +
 		when(has(onceAWeek), "  schedule:\n    - cron: \"23 6 * * 1\" # Mondays, in UTC\n"))
