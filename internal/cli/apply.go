@@ -25,9 +25,9 @@ it. The token is read from GITHUB_TOKEN or GH_TOKEN and goes to the API's host a
 for pushes by git, to the same server. The event is that of the workflow run
 (GITHUB_EVENT_PATH), or --event.
 
-The code of create-pull-request and push-to-branch is what the clone in --dir holds
+The code of create-pull-request and push-to-branch is what the clone in --dir has
 beyond the event's commit, committed or not, or a patch or bundle (--changes).
-Values in AIRLOCK_SECRETS, one a line, stop every item that holds one of them.
+Values in AIRLOCK_SECRETS, one a line, stop every item that contains one of them.
 
 What a person reads goes to standard error; the results go to standard output as
 JSON, unless that is a terminal.`,
@@ -49,7 +49,7 @@ JSON, unless that is a terminal.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&s.Input, "input", "", "agent output or agent lines; - is standard input (default: GH_AW_AGENT_OUTPUT, else standard input)")
+	flags.StringVar(&s.Input, "input", "", "agent output or agent lines; - is standard input (default: GH_AW_AGENT_OUTPUT, otherwise standard input)")
 	flags.StringVar(&policy, "config", "", configUsage)
 	addEventFlags(flags, &s.Event)
 	addRepoFlag(flags, &s.Event)
@@ -60,7 +60,7 @@ JSON, unless that is a terminal.`,
 	flags.StringVar((*string)(&s.OutputDir), "output-dir", ".airlock", "where files go that could not be delivered, such as SARIF")
 	flags.BoolVar(&s.Strict, "strict", false, "reject lines with fields that the schema does not know")
 	flags.BoolVar(&json, "json", false, "print the results as JSON also to a terminal")
-	flags.StringVar(&s.Dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE, else the current directory)")
+	flags.StringVar(&s.Dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE, otherwise the current directory)")
 	flags.StringVar(&s.Changes, "changes", "", "a patch (git format-patch, git diff) or bundle file with the agent's changes, instead of those in the clone")
 	flags.StringVar(&s.ChangesBase, "changes-base", "", "the commit or branch that the changes were made from (default: found out)")
 	flags.StringVar(&s.Findings, "findings", "", "the findings document of 'airlock check', to be reported on the pull request")

@@ -56,7 +56,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.StringVar(&f.Input, "input", "", "the input of phase validation as JSON; - is standard input")
 	optional(flags, flags.StringVar, &f.Dir, "dir", ".", "the project's directory")
 	optional(flags, flags.StringSliceVar, &f.Changed, "changed-files", nil, "the changed files, relative to --dir (default: what git says)")
-	flags.StringVar(&f.Base, "base", "", "the branch, tag, commit or other revision of git to compare with (default: the event's base, else the default branch)")
+	flags.StringVar(&f.Base, "base", "", "the branch, tag, commit or other revision of git to compare with (default: the event's base, otherwise the default branch)")
 	flags.StringVar(&f.config, "config", "", configUsage)
 	flags.StringVar(&f.Findings, "findings", "", "write the findings document to this file")
 	flags.StringVar(&f.SARIF, "sarif", "", "write the security review's findings to this file as SARIF")

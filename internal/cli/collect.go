@@ -42,7 +42,7 @@ every line.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&input, "input", "", "the agent's lines; - is standard input (default: GH_AW_SAFE_OUTPUTS, else standard input)")
+	flags.StringVar(&input, "input", "", "the agent's lines; - is standard input (default: GH_AW_SAFE_OUTPUTS, otherwise standard input)")
 	flags.StringVar(&policy, "config", "", configUsage)
 	flags.StringVar(&c.Output, "output", "", "write the agent output to this file (default: standard output)")
 	flags.StringVar(&c.Report, "report", "", "write a report to this file: rejections with their place in the schema, repairs, what was cleaned and dropped")

@@ -23,18 +23,18 @@ const (
 // flag, the value of the environment counts.
 func addEventFlags(flags *pflag.FlagSet, named *action.Named) {
 	flags.StringVar(&named.Payload, "event", "", "the webhook payload of the event (default: GITHUB_EVENT_PATH)")
-	flags.StringVar(&named.Event, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, else inferred from the payload)")
+	flags.StringVar(&named.Event, "event-name", "", "the event's name (default: GITHUB_EVENT_NAME, otherwise inferred from the payload)")
 }
 
 // addRepoFlag registers the flag that names the repository of the event.
 func addRepoFlag(flags *pflag.FlagSet, named *action.Named) {
-	flags.StringVar(&named.Repository, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, else the payload's)")
+	flags.StringVar(&named.Repository, "repo", "", "the repository as owner/name (default: GITHUB_REPOSITORY, otherwise the payload's)")
 }
 
 // addRouteFlags registers the flags of every command that asks GitHub.
 func addRouteFlags(flags *pflag.FlagSet, route *doors.Route) {
 	flags.StringVar(&route.Proxy, "proxy", "", "the proxy for requests to the API")
-	flags.StringVar(&route.CAFile, "ca-file", "", "PEM certificates to trust besides the system's")
+	flags.StringVar(&route.CAFile, "ca-file", "", "PEM certificates to trust in addition to the system's")
 	flags.BoolVar(&route.TrustEnv, "trust-env", false, "take proxy and certificates from the environment")
 }
 

@@ -46,7 +46,7 @@ const loopDirUsage = "the project's directory"
 // add registers all flags but --dir.
 func (f *loopFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.Issue, "issue", 0, "the pull request's number; 0 where there is none")
-	flags.StringVar(&f.Repository, "repo", "", "the repository, OWNER/NAME (default: GITHUB_REPOSITORY, else the work tree's directory)")
+	flags.StringVar(&f.Repository, "repo", "", "the repository, OWNER/NAME (default: GITHUB_REPOSITORY, otherwise the work tree's directory)")
 	flags.StringVar(&f.Store, "store", "", storeUsage)
 	flags.BoolVar(&f.json, "json", false, "print JSON also to a terminal")
 }

@@ -68,7 +68,7 @@ or are carried out here, in the store that 'airlock serve' would use.`,
 	flags.BoolVar(&f.agent.Strict, "strict", false, "refuse fields that the schema does not know")
 	flags.StringVar(&f.server, "server", "", "the coordinator whose agents and runs are served (default: one in this process)")
 	addNodeFlags(flags, &f.Config)
-	flags.Lookup("dir").Usage = "the directory in which agents are started; with --safe-outputs, the clone that contains the agent's changes (default: GITHUB_WORKSPACE)"
+	flags.Lookup("dir").Usage = "the directory in which agents are started; with --safe-outputs, the clone that contains the agent's changes, which GITHUB_WORKSPACE names unless given"
 	return cmd
 }
 

@@ -50,7 +50,7 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 	flags := cmd.Flags()
 	flags.StringVar(&serve.Address.HostPort, "addr", "127.0.0.1:8417", "the address to listen on")
 	addNodeFlags(flags, &cfg)
-	flags.StringSliceVar(&serve.Hosts, "host", nil, "a name by which clients call the server, besides its address")
+	flags.StringSliceVar(&serve.Hosts, "host", nil, "a name by which clients call the server, in addition to its address")
 	flags.StringVar(&serve.Address.Cert, "tls-cert", "", "the certificate's file, for TLS")
 	flags.StringVar(&serve.Address.Key, "tls-key", "", "the key's file, for TLS")
 	flags.BoolVar(&serve.Address.BehindProxy, "insecure-behind-proxy", false, "listen without TLS on an address that is not loopback: a proxy in front has it")

@@ -59,7 +59,7 @@ itself failed.`,
 	flags.StringVar(&job.Response, "response", "", "take this validation response to a dispatched request; - is standard input")
 	flags.BoolVar(&job.Pending, "pending", false, "list the dispatched requests and their answers")
 	flags.StringVar(&job.Store, "store", ".airlock/dispatches", "the directory of dispatched requests")
-	flags.StringVar(&job.Dir, "dir", "", "the work tree (default: the request's worktree_path, else the current directory)")
+	flags.StringVar(&job.Dir, "dir", "", "the work tree (default: the request's worktree_path, otherwise the current directory)")
 	flags.StringVar(&job.Base, "base", "", "the branch, tag or commit to compare with, for claims (default: the default branch)")
 	flags.StringVar(&job.Policy, "config", "", configUsage)
 	flags.StringVar(&job.Evidence, "evidence", "", "keep evidence as files in this directory")
