@@ -47,7 +47,7 @@ func Snapshot(getenv func(string) string) Env {
 	// The error is about the numbers of the run. event.ParseRun reads them from their
 	// text, and names the variable that is wrong.
 	run, _ := action.Context()
-	inputs := Inputs{action}
+	inputs := Inputs{action, getenv}
 	return Env{
 		OnRunner: getenv("GITHUB_ACTIONS") == "true", Debug: getenv("RUNNER_DEBUG") == "1",
 		Workspace: run.Workspace, EventPath: getenv("GITHUB_EVENT_PATH"),
@@ -72,7 +72,10 @@ func Snapshot(getenv func(string) string) Env {
 const MatrixIndexInput = "matrix-index"
 
 // Inputs are the action's inputs. The zero value has none.
-type Inputs struct{ action *githubactions.Action }
+type Inputs struct {
+	action *githubactions.Action
+	getenv func(string) string
+}
 
 // Get returns an input without white space around it; "" when it is not set.
 func (in Inputs) Get(name string) string {
@@ -80,6 +83,15 @@ func (in Inputs) Get(name string) string {
 		return ""
 	}
 	return in.action.GetInput(name)
+}
+
+// Text returns an input as it is given, in whose lines white space has a meaning; "" when it is not
+// set. Its name has no space.
+func (in Inputs) Text(name string) string {
+	if in.getenv == nil {
+		return ""
+	}
+	return in.getenv(inputPrefix + strings.ToUpper(name))
 }
 
 // inputPrefix begins the variable of each input; the rest is the input's name in capitals.

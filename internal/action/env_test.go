@@ -64,7 +64,10 @@ func TestInputs(t *testing.T) {
 	if in.Get("fail-on") != "never" || in.Get("my input") != "x" || in.Get("none") != "" {
 		t.Errorf("Get: %q, %q and %q", in.Get("fail-on"), in.Get("my input"), in.Get("none"))
 	}
-	if (action.Inputs{}).Get("x") != "" {
+	if got := in.Text("fail-on"); got != " never \n" || in.Text("none") != "" {
+		t.Errorf("Text: %q", got)
+	}
+	if (action.Inputs{}).Get("x")+(action.Inputs{}).Text("x") != "" {
 		t.Error("the zero Inputs has an input")
 	}
 }

@@ -87,6 +87,9 @@ func (s Sources) parseFile(file, name string) (SafeOutputs, error) {
 			// ReadFile may say where it looked for the file, such as in a base commit.
 			where, _ = strings.CutPrefix(plainError(err), fs.ErrNotExist.Error())
 		}
+		if strings.ContainsAny(file, "\n{") || strings.HasSuffix(file, ":") {
+			return SafeOutputs{}, oneProblem("configuration", 0, 0, "%s is not the path of a file; the text of a configuration belongs in the input config", quote(file))
+		}
 		return SafeOutputs{}, oneProblem(name, 0, 0, "there is no such file%s; check the path of the configuration", where)
 	case errors.Is(err, fs.ErrPermission):
 		return SafeOutputs{}, oneProblem(name, 0, 0, "the file may not be read by this user; check its permissions")

@@ -47,6 +47,7 @@ func TestLoad(t *testing.T) {
 		{"blank inline", Sources{Inline: " \n", File: "a.yml"}, nil, "create-issue", false, ""},
 		{"both", Sources{Inline: "noop:", File: "a.yml"}, nil, "", false, `configuration: given twice, as text and as the file "a.yml"; give one of them`},
 		{"missing file", Sources{File: "c.yml"}, nil, "", false, "c.yml: there is no such file; check the path of the configuration"},
+		{"text as file", Sources{File: "create-issue:\n  max: 2"}, nil, "", false, "configuration: \"create-issue:\\n  max: 2\" is not the path of a file; the text of a configuration belongs in the input config"},
 		{"file missing elsewhere", Sources{File: "base.yml"}, nil, "", false, "base.yml: there is no such file on the base commit abc; check the path of the configuration"},
 		{"forbidden file", Sources{File: "secret.yml"}, nil, "", false, "secret.yml: the file may not be read by this user; check its permissions"},
 		{"other error", Sources{File: "broken.yml"}, nil, "", false, "broken.yml: the configuration cannot be read: it is a directory, not a file"},

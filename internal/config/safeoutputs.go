@@ -113,7 +113,11 @@ func parse(source string, data []byte, from origin) (SafeOutputs, error) {
 func (d *decoder) safeOutputs(doc document) ([]entry, bool) {
 	root := &doc.root
 	if root.kind == textNode {
-		d.fail(root, "%s; a file's name belongs to the setting for a file", expectedMapping(root))
+		hint := "a key needs a colon after it"
+		if strings.ContainsAny(root.text, "/.") {
+			hint = "a file's name belongs in the input config-file, or after --config"
+		}
+		d.fail(root, "%s; %s", expectedMapping(root), hint)
 		return nil, false
 	}
 	if root.kind != mapNode && root.kind != nullNode {

@@ -148,7 +148,7 @@ func (s *step) open(ctx context.Context) (err error) {
 	if err := config.CheckInputs(action.InputNames(s.deps.Environ), s.deps.Image != NoImage); err != nil {
 		return exitcode.UsageError(err)
 	}
-	if s.settings, err = config.ParseSettings(s.env.Inputs.Get); err != nil {
+	if s.settings, err = config.ParseSettings(s.env.Inputs.Text); err != nil {
 		return exitcode.UsageError(err)
 	}
 	if s.workspace, err = action.OpenDir(s.env.Workspace); err != nil {

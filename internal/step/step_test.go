@@ -129,6 +129,7 @@ func TestExitCodes(t *testing.T) {
 		"findings to report":    {map[string]string{"findings": "findings.json"}, nil, exitcode.Usage, "mode collect does not report them"},
 		"a verdict to report":   {map[string]string{"verdict": "verdict.json"}, nil, exitcode.Usage, "mode collect does not report it"},
 		"checked output":        {map[string]string{"agent-output": "lines.ndjson"}, nil, exitcode.Usage, "mode collect reads the lines that the agent wrote"},
+		"an indented policy":    {map[string]string{"config": "\n  create-issue:\n    maxx: 1\n  add-comment:\n"}, nil, exitcode.Usage, "config:3:5: unknown key \"maxx\" below create-issue"},
 		"no workspace":          {nil, map[string]string{"GITHUB_WORKSPACE": filepath.Join(t.TempDir(), "nowhere")}, exitcode.Usage, "the workspace: "},
 		"nowhere for outputs":   {nil, map[string]string{"GITHUB_OUTPUT": ""}, exitcode.Failed, "GITHUB_OUTPUT is not set"},
 		"a damaged environment": {nil, map[string]string{"GITHUB_RUN_ID": "x"}, exitcode.Usage, "GITHUB_RUN_ID"},
