@@ -109,9 +109,9 @@ func (s ChangeSource) Find(ctx context.Context) (*ChangeSet, error) {
 	case s.Client != nil && doors.KnowsCommits(s.Event):
 		return s.fromAPI(ctx, "there is no clone")
 	case s.Cloned:
-		return nil, exitcode.UsageError(fmt.Errorf("git in %s cannot tell what changed: mend what is said above, or name the files with --changed-files", s.Root))
+		return nil, exitcode.UsageError(fmt.Errorf("git in %s cannot tell what changed: mend what is said above, or name the files on the command line with --changed-files", s.Root))
 	}
-	return nil, exitcode.UsageError(fmt.Errorf("there is no git clone at %s to tell what changed: check the repository out, or name the files with --changed-files", s.Root))
+	return nil, exitcode.UsageError(fmt.Errorf("there is no git clone at %s to tell what changed: check the repository out, or name the files on the command line with --changed-files", s.Root))
 }
 
 // fromGitOrAPI asks git. If the clone lacks commits, it fetches them; if that is not
