@@ -240,6 +240,20 @@ func TestActionStops(t *testing.T) {
 	}
 }
 
+// TestActionShortSecrets asserts that the owner learns of values that are too short to be looked for.
+func TestActionShortSecrets(t *testing.T) {
+	t.Parallel()
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	env := ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
+		"mode": "collect", "output-file": "lines.ndjson", "secrets": "12345\n{\nlong enough\nabc\n",
+	})
+	res := run(t, ws.dir, env, "", "action")
+	want := "::warning title=Airlock::value 1 of the input secrets, value 4 of the input secrets: a value of less than 6 bytes is not looked for"
+	if res.code != 0 || !strings.Contains(res.stdout, want) {
+		t.Errorf("exit code %d; the log lacks %q:\n%s", res.code, want, res.stdout)
+	}
+}
+
 // TestActionWithoutOutputs asserts that a step whose outputs cannot be set stops
 // before it writes anything, in every mode, and reports why where people look.
 func TestActionWithoutOutputs(t *testing.T) {

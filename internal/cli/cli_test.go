@@ -195,6 +195,7 @@ func TestExitCodes(t *testing.T) {
 		{0, inRun, apply("good.ndjson", "policy.yml"), "1 of 1 request done (1 applied)"},
 		{0, env, apply("good.ndjson", "policy.yml"), "1 of 1 request done (1 applied)"},
 		{0, inRun, apply("good.ndjson", "staged.yml"), "0 of 1 request would be done, 1 is done already, nothing was written (1 already there)"},
+		{0, map[string]string{"AIRLOCK_SECRETS": "12345"}, apply("good.ndjson", "policy.yml", "--dry-run"), "warning: value 1 of AIRLOCK_SECRETS: a value of less than 6 bytes"},
 		{0, env, apply("noop.ndjson", "policy.yml"), "1 of 1 request done (1 applied)"},
 		{0, without, apply("good.ndjson", "staged.yml"), "Unchecked: without a token"},
 		{0, env, apply("good.ndjson", "policy.yml", "--dry-run"), "Plan for Codertocat/Hello-World"},

@@ -18,13 +18,16 @@ import (
 )
 
 // loadConfig reads the safe-outputs configuration that the user names, otherwise the one
-// of the environment, and shows its warnings.
+// of the environment, and shows what to warn of in it and in the environment's secrets.
 func (env Environment) loadConfig(file string) (config.SafeOutputs, error) {
 	cfg, err := config.Load(config.Sources{File: file, Getenv: env.Getenv})
 	if err != nil {
 		return config.SafeOutputs{}, exitcode.UsageError(err)
 	}
 	cfg.WriteWarnings(env.Stderr)
+	if ignored := doors.IgnoredSecrets(doors.EnvironmentScanner(env.Getenv)); ignored != "" {
+		fmt.Fprintf(env.Stderr, "warning: %s\n", ignored)
+	}
 	return cfg, nil
 }
 

@@ -93,7 +93,7 @@ func (r *reporting) report(d *checkreport.Document, dryRun bool) *report.Report 
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	gate, err := doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(token.Token{}, nil), Repository: "octo/repo"})
+	gate, err := doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(token.Token{}, "", nil), Repository: "octo/repo"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// NewScanner returns a scanner that finds the token, the further values, and what looks
-// like a secret.
-func NewScanner(tok token.Token, further []string) *secrets.Scanner {
+// NewScanner returns a scanner that finds the token, the further values, which source gave, and
+// what looks like a secret.
+func NewScanner(tok token.Token, source string, further []string) *secrets.Scanner {
 	known := make([]secrets.Known, len(further))
 	for i, v := range further {
-		known[i] = secrets.Known{Name: fmt.Sprintf("value %d of the input secrets", i+1), Value: token.New(v, "")}
+		known[i] = secrets.Known{Name: fmt.Sprintf("value %d of %s", i+1, source), Value: token.New(v, "")}
 	}
 	if !tok.IsZero() {
 		known = append(known, secrets.Known{Name: "the token", Value: tok})
@@ -30,5 +30,15 @@ func EnvironmentScanner(getenv func(string) string) *secrets.Scanner {
 			further = append(further, v)
 		}
 	}
-	return NewScanner(EnvironmentConnection(getenv, "").Token, further)
+	return NewScanner(EnvironmentConnection(getenv, "").Token, "AIRLOCK_SECRETS", further)
+}
+
+// IgnoredSecrets returns a sentence about the known values that a scanner does not look for, "" if
+// there are none.
+func IgnoredSecrets(s *secrets.Scanner) string {
+	names := s.Ignored()
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, ", ") + ": a value of less than 6 bytes is not looked for, because ordinary text may contain it; give a longer one"
 }

@@ -81,7 +81,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.gate, err = doors.New(doors.Config{Secrets: doors.NewScanner(token.Token{}, []string{key}), SafeOutputs: config.SafeOutputs{}, Repository: "octo/shop"})
+	b.gate, err = doors.New(doors.Config{Secrets: doors.NewScanner(token.Token{}, "a test", []string{key}), SafeOutputs: config.SafeOutputs{}, Repository: "octo/shop"})
 	if err != nil {
 		t.Fatal(err)
 	}

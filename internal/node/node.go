@@ -189,5 +189,5 @@ func agentEnvironment(all, pass []string) (environ []string, scanner *secrets.Sc
 			pairs = append(pairs, value, "***", strings.Trim(string(escaped), `"`), "***")
 		}
 	}
-	return environ, doors.NewScanner(token.Token{}, values), strings.NewReplacer(pairs...)
+	return environ, doors.NewScanner(token.Token{}, "--pass-env", values), strings.NewReplacer(pairs...)
 }

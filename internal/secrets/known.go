@@ -7,6 +7,7 @@ import (
 	"html"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -47,7 +48,9 @@ func newKnownSet(known []Known) (set *knownSet, ignored []string) {
 			continue
 		}
 		if len(value) < shortest {
-			ignored = append(ignored, k.Name)
+			if strings.ContainsFunc(value, isLetterOrDigit) { // unlike a brace, a line of a key in JSON
+				ignored = append(ignored, k.Name)
+			}
 			continue
 		}
 		for _, f := range formsOf(k.Value) {
@@ -110,6 +113,8 @@ func escaped(text string) string {
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(out.String()), `"`), `"`)
 }
+
+func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // isPEMBoundary reports whether a text is the first or the last line of a PEM block. Each key has
 // such lines, and anybody may write them; the lines between are the secret.

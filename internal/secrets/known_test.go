@@ -153,7 +153,7 @@ func TestEachLineOfAKnownKeyIsFound(t *testing.T) {
 }
 
 func TestShortValuesAreIgnoredAndReported(t *testing.T) {
-	s := New([]Known{known("a pin", "12345"), known("none", ""), known("blank", " \n"), known("long enough", " 123456\n")})
+	s := New([]Known{known("a pin", "12345"), known("none", ""), known("blank", " \n"), known("a line of JSON", "},"), known("long enough", " 123456\n")})
 	if got := s.Ignored(); !slices.Equal(got, []string{"a pin"}) {
 		t.Errorf("ignored: %q", got)
 	}

@@ -64,7 +64,7 @@ func New(known []Known) *Scanner {
 }
 
 // Ignored returns the names of the known values of less than six bytes, which would be
-// found in ordinary text, so that the caller can report it.
+// found in ordinary text, so that the caller can report it. Signs alone are not among them.
 func (s *Scanner) Ignored() []string { return s.ignored }
 
 // defaultRules returns all rules. They are constant, so they are read once a process.

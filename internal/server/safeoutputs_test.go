@@ -28,7 +28,7 @@ func safeOutputs(t *testing.T, policy string) (s *server.SafeOutputs, lines stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate, err := doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(token.Token{}, nil), Repository: "octo/repo"})
+	gate, err := doors.New(doors.Config{SafeOutputs: cfg, Secrets: doors.NewScanner(token.Token{}, "", nil), Repository: "octo/repo"})
 	if err != nil {
 		t.Fatal(err)
 	}

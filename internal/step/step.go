@@ -143,7 +143,7 @@ func (s *step) emptyOutputs() error {
 // after an error.
 func (s *step) open(ctx context.Context) (err error) {
 	tok, further := s.maskSecrets()
-	scanner := doors.NewScanner(tok, further)
+	scanner := doors.NewScanner(tok, "the input secrets", further)
 	s.conceal = scanner.Mask
 	if err := config.CheckInputs(action.InputNames(s.deps.Environ), s.deps.Image != NoImage); err != nil {
 		return exitcode.UsageError(err)
@@ -172,6 +172,9 @@ func (s *step) open(ctx context.Context) (err error) {
 	}
 	if s.gate, err = doors.New(doors.Config{SafeOutputs: cfg, Secrets: scanner, ServerHost: doors.ServerHost(s.deps.Getenv), Strict: s.settings.Strict, Repository: s.event.Repo.FullName(), Page: true}); err != nil {
 		return err
+	}
+	if ignored := doors.IgnoredSecrets(s.gate.Scanner()); ignored != "" {
+		s.warn(ignored)
 	}
 	if s.out, err = openOutputDir(s.workspace); err != nil {
 		return exitcode.FailedError(fmt.Errorf("the step keeps its files in the workspace: %w", err))
