@@ -45,8 +45,8 @@ func callers() map[string][2]caller {
 }
 
 // TestEachCallReportsItsOwn lets two calls of a reusable workflow, or two legs of a matrix,
-// report: the first fails, the second passes. The failure must stay to be seen everywhere,
-// also after both are run again.
+// report: the first fails, the second passes. The failure must remain visible
+// everywhere. Where both are run again, that adds no comment.
 func TestEachCallReportsItsOwn(t *testing.T) {
 	t.Parallel()
 	sideBySide(t, callers(), func(t *testing.T, name string, jobs [2]caller) {
@@ -133,7 +133,7 @@ func TestEachCallReportsItsOwn(t *testing.T) {
 }
 
 // TestOneIdentityOfTwoCallsIsRefused gives two calls the same name, or leaves nothing that
-// distinguishes them but what is another in each attempt. The second one writes nothing.
+// distinguishes them but ids that are new in each attempt. The second one writes nothing.
 func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -167,7 +167,7 @@ func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 	}
 }
 
-// TestRunsThatNothingDistinguishes starts processes at one moment that nothing distinguishes:
+// TestRunsThatNothingDistinguishes starts at one moment processes that nothing distinguishes:
 // two runs on a later attempt, two calls of a reusable workflow, and the legs of a matrix
 // without an index, on a runner that names no job. What they write must be there once, and a
 // run must say so.

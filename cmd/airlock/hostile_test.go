@@ -60,8 +60,8 @@ func hostileLines(t *testing.T) string {
 	return b.String()
 }
 
-// hostileConfig lets everything through; with small limits, since GitHub is asked
-// to create at most one object a second.
+// hostileConfig allows most kinds, each up to the limit. Where GitHub is written to, the
+// limit has to be small: at most one object a second is created there.
 func hostileConfig(limit string) string {
 	return strings.ReplaceAll(`
 create-issue: {max: MAX}

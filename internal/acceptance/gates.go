@@ -140,7 +140,7 @@ type judgement struct {
 	Reasoning string  `json:"reasoning"`
 }
 
-// askVerdict returns the answer of the judge. An error describes what is wrong with the answer.
+// askVerdict returns the answer of the judge. An error says why there is no valid one.
 func (v *verification) askVerdict(ctx context.Context, question []byte) (answer judgement, err error) {
 	raw, err := v.deps.Judge.Ask(ctx, question)
 	if err != nil {

@@ -201,9 +201,9 @@ func (r Request) focused() []int {
 }
 
 // withCriteria returns the request for a validator as JSON, with the indexed criteria, or all if
-// indexes is nil, and with the members of more, which it changes. Unknown properties of the request
-// stay.
-func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error) {
+// indexes is nil, and with further members, which replace its own. It may add to the map. Unknown
+// properties of the request stay.
+func (r Request) withCriteria(indexes []int, members map[string]any) ([]byte, error) {
 	doc := map[string]json.RawMessage{}
 	if err := decodeLoose(r.raw, &doc); err != nil {
 		return nil, err
@@ -216,9 +216,9 @@ func (r Request) withCriteria(indexes []int, more map[string]any) ([]byte, error
 		for _, i := range indexes {
 			kept = append(kept, all[i])
 		}
-		more["acceptance_criteria"] = kept
+		members["acceptance_criteria"] = kept
 	}
-	for name, value := range more {
+	for name, value := range members {
 		raw, err := encode(value)
 		if err != nil {
 			return nil, err

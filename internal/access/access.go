@@ -190,8 +190,8 @@ func WithoutToken() Grant {
 }
 
 // Holds reports whether a grant is still valid: its token was not revoked, and its session has not
-// ended. A change by another process is noticed after a second. A grant that does not come from
-// Tokens is always valid.
+// ended. A change by another process is noticed after a second. A grant of WithoutToken is valid
+// until there is a token; any other grant that does not come from Tokens is always valid.
 func (t *Tokens) Holds(ctx context.Context, g Grant) (bool, error) {
 	if g.token == "" && !g.tokenless {
 		return true, nil

@@ -94,8 +94,8 @@ func (r reader) checkWorkTree(dir string) error {
 	return err
 }
 
-// workTree makes the tree of what is in a work tree, whose last commit has the tree from.
-func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) (to string, notes []string, stamps Stamps, err error) {
+// workTree makes the tree of what is in a work tree. headTree is the tree of its last commit.
+func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, headTree string) (to string, notes []string, stamps Stamps, err error) {
 	index, err := r.readIndex()
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, nil, errors.New("nothing is checked out in it: there is no index ('git checkout HEAD' makes one)")
@@ -106,7 +106,7 @@ func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) 
 	if len(index.unmerged) > 0 {
 		return "", nil, nil, fmt.Errorf("a merge was not finished in %s: resolve it, and 'git add' the files", text.QuoteList(index.unmerged))
 	}
-	committed, err := r.committedFiles(ctx, from, index)
+	committed, err := r.committedFiles(ctx, headTree, index)
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -144,7 +144,7 @@ func (r reader) workTree(ctx context.Context, cfg WorkspaceConfig, from string) 
 	if err != nil {
 		return "", nil, nil, err
 	}
-	if to, err = shadow.writeTree(ctx, from, changed, s.removed()); err != nil {
+	if to, err = shadow.writeTree(ctx, headTree, changed, s.removed()); err != nil {
 		return "", nil, nil, err
 	}
 	return to, s.notes(), index.stamps(), nil

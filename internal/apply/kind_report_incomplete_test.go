@@ -69,6 +69,9 @@ func TestStagedReportIncomplete(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.kind(safeoutput.KindReportIncomplete, func(k *policy.KindConfig) { k.Staged = true })
 	b.run(anIssue, incomplete)
+	if n := len(b.srv.Writes()); n != 1 {
+		t.Errorf("%d writes, want one issue", n)
+	}
 	for _, w := range b.srv.Writes() {
 		if strings.Contains(string(w.Body), "did not complete") {
 			t.Errorf("%s", w.Body)
@@ -85,10 +88,18 @@ func TestReportIncompleteAboveCode(t *testing.T) {
 		b.pull(func(s *policy.ChangeSettings) { s.OnViolation, s.FallbackIssue = policy.ViolationIssue, true })
 		b.write(map[string]string{path: "x\n"})
 		b.run(aPull, incomplete)
+		found := 0
 		for _, i := range b.srv.State().Issues {
-			if i.Title == "Mend the demo" && strings.Count(i.Body, incompleteLine) != 1 {
+			if i.Title != "Mend the demo" {
+				continue
+			}
+			found++
+			if strings.Count(i.Body, incompleteLine) != 1 {
 				t.Errorf("%s: the text is\n%s", name, i.Body)
 			}
+		}
+		if found != 1 {
+			t.Errorf("%s: %d texts, want one", name, found)
 		}
 	}
 }

@@ -201,7 +201,7 @@ func planEntries(cfg Config, ev event.Event, entries []*entry, snap *Snapshot) *
 	return plan
 }
 
-// Append adds what next plans. The items of next must be numbered after those of p: see
+// Append adds the operations of another plan. Its items must be numbered after those of p: see
 // Config.FirstIndex.
 func (p *Plan) Append(next *Plan) {
 	for _, op := range next.Operations {

@@ -19,15 +19,16 @@ func (b *bench) anyTarget(kinds ...safeoutput.Kind) *bench {
 	return b
 }
 
-// TestTheNumberThatIsNamedIsUsed runs on one thing and names another, by each name that says
-// what it is. It is written to where it is that, and nowhere where it is something else.
+// TestTheNumberThatIsNamedIsUsed runs on one issue and names the number of another issue, of a pull
+// request or of a discussion, in a field for each of these. The comment goes to the number where it is
+// what the field is for, and nowhere where it is something else.
 func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
 	const elsewhere = 6 // the event is about this issue
 	names := map[string]int{"pull_request_number": pullNumber, "discussion_number": discussion, "issue_number": issueNumber}
-	for name, of := range names {
+	for name, fitting := range names {
 		for _, number := range []int{issueNumber, pullNumber, discussion} {
 			if name == "issue_number" && number != issueNumber {
-				continue // it says nothing about what it is
+				continue // an issue_number may be that of a pull request or discussion, too
 			}
 			t.Run(fmt.Sprintf("%s is %d", name, number), func(t *testing.T) {
 				f := fixture()
@@ -35,7 +36,7 @@ func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
 				b := newBench(t, f, githubtest.Options{}).on("issues", elsewhere).anyTarget(safeoutput.KindAddIssueComment)
 				hello := fmt.Sprintf(`{"type":"add_comment","body":"Hello.",%q:%d}`, name, number)
 				results := b.run(hello)
-				if number != of {
+				if number != fitting {
 					want(t, results, "denied(target-kind)")
 					if n := len(b.srv.Writes()); n != 0 || !strings.Contains(results[0].Message, fmt.Sprintf("#%d", number)) {
 						t.Errorf("%d writes, %q", n, results[0].Message)
@@ -44,7 +45,7 @@ func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
 				}
 				want(t, results, "applied")
 				operation := "issues/create-comment"
-				if of == discussion {
+				if fitting == discussion {
 					operation = "graphql/AddDiscussionComment"
 				}
 				if got := operations(b.srv.Writes()); !cmp.Equal(got, []string{operation}) || results[0].Object.Number != number {

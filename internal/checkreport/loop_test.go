@@ -17,7 +17,11 @@ func TestLoopResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "loop-results.json", string(raw)+"\n")
-	for _, r := range checkreport.New(passing()).LoopResults() {
+	results := checkreport.New(passing()).LoopResults()
+	if len(results) == 0 {
+		t.Error("passing checks have no results")
+	}
+	for _, r := range results {
 		if r.Status != fixloop.ResultPass {
 			t.Errorf("%+v", r)
 		}

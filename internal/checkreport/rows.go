@@ -36,16 +36,16 @@ func textsOf[T any](list []T, f func(T) string) []string {
 	return out
 }
 
-// head returns the first entries of a list, no more than most, and how many are left.
-func head[T any](list []T, most int) (first []T, left int) {
-	n := min(len(list), most)
+// head returns the first entries of a list, at most limit, and how many are left.
+func head[T any](list []T, limit int) (first []T, left int) {
+	n := min(len(list), limit)
 	return list[:n], len(list) - n
 }
 
-// firstTexts returns the results of f for the first entries of a list, no more than most, and
+// firstTexts returns the results of f for the first entries of a list, at most limit, and
 // "N more" for those that are left.
-func firstTexts[T any](list []T, most int, f func(T) string) []string {
-	first, left := head(list, most)
+func firstTexts[T any](list []T, limit int, f func(T) string) []string {
+	first, left := head(list, limit)
 	texts := textsOf(first, f)
 	if left > 0 {
 		texts = append(texts, fmt.Sprintf("%d more", left))
@@ -294,7 +294,7 @@ func testProblems(c Check) []string {
 	return problems
 }
 
-// inRoot puts the root in front of a text, unless there is only one.
+// inRoot puts the root in front of a text, unless it is the repository's own.
 func inRoot(root, text string) string {
 	if root == "." || root == "" {
 		return text

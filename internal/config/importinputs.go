@@ -159,7 +159,7 @@ func (in *importInputs) fill(matter []byte) []byte {
 }
 
 // replacement returns what stands in place of an expression: the text of the input's value, or the
-// expression itself if that has none or one that cannot stand there.
+// expression itself if the input has no value or one that cannot stand there.
 func (in *importInputs) replacement(expression string) string {
 	inside := strings.TrimSuffix(strings.TrimPrefix(expression, "${{"), "}}")
 	value := in.named(strings.TrimSpace(inside))

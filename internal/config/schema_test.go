@@ -40,12 +40,12 @@ func TestSchemaIsThatOfTheDecoder(t *testing.T) {
 	}
 }
 
-// TestSchemaAndDecoderAgree asserts that every key takes the same values by the decoder and by the
-// schema: of many samples in its own spelling, and of the first ones in its others. Of what rough
-// matches, such as hosts and users, the schema knows only what it looks like: there it may accept
-// more, never less.
+// TestSchemaAndDecoderAgree asserts that the decoder and the schema accept the same values of every
+// key. It tries many samples with the key's own spelling, and the first few with its other ones. Of
+// hosts, users and the like the schema knows only what they look like: in documents that looseKeys
+// matches it may accept more than the decoder, never less.
 func TestSchemaAndDecoderAgree(t *testing.T) {
-	rough := regexp.MustCompile(`allowed[-_]domains|mentions|reviewers|time[-_]limit|retry[-_]delay|roots|"(on|off|only)"|command`)
+	looseKeys := regexp.MustCompile(`allowed[-_]domains|mentions|reviewers|time[-_]limit|retry[-_]delay|roots|"(on|off|only)"|command`)
 	schema := compileSchema(t)
 	samples := []string{
 		`null`, `true`, `1`, `"x"`, `["x"]`, `[1]`, `{}`, `{"x": 1}`, `false`, `0`, `-1`, `-2`, `1.5`, `1.0`, `9999999999`, `""`, `" "`, `"*"`, `"5"`, `"05"`, `"-5"`, `"a\nb"`, `"a\tb"`,
@@ -63,7 +63,7 @@ func TestSchemaAndDecoderAgree(t *testing.T) {
 			t.Fatal(jsonErr)
 		}
 		schemaErr := schema.Validate(value)
-		if rough.MatchString(document) && err != nil {
+		if looseKeys.MatchString(document) && err != nil {
 			return
 		}
 		if (err == nil) != (schemaErr == nil) {

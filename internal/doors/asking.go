@@ -67,8 +67,8 @@ const RuleLimit = "max"
 // file or the workspace, not of what was asked.
 func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.RawMessage) (Answer, error) {
 	var answer Answer
-	err := a.lines.Update(ctx, func(added io.Reader, all bool) ([]byte, error) {
-		if err := a.count(ctx, added, all); err != nil {
+	err := a.lines.Update(ctx, func(lines io.Reader, fromStart bool) ([]byte, error) {
+		if err := a.count(ctx, lines, fromStart); err != nil {
 			return nil, err
 		}
 		line, err := lineOf(kind, arguments)
@@ -84,13 +84,13 @@ func (a *Asking) Ask(ctx context.Context, kind safeoutput.Kind, arguments json.R
 	return answer, err
 }
 
-// count counts the items that the lines in the file ask for. added are the lines that it has not
-// counted yet; all is set if these are all lines of the file.
-func (a *Asking) count(ctx context.Context, added io.Reader, all bool) error {
-	if all {
+// count counts the items that the lines in the file ask for. lines are those that it has not counted
+// yet; fromStart is set if they are all lines of the file.
+func (a *Asking) count(ctx context.Context, lines io.Reader, fromStart bool) error {
+	if fromStart {
 		clear(a.counts)
 	}
-	res, err := intake.Collect(ctx, added, a.intake())
+	res, err := intake.Collect(ctx, lines, a.intake())
 	if err != nil {
 		return err
 	}

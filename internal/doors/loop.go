@@ -11,9 +11,9 @@ import (
 )
 
 // ApplyLoop is Apply for r.Own, the items by which a fix loop reports its progress. It also
-// returns for each of them whether GitHub shows it by now. The owner's configuration need not
-// name any kind for them: the loop itself was asked for. Where it stages everything, nothing is
-// written.
+// returns for each of them whether GitHub shows it by now; false for all if one was refused. The
+// owner's configuration need not name any kind for them: the loop itself was asked for. Where the
+// configuration stages everything, nothing is written.
 func (g *Gate) ApplyLoop(ctx context.Context, r Request) (shown []bool, rep *report.Report, err error) {
 	own := *g
 	own.cfg.Policy.Own = policy.OwnSettings{Loop: true}

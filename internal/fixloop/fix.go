@@ -163,8 +163,8 @@ func (t *turn) fixFailed(e Event) error {
 }
 
 // fixerError completes and records the notification m about an error of the fixer, and reports
-// whether the fixer is asked again. Its second error escalates with the reason second.
-func (t *turn) fixerError(e Event, second Reason, m Message) (again bool, err error) {
+// whether the fixer is asked again. The fixer's second error escalates the loop for the reason.
+func (t *turn) fixerError(e Event, reason Reason, m Message) (again bool, err error) {
 	m.Type, m.To = ErrorNotification, Fixer
 	if stack := excerpt(e.Text); stack != m.ErrorText {
 		m.Stack = stack
@@ -172,7 +172,7 @@ func (t *turn) fixerError(e Event, second Reason, m Message) (again bool, err er
 	if t.Op.Attempt > 1 {
 		m.Next = "escalate"
 		t.fault(m)
-		return false, t.escalate(second, "")
+		return false, t.escalate(reason, "")
 	}
 	m.Next, m.Recovered = "continue", true
 	t.Notice = t.fault(m)

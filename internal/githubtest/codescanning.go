@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// uploadSARIF receives a SARIF file: base64 of gzip, at most 10 MB packed. As on GitHub, what is wrong
+// uploadSARIF receives a SARIF file: base64 of gzip, at most 10 MiB packed. As on GitHub, what is wrong
 // inside the file shows only when the upload's status is read.
 func (s *Server) uploadSARIF(c *conversation) reply {
 	var in struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// getContent serves the repository's files as JSON: up to 1 MB with their
+// getContent serves the repository's files as JSON: up to 1 MiB with their
 // content, above it without.
 func (s *Server) getContent(c *conversation) reply {
 	name, ref := c.params["path"], c.query.Get("ref")
@@ -28,7 +28,7 @@ func (s *Server) getContent(c *conversation) reply {
 	return notFound()
 }
 
-// fileEntry returns a file with its content, unless it is larger than 1 MB.
+// fileEntry returns a file with its content, unless it is larger than 1 MiB.
 func (s *Server) fileEntry(name, content string) object {
 	o := s.entry(name, "file")
 	o["size"] = len(content)
@@ -39,7 +39,8 @@ func (s *Server) fileEntry(name, content string) object {
 	return o
 }
 
-// entry returns what a path names. Its id and size are made up; who knows them sets them.
+// entry describes what a path names as GitHub does. The id is made up and the size 0: callers that
+// know the real ones set them.
 func (s *Server) entry(name, kind string) object {
 	const sha = "3d21ec53a331a6f037a91c368710b99387d012c1"
 	self := s.repoURL() + "/contents/" + name

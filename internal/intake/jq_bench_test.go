@@ -14,7 +14,7 @@ import (
 // BenchmarkCollectAndJQ puts the time of the built program for 40,000 mixed lines whose texts
 // all need cleaning next to that of jq, which has to be installed, for the same file. The goal
 // is 0.7 of jq's time on two processors. On a machine with other work the processor time,
-// cpu-ms/op, says more than what elapsed.
+// cpu-ms/op, says more than the elapsed time.
 func BenchmarkCollectAndJQ(b *testing.B) {
 	dir := b.TempDir()
 	binary, input, policy := filepath.Join(dir, "airlock"), filepath.Join(dir, "lines.ndjson"), filepath.Join(dir, "policy.yml")
@@ -45,7 +45,7 @@ func BenchmarkCollectAndJQ(b *testing.B) {
 	}
 }
 
-// manyOfEach returns a configuration with a limit for each kind that no file of the benchmarks
+// manyOfEach returns a configuration with limits, one for each kind, that no file of the benchmarks
 // reaches.
 func manyOfEach() []byte {
 	var b strings.Builder

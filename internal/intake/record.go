@@ -223,8 +223,8 @@ func (j *recordJudge) normaliseValue(m schema.Member) []byte {
 	return m.Value
 }
 
-// absent reports whether a member counts as not given: it is null, which some
-// agents write for every field that they do not use.
+// absent reports whether a member counts as not given: it is null, which some agents write
+// for every field that they do not use. In strict mode no member counts as that.
 func (d *door) absent(m schema.Member) bool { return m.Value[0] == 'n' && !d.cfg.Strict }
 
 // equalValues reports whether two values are the same bytes, or the same number.

@@ -54,8 +54,8 @@ func (s *scanner) scanLine() {
 	}
 }
 
-// openBlocks opens the blocks that start on the line, inside the outermost depth
-// containers, and reports whether there were any.
+// openBlocks opens the blocks that start on the line, inside the first containers, of
+// which there are depth, and reports whether there were any.
 func (s *scanner) openBlocks(depth int, leafMatched bool) (opened bool) {
 	l := &s.line
 	switch s.leaf.kind {
@@ -234,7 +234,7 @@ func (s *scanner) isClosingFence() bool {
 
 // blockStart returns the kind of the block that starts at nonspace, which is
 // indented by less than four columns, or 0. The number is the kind of an HTMLBlock, and
-// the length of the marker of an ItemBlock or FootnoteBlock. It changes nothing.
+// the length of the marker of an ItemBlock or FootnoteBlock. blockStart opens no block.
 func (s *scanner) blockStart(inParagraph bool) (kind BlockKind, number int) {
 	l := &s.line
 	rest := s.src[l.nonspace:l.end]

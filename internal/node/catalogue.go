@@ -16,31 +16,31 @@ type Catalogue struct {
 	Agents string // a directory of blueprints; "" for none
 }
 
-// Read opens the registry for do. There need not be a store, unless the user names one. The error,
-// as those of the other methods, carries its exit code. If do returns an error that the user can
-// mend, such as a name that is taken, that is the code for wrong usage.
-func (c Catalogue) Read(ctx context.Context, getenv func(string) string, do func(*agents.Registry) error) error {
+// Read calls f with the registry. There need not be a store, unless the user names one. The error,
+// as those of the other methods, carries its exit code. If f returns an error that the user can
+// mend, such as a name that is taken, it is the code for wrong usage.
+func (c Catalogue) Read(ctx context.Context, getenv func(string) string, f func(*agents.Registry) error) error {
 	s, err := store.OpenNamedExisting(ctx, c.Store, "airlock agents add", getenv, agents.Tables)
 	if c.Store == "" && errors.Is(err, store.ErrAbsent) {
 		s, err = nil, nil
 	}
-	return c.use(s, err, do)
+	return c.use(s, err, f)
 }
 
-// Add opens the registry for do, which adds an agent. The store is made if there is none.
-func (c Catalogue) Add(ctx context.Context, getenv func(string) string, do func(*agents.Registry) error) error {
+// Add calls f, which adds an agent, with the registry. The store is made if there is none.
+func (c Catalogue) Add(ctx context.Context, getenv func(string) string, f func(*agents.Registry) error) error {
 	s, err := store.OpenNamed(ctx, c.Store, getenv, agents.Tables)
-	return c.use(s, err, do)
+	return c.use(s, err, f)
 }
 
-// Remove opens the registry for do, which removes an agent. There must be a store.
-func (c Catalogue) Remove(ctx context.Context, getenv func(string) string, do func(*agents.Registry) error) error {
+// Remove calls f, which removes an agent, with the registry. There must be a store.
+func (c Catalogue) Remove(ctx context.Context, getenv func(string) string, f func(*agents.Registry) error) error {
 	s, err := store.OpenNamedExisting(ctx, c.Store, "airlock agents add", getenv, agents.Tables)
-	return c.use(s, err, do)
+	return c.use(s, err, f)
 }
 
-// use calls do with the registry of a store, which is nil if there is none, and closes the store.
-func (c Catalogue) use(s *store.Store, err error, do func(*agents.Registry) error) error {
+// use calls f with the registry of a store, and closes the store. s is nil if there is none.
+func (c Catalogue) use(s *store.Store, err error, f func(*agents.Registry) error) error {
 	if err != nil {
 		return err
 	}
@@ -51,5 +51,5 @@ func (c Catalogue) use(s *store.Store, err error, do func(*agents.Registry) erro
 	if err != nil {
 		return err
 	}
-	return exitcode.FailedUnless(agents.IsRefusal, do(r))
+	return exitcode.FailedUnless(agents.IsRefusal, f(r))
 }

@@ -23,8 +23,8 @@ func projectIn(t *testing.T, dir string) *project {
 	return p
 }
 
-// TestReadDoesNotWaitForAFIFO replaces a file by a FIFO while it is read, as a program of
-// another root can. Reading must not wait until somebody writes to the FIFO.
+// TestReadDoesNotWaitForAFIFO replaces a file by a FIFO while it is read, as a program that
+// runs in another directory of the checks can. Reading must not wait until somebody writes to the FIFO.
 func TestReadDoesNotWaitForAFIFO(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -22,7 +22,7 @@ func (p *project) javaCommands(dir string) commands {
 	return commands{style: p.style(dir, Java, w), build: checksOnly(known("gradle", gradle, "build")), tests: checksOnly(known("gradle", gradle, "test")), adapt: w}
 }
 
-// mavenCommands returns the commands of a program that is Maven.
+// mavenCommands returns Maven's commands. program is mvn or the path of a wrapper.
 func (p *project) mavenCommands(dir, program string) commands {
 	var w wording
 	others := map[Check][]string{}

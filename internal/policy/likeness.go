@@ -28,9 +28,9 @@ func likeness(s string) string {
 	}, s)
 }
 
-// sameShape has the small letters, and dashes, that look like a Latin one or a hyphen, from
-// Unicode's list of confusable characters (UTS #39) as far as they are letters of living
-// scripts.
+// sameShape maps small letters and punctuation to the Latin letter or ASCII character that they look
+// like. They are from Unicode's list of confusable characters (UTS #39), the letters as far as they
+// are of living scripts.
 var sameShape = func() map[rune]rune {
 	shapes := map[rune]rune{}
 	for latin, alike := range map[rune]string{

@@ -42,7 +42,7 @@ var (
 	disabling = wordSetOf(`it.skip test.skip describe.skip context.skip suite.skip it.skip.each test.skip.each test.fixme
 		xit xdescribe xtest xcontext xspecify PIt PDescribe PContext XIt XDescribe XContext
 		@pytest.mark.skip @unittest.skip @skip @Disabled @Ignore @org.junit.Ignore @org.junit.jupiter.api.Disabled`)
-	// skipping are calls that end a test. The first call of a test switches it off.
+	// skipping are calls that end a test, and that switch it off where they are its first statement.
 	skipping = wordSetOf("t.Skip t.SkipNow t.Skipf b.Skip b.SkipNow skip pending pytest.skip")
 	// rubyTests are calls that begin a test in Ruby's test runners.
 	rubyTests = wordSetOf("it test specify should scenario example")

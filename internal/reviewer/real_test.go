@@ -38,8 +38,9 @@ type realSource struct {
 type measured struct {
 	Files   int
 	Bytes   int64
-	Seconds float64 // of both reviews together
-	// High is what the rules of high precision find, by rule; the verdicts are of those of medium.
+	Seconds float64 // of both reviews, of security and of code, together
+	// High is what the rules of high precision find, by rule. The verdicts are about what those of
+	// medium precision find.
 	High map[string]score `yaml:",omitempty"`
 }
 
@@ -129,12 +130,12 @@ func (s score) String() string {
 
 func (s score) share() float64 { return float64(s.Right) / float64(s.All) }
 
-// tally counts the findings of each rule in sources, of those verdicts that when selects.
-func tally(sources []realSource, when func(verdict) bool) map[string]score {
+// tally counts the findings of each rule in sources, of those verdicts that filter selects.
+func tally(sources []realSource, filter func(verdict) bool) map[string]score {
 	rules := map[string]score{}
 	for _, s := range sources {
 		for _, v := range s.Verdicts {
-			if when(v) {
+			if filter(v) {
 				sum := rules[v.Rule]
 				sum.add(v)
 				rules[v.Rule] = sum
@@ -156,11 +157,11 @@ func tallyHigh(sources []realSource) map[string]score {
 	return rules
 }
 
-// score counts the findings of all rules in a source, of those verdicts that when selects.
-func (s realSource) score(when func(verdict) bool) score {
+// score counts the findings of all rules in a source, of those verdicts that filter selects.
+func (s realSource) score(filter func(verdict) bool) score {
 	var found score
 	for _, v := range s.Verdicts {
-		if when(v) {
+		if filter(v) {
 			found.add(v)
 		}
 	}
@@ -188,7 +189,7 @@ const (
 )
 
 // TestRulesArePreciseInRealSources computes the precision of each rule from the
-// verdicts. Those under the bar have to be off by default.
+// verdicts. A rule below precise has to be off by default.
 func TestRulesArePreciseInRealSources(t *testing.T) {
 	sources := readSources(t)
 	for _, keep := range []func(realSource) bool{tuned, heldOut} {
@@ -213,9 +214,9 @@ func TestRulesArePreciseInRealSources(t *testing.T) {
 	}
 }
 
-// found reports whether a rule finds a known weakness, by the verdicts that when selects.
-func (s realSource) found(k knownWeakness, when func(verdict) bool) bool {
+// found reports whether a rule finds a known weakness, by the verdicts that filter selects.
+func (s realSource) found(k knownWeakness, filter func(verdict) bool) bool {
 	return slices.ContainsFunc(s.Verdicts, func(v verdict) bool {
-		return when(v) && v.Rule == k.Rule && v.Path == k.Path && slices.Contains(v.Lines, k.Line)
+		return filter(v) && v.Rule == k.Rule && v.Path == k.Path && slices.Contains(v.Lines, k.Line)
 	})
 }

@@ -66,7 +66,7 @@ type value struct {
 	text string
 	// literal is set if there is literal text, changing if there is a hole.
 	literal, changing bool
-	// table is set for a list or a map that has literals only, and any.
+	// table is set for a list or a map that has literals only, and at least one.
 	table bool
 	// origin is the source of the expression, and of the values of its names.
 	origin string

@@ -54,10 +54,10 @@ CREATE TABLE run_log (
 	text TEXT NOT NULL,
 	PRIMARY KEY (run, n)
 )`),
-	// needs and tags are joined by '+'. expired is 1 after a run's result and log were deleted. In
-	// run_queues, which has a row for each set of needs, used is when a run with them was last
-	// created, looked when Tend last looked for a worker that can take it, and unserved for how long
-	// there had been none.
+	// needs and tags are joined by '+'. expired is 1 after a run's result and log were deleted.
+	// run_queues has a row for each set of needs. Its column used is when a run with these needs was
+	// last created, looked is when Tend last looked for a worker that can take such a run, and
+	// unserved is for how long there had been none then.
 	store.Both(`
 ALTER TABLE runs ADD COLUMN needs TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN time_limit BIGINT NOT NULL DEFAULT 3600000;

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/config"
 )
 
-// Where init puts things, relative to the root of the repository.
+// Where init, and the workflow that it writes, put things, relative to the root of the repository.
 const (
 	agentWorkflow  = ".github/workflows/airlock.yml"
 	checksWorkflow = ".github/workflows/airlock-checks.yml"
@@ -31,8 +31,8 @@ const (
 // agentLabel is the label by which people give an issue to the agent.
 const agentLabel = "agent"
 
-// agentWorkflowText is the workflow of the agent and its gate, whose permissions are those of
-// the policy.
+// agentWorkflowText returns the workflow of the agent and its gate. The gate's job has the
+// permissions that the policy needs.
 func agentWorkflowText(s selection, a Agent, cfg config.SafeOutputs, r Release) []byte {
 	b := &strings.Builder{}
 	b.WriteString("# Made by 'airlock init'. The agent works in the first job, which can read and nothing else. The\n" +
@@ -85,7 +85,7 @@ func when(applies bool, text string) string {
 	return ""
 }
 
-// condition returns when the agent's job runs; "" for always. A pull request from a fork gets no
+// condition returns the condition under which the agent's job runs; "" means always. A pull request from a fork gets no
 // secret, so that there is nothing to run the agent with.
 func condition(s selection, a Agent) string {
 	var all []string
@@ -124,10 +124,12 @@ func writeAgentJob(b *strings.Builder, s selection, a Agent, r Release) {
 		when(s.carriesCode(), "            "+changesFile+"\n"))
 }
 
-// mostRoots bounds the directories that are checked for each pull request, whatever it changes.
+// mostRoots is how many projects may be roots of the checks; where there are more, none is. Roots
+// are checked for each pull request, whatever it changes.
 const mostRoots = 5
 
-// checksConfig returns the configuration of the checks, in the jobs that run and report them.
+// checksConfig returns the configuration of the checks, for the job that runs them and for the one
+// that reports them. projects are the directories of the projects.
 func checksConfig(projects []string) string {
 	text := "checks:\n  informational: [code-review]\n"
 	switch {

@@ -17,8 +17,8 @@ import (
 
 // samples makes texts that an expression matches, so that nothing that looks like
 // a secret has to be written down in this repository. What it makes depends on the
-// expression and on how often it was asked for, not on the order of the tests: a
-// random digest that begins as a token does, once in a million, does not fail them.
+// expression and on how often match was called with it, not on chance or the order of
+// the tests: a digest that happens to begin as a token does cannot fail one run in a million.
 type samples struct {
 	asked  map[string]uint64
 	random *rand.Rand

@@ -149,8 +149,8 @@ func isOption(word string) bool { return strings.HasPrefix(word, "-") }
 var inPackage = containing("$ ", `^[^\s$>+]+ [\w:.-]+\$ (.+)$`)
 
 // echoed returns the words of a command that a script runner prints before it runs it:
-// "> eslint ." of npm and pnpm, "$ eslint ." of yarn and others, and "packages/a lint$ eslint ."
-// of pnpm in a workspace.
+// "> eslint ." of npm and pnpm, "$ eslint ." of yarn and others, "+ eslint ." of a shell that traces
+// its commands, and "packages/a lint$ eslint ." of pnpm in a workspace.
 func echoed(line string) ([]string, bool) {
 	if m := inPackage.match(line); m != nil && len(line) < maxText {
 		return strings.Fields(m[1]), true

@@ -22,7 +22,7 @@ type flood struct {
 	run    int             // lines in a row that can belong to a flood
 	shapes map[string]bool // of the run's lines after floodRun
 	shape  []byte          // of the last line
-	held   lastLines       // floodTail of the lines that were skipped
+	held   lastLines       // the last lines that were skipped, at most floodTail
 }
 
 // skips reports whether a line need not be read, because an earlier one of its run looks like it.

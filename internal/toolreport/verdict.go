@@ -217,8 +217,8 @@ func (v *verdict) acceptNextToDocument(t textReading) {
 	}
 }
 
-// reconcile decides how many tests failed if documents and runners' text both say so. They
-// differ if a test printed what looks like one of them: then the worse counts, so that a
+// reconcile decides how many tests failed if documents and runners' text both say how many.
+// They differ if a test printed what looks like one of them: then the worse counts, so that a
 // test can hide no failure.
 func (v *verdict) reconcile() {
 	switch {
