@@ -12,7 +12,7 @@ func TestWeakPasswordsAreNoSecrets(t *testing.T) {
 	for _, weak := range []string{
 		"password", "pass", "secret", "hunter2", "changeme", "postgres", "mysecretpassword", "password123", "admin1234", "guest", "s3cr3t", "${DB_PASSWORD}", "$PASSWORD",
 		"<password>", "{password}", "[password]", "%s", "********", "xxxxxxxxxxxx", "your-password", "YOUR_PASSWORD", "example-password", "supersecret1", "testpass1",
-		"correct-horse-battery-staple", "{{password}}", "$(cat", "...", "abcdefgh12345678", "user_password", "Summer2024",
+		"correct-horse-battery-staple", "{{password}}", "$(cat", "...", "abcdefgh12345678", "user_password", "Summer2024", "this-real-77zq9",
 	} {
 		for _, form := range []string{
 			"postgres://app:%s@db.acme.io/app", "https://u:%s@git.acme.io/x.git", "redis://:%s@cache.acme.io", "jdbc:mysql://h/d?user=u&password=%s", "Server=h;Password=%s;Encrypt=True",

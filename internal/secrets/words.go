@@ -80,11 +80,11 @@ var weakWords = []string{
 	"passwd", "secret", "sample", "access", "qwerty", "shadow", "dragon", "monkey", "change", "mysql", "redis", "mongo", "admin", "guest", "login", "token", "dummy",
 	"super", "local", "hello", "world", "value", "string", "basic", "oauth", "hunter", "squirrel", "foobar", "github", "gitlab", "master", "server", "client", "random", "strong", "secure",
 	"pass", "user", "root", "test", "demo", "fake", "mock", "your", "some", "here", "null", "none", "todo", "hash", "auth", "name", "proxy", "proxies", "dev",
-	"pwd", "psw", "foo", "bar", "baz", "abc", "xyz", "key", "api", "app", "the", "my", "db", "pw", "is", "a", "me", "this", "not", "real", "it", "in",
+	"pwd", "psw", "foo", "bar", "baz", "abc", "xyz", "key", "api", "app", "the", "this", "real", "my", "db", "pw", "is", "a", "me", "not", "it", "in",
 }
 
-// isWeak reports whether a password protects nothing: it is short, a placeholder for one, or
-// made of such words, as in documents and on machines of developers. Where local is set, the
+// isWeak reports whether a password protects nothing: it is short, filled in from elsewhere, a
+// placeholder, or made of words, as in documents and on machines of developers. Where local is set, the
 // password is for the writer's own machine or a host that is only an example, so letters that
 // are written as digits count as letters too.
 func isWeak(password string, local bool) bool {
