@@ -80,18 +80,17 @@ func (d *Dir) walk(name string) (parent *os.Root, base string, err error) {
 	return parent, parts[len(parts)-1], nil
 }
 
-// enter opens a directory in parent, and refuses a link to one. Errors name it as
-// shown.
-func enter(parent *os.Root, name, shown string) (*os.Root, error) {
+// enter opens a directory in parent, and refuses a link to one. Errors call it shownName.
+func enter(parent *os.Root, name, shownName string) (*os.Root, error) {
 	dir, err := nofollow.OpenDir(parent, name)
 	kind, isOther := errors.AsType[*nofollow.KindError](err)
 	switch {
 	case isOther && kind.Found == fs.ModeSymlink:
-		return nil, &FileError{shown, "is a link", "links are not followed here; give the path of the directory itself", nil}
+		return nil, &FileError{shownName, "is a link", "links are not followed here; give the path of the directory itself", nil}
 	case isOther:
-		return nil, &FileError{shown, "is not a directory", "check the path", nil}
+		return nil, &FileError{shownName, "is not a directory", "check the path", nil}
 	case err != nil:
-		return nil, explain(shown, err)
+		return nil, explain(shownName, err)
 	}
 	return dir, nil
 }

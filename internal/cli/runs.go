@@ -42,13 +42,13 @@ recorded in its store, from where a running 'airlock serve' takes them.`,
 	return cmd
 }
 
-// withExisting opens the coordinator for do, with a store that is there.
+// withExisting is withCoordinator for a command to which a missing store is an error.
 func (f runsFlags) withExisting(ctx context.Context, env Environment, do func(runs.Coordinator) error) error {
 	f.Maker = "airlock serve"
 	return f.withCoordinator(ctx, env, do)
 }
 
-// withCoordinator opens the coordinator for do.
+// withCoordinator opens the coordinator, and calls do with it.
 func (f runsFlags) withCoordinator(ctx context.Context, env Environment, do func(runs.Coordinator) error) error {
 	c, err := f.open(ctx, env)
 	if err != nil {

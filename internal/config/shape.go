@@ -482,10 +482,10 @@ func mentioned() shape {
 	})
 }
 
-// checkName returns an error with the text why unless a name is valid in cfg.
-func checkName(name string, cfg sanitize.Config, why string) error {
+// checkName returns nil for a name that is valid in cfg, otherwise an error with the message.
+func checkName(name string, cfg sanitize.Config, message string) error {
 	if _, err := sanitize.New(cfg); err != nil || strings.ContainsFunc(name, unicode.IsSpace) {
-		return errors.New(why)
+		return errors.New(message)
 	}
 	return nil
 }

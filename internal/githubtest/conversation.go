@@ -277,7 +277,7 @@ func (s *Server) recognise(c *conversation, secret string) {
 
 // need returns a 403 unless the token has one of the permissions, which are written
 // as in X-Accepted-GitHub-Permissions: "issues=write; pull_requests=write".
-// Reading a public repository needs none.
+// Reading a public repository needs none, except for its security events.
 func (s *Server) need(c *conversation, accepted string) (reply, bool) {
 	if s.isPermitted(c, accepted) {
 		return reply{}, true
