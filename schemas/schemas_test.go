@@ -40,8 +40,8 @@ func TestLookupOfFiles(t *testing.T) {
 // KIND` is what agents learn the fields from.
 func TestEveryFieldIsExplained(t *testing.T) {
 	names, err := Definitions(AgentOutput)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("Definitions = %v, %v", names, err)
 	}
 	for _, name := range names {
 		raw, err := Definition(AgentOutput, name)

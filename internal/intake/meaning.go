@@ -81,7 +81,7 @@ func isEmpty(raw []byte) bool {
 	case 'n':
 		return true
 	case '"', '[', '{':
-		return strings.TrimSpace(string(raw[1:min(len(raw)-1, 64)])) == ""
+		return len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 	}
 	return false
 }
@@ -152,7 +152,7 @@ func (j *recordJudge) targetIn(name string, value []byte) string {
 			if isTarget && dec.PeekKind() != 'n' {
 				return name
 			}
-		case len(numbers) == 0: // it acts on nothing that exists
+		case len(numbers) == 0, name == "": // it acts on nothing that exists, or no field has the value
 		case token.Kind() == '"' && isReference(token.String()):
 			return name
 		case isNumberOfTarget(token) && (isPlace(name) || meaningOf(name) == meansTarget):
@@ -210,7 +210,7 @@ var annotations = wordSet("_comment $comment //")
 // neighbours are words that stand next to those of a target in a name without separators.
 var neighbours = wordSet("no nr id name full url link node key ref to on of html this current parent base head")
 
-// longestWord is the length in bytes of the longest of the words above.
+// longestWord is the length in bytes of the longest word that means a target, or neighbour.
 const longestWord = len("organization")
 
 // meaningOf returns what the words of a name mean. If one means a target and another one an
@@ -259,7 +259,7 @@ func isPlace(name string) bool {
 	return some
 }
 
-// meaningOfValue returns what the value means of a field whose name means nothing. The name
+// meaningOfValue returns what the value means, for a field whose name means nothing. The name
 // of an operation is an action, if the kind has operations. If the kind acts on something
 // that exists, a target is
 //   - a reference, in a field of any name

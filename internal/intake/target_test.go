@@ -30,7 +30,8 @@ func TestTargetByAnyName(t *testing.T) {
 	anyNames := []string{"issue_number", "issue", "item_number", "item", "number", "target_number", "target"}
 	pullNames := []string{"pull_request_number", "pull_request", "pull_number", "pull", "pr_number", "pr"}
 	discussionNames := []string{"discussion_number", "discussion"}
-	never := []string{ // names of no field"issue_id", "issue_url", "pr_url", "pull_request_url", "discussion_id", "target_issue", "target_pr", "issues", "prs",
+	never := []string{ // names of no field
+		"issue_id", "issue_url", "pr_url", "pull_request_url", "discussion_id", "target_issue", "target_pr", "issues", "prs",
 		"related_issue", "parent_issue", "in_issue", "merge_request", "mr", "mr_iid", "thread_id", "ticket", "on", "to", "url", "html_url",
 		"issuenumber", "prnumber", "pullrequestnumber", "discussionnumber", "itemnumber", "targetrepo", "targetissue", "prid", "Issue", "PR_NUMBER",
 		"Issue-Number", "issue.number", "issue number", "$issue_number", "target_url", "destination", "repo_id", "nwo", "owner_type"}
@@ -103,6 +104,8 @@ func TestTargetViolations(t *testing.T) {
 		{`{"type":"add_comment","body":"b","fork":"octo/app"}`, "Line 1: add-issue-comment: 'fork' reads like the name of a repository, and add-issue-comment does not have it; items act only on the repository of this workflow run, so leave it out"},
 		{`{"type":"add_comment","body":"b","in_reply_to":5}`, "Line 1: add-issue-comment: 'in_reply_to' would change what is done, and add-issue-comment does not have it; leave it out, or write one of its fields: body, issue_number, pull_request_number, discussion_number, repo"},
 		{`{"type":"add_comment","body":"b","arguments":{"issueNumber":3}}`, "Line 1: add-issue-comment: 'arguments' contains 'issueNumber', which names a target only next to 'type'; write it there, or leave 'arguments' out"},
+		{`{"type":"add_comment","body":"b","args":["#2",{"issue_number":3}]}`, "Line 1: add-issue-comment: 'args' contains 'issue_number', which names a target only next to 'type'; write it there, or leave 'args' out"},
+		{`{"type":"add_comment","body":"b","args":"` + strings.Repeat(" ", 70) + `#2"}`, "Line 1: add-issue-comment: 'args' reads like the name of a target, and add-issue-comment does not have it; name the target with 'issue_number' or 'pull_request_number' or 'discussion_number', or leave it out"},
 		{`{"type":"create_pull_request","title":"t","body":"b","Draft":false}`, "Line 1: create-pull-request: 'Draft' is not a field, because names are matched exactly; write 'draft'"},
 		{`{"type":"add_comment","body":"b","issue\nnumber":5}`, "Line 1: add-issue-comment: 'issue\\nnumber' reads like the name of a target, and add-issue-comment does not have it; name the target with 'issue_number' or 'pull_request_number' or 'discussion_number', or leave it out"},
 	} {
