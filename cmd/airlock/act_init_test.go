@@ -16,8 +16,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/scaffold"
 )
 
-// initAgent is the agent in the repository that init has set up. It asks for what it may not, reads
-// in the errors how it is meant, and mends it, as a model does.
+// initAgent is the agent in the repository that init has set up. It misspells a field, reads in the
+// errors what is missing, and mends its line, as a model does.
 const initAgent = `#!/usr/bin/env bash
 set -euo pipefail
 grep -q 'create-pull-request' "$AIRLOCK_PROMPT"

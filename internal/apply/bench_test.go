@@ -115,7 +115,8 @@ func newEvent() event.Event {
 		SHA: headSHA, Ref: "refs/heads/main", Actor: "octocat", Time: noon.Add(-10 * time.Minute)}
 }
 
-// on makes the run one that was triggered by a pull request, an issue or a discussion.
+// on makes the run one that was triggered by a pull request, an issue or a discussion, on which
+// alone each kind may act.
 func (b *bench) on(name string, number int) *bench {
 	b.ev.Name, b.ev.Number = name, number
 	switch number {
@@ -330,7 +331,7 @@ func sanitizer(t testing.TB) *sanitize.Sanitizer {
 	return s
 }
 
-// execute carries out a plan that is not continued.
+// execute carries out a plan to which nothing is added on the way.
 func execute(ctx context.Context, deps Deps, plan *Plan) []Result {
 	e := NewExecution(deps, plan)
 	e.Perform(ctx)

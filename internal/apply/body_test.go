@@ -134,8 +134,6 @@ func TestBodyEndsWithTheMarkerAndFits(t *testing.T) {
 	}
 }
 
-// TestFooterStandsAlone asserts that nothing of a text is open where the footer begins.
-// What browsers make of such texts is a test of package sanitize.
 // TestNoTextIsLostWithoutANote cuts texts where the limit is within what people see as one
 // character.
 func TestNoTextIsLostWithoutANote(t *testing.T) {
@@ -150,6 +148,8 @@ func TestNoTextIsLostWithoutANote(t *testing.T) {
 	}
 }
 
+// TestFooterStandsAlone asserts that nothing of a text is open where the footer begins.
+// What browsers make of such texts is a test of package sanitize.
 func TestFooterStandsAlone(t *testing.T) {
 	cfg := Config{Sanitizer: sanitizer(t)}
 	for _, text := range []string{

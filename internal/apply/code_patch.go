@@ -114,8 +114,8 @@ func (m *patchMaker) maskRest(data []byte) []byte {
 	return masked
 }
 
-// isPlain reports whether no message and no new content of a series contains a secret, as far
-// as it can be read.
+// isPlain reports whether no message and no new content of a series contains a secret. It is false
+// if one of them cannot be read, or is too large to be searched.
 func (m *patchMaker) isPlain(ctx context.Context, s gitrepo.Series) bool {
 	if m.scanner == nil {
 		return true

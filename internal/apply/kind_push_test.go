@@ -278,8 +278,8 @@ func TestSignedCommits(t *testing.T) {
 }
 
 // codeRequests returns, for each kind that carries code, how many requests of each operation
-// one item takes. git asks for the branches once without and once with the token, and again
-// before it pushes.
+// one item takes. Before it pushes, git asks for the branches, once without the token and once
+// with it.
 func codeRequests() map[string]map[string]int {
 	return map[string]map[string]int{
 		"create-pull-request": {"graphql/Viewer": 1, "repos/get": 1, "git/get-ref": 2, "git/list-matching-refs": 1, "repos/get-branch-rules": 1, "graphql/ProtectedBranches": 1, "git-http/refs-of-receive-pack": 2, "git-http/receive-pack": 1,

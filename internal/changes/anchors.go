@@ -47,10 +47,10 @@ func NewAnchors(files []ChangedFile) *Anchors {
 	return a
 }
 
-// Check returns nil if a review comment on lines start to line of one side of path
-// can be attached to the diff, and otherwise why not, in one sentence for people. A
-// start of 0 stands for a comment on one line. GitHub's rule: one hunk shows all
-// lines, changed or context lines, and the path is the new one.
+// Check returns nil if a review comment can be attached to the diff, and otherwise why
+// not, in one sentence for people. The comment is on one side of the file at path, from
+// the line start to the line line; a start of 0 stands for a comment on one line. GitHub's
+// rule: one hunk shows all lines, changed or context lines, and the path is the new one.
 func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if start == 0 {
 		start = line

@@ -69,9 +69,9 @@ func change(t testing.TB, dir string, files map[string]any) {
 	}
 }
 
-// pull makes a repository of a pull request: base and head are the last commits of its two
-// branches, and left is the commit at which these part.
-func pull(t testing.TB) (dir, left, base, head string) {
+// pull makes a repository with two lines of commits, as a pull request has them: base and head are
+// their last commits, and fork is the commit at which they part.
+func pull(t testing.TB) (dir, fork, base, head string) {
 	t.Helper()
 	lines := strings.Repeat("line\n", 20)
 	dir = writeTree(t, map[string]string{
@@ -79,10 +79,10 @@ func pull(t testing.TB) (dir, left, base, head string) {
 		".gitattributes": "gen/* linguist-generated\n",
 	})
 	gitIn(t, dir, "init", "-q", "-b", "main")
-	left = commitAll(t, dir)
+	fork = commitAll(t, dir)
 	change(t, dir, map[string]any{"base-only.go": "package b\n"})
 	base = commitAll(t, dir)
-	gitIn(t, dir, "checkout", "-q", "--detach", left)
+	gitIn(t, dir, "checkout", "-q", "--detach", fork)
 	change(t, dir, map[string]any{
 		"a.go": "package a\n" + "new\n" + lines + "last\n", "old.py": nil, "dir/new name.py": lines + "more\n", "gone.rb": nil, "was.txt": nil, "bin": "\x00\x01", "now-text": "text\n",
 		"gen/x.go": "package gen\n", "evil.go": "package evil\n", ".gitattributes": "gen/* -linguist-generated\nevil.go linguist-generated\n", "model.bin": lfsPointer, "empty.rs": "", "ü\t\n.ts": "let x\n",
@@ -92,23 +92,23 @@ func pull(t testing.TB) (dir, left, base, head string) {
 			t.Fatal(err)
 		}
 	}
-	gitIn(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+left+",sub")
+	gitIn(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+fork+",sub")
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	head = commitAll(t, dir)
-	return dir, left, base, head
+	return dir, fork, base, head
 }
 
 func TestSetFromGit(t *testing.T) {
 	t.Parallel()
-	dir, left, base, head := pull(t)
+	dir, fork, base, head := pull(t)
 	change(t, dir, map[string]any{"a.go": "not the head's text\n"})
 	s, err := changes.SetFromGit(t.Context(), changes.GitSource{Repo: openRepo(t, dir), Base: base, Head: head}, changes.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Base != left || s.Head != head || s.Missing != 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], ".gitattributes") {
+	if s.Base != fork || s.Head != head || s.Missing != 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], ".gitattributes") {
 		t.Errorf("base %s, head %s, missing %d, notes %q", s.Base, s.Head, s.Missing, s.Notes)
 	}
 	want := map[string]string{

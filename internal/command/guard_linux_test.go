@@ -10,7 +10,7 @@ import (
 )
 
 // TestGuardOutlivesItsParent kills a process that has a program with an identity and a
-// guard: this test itself, run a second time. A dismissed guard ends nothing.
+// guard: this test itself, run a second time. Another guard was dismissed before.
 func TestGuardOutlivesItsParent(t *testing.T) {
 	if !isRoot(t) {
 		return

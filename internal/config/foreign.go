@@ -2,8 +2,8 @@ package config
 
 import "github.com/agent-airlock/airlock/internal/policy"
 
-// ignored returns keys that are accepted and change nothing. warn reports each one that
-// the owner gave.
+// ignored returns keys that are accepted and whose values set nothing. warn is called for
+// each one that the owner gave.
 func ignored[T any](names []string, warn func(d *decoder, given *node, name string)) []key[T] {
 	keys := make([]key[T], len(names))
 	for i, name := range names {

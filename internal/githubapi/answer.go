@@ -54,9 +54,9 @@ func (a *answer) response(req *http.Request) *http.Response {
 	return &r
 }
 
-// brokenOff returns the error of an exchange that yielded no complete answer; a is what came of
-// it, nil if nothing did, and unsent reports whether the request certainly never left. The address is
-// left out of the message: it can be long, and the operation describes it already.
+// brokenOff returns the error of an exchange that yielded no complete answer. What came of the answer
+// is in a, which is nil if nothing came; unsent is set if the request certainly never left. The
+// address is left out of the message: it can be long, and the operation describes it already.
 func brokenOff(op *operation, err error, a *answer, unsent bool) *Error {
 	cause := err
 	if inURL := (*url.Error)(nil); errors.As(err, &inURL) {

@@ -21,8 +21,8 @@ type Comment struct {
 }
 
 // ListIssueComments yields the comments of an issue's or pull request's
-// conversation that were updated at or after since, the oldest first. A zero
-// since means all.
+// conversation, the oldest first. Unless the time since is zero, comments that were
+// last updated before it are left out.
 func (c *Client) ListIssueComments(ctx context.Context, r Repo, n int, since time.Time) iter.Seq2[Comment, error] {
 	op := listing(r, "list the comments of #%d", n).checkNumber(n)
 	return pages(ctx, op, func(c Comment) int64 { return c.ID }, commentOf, func(ctx context.Context, page github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
@@ -34,8 +34,8 @@ func (c *Client) ListIssueComments(ctx context.Context, r Repo, n int, since tim
 	})
 }
 
-// ListComments yields the comments on all issues and pull requests that were updated at or
-// after since, the newest first.
+// ListComments yields the comments on all issues and pull requests, the newest first, without those
+// that were last updated before the time since.
 func (c *Client) ListComments(ctx context.Context, r Repo, since time.Time) iter.Seq2[Comment, error] {
 	op := listing(r, "list comments")
 	sort, direction := "created", "desc"

@@ -114,8 +114,8 @@ func TestRateLimitTooLong(t *testing.T) {
 	}
 }
 
-// TestForbiddenIsNotALimit asserts that a refusal of the hour's last request for another reason
-// does not count as a rate limit.
+// TestForbiddenIsNotALimit asserts that a refusal for want of a permission does not count as a rate
+// limit, even of the request that uses up the hour's limit.
 func TestForbiddenIsNotALimit(t *testing.T) {
 	t.Parallel()
 	env := newTestEnv(t, fixture())

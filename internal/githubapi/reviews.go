@@ -93,8 +93,8 @@ func (c *Client) ListReviews(ctx context.Context, r Repo, n int) iter.Seq2[Revie
 }
 
 // ListReviewComments yields the comments on a pull request's diff, of all
-// reviews, that were updated at or after since, the newest first. A zero since
-// means all.
+// reviews, the newest first. Unless the time since is zero, comments that were last
+// updated before it are left out.
 func (c *Client) ListReviewComments(ctx context.Context, r Repo, n int, since time.Time) iter.Seq2[DiffComment, error] {
 	op := listing(r, "list the review comments of the pull request #%d", n).checkNumber(n)
 	return pages(ctx, op, func(d DiffComment) int64 { return d.ID }, diffCommentOf, func(ctx context.Context, page github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
@@ -127,7 +127,7 @@ func anchor(line int, side string, startLine int, startSide string) (sentSide *s
 	return &side, &startLine, &startSide
 }
 
-// optional returns nil for what is not to be sent.
+// optional returns nil for "", which is not to be sent.
 func optional(s string) *string {
 	if s == "" {
 		return nil

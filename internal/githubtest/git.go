@@ -497,8 +497,8 @@ func (g *Git) mergeBase(a, b string) (string, error) {
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-// descends reports whether a commit is ancestor itself, or descends from it. For a child, the most frequent
-// case, the cached log suffices.
+// descends reports whether a commit is the ancestor itself, or descends from it. For a child, the most
+// frequent case, the cached log suffices.
 func (g *Git) descends(commit, ancestor string) bool {
 	if list, err := g.log("-1", commit); err == nil && len(list) == 1 && slices.Contains(list[0].parents, ancestor) {
 		return true

@@ -37,14 +37,15 @@ func (s *Server) attachLabels(i *Issue, names []string) {
 	}
 }
 
-// checkLabels returns the limit that an issue with these labels would break if more were added: 50
-// characters a name, 100 labels an issue. It returns nil if there is none.
-func checkLabels(have, add []string) *fieldError {
+// checkLabels returns why GitHub refuses to add labels to an issue with the existing ones: a name is
+// empty or longer than 50 characters, or the issue would have more than 100 labels. It returns nil
+// if GitHub accepts them.
+func checkLabels(existing, added []string) *fieldError {
 	all := map[string]bool{}
-	for _, n := range have {
+	for _, n := range existing {
 		all[strings.ToLower(n)] = true
 	}
-	for _, n := range add {
+	for _, n := range added {
 		if strings.TrimSpace(n) == "" {
 			return &fieldError{Resource: "Label", Field: "name", Code: "missing_field"}
 		}

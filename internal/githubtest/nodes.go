@@ -78,9 +78,9 @@ func (s *Server) repositoryNode(c *conversation) *node {
 	}}
 }
 
-// numbered returns a field that shows the issue or pull request with the argument number, if it is one
-// of those that are wanted. what names them in the failure.
-func (s *Server) numbered(what string, isWanted func(*Issue) bool, show func(*Issue) *node) func(map[string]any) (any, error) {
+// numbered returns a field that shows the issue or pull request with the argument number, if isWanted
+// is true of it. Otherwise the failure says that there is no such wantedName.
+func (s *Server) numbered(wantedName string, isWanted func(*Issue) bool, show func(*Issue) *node) func(map[string]any) (any, error) {
 	return func(args map[string]any) (any, error) {
 		n := number(args["number"])
 		for _, i := range s.state.Issues {
@@ -88,7 +88,7 @@ func (s *Server) numbered(what string, isWanted func(*Issue) bool, show func(*Is
 				return show(i), nil
 			}
 		}
-		return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to %s with the number of %d.", what, n)}
+		return nil, &gqlFailure{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to %s with the number of %d.", wantedName, n)}
 	}
 }
 

@@ -49,8 +49,8 @@ func (r *Repo) SeriesOf(ctx context.Context, base, tip string) (Series, error) {
 // of the series: clean them before.
 //
 // A mail cannot carry all of a message: brackets at the beginning of its first line become
-// parentheses, its first paragraph becomes one line, and lines that git am would take for a
-// part of the mail begin with a space.
+// parentheses, colons there and the colon of "Re:" are removed, its first paragraph becomes one
+// line, and lines that git am would take for a part of the mail begin with a space.
 func (r *Repo) SeriesPatch(ctx context.Context, s Series, limit int64) ([]byte, error) {
 	base, err := r.Commit(ctx, s.Base)
 	if err != nil {

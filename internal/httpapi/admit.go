@@ -101,7 +101,8 @@ func (s *Server) identify(r *http.Request) (access.Grant, error) {
 	return access.WithoutToken(), nil
 }
 
-// maxLimiters is the largest number of callers that have a rate limit of their own.
+// maxLimiters is the largest number of callers whose requests are counted. With one more, the counting
+// begins anew for all.
 const maxLimiters = 10_000
 
 // limit refuses a request of a caller who exceeds the rate.

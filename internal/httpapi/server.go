@@ -125,7 +125,8 @@ func cleanPath(r *http.Request) string {
 	return clean
 }
 
-// serve answers one request to a path that has these methods; nil if there is no such path.
+// serve answers one request to a path. methods are the routes that the path has; nil if there is no
+// such path.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, methods map[string]*route) {
 	began := time.Now()
 	path, status := "unknown", 0
@@ -225,7 +226,7 @@ func (rt *route) checkQuery(q url.Values) error {
 type connection struct {
 	net.Conn
 	once  sync.Once
-	local bool // the peer is this process's own user, on this machine
+	local bool // the peer is this process's own user or root, on this machine
 }
 
 type connectionKey struct{}

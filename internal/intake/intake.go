@@ -147,14 +147,14 @@ type Rejected struct {
 // Crashed reports whether the record is rejected because Airlock itself failed on it.
 func (r *Rejected) Crashed() bool { return r.crashed }
 
-// TooFew returns the rejection, with line 0, for a kind that must have at least least items
-// and has count.
-func TooFew(kind safeoutput.Kind, least, count int) Rejected {
+// TooFew returns the rejection, with line 0, for a kind of which at least required items must be
+// accepted, and only count are.
+func TooFew(kind safeoutput.Kind, required, count int) Rejected {
 	there := "there is none"
 	if count > 0 {
 		there = fmt.Sprintf("there are only %d", count)
 	}
-	message := fmt.Sprintf("at least %s of this kind must be asked for and allowed (min), and %s", text.Count(least, "item"), there)
+	message := fmt.Sprintf("at least %s of this kind must be asked for and allowed (min), and %s", text.Count(required, "item"), there)
 	return Rejected{Kind: kind, TooFew: true, Violations: []Violation{{Kind: kind, Path: "$", Message: message}}}
 }
 

@@ -9,9 +9,9 @@ import (
 
 // Outbox makes a directory outside of the workspace, below which a caller makes
 // directories for what programs of the sandbox write for it to read. Other users may enter
-// it where the programs are other users', but not list it. tempDir is an existing directory
-// for where the sandbox is not apart; "" is the system's directory for temporary files.
-// Close removes it.
+// it where the programs are other users', but not list it. If the sandbox is not apart, it is made
+// in tempDir, an existing directory, or if that is "", in the system's directory for temporary
+// files. Close removes it.
 func (s *Sandbox) Outbox(tempDir string) (string, error) {
 	if s.apart {
 		dir := filepath.Join(s.base, "outbox")

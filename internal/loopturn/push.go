@@ -19,7 +19,8 @@ type Pushes struct {
 	Scanner  *secrets.Scanner // required
 }
 
-// Judge is Turn.Judge: it fetches both commits, without their history, and compares them.
+// Judge returns the reasons why the changes that lead from one commit to another are refused, nil if
+// there are none. It fetches both commits, without their history. It is a Turn's Judge.
 func (p Pushes) Judge(ctx context.Context, cloneURL, from, to string) ([]string, error) {
 	remote, err := p.Remote(cloneURL)
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 // key the result is empty, because a marker that cannot be read back is worse than none.
 func Marker(key string) string { return MarkerOf(MarksText, key) }
 
-// MarkerOf is Marker for any kind of marker, with the kind's name for "key".
+// MarkerOf is Marker for any kind of marker: the comment line has the kind in place of "key".
 func MarkerOf(kind MarkerKind, key string) string {
 	if !validMarkerKey(key) {
 		return ""
@@ -93,8 +93,8 @@ func StripMarkers(s string) string {
 	return string(out)
 }
 
-// markerSuffix returns the length of the marker that b, which ends with >, ends with, or 0. It
-// reads only as many bytes as a marker can have.
+// markerSuffix returns the length of the marker at the end of b, or 0. b ends with >. It reads only
+// as many bytes as a marker can have.
 func markerSuffix(b []byte) int {
 	s := string(b[max(0, len(b)-len(markerStart)-len(IslandStart)-1-maxMarkerKey-len(markerEnd)):])
 	i := strings.LastIndex(s, markerStart)

@@ -16,8 +16,8 @@ import (
 )
 
 // manyFiles makes a repository of n files, 100 a directory, and those of contents. It returns the
-// names of the first ones, as many as changed, with a diff in which each changes 10 lines.
-func manyFiles(b *testing.B, n, changed int, contents map[string]string) (dir string, names []string, diff []changes.ChangedFile) {
+// names of the first nChanged files, and a diff that changes 10 lines in each of them.
+func manyFiles(b *testing.B, n, nChanged int, contents map[string]string) (dir string, names []string, diff []changes.ChangedFile) {
 	b.Helper()
 	dir = b.TempDir()
 	for name, text := range contents {
@@ -37,7 +37,7 @@ func manyFiles(b *testing.B, n, changed int, contents map[string]string) (dir st
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			b.Fatal(err)
 		}
-		if i < changed {
+		if i < nChanged {
 			names = append(names, name)
 			diff = append(diff, changes.ChangedFile{Path: name, Status: changes.Modified, Patch: "@@ -1,10 +1,10 @@\n" + strings.Repeat("-a\n", 10) + strings.Repeat("+b\n", 10)})
 		}

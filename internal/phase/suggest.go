@@ -97,7 +97,7 @@ func (e *engine) edits(base, before, after map[string][]byte) map[string][]toolr
 }
 
 // dropUnprintable removes the suggestions that a tool printed for files with control
-// characters, because its output has lost those on the way.
+// characters, because its output has lost those on the way, and for files that texts lacks.
 func (w *run) dropUnprintable(texts map[string][]byte) {
 	for i, f := range w.out.Blocking {
 		name, below := inside(w.e.prefix, f.Path)
@@ -114,8 +114,8 @@ func isUnprintable(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && unicode.IsControl(r)
 }
 
-// wantsFix reports whether the check failed in a way that a fix may change, and has
-// findings without a suggestion.
+// wantsFix reports whether the check failed in a way that a fix may change, and has findings
+// without a suggestion in changed files, or is a formatter's whose findings could not be read.
 func (w *run) wantsFix() bool {
 	if !w.isStyle() || w.out.Status != Fail || w.edits == nil && w.fixCommand().noFile {
 		return false
@@ -213,9 +213,10 @@ func attach(f *finding.Finding, edits []toolreport.Edit) []toolreport.Edit {
 	return edits
 }
 
-// perEdit returns a finding for each of a file's edits that counts. If some do not, the
-// finding of the file is one of the old ones. have is how many findings there are already.
-func (w *run) perEdit(file finding.Finding, edits []toolreport.Edit, have int) []finding.Finding {
+// perEdit returns a finding for each of a file's edits that counts. If some do not, it adds the
+// finding of the file to the old ones. If the findings would be more than maxSuggestions, counting
+// the existing ones, it returns that of the file alone.
+func (w *run) perEdit(file finding.Finding, edits []toolreport.Edit, existing int) []finding.Finding {
 	var counting []finding.Finding
 	for _, ed := range edits {
 		f := file
@@ -229,7 +230,7 @@ func (w *run) perEdit(file finding.Finding, edits []toolreport.Edit, have int) [
 			counting = append(counting, f)
 		}
 	}
-	if have+len(counting) > maxSuggestions {
+	if existing+len(counting) > maxSuggestions {
 		w.note("no suggestions for %s: there are more than %d", file.Path, maxSuggestions)
 		return []finding.Finding{file}
 	}
@@ -242,11 +243,11 @@ func (w *run) perEdit(file finding.Finding, edits []toolreport.Edit, have int) [
 // lazyCopy is the copy of the repository in which commands that write run, if the working
 // directory is kept. It is made when the first of them is to run.
 type lazyCopy struct {
-	mu     sync.Mutex
-	asked  bool
-	leave  []string // names of directories that none of them needs
-	engine *engine  // it runs commands there, and judges nothing
-	err    error    // why there is no copy
+	mu       sync.Mutex
+	asked    bool
+	excluded []string // names of directories that none of them needs
+	engine   *engine  // it runs commands there, and judges nothing
+	err      error    // why there is no copy
 }
 
 // writable returns the engine of the place where commands may write and nothing is kept:
@@ -267,7 +268,7 @@ func (e *engine) writable(ctx context.Context) (where *engine, err error) {
 }
 
 func (e *engine) openCopy(ctx context.Context) (*engine, error) {
-	made, err := e.deps.Copy(ctx, e.copy.leave)
+	made, err := e.deps.Copy(ctx, e.copy.excluded)
 	if err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, e
 		return Result{}, err
 	}
 	if e.suggests() {
-		e.copy.leave = unneeded(roots)
+		e.copy.excluded = unneeded(roots)
 		if err := e.eachRoot(ctx, workers, e.suggest); err != nil {
 			return Result{}, err
 		}

@@ -49,7 +49,7 @@ func (r *Report) Summary(limit int) string {
 	return out
 }
 
-// Headline returns in a few words how it ended.
+// Headline returns in a few words how the run ended.
 func (r *Report) Headline() string {
 	c := r.Counts
 	switch {

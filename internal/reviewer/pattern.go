@@ -24,7 +24,7 @@ import (
 type pattern struct {
 	Call, Set []string
 	On        []string       // methods, where what they are called on is the value
-	Argument  any            // from 1, or a name; 0 where the call itself matters
+	Argument  any            // from 1, or a name; 0 where the call itself matters; nil for the first
 	Each      bool           // the rest has to be true of one element of the argument, a list
 	Is        string         // built, changing or input
 	Text      *regexp.Regexp // the value's text

@@ -53,7 +53,7 @@ func newBatcher(s *store.Store) *batcher {
 	return b
 }
 
-// close ends the batcher after what it was given.
+// close ends the batcher once it has applied what it was given.
 func (b *batcher) close() {
 	b.mu.Lock()
 	b.closed = true

@@ -65,7 +65,7 @@ const (
 type Result struct {
 	Path  string `json:"path"`
 	State State  `json:"state"`
-	// Difference is how a file that was left as it is differs from what would be written.
+	// Difference is how an Edited file differs from what would be written; "" for another one.
 	Difference string `json:"difference,omitempty"`
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// openPostgres connects to a database. Airlock's tables are in its schema "airlock",
-// apart from the engine's.
+// openPostgres returns the store in a database, which it need not have reached yet. Airlock's
+// tables are in its schema "airlock", apart from the engine's.
 func openPostgres(ctx context.Context, location string) (*Store, error) {
 	s := &Store{name: "PostgreSQL"}
 	if u, err := url.Parse(location); err == nil {
@@ -55,14 +55,14 @@ func (s *Store) unreachable(err error) error {
 // tooManyConnections is the SQLSTATE of a server that has no connection left.
 const tooManyConnections = "53300"
 
-// connectHint returns what to do about a server that accepts no connection: what is to be done if
-// it has too many of them, otherwise what usual says.
-func connectHint(err error, usual string) string {
+// connectHint returns what to do about a server that accepts no connection. Unless the reason is that
+// it has too many of them, it is the fallback.
+func connectHint(err error, fallback string) string {
 	var server *pgconn.PgError
 	if errors.As(err, &server) && server.Code == tooManyConnections {
 		return "raise max_connections of the database, or lower pool_max_conns in the URLs of those who use it"
 	}
-	return usual
+	return fallback
 }
 
 // pipeline is Apply for PostgreSQL, where statements that are sent together are one

@@ -69,8 +69,9 @@ func (p *places) placeIn(line string) int {
 	return p.place
 }
 
-// rel returns a printed path relative to the root, slash-separated. ok is false for a path
-// that leads out of the root, and for a text that is not a path.
+// rel returns a printed path relative to the repository's root, slash-separated. ok is false for
+// a path that leads out of the repository, for a text that is not a path and, if strict is set, for
+// a relative path that does not exist.
 func (p *places) rel(printed string) (rel string, ok bool) {
 	s := strings.TrimPrefix(strings.TrimSpace(printed), "file://")
 	if isWindows(s) || !strings.Contains(s, "/") && strings.Contains(s, `\`) {

@@ -54,7 +54,7 @@ type sarifPlace struct {
 }
 
 // readSARIF reads a SARIF log. Results that report no problem, and those that are
-// suppressed, are left out.
+// suppressed, are left out. It reports whether the log could be read.
 func readSARIF(raw json.RawMessage, c *collector) bool {
 	if violations, err := sarif.Validate(raw); err != nil || len(violations) > 0 {
 		if len(violations) > 0 {

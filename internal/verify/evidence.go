@@ -94,8 +94,8 @@ func reasonOf(err error) error {
 func (d *evidenceDir) close() { _ = d.root.Close() } // its files are closed
 
 // save writes a file in the place of an earlier one with its name, even if that is a link. Where it
-// cannot be written, neither the earlier file nor a part of the new one is left. The error says what
-// to do.
+// cannot be written, neither the earlier file, if that can be removed, nor a part of the new one is
+// left. The error says what to do.
 func (d *evidenceDir) save(name string, data []byte) error {
 	err := d.write(filepath.FromSlash(name), data)
 	switch {

@@ -56,7 +56,7 @@ func (j *judgement) collide(path, how, other string) {
 // occupancy is what a tree has at some places, and below them.
 type occupancy struct {
 	places foldedTree       // which places; others are not looked at
-	files  map[int][]string // the files at a place, the first one first
+	files  map[int][]string // the files at a place, in the order in which they were added
 	below  map[int]descendants
 }
 
