@@ -131,7 +131,9 @@ func (b *batcher) commit(batch []*call) {
 	changed, err := b.store.Apply(ctx, all)
 	if err != nil && len(batch) > 1 && store.Trouble(err) == "" {
 		for _, c := range batch {
-			changed, err := b.store.Apply(c.ctx, c.statements)
+			ctx, cancel := context.WithTimeout(c.ctx, createWithin)
+			changed, err := b.store.Apply(ctx, c.statements)
+			cancel()
 			c.done <- applied{changed, err}
 		}
 		return
