@@ -20,8 +20,8 @@ import (
 
 const module = "github.com/agent-airlock/airlock"
 
-// layers is the table of docs/project-layout.md as data: a package imports what
-// its row names and nothing else of ours, and a row names only packages above it.
+// layers is the table of docs/project-layout.md as data: a package imports
+// nothing of ours but what its row names, and a row names only packages above it.
 var layers = []struct {
 	pkg     string
 	imports string

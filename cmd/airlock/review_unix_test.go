@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,12 @@ func checkReview(t *testing.T, s *githubtest.Server, when string) {
 	if len(i.Pull.Reviews) != 1 || i.Pull.Reviews[0].State != "COMMENTED" || len(i.Pull.Comments) != 19 || len(i.Comments) != 0 {
 		t.Errorf("%s: %d reviews, %d comments on lines, %d in the conversation", when, len(i.Pull.Reviews), len(i.Pull.Comments), len(i.Comments))
 		return
+	}
+	for n := 1; n < 20; n++ {
+		text := fmt.Sprintf("Good %d.", n)
+		if !slices.ContainsFunc(i.Pull.Comments, func(c *githubtest.DiffComment) bool { return strings.Contains(c.Body, text) }) {
+			t.Errorf("%s: the comment %q is missing", when, text)
+		}
 	}
 	if n := strings.Count(i.Pull.Reviews[0].Body, "**`README.md`, line 1**\n\nRefused."); n != 1 {
 		t.Errorf("%s: the review's body has the refused comment %d times:\n%s", when, n, i.Pull.Reviews[0].Body)

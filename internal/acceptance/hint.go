@@ -67,8 +67,8 @@ var quotedMark = lazyregexp.New("`([\\s.]*[\x00\x01][\\s\x00\x01.]*)`|\"([\\s.]*
 // parseHint returns the conditions of a hint that a machine can verify; all must hold. Without
 // any, why is the reason, for people.
 //
-// A path that contains a text, a command, a URL with its method or status, a check and a
-// test may stand in a sentence. A path that exists and a URL alone count in a sentence only together
+// These may stand in a sentence: a path with "contains" and a text, a command, a URL with its method
+// or status, a check, and a test. A path that exists and a URL alone count in a sentence only together
 // with one of these, and with the word "Check" or "exists": "remove docs/old.md" is not done while
 // the file is there, and "as in https://example.com" asks for nothing.
 func parseHint(hint string) (probes []probe, why string) {
@@ -176,8 +176,8 @@ func existence(rest string, urls []probe) (probes []probe, onlyPaths bool) {
 // patternSigns are the characters by which a name may be a pattern.
 const patternSigns = "*?#["
 
-// isPerhaps reports whether a name, which is path without its quotes, may be an ordinary word or a
-// pattern instead of a path.
+// isPerhaps reports whether a name may be an ordinary word or a pattern instead of a path. path is the
+// name without its quotes.
 func isPerhaps(name, path string) bool {
 	return strings.ContainsAny(name, patternSigns) || path == name && !pathForm.MatchString(name)
 }

@@ -158,7 +158,8 @@ func TestEnterWithoutAToken(t *testing.T) {
 }
 
 // TestEnterIgnoresAHandoverItDidNotMake sets the variable of the handover, as an earlier step of
-// the job could, and asserts that the token leaves the environment all the same.
+// the job could, and asserts that the token leaves the environment all the same. Without a token,
+// the program refuses to go on.
 func TestEnterIgnoresAHandoverItDidNotMake(t *testing.T) {
 	enter(t, []string{"AIRLOCK_HANDOVER_FD=0", "GITHUB_TOKEN=" + secret}, func(r report, pid int) {
 		if r.Secret != secret || len(r.Environ) != 0 {

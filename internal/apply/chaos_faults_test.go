@@ -44,7 +44,8 @@ func (k *killer) RoundTrip(req *http.Request) (*http.Response, error) {
 const timeout = 10 * time.Minute
 
 // drawFault chooses what goes wrong with a request. Whatever it is, a write that takes effect
-// is listed at most listLag after the answer should have come.
+// is listed at most listLag after the answer should have come. lag is how late the server lists
+// every write.
 func drawFault(r *rand.Rand, req githubtest.Request, now time.Time, lag time.Duration) (string, githubtest.Fault) {
 	after := r.IntN(2) == 0
 	when := map[bool]string{false: "before", true: "after"}[after] + " the effect"
@@ -108,7 +109,7 @@ type stranger struct {
 
 func (s *stranger) account() githubtest.Account { return githubtest.Account{Login: "mallory", ID: 666} }
 
-// act adds a comment or deletes an earlier one, so that pages shift.
+// act deletes an earlier comment, or adds one and now and then an issue, so that pages shift.
 func (s *stranger) act(r *rand.Rand, f *githubtest.Fixture, now time.Time) {
 	s.written++
 	i := issueIn(*f, []int{issueNumber, pullNumber}[r.IntN(2)])

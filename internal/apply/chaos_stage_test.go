@@ -44,7 +44,7 @@ func (s *stage) add(next http.RoundTripper, process func(a *actor)) {
 	}()
 }
 
-// play runs until all processes have ended.
+// play runs until each process has ended or is held.
 func (s *stage) play() {
 	for {
 		left := slices.DeleteFunc(slices.Clone(s.all), func(a *actor) bool { return a.ended || s.held != nil && s.held(a) })

@@ -60,7 +60,7 @@ type Reconcile int
 // The values of Reconcile. Looking costs a wait of 30 seconds after the last
 // creation and at most three requests.
 const (
-	ReconcileAuto   Reconcile = iota // after a creation that was tried again, on a later attempt, and where Run.Shared is set
+	ReconcileAuto   Reconcile = iota // after a creation that was tried again, on a later attempt, or where Run.Shared is set
 	ReconcileAlways                  // whenever something was created: two runs of one job may work at the same moment
 	ReconcileNever
 )

@@ -57,8 +57,8 @@ func inert(t *testing.T, where, text string, isMarkdown bool) {
 	}
 }
 
-// withoutOurMarkers removes the lines that are markers with complete keys: that of a body at its
-// end, and in an issue's those of what was added before. Each is there once.
+// withoutOurMarkers removes the lines that are markers with complete keys: the one at the end of a
+// body and, in the body of an issue, those of earlier additions. A second copy of a marker stays.
 func withoutOurMarkers(text string) string {
 	seen := map[string]bool{}
 	var rest strings.Builder
@@ -90,7 +90,7 @@ func texts(path string, v any, f func(path, s string)) {
 	}
 }
 
-// hostileLines returns one item of every kind, with the hostile text in every text field.
+// hostileLines returns items of every kind, with the hostile text in every text field.
 func hostileLines(t *testing.T) []string {
 	t.Helper()
 	sarif := map[string]any{"version": "2.1.0", "runs": []any{map[string]any{
@@ -218,8 +218,8 @@ func TestHarmlessPartsStayHarmlessTogether(t *testing.T) {
 	}
 }
 
-// TestHostileSARIFIsInert asserts of an upload what code scanning makes of its
-// strings: Markdown is rendered and addresses are followed, text is shown as it is.
+// TestHostileSARIFIsInert asserts that the strings of an upload are inert for what code scanning
+// does with them: it renders Markdown, follows addresses, and shows text as it is.
 func TestHostileSARIFIsInert(t *testing.T) {
 	t.Parallel()
 	b := hostileBench(t)

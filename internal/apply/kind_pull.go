@@ -60,8 +60,8 @@ type pullWork struct {
 }
 
 // compose composes the body. Its marker contains a hash of title and text, so that a later run
-// knows whether somebody has edited them since, and the series, so that it finds the pull
-// request again.
+// knows whether somebody has edited them since, and a part of the branch's key, so that it finds
+// the pull request again.
 func (w *pullWork) compose(text string) (body string, cut bool) {
 	body, cut = w.p.cfg.body(w.p.incompleteNote()+text, w.p.cfg.footer(w.e.settings.Footer), w.e.key)
 	return body[:strings.LastIndex(body, markdown.Marker(w.e.key))] + markdown.Marker(pullKey(w.e.key, w.title, body)+w.st.key[:seriesLen]), cut
@@ -186,8 +186,9 @@ func (w *pullWork) execute(ctx context.Context, x *executor, op *Operation) []Re
 }
 
 // open opens the pull request. GitHub does not open a second one between the same branches, so
-// after an answer that was lost it is simply tried again. Where no try was answered with the
-// pull request, it is looked for.
+// after an answer that was lost it is simply tried again. Where GitHub says that there is one, or no
+// answer came, the pull request is looked for. A repository without drafts gets one that is ready,
+// unless the policy sets draft.
 func (w *pullWork) open(ctx context.Context, x *executor) (pull githubapi.Pull, state State, err error) {
 	n := githubapi.NewPull{Title: w.title, Body: w.body, Head: w.st.branch, Base: w.st.base, Draft: w.draft}
 	state = Applied

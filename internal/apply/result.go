@@ -259,7 +259,8 @@ func reason(err error) string {
 
 func isKind(err error, k githubapi.Kind) bool { return errors.Is(err, k) }
 
-// feature returns what GitHub refused because it is switched off; "" for another error.
+// feature returns the feature that an error of GitHub names, such as one that is switched off; "" for
+// another error.
 func feature(err error) string {
 	if e, ok := errors.AsType[*githubapi.Error](err); ok {
 		return e.Feature

@@ -176,7 +176,7 @@ func TestCheckNamesNoPlaceOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestCheckRefusesInvalidFlags asserts what is wrong with a flag by its error.
+// TestCheckRefusesInvalidFlags asserts that an error says what is wrong with a flag.
 func TestCheckRefusesInvalidFlags(t *testing.T) {
 	p := newProject(t)
 	p.commit(t, map[string]string{"go.mod": "module a\n", "a.go": "package a\n"})

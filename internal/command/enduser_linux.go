@@ -141,8 +141,8 @@ func (p process) hasUser(uid uint32) bool {
 }
 
 // awaitExit waits until the process has ended, and reports whether it has. It does not reap the
-// process: until then, its id and that of its group are given to no other one, so that the group
-// can still be killed.
+// process: until somebody does, no other process or group gets its id or that of its group, so that
+// the group can still be killed.
 func awaitExit(p *os.Process) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

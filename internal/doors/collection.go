@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/intake"
 )
 
-// Collection is what a user has collected of agent output, as files. Errors name its settings as
-// the flags of a command line.
+// Collection is where a user wants the results of a check of agent output. Errors name its settings
+// as the flags of a command line.
 type Collection struct {
 	Output  string // the checked agent output; "" for standard output
 	Report  string // the report; "" for none

@@ -102,7 +102,7 @@ func beginCopy(ctx context.Context, cfg Config, dir string, apart bool) (*workCo
 }
 
 // giveObjects gives the clone objects of its own, those of its commit and of what the copy contains,
-// and ends that it borrows any. The commit's history is cut off.
+// so that it borrows none. The commit's history is cut off.
 func (c *workCopy) giveObjects(ctx context.Context) error {
 	objects, err := c.repo.Run(ctx, gitrepo.Call{Limit: maxIndex}, "rev-list", "--objects", "--no-walk", c.head, c.before.tree)
 	if err != nil {

@@ -30,7 +30,7 @@ type objectFile struct {
 	info fs.FileInfo
 }
 
-// inspectStore lists the files in object directories that git may open. It returns an error
+// inspectStore lists the files that git may open in object directories. It returns an error
 // if one of them is not an ordinary file: git would wait for the other end of a FIFO, and read
 // a device without end.
 func inspectStore(paths []string) (*objectStore, error) {

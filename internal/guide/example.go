@@ -85,7 +85,8 @@ func exampleBranch(s policy.ChangeSettings) (name string, passes bool) {
 	return "", false
 }
 
-// exampleUpdate leaves in the example only what may be changed.
+// exampleUpdate leaves in the example only what may be changed, or puts a title there if nothing else
+// may.
 func exampleUpdate(allowed policy.UpdateSettings, it *safeoutput.UpdateIssue) {
 	if !allowed.Status {
 		it.Status = nil

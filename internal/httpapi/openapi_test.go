@@ -66,8 +66,8 @@ func describeAPI() object {
 		for in, list := range map[string][]parameter{"query": rt.query, "header": rt.header} {
 			for _, p := range list {
 				s := object{"type": p.kind}
-				if p.one != nil {
-					s["enum"] = p.one
+				if p.oneOf != nil {
+					s["enum"] = p.oneOf
 				}
 				parameters = append(parameters, object{"name": p.name, "in": in, "description": p.about, "schema": s})
 			}

@@ -92,10 +92,10 @@ func idempotencyKey(r *http.Request) (string, error) {
 	return key, nil
 }
 
-// number reads a whole number of the query, or returns otherwise if it is not given.
-func number(given, name string, otherwise, least, most int) (int, error) {
+// number returns the whole number that the query gives for a parameter, or fallback if given is "".
+func number(given, name string, fallback, least, most int) (int, error) {
 	if given == "" {
-		return otherwise, nil
+		return fallback, nil
 	}
 	n, err := strconv.Atoi(given)
 	if err != nil || n < least || n > most {

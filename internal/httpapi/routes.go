@@ -26,7 +26,7 @@ type route struct {
 type parameter struct {
 	name, about string
 	kind        string   // string or integer
-	one         []string // the possible values; nil for any
+	oneOf       []string // the possible values; nil for any
 }
 
 // These stand for answers and bodies that have no type of their own.
@@ -70,7 +70,7 @@ func routes() []route {
 			header:  []parameter{{name: "Idempotency-Key", about: "The same key with the same agent and parameters is the same run", kind: "string"}},
 			answers: map[int]any{201: created{}, 400: parameterErrorOrOther{}, 404: refused, 409: refused, 413: refused}, handle: (*Server).createRun},
 		{method: "GET", path: "/runs", summary: "List runs, the newest first", scope: access.Read,
-			query: []parameter{{name: "agent_name", about: "Only runs of this agent", kind: "string"}, {name: "status", about: "Only runs with this status", kind: "string", one: statuses},
+			query: []parameter{{name: "agent_name", about: "Only runs of this agent", kind: "string"}, {name: "status", about: "Only runs with this status", kind: "string", oneOf: statuses},
 				{name: "limit", about: "At most so many runs, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the answer before", kind: "string"}},
 			answers: map[int]any{200: runList{}, 400: refused}, handle: (*Server).listRuns},
 		{method: "GET", path: "/runs/{id}", summary: "Show one run", scope: access.Read,
@@ -94,8 +94,8 @@ func routes() []route {
 
 		{method: "GET", path: "/loops", summary: "List fix loops", scope: access.Read,
 			query: []parameter{{name: "repository", about: "Only loops of this repository, owner/name", kind: "string"},
-				{name: "open", about: "true for those that have not ended; false for all, unless given", kind: "string", one: []string{"true", "false"}},
-				{name: "waits_for", about: "Only loops that wait for a person's decision", kind: "string", one: []string{"decide"}},
+				{name: "open", about: "true for those that have not ended; false for all, unless given", kind: "string", oneOf: []string{"true", "false"}},
+				{name: "waits_for", about: "Only loops that wait for a person's decision", kind: "string", oneOf: []string{"decide"}},
 				{name: "limit", about: "At most so many loops, 1 to 200; 50 unless given", kind: "integer"}, {name: "cursor", about: "The next_cursor of the answer before", kind: "string"}},
 			answers: map[int]any{200: loopList{}, 400: refused}, handle: (*Server).listLoops},
 		{method: "GET", path: "/loops/{id}", summary: "Show where a loop is; '/' and '#' of its id are written as %2F and %23", scope: access.Read,
@@ -141,7 +141,7 @@ type valid struct {
 	AgentName string `json:"agent_name"`
 }
 
-// created is the answer of POST /runs.
+// created is the answer of POST /runs and of POST /runs/{id}/stop.
 type created struct {
 	RunID  string      `json:"run_id"`
 	Status runs.Status `json:"status"`

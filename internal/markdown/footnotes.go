@@ -54,35 +54,35 @@ func (s *scanner) markUsed() {
 // brackets make it be read once for each level.
 const maxLabelReadings = 16
 
-// footnoteRef handles a [^label] with its ] at offset from. As in cmark, the
-// nodes between the brackets are dropped: without a definition all of it is plain
-// text, including code spans and tags. A label with a line break is shortened,
-// because cmark measures it in columns.
-func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
+// footnoteRef handles brackets whose ] is at offset end, and reports whether they
+// are a [^label]. As in cmark, the nodes between the brackets are dropped: without a
+// definition all of it is plain text, including code spans and tags. A label with a
+// line break is shortened, because cmark measures it in columns.
+func (p *inlineParser) footnoteRef(b *bracket, end int) bool {
 	start, pos := int(b.start), int(b.pos)
 	caret := pos
-	if b.image || caret >= from {
+	if b.image || caret >= end {
 		return false
 	}
 	if p.text[caret] == '\\' {
 		caret++
 	}
-	if p.text[caret] != '^' || caret+1 >= from {
+	if p.text[caret] != '^' || caret+1 >= end {
 		return false
 	}
-	if p.labelBytes += from - start; p.labelBytes > maxLabelReadings*len(p.text) {
+	if p.labelBytes += end - start; p.labelBytes > maxLabelReadings*len(p.text) {
 		p.s.doc.TooDeep = true
 		return false
 	}
-	length := max(0, (from+p.lineOffset)-(start+int(b.lineOffset))-2)
-	label := Span{caret + 1, min(caret+1+length, from)}
+	length := max(0, (end+p.lineOffset)-(start+int(b.lineOffset))-2)
+	label := Span{caret + 1, min(caret+1+length, end)}
 	d := p.s.doc
 	d.Inlines = d.Inlines[:b.node]
 	d.Links = d.Links[:b.links]
 	p.delims.process(b.delim)
 	p.delims.all = p.delims.all[:b.delims]
 	if i, ok := p.footnote(label, length); ok {
-		p.emit(FootnoteRef, int32(i), start, from+1)
+		p.emit(FootnoteRef, int32(i), start, end+1)
 		return true
 	}
 	if caret > pos { // [\^label]
@@ -92,11 +92,11 @@ func (p *inlineParser) footnoteRef(b *bracket, from int) bool {
 	} else {
 		p.emitRaw(start, label.End)
 	}
-	if label.End < from {
-		p.emit(Dropped, 0, label.End, from)
+	if label.End < end {
+		p.emit(Dropped, 0, label.End, end)
 	}
-	p.emit(Text, 0, from, from+1)
-	p.mayMail = p.mayMail || strings.IndexByte(p.text[start:from], '@') >= 0
+	p.emit(Text, 0, end, end+1)
+	p.mayMail = p.mayMail || strings.IndexByte(p.text[start:end], '@') >= 0
 	return true
 }
 

@@ -37,7 +37,7 @@ type fetched struct {
 	name, version string
 	from          string // go, npm or github
 	language      string
-	style         string // of Go and Java files the package's name, of JavaScript files their style
+	style         string // of Go and Java files the package's name, of JavaScript files their style, of Ruby "minitest" or "" for RSpec
 	into          string // the directory or file that changes are made in
 	test          string // the test file that grows; a new one, if it does not exist
 	// prepare is a script for what the machine needs to run the project: a package of Debian
@@ -78,8 +78,8 @@ sed -i "/'osgi'/d; /instruction/,/\*'''/d; s/'4.12'/'4.x'/" */*.gradle && echo o
 const smallPackages = `for d in */; do case $d in better-path-resolve/|is-subdir/|promise-share/|make-empty-dir/|realpath-missing/|path-absolute/|write-yaml-file/) ;; *) rm -r "$d";; esac; done &&
 for d in */; do (cd "$d" && npm pkg delete mos scripts.md devDependencies.mos devDependencies.mos-plugin-readme); done && npm pkg delete devDependencies && `
 
-// reducedURL is a workspace of Rust without the tests that need crates which Debian lacks, with a
-// macro in place of one, and with the others from there.
+// reducedURL is a workspace of Rust without the tests that need crates which Debian lacks. A macro
+// replaces one such crate, and the crates that it still needs come from Debian.
 const reducedURL = `sed -i '/^\[dev-dependencies\]/,/^$/d; /^\[\[bench\]\]/,/^$/d; /^\[\[test\]\]/,/^$/d' */Cargo.toml && rm -r */benches url/fuzz url/tests/data.rs url/tests/debugger_visualizer.rs idna/tests data-url/tests &&
 sed -i '/^#\[macro_use\]$/{N;s/.*assert_matches;/macro_rules! assert_matches { ($e:expr, $p:pat) => { assert!(matches!($e, $p)) } }/}' idna/src/lib.rs &&
 mkdir .cargo && printf '[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "/usr/share/cargo/registry"\n[net]\noffline = true\n' >.cargo/config.toml`
@@ -362,7 +362,7 @@ func (h handRun) hasNew(earlier handRun, file string) bool {
 
 // wanted returns how each check ends by hand. Build and tests fail if their command does.
 // Formatter and linter fail if their command does, unless it did so before the change as well
-// and says nothing new about the changed file. There is nothing to run by hand for the reviews:
+// and says nothing new about the changed file. A build without a command is skipped. There is nothing to run by hand for the reviews:
 // the weakness is what the security review has to find.
 func wanted(t *testing.T, base string, c change, hand []string, before []handRun) map[phase.Check]phase.Status {
 	t.Helper()

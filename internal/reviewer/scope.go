@@ -220,8 +220,8 @@ func (s *scopes) wordAt(i int) string {
 	return s.written(i)
 }
 
-// parameterName returns the name of a parameter: the last word in small letters before
-// its type, or the word in brackets of Rust's "Query(name): Query<A>".
+// parameterName returns the name of a parameter: the last word before a colon that begins with a
+// small letter, or the word in brackets of Rust's "Query(name): Query<A>".
 func (s *scopes) parameterName(x extent) string {
 	name := ""
 	for i := x.from; i < x.to && !s.is(i, ":"); i = s.after(i) {

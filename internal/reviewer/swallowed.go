@@ -54,7 +54,8 @@ func (c *codeFile) swallowsAt(i int) bool {
 	return isEmpty && !c.hasCommentBefore(i) && !c.hasComment(c.tokens[body].end, c.lineEnd(c.tokens[body+1].end))
 }
 
-// catchBody returns the index of the block of `catch (e) { … }`, or 0 if the error does not matter.
+// catchBody returns the index of the block of the `catch (e) { … }` at index i, or 0 if that is not
+// a handler or its error does not matter.
 func (c *codeFile) catchBody(i int) int {
 	tried := i - 1
 	if !c.is(tried, "}") || c.cleansUp(tried) {
@@ -73,10 +74,10 @@ func (c *codeFile) catchBody(i int) int {
 	return body
 }
 
-// decidesLater reports whether what is tried assigns to a variable that a condition soon after the
-// handler tests: an error shows there as a missing value. It does so as well where the variable was
-// given a default right before. The handler ends before the token at index after.
-func (c *codeFile) decidesLater(tried extent, after int) bool {
+// decidesLater reports whether what is tried assigns to a variable that has a value of its own after
+// an error: a condition soon after the handler tests the variable, or it was given a default right
+// before, or it is assigned an expression of itself. next is the index of the token after the handler.
+func (c *codeFile) decidesLater(tried extent, next int) bool {
 	const (
 		soon   = 40 // tokens after the handler
 		before = 24 // tokens before what is tried
@@ -85,7 +86,7 @@ func (c *codeFile) decidesLater(tried extent, after int) bool {
 		if !c.isWord(i) || !c.is(i+1, "=") || !c.beginsStatement(i) {
 			continue
 		}
-		if c.isOwnValue(i) || c.asksFor(c.written(i), extent{after, after + soon}) || c.isGiven(c.written(i), extent{max(0, tried.from-before), tried.from}) {
+		if c.isOwnValue(i) || c.asksFor(c.written(i), extent{next, next + soon}) || c.isGiven(c.written(i), extent{max(0, tried.from-before), tried.from}) {
 			return true
 		}
 	}
@@ -161,9 +162,10 @@ func (c *codeFile) asksForClass(end int) bool {
 	return c.lang.name == "java" && c.blockHas(end, "forName", "classForName", "loadClass", "getConstructor", "getMethod", "getDeclaredMethod", "getDeclaredField")
 }
 
-// returnsInstead reports whether what is tried returns a value, and the code after the handler, or
-// after the blocks around it, returns another one: the result if it fails. The block that is tried
-// ends at index end.
+// returnsInstead reports whether what is tried returns, and the code after the handler shows what
+// happens if it fails: it returns as well, also after the ends of blocks around it, or it is any
+// statement of the same block, if the return is not under a condition. The block that is tried ends
+// at index end, and the handler's block begins at index body.
 func (c *codeFile) returnsInstead(end, body int) bool {
 	if body >= len(c.tokens) || c.tokens[end].pair < 0 || !c.blockHas(end, "return") {
 		return false
@@ -252,8 +254,9 @@ func (c *codeFile) cleansUp(end int) bool {
 	return cleaned
 }
 
-// triedBegin returns the index of the brace or colon with which the body of the try begins that
-// ends with the token at index end; 0 if there is none. It looks no further back than index least.
+// triedBegin returns the index of the brace or colon that begins the body of a try, or 0 if there is
+// none. At index end is the brace that closes the body or, in Python, the word that begins the
+// handler; there it looks no further back than index least.
 func (c *codeFile) triedBegin(end, least int) int {
 	if !c.lang.indented {
 		if begin := int(c.tokens[end].pair); c.is(begin-1, "try") {
@@ -289,7 +292,8 @@ func (c *codeFile) lastName(i int) int {
 	}
 }
 
-// errBranch returns the index of the body of Go's `if err != nil`, or 0 if there is an else.
+// errBranch returns the index of the body of Go's `if err != nil`, or 0 if the if at index i has another
+// condition or an else.
 func (c *codeFile) errBranch(i int) int {
 	const longest = 40 // tokens
 	if !c.tokens[i].first {
@@ -358,8 +362,8 @@ func (c *codeFile) isEmptyRescue(i int) bool {
 	return c.is(next, "end") && c.tokens[next].first && !c.isUsedSoon(name, next) && !c.decidesLater(c.rescuedBlock(i), next+1) && !c.hasCommentBefore(i) && !c.hasComment(c.tokens[i].end, c.tokens[next].start)
 }
 
-// rescuedBlock returns the tokens from the begin or def to which the rescue at index i belongs, up to
-// it; none if it does not begin a line there.
+// rescuedBlock returns the tokens before the rescue at index i from the begin or def that it belongs
+// to, or none if no line nearby begins with that at the same indentation.
 func (c *codeFile) rescuedBlock(i int) extent {
 	for j := i - 1; j >= max(0, i-longestExpression); j-- {
 		if c.tokens[j].first && c.indent(j) == c.indent(i) {
@@ -411,7 +415,8 @@ func (c *codeFile) lineEnd(offset int32) int32 {
 }
 
 // hasCommentBefore reports whether a comment stands right before the handler that begins with the
-// word at index i, or before the empty handlers right before it, whose reason it may give as well.
+// word at index i, or before the empty handlers right before that: one comment may give the reason
+// for all of them.
 func (c *codeFile) hasCommentBefore(i int) bool {
 	last := i - 1
 	for c.is(last, "}") {

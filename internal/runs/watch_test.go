@@ -95,8 +95,8 @@ func TestManyWait(t *testing.T) {
 	})
 }
 
-// TestWaitingWakesAtOnce asserts that a change by this process wakes those who watch the run before
-// the call that makes it returns, not at the next look at the store.
+// TestWaitingWakesAtOnce asserts that a call which changes a run has woken its watchers of this process
+// when it returns: they do not wait for the next look at the store.
 func TestWaitingWakesAtOnce(t *testing.T) {
 	t.Parallel()
 	c := start(t, t.TempDir()+"/store.db", 0)

@@ -201,8 +201,8 @@ func (h *hidden) paragraphEnd() {
 
 // firstHider returns the first hider in text[from:] and its offset in text, or -1. Code in
 // backticks and what a backslash escapes are only text. start is whether the text begins a
-// line: a hider that stands there continues through empty lines, except that of struck-out
-// text.
+// line: a hider that stands there continues through empty lines, except ~~ and the title of a
+// link definition.
 func firstHider(text []byte, from int, start bool) (found hider, offset int) {
 	lead := -1
 	if start {
@@ -277,9 +277,9 @@ func (h hider) begins(text []byte, atStart bool) bool {
 		return false
 	case h.open == "%%" && isNameByte(after[0]) && !bytes.Contains(after, []byte("%%")): // a command to a notebook, such as %%bash
 		return false
-	case h.open == ifZero && !isDirectiveEnd(after): // a sentence about one
+	case h.open == ifZero && !isDirectiveEnd(after): // a sentence about #if 0
 		return false
-	case h.open == "~~" && !atStart && after[0] == ' ': // what is struck through begins with a letter
+	case h.open == "~~" && !atStart && after[0] == ' ': // what is struck through does not begin with a space
 		return false
 	}
 	return true
@@ -384,7 +384,7 @@ func indexFold(b []byte, lower string) int {
 	}
 }
 
-// notRequest returns the error of an object that follows the text before on its line.
+// notRequest returns the error of an object that other text precedes on its line.
 func notRequest(before []byte) error {
 	if h, n := firstHider(before, 0, true); n >= 0 {
 		return &NotRequestError{h.why}

@@ -35,17 +35,18 @@ func Reveal(message string) string {
 	return b.String()
 }
 
-// becomes reports whether the character rules may write r, which has a size in bytes, as kept.
-func becomes(r rune, size int, kept rune) bool {
+// becomes reports whether the character rules may make clean of r, or leave r if they are equal. size
+// is the number of bytes of r in the message.
+func becomes(r rune, size int, clean rune) bool {
 	switch {
 	case r == utf8.RuneError && size == 1: // invalid UTF-8
 		return false
 	case r == '\r':
-		return kept == '\n'
+		return clean == '\n'
 	case runeClasses().classOf(r) == classSeparator:
-		return kept == ' '
+		return clean == ' '
 	}
-	return r == kept
+	return r == clean
 }
 
 // withoutOwn removes the characters, also escaped ones, that stand where this package

@@ -89,7 +89,8 @@ func (s *step) openLines() (io.ReadCloser, error) {
 	return s.openInput("output-file", name)
 }
 
-// openAgentOutput opens what an earlier job collected: a path, or the text itself.
+// openAgentOutput opens what an earlier job collected, which is named by a path or is the text
+// itself, or else what the input output-file names.
 func (s *step) openAgentOutput() (io.ReadCloser, error) {
 	value := cmp.Or(s.settings.AgentOutput, action.FirstSet(s.deps.Getenv, action.AgentOutputVariables()))
 	switch {

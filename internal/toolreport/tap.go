@@ -113,7 +113,7 @@ func tapDirective(text string) (name, directive string) {
 }
 
 // detail reads a line of the block after a failed test: YAML, or as mocha prints it a
-// message and a stack trace.
+// message and a stack trace. It reports whether the line belongs to the block.
 func (t *tapReader) detail(line string) bool {
 	f := t.test
 	if strings.TrimSpace(line) == "---" {

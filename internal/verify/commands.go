@@ -123,15 +123,15 @@ func (w *worktree) Test(ctx context.Context, name string) (acceptance.Checked, e
 	return judged(result, phase.Tests, ran), nil
 }
 
-// validate runs some of the checks; of the tests, those of the name test alone unless it is "".
-func (w *worktree) validate(ctx context.Context, only []phase.Check, test string) (phase.Result, error) {
+// validate runs some of the checks. Unless testName is "", it runs only the tests of that name.
+func (w *worktree) validate(ctx context.Context, only []phase.Check, testName string) (phase.Result, error) {
 	place, err := w.commandPlace(ctx)
 	if err != nil {
 		return phase.Result{}, err
 	}
 	w.validating.Lock()
 	defer w.validating.Unlock()
-	result, err := place.Validate(ctx, only, test)
+	result, err := place.Validate(ctx, only, testName)
 	w.learnNames()
 	return result, err
 }
