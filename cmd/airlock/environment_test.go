@@ -71,7 +71,8 @@ func TestNoVariablePrintsTheToken(t *testing.T) {
 
 // TestUndeclaredInputs asserts that an input that action.yml does not declare stops the
 // step: the runner does not overwrite what an earlier step puts there, and the name of a
-// restriction may be misspelt.
+// restriction may be misspelt. An image is refused without its action.yml, and for what it
+// is not made for.
 func TestUndeclaredInputs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

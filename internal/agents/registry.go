@@ -156,8 +156,8 @@ func (r *Registry) near(ctx context.Context, name string) (string, error) {
 // maxName is how long an agent's name may be.
 const maxName = 63
 
-// isName reports whether a text can be an agent's name. A store may not be able to look for any
-// other.
+// isName reports whether a text has neither more characters than an agent's name may have, nor other
+// ones. A store may not be able to look for such a text.
 func isName(s string) bool {
 	return len(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') && r != '-' })
 }

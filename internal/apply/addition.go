@@ -50,7 +50,8 @@ func (e *bodyError) Error() string { return e.message }
 // which are never fewer.
 const hardLimit = 65_536
 
-// addTo returns a body with the addition in it, unchanged if it contains it already. ours is set
+// addTo returns a body with the addition in it. A body that contains the addition already, or the
+// island of a later workflow run, is returned unchanged. ours is set
 // for the body of an issue that Airlock itself created: its last line stays last, because it
 // is the marker by which a later attempt finds the issue. The error is a *bodyError.
 func (a *addition) addTo(body string, ours bool) (string, error) {
@@ -93,15 +94,15 @@ func (a *addition) addTo(body string, ours bool) (string, error) {
 	return combined, nil
 }
 
-// join returns a text, a section below it, and the line last below that. What the text leaves
-// open, such as a code fence, is closed in between.
-func join(text, section, last string) string {
+// join returns a text, a section below it, and below that lastLine, unless it is "". What the text
+// leaves open, such as a code fence, is closed in between.
+func join(text, section, lastLine string) string {
 	if strings.TrimSpace(text) != "" {
 		text += markdown.CloseOpen(text) + "\n\n"
 	}
 	text += section
-	if last != "" {
-		text += "\n\n" + last
+	if lastLine != "" {
+		text += "\n\n" + lastLine
 	}
 	return text
 }

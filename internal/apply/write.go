@@ -33,7 +33,7 @@ var lookWaits = []time.Duration{2 * time.Second, 3 * time.Second, 5 * time.Secon
 // listLag is how long a write may be missing from GitHub's lists.
 const listLag = 30 * time.Second
 
-// maxTries is how often one object is created again after ambiguous failures.
+// maxTries is how often the creation of one object is tried while the failures are ambiguous.
 const maxTries = 3
 
 // maxUnreadable is maxTries where the answer reports success but is not one of GitHub's, such as

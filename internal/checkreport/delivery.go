@@ -94,8 +94,8 @@ type deliveryStep struct {
 type InDiff func(path string, start, end int) bool
 
 // Next returns the items of the next step that has any, none at the end. outcomes are those of
-// the items that the last call returned; an item without one was not delivered. The error is
-// about the SARIF log, and ours.
+// the items that the last call returned; an item without one was not delivered. An
+// error means that the SARIF log could not be made, which is a defect of Airlock.
 func (v *Delivery) Next(outcomes []Outcome, inDiff InDiff) ([]intake.OwnItem, error) {
 	steps := v.steps()
 	if v.step > 0 && v.step <= len(steps) {

@@ -13,8 +13,8 @@ import (
 )
 
 // writeBack writes the changed files that were fixed in a copy of the workspace into the
-// workspace itself. It returns a note for each that it left as it is: because somebody has
-// changed it meanwhile, or because it is not an ordinary file. Links in the workspace are
+// workspace itself. It returns a note for each that it left as it is, such as one that somebody has
+// changed meanwhile, or that is not an ordinary file. Links in the workspace are
 // not followed out of it.
 func writeBack(workspace string, fixed []phase.FixedFile) (notes []string) {
 	if len(fixed) == 0 {

@@ -177,10 +177,10 @@ func (t *turn) revalidated(c *check, status Status, why string) error {
 	})
 }
 
-// orElse returns s, or other if s is blank.
-func orElse(s, other string) string {
+// orElse returns s, or fallback if s is blank.
+func orElse(s, fallback string) string {
 	if text.IsBlank(s) {
-		return other
+		return fallback
 	}
 	return s
 }
@@ -249,7 +249,8 @@ func (t *turn) failedRound(failed, critical Check) error {
 // isUnmetAcceptance selects criteria that were not met and are to be evaluated again.
 func isUnmetAcceptance(c *check) bool { return c.Name == Acceptance && c.Status == ReChecking }
 
-// remember adds the iteration to the history, and counts the iterations without anything resolved.
+// remember adds the iteration to the history, and counts the iterations from the last one that resolved
+// anything, that one included.
 func (t *turn) remember() {
 	var prints []string
 	round := Round{Iteration: t.Iteration}
@@ -269,14 +270,14 @@ func (t *turn) remember() {
 	t.History = append(slices.Clip(t.History), round)
 }
 
-// missing counts the elements of old that are not in now; both are sorted.
-func missing(old, now []string) (n int) {
+// missing counts the elements of a that are not in b; both are sorted.
+func missing(a, b []string) (n int) {
 	i := 0
-	for _, s := range old {
-		for i < len(now) && now[i] < s {
+	for _, s := range a {
+		for i < len(b) && b[i] < s {
 			i++
 		}
-		if i < len(now) && now[i] == s {
+		if i < len(b) && b[i] == s {
 			i++
 		} else {
 			n++

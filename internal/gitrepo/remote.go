@@ -226,7 +226,7 @@ func (r *Repo) isShallow() (bool, error) {
 // lostConnection matches what git prints when the connection failed.
 var lostConnection = lazyregexp.New(`unable to access|RPC failed|disconnect|early EOF|hung up|timed out|returned error: 5`)
 
-// fetchError returns why a fetch failed, from what the server or otherwise git printed.
+// fetchError returns why a fetch failed, from what the server and git printed.
 func (m *Remote) fetchError(out Output) error {
 	own, server := splitStderr(out.Stderr)
 	reason := messageLine(strings.Join(append(server, own...), "; "))

@@ -35,7 +35,7 @@ type loopFixed struct {
 // loopDecision is the body of POST /loops/{id}/decision.
 type loopDecision struct {
 	Decision fixloop.Decision `json:"decision"`
-	N        int              `json:"n,omitempty"` // by how many iterations extend extends
+	N        int              `json:"n,omitempty"` // by how many iterations the decision "extend" extends the loop
 }
 
 // The schemas of the bodies, and of members that are alike.

@@ -31,8 +31,8 @@ func (d *decision) note(format string, args ...any) {
 // open reports whether there is a loop that has not ended.
 func (d *decision) open() bool { return d.log != nil && d.log.State.Outcome() == fixloop.Running }
 
-// send moves the loop on by an event that a comment commanded, or none (0), and reports whether the
-// loop has taken it. One that does not fit is noted.
+// send moves the loop on by an event, and reports whether the loop has taken it. An event that does
+// not fit is noted. comment is the id of the comment that commanded the event, 0 for none.
 func (d *decision) send(e fixloop.Event, comment int64) (taken bool, err error) {
 	err = d.log.Event(e.Recorded(d.Mask), d.now, comment)
 	refusal, refused := errors.AsType[*fixloop.Refused](err)

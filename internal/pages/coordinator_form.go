@@ -351,8 +351,8 @@ func (f *formField) value() (raw json.RawMessage, problem string) {
 	return plainJSON(f.Value), ""
 }
 
-// plainJSON returns a text, a list or an object of such as JSON, in which <, > and & stay
-// what they are.
+// plainJSON returns a value that consists of texts and JSON as JSON, in which <, > and &
+// stay what they are.
 func plainJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -407,9 +407,9 @@ func (f parameterForm) Explain(violations []schema.Violation) (others []schema.V
 	return others
 }
 
-// isBelow reports whether a violation's path is outer or below it.
-func isBelow(path, outer string) bool {
-	rest, ok := strings.CutPrefix(path, outer)
+// isBelow reports whether a violation's path is parent or below it.
+func isBelow(path, parent string) bool {
+	rest, ok := strings.CutPrefix(path, parent)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 

@@ -138,7 +138,7 @@ func (e *engine) nodeReporter(ctx context.Context, r root, c commandLine) string
 	}
 }
 
-// refused are what programs print that do not take the options of askForReports.
+// refused are texts by which programs refuse the options of askForReports.
 var refused = []string{"not allowed in NODE_OPTIONS", "must match the number of specified '--test-reporter-destination'"}
 
 // harmed reports whether a run that failed may have failed because it was asked for

@@ -128,8 +128,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestOrdinary asserts that what people read, follow and copy is the same
-// before and after.
+// TestOrdinary asserts that cleaning leaves ordinary texts as they are, and so what
+// people read, follow and copy.
 func TestOrdinary(t *testing.T) {
 	s := mustNew(t, corpusConfig())
 	files, _ := filepath.Glob("testdata/ordinary/*.md")

@@ -27,8 +27,8 @@ type Agent struct {
 	variables [][2]string
 	// command starts the agent on the prompt in $AIRLOCK_PROMPT, without a person.
 	command string
-	// tools returns the file by which the agent starts Airlock's tools; nil for an agent that
-	// appends lines to a file.
+	// tools returns the file by which the agent starts Airlock's tools; nil for an agent whose
+	// command names them, or that appends lines to a file.
 	tools func() any
 }
 

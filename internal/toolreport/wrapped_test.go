@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// TestFormsThatNoCommandNames checks whether the totals of a test runner count that the command does
-// not name.
+// TestFormsThatNoCommandNames checks whether a test runner's totals count where the command does not
+// name that runner.
 func TestFormsThatNoCommandNames(t *testing.T) {
 	t.Parallel()
 	const (
