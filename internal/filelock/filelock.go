@@ -12,8 +12,8 @@ var ErrHeld = errors.New("the lock is held by another process")
 
 // TryLock locks the byte at an offset, which may be beyond the file's end, so that one file serves
 // any number of locks. The file must be open for writing. TryLock does not wait: if another process
-// holds the lock, the error is ErrHeld. Any other error means that the file cannot be locked, as on a file system
-// without locks.
+// holds the lock, the error is ErrHeld. Any other error means that the file cannot be locked, as on
+// a file system without locks.
 func TryLock(f *os.File, offset int64) error {
 	err := tryLock(f, offset)
 	if err == nil || errors.Is(err, ErrHeld) {

@@ -13,8 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown validates a project where the given command lines fail and no other program is installed. It returns the commands that are shown for formatter, linter, build and tests, and all
-// command lines that it tried.
+// shown validates a project where the given command lines fail and no other program is installed.
+// It returns the commands that are shown for formatter, linter, build and tests, and all command
+// lines that it tried.
 func shown(t *testing.T, contents map[string]string, in phase.Input, config phase.Config, fails ...string) (lines, ran []string, r phase.Result) {
 	t.Helper()
 	dir := files(t, contents)

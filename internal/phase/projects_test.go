@@ -360,10 +360,10 @@ func (h handRun) hasNew(earlier handRun, file string) bool {
 	return false
 }
 
-// wanted returns how each check ends by hand. Build and tests fail if their command does.
-// Formatter and linter fail if their command does, unless it did so before the change as well
-// and says nothing new about the changed file. A build without a command is skipped. There is nothing to run by hand for the reviews:
-// the weakness is what the security review has to find.
+// wanted returns how each check ends by hand. Build and tests fail if their command does. Formatter
+// and linter fail if their command does, unless it did so before the change as well and says
+// nothing new about the changed file. A build without a command is skipped. There is nothing to run
+// by hand for the reviews: the weakness is what the security review has to find.
 func wanted(t *testing.T, base string, c change, hand []string, before []handRun) map[phase.Check]phase.Status {
 	t.Helper()
 	dir := copyProject(t, base)

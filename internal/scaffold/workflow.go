@@ -85,8 +85,8 @@ func when(applies bool, text string) string {
 	return ""
 }
 
-// condition returns the condition under which the agent's job runs; "" means always. A pull request from a fork gets no
-// secret, so that there is nothing to run the agent with.
+// condition returns the condition under which the agent's job runs; "" means always. A pull request
+// from a fork gets no secret, so that there is nothing to run the agent with.
 func condition(s selection, a Agent) string {
 	var all []string
 	if slices.Contains(s.triggers, onLabel) {
