@@ -23,7 +23,7 @@ import (
 // loopEvent is something that starts a job: what happens before it, and what the job is given.
 type loopEvent struct {
 	happens  func(j *loopJobs) (name string, payload map[string]any)
-	findings []string // the errors of the build at the head; nil: no checks ran
+	findings []string // the errors of the build at the head; nil without passes: no checks ran
 	passes   bool     // the checks ran, and nothing failed
 }
 

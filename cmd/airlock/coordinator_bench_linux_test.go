@@ -30,8 +30,8 @@ type database struct {
 	cpu   func() time.Duration // what its own processes have used; nil for a file
 }
 
-// startServer starts a server that carries out up to concurrency runs, with the agents researcher
-// and stamp, which prints when it began.
+// startServer starts a server with the agents researcher and stamp, which prints when it began.
+// concurrency is how many runs it carries out at once.
 func (d database) startServer(b *testing.B, dir, concurrency string) (cmd *exec.Cmd, url string) {
 	b.Helper()
 	agents := filepath.Join(dir, "agents")
@@ -134,8 +134,8 @@ func BenchmarkCoordinatorStart(b *testing.B) {
 	})
 }
 
-// BenchmarkCoordinatorChild measures from the request to the first moment of its process,
-// one run after another: with a worker in the server and, in PostgreSQL, with one in another
+// BenchmarkCoordinatorChild measures from the request for a run to the first moment of the run's
+// process, one run after another: with a worker in the server and, in PostgreSQL, with one in another
 // process.
 func BenchmarkCoordinatorChild(b *testing.B) {
 	eachDatabase(b, func(b *testing.B, d database) {
@@ -157,7 +157,8 @@ func BenchmarkCoordinatorChild(b *testing.B) {
 	})
 }
 
-// measureChild starts runs of the agent stamp, and reports when their processes began.
+// measureChild starts runs of the agent stamp, and reports how long after the requests
+// their processes began.
 func measureChild(b *testing.B, url string) {
 	b.Helper()
 	var all []time.Duration

@@ -115,7 +115,7 @@ func addressOf(raw string) (string, error) {
 }
 
 // findPrograms looks for the owner's programs that will be asked, and for the judge, who is asked
-// last, unless the task may pass without that.
+// last, unless the task may pass without a judge.
 func (v *verification) findPrograms() (why []string) {
 	look := func(name string, program *Program) {
 		if program == nil {

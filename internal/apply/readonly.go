@@ -6,7 +6,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/event"
 )
 
-// readOnlyRun is why a workflow run's token may only read, whatever the workflow asks for. Its
+// readOnlyRun is a reason for which GitHub restricts a workflow run's token to reading. The run's
 // items are shown by other means where GitHub refuses them.
 type readOnlyRun struct {
 	code    string

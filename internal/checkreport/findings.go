@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/finding"
 	"github.com/agent-airlock/airlock/internal/phase"
@@ -95,8 +96,8 @@ type Finding struct {
 	// Code is a digest of the code at its lines, 32 hexadecimal digits: while that is the
 	// same, so is its comment. It is "" if the code is not known.
 	Code string `json:"code,omitempty"`
-	// Blocking reports that it made its check fail. The others are on lines that the pull
-	// request did not change.
+	// Blocking reports that it made its check fail. It did not if, for example, the pull request
+	// did not change its lines or the check passed.
 	Blocking bool `json:"gating"`
 }
 
@@ -192,8 +193,8 @@ const (
 
 // Read reads a document that another job has left. It is untrusted: a document that does
 // not conform to the published schema, contradicts itself, or is larger than MaxBytes, is
-// an error that describes what is wrong and where. The outcome that it reports is the other
-// job's claim.
+// an error that describes what is wrong and where. Places that name no file or line are
+// left out. The outcome that the document reports is the other job's claim.
 func Read(r io.Reader) (*Document, error) {
 	var d Document
 	if err := schema.ReadDocument(r, Schema, "a findings document", MaxBytes, &d); err != nil {
@@ -224,10 +225,10 @@ func (f *Finding) dropPlace() {
 // Write writes the document as indented JSON.
 func (d *Document) Write(w io.Writer) error { return schema.WriteDocument(w, d) }
 
-// Mask passes every text that tools and people wrote through f, which masks secrets. A
-// suggestion that contains one is dropped, because it would put something else into the
-// code. Mask comes before any text is cut or changed, because a part of a secret might
-// not be recognised.
+// Mask passes every text that tools and people wrote, except the paths of files, through f,
+// which masks secrets. A suggestion that contains one is dropped, because it would put
+// something else into the code, and so is a link. Mask comes before any text is cut or
+// changed, because a part of a secret might not be recognised.
 func (d *Document) Mask(f func(string) string) {
 	if f == nil {
 		return
@@ -268,6 +269,11 @@ func (d *Document) Mask(f func(string) string) {
 	for i := range d.Rules { // by the same names as in their findings
 		r := &d.Rules[i]
 		each(&r.Tool, &r.ID, &r.Name, &r.Short, &r.Help)
+		if f(r.HelpURI) != r.HelpURI {
+			r.HelpURI = ""
+		}
+		r.Tags = slices.Clone(r.Tags) // which belong to the tool's report
+		all(r.Tags)
 	}
 	for i := range d.Suppressed {
 		each(&d.Suppressed[i].Rule, &d.Suppressed[i].Message, &d.Suppressed[i].Reason)

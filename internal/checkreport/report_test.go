@@ -217,7 +217,10 @@ func TestSecretsAndPlaces(t *testing.T) {
 	in.Result.Roots[0].Checks[1].Excerpt = "the key is hunter2"
 	in.Result.Roots[0].Checks[1].Blocking[0].Rule = "hunter2"
 	in.Result.Roots[0].Checks[3].Failures[1].Unit = "with[hunter2]"
-	in.Rules = func(_, rule string) (finding.Rule, bool) { return finding.Rule{ID: rule, Help: "not hunter2"}, true }
+	tags := []string{"hunter2"}
+	in.Rules = func(_, rule string) (finding.Rule, bool) {
+		return finding.Rule{ID: rule, Help: "not hunter2", HelpURI: "https://example.com/?key=hunter2", Tags: tags}, true
+	}
 	in.Mask = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
 	in.Place = func(path string, start, end int) (int, int, bool) { return start + 10, end + 10, path != "api/b.go" }
 	d := checkreport.New(in)
@@ -237,7 +240,7 @@ func TestSecretsAndPlaces(t *testing.T) {
 	if err := d.Write(&out); err != nil || strings.Contains(out.String(), "hunter2") {
 		t.Errorf("%v: the secret is in the document:\n%s", err, out.String())
 	}
-	if in.Result.Roots[0].Checks[1].Excerpt != "the key is hunter2" {
+	if in.Result.Roots[0].Checks[1].Excerpt != "the key is hunter2" || tags[0] != "hunter2" {
 		t.Error("the result itself was changed")
 	}
 }

@@ -1,5 +1,5 @@
-// Package client asks a coordinator's server over HTTP. Its errors carry the exit code of a command
-// that was not answered.
+// Package client asks a coordinator's server over HTTP. An error carries the exit code with which a
+// command ends because of it.
 package client
 
 import (

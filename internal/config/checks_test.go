@@ -140,8 +140,8 @@ func TestChecksAllowAgentsNothing(t *testing.T) {
 	}
 }
 
-// TestChecksKnowEveryWord asserts that every rule can be switched off, by the decoder and by the
-// schema, and that every reviewer that is known by name can be named.
+// TestChecksKnowEveryWord asserts that the decoder and the schema accept the id of every rule below
+// "off", and that the decoder knows every preset of a reviewer by its name.
 func TestChecksKnowEveryWord(t *testing.T) {
 	rules, err := reviewer.Rules()
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// maxDiff is how much of a diff is read, in bytes, unless Options say otherwise.
+// maxDiff is how much of a diff's names is read, in bytes, and of its hunks unless Options.MaxDiff says
+// otherwise.
 const maxDiff = 128 << 20
 
 // Has reports whether the repository has the commit.

@@ -72,8 +72,8 @@ func (h *Hands) Work(ctx context.Context, l loops.Loop, w fixloop.Work, send fun
 	return fixloop.Event{}, false
 }
 
-// Deliver implements loops.Hands. It writes messages to Progress; those on which people have to act
-// it writes in full.
+// Deliver implements loops.Hands. It writes messages to Progress, those on which people have to act in
+// full, and leaves out changes of a single check's status.
 func (h *Hands) Deliver(_ context.Context, _ loops.Loop, m fixloop.Message) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,8 +7,8 @@ import "strings"
 const maxCutTries = 12
 
 // Cut shortens s to at most maxUTF16 UTF-16 code units, including the note, if it
-// is longer. It cuts between top-level blocks if that keeps at least half of
-// what fits, otherwise between lines, otherwise between words. A code fence,
+// is longer. It cuts between top-level blocks, else between lines, else between
+// words, each if that keeps at least half of what fits, else anywhere. A code fence,
 // HTML block or <details> that the cut leaves open is closed (see CloseOpen), and
 // note, which should be visible Markdown, follows as a block of its own. cut
 // reports whether s was shortened.

@@ -189,7 +189,7 @@ func (x *visit) unreadable(agent string, parameters json.RawMessage, violations 
 const parametersRefused = "parameter_validation_failed"
 
 // formKey returns the idempotency key of what a form asks for. A form that is sent twice is the same
-// request, and one with other contents another request.
+// request, and one with other contents another request. It returns "" if key cannot be a part of one.
 func formKey(key string, body []byte) string {
 	if key == "" || len(key) > 64 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""

@@ -83,7 +83,7 @@ func (c *codeFile) report(id string, start, end int32, sink string) {
 	c.reportForm(id, c.reviewer.byID[id].Precision, start, end, sink)
 }
 
-// reportForm is report for a form of a rule.
+// reportForm is report for a form of a rule, whose precision differs from the rule's.
 func (c *codeFile) reportForm(id string, form finding.Precision, start, end int32, sink string) {
 	if rule := c.reviewer.byID[id]; c.reviewer.config.selects(rule, form) {
 		c.found = append(c.found, rule.finding(c.path, sink, c.rangeOf(start, end)))
@@ -205,8 +205,8 @@ var (
 )
 
 // isCopied reports whether a file is not edited here, by what it begins with: a compiler made it, or
-// it is a library that was copied into the repository, which is a very long script that every kind of
-// loader takes, or whose first comments have a licence, and begin with "/*!" or have a version.
+// it is a library that was copied into the repository. Such a library is a very long script. It has a
+// head for every kind of loader, or first comments with a licence and either "/*!" or a version.
 func (s *source) isCopied() bool { return s.copiedUntil() > 0 }
 
 // copiedUntil returns the offset up to which the beginning of a file shows that it is not edited here,
@@ -246,8 +246,8 @@ func (c *codeFile) mayBeLong() bool {
 // of options, records or markup, which people read from top to bottom.
 var branching = wordSetOf("if elif elsif unless for foreach while until loop catch except rescue ensure")
 
-// longFile finds a file that the change made very long. Half of it has to be code, and not data.
-// Rust's tests at the end of their file do not count.
+// longFile finds a file that the change made very long. More than longestFile/2 of its lines
+// have code, with enough branches not to be data. Rust's tests at the end of their file do not count.
 func (c *codeFile) longFile(f File) {
 	added := f.changedLines()
 	if f.Changed == nil {

@@ -79,9 +79,10 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 
 // counts reports whether a comment suppresses a finding, and whether the change adds the
 // comment. Whoever is judged must not silence the judge: only a comment that the base has
-// counts. For secrets and findings of high or critical severity the base must have their
-// line, too, because new code below an old comment is another weakness. A line that the
-// change only indents or moves counts as one of the base, if the comment came along.
+// counts, unless Config.NewSuppressions is set. For secrets and findings of high or critical
+// severity the base must have the comment in any case, and their line, too, because new code
+// below an old comment is another weakness. A line that the change only indents or moves counts
+// as one of the base, and so does its comment if it came along.
 func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
 	hadLine := file.contains(f.Range.StartLine)
 	hadComment := !file.changed(by.line) || hadLine && file.contains(by.line)

@@ -47,12 +47,12 @@ func (s *source) is(i int, written string) bool {
 	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && s.written(i) == written
 }
 
-// isOneOf reports whether the token at index i is written in one of several ways.
+// isOneOf reports whether is reports true for one of several ways to write the token at index i.
 func (s *source) isOneOf(i int, written ...string) bool {
 	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && slices.Contains(written, s.written(i))
 }
 
-// isSequence reports whether the tokens from index i are written so, one after the other.
+// isSequence reports whether is reports true for each of the tokens from index i, in their order.
 func (s *source) isSequence(i int, written ...string) bool {
 	for n, w := range written {
 		if !s.is(i+n, w) {

@@ -19,7 +19,8 @@ const (
 type Limits struct {
 	// Retention is how long a run is kept after its end.
 	Retention time.Duration
-	// Outputs is how long a run's result and log are kept after its end, if that is less.
+	// Outputs is how long a run's result and log are kept after its end, if that is less than
+	// Retention.
 	Outputs time.Duration
 	// Unserved is how long runs wait while no live worker can take them. Time in which nobody
 	// tends the store does not count.
@@ -81,7 +82,7 @@ func (s *Service) endAll(ctx context.Context, ids []string, out outcome) error {
 }
 
 // endUnserved measures for each set of needs how long no live worker has been able to take its runs.
-// If that is too long, it ends those that have waited for so long.
+// If that is too long, it ends the runs that have waited for so long. It forgets old sets of needs.
 func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 	live, err := liveTags(ctx, s.store)
 	if err != nil {
@@ -116,7 +117,8 @@ func (s *Service) endUnserved(ctx context.Context, limits Limits) error {
 	return err
 }
 
-// endWaiting ends the runs with these needs, joined, that have waited longer than limit.
+// endWaiting ends the runs that wait for a worker and were created at least limit ago. needs are
+// theirs, joined as the store has them.
 func (s *Service) endWaiting(ctx context.Context, needs string, limit time.Duration) error {
 	out := failed("no_worker", "the run waited for "+limit.String()+", and "+noWorker(splitTags(needs)).Message)
 	for {

@@ -60,7 +60,7 @@ var (
 		`rel=[a-z ]{0,64}|start=[0-9]{1,9}|type=[-/+a-z0-9]{0,14}|(?:border|cellpadding|cellspacing|charoff|cols|colspan|height|hspace|maxlength|progress|rows|rowspan|size|span|start|tabindex|value|vspace|width)=[-+]?(?:[0-9.]{0,6} ?[%*a-z]{0,4}|auto)|(?:checked|compact|disabled|ismap|itemscope|multiple|nohref|noshade|nowrap|open|readonly|selected)=(?:[a-z]{0,9}|[01])|` +
 		`(?:align|halign|valign|dir|clear|frame|rules|scope|loading|aria-hidden|role)=[-a-z]{0,15})$`)
 	pixel       = regexp.MustCompile(`^[0-3](?:\.[0-9]+)?(?:px)? | [0-3](?:\.[0-9]+)?(?:px)?$`)
-	wordOf      = regexp.MustCompile(`\pL`)
+	anyLetter   = regexp.MustCompile(`\pL`)
 	ourMentions = regexp.MustCompile(`@\x{200b}()`)
 	ourRefs     = regexp.MustCompile(`(?i)((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|cloſe[sd]?|closeſ|ﬁx(?:e[sd])?|fixe[ſ]|\x05[a-z]{0,7})[\s\p{Z}*_~\[\]:]*)\x{200b}([*_~\[\]]*(?:\x04|(?:[\wﬁſ.-]+(?:/[\w.-]+)?)?#[*_~]*[0-9\x05]|gh-|https?:|www\.|[\w./-]*\x05))`)
 )
@@ -74,7 +74,7 @@ var (
 	rightToLeft             = regexp.MustCompile(`[\p{Hebrew}\p{Arabic}]`)
 )
 
-// problems lists what acts in html. source is the Markdown that it was made of.
+// problems lists what acts in rendered, which is HTML made of the Markdown in source.
 func (c checker) problems(source, rendered string) []string {
 	doc, err := xhtml.Parse(strings.NewReader(rendered))
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *walker) walk(n *xhtml.Node, code, link bool) {
 		}
 		if !unseen(n) {
 			w.visible.WriteString(n.Data)
-		} else if wordOf.MatchString(n.Data) {
+		} else if anyLetter.MatchString(n.Data) {
 			w.report("unseen: " + n.Data)
 		}
 		if !link {
@@ -302,7 +302,8 @@ func (w *walker) attribute(element string, a xhtml.Attribute) {
 	}
 }
 
-// unseen reports whether browsers hide a text: what they show instead of ruby.
+// unseen reports whether browsers hide a text, because it stands in rp: only browsers that do not
+// know ruby show that.
 func unseen(n *xhtml.Node) bool {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if a.Data == "rp" {

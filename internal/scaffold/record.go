@@ -66,7 +66,8 @@ func (w *writer) noteUnneeded(files []file) {
 	}
 }
 
-// writeRecord records what was written now, and keeps the entries of files that were not written.
+// writeRecord records what was written now. It keeps the entries of files that a person has edited, and
+// drops those of files that are no longer needed.
 func (w *writer) writeRecord(files []file, results []Result) error {
 	next := record{Airlock: w.cfg.Release.Version, Answers: w.cfg.Answers, Files: map[string]string{}}
 	for i, f := range files {

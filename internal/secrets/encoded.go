@@ -131,7 +131,7 @@ func (r run) decode(text string, depth int) []decoded {
 	}
 	for skip := range skips {
 		part := chars[skip:]
-		if len(part)%4 == 1 { // Base64 never leaves one
+		if len(part)%4 == 1 { // Base64 never ends in a group of one
 			part = part[:len(part)-1]
 		}
 		if b, err := base64.RawStdEncoding.DecodeString(string(part)); err == nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// HostileConfig names a program wherever git's configuration can.
+// HostileConfig returns a configuration of git that names the program evil wherever it can. In it HOOKS
+// and ATTRIBUTES stand for the paths of hooks and of a file of attributes.
 func HostileConfig(evil string) string {
 	return strings.ReplaceAll(`[core]
 	fsmonitor = EVIL

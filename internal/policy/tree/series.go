@@ -21,7 +21,7 @@ const Together = -1
 // who can read a repository can read each of its commits. It returns the index of the first
 // one that breaks a rule, and how. What the commits change and add counts together against
 // the limits, also where a later commit removes it again: if only that breaks a rule, the
-// index is Together. Without a violation there is none, and the index means nothing.
+// index is Together. Without a violation broken is empty, and the index means nothing.
 //
 // Its time grows with the number of changes and of the tree's paths, not with their product;
 // only a commit that changes a link has all links followed again.
@@ -84,8 +84,8 @@ func (j *judgement) advance(places *occupancy) (linksChanged bool) {
 }
 
 // sum returns how many files all commits change together, and the bytes of their messages and of
-// the contents that they add. A file counts once, also after it has moved, and so does a content;
-// one that was at one of the paths before the series is not new.
+// the contents that they add. A file counts once, also after it has moved, and so does a content.
+// A content that was at one of the paths before the series is not new.
 func (s Series) sum() (files int, size int64) {
 	fileAt := map[string]int{}           // the number of the file that is at a path, or was last
 	counted := map[string]bool{"": true} // contents that are not new, or have been added
