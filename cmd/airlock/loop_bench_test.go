@@ -22,7 +22,7 @@ func processTime(b *testing.B, cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// BenchmarkLoopTurn takes the turn of a workflow job that judges an App's push by the rules of a
+// BenchmarkLoopTurn measures the turn of a workflow job that judges an App's push by the rules of a
 // configuration file, against a server on this machine, from the start of the program to its end,
 // with all requests (ns/op is what elapsed, cpu-ms/op the processor time). requests/op are those
 // that read and record, git's included; what tells people and agents comes on top of them, in
@@ -60,8 +60,8 @@ func BenchmarkLoopTurn(b *testing.B) {
 	b.ReportMetric(float64(told)/float64(b.N), "deliveries/op")
 }
 
-// BenchmarkLoopStatus shows a loop of a store with a hundred open ones, and for comparison the
-// version: from the start of the program to its end.
+// BenchmarkLoopStatus measures how a loop of a store with a hundred open ones is shown, and for
+// comparison the version: from the start of the program to its end.
 func BenchmarkLoopStatus(b *testing.B) {
 	dir := b.TempDir()
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
@@ -81,7 +81,7 @@ func BenchmarkLoopStatus(b *testing.B) {
 	}
 }
 
-// fillStore opens loops in a store, which nobody drives.
+// fillStore opens loopCount loops in a store. Nobody drives them.
 func fillStore(b *testing.B, location string, loopCount int) {
 	b.Helper()
 	st, err := store.Open(b.Context(), location, loops.Schema)

@@ -111,8 +111,9 @@ func (v *verification) reportLost() {
 	}
 }
 
-// keep saves a text as a file of evidence, without secrets, unless it is nil. Where a file cannot be
-// saved, its description gives the reason: the verdict does not depend on it.
+// keep saves data as a file of evidence, without secrets. It does nothing if data is nil, or if no
+// evidence is saved. Where a file cannot be saved, its description gives the reason: the verdict does
+// not depend on it.
 func (v *verification) keep(name, criterionID, description string, data []byte) {
 	if v.deps.Save == nil || data == nil {
 		return

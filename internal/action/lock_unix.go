@@ -9,7 +9,7 @@ import (
 )
 
 // tryLock locks an open file against other processes that lock it, until it is closed. It
-// reports false where another one has it.
+// reports false where another one has it, or a signal came.
 func tryLock(f *os.File) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {

@@ -14,7 +14,7 @@ import (
 )
 
 // deliver adds an item's commits to its branch, and returns the commit that the branch is at
-// afterwards.
+// afterwards. After an error of a push by git, tip is what the branch should be at.
 func (x *executor) deliver(ctx context.Context, e *entry, st *codeState) (tip string, err error) {
 	if x.deps.Code == nil || x.plan.snap.remote == nil {
 		return "", errors.New("there is no remote to push to")
@@ -266,7 +266,7 @@ func (x *executor) ourCommit(ctx context.Context, now, before, message string) (
 }
 
 // failedPush returns the result of changes that could not be delivered, or not all of them. tip is
-// the commit of ours that the branch is at, if any.
+// what deliver returned.
 func (x *executor) failedPush(op *Operation, e *entry, st *codeState, tip string, err error) Result {
 	var r Result
 	push, byGit := errors.AsType[*gitrepo.PushError](err)

@@ -69,7 +69,7 @@ type Set struct {
 
 // Options limit what is read. The zero value takes the defaults.
 type Options struct {
-	MaxFile  int64 // bytes of one file; 0 means 1 MiB. A larger file has no text
+	MaxFile  int64 // bytes of one file, at most 128 MiB; 0 means 1 MiB. A larger file has no text
 	MaxTotal int64 // bytes of all texts together; 0 means 64 MiB. Files after that have no text
 }
 

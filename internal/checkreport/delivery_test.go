@@ -64,13 +64,13 @@ func linked(t *testing.T) checkreport.ItemsInput {
 // and of one that passes.
 func TestWhatAMaintainerSees(t *testing.T) {
 	t.Parallel()
-	for name, no := range map[string]refuses{
+	for name, refused := range map[string]refusedKinds{
 		"all": {}, "no-alerts": noAlerts,
 		"fork": {safeoutput.KindCreateSecurityReport: true, safeoutput.KindCreateReviewComment: true, safeoutput.KindMinimiseComments: true, safeoutput.KindCheckRun: true, safeoutput.KindStickyComment: true},
 	} {
 		d := checkreport.New(onEverySurface()).Deliver(linked(t))
-		got := deliver(t, d, no, near)
-		for kind := range no {
+		got := deliver(t, d, refused, near)
+		for kind := range refused {
 			if kind != safeoutput.KindStickyComment { // kept, to compare what the comment would say
 				delete(got, kind)
 			}
@@ -86,22 +86,22 @@ func TestWhatAMaintainerSees(t *testing.T) {
 func TestEachFindingHasOnePlace(t *testing.T) {
 	t.Parallel()
 	security, review, run := safeoutput.KindCreateSecurityReport, safeoutput.KindCreateReviewComment, safeoutput.KindCheckRun
-	for _, no := range []refuses{{}, {security: true}, {review: true}, {run: true}, {security: true, review: true}, {review: true, run: true}, {security: true, run: true}, {security: true, review: true, run: true}} {
+	for _, refused := range []refusedKinds{{}, {security: true}, {review: true}, {run: true}, {security: true, review: true}, {review: true, run: true}, {security: true, run: true}, {security: true, review: true, run: true}} {
 		for _, most := range []int{0, 1, 2, 20} {
 			in := linked(t)
 			in.ReviewComments = most
 			doc := checkreport.New(onEverySurface())
 			d := doc.Deliver(in)
-			got := deliver(t, d, no, near)
+			got := deliver(t, d, refused, near)
 			seen := map[string][]string{}
 			show := func(where, path string, line int) {
 				at := fmt.Sprintf("%s:%d", path, line)
 				seen[at] = append(seen[at], where)
 			}
-			if !no[security] { // code scanning comments on what is in the diff
+			if !refused[security] { // code scanning comments on what is in the diff
 				show("code scanning", "api/b.go", 3)
 			}
-			if !no[review] {
+			if !refused[review] {
 				for _, a := range got[review] {
 					c := a.Item().(*safeoutput.CreateReviewComment)
 					line := c.Line
@@ -111,7 +111,7 @@ func TestEachFindingHasOnePlace(t *testing.T) {
 					show("review", c.Path, line)
 				}
 			}
-			if !no[run] {
+			if !refused[run] {
 				for _, a := range got[run][0].Item().(*safeoutput.CheckRun).Annotations {
 					show("check run", a.Path, a.StartLine)
 				}
@@ -128,7 +128,7 @@ func TestEachFindingHasOnePlace(t *testing.T) {
 					want = 0
 				}
 				if len(seen[at]) != want {
-					t.Errorf("refused %v, at most %d comments: %s is shown in %q", no, most, at, seen[at])
+					t.Errorf("refused %v, at most %d comments: %s is shown in %q", refused, most, at, seen[at])
 				}
 			}
 			comment := got[safeoutput.KindStickyComment][0].Item().(*safeoutput.StickyComment).Body

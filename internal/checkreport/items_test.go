@@ -20,14 +20,14 @@ func allItems(t *testing.T) checkreport.ItemsInput {
 	return checkreport.ItemsInput{SafeText: safeText(t), Head: strings.Repeat("ab", 20), Version: "v1", OnPull: true, Comment: true, CheckRun: true, SecurityReport: true, ReviewComments: 20}
 }
 
-// refuses has the kinds of items that GitHub does not take.
-type refuses map[safeoutput.Kind]bool
+// refusedKinds has the kinds of items that GitHub does not take.
+type refusedKinds map[safeoutput.Kind]bool
 
 // noAlerts is what is refused in a repository without code scanning.
-var noAlerts = refuses{safeoutput.KindCreateSecurityReport: true}
+var noAlerts = refusedKinds{safeoutput.KindCreateSecurityReport: true}
 
-// passFirstDoor sends a delivery's items through the first door, where GitHub takes everything but
-// security reports.
+// passFirstDoor sends the items of a document's delivery through the first door, where GitHub takes
+// everything but security reports.
 func passFirstDoor(t *testing.T, d *checkreport.Document, in checkreport.ItemsInput) map[safeoutput.Kind][]intake.Accepted {
 	t.Helper()
 	return deliver(t, d.Deliver(in), noAlerts, nil)
@@ -36,7 +36,7 @@ func passFirstDoor(t *testing.T, d *checkreport.Document, in checkreport.ItemsIn
 // deliver sends a delivery's items through the first door, and gives the delivery an outcome for
 // each: it is shown unless its kind is refused, and the address of a review comment names its
 // place. It returns what the door accepted, by kind.
-func deliver(t *testing.T, delivery *checkreport.Delivery, no refuses, inDiff checkreport.InDiff) map[safeoutput.Kind][]intake.Accepted {
+func deliver(t *testing.T, delivery *checkreport.Delivery, refused refusedKinds, inDiff checkreport.InDiff) map[safeoutput.Kind][]intake.Accepted {
 	t.Helper()
 	by := map[safeoutput.Kind][]intake.Accepted{}
 	var outcomes []checkreport.Outcome
@@ -56,7 +56,7 @@ func deliver(t *testing.T, delivery *checkreport.Delivery, no refuses, inDiff ch
 		for _, a := range accepted {
 			kind := a.Item().Kind()
 			by[kind] = append(by[kind], a)
-			o := checkreport.Outcome{Kind: kind, Name: a.Stable(), Shown: !no[kind], URL: "https://github.com/octo/app/" + string(kind)}
+			o := checkreport.Outcome{Kind: kind, Name: a.Stable(), Shown: !refused[kind], URL: "https://github.com/octo/app/" + string(kind)}
 			if c, ok := a.Item().(*safeoutput.CreateReviewComment); ok {
 				o.URL = fmt.Sprintf("https://github.com/octo/app/pull/7#%s-%d", c.Path, c.Line)
 			}

@@ -1,5 +1,5 @@
-// Package client asks a coordinator's server over HTTP. An error carries the exit code with which a
-// command ends because of it.
+// Package client asks a coordinator's server over HTTP. Errors about wrong
+// usage carry its exit code.
 package client
 
 import (

@@ -109,17 +109,18 @@ func commonKeys(spec safeoutput.Spec) []kindKey {
 // group returns a list of keys.
 func group(keys ...kindKey) []kindKey { return keys }
 
-// otherRepositories returns keys that let items act in other repositories.
+// otherRepositories returns the restricting keys by which items act in other repositories.
 func otherRepositories() []kindKey {
 	return restricting("target-repo", "allowed-repos")
 }
 
-// otherTargets returns keys that choose among what items act on by more than its number.
+// otherTargets returns the restricting keys by which items act in other repositories, or only on what
+// has certain labels or titles.
 func otherTargets() []kindKey {
 	return restricting("target-repo", "allowed-repos", "required-labels", "required-title-prefix", "title-prefix", "allowed-labels")
 }
 
-// exclusions returns keys that exclude targets with false.
+// exclusions returns a key for each target, which excludes it if its value is false.
 func exclusions(targets ...safeoutput.Target) []kindKey {
 	keys := make([]kindKey, len(targets))
 	for i, target := range targets {

@@ -110,9 +110,9 @@ func ParseRepo(s string) (Repo, bool) {
 var nameForm = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 
 // validName reports whether name has the form of an owner's or a repository's
-// name of at most most bytes. "." and ".." are path elements.
-func validName(name string, most int) bool {
-	return nameForm.MatchString(name) && len(name) <= most && name != "." && name != ".."
+// name of at most limit bytes. "." and ".." are path elements.
+func validName(name string, limit int) bool {
+	return nameForm.MatchString(name) && len(name) <= limit && name != "." && name != ".."
 }
 
 // ErrNoRepository is returned by Parse if neither the payload nor the environment

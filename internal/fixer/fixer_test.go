@@ -267,8 +267,8 @@ func TestGitWorksInTheCopy(t *testing.T) {
 	}
 }
 
-// TestTheCopysCloneStays asserts that a fixer has failed that removes its copy's .git, or puts another
-// one in its place.
+// TestTheCopysCloneStays asserts that a fixer which removes its copy's .git, or puts another one in its
+// place, counts as failed.
 func TestTheCopysCloneStays(t *testing.T) {
 	other := work(t)
 	for name, script := range map[string]string{"removed": "rm -rf .git", "all removed": "rm -rf ./* .git", "another": "rm -rf .git; echo 'gitdir: " + other + "/.git' > .git", "a link": "rm -rf .git; ln -s " + other + "/.git .git"} {

@@ -35,8 +35,8 @@ func TestEntriesAreFoundByDescriptor(t *testing.T) {
 	}
 }
 
-// TestIdentities asserts that identities differ, that none is the successor of another, which is a
-// guard's, and that not all runs begin with the same one.
+// TestIdentities asserts that identities differ, that the id after each one, which a guard uses, is not
+// an identity, and that not all runs begin with the same one.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	first := map[uint32]bool{}

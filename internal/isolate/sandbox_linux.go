@@ -308,7 +308,7 @@ func sweepDir(name string, users []uint32) error {
 	}
 }
 
-// sweepListing does so for the rest of the directory's listing. It reports whether there is a
+// sweepListing removes those in the rest of the directory's listing. It reports whether there is a
 // reason to list it again: something was removed, and all could be listed. What cannot be listed
 // does not belong to the users.
 func sweepListing(dir *os.File, name string, users []uint32) (again bool, err error) {

@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// plant makes a directory of the user's begin with what is in a directory of the seed: its
-// directories, which belong to the user, and links to its files, which nobody but root can
-// change. A link costs no copy, also where the seed lies in a layer of an image. group is the
-// rights of the user's group, such as 0o070. It does nothing where the seed has no such directory.
+// plant fills a directory of the user's with what is in a directory of the seed: with directories,
+// which belong to the user, and with links to the seed's files, which nobody but root can change. Only
+// a file named goTrimmed is written anew. A link costs no copy, also where the seed lies in a layer
+// of an image. group is the rights of the user's group, such as 0o070. plant does nothing where the
+// seed has no such directory.
 func (u *user) plant(seed, dir string, group fs.FileMode) error {
 	err := filepath.WalkDir(seed, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

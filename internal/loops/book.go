@@ -110,8 +110,8 @@ type Filter struct {
 	Limit      int    // the largest number of loops
 }
 
-// List returns loops by their repositories, the newest of each first. The error is
-// ErrNoLoop if After is not the ID of a loop.
+// List returns loops by their repositories, those of the highest issue numbers first, and of these
+// the newest first. The error is ErrNoLoop if After does not have the form of an ID.
 func (b *Book) List(ctx context.Context, f Filter) ([]Loop, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	add := func(condition string, values ...any) {

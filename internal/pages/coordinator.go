@@ -107,18 +107,18 @@ func (c *Coordinator) ServeAsset(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// Serve answers one request by the visitor, whose Host and Origin were checked.
+// Serve answers one request by the visitor. The request's Host and Origin were checked.
 func (c *Coordinator) Serve(w http.ResponseWriter, r *http.Request, v Visitor) {
 	setHeaders(w.Header())
 	c.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
 }
 
-// Refuse answers a request that must not reach a page. If again is not "", the answer has a link to
+// Refuse answers a request that must not reach a page. If retry is not "", the answer has a link to
 // that address: whoever follows it comes from this server and is not refused any more.
-func (c *Coordinator) Refuse(w http.ResponseWriter, r *http.Request, status int, message, again string) {
+func (c *Coordinator) Refuse(w http.ResponseWriter, r *http.Request, status int, message, retry string) {
 	setHeaders(w.Header())
 	x := &visit{c: c, w: w, r: r}
-	x.show(status, problemPage, "Refused", problemView{Status: status, Message: message, Again: again})
+	x.show(status, problemPage, "Refused", problemView{Status: status, Message: message, Again: retry})
 }
 
 // setHeaders sets the headers of each page: it loads nothing from another host, only our own script
@@ -176,7 +176,7 @@ type visit struct {
 // coordinatorView is what each page of the coordinator is rendered from.
 type coordinatorView struct {
 	Title   string
-	Section string // the path of the link at the top that leads to the part of this page
+	Section string // the path of the link at the top to the part of the pages that this one belongs to
 	Name    string // the visitor's
 	Session bool
 	Now     time.Time
@@ -207,7 +207,8 @@ func coordinatorPage(name string) *page {
 	return newPage(coordinatorFuncs, "coordinator/base.html", "coordinator/"+name)
 }
 
-// answer calls do, and shows the page of its error.
+// answer calls do, and shows the page of its error. A visitor who is not signed in is sent to do that
+// first.
 func (x *visit) answer(do func(*visit) error) {
 	if x.Name == "" && x.r.URL.Path != signInPath {
 		if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {

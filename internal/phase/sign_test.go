@@ -26,8 +26,8 @@ func (s sign) String() string {
 	return described
 }
 
-// code quotes a sign: the words "dependency NAME", which stand for a dependency in package.json, or
-// a text, such as that of a gemspec, which quotes the name.
+// code describes what a sign looks for. "dependency NAME" stands for a dependency in package.json; any
+// other text is quoted, also a gemspec's, in which the NAME has quotation marks.
 func code(text string) string {
 	if rest, ok := strings.CutPrefix(text, "dependency "); ok && !strings.HasPrefix(rest, `"`) {
 		return "the dependency `" + rest + "`"

@@ -13,7 +13,8 @@ import (
 )
 
 // TestNeedsAndTags asserts that a run is taken by a worker with all the tags that it needs, and by
-// no other, and that the run has that as the reason of its status as long as there is none.
+// no other, and that a pending run has no_worker as the reason of its status until there is such a
+// worker.
 func TestNeedsAndTags(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
@@ -124,7 +125,7 @@ func TestUnservedRunsEnd(t *testing.T) {
 		c := start(t, location, 0)
 		c.program(t, "model", `echo 1`, `"needs":["gpu"]`)
 		r := c.create(t, "model", `{}`)
-		// age sets how long no worker could take the run, by a look a moment ago.
+		// age sets how long no worker could take the run, and makes the last look a moment ago.
 		age := func(unserved time.Duration) {
 			t.Helper()
 			if _, err := c.store.Exec(t.Context(), `UPDATE run_queues SET looked = `+c.store.Now()+` - 1000, unserved = $1 WHERE needs = 'gpu'`, unserved.Milliseconds()); err != nil {

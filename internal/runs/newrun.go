@@ -16,7 +16,7 @@ import (
 // NewRun is a run that a user of the command line starts. Errors name its settings as flags.
 type NewRun struct {
 	Agent      string   // required
-	Parameters *string  // a JSON object, "-" for the one on standard input; nil for an empty one
+	Parameters *string  // a JSON object, "-" for the one on standard input; nil or "" for an empty one
 	Prompt     *string  // instead of Parameters, for an agent that takes a prompt
 	Needs      []string // as in Request
 	Key        string   // as in Request

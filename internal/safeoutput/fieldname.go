@@ -20,8 +20,9 @@ var fieldNames = sync.OnceValue(func() map[Kind]map[string]string {
 	return all
 })
 
-// CanonicalField returns the union's name of the kind's field that name is an alias of, in
-// snake_case, kebab-case or camelCase. It returns any other name as it is.
+// CanonicalField returns the canonical name of the kind's field that name stands for: the
+// canonical name itself or an alias, in snake_case, kebab-case or camelCase. It returns any other
+// name as it is.
 func CanonicalField(kind Kind, name string) string {
 	known := fieldNames()[kind]
 	if field, ok := known[name]; ok {
@@ -35,8 +36,8 @@ func CanonicalField(kind Kind, name string) string {
 	return name
 }
 
-// FieldAliases returns every name in snake_case that CanonicalField knows for a kind, with
-// the canonical one. Callers do not change it.
+// FieldAliases returns every name in snake_case that CanonicalField knows for a kind, and every
+// canonical name, each with the canonical one. Callers do not change it.
 func FieldAliases(kind Kind) map[string]string { return fieldNames()[kind] }
 
 // SnakeCase returns a name in kebab-case or camelCase in snake_case. A name that is neither,

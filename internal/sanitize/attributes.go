@@ -339,9 +339,8 @@ func (p *pass) contentOf(name string, offset int) string {
 	return content
 }
 
-// mayName reports whether a name may stay to which nothing in the body leads. Links
-// from elsewhere may lead to it, but all such names together must be a small part of
-// the body.
+// mayName reports whether a name may stay. One to which something in the body leads may. Links from
+// elsewhere may lead to the others, but all of these together must be a small part of the body.
 func (p *pass) mayName(name string) bool {
 	p.sections.names += len(name)
 	if p.anchorsKnown == nil {

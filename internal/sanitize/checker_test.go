@@ -56,7 +56,7 @@ var (
 	tableTag    = regexp.MustCompile(`(?i)</?t(?:able|body|foot|head|[dhr])\b`) // moves text to where it has other neighbours
 	// plainAttribute is what attributes may say that no reader sees: numbers, single
 	// short words, names without blanks, dates, conditions.
-	plainAttribute = regexp.MustCompile(`(?i)^(?:title=.{0,80}|(?:id|name|itemprop|headers|aria-(?:labelledby|describedby))=\S{0,64}|datetime=[-0-9:.+ TZPWYMDHS]*|media=[-a-z0-9(): ]*|itemtype=https?://schema\.org/[a-z]*|lang=[-_a-z0-9]{0,12}|hreflang=[-_a-z0-9]{0,12}|color=[#a-z0-9]*|` +
+	plainAttribute = regexp.MustCompile(`(?i)^(?:(?:id|name|itemprop|headers|aria-(?:labelledby|describedby))=\S{0,64}|datetime=[-0-9:.+ TZPWYMDHS]*|media=[-a-z0-9(): ]*|itemtype=https?://schema\.org/[a-z]*|lang=[-_a-z0-9]{0,12}|hreflang=[-_a-z0-9]{0,12}|color=[#a-z0-9]*|` +
 		`rel=[a-z ]{0,64}|start=[0-9]{1,9}|type=[-/+a-z0-9]{0,14}|(?:border|cellpadding|cellspacing|charoff|cols|colspan|height|hspace|maxlength|progress|rows|rowspan|size|span|start|tabindex|value|vspace|width)=[-+]?(?:[0-9.]{0,6} ?[%*a-z]{0,4}|auto)|(?:checked|compact|disabled|ismap|itemscope|multiple|nohref|noshade|nowrap|open|readonly|selected)=(?:[a-z]{0,9}|[01])|` +
 		`(?:align|halign|valign|dir|clear|frame|rules|scope|loading|aria-hidden|role)=[-a-z]{0,15})$`)
 	pixel       = regexp.MustCompile(`^[0-3](?:\.[0-9]+)?(?:px)? | [0-3](?:\.[0-9]+)?(?:px)?$`)

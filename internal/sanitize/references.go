@@ -12,7 +12,7 @@ import (
 // may refer to. The zero value allows all.
 type references struct {
 	limited bool
-	all     bool            // "*": only what names no repository is left to judge
+	all     bool            // "*": every reference is allowed
 	own     bool            // the text's own repository: "#12"
 	current string          // that repository, in lower case, if it is known
 	repos   map[string]bool // in lower case; "org/" for all of an owner's

@@ -26,25 +26,25 @@ type SafeOutputsConfig struct {
 	Log *slog.Logger
 }
 
-// maxMessage is the longest message of a client's, in bytes: one of the largest arguments
-// that the gate reads, as JSON.
+// maxMessage is the longest message of a client's, in bytes: as JSON, it has room for the largest
+// arguments that the gate reads.
 const maxMessage = 64 << 20
 
 // SafeOutputs is a server of the Model Context Protocol whose tools are the kinds that an
 // agent may ask for. It has no token, and writes nothing but the file of lines.
 type SafeOutputs struct {
 	server *mcp.Server
-	mu     sync.Mutex // Asking takes one question at a time
-	asking *doors.Asking
+	mu     sync.Mutex // asker takes one question at a time
+	asker  *doors.Asking
 	log    *slog.Logger
 }
 
-// NewSafeOutputs returns a server whose tools ask through asking.
-func NewSafeOutputs(cfg SafeOutputsConfig, asking *doors.Asking) *SafeOutputs {
+// NewSafeOutputs returns a server whose tools ask by asker.
+func NewSafeOutputs(cfg SafeOutputsConfig, asker *doors.Asking) *SafeOutputs {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &SafeOutputs{asking: asking, log: cfg.Log}
+	s := &SafeOutputs{asker: asker, log: cfg.Log}
 	s.server = mcp.NewServer(&mcp.Implementation{Name: "airlock", Title: "Airlock: safe outputs", Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: safeOutputsInstructions, Logger: cfg.Log, Capabilities: &mcp.ServerCapabilities{},
 	})
@@ -96,7 +96,7 @@ func (s *SafeOutputs) call(tool guide.Tool) mcp.ToolHandler {
 		defer s.mu.Unlock()
 		var answer doors.Answer
 		err := crash.Try(func() (err error) {
-			answer, err = s.asking.Ask(ctx, tool.Kind, req.Params.Arguments)
+			answer, err = s.asker.Ask(ctx, tool.Kind, req.Params.Arguments)
 			return err
 		})
 		if err != nil {

@@ -16,11 +16,11 @@ func (s *Store) Announce(ctx context.Context, channel string) error {
 	return err
 }
 
-// Listen calls heard once when it has begun, and whenever somebody announces on a channel, until ctx
+// Listen calls wake once when it has begun, and whenever somebody announces on a channel, until ctx
 // ends or its connection, which is one of its own, breaks. Several announcements may be one call.
 // Announcements to which nobody listens are lost, so that a caller must also look by itself from
 // time to time. In a SQLite store, Listen only waits for ctx.
-func (s *Store) Listen(ctx context.Context, channel string, heard func()) error {
+func (s *Store) Listen(ctx context.Context, channel string, wake func()) error {
 	if s.pool == nil {
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -37,13 +37,13 @@ func (s *Store) Listen(ctx context.Context, channel string, heard func()) error 
 	if _, err := (postgresConn{conn, s.Explain}).Exec(ctx, `LISTEN `+pgx.Identifier{"airlock_" + channel}.Sanitize()); err != nil {
 		return s.Explain(err)
 	}
-	heard()
+	wake()
 	for {
 		quiet, cancel := context.WithTimeout(ctx, listenCheck)
 		_, err := conn.WaitForNotification(quiet)
 		cancel()
 		if err == nil {
-			heard()
+			wake()
 			continue
 		}
 		if ctx.Err() == nil && quiet.Err() != nil { // nobody has announced anything: does it still work?
