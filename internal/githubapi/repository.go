@@ -110,10 +110,12 @@ func (c *Client) GetPermission(ctx context.Context, r Repo, login string) (Permi
 func (c *Client) GetFile(ctx context.Context, r Repo, name, ref string) ([]byte, error) {
 	op := reading(r, "read the file %s", asMessage(name)).checkPath(name)
 	op.answer = anyShape // a directory is a list
-	file, _, _, err := c.gh.Repositories.GetContents(op.context(ctx), r.Owner, r.Name, name, &github.RepositoryContentGetOptions{Ref: ref})
+	file, entries, _, err := c.gh.Repositories.GetContents(op.context(ctx), r.Owner, r.Name, name, &github.RepositoryContentGetOptions{Ref: ref})
 	switch {
 	case err != nil:
 		return nil, op.finish(err)
+	case entries == nil && file.GetType() == "":
+		return nil, op.unexpectedAnswer("it is neither a file nor a directory")
 	case file.GetType() != "file":
 		return nil, op.fail(Usage, "it is not a file")
 	case file.GetEncoding() == "none":
