@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -56,6 +57,19 @@ func TestIdentities(t *testing.T) {
 	}
 	if mapped("/proc/self/uid_map", 0, 1<<20) && len(first) == 1 {
 		t.Errorf("each of four runs begins with the user %v", first)
+	}
+}
+
+// TestNoIdentityIsLeft asserts that it is an error if all identities are somebody's or to be avoided.
+func TestNoIdentityIsLeft(t *testing.T) {
+	t.Parallel()
+	var all []uint32
+	for id := uint32(65000); id <= lastFree; id++ {
+		all = append(all, id)
+	}
+	u, err := claim(nil, all...)
+	if _, ok := errors.AsType[*RefusedError](err); !ok || u != nil {
+		t.Errorf("%+v, %v", u, err)
 	}
 }
 

@@ -66,7 +66,8 @@ func mapped(file string, first, last uint64) bool {
 }
 
 // claim takes an identity until its lock is closed: the wanted one, or otherwise one that
-// nobody uses and that is not among those to avoid.
+// nobody uses and that is not among those to avoid. The error is that of the first identity
+// that could not be taken.
 func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 	if wanted != nil {
 		return lock(*wanted)
@@ -83,6 +84,9 @@ func claim(wanted *command.Identity, avoid ...uint32) (*user, error) {
 		if first == nil {
 			first = err
 		}
+	}
+	if first == nil {
+		first = &RefusedError{"every user id that it could have belongs to somebody"}
 	}
 	return nil, first
 }
