@@ -234,8 +234,8 @@ func TestCoordinatorLimitsRequests(t *testing.T) {
 			t.Errorf("attempt %d to sign in: %d %s", n+1, status, body)
 		}
 	}
-	if status, _ := ask(t, http.DefaultClient, "GET", c.url+"/healthz", ""); status != 200 && status != 429 {
-		t.Errorf("/healthz: %d", status)
+	if status, _ := ask(t, http.DefaultClient, "GET", c.url+"/healthz", ""); status != 200 {
+		t.Errorf("/healthz, which has no limit: %d", status)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestNoCommandOverTheWire(t *testing.T) {
 	dir := t.TempDir()
 	openToOthers(dir)
 	write(t, dir, map[string]string{
-		"root/tree/a.js": "exports.a = 1;\n", "root/treemate/a.js": "exports.a = 2;\n", "outside/a.js": "exports.a = 3;\n",
+		"root/tree/a.js": "exports.a = 1;\n", "rootmate/a.js": "exports.a = 2;\n", "outside/a.js": "exports.a = 3;\n",
 		"policy.yml": "checks:\n  format-command: test -f a.js\n  lint-command: test -f a.js\n  build-command: test -f a.js\n  test-command: test -f a.js\nacceptance:\n  commands: [test -f a.js]\n",
 	})
 	root, outside := filepath.Join(dir, "root"), filepath.Join(dir, "outside")
@@ -528,7 +528,7 @@ func TestCoordinatorIsNotForOtherSites(t *testing.T) {
 }
 
 // TestCoordinatorBearsHostileAgents runs agents that flood, flee, ignore signals and vanish.
-// Each ends as documented and leaves no process, and the server's memory does not grow.
+// Each ends as documented and leaves no process, and the log of one that floods is bounded.
 func TestCoordinatorBearsHostileAgents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
