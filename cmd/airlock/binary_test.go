@@ -99,7 +99,8 @@ type result struct {
 	stdout, stderr string
 }
 
-// run executes the binary in dir with exactly the environment given.
+// run executes the binary in dir. Of the test's own environment it gets no more than PATH and
+// SYSTEMROOT. Output that contains the token fails the test.
 func run(t testing.TB, dir string, env []string, stdin string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

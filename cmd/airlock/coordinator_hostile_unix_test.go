@@ -30,8 +30,8 @@ type hostileRequest struct {
 	key     string // its Idempotency-Key
 }
 
-// hostileRequests are requests to a server with the agents researcher, which takes a prompt,
-// anything, which takes any object, and those built in. They are sent in this order.
+// hostileRequests are requests to a server with the built-in agents, the agent "researcher", which
+// takes a prompt, and the agent "anything", which takes any object. They are sent in this order.
 func hostileRequests() []hostileRequest {
 	var all []hostileRequest
 	add := func(request, body string, status int, code, says string) {
@@ -93,7 +93,7 @@ func hostileRequests() []hostileRequest {
 	for _, body := range []string{`{"name":"x",}`, `{'name':'x'}`, `NaN`, `"x"`, `null`, `[]`, "\x00", "\xff\xfe{\x00}\x00", `{"name":"x"/**/}`, `{"a":1}{"b":2}`, ` `} {
 		add("POST /agents", body, 400, "invalid_request", "")
 	}
-	// A schema that explodes: 2^30 ways through it. It is refused, or the value is.
+	// A schema that explodes: 2^30 ways through it. It is accepted, and the value is refused.
 	var definitions []string
 	for n := range 30 {
 		definitions = append(definitions, fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/definitions/d%d"},{"$ref":"#/definitions/d%d"}]}`, n, n+1, n+1))

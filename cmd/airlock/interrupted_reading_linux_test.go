@@ -71,7 +71,7 @@ func signalled(t *testing.T, signal os.Signal, args []string) (code int, said st
 		}
 		cmd.Stdin = in
 		waits = func() {
-			if _, err := out.Write(bytes.Repeat([]byte(" "), size+1)); err != nil { // one more than the pipe contains
+			if _, err := out.Write(bytes.Repeat([]byte(" "), size+1)); err != nil { // one more than fits: Write returns once the command reads
 				said, _ := io.ReadAll(stderr)
 				t.Fatalf("airlock %v does not wait: %v\n%s", args, err, said)
 			}

@@ -131,7 +131,7 @@ func TestToolsArePinned(t *testing.T) {
 }
 
 // TestEveryToolTakesItsExample asserts that the example in a tool's description is accepted,
-// by each of the kind's names, and that collect accepts the line that was written.
+// by one of the kind's names, and that collect accepts the lines that were written.
 func TestEveryToolTakesItsExample(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

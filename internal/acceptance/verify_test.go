@@ -310,7 +310,7 @@ func TestValidator(t *testing.T) {
 	}
 }
 
-// Of both, each side has to pass.
+// With the validation type "both", a criterion passes only if the machine and the browser let it pass.
 func TestBoth(t *testing.T) {
 	w := &tree{files: map[string]string{"a.md": "x", "b.md": "", "c.md": ""}}
 	var questions []string
@@ -331,7 +331,7 @@ func TestBoth(t *testing.T) {
 	}
 }
 
-// Evidence is bounded, masked, and has names that no criterion chooses.
+// Evidence is bounded and masked, and its names stay below the directory, whatever the criteria's ids.
 func TestEvidence(t *testing.T) {
 	w := &tree{files: map[string]string{}}
 	kept := map[string][]byte{}

@@ -27,9 +27,10 @@ const (
 
 var errPack = errors.New("its pack of objects cannot be read: the file is cut off, write it again")
 
-// checkPack returns gitrepo.ErrTooLarge if the objects of a pack are larger than its limits:
-// a few megabytes can unpack to many gigabytes. It reads the pack like git index-pack, without
-// resolving deltas: see gitformat-pack(5). idLen is the length of an object id in bytes.
+// checkPack returns gitrepo.ErrTooLarge if the objects of a pack exceed the limits, as a few
+// megabytes can unpack to many gigabytes, and errPack if the pack cannot be read. It reads the
+// pack like git index-pack, without resolving deltas: see gitformat-pack(5). idLen is the length
+// of an object id in bytes.
 func checkPack(pack []byte, idLen int) error {
 	if len(pack) < 12+idLen || string(pack[:4]) != "PACK" {
 		return errPack
@@ -77,7 +78,7 @@ func checkPack(pack []byte, idLen int) error {
 				return err
 			}
 		}
-		// git refuses content that is longer than its size. The byte after it has zlib read the end.
+		// git refuses content that is longer than its size. Reading one byte more makes zlib look for the end.
 		if _, err := io.Copy(io.Discard, io.LimitReader(content, int64(size)+1)); err != nil {
 			return errPack
 		}

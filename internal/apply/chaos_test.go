@@ -56,7 +56,7 @@ func eachSeed(t *testing.T, n uint64, play func(t *testing.T, seed uint64)) {
 	}
 }
 
-// schedules returns how many schedules are played of a test whose number is n.
+// schedules returns how many schedules of a test are played, which are n by default.
 func schedules(t *testing.T, n uint64) uint64 {
 	t.Helper()
 	if more := os.Getenv(moreChaos); more != "" {

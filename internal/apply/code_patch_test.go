@@ -20,7 +20,7 @@ import (
 func TestDeniedChangesKeepTheirPatch(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"
-	const withLittle = 6 // of the cases have little data
+	const withLittle = 6 // so many cases, the first ones, have little data
 	noise := sync.OnceValue(func() []byte {
 		data := make([]byte, 66<<20)
 		_, _ = rand.NewChaCha8([32]byte{}).Read(data)
@@ -29,7 +29,7 @@ func TestDeniedChangesKeepTheirPatch(t *testing.T) {
 	cases := []struct {
 		name, state string
 		make        func(b *codeBench)
-		lacks       bool // the content of the large file
+		lacks       bool // the patch lacks the content of the large file
 	}{
 		{"text", "denied(secret)", func(b *codeBench) { b.write(map[string]string{"x.txt": "a\nkey " + known + "\nb\n"}) }, false},
 		{"binary", "denied(secret)", func(b *codeBench) { b.write(map[string]string{"x.bin": "\x00\x01" + known + "\x00"}) }, false},

@@ -404,7 +404,8 @@ func TestSignedCommitsThatMovedTheBranch(t *testing.T) {
 	}
 }
 
-// TestSignedCommitsGoOnAfterAKill kills the run right after the branch was created.
+// TestSignedCommitsGoOnAfterAKill ends the first attempt at the first commit, and the second one at
+// the second commit, when the branch was created already.
 func TestSignedCommitsGoOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -59,8 +59,8 @@ func (r *reviewRun) postDraft(ctx context.Context, inline, file, body []*reviewC
 	}
 }
 
-// completeDraft adds the comments to a pending review and submits it. Where GitHub does not accept
-// its body, it is submitted without, and otherwise it is deleted.
+// completeDraft adds the comments to a pending review and submits it, without its body where GitHub
+// does not accept that. After a failure it deletes the review.
 func (r *reviewRun) completeDraft(ctx context.Context, v *postedReview, inline, file []*reviewComment, refusal error) error {
 	err := r.fillDraft(ctx, v, inline, file, refusal)
 	if err == nil {
@@ -137,7 +137,8 @@ func draftBegun(body string) (begun time.Time, ok bool) {
 	return begun, err == nil
 }
 
-// startDraft makes a pending review without comments.
+// startDraft makes a pending review without comments. doubtful reports whether GitHub may have made
+// one more.
 func (r *reviewRun) startDraft(ctx context.Context) (draft Object, doubtful bool, err error) {
 	body := r.draftBody(r.x.deps.Clock.Now())
 	for try := 1; ; try++ {

@@ -171,7 +171,7 @@ type tickRun struct {
 	notes  []string
 }
 
-// write writes a text until no text of somebody else's is lost by it.
+// write writes a text until no text of somebody else's is lost by it, in at most maxTries tries.
 func (r *tickRun) write(ctx context.Context) Result {
 	for try := 1; ; try++ {
 		if res, done := r.writeOnce(ctx, try == maxTries); done {
@@ -181,8 +181,8 @@ func (r *tickRun) write(ctx context.Context) Result {
 	}
 }
 
-// writeOnce writes the text and looks at what became of it. done is false where another text has
-// to be written, which is not so at the last try.
+// writeOnce writes the text and looks at what became of it. done is false where r.text has to be
+// written again or is another text now, which is not so at the last try.
 func (r *tickRun) writeOnce(ctx context.Context, isLast bool) (res Result, done bool) {
 	r.sent[r.text.body] = true
 	err := r.x.write(ctx, func(ctx context.Context) error {

@@ -199,8 +199,8 @@ func hasGeneratedHeader(text []byte) bool {
 // another one.
 var commentMarks = []string{"//", "#", "/*", "*", "--", "<!--", ";", `"""`, "%"}
 
-// isGeneratedComment reports whether a line is a comment that begins with the wording
-// of generators. Code that only mentions it is written by people.
+// isGeneratedComment reports whether a line is a comment in the wording of generators.
+// Code that only mentions it is written by people.
 func isGeneratedComment(line string) bool {
 	line = strings.TrimSpace(line)
 	comment := ""

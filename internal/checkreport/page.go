@@ -95,7 +95,8 @@ func (r row) graded() string {
 	return result
 }
 
-// first returns the first failures of a check, or why it did not run, as a cell.
+// first returns, as a cell, the first failures of a check or, if it did not fail, why it did not run
+// or is flaky.
 func (p *page) first(r row) string {
 	list, unlisted := r.problems, r.unlisted
 	if r.status != phase.Fail {
@@ -258,7 +259,7 @@ func (p *page) newSuppressionsShort() {
 	p.suppressionsShort("takes out "+what, takesOut)
 }
 
-// suppressionsShort writes what the change does, and where, if it does it anywhere.
+// suppressionsShort writes what the change does and in which places, unless the list is empty.
 func (p *page) suppressionsShort(does string, list []NewSuppression) {
 	if len(list) == 0 {
 		return
@@ -269,7 +270,7 @@ func (p *page) suppressionsShort(does string, list []NewSuppression) {
 	p.printf("\nThe change %s: %s.\n", does, strings.Join(places, ", "))
 }
 
-// unknownShort names the changed files that no check can have looked at.
+// unknownShort names the changed files whose language none of the checks knows.
 func (p *page) unknownShort() {
 	unknown := p.d.unknown()
 	if len(unknown) == 0 {

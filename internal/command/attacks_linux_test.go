@@ -123,8 +123,8 @@ var attacker = sync.OnceValues(func() (string, error) {
 	return bin, os.Chmod(dir, 0o755)
 })
 
-// unusedIdentity returns an identity that only this test process uses, so that it ends only
-// processes of its own.
+// unusedIdentity returns an identity that only this test process uses, so that ending the
+// identity's processes ends nothing else.
 func unusedIdentity() *command.Identity {
 	id := uint32(1<<20 + 2*os.Getpid())
 	return &command.Identity{UID: id, GID: id}

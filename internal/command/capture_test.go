@@ -8,7 +8,8 @@ import (
 )
 
 // TestCapture asserts, for writes of every size, that the beginning and the end of what was written are
-// kept, no more than the limit, and that what was dropped is counted.
+// kept, no more than the limit or, where that is less, a byte of each, and that what was dropped is
+// counted.
 func TestCapture(t *testing.T) {
 	var all []byte
 	for i := range 97 {

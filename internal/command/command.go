@@ -1,5 +1,6 @@
 // Package command runs a program: as a user of its own, with an environment from
-// zero and limits of time and output, and it ends everything that the program started.
+// zero and limits of time and output. It also ends what the program started: its process
+// group or, with Spec.Identity or Spec.Supervised, everything.
 package command
 
 import (

@@ -48,7 +48,8 @@ func Try(f func() error) (err error) {
 // maxPlaces is how many calls an Error names.
 const maxPlaces = 6
 
-// caught describes a panic; a function that was deferred must call it while it panics.
+// caught describes a panic. It finds the places only while the goroutine panics, in a deferred
+// function.
 func caught(value any) *Error {
 	if e, ok := value.(*Error); ok {
 		return e // from another goroutine

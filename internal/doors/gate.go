@@ -184,7 +184,7 @@ type Request struct {
 }
 
 // Apply sends what the first door let in through the second and performs what is left.
-// The error is one that came before any item could be judged; it carries its exit code.
+// The error is one that came before anything was applied; it carries its exit code.
 func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*report.Report, error) {
 	delivery, err := g.beginDelivery(&r)
 	if err != nil {

@@ -36,8 +36,8 @@ type NewCheckRun struct {
 // CheckOutput is what a check run shows.
 type CheckOutput struct {
 	Title       string
-	Summary     string            // Markdown; at most 65,535 characters, as Text
-	Text        string            // "" for none
+	Summary     string            // Markdown of at most 65,535 characters
+	Text        string            // Markdown of at most 65,535 characters; "" for none
 	Annotations []CheckAnnotation // at most MaxAnnotations
 }
 

@@ -111,7 +111,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// whatHappened returns the part of the message about that.
+// whatHappened returns the part of the message about what happened.
 func (e *Error) whatHappened() string {
 	quoted := ""
 	if e.Message != "" {

@@ -46,8 +46,8 @@ func (s *Server) createComment(c *conversation, i *Issue) reply {
 	return created(s.renderComment(i, m))
 }
 
-// commentBody returns the text of the request's comment, which is such a resource, and what is wrong
-// with it.
+// commentBody returns the text of the request's comment, and what is wrong with it, as errors about
+// that resource.
 func commentBody(c *conversation, resource string) (string, []fieldError) {
 	var in struct{ Body string }
 	decode(c, &in)

@@ -78,8 +78,8 @@ func (s *Server) createRef(c *conversation) reply {
 	return r
 }
 
-// protects reports whether only pull requests may change a branch, and returns the refusal of one that
-// would be created.
+// protects reports whether only pull requests may change a branch, and returns the answer that
+// refuses to create it.
 func (s *Server) protects(name string) (reply, bool) {
 	branch, _ := strings.CutPrefix(name, "refs/heads/")
 	switch {

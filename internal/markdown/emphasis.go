@@ -7,7 +7,7 @@ import (
 
 // Emphasis matters to the classification of a text in one case only: an
 // underscore that is an emphasis mark ends an e-mail address, any other is part
-// of it. So delimiters are read only in leaves with both.
+// of it. So delimiters are read only in leaves that may contain both (needsDelims).
 
 // delim is a run of emphasis marks.
 type delim struct {

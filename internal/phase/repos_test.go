@@ -27,8 +27,8 @@ var update = flag.Bool("update", false, "rewrite what the projects in testdata/r
 // languages need more tools than Go and git, and the build tag "tools".
 func TestGoProjects(t *testing.T) { runProjects(t, "go-") }
 
-// runProjects validates the projects of testdata/repos whose names begin so, and
-// compares the results with the file "want" in each.
+// runProjects validates the projects of testdata/repos whose names begin with prefix, and
+// compares the results with the files "want" and "suggestions" in each.
 func runProjects(t *testing.T, prefix string) {
 	t.Helper()
 	archives, err := filepath.Glob("../../testdata/repos/" + prefix + "*.txtar")
@@ -82,7 +82,7 @@ func runProject(t *testing.T, archive *txtar.Archive) string {
 }
 
 // addedLines returns the diff of a pull request, nil for a project without the file "changes". Each
-// of its lines is "PATH:FIRST-LAST", for lines that were added.
+// line of that file is "PATH:FIRST-LAST", for lines that were added.
 func addedLines(t *testing.T, archive *txtar.Archive) (diff []changes.ChangedFile) {
 	t.Helper()
 	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "changes" })
@@ -130,7 +130,8 @@ func unpack(t *testing.T, archive *txtar.Archive) (map[string]string, phase.Inpu
 	return contents, in
 }
 
-// realDeps runs real tools: those of Go's and Rust's installations, and the system's.
+// realDeps returns dependencies that run real tools: those of Go's and Rust's installations, and the
+// system's.
 func realDeps(t *testing.T) phase.Deps {
 	t.Helper()
 	var path []string

@@ -291,8 +291,8 @@ func accepted(t *testing.T, text string, findings []finding.Finding) string {
 }
 
 // suggestedFor runs the formatter and the linter of a project as Airlock does in a
-// copy of the workspace, and returns the suggestions. With those of the formatter its
-// files are formatted; with those of the linter their findings are gone.
+// copy of the workspace, and returns their findings with the suggestions. It asserts
+// that the findings are gone whose suggestions are accepted.
 func suggestedFor(t *testing.T, archive *txtar.Archive) string {
 	t.Helper()
 	contents, in := unpack(t, archive)
@@ -348,7 +348,7 @@ func assertSameInPlace(t *testing.T, archive *txtar.Archive, want phase.Result) 
 	}
 }
 
-// copyingDeps runs real tools, with copies of a directory.
+// copyingDeps returns dependencies that run real tools, and copy a directory.
 func copyingDeps(t *testing.T, dir string) phase.Deps {
 	t.Helper()
 	deps := realDeps(t)
@@ -361,9 +361,9 @@ func copyingDeps(t *testing.T, dir string) phase.Deps {
 
 // copies is what was asked to be copied.
 type copies struct {
-	left  [][]string        // each with the names that were left out
-	stage *stage            // the last one's
-	both  map[string][]step // what can be run in the copy, too
+	omitted [][]string        // of each copy, the names that were left out
+	stage   *stage            // of the last copy
+	both    map[string][]step // what can be run in the copy, too
 }
 
 // ran returns what was run in the copy.
@@ -385,10 +385,10 @@ func (s *stage) copying(lines ...string) (phase.Deps, *copies) {
 	}
 	c := &copies{}
 	w := s.deps()
-	w.Copy = func(_ context.Context, leave []string) (phase.Copy, error) {
+	w.Copy = func(_ context.Context, omitted []string) (phase.Copy, error) {
 		dir := s.t.TempDir()
 		maps.Copy(steps, c.both)
-		c.left, c.stage = append(c.left, leave), newStage(s.t, dir, steps)
+		c.omitted, c.stage = append(c.omitted, omitted), newStage(s.t, dir, steps)
 		return phase.Copy{Repository: dir, Run: c.stage.run}, os.CopyFS(dir, os.DirFS(s.dir))
 	}
 	return w, c
@@ -405,11 +405,11 @@ func TestCopyIsMadeOnce(t *testing.T) {
 	const apiFix, ours = "gofmt -w a.go @api", "ours --fix"
 	fixed := "one\ntwo\nthree\nfour\nfive\n"
 	for name, tt := range map[string]struct {
-		config phase.Config
-		steps  map[string][]step
-		left   [][]string
-		ran    []string
-		lint   string // the owner's command
+		config  phase.Config
+		steps   map[string][]step
+		omitted [][]string
+		ran     []string
+		lint    string // the owner's command
 	}{
 		"all is well":    {inPlace, nil, nil, nil, ""},
 		"the tests fail": {inPlace, map[string][]step{npmTest + " @web": {{code: 1}}}, nil, nil, ""},
@@ -441,12 +441,12 @@ func TestCopyIsMadeOnce(t *testing.T) {
 		}
 		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"web/a.js", "shop/b.js", "api/a.go"}, MaxRetries: 1, LintCommand: tt.lint}}, tt.config, deps)
 		slices.Sort(copied.ran())
-		if diff := cmp.Diff([]any{tt.left, tt.ran}, []any{copied.left, copied.ran()}); diff != "" {
+		if diff := cmp.Diff([]any{tt.omitted, tt.ran}, []any{copied.omitted, copied.ran()}); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 		for _, root := range r.Roots {
 			for _, f := range root.Checks[0].Blocking {
-				if want := []string{f.Path + `:2-2="two"`, f.Path + `:4-4="four"`}; tt.left != nil && root.Language == phase.JavaScript && !slices.Equal(summaries(root.Checks[0].Blocking), want) {
+				if want := []string{f.Path + `:2-2="two"`, f.Path + `:4-4="four"`}; tt.omitted != nil && root.Language == phase.JavaScript && !slices.Equal(summaries(root.Checks[0].Blocking), want) {
 					t.Errorf("%s: %q, want %q", name, summaries(root.Checks[0].Blocking), want)
 				}
 			}

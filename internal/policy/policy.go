@@ -87,8 +87,8 @@ func Judge(cfg Config, ev event.Event, items []intake.Accepted) (approved []Appr
 }
 
 // JudgeWithoutEvent reports whether an agent's item is denied whatever the event is, and returns
-// why; otherwise what the rules change about it, which no event alters. It asks what the event would
-// lead to that is the most favourable to the item.
+// why; otherwise what the rules change about it, which no event alters. It judges the item under the
+// event that is the most favourable to it.
 func JudgeWithoutEvent(cfg Config, acc intake.Accepted) (changed []Note, denied Denied, isDenied bool) {
 	changed, refused := judgeWithoutEvent(cfg, acc.Item())
 	if refused == nil {

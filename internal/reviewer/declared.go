@@ -13,8 +13,8 @@ import (
 // requestType matches types of parameters from which a request's data can be read.
 var requestType = lazyregexp.New(`(?i)\bhttp\.Request\b|proxyrequest|context|ctx|event|gin\b|echo\b|fiber\b|\*Request\b`)
 
-// declare records the parameters or the receiver in the bracket that the token at index open
-// begins. In Go it records whether the type of each is one from which a request's data can be read;
+// declare records the parameters or the receiver in the bracket that begins with the token at index
+// open. In Go it records whether the type of each is one from which a request's data can be read;
 // in Ruby it records a parameter called params, which is then not Rails' params.
 func (s *scopes) declare(open int) {
 	if s.lang.ruby && s.any(s.inside(open), func(i int) bool { return s.is(i, "params") }) { // def run(params)

@@ -168,8 +168,8 @@ func (e *evaluator) split(x extent, separator string) (before, after extent) {
 }
 
 // choice returns the value of a choice between two expressions, as in asked ? yes : no. It is that of
-// the second only if the condition makes the first one of a list, or if the second changes and the
-// first is not built.
+// the second only if the condition asks whether the first is in a list, or if the second changes and
+// the first is not built.
 func (e *evaluator) choice(asked, yes, no extent, depth int) value {
 	second := e.evaluate(no, depth+1)
 	if e.isListed(yes, asked) {

@@ -12,7 +12,7 @@ const (
 	longestName       = 6    // parts of a dotted name
 	longestChain      = 12   // links of a chain of calls
 	mostArguments     = 16   // arguments of a call
-	longestExpression = 400  // tokens of a value at its own level, and in its first brackets
+	longestExpression = 400  // tokens of an expression before the last brackets in it
 	longestSource     = 1000 // bytes of source that a rule's expressions read
 )
 
@@ -128,8 +128,8 @@ func (s *source) arguments(open int) []argument {
 	return s.argumentsIn(open+1, s.after(open)-1)
 }
 
-// argumentsIn returns the arguments that stand between two indexes. It takes no longer
-// than there are tokens between them at their own level.
+// argumentsIn returns the arguments that stand between two indexes. Its time is that of
+// the tokens between them at their own level.
 func (s *source) argumentsIn(from, end int) []argument {
 	var list []argument
 	for i := from; i <= end && len(list) < mostArguments; {

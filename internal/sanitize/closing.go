@@ -16,7 +16,7 @@ type closing struct {
 	www   bool   // the reference is an address without a scheme
 }
 
-// squeezed is a flat text without the bytes that vanish. It knows the offset of each of its
+// squeezed is a flat text without the bytes that fill leaves out. It knows the offset of each of its
 // bytes in the flat text.
 type squeezed struct {
 	text []byte
@@ -102,8 +102,9 @@ func findClosing(text string, squeeze bool, q *squeezed, found func(closing)) {
 	}
 }
 
-// fill squeezes text. The letters that Unicode's case-insensitive matching folds
-// to ASCII (the long s, the ligature fi) are folded.
+// fill makes q of text: without each markZWSP and, if squeeze is set, without the bytes that
+// vanish. The letters that Unicode's case-insensitive matching folds to ASCII (the long s, the
+// ligature fi) are folded.
 func (q *squeezed) fill(text string, squeeze bool) {
 	q.text = q.text[:0]
 	q.from.reset(0, len(text))

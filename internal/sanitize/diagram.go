@@ -40,8 +40,8 @@ func (p *pass) diagram(pieces []markdown.Piece) {
 	}
 }
 
-// remove removes a range of the text, wherever its pieces are in the body. Where something
-// contains the diagram, each line begins with its mark, so that the line break stays.
+// remove removes a range of the text, wherever its pieces are in the body. Where a quote or a list
+// contains the diagram, line breaks stay: the next line of the body begins with the container's mark.
 func (d *diagram) remove(start, end int) {
 	first := sort.Search(len(d.starts), func(i int) bool { return d.starts[i] > start }) - 1
 	for i := max(first, 0); i < len(d.pieces) && d.starts[i] < end; i++ {
@@ -134,7 +134,7 @@ func (d *diagram) directives(start int) {
 			return
 		}
 		n := strings.Index(d.text[k:], end)
-		if n < 0 { // everything up to the end of the diagram
+		if n < 0 { // it goes on to the end of the diagram: without its beginning, the rest is not a directive
 			d.remove(k, k+len(begin))
 			return
 		}

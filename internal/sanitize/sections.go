@@ -166,18 +166,19 @@ func (p *pass) isLocal() bool {
 }
 
 // definitions returns the label and the address of each definition that links can find;
-// if found, only of those that they have found.
-func (p *pass) definitions(found bool) (list []string) {
+// with usedOnly, only of those that links have found.
+func (p *pass) definitions(usedOnly bool) (list []string) {
 	for i := range p.doc.Definitions {
 		d := &p.doc.Definitions[i]
-		if !d.Shadowed && (d.Used || !found) {
+		if !d.Shadowed && (d.Used || !usedOnly) {
 			list = append(list, p.src[d.Label.Start:d.Label.End], p.src[d.Dest.Start:d.Dest.End])
 		}
 	}
 	return list
 }
 
-// readBody reads all of the body, whose first bytes, as many as calm, trigger nothing.
+// readBody reads all of the body. The value of calm is how many bytes at its beginning
+// trigger nothing.
 func (p *pass) readBody(s *Sanitizer, body string, calm int) {
 	l := &p.sections
 	l.list, l.names, l.parts = l.list[:0], 0, nil
@@ -252,8 +253,8 @@ func (p *pass) readExcerpt(s *Sanitizer, body string) bool {
 	return l.moveToBody(p.edits)
 }
 
-// extract joins the sections that have to be read again. It returns false if they are
-// most of the body.
+// extract joins the sections that have to be read again. It returns false if there are
+// none, or if they are most of the body.
 func (l *sections) extract(body string) (excerpt string, ok bool) {
 	end := func(i int) int {
 		if i+1 < len(l.list) {

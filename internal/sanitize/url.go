@@ -12,7 +12,7 @@ import (
 type verdict struct {
 	allowed bool
 	host    string // canonical host, without "www."; empty if there is none to show
-	detail  string // for the note: the host, the scheme, or "malformed"
+	detail  string // for the note: the host, the scheme, "reference" or "malformed"
 }
 
 // redaction returns the text that replaces a denied address. Nothing in it links.

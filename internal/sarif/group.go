@@ -106,7 +106,7 @@ func (g *group) add(run object) {
 		switch {
 		case types().walk("result", o, r):
 			g.results = append(g.results, result{o, r.rule})
-		case r.current != nil: // leaveResult has not judged the locations
+		case r.current != nil: // the visit ended before leaveResult looked at the locations
 			g.notes.add(RulePaths, "it has no message", 1)
 			r.current = nil
 		}

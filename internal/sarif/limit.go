@@ -18,8 +18,8 @@ const (
 )
 
 // severity returns the security-severity of a result's rule, or the one of its
-// level if the rule has none. It is -1 for a result that is suppressed or does not
-// report a failure.
+// level if the rule has none. It is -1 for a result that is suppressed, or that
+// neither reports a failure nor asks for a review.
 func (g *group) severity(r result) float64 {
 	switch stringMember(r.object, "kind") {
 	case "", "fail", "review", "open":
@@ -46,10 +46,10 @@ func (g *group) severity(r result) float64 {
 
 // cutLocations cuts a result's lists and returns how many elements it removed.
 func cutLocations(o object) (removed int) {
-	cut := func(o object, name string, most int) {
-		if l := list(o, name); len(l) > most {
-			removed += len(l) - most
-			o[name] = l[:most]
+	cut := func(o object, name string, limit int) {
+		if l := list(o, name); len(l) > limit {
+			removed += len(l) - limit
+			o[name] = l[:limit]
 		}
 	}
 	cut(o, "locations", maxLocations)
@@ -76,25 +76,25 @@ func greatest(scores []float64, n int) []int {
 	return order
 }
 
-// cutResults keeps the most severe results and returns how many it removed.
-func (g *group) cutResults(most int) int {
-	if len(g.results) <= most {
+// cutResults keeps the most severe results, as many as limit, and returns how many it removed.
+func (g *group) cutResults(limit int) int {
+	if len(g.results) <= limit {
 		return 0
 	}
 	scores := make([]float64, len(g.results))
 	for i, r := range g.results {
 		scores[i] = g.severity(r)
 	}
-	kept := make([]result, most)
-	for i, n := range greatest(scores, most) {
+	kept := make([]result, limit)
+	for i, n := range greatest(scores, limit) {
 		kept[i] = g.results[n]
 	}
-	removed := len(g.results) - most
+	removed := len(g.results) - limit
 	g.results = kept
 	return removed
 }
 
-// cutRuns keeps the groups with the most severe results.
+// cutRuns keeps the maxRuns groups whose worst results are the most severe.
 func cutRuns(groups []*group, n notes) []*group {
 	if len(groups) <= maxRuns {
 		return groups
@@ -118,14 +118,14 @@ func cutRuns(groups []*group, n notes) []*group {
 	return kept
 }
 
-// cutRules removes unused rules until no more than most are left, and returns how
-// many it removed. Used rules stay, even if they alone are more than most.
-func (g *group) cutRules(most int) int {
-	if len(g.rules.rules) <= most {
+// cutRules removes unused rules until no more rules than limit are left, and returns how
+// many it removed. Used rules stay, even if they alone exceed the limit.
+func (g *group) cutRules(limit int) int {
+	if len(g.rules.rules) <= limit {
 		return 0
 	}
 	used := make([]bool, len(g.rules.rules))
-	spare := most // how many unused ones may stay
+	spare := limit // how many unused ones may stay
 	for _, r := range g.results {
 		if r.rule.extension < 0 && !used[r.rule.index] {
 			used[r.rule.index] = true
@@ -155,9 +155,9 @@ func (g *group) cutRules(most int) int {
 
 // cutExtensions keeps the extensions with the most results, and returns how many it
 // removed. Used rules of a removed extension become rules of the driver.
-func (g *group) cutExtensions(most int) int {
+func (g *group) cutExtensions(limit int) int {
 	n := len(g.extensions)
-	if n <= most {
+	if n <= limit {
 		return 0
 	}
 	uses := make([]float64, n)
@@ -166,9 +166,9 @@ func (g *group) cutExtensions(most int) int {
 			uses[r.rule.extension]++
 		}
 	}
-	moved := make(map[int]int, most) // the new index of each extension that is kept, by the old one
-	extensions, tables := make([]object, most), make([]ruleTable, most)
-	for i, e := range greatest(uses, most) {
+	moved := make(map[int]int, limit) // the new index of each extension that is kept, by the old one
+	extensions, tables := make([]object, limit), make([]ruleTable, limit)
+	for i, e := range greatest(uses, limit) {
 		moved[e], extensions[i], tables[i] = i, g.extensions[e], g.extensionTable[e]
 	}
 	for i := range g.results {
@@ -180,5 +180,5 @@ func (g *group) cutExtensions(most int) int {
 		}
 	}
 	g.extensions, g.extensionTable = extensions, tables
-	return n - most
+	return n - limit
 }

@@ -12,8 +12,8 @@ import (
 const maxInputResults = 200_000
 
 // Validate returns every way in which a log is not SARIF 2.1.0, or not a log that
-// code scanning can use: it cannot be read, or as Log.Validate says. An error is not
-// about the log.
+// code scanning can use, as Log.Validate does. If the log cannot be read, that is the
+// only violation. An error is not about the log.
 func Validate(raw []byte) ([]schema.Violation, error) {
 	log, err := Read(raw)
 	if err != nil {
@@ -25,7 +25,8 @@ func Validate(raw []byte) ([]schema.Violation, error) {
 // Validate returns every way in which the log is not SARIF 2.1.0, or not a log that
 // code scanning can use: no runs, a tool without a name, no result with a
 // location. It does not report what Prepare can repair without loss. Members that
-// are null count as absent. An error is not about the log.
+// are null count as absent. If there are more than maxInputResults results, that is the
+// only violation. An error is not about the log.
 func (l *Log) Validate() ([]schema.Violation, error) {
 	total := 0
 	for _, run := range objects(list(l.root, "runs")) {

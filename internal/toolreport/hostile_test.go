@@ -46,10 +46,10 @@ func TestControlSequencesAreRemoved(t *testing.T) {
 	}
 }
 
-// flood is a reader of the same line, again and again, until left bytes are read.
+// flood is a reader of the same line, again and again.
 type flood struct {
 	line string
-	left int
+	left int // bytes to read
 }
 
 func (f *flood) Read(p []byte) (int, error) {

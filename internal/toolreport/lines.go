@@ -133,8 +133,8 @@ func stripEscapes(b []byte) []byte {
 
 // pattern is a regular expression for lines, compiled when it is first needed.
 type pattern struct {
-	literal  string // every matching line contains it, or begins with it; "" for none
-	atStart  bool   // it begins with it
+	literal  string // every matching line contains it; "" for none
+	atStart  bool   // every matching line begins with the literal
 	compiled func() *regexp.Regexp
 }
 

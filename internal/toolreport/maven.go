@@ -24,7 +24,7 @@ type mavenReader struct {
 	namingCrash  bool                      // the next lines name such classes
 	uncompiled   bool
 	skipped      bool // modules were not built
-	unnamed      bool // tests failed, of which nothing else was printed
+	testsFailed  bool // Maven says so, even where it names no test
 	ended        bool
 }
 
@@ -52,7 +52,7 @@ func (r *mavenReader) line(line string) {
 		return
 	}
 	text := strings.TrimSpace(line)
-	r.unnamed = r.unnamed || strings.HasPrefix(line, "[ERROR] Failed to execute goal ") && strings.Contains(line, "There are test failures")
+	r.testsFailed = r.testsFailed || strings.HasPrefix(line, "[ERROR] Failed to execute goal ") && strings.Contains(line, "There are test failures")
 	switch {
 	case strings.HasPrefix(line, "[INFO] BUILD "):
 		r.ended, r.recognised, r.current = true, true, nil
@@ -94,6 +94,6 @@ func (r *mavenReader) end() {
 	}
 	if r.ended {
 		r.tally.ended = !r.skipped
-		r.tally.noTests = r.ran == 0 && r.tally.failed == 0 && !r.unnamed
+		r.tally.noTests = r.ran == 0 && r.tally.failed == 0 && !r.testsFailed
 	}
 }

@@ -35,7 +35,7 @@ type pytestReader struct {
 type pytestSummary struct {
 	failed   int
 	agrees   bool // the summary lists as many
-	none     bool
+	none     bool // it counts no tests
 	failures []Failure
 }
 
@@ -124,8 +124,8 @@ func (p *pytestReader) summary(rest string, isError bool) {
 	p.failures = append(p.failures, f)
 }
 
-// totals reads a last line of a session. It counts a test twice that failed and then
-// failed to clean up; the summary lists it once.
+// totals reads a last line of a session. A test that failed, and then failed to clean up, is counted
+// twice in that line, and has two lines in the summary; s.failed counts it once.
 func (p *pytestReader) totals(line string) {
 	s := &pytestSummary{none: true, failures: p.failures}
 	for _, m := range pytestCounts.FindAllStringSubmatch(line, -1) {

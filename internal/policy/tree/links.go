@@ -173,7 +173,7 @@ func (m linkMap) follow(l link) (path, through, why string) {
 	return strings.Join(here.names, "/"), through, why
 }
 
-// splitTarget divides a link's target into names; see follow for why.
+// splitTarget divides a link's target into names. Its result why has the meaning that follow's has.
 func splitTarget(target string) (names []string, why string) {
 	switch {
 	case target == "" || strings.ContainsRune(target, 0) || len(target) > maxPath:

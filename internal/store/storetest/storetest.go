@@ -8,8 +8,8 @@ import (
 )
 
 // Main runs a package's tests, with a PostgreSQL server next to them if the build tag
-// asks for one, and returns the exit code. A package whose tests call Each has it as its
-// TestMain.
+// asks for one, and returns the exit code. In a package whose tests call Each, TestMain
+// calls it.
 func Main(m *testing.M) int {
 	stop := startServer()
 	defer stop()
