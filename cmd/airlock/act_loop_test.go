@@ -61,13 +61,13 @@ func newExampleLoop(t *testing.T, broken func(string) string) *exampleLoop {
 var usedAction = regexp.MustCompile(`uses: ([\w.-]+/[\w.-]+)[\w./-]*@(\S+)`)
 
 // standIns returns the actions that the workflows among the files use. Ours are those of this
-// repository, in images that were built; checks is that of the checks. GitHub's own are those with
+// repository, in images that were built; checksImage is the one for the checks. GitHub's own are those with
 // the same effect here: a checkout from the server by git, a directory for artifacts, and a token
 // that is at hand. The released binary is that of the runner's image.
-func standIns(t testing.TB, s *githubtest.Server, checks string, files map[string]string) map[string]map[string]string {
+func standIns(t testing.TB, s *githubtest.Server, checksImage string, files map[string]string) map[string]map[string]string {
 	t.Helper()
 	composite := func(text string) map[string]string { return map[string]string{"action.yml": text} }
-	check := withImage(t, "action.yml", "image: Dockerfile", "image: docker://"+checks+"\n  entrypoint: /usr/local/bin/airlock\n  args: [action]")
+	check := withImage(t, "action.yml", "image: Dockerfile", "image: docker://"+checksImage+"\n  entrypoint: /usr/local/bin/airlock\n  args: [action]")
 	known := map[string]map[string]string{
 		"agent-airlock/airlock": {"action.yml": check, "actions/gate/action.yml": gateAction(t),
 			"actions/setup/action.yml": "inputs: {version: {required: true}}\nruns: {using: composite, steps: [{shell: bash, run: 'command -v airlock'}]}\n"},

@@ -173,7 +173,7 @@ jobs:
           test -z "$ISSUE"
           test -s "$AGENT_OUTPUT"
           test -s "$RESULTS_FILE"
-`, map[string]string{"lines.ndjson": twoLines})
+`, map[string]string{"lines.ndjson": threeLines})
 	if !ok {
 		t.Errorf("the workflow failed:\n%s", log)
 	}

@@ -75,7 +75,7 @@ func (ws workspace) outputs(t testing.TB) map[string]string {
 	return out
 }
 
-const twoLines = `{"type": "add_comment", "body": "Looks good, @octocat. This fixes #1."}
+const threeLines = `{"type": "add_comment", "body": "Looks good, @octocat. This fixes #1."}
 {"type": "add-issue-label", "labels": ["automation"], "issue_number": 99}
 {"type": "create-issue", "title": "No body"}
 `
@@ -83,7 +83,7 @@ const twoLines = `{"type": "add_comment", "body": "Looks good, @octocat. This fi
 func TestActionAll(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
-	ws := newWorkspace(t, map[string]string{"out/lines.ndjson": twoLines})
+	ws := newWorkspace(t, map[string]string{"out/lines.ndjson": threeLines})
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
 		"output-file": "out/lines.ndjson", "config": "add-issue-comment:\nadd-issue-label:\ncreate-issue:\n",
 	}), "", "action")
@@ -132,7 +132,7 @@ func TestActionFailOn(t *testing.T) {
 		code   int
 	}{{"error", 0}, {"rejected", 1}, {"never", 0}} {
 		s := server(t, pullRequestFixture(), githubtest.Options{})
-		ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+		ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 		res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
 			"output-file": "lines.ndjson", "config": "add-issue-label:\n", "fail-on": c.failOn,
 		}), "", "action")
@@ -145,7 +145,7 @@ func TestActionFailOn(t *testing.T) {
 // TestActionTwoJobs collects in one job, without a token, and applies in another.
 func TestActionTwoJobs(t *testing.T) {
 	t.Parallel()
-	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 	collect := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
 		"mode": "collect", "output-file": "lines.ndjson",
 	}), "", "action")
@@ -174,7 +174,7 @@ func TestActionTwoJobs(t *testing.T) {
 // at once what the applying one would deny, as the command does.
 func TestActionCollectListsTheEnabledKinds(t *testing.T) {
 	t.Parallel()
-	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 	res := run(t, ws.dir, ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
 		"mode": "collect", "output-file": "lines.ndjson", "config": "add-issue-label:\n", "fail-on": "rejected",
 	}), "", "action")
@@ -190,7 +190,7 @@ func TestActionPolicyFromBase(t *testing.T) {
 	f := pullRequestFixture()
 	f.Files = append(f.Files, githubtest.StoredFile{Path: ".github/airlock.yml", Ref: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e", Content: "add-issue-label:\n"})
 	s := server(t, f, githubtest.Options{})
-	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines, ".github/airlock.yml": "add-issue-comment:\n"})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines, ".github/airlock.yml": "add-issue-comment:\n"})
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
 		"output-file": "lines.ndjson", "config-file": ".github/airlock.yml",
 	}), "", "action")
@@ -221,14 +221,14 @@ func TestActionStops(t *testing.T) {
 	}) {
 		t.Run(c.name, func(t *testing.T) {
 			s := server(t, pullRequestFixture(), githubtest.Options{})
-			ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines, "dir/x": ""})
+			ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines, "dir/x": ""})
 			env := append(ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), c.inputs), c.env...)
 			res := run(t, ws.dir, env, "", "action")
 			if res.code != c.code {
 				t.Errorf("exit code %d, want %d", res.code, c.code)
 			}
-			if !strings.Contains(res.stdout, c.says) {
-				t.Errorf("the log does not say %q:\n%s%s", c.says, res.stdout, res.stderr)
+			if strings.Count(res.stdout, "::error ") != 1 || !strings.Contains(res.stdout, c.says) {
+				t.Errorf("the log does not say %q, or has not one error:\n%s%s", c.says, res.stdout, res.stderr)
 			}
 			if summary := ws.read(t, ws.summary); !strings.Contains(summary, "## Airlock stopped") {
 				t.Errorf("the summary does not say that it stopped:\n%s", summary)
@@ -243,7 +243,7 @@ func TestActionStops(t *testing.T) {
 // TestActionShortSecrets asserts that the owner learns of values that are too short to be looked for.
 func TestActionShortSecrets(t *testing.T) {
 	t.Parallel()
-	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 	env := ws.env(workflowEnv(nil, "pull_request", "pull_request.opened.json"), map[string]string{
 		"mode": "collect", "output-file": "lines.ndjson", "secrets": "12345\n{\nlong enough\nabc\n",
 	})
@@ -261,7 +261,7 @@ func TestActionWithoutOutputs(t *testing.T) {
 	for _, mode := range []string{"all", "collect", "apply"} {
 		for variable, says := range map[string]string{"GITHUB_OUTPUT=": "GITHUB_OUTPUT is not set", "GITHUB_OUTPUT=/nowhere/output": "does not exist"} {
 			s := server(t, pullRequestFixture(), githubtest.Options{})
-			ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+			ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 			env := append(ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
 				"mode": mode, "output-file": "lines.ndjson", "config": "add-issue-comment:\n",
 			}), variable)
@@ -279,7 +279,7 @@ func TestActionWithoutOutputs(t *testing.T) {
 func TestActionReportsWhatWasDone(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
-	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines, ".airlock/results.json/x": ""})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines, ".airlock/results.json/x": ""})
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
 		"output-file": "lines.ndjson", "config": "add-issue-comment:\n",
 	}), "", "action")
@@ -296,7 +296,7 @@ func TestActionReportsWhatWasDone(t *testing.T) {
 func TestActionNotConfigured(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
-	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 	res := run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{"output-file": "lines.ndjson", "fail-on": "error"}), "", "action")
 	if res.code != 0 || len(s.Writes()) != 0 {
 		t.Errorf("exit code %d, %d writes\n%s", res.code, len(s.Writes()), res.stdout)
@@ -330,12 +330,12 @@ func TestActionLacksAPermission(t *testing.T) {
 	}
 }
 
-// TestActionEnterprise reaches both of an Enterprise server's addresses with only
-// the first one known.
+// TestActionEnterprise asserts that a step of an Enterprise server needs GITHUB_API_URL only: the
+// address of GraphQL follows from it.
 func TestActionEnterprise(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{Enterprise: true})
-	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 	env := append(ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:\n"}),
 		"GITHUB_GRAPHQL_URL=", "GITHUB_SERVER_URL=https://ghe.example")
 	res := run(t, ws.dir, env, "", "action")

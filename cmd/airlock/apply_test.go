@@ -14,7 +14,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// everyKind enables all ten kinds, each with a setting that changes its request.
+// everyKind enables all ten kinds, some with settings that change their requests.
 const everyKind = `
 create-issue:
   title-prefix: "[agent] "
@@ -80,8 +80,8 @@ func TestMainJob(t *testing.T) {
 				t.Errorf("a second run of the same step wrote again: %s %s", w.Method, w.Path)
 			}
 		}
-		if !strings.Contains(again.stderr, "already there") {
-			t.Errorf("the summary does not say that items were there already:\n%s", again.stderr)
+		if again.code != 0 || !strings.Contains(again.stderr, "already there") {
+			t.Errorf("exit code %d, and the summary does not say that items were there already:\n%s", again.code, again.stderr)
 		}
 	})
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/acceptance"
 )
 
-// The documented browser command looks at a page with a real headless Chromium, whose
-// script makes the text, and its pictures are kept as evidence.
+// With a real headless Chromium, the documented browser command looks at a page whose script makes
+// the text, and its pictures are kept as evidence.
 func TestBrowserExample(t *testing.T) {
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -132,8 +132,9 @@ func TestEvidenceDirectoryIsRemoved(t *testing.T) {
 	}
 }
 
-// TestFullDiskOfVerdictsAndLoops fills the disks of what is stored: the sentence says what to do,
-// and with room again the same command succeeds with all that was stored before.
+// TestFullDiskOfVerdictsAndLoops fills the disks of what is stored, and asserts that the message says
+// what to do, and that with room again the same command does its work, which needs what was stored
+// before.
 func TestFullDiskOfVerdictsAndLoops(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

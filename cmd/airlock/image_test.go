@@ -109,8 +109,8 @@ func TestImageInputs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := server(t, pullRequestFixture(), githubtest.Options{})
-			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": twoLines})
-			j.write(filepath.Join(j.temp, "agent", "lines.ndjson"), twoLines)
+			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
+			j.write(filepath.Join(j.temp, "agent", "lines.ndjson"), threeLines)
 			j.input("config", config)
 			j.input(c.inputs...)
 			for name, value := range c.env {
@@ -158,7 +158,7 @@ func TestImageTokenInAnAnswer(t *testing.T) {
 			f := pullRequestFixture()
 			f.Tokens[0].Secret = special
 			s := server(t, f, githubtest.Options{Fault: githubtest.Faults([]githubtest.FaultRule{{Operation: c.operation, Fault: c.fault}})})
-			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": twoLines})
+			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
 			j.input("config", "add-issue-comment:\n", "token", special, "log-level", "debug")
 			res := j.run()
 			if res.code == 0 {
@@ -214,7 +214,7 @@ func blockingServer(t *testing.T) (s *githubtest.Server, reached, release chan s
 // finds a credential in its environment or its arguments.
 func TestImageTokenIsNotInTheProcess(t *testing.T) {
 	s, reached, release := blockingServer(t)
-	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": twoLines})
+	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
 	j.input("config", "add-issue-comment:\n")
 	c := j.start()
 	<-reached
@@ -252,7 +252,7 @@ func TestImageTokenIsNotInTheProcess(t *testing.T) {
 func TestImageEndsOnSignals(t *testing.T) {
 	s, reached, release := blockingServer(t)
 	defer close(release)
-	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": twoLines})
+	j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
 	j.input("config", "add-issue-comment:\n")
 	c := j.start()
 	<-reached
@@ -292,7 +292,7 @@ func TestImageReadsOnlyFilesOfTheWorkspace(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := server(t, pullRequestFixture(), githubtest.Options{})
-			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": twoLines})
+			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
 			if err := c.make(filepath.Join(j.workspace, "evil")); err != nil {
 				t.Fatal(err)
 			}
@@ -317,7 +317,7 @@ func TestImageWritesOnlyBelowTheWorkspace(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			s := server(t, pullRequestFixture(), githubtest.Options{})
-			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": twoLines})
+			j := newJob(t, s, "pull_request", "pull_request.opened.json", map[string]string{"lines.ndjson": threeLines})
 			evil := filepath.Join(j.workspace, path)
 			if err := os.MkdirAll(filepath.Dir(evil), 0o755); err != nil {
 				t.Fatal(err)
@@ -351,7 +351,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 	attacked := func(t *testing.T) *job {
 		t.Helper()
 		j := newJob(t, server(t, pullRequestFixture(), githubtest.Options{}), "pull_request", "pull_request.opened.json", map[string]string{
-			"lines.ndjson": twoLines, ".git/config": "extraheader = AUTHORIZATION: basic " + secret, ".git/hooks/sample": "",
+			"lines.ndjson": threeLines, ".git/config": "extraheader = AUTHORIZATION: basic " + secret, ".git/hooks/sample": "",
 		})
 		j.write(filepath.Join(j.temp, "git-credentials-1.config"), "extraheader = AUTHORIZATION: basic "+secret)
 		if err := os.Chmod(filepath.Join(filepath.Dir(j.temp), "docker.sock"), 0o666); err != nil {
@@ -418,7 +418,7 @@ func TestImageAttacksOfAPullRequest(t *testing.T) {
 	var users []string
 	for _, args := range [][]string{{work}, {"worker", work}} {
 		res := j.start(args...).wait()
-		if res.code != 0 || !strings.HasPrefix(res.stdout, twoLines) || strings.Contains(res.stdout, secret) || strings.Contains(res.stdout, "ACTIONS_") || strings.Contains(res.stdout, "GITHUB_") {
+		if res.code != 0 || !strings.HasPrefix(res.stdout, threeLines) || strings.Contains(res.stdout, secret) || strings.Contains(res.stdout, "ACTIONS_") || strings.Contains(res.stdout, "GITHUB_") {
 			t.Fatalf("ordinary work, %q: exit code %d:\n%s%s", args, res.code, res.stdout, res.stderr)
 		}
 		lines := strings.Fields(res.stdout)

@@ -6,7 +6,7 @@ import (
 )
 
 // TestActionLoop takes the first turn of a fix loop with the findings of an earlier job, then
-// one without news, and one with a secret that the log was not signed with.
+// one without news, one with a secret that the log was not signed with, and some with invalid inputs.
 func TestActionLoop(t *testing.T) {
 	t.Parallel()
 	j := newLoopJobs(t)

@@ -256,8 +256,8 @@ func TestPlanPageThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestPlanPageFollowsNoLinkOfTheAgent asserts that the action's page replaces what an agent put
-// in its place, and that the command line's goes where a link of its user leads.
+// TestPlanPageFollowsNoLinkOfTheAgent asserts that the action does not write its page where an agent
+// put a link, and that the command line's goes where a link of its user leads.
 func TestPlanPageFollowsNoLinkOfTheAgent(t *testing.T) {
 	t.Parallel()
 	ws := newWorkspace(t, map[string]string{"lines.ndjson": `{"type": "noop", "message": "<b>done</b>"}`, "victim": "mine"})
@@ -290,7 +290,7 @@ func TestPlanPageFollowsNoLinkOfTheAgent(t *testing.T) {
 func TestPlanPageOfTheAction(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})
-	ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+	ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 	run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{"output-file": "lines.ndjson", "config": "add-issue-comment:\n"}), "", "action")
 	name := ws.outputs(t)["plan-page"]
 	if p := readPage(t, filepath.Join(ws.dir, name)); !strings.Contains(p.text("item-1"), "applied") {

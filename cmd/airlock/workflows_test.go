@@ -184,7 +184,7 @@ func TestOutputsAreTheActions(t *testing.T) {
 	promised := slices.Sorted(maps.Keys(action.Outputs))
 	for _, staged := range []string{"false", "true"} {
 		s := server(t, pullRequestFixture(), githubtest.Options{})
-		ws := newWorkspace(t, map[string]string{"lines.ndjson": twoLines})
+		ws := newWorkspace(t, map[string]string{"lines.ndjson": threeLines})
 		run(t, ws.dir, ws.env(workflowEnv(s, "pull_request", "pull_request.opened.json"), map[string]string{
 			"output-file": "lines.ndjson", "config": "add-issue-comment:\n", "staged": staged,
 		}), "", "action")

@@ -42,7 +42,7 @@ func TestSnapshot(t *testing.T) {
 }
 
 // TestSnapshotOfAnOddEnvironment asserts that a Snapshot keeps numbers as text, even
-// invalid ones, and does not read the event's file.
+// invalid ones, and accepts an event's file that cannot be read.
 func TestSnapshotOfAnOddEnvironment(t *testing.T) {
 	env := action.Snapshot(environment(map[string]string{
 		"GITHUB_ACTIONS": "1", "GITHUB_RUN_ID": "x", "GITHUB_RUN_ATTEMPT": "-", "GITHUB_REF_PROTECTED": "perhaps", "GITHUB_WORKSPACE": "/w",

@@ -79,7 +79,7 @@ func claimed(cfg Config, ev event.Event, entries []*entry, s *Snapshot) error {
 	return nil
 }
 
-// isOf reports whether a workflow run was the last to write one of the objects that it found. An
+// isOf reports whether o, an object that a workflow run found, was last written by that run. An
 // object that later workflow runs update names the last run that wrote it. Any other object has a
 // key that is made from its run, so only that run can have found it.
 func (o Object) isOf(run event.Run) bool {

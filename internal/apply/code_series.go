@@ -49,13 +49,13 @@ func (c *codePreparer) checkSeries(e *entry, st *codeState) (broken []tree.Viola
 	if len(st.carried.Commits) == 1 {
 		return nil, false, nil
 	}
-	which, broken, err := c.judgeSeries(e, st)
+	culprit, broken, err := c.judgeSeries(e, st)
 	if err != nil || len(broken) == 0 {
 		return nil, false, err
 	}
 	if e.settings.Changes.Commits == policy.CommitsKeep {
 		for i := range broken {
-			broken[i].Message = fmt.Sprintf("%s: %s breaks the rule, although the result does not: %s", broken[i].Rule, which, strings.TrimPrefix(broken[i].Message, broken[i].Rule+": "))
+			broken[i].Message = fmt.Sprintf("%s: %s breaks the rule, although the result does not: %s", broken[i].Rule, culprit, strings.TrimPrefix(broken[i].Message, broken[i].Rule+": "))
 		}
 		broken[len(broken)-1].Message += "; without commits: keep in the configuration they become one commit"
 		return broken, false, nil
@@ -64,13 +64,13 @@ func (c *codePreparer) checkSeries(e *entry, st *codeState) (broken []tree.Viola
 	if n := len(broken) - 1; n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	st.note(fmt.Sprintf("the %d commits were squashed into one, because %s breaks a rule that the result keeps: %s%s", len(st.carried.Commits), which, broken[0].Message, more))
+	st.note(fmt.Sprintf("the %d commits were squashed into one, because %s breaks a rule that the result keeps: %s%s", len(st.carried.Commits), culprit, broken[0].Message, more))
 	return nil, true, c.squash(e, st)
 }
 
-// judgeSeries judges each commit that would be pushed, and all together. which describes the
+// judgeSeries judges each commit that would be pushed, and all together. culprit describes the
 // one that breaks a rule.
-func (c *codePreparer) judgeSeries(e *entry, st *codeState) (which string, broken []tree.Violation, err error) {
+func (c *codePreparer) judgeSeries(e *entry, st *codeState) (culprit string, broken []tree.Violation, err error) {
 	commits := st.carried.Commits
 	if st.steps == nil {
 		return "the series", []tree.Violation{{Rule: tree.RuleMaxFiles, Message: tree.RuleMaxFiles + ": its commits change too many paths to be checked one by one"}}, nil
@@ -147,8 +147,9 @@ func (c *codePreparer) squash(e *entry, st *codeState) error {
 	return nil
 }
 
-// summary returns one change for several commits on top of another. Its message is the item's,
-// with the titles of the others. It has their author if they have only one.
+// summary returns one change that does what several commits on top of onto do. Its message is the
+// item's, or the first title if that is blank, with the titles of all. Its author is theirs if they
+// have only one.
 func (c *codePreparer) summary(e *entry, onto string, commits []string) (one gitrepo.Change, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
 	titles := make([]string, len(commits))

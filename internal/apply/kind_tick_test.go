@@ -53,10 +53,11 @@ func (b *bench) tick(github func(GitHub) GitHub, texts ...string) Result {
 	return results[0]
 }
 
-// between is GitHub with something that happens between reading a text and writing it.
+// between is GitHub with something that happens right before or right after an issue is written,
+// which follows its reading.
 type between struct {
 	GitHub
-	before, after func(n int) // the write
+	before, after func(n int) // called around the write number n, from 1; may be nil
 	n             int
 }
 

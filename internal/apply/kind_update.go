@@ -102,7 +102,7 @@ func updateFields(it *safeoutput.UpdateIssue) []string {
 const editedMeanwhile = "nothing was changed: %s"
 
 // wantedEdit returns the fields that do not have the wanted value already, and what is added
-// to the body; nil where the entire body is replaced.
+// to the body; nil where nothing is added, or the entire body is replaced.
 func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue, is githubapi.Issue) (edit githubapi.IssueEdit, add *addition, problem *bodyError) {
 	known := p.snap.connected
 	if it.Status != nil && (!known || is.State != *it.Status) {
@@ -141,10 +141,11 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 	return edit, add, nil
 }
 
-// leaveAlone removes from an edit the fields that others have edited. skipped describes them.
-func leaveAlone(edit githubapi.IssueEdit, others []githubapi.Edit) (rest githubapi.IssueEdit, skipped []string) {
+// leaveAlone removes from an edit the fields that the edits by others have changed. skipped
+// describes them.
+func leaveAlone(edit githubapi.IssueEdit, editsByOthers []githubapi.Edit) (rest githubapi.IssueEdit, skipped []string) {
 	last := map[string]githubapi.Edit{}
-	for _, ed := range others {
+	for _, ed := range editsByOthers {
 		last[ed.Field] = ed
 	}
 	for _, f := range []struct {
@@ -165,7 +166,7 @@ func leaveAlone(edit githubapi.IssueEdit, others []githubapi.Edit) (rest githuba
 	return edit, skipped
 }
 
-// byOthers returns the edits after since that are not ours.
+// byOthers returns the edits after the time since that are not ours. It reuses the array of edits.
 func byOthers(edits []githubapi.Edit, since time.Time, viewer githubapi.Actor) []githubapi.Edit {
 	return slices.DeleteFunc(edits, func(e githubapi.Edit) bool {
 		return !e.At.After(since) || sameAccount(e.Editor, viewer)

@@ -178,12 +178,12 @@ func (x *executor) reconcileObserved(ctx context.Context) {
 	}
 }
 
-// keepOneOfEach removes the duplicates among the objects that are there, of the families to
-// which wanted belongs, and review comments that are there in two places. It notes that in the
-// results of the entries, which it is given by family.
-func (x *executor) keepOneOfEach(ctx context.Context, wanted, there []Object, entries map[string][]*entry) {
+// keepOneOfEach removes, of the objects in found, the duplicates that are of the family of one in
+// wanted, and review comments that are in two places. It notes that in the results of the entries,
+// which it is given by family.
+func (x *executor) keepOneOfEach(ctx context.Context, wanted, found []Object, entries map[string][]*entry) {
 	families := map[string][]Object{}
-	for _, o := range there {
+	for _, o := range found {
 		families[o.family()] = append(families[o.family()], o)
 	}
 	done := map[string]bool{}
@@ -199,7 +199,7 @@ func (x *executor) keepOneOfEach(ctx context.Context, wanted, there []Object, en
 			continue // Airlock's own are in one place
 		}
 		if g := newCommentGroup(op); slices.ContainsFunc(wanted, g.has) {
-			x.keepOnePlace(ctx, g, there)
+			x.keepOnePlace(ctx, g, found)
 		}
 	}
 }

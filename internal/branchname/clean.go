@@ -20,7 +20,7 @@ const (
 
 // Clean returns the name of a branch for one that an agent asks for. The result consists of
 // ASCII letters, digits and "._/-", has at most 100 bytes, passes Check, and can be stored by
-// every file system. A name like that is returned as it is. In another one, letters lose their
+// every file system. A name like that is returned as it is. In any other, letters lose their
 // accents and everything else becomes "-"; a hash of the name follows, so that different names
 // have different results.
 //
@@ -111,7 +111,7 @@ func Slug(title string, limit int) string {
 	return "changes"
 }
 
-// visible returns a text without invisible characters and without what is not UTF-8.
+// visible returns a text without invisible characters, and with "-" for what is not UTF-8.
 func visible(s string) string {
 	return runes.Remove(runes.In(unicode.Cf)).String(strings.ToValidUTF8(s, "-"))
 }

@@ -290,7 +290,7 @@ func (s ChangeSource) withoutHead(here string) (note string, err error) {
 }
 
 // linesAtHead returns a function that maps lines of a commit to lines of the pull
-// request's head.
+// request's head; nil if the commit is the head.
 func (s ChangeSource) linesAtHead(ctx context.Context, from string) (func(string, int, int) (int, int, bool), error) {
 	if from == s.Event.Head.SHA {
 		return nil, nil
@@ -315,8 +315,8 @@ func (s ChangeSource) linesAtHead(ctx context.Context, from string) (func(string
 		}
 	}
 	return func(name string, start, end int) (int, int, bool) {
-		m, moved := maps[path.Clean(name)]
-		if !moved {
+		m, differs := maps[path.Clean(name)]
+		if !differs {
 			return start, end, true
 		}
 		if m == nil {

@@ -135,7 +135,7 @@ func TestDoors(t *testing.T) {
 }
 
 // TestLabelsAreCountedOnce asserts that the first door does not limit labels where the second one
-// takes out those that are not allowed: it counts what is left.
+// takes out those that are not allowed, and then counts the others.
 func TestLabelsAreCountedOnce(t *testing.T) {
 	for text, want := range map[string]int{
 		"add-labels:\n": 0, "add-labels: {max: 2}\n": 2, "add-labels: {max: 2, allowed: [a]}\n": -1, "add-labels: {blocked: [a]}\n": -1, "noop:\n": 0,

@@ -219,8 +219,8 @@ func (deps SubmissionDeps) report(rep *report.Report, files *PlanFiles) error {
 	return nil
 }
 
-// Validate judges the file Input without GitHub, as far as the workflow run is known, and shows
-// what is wrong with it. docs is as in Gate.Write. The error carries its exit code.
+// Validate judges the file Input without GitHub, as far as the workflow run is known, shows what is
+// wrong with it, and writes docs, the documents that later jobs read. The error carries its exit code.
 func (s Submission) Validate(ctx context.Context, owner config.SafeOutputs, docs intake.Documents, deps SubmissionDeps) error {
 	gate, known, err := s.Rehearse(owner, deps)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// maxText is how much of a text Parse reads, in bytes.
+// maxText is how long a text may be that Parse and ParseAll read, in bytes.
 const maxText = 4 << 20
 
 // ParseError is why a text is not a message of the protocol.

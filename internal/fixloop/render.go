@@ -209,21 +209,22 @@ func (p *page) items(list []string) {
 	p.list(list, "None.", func(_ int, s string) string { return "- " + markdown.EscapeText(s) })
 }
 
-func (p *page) numbered(list []string, none string) {
-	p.list(list, none, func(i int, s string) string { return strconv.Itoa(i+1) + ". " + markdown.EscapeText(s) })
+func (p *page) numbered(list []string, ifEmpty string) {
+	p.list(list, ifEmpty, func(i int, s string) string { return strconv.Itoa(i+1) + ". " + markdown.EscapeText(s) })
 }
 
-// list writes the line that line makes of each text; none if there are no texts.
-func (p *page) list(list []string, none string, line func(i int, s string) string) {
+// list writes a line for each text, as format makes it, or the line ifEmpty if there are no texts.
+func (p *page) list(list []string, ifEmpty string, format func(i int, s string) string) {
 	for i, s := range list {
-		p.line(line(i, s))
+		p.line(format(i, s))
 	}
 	if len(list) == 0 {
-		p.line(none)
+		p.line(ifEmpty)
 	}
 }
 
-// isSameElsewhere reports whether two failures are of different checks, and otherwise the same.
+// isSameElsewhere reports whether two failures are of different checks, and otherwise the same
+// except for their fingerprints.
 func isSameElsewhere(a, b Failure) bool {
 	isOther := a.Check != b.Check
 	b.Check, b.Fingerprint = a.Check, a.Fingerprint
@@ -232,10 +233,10 @@ func isSameElsewhere(a, b Failure) bool {
 
 // failures writes a numbered list: check, severity, place and source, then the message, and its
 // details and suggestion in fences. Failures that follow each other and differ only in their checks
-// are written once, with all checks. none is the text for an empty list.
-func (p *page) failures(list []Failure, omitted int, none string) {
+// are written once, with all checks. Without any failures, not even omitted ones, it writes ifEmpty.
+func (p *page) failures(list []Failure, omitted int, ifEmpty string) {
 	if len(list) == 0 && omitted == 0 {
-		p.text(none)
+		p.text(ifEmpty)
 	}
 	for i, n := 0, 1; i < len(list); n++ {
 		f, checks := list[i], []Check{list[i].Check}

@@ -51,7 +51,7 @@ type DiscussionComment struct {
 	UpdatedAt  time.Time
 }
 
-// The GraphQL documents name a field as the type above does; the tests validate each
+// The GraphQL documents name fields as the types above do; the tests validate each
 // against GitHub's published schema.
 const (
 	discussionFields = `fragment discussion on Discussion {

@@ -39,33 +39,33 @@ func TestNewRemote(t *testing.T) {
 		}
 	}
 	for name, opt := range map[string]gitrepo.RemoteOptions{
-		"nothing":               {},
-		"http":                  {URL: "http://github.com/o/r"},
-		"loopback":              {URL: "http://127.0.0.1/o/r"},
-		"http elsewhere":        {URL: "http://10.0.0.1/o/r", AllowLoopback: true},
-		"a name for loopback":   {URL: "http://localhost/o/r", AllowLoopback: true},
-		"a file":                {URL: "file:///etc"},
-		"a path":                {URL: "/etc"},
-		"ext":                   {URL: "ext::sh -c touch% x"},
-		"ext with host":         {URL: "ext::https://github.com/o/r"},
-		"an option":             {URL: "--upload-pack=touch x"},
-		"ssh":                   {URL: "ssh://git@github.com/o/r"},
-		"scp":                   {URL: "git@github.com:o/r"},
-		"a user":                {URL: "https://pass-word@github.com/o/r"},
-		"a password":            {URL: "https://u:pass-word@github.com/o/r"},
-		"a broken password":     {URL: "https://u:pass-word%zz@github.com/o/r"},
-		"a query":               {URL: "https://github.com/o/r?x=y"},
-		"a fragment":            {URL: "https://github.com/o/r#x"},
-		"no path":               {URL: "https://github.com/"},
-		"a space":               {URL: "https://github.com/o r"},
-		"a line":                {URL: "https://github.com/o\nr"},
-		"a backslash":           {URL: `https://github.com\@evil.example/o/r`},
-		"a token of elsewhere":  {URL: "https://evil.example/o/r", Token: token.New(secret, "https://api.github.com")},
-		"a token of a like one": {URL: "https://github.com.evil.example/o/r", Token: token.New(secret, "https://api.github.com")},
-		"another port":          {URL: "https://github.com:444/o/r", Token: token.New(secret, "https://api.github.com")},
-		"a token of nowhere":    {URL: "https://github.com/o/r", Token: token.New(secret, "nonsense")},
-		"a proxy program":       {URL: "https://github.com/o/r", Proxy: "ext::x"},
-		"a proxy in two lines":  {URL: "https://github.com/o/r", Proxy: "http://u:pass-word@p\n[core]\n\tsshCommand = x"},
+		"nothing":              {},
+		"http":                 {URL: "http://github.com/o/r"},
+		"loopback":             {URL: "http://127.0.0.1/o/r"},
+		"http elsewhere":       {URL: "http://10.0.0.1/o/r", AllowLoopback: true},
+		"a name for loopback":  {URL: "http://localhost/o/r", AllowLoopback: true},
+		"a file":               {URL: "file:///etc"},
+		"a path":               {URL: "/etc"},
+		"ext":                  {URL: "ext::sh -c touch% x"},
+		"ext with host":        {URL: "ext::https://github.com/o/r"},
+		"an option":            {URL: "--upload-pack=touch x"},
+		"ssh":                  {URL: "ssh://git@github.com/o/r"},
+		"scp":                  {URL: "git@github.com:o/r"},
+		"a user":               {URL: "https://pass-word@github.com/o/r"},
+		"a password":           {URL: "https://u:pass-word@github.com/o/r"},
+		"a broken password":    {URL: "https://u:pass-word%zz@github.com/o/r"},
+		"a query":              {URL: "https://github.com/o/r?x=y"},
+		"a fragment":           {URL: "https://github.com/o/r#x"},
+		"no path":              {URL: "https://github.com/"},
+		"a space":              {URL: "https://github.com/o r"},
+		"a line":               {URL: "https://github.com/o\nr"},
+		"a backslash":          {URL: `https://github.com\@evil.example/o/r`},
+		"a token of elsewhere": {URL: "https://evil.example/o/r", Token: token.New(secret, "https://api.github.com")},
+		"a similar host":       {URL: "https://github.com.evil.example/o/r", Token: token.New(secret, "https://api.github.com")},
+		"another port":         {URL: "https://github.com:444/o/r", Token: token.New(secret, "https://api.github.com")},
+		"a token of nowhere":   {URL: "https://github.com/o/r", Token: token.New(secret, "nonsense")},
+		"a proxy program":      {URL: "https://github.com/o/r", Proxy: "ext::x"},
+		"a proxy in two lines": {URL: "https://github.com/o/r", Proxy: "http://u:pass-word@p\n[core]\n\tsshCommand = x"},
 	} {
 		m, err := gitrepo.NewRemote(opt)
 		if err == nil {
@@ -203,8 +203,8 @@ func TestFetchErrors(t *testing.T) {
 			t.Errorf("%q was fetched", bad)
 		}
 	}
-	if err := r.Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, -1); err == nil {
-		t.Error("a negative depth is taken")
+	if err := r.Fetch(t.Context(), s.remote(), []string{strings.Repeat("1", 40)}, -1); err == nil || errors.Is(err, gitrepo.ErrMissing) {
+		t.Errorf("a negative depth is taken: %v", err)
 	}
 	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, "\x1b[31mno "+secret, http.StatusForbidden)

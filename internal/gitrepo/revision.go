@@ -26,8 +26,8 @@ const (
 // forms that git knows (gitrevisions(7)): main~2, an abbreviated id, v1^{}, @{u},
 // main@{yesterday}, :/message. Git resolves it in a directory of our own, to which the
 // clone's refs, their logs and the upstreams of its branches are copied as data: nothing
-// else of the clone's configuration is read. The error is ErrNoRef where nothing has that
-// name.
+// else of the clone's configuration is read. The error is ErrNoRef if the revision is invalid or
+// names no commit.
 func (r *Repo) Revision(ctx context.Context, revision string) (string, error) {
 	if err := checkRevision(revision); err != nil {
 		return "", err
@@ -188,7 +188,7 @@ func (c *refCopy) file(from, name string) error {
 const upstreamKeys = `^(branch\..*\.(remote|merge|pushremote)|remote\..*\.(fetch|push)|remote\.pushdefault|push\.default)$`
 
 // copyUpstreams adds to the configuration in gitDir what the clone's says of its branches'
-// upstreams. Git reads that file as data, without what it includes.
+// upstreams. Git reads the clone's file as data, without what it includes.
 func (r *Repo) copyUpstreams(ctx context.Context, scratch, gitDir string) error {
 	data, _, err := ReadFile(r.clone.CommonDir, "config", maxGitConfig)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -86,7 +86,7 @@ var told = map[string]string{
 	"Changes.Files.MaxFiles": "push-to-branch: {max-patch-files: 3}", "Changes.Files.MaxSizeKB": "push-to-branch: {max-patch-size: 3}",
 }
 
-// untold are the settings that refuse nothing and that an agent does not have to know.
+// untold are the settings that need no sentence of their own, each with the reason.
 var untold = map[string]string{
 	"Disabled": "the kind is not in the text at all", "Labels": "they are added", "CreateIssue": "it opens an issue for what is reported", "Footer": "it is added",
 	"Review.Side": "it is a default of the field", "Review.OutsideDiff": "the text is shown elsewhere", "Report.Driver": "it is a name",

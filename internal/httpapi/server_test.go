@@ -584,7 +584,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 }
 
 // TestServerKnowsItsAddress asserts that a server which does not listen on 127.0.0.1, or has names, can
-// be asked at its address, and at no other.
+// be asked at its address and its names, and at no other.
 func TestServerKnowsItsAddress(t *testing.T) {
 	t.Parallel()
 	s := New(Config{Hosts: []string{"coordinator.example"}, Public: true, Log: slog.New(slog.DiscardHandler)})

@@ -178,8 +178,8 @@ func oddSpace(in []byte) int {
 	return 0
 }
 
-// isComment reports whether a comment starts at the start of in. A # starts one
-// only before white space, so that "#12" does not.
+// isComment reports whether a comment starts at the start of in. A # starts one only
+// before white space, another # or the end, so that "#12" does not.
 func isComment(in []byte) bool {
 	if in[0] == '#' {
 		return len(in) == 1 || in[1] <= ' ' || in[1] == '#'

@@ -238,7 +238,7 @@ func (f *fixer) escape() {
 
 // pythonEscape returns how JSON writes the escape sequence \xXX or \UXXXXXXXX at p, and its width
 // here. The width is 0 if no such sequence is there, or if nothing before it is in single quotes:
-// there, Python writes like this what it does not print.
+// Python, which writes such sequences, prints texts in these.
 func (f *fixer) pythonEscape(p int) (json string, width int) {
 	width = len(`\xXX`)
 	if f.in[p+1] == 'U' {
@@ -439,7 +439,7 @@ func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
 	return prev <= ' ' || prev >= '\u0E00' || strings.ContainsRune("\"'([{<>=:,-/|`*_~+&#$@\\", prev)
 }
 
-// looksLikeEnd reports whether the delimiter before after looks like the end of
+// looksLikeEnd reports whether the delimiter before offset after looks like the end of
 // its string, although nothing that fits follows: a comma may be missing or be
 // another character, or strings may be joined. If the delimiter is doubtful, a
 // key after it is enough.

@@ -8,7 +8,7 @@ import (
 // TerminalStyle is a style by which a terminal marks text that is not meant to be read.
 type TerminalStyle uint8
 
-// The styles. A text can have both, or 0, neither.
+// The styles. A text can have both; 0 is neither.
 const (
 	Concealed TerminalStyle = 1 << iota
 	StruckOut

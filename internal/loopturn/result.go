@@ -32,7 +32,8 @@ func (r Result) Outcome() string {
 	return string(r.Log.State.Outcome())
 }
 
-// Request returns the fix request that was made since a moment, as Markdown; "" for none.
+// Request returns the fix request that waits for a fix, as Markdown; "" if there is none, or it was
+// made before since, by whole seconds.
 func (r Result) Request(since time.Time) string {
 	if r.Log == nil {
 		return ""

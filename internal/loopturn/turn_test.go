@@ -184,8 +184,8 @@ func (b *bench) say(who githubtest.Account, text string) event.Event {
 	return event.Event{Name: "issue_comment", Action: "created", Number: 7, IsPull: true, CommentID: id, Actor: who.Login}
 }
 
-// shown returns the comments of Airlock's, each by its first line, those that are hidden in
-// brackets.
+// shown returns the comments of Airlock's, each by its message's ID or, if it has none, its first
+// line. Those that are hidden are in brackets.
 func (b *bench) shown() []string {
 	var out []string
 	for _, c := range b.server.State().Issues[0].Comments {

@@ -75,7 +75,7 @@ func (l List) Document() any {
 	return map[string]any{"version": 1, "loops": documents}
 }
 
-// Text writes a line about each loop for a person, or to notes that there is none.
+// Text writes to w a line about each loop for a person. If there is no loop, it says so in notes.
 func (l List) Text(w, notes io.Writer) error {
 	if len(l.loops) == 0 {
 		fmt.Fprintf(notes, "airlock: there is no loop in %s\n", l.store)

@@ -34,15 +34,15 @@ type bracketStack struct {
 	cleared int
 }
 
-// push opens a bracket in a text of so many bytes.
-func (s *bracketStack) push(b bracket, of int) {
+// push opens a bracket in a text of textLen bytes.
+func (s *bracketStack) push(b bracket, textLen int) {
 	if n := len(s.open); n > 0 {
 		s.open[n-1].after = true
 	}
 	if !b.image && s.firstLink < 0 {
 		s.firstLink = len(s.open)
 	}
-	s.open = append(Grown(s.open, int(b.start), of), b)
+	s.open = append(Grown(s.open, int(b.start), textLen), b)
 }
 
 func (s *bracketStack) pop() {

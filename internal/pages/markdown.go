@@ -35,7 +35,7 @@ var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 type MarkdownRenderer struct{ left int }
 
 // NewMarkdownRenderer returns a renderer for one page. Its budget is some seconds of work:
-// 10 MB of ordinary texts.
+// 12 MB of ordinary texts.
 func NewMarkdownRenderer() *MarkdownRenderer { return &MarkdownRenderer{left: 1_200_000_000} }
 
 // maxGrowth bounds the size of the HTML, as a multiple of the text's, in addition to a constant.
@@ -46,8 +46,8 @@ var errTooMuch = errors.New("what would be shown is far larger than the text")
 
 // Render returns a text as GitHub would show it, in HTML in which nothing acts: no script,
 // style, form, frame, picture or id, no element that is not closed, and links to other pages
-// only. ok is false for a text that is nested more than 500 deep, or costs more than is left:
-// the caller shows its characters.
+// only. ok is false for a text that is nested more than 500 deep, costs more than is left, or
+// becomes far larger as HTML: the caller shows its characters.
 func (r *MarkdownRenderer) Render(text string) (out template.HTML, ok bool) {
 	c := cost(text)
 	if c > r.left {

@@ -206,8 +206,8 @@ func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
 	return nil
 }
 
-// try runs a candidate's check. If the command is not ours, it also notes what files it
-// changes.
+// try runs a candidate's check. If that is a style check whose command is not ours, or writes, it
+// also notes what files the command changes.
 func (w *run) try(ctx context.Context, c candidate) (err error) {
 	if !w.isStyle() || c.check.tool != "" && !c.writes {
 		return w.runCheck(ctx, c)
@@ -481,7 +481,7 @@ func (w *run) failRewritten() {
 	w.rejudge()
 }
 
-// rejudge lists a formatter's problems, now that the lines are known. If all of them are
+// rejudge lists the problems of a formatter or linter, now that the lines are known. If all of them are
 // old, it passes.
 func (w *run) rejudge() {
 	w.out.Problems = nil

@@ -200,12 +200,13 @@ func levelFlag(word string) (flag, name string) {
 	return "", ""
 }
 
-// cargoOptions returns the options of cargo. all are those of a workspace.
-func (o clippyOptions) cargoOptions(all string) string {
+// cargoOptions returns the options of cargo, with workspaceOption, which may be "", unless they name
+// all members of a workspace already.
+func (o clippyOptions) cargoOptions(workspaceOption string) string {
 	if slices.Contains(o.cargo, "--workspace") || slices.Contains(o.cargo, "--all") {
-		all = ""
+		workspaceOption = ""
 	}
-	return strings.TrimRight(" "+strings.Join(append([]string{all}, o.cargo...), " "), " ")
+	return strings.TrimRight(" "+strings.Join(append([]string{workspaceOption}, o.cargo...), " "), " ")
 }
 
 // lints returns the levels of lints, as people write them or as they run.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,7 +98,7 @@ func TestExampleTwo(t *testing.T) {
 	golden(t, "example2", got, func(o *phase.Output) {
 		o.Time, o.Checks.CodeReview.Time, o.Checks.SecurityReview.Time = 7900, 0, 0
 	})
-	if len(s.waits) != 3 || s.waits[0] != 2*time.Second {
+	if !slices.Equal(s.waits, []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second}) {
 		t.Errorf("waited %v between fix and check, want 2 s three times", s.waits)
 	}
 }
@@ -186,18 +187,18 @@ func Orders(db *sql.DB, customer string) (*sql.Rows, error) {
 	}
 }
 
-// reading returns a reviewer that lets look judge the request's files.
-func reading(look func(context.Context, []reviewer.File) (reviewer.Result, error)) phase.Reviewer {
+// reading returns a reviewer that reads the request's files and calls judge with them.
+func reading(judge func(context.Context, []reviewer.File) (reviewer.Result, error)) phase.Reviewer {
 	return func(ctx context.Context, r phase.ReviewRequest) ([]finding.Finding, error) {
-		var looked []reviewer.File
+		var files []reviewer.File
 		for _, f := range r.Files {
 			text, err := os.ReadFile(filepath.Join(r.Repository, f))
 			if err != nil {
 				return nil, err
 			}
-			looked = append(looked, reviewer.File{Path: f, Text: string(text)})
+			files = append(files, reviewer.File{Path: f, Text: string(text)})
 		}
-		result, err := look(ctx, looked)
+		result, err := judge(ctx, files)
 		return result.Findings, err
 	}
 }

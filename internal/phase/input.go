@@ -41,7 +41,7 @@ type InvalidInput struct{ Problems []string }
 
 func (e *InvalidInput) Error() string { return strings.Join(e.Problems, "; ") }
 
-// NoLanguage reports whether the input lacks a language that could not be detected.
+// NoLanguage reports whether the input names no language and none could be detected.
 func (e *InvalidInput) NoLanguage() bool {
 	return slices.ContainsFunc(e.Problems, func(p string) bool { return strings.HasPrefix(p, cannotDetect) })
 }
@@ -53,7 +53,7 @@ func (in Input) namesAll() bool {
 }
 
 // ReadInput reads the JSON of an input, and checks that its directory exists. The error is
-// an *InvalidInput that lists all problems, or ours.
+// an *InvalidInput that lists all problems, or about Airlock's own schema.
 func ReadInput(raw []byte) (Input, error) {
 	if len(raw) == 0 {
 		return Input{}, &InvalidInput{[]string{"Validation failed: the input is empty; a JSON object is expected, such as {\"working_directory\": \"/src/app\", \"changed_files\": [\"app.py\"]}"}}

@@ -11,11 +11,11 @@ import (
 )
 
 // manifest is the part of a package.json that is used here. It is empty if there is no such
-// file, or it cannot be read.
+// file. If the file cannot be read, err says why, and the other fields are incomplete.
 type manifest struct {
 	err     error                      // why it cannot be read
 	members map[string]json.RawMessage // at the top
-	scripts map[string]string          // without idle
+	scripts map[string]string          // without those in idle
 	idle    map[string]string          // scripts of tests and linters that run nothing
 	manager string                     // as "pnpm@9.1.0", or the name alone
 	depends map[string]bool
@@ -69,8 +69,8 @@ func (p *project) readManifest(dir string) *manifest {
 // noTestSpecified is a part of the script that npm init writes as a placeholder.
 const noTestSpecified = "no test specified"
 
-// leaveOutIdle moves the scripts of tests and linters that run nothing from scripts to idle,
-// unless npm runs something before or after them.
+// leaveOutIdle moves scripts of tests and linters from scripts to idle: npm init's placeholder, and
+// those that run nothing, if npm runs nothing before or after them either.
 func (m *manifest) leaveOutIdle() {
 	m.idle = map[string]string{}
 	for _, name := range slices.Concat(testScripts, lintScripts) {
@@ -97,7 +97,8 @@ func runsSomething(script string) bool {
 	return false
 }
 
-// has reports whether a package.json has a member, or "dependency NAME".
+// has reports whether a package.json has a member at its top called key or, if key is
+// "dependency NAME", a dependency called NAME.
 func (m *manifest) has(key string) bool {
 	if name, ok := strings.CutPrefix(key, "dependency "); ok {
 		return m.depends[name]

@@ -144,7 +144,7 @@ func (p *project) parentOf(m *pom) *pom {
 type pluginUse struct {
 	modules []string // their directories, relative to the build's
 	all     bool     // they are all modules of the build
-	ids     []string // of the executions that have the only configuration of the plugin in the modules
+	ids     []string // the executions with configurations, in the modules whose plugin itself has none
 	others  []string // modules that use it in another way, which one command cannot run
 }
 

@@ -86,7 +86,7 @@ func (p *project) walkUp(dir string, look func(p *project, dir string) bool) boo
 }
 
 // shows reports whether a project's directory, or one above it, has a sign. above is how many
-// directories above the project's the sign is, -1 if a command is the sign.
+// directories above the project's the sign is, if it is found; -1 if it is a command or a plugin.
 func (p *project) shows(dir string, s sign) (found bool, above int) {
 	above = -1
 	look := func(has func(p *project, dir string) bool) bool {

@@ -57,7 +57,7 @@ func (c Config) StagedKind(kind safeoutput.Kind) bool {
 }
 
 // KindConfig is what the owner allows one kind. The first group is for several
-// kinds; the structs below it each belong to one. A setting that a kind has no
+// kinds; the structs below it each belong to one or two. A setting that a kind has no
 // use for is ignored.
 type KindConfig struct {
 	// Disabled denies the kind even though it is listed ("kind: false").
@@ -85,8 +85,8 @@ type KindConfig struct {
 	// MaxLabels is the number of labels an item of add-issue-label may ask for:
 	// 0 means the kind's default, negative no limit but GitHub's.
 	MaxLabels int
-	// CreateIssue opens an issue for what the items of a kind report that changes
-	// nothing otherwise, with TitlePrefix and Labels.
+	// CreateIssue opens an issue for what items such as missing-tool report, which
+	// change nothing otherwise. It has TitlePrefix and Labels.
 	CreateIssue bool
 	// Footer replaces Config.Footer where it is not nil.
 	Footer *Footer

@@ -18,7 +18,7 @@ var (
 	statement = lazyregexp.New(`[;{}]\s*$|^\s*(if|for|while|return|const|let|var|def|func|import)\b.*[({:;=]|^\s*[\w.]+\s*(=|:=|\+=)\s*\S|^\s*[\w.]+\(.*\)\s*$`)
 )
 
-// longestNote is how many comments that follow each other make one note.
+// longestNote is how many comments after its first one a note may have.
 const longestNote = 5
 
 // notes finds notes that do not name an issue: // TODO: faster.

@@ -10,7 +10,7 @@ import (
 )
 
 // TestWhatFreshDrawsShowedOfWeaknesses asserts that code of the kinds that were found wrongly in the
-// fresh draws is accepted, and that similar code that is weak is found.
+// fresh draws (testdata/draws.yaml) is accepted, and that similar code that is weak is found.
 func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 	for _, c := range []struct {
 		name, path, rule, code string
@@ -101,7 +101,8 @@ func TestWhatFreshDrawsShowedOfWeaknesses(t *testing.T) {
 }
 
 // TestFormsThatAreOffByDefault asserts which code is found only at low precision, because real changes
-// have it mostly for good reasons, and that similar code is found by default.
+// have it mostly for good reasons, and that similar code is found by default. The rule large-binary
+// has to be switched on as well.
 func TestFormsThatAreOffByDefault(t *testing.T) {
 	old := []changes.Span{{First: 1, Last: 1}} // the line that switches a test off; the test was there before
 	for _, c := range []struct {

@@ -56,8 +56,8 @@ type Request struct {
 	Parameters json.RawMessage // nil means {}
 	// Needs are tags that a worker must have, in addition to those of the agent.
 	Needs []string
-	// Key makes the request one that can be repeated: the same key with the same agent and
-	// parameters is the same run. "" for none.
+	// Key makes the request one that can be repeated: the same key with the same agent,
+	// parameters and needs is the same run. "" for none.
 	Key string
 }
 
@@ -125,7 +125,7 @@ func (s *Service) Create(ctx context.Context, q Request) (r Run, replayed bool, 
 }
 
 // creation returns the statements that record a run. They can be executed twice. If key is that of
-// another run, they record nothing, and the first one, which is about the key, changes no row.
+// another run, they record no run, and the first one, which is about the key, changes no row.
 func creation(r Run, blueprint, needs string, limit time.Duration, key, digest string) (all []store.Statement) {
 	at := r.CreatedAt.UnixMilli()
 	if key != "" {

@@ -365,7 +365,8 @@ func (r *Reader) abandon(b *Batch) {
 	}
 }
 
-// continues reports whether a line is part of the open record.
+// continues reports whether a line is certainly part of the open record, because it does not look
+// like the end of that or like a record of its own.
 func (r *Reader) continues(text []byte) bool {
 	if isFence(text) {
 		return r.frame.inString

@@ -115,7 +115,7 @@ func (f *flat) addReference(source, text string, start int) (ok bool, detail str
 }
 
 // needed reports whether a reference's character is needed where it is. A mark of direction
-// is never needed in a body without right-to-left characters, whose direction is given.
+// is never needed in a body without right-to-left characters, which direction counts.
 func (f *flat) needed(ref strayRef, direction *directionCount) bool {
 	if isTag(ref.r) {
 		return false

@@ -45,7 +45,7 @@ func isPadded(text string) bool {
 }
 
 // isSequence reports whether a text is made of at most three different characters, or two thirds
-// of them repeat or continue the one before, as in xxxx, 0000 and abcdefgh123456.
+// of its characters repeat or continue the one before, as in xxxx, 0000 and abcdefgh123456.
 func isSequence(text string) bool {
 	var seen [256]bool
 	kinds, steps := 0, 0
@@ -61,8 +61,8 @@ func isSequence(text string) bool {
 	return kinds <= 3 || steps*3 >= (len(text)-1)*2
 }
 
-// continues reports whether a character repeats or continues the one before, in any case;
-// 9 is followed by 0 or a, z by a or 0.
+// continues reports whether a character repeats the one before, or continues it in upper or lower
+// case; 9 is followed by 0 or a, z by a or 0.
 func continues(before, c byte) bool {
 	lowerBefore, lower := unicode.ToLower(rune(before)), unicode.ToLower(rune(c))
 	return c == before || c == before+1 || lower == lowerBefore+1 ||

@@ -1,6 +1,5 @@
-// Package shorttest selects the cases and tests that run with -short, for those that start
-// programs. Without -short, all run. It also sets how many tests run at once, and reports
-// whether they run at the limits.
+// Package shorttest selects the cases and tests that run with -short. Without -short, all run. It
+// also sets how many tests run at once, and reports whether they run at the limits.
 package shorttest
 
 import (

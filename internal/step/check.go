@@ -56,7 +56,7 @@ func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
 	return nil, err
 }
 
-// readFindings reads the findings document that the input findings names.
+// readFindings reads the document that the input "findings" names.
 func (s *step) readFindings() (*checkreport.Document, error) {
 	if s.settings.Mode == config.ModeCheck {
 		return nil, exitcode.UsageError(errors.New("input findings: mode check finds them itself; use it with mode apply"))

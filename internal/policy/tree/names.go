@@ -26,7 +26,8 @@ func (j *judgement) checkNames() {
 	}
 }
 
-// badName returns the rule that a name breaks and the message about its path.
+// badName returns the rule that a name breaks and the message about its path; "" if it breaks none.
+// Only the name of an added file has to be portable.
 func badName(name string, added bool) (rule, why string) {
 	switch {
 	case isGitName(name):
@@ -57,10 +58,10 @@ func isGitName(name string) bool { return isDotName(name, "git", "git~1", "") }
 func isModulesName(name string) bool { return isDotName(name, "gitmodules", "gitmod~", "gi7eba") }
 
 // isDotName reports whether a name is "." and the word in any spelling, or one of the short
-// names that NTFS gives it. Without hashed, that is short itself, such as "git~1". With hashed,
-// it is short and a digit from 1 to 4, such as "gitmod~2", or, once these four are taken, one
-// that begins with a part of hashed.
-func isDotName(name, word, short, hashed string) bool {
+// names that NTFS gives it. If hash is "", the only short name is shortName, such as "git~1".
+// Otherwise they are shortName and a digit from 1 to 4, such as "gitmod~2", and, once these four
+// are taken, those that begin with the beginning of hash.
+func isDotName(name, word, shortName, hash string) bool {
 	// Windows reads "\" as a slash and what follows ":" as a stream.
 	for part := range strings.SplitSeq(name, `\`) {
 		part, _, _ = strings.Cut(part, ":")
@@ -68,16 +69,16 @@ func isDotName(name, word, short, hashed string) bool {
 		if part == "."+word {
 			return true
 		}
-		if hashed == "" {
-			if part == short {
+		if hash == "" {
+			if part == shortName {
 				return true
 			}
 			continue
 		}
-		if digit, ok := strings.CutPrefix(part, short); ok && len(digit) == 1 && '1' <= digit[0] && digit[0] <= '4' {
+		if digit, ok := strings.CutPrefix(part, shortName); ok && len(digit) == 1 && '1' <= digit[0] && digit[0] <= '4' {
 			return true
 		}
-		if isHashedShortName(part, hashed) {
+		if isHashedShortName(part, hash) {
 			return true
 		}
 	}
@@ -85,10 +86,10 @@ func isDotName(name, word, short, hashed string) bool {
 }
 
 // isHashedShortName reports whether a name is eight characters such as "gi7eba~1" or
-// "gi7e~123".
-func isHashedShortName(name, hashed string) bool {
+// "gi7e~123": the beginning of hash, "~" and a number.
+func isHashedShortName(name, hash string) bool {
 	begin, number, ok := strings.Cut(name, "~")
-	return ok && len(name) == 8 && strings.HasPrefix(hashed, begin) &&
+	return ok && len(name) == 8 && strings.HasPrefix(hash, begin) &&
 		number != "" && number[0] != '0' && strings.Trim(number, "0123456789") == ""
 }
 
@@ -98,9 +99,9 @@ const (
 	maxPath = 4096
 )
 
-// unportable returns why a file of that name cannot be checked out on some system, or
-// is another file there; "" if it can be checked out everywhere. The text continues a
-// sentence about the path and ends with what would be allowed.
+// unportable returns why a file of that name cannot be checked out on some system, is
+// another file there, or has an invisible character in its name; "" for a sound name. The
+// text continues a sentence about the path and ends with what would be allowed.
 func unportable(name string) string {
 	switch {
 	case !utf8.ValidString(name):

@@ -178,8 +178,9 @@ func MatchesAny(patterns []string, path string) bool {
 }
 
 // Matcher returns a function that reports whether one of the patterns matches a path as
-// those of protected files do: in any case, a name without a slash in every directory, and a
-// directory with everything in it. A pattern that cannot be read matches nothing.
+// those of protected files do: whether letters are upper or lower case does not count, a name
+// without a slash is meant in every directory, and a directory with everything in it. A
+// pattern that cannot be read matches nothing.
 func Matcher(patterns []string) func(path string) bool {
 	set := newPatternSet(protecting, patterns)
 	return func(path string) bool {
