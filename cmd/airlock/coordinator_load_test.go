@@ -99,9 +99,9 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// makeRoom gives the clients room for another run whenever fewer than open are waiting or
+// makeRoom gives the clients room for another run whenever fewer than limit runs are waiting or
 // running.
-func (c *cluster) makeRoom(t *testing.T, stop chan struct{}, room chan struct{}, open int, mu *sync.Mutex, created *int) {
+func (c *cluster) makeRoom(t *testing.T, stop chan struct{}, room chan struct{}, limit int, mu *sync.Mutex, created *int) {
 	conn, err := pgx.Connect(t.Context(), c.location)
 	if err != nil {
 		t.Error(err)
@@ -120,7 +120,7 @@ func (c *cluster) makeRoom(t *testing.T, stop chan struct{}, room chan struct{},
 			t.Error(err)
 			return
 		}
-		for n := open - notEnded - begun; n > 0; n-- {
+		for n := limit - notEnded - begun; n > 0; n-- {
 			select {
 			case room <- struct{}{}:
 				given++
@@ -160,7 +160,7 @@ SELECT 'run_0' || lpad(g::text, 23, '0'), 'old', 1, '{"name":"old","type":"deter
 // usage is what the processes of a cluster have used so far.
 type usage struct {
 	coordinators, workers, database time.Duration
-	coordinatorMiB, workerMiB       int // the largest
+	coordinatorMiB, workerMiB       int // of the process with the most memory
 }
 
 // used reads the processes' times, those of their children included, and their memory.

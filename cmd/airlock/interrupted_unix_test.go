@@ -18,7 +18,7 @@ import (
 )
 
 // TestInterrupted asserts that an interruption between two writes leaves a report
-// of what was done and what was not, and that the next run completes it.
+// of what was done and what was not, and that the next run does what was not done.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	s := server(t, pullRequestFixture(), githubtest.Options{})

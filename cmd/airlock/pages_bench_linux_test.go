@@ -36,6 +36,9 @@ func recordRuns(b *testing.B, url string) {
 			b.Fatal(err)
 		}
 		res.Body.Close()
+		if res.StatusCode >= 300 {
+			b.Fatalf("POST /runs: %s", res.Status)
+		}
 	}
 }
 

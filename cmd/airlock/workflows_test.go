@@ -20,8 +20,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// workflows returns every workflow that this repository has or shows, by where it
-// stands.
+// workflows returns every workflow that this repository has or shows, by its path, or by the
+// document's name and the text.
 func workflows(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -35,7 +35,11 @@ func workflows(t *testing.T) map[string]string {
 	}
 	for _, path := range slices.Concat(glob(".github/workflows/*.yml"), glob("examples/*.yml"), glob("examples/*/.github/workflows/*.yml")) {
 		if text := (workspace{}).read(t, path); strings.Contains(text, "jobs:") {
-			out[filepath.Base(path)] = text
+			name, err := filepath.Rel(root, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[filepath.ToSlash(name)] = text
 		}
 	}
 	block := regexp.MustCompile("(?ms)^```ya?ml\n(.*?)^```")
@@ -49,7 +53,7 @@ func workflows(t *testing.T) map[string]string {
 	return out
 }
 
-// TestWorkflowsKeepTheDoorsApart tests rule R1 for what people copy: see apart.
+// TestWorkflowsKeepTheDoorsApart tests rule R1 for what people copy: see checkSeparation.
 func TestWorkflowsKeepTheDoorsApart(t *testing.T) {
 	t.Parallel()
 	gates, others := 0, 0
@@ -144,7 +148,7 @@ func TestWorkflowsOfDocumentsAreSound(t *testing.T) {
 }
 
 // declaredInputs returns the inputs of action.yml with their defaults, as the runner sets
-// them where a workflow gives none.
+// them where a workflow gives none; "" for a default that is an expression.
 func declaredInputs(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(root, "action.yml"))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each hint with what a machine verifies of it; "" where no machine can.
+// TestHints asserts what a machine verifies of each hint: "" where no machine can verify it.
 func TestHints(t *testing.T) {
 	for hint, want := range map[string]string{
 		"docs/guide.md":                    "docs/guide.md",

@@ -155,8 +155,8 @@ func firstLine(data []byte, prefix string) []byte {
 	return line
 }
 
-// readMails splits a mailbox, and reads its mails. line is the one of the file at which the mailbox
-// begins.
+// readMails splits a mailbox, and reads its mails. line is the number of the file's line at which
+// the mailbox begins.
 func (r reader) readMails(ctx context.Context, name string, data []byte, line int) (patches []patch, notes []string, err error) {
 	if n := bytes.Count(data, []byte("\nFrom ")); n > maxMails {
 		return nil, nil, fmt.Errorf("%w: %q has %d mails, and at most %d are read", gitrepo.ErrTooLarge, name, n, maxMails)
@@ -224,7 +224,7 @@ func (r reader) readMail(ctx context.Context, dir string, mail []byte) (patch, e
 }
 
 // check returns an error for a patch that git cannot read or that exceeds a limit, and sets
-// p.strip. It subtracts the sizes of the patch's binary files from the bytes left.
+// p.strip. It subtracts the sizes of the patch's binary files from *left.
 func (r reader) check(ctx context.Context, p *patch, left *int) error {
 	if !firstDiff.Match(p.text) {
 		return fmt.Errorf("%s contains no patch: 'git format-patch --stdout BASE..' or 'git diff --binary BASE' writes one", p.where)

@@ -212,7 +212,7 @@ func TestReadDirectory(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		"a.yaml:5: $.command[1]: 7 is not of type 'string'", "a.yaml:6: $.extra: ", "b.yml: ", "line 2", "c.yaml: there is more than one document", "d.yaml: the file is empty",
+		"a.yaml:5: $.command[1]: 7 is not of type 'string'", "a.yaml:6: $.extra: ", "b.yml: line 2: ", "c.yaml: there is more than one document", "d.yaml: the file is empty",
 		"e.yaml: line 2: \"name\" is there twice", "f.yaml:5: $.parameters_schema: the schema is not valid draft-07: at $.required", "g.yaml: ", "more than 50000 values",
 		"h.yaml: line 4: \"0x10\" is not a number in JSON", "j.yaml: the agent ok is in i.yaml already",
 	} {
@@ -233,6 +233,9 @@ func TestBuiltIns(t *testing.T) {
 		FixLoop:         `{"issue":7,"directory":"/src/app","fixer":"claude"}`,
 		PhaseValidation: `{"working_directory":"/src/app","changed_files":["app.py"]}`,
 		CollectOutput:   `{"lines":[{"type":"noop","message":"x"}],"policy":{"noop":true}}`,
+	}
+	if len(list) != len(good) {
+		t.Errorf("%d agents are built in, want %d", len(list), len(good))
 	}
 	for _, b := range list {
 		if violations := checkSchema("parameters_schema", b.ParametersSchema, true); violations != nil {

@@ -30,7 +30,7 @@ type codeBench struct {
 	*bench
 	git      *githubtest.Git
 	dir      string // the workspace
-	base     string // the commit that was checked out
+	base     string // the first commit of main
 	pathList string // where git is looked for; "": PATH
 }
 
@@ -115,7 +115,8 @@ func copyOfOrigin(t testing.TB) (git *githubtest.Git, base string) {
 	return origin.git.Copy(t), origin.git.SHA("main")
 }
 
-// codeFixture returns the fixture with pull request #7 made of the branch topic.
+// codeFixture returns the fixture for a server with a copy of origin: its pull request #7 is that of
+// the branch topic.
 func codeFixture() githubtest.Fixture {
 	f := fixture()
 	f.Repo.DefaultBranch = "main"
@@ -124,8 +125,8 @@ func codeFixture() githubtest.Fixture {
 	return f
 }
 
-// newCodeBench returns a codeBench with the branches main and topic, the head of pull
-// request #7, and a workspace at main.
+// newCodeBench returns a codeBench with the branches main and topic, of which topic is the head of
+// pull request #7, and a workspace at main.
 func newCodeBench(t testing.TB, change ...func(*githubtest.Fixture)) *codeBench {
 	t.Helper()
 	b := newBareBench(t, change...)
@@ -266,8 +267,8 @@ func (b *codeBench) branches(refs ...string) []string {
 // file returns a file of a branch on the server.
 func (b *codeBench) file(branch, name string) string { return b.git.Run("show", branch+":"+name) }
 
-// messages returns the messages of the commits that a branch has and main has not, the newest
-// first.
+// messages returns author, committer and message of the commits that a branch has and main has not,
+// the newest first.
 func (b *codeBench) messages(branch string) string {
 	return b.git.Run("log", "--format=%an <%ae>|%cn|%B", "main.."+branch)
 }

@@ -65,7 +65,7 @@ func files(t *testing.T, texts map[string]string) string {
 	return dir
 }
 
-// event returns the path of a real payload of the pull request that github serves.
+// event returns the path of a real payload about the pull request that the server of github has.
 func event(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../../testdata/events/pull_request.opened.json")
@@ -95,7 +95,7 @@ func changedEvent(t *testing.T, change func(payload map[string]any)) string {
 
 const secret = "ghs_TestOnly0123456789abcdefghijklmnop"
 
-// github starts a server with that pull request and returns the environment that
+// github starts a server with the pull request of event's payload, and returns the environment that
 // reaches it.
 func github(t *testing.T) (*githubtest.Server, map[string]string) {
 	t.Helper()
@@ -113,8 +113,8 @@ func github(t *testing.T) (*githubtest.Server, map[string]string) {
 	return s, map[string]string{"GITHUB_API_URL": s.APIURL(), "GITHUB_TOKEN": secret}
 }
 
-// TestEveryCommandExplainsItself asserts that the help of each command has a
-// sentence, an example where there is something to give, and every flag explained.
+// TestEveryCommandExplainsItself asserts that the help of each command has examples, an
+// explanation of every flag, and no longer lines than a terminal shows.
 func TestEveryCommandExplainsItself(t *testing.T) {
 	code, root, _ := process{}.run(t, "--help")
 	if code != 0 || !strings.Contains(root, "Exit codes: 0") {

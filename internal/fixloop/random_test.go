@@ -74,7 +74,7 @@ type walk struct {
 
 	// The model.
 	statuses map[string]Status  // by entity, from the log
-	rounds   []map[string]bool  // what failed in each failing round since a person decided
+	rounds   []map[string]bool  // what failed in each failing round since a person last decided or pushed while escalated
 	broken   map[Check][]string // what failed in each check, by its newest result
 	aborted  bool
 	reminded time.Time
@@ -337,7 +337,8 @@ func (w *walk) answers(m Message) {
 	}
 }
 
-// judge compares what a complete round of results led to with what it has to lead to by the model.
+// judge compares what a complete round of results, or a fix that was refused, led to with what it has
+// to lead to by the model.
 func (w *walk) judge(before State, e Event, messages []Message) {
 	w.t.Helper()
 	if before.Status() == Escalated && (e.Type == EventDecision || e.Type == EventPush && len(e.Refused) == 0) {

@@ -151,10 +151,10 @@ func (t *turn) changed(entity string, c Check, from, to Status, why string) int 
 	})
 }
 
-// moveAll changes the status of each check that which selects, then the loop's.
-func (t *turn) moveAll(to Status, why string, which func(*check) bool) error {
+// moveAll changes the status of each check for which isSelected is true, then the loop's.
+func (t *turn) moveAll(to Status, why string, isSelected func(*check) bool) error {
 	for i := range t.Checks {
-		if c := &t.Checks[i]; which(c) {
+		if c := &t.Checks[i]; isSelected(c) {
 			if err := t.move(c, to, why); err != nil {
 				return err
 			}

@@ -92,7 +92,8 @@ func isEmptyRepository(err error) bool {
 	return errors.As(err, &e) && e.Kind == Conflict && strings.Contains(strings.ToLower(e.Message), "repository is empty")
 }
 
-// emptyIsNotFound returns err, of which it makes a NotFound if it is that refusal.
+// emptyIsNotFound makes the refusal for an empty repository a NotFound, and returns any other error
+// as it is.
 func emptyIsNotFound(err error) error {
 	var e *Error
 	if isEmptyRepository(err) && errors.As(err, &e) {

@@ -119,7 +119,7 @@ func TestRequestWithoutUserAgent(t *testing.T) {
 	w := &witness{}
 	s := githubtest.New(w, fixture(), githubtest.Options{})
 	ask(t, s, "GET", "/repos/octo/repo", "", "User-Agent", "")
-	if len(w.violations) != 1 {
+	if len(w.violations) != 1 || !strings.Contains(w.violations[0], "User-Agent") {
 		t.Errorf("reported %q", w.violations)
 	}
 }
@@ -232,7 +232,7 @@ func TestPeak(t *testing.T) {
 		reqs = append(reqs, githubtest.Request{At: start.Add(time.Duration(s) * time.Second), Write: true})
 	}
 	if got := githubtest.Peak(reqs, time.Minute, githubtest.Points); got != 25 {
-		t.Errorf("Peak = %d, want 25: five within (10, 70)", got)
+		t.Errorf("Peak = %d, want 25: five within [10, 70)", got)
 	}
 	if got := githubtest.Peak(nil, time.Minute, githubtest.Points); got != 0 {
 		t.Errorf("Peak of nothing = %d", got)

@@ -31,7 +31,7 @@ type Clone struct {
 	// Shallow lists the commits at which the clone's history is cut off.
 	Shallow []string
 	// MissingAlternates lists the directories from which the clone should borrow objects, and
-	// which do not exist.
+	// which cannot be opened, mostly because they do not exist.
 	MissingAlternates []string
 
 	oidLen     int      // hex digits of an object id: 40, or 64 for SHA-256
@@ -178,7 +178,7 @@ func (c *Clone) readShallow(common *os.Root) error {
 }
 
 // followAlternates follows the lists of directories that the clone borrows objects from, as
-// git will. Each list must be an ordinary file; directories that do not exist are noted.
+// git will. Each list must be an ordinary file; directories that cannot be opened are noted.
 func (c *Clone) followAlternates() error {
 	todo, seen := []string{c.ObjectDir}, map[string]bool{c.ObjectDir: true}
 	for len(todo) > 0 {

@@ -66,7 +66,7 @@ type inlineParser struct {
 	// once for each of them.
 	labelBytes int
 
-	// No bare link destination that starts at noDest or after it ends, because no byte that could
+	// A bare link destination that starts at noDest or later has no end, because no byte that could
 	// end it follows. The search for such a byte is complete up to destEnd. See findNoDest.
 	noDest, destEnd int
 

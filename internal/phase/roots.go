@@ -29,9 +29,9 @@ type root struct {
 	dependent bool
 }
 
-// roots finds what is to be checked: the working directory, if its language is given or
-// it has a marker, and the directories below it that have a marker and that the checks of
-// the working directory do not cover.
+// roots finds what is to be checked. If the language is given, that is the working directory alone.
+// Otherwise it is the working directory if it has a marker, the projects below it that have changed
+// files and that its checks do not cover, and the Go modules that these changes can break.
 func (p *project) roots(in Input) []root {
 	if in.Language != "" {
 		return []root{{dir: ".", language: in.Language, files: in.ChangedFiles}}

@@ -50,8 +50,8 @@ const (
 	maxDepth    = 200     // of directories: the path of each is resolved from the start
 )
 
-// snapshot returns a snapshot of a directory's regular files, without those of other
-// projects and those that builds make. Names are relative to the directory. known, if not
+// snapshot returns a snapshot of a directory's regular files, without those of git, of
+// dependencies and of build directories. Names are relative to the directory. known, if not
 // nil, returns the stamps of files that need not be looked at; their paths are relative to
 // the project.
 func (p *project) snapshot(dir string, known func(string) (stamp, bool)) snapshot {
@@ -148,8 +148,8 @@ func (w *walk) directory(dir, name string, depth int) {
 	}
 }
 
-// list returns the regular files of an open directory, and the directories in it, without those
-// that builds make.
+// list returns the regular files of an open directory, and the directories in it, without those of
+// git, of dependencies and of builds.
 func (w *walk) list(f *os.File, dir string) (files []stamped, directories []string) {
 	prefix := dir + "/"
 	if dir == "." {

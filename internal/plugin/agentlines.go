@@ -13,7 +13,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// agentLines is a writer for what an agent prints. It passes on the safe outputs in it, one
+// agentLines is a writer for what an agent prints. It passes on the safe outputs among that, one
 // a line, framed and repaired as those of any agent are, and leaves out other text.
 type agentLines struct {
 	*io.PipeWriter
@@ -22,7 +22,7 @@ type agentLines struct {
 	problems []string
 }
 
-// newAgentLines returns a writer that passes on safe outputs to another one. Its method end
+// newAgentLines returns an agentLines that passes on the safe outputs to a writer. Its method end
 // must be called.
 func newAgentLines(to io.Writer) *agentLines {
 	from, w := io.Pipe()

@@ -7,8 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// Permissions returns the sorted names of GitHub's permissions to write that items of any allowed
-// kind can need, on any target, or Airlock's own items. A plan needs some of them. Staged kinds
+// Permissions returns the sorted names of GitHub's permissions to write that items of the allowed
+// kinds, on any target, and Airlock's own items can need. A plan needs some of them. Staged kinds
 // count as if they were not staged.
 func (c Config) Permissions() []string {
 	need := map[string]bool{}

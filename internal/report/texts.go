@@ -181,7 +181,7 @@ func (t *terminal) itemTexts(r *Report, op apply.Operation) {
 }
 
 // writeTexts writes the texts of the staged items into the summary, each folded, as they
-// would be posted. Where cleaning changed one, its lines are marked as a comparison does.
+// would be posted. A text that cleaning changed is written as a diff.
 func (r *Report) writeTexts(b *strings.Builder) {
 	n := 0
 	for m := range r.members() {

@@ -28,7 +28,7 @@ func (l labelled) recall() float64 {
 	return float64(len(l.Vulnerable)) / float64(len(l.Vulnerable)+len(l.Missed))
 }
 
-// recallAtHigh returns the share of what rules of high precision find.
+// recallAtHigh returns the recall where only rules of high precision may report.
 func (l labelled) recallAtHigh(t *testing.T) float64 {
 	t.Helper()
 	found := 0

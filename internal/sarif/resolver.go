@@ -112,7 +112,7 @@ func (r *resolver) invocation(o object) {
 }
 
 // artifactLocation makes a URI relative to the repository's root. It reports false if the URI
-// does not name a file there.
+// does not name a file there, or the budget is too small for the path.
 func (r *resolver) artifactLocation(o object) bool {
 	uri, base := stringMember(o, "uri"), stringMember(o, "uriBaseId")
 	if i, ok := index(o, "index", len(r.artifacts)); ok && uri == "" {
@@ -132,8 +132,8 @@ func (r *resolver) artifactLocation(o object) bool {
 	return r.spend(len(uri) - before)
 }
 
-// resolveBase prepends the URI of a base id to a relative URI. An id that is not
-// defined, or whose name is that of the source root, means the repository's root.
+// resolveBase prepends the URI of a base id to a relative URI. An id that is not defined means the
+// repository's root, and so does one that is named after a root and has an absolute URI elsewhere.
 func (r *resolver) resolveBase(uri, base string) string {
 	given := uri
 	for range 8 {
@@ -288,7 +288,7 @@ func (c *components) find(ref object) int {
 
 // descriptorReference makes a reference to a rule, notification or taxon use an id or
 // a GUID instead of an index, because indexes change in the merged run. It reports
-// false if it finds none.
+// false if it finds none, or the budget is too small for it.
 func (r *resolver) descriptorReference(o object) bool {
 	i, has := intMember(o, "index")
 	delete(o, "index")
@@ -319,7 +319,7 @@ func (r *resolver) descriptorReference(o object) bool {
 }
 
 // componentReference makes a reference to a tool component use a name or a GUID
-// instead of an index. It reports false if it finds none.
+// instead of an index. It reports false if it finds none, or the budget is too small for it.
 func (r *resolver) componentReference(o object) bool {
 	defer delete(o, "index")
 	if stringMember(o, "name") != "" || stringMember(o, "guid") != "" {
@@ -398,9 +398,9 @@ func (r *resolver) inline(o object, elements *shared) {
 	delete(o, "parentIndex")
 }
 
-// addMissing adds to o those members of more that o lacks.
-func addMissing(o, more object) {
-	for name, v := range more {
+// addMissing adds to o the members of source that o lacks.
+func addMissing(o, source object) {
+	for name, v := range source {
 		if _, have := o[name]; !have {
 			o[name] = v
 		}

@@ -37,7 +37,7 @@ const (
 var escapeStarts = [256]escaping{'%': inURL, '\\': inProgram, '"': inProgram, '\'': inProgram, '`': inProgram, '&': inHTML, '=': inMail}
 
 // scanEscaped returns the hits in a text whose escapes are decoded: percent-encoding, the
-// escapes of strings in programs, the numeric ones of HTML, and strings that are joined. It
+// escapes of strings in programs, those of HTML, and strings and lines that are joined. It
 // reads again only what is near an escape for a printable character of ASCII, because nobody
 // needs to write these so, and secrets consist of them.
 func (s *Scanner) scanEscaped(path, text string, depth int) []Hit {

@@ -35,7 +35,8 @@ type Config struct {
 }
 
 // ProtectedPatterns returns the patterns of all protected files: those of the owner or the
-// built-in list, what was added to them, and the manifests where those are protected.
+// built-in list, what was added to them, and the manifests where those are protected. Files that
+// Unprotected names may match them.
 func (c Config) ProtectedPatterns() []string {
 	patterns := slices.Clone(c.Protected)
 	if c.Protected == nil {
@@ -94,7 +95,7 @@ type Change struct {
 	// OldMode and NewMode are git's modes, "" where the path is absent.
 	OldMode, NewMode string
 	// OldOID and NewOID are the contents' object ids, where they are known. Contents
-	// that the tree before had are then not counted as new.
+	// that a changed path had before are then not counted as new.
 	OldOID, NewOID string
 	// Size is the size of the new content, in bytes.
 	Size int64
@@ -211,8 +212,8 @@ func Notes(t Tree) []string {
 	return []string{"made executable: " + text.QuoteList(slices.Compact(paths))}
 }
 
-// checkModes checks that each changed path is, and was, a file or a link, and remains
-// what it was, of a size that GitHub accepts.
+// checkModes checks that each changed path is, and was, a file or a link, remains what it
+// was, has a size that GitHub accepts, and is neither .gitmodules nor a new Git LFS pointer.
 func (j *judgement) checkModes() {
 	old := j.tree.oldContents()
 	for _, c := range j.tree.Changes {
@@ -268,7 +269,7 @@ func (j *judgement) countFiles() int {
 	return n
 }
 
-// newSize sums the sizes of the contents that the tree before did not have.
+// newSize sums the sizes of the new contents, without those that a changed path had before.
 func (j *judgement) newSize() int64 {
 	old := j.tree.oldContents()
 	var sum int64
