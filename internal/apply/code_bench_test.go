@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 		"TestABranchThatCannotBeComparedYet", "TestEveryCommitIsJudgedOnPush", "TestRulesetWithoutForcePushes",
 		"TestPushToAMovedBranch", "TestPullRequestIsUpdated", "TestAmendedCommitStays", "TestFailureReportsWhatIsThere",
 		"TestTextsOfLostCode", "TestMoreCommitsThanOnePage",
-		// These start it some dozens of times; what they have in common is in those that are left.
+		// These start git some dozens of times; tests that stay in cover what they have in common.
 		"TestChangesStayOnTheirBase", "TestBrokenObjectsOfCommits", "TestFetchFaults", "TestForgedTrailerPassesNoRule",
 		"TestPatchWhereTheHistoryIsCutOff", "TestIssueOfCodeIsThereOnce", "TestPullRequestOnAMovedBase", "TestMessagesSpeakForNobodyElse",
 		"TestSignedCommitsGoOnAfterAKill", "TestRetargetedPullRequestIsLeftAlone", "TestPullRequestForbidden", "TestSoundCommitsStayApart",

@@ -96,8 +96,9 @@ func (s *searcher) each(text string, found func(id, start, end int) bool) {
 	}
 }
 
-// eachBeginning calls found for each place where a text has the beginning of a word but not the
-// entire word: three bytes of it or more, and as many as there are. length is that of the word.
+// eachBeginning calls found for each place where a text has the first three bytes of a word or more,
+// but not the entire word. end is where text and word begin to differ, or where the text ends; length
+// is that of the word.
 func (s *searcher) eachBeginning(text string, found func(id, length, start, end int)) {
 	for start := range max(0, len(text)-2) {
 		n := s.buckets[gram(s.fold[text[start]], s.fold[text[start+1]], s.fold[text[start+2]])]
