@@ -105,7 +105,7 @@ func (c coordinator) post(t *testing.T, agent string, size int) (status int, wor
 	return res.StatusCode, body.ID + body.Error, string(raw)
 }
 
-// completed waits for the end of a run.
+// completed waits for the end of a run, and asserts that it completed.
 func (c coordinator) completed(t *testing.T, id string) {
 	t.Helper()
 	if got := get(t, c.url+"/runs/"+id+"/wait?timeout=60"); !strings.Contains(got, `"status":"completed"`) {
@@ -124,8 +124,8 @@ func (c coordinator) runsAgain(t *testing.T) {
 }
 
 // TestCoordinatorKilled kills the server again and again while runs are under way,
-// AIRLOCK_CHAOS times as often as usual. No run
-// is lost, each ends once with its result, and no process of a run outlives the server.
+// AIRLOCK_CHAOS times as often as usual. No run is lost, each ends once with its result, and no
+// process of a run outlives the server.
 func TestCoordinatorKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -199,7 +199,8 @@ func TestCoordinatorKilled(t *testing.T) {
 	}
 }
 
-// alive returns the processes that runs in a directory have left there and that live.
+// alive returns the ids of the processes that still live of those that runs have noted in the file
+// pids of a directory.
 func alive(dir string) (pids []string) {
 	raw, _ := os.ReadFile(filepath.Join(dir, "pids"))
 	for pid := range strings.FieldsSeq(string(raw)) {
@@ -228,17 +229,17 @@ func get(t *testing.T, url string) string {
 	return b.String()
 }
 
-// eventually waits until holds, up to 20 seconds.
-func eventually(t *testing.T, holds func() bool, otherwise string) {
+// eventually waits until a condition is true. It ends the test with the message after 20 seconds.
+func eventually(t *testing.T, condition func() bool, message string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for !holds() {
+	for !condition() {
 		select {
 		case <-ctx.Done():
-			t.Fatal(otherwise)
+			t.Fatal(message)
 		case <-tick.C:
 		}
 	}

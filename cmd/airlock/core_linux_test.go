@@ -12,14 +12,14 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestNoCommandLeavesACoreFile ends commands that have a secret as a crash beside
-// GOTRACEBACK=crash does, where core files of any size are allowed: the kernel writes none.
+// TestNoCommandLeavesACoreFile ends commands that have a secret by the signal that ends a crash under
+// GOTRACEBACK=crash, where core files of any size are allowed: the kernel writes none.
 func TestNoCommandLeavesACoreFile(t *testing.T) {
 	t.Parallel()
 	policy := map[string]string{"policy.yml": "add-issue-comment:\n", "lines.ndjson": `{"type":"add-issue-comment","body":"Hello"}`}
 	for name, c := range map[string]struct {
 		args []string
-		ask  string // its standard input: it is at work when it answers, or asks GitHub
+		ask  string // standard input; the command is at work once it prints a line or, for apply, asks GitHub
 	}{
 		"apply": {args: []string{"apply", "--config", "policy.yml", "--input", "lines.ndjson"}},
 		"serve": {args: []string{"serve", "--addr", "127.0.0.1:0", "--store", "store.db"}},

@@ -30,7 +30,8 @@ var killedLoop = map[string]string{
 	"../half.sh": "sleep 0.1\nawk '/BUG/ && !done { done = 1; next } 1' a.js > fixed\nsleep 0.1\ncat fixed > a.js\nrm fixed\n",
 }
 
-const brokenLoop = "exports.a = 1;\n// BUG one\n// BUG two\n"
+// brokenScript is what a.js contains when a loop begins.
+const brokenScript = "exports.a = 1;\n// BUG one\n// BUG two\n"
 
 // loopPlace is a work tree in which loops are killed.
 type loopPlace struct {
@@ -61,7 +62,7 @@ func newLoopPlace(t *testing.T) loopPlace {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	p.write("a.js", brokenLoop)
+	p.write("a.js", brokenScript)
 	return p
 }
 
@@ -72,8 +73,8 @@ func (p loopPlace) write(name, content string) {
 	}
 }
 
-// start returns the command that begins or resumes the loop.
-func (p loopPlace) start(stderr *bytes.Buffer) *exec.Cmd {
+// command returns the command that begins or resumes the loop.
+func (p loopPlace) command(stderr *bytes.Buffer) *exec.Cmd {
 	cmd := exec.Command(binary, "loop", "start", "--issue", "7", "--config", filepath.Join(p.base, "checks.yml"), "--fixer", "sh "+filepath.Join(p.base, "half.sh"))
 	cmd.Dir, cmd.Env, cmd.Stderr = p.dir, p.env, stderr
 	return cmd
@@ -157,7 +158,7 @@ func TestLoopKilled(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
 	calm := newLoopPlace(t)
-	if err := calm.start(&stderr).Run(); err != nil {
+	if err := calm.command(&stderr).Run(); err != nil {
 		t.Fatalf("without a kill: %v\n%s", err, stderr.String())
 	}
 	want := calm.log()
@@ -172,7 +173,7 @@ func TestLoopKilled(t *testing.T) {
 		p := newLoopPlace(t)
 		var errs bytes.Buffer
 		for ended := false; !ended; {
-			cmd := p.start(&errs)
+			cmd := p.command(&errs)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

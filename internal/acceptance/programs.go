@@ -24,7 +24,7 @@ type side struct {
 	criteria []*criterion
 }
 
-// sides returns the programs that judge criteria.
+// sides returns the validator and the browser command, each with its criteria, if any.
 func (v *verification) sides() []side {
 	validator := side{program: v.deps.Validator, name: "validator", setting: "acceptance: validator"}
 	browser := side{program: v.deps.Browser, name: "browser command", setting: "acceptance: browser"}
@@ -145,8 +145,8 @@ func (r Request) readAnswer(message []byte) (Response, error) {
 	return answer, nil
 }
 
-// readMasked reads a program's answer. An error is about the masked answer, because it quotes the
-// beginning of what is wrong.
+// readMasked reads a program's answer. An error quotes the beginning of what is wrong, so it is that
+// of the masked answer, unless the masked answer is valid.
 func readMasked[T any](v *verification, raw []byte, read func([]byte) (T, error)) (T, error) {
 	answer, err := read(raw)
 	if err == nil {
@@ -197,8 +197,9 @@ func (v *verification) addJudgement(answer Response, s side) {
 // maxScreenshots is how many pictures of one program are kept.
 const maxScreenshots = 100
 
-// collect keeps the pictures that a program has left, and returns them with the names of their files
-// of evidence as paths.
+// collect saves pictures that a program has left, at most maxScreenshots, and returns them. The path
+// of one that is saved is the name of its file of evidence; the description of one that cannot be
+// saved says so.
 func (v *verification) collect(program *Program, screenshots []Screenshot) (kept []Screenshot) {
 	for i, s := range firstOf(screenshots, maxScreenshots) {
 		if v.deps.Save != nil && program.Collect != nil {

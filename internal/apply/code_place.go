@@ -101,7 +101,9 @@ func (c *codePreparer) namesBranch(e *entry, st *codeState) bool {
 // branchOf returns the name of a branch that may be written as a ref.
 func branchOf(name string) string { return strings.TrimPrefix(strings.TrimSpace(name), "refs/heads/") }
 
-// eventBranch returns the branch of the event's pull request, where nothing can be read.
+// eventBranch returns the branch to push to for a run that cannot read GitHub: the head branch that
+// the event names or, where it names none or is about another pull request, a placeholder with the
+// number of the pull request.
 func eventBranch(o *observer, e *entry) string {
 	if e.target.FromEvent && o.ev.Head.Ref != "" {
 		return o.ev.Head.Ref
@@ -237,9 +239,9 @@ func (c *codePreparer) compare(base, head string) (diff githubapi.Comparison, er
 }
 
 // earlier takes over a branch if it is ours, and otherwise returns why it is not. A branch is ours
-// if it has a commit that was made for this series, or if the pull request that we opened for the
-// series comes from it. Its pull request must be open and still go to the same base, or there must
-// not have been one.
+// if it has a commit that was made for this series, if it has no commit of its own and can be one that
+// we began, or if the pull request that we opened for the series comes from it. Its pull request must
+// be open and still go to the same base, or there must not have been one.
 //
 // Where all of its commits are as we made them, they are replaced. Where somebody else has
 // committed to it too, the changes go on top.
@@ -256,7 +258,7 @@ func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why
 	isListedInFull := len(diff.Commits) == diff.AheadBy
 	isMadeByUs := len(own) > 0 || c.begun(e, st.names, b.Name)
 	allOwn := isListedInFull && len(own) == len(diff.Commits) && isMadeByUs
-	open, used, err := c.pullsFrom(b.Name, st.base)
+	open, otherUse, err := c.pullsFrom(b.Name, st.base)
 	if err != nil {
 		return "", err
 	}
@@ -264,8 +266,8 @@ func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why
 	switch {
 	case !allOwn && !opened && !hasTrailer(diff.Commits, st.key):
 		return "contains no commit that this workflow made for this subject", nil
-	case open == nil && used != "":
-		return used, nil
+	case open == nil && otherUse != "":
+		return otherUse, nil
 	case open == nil && len(own) == 0 && !allOwn:
 		return "has no pull request, and somebody else has changed the commits that this workflow made", nil
 	}
@@ -310,21 +312,21 @@ func (c *codePreparer) openedBefore(e *entry, st *codeState) error {
 	return nil
 }
 
-// pullsFrom returns the open pull request from a branch to a base, nil without one, and how a
-// closed one or one to another base uses the branch; "" where none does.
-func (c *codePreparer) pullsFrom(branch, base string) (open *githubapi.Pull, used string, err error) {
+// pullsFrom returns the open pull request from a branch to a base, nil without one. otherUse says
+// that the branch belongs to a pull request that is closed or goes to another base; "" without one.
+func (c *codePreparer) pullsFrom(branch, base string) (open *githubapi.Pull, otherUse string, err error) {
 	filter := githubapi.PullFilter{State: "all", Head: c.o.repo.Owner + ":" + branch}
 	err = each(c.o.deps.GitHub.ListPulls(c.o.ctx, c.o.repo, filter), func(p githubapi.Pull) {
 		switch {
 		case p.State != "open":
-			used = cmp.Or(used, fmt.Sprintf("belongs to pull request #%d, which is closed", p.Number))
+			otherUse = cmp.Or(otherUse, fmt.Sprintf("belongs to pull request #%d, which is closed", p.Number))
 		case p.Base.Ref != base:
-			used = cmp.Or(used, fmt.Sprintf("belongs to pull request #%d, which goes to %q now", p.Number, p.Base.Ref))
+			otherUse = cmp.Or(otherUse, fmt.Sprintf("belongs to pull request #%d, which goes to %q now", p.Number, p.Base.Ref))
 		case open == nil:
 			open = &p
 		}
 	})
-	return open, used, err
+	return open, otherUse, err
 }
 
 // chooseReplaced decides which commits of a branch of ours the changes replace, and what they go

@@ -20,18 +20,20 @@ import (
 type mishap struct {
 	name  string
 	fault githubtest.Fault
-	// kill and stop end the process, and ctx, instead.
+	// Instead of a fault, kill ends the process before the request is sent or, with after, once it
+	// took effect, and stop cancels the process's context.
 	kill, after, stop bool
 	// lie is set where the answer says that nothing happened, and something did.
 	lie bool
 }
 
-// jsonAnswer returns an answer that replaces GitHub's.
+// jsonAnswer returns an answer that replaces GitHub's. after is set where the request takes effect
+// nevertheless.
 func jsonAnswer(status int, body string, after bool) githubtest.Fault {
 	return githubtest.Fault{Status: status, Body: body, After: after, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}}
 }
 
-// mishaps returns what goes wrong at each request.
+// mishaps returns all that can go wrong at a request, sorted by name.
 func mishaps() []mishap {
 	html := githubtest.Fault{Status: 502, Body: "<html><body>Unicorn!</body></html>", Header: http.Header{"Content-Type": {"text/html"}}}
 	htmlAfter := html
@@ -125,7 +127,7 @@ func unlisted(f githubtest.Fault) githubtest.Fault {
 type faultScene struct {
 	name  string
 	begin func(t *testing.T) faultPlay
-	// plausible reports whether a mishap is played; nil for each.
+	// plausible reports whether a mishap is played. If it is nil, each is.
 	plausible func(mishap) bool
 }
 
@@ -133,8 +135,8 @@ type faultScene struct {
 type faultPlay struct {
 	*bench
 	approved []policy.Approved
-	// check returns what is wrong after a process, where something goes wrong, and after a second
-	// one, where nothing does.
+	// check returns what is wrong. It is called after a process in which something went wrong, and
+	// after a second one in which nothing did.
 	check func(processEnd) []string
 }
 
@@ -144,7 +146,7 @@ type processEnd struct {
 	err     error    // why it could not begin
 	log     []string
 	mishap  mishap
-	last    bool // nothing went wrong
+	last    bool // it is the second process, in which nothing went wrong
 }
 
 // faultCell is one thing that goes wrong at one request of one scene.
@@ -165,7 +167,7 @@ func (c faultCell) String() string {
 // allCells plays all combinations, which takes minutes.
 var allCells = flag.Bool("faults.all", false, "play every fault at every request of every scene")
 
-// oneScene names the scenes to be played.
+// oneScene is the beginning of the names of the scenes that are played.
 var oneScene = flag.String("faults.scene", "", "play only the scenes whose name begins with this")
 
 // playFaults lets each request of each scene go wrong in each way, once or from then on. It plays n

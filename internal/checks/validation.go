@@ -175,7 +175,7 @@ func (v validation) unknownLanguage(s reviewer.Skipped, r phase.Result) string {
 	if configured || !s.WithoutRules {
 		return ""
 	}
-	language := reviewer.UnknownLanguage(s.Path)
+	language := reviewer.LanguageWithoutRules(s.Path)
 	switch language {
 	case "C", "C++", "Objective-C":
 		return ""

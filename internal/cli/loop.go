@@ -12,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/terminal"
 )
 
-// loopFlags are those that every command about loops has.
+// loopFlags are the flags that every command about loops has.
 type loopFlags struct {
 	loopwork.Key
 	json bool
@@ -40,7 +40,8 @@ func (f *loopFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Dir, "dir", ".", loopDirUsage)
 }
 
-// loopDirUsage explains the flag --dir, which has an effect of its own where a loop starts.
+// loopDirUsage explains the flag --dir. The command that starts a loop registers this flag itself,
+// because it has to know whether it was given.
 const loopDirUsage = "the project's directory"
 
 // add registers all flags but --dir.

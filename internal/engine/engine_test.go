@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	shorttest.LeaveOut( // these start several engines
-		"TestClosingLogsNothing", "TestRecoverTakesWhatAReplacedEngineTook", "TestOneProcessAnExecutor",
+		"TestClosingLogsNoError", "TestRecoverTakesWhatAReplacedEngineTook", "TestOneProcessAnExecutor",
 	)
 	os.Exit(storetest.Main(m))
 }
@@ -113,8 +113,8 @@ func listen(x *engine.Execution, input string) error {
 var listening = engine.Config{Executor: "here", Queues: []engine.Queue{{Name: "q", Poll: 10 * time.Millisecond}},
 	Workflows: []engine.Workflow{{Name: "listen", Run: listen}, {Name: "fail", Run: func(*engine.Execution, string) error { return errors.New("no luck") }}}}
 
-// running returns the configuration listening with one workflow, which this function makes, in
-// place of its own.
+// running returns the configuration listening with a single workflow of that name, which run carries
+// out.
 func running(name string, run func(x *engine.Execution, input string) error) engine.Config {
 	cfg := listening
 	cfg.Workflows = []engine.Workflow{{Name: name, Run: run}}
@@ -287,8 +287,8 @@ func TestAnInterruptionEndsNoWorkflow(t *testing.T) {
 	})
 }
 
-// What DBOS does while the engine is closed fails, and that is nothing to report.
-func TestClosingLogsNothing(t *testing.T) {
+// What DBOS does while the engine is being closed fails, and is not reported as an error.
+func TestClosingLogsNoError(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, location string) {
 		for i := range 20 {
@@ -437,7 +437,7 @@ func startVictim(t *testing.T, location string) *exec.Cmd {
 	return cmd
 }
 
-// waitForRecord waits until a workflow has recorded something.
+// waitForRecord waits until what a workflow has recorded ends in want.
 func waitForRecord(t *testing.T, st *store.Store, workflow, want string) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !strings.HasSuffix(recordedRows(t, st, workflow), want); {

@@ -66,7 +66,7 @@ func New(o Options) (*Client, error) {
 	}
 	s := newSender(o)
 	client := &http.Client{Transport: s, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
-		if len(via) >= maxRedirects {
+		if len(via) > maxRedirects { // via are the requests so far, the first one included
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
 		return nil
@@ -77,8 +77,9 @@ func New(o Options) (*Client, error) {
 	return &Client{gh: gh, http: client, graphql: strings.TrimSuffix(graphql.String(), "/")}, nil
 }
 
-// send sends a request for which go-github has no method, or one that leaves something out. path is
-// below the address of the operation's repository. The caller passes the error to op.finish.
+// send sends a request for which go-github has no method, or only a method that leaves something
+// out. path is below the address of the operation's repository. The caller passes the error to
+// op.finish.
 func (c *Client) send(ctx context.Context, op *operation, method, path string, body, out any) error {
 	if op.err != nil {
 		return op.err

@@ -194,14 +194,14 @@ func BenchmarkFile(b *testing.B) {
 
 const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 
-// changedTree makes a commit to that differs from the one before it, from, in every way.
-func changedTree(t *testing.T, initArgs ...string) (c clone, from, to string) {
+// changedTree makes two commits, the second of which changes files in every way.
+func changedTree(t *testing.T, initArgs ...string) (c clone, first, second string) {
 	t.Helper()
 	c = newClone(t, initArgs...)
 	for _, name := range []string{"same/deep/er", "gone", "changed", "exec", "link", "file-to-dir", "dir-to-file/x", "a-", "a/b", "a0"} {
 		c.Write(name, "old "+name)
 	}
-	from = c.Commit("from")
+	first = c.Commit("from")
 	for _, name := range []string{"gone", "file-to-dir", "dir-to-file/x", "dir-to-file", "link"} {
 		if err := os.Remove(filepath.Join(c.Dir, name)); err != nil {
 			t.Fatal(err)
@@ -221,9 +221,9 @@ func changedTree(t *testing.T, initArgs ...string) (c clone, from, to string) {
 		t.Fatal(err)
 	}
 	c.Git("add", "-A")
-	c.Git("update-index", "--add", "--cacheinfo", "160000,"+from+",sub")
+	c.Git("update-index", "--add", "--cacheinfo", "160000,"+first+",sub")
 	c.Git("commit", "-q", "-m", "to")
-	return c, from, c.Git("rev-parse", "HEAD")
+	return c, first, c.Git("rev-parse", "HEAD")
 }
 
 func TestTreeChangesEqualGitDiffTree(t *testing.T) {
@@ -320,7 +320,7 @@ func TestHostileTrees(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
 	c.Write("f", "x")
-	empty := c.Commit("f")
+	commit := c.Commit("f")
 	blob := c.Git("rev-parse", "HEAD:f")
 	entry := func(mode, name string) string {
 		raw := make([]byte, 20)
@@ -338,7 +338,7 @@ func TestHostileTrees(t *testing.T) {
 		"a slash": entry("100644", "a/b"), "dots": entry("100644", ".."), "no name": entry("100644", ""),
 		"twice": entry("100644", "a") + entry("100755", "a"), "no mode": entry("x", "a"), "cut off": entry("100644", "a")[:20],
 	} {
-		if got, err := r.TreeChanges(t.Context(), empty, write(data)); err == nil {
+		if got, err := r.TreeChanges(t.Context(), commit, write(data)); err == nil {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -348,7 +348,7 @@ func TestHostileTrees(t *testing.T) {
 	}
 
 	// Each tree contains the one before it ten times: 10^12 files.
-	bomb := c.Git("rev-parse", empty+"^{tree}")
+	bomb := c.Git("rev-parse", commit+"^{tree}")
 	for range 12 {
 		var list strings.Builder
 		for i := range 10 {

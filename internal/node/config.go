@@ -18,8 +18,8 @@ import (
 // Config describes a node.
 type Config struct {
 	Location string // the store's; "" for the usual one
-	// Maker is the command that makes a store, for the error where there is none; "" where Open
-	// makes it then.
+	// Maker is the command that makes a store: the error names it if there is no store. If Maker
+	// is "", Open makes the store instead.
 	Maker  string
 	Agents string        // a directory of blueprints; "" for none
 	Owner  builtin.Owner // required: what agents that are built in may do; agents are started in its Base

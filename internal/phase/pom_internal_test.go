@@ -48,6 +48,9 @@ func TestModulesAreReadOnce(t *testing.T) {
 		if len(p.poms) > mostPoms {
 			t.Errorf("%d poms were looked for", len(p.poms))
 		}
+		if err := os.RemoveAll(filepath.Join(dir, "a")); err != nil { // it was read already
+			t.Fatal(err)
+		}
 	}
 	if modules, _ := p.buildOf("a"); len(modules) == 0 || modules[0].dir != "a" {
 		t.Errorf("the build in a has %d modules", len(modules))

@@ -17,7 +17,7 @@ func TestAgentLines(t *testing.T) {
 	for name, c := range map[string]struct {
 		printed string
 		want    string   // the findings' messages
-		notes   []string // "agent: " before each
+		notes   []string // what each note begins with after "agent: "
 	}{
 		"a line":        {good, "Odd.", nil},
 		"a fence":       {"Here it is:\n\n```json\n" + good + "\n```\nThat is all.", "Odd.", nil},

@@ -40,7 +40,8 @@ func (r *Report) Outputs() []Output {
 	)
 }
 
-// first returns the object of the first result that has one and is wanted.
+// first returns the object of the first result that has one and for which wanted returns true; an
+// empty object if there is none.
 func first(results []apply.Result, wanted func(apply.Result) bool) apply.Object {
 	for _, res := range results {
 		if res.Object != nil && wanted(res) {
@@ -56,7 +57,7 @@ func (r *Report) firstOf(types ...string) apply.Object {
 }
 
 // file returns where the first item of the wanted kinds was stored because it could not be
-// delivered.
+// delivered; "" if none was.
 func (r *Report) file(wanted func(safeoutput.Kind) bool) string {
 	for _, res := range slices.Concat(r.Results, r.Own) {
 		if res.File != "" && wanted(res.Kind) {

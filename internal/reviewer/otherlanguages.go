@@ -18,12 +18,12 @@ var otherLanguages = map[string]string{
 // withoutRules returns that there are no rules for the language of a file, if it is known and there
 // are none; otherwise "". A review that passes must not seem to have read such a file.
 func withoutRules(f File) string {
-	if name := UnknownLanguage(f.Path); name != "" && f.language() == nil {
+	if name := LanguageWithoutRules(f.Path); name != "" && f.language() == nil {
 		return "there are no rules for " + name + ": only secrets were looked for"
 	}
 	return ""
 }
 
-// UnknownLanguage returns the language of programs for which there are no rules that a file is in,
-// by its name, otherwise "".
-func UnknownLanguage(name string) string { return otherLanguages[strings.ToLower(path.Ext(name))] }
+// LanguageWithoutRules returns the language of a file by the ending of its name, if it is one of
+// programs and there are no rules for it; otherwise "".
+func LanguageWithoutRules(name string) string { return otherLanguages[strings.ToLower(path.Ext(name))] }

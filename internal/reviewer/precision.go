@@ -47,7 +47,7 @@ func (r *Reviewer) Rules() []Rule {
 	return used
 }
 
-// addForm notes that some of what a rule finds is right that often.
+// addForm notes that some of what a rule finds has the precision p.
 func (r *Rule) addForm(p finding.Precision) {
 	if !slices.Contains(r.forms, p) {
 		r.forms = append(r.forms, p)
@@ -55,8 +55,8 @@ func (r *Rule) addForm(p finding.Precision) {
 }
 
 // formPrecision returns how often a pattern is right: what it says itself, otherwise what its rule
-// says. If it asks only that a value is built or changes, that is medium at most: the value may be
-// harmless, which nobody can see without knowing the callers.
+// says. If it asks only that a value is built or changes, its rule's precision counts as medium at
+// most: the value may be harmless, which nobody can see without knowing the callers.
 func (p *pattern) formPrecision() finding.Precision {
 	switch {
 	case p.Precision != "":
@@ -85,10 +85,14 @@ func (p *pattern) asksForRequest() bool {
 }
 
 // isReported reports whether what a pattern finds in a value, at the word at index i, becomes a
-// finding, because one of these precisions is used: that of the pattern's form, or low if the value
-// lacks what the pattern asks for in Certain or Given; that of the rule if something in the value
-// comes from a request, unless the pattern is one for input anyway. Where asksForRequest is true,
-// both are medium at most; the rule's own counts there if a request sends the value as it is.
+// finding. It does if the configuration selects the rule in one of these precisions:
+//   - that of the pattern's form, or low if the value lacks what the pattern asks for in Certain or
+//     Given;
+//   - that of the rule, if something in the value comes from a request, unless the pattern is one for
+//     input anyway.
+//
+// Where asksForRequest is true, both count as medium at most, unless a request sends the value as it
+// is: then the rule's own precision counts, too.
 func (m *matcher) isReported(p *pattern, x extent, i int) bool {
 	form := p.form
 	if p.Certain != nil && !m.isCertain(p, x) || p.Given && !m.hasGiven(x) {
@@ -105,7 +109,7 @@ func (m *matcher) isReported(p *pattern, x extent, i int) bool {
 	return p.asksForRequest() && m.selects(p.rule, p.rule.Precision) && m.isSentDirectly(p, x, i)
 }
 
-// lower returns medium for a higher precision if it is to be lowered.
+// lower returns p or, if isLowered is set, medium where p is higher.
 func lower(p finding.Precision, isLowered bool) finding.Precision {
 	if isLowered && p.Rank() > finding.PrecisionMedium.Rank() {
 		return finding.PrecisionMedium

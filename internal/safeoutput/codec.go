@@ -232,9 +232,9 @@ func appendField(dst []byte, p any) ([]byte, error) {
 	return dst, errors.New("no JSON form")
 }
 
-// Decode reads a valid item of the kind, as Encode writes it. It only checks that
-// raw is one strict JSON object with fields of the kind. The item does not refer to
-// raw afterwards.
+// Decode reads a valid item of the kind, as Encode writes it. It only checks that raw begins with a
+// strict JSON object that has fields of the kind, and does not read what follows. The item does not
+// refer to raw afterwards.
 func Decode(kind Kind, raw []byte) (Item, error) {
 	spec, ok := byName()[string(kind)]
 	if !ok {

@@ -2,7 +2,8 @@ package sanitize
 
 import "testing"
 
-// TestReveal asserts that messages show which invisible characters a name contains.
+// TestReveal asserts that messages show which invisible characters a name contains, without those
+// that were put into it to disarm mentions and references, and that revealing twice changes nothing.
 func TestReveal(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain":                           "plain",

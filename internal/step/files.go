@@ -42,7 +42,7 @@ func (o *outputDir) WriteFile(name string, data []byte) (string, error) {
 	return p, o.workspace.Write(p, data)
 }
 
-// keep stores what write writes as a file, and returns its path and content.
+// keep stores the output of the function write as a file, and returns the file's path and content.
 func (o *outputDir) keep(name string, write func(io.Writer) error) (p string, content []byte, err error) {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

@@ -59,7 +59,7 @@ func (i *Image) Set(name string) error {
 func (i *Image) Type() string { return "image" }
 
 // Run runs the step in the mode that the input mode names. The error carries the step's exit
-// code; the reason for it is in the log and in the summary already.
+// code alone; the reason for it has been reported already.
 func Run(ctx context.Context, deps Deps) error {
 	env := action.Snapshot(deps.Getenv)
 	s := &step{deps: deps, env: env, runner: action.NewRunner(env, deps.Stdout)}
@@ -244,8 +244,8 @@ func (s *step) remote(ctx context.Context) (*gitrepo.Remote, error) {
 	return s.conn.Remote(url)
 }
 
-// reportStop reports in the log and in the summary why nothing was judged or, after the
-// report, why outputs are missing.
+// reportStop reports why the step stopped: in the log and, unless the results of the items were
+// reported before, in the summary.
 func (s *step) reportStop(err error) {
 	why := s.mask(exitcode.Explain(err))
 	s.runner.Annotate(action.Annotation{Level: action.Error, Title: "Airlock stopped", Message: why})

@@ -14,7 +14,7 @@ import (
 // Edit is one run of lines that a tool would change.
 type Edit struct {
 	// First and Last are the lines that are changed. For lines that are only added, they
-	// are the two between which those belong; First is 0 at the beginning of the file.
+	// are the two lines between which the added ones belong; First is 0 at the beginning of the file.
 	First, Last int
 	// Range is complete lines, and Suggestion the text that replaces them, as in
 	// finding.Finding; "" if there can be none.
@@ -38,11 +38,11 @@ func Edits(base, before, after []byte) []Edit {
 	shift := 0 // lines that the earlier edits passed so far have added
 	for _, e := range editsBetween(before, after) {
 		first, last := min(e.First, e.Range.StartLine), max(e.Last, e.Range.EndLine)
-		for len(earlier) > 0 && earlier[0].end()+shift < first { // it only moves the lines of e
+		for len(earlier) > 0 && earlier[0].end()+shift < first { // the earlier edit only moves the lines of e
 			shift += earlier[0].net
 			earlier = earlier[1:]
 		}
-		if len(earlier) > 0 && earlier[0].start()+shift <= last { // e changes lines that it has made
+		if len(earlier) > 0 && earlier[0].start()+shift <= last { // e changes lines that the earlier edit made
 			continue
 		}
 		e.First, e.Last, e.Range.StartLine = e.First-shift, e.Last-shift, e.Range.StartLine-shift

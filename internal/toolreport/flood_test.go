@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFlood asserts that what is printed before, in and after a flood is read, and that no line of a
-// flood is dropped by which a tool reports on a test or a file.
+// TestFlood asserts that what is printed before, in and after a flood of lines is read, and that the
+// lines by which a tool reports on a test or a file are never dropped as a flood.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	const mocha = "\n  1 passing (3ms)\n  2 failing\n\n  1) adds:\n\n      Error: no\n      at a (/src/a.js:3:4)\n\n"

@@ -18,7 +18,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// Clone is a clone that a test writes. What fails ends the test.
+// Clone is a clone that a test writes. A method that fails ends the test.
 type Clone struct {
 	T   testing.TB
 	Dir string
@@ -36,8 +36,8 @@ func New(t testing.TB, initArgs ...string) Clone {
 
 var empty, forked templates
 
-// templates keeps the files of clones in memory, so that each clone is built once: its directory is
-// removed at the end of the test that made it.
+// templates keeps the files of clones in memory, so that each clone is built once. Its
+// directory could not be copied later: the end of the test that made it removes it.
 type templates struct {
 	mu    sync.Mutex
 	files map[string]fstest.MapFS // by the arguments of git init
@@ -236,7 +236,7 @@ func Open(t testing.TB, c *gitrepo.Clone) *gitrepo.Repo {
 	return r
 }
 
-// In returns the repository itself, so that a test can ask git what is in it.
+// In returns the repository that r keeps its own objects in, so that a test can ask git about it.
 func In(t testing.TB, r *gitrepo.Repo) Clone {
 	t.Helper()
 	dir, remove, err := r.TempDir()
