@@ -56,7 +56,7 @@ func (p *process) log() string {
 	return p.said.String()
 }
 
-// read reads a line of the log.
+// read reads a line of the log, and keeps it for log. ok is false where the log ends.
 func (p *process) read(lines *bufio.Scanner) (line string, ok bool) {
 	if !lines.Scan() {
 		return "", false
@@ -67,8 +67,8 @@ func (p *process) read(lines *bufio.Scanner) (line string, ok bool) {
 	return lines.Text(), true
 }
 
-// newCluster starts a server that keeps what it has committed when it is killed,
-// coordinators and workers. blueprints are the agents, by name.
+// newCluster starts a PostgreSQL server, coordinators and workers. When the server is killed, it keeps
+// what it has committed. blueprints are the agents, by name.
 func newCluster(t *testing.T, coordinators, workers, concurrency int, blueprints map[string]any) *cluster {
 	t.Helper()
 	c := newDatabase(t, blueprints, "max_connections=200")
@@ -368,7 +368,7 @@ func TestPostgresShared(t *testing.T) {
 }
 
 // TestPostgresGone has PostgreSQL stay away for longer than a worker's lease: requests are
-// refused with their reason, the worker ends its run before others may take it, and takes it
+// refused with the reason, the worker ends its run before others may take it, and takes it
 // again when the database is back.
 func TestPostgresGone(t *testing.T) {
 	t.Parallel()
@@ -413,7 +413,7 @@ func TestPostgresGone(t *testing.T) {
 }
 
 // TestPostgresBearsHostileRequests sends what TestCoordinatorBearsHostileRequests does, and
-// has the same answers.
+// gets the same answers.
 func TestPostgresBearsHostileRequests(t *testing.T) {
 	t.Parallel()
 	c := newDatabase(t, nil)

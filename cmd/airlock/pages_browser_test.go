@@ -143,7 +143,8 @@ func (b *tab) press(keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// tabTo presses the Tab key until what an expression finds has the focus.
+// tabTo presses the Tab key until an expression of JavaScript is true of e, the element that has the
+// focus.
 func (b *tab) tabTo(expression string) {
 	b.t.Helper()
 	for range 80 {
@@ -199,7 +200,7 @@ func (b *tab) harmless() {
 const hostileLog = "\x1b[31mred\x1b[0m </pre></div><script>alert(1)</script><img src=http://evil.example/p onerror=alert(2)><meta http-equiv=refresh content='0;url=http://evil.example/'><style>body{display:none}</style>\n"
 
 // pagesServer starts a coordinator with agents, tokens and a loop that waits for a decision.
-// Its arguments are further ones of the server; a certificate and its key lie next to it.
+// args are further arguments of the server; a certificate and its key are in its directory.
 func pagesServer(t *testing.T, args ...string) (c coordinator, tokens map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -449,8 +450,8 @@ const contrast = `(() => {
 	return JSON.stringify({worst, where, page: light(getComputedStyle(document.body).backgroundColor)});
 })()`
 
-// TestPagesOnAPhoneAndInTheDark asserts that no page is wider than a phone, and that each can
-// be read in both colours, without script too.
+// TestPagesOnAPhoneAndInTheDark asserts that no page is wider than a phone, that each can be read in
+// both colours, and that a run can be started, looked at and stopped without script.
 func TestPagesOnAPhoneAndInTheDark(t *testing.T) {
 	t.Parallel()
 	c, tokens := pagesServer(t)

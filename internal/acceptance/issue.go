@@ -45,7 +45,8 @@ var lineFirst = lazyregexp.New(`^[ \t\r\n]*\[(?:[ xX]\][ \t]+\S|[^\]\n]*\][(\[])
 // has one criterion on each line, or is YAML or JSON: a list of texts or of criteria, or a request
 // with acceptance_criteria. Text that readers of the issue do not see, such as comments, is ignored.
 // unboxed is the number of list items under the heading that have no box, and so state no criterion.
-// The error names the part of a block that cannot be read.
+// There is an error, which names the place, for a block that cannot be read and for text beyond the
+// limits.
 func FromIssue(body string) (found []IssueCriterion, unboxed int, err error) {
 	doc := markdown.Scan(body)
 	blocks := false
@@ -142,7 +143,8 @@ func fromBlock(block string) (found []IssueCriterion, err error) {
 	return found, nil
 }
 
-// criterionKeys are what the mapping of a criterion has; others count for nothing.
+// criterionKeys are the keys that the mapping of a criterion has. Others are ignored, unless they look
+// like one of these misspelt.
 var criterionKeys = []string{"id", "description", "validation_hint", "hint"}
 
 // criterionOf reads an entry of a list: a text, or a mapping.

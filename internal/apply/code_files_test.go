@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy/tree"
 )
 
-// TestFilesListBrokenRules asserts that what is broken by all files together comes first, and by
-// paths that are not among the changes, and then every changed file with the rules that it breaks.
+// TestFilesListBrokenRules asserts the order: the rules that all files together break, those that
+// paths outside the changes break, and every changed file with the rules that it breaks.
 func TestFilesListBrokenRules(t *testing.T) {
 	size, protected, link := tree.Violation{Rule: tree.RuleMaxFiles, Message: "too many"}, tree.Violation{Rule: tree.RuleProtected, Path: "b"}, tree.Violation{Rule: tree.RuleLink, Path: "gone"}
 	st := &codeState{

@@ -61,7 +61,7 @@ func (p *planner) violationIssue(op Operation, e *entry, st *codeState) Operatio
 	return issue
 }
 
-// violationWork opens the issue. The item stays denied, because what it asked for was not done.
+// violationWork opens the issue. The item stays refused, because what it asked for was not done.
 type violationWork struct {
 	create  *createWork
 	refusal *refusal

@@ -185,7 +185,7 @@ func (w *checkWork) add(ctx context.Context, x *executor, sent int) error {
 	}
 }
 
-// batch returns the annotations of one request, if sent of them were sent before.
+// batch returns the annotations of the next request, where sent is how many were sent before it.
 func (w *checkWork) batch(sent int) []safeoutput.CheckAnnotation {
 	left := w.it.Annotations[sent:]
 	return left[:min(len(left), githubapi.MaxAnnotations)]
@@ -197,7 +197,8 @@ func (w *checkWork) sent() int {
 	return min(max(w.existing.known.annotations, len(w.batch(0))), len(w.it.Annotations))
 }
 
-// output returns the output of a request with the next batch, after sent annotations.
+// output returns the output of the next request, where sent is how many annotations were sent before
+// it.
 func (w *checkWork) output(sent int) githubapi.CheckOutput {
 	o := githubapi.CheckOutput{Title: w.it.Title, Summary: w.it.Summary, Text: w.it.Text}
 	for _, a := range w.batch(sent) {

@@ -336,7 +336,7 @@ func TestWhatACommandRewroteIsNoted(t *testing.T) {
 // says so, because the tests that failed before that do not explain it.
 func TestATimeLimitIsNamedNextToFailingTests(t *testing.T) {
 	t.Parallel()
-	const ended = "'go test ./...' ended with exit code 1" // any problem
+	const ended = "'go test ./...' ended with exit code 1" // stands for the problem that says so
 	for _, timedOut := range []bool{false, true} {
 		in := failing()
 		in.Result.Roots[0].Checks[3].TimedOut = timedOut

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// ANSI colours by their number.
+// ANSI colours and styles by their number.
 const (
 	bold   = "1"
 	red    = "31"
@@ -119,7 +119,8 @@ func (t *terminal) list(title string, list []string) {
 	}
 }
 
-// entries writes a list, and how many entries are left out; unlisted are not in the list.
+// entries writes a list, and how many entries are left out: those over maxListed, and unlisted more,
+// which the list does not have.
 func (t *terminal) entries(list []string, unlisted int) {
 	shown, left := head(list, maxListed)
 	for _, e := range shown {

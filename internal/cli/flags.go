@@ -38,8 +38,9 @@ func addRouteFlags(flags *pflag.FlagSet, route *doors.Route) {
 	flags.BoolVar(&route.TrustEnv, "trust-env", false, "take proxy and certificates from the environment")
 }
 
-// optional registers a flag that leaves its setting nil unless it is given. register is one of the
-// methods of flags that register a flag, such as flags.StringVar; the rest is what that takes.
+// optional registers a flag that leaves *setting nil unless the flag is given. register is one of the
+// methods of flags that register a flag, such as flags.StringVar; it is called with name, value and
+// usage.
 func optional[T any](flags *pflag.FlagSet, register func(p *T, name string, value T, usage string), setting **T, name string, value T, usage string) {
 	given := new(T)
 	register(given, name, value, usage)

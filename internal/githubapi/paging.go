@@ -34,7 +34,7 @@ const endless = "the list does not end"
 // Pages are numbered, so entries move from page to page when one is added or removed
 // between two requests. An entry that shows up twice is yielded once. One that moves to
 // a page already read would be missed: so a list of more than one page is read
-// again, up to maxReadings times, until a reading brings nothing new. Lists of
+// again until a reading brings nothing new, maxReadings times in all at most. Lists of
 // one page cost one request, and stable ones are read once.
 //
 // An answer without a list, or with an entry that has no key, says nothing about what is
@@ -192,8 +192,8 @@ func (t *trail) follow(op *operation, page pageInfo) error {
 
 // cursors walks through a GraphQL connection. A cursor names an entry and not its
 // position, so nothing is missed when the list changes; duplicates are dropped.
-// get reads the page after a cursor. As for pages, an answer without a list, with
-// an entry that has no key, or that does not end, is Malformed.
+// get reads the page after a cursor. As for pages, an answer without a list, or
+// with an entry that has no key, is Malformed, and so is a list that does not end.
 func cursors[T any](list *operation, key func(T) string, get func(op *operation, cursor string) ([]T, pageInfo, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		fail := func(err error) {

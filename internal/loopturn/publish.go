@@ -22,7 +22,8 @@ type delivery struct {
 
 // publish shows the state of the loop on the pull request: in one sticky comment, and in a comment
 // for each message that notifies; it hides the comments of messages that are over. Then it records
-// what was delivered.
+// what was delivered. It does nothing if there is only the sticky comment to write, the log has not
+// changed in this turn, and no agent may be asked.
 func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, changed bool) error {
 	deliveries := deliveriesOf(r.Log)
 	if len(deliveries) == 1 && !changed && !t.mayAsk(r.Log) { // only the comment, which shows this state already

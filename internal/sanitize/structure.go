@@ -178,16 +178,17 @@ func (p *pass) isSeparator(i int) bool {
 	return after.Kind == markdown.ItemBlock || after.Kind == markdown.IndentedCodeBlock || p.src[after.Start] == ' '
 }
 
-// lineGuard returns the escape that the text after an offset needs to stay text
-// when what is before it on its line, up to from, is removed: it could begin a
-// list, a heading, a quote or a fence.
-func (p *pass) lineGuard(from, after int) string {
-	for k := from; k > 0 && p.src[k-1] != '\n'; k-- {
+// lineGuard returns the escape that the text at the offset end needs to stay text
+// when what is from start to end is removed, or "": where only marks and digits are
+// before start on its line, the text could begin a list, a heading, a quote or a
+// fence.
+func (p *pass) lineGuard(start, end int) string {
+	for k := start; k > 0 && p.src[k-1] != '\n'; k-- {
 		if strings.IndexByte(" \t>*+-.)0123456789#", p.src[k-1]) < 0 {
 			return ""
 		}
 	}
-	if beginsBlock(p.src[after:]) {
+	if beginsBlock(p.src[end:]) {
 		return `\`
 	}
 	return ""

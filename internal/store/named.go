@@ -9,7 +9,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/exitcode"
 )
 
-// Location returns the location that a user names. The usual one, where it is "", is
+// Location returns the location that a user names or, where that is "", the usual one:
 // airlock/airlock.db in XDG_STATE_HOME or, without it, in .local/state in the home directory; on
 // Windows, in LocalAppData. The error carries its exit code.
 func Location(named string, getenv func(string) string) (string, error) {
