@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPlanPageOfManyAndLargeItems asserts that neither many items nor large texts make a page
-// that no browser opens, and that it says what it leaves out.
+// TestPlanPageOfManyAndLargeItems asserts that the page of many items and large texts is small
+// enough for a browser, at most 60 MiB, and that it says what it leaves out.
 func TestPlanPageOfManyAndLargeItems(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -43,18 +43,19 @@ func (e *ParameterError) Body() ParameterErrorBody {
 // MarshalJSON implements json.Marshaler.
 func (e *ParameterError) MarshalJSON() ([]byte, error) { return json.Marshal(e.Body()) }
 
-// maxCompiled is how many compiled schemas a Validator keeps.
+// maxCompiled is how many compiled schemas a Validator keeps. Before one more, it forgets them all.
 const maxCompiled = 256
 
-// Validator validates values against the schemas of agents. It compiles each schema once. It
-// is safe for concurrent use.
+// Validator validates values against the schemas of agents, and keeps what it has compiled. It is
+// safe for concurrent use.
 type Validator struct {
 	mu       sync.Mutex
 	compiled map[[sha256.Size]byte]*schema.Schema
 }
 
 // Parameters returns a *ParameterError with every violation if parameters, raw JSON, do
-// not conform to the agent's schema. Another error is about the schema itself.
+// not conform to the agent's schema; where a member is there twice, only with such members.
+// Another error is about the schema itself.
 func (v *Validator) Parameters(b Blueprint, parameters []byte) error {
 	violations, err := v.validate(b.Schema(), parameters)
 	if err != nil {

@@ -26,8 +26,8 @@ func TestFetchFaults(t *testing.T) {
 	}
 }
 
-// TestMessagesSwitchNoWorkflowsOff checks the title too, which becomes part of the message of
-// a merge.
+// TestMessagesSwitchNoWorkflowsOff asserts that the title of a pull request, which becomes part of
+// the message of a merge, cannot skip workflows.
 func TestMessagesSwitchNoWorkflowsOff(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)

@@ -8,9 +8,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// withinLimits fetches or pushes, and does it again where git's server asks to slow down, after
-// the time that it names, as requests to the API are sent again. what is for people.
-func (d Deps) withinLimits(ctx context.Context, r githubapi.Repo, what string, do func() error) error {
+// withinLimits calls do, which fetches or pushes. Where git's server asks to slow down, it waits, as
+// it would before it sends a request to the API again, and calls do again. operation names to people
+// what do does.
+func (d Deps) withinLimits(ctx context.Context, r githubapi.Repo, operation string, do func() error) error {
 	patience := githubapi.NewPatience(d.Clock, d.log)
 	for {
 		err := do()
@@ -18,7 +19,7 @@ func (d Deps) withinLimits(ctx context.Context, r githubapi.Repo, what string, d
 		if limit == nil {
 			return err
 		}
-		e := &githubapi.Error{Kind: githubapi.RateLimited, Op: what, Repo: r, Status: limit.Status, Message: limit.Reason, Err: err}
+		e := &githubapi.Error{Kind: githubapi.RateLimited, Op: operation, Repo: r, Status: limit.Status, Message: limit.Reason, Err: err}
 		if limit.Wait > 0 {
 			e.Until = d.Clock.Now().Add(limit.Wait)
 		}

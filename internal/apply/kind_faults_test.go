@@ -17,8 +17,8 @@ import (
 
 // TestFaultsOnEachKind lets each request of each sort of item that the random schedules draw go
 // wrong in each way, once or from then on. What a result says must be true: what is applied or
-// adopted is there and has a number, what failed is not there. After another run each item is there
-// once.
+// adopted is there, what is applied has a number, and what failed is not there, unless the result
+// says that this is not known. After another run each item is there once.
 func TestFaultsOnEachKind(t *testing.T) {
 	t.Parallel()
 	playFaults(t, append(kindScenes(), ownScenes()...), 150)
@@ -90,7 +90,7 @@ func ownScenes() []faultScene {
 	return scenes
 }
 
-// tickedBox returns the box of a criterion.
+// tickedBox returns an item that ticks the box of a criterion.
 func tickedBox(criterion string) chaosItem {
 	return chaosItem{
 		name: "box", once: true, own: &tickItem(criterion)[0],
@@ -127,11 +127,11 @@ func itemScene(name, event string, setUp func(*bench), items ...chaosItem) fault
 	}}
 }
 
-// honest leaves out answers from which nobody can know what happened.
+// honest reports whether a mishap is not an answer that denies what happened.
 func honest(m mishap) bool { return !m.lie }
 
-// findable is honest, and leaves out what makes Airlock's own items unfindable: annotations that a
-// second delivery adds again, and a list of comments that has not those of an earlier workflow run.
+// findable is honest, but false also for what makes Airlock's own items unfindable: annotations that
+// a second delivery adds again, and a list that lacks entries or is in another order.
 func findable(m mishap) bool {
 	return honest(m) && !m.fault.Twice && m.fault.Hide == 0 && !m.fault.Reverse
 }

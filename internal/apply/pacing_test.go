@@ -87,7 +87,13 @@ func TestALongQueueEndsInTime(t *testing.T) {
 	for i := range lines {
 		lines[i] = aComment
 	}
-	first := Count(b.run(lines...))
+	results := b.run(lines...)
+	for _, r := range results {
+		if r.State == Failed && r.Code != string(githubapi.RateLimited) {
+			t.Fatalf("failed(%s): %s", r.Code, r.Message)
+		}
+	}
+	first := Count(results)
 	if first[Applied] != 500 || first[Failed] != 100 {
 		t.Errorf("the first run ended with %v", first)
 	}

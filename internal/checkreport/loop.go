@@ -51,7 +51,8 @@ func (d *Document) notWorking(r row) string {
 }
 
 // loopFailures returns what made a check fail: the failed tests by name, and the check's other
-// findings; where there are neither, its problems, with what its tools printed.
+// blocking findings; where there are neither, its problems, or that its command failed, with what
+// its first failed tool printed.
 func (d *Document) loopFailures(r row) []fixloop.Failure {
 	var failures []fixloop.Failure
 	excerpt := ""

@@ -24,7 +24,7 @@ type Acceptance struct {
 	// Hosts are those that criteria from issues may ask, each as host or host:port. The owner's
 	// own criteria may ask any, except that a private one has to be among these.
 	Hosts         []string
-	JudgeOptional bool // a judge that cannot be reached does not block
+	JudgeOptional bool // a judge that gives no valid answer does not block
 	AcceptPartial bool // the verdict PARTIAL is as good as PASS for what follows
 	// RequireCriteria fails a pull request for which there are no criteria.
 	RequireCriteria bool

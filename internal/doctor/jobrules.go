@@ -91,8 +91,8 @@ func needed(s *step, cfg config.SafeOutputs) []string {
 	return p.Permissions()
 }
 
-// triggered returns a configuration without what no event of the workflow can lead to: an item
-// acts on what the event is about, unless its kind names another target.
+// triggered returns the part of a configuration that the workflow's events can lead to: an item acts
+// on what the event is about, unless its kind names another target.
 func (w *workflow) triggered(cfg config.SafeOutputs) config.SafeOutputs {
 	on := map[safeoutput.Target]bool{}
 	for _, event := range w.parsed.On {

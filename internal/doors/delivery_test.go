@@ -339,12 +339,19 @@ func TestNothingDoubles(t *testing.T) {
 	if n := len(r.srv.State().Issues[0].Pull.Comments); n != 3 {
 		t.Errorf("%d comments after a push", n)
 	}
+	hidden := 0
 	for _, c := range r.srv.State().Issues[0].Pull.Comments {
+		if c.Minimized != "" {
+			hidden++
+		}
 		for message, note := range map[string]string{"weakness of line 3": "still find this, and show it elsewhere now", "lint of line 9": "no longer find this"} {
 			if strings.Contains(c.Body, message) && (c.Minimized != "resolved" || !strings.Contains(c.Body, note)) {
 				t.Errorf("hidden as %q, want \"resolved\" with the note %q: %s", c.Minimized, note, c.Body)
 			}
 		}
+	}
+	if hidden != 2 {
+		t.Errorf("%d comments are hidden after a push, want 2", hidden)
 	}
 	r.run.ID = 102
 	r.report(document(), false)

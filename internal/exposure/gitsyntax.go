@@ -16,7 +16,8 @@ type gitEntry struct {
 
 // parseGitConfig reads the syntax of git's configuration files as git does, in one pass.
 // After a line that git would reject it continues with the next one, because another
-// program may accept the file. bad is the number of the first such line, or 0.
+// program may accept the file, and keeps the variable that the line begins with. bad is the
+// number of the first such line, or 0.
 func parseGitConfig(text string) (entries []gitEntry, bad int) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	r := &gitConfigReader{text: strings.ReplaceAll(text, "\r\n", "\n"), line: 1}
@@ -150,8 +151,9 @@ func (r *gitConfigReader) variable() (name, value string, ok bool) {
 	return b.String(), value, ok
 }
 
-// value reads up to the end of a line that neither a backslash nor a quote continues. Blanks
-// at both ends, and comments, are left out unless they are within quotes.
+// value reads up to the end of the line, or of the lines that a backslash continues. Blanks at both
+// ends, and comments, are left out unless they are within quotes. It returns false where the line
+// ends within quotes, and after an unknown escape.
 func (r *gitConfigReader) value() (string, bool) {
 	var b strings.Builder
 	length := 0 // of b, without blanks at the end

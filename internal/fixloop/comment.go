@@ -18,9 +18,9 @@ const (
 )
 
 // Comment returns the one comment that shows a loop in its pull request, as Markdown: how it
-// stands, what comes next, and its history, folded. last is its last line, such as the name of the
+// stands, what comes next, and its history, folded. footer is its last line, such as the name of the
 // log's newest entry, or "" for none.
-func (s State) Comment(messages []Message, last string) string {
+func (s State) Comment(messages []Message, footer string) string {
 	var p page
 	p.line("### Fix loop: " + s.headline())
 	p.blank()
@@ -41,9 +41,9 @@ func (s State) Comment(messages []Message, last string) string {
 	p.b.WriteString(markdown.Table([]string{"Check", "Status", "Failures"}, rows))
 	p.blank()
 	p.fold(messages)
-	if last != "" {
+	if footer != "" {
 		p.blank()
-		p.line("<sub>" + markdown.EscapeText(last) + "</sub>")
+		p.line("<sub>" + markdown.EscapeText(footer) + "</sub>")
 	}
 	return p.String()
 }
@@ -198,7 +198,7 @@ func (s State) Posted(m Message, current bool) string {
 }
 
 // fitting returns the message without what is too much for a comment: first what explains the
-// failures, from the last one on, then the last failures, then the first iterations.
+// failures, beginning with the last ones, then the last failures, then the first iterations.
 func (m Message) fitting() Message {
 	m.Failures = slices.Clone(m.Failures)
 	for explained := len(m.Failures); markdown.UTF16Len(m.Markdown()) > maxPosted; {

@@ -296,7 +296,8 @@ func TestGitHelpers(t *testing.T) {
 	}
 }
 
-// TestGitCredentialInTheURL asserts that a URL with a credential is refused, with the reason.
+// TestGitCredentialInTheURL asserts that a wrong token in a URL is refused, with the reason, and that
+// the right one is taken.
 func TestGitCredentialInTheURL(t *testing.T) {
 	t.Parallel()
 	s, g := hosted(t, func(f *githubtest.Fixture) { f.Tokens = []githubtest.Token{{Secret: "right"}} })

@@ -110,21 +110,21 @@ type header struct {
 	size      int64
 }
 
-// inspect asks what objects are, without their contents, and calls each for every one in
-// their order.
-func (r *Repo) inspect(ctx context.Context, oids []string, each func(header)) error {
+// inspect asks what objects are, without their contents, and calls visit for each of them in the
+// order of oids.
+func (r *Repo) inspect(ctx context.Context, oids []string, visit func(header)) error {
 	return r.ask(ctx, "info", oids, func(b *batch) error {
 		h, err := b.header()
 		if err == nil {
-			each(h)
+			visit(h)
 		}
 		return err
 	})
 }
 
-// contents reads objects, and calls each for every one in their order; the data is nil for one
-// that is missing. The error is ErrTooLarge if they have more than maxObjects bytes together.
-func (r *Repo) contents(ctx context.Context, oids []string, each func(header, []byte) error) error {
+// contents reads objects, and calls visit for each of them in the order of oids; the data is nil for
+// one that is missing. The error is ErrTooLarge if they have more than maxObjects bytes together.
+func (r *Repo) contents(ctx context.Context, oids []string, visit func(header, []byte) error) error {
 	left := int64(maxObjects)
 	return r.ask(ctx, "contents", oids, func(b *batch) error {
 		h, err := b.header()
@@ -132,7 +132,7 @@ func (r *Repo) contents(ctx context.Context, oids []string, each func(header, []
 			return err
 		}
 		if h.kind == "" {
-			return each(h, nil)
+			return visit(h, nil)
 		}
 		if left -= h.size; left < 0 {
 			return fmt.Errorf("%w: the objects have more than %s", ErrTooLarge, text.Bytes(maxObjects))
@@ -144,7 +144,7 @@ func (r *Repo) contents(ctx context.Context, oids []string, each func(header, []
 		if data[h.size] != '\n' {
 			return fmt.Errorf("git cat-file answered %s with other content than it announced", h.oid)
 		}
-		return each(h, data[:h.size:h.size])
+		return visit(h, data[:h.size:h.size])
 	})
 }
 
@@ -202,7 +202,7 @@ func (r *Repo) ask(ctx context.Context, cmd string, oids []string, answer func(*
 			break
 		}
 	}
-	if err == nil && stop() { // the time limit did not end the process
+	if err == nil && stop() { // neither the caller nor the time limit ended the process
 		<-written
 		r.giveBatch(b)
 		return nil
@@ -211,7 +211,7 @@ func (r *Repo) ask(ctx context.Context, cmd string, oids []string, answer func(*
 	<-written
 	<-b.ended
 	switch {
-	case err == nil: // the time ran out after the last answer
+	case err == nil: // limited ended after the last answer
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("git cat-file was ended: %w", context.Cause(ctx))

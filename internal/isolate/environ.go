@@ -27,9 +27,9 @@ var secretName = lazyregexp.New(`(?i)token|secret|passw|passphrase|credential|pr
 
 // environment builds the part of an environment that all users have in common. It says that this is
 // CI, asks for messages in English, by which failures are counted, and contains those variables of
-// environ that are named in pass, except those that look like a secret by their name or their
-// value. Relative directories are removed from PATH. For each variable of pass that is left out, a
-// note gives the reason, but never the value.
+// environ that are named in pass, or in DefaultPass if that is nil, except CI, HOME and TMPDIR, which
+// are never passed on, and those that look like a secret by their name or their value. For each of the
+// latter a note gives the reason, but never the value. Relative directories are removed from PATH.
 func environment(environ, pass []string) ([]string, []Note) {
 	if pass == nil {
 		pass = DefaultPass()
@@ -60,7 +60,7 @@ func environment(environ, pass []string) ([]string, []Note) {
 }
 
 // hasUserInURL reports whether a value contains a URL with a user name, and perhaps a
-// password.
+// password, or something with an @ that cannot be read as a URL.
 func hasUserInURL(value string) bool {
 	parts := strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" ,|;", c) })
 	return slices.ContainsFunc(parts, func(part string) bool {

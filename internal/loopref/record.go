@@ -51,8 +51,8 @@ type Record struct {
 	// counts once; 0 for none.
 	Comment int64 `json:"comment,omitempty"`
 	// Told are the entries that GitHub shows, Tried those that it refused, and Hidden those that it has
-	// hidden since, because they are over. An entry is a message's, FollowUp, or the name of something
-	// else that was delivered.
+	// hidden since, because they are over. An entry is the Entry of a message, FollowUp, or the
+	// name of something else that was delivered.
 	Told   []string `json:"told,omitempty"`
 	Tried  []string `json:"tried,omitempty"`
 	Hidden []string `json:"hidden,omitempty"`

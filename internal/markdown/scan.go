@@ -17,7 +17,7 @@ type scanner struct {
 
 	// leafByLeaf means that the inlines of one leaf at a time are in the document.
 	leafByLeaf              bool
-	inlinesFrom, inlinesEnd int // what the inlines in the document lie between
+	inlinesFrom, inlinesEnd int // the offsets between which the document's inlines lie
 
 	labels    map[string]int // normalised label → index of its first definition
 	footnotes map[string]int // normalised label → index of its footnote
@@ -132,26 +132,26 @@ func (d *Document) finishBlocks() {
 }
 
 // Grown returns s, which is filled while a text is read, with room for one more element:
-// the one for what is at an offset of so many bytes. A large slice gets room for as many as
+// the one for what is at an offset in the text, which has size bytes. A large slice gets room for as many as
 // it will have if the rest of the text is like what precedes, so that the elements of a
 // hostile text are not copied again and again. The fewer there are, the less they say about
 // the rest: a thousand get room for four times as many at most, ten thousand for forty times,
 // up to one for each byte.
-func Grown[T any](s []T, offset, of int) []T {
+func Grown[T any](s []T, offset, size int) []T {
 	if len(s) < cap(s) {
 		return s
 	}
-	return enlarged(s, offset, of)
+	return enlarged(s, offset, size)
 }
 
 // enlarged is Grown for a full slice.
-func enlarged[T any](s []T, offset, of int) []T {
+func enlarged[T any](s []T, offset, size int) []T {
 	const small, large = 16, 1000
 	n := len(s)
 	room := max(small, n)
 	if n >= large {
-		most := max(4*n, min(4*n/large*n, of))
-		room = max(n/4, min(n*of/max(offset, 1)+n/small, most)-n)
+		most := max(4*n, min(4*n/large*n, size))
+		room = max(n/4, min(n*size/max(offset, 1)+n/small, most)-n)
 	}
 	return withRoom(s, room)
 }

@@ -9,8 +9,8 @@ import (
 // maxColumns is cmark's limit: a line with more is not a row.
 const maxColumns = 65535
 
-// cells yields the cells of the row in src[i:end], untrimmed and without the | at the row's
-// beginning and end.
+// cells yields the cells of the row in src[i:end], without the | at the row's beginning and end. They
+// may begin or end with white space.
 func cells(src string, i, end int) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if i < end && src[i] == '|' {
@@ -73,8 +73,8 @@ func (s *scanner) openTable() bool {
 	return true
 }
 
-// endParagraphBefore removes the lines from offset on from the open paragraph. As in cmark, the
-// rest has no definitions, and loses the backslash of \| as a cell does.
+// endParagraphBefore cuts the open paragraph off at offset, where its last line begins. As in cmark,
+// what remains has no definitions, and loses the backslash of \| as a cell does.
 func (s *scanner) endParagraphBefore(offset int) {
 	b := &s.doc.Blocks[s.leaf.block]
 	old := slices.Clone(s.doc.PiecesOf(b))

@@ -10,9 +10,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestKnownStamps asserts that what a command rewrites is noticed where the stamps of files are
-// known. A known file is compared with its stamp, any other with what it was. After a command has
-// run, the files are looked at again.
+// TestKnownStamps asserts that what a command rewrites is noticed, whether the stamps of files are
+// known before or not. A known file is compared with its stamp, any other with what it was. The
+// stamps are asked for once, before the first command.
 func TestKnownStamps(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} {

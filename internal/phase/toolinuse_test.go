@@ -7,8 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// TestToolsInUse asserts which of several tools runs that files name: one that the packages
-// contain, and of several of these, the one that is named nearest.
+// TestToolsInUse asserts which tool runs where files name several: one that the packages contain,
+// and of several of these, the one that is named nearest.
 func TestToolsInUse(t *testing.T) {
 	t.Parallel()
 	const prettier, biome = "npx prettier --check .", "npx biome format ."
@@ -19,13 +19,13 @@ func TestToolsInUse(t *testing.T) {
 		files  map[string]string
 		format string
 	}{
-		"both in one directory":               {map[string]string{"web/.prettierrc": "", "web/biome.json": "{}", "web/package.json": "{}"}, prettier},
-		"both, and both listed":               {map[string]string{"web/.prettierrc": "", "web/biome.json": "{}", "web/package.json": pkg("prettier", "@biomejs/biome")}, prettier},
-		"one is left from before":             {map[string]string{"web/.prettierrc": "", "web/biome.json": "{}", "web/package.json": pkg("@biomejs/biome")}, biome},
-		"listed above":                        {map[string]string{"package.json": pkg("@biomejs/biome"), "web/.prettierrc": "", "web/biome.json": "{}", "web/package.json": pkg("jest")}, biome},
-		"one is nearer":                       {map[string]string{".prettierrc": "", "package.json": "{}", "web/biome.json": "{}", "web/package.json": "{}"}, biome},
-		"the other is nearer":                 {map[string]string{"biome.json": "{}", "package.json": "{}", "web/.prettierrc": "", "web/package.json": "{}"}, prettier},
-		"one is nearer, a command names both": {map[string]string{".prettierrc": "", "package.json": "{}", "web/biome.json": "{}", "web/package.json": "{}", "web/Makefile": "x:\n\tprettier --check a.md\n"}, prettier},
+		"both in one directory":                    {map[string]string{"web/.prettierrc": "", "web/biome.json": "{}", "web/package.json": "{}"}, prettier},
+		"both, and both listed":                    {map[string]string{"web/.prettierrc": "", "web/biome.json": "{}", "web/package.json": pkg("prettier", "@biomejs/biome")}, prettier},
+		"one is left from before":                  {map[string]string{"web/.prettierrc": "", "web/biome.json": "{}", "web/package.json": pkg("@biomejs/biome")}, biome},
+		"listed above":                             {map[string]string{"package.json": pkg("@biomejs/biome"), "web/.prettierrc": "", "web/biome.json": "{}", "web/package.json": pkg("jest")}, biome},
+		"one is nearer":                            {map[string]string{".prettierrc": "", "package.json": "{}", "web/biome.json": "{}", "web/package.json": "{}"}, biome},
+		"the other is nearer":                      {map[string]string{"biome.json": "{}", "package.json": "{}", "web/.prettierrc": "", "web/package.json": "{}"}, prettier},
+		"one is nearer, a command names the other": {map[string]string{".prettierrc": "", "package.json": "{}", "web/biome.json": "{}", "web/package.json": "{}", "web/Makefile": "x:\n\tprettier --check a.md\n"}, prettier},
 	} {
 		dir := files(t, tt.files)
 		in := phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"web/a.js"}}

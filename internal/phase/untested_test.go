@@ -20,7 +20,7 @@ func TestPackagesWithoutTests(t *testing.T) {
 	tests := []struct {
 		name, manifest string
 		change         changes.ChangedFile
-		want           string // the command, with ": pass" if npm test is to pass; "" if the tests are skipped, "refused" if they fail without one
+		want           string // the command, with ": pass" if npm test is to pass; "" if the tests are skipped, "refused" if they fail without a command
 	}{
 		{"no script", "{}", code, ""},
 		{"what npm init writes", placeholder, code, ""},

@@ -28,7 +28,8 @@ func (n *notes) addedLabels(kc KindConfig, asked []string) ([]string, *refusal) 
 
 // labels returns the labels to set: the allowed ones of those asked for, at most
 // limit of them (negative: only GitHub's limit), then the owner's, without
-// duplicates. The owner's labels count first towards GitHub's limit.
+// duplicates. The owner's labels count first towards GitHub's limit. If limit is not
+// negative, the owner's labels alone are not set: without an allowed one it returns nil.
 func (n *notes) labels(kc KindConfig, asked []string, limit int) []string {
 	own := unique(kc.Labels, nil)
 	most := max(maxLabels-len(own), 0)

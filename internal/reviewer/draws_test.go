@@ -43,7 +43,8 @@ type drawnFinding struct {
 	Why                string
 }
 
-// check returns an error if the draw cannot have been made as it says.
+// check returns an error if the draw cannot have been made as it says. It sets Drawn and Right where
+// there are verdicts.
 func (d *draw) check() error {
 	var sum score
 	perSource := map[string]int{}
@@ -173,7 +174,7 @@ conflicts that had been committed, and nothing else.
 	return b.String()
 }
 
-// keyScores counts findings: all, and those that are not private keys of tests.
+// keyScores counts findings: all, and those that are not private keys of tests or containers.
 type keyScores struct{ all, others score }
 
 // scoreKeys counts the findings of draws that have verdicts.

@@ -140,7 +140,7 @@ var appending = wordSetOf("push append unshift extend prepend insert")
 
 // appendElement records that a list has the value of x after `list.push(x)`, if x is built or
 // changing. A name whose value has literal text is not a list. The method's name is the word at index
-// i, its arguments begin at index from.
+// i, its arguments lie between the indexes from and end.
 func (m *matcher) appendElement(i, from, end int) {
 	name := i - 2
 	if !appending[m.written(i)] || !m.is(i-1, ".") || !m.isWord(name) || m.is(name-1, ".") {

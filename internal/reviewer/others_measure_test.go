@@ -125,7 +125,7 @@ func TestOthersLabels(t *testing.T) {
 	}
 }
 
-// lineOf returns a line of a text, which counts from 1; "" for 0.
+// lineOf returns the line of a text with a number, from 1; "" if it has no such line.
 func lineOf(text string, number int) string {
 	lines := strings.Split(text, "\n")
 	if number < 1 || number > len(lines) {
@@ -165,7 +165,7 @@ func semgrepLabels(t *testing.T, dir string) []labelledFile {
 			matches, _ := filepath.Glob(strings.TrimSuffix(path, filepath.Ext(path)) + ".*")
 			for _, code := range matches {
 				language := languageOf(code)
-				if language == nil || strings.Contains(code, ".fixed.") { // what a fix made of the other
+				if language == nil || strings.Contains(code, ".fixed.") { // what a rule's fix makes of the test
 					continue
 				}
 				raw, err := os.ReadFile(code)
@@ -189,8 +189,8 @@ func semgrepLabels(t *testing.T, dir string) []labelledFile {
 	return all
 }
 
-// reportsImports are rules that report a module where it is imported. What they label safe is its use,
-// DES and RC4 among them.
+// reportsImports are rules that report a module where it is imported. Where it is used, they label
+// the line as safe, even for DES and RC4.
 var reportsImports = map[string]bool{"insecure-module-used": true}
 
 func semgrepFile(rel, text string, rules map[string]string) []judged {
@@ -259,7 +259,7 @@ func semgrepRules(path string) map[string]string {
 	}
 	rules := map[string]string{}
 	for _, r := range file.Rules {
-		if r.Metadata.Category != "security" || r.ID == "missing-ssl-minversion" { // Go's own default is TLS 1.2 since then
+		if r.Metadata.Category != "security" || r.ID == "missing-ssl-minversion" { // Go's own default has become TLS 1.2
 			continue
 		}
 		for _, m := range regexp.MustCompile(`CWE-(\d+)`).FindAllStringSubmatch(fmt.Sprint(r.Metadata.CWE), -1) {
@@ -332,7 +332,8 @@ var banditRules = map[string]string{
 	"B601": "code", "B602": "code", "B604": "code", "B605": "code", "B608": "sql", "B609": "code", "B610": "sql", "B611": "sql", "B701": "xss", "B702": "xss", "B703": "xss",
 }
 
-// banditLabels reads what bandit itself finds in its examples, bandit.json; the other lines are safe.
+// banditLabels reads from bandit.json what bandit itself finds in its examples. It labels nothing as
+// safe.
 func banditLabels(t *testing.T, dir string) []labelledFile {
 	raw, err := os.ReadFile(filepath.Join(dir, "bandit.json"))
 	if err != nil {

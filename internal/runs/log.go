@@ -23,7 +23,7 @@ const (
 
 // logWriter keeps what an agent writes in pieces of complete lines, masked. Neither a slow store nor
 // one that fails delays the agent: what could not be written yet waits in memory, at most maxLog of
-// it. Close reports what it could not keep.
+// it. Close reports why something could not be kept.
 type logWriter struct {
 	store *store.Store
 	run   string
@@ -124,8 +124,8 @@ func (l *logWriter) add(lines []byte) {
 }
 
 // Close keeps what has not been kept yet, and returns why something was not. While the store has
-// trouble, it tries again, for no longer than within.
-func (l *logWriter) Close(within time.Duration) error {
+// trouble, it tries again until limit has passed.
+func (l *logWriter) Close(limit time.Duration) error {
 	for _, w := range l.streams {
 		if len(w.line) > 0 || w.cut {
 			l.add(append(w.line, '\n'))
@@ -136,7 +136,7 @@ func (l *logWriter) Close(within time.Duration) error {
 		l.pending = append(l.pending, logIsFull...)
 	}
 	l.mu.Unlock()
-	patience := time.AfterFunc(within, l.giveUp)
+	patience := time.AfterFunc(limit, l.giveUp)
 	defer patience.Stop()
 	defer l.giveUp()
 	close(l.stop)

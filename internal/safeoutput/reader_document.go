@@ -61,7 +61,8 @@ func (d *document) addErrors(raw []byte) {
 	}
 }
 
-// DocumentUnknown returns the names of at most twenty other members of a document.
+// DocumentUnknown returns the names of at most twenty members of a document that are neither "items"
+// nor "errors".
 func (r *Reader) DocumentUnknown() []string {
 	if r.doc == nil {
 		return nil

@@ -12,10 +12,10 @@ type address struct {
 	secure     bool // www or https
 }
 
-// findAddresses calls found for each address in text that renderers and mail
-// programs link by themselves. found returns where to search next, at least one
-// byte further.
-func findAddresses(text string, found func(a address) (next int)) {
+// findAddresses calls visit for each address in text that renderers and mail
+// programs link by themselves. visit returns where to search next; the search goes
+// on at least after the colon or dot that led to the address.
+func findAddresses(text string, visit func(a address) (next int)) {
 	var last addressEnds
 	for i := 0; ; {
 		k := i
@@ -35,12 +35,12 @@ func findAddresses(text string, found func(a address) (next int)) {
 			continue
 		}
 		a.extend(text, &last)
-		i = max(found(a), k+1)
+		i = max(visit(a), k+1)
 	}
 }
 
 // schemeAt returns the address with "http", "https" or "ftp" before the "://" at
-// k. It starts at from or later.
+// k. The address starts at the offset from or later.
 func schemeAt(text string, from, k int) (a address, ok bool) {
 	host := k + 1
 	for range 2 {
@@ -78,7 +78,7 @@ func schemeAt(text string, from, k int) (a address, ok bool) {
 }
 
 // wwwAt returns the address with "www" before the dot at k and what may be a host
-// after it. It starts at from or later.
+// after it. The address starts at the offset from or later.
 func wwwAt(text string, from, k int) (a address, ok bool) {
 	start, letters := k, 0
 	for j := k - 1; j >= from && letters < len("www"); j-- {
@@ -188,9 +188,9 @@ func hasWWW(s string) bool { return len(s) > len("www.") && strings.EqualFold(s[
 func isHostByte(c byte) bool { return isAlnum(c) || c >= 0x80 || c == '-' || c == '[' }
 
 // judgeText decides about an address in a flat text, by its scheme, host and path. A host that has
-// marks or characters other than ASCII is judged twice: up to the first of them, and without its
-// tags. If only the first is allowed, part is the offset at which the caller puts a space, so that
-// nobody reads more than that; otherwise it is 0.
+// marks or characters other than ASCII is judged twice: up to the first of them, and entire, without
+// its tags. If only the shorter one is allowed, part is the offset at which the caller puts a space,
+// so that nobody reads more than that; otherwise it is 0.
 func (s *Sanitizer) judgeText(text string, a address) (v verdict, part int) {
 	v, part = s.judgeTextHosts(text, a)
 	if v.allowed && s.refs.limited {

@@ -20,8 +20,8 @@ const comparison = 8
 // items of its value, and looks for each property that it lists.
 const lookups = 8
 
-// longLocation is up to which length of the locations of a value and its schema writing them costs
-// nothing extra, in bytes.
+// longLocation is the length of the locations of a value and its schema together, in bytes, beyond
+// which writing them costs extra steps.
 const longLocation = 512
 
 // budget counts the steps that validating will take. It does so in advance, because the
@@ -39,8 +39,8 @@ func (b *budget) affordable(s *jsonschema.Schema, v any) bool {
 	return b.left >= 0
 }
 
-// spend subtracts the steps of validating v against s. length is that of the names on the way to
-// both: the library writes the locations anew for each value, and keeps them for each failure.
+// spend subtracts the steps of validating v against s. The names on the way to v and s have length bytes
+// together: the library writes the locations anew for each value, and keeps them for each failure.
 func (b *budget) spend(s *jsonschema.Schema, v any, depth, length int) {
 	if s == nil || b.left < 0 {
 		return

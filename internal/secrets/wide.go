@@ -32,7 +32,7 @@ func (s *Scanner) scanWide(path, text string, depth int) []Hit {
 }
 
 // wideRun returns the run of UTF-16 whose first zero byte is at zero: its offsets, and its
-// characters in ASCII. Nothing before from belongs to it.
+// characters in ASCII. Nothing before the offset from belongs to it.
 func wideRun(text string, from, zero int) (start, end int, plain []byte) {
 	start = zero
 	if zero > from && wideByte(text[zero-1]) { // little-endian

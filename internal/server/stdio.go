@@ -26,7 +26,7 @@ type stdio struct {
 	in  *bufio.Reader
 	out io.Writer
 
-	mu      sync.Mutex      // held while a line is written
+	mu      sync.Mutex      // guards open and closed, and is held while a line is written
 	open    map[string]bool // the ids of requests without an answer, see requestID
 	changed *sync.Cond      // open or closed has changed
 	closed  bool
@@ -39,7 +39,7 @@ type stdio struct {
 func serveStdio(ctx context.Context, server *mcp.Server, in io.Reader, out io.Writer) error {
 	client := newStdio(in, out)
 	session, err := server.Connect(ctx, &mcp.IOTransport{Reader: client, Writer: client, MaxLineLength: maxMessage + 1}, nil)
-	if err == nil { // as Server.Run, which logs the context's end as an error
+	if err == nil { // not Server.Run, which logs the context's end as an error
 		stop := context.AfterFunc(ctx, func() { _ = session.Close() })
 		err = session.Wait()
 		stop()
@@ -71,7 +71,8 @@ func (s *stdio) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line returns the next message with its newline, nil for a line that is not a message.
+// line returns the next message with its newline, nil for a line that the SDK is not given: a
+// response, a blank line, or what it has refused.
 func (s *stdio) line() ([]byte, error) {
 	line, err := s.readLine()
 	if errors.Is(err, errLong) {

@@ -128,8 +128,7 @@ type goText struct {
 	ended   bool
 }
 
-// openGoTest reads results from standard output, and the compiler's errors from both
-// streams, because standard error has them.
+// openGoTest reads results from standard output, and the compiler's errors from standard error.
 func openGoTest(c *collector) [2]lineReader {
 	return [2]lineReader{&goText{collector: c, pkg: newGoPackage()}, goCompilerForm.reader(c)}
 }
@@ -187,7 +186,7 @@ type goPackage struct {
 	byName   map[string]*goTest
 	timedOut bool
 	lost     int      // failures after maxRunning
-	tail     []string // the last lines that belong to no test
+	tail     []string // the first and the last lines that belong to no test
 }
 
 // goTest is one test that failed, or has not ended.
@@ -305,8 +304,8 @@ func (p *goPackage) running() []*goTest {
 	return slices.DeleteFunc(running, func(t *goTest) bool { return t.isParent })
 }
 
-// goFailure describes a test's failure, with its place if the package's directory is
-// known.
+// goFailure describes a test's failure, with the line if its output has one, and the file if the
+// package's directory is known, too.
 func goFailure(c *collector, pkg string, t *goTest, cause Cause) Failure {
 	f := Failure{Name: t.name, Unit: pkg, Cause: cause}
 	var message []string

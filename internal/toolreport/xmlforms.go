@@ -16,7 +16,7 @@ import (
 )
 
 // readXML reads one or more documents of checkstyle's XML or JUnit's and returns the
-// form's name. It returns an error if a document is incomplete.
+// form's name. It returns an error if a document is incomplete, or exceeds maxXMLDepth or maxXMLTag.
 func readXML(b []byte, c *collector) (string, error) {
 	if err := boundedTags(b); err != nil {
 		return "", err
@@ -119,7 +119,7 @@ type xmlReader struct {
 	c      *collector
 	form   string     // "checkstyle", "junit", or "" before the first element of either
 	file   string     // the current file in checkstyle's XML
-	suites []xmlSuite // in JUnit's XML, that are open: outermost first
+	suites []xmlSuite // the open ones in JUnit's XML, outermost first
 	last   string     // the name of the last failed test, in pytest's XML
 	tests  int
 
@@ -136,7 +136,7 @@ type xmlSuite struct {
 	name, file string
 	problems   int  // how many errors and failures the suite reports
 	failed     bool // one of its tests failed, or one of a suite in it
-	todo       bool // one of them failed that is expected to, which is among the problems
+	todo       bool // one of them failed as expected, and counts as one of the problems
 }
 
 func (x *xmlReader) suite() xmlSuite {
@@ -267,7 +267,7 @@ func (x *xmlReader) done() {
 	}
 }
 
-// placeInDetails sets the place of a failure, if it has none, from the text that a JUnit
+// placeInDetails sets the place of a failure, unless it has a file and a line, from the text that a JUnit
 // report has about it: the stack trace of the language.
 func (c *collector) placeInDetails(f *Failure, class, details string) {
 	if f.Path != "" && f.Line > 0 {
@@ -316,7 +316,7 @@ func (c *collector) nameAsPytest(f *Failure, class string) {
 var javaFrame = containing("at ", `^\s*at (?:[\w.$@-]*/)*([\w.$]+)\.[\w$<>]+\((\w+\.(?:java|kt|groovy|scala)):(\d+)\)$`)
 
 // javaFile returns the file of a class in one of the directories where Maven and Gradle
-// look for tests, "" if it is in none.
+// look for tests and code, "" if it is in none.
 func (c *collector) javaFile(class, file string) string {
 	pkg := ""
 	if i := strings.LastIndexByte(class, '.'); i >= 0 {

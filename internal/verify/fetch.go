@@ -21,7 +21,7 @@ import (
 // Limits of requests.
 const (
 	maxBody      = 64 << 10 // bytes of an answer that are kept
-	maxSecret    = 16 << 10 // bytes of an answer that are read after those, for a secret that begins there
+	maxSecret    = 16 << 10 // bytes of an answer that are read after maxBody, for a secret that begins before it
 	maxRedirects = 5
 	reachTimeout = 3 * time.Second
 )

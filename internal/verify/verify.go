@@ -47,7 +47,7 @@ type Deps struct {
 	Now      func() time.Time // required
 }
 
-// NewDeps returns what a verification needs of the process, and logs its steps.
+// NewDeps returns what a verification needs of the process. Its Progress logs the steps.
 func NewDeps(given checks.Deps, gate *doors.Gate) Deps {
 	show := gate.TerminalText().Line
 	return Deps{Deps: given, Now: time.Now, Progress: func(step acceptance.Step) { given.Log(step.Line(show)) }}
@@ -127,25 +127,25 @@ func (cfg Config) directory() (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// Directory returns the absolute path of the work tree that the user names, for Config.Dir. If named
-// is "", it is "" where the request names a work tree, and the current directory otherwise. Its
-// error carries its exit code.
-func Directory(named string, req acceptance.Request) (string, error) {
-	if named == "" && req.Worktree != "" {
+// Directory returns the absolute path of the work tree that the user names with --dir, for Config.Dir.
+// If flag is "", it is "" where the request names a work tree, and the current directory otherwise.
+// Its error carries its exit code.
+func Directory(flag string, req acceptance.Request) (string, error) {
+	if flag == "" && req.Worktree != "" {
 		return "", nil
 	}
-	dir, err := filepath.Abs(named)
+	dir, err := filepath.Abs(flag)
 	if err != nil {
 		return "", exitcode.UsageError(err)
 	}
-	if info, err := os.Stat(dir); named != "" && (err != nil || !info.IsDir()) {
-		return "", exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", named))
+	if info, err := os.Stat(dir); flag != "" && (err != nil || !info.IsDir()) {
+		return "", exitcode.UsageError(fmt.Errorf("--dir: %s is not a directory", flag))
 	}
 	return dir, nil
 }
 
 // Head returns the commit that is checked out in the work tree of a request, "" if there
-// is none.
+// is none or it cannot be read.
 func Head(cfg Config) string {
 	dir, err := cfg.directory()
 	if err != nil {

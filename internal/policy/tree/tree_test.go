@@ -196,7 +196,11 @@ func TestRemediesOfProtectedFiles(t *testing.T) {
 // TestCollidingPathsLookDifferent asserts that a message about two paths that only the form of
 // Unicode distinguishes does not show the same characters twice.
 func TestCollidingPathsLookDifferent(t *testing.T) {
-	for _, v := range Judge(Config{}, Tree{Changes: added("caf\u00e9.md", "cafe\u0301.md")}) {
+	violations := Judge(Config{}, Tree{Changes: added("caf\u00e9.md", "cafe\u0301.md")})
+	if len(violations) == 0 {
+		t.Error("the paths do not collide")
+	}
+	for _, v := range violations {
 		if !strings.Contains(v.Message, `"caf\u00e9.md"`) && !strings.Contains(v.Message, `"cafe\u0301.md"`) {
 			t.Errorf("%s", v.Message)
 		}
