@@ -113,6 +113,7 @@ func TestAddLabels(t *testing.T) {
 		{"no limit", KindConfig{MaxLabels: -1}, []string{"a", "b", "c", "d"}, []string{"a", "b", "c", "d"}, "", ""},
 		{"not allowed ones do not count", KindConfig{AllowedLabels: []string{"d"}}, []string{"a", "b", "c", "d"}, []string{"d"}, "", `left out "a", "b", "c"; allowed: d`},
 		{"none left", KindConfig{AllowedLabels: []string{"x", "y"}, Labels: []string{"ai"}}, []string{"a", "b"}, nil, RuleAllowedLabels, `none of the labels "a", "b" is allowed; allowed: x, y`},
+		{"none left, no limit", KindConfig{MaxLabels: -1, AllowedLabels: []string{"x"}, Labels: []string{"ai"}}, []string{"a"}, nil, RuleAllowedLabels, `none of the labels "a" is allowed; allowed: x`},
 		{"only look-alikes", KindConfig{AllowedLabels: []string{"bug"}}, []string{"bu\u0261"}, nil, RuleAllowedLabels, "none of the labels \"bu\u0261\" is allowed (\"bu\u0261\" only looks like one that the configuration names); allowed: bug"},
 		{"owner's are added", KindConfig{Labels: []string{"ai"}}, []string{"a", "b", "c"}, []string{"a", "b", "c", "ai"}, "", ""},
 	} {

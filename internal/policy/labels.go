@@ -16,8 +16,11 @@ const maxLabels = 100
 // none of those that it asks for may be added.
 func (n *notes) addedLabels(kc KindConfig, asked []string) ([]string, *refusal) {
 	limit := kc.MaxLabels
-	if limit == 0 {
+	switch {
+	case limit == 0:
 		limit = safeoutput.SpecOf(safeoutput.KindAddIssueLabel).DefaultMaxLabels
+	case limit < 0:
+		limit = maxLabels // not negative, by which labels would set the owner's alone
 	}
 	labels := n.labels(kc, asked, limit)
 	if len(labels) == 0 {
