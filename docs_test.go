@@ -81,7 +81,8 @@ func TestSecurityNamesTestsThatExist(t *testing.T) {
 	}
 }
 
-// documents returns the paths of all Markdown documents outside of testdata.
+// documents returns the paths of all Markdown documents outside of testdata, node_modules and hidden
+// directories other than .github.
 func documents(t *testing.T) []string {
 	t.Helper()
 	var paths []string

@@ -17,8 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tool plays Prettier, as it does from a project's node_modules: it finds that a.js is
-// not formatted, and writes it where it runs, by its absolute name, and through a link.
+// tool plays Prettier in a project's node_modules: it finds that a.js is not formatted. With
+// --write it formats a.js, by its absolute name, in the directory where it runs, appends to
+// src/b.js through a link, makes a directory that nobody may write to, and does MORE.
 const tool = `#!/bin/sh
 case "$*" in
 *--check*) echo '[warn] a.js' >&2; exit 1;;
@@ -29,7 +30,8 @@ case "$*" in
 esac
 `
 
-// newUnformatted returns a checkout with a file that is not formatted.
+// newUnformatted returns a user of a checkout with a file that is not formatted. more is what tool
+// does last with --write.
 func newUnformatted(t *testing.T, more string) *user {
 	t.Helper()
 	u := newUser(t)

@@ -56,7 +56,7 @@ func (h hosted) checkout(t *testing.T, branch string) string {
 	return dir
 }
 
-// fill makes a directory that is there a workspace at a branch.
+// fill makes an existing directory a workspace at a branch.
 func (h hosted) fill(t *testing.T, dir, branch string) {
 	t.Helper()
 	if err := os.CopyFS(dir, os.DirFS(h.workspace(t, branch))); err != nil {
@@ -95,7 +95,7 @@ func sh(t testing.TB, dir string, args ...string) {
 	}
 }
 
-// write is what an agent does in its workspace.
+// write writes a file, as an agent does in its workspace.
 func (h hosted) write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))

@@ -77,7 +77,7 @@ func install(t *testing.T, workspace, language string) {
 
 // toolFlags returns what `docker run` needs so that the tools of a project find on this machine
 // what they would have on another: Debian's repository of Maven, and the certificates that
-// Node takes for good.
+// Node trusts.
 func toolFlags() []string {
 	flags := []string{"--volume", "/usr/share/maven-repo:/opt/maven-share/maven-repo:ro", "--volume", "/usr/share/java:/opt/maven-share/java:ro",
 		"--volume", "/etc/maven/settings-debian.xml:/opt/maven-share/settings-debian.xml:ro"}

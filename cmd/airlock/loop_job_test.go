@@ -37,7 +37,8 @@ func (j *loopJobs) push(files map[string]string) string {
 	return j.git.Commit("changes", files, "Mend")
 }
 
-// findings returns the document of checks whose build failed at the head, with an error each.
+// findings returns the document of checks at the head whose build failed with these errors, or passed
+// if there are none.
 func (j *loopJobs) findings(errors ...string) string {
 	j.t.Helper()
 	status := "pass"
@@ -218,7 +219,8 @@ func readingAndRecording(requests []githubtest.Request) (operations []string) {
 }
 
 // TestActionLoopReadsItsConfigurationWithTheLog asserts that the turn that judges an agent's push
-// makes six requests, also where a file has the configuration, whose rules hold.
+// makes six requests, also where a file has the configuration, whose rules hold. A long file may take
+// two more.
 func TestActionLoopReadsItsConfigurationWithTheLog(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

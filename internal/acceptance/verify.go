@@ -130,8 +130,8 @@ func (v *verification) evaluate(ctx context.Context) {
 	wg.Wait()
 }
 
-// isQuick reports whether a machine verifies nothing of a criterion but files, so that it need not
-// wait for commands.
+// isQuick reports whether a machine verifies only files for a criterion, or nothing, so that it need
+// not wait for commands.
 func (c *criterion) isQuick() bool {
 	return !slices.ContainsFunc(c.probes, func(p probe) bool { return p.kind != pathExists && p.kind != pathContains })
 }

@@ -30,8 +30,8 @@ type entry struct {
 	// the first halves of the comments' keys, its values their places in the item's list, or
 	// askedNow for comments that other items ask for.
 	keep map[string]int
-	// withheld is set where the item contains a secret. The policy's notes quote it then, or
-	// parts of it that are not recognised.
+	// withheld is set where the item contains a secret. Neither its texts nor the policy's notes
+	// are shown then: a note may quote the secret, or a part of it that no scan recognises.
 	withheld bool
 	// decided is the outcome where the plan knows it already.
 	decided *Result
@@ -154,7 +154,7 @@ func (e *entry) adopt(there Object, message string) {
 }
 
 // fallback returns the item's text, to be shown by other means where GitHub did not accept it;
-// nil for kinds without a text.
+// nil for an item without a text.
 func (e *entry) fallback() *Fallback {
 	f := &Fallback{To: ToSummary, Title: string(e.kind) + " " + describeTarget(e.target)}
 	switch it := e.item.(type) {

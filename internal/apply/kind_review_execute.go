@@ -48,8 +48,8 @@ func (w *reviewWork) execute(ctx context.Context, x *executor, op *Operation) []
 // delete: another job's, which ends by itself, or a person's, which may stay for days.
 var pendingWaits = []time.Duration{5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second}
 
-// post posts one review as soon as no other review of the account blocks it, and otherwise one
-// comment in the conversation.
+// post posts one review as soon as no other review of the account blocks it. If one still does after
+// the last wait, it posts comments in the conversation instead.
 func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewComment) error {
 	blocking := r.blocking
 	waits := 0   // how often the review that blocks now was waited for
@@ -97,7 +97,8 @@ func (r *reviewRun) post(ctx context.Context, inline, file, body []*reviewCommen
 }
 
 // dropAbandoned deletes a pending review that Airlock began and abandoned. After the last wait
-// (waited) it deletes any pending review of Airlock's. It reports whether it deleted one.
+// (waited) it deletes any pending review of Airlock's. It reports whether the review no longer blocks:
+// it was deleted now, or by somebody else, or had been submitted.
 func (r *reviewRun) dropAbandoned(ctx context.Context, pending Object, atBeginning, waited bool) bool {
 	if !isDraft(pending) || !waited && !r.abandoned(pending, atBeginning, r.x.deps.Clock.Now()) {
 		return false
@@ -200,8 +201,9 @@ func (r *reviewRun) postOnce(ctx context.Context, inline, file, body []*reviewCo
 	return r.postDraft(ctx, inline, nil, body, err)
 }
 
-// refusedReview handles a refusal that is not about single comments: the conversation remains.
-// Airlock's own comments are in that of the checks already.
+// refusedReview handles a refusal that is not about single comments: it posts them in the
+// conversation. For Airlock's own it returns err: the conversation has a comment about the checks
+// already.
 func (r *reviewRun) refusedReview(ctx context.Context, err error, comments ...[]*reviewComment) error {
 	if r.own {
 		return err
@@ -428,8 +430,8 @@ func (r *reviewRun) searchConversation(ctx context.Context) error {
 	return nil
 }
 
-// giveUp ends the comments that could not be posted: with a token that may only read it tries
-// the conversation, otherwise they fail, and their texts are kept.
+// giveUp ends the comments that could not be posted. If GitHub gave the workflow run a token that may
+// only read, it tries the conversation first. Those that remain are refused, and their texts are kept.
 func (r *reviewRun) giveUp(ctx context.Context, err error, left []*reviewComment) {
 	left = r.undone(left)
 	if len(left) == 0 {

@@ -41,7 +41,8 @@ type Snapshot struct {
 	defaultBranch string
 	// secrets describes, by the entry's index, the secret in an item; nil until the items
 	// have been scanned.
-	secrets   map[int]string
+	secrets map[int]string
+	// unchecked says, for people, what could not be looked up.
 	unchecked []string
 }
 

@@ -135,7 +135,7 @@ func (v *Delivery) total(r row) int {
 }
 
 // writeUnplaced writes, for each check that failed, what neither a comment, an alert nor an
-// annotation shows, and the part of the output in which failing began.
+// annotation shows, and the part of the output where the failure begins.
 func (v *Delivery) writeUnplaced(p *page) {
 	for _, r := range v.doc.failedRows() {
 		if problems, complete := v.unplaced(r); !complete {

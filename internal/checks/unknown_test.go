@@ -9,8 +9,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/reviewer"
 )
 
-// TestLanguagesThatNoCheckKnows asserts that a file counts as unknown unless what the owner
-// configures, or a build that compiles it along, may have looked at it.
+// TestLanguagesThatNoCheckKnows asserts that a file's language counts as unknown unless the reviews
+// have rules for the file, or what the owner configures, or a build that compiles it along, may have
+// looked at it.
 func TestLanguagesThatNoCheckKnows(t *testing.T) {
 	inGo, inJava := phase.Result{Roots: []phase.RootResult{{Language: phase.Go}}}, phase.Result{Roots: []phase.RootResult{{Language: phase.Java}}}
 	for _, c := range []struct {

@@ -226,7 +226,8 @@ func (c SafeOutputs) Permissions() []string {
 }
 
 // Enabled returns the kinds that the configuration allows, or nil, which means
-// all, where there is no configuration. With it, collect refuses the others at once.
+// all, where there is no configuration. Collect sets intake.Config.Enabled to it, to refuse
+// the other kinds at once.
 func (c SafeOutputs) Enabled() map[policy.Kind]bool {
 	if !c.Policy.Configured() {
 		return nil

@@ -37,7 +37,7 @@ func (e *Examination) judgeJob(w *workflow, j *job) {
 		cfg, known := e.policyOf(w, s)
 		e.judgeInputs(w, s)
 		r.foreignCode = r.foreignCode || s.runsForeignCode(cfg)
-		if s.holdsToken() {
+		if s.mayWrite() {
 			r.gate = true
 			if s.hasOtherToken() {
 				continue // the job's own needs nothing

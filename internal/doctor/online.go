@@ -97,7 +97,7 @@ func (o *online) collect() {
 	for _, w := range o.workflows {
 		for _, j := range w.jobs {
 			for _, s := range j.steps {
-				if !s.holdsToken() || s.place == notAirlock {
+				if !s.mayWrite() || s.place == notAirlock {
 					continue
 				}
 				cfg, known := o.policyOf(w, s) // what it finds once more, Report lists once

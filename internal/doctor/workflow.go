@@ -149,7 +149,7 @@ func (w *workflow) usesAirlock() bool {
 	})
 }
 
-// job returns the job of an id, in any case, or nil.
+// job returns the job with an id, without regard to case; nil if there is none.
 func (w *workflow) job(id string) *job {
 	for _, j := range w.jobs {
 		if strings.EqualFold(j.id, id) {
@@ -284,8 +284,8 @@ func (s *step) runsForeignCode(cfg config.SafeOutputs) bool {
 	return slices.ContainsFunc(s.commands(), func(c string) bool { return c == "check" || c == "verify" || c == "loop" })
 }
 
-// holdsToken reports whether the step writes to GitHub.
-func (s *step) holdsToken() bool {
+// mayWrite reports whether the step writes to GitHub, or may because an expression says its mode.
+func (s *step) mayWrite() bool {
 	switch s.place {
 	case wholeAction, gateAction, imageAlone:
 		mode := s.mode()

@@ -129,7 +129,7 @@ func (e *Examination) judgeOrder(w *workflow) {
 	// A group would lose decisions about a fix loop, whose log orders its turns: of the runs that wait
 	// for a group, GitHub keeps the newest and cancels the others.
 	loop := slices.ContainsFunc(w.jobs, func(j *job) bool {
-		return slices.ContainsFunc(j.steps, func(s *step) bool { return s.holdsToken() && s.mode() == config.ModeLoop })
+		return slices.ContainsFunc(j.steps, func(s *step) bool { return s.mayWrite() && s.mode() == config.ModeLoop })
 	})
 	if (onPull || onIssues || onComment) && w.parsed.Concurrency == nil && !own && !loop {
 		e.add(Finding{Rule: "no-concurrency", Severity: Advice, File: w.path, Line: 1,

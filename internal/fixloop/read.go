@@ -53,7 +53,7 @@ const (
 )
 
 // readForms returns the structure of each message in a text. Whatever precedes the first
-// known heading is ignored, and so is a fence around a message.
+// known heading is ignored. Fences are searched for messages only if there is none outside of them.
 func readForms(src string) []form {
 	src = strings.ReplaceAll(strings.ReplaceAll(src, "\r\n", "\n"), "\r", "\n")
 	doc := markdown.Scan(src)
@@ -78,7 +78,7 @@ func formsIn(doc *markdown.Document) []form {
 	return r.forms
 }
 
-// titled returns the type of the messages that begin with a heading, in any case.
+// titled returns the type of the messages that begin with a heading, without regard to case.
 func titled(heading string) (Type, bool) {
 	for t, s := range spelling {
 		if strings.EqualFold(s.title, heading) {
@@ -291,8 +291,8 @@ func fieldAt(words []word, i int) (name, rest string, n int) {
 	return name, rest, 2
 }
 
-// fields returns the fields of paragraphs, however their lines are wrapped, by name in lower
-// case. The first of two of the same name counts.
+// fields returns the fields of paragraphs and list items, however their lines are wrapped, by name in
+// lower case. The first of two of the same name counts.
 func fields(parts []part) map[string]string {
 	out := map[string]string{}
 	for _, p := range parts {

@@ -29,7 +29,7 @@ type gitServer struct {
 	clone // the bare repository
 	*httptest.Server
 	private bool // fetching needs the secret too
-	// before may answer a request itself, or look at it.
+	// before is called with a request before git's program; done means that it has answered itself.
 	before func(w http.ResponseWriter, r *http.Request) (done bool)
 
 	mu    sync.Mutex
@@ -107,7 +107,7 @@ func (s *gitServer) remoteWith(secret string) *gitrepo.Remote {
 	return m
 }
 
-// head returns the commit that a branch is at, "" without one.
+// head returns the commit that a branch is at, "" if there is no such branch.
 func (s *gitServer) head(branch string) string {
 	s.T.Helper()
 	return s.Git("for-each-ref", "--format=%(objectname)", "refs/heads/"+branch)

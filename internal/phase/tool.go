@@ -123,7 +123,8 @@ func (t tool) fixing(l Language, w wording) fixing {
 	return fixing{commandLine: t.command(t.fix, w), endings: endings}
 }
 
-// program returns the name of the tool's program.
+// program returns the name of the tool's program; for one that cargo, Maven or Gradle runs, the
+// subcommand or task.
 func (t tool) program() string {
 	words := strings.Fields(strings.TrimPrefix(t.run[0], "npx "))
 	if words[0] == "cargo" || words[0] == "mvn" || words[0] == "gradle" {
@@ -161,8 +162,8 @@ type namedTool struct {
 	isStale bool
 }
 
-// named reports whether the files of a project's directory, or of those above it, name a tool, and
-// which of them do.
+// named reports whether the files of a project's directory, or of those above it, name a tool. If
+// so, n has the tool, where the nearest of these files is, and whether the project still lists the tool.
 func (p *project) named(dir string, t tool) (n namedTool, ok bool) {
 	for _, s := range t.signs {
 		if found, above := p.shows(dir, s); found {

@@ -49,14 +49,14 @@ type Job struct {
 
 // Config is what the owner decides.
 type Config struct {
-	// CheckOnly runs no fix, and no command that is known to write.
+	// CheckOnly runs fixes, and commands that are known to write, only in a copy that nobody keeps.
 	CheckOnly bool
 	// Scratch reports that the working directory is a copy that nobody keeps, so that
-	// Deps.Copy need not make one. With CheckOnly, a formatter that only writes runs in a
-	// copy all the same, and is judged by what it changes.
+	// Deps.Copy need not make one. With CheckOnly, a formatter that only writes runs in the one
+	// or the other, and is judged by what it changes.
 	Scratch bool
-	// Suggest runs the fix of a failed formatter or linter once in a copy, at the very end,
-	// also with CheckOnly. What it changes in the changed files becomes the suggestions of
+	// Suggest, with CheckOnly, runs the fix of a failed formatter or linter once in a copy, at the
+	// very end. What it changes in the changed files becomes the suggestions of
 	// findings. If a formatter names only the file, one finding for each run of lines
 	// replaces its finding, so that NewOnly can separate old lines from new ones.
 	Suggest bool
@@ -171,10 +171,10 @@ type engine struct {
 	fixed   map[string]FixedFile
 }
 
-// Validate runs the six checks. The error is the context's, an *InvalidInput if the
-// language cannot be detected, or ours; whatever the project's commands do is in the
-// result. With an *InvalidInput the result is that of the reviews, which need no language;
-// the other checks have failed.
+// Validate runs the six checks. The error is the context's, an *InvalidInput, or ours;
+// whatever the project's commands do is in the result. With an *InvalidInput whose
+// NoLanguage is true, the result is that of the reviews, which need no language; the other
+// checks have failed. With any other error the result is empty.
 func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, error) {
 	if deps.Run == nil || deps.Now == nil || deps.Wait == nil {
 		return Result{}, errors.New("phase: Deps.Run, Now and Wait are required")

@@ -62,8 +62,8 @@ func judgeOwn(cfg Config, ev event.Event, it safeoutput.Item) (Approved, *refusa
 	return v, nil
 }
 
-// allows reports whether an own item may leave, and the setting that decides; "" for a kind of which
-// no setting decides.
+// allows reports whether an own item may leave. setting is the one that decides, "" if that is
+// none of those that the owner sets for the kind.
 func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
 	switch it.Kind() {
 	case safeoutput.KindStickyComment:
@@ -88,7 +88,7 @@ func (s OwnSettings) allows(it safeoutput.Item) (allowed bool, setting string) {
 }
 
 // ownTarget returns the issue that an item names, or the event's pull request for the kinds
-// that need one.
+// that need one; the zero Target for the others.
 func ownTarget(it safeoutput.Item, ev event.Event) (Target, *refusal) {
 	if t, ok := it.(*safeoutput.TickBoxes); ok {
 		return Target{Number: t.Issue}, nil

@@ -39,8 +39,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// isNote reports whether a finding is a note without an issue. Those are right nearly everywhere,
-// and so many that they would hide the rest.
+// isNote reports whether a finding is about a TODO that names no issue. Such findings are right nearly
+// everywhere, and so many that they would hide the rest.
 func isNote(f finding.Finding) bool { return f.Rule == "todo-without-issue" }
 
 // drawn returns at most so many findings of a source, at random.

@@ -11,9 +11,10 @@ import (
 
 // This file distinguishes secrets from values that only look like them.
 
-// isExampleSecret reports whether a value cannot be a secret: it repeats itself, or it is in a test
-// and has a checksum that is wrong or is too short for a key. What a file says of a value does not
-// count: whoever adds a secret could say it as well.
+// isExampleSecret reports whether a value cannot be a secret. A private key cannot if its content is
+// missing or, in a test, too short. Any other value cannot if it repeats itself, is blotted, counts
+// letters or is a token of Slack with too short a number; in a test, also if its checksum is wrong.
+// What a file says of a value does not count: whoever adds a secret could say it as well.
 func isExampleSecret(path, rule, value string) bool {
 	if rule == privateKey {
 		return !containsKey(value) || testPath.MatchString(path) && isCutKey(value)
@@ -73,8 +74,8 @@ var (
 )
 
 // isMadeUpKey reports whether the content of a private key contradicts its title, as in tests of code
-// that removes keys from texts: it is not as long as its first bytes say, or it is a certificate and
-// begins with no number.
+// that removes keys from texts: it is not as long as its first bytes say, or it begins with a sequence,
+// as a certificate does, and not with a number, as a key does that is not encrypted.
 func isMadeUpKey(value string) bool {
 	m := asn1Key.FindStringSubmatch(value)
 	if m == nil || strings.Contains(m[2], "Proc-Type") {
@@ -99,7 +100,7 @@ func isBlotted(value string) bool {
 // countsLetters reports whether a value has a row of letters in the order of the alphabet, as no
 // random one has: T12345678/abcdefghijkl.
 func countsLetters(value string) bool {
-	const longest = 8
+	const suspicious = 8 // letters
 	row := 1
 	for i := 1; i < len(value); i++ {
 		if 'a' <= value[i]|0x20 && value[i]|0x20 <= 'z' && value[i] == value[i-1]+1 {
@@ -107,7 +108,7 @@ func countsLetters(value string) bool {
 		} else {
 			row = 1
 		}
-		if row >= longest {
+		if row >= suspicious {
 			return true
 		}
 	}

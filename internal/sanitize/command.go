@@ -111,9 +111,9 @@ func findCommands(src string, found func(start, slash, end int)) {
 	}
 }
 
-// indexFrom returns the index of the first part in s from k on, len(s) if there is none.
-func indexFrom(s, part string, k int) int {
-	if i := strings.Index(s[k:], part); i >= 0 {
+// indexFrom returns the index of the first instance of substr in s from k on, len(s) if there is none.
+func indexFrom(s, substr string, k int) int {
+	if i := strings.Index(s[k:], substr); i >= 0 {
 		return k + i
 	}
 	return len(s)

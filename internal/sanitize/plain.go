@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// MaxTitle is the longest title, in UTF-16 code units, so that it fits in
-// whatever unit the server counts.
+// MaxTitle is the longest title, in UTF-16 code units, so that it fits whether the
+// server counts these or characters.
 const MaxTitle = 256
 
 // MaxLabel is the longest label, in characters.

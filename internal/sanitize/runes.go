@@ -17,7 +17,7 @@ const (
 	classContext                    // stays where a script or an emoji needs it
 	classC1                         // C1 control character: removed
 	classBidiMark                   // mark of a direction: stays where right-to-left text needs it
-	classIsolate                    // begins or ends an isolate: stays in pairs, as marks do
+	classIsolate                    // begins or ends an isolate: a pair stays where a mark would
 	classBidi                       // other bidirectional control: removed
 	classSeparator                  // U+2028 or U+2029, a line break to some readers: becomes a space
 	classInvisible                  // removed
@@ -151,7 +151,7 @@ func (t *runeTable) classOf(r rune) runeClass {
 // isTag reports whether r lies in the block of tag characters.
 func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
-// contextDetail names a character whose surroundings decide in a note.
+// contextDetail returns what a note calls a character that stays or not by its surroundings.
 func contextDetail(r rune) string {
 	if isTag(r) {
 		return "tag"

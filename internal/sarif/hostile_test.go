@@ -228,8 +228,9 @@ func TestCostIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkPrepareReferring measures each log at two sizes: the second
-// takes sixteen times as long, not four times, if the time grows with the product.
+// BenchmarkPrepareReferring measures each log at two numbers of results. If the time grows with
+// the product, four times the results take four times as long, not less; for "extensions by name",
+// whose large part has the size of that number, sixteen times, not four.
 func BenchmarkPrepareReferring(b *testing.B) {
 	for _, many := range []int{375, 1500} {
 		for name, raw := range referring(many) {

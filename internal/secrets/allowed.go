@@ -2,8 +2,8 @@ package secrets
 
 import "slices"
 
-// Allowed is what the owner lets pass although it looks like a secret. A Known value always
-// counts.
+// Allowed is what the owner lets pass although it looks like a secret. A Known value is found all
+// the same.
 type Allowed struct {
 	// Files are patterns of files, in the form of allowed-files, that may contain what looks like
 	// a secret. The scanner itself does not read them: its caller knows what a path is.

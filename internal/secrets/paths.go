@@ -6,7 +6,8 @@ var (
 	// testPath matches the files of tests, and the files that tests read.
 	testPath = lazily(`(?i)(^|/)(tests?|testing|specs?|__tests__|testdata|test[-_]?(?:fixtures?|helpers?|utils?|resources?|integration)|fixtures?|e2e|mocks?|__mocks__|[a-z0-9]+[-_]tests?)/|` +
 		`[_.-](tests?|specs?|mocks?|fixtures?)\.[a-z]+$|(^|/)(test_[^/]*\.(py|rb)|conftest\.py|(tests?|test[-_]?keys?|mocks?)\.[a-z]+)$|(?-i:Tests?|IT)\.(java|kt|cs|php|swift|scala)$`)
-	// docsPath matches documentation and examples below a directory of their own.
+	// docsPath matches documentation and examples: by a directory of their own, or by a name such as
+	// a_example.go.
 	docsPath = lazily(`(?i)(^|/)(docs?|documentation|website|guides?|examples?|samples?)/|[_.-](examples?|samples?)\.[a-z]+$`)
 )
 

@@ -18,8 +18,8 @@ type Querier interface {
 	// QueryRow runs a query for at most one row. Its Scan returns ErrNotFound if there is
 	// none.
 	QueryRow(ctx context.Context, query string, args ...any) Row
-	// Query calls each for every row, up to its first error. each must not run statements itself.
-	Query(ctx context.Context, each func(Row) error, query string, args ...any) error
+	// Query calls visit for every row, up to its first error. visit must not run statements itself.
+	Query(ctx context.Context, visit func(Row) error, query string, args ...any) error
 }
 
 // Row is one row of a result.
@@ -62,13 +62,13 @@ func (c sqliteConn) QueryRow(ctx context.Context, query string, args ...any) Row
 	return c.q.QueryRowContext(ctx, query, args...)
 }
 
-func (c sqliteConn) Query(ctx context.Context, each func(Row) error, query string, args ...any) error {
+func (c sqliteConn) Query(ctx context.Context, visit func(Row) error, query string, args ...any) error {
 	rows, err := c.q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	return EachRow(rows, each)
+	return EachRow(rows, visit)
 }
 
 type sqliteTx struct {
@@ -102,7 +102,7 @@ func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 // postgresConn runs statements on a connection, one of a pool, or in a transaction.
 type postgresConn struct {
 	q       postgresQuerier
-	explain func(error) error // explains trouble
+	explain func(error) error // Store.explainTrouble
 }
 
 func (c postgresConn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
@@ -117,7 +117,7 @@ func (c postgresConn) QueryRow(ctx context.Context, query string, args ...any) R
 	return postgresRow{c.q.QueryRow(ctx, query, args...), cancel, c.explain}
 }
 
-func (c postgresConn) Query(ctx context.Context, each func(Row) error, query string, args ...any) error {
+func (c postgresConn) Query(ctx context.Context, visit func(Row) error, query string, args ...any) error {
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
 	rows, err := c.q.Query(ctx, query, args...)
@@ -125,7 +125,7 @@ func (c postgresConn) Query(ctx context.Context, each func(Row) error, query str
 		return c.explain(err)
 	}
 	defer rows.Close()
-	return c.explain(EachRow(rows, each))
+	return c.explain(EachRow(rows, visit))
 }
 
 // postgresRow is a row of a query whose context has to be cancelled after Scan.
@@ -186,10 +186,10 @@ type Rows interface {
 	Err() error
 }
 
-// EachRow calls each with every row, up to its first error. The caller closes the rows.
-func EachRow(rows Rows, each func(Row) error) error {
+// EachRow calls visit for every row, up to its first error. The caller closes the rows.
+func EachRow(rows Rows, visit func(Row) error) error {
 	for rows.Next() {
-		if err := each(rows); err != nil {
+		if err := visit(rows); err != nil {
 			return err
 		}
 	}

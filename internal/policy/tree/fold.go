@@ -93,9 +93,9 @@ func (t foldedTree) child(node int, name string) int {
 	return nowhere
 }
 
-// walk calls each with the nodes of a path, from the root on, as far as they are in
+// walk calls visit with each node of a path, from the root's child on, as far as they are in
 // the tree; last is true at the path's end.
-func (t foldedTree) walk(path string, each func(node int, last bool)) {
+func (t foldedTree) walk(path string, visit func(node int, last bool)) {
 	node, rest, more := 0, foldPath(path), true
 	for more {
 		var name string
@@ -103,6 +103,6 @@ func (t foldedTree) walk(path string, each func(node int, last bool)) {
 		if node = t.child(node, name); node == nowhere {
 			return
 		}
-		each(node, !more)
+		visit(node, !more)
 	}
 }
