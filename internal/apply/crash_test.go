@@ -12,7 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// defective is GitHub behind a client that has defects.
+// defective is a client of GitHub whose methods panic: CreateIssue after its work, ListIssues before.
 type defective struct {
 	GitHub
 	create, list bool

@@ -120,8 +120,8 @@ func (p *page) failures() {
 	}
 }
 
-// failure writes a check that failed: its command, problems, and the part of the output in
-// which failing began.
+// failure writes a check that failed: its command, problems, and the part of the output where the
+// failure begins.
 func (p *page) failure(r row, problems []string) {
 	p.printf("\n### %s: %s\n\n", checkName(r.check), r.result())
 	if r.command != "" {

@@ -14,7 +14,7 @@ import (
 // so a small document cannot unfold into a large one.
 const (
 	maxBytes = 1 << 20 // of the text
-	maxNodes = 20_000  // values, keys included
+	maxNodes = 20_000  // values, of YAML with the keys
 	maxDepth = 32      // nested lists and mappings
 )
 

@@ -342,8 +342,8 @@ func scopes(p *actionlint.Permissions) map[string]string {
 	return all
 }
 
-// permissions returns the permissions of a job's token, where they are declared, and whether
-// they are.
+// permissions returns the permissions of a job's token, the line where they are declared, and whether
+// they are; if not, the line is the job's.
 func (w *workflow) permissions(j *job) (levels map[string]string, line int, declared bool) {
 	switch {
 	case j.Permissions != nil:

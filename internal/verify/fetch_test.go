@@ -12,7 +12,7 @@ import (
 )
 
 // A private address is refused, by whatever name, unless the owner allows the host; a
-// redirect never leads to another host.
+// redirect never leads to another host. A stranger's address needs a host that the owner allows.
 func TestFetch(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect led to another host") }))
 	defer other.Close()
@@ -33,6 +33,12 @@ func TestFetch(t *testing.T) {
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
 	_, port, _ := net.SplitHostPort(host)
+	whyIPv6 := "private"
+	if l, err := net.Listen("tcp6", "[::1]:0"); err == nil {
+		_ = l.Close()
+	} else {
+		whyIPv6 = "" // the system refuses it first, with a reason of its own
+	}
 	for _, c := range []struct {
 		hosts     []string
 		url       string
@@ -43,7 +49,7 @@ func TestFetch(t *testing.T) {
 	}{
 		{nil, server.URL + "/ok", acceptance.Owner, true, 0, "private"},
 		{nil, "http://localhost:" + port + "/ok", acceptance.Owner, true, 0, "private"},
-		{nil, "http://[::1]:" + port + "/ok", acceptance.Owner, true, 0, ""},
+		{nil, "http://[::1]:" + port + "/ok", acceptance.Owner, true, 0, whyIPv6},
 		{nil, "http://[::ffff:127.0.0.1]:" + port + "/ok", acceptance.Owner, true, 0, "private"},
 		{[]string{host}, server.URL + "/ok", acceptance.Owner, true, 201, ""},
 		{[]string{"127.0.0.1"}, server.URL + "/ok", acceptance.Owner, true, 201, ""},
