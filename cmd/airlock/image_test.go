@@ -133,8 +133,8 @@ func TestImageInputs(t *testing.T) {
 	}
 }
 
-// TestImageTokenInAnAnswer tests rule R14 where somebody on the way shows what was
-// sent to him: a proxy's or a server's error page with the request's headers.
+// TestImageTokenInAnAnswer tests rule R14, that no form of the token is shown, where an answer
+// repeats it: a proxy's or a server's error page with the request's headers.
 func TestImageTokenInAnAnswer(t *testing.T) {
 	const special = "ghs_Test+Only/0123456789=~%41.abcdefghij"
 	forms := secretForms(special)
@@ -169,7 +169,7 @@ func TestImageTokenInAnAnswer(t *testing.T) {
 }
 
 // TestImageLogIsNotObeyed tests rule R9: no line of the log is a command of the
-// agent's, whatever the agent wrote, and what the log level.
+// agent's, whatever the agent wrote and whatever the log level is.
 func TestImageLogIsNotObeyed(t *testing.T) {
 	for _, c := range []struct{ name, config, staged, level string }{
 		{"applied", hostileConfig("2"), "false", "info"},
@@ -197,7 +197,8 @@ func TestImageLogIsNotObeyed(t *testing.T) {
 	}
 }
 
-// blockingServer returns a server that keeps the first request waiting until release is closed.
+// blockingServer returns a server that answers once release is closed. It closes reached at the first
+// request.
 func blockingServer(t *testing.T) (s *githubtest.Server, reached, release chan struct{}) {
 	t.Helper()
 	reached, release = make(chan struct{}), make(chan struct{})
@@ -221,7 +222,7 @@ func TestImageTokenIsNotInTheProcess(t *testing.T) {
 
 	const look = `id -u; ls /proc/1; cat /proc/1/cmdline /proc/1/environ /proc/1/task/*/environ /proc/1/auxv /proc/1/maps; ls -l /proc/1/fd; cat /proc/1/fd/*`
 	for name, flags := range map[string][]string{"the runner's user": {"--user", id(runnerUID)}, "root": nil} {
-		got, _ := c.exec(flags, "sh", "-c", look) // what is refused makes the status
+		got, _ := c.exec(flags, "sh", "-c", look) // the error says only that some reads were refused
 		if !strings.Contains(got, "/usr/local/bin/airlock\x00action\x00") {
 			t.Errorf("%s sees nothing at all:\n%s", name, got)
 		}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNothingActsOnATerminal asserts that JSON which quotes others is made safe where a terminal
-// shows it, and only there.
+// TestNothingActsOnATerminal asserts that control characters in JSON that repeats texts of others
+// are escaped where a terminal shows it, and only there.
 func TestNothingActsOnATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -169,8 +169,8 @@ func TestEvaluators(t *testing.T) {
 	}
 }
 
-// A member that is not known, and whose name is like that of one that is missing, is reported: nothing
-// comes of it.
+// TestNearMisses asserts that an unknown member whose name is like that of a missing one is reported
+// to have no effect.
 func TestNearMisses(t *testing.T) {
 	for more, want := range map[string]string{
 		`"services": {"ports": [80], "api_url": "https://x.example"}, "type": "feature", "x": 1`: `$.services has the unknown member "ports", of which nothing comes; did you mean required_ports?`,
@@ -224,8 +224,8 @@ func TestTime(t *testing.T) {
 	})
 }
 
-// Text from strangers looks at paths and names checks; commands and hosts have to be the
-// owner's, and no program is asked (rule R11).
+// TestStrangers tests rule R11: a text from strangers can have paths looked at and checks run, but
+// commands and hosts have to be the owner's, and no program is asked.
 func TestStrangers(t *testing.T) {
 	w := &tree{files: map[string]string{"a.md": "x"}}
 	asked := false
@@ -377,7 +377,7 @@ func TestGates(t *testing.T) {
 		{"blocked", "", "judge", "", acceptance.Unblock, "SKIP BLOCKED"},
 		{"the judge agrees", "", "a.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.Done, "SKIP PASS PASS"},
 		{"the judge gives no reason", "", "a.md", `{"verdict":"PASS"}`, acceptance.Done, "SKIP PASS PASS"},
-		{"the judge does not", "", "a.md", `{"verdict":"FAIL","reasoning":"x"}`, acceptance.Fix, "SKIP PASS FAIL"},
+		{"the judge disagrees", "", "a.md", `{"verdict":"FAIL","reasoning":"x"}`, acceptance.Fix, "SKIP PASS FAIL"},
 		{"the judge is confused", "", "a.md", `{"verdict":"MAYBE"}`, acceptance.Unblock, "SKIP PASS BLOCKED"},
 	} {
 		d := deps(w)

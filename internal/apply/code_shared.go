@@ -8,9 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/gitrepo"
 )
 
-// sharedBranch is a branch of ours whose commits cannot be replaced: because others have
-// committed to it, a fix or the merge commit of the button "Update branch", or because a rule
-// forbids it.
+// sharedBranch is a branch of ours whose commits cannot be replaced: a rule forbids it, or others
+// have committed to the branch, such as a fix or the merge of the button "Update branch".
 type sharedBranch struct {
 	own []githubapi.Commit // the commits that we made, the oldest first
 	why string             // why they cannot be replaced, as the beginning of a sentence
@@ -25,8 +24,8 @@ func othersCommitted(branch string, pull *githubapi.Pull) string {
 	return fmt.Sprintf("somebody else has committed to the branch %q%s", branch, ofPull)
 }
 
-// join puts the changes on top of a shared branch, as one commit: our part of the branch is
-// replaced by it, and that of others stays. Where that would change nothing, nothing is pushed.
+// join puts one commit on top of a shared branch. It turns what our earlier commits changed there into
+// the new changes, and keeps what others changed. Where that would change nothing, nothing is pushed.
 func (c *codePreparer) join(e *entry, st *codeState) error {
 	change, err := c.replacement(e, st)
 	if err != nil {
@@ -82,14 +81,14 @@ func (c *codePreparer) refuseJoin(st *codeState, conflict *gitrepo.Conflict) err
 }
 
 // leaveShared leaves a shared branch as it is, with a note about the reason: it contains the
-// changes, whose last tree is after, or others have changed or reverted them there.
-func (c *codePreparer) leaveShared(e *entry, st *codeState, after string) error {
+// changes, of which lastTree is the result, or others have changed or reverted them there.
+func (c *codePreparer) leaveShared(e *entry, st *codeState, lastTree string) error {
 	st.pushed, st.carried.Tip = true, st.expect
 	began, err := c.code.Repo.Commit(c.o.ctx, st.onto)
 	if err != nil {
 		return err
 	}
-	asOneChange := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: began.Tree, After: after}}}
+	asOneChange := gitrepo.Series{Base: st.onto, Changes: []gitrepo.Change{{Before: began.Tree, After: lastTree}}}
 	again, err := c.code.Repo.Transplant(c.o.ctx, asOneChange, st.expect, c.style(e, st))
 	_, conflicts := errors.AsType[*gitrepo.Conflict](err)
 	switch {

@@ -9,8 +9,8 @@ import (
 )
 
 // withinLimits calls do, which fetches or pushes. Where git's server asks to slow down, it waits, as
-// it would before it sends a request to the API again, and calls do again. operation names to people
-// what do does.
+// it would before it sends a request to the API again, and calls do again. operation says in
+// messages what do is for, such as "fetch".
 func (d Deps) withinLimits(ctx context.Context, r githubapi.Repo, operation string, do func() error) error {
 	patience := githubapi.NewPatience(d.Clock, d.log)
 	for {

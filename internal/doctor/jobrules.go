@@ -21,7 +21,7 @@ import (
 // role is what a job does, as far as the rules distinguish it.
 type role struct {
 	gate        bool            // a step holds the token that writes
-	ownToken    bool            // that of a gate is the job's own
+	ownToken    bool            // such a token is the job's own GITHUB_TOKEN
 	foreignCode bool            // a step runs a pull request's code
 	may         map[string]bool // permissions to write that the policies of the job's gates can need
 	need        map[string]bool // those of them that the workflow's events can lead to

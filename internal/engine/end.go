@@ -25,8 +25,8 @@ func (e *Engine) untilEnd() context.Context {
 	return ctx
 }
 
-// filteredLog is the log of DBOS without what follows from the engine's end, and without what
-// Open returns as an error or Cause explains.
+// filteredLog is the log of DBOS without errors that follow from the engine's end, and without those
+// about a full store, which Open returns or Engine.Cause explains.
 type filteredLog struct {
 	slog.Handler
 	engine *Engine

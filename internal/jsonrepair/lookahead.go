@@ -23,8 +23,8 @@ type search struct {
 	done         bool
 }
 
-// first returns the offset of the first match at or after p. It calls scan only if the
-// last search does not answer that: there is no match between its begin and its match.
+// first returns the offset of the first match at or after p. It calls scan unless p is between
+// begin and match of the last search, where there is no other match.
 func (s *search) first(p int, scan func(p int) int) int {
 	if !s.done || p < s.begin || p > s.match {
 		*s = search{begin: p, match: scan(p), done: true}

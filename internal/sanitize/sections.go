@@ -9,17 +9,17 @@ import (
 	"github.com/agent-airlock/airlock/internal/markdown"
 )
 
-// An edit may change how what is around it reads, so an edited body has to be read again;
-// but seldom all of it. GitHub reads a body as a row of sections, and most of them read
-// alike whatever the others say. So only the edited sections are read again, joined to a
-// text of their own: the excerpt.
+// sections divides a body into sections, so that after edits only a part has to be read again.
+// An edit may change how the text around it is read, but seldom far away: most sections are read
+// alike whatever the others say. So only the edited sections are read again, joined to a text of
+// their own, the excerpt.
 //
 // A reading of the excerpt stands for one of the body under conditions that are checked.
 // Where one does not hold, the body itself is read:
 //
-//   - Each section begins with a line that begins the same block after anything but open
-//     code or HTML (beginsSection), and none of these is open before it.
-//   - No element is open between sections that counts for the elements in it.
+//   - Each section begins with a line that begins the same block whatever is before it, except
+//     in code or HTML that is still open (beginsSection), and neither is open there.
+//   - Between two sections, no element is open on which the elements in it depend.
 //   - Links find the same definitions: the excerpt has all sections that contain a
 //     definition, with their neighbours, and all that refer to one, and the definitions
 //     that were found are unchanged. There are no footnotes.
@@ -133,8 +133,9 @@ func (p *pass) readsLine(block, line int) {
 	}
 }
 
-// readsBlock notes that a rule for the block at an offset goes by the block at another
-// one, next to it. It is in the excerpt if their sections are.
+// readsBlock notes that a rule for the block at an offset depends on its neighbour, the block at
+// another offset. In an excerpt the reading is uncertain if their sections are not neighbours in
+// the body, too.
 func (p *pass) readsBlock(block, neighbour int) {
 	l := &p.sections
 	if l.parts == nil {

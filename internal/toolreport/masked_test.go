@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
-// TestASecretThatIsCutCanBeMasked asserts that of a secret which a tool prints so that a limit cuts
-// it, masking leaves no part in the report, wherever the cut is.
+// TestASecretThatIsCutCanBeMasked asserts that a report, once it is masked, contains no part of a
+// secret that a limit has cut, wherever the cut is.
 func TestASecretThatIsCutCanBeMasked(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-Val_0123456789abcdefghijKLMNOPQRS"
@@ -49,7 +49,7 @@ func TestASecretThatIsCutCanBeMasked(t *testing.T) {
 			if limit > 2_000 {
 				step = 15
 			}
-			for at := -60; at <= len(secret); at += step { // beyond the limit, because other text takes some of it
+			for at := -60; at <= len(secret); at += step { // also after the limit: some readers drop text before TEXT
 				for _, filler := range []string{"y", " "} {
 					printed := strings.ReplaceAll(c.output, "TEXT", strings.Repeat(filler, limit-at)+secret+strings.Repeat(" z", 50))
 					got := read(t, toolreport.Tool{Command: strings.Fields(c.command), Check: "tests", Roots: []string{"/src"}},
@@ -63,8 +63,8 @@ func TestASecretThatIsCutCanBeMasked(t *testing.T) {
 	}
 }
 
-// shownPart returns what a report's texts still contain of a secret when they are masked: its first
-// six characters or more, or its last.
+// shownPart returns the ends of those texts of a report that, once they are masked, still contain the
+// first or the last six characters of a secret; "" if none does.
 func shownPart(t *testing.T, report toolreport.Report, secret string, scanner *secrets.Scanner) string {
 	t.Helper()
 	raw, err := json.Marshal(report)
