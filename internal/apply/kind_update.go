@@ -48,6 +48,7 @@ func planUpdate(p *planner, group []*entry) Operation {
 		e.decide(Failed, err.code, "%s", err.message)
 		return op
 	}
+	askAgain(&wanted, e, it, st.issue, current)
 	edit, skipped := leaveAlone(wanted, add.undone(st.edits))
 	op.Notes = append(op.Notes, skipped...)
 	if edit == (githubapi.IssueEdit{}) {
@@ -66,6 +67,20 @@ func planUpdate(p *planner, group []*entry) Operation {
 	op.work = &updateWork{number: e.target.Number, edit: edit, add: add, notes: skipped, since: st.since}
 	p.edited[e.target.Number] = withEdit(current, edit)
 	return op
+}
+
+// askAgain adds to an edit the fields that have the wanted value only because earlier operations of
+// the plan change them: those may fail. The issue is before at the start, and current after them.
+func askAgain(edit *githubapi.IssueEdit, e *entry, it *safeoutput.UpdateIssue, before, current githubapi.Issue) {
+	if it.Status != nil && edit.State == nil && current.State != before.State {
+		edit.State = &current.State
+	}
+	if it.Title != nil && edit.Title == nil && current.Title != before.Title {
+		edit.Title = &current.Title
+	}
+	if it.Body != nil && edit.Body == nil && current.Body != before.Body && !hasMarker(before.Body, e.key) {
+		edit.Body = &current.Body
+	}
 }
 
 // withEdit returns an issue as an edit leaves it.

@@ -117,6 +117,7 @@ func TestUpdatesOfOneIssue(t *testing.T) {
 		"status and back":    {lines: []string{update("status", "closed"), update("status", "open")}},
 		"status there":       {lines: []string{update("status", "open"), update("status", "closed")}, closed: true},
 		"title and back":     {lines: []string{update("title", "Other"), update("title", before.Title)}},
+		"the same twice":     {lines: []string{update("status", "closed"), update("status", "closed"), update("title", "Other"), update("title", "Other")}, closed: true, title: "Other"},
 		"title twice":        {lines: []string{update("title", "Other"), update("title", "Third")}, title: "Third"},
 		"body twice":         {lines: []string{updateLine("", "One."), updateLine("", "Two.")}, body: []string{"Two."}},
 		"body and additions": {lines: []string{updateLine("", "One."), updateLine("append", "Two."), updateLine("prepend", "Three."), updateLine("replace-island", "Four.")}, body: []string{"Three.", "One.", "Two.", "Four."}},
@@ -173,6 +174,35 @@ func TestWhatWasAddedToAReplacedText(t *testing.T) {
 		if strings.Count(body, text) != 1 {
 			t.Errorf("%q is not there:\n%s", text, body)
 		}
+	}
+}
+
+// TestAnUpdateAfterOneThatFailed asserts that an update is made, and not taken for done, where an equal
+// one before it failed.
+func TestAnUpdateAfterOneThatFailed(t *testing.T) {
+	for name, l := range map[string]string{
+		"status": line(map[string]any{"type": "update-issue", "issue_number": issueNumber, "status": "closed"}),
+		"title":  line(map[string]any{"type": "update-issue", "issue_number": issueNumber, "title": "Other"}),
+		"body":   line(map[string]any{"type": "update-issue", "issue_number": issueNumber, "body": "New."}),
+		"island": updateLine("replace-island", "New."),
+	} {
+		t.Run(name, func(t *testing.T) {
+			fix := fixture()
+			issueIn(fix, issueNumber).Author = fix.Viewer // so that a body has the issue's own marker, not the item's
+			b := newBench(t, fix, githubtest.Options{})
+			before, failed := b.issue(issueNumber), false
+			b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
+				if r.Operation != "issues/update" || failed {
+					return githubtest.Fault{}
+				}
+				failed = true
+				return githubtest.Fault{Status: 404, Body: `{"message":"Not Found"}`}
+			})
+			want(t, b.run(l, l), "failed(not-found) applied")
+			if is := b.issue(issueNumber); is.State == before.State && is.Title == before.Title && is.Body == before.Body {
+				t.Error("the issue is as before")
+			}
+		})
 	}
 }
 
