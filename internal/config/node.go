@@ -14,7 +14,7 @@ import (
 // so a small document cannot unfold into a large one.
 const (
 	maxBytes = 1 << 20 // of the text
-	maxNodes = 20_000  // values, of YAML with the keys
+	maxNodes = 20_000  // values; the keys of mappings do not count
 	maxDepth = 32      // nested lists and mappings
 )
 

@@ -97,7 +97,7 @@ func notJSON(err error) *Violation {
 
 // violationAt returns a violation at the decoder's position.
 func violationAt(dec *jsontext.Decoder, msg string) *Violation {
-	return &Violation{Path: instancePath(string(dec.StackPointer()), nil), Message: msg}
+	return &Violation{Path: decoderPath(dec, dec.StackPointer()), Message: msg}
 }
 
 // BoundedNumber reports whether a JSON number is small enough for exact
@@ -116,8 +116,8 @@ func BoundedNumber(lit string) bool {
 
 // trim shortens every array that is longer than its schema allows to that length, and
 // returns v and a violation for each. So a million elements too many cost nothing. It
-// follows properties, items and references. ptr and schemaPtr are the JSON pointers to v
-// and to s.
+// follows properties, items and references. ptr and schemaPtr are the JSON pointers to v and to s. The path of
+// such a violation is a JSON pointer still.
 func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation) {
 	for n := 0; s != nil && s.Ref != nil && n < maxDepth; n++ {
 		s = s.Ref
@@ -139,7 +139,7 @@ func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation)
 	case []any:
 		if s.MaxItems >= 0 && len(v) > s.MaxItems {
 			found = append(found, Violation{
-				Path:       instancePath(ptr, nil),
+				Path:       ptr,
 				Message:    fmt.Sprintf("%s is too long (%d items, at most %d)", show(v), len(v), s.MaxItems),
 				SchemaPath: schemaPath(schemaPtr + "/maxItems"),
 			})

@@ -29,15 +29,13 @@ func pointerTokens(ptr string) []string {
 	return tokens
 }
 
-// instancePath writes a JSON pointer as "$.tags[1].e". A number is an index unless
-// value has an object there.
+// instancePath writes a JSON pointer into value as "$.tags[1].e".
 func instancePath(ptr string, value any) string {
 	var b strings.Builder
 	b.WriteByte('$')
 	for _, tok := range pointerTokens(ptr) {
-		_, isMap := value.(map[string]any)
-		if _, err := strconv.Atoi(tok); err == nil && !isMap {
-			b.WriteString("[" + tok + "]")
+		if _, isList := value.([]any); isList {
+			b.WriteString(indexStep(tok))
 		} else {
 			b.WriteString(pathStep(tok))
 		}
@@ -59,6 +57,9 @@ func pathStep(name string) string {
 	}
 	return "[" + Quote(name) + "]"
 }
+
+// indexStep writes an index of an array as the next step of a path.
+func indexStep(index string) string { return "[" + index + "]" }
 
 // child returns the member or element of value that a token of a JSON pointer names, or nil.
 func child(value any, tok string) any {
@@ -114,5 +115,20 @@ func Duplicate(raw []byte) (path string, found bool) {
 	if !ok || !errors.Is(err, jsontext.ErrDuplicateName) {
 		return "", false
 	}
-	return instancePath(string(syntactic.JSONPointer), nil), true
+	return decoderPath(dec, syntactic.JSONPointer), true
+}
+
+// decoderPath writes a JSON pointer to where dec is, or to a member of the object or array in
+// which it is, as "$.tags[1].e".
+func decoderPath(dec *jsontext.Decoder, ptr jsontext.Pointer) string {
+	var b strings.Builder
+	b.WriteByte('$')
+	for i, tok := range pointerTokens(string(ptr)) {
+		if kind, _ := dec.StackIndex(i + 1); kind == '[' {
+			b.WriteString(indexStep(tok))
+		} else {
+			b.WriteString(pathStep(tok))
+		}
+	}
+	return b.String()
 }

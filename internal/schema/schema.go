@@ -171,6 +171,9 @@ func (l *loaded) validate(raw []byte) (out []Violation, err error) {
 		return []Violation{*bad}, nil
 	}
 	v, tooLong := trim(root, v, "", "")
+	for i, t := range tooLong {
+		tooLong[i].Path = instancePath(t.Path, v)
+	}
 	if l.patterns != nil { // somebody else wrote the schema
 		b := budget{maxSteps, l.patterns}
 		if !b.affordable(root, v) {
@@ -222,19 +225,19 @@ func compile(document any, formats map[string]func(any) bool) (root *jsonschema.
 	}
 	root, err = c.Compile(resource)
 	if err != nil {
-		return nil, compileError(err)
+		return nil, compileError(err, document)
 	}
 	return root, nil
 }
 
-// compileError describes a compiler's error without its internal names.
-func compileError(err error) error {
+// compileError describes a compiler's error about a schema without its internal names.
+func compileError(err error, document any) error {
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		unescape(ve)
 		for len(ve.Causes) > 0 {
 			ve = ve.Causes[0]
 		}
-		return fmt.Errorf("the schema is not valid draft-07: at %s: %s", instancePath(ve.InstanceLocation, nil), ve.Message)
+		return fmt.Errorf("the schema is not valid draft-07: at %s: %s", instancePath(ve.InstanceLocation, document), ve.Message)
 	}
 	if se, ok := errors.AsType[*jsonschema.SchemaError](err); ok && se.Err != nil {
 		return fmt.Errorf("the schema cannot be compiled: %w", se.Err)

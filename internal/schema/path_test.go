@@ -1,0 +1,43 @@
+package schema_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agent-airlock/airlock/internal/schema"
+)
+
+// A path has a name that is digits as a name, and only an index in brackets, whoever finds the
+// place: the search for duplicates, the decoder, the limit of long arrays, the compiler of schemas,
+// the validator.
+func TestPathsKeepNamesOfDigits(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"1":0,"1":1}`:                     "$.1",
+		`[0,{"1":0,"1":1}]`:                 "$[1].1",
+		`{"1":[[],{"a~/b":{"2":0,"2":1}}]}`: `$.1[1]['a~/b'].2`,
+	} {
+		if path, found := schema.Duplicate([]byte(raw)); !found || path != want {
+			t.Errorf("%s: %q %t, want %q", raw, path, found, want)
+		}
+	}
+	const document = `{"properties":{"1":{"maxItems":1},"2":{"items":{"properties":{"3":{"type":"string"}}}}}}`
+	s, err := schema.Parse([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for raw, want := range map[string]string{
+		`{"1":[1,2]}`:                "$.1",
+		`{"2":[{},{"3":1}]}`:         "$.2[1].3",
+		`{"2":[{},{"3":1e1000}]}`:    "$.2[1].3",
+		`{"2":[{},[0,{"4":1e999}]]}`: "$.2[1][1].4",
+	} {
+		violations, err := s.Validate([]byte(raw))
+		if err != nil || len(violations) != 1 || violations[0].Path != want {
+			t.Errorf("%s: %v %v, want one at %s", raw, violations, err, want)
+		}
+	}
+	_, err = schema.Parse([]byte(`{"properties":{"1":{"anyOf":[{},{"type":7}]}}}`))
+	if err == nil || !strings.Contains(err.Error(), "at $.properties.1.anyOf[1].type: ") {
+		t.Error(err)
+	}
+}
