@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -118,6 +119,7 @@ func ParseSettings(get func(name string) string) (Settings, error) {
 	if !text.IsBlank(s.Config) && s.ConfigFile != "" {
 		in.fail("config-file", "both config and config-file are given; give one of the two")
 	}
+	in.checkModes(s.Mode)
 	return s, in.problems.err()
 }
 
@@ -215,6 +217,30 @@ func choice[T ~string](in *inputs, name string, words ...T) T {
 	}
 	in.fail(name, "expected one of %s, found %s%s", strings.Join(plain, ", "), quote(v), text.DidYouMean(strings.ToLower(v), plain))
 	return words[0]
+}
+
+// modesOf names the modes that use an input, for inputs whose neglect would mislead: who gives
+// findings to a mode that does not report them takes them for reported.
+var modesOf = map[string][]Mode{
+	"changes":       {ModeApply, ModeAll},
+	"changes-base":  {ModeApply, ModeAll},
+	"findings":      {ModeApply, ModeLoop, ModeAll},
+	"loop-dispatch": {ModeLoop},
+	"loop-limits":   {ModeLoop},
+	"request":       {ModeVerify},
+	"verdict":       {ModeApply, ModeLoop, ModeAll},
+}
+
+// checkModes refuses the given inputs that a mode would ignore.
+func (in *inputs) checkModes(mode Mode) {
+	if given := in.text("mode"); given != "" && given != string(mode) {
+		return // an unknown mode, which choice has refused
+	}
+	for _, name := range slices.Sorted(maps.Keys(modesOf)) {
+		if modes := modesOf[name]; in.text(name) != "" && !slices.Contains(modes, mode) {
+			in.fail(name, "mode %s does not use it; use it with mode %s", mode, modes[0])
+		}
+	}
 }
 
 // proxy reads a proxy's URL. It is not shown when it is wrong, because it may contain

@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,28 @@ func TestSettings(t *testing.T) {
 		Config: " noop:\n", OutputFile: "out.ndjson", AgentOutput: "{}", ReviewsOnly: true}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// An input that a mode would ignore is refused, with a mode that uses it.
+func TestInputsOfOtherModes(t *testing.T) {
+	inputs := map[string]string{"changes": "a.patch", "changes-base": "main", "findings": "f.json", "loop-dispatch": "fix", "loop-limits": "fix=1m", "request": "{}", "verdict": "v.json"}
+	for mode, used := range map[Mode]string{
+		ModeAll:     "changes changes-base findings verdict",
+		ModeApply:   "changes changes-base findings verdict",
+		ModeCheck:   "",
+		ModeCollect: "",
+		ModeVerify:  "request",
+		ModeLoop:    "findings loop-dispatch loop-limits verdict",
+		"aply":      "changes changes-base findings loop-dispatch loop-limits request verdict", // the mode alone is wrong
+	} {
+		for name, value := range inputs {
+			_, err := parseInputs(map[string]string{"mode": string(mode), name: value})
+			refused := strings.Contains(errText(err), "input "+name+": mode "+string(mode)+" does not use it; use it with mode ")
+			if refused == slices.Contains(strings.Fields(used), name) {
+				t.Errorf("mode %s, input %s: %v", mode, name, err)
+			}
+		}
 	}
 }
 

@@ -58,9 +58,6 @@ func (s *step) findings(ctx context.Context) (*checkreport.Document, error) {
 
 // readFindings reads the document that the input "findings" names.
 func (s *step) readFindings() (*checkreport.Document, error) {
-	if s.settings.Mode == config.ModeCheck {
-		return nil, exitcode.UsageError(errors.New("input findings: mode check finds them itself; use it with mode apply"))
-	}
 	f, err := s.openInput("findings", s.settings.Findings)
 	if err != nil {
 		return nil, exitcode.UsageError(err)

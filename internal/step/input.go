@@ -20,9 +20,6 @@ import (
 
 // collect is mode collect: the agent's lines become checked agent output.
 func (s *step) collect(ctx context.Context) error {
-	if s.settings.Findings != "" {
-		return exitcode.UsageError(errors.New("input findings: mode collect does not report them; use it with mode apply"))
-	}
 	res, err := s.collected(ctx, false)
 	if err != nil {
 		return err

@@ -223,9 +223,6 @@ func (s *step) readVerdict() (*verdictreport.Document, error) {
 	if s.settings.Verdict == "" {
 		return nil, nil
 	}
-	if s.settings.Mode != config.ModeApply && s.settings.Mode != config.ModeAll && s.settings.Mode != config.ModeLoop {
-		return nil, exitcode.UsageError(fmt.Errorf("input verdict: mode %s does not report it; use it with mode apply or loop", s.settings.Mode))
-	}
 	f, err := s.openInput("verdict", s.settings.Verdict)
 	if err != nil {
 		return nil, exitcode.UsageError(err)
