@@ -59,12 +59,12 @@ func TestActionLoopRequests(t *testing.T) {
 		"a decision": {func(j *loopJobs) (string, map[string]any, string) {
 			event, payload := j.comment("Codertocat", 21031067, "/airlock abort")
 			return event, payload, ""
-		}, 0, slices.Concat(read, []string{"repos/get-collaborator-permission-level"}, record)},
+		}, 0, slices.Concat(read, []string{"repos/get-collaborator-permission-level"}, record, []string{"reactions/create-for-issue-comment"})},
 		"a decision after a push of unknown origin": {func(j *loopJobs) (string, map[string]any, string) {
 			j.push(map[string]string{"main.go": "package main\n"})
 			event, payload := j.comment("Codertocat", 21031067, "/airlock abort")
 			return event, payload, ""
-		}, 0, slices.Concat(read, []string{"repos/get-collaborator-permission-level"}, record)},
+		}, 0, slices.Concat(read, []string{"repos/get-collaborator-permission-level"}, record, []string{"reactions/create-for-issue-comment"})},
 		"a comment": {func(j *loopJobs) (string, map[string]any, string) {
 			event, payload := j.comment("Codertocat", 21031067, "Thanks")
 			return event, payload, ""

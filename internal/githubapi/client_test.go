@@ -245,6 +245,9 @@ func TestRequestsOfMethods(t *testing.T) {
 		"EditIssueComment": {func(env testEnv) error {
 			return second(env.EditIssueComment(env.ctx, repo, env.State().Issues[0].Comments[0].ID, "x"))
 		}, "PATCH issues/update-comment"},
+		"ReactToIssueComment": {func(env testEnv) error {
+			return env.ReactToIssueComment(env.ctx, repo, env.State().Issues[0].Comments[0].ID, githubapi.Confused)
+		}, "POST reactions/create-for-issue-comment"},
 		"DeleteIssueComment": {func(env testEnv) error {
 			return env.DeleteIssueComment(env.ctx, repo, env.State().Issues[0].Comments[0].ID)
 		}, "DELETE issues/delete-comment"},

@@ -65,6 +65,23 @@ func (c *Client) DeleteIssueComment(ctx context.Context, r Repo, id int64) error
 	return op.finish(err)
 }
 
+// The reactions that Airlock adds to comments, as the API spells them.
+const (
+	ThumbsUp = "+1"
+	Confused = "confused"
+)
+
+// ReactToIssueComment adds the token's reaction to a comment, which notifies nobody. A reaction that
+// is there stays.
+func (c *Client) ReactToIssueComment(ctx context.Context, r Repo, id int64, content string) error {
+	op := writing(r, "react to the comment %d", id)
+	g, _, err := c.gh.Reactions.CreateIssueCommentReaction(op.context(ctx), r.Owner, r.Name, id, content)
+	if err == nil && g.GetContent() != content {
+		return op.unexpectedAnswer("it is about something else")
+	}
+	return op.finish(err)
+}
+
 func (c Comment) identified() bool { return c.ID > 0 }
 
 // isOn reports whether an answer is about the issue or pull request with a number. address is the

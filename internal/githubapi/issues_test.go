@@ -156,6 +156,14 @@ func TestIssueComments(t *testing.T) {
 		if err != nil || edited.Body != "New" || edited.ID != made.ID {
 			t.Errorf("EditIssueComment = %+v, %v", edited, err)
 		}
+		for range 2 {
+			if err := env.ReactToIssueComment(env.ctx, repo, made.ID, githubapi.ThumbsUp); err != nil {
+				t.Error(err)
+			}
+		}
+		if c := env.State().Issues[n-1].Comments; len(c[len(c)-1].Reactions) != 1 {
+			t.Errorf("reactions %+v", c[len(c)-1].Reactions)
+		}
 		if err := env.DeleteIssueComment(env.ctx, repo, made.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -107,7 +107,10 @@ func TestStrangeAnswersAreNoAnswers(t *testing.T) {
 		},
 		"CreateIssueComment": func(c *githubapi.Client) error { return second(c.CreateIssueComment(t.Context(), repo, 5, "x")) },
 		"EditIssueComment":   func(c *githubapi.Client) error { return second(c.EditIssueComment(t.Context(), repo, 5, "x")) },
-		"AddLabels":          func(c *githubapi.Client) error { return second(c.AddLabels(t.Context(), repo, 5, []string{"x"})) },
+		"ReactToIssueComment": func(c *githubapi.Client) error {
+			return c.ReactToIssueComment(t.Context(), repo, 5, githubapi.ThumbsUp)
+		},
+		"AddLabels": func(c *githubapi.Client) error { return second(c.AddLabels(t.Context(), repo, 5, []string{"x"})) },
 		"CreatePull": func(c *githubapi.Client) error {
 			return second(c.CreatePull(t.Context(), repo, githubapi.NewPull{Title: "x", Head: "topic", Base: "main"}))
 		},

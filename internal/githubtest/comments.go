@@ -88,3 +88,17 @@ func (s *Server) deleteComment(_ *conversation, i *Issue, m *Comment) reply {
 	i.Comments = slices.DeleteFunc(i.Comments, func(o *Comment) bool { return o == m })
 	return reply{status: http.StatusNoContent}
 }
+
+// createReaction adds the account's reaction to a comment, unless it is there.
+func (s *Server) createReaction(c *conversation, _ *Issue, m *Comment) reply {
+	var in struct{ Content string }
+	decode(c, &in)
+	for _, r := range m.Reactions {
+		if r.User == c.account && r.Content == in.Content {
+			return okay(s.renderReaction(r))
+		}
+	}
+	r := Reaction{ID: s.id(), Content: in.Content, User: c.account, CreatedAt: s.now()}
+	m.Reactions = append(m.Reactions, r)
+	return created(s.renderReaction(r))
+}

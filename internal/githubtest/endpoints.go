@@ -104,6 +104,7 @@ func endpoints() map[string]endpoint {
 		"issues/create-comment":                   {"", onIssue(changing(unlocked("comment", (*Server).createComment)))},
 		"issues/update-comment":                   {"", onComment((*Server).updateComment)},
 		"issues/delete-comment":                   {"", onComment((*Server).deleteComment)},
+		"reactions/create-for-issue-comment":      {"", onComment((*Server).createReaction)},
 		"issues/list-labels-on-issue":             {"", onIssue((*Server).listIssueLabels)},
 		"issues/add-labels":                       {"", onIssue((*Server).addLabels)},
 		"issues/list-labels-for-repo":             {"", (*Server).listLabels},

@@ -112,7 +112,16 @@ type Comment struct {
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
 	// Minimized is why the comment is hidden, "" if it is not.
-	Minimized string `json:"minimized,omitempty"`
+	Minimized string     `json:"minimized,omitempty"`
+	Reactions []Reaction `json:"reactions,omitempty"`
+}
+
+// Reaction is an account's reaction to a comment.
+type Reaction struct {
+	ID        int64     `json:"id"`
+	Content   string    `json:"content"` // such as +1
+	User      Account   `json:"user"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Pull is what a pull request has in addition to what an issue has.

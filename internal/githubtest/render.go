@@ -129,3 +129,7 @@ func (s *Server) renderComment(i *Issue, c *Comment) object {
 		"created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt), "url": fmt.Sprintf("%s/issues/comments/%d", s.repoURL(), c.ID),
 		"html_url": fmt.Sprintf("%s#issuecomment-%d", s.htmlURL(i), c.ID), "issue_url": fmt.Sprintf("%s/issues/%d", s.repoURL(), i.Number)}
 }
+
+func (s *Server) renderReaction(r Reaction) object {
+	return object{"id": r.ID, "node_id": fmt.Sprintf("REA_%d", r.ID), "content": r.Content, "user": s.renderUser(r.User), "created_at": stamp(r.CreatedAt)}
+}

@@ -22,6 +22,8 @@ type decision struct {
 	now     time.Time
 	changed bool // the log was continued
 	notes   []string
+	// reaction is the one that the event's comment gets; "" if it is not a command of a user.
+	reaction string
 }
 
 func (d *decision) note(format string, args ...any) {
@@ -145,9 +147,13 @@ func (d *decision) command(ctx context.Context) error {
 	}
 	c := d.pull.Comments[i]
 	e, found, err := fixloop.ParseCommand(c.Body)
-	switch {
-	case !found:
+	if !found {
 		return nil
+	}
+	if c.IsUser {
+		d.reaction = githubapi.Confused
+	}
+	switch {
 	case err != nil:
 		d.note("%v", err)
 		return nil
@@ -155,6 +161,7 @@ func (d *decision) command(ctx context.Context) error {
 		d.note("there is no fix loop that could be decided about")
 		return nil
 	case d.log.Commanded(c.ID):
+		d.reaction = githubapi.ThumbsUp
 		return nil
 	case c.Edited:
 		d.note("the comment was edited: nothing was decided; write a new one")
@@ -175,7 +182,10 @@ func (d *decision) command(ctx context.Context) error {
 	if e.Decision == fixloop.DecideFixed {
 		e.Head = d.pull.Head
 	}
-	_, err = d.send(e, c.ID)
+	taken, err := d.send(e, c.ID)
+	if taken {
+		d.reaction = githubapi.ThumbsUp
+	}
 	return err
 }
 

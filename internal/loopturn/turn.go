@@ -25,6 +25,9 @@ type Turn struct {
 	Store *loopref.Store // required
 	// Permission returns what a user may do at this moment.
 	Permission func(ctx context.Context, login string) (githubapi.Permission, error) // required
+	// React adds a reaction to a comment on the pull request: githubapi.ThumbsUp if it was a command
+	// that the loop has taken, githubapi.Confused if it was one that decided nothing.
+	React func(ctx context.Context, comment int64, content string) error // required
 	// Event is what woke the turn.
 	Event event.Event
 	// Document is what the checks found at the pull request's head, nil if they did not run.
@@ -126,9 +129,6 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 			return Result{}, err
 		}
 		r := Result{Log: d.log, Notes: d.notes}
-		if d.log == nil {
-			return r, nil
-		}
 		if d.changed {
 			if err := d.log.RecordSeen(d.now); err != nil {
 				return r, err
@@ -141,6 +141,14 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 			if err != nil {
 				return r, err
 			}
+		}
+		if d.reaction != "" {
+			if err := t.React(ctx, t.Event.CommentID, d.reaction); err != nil {
+				r.Notes = append(r.Notes, "the command has no reaction: "+err.Error())
+			}
+		}
+		if d.log == nil {
+			return r, nil
 		}
 		return r, t.publish(ctx, &r, pull, d.changed)
 	}

@@ -100,6 +100,9 @@ func (b *bench) turn(ev event.Event, doc *checkreport.Document) ([]loopturn.Resu
 		Permission: func(ctx context.Context, login string) (githubapi.Permission, error) {
 			return b.client.GetPermission(ctx, repo, login)
 		},
+		React: func(ctx context.Context, comment int64, content string) error {
+			return b.client.ReactToIssueComment(ctx, repo, comment, content)
+		},
 		Event: ev, Document: doc, Verdict: b.verdict, Limits: b.limits, Mask: b.gate.Scanner().Mask, Now: b.clock.Now, Say: func(string) {}, Dispatch: b.ask, Judge: b.judge,
 		Deliver: func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) {
 			run := event.Run{ID: b.runs, Attempt: 1, Job: "loop", WorkflowPath: ".github/workflows/" + ev.Name + ".yml"}
@@ -260,7 +263,7 @@ func TestATurnNeedsFewRequests(t *testing.T) {
 		}
 		own = append(own, r.Operation)
 	}
-	want := []string{"graphql/FilesOnRefs", "repos/get-collaborator-permission-level", "git/create-tree", "git/create-commit", "graphql/UpdateRefs"}
+	want := []string{"graphql/FilesOnRefs", "repos/get-collaborator-permission-level", "git/create-tree", "git/create-commit", "graphql/UpdateRefs", "reactions/create-for-issue-comment"}
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Error(diff)
 	}
@@ -345,6 +348,69 @@ func TestAnEscalationIsDecidedByAComment(t *testing.T) {
 		b.must(ev, nil)
 		if got := b.git.Run("rev-parse", "refs/airlock/loops/7-1"); got != n {
 			t.Error("it was decided")
+		}
+	})
+}
+
+// A user's command gets a reaction, which shows whether the loop has taken it: a mistyped one would
+// otherwise be answered only in a job's log. A reaction that GitHub refuses does not hold up the loop.
+func TestCommandsGetAReaction(t *testing.T) {
+	t.Parallel()
+	reactions := func(b *bench, ev event.Event) (all []string) {
+		for _, c := range b.server.State().Issues[0].Comments {
+			for _, r := range c.Reactions {
+				if c.ID != ev.CommentID || r.User != airlock {
+					b.t.Errorf("%+v has the reaction %+v", c, r)
+				}
+				all = append(all, r.Content)
+			}
+		}
+		return all
+	}
+	const taken, refused = githubapi.ThumbsUp, githubapi.Confused
+	for name, c := range map[string]struct {
+		who  githubtest.Account
+		text string
+		want []string
+	}{
+		"a decision":      {alice, "/airlock extend 2\nplease", []string{taken}},
+		"another":         {alice, "/airlock abort", []string{taken}},
+		"misspelt":        {alice, "/airlock abbort", []string{refused}},
+		"incomplete":      {alice, "/airlock", []string{refused}},
+		"a bad number":    {alice, "/airlock extend many", []string{refused}},
+		"no permission":   {mallory, "/airlock abort", []string{refused}},
+		"prose":           {alice, "please /airlock abort", nil},
+		"a bot's comment": {githubtest.Account{Login: "other[bot]", ID: 77}, "/airlock abort", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.escalate("a")
+			ev := b.say(c.who, c.text)
+			for range 2 { // the workflow is run again
+				b.must(ev, nil)
+				if got := reactions(b, ev); !slices.Equal(got, c.want) {
+					t.Errorf("reactions %q, want %q", got, c.want)
+				}
+			}
+		})
+	}
+	t.Run("no loop", func(t *testing.T) {
+		b := newBench(t)
+		ev := b.say(alice, "/airlock retry")
+		b.must(ev, nil)
+		if got := reactions(b, ev); !slices.Equal(got, []string{refused}) {
+			t.Errorf("reactions %q", got)
+		}
+	})
+	t.Run("a refused reaction", func(t *testing.T) {
+		b := newBench(t)
+		b.escalate("a")
+		ev := b.say(alice, "/airlock abort")
+		b.server.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "reactions/create-for-issue-comment", Fault: githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}}}))
+		r := b.must(ev, nil)
+		wantOutcome(t, r[0], fixloop.Aborted)
+		if len(r[0].Notes) != 1 || !strings.HasPrefix(r[0].Notes[0], "the command has no reaction: ") {
+			t.Errorf("notes %q", r[0].Notes)
 		}
 	})
 }

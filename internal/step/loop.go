@@ -83,6 +83,9 @@ func (s *step) turn(doc *checkreport.Document) *loopturn.Turn {
 		Permission: func(ctx context.Context, login string) (githubapi.Permission, error) {
 			return s.client.GetPermission(ctx, s.repo(), login)
 		},
+		React: func(ctx context.Context, comment int64, content string) error {
+			return s.client.ReactToIssueComment(ctx, s.repo(), comment, content)
+		},
 		Event: s.event, Document: doc, Mask: s.gate.Scanner().Mask, Now: time.Now, Say: s.info,
 		Deliver: func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) {
 			r := s.request(intake.Result{})

@@ -24,6 +24,7 @@ func operations() map[string][]string {
 		repo + "/issues/{issue_number}/comments":          {"get", "post"},
 		repo + "/issues/comments":                         {"get"},
 		repo + "/issues/comments/{comment_id}":            {"patch", "delete"},
+		repo + "/issues/comments/{comment_id}/reactions":  {"post"},
 		repo + "/issues/{issue_number}/labels":            {"get", "post"},
 		repo + "/labels":                                  {"get"},
 		repo + "/pulls":                                   {"get", "post"},
