@@ -170,6 +170,9 @@ func TestEachRule(t *testing.T) {
 		{sound, "config-file: policy.yml", "config: \"create-isue:\"", []string{`problem policy-invalid: config: "create-isue:"`}, `"create-issue"`},
 		{sound, "config-file: policy.yml", "config-file: policy.yml\n          outputfile: x", []string{"problem input: outputfile: x"}, `"output-file"`},
 		{sound, "config-file: policy.yml", "config-file: policy.yml\n          fail-on: sometimes", []string{"problem input: fail-on: sometimes"}, "expected one of error"},
+		{checks, "          mode: check\n", "          mode: check\n          request: '{}'\n", []string{"problem input: request: '{}'"}, "mode check does not use it"},
+		{checks, "          mode: check\n", "          mode: check\n          request: ${{ inputs.request }}\n", nil, ""}, // it may be empty
+		{checks, "          mode: check\n", "          mode: ${{ inputs.mode }}\n          request: '{}'\n", nil, ""},
 		{sound, "config-file: policy.yml", "config-file: policy.yml\n          trust-env: true", []string{"problem policy-from-environment: trust-env: true"}, ""},
 		{sound, "config-file: policy.yml", "config: ${{ github.event.issue.body }}", []string{"problem text-in-input: config: ${{ github.event.issue.body }}"}, "github.event.issue.body"},
 		{sound, "run: ./agent", "run: ./agent '${{ github.event.issue.title }}'", []string{"problem text-in-script: - run: ./agent '${{ github.event.issue.t"}, "github.event.issue.title"},

@@ -268,7 +268,7 @@ func (e *Examination) judgeHandover(w *workflow, j *job) {
 		for _, s := range before.steps {
 			if s.is("actions/upload-artifact") {
 				name := s.input("name")
-				anyName = anyName || strings.Contains(name, "${{")
+				anyName = anyName || hasExpression(name)
 				uploads[cmp.Or(name, "artifact")] = true
 				e.judgeHidden(w, s)
 			}
@@ -281,7 +281,7 @@ func (e *Examination) judgeHandover(w *workflow, j *job) {
 		}
 		downloads = true
 		name := s.input("name")
-		isKnown := name != "" && !strings.Contains(name, "${{") && s.input("run-id") == "" && !anyName
+		isKnown := name != "" && !hasExpression(name) && s.input("run-id") == "" && !anyName
 		if !isKnown || uploads[name] {
 			continue
 		}
@@ -299,7 +299,7 @@ func (e *Examination) judgeHandover(w *workflow, j *job) {
 		}
 		for _, name := range []string{"output-file", "agent-output", "changes", "findings", "verdict"} {
 			given := strings.TrimSpace(s.input(name))
-			if isFile := given != "" && !strings.HasPrefix(given, "{") && !strings.Contains(given, "${{"); isFile {
+			if isFile := given != "" && !strings.HasPrefix(given, "{") && !hasExpression(given); isFile {
 				e.add(Finding{Rule: "no-handover", Severity: Problem, File: w.path, Line: s.inputLine(name),
 					What: fmt.Sprintf("the input %s names a file, and the job %s downloads no artifact", name, j.id),
 					Why:  "jobs share no files: what an earlier job wrote is not there",

@@ -22,7 +22,7 @@ type policyFile struct {
 func (e *Examination) policyOf(w *workflow, s *step) (config.SafeOutputs, bool) {
 	inline, file := s.input("config"), strings.TrimSpace(s.input("config-file"))
 	switch {
-	case strings.Contains(inline, "${{") || strings.Contains(file, "${{"):
+	case hasExpression(inline) || hasExpression(file):
 		return config.SafeOutputs{}, false
 	case !text.IsBlank(inline):
 		cfg, err := config.Parse("config", []byte(inline))

@@ -246,10 +246,13 @@ func (s *step) is(action string) bool {
 	return strings.EqualFold(name, action)
 }
 
+// hasExpression reports whether a text of a workflow is known only when it runs.
+func hasExpression(text string) bool { return strings.Contains(text, "${{") }
+
 // mode returns what Airlock's action does in the step, "" where an expression says it.
 func (s *step) mode() config.Mode {
 	mode := strings.TrimSpace(s.input("mode"))
-	if strings.Contains(mode, "${{") {
+	if hasExpression(mode) {
 		return ""
 	}
 	return cmp.Or(config.Mode(mode), config.ModeAll)

@@ -54,7 +54,7 @@ func (e *Examination) judgePin(w *workflow, s *step) {
 			What: s.name() + " runs Airlock's image without its action.yml",
 			Why:  "an earlier step could set any input that the workflow leaves out, such as a proxy that receives the token; the image refuses to start",
 			Mend: "use the action: agent-airlock/airlock/actions/gate"})
-	case strings.HasPrefix(uses, "./"), strings.Contains(uses, "${{"):
+	case strings.HasPrefix(uses, "./"), hasExpression(uses):
 	case strings.HasPrefix(uses, "docker://"):
 		if !strings.Contains(uses, "@sha256:") {
 			e.add(Finding{Rule: "not-pinned", Severity: Advice, File: w.path, Line: s.line,
@@ -157,6 +157,9 @@ func (e *Examination) judgeInputs(w *workflow, s *step) {
 		list, _ := errors.AsType[config.Problems](err)
 		for _, p := range list {
 			name := strings.TrimPrefix(p.Source, "input ")
+			if hasExpression(s.input(name)) {
+				continue
+			}
 			e.add(Finding{Rule: "input", Severity: Problem, File: w.path, Line: s.inputLine(name),
 				What: "input " + name + ": " + text.OneLine(p.Message),
 				Why:  "the step refuses to start",
@@ -165,7 +168,7 @@ func (e *Examination) judgeInputs(w *workflow, s *step) {
 	}
 	problems(config.CheckInputs(names, false))
 	_, err := config.ParseSettings(func(name string) string {
-		if v := s.input(name); !strings.Contains(v, "${{") {
+		if v := s.input(name); !hasExpression(v) || name == "mode" { // without a mode, it would be all
 			return v
 		}
 		return ""
