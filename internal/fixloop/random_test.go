@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	walkSteps = flag.Int("walk.steps", 100_000, "steps of the random walk")
+	walkSteps = flag.Int("walk.steps", 25_000, "steps of the random walk")
 	walkSeed  = flag.Uint64("walk.seed", 1, "seed of the first loop of the random walk")
 )
 
