@@ -56,8 +56,22 @@ func (c *Coordinator) Serve(ctx context.Context, api API, in io.Reader, out io.W
 // knows, and whose Host and Origin were checked. It keeps no session: each request is answered by
 // itself.
 func (c *Coordinator) Handler(api API) http.Handler {
-	return withSoundIDs(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return c.server(api) }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: c.log,
-		DisableLocalhostProtection: true})) // it knows no other name than localhost
+	return withSoundIDs(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := c.server(untilGone(r.Context(), api))
+		mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: c.log,
+			DisableLocalhostProtection: true}).ServeHTTP(w, r) // it knows no other name than localhost
+	}))
+}
+
+// untilGone returns an API whose requests also end with the context of the client's request. The SDK
+// lets a call go on when its client has closed the connection.
+func untilGone(client context.Context, api API) API {
+	return func(ctx context.Context, method, target string, body []byte) (int, []byte, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(client, cancel)()
+		return api(ctx, method, target, body)
+	}
 }
 
 // coordinatorInstructions tell a model what the tools are for.
@@ -70,7 +84,9 @@ Through these tools you start agents and read what became of them. Call list_age
 
 func (c *Coordinator) server(api API) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "airlock-coordinator", Title: "Airlock: agents and runs", Version: c.version}, &mcp.ServerOptions{
-		Instructions: coordinatorInstructions, Logger: c.log, Capabilities: &mcp.ServerCapabilities{},
+		Instructions: coordinatorInstructions, Logger: c.log,
+		// None of the lists changes, so that a client that subscribes to changes is answered at once.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
 	})
 	var names []string
 	for _, t := range c.tools {

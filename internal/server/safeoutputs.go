@@ -46,7 +46,8 @@ func NewSafeOutputs(cfg SafeOutputsConfig, asker *doors.Asking) *SafeOutputs {
 	}
 	s := &SafeOutputs{asker: asker, log: cfg.Log}
 	s.server = mcp.NewServer(&mcp.Implementation{Name: "airlock", Title: "Airlock: safe outputs", Version: cfg.Version}, &mcp.ServerOptions{
-		Instructions: safeOutputsInstructions, Logger: cfg.Log, Capabilities: &mcp.ServerCapabilities{},
+		Instructions: safeOutputsInstructions, Logger: cfg.Log,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // whose list does not change, see Coordinator.server
 	})
 	names, inOrder := map[safeoutput.Kind]string{}, []string{}
 	for _, tool := range cfg.Tools {
