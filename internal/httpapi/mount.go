@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 // Mount answers POST at a path by what handler returns for each caller whose token has the
 // scope. Host, origin, token, rate and the size of the body are checked as for the API, whose
-// description does not contain the path. Errors that the handler writes as plain text are
+// description does not contain the path. The handler gets a body that has arrived. Errors that the handler writes as plain text are
 // answered as those of the API are.
 func (s *Server) Mount(path string, scope access.Scope, handler func(access.Grant) http.Handler) {
 	methods := map[string]*route{http.MethodPost: {method: http.MethodPost, path: path, scope: scope}}
@@ -31,10 +32,12 @@ func (s *Server) Mount(path string, scope access.Scope, handler func(access.Gran
 			if err != nil {
 				return err
 			}
-			if err := checkEncoding(r); err != nil {
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			body, err := receive(r)
+			if err != nil {
 				return err
 			}
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			texts := &textErrors{ResponseWriter: counting}
 			handler(grant).ServeHTTP(texts, r)
 			return texts.err()
@@ -46,7 +49,8 @@ func (s *Server) Mount(path string, scope access.Scope, handler func(access.Gran
 	})
 }
 
-// textErrors keeps back an error that a handler writes as plain text.
+// textErrors keeps back an error that a handler writes as plain text. Of anything else, each piece
+// has as long to leave as an answer of the API: an answer can have pieces for many minutes.
 type textErrors struct {
 	http.ResponseWriter
 	status int // of the error; 0 without one
@@ -67,6 +71,7 @@ func (w *textErrors) Write(p []byte) (int, error) {
 	if w.status != 0 {
 		return w.text.Write(p)
 	}
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(2 * bodyWithin))
 	return w.ResponseWriter.Write(p)
 }
 
@@ -80,8 +85,7 @@ func (w *textErrors) err() error {
 	}
 	message := strings.TrimPrefix(strings.TrimSpace(w.text.String()), http.StatusText(w.status)+": ")
 	message = text.Truncate(cmp.Or(message, http.StatusText(w.status)), 1000) // the handler may quote the request
-	codes := map[int]string{http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found",
-		http.StatusRequestEntityTooLarge: "request_too_large", http.StatusUnsupportedMediaType: "unsupported_media_type"}
+	codes := map[int]string{http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found", http.StatusUnsupportedMediaType: "unsupported_media_type"}
 	if code, ok := codes[w.status]; ok {
 		return refuse(w.status, code, "%s", message)
 	}

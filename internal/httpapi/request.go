@@ -24,19 +24,24 @@ func bodySchema(required []any, members map[string]any) *schema.Schema {
 	})
 }
 
-// readBody reads a body that must be JSON. It does not look at Content-Type, because curl -d
-// sends that of a form.
-func readBody(r *http.Request) ([]byte, error) {
+// receive reads a body. Its errors are those of the API.
+func receive(r *http.Request) ([]byte, error) {
 	if err := checkEncoding(r); err != nil {
 		return nil, err
 	}
 	raw, err := io.ReadAll(r.Body)
-	switch {
-	case err == nil:
-	case isA[*http.MaxBytesError](err), errors.Is(err, os.ErrDeadlineExceeded):
+	if err == nil || isA[*http.MaxBytesError](err) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return raw, err
+	}
+	return nil, invalidRequest("the body cannot be read (%s): send as many bytes as Content-Length says, or well-formed chunks", err)
+}
+
+// readBody reads a body that must be JSON. It does not look at Content-Type, because curl -d
+// sends that of a form.
+func readBody(r *http.Request) ([]byte, error) {
+	raw, err := receive(r)
+	if err != nil {
 		return nil, err
-	default:
-		return nil, invalidRequest("the body cannot be read (%s): send as many bytes as Content-Length says, or well-formed chunks", err)
 	}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 		return nil, invalidRequest("the body is empty: send a JSON object")

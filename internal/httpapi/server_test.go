@@ -348,26 +348,78 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// TestSlowBody asserts that a request whose body does not arrive is ended after a time limit.
+// TestSlowBody asserts that a request whose body does not arrive is ended after a time limit, also
+// where a handler is mounted.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	a := start(t, nil)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
+	a.Mount("/mounted", access.Read, func(access.Grant) http.Handler {
+		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the handler has half a body") })
+	})
+	for _, path := range []string{"/runs", "/mounted"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		raw, _ := io.ReadAll(res.Body)
+		if res.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(raw), "request_timeout") {
+			t.Errorf("%s: %d %s", path, res.StatusCode, raw)
+		}
+	}
+}
+
+// withDeadline records the deadline that an answer has when a piece of it is written.
+type withDeadline struct {
+	*httptest.ResponseRecorder
+	until time.Time
+	limit []time.Duration // of each piece
+}
+
+// SetWriteDeadline is for http.ResponseController.
+func (w *withDeadline) SetWriteDeadline(until time.Time) error {
+	w.until = until
+	return nil
+}
+
+// Write implements io.Writer.
+func (w *withDeadline) Write(p []byte) (int, error) {
+	w.limit = append(w.limit, time.Until(w.until).Round(time.Minute))
+	return w.ResponseRecorder.Write(p)
+}
+
+// TestAnswersAreNotKeptForever asserts that a client who does not read has a minute for each piece of
+// an answer, also of a mounted handler.
+func TestAnswersAreNotKeptForever(t *testing.T) {
+	t.Parallel()
+	a := start(t, nil)
+	token, err := a.tokens.Add(t.Context(), "reader", access.Read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, "POST /runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"); err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	raw, _ := io.ReadAll(res.Body)
-	if res.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(raw), "request_timeout") {
-		t.Errorf("%d %s", res.StatusCode, raw)
+	a.Mount("/mounted", access.Read, func(access.Grant) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "one")
+			fmt.Fprint(w, "two")
+		})
+	})
+	for request, pieces := range map[string]int{"GET /agents": 1, "POST /mounted": 2} {
+		method, path, _ := strings.Cut(request, " ")
+		r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := &withDeadline{ResponseRecorder: httptest.NewRecorder()}
+		a.ServeHTTP(w, r)
+		if !slices.Equal(w.limit, slices.Repeat([]time.Duration{time.Minute}, pieces)) {
+			t.Errorf("%s: %d %s, with the limits %v", request, w.Code, w.Body, w.limit)
+		}
 	}
 }
 

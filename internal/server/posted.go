@@ -18,26 +18,17 @@ import (
 func withSoundIDs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
-		if err == nil {
-			if problem := checkPosted(raw); problem != "" {
-				http.Error(w, problem, http.StatusBadRequest)
-				return
-			}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
 		}
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(raw), failure{err})) // net/http closes the body itself
+		if problem := checkPosted(raw); problem != "" {
+			http.Error(w, problem, http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
 		next.ServeHTTP(shortening{w}, r)
 	})
-}
-
-// failure ends a reader with its error, or with io.EOF.
-type failure struct{ err error }
-
-// Read implements io.Reader.
-func (f failure) Read([]byte) (int, error) {
-	if f.err == nil {
-		return 0, io.EOF
-	}
-	return 0, f.err
 }
 
 // checkPosted returns what is wrong with the names and ids of one message, or of a batch of
