@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/time/rate"
 
@@ -35,7 +36,7 @@ func (s *Server) admit(r *http.Request, rt *route) (access.Grant, error) {
 	if r.Context().Value(countedKey{}) != nil {
 		return grant, nil
 	}
-	return grant, s.limit(grant.Name)
+	return grant, s.limit(grant.Name, 1)
 }
 
 // checkOrigin refuses requests that a browser sends for a page of another site: under a host name
@@ -105,8 +106,8 @@ func (s *Server) identify(r *http.Request) (access.Grant, error) {
 // begins anew for all.
 const maxLimiters = 10_000
 
-// limit refuses a request of a caller who exceeds the rate.
-func (s *Server) limit(caller string) error {
+// limit refuses n requests at once of a caller who exceeds the rate with them.
+func (s *Server) limit(caller string, n int) error {
 	if s.Rate <= 0 {
 		return nil
 	}
@@ -120,8 +121,11 @@ func (s *Server) limit(caller string) error {
 		s.limiters[caller] = l
 	}
 	s.mu.Unlock()
-	if l.Allow() {
+	if l.AllowN(time.Now(), n) {
 		return nil
+	}
+	if n > 1 {
+		return refuse(http.StatusTooManyRequests, "rate_limited", "the requests of the batch are more than %g a second: send fewer at once", s.Rate).with("Retry-After", "1")
 	}
 	return refuse(http.StatusTooManyRequests, "rate_limited", "more than %g requests a second: wait a second and try again", s.Rate).with("Retry-After", "1")
 }

@@ -15,13 +15,15 @@ type (
 )
 
 // Call answers a request of a caller who was admitted already, without a connection. The scopes of
-// the grant and the rate apply as over HTTP, and the status and the body are the same.
+// the grant apply as over HTTP, and the status and the body are the same. It does not count against
+// the rate: what led to it did, see Mount.
 func (s *Server) Call(ctx context.Context, g access.Grant, method, target string, body []byte) (status int, answer []byte, err error) {
 	return s.call(ctx, g, method, target, nil, body)
 }
 
 func (s *Server) call(ctx context.Context, g access.Grant, method, target string, header http.Header, body []byte) (status int, answer []byte, err error) {
-	r, err := http.NewRequestWithContext(context.WithValue(ctx, grantKey{}, g), method, "http://localhost"+target, bytes.NewReader(body))
+	ctx = context.WithValue(context.WithValue(ctx, grantKey{}, g), countedKey{}, true)
+	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+target, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -15,8 +16,10 @@ import (
 
 // Mount answers POST at a path by what handler returns for each caller whose token has the
 // scope. Host, origin, token, rate and the size of the body are checked as for the API, whose
-// description does not contain the path. The handler gets a body that has arrived. Errors that the handler writes as plain text are
-// answered as those of the API are.
+// description does not contain the path. The handler gets a body that has arrived. A request counts
+// once against the rate, whatever the handler asks the API; a batch, a body that is a list, counts
+// once for each of its members. Errors that the handler writes as plain text are answered as those
+// of the API are.
 func (s *Server) Mount(path string, scope access.Scope, handler func(access.Grant) http.Handler) {
 	methods := map[string]*route{http.MethodPost: {method: http.MethodPost, path: path, scope: scope}}
 	s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -37,6 +40,11 @@ func (s *Server) Mount(path string, scope access.Scope, handler func(access.Gran
 			if err != nil {
 				return err
 			}
+			if more := batched(body) - 1; more > 0 {
+				if err := s.limit(grant.Name, more); err != nil {
+					return err
+				}
+			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			texts := &textErrors{ResponseWriter: counting}
 			handler(grant).ServeHTTP(texts, r)
@@ -47,6 +55,15 @@ func (s *Server) Mount(path string, scope access.Scope, handler func(access.Gran
 		}
 		s.metrics.observe(r, path, counting.status, began)
 	})
+}
+
+// batched returns how many requests a body has: the members of a batch, or one.
+func batched(body []byte) int {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) != nil {
+		return 1
+	}
+	return len(list)
 }
 
 // textErrors keeps back an error that a handler writes as plain text. Of anything else, each piece

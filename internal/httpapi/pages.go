@@ -82,7 +82,7 @@ func (s *Server) tryPage(site *pages.Coordinator, w *statusWriter, r *http.Reque
 	if err != nil {
 		return err
 	}
-	if err := s.limit(cmp.Or(grant.Name, addressOf(r))); err != nil {
+	if err := s.limit(cmp.Or(grant.Name, addressOf(r)), 1); err != nil {
 		return err
 	}
 	site.Serve(w, r, v)
@@ -105,7 +105,7 @@ func (s *Server) visitor(w http.ResponseWriter, r *http.Request) (v pages.Visito
 		if key != "" {
 			header.Set("Idempotency-Key", key)
 		}
-		return s.call(context.WithValue(r.Context(), countedKey{}, true), g, method, target, header, body)
+		return s.call(r.Context(), g, method, target, header, body)
 	}
 	v.Pass = func(target string) {
 		u, err := url.ParseRequestURI(target)

@@ -675,6 +675,34 @@ func TestRate(t *testing.T) {
 	if r := a.do("GET", "/agents", ""); last != 429 && r.StatusCode != 429 {
 		t.Errorf("five requests at once pass a limit of two a second: %d", last)
 	}
+	// What a mounted handler asks does not count again, and a batch counts as its requests do.
+	b := start(t, func(c *Config) { c.Rate = 1 })
+	b.Mount("/mounted", access.Read, func(g access.Grant) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for range 3 {
+				if status, answer, err := b.Call(r.Context(), g, "GET", "/agents", nil); status != 200 || err != nil {
+					t.Errorf("%d %s, %v", status, answer, err)
+				}
+			}
+			fmt.Fprint(w, "done")
+		})
+	})
+	for _, c := range []struct {
+		caller, body string
+		status       int
+	}{{"one", `{}`, 200}, {"a-batch-of-one", `[{}]`, 200}, {"two", `[{},{}]`, 429}} {
+		token, err := b.tokens.Add(t.Context(), c.caller, access.Read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/mounted", strings.NewReader(c.body))
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		b.ServeHTTP(w, r)
+		if w.Code != c.status {
+			t.Errorf("%s: %d %s, want %d", c.body, w.Code, w.Body, c.status)
+		}
+	}
 }
 
 // TestLoops asserts who may decide about a loop, and that it is decided once.
