@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/agent-airlock/airlock/internal/crash"
@@ -209,22 +211,20 @@ func getRun(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequ
 	}
 	if string(run["status"]) == `"completed"` {
 		status, answer, err := api(ctx, http.MethodGet, path+"/result", nil)
-		if err != nil {
-			return 0, nil, err
-		}
-		if status == http.StatusOK {
+		switch {
+		case err != nil || status != http.StatusOK && status != http.StatusGone: // the result of an old run is gone
+			return status, answer, err
+		case status == http.StatusOK:
 			run["result"] = answer
 		}
 	}
 	if a.Log {
 		status, answer, err := api(ctx, http.MethodGet, path+"/log", nil)
-		if err != nil {
-			return 0, nil, err
+		if err != nil || status != http.StatusOK {
+			return status, answer, err
 		}
-		if status == http.StatusOK {
-			if run["log"], err = json.Marshal(lastBytes(string(answer), maxLog)); err != nil {
-				return 0, nil, err
-			}
+		if run["log"], err = json.Marshal(lastBytes(string(answer), maxLog)); err != nil {
+			return 0, nil, err
 		}
 	}
 	encoded, err := json.Marshal(run)
@@ -357,8 +357,11 @@ func resource(api API) mcp.ResourceHandler {
 		if err != nil {
 			return nil, err
 		}
-		if status != http.StatusOK {
+		switch {
+		case status == http.StatusNotFound:
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		case status != http.StatusOK:
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the API answered with status %d: %s", status, bytes.TrimSpace(answer))}
 		}
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: "application/json", Text: strings.TrimSpace(string(answer))}}}, nil
 	}

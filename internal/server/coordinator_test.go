@@ -174,4 +174,32 @@ func TestErrorsOfTheAPI(t *testing.T) {
 	if _, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "airlock://runs/7"}); err == nil || (*requests)[0] != "GET /runs/7" {
 		t.Errorf("a run that does not exist: %v, %q", err, *requests)
 	}
+	status, body, failure = 429, `{"error":"rate_limited"}`, nil
+	if _, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "airlock://runs/7"}); err == nil || !strings.Contains(err.Error(), "rate_limited") {
+		t.Errorf("a run that cannot be shown now: %v", err)
+	}
+}
+
+// TestGetRunLeavesNothingOut asserts that a run is not shown as if it had no result and no log, if
+// the API does not answer with them; but that one whose result is gone is shown.
+func TestGetRunLeavesNothingOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		path   string
+		status int
+		want   string
+	}{{"/result", 503, "why"}, {"/log", 401, "why"}, {"/result", 410, `"status":"completed"`}} {
+		s, _ := coordinator(t, func(request string) (int, string, error) {
+			switch {
+			case strings.HasSuffix(request, c.path):
+				return c.status, `{"error":"why"}`, nil
+			case strings.HasSuffix(request, "/log"):
+				return http.StatusOK, "", nil
+			}
+			return http.StatusOK, `{"status":"completed"}`, nil
+		})
+		if answer, isError := call(t, s, "get_run", `{"run_id":"7","log":true}`); isError != (c.want == "why") || !strings.Contains(answer, c.want) {
+			t.Errorf("%s with %d: %s", c.path, c.status, answer)
+		}
+	}
 }
