@@ -158,3 +158,12 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeNumbers asserts that an integer may be written in each form that the schema accepts.
+func TestWholeNumbers(t *testing.T) {
+	t.Parallel()
+	r, err := acceptance.ReadRequest([]byte(`{"task_id":"a","validation_type":"code","timeout_seconds":6e1,"services":{"required_ports":[8080.0]},"acceptance_criteria":[{"id":"A","description":"d","validation_hint":""}]}`))
+	if err != nil || r.Timeout != 60 || len(r.Services.Ports) != 1 || r.Services.Ports[0] != 8080 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

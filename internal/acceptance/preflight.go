@@ -81,7 +81,7 @@ func (v *verification) reachServices(ctx context.Context) (why []string) {
 		return []string{"The request names services, and only the owner's own requests may have them reached."}
 	}
 	for _, port := range v.req.Services.Ports {
-		address := net.JoinHostPort("localhost", strconv.Itoa(port))
+		address := net.JoinHostPort("localhost", strconv.Itoa(int(port)))
 		if err := v.deps.Reach(ctx, address); err != nil {
 			why = append(why, fmt.Sprintf("The required port %d is closed: %v. Start what listens there; Airlock starts no service.", port, err))
 		}

@@ -45,7 +45,7 @@ type Request struct {
 	Branch   string      `json:"branch,omitempty"`
 	Services *Services   `json:"services,omitempty"`
 	Focus    []string    `json:"focus_areas,omitempty"`
-	Timeout  int         `json:"timeout_seconds,omitempty"` // 0: DefaultTimeout
+	Timeout  schema.Int  `json:"timeout_seconds,omitempty"` // 0: DefaultTimeout
 
 	raw json.RawMessage // as it was received, with the properties that are not known here
 }
@@ -67,9 +67,9 @@ type Claim struct {
 
 // Services are the services that must run before the verification.
 type Services struct {
-	AppURL string `json:"app_url,omitempty"`
-	APIURL string `json:"api_url,omitempty"`
-	Ports  []int  `json:"required_ports,omitempty"`
+	AppURL string       `json:"app_url,omitempty"`
+	APIURL string       `json:"api_url,omitempty"`
+	Ports  []schema.Int `json:"required_ports,omitempty"`
 }
 
 // InvalidError lists all violations of a message: of its schema, and of rules that the schema

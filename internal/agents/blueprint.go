@@ -135,15 +135,15 @@ func parse(raw []byte) (b Blueprint, violations []schema.Violation, err error) {
 		ParametersSchema        json.RawMessage `json:"parameters_schema"`
 		OutputSchema            json.RawMessage `json:"output_schema"`
 		Command, Tags, Needs    []string
-		TimeLimitSeconds        json.Number `json:"time_limit_seconds"`
-		MaxAttempts             json.Number `json:"max_attempts"`
+		TimeLimitSeconds        schema.Int `json:"time_limit_seconds"`
+		MaxAttempts             schema.Int `json:"max_attempts"`
 	}
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return b, nil, fmt.Errorf("agents: %w", err)
 	}
 	b = Blueprint{Name: given.Name, Type: typeNames[given.Type], Description: given.Description, Command: given.Command, Tags: given.Tags, Needs: given.Needs,
 		ParametersSchema: present(given.ParametersSchema), OutputSchema: present(given.OutputSchema),
-		TimeLimitSeconds: smallInteger(given.TimeLimitSeconds), MaxAttempts: smallInteger(given.MaxAttempts), Source: Stored, Version: 1}
+		TimeLimitSeconds: int(given.TimeLimitSeconds), MaxAttempts: int(given.MaxAttempts), Source: Stored, Version: 1}
 	if given.Command[0] == "" {
 		violations = append(violations, schema.Violation{Path: "$.command[0]", Message: "'' must not be empty", SchemaPath: "properties.command.items"})
 	}
@@ -174,13 +174,6 @@ func present(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return raw
-}
-
-// smallInteger returns a number that the schema has found to be a small integer, such as 60 or
-// 6e1; 0 if there is none.
-func smallInteger(n json.Number) int {
-	f, _ := n.Float64()
-	return int(f)
 }
 
 // checkSchema returns what is wrong with the schema in a member of a blueprint. ofObject reports

@@ -110,13 +110,13 @@ func (o Owner) acceptance(parameters []byte) []schema.Violation {
 
 // FixLoop are the parameters of the agent fix-loop.
 type FixLoop struct {
-	Issue         int
+	Issue         schema.Int
 	Directory     string
 	Repository    string
 	Fixer         string // the name of a fixer of the owner's; "" where a person fixes
 	Base          string
 	Title         string
-	MaxIterations int `json:"max_iterations"` // 5 if it is not given
+	MaxIterations schema.Int `json:"max_iterations"` // 5 if it is not given
 }
 
 // ReadFixLoop decodes the parameters of the agent fix-loop.

@@ -163,8 +163,8 @@ func (w work) loop(ctx context.Context) error {
 	}
 	const limit = 30 * time.Minute
 	start := loopwork.Start{
-		Key: loopwork.Key{Issue: in.Issue, Repository: in.Repository, Store: w.Getenv(StoreVariable)}, Title: in.Title,
-		Limits: fixloop.Limits{Iterations: in.MaxIterations, Fix: limit, Validation: limit, Grace: 5 * time.Minute},
+		Key: loopwork.Key{Issue: int(in.Issue), Repository: in.Repository, Store: w.Getenv(StoreVariable)}, Title: in.Title,
+		Limits: fixloop.Limits{Iterations: int(in.MaxIterations), Fix: limit, Validation: limit, Grace: 5 * time.Minute},
 		Given:  loopwork.Given{Dir: &in.Directory, Fixer: &line, PassEnv: &w.PassEnv},
 	}
 	if in.Base != "" {

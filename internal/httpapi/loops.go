@@ -12,6 +12,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/access"
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/loops"
+	"github.com/agent-airlock/airlock/internal/schema"
 )
 
 // loopList is the answer of GET /loops.
@@ -24,9 +25,9 @@ type loopList struct {
 // loopFixed is the body of POST /loops/{id}/fixed.
 type loopFixed struct {
 	// Iteration is that of the fix request that was answered; the present one unless given.
-	Iteration int      `json:"iteration,omitempty"`
-	Fixes     []string `json:"fixes,omitempty"` // what was done
-	Files     []string `json:"files,omitempty"` // what changed, relative to the repository's root
+	Iteration schema.Int `json:"iteration,omitempty"`
+	Fixes     []string   `json:"fixes,omitempty"` // what was done
+	Files     []string   `json:"files,omitempty"` // what changed, relative to the repository's root
 	// Head is the commit that there is now. Nothing depends on it: the process that drives the loop
 	// sees which commit is checked out.
 	Head string `json:"head_sha,omitempty"`
@@ -35,7 +36,7 @@ type loopFixed struct {
 // loopDecision is the body of POST /loops/{id}/decision.
 type loopDecision struct {
 	Decision fixloop.Decision `json:"decision"`
-	N        int              `json:"n,omitempty"` // by how many iterations the decision "extend" extends the loop
+	N        schema.Int       `json:"n,omitempty"` // by how many iterations the decision "extend" extends the loop
 }
 
 // The schemas of the bodies, and of members that are alike.
@@ -125,7 +126,7 @@ func (s *Server) fixedLoop(w http.ResponseWriter, r *http.Request, g access.Gran
 	if err := decodeBody(r, fixedSchema, &body); err != nil {
 		return 0, err
 	}
-	iteration := body.Iteration
+	iteration := int(body.Iteration)
 	if iteration == 0 {
 		l, err := s.Loops.Get(r.Context(), r.PathValue("id"))
 		if err != nil {
@@ -144,7 +145,7 @@ func (s *Server) decideLoop(w http.ResponseWriter, r *http.Request, g access.Gra
 	if body.N != 0 && body.Decision != fixloop.DecideExtend {
 		return 0, invalidRequest("\"n\" does not go with %s: only extend takes a number of iterations", body.Decision)
 	}
-	return s.applyToLoop(w, r, body, fixloop.Event{Type: fixloop.EventDecision, Decision: body.Decision, N: body.N, By: g.Name})
+	return s.applyToLoop(w, r, body, fixloop.Event{Type: fixloop.EventDecision, Decision: body.Decision, N: int(body.N), By: g.Name})
 }
 
 // applyToLoop sends a loop the event that a body asks for, once for each idempotency key, and

@@ -756,6 +756,8 @@ func TestLoops(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.path, c.body, r.StatusCode, r.body)
 		}
 	}
+	// A whole number counts however it is written.
+	a.do("POST", path+"/decision", `{"decision":"extend","n":2.0}`).wantError(t, 409, "loop_unexpected")
 	r := a.do("POST", path+"/decision", `{"decision":"abort"}`, "Idempotency-Key: one")
 	if r.StatusCode != 202 || r.member("outcome") == "" {
 		t.Errorf("%d %s", r.StatusCode, r.body)

@@ -89,17 +89,18 @@ func ReadInput(raw []byte) (Input, error) {
 
 func decodeInput(raw []byte) (Input, error) {
 	var doc struct {
-		WorkingDirectory string   `json:"working_directory"`
-		ChangedFiles     []string `json:"changed_files"`
-		Language         string   `json:"language"`
-		FormatCommand    string   `json:"format_command"`
-		LintCommand      string   `json:"lint_command"`
-		BuildCommand     string   `json:"build_command"`
-		TestCommand      string   `json:"test_command"`
-		MaxRetries       *float64 `json:"max_retries"` // an integer, which may be written as 3.0 or 3e0
-		SkipBuild        bool     `json:"skip_build"`
-		SkipTests        bool     `json:"skip_tests"`
+		WorkingDirectory string     `json:"working_directory"`
+		ChangedFiles     []string   `json:"changed_files"`
+		Language         string     `json:"language"`
+		FormatCommand    string     `json:"format_command"`
+		LintCommand      string     `json:"lint_command"`
+		BuildCommand     string     `json:"build_command"`
+		TestCommand      string     `json:"test_command"`
+		MaxRetries       schema.Int `json:"max_retries"`
+		SkipBuild        bool       `json:"skip_build"`
+		SkipTests        bool       `json:"skip_tests"`
 	}
+	doc.MaxRetries = DefaultMaxRetries
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return Input{}, &InvalidInput{[]string{"Validation failed: " + err.Error()}}
 	}
@@ -109,11 +110,8 @@ func decodeInput(raw []byte) (Input, error) {
 		Language:         language,
 		FormatCommand:    doc.FormatCommand, LintCommand: doc.LintCommand,
 		BuildCommand: doc.BuildCommand, TestCommand: doc.TestCommand,
-		MaxRetries: DefaultMaxRetries,
+		MaxRetries: int(doc.MaxRetries),
 		SkipBuild:  doc.SkipBuild, SkipTests: doc.SkipTests,
-	}
-	if doc.MaxRetries != nil {
-		in.MaxRetries = int(*doc.MaxRetries)
 	}
 	for _, f := range doc.ChangedFiles {
 		in.ChangedFiles = append(in.ChangedFiles, path.Clean(f))

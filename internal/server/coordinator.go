@@ -121,10 +121,10 @@ type toolArguments struct {
 	Parameters  json.RawMessage `json:"parameters"`
 	Needs       []string        `json:"needs"`
 	RunID       string          `json:"run_id"`
-	WaitSeconds int             `json:"wait_seconds"`
+	WaitSeconds schema.Int      `json:"wait_seconds"`
 	Log         bool            `json:"log"`
 	Status      string          `json:"status"`
-	Limit       int             `json:"limit"`
+	Limit       schema.Int      `json:"limit"`
 	Cursor      string          `json:"cursor"`
 }
 
@@ -235,7 +235,7 @@ func getRun(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequ
 // progress. It returns the API's last answer.
 func waitForRun(ctx context.Context, api API, path string, a toolArguments, req *mcp.CallToolRequest) (status int, answer []byte, err error) {
 	const each = 20 // seconds between two notifications
-	left := min(max(a.WaitSeconds, 0), maxWait)
+	left := min(int(a.WaitSeconds), maxWait)
 	for waited := 0; ; waited += each {
 		target := path
 		if left > 0 {
@@ -308,10 +308,7 @@ func (t coordinatorTool) arguments(raw json.RawMessage) (a toolArguments, violat
 	if path, twice := schema.Duplicate(raw); twice {
 		return a, []schema.Violation{{Path: path, Message: "the member is there twice"}}, nil
 	}
-	if err := json.Unmarshal(raw, &a); err != nil { // such as a number that no int can be
-		return a, []schema.Violation{{Path: "$", Message: strings.TrimPrefix(err.Error(), "json: ")}}, nil
-	}
-	return a, nil, nil
+	return a, nil, json.Unmarshal(raw, &a)
 }
 
 // maxArgumentErrors is the largest number of violations that the answer to a call lists. A call can

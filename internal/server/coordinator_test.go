@@ -80,7 +80,7 @@ func TestEachToolIsOneRequest(t *testing.T) {
 		"validate_parameters":   {`{"agent_name": "a/../b", "parameters": {"n":1}}`, `POST /agents/a%2F..%2Fb/validate {"n":1}`},
 		"start_run":             {`{"agent_name": "mend", "needs": ["gpu"]}`, `POST /runs {"agent_name":"mend","needs":["gpu"],"parameters":{}}`},
 		"get_run":               {`{"run_id": "7?x=1"}`, `GET /runs/7%3Fx=1`},
-		"list_runs":             {`{"status": "failed", "limit": 5}`, `GET /runs?limit=5&status=failed`},
+		"list_runs":             {`{"status": "failed", "limit": 5.0}`, `GET /runs?limit=5&status=failed`},
 		"stop_run":              {`{"run_id": "7"}`, `POST /runs/7/stop`},
 	}
 	tools, err := s.ListTools(t.Context(), nil)
@@ -113,7 +113,7 @@ func TestGetRunWaits(t *testing.T) {
 		}
 		return http.StatusOK, `{"status":"completed","ended_at":"2026-01-01T00:00:00Z"}`, nil
 	})
-	answer, isError := call(t, s, "get_run", `{"run_id":"7","wait_seconds":50,"log":true}`)
+	answer, isError := call(t, s, "get_run", `{"run_id":"7","wait_seconds":5e1,"log":true}`)
 	want := []string{"GET /runs/7/wait?timeout=20", "GET /runs/7/wait?timeout=20", "GET /runs/7/wait?timeout=10", "GET /runs/7/result", "GET /runs/7/log"}
 	if isError || !slices.Equal(*requests, want) {
 		t.Errorf("%q, want %q", *requests, want)
