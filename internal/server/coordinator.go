@@ -132,9 +132,9 @@ type toolArguments struct {
 const maxWait = 600
 
 func coordinatorTools() []coordinatorTool {
-	const agent = `"agent_name": {"type": "string", "description": "The agent's name, as list_agent_blueprints has it."}`
+	const agent = `"agent_name": {"type": "string", "minLength": 1, "description": "The agent's name, as list_agent_blueprints has it."}`
 	const parameters = `"parameters": {"type": "object", "description": "What the agent's parameters_schema asks for; {\"prompt\": \"...\"} for an agent without one."}`
-	const run = `"run_id": {"type": "string", "description": "The run's id, as start_run returned it."}`
+	const run = `"run_id": {"type": "string", "minLength": 1, "description": "The run's id, as start_run returned it."}`
 	object := func(required, properties string) string {
 		return `{"type": "object", "properties": {` + properties + `}, "required": [` + required + `], "additionalProperties": false}`
 	}
@@ -147,7 +147,7 @@ func coordinatorTools() []coordinatorTool {
 		{name: "validate_parameters", title: "Check parameters without starting a run", readOnly: true, input: object(`"agent_name", "parameters"`, agent+", "+parameters),
 			description: "Check parameters against an agent's schema without starting anything. An error lists every violation and has the schema.",
 			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
-				return api(ctx, http.MethodPost, "/agents/"+url.PathEscape(a.AgentName)+"/validate", a.parameters())
+				return api(ctx, http.MethodPost, "/agents/"+pathSegment(a.AgentName)+"/validate", a.parameters())
 			}},
 		{name: "start_run", title: "Start a run of an agent", input: object(`"agent_name"`, agent+", "+parameters+`, "needs": {"type": "array", "maxItems": 16, "items": {"type": "string"}, "description": "Tags that the worker must have, in addition to those that the agent needs."}`),
 			description: "Start a run. The answer has its run_id at once; follow it with get_run. An error about parameters lists every violation and has the schema: nothing was started, correct the parameters and call again.",
@@ -167,7 +167,7 @@ func coordinatorTools() []coordinatorTool {
 			description: "Show a run: its status, and once it is completed its result. With wait_seconds it answers when the run has ended or the time is over.",
 			call:        getRun},
 		{name: "list_runs", title: "List runs, the newest first", readOnly: true,
-			input: object("", agent+`, "status": {"type": "string", "enum": ["pending", "running", "stopping", "completed", "failed", "stopped"], "description": "Only runs with this status."}, `+
+			input: object("", `"agent_name": {"type": "string", "description": "Only runs of this agent."}, "status": {"type": "string", "enum": ["pending", "running", "stopping", "completed", "failed", "stopped"], "description": "Only runs with this status."}, `+
 				`"limit": {"type": "integer", "minimum": 1, "maximum": 200, "description": "At most so many runs; 50 unless given."}, "cursor": {"type": "string", "description": "The next_cursor of the answer before."}`),
 			description: "List runs, the newest first.",
 			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
@@ -185,9 +185,17 @@ func coordinatorTools() []coordinatorTool {
 		{name: "stop_run", title: "Stop a run", input: object(`"run_id"`, run),
 			description: "Stop a run: its process is asked to end, and killed after 5 seconds.",
 			call: func(ctx context.Context, api API, a toolArguments, _ *mcp.CallToolRequest) (int, []byte, error) {
-				return api(ctx, http.MethodPost, "/runs/"+url.PathEscape(a.RunID)+"/stop", nil)
+				return api(ctx, http.MethodPost, "/runs/"+pathSegment(a.RunID)+"/stop", nil)
 			}},
 	}
+}
+
+// pathSegment escapes a name that is not empty, so that the API reads it as one segment of a path.
+func pathSegment(name string) string {
+	if name == "." || name == ".." { // which stand for other directories
+		return strings.ReplaceAll(name, ".", "%2E")
+	}
+	return url.PathEscape(name)
 }
 
 func (a toolArguments) parameters() []byte {
@@ -200,7 +208,7 @@ func (a toolArguments) parameters() []byte {
 // getRun waits for a run's end, as long as it is asked to, and returns the run, with its result if it
 // has one and with its log if it is asked for.
 func getRun(ctx context.Context, api API, a toolArguments, req *mcp.CallToolRequest) (int, []byte, error) {
-	path := "/runs/" + url.PathEscape(a.RunID)
+	path := "/runs/" + pathSegment(a.RunID)
 	status, answer, err := waitForRun(ctx, api, path, a, req)
 	if err != nil || status != http.StatusOK {
 		return status, answer, err

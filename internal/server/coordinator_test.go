@@ -81,7 +81,7 @@ func TestEachToolIsOneRequest(t *testing.T) {
 		"start_run":             {`{"agent_name": "mend", "needs": ["gpu"]}`, `POST /runs {"agent_name":"mend","needs":["gpu"],"parameters":{}}`},
 		"get_run":               {`{"run_id": "7?x=1"}`, `GET /runs/7%3Fx=1`},
 		"list_runs":             {`{"status": "failed", "limit": 5.0}`, `GET /runs?limit=5&status=failed`},
-		"stop_run":              {`{"run_id": "7"}`, `POST /runs/7/stop`},
+		"stop_run":              {`{"run_id": ".."}`, `POST /runs/%2E%2E/stop`},
 	}
 	tools, err := s.ListTools(t.Context(), nil)
 	if err != nil || len(tools.Tools) != len(calls) {
@@ -93,6 +93,15 @@ func TestEachToolIsOneRequest(t *testing.T) {
 		answer, isError := call(t, s, tool.Name, c.arguments)
 		if isError || answer != `{"status":"running"}` || !slices.Equal(*requests, []string{c.request}) {
 			t.Errorf("%s: %s after %q, want %s", tool.Name, answer, *requests, c.request)
+		}
+	}
+	for _, c := range []struct{ tool, arguments, request string }{
+		{"get_run", `{"run_id": ".."}`, `GET /runs/%2E%2E`},
+		{"validate_parameters", `{"agent_name": ".", "parameters": {}}`, `POST /agents/%2E/validate {}`},
+	} {
+		*requests = nil
+		if call(t, s, c.tool, c.arguments); !slices.Equal(*requests, []string{c.request}) {
+			t.Errorf("%s: %q, want %s", c.tool, *requests, c.request)
 		}
 	}
 }
@@ -163,6 +172,9 @@ func TestErrorsOfTheAPI(t *testing.T) {
 		{"stop_run", `{"run_id":7}`, `the arguments of stop_run are not valid: $.run_id: 7 is not of type 'string'`},
 		{"stop_run", `{"run_id":"7","run_id":"8"}`, `$.run_id: the member is there twice`},
 		{"stop_run", `{}`, `'run_id' is a required property`},
+		{"stop_run", `{"run_id":""}`, `$.run_id: '' must not be empty`},
+		{"get_run", `{"run_id":""}`, `$.run_id: '' must not be empty`},
+		{"validate_parameters", `{"agent_name":"","parameters":{}}`, `$.agent_name: '' must not be empty`},
 		{"start_run", `{"parameters":[],"needs":"gpu"}`, `"path":"$.needs"`},
 	} {
 		answer, isError := call(t, s, c.tool, c.arguments)
