@@ -269,6 +269,7 @@ func TestBrokenMessagesOverHTTP(t *testing.T) {
 		"an id that is too large":          {body: `{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/list"}`, status: 400, want: "invalid ID"},
 		"two ids":                          {body: `{"jsonrpc":"2.0","id":1,"\u0069d":2,"method":"tools/list"}`, status: 400, want: `\"id\" twice`},
 		"two methods":                      {body: `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call","params":{"name":"start_run","arguments":{"agent_name":"collect-output","parameters":{"lines":""}}}}`, status: 400, want: `\"method\" twice`},
+		"two arguments":                    {body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"start_run","arguments":{},"arguments":{"agent_name":"collect-output","parameters":{"lines":""}}}}`, status: 400, want: `\"arguments\" twice`},
 		"an id with a fraction in a batch": {body: `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":-1.9,"method":"ping"}]`, status: 400, want: "invalid ID -1.9"},
 		"one id twice in a batch":          {body: "[" + call("start_run", `{"agent_name":"collect-output","parameters":{"lines":""}}`) + "," + call("start_run", `{"agent_name":"collect-output","parameters":{"lines":""}}`) + "]", status: 400, want: "two requests of the batch have one id"},
 		"a method in capitals":             {body: `{"jsonrpc":"2.0","ID":1,"METHOD":"tools/list"}`, status: 400, want: "invalid request"},

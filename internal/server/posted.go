@@ -14,7 +14,8 @@ import (
 
 // withSoundIDs returns a handler that refuses some messages before next sees them, as serveStdio
 // does: those that next would answer under another id than the request's, and those with two members
-// of one name. Whatever else is wrong with a message is left to next, whose errors are shortened.
+// of one name, also in "params", where next would drop one of two "arguments" in silence. Whatever
+// else is wrong with a message is left to next, whose errors are shortened.
 func withSoundIDs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
@@ -46,9 +47,13 @@ func checkPosted(raw []byte) string {
 		var request struct {
 			ID     json.RawMessage `json:"id"`
 			Method json.RawMessage `json:"method"`
+			Params json.RawMessage `json:"params"`
 		}
 		if json.Unmarshal(message, &request) != nil || request.Method == nil || len(request.ID) == 0 {
 			continue
+		}
+		if name := repeatedName(request.Params); name != "" {
+			return fmt.Sprintf("the message has %q twice", text.Truncate(name, 100))
 		}
 		switch id := requestID(request.ID); {
 		case id == "" && (request.ID[0] == '-' || request.ID[0] >= '0' && request.ID[0] <= '9'):

@@ -137,18 +137,23 @@ func checkMessage(message []byte) string {
 	if dec.PeekKind() != '{' {
 		return "a message must be one JSON object on one line"
 	}
-	names := map[string]bool{}
+	names := map[string]bool{} // of the message
+	var inner map[string]bool  // of the member that is being read, such as "params"
 	for first := true; first || dec.StackDepth() > 0; first = false {
 		token, err := dec.ReadToken()
 		if err != nil {
 			return "the message is not JSON: " + err.Error()
 		}
-		if _, n := dec.StackIndex(dec.StackDepth()); dec.StackDepth() == 1 && n%2 == 1 { // a name
-			name := token.String()
-			if names[name] {
+		depth := dec.StackDepth()
+		if kind, n := dec.StackIndex(depth); kind == '{' && depth <= 2 && n%2 == 1 { // a name
+			name, known := token.String(), inner
+			if depth == 1 {
+				known, inner = names, map[string]bool{}
+			}
+			if known[name] {
 				return fmt.Sprintf("the message has %q twice", text.Truncate(name, 100))
 			}
-			names[name] = true
+			known[name] = true
 		}
 		if dec.StackDepth() > maxNesting {
 			return fmt.Sprintf("the message is nested more than %d deep", maxNesting)
