@@ -348,21 +348,21 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// TestSlowBody asserts that a request whose body does not arrive is ended after a time limit, also
-// where a handler is mounted.
+// TestSlowBody asserts that a request whose body does not arrive is answered after a time limit, also
+// where a handler is mounted and where a page takes a form.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	a := start(t, nil)
 	a.Mount("/mounted", access.Read, func(access.Grant) http.Handler {
 		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the handler has half a body") })
 	})
-	for _, path := range []string{"/runs", "/mounted"} {
+	for path, want := range map[string]string{"/runs": "request_timeout", "/mounted": "request_timeout", "/ui/agents/collect-output": "The form took too long to arrive"} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if _, err := io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"); err != nil {
+		if _, err := io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n{"); err != nil {
 			t.Fatal(err)
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -371,7 +371,7 @@ func TestSlowBody(t *testing.T) {
 		}
 		defer res.Body.Close()
 		raw, _ := io.ReadAll(res.Body)
-		if res.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(raw), "request_timeout") {
+		if res.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(raw), want) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, raw)
 		}
 	}

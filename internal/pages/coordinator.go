@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -222,11 +223,11 @@ func (x *visit) answer(do func(*visit) error) {
 	if err == nil {
 		return
 	}
-	if x.r.Context().Err() != nil {
-		return // nobody waits for an answer
-	}
 	p, known := errors.AsType[*problem](err)
 	if !known {
+		if x.r.Context().Err() != nil {
+			return // nobody waits for an answer
+		}
 		x.c.log.Error("a page failed", "path", x.r.URL.Path, "error", err)
 		p = &problem{Status: http.StatusServiceUnavailable, Message: "The page cannot be shown now: the server's log says why. Try again later."}
 	}
@@ -303,6 +304,9 @@ func (x *visit) form() (url.Values, error) {
 	if err := x.r.ParseForm(); err != nil {
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return nil, &problem{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("The form is larger than %d bytes.", tooLarge.Limit)}
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, &problem{Status: http.StatusRequestTimeout, Message: "The form took too long to arrive: send it again."}
 		}
 		return nil, &problem{Status: http.StatusBadRequest, Message: "The form cannot be read."}
 	}
