@@ -15,7 +15,7 @@ import (
 // run verifies that a command ends with exit code 0.
 func (v *verification) run(ctx context.Context, c *criterion, line string) part {
 	if v.cfg.Trust != Owner && !slices.Contains(v.cfg.Commands, line) {
-		return part{status: Blocked, evidence: fmt.Sprintf("The command %s is not one that the owner allows such criteria.", v.quote(line)), remediation: "The owner can list it under acceptance: commands."}
+		return part{status: Blocked, evidence: fmt.Sprintf("The command %s is not one that the owner allows criteria from others to run.", v.quote(line)), remediation: "The owner can list it under acceptance: commands."}
 	}
 	r, err := v.worktree.Run(ctx, line)
 	if err != nil {
@@ -68,8 +68,8 @@ func (v *verification) fetch(ctx context.Context, c *criterion, p probe) part {
 	return part{status: Pass, evidence: evidence}
 }
 
-// shareChecks returns a function that runs all checks that the criteria and the claim name, once:
-// when it is first called.
+// shareChecks returns a function that runs all checks named by the criteria or the claim. It runs
+// them when it is first called, and returns the same results after that.
 func (v *verification) shareChecks(ctx context.Context) func() (map[string]Checked, error) {
 	var names []string
 	for _, c := range v.criteria {

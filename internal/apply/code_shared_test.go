@@ -152,8 +152,8 @@ func TestOthersCommitToOurBranch(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotOurs asserts that branches of others are not changed, and that a note gives the
-// reason.
+// TestWhatIsNotOurs asserts that a branch that others own, or whose pull request they closed or
+// retargeted, is not changed, and that a note gives the reason.
 func TestWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -202,7 +202,7 @@ func TestWhatIsNotOurs(t *testing.T) {
 }
 
 // TestABranchThatCannotBeComparedYet asserts that a commit which GitHub does not know
-// everywhere yet makes no second pull request.
+// everywhere yet makes no second pull request, unless GitHub takes longer than apply waits.
 func TestABranchThatCannotBeComparedYet(t *testing.T) {
 	t.Parallel()
 	for times, pulls := range map[int]int{1: 1, len(lookWaits): 1, len(lookWaits) + 1: 2} {

@@ -4,7 +4,7 @@
 //	snapshot, err := apply.Observe(ctx, deps, cfg, event, approved) // reads only
 //	plan, err := apply.NewPlan(cfg, event, approved, snapshot)      // pure
 //	execution := apply.NewExecution(deps, plan)
-//	execution.Perform(ctx)                                          // the plan may be continued
+//	execution.Perform(ctx)                                          // writes; more may be planned and performed after it
 //	results := execution.Finish(ctx)                                // one result an item
 //
 // # Requests

@@ -21,7 +21,7 @@ type loopFlags struct {
 func newLoop(env Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "loop",
-		Short: "Have what the checks find mended, checked again, and escalated if it cannot be",
+		Short: "Ask for fixes of what the checks find, check again, and escalate what nobody can fix",
 		Long: `A fix loop runs the checks on a pull request's work tree and asks a fixer, a command
 or a person, to mend what they find. Then they run again, until all pass, or a person
 has to decide: after five iterations, without progress, or when time is up.
@@ -97,10 +97,15 @@ func newLoopDecide(env Environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "decide fixed|extend [N]|skip|abort|retry",
 		Short: "Decide about a loop that was escalated",
-		Long: `Decide about a loop that was escalated: fixed checks what a person has mended, extend
-allows more iterations (3, or N), skip ends the loop with known issues, abort ends it,
-retry checks the unchanged code again. A loop that waits for a person's fix takes
-fixed, and any open loop takes abort.
+		Long: `Decide about a loop that was escalated:
+
+  fixed       a person has mended the code: check it
+  extend [N]  allow N more iterations (3 unless given)
+  skip        end the loop with known issues
+  abort       end the loop
+  retry       check the unchanged code again
+
+A loop that waits for a person's fix takes "fixed", and any open loop takes "abort".
 
 Exit codes: 0 if the decision was taken in, 1 if there is nothing to decide, or not any
 more, 2 for wrong usage.`,

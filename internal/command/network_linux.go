@@ -9,7 +9,7 @@ import (
 )
 
 // newNetwork has a process begin in a network namespace of its own. Root makes one; another
-// user first needs a user namespace, in which that user has the right to.
+// user first needs a user namespace, in which that user may make one.
 func newNetwork(attr *syscall.SysProcAttr) {
 	attr.Cloneflags |= unix.CLONE_NEWNET
 	if os.Geteuid() == 0 {
@@ -38,7 +38,7 @@ func raiseLoopback() error {
 		return err
 	}
 	if os.Geteuid() == 0 {
-		return nil // its programs keep their rights, or give up all as an identity
+		return nil // nothing to give up: a program that runs as an Identity loses all capabilities anyway
 	}
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return err

@@ -175,7 +175,7 @@ func (r *reporting) places(message string) []string {
 	return places
 }
 
-// want asserts that each finding is shown in one place only, that which place returns.
+// want asserts that each finding is shown in one place only: the one that the function place returns for it.
 func (r *reporting) want(d *checkreport.Document, place func(checkreport.Finding) string) {
 	r.t.Helper()
 	for _, f := range d.Findings {

@@ -73,7 +73,7 @@ func brokenOff(op *operation, err error, a *answer, unsent bool) *Error {
 	return e
 }
 
-// judge decides what an answer means; nil is a success.
+// judge returns the error that an answer means; nil for a success and for a redirect to be followed.
 func judge(req *http.Request, op *operation, a *answer, now time.Time) *Error {
 	status := a.resp.StatusCode
 	var bad *Error

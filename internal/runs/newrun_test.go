@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/runs"
 )
 
-// TestNewRunRefuses asserts that what no server would take is refused as the flag's value, before
-// anybody is asked.
+// TestNewRunRefuses asserts that a value that no server would take is refused with the name of its
+// flag, and that no server is asked.
 func TestNewRunRefuses(t *testing.T) {
 	invalid, both := "a\xff", "x"
 	for want, n := range map[string]runs.NewRun{

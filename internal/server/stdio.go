@@ -71,8 +71,8 @@ func (s *stdio) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line returns the next message with its newline, nil for a line that the SDK is not given: a
-// response, a blank line, or what it has refused.
+// line returns the next message with its newline, nil for a line that the SDK does not get: a
+// response, a blank line, or a message that line itself has refused.
 func (s *stdio) line() ([]byte, error) {
 	line, err := s.readLine()
 	if errors.Is(err, errLong) {
@@ -217,7 +217,7 @@ const (
 )
 
 // refuse answers a line that is not a message, with the error of JSON-RPC for it. The answer has no
-// id, because the client could take it for that to another request.
+// id: by an id, the client could mistake it for the answer to another request.
 func (s *stdio) refuse(code int, problem string) error {
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": problem}})
 	if err != nil {

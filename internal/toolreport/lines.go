@@ -138,12 +138,13 @@ type pattern struct {
 	compiled func() *regexp.Regexp
 }
 
-// containing returns a pattern whose matches contain a literal, and starting one whose
-// matches begin with it. Looking for the literal is all that most lines cost.
+// containing returns a pattern whose matches all contain a literal. For most lines, looking for the
+// literal is enough.
 func containing(literal, expr string) pattern {
 	return pattern{literal, false, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }
 
+// starting returns a pattern whose matches all begin with a literal.
 func starting(literal, expr string) pattern {
 	p := containing(literal, expr)
 	p.atStart = true
