@@ -108,7 +108,10 @@ func parseHint(hint string) (probes []probe, why string) {
 	})
 	extract(checkHint, func(m []string) (probe, bool) { return probe{kind: namedCheck, name: m[1]}, true })
 	extract(testHint, func(m []string) (probe, bool) {
-		name := strings.TrimRight(unquote(m[1]), ".)")
+		name := unquote(m[1])
+		if name == m[1] { // the sentence may end here
+			name = strings.TrimRight(name, ".)")
+		}
 		return probe{kind: namedTest, name: name}, name != ""
 	})
 	rest = quotedMark.ReplaceAllString(rest, "$1$2$3")
