@@ -303,7 +303,7 @@ func (w *run) judge() {
 	}
 	if passed {
 		w.out.Status, w.out.Blocking, w.out.Old = Pass, nil, append(w.out.Old, w.out.Blocking...)
-		if w.e.config.Test != "" && w.selectedNone() {
+		if w.e.config.Test != "" && w.selectedNone(w.e.config.Test) {
 			w.out.NoTests = true
 		}
 		return

@@ -2,9 +2,11 @@ package phase
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
@@ -77,13 +79,17 @@ func selection(c commandLine, script, name string) []string {
 		if strings.Contains(name, "::") || strings.HasSuffix(name, ".py") {
 			return []string{name}
 		}
-		return []string{"-k", name}
+		return []string{"-rfEp", "-k", name} // with the names of those that passed, for selectedNone
 	case "unittest":
-		return []string{"-k", name}
+		var patterns []string
+		for _, pattern := range unittestPatterns(name) {
+			patterns = append(patterns, "-k", pattern)
+		}
+		return patterns
 	case "cargo test":
 		return []string{"--", name}
 	case "rspec":
-		return []string{"-e", name}
+		return []string{"-E", asWords(name)}
 	case "minitest":
 		return []string{"TESTOPTS=--name=" + name}
 	case "maven":
@@ -94,11 +100,11 @@ func selection(c commandLine, script, name string) []string {
 	var option []string
 	switch {
 	case strings.Contains(script, "jest"), strings.Contains(script, "vitest"):
-		option = []string{"-t", name}
+		option = []string{"-t", asWords(name)}
 	case strings.Contains(script, "mocha"):
-		option = []string{"-g", name}
+		option = []string{"-g", asWords(name)}
 	case strings.Contains(script, "node --test"):
-		option = []string{"--test-name-pattern=" + regexp.QuoteMeta(name)}
+		option = []string{"--test-name-pattern=" + asWords(name)}
 	default:
 		return nil
 	}
@@ -106,6 +112,21 @@ func selection(c commandLine, script, name string) []string {
 		return append([]string{"--"}, option...)
 	}
 	return option
+}
+
+// asWords returns the expression, in the syntax of Go, JavaScript and Ruby, that matches the names in
+// which a name stands as entire words: "test_login" is not in "test_login_expired".
+func asWords(name string) string { return `(^|\W)` + regexp.QuoteMeta(name) + `(\W|$)` }
+
+// unittestPatterns returns the patterns of unittest's option -k that match the tests, classes and
+// modules of a name. Without a '*' it would match a part of a name.
+func unittestPatterns(name string) []string {
+	literal := strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(name)
+	patterns := []string{"*." + literal, "*." + literal + ".*", literal + ".*"}
+	if strings.Contains(name, ".") { // it may begin with the module
+		patterns = append(patterns, "*"+literal)
+	}
+	return patterns
 }
 
 // shown writes a command as people would.
@@ -120,20 +141,61 @@ func shown(words, selecting []string) string {
 }
 
 var (
-	// passedAny matches what test runners print only if a test has passed: with a name that selects
-	// none, those of JavaScript end with exit code 0, and count the others as skipped.
-	passedAny = lazyregexp.New(`"Action":"pass","Package":"[^"]*","Test":|\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
-	// skippedAny matches what go test, pytest and cargo test print of a test that was skipped, or that
-	// failed as expected.
-	skippedAny = lazyregexp.New(`"Action":"skip","Package":"[^"]*","Test":|\b[1-9][0-9]* (?:skipped|ignored|xfailed)\b`)
+	// passedAny matches what JavaScript's test runners print only if a test has passed: with a name that
+	// selects none, they end with exit code 0, and count the others as skipped.
+	passedAny = lazyregexp.New(`\b[1-9][0-9]* (?:passed|passing)\b|\bpass [1-9]`)
+	// passedNames match the names of tests that passed, as runners print them that select tests by a
+	// part of the name.
+	passedNames = map[string]*lazyregexp.Regexp{
+		"pytest":     lazyregexp.New(`(?m)^PASSED (.+)$`),
+		"cargo test": lazyregexp.New(`(?m)^test (.+) \.\.\. ok$`),
+	}
+	// ranTotals match the totals of runners: how many tests there were, and how many of them were
+	// skipped or failed as expected.
+	ranTotals = map[string]*lazyregexp.Regexp{
+		"unittest": lazyregexp.New(`(?m)^Ran (\d+) tests? in .*\s+OK(?: \((?:skipped=(\d+))?(?:, )?(?:expected failures=(\d+))?\))?$`),
+		"rspec":    lazyregexp.New(`(?m)^(\d+) examples?, \d+ failures?(?:, (\d+) pending)?`),
+		"minitest": lazyregexp.New(`(?m)^(\d+) (?:runs|tests), .* errors, (?:(\d+) skips|(\d+) pendings, (\d+) omissions)`),
+		"maven":    lazyregexp.New(`Tests run: (\d+), Failures: \d+, Errors: \d+, Skipped: (\d+)`),
+	}
+	// words matches what is certainly the name of tests, not an expression about names.
+	words  = lazyregexp.New(`^[^\s()]+$`)
+	colour = lazyregexp.New(`\x1b\[[0-9;]*m`)
 )
 
-// selectedNone reports whether a run of named tests that passed has run none of them.
-func (w *run) selectedNone() bool {
-	printed := w.last.result.Stdout.String() + w.last.result.Stderr.String()
-	if passedAny.MatchString(printed) {
-		return false
+// selectedNone reports whether a run of the tests of one name, which passed, has run none of them.
+func (w *run) selectedNone(name string) bool {
+	result, tool := w.last.result, w.chosen.check.tool
+	printed := colour.ReplaceAllString(result.Stdout.String()+"\n"+result.Stderr.String(), "")
+	isCut := result.Stdout.Truncated() || result.Stderr.Truncated() // the name may be in what is not kept
+	switch tool {
+	case "go test":
+		return !isCut && !goTestPassed(printed, name)
+	case "pytest", "cargo test":
+		passed := passedNames[tool].FindAllStringSubmatch(printed, -1)
+		if !words.MatchString(name) || strings.Contains(name, "::") && tool == "pytest" || strings.HasSuffix(name, ".py") {
+			return !passedAny.MatchString(printed)
+		}
+		isIn := regexp.MustCompile(asWords(name))
+		return !isCut && !slices.ContainsFunc(passed, func(m []string) bool { return isIn.MatchString(m[1]) })
 	}
-	tells := slices.Contains([]string{"go test", "pytest", "cargo test"}, w.chosen.check.tool)
-	return w.root.language.family() == JavaScript || tells && skippedAny.MatchString(printed)
+	if totals, ok := ranTotals[tool]; ok {
+		matches := totals.FindAllStringSubmatch(printed, -1)
+		return len(matches) > 0 && !slices.ContainsFunc(matches, func(m []string) bool {
+			ran, _ := strconv.Atoi(m[1])
+			for _, n := range m[2:] {
+				skipped, _ := strconv.Atoi(n) // "" is none
+				ran -= skipped
+			}
+			return ran > 0
+		})
+	}
+	return w.root.language.family() == JavaScript && !passedAny.MatchString(printed)
+}
+
+// goTestPassed reports whether the events of go test show that a test passed. A name that no subtest
+// has selects the test around it, which passes without.
+func goTestPassed(printed, name string) bool {
+	quoted, err := json.Marshal(strings.ReplaceAll(name, " ", "_"))
+	return err == nil && regexp.MustCompile(`"Action":"pass","Package":"[^"]*","Test":`+regexp.QuoteMeta(string(quoted))+`[,}]`).MatchString(printed)
 }

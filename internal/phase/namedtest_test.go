@@ -47,19 +47,39 @@ func TestNamedTestCommands(t *testing.T) {
 		want  phase.Status
 		none  bool // no test of the name has run
 	}{
-		{"go", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/b c", "go test -json -run ^TestA$/^b_c$ ./...", `{"Action":"run","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
+		{"go", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/b c", "go test -json -run ^TestA$/^b_c$ ./...", `{"Action":"pass","Package":"x","Test":"TestA/b_c","Elapsed":0}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
 		{"go, no such test", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestB", "go test -json -run ^TestB$ ./...", `{"Action":"pass","Package":"x"}`, phase.Pass, true},
-		{"pytest", map[string]string{"pyproject.toml": ""}, "test_a and not x", "pytest -k test_a and not x", "1 passed in 0.01s", phase.Pass, false},
+		{"go, no such subtest", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/b", "go test -json -run ^TestA$/^b$ ./...", `{"Action":"pass","Package":"x","Test":"TestA","Elapsed":0}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, true},
+		{"go, subtest skipped", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/<b>", "go test -json -run ^TestA$/^<b>$ ./...", `{"Action":"skip","Package":"x","Test":"TestA/\u003cb\u003e"}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, true},
+		{"go, subtest quoted", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestA/<b>", "go test -json -run ^TestA$/^<b>$ ./...", `{"Action":"pass","Package":"x","Test":"TestA/\u003cb\u003e"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
+		{"pytest", map[string]string{"pyproject.toml": ""}, "test_a and not x", "pytest -rfEp -k test_a and not x", "1 passed in 0.01s", phase.Pass, false},
+		{"pytest, one name", map[string]string{"pyproject.toml": ""}, "test_a", "pytest -rfEp -k test_a", "PASSED tests/test_b.py::TestB::test_a[1]\n1 passed in 0.01s", phase.Pass, false},
+		{"pytest, in colour", map[string]string{"pyproject.toml": ""}, "test_a", "pytest -rfEp -k test_a", "\x1b[32mPASSED\x1b[0m tests/test_b.py::\x1b[1mtest_a\x1b[0m\n\x1b[32m\x1b[1m1 passed\x1b[0m in 0.01s", phase.Pass, false},
+		{"pytest, a longer name", map[string]string{"pyproject.toml": ""}, "test_a", "pytest -rfEp -k test_a", "PASSED tests/test_b.py::test_a_b\n1 passed in 0.01s", phase.Pass, true},
+		{"pytest, another case", map[string]string{"pyproject.toml": ""}, "Login", "pytest -rfEp -k Login", "PASSED tests/test_b.py::test_login\n1 passed in 0.01s", phase.Pass, true},
 		{"pytest node", map[string]string{"pyproject.toml": ""}, "tests/test_a.py::test_b", "pytest tests/test_a.py::test_b", "1 passed in 0.01s", phase.Pass, false},
+		{"unittest", map[string]string{"pyproject.toml": ""}, "test_a", "python3 -m unittest -k *.test_a -k *.test_a.* -k test_a.*", "Ran 2 tests in 0.001s\n\nOK (skipped=1)\n", phase.Pass, false},
+		{"unittest, skipped", map[string]string{"pyproject.toml": ""}, "K.test_[a]", "python3 -m unittest -k *.K.test_[[]a] -k *.K.test_[[]a].* -k K.test_[[]a].* -k *K.test_[[]a]", "Ran 2 tests in 0.001s\n\nOK (skipped=1, expected failures=1)\n", phase.Pass, true},
 		{"rust", map[string]string{"Cargo.toml": ""}, "adds", "cargo test --no-fail-fast -- adds", "running 1 test\ntest adds ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, false},
+		{"rust, in a module", map[string]string{"Cargo.toml": ""}, "adds", "cargo test --no-fail-fast -- adds", "running 1 test\ntest tests::adds - should panic ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, false},
+		{"rust, documentation", map[string]string{"Cargo.toml": ""}, "adds", "cargo test --no-fail-fast -- adds", "running 1 test\ntest src/lib.rs - adds (line 1) ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, false},
+		{"rust, a longer name", map[string]string{"Cargo.toml": ""}, "adds", "cargo test --no-fail-fast -- adds", "running 1 test\ntest tests::adds_more ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, true},
+		{"rspec", map[string]string{"Gemfile": "", "spec/a_spec.rb": "", ".rspec": ""}, "adds (all)", `rspec -E (^|\W)adds \(all\)(\W|$)`, "1 example, 0 failures\n", phase.Pass, false},
+		{"rspec, pending", map[string]string{"Gemfile": "", "spec/a_spec.rb": "", ".rspec": ""}, "adds", `rspec -E (^|\W)adds(\W|$)`, "1 example, 0 failures, 1 pending\n", phase.Pass, true},
+		{"rspec, a part pending", map[string]string{"Gemfile": "", "spec/a_spec.rb": "", ".rspec": ""}, "adds", `rspec -E (^|\W)adds(\W|$)`, "2 examples, 0 failures, 1 pending\n", phase.Pass, false},
+		{"minitest, skipped", map[string]string{"Gemfile": "", "Rakefile": "Rake::TestTask.new", "test/a_test.rb": ""}, "test_a", "rake test TESTOPTS=--name=test_a", "1 runs, 0 assertions, 0 failures, 0 errors, 1 skips\n", phase.Pass, true},
+		{"test-unit, omitted", map[string]string{"Gemfile": "", "Rakefile": "Rake::TestTask.new", "test/a_test.rb": ""}, "test_a", "rake test TESTOPTS=--name=test_a", "1 tests, 0 assertions, 0 failures, 0 errors, 0 pendings, 1 omissions, 0 notifications\n", phase.Pass, true},
+		{"minitest", map[string]string{"Gemfile": "", "Rakefile": "Rake::TestTask.new", "test/a_test.rb": ""}, "test_a", "rake test TESTOPTS=--name=test_a", "1 runs, 1 assertions, 0 failures, 0 errors, 0 skips\n", phase.Pass, false},
+		{"java, skipped", map[string]string{"pom.xml": ""}, "ShopTest", "mvn test -Dtest=ShopTest", "[WARNING] Tests run: 1, Failures: 0, Errors: 0, Skipped: 1\n", phase.Pass, true},
+		{"java, a part skipped", map[string]string{"pom.xml": ""}, "ShopTest", "mvn test -Dtest=ShopTest", "[WARNING] Tests run: 2, Failures: 0, Errors: 0, Skipped: 1\n", phase.Pass, false},
 		{"go, skipped", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestC", "go test -json -run ^TestC$ ./...", `{"Action":"run","Package":"x","Test":"TestC"}` + "\n" + `{"Action":"skip","Package":"x","Test":"TestC"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, true},
 		{"go, a part skipped", map[string]string{"go.mod": "module x", "a.go": "package x"}, "TestD", "go test -json -run ^TestD$ ./...", `{"Action":"skip","Package":"x","Test":"TestD/a"}` + "\n" + `{"Action":"pass","Package":"x","Test":"TestD"}` + "\n" + `{"Action":"pass","Package":"x"}`, phase.Pass, false},
-		{"pytest, skipped", map[string]string{"pyproject.toml": ""}, "test_c", "pytest -k test_c", "1 skipped, 3 deselected in 0.01s", phase.Pass, true},
-		{"pytest, fails as expected", map[string]string{"pyproject.toml": ""}, "test_d", "pytest -k test_d", "1 xfailed in 0.01s", phase.Pass, true},
+		{"pytest, skipped", map[string]string{"pyproject.toml": ""}, "test_c", "pytest -rfEp -k test_c", "1 skipped, 3 deselected in 0.01s", phase.Pass, true},
+		{"pytest, fails as expected", map[string]string{"pyproject.toml": ""}, "test_d", "pytest -rfEp -k test_d", "1 xfailed in 0.01s", phase.Pass, true},
 		{"rust, ignored", map[string]string{"Cargo.toml": ""}, "subs", "cargo test --no-fail-fast -- subs", "running 1 test\ntest subs ... ignored\n\ntest result: ok. 0 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.00s\n", phase.Pass, true},
-		{"jest", map[string]string{"package.json": pkg("jest")}, "adds $(x)", "npm test -- -t adds $(x)", "Tests:       1 skipped, 1 passed, 2 total", phase.Pass, false},
-		{"jest, no such test", map[string]string{"package.json": pkg("jest")}, "none", "npm test -- -t none", "Tests:       3 skipped, 3 total", phase.Pass, true},
-		{"vitest with pnpm", map[string]string{"package.json": pkg("vitest run"), "pnpm-lock.yaml": ""}, "adds", "pnpm test -t adds", "Tests  1 passed | 2 skipped (3)", phase.Pass, false},
+		{"jest", map[string]string{"package.json": pkg("jest")}, "adds $(x)", `npm test -- -t (^|\W)adds \$\(x\)(\W|$)`, "Tests:       1 skipped, 1 passed, 2 total", phase.Pass, false},
+		{"jest, no such test", map[string]string{"package.json": pkg("jest")}, "none", `npm test -- -t (^|\W)none(\W|$)`, "Tests:       3 skipped, 3 total", phase.Pass, true},
+		{"vitest with pnpm", map[string]string{"package.json": pkg("vitest run"), "pnpm-lock.yaml": ""}, "adds", `pnpm test -t (^|\W)adds(\W|$)`, "Tests  1 passed | 2 skipped (3)", phase.Pass, false},
 		{"java", map[string]string{"pom.xml": ""}, "ShopTest", "mvn test -Dtest=ShopTest", "", phase.Pass, false},
 		{"unknown runner", map[string]string{"package.json": pkg("./run")}, "adds", "", "", phase.Fail, false},
 		{"an option", map[string]string{"go.mod": "module x"}, "-exec=evil", "", "", phase.Fail, false},
@@ -97,7 +117,7 @@ func TestNamedTestReally(t *testing.T) {
 	for name, want := range map[string]struct {
 		status phase.Status
 		none   bool
-	}{"TestGood": {phase.Pass, false}, "TestBad": {phase.Fail, false}, "TestGoo": {phase.Pass, true}, "TestLater": {phase.Pass, true}} {
+	}{"TestGood": {phase.Pass, false}, "TestBad": {phase.Fail, false}, "TestGoo": {phase.Pass, true}, "TestGood/part": {phase.Pass, true}, "TestLater": {phase.Pass, true}} {
 		deps := newStage(t, dir, nil).deps()
 		deps.Run, deps.Now = command.Run, time.Now
 		deps.Env = []string{"PATH=" + filepath.Dir(path) + ":/usr/bin:/bin", "HOME=" + os.Getenv("HOME"), "GOFLAGS=-trimpath", "GOTOOLCHAIN=local"}
