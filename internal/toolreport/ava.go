@@ -51,7 +51,7 @@ func (r *avaReader) line(line string) {
 	}
 	m := avaPlace.match(line)
 	if m == nil {
-		m = mochaFrame.match(line)
+		m = jsFrame.match(line)
 	}
 	if m != nil && !inLibrary(m[1]) {
 		r.current.locate(m[1], m[2])

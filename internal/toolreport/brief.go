@@ -109,7 +109,7 @@ func (r *briefReader) test(m []string) {
 // detail reads a line about a failure: its message, and a stack frame, whose place is more
 // exact than the test's.
 func (r *briefReader) detail(f *Failure, line string) {
-	if m := mochaFrame.match(line); m != nil {
+	if m := jsFrame.match(line); m != nil {
 		if r.hasFile(m[1]) && (f.Line == 0 || f.Unit != "") && !inLibrary(m[1]) {
 			f.Path, f.Line, f.Unit = m[1], atoi(m[2]), ""
 		}

@@ -6,10 +6,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-var (
-	jestTotals = starting("Tests:", `^Tests: +(?:(\d+) failed(?:, |$))?(?:.*?)(\d+) total$`)
-	jestFrame  = containing("at ", `^\s+at .*?\(?((?:/|\w:|\.\.?/)?[^\s():]+):(\d+):\d+\)?$`)
-)
+var jestTotals = starting("Tests:", `^Tests: +(?:(\d+) failed(?:, |$))?(?:.*?)(\d+) total$`)
 
 // jestReader reads jest: blocks that begin with a bullet, then the totals.
 type jestReader struct {
@@ -68,7 +65,7 @@ func (j *jestReader) detail(line string) {
 	if j.current == nil {
 		return
 	}
-	if m := jestFrame.match(line); m != nil {
+	if m := jsFrame.match(line); m != nil {
 		if !inLibrary(m[1]) {
 			j.current.locate(m[1], m[2])
 		}

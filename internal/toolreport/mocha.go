@@ -6,8 +6,11 @@ var (
 	mochaPassing = containing(" passing (", `^  (\d+) passing \(`)
 	mochaFailing = containing(" failing", `^  (\d+) failing$`)
 	mochaHead    = starting("  ", `^  (\d+)\) (.*)$`)
-	mochaFrame   = containing(" at ", `^ +at .*?\(?((?:file://)?[^\s():]+):(\d+):\d+\)?$`)
 )
+
+// jsFrame matches a line of a stack trace of JavaScript. Directories may have spaces and parentheses;
+// the parts of node itself, as in node:internal/timers, are no files.
+var jsFrame = containing(" at ", `^\s+at (?:.*? \(|async )?((?:file://|[A-Za-z]:)?[^:]+):(\d+):\d+\)?$`)
 
 // mochaReader reads mocha's spec reporter, and the others that end in the same way.
 type mochaReader struct {
@@ -70,8 +73,8 @@ func (r *mochaReader) detail(line string) {
 // mochaDetail reads a line below a failed test: the first is the message, and the first stack
 // frame outside of node and of libraries is the place.
 func mochaDetail(f *Failure, line string) {
-	if m := mochaFrame.match(line); m != nil {
-		if !inLibrary(m[1]) && !strings.HasPrefix(m[1], "node") {
+	if m := jsFrame.match(line); m != nil {
+		if !inLibrary(m[1]) {
 			f.locate(m[1], m[2])
 		}
 	} else if f.Message == "" {

@@ -5,7 +5,7 @@ import "strings"
 var (
 	vitestSection = starting("⎯", `^⎯+ (Failed Suites|Failed Tests|Unhandled Errors?|[A-Z][\w ]*?)(?: (\d+))? ⎯+$`)
 	vitestTotals  = containing(" Tests  ", `^ +Tests  (?:(\d+) failed)?.*?(?:\((\d+)\)|no tests)$`)
-	vitestFrame   = starting(" ❯ ", `^ ❯ (?:.* )?([^\s()]+?):(\d+):\d+\)?$`)
+	vitestFrame   = starting(" ❯ ", `^ ❯ (.+?):(\d+):\d+\)?$`)
 )
 
 // vitestRun is what both streams of vitest report together: the failures are on
@@ -52,12 +52,23 @@ func (v *vitestReader) line(line string) {
 		v.failure(strings.TrimSpace(line[len(" FAIL  "):]))
 	case v.current == nil:
 	case strings.HasPrefix(line, " ❯ "):
-		if m := vitestFrame.match(line); m != nil && !inLibrary(m[1]) {
-			v.current.locate(m[1], m[2])
+		if m := vitestFrame.match(line); m != nil && v.current.Line == 0 && !inLibrary(m[1]) {
+			v.current.locate(v.framePath(m[1]), m[2])
 		}
 	case v.current.Message == "":
 		v.current.Message = strings.TrimSpace(line)
 	}
+}
+
+// framePath returns the path at the end of a frame: a function's name may come before it, and both
+// may have spaces.
+func (v *vitestReader) framePath(frame string) string {
+	for rest, found := frame, true; found; _, rest, found = strings.Cut(rest, " ") {
+		if path, ok := v.places.rel(rest); ok && v.places.exists != nil && v.places.exists(path) {
+			return rest
+		}
+	}
+	return strings.TrimPrefix(frame[strings.LastIndexByte(frame, ' ')+1:], "(")
 }
 
 // failure reads "add.test.js > add > throws" and "load.test.js [ load.test.js ]".

@@ -287,7 +287,7 @@ func (c *collector) placeInDetails(f *Failure, class, details string) {
 			f.Path, f.Line = m[1], atoi(m[2]) // the last is the test's or what it called, as in pytest's text
 			continue
 		}
-		if m := mochaFrame.match(line); m != nil && !inLibrary(m[1]) && !strings.HasPrefix(m[1], "node:") && c.hasFile(m[1]) {
+		if m := jsFrame.match(line); m != nil && !inLibrary(m[1]) && c.hasFile(m[1]) {
 			f.Path, f.Line = m[1], atoi(m[2])
 			return
 		}

@@ -1,0 +1,72 @@
+package toolreport
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFramesOfJavaScript asserts that the place of a failure is a file of the stack trace with its
+// entire path, and not a part of node.
+func TestFramesOfJavaScript(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"      at Context.<anonymous> (test/a.test.js:4:12)":                      "test/a.test.js:4",
+		"      at test/a.test.js:4:12":                                            "test/a.test.js:4",
+		"      at async test/a.test.js:4:12":                                      "test/a.test.js:4",
+		"      at Context.<anonymous> (file:///src/my app/a.test.js:4:12)":        "file:///src/my app/a.test.js:4",
+		"      at my app/a b.test.js:4:12":                                        "my app/a b.test.js:4",
+		"    at Object.add [as sum] (app/(auth)/sign in.test.ts:4:12)":            "app/(auth)/sign in.test.ts:4",
+		"    at C:\\src\\a.test.js:4:12":                                          "C:\\src\\a.test.js:4",
+		"      at process.processImmediate (node:internal/timers:483:21)":         "",
+		"      at async node:internal/timers:483:21":                              "",
+		"    at eval (eval at <anonymous> (a.js:1:2), <anonymous>:1:1)":           "",
+		"    at process.processTicksAndRejections (node:internal/a b/queue:95:5)": "",
+		"    see test/a.test.js:4:12 for details at once":                         "",
+	} {
+		got := ""
+		if m := jsFrame.match(line); m != nil {
+			got = m[1] + ":" + m[2]
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// failuresOf returns the failures that a command's standard output shows.
+func failuresOf(t *testing.T, command, output string, exit int, files ...string) []Failure {
+	t.Helper()
+	r, err := New(Tool{Command: []string{command}, Check: "tests", Roots: []string{"/src"}, Module: "example.org/x", Exists: func(p string) bool { return slices.Contains(files, p) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(r.Stdout(), output); err != nil {
+		t.Fatal(err)
+	}
+	return r.Report(Exit{Code: exit}).Tests.Failing
+}
+
+// TestFramesOfVitest asserts that a path in a frame may have spaces and parentheses, with or without
+// the name of a function before it.
+func TestFramesOfVitest(t *testing.T) {
+	t.Parallel()
+	const file = "app/(auth)/a b.test.js"
+	for _, frame := range []string{file, "sign in " + file, "Object.<anonymous> " + file} {
+		output := strings.NewReplacer("FILE", file, "FRAME", frame).Replace(`
+⎯⎯⎯⎯⎯⎯⎯ Failed Tests 1 ⎯⎯⎯⎯⎯⎯⎯
+
+ FAIL  FILE > adds
+AssertionError: expected 1 to be 2
+ ❯ FRAME:4:12
+
+ Test Files  1 failed (1)
+      Tests  1 failed (1)
+`)
+		got := failuresOf(t, "vitest run", output, 1, file)
+		if len(got) != 1 || got[0].Path != file || got[0].Line != 4 {
+			t.Errorf("%s: %+v", frame, got)
+		}
+	}
+}
