@@ -70,3 +70,21 @@ AssertionError: expected 1 to be 2
 		}
 	}
 }
+
+// TestHiddenByTestMain asserts that failures count that a TestMain hides by its exit code.
+func TestHiddenByTestMain(t *testing.T) {
+	t.Parallel()
+	for _, output := range []string{
+		`{"Action":"run","Package":"example.org/x","Test":"TestA"}
+{"Action":"output","Package":"example.org/x","Test":"TestA","Output":"    a_test.go:4: bad\n"}
+{"Action":"fail","Package":"example.org/x","Test":"TestA","Elapsed":0}
+{"Action":"pass","Package":"example.org/x","Elapsed":0.1}
+`,
+		"=== RUN   TestA\n    a_test.go:4: bad\n--- FAIL: TestA (0.00s)\nFAIL\nok  \texample.org/x\t0.1s\n",
+	} {
+		got := failuresOf(t, "go test -v ./...", output, 0)
+		if len(got) != 1 || got[0].Name != "TestA" {
+			t.Errorf("%s%+v", output, got)
+		}
+	}
+}

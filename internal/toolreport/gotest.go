@@ -83,7 +83,7 @@ func (g *goEvents) endOne(p *goPackage, failed bool, pkg, test, failedBuild stri
 		return
 	}
 	g.ended = true
-	if failed {
+	if failed || len(p.failing) > 0 { // a TestMain may hide that tests failed
 		g.ran = true
 		if failedBuild != "" {
 			p.tail = g.built[failedBuild]
@@ -142,6 +142,9 @@ func (g *goText) line(line string) {
 			g.pkg.end(m[2], !strings.Contains(m[3], "[build failed]") && !strings.Contains(m[3], "[setup failed]"), g.collector)
 		case m[1] == "ok  " && !strings.Contains(m[3], "[no tests to run]"):
 			g.ran = true
+			if len(g.pkg.failing) > 0 { // a TestMain may hide that tests failed
+				g.pkg.end(m[2], true, g.collector)
+			}
 		}
 		g.pkg, g.current = newGoPackage(), ""
 		return
