@@ -45,6 +45,10 @@ func (d *diffReader) line(line string) bool {
 		d.path = diffPath(line[4:])
 		return true
 	case strings.HasPrefix(line, "+++ "):
+		old, isGits := strings.CutPrefix(d.path, "a/")
+		if isGits && diffPath(line[4:]) == "b/"+old { // otherwise "a" is a directory
+			d.path = old
+		}
 		return d.path != ""
 	case strings.HasPrefix(line, "@@ -") && d.path != "":
 		return d.begin(line)
@@ -127,9 +131,8 @@ func (d *diffReader) end() {
 	d.path, d.oldLeft, d.newLeft = "", 0, 0
 }
 
-// diffPath reads the old file's name: "app.go.orig", "a/app.go", with a time after a
-// tab.
+// diffPath reads a file's name: "app.go.orig", "a/app.go", with a time after a tab.
 func diffPath(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
-	return strings.TrimPrefix(strings.TrimSuffix(s, ".orig"), "a/")
+	return strings.TrimSuffix(s, ".orig")
 }

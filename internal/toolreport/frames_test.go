@@ -88,3 +88,26 @@ func TestHiddenByTestMain(t *testing.T) {
 		}
 	}
 }
+
+// TestDirectoriesNamedLikeSidesOfADiff asserts that "a/" belongs to a file's path, except in git's form.
+func TestDirectoriesNamedLikeSidesOfADiff(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ command, head, want string }{
+		{"gofmt -d .", "diff a/x.go.orig a/x.go\n--- a/x.go.orig\n+++ a/x.go\n", "a/x.go"},
+		{"gofmt -d .", "diff b/x.go.orig b/x.go\n--- b/x.go.orig\n+++ b/x.go\n", "b/x.go"},
+		{"black --diff .", "--- a/x.py\t2026-01-01 00:00:00\n+++ a/x.py\t2026-01-02 00:00:00\n", "a/x.py"},
+		{"black --diff .", "--- a/x.py\n+++ b/x.py\n", "x.py"},
+		{"black --diff .", "--- a/a/x.py\n+++ b/a/x.py\n", "a/x.py"},
+	} {
+		r, err := New(Tool{Command: strings.Fields(c.command), Check: "formatter"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(r.Stdout(), c.head+"@@ -1 +1 @@\n-x  y\n+x y\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Report(Exit{Code: 1}).Findings; len(got) != 1 || got[0].Path != c.want {
+			t.Errorf("%q: %+v", c.head, got)
+		}
+	}
+}
