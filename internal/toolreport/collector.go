@@ -49,7 +49,7 @@ func (c *collector) add(f finding.Finding) {
 		f.Severity = finding.Medium
 	}
 	f.Rule = text.TruncateBytes(f.Rule, maxName)
-	f.Message = text.TruncateBytes(strings.TrimSpace(f.Message), maxMessage)
+	f.Message = text.TruncateBytes(strings.TrimSpace(withoutEscapes(f.Message)), maxMessage)
 	f.Range = possibleRange(f.Range)
 	if f.Range.StartLine == 0 || !postable(f.Suggestion) {
 		f.Suggestion = ""
@@ -100,7 +100,7 @@ func (c *collector) note(text string) {
 // fail counts a failure. Its path is still as the tool printed it.
 func (c *collector) fail(f Failure) {
 	path, ok := c.places.rel(f.Path)
-	f.Path = path
+	f.Path, f.Name, f.Message = path, withoutEscapes(f.Name), withoutEscapes(f.Message)
 	if !ok {
 		f.Path, f.Line = "", 0
 	}

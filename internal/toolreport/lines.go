@@ -97,6 +97,15 @@ func printable(b []byte) string {
 	return s
 }
 
+// withoutEscapes returns a text of a document without escape sequences, which the document may have
+// written as \u001b.
+func withoutEscapes(s string) string {
+	if strings.IndexByte(s, 0x1b) < 0 {
+		return s
+	}
+	return string(stripEscapes([]byte(s)))
+}
+
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // stripEscapes removes escape sequences: those of colours and cursors (CSI), those that

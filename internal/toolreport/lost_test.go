@@ -111,3 +111,22 @@ func TestDirectoriesNamedLikeSidesOfADiff(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentsWithEscapes asserts that no escape sequence of a document gets into a name or a message.
+func TestDocumentsWithEscapes(t *testing.T) {
+	t.Parallel()
+	got := failuresOf(t, "mocha --reporter json", `{"stats":{"tests":1},"failures":[{"fullTitle":"a \u001b[1mb\u001b[0m","file":"/src/a.js","err":{"message":"\u001b[31mred\u001b[0m"}}],"passes":[],"pending":[],"tests":[]}`, 1)
+	if len(got) != 1 || got[0].Name != "a b" || got[0].Message != "red" {
+		t.Errorf("%+v", got)
+	}
+	r, err := New(Tool{Command: []string{"eslint"}, Check: "linter", Roots: []string{"/src"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(r.Stdout(), `[{"filePath":"/src/a.js","messages":[{"ruleId":"x","severity":2,"line":1,"column":1,"message":"\u001b[31mred\u001b[39m."}],"errorCount":1}]`); err != nil {
+		t.Fatal(err)
+	}
+	if findings := r.Report(Exit{Code: 1}).Findings; len(findings) != 1 || findings[0].Message != "red." {
+		t.Errorf("%+v", findings)
+	}
+}
