@@ -97,8 +97,11 @@ type rspecLog struct {
 
 func (log rspecLog) report(c *collector) {
 	for _, e := range log.Examples {
-		if e.Status == "failed" {
+		switch e.Status {
+		case "failed":
 			c.fail(Failure{Name: e.Description, Cause: Failed, Path: e.Path, Line: e.Line, Message: strings.TrimSpace(e.Exception.Message)})
+		case "": // rspec prints its totals then, too, without those that did not run
+			c.fail(Failure{Name: e.Description, Cause: Crash, Path: e.Path, Line: e.Line, Message: "the run ended in this example"})
 		}
 	}
 	for range min(log.Summary.Outside, 1_000_000) {
