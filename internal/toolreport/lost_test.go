@@ -140,3 +140,44 @@ func TestRSpecEndedEarly(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestMessagesWrappedByMypy asserts that messages which mypy wraps, with its setting pretty, are read
+// to their end, and the source lines are not.
+func TestMessagesWrappedByMypy(t *testing.T) {
+	t.Parallel()
+	r, err := New(Tool{Command: []string{"mypy", "."}, Check: "linter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const output = `m.py:4: error: Argument 1 to "f" has incompatible type "str"; expected "int" 
+[arg-type]
+      "a"
+      ^~~
+m.py:6: error: Dict entry 0 has incompatible type "str": "str"; expected "str":
+"int"  [dict-item]
+    x
+    ^
+m.py:8: error: Name "nope" is not defined  [name-defined]
+    q = nope
+        ^
+m.py:9: error: Something without a code
+    q
+Found 4 errors in 1 file (checked 1 source file)
+`
+	if _, err := io.WriteString(r.Stdout(), output); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range r.Report(Exit{Code: 1}).Findings {
+		got = append(got, f.Rule+": "+f.Message)
+	}
+	want := []string{
+		`arg-type: Argument 1 to "f" has incompatible type "str"; expected "int"`,
+		`dict-item: Dict entry 0 has incompatible type "str": "str"; expected "str": "int"`,
+		`name-defined: Name "nope" is not defined`,
+		": Something without a code",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

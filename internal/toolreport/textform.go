@@ -40,6 +40,9 @@ type form struct {
 	// interrupted reports that other lines, such as the source line, may come before a
 	// continuation.
 	interrupted bool
+	// wrapped reports that a message may go on in the next lines, which are not indented, until its
+	// rule ends it.
+	wrapped bool
 	// own begin lines that only this tool prints; a "#" stands for a number.
 	own []string
 	// crashes begin the lines with which the tool reports that it failed itself.
@@ -95,6 +98,11 @@ func (t *textReader) line(line string) {
 	rest, prefixed := strings.CutPrefix(line, t.errorPrefix)
 	m := t.match(rest)
 	if m == nil {
+		if t.wrapped && t.goesOn(line) {
+			t.pending.Message = text.TruncateBytes(strings.TrimSpace(t.pending.Message)+" "+line, maxMessage)
+			t.separateRule(t.pending)
+			return
+		}
 		if !t.interrupted {
 			t.end()
 		}
@@ -110,16 +118,26 @@ func (t *textReader) line(line string) {
 	}
 	f := finding.Finding{Path: m.F, Message: m.M, Severity: severityOf(m.T, t.severity)}
 	f.Range = finding.Range{StartLine: m.L, StartColumn: m.C, EndLine: m.E, EndColumn: m.K}
-	if rule := t.patterns().rule; rule != nil {
-		if g := rule.FindStringSubmatch(m.M); g != nil {
-			f.Rule, f.Message = g[rule.SubexpIndex("rule")], g[rule.SubexpIndex("message")]
-		}
-	}
+	t.separateRule(&f)
 	if prefixed && t.errorPrefix != "" {
 		f.Severity = finding.High
 		t.broken = t.broken || t.isUnparsed == nil || !t.isUnparsed(f)
 	}
 	t.pending, t.dir = &f, t.places.current
+}
+
+// goesOn reports whether a line without a place may be the rest of a wrapped message.
+func (t *textReader) goesOn(line string) bool {
+	return t.pending != nil && t.pending.Rule == "" && line != "" && line[0] != ' ' && !startsWithAny(line, t.own)
+}
+
+// separateRule takes the rule out of a finding's message, where the form has one.
+func (t *textReader) separateRule(f *finding.Finding) {
+	if rule := t.patterns().rule; rule != nil {
+		if g := rule.FindStringSubmatch(f.Message); g != nil {
+			f.Rule, f.Message = g[rule.SubexpIndex("rule")], g[rule.SubexpIndex("message")]
+		}
+	}
 }
 
 func (t *textReader) end() {

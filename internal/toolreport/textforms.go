@@ -88,8 +88,9 @@ var ruffForm = &form{
 
 var mypyForm = &form{
 	formats:  []string{`%f:%l:%c: %t%*[a-z]: %m`, `%f:%l: %t%*[a-z]: %m`},
-	rule:     `^(?s)(?P<message>.*?)  \[(?P<rule>[a-z0-9-]+)\]$`,
+	rule:     `^(?s)(?P<message>.*?) {1,2}\[(?P<rule>[a-z0-9-]+)\]$`, // one if it was wrapped there
 	isBroken: isError,
+	wrapped:  true,
 	own:      []string{"Found ", "Success: no issues"},
 	crashes:  []string{"usage: mypy", "mypy: "},
 }
