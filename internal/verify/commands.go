@@ -163,7 +163,11 @@ func checkedOf(all []phase.CheckResult) acceptance.Checked {
 		}
 		out.Reasons = append(out.Reasons, c.Problems...)
 		for _, f := range c.Failures {
-			out.Reasons = append(out.Reasons, strings.Join(strings.Fields(f.Unit+" "+f.Name), " ")+" failed")
+			reason := cmp.Or(strings.Join(strings.Fields(f.Unit+" "+f.Name), " "), "a test") + " failed"
+			if f.Unit+f.Name == "" && f.Message != "" {
+				reason += ": " + text.OneLine(f.Message)
+			}
+			out.Reasons = append(out.Reasons, reason)
 		}
 		printed.WriteString(c.Excerpt)
 		switch {

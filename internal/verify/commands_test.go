@@ -1,12 +1,14 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/acceptance"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/phase"
+	"github.com/agent-airlock/airlock/internal/toolreport"
 )
 
 // TestCheckedOf asserts which status the results of checks add up to: skip where nothing has run,
@@ -38,6 +40,10 @@ func TestCheckedOf(t *testing.T) {
 // What a check and a program printed is masked before it is cut.
 func TestSecretsAcrossACut(t *testing.T) {
 	long := strings.Repeat("x", 64<<10) + "hunter2" + strings.Repeat("y", 1<<10)
+	unnamed := []toolreport.Failure{{Message: "fewer tests ran\nthan were planned"}, {}, {Unit: "a.t", Name: "b"}}
+	if got := checkedOf([]phase.CheckResult{{Check: phase.Tests, Status: phase.Fail, Command: "t", Failures: unnamed}}).Reasons; !slices.Equal(got, []string{"a test failed: fewer tests ran than were planned", "a test failed", "a.t b failed"}) {
+		t.Errorf("%q", got)
+	}
 	if got := checkedOf([]phase.CheckResult{{Check: phase.Tests, Status: phase.Fail, Command: "t", Excerpt: long}}).Output; got != long {
 		t.Errorf("%d bytes of a check's output are left for acceptance to mask, want %d", len(got), len(long))
 	}
