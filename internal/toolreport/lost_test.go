@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -118,6 +119,12 @@ func TestDocumentsWithEscapes(t *testing.T) {
 	got := failuresOf(t, "mocha --reporter json", `{"stats":{"tests":1},"failures":[{"fullTitle":"a \u001b[1mb\u001b[0m","file":"/src/a.js","err":{"message":"\u001b[31mred\u001b[0m"}}],"passes":[],"pending":[],"tests":[]}`, 1)
 	if len(got) != 1 || got[0].Name != "a b" || got[0].Message != "red" {
 		t.Errorf("%+v", got)
+	}
+	for _, escape := range []string{"#x1B", "&amp;#27;"} { // as pytest and Surefire write it
+		report := fmt.Sprintf(`<testsuites><testsuite name="a" tests="1" failures="1"><testcase classname="a" name="b"><failure message="%[1]s[31mred%[1]s[0m"></failure></testcase></testsuite></testsuites>`, escape)
+		if got := failuresOf(t, "make test", report, 1); len(got) != 1 || got[0].Message != "red" {
+			t.Errorf("%+v", got)
+		}
 	}
 	r, err := New(Tool{Command: []string{"eslint"}, Check: "linter", Roots: []string{"/src"}})
 	if err != nil {

@@ -239,8 +239,13 @@ func (x *xmlReader) testEnd() {
 	if x.test.Message == "" {
 		x.test.Message = strings.TrimSpace(details)
 	}
+	x.test.Message = xmlEscapes.Replace(x.test.Message)
 	x.c.fail(x.test)
 }
+
+// xmlEscapes restores the beginning of escape sequences for fail, which removes them. XML has no such
+// character, so pytest and Surefire write it in their own ways.
+var xmlEscapes = strings.NewReplacer("#x1B[", "\x1b[", "&#27;[", "\x1b[")
 
 // suiteEnd records a suite that reports failures but lists no failed test as a crash.
 func (x *xmlReader) suiteEnd() {
