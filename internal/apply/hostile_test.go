@@ -219,7 +219,7 @@ func TestHarmlessPartsStayHarmlessTogether(t *testing.T) {
 }
 
 // TestHostileSARIFIsInert asserts that the strings of an upload are inert for what code scanning
-// does with them: it renders Markdown, follows addresses, and shows text as it is.
+// does with them: it renders Markdown, follows addresses, and shows text with the links in it.
 func TestHostileSARIFIsInert(t *testing.T) {
 	t.Parallel()
 	b := hostileBench(t)
@@ -242,6 +242,8 @@ func TestHostileSARIFIsInert(t *testing.T) {
 			if strings.Contains(s, "evil.example") {
 				t.Errorf("%s leads to %q", path, s)
 			}
+		case strings.HasSuffix(path, ".text") && strings.Contains(s, "](https://evil.example"):
+			t.Errorf("%s embeds a denied link: %q", path, s)
 		case strings.ContainsAny(s, "\x00\x07\x1b\u200b\u202e\u2066\U000e0041"):
 			t.Errorf("%s contains a control or an invisible character: %q", path, s)
 		}

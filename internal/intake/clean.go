@@ -42,6 +42,8 @@ func (d *door) cleanText(t safeoutput.Text) (string, []sanitize.Note) {
 		return d.sanitizer.Title(*t.Value)
 	case safeoutput.Literal:
 		return d.sanitizer.Characters(*t.Value)
+	case safeoutput.Message:
+		return d.sanitizer.Message(*t.Value)
 	}
 	return d.sanitizer.Plain(*t.Value)
 }

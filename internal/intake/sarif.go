@@ -137,6 +137,11 @@ func (c sarifCleaner) Plain(text string) (string, []sarif.Note) {
 	return out, sarifNotes(notes)
 }
 
+func (c sarifCleaner) Message(text string) (string, []sarif.Note) {
+	out, notes := c.s.Message(text)
+	return out, sarifNotes(notes)
+}
+
 func (c sarifCleaner) Body(text string) (string, []sarif.Note) {
 	out, notes := c.s.Body(text)
 	return out, sarifNotes(notes)

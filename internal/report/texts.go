@@ -36,7 +36,8 @@ func (r *Report) textsOf(m apply.Member) []shownText {
 	}
 	var out []shownText
 	for _, t := range m.Texts {
-		if t.Mode != safeoutput.Body && t.Mode != safeoutput.Literal && t.Posted == t.Asked {
+		isShort := t.Mode == safeoutput.Title || t.Mode == safeoutput.Label || t.Mode == safeoutput.Plain
+		if isShort && t.Posted == t.Asked {
 			continue
 		}
 		out = append(out, shownText{t.Field, r.compare(t)})

@@ -25,7 +25,8 @@ const (
 	Title                   // one line, shown as plain text with mentions live
 	Label                   // a label's name
 	Plain                   // raw text: commit messages, branch and tool names
-	Literal                 // shown as it is, without mentions or links, such as texts in SARIF
+	Literal                 // shown as it is, without mentions or links
+	Message                 // as Literal, but a text in SARIF, which may embed links
 )
 
 // Text is one text field of an item.
@@ -272,7 +273,7 @@ func (i *ReportIncomplete) Texts() []Text {
 
 // Texts implements Item. Texts inside SARIF are cleaned by package sarif.
 func (i *CreateSecurityReport) Texts() []Text {
-	return []Text{{"category", Plain, &i.Category}, {"message", Literal, &i.Message}}
+	return []Text{{"category", Plain, &i.Category}, {"message", Message, &i.Message}}
 }
 
 // Texts implements Item.

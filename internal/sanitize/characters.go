@@ -7,7 +7,7 @@ import (
 )
 
 // Characters applies only the character rules, for text that is shown as it is and
-// in which nothing acts, such as that of SARIF logs.
+// in which nothing acts.
 func (s *Sanitizer) Characters(text string) (string, []Note) {
 	var n noter
 	out := characters(text, &n)

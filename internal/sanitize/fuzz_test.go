@@ -50,14 +50,14 @@ func FuzzJoined(f *testing.F) {
 	})
 }
 
-// FuzzRaw asserts of what is cleaned for other places than a body that titles and plain text do not
-// change when they are cleaned again, that titles and labels are within their limits, and that an
+// FuzzRaw asserts of what is cleaned for other places than a body that it does not change when it
+// is cleaned again, that titles and labels are within their limits, and that an
 // accepted address is allowed.
 func FuzzRaw(f *testing.F) {
 	seeds(f)
 	s := mustNew(f, Config{AllowedMentions: []string{"octo"}})
 	f.Fuzz(func(t *testing.T, in string) {
-		for name, clean := range map[string]func(string) (string, []Note){"plain": s.Plain, "title": s.Title} {
+		for name, clean := range map[string]func(string) (string, []Note){"plain": s.Plain, "title": s.Title, "message": s.Message} {
 			out, _ := clean(in)
 			if again, _ := clean(out); again != out {
 				t.Errorf("%s is not idempotent:\n in    %q\n out   %q\n again %q", name, in, out, again)

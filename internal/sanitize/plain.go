@@ -112,6 +112,7 @@ func (s *Sanitizer) rawLine(text string, n *noter) string {
 func (s *Sanitizer) raw(text string, n *noter) string {
 	var allowed []span
 	if strings.ContainsAny(text, ":.") {
+		text = s.embeddedLinks(text, n)
 		// The redaction of one address may uncover another: repeat until none is left.
 		for range maxRounds {
 			before := text
@@ -196,4 +197,57 @@ func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span)
 	}
 	b.WriteString(text[last:])
 	return b.String(), allowed
+}
+
+// Message cleans a text of a SARIF log: the character rules, and the link rules for the links
+// that SARIF lets such a text embed, as in "see [the manual](https://example.org)". The rest is
+// shown as it is.
+func (s *Sanitizer) Message(text string) (string, []Note) {
+	var n noter
+	out := s.embeddedLinks(characters(text, &n), &n)
+	return out, n.list()
+}
+
+// embeddedLinks replaces the denied addresses of links in the form of Markdown, with their
+// parentheses, by redactions. What names no host, as in "f[0](std::move(x))", stays.
+func (s *Sanitizer) embeddedLinks(text string, n *noter) string {
+	const opening = "]("
+	var b strings.Builder
+	last := 0
+	for i := indexFrom(text, opening, 0); i < len(text); i = indexFrom(text, opening, i+1) {
+		paren := i + len("]")
+		start := paren + 1
+		for start < len(text) && (isURLBlank(rune(text[start])) || text[start] == '<') {
+			start++
+		}
+		end := embeddedEnd(text, start)
+		v := s.judge(text[start:end])
+		if v.allowed || v.host == "" && v.detail != "malformed" {
+			continue
+		}
+		n.add(RuleLinks, v.detail)
+		b.WriteString(text[last:paren] + " " + v.redaction())
+		last = end
+		for _, closing := range [...]byte{'>', ')'} {
+			if last < len(text) && text[last] == closing {
+				last++
+			}
+		}
+	}
+	return b.String() + text[last:]
+}
+
+// embeddedEnd returns the end of the address of an embedded link, which begins at text[i].
+func embeddedEnd(text string, i int) int {
+	for open := 0; i < len(text) && !endsAddress(text[i]) && text[i] != ']'; i++ {
+		switch text[i] {
+		case '(':
+			open++
+		case ')':
+			if open--; open < 0 {
+				return i
+			}
+		}
+	}
+	return i
 }

@@ -44,6 +44,8 @@ func TestTitle(t *testing.T) {
 		{"http is denied", "see http://github.com/x", "see (github.com/redacted)"},
 		{"www", "see www.evil.example/x now", "see (evil.example/redacted) now"},
 		{"allowed address", "see https://docs.example.org/x?y=1#z", "see https://docs.example.org/x?y=1#z"},
+		{"denied link", "see [x](https://evil.example/a_(b)) now", "see [x] (evil.example/redacted) now"},
+		{"allowed link", "see [x](https://docs.example.org/a) now", "see [x](https://docs.example.org/a) now"},
 		{"user info", "https://github.com@evil.example/", "(evil.example/redacted)"},
 		{"escape sequence", "a\x1b[31mred\x1b[0m b\x1b]8;;x\x07", "ared b"},
 	} {
@@ -78,6 +80,30 @@ func TestTitleIsCut(t *testing.T) {
 		}
 		if len(notes) == 0 || notes[len(notes)-1] != (Note{RuleSize, "title", 1}) {
 			t.Errorf("%.20q…: notes %v", in, notes)
+		}
+	}
+}
+
+func TestMessage(t *testing.T) {
+	s := mustNew(t, Config{AllowedDomains: []string{"example.org"}})
+	for in, want := range map[string]string{
+		"[a](https://evil.example/x) and [b](//evil.example)": "[a] (evil.example/redacted) and [b] (evil.example/redacted)",
+		"[a]( <https://evil.example> \"t\")":                  "[a] (evil.example/redacted) \"t\")",
+		"[a](https:evil.example":                              "[a] (evil.example/redacted)",
+		"[a](https://github.com@evil.example)":                "[a] (evil.example/redacted)",
+		"[a](https://evil.example]x](https://evil.example)":   "[a] (evil.example/redacted)]x] (evil.example/redacted)",
+		"[a](http://[::1]/x)":                                 "[a] (redacted)]/x)",
+		"]" + z + "(https://evil.example)":                    "] (evil.example/redacted)",
+		"[a](https://docs.example.org/x_(y)) [1](2) [b](/c)":  "[a](https://docs.example.org/x_(y)) [1](2) [b](/c)",
+		"m[0](std::move(x)); m[i](name: y); @x fixes #1":      "m[0](std::move(x)); m[i](name: y); @x fixes #1",
+		"https://evil.example is text":                        "https://evil.example is text",
+	} {
+		got, _ := s.Message(in)
+		if got != want {
+			t.Errorf("Message(%q)\n got %q\nwant %q", in, got, want)
+		}
+		if again, _ := s.Message(got); again != got {
+			t.Errorf("not idempotent: %q, then %q", got, again)
 		}
 	}
 }

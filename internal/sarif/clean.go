@@ -10,6 +10,8 @@ import (
 type Cleaner interface {
 	// Plain cleans a text that is shown as it is, by the character rules.
 	Plain(text string) (string, []Note)
+	// Message cleans a text that may embed links, "[text](address)".
+	Message(text string) (string, []Note)
 	// Body cleans Markdown.
 	Body(markdown string) (string, []Note)
 	// URL cleans an address by the link rules and reports whether it is allowed.
@@ -19,7 +21,7 @@ type Cleaner interface {
 
 // Clean makes every string in an untrusted log safe: the members "markdown" as Markdown,
 // absolute URIs by the link rules (those that are not allowed are left out), and all other
-// strings, names included, as plain text. Members that are null are left out, and members are
+// strings, names included, as plain text. The text of a message may embed links. Members that are null are left out, and members are
 // sorted; otherwise the log does not change. Prepare checks the URIs of artifacts.
 func (l *Log) Clean(c Cleaner) []Note {
 	n := notes{}
@@ -30,13 +32,19 @@ func (l *Log) Clean(c Cleaner) []Note {
 	return n.list()
 }
 
-// linkCleaner cleans the members that are absolute URIs, or lists of them.
+// linkCleaner cleans the members that are absolute URIs, or lists of them, and the texts that
+// may embed links.
 type linkCleaner struct {
 	Cleaner
 	notes notes
 }
 
 func (l *linkCleaner) enter(typ string, o object) bool {
+	if text, ok := o["text"].(string); ok && (typ == "message" || typ == "multiformatMessageString") {
+		clean, changed := l.Message(text)
+		l.notes.addAll(changed)
+		o["text"] = clean
+	}
 	for _, name := range types()[typ].links {
 		switch v := o[name].(type) {
 		case string:

@@ -21,6 +21,15 @@ func (fakeCleaner) Plain(s string) (string, []Note) {
 	return clean, []Note{{Rule: "characters", Detail: "control", Count: len(s) - len(clean)}}
 }
 
+func (f fakeCleaner) Message(s string) (string, []Note) {
+	clean, notes := f.Plain(s)
+	const denied = "](https://evil.example)"
+	if strings.Contains(clean, denied) {
+		notes = append(notes, Note{Rule: RuleLinks, Detail: "evil.example", Count: strings.Count(clean, denied)})
+	}
+	return strings.ReplaceAll(clean, denied, "]"), notes
+}
+
 func (f fakeCleaner) Body(s string) (string, []Note) {
 	clean, notes := f.Plain(s)
 	if strings.Contains(clean, "<b>") {
@@ -78,6 +87,25 @@ func TestCleanReachesEveryString(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestCleanJudgesEmbeddedLinks asserts that the links in a text are judged wherever SARIF lets one
+// embed links, and that code stays as it is.
+func TestCleanJudgesEmbeddedLinks(t *testing.T) {
+	const link = `"see [it](https://evil.example)"`
+	in := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t","rules":[{"id":"r","help":{"text":` + link + `},
+		"shortDescription":{"text":` + link + `},"messageStrings":{"default":{"text":` + link + `}}}]}},
+		"results":[{"message":{"text":` + link + `},"locations":[{"message":{"text":` + link + `},"physicalLocation":{"region":{"snippet":{"text":` + link + `}}}}]}]}]}`
+	got, notes, err := cleanLog(json.RawMessage(in), fakeCleaner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := tree(t, got)
+	wantAt(t, log, "runs/0/results/0/message/text", "see [it]")
+	wantAt(t, log, "runs/0/results/0/locations/0/physicalLocation/region/snippet/text", "see [it](https://evil.example)")
+	if diff := cmp.Diff([]Note{{RuleLinks, "evil.example", 5}}, notes); diff != "" || strings.Count(string(got), "evil.example") != 1 {
+		t.Errorf("%s\n%s", got, diff)
 	}
 }
 
