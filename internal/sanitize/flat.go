@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 	"strings"
@@ -46,6 +47,13 @@ type flat struct {
 	// links are the ranges of text that link by themselves. Nothing can be
 	// inserted into these addresses.
 	links []flatLink
+
+	// codes are the ranges of text in an element code or pre of HTML, with nothing but text in it.
+	// GitHub looks for mentions and references on the page, where these are like Markdown's code.
+	codes     []span
+	codeName  string // of the element that began last, if such a range may end with it
+	codeStart int    // where that begins
+	isHTML    bool   // the text is of a block of HTML, which is not read as Markdown
 }
 
 // flatLink is an address in a flat text that links by itself.
@@ -65,6 +73,7 @@ type strayRef struct {
 // reset begins the text of a leaf or HTML block between two source offsets.
 func (f *flat) reset(first, end int) {
 	f.text, f.refs, f.links = slices.Grow(f.text[:0], end-first), f.refs[:0], f.links[:0]
+	f.codes, f.codeName, f.isHTML = f.codes[:0], "", false
 	f.pos.reset(first, end)
 }
 
@@ -161,6 +170,30 @@ func (f *flat) inLink(k int) bool {
 func (f *flat) inURL(k int) bool {
 	link, ok := f.linkAt(k)
 	return ok && link.isURL
+}
+
+// readTag notes the tag whose mark was appended last: it may begin or end an element of code.
+func (f *flat) readTag(name string, closing bool) {
+	if closing && name == f.codeName {
+		code := span{f.codeStart, len(f.text) - len("\x02")}
+		others := "\x01\x02\x04"
+		if !f.isHTML {
+			others += "*_~" // emphasis that ends there may end the element for some readers, too
+		}
+		if !bytes.ContainsAny(f.text[code.start:code.end], others) {
+			f.codes = append(f.codes, code)
+		}
+	}
+	f.codeName = ""
+	if !closing && (name == "code" || name == "pre") {
+		f.codeName, f.codeStart = name, len(f.text)
+	}
+}
+
+// inCode reports whether offset k of the flat text is in an element of code.
+func (f *flat) inCode(k int) bool {
+	i := sort.Search(len(f.codes), func(i int) bool { return f.codes[i].end > k })
+	return i < len(f.codes) && f.codes[i].start <= k
 }
 
 // offsets maps the offsets of a derived text to those of its source, run by run.

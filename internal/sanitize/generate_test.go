@@ -18,7 +18,7 @@ func fragments() []string {
 		"[a](https://evil.example)", "![a](https://evil.example/i)", "[r]", "[r]: https://evil.example\n", "[a][r]", "[^1]", "[^1]: ",
 		"[r]: #x \"t\"\n", "](", "[", "]", "![", "(", ")", "<https://evil.example>", "<a@b.example>", "a@b.example",
 		"<!--", "-->", "<!-- x -->", "--!>", "<div>", "</div>", "<b>", "</b>", "<a href=\"https://evil.example\">", "</a>",
-		"<script>", "</script>", "<pre>", "</pre>", "<p", "<img src=//evil.example alt=\"@octocat\">", "<x ", ">", "<", "\"", "'", "=",
+		"<script>", "</script>", "<pre>", "</pre>", "<code>", "</code>", "<p", "<img src=//evil.example alt=\"@octocat\">", "<x ", ">", "<", "\"", "'", "=",
 		"<?", "?>", "<!X", "<![CDATA[", "]]>", "<details>", "</details>", "<summary>", "<table>", "<td>", "<style>", "</style>",
 		"`", "``", "```", "```\n", "\n```\n", "~~~\n", "````", "`@octocat`", "`` `a` ``", "`x`",
 		"*", "**", "_", "__", "~~", "***", "\\", "\\@", "\\`", "\\\n", "&", "&#64;", "&#64", "&commat;", "&#35;", "&#8203;", "&shy;", "&lt;", "&amp;", ";",

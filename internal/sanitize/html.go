@@ -21,6 +21,7 @@ func (p *pass) htmlBlock(i int) {
 	}
 	first := len(p.edits)
 	p.flat.reset(b.Start, b.End)
+	p.flat.isHTML = true
 	p.anchors, p.shown = p.anchors[:0], p.shown[:0]
 	p.untilEmptyLine = b.Data >= 6
 	if b.Data == 7 && p.mayContinueText(i) {
@@ -175,6 +176,7 @@ func (p *pass) html(h *htmlText) {
 			}
 			p.flat.addMark(markTag, h.source(k))
 			if p.tag(&tag, h) {
+				p.flat.readTag(tag.Name, tag.Closing)
 				k = tag.End
 			} else {
 				p.shown = append(p.shown, span{h.source(k), h.source(tag.End-1) + 1})

@@ -30,6 +30,7 @@ func (p *pass) match(end int) {
 	if has&hasAt != 0 {
 		p.s.findMentions(text, true, func(m mention) {
 			switch {
+			case f.inCode(m.offset):
 			case m.inert:
 				p.usedZWSP = append(markdown.Grown(p.usedZWSP, m.offset, len(text)), m.offset+1)
 			case p.s.admits(m, &p.mentioned):
@@ -46,6 +47,7 @@ func (p *pass) match(end int) {
 	if has&hasRef != 0 || has&hasDot != 0 && mayHaveWWW(text) {
 		findClosing(text, true, &p.squeezed, func(c closing) {
 			switch {
+			case f.inCode(c.ref):
 			case c.inert:
 				p.usedZWSP = append(p.usedZWSP, c.zwsp)
 			case p.s.closes(p.closed):
@@ -61,6 +63,7 @@ func (p *pass) match(end int) {
 		})
 		p.s.refs.find(text, true, &p.squeezed, func(r repoReference) {
 			switch {
+			case f.inCode(r.cut):
 			case r.inert:
 				p.usedZWSP = append(p.usedZWSP, r.zwsp)
 			case !f.inLink(r.cut):
