@@ -26,14 +26,19 @@ func TestFetchFaults(t *testing.T) {
 	}
 }
 
-// TestMessagesSwitchNoWorkflowsOff asserts that the title of a pull request, which becomes part of
-// the message of a merge, cannot skip workflows.
+// TestMessagesSwitchNoWorkflowsOff asserts that title and text of a pull request, which become the
+// message of a merge, cannot skip workflows, also where a marker divides the words.
 func TestMessagesSwitchNoWorkflowsOff(t *testing.T) {
 	t.Parallel()
 	b := newCodeBench(t)
 	b.write(map[string]string{"docs/a.md": "1\n"})
-	want(t, b.run(strings.ReplaceAll(aPull, "Mend the demo", "Mend the demo [skip ci]")), "applied")
-	if got := b.pulls()[0].Title; got != "Mend the demo (skip ci)" {
-		t.Errorf("the title is %q", got)
+	words := strings.NewReplacer("Mend the demo", "Mend the demo [skip ci]", "broken.", "`[skip<!-- airlock:v1 key=00 --> ci]`")
+	want(t, b.run(words.Replace(aPull)), "applied")
+	pull := b.pulls()[0]
+	if pull.Title != "Mend the demo (skip ci)" {
+		t.Errorf("the title is %q", pull.Title)
+	}
+	if !strings.Contains(pull.Body, "`(skip ci)`") {
+		t.Errorf("the text is %q", pull.Body)
 	}
 }

@@ -22,7 +22,7 @@ func planPull(p *planner, group []*entry) Operation {
 	it := e.item.(*safeoutput.CreatePullRequest)
 	// Merging makes a commit message of title and text, and one with "[skip ci]" starts no workflow.
 	title, disarmedTitle := startable(p.cfg.title(it.Title))
-	text, disarmedText := startable(it.Body)
+	text, disarmedText := startable(markdown.StripMarkers(it.Body)) // without a marker, two halves may become such a word
 	op := p.operation(group, fmt.Sprintf("open the pull request %q", shortTitle(title)))
 	op.Permissions = e.permissions()
 	st := p.snap.code[e.index]
