@@ -62,6 +62,7 @@ func TestBody(t *testing.T) {
 		{"formulas", `$\color{white}{a}$ $$\phantom{b} % c$$ $\textcolor{#fefefe}{d}$ $\label{e f}$`, `${a}$ $${b}  c$$ ${d}$ ${e f}$`},
 		{"formula in a fence", "```math\nx % y\n\\hphantom{z} \\%\n```", "```math\nx  y\n{z} \\%\n```"},
 		{"denied link", "[docs](https://evil.example/x)", "docs (evil.example/redacted)"},
+		{"denied address in parentheses", "see (https://evil.example/x), (<https://evil.example>) and `a`(https://evil.example)", "see (evil.example/redacted), (evil.example/redacted) and `a`(evil.example/redacted)"},
 		{"denied reference", "[docs][d] and [d]\n\n[d]: https://evil.example", "docs (evil.example/redacted) and d (evil.example/redacted)\n\n"},
 		{"second definition stays dead", "[d]\n\n[d]: https://evil.example\n[d]: https://github.com", "d (evil.example/redacted)\n\n\n"},
 		{"denied image", "![a *b*](https://evil.example/x.png)", "a *b* (evil.example/redacted)"},

@@ -141,7 +141,7 @@ func (p *pass) autolink(n *markdown.Inline) {
 		if l.Kind == markdown.BareURL && p.standsAlone(n.Span) {
 			edit = p.quietEdit
 		}
-		edit(n.Start, n.End, p.spaced(n.Start, v.redaction()), RuleLinks, v.detail)
+		edit(n.Start, n.End, p.spaced(n.Start, v.redactionIn(p.src, n.Start, n.End)), RuleLinks, v.detail)
 		return
 	}
 	if p.images > 0 && l.Kind != markdown.BareEmail {

@@ -128,8 +128,8 @@ func (p *pass) matchAddresses(text string) {
 			p.edit(start, start, " ", RuleLinks, "parted")
 			return part
 		}
-		start := f.pos.source(a.start)
-		p.edit(start, f.pos.source(a.end), p.spaced(start, v.redaction()), RuleLinks, v.detail)
+		start, end := f.pos.source(a.start), f.pos.source(a.end)
+		p.edit(start, end, p.spaced(start, v.redactionIn(p.src, start, end)), RuleLinks, v.detail)
 		return a.end
 	})
 }

@@ -181,7 +181,7 @@ func (s *Sanitizer) rawLinks(text string, n *noter) (out string, allowed []span)
 			return a.end
 		}
 		n.add(RuleLinks, v.detail)
-		note, from, to := v.redaction(), a.start, a.end
+		note, from, to := v.redactionIn(text, a.start, a.end), a.start, a.end
 		if part > 0 { // the address is allowed up to there, and a space cuts it off from the rest
 			note, from, to = " ", part, part
 			allowed = append(allowed, span{a.start + grown, part + grown})

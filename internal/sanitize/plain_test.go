@@ -45,6 +45,7 @@ func TestTitle(t *testing.T) {
 		{"www", "see www.evil.example/x now", "see (evil.example/redacted) now"},
 		{"allowed address", "see https://docs.example.org/x?y=1#z", "see https://docs.example.org/x?y=1#z"},
 		{"denied link", "see [x](https://evil.example/a_(b)) now", "see [x] (evil.example/redacted) now"},
+		{"in parentheses", "see (https://evil.example/a) and ( https://evil.example )", "see (evil.example/redacted) and ( (evil.example/redacted) )"},
 		{"allowed link", "see [x](https://docs.example.org/a) now", "see [x](https://docs.example.org/a) now"},
 		{"user info", "https://github.com@evil.example/", "(evil.example/redacted)"},
 		{"escape sequence", "a\x1b[31mred\x1b[0m b\x1b]8;;x\x07", "ared b"},

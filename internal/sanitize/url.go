@@ -23,6 +23,16 @@ func (v verdict) redaction() string {
 	return "(" + v.host + "/redacted)"
 }
 
+// redactionIn is redaction for the address src[start:end]. In parentheses it needs none of its
+// own, except where they follow a bracket: these are to be no link.
+func (v verdict) redactionIn(src string, start, end int) string {
+	note := v.redaction()
+	if start > 0 && src[start-1] == '(' && end < len(src) && src[end] == ')' && !strings.HasSuffix(src[:start-1], "]") {
+		return note[len("(") : len(note)-len(")")]
+	}
+	return note
+}
+
 // URL judges an address that is used as it is (neither Markdown nor HTML), as in a
 // SARIF log. It returns the address after the character rules, without blanks
 // around it, and whether the link rules allow it. If they do not, the text is its
