@@ -21,6 +21,8 @@ func TestBody(t *testing.T) {
 		{"e-mail", "jane@example.com <jane@example.com>", "jane@example.com <jane@example.com>"},
 		{"e-mail with an escape", `jane\@example.com jane&#64;example.com`, `jane\@example.com jane&#64;example.com`},
 		{"code", "`@octocat` ``fixes #1``", "`@octocat` ``fixes #1``"},
+		{"code next to code", "`@Input`/`@Output`, `a`/`@b` and x`@c`", "`@Input`/`@Output`, `a`/`@b` and x`@c`"},
+		{"code like an address next to code", "`a@1.2.3`/`b@4.5.6`, x`a`/`b@c.example d` and x`@b.example`", "`a@1.2.3`/`b@4.5.6`, &#120;`a`/`b@c.example d` and &#120;`@b.example`"},
 		{"code in HTML", "<pre><code>npm i @types/node # fixes #1\n</code></pre>\n\n<code>@a/b</code>", "<pre><code>npm i @types/node # fixes #1\n</code></pre>\n\n<code>@a/b</code>"},
 		{"code in HTML with an address", "<pre>\nhttps://evil.example\n</pre>", "<pre>\n(evil.example/redacted)\n</pre>"},
 		{"next to code in HTML", "fixes <code>@a</code> #1 @<code>b</code> <code></code>@c", "fixes <code>@a</code> #1 @&#8203;<code>b</code> <code></code>@&#8203;c"},

@@ -53,6 +53,7 @@ func (p *pass) inlines(b *markdown.Block, nodes []markdown.Inline) {
 				continue
 			}
 			f.addMark(markOpaque, n.Start)
+			p.separateMail(nodes[:i], n)
 			p.codeSpan(b, n)
 		case markdown.HTMLNode:
 			p.simple = false
@@ -213,7 +214,6 @@ func (p *pass) entity(n *markdown.Inline) {
 // line begins like a block, because readers disagree about such a span. It looks the same.
 func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 	code := p.src[n.Start:n.End]
-	p.separateMail(n)
 	if !strings.Contains(code, "\n") {
 		return
 	}
@@ -233,20 +233,25 @@ func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 // separateMail handles a code span that begins like the end of an e-mail address,
 // as in "a`b@host.example`": some readers take it, with the word before it, for an
 // address, and see no code. A character reference in the word, or a space,
-// separates them.
-func (p *pass) separateMail(n *markdown.Inline) {
+// separates them. Other code in the word stays as it is.
+func (p *pass) separateMail(before []markdown.Inline, n *markdown.Inline) {
 	code := p.src[n.Start:n.End]
 	k := 0
 	for k < len(code) && markdown.IsEmailByte(code[k]) {
 		k++
 	}
-	if k == len(code) || code[k] != '@' {
+	if k == len(code) || code[k] != '@' || !beginsDottedHost(code[k+1:]) {
 		return
 	}
 	const longest = 64 // of what precedes the @ in an address
 	from, last := n.Start, -1
 	for from > max(0, n.Start-longest) && markdown.IsEmailByte(p.src[from-1]) {
-		if from--; last < 0 && isAlnum(p.src[from]) {
+		from--
+		for len(before) > 0 && before[len(before)-1].Start > from {
+			before = before[:len(before)-1]
+		}
+		isCode := len(before) > 0 && before[len(before)-1].Kind == markdown.CodeNode
+		if last < 0 && !isCode && isAlnum(p.src[from]) {
 			last = from
 		}
 	}
@@ -257,6 +262,16 @@ func (p *pass) separateMail(n *markdown.Inline) {
 	default:
 		p.edit(last, last+1, reference(rune(p.src[last])), RuleCode, "address")
 	}
+}
+
+// beginsDottedHost reports whether the host at the start of s contains a dot, as that of an address has to.
+func beginsDottedHost(s string) bool {
+	for i := 0; i < len(s) && (isNameByte(s[i]) || s[i] == '.'); i++ {
+		if s[i] == '.' {
+			return true
+		}
+	}
+	return false
 }
 
 // codeInImage turns a code span in an image's alternative text into text, unless it is one
