@@ -233,7 +233,7 @@ func (p *pass) codeSpan(b *markdown.Block, n *markdown.Inline) {
 // separateMail handles a code span that begins like the end of an e-mail address,
 // as in "a`b@host.example`": some readers take it, with the word before it, for an
 // address, and see no code. A character reference in the word, or a space,
-// separates them. Other code in the word stays as it is.
+// separates them. Other code in the word stays as it is, and so does an address.
 func (p *pass) separateMail(before []markdown.Inline, n *markdown.Inline) {
 	code := p.src[n.Start:n.End]
 	k := 0
@@ -244,21 +244,23 @@ func (p *pass) separateMail(before []markdown.Inline, n *markdown.Inline) {
 		return
 	}
 	const longest = 64 // of what precedes the @ in an address
-	from, last := n.Start, -1
+	from, last, inMail := n.Start, -1, false
 	for from > max(0, n.Start-longest) && markdown.IsEmailByte(p.src[from-1]) {
 		from--
 		for len(before) > 0 && before[len(before)-1].Start > from {
 			before = before[:len(before)-1]
 		}
-		isCode := len(before) > 0 && before[len(before)-1].Kind == markdown.CodeNode
-		if last < 0 && !isCode && isAlnum(p.src[from]) {
-			last = from
+		if last >= 0 || !isAlnum(p.src[from]) || len(before) == 0 {
+			continue
+		}
+		if node := before[len(before)-1]; node.Kind != markdown.CodeNode {
+			last, inMail = from, node.Kind == markdown.Autolink && p.doc.Links[node.Data].Kind == markdown.BareEmail
 		}
 	}
 	switch word := p.src[from:n.Start]; {
-	case last < 0:
-	case strings.Contains(word, "//"), containsWWW(word):
-		p.edit(n.Start, n.Start, " ", RuleCode, "address") // a reference would shorten the host
+	case last < 0, inMail && strings.IndexByte(word, '_') < 0: // a mark of emphasis could end the address
+	case inMail, strings.Contains(word, "//"), containsWWW(word):
+		p.edit(n.Start, n.Start, " ", RuleCode, "address") // a reference would change the address
 	default:
 		p.edit(last, last+1, reference(rune(p.src[last])), RuleCode, "address")
 	}
