@@ -323,6 +323,9 @@ func (p *inlineParser) linkRun(r *emailRun, nodes, out []Inline, done int) ([]In
 			}
 		}
 		span := Span{startSrc, endSrc}
+		if endNode < len(nodes) && endSrc == nodes[endNode].Start {
+			span.End = nodes[endNode-1].End // between them may be the backslash of a pipe in a table
+		}
 		out = append(out, Inline{Span: span, Kind: Autolink, Data: p.addAutolink(BareEmail, span, span)})
 		done = endNode
 		if done < len(nodes) && endSrc > nodes[done].Start {

@@ -22,6 +22,7 @@ func TestBody(t *testing.T) {
 		{"e-mail with an escape", `jane\@example.com jane&#64;example.com`, `jane\@example.com jane&#64;example.com`},
 		{"code", "`@octocat` ``fixes #1``", "`@octocat` ``fixes #1``"},
 		{"code next to code", "`@Input`/`@Output`, `a`/`@b` and x`@c`", "`@Input`/`@Output`, `a`/`@b` and x`@c`"},
+		{"address before a pipe", "| a |\n|---|\n| me@b.example\\|`@x` |", "| a |\n|---|\n| me@b.example\\|`@x` |"},
 		{"code like an address after an address", "me@b.example`x@1.2`", "me@b.example`x@1.2`"},
 		{"code like an address next to code", "`a@1.2.3`/`b@4.5.6`, x`a`/`b@c.example d` and x`@b.example`", "`a@1.2.3`/`b@4.5.6`, &#120;`a`/`b@c.example d` and &#120;`@b.example`"},
 		{"code in HTML", "<pre><code>npm i @types/node # fixes #1\n</code></pre>\n\n<code>@a/b</code>", "<pre><code>npm i @types/node # fixes #1\n</code></pre>\n\n<code>@a/b</code>"},
