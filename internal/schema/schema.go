@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -236,6 +237,14 @@ func compileError(err error, document any) error {
 		unescape(ve)
 		for len(ve.Causes) > 0 {
 			ve = ve.Causes[0]
+		}
+		if keywordOf(ve) == "format" && strings.HasSuffix(ve.Message, "'regex'") {
+			pattern, ok := resolve(document, ve.InstanceLocation).(string)
+			if !ok { // it is the name of a member of patternProperties
+				pattern = unescapePointer.Replace(lastToken(ve.InstanceLocation))
+			}
+			_, err := regexp.Compile(pattern)
+			return fmt.Errorf("the schema at %s: the pattern %s is not one that Go's regexp (RE2) knows: %w", instancePath(ve.InstanceLocation, document), show(pattern), err)
 		}
 		return fmt.Errorf("the schema is not valid draft-07: at %s: %s", instancePath(ve.InstanceLocation, document), ve.Message)
 	}

@@ -62,6 +62,9 @@ func TestValidateReportsEveryViolation(t *testing.T) {
 		{"allOf and if", `{"allOf":[{"minimum":5}],"if":{"type":"integer"},"then":{"maximum":1}}`, `3`, []Violation{
 			{"$", "3 is less than the minimum of 5", "allOf.0.minimum"}, {"$", "3 is greater than the maximum of 1", "then.maximum"}}},
 		{"dependencies", `{"dependencies":{"a":["b"]}}`, `{"a":1}`, []Violation{{"$.b", "'b' is a required property where 'a' is given", "dependencies.a.0"}}},
+		{"contains", `{"properties":{"a":{"contains":{"const":1}},"minContains":{"contains":{"type":"null"}}}}`, `{"a":[2,3],"minContains":[]}`, []Violation{
+			{"$.a", "[2, 3] does not contain an item that matches the given schema", "properties.a.contains"},
+			{"$.minContains", "[] does not contain an item that matches the given schema", "properties.minContains.contains"}}},
 		{"refused outright", `{"properties":{"a":false},"not":{"required":["b"]}}`, `{"a":1,"b":2}`, []Violation{
 			{"$", "{…} is not allowed here", "not"}, {"$.a", "1 is not allowed here", "properties.a"}}},
 		{"duplicate names: the last counts", `{"properties":{"a":{"type":"string"}}}`, `{"a":1,"a":"x"}`, nil},

@@ -46,11 +46,16 @@ func (c *collector) sorted() []Violation {
 }
 
 // unescape removes the percent-encoding that the library adds to the locations of a failure and of
-// its causes.
+// its causes, and gives "contains" its name in draft-07: the library calls it "minContains".
 func unescape(ve *jsonschema.ValidationError) {
 	for _, location := range []*string{&ve.KeywordLocation, &ve.AbsoluteKeywordLocation, &ve.InstanceLocation} {
 		if plain, err := url.PathUnescape(*location); err == nil {
 			*location = plain
+		}
+	}
+	if keywordOf(ve) == "minContains" {
+		for _, location := range []*string{&ve.KeywordLocation, &ve.AbsoluteKeywordLocation} {
+			*location = strings.TrimSuffix(*location, "minContains") + "contains"
 		}
 	}
 	for _, cause := range ve.Causes {
@@ -63,7 +68,7 @@ func (c *collector) walk(ve *jsonschema.ValidationError) {
 	switch keyword := keywordOf(ve); {
 	case keyword == "anyOf" || keyword == "oneOf":
 		c.alternatives(ve)
-	case len(ve.Causes) > 0 && keyword != "minContains" && keyword != "contains": // the causes of those are about each item
+	case len(ve.Causes) > 0 && keyword != "contains": // its causes are about each item
 		for _, cause := range ve.Causes {
 			c.walk(cause)
 		}
@@ -266,7 +271,7 @@ func (c *collector) message(keyword string, node map[string]any, value any) stri
 		return val + " has too many properties (at most " + show(lim) + ")"
 	case "additionalItems":
 		return val + " has more items than are allowed"
-	case "contains", "minContains":
+	case "contains":
 		return val + " does not contain an item that matches the given schema"
 	}
 	return ""
