@@ -61,8 +61,9 @@ func (d *Document) loopFailures(r row) []fixloop.Failure {
 			continue
 		}
 		excerpt = cmp.Or(excerpt, c.Excerpt)
-		for _, f := range c.Failures {
-			failures = append(failures, fixloop.Failure{Message: cmp.Or(f.Name, f.Unit, "a test") + " failed", Path: f.Path, Line: f.Line, Details: f.Message})
+		prints := testPrints(c.Failures)
+		for i, f := range c.Failures {
+			failures = append(failures, fixloop.Failure{Message: cmp.Or(f.Name, f.Unit, "a test") + " failed", Path: f.Path, Line: f.Line, Details: f.Message, Fingerprint: prints[i]})
 		}
 	}
 	byName := len(failures) > 0

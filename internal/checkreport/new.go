@@ -58,7 +58,7 @@ func New(in Input) *Document {
 			check.Informational = slices.Contains(in.Informational, c.Check)
 			d.Checks = append(d.Checks, check)
 			blocking, old = append(blocking, c.Blocking...), append(old, c.Old...)
-			blocking = append(blocking, failuresOf(c)...)
+			blocking = append(blocking, failuresOf(check, c.Blocking)...)
 		}
 	}
 	for _, m := range in.Result.Missing {
@@ -99,7 +99,7 @@ func withoutPlace(message, file string, line int) string {
 
 // failuresOf makes a finding of each failed test whose file and line are known, so that it is shown
 // there. Tests on a line that has a blocking finding already are left out.
-func failuresOf(c phase.CheckResult) []finding.Finding {
+func failuresOf(c Check, blocking []finding.Finding) []finding.Finding {
 	if c.Check != phase.Tests || c.Status != phase.Fail {
 		return nil
 	}
@@ -107,27 +107,40 @@ func failuresOf(c phase.CheckResult) []finding.Finding {
 		path string
 		line int
 	}
-	reported := make(map[spot]bool, len(c.Blocking))
-	for _, f := range c.Blocking {
+	reported := make(map[spot]bool, len(blocking))
+	for _, f := range blocking {
 		reported[spot{f.Path, f.Range.StartLine}] = true
 	}
 	var findings []finding.Finding
-	var messages []string
-	for _, f := range c.Failures {
+	prints := testPrints(c.Failures)
+	for i, f := range c.Failures {
 		if f.Path == "" || f.Line == 0 || reported[spot{f.Path, f.Line}] {
 			continue
 		}
-		findings = append(findings, finding.Finding{Check: string(c.Check), Tool: string(phase.Tests), Severity: finding.High,
-			Message: cmp.Or(f.Name, f.Unit, "a test") + " failed", Path: f.Path, Range: finding.Range{StartLine: f.Line}})
-		messages = append(messages, withoutPlace(f.Message, f.Path, f.Line))
-	}
-	finding.SetFingerprints(findings) // by the test's name: its message may contain addresses and times
-	for i, message := range messages {
-		if message != "" {
-			findings[i].Message += ": " + message
+		message := cmp.Or(f.Name, f.Unit, "a test") + " failed"
+		if f.Message != "" {
+			message += ": " + f.Message
 		}
+		findings = append(findings, finding.Finding{Check: string(c.Check), Tool: string(phase.Tests), Severity: finding.High,
+			Message: message, Path: f.Path, Range: finding.Range{StartLine: f.Line}, Fingerprint: prints[i]})
 	}
 	return findings
+}
+
+// testPrints returns a fingerprint of each failed test. It depends on the test's name, in which a
+// number matters as in the rule of a finding, and not on its message, which may contain addresses
+// and times.
+func testPrints(failures []Failure) []string {
+	findings := make([]finding.Finding, len(failures))
+	for i, f := range failures {
+		findings[i] = finding.Finding{Tool: string(phase.Tests), Rule: cmp.Or(f.Name, f.Unit), Path: f.Path, Range: finding.Range{StartLine: f.Line}}
+	}
+	finding.SetFingerprints(findings)
+	prints := make([]string, len(failures))
+	for i, f := range findings {
+		prints[i] = f.Fingerprint
+	}
+	return prints
 }
 
 // checkOrder orders findings that are equally severe. The reviews' come first, because a pull
