@@ -68,7 +68,7 @@ func (c *codePreparer) placePush(e *entry, st *codeState) error {
 	gh := c.o.deps.GitHub
 	switch {
 	case st.branch == "" && gh == nil:
-		st.branch = eventBranch(c.o, e)
+		c.placeOnEvent(e, st)
 		return nil
 	case gh == nil:
 		return nil
@@ -101,14 +101,31 @@ func (c *codePreparer) namesBranch(e *entry, st *codeState) bool {
 // branchOf returns the name of a branch that may be written as a ref.
 func branchOf(name string) string { return strings.TrimPrefix(strings.TrimSpace(name), "refs/heads/") }
 
-// eventBranch returns the branch to push to for a run that cannot read GitHub: the head branch that
-// the event names or, where it names none or is about another pull request, a placeholder with the
-// number of the pull request.
-func eventBranch(o *observer, e *entry) string {
-	if e.target.FromEvent && o.ev.Head.Ref != "" {
-		return o.ev.Head.Ref
+// placeOnEvent places an item for a run that cannot read GitHub: on the head branch that the event
+// names, unless it shows that nothing may be pushed there. Where it names none or is about another
+// pull request, the branch is a placeholder with the number of the pull request.
+func (c *codePreparer) placeOnEvent(e *entry, st *codeState) {
+	n, head := e.target.Number, c.o.ev.Head.Ref
+	if !e.target.FromEvent || head == "" {
+		st.branch = fmt.Sprintf("<head of #%d>", n)
+		return
 	}
-	return fmt.Sprintf("<head of #%d>", e.target.Number)
+	st.branch = head
+	if !c.namesBranch(e, st) {
+		return
+	}
+	if c.o.ev.Fork {
+		st.refuseFork(n)
+		return
+	}
+	if why := forbiddenHead(n, head, c.defaultBranch(), c.o.ev.Base.Ref); why != nil {
+		st.refusal = why
+	}
+}
+
+// refuseFork refuses to push to a pull request from a fork.
+func (st *codeState) refuseFork(number int) {
+	st.refuse(Skipped, CodeForkHead, fmt.Sprintf("the branch of pull request #%d is in a fork, which this repository's token cannot write to; let the agent ask for review comments with suggestions, or for a pull request of its own (create-pull-request)", number))
 }
 
 // placeOnPull finds the head branch of the pull request that is pushed to, unless the
@@ -128,12 +145,12 @@ func (c *codePreparer) placeOnPull(e *entry, st *codeState) error {
 	if !c.namesBranch(e, st) {
 		return nil
 	}
-	if why := forbiddenPull(e.settings.Changes, c.defaultBranch(), c.o.ev.Base.Ref, pull); why != nil {
-		st.refusal = why
+	if pull.Head.RepoID != c.o.ev.Repo.ID && c.o.ev.Repo.ID != 0 { // its branch may be called as one of ours
+		st.refuseFork(n)
 		return nil
 	}
-	if pull.Head.RepoID != c.o.ev.Repo.ID && c.o.ev.Repo.ID != 0 {
-		st.refuse(Skipped, CodeForkHead, fmt.Sprintf("the branch of pull request #%d is in a fork, which this repository's token cannot write to; let the agent ask for review comments with suggestions, or for a pull request of its own (create-pull-request)", n))
+	if why := forbiddenPull(e.settings.Changes, c.defaultBranch(), c.o.ev.Base.Ref, pull); why != nil {
+		st.refusal = why
 		return nil
 	}
 	if pull.State != "open" {
@@ -188,13 +205,19 @@ func forbiddenPull(s policy.ChangeSettings, defaultBranch, eventBase string, pul
 		return &refusal{state: Denied, code: RuleRequiredLabels,
 			message: fmt.Sprintf("pull request #%d does not have the label %q, as labels requires", pull.Number, missing[0])}
 	}
-	if pull.Head.Ref == defaultBranch && defaultBranch != "" {
+	return forbiddenHead(pull.Number, pull.Head.Ref, defaultBranch, eventBase)
+}
+
+// forbiddenHead returns why the head branch of a pull request of this repository may not be pushed
+// to; nil where it may.
+func forbiddenHead(number int, head, defaultBranch, eventBase string) *refusal {
+	if head == defaultBranch && defaultBranch != "" {
 		return &refusal{state: Denied, code: RuleDefaultBranch,
-			message: fmt.Sprintf("pull request #%d comes from the default branch %q, which is pushed to only if branch below push-to-branch names it", pull.Number, defaultBranch)}
+			message: fmt.Sprintf("pull request #%d comes from the default branch %q, which is pushed to only if branch below push-to-branch names it", number, defaultBranch)}
 	}
-	if pull.Head.Ref == eventBase && eventBase != "" {
+	if head == eventBase && eventBase != "" {
 		return &refusal{state: Denied, code: RuleBaseBranch,
-			message: fmt.Sprintf("pull request #%d comes from %q, which the pull request that triggered the workflow goes to; it is pushed to only if branch below push-to-branch names it", pull.Number, eventBase)}
+			message: fmt.Sprintf("pull request #%d comes from %q, which the pull request that triggered the workflow goes to; it is pushed to only if branch below push-to-branch names it", number, eventBase)}
 	}
 	return nil
 }

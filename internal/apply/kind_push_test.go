@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/githubtest"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -83,6 +84,36 @@ func TestPushToAMovedBranch(t *testing.T) {
 	}
 }
 
+// TestAPlanWithoutATokenReadsTheEvent asserts that a plan which can read nothing of GitHub does not
+// promise a push that the event shows to be impossible.
+func TestAPlanWithoutATokenReadsTheEvent(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		change func(*event.Event)
+		line   string
+		state  string
+	}{
+		{"a branch of this repository", func(ev *event.Event) {}, aPush, "staged"},
+		{"an event without the branch", func(ev *event.Event) { ev.Head, ev.Fork = event.Ref{}, true }, aPush, "staged"},
+		{"a fork", func(ev *event.Event) { ev.Fork, ev.Head.Ref = true, "main" }, aPush, "skipped(fork-head)"},
+		{"the default branch", func(ev *event.Event) { ev.Head.Ref = "main" }, aPush, "denied(default-branch)"},
+		{"the branch it goes to", func(ev *event.Event) { ev.Base.Ref = "topic" }, aPush, "denied(base-branch)"},
+		{"another branch's name", func(ev *event.Event) {}, `{"type":"push-to-branch","branch":"other"}`, "denied(branch)"},
+		{"its own branch's name", func(ev *event.Event) {}, `{"type":"push-to-branch","branch":"topic"}`, "staged"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newPullBench(t)
+			b.cfg.DryRun, b.token, b.deps.GitHub = true, "", nil
+			b.ev.Repo.DefaultBranch = "main"
+			tt.change(&b.ev)
+			b.write(map[string]string{"docs/a.md": "1\n"})
+			want(t, b.run(tt.line), tt.state)
+		})
+	}
+}
+
 // TestPushIsCheckedAgainstTheRules asserts that what the owner does not allow is denied.
 func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 	t.Parallel()
@@ -98,6 +129,7 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 		{"labels there", func(s *policy.ChangeSettings) { s.RequiredLabels = []string{"BUG"} }, func(i *githubtest.Issue) { i.Labels = []string{"bug"} }, "applied"},
 		{"closed", nil, func(i *githubtest.Issue) { i.State = "closed" }, "skipped(closed)"},
 		{"fork", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/repo" }, "skipped(fork-head)"},
+		{"a fork's branch of the same name", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork, i.Pull.Head.Ref = "someone/repo", "main" }, "skipped(fork-head)"},
 		{"default branch", nil, func(i *githubtest.Issue) { i.Pull.Head.Ref = "main" }, "denied(default-branch)"},
 		{"protected", nil, nil, "denied(protected-branch)"},
 		{"ruled", nil, nil, "denied(protected-branch)"},
