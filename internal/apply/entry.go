@@ -195,12 +195,18 @@ func (e *entry) addNotes(r *Result) {
 	for _, m := range first.Repairs {
 		r.Repaired = append(r.Repaired, Repair{Kind: m.Kind, Field: m.Field, Count: m.Count})
 	}
-	if len(first.UnknownFields) > 0 {
-		r.Notes = append(r.Notes, "fields that the kind does not have were left out: "+quoteAll(first.UnknownFields))
+	r.Notes = append(r.Notes, LeftOut(first.UnknownFields, first.DroppedLabels)...)
+}
+
+// LeftOut returns the notes of a result on what the first door left out of the item.
+func LeftOut(unknownFields, droppedLabels []string) (notes []string) {
+	if len(unknownFields) > 0 {
+		notes = append(notes, "fields that the kind does not have were left out: "+quoteAll(unknownFields))
 	}
-	if len(first.DroppedLabels) > 0 {
-		r.Notes = append(r.Notes, "labels beyond the limit were left out: "+quoteAll(first.DroppedLabels))
+	if len(droppedLabels) > 0 {
+		notes = append(notes, "labels beyond the limit were left out: "+quoteAll(droppedLabels))
 	}
+	return notes
 }
 
 // describeTarget names a target for people.

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/agent-airlock/airlock/internal/action"
+	"github.com/agent-airlock/airlock/internal/apply"
 	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
@@ -120,6 +122,10 @@ func lineOf(kind safeoutput.Kind, arguments json.RawMessage) ([]byte, error) {
 	if arguments[0] != '{' {
 		return nil, errors.New("the arguments must be an object")
 	}
+	var named struct{ Type json.RawMessage } // "Type" as well
+	if err := json.Unmarshal(arguments, &named); err == nil && named.Type != nil {
+		return nil, errors.New("'type' is not an argument, because the tool's name says what is asked for; leave it out")
+	}
 	line := []byte(`{"type":"` + string(kind) + `"`)
 	if rest := bytes.TrimSpace(arguments[1:]); len(rest) > 0 && rest[0] != '}' {
 		line = append(line, ',')
@@ -161,6 +167,9 @@ func (a *Asking) judge(ctx context.Context, kind safeoutput.Kind, line []byte) (
 	}
 	if len(refusals) > 0 {
 		return refused(kind, refusals[0].Problem), nil
+	}
+	for _, said := range apply.LeftOut(notes.UnknownFields, notes.DroppedLabels) { // the answer has it already, in its own words
+		further = slices.DeleteFunc(further, func(n string) bool { return n == a.gate.OneLine(said) })
 	}
 	answer.Notes = append(answer.Notes, further...)
 	return answer, nil

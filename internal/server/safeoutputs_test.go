@@ -16,6 +16,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/action"
 	"github.com/agent-airlock/airlock/internal/config"
 	"github.com/agent-airlock/airlock/internal/doors"
+	"github.com/agent-airlock/airlock/internal/event"
 	"github.com/agent-airlock/airlock/internal/guide"
 	"github.com/agent-airlock/airlock/internal/server"
 	"github.com/agent-airlock/airlock/internal/token"
@@ -23,6 +24,12 @@ import (
 
 // safeOutputs returns a server for a policy, and the file of lines that it writes.
 func safeOutputs(t *testing.T, policy string) (s *server.SafeOutputs, lines string) {
+	t.Helper()
+	return safeOutputsOn(t, policy, doors.Rehearsal{})
+}
+
+// safeOutputsOn does the same for a server that knows the workflow run's event.
+func safeOutputsOn(t *testing.T, policy string, known doors.Rehearsal) (s *server.SafeOutputs, lines string) {
 	t.Helper()
 	cfg, err := config.Parse("policy.yml", []byte(policy))
 	if err != nil {
@@ -37,7 +44,7 @@ func safeOutputs(t *testing.T, policy string) (s *server.SafeOutputs, lines stri
 		t.Fatal(err)
 	}
 	lines = filepath.Join(t.TempDir(), "lines.ndjson")
-	return server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: "1.2.3"}, gate.Asking(action.NewLines(lines), doors.Rehearsal{})), lines
+	return server.NewSafeOutputs(server.SafeOutputsConfig{Tools: tools, Version: "1.2.3"}, gate.Asking(action.NewLines(lines), known)), lines
 }
 
 // TestToolsAskTheGate asserts that an accepted call is a line of the file, by whatever name of the
@@ -82,6 +89,38 @@ func TestToolsSayWhatIsLeftOut(t *testing.T) {
 		"add_labels":   `{"labels":["bug","nope"]}`,
 	} {
 		if answer, isError := call(t, session, name, arguments); isError || !strings.Contains(answer, `"notes":["left out \"nope\"; allowed: bug"]`) {
+			t.Errorf("%s: %s", name, answer)
+		}
+	}
+}
+
+// TestToolsSayOnceWhatIsLeftOut asserts that an accepted call names what the first door leaves out
+// once, also where the call is held against an event.
+func TestToolsSayOnceWhatIsLeftOut(t *testing.T) {
+	s, _ := safeOutputsOn(t, "create-issue:\nadd-issue-label: {max: 1}\n", doors.Rehearsal{Event: &event.Event{Name: "issues", Number: 7, Repo: event.Repo{Owner: "o", Name: "r"}}})
+	session := connect(t, s.Serve)
+	for arguments, want := range map[string]string{
+		`{"title":"T","body":"B","foo  bar":1}`: `"ignored":["foo  bar"],"kind":"create-issue","remaining":0`,
+		`{"labels":["bug","nope"]}`:             `"notes":["more labels than the limit of 1: [\"nope\"] will be left out"]`,
+	} {
+		name := "create_issue"
+		if strings.Contains(arguments, "labels") {
+			name = "add_labels"
+		}
+		if answer, isError := call(t, session, name, arguments); isError || !strings.Contains(answer, want) {
+			t.Errorf("%s: %s", name, answer)
+		}
+	}
+}
+
+// TestTypeIsNotAnArgument asserts that the refusal of a call which names its kind once more says
+// what to do: two members of one name are not what the agent wrote.
+func TestTypeIsNotAnArgument(t *testing.T) {
+	s, _ := safeOutputs(t, "create-issue:\n")
+	session := connect(t, s.Serve)
+	for _, name := range []string{"type", "Type"} {
+		answer, isError := call(t, session, "create_issue", `{"`+name+`":"create_issue","title":"T","body":"B"}`)
+		if !isError || !strings.Contains(answer, "'type' is not an argument, because the tool's name says what is asked for; leave it out") {
 			t.Errorf("%s: %s", name, answer)
 		}
 	}
