@@ -60,6 +60,7 @@ type codeState struct {
 	expect  string // the commit that the branch is at; "" where it does not exist yet
 	replace bool   // the branch contains only commits of ours, which are replaced
 	pushed  bool   // the branch contains this item's commits already
+	worded  bool   // a commit has the item's message
 	// shared is set where others have committed to our branch: the changes go on top.
 	shared *sharedBranch
 	// pull is the open pull request of the branch; for push-to-branch, the one that is

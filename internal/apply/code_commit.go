@@ -84,6 +84,9 @@ func (c *codePreparer) carry(e *entry, st *codeState) error {
 	if err := c.check(e, st); err != nil || st.refusal != nil {
 		return err
 	}
+	if push, ok := e.item.(*safeoutput.PushToBranch); ok && !text.IsBlank(push.Message) && !st.worded {
+		st.note("the item's message is used nowhere, because every change is committed already, with a message of its own")
+	}
 	return c.recognise(st)
 }
 
@@ -129,7 +132,11 @@ func (c *codePreparer) style(e *entry, st *codeState) gitrepo.Style {
 		Committer: committer,
 		When:      c.o.cfg.Run.StartedAt,
 		Message: func(ch gitrepo.Change) string {
-			message, notes := c.message(ch.Message, fallbackMessage(e.item))
+			fallback := fallbackMessage(e.item)
+			if text.IsBlank(ch.Message) || strings.HasPrefix(ch.Message, strings.TrimSpace(fallback)) { // the latter of a summary
+				st.worded = true
+			}
+			message, notes := c.message(ch.Message, fallback)
 			for _, n := range notes {
 				st.note(n)
 			}

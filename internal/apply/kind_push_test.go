@@ -45,6 +45,41 @@ func TestPush(t *testing.T) {
 	}
 }
 
+// TestPushSaysThatAMessageIsNotUsed asserts that an item's message is not lost silently.
+func TestPushSaysThatAMessageIsNotUsed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		line    string
+		squash  bool
+		isDirty bool
+		isNoted bool
+	}{
+		{name: "committed", line: aPush, isNoted: true},
+		{name: "committed, without a message", line: `{"type":"push-to-branch"}`},
+		{name: "not all committed", line: aPush, isDirty: true},
+		{name: "squashed", line: aPush, squash: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newPullBench(t)
+			b.write(map[string]string{"src/run.go": "package main\n"}).commit("Add run")
+			b.write(map[string]string{"src/b.go": "package main\n"}).commit("Add b")
+			if tt.isDirty {
+				b.write(map[string]string{"topic.txt": "better\n"})
+			}
+			if tt.squash {
+				b.push(func(s *policy.ChangeSettings) { s.Commits = policy.CommitsSquash })
+			}
+			r := b.run(tt.line)
+			want(t, r, "applied")
+			if got := strings.Contains(strings.Join(r[0].Notes, ";"), "the item's message is used nowhere"); got != tt.isNoted {
+				t.Errorf("notes: %q; commits: %q", r[0].Notes, b.git.Run("log", "--format=%s", "topic"))
+			}
+		})
+	}
+}
+
 // TestPushToAMovedBranch asserts that the commits are put on top of the moved branch, and that
 // no push is forced.
 func TestPushToAMovedBranch(t *testing.T) {
