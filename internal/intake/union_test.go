@@ -141,7 +141,8 @@ func TestEveryStringIsATextOrExempt(t *testing.T) {
 }
 
 // TestEveryTextIsCleaned asserts that no invisible or control character passes through any text
-// field. Whether mentions in it are made inert depends on the field.
+// field, and no live mention or closing word save through labels and what code scanning shows, where
+// they do nothing.
 func TestEveryTextIsCleaned(t *testing.T) {
 	const hostile = "x\u202e\x1b[31m @octocat fixes #1"
 	defs := definitions(t)
@@ -195,6 +196,12 @@ func TestEveryTextIsCleaned(t *testing.T) {
 			}
 			if strings.Contains(string(out), "\u202e") || strings.Contains(string(out), `\u001b`) || strings.Contains(string(out), "[31m") { // JSON escapes ESC
 				t.Errorf("%s: not cleaned: %s", form, out)
+			}
+			for _, text := range res.Accepted[0].Item().Texts() {
+				isShown := text.Mode == safeoutput.Label || text.Mode == safeoutput.Literal && spec.Kind == safeoutput.KindCreateSecurityReport
+				if !isShown && (strings.Contains(*text.Value, "@octocat") || strings.Contains(*text.Value, "fixes #1")) {
+					t.Errorf("%s: %s is %q", form, text.Field, *text.Value)
+				}
 			}
 		}
 	}

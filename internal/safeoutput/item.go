@@ -24,7 +24,8 @@ const (
 	Body    TextMode = iota // Markdown, as cmark-gfm reads it
 	Title                   // one line, shown as plain text with mentions live
 	Label                   // a label's name
-	Plain                   // raw text: commit messages, branch and tool names
+	Plain                   // raw text of one line: branch and tool names
+	Commit                  // a commit's message: raw text
 	Literal                 // shown as it is, without mentions or links
 	Message                 // as Literal, but a text in SARIF, which may embed links
 )
@@ -246,7 +247,7 @@ func (i *UpdateIssue) Texts() []Text {
 }
 
 // Texts implements Item.
-func (i *PushToBranch) Texts() []Text { return []Text{{"message", Literal, &i.Message}} }
+func (i *PushToBranch) Texts() []Text { return []Text{{"message", Commit, &i.Message}} }
 
 // Texts implements Item.
 func (i *CreateReviewComment) Texts() []Text { return []Text{{"body", Body, &i.Body}} }
