@@ -222,7 +222,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"no program", command.Spec{Dir: dir}, "no program"},
 		{"no directory", command.Spec{Program: "sh"}, "no working directory"},
-		{"not found", command.Spec{Program: "no-such-program", Dir: dir, Env: []string{path}}, "install it, or extend PATH"},
+		{"not found", command.Spec{Program: "no-such-program", Dir: dir, Env: []string{path}}, "no-such-program: executable file not found in $PATH: install it, or extend PATH"},
 		{"no PATH", command.Spec{Program: "sh", Dir: dir}, "not found"},
 		{"relative PATH", command.Spec{Program: "sh", Dir: "/bin", Env: []string{"PATH=.:"}}, "not found"},
 		{"a directory", command.Spec{Program: dir + "/", Dir: dir}, "is a directory"},

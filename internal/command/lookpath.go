@@ -39,7 +39,7 @@ func LookPath(program, pathList string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s: %w in the directories of PATH: install it, or extend PATH", program, ErrNotFound)
+	return "", fmt.Errorf("%s: %w: install it, or extend PATH", program, ErrNotFound)
 }
 
 func executable(path string) error {
