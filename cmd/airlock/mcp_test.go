@@ -124,6 +124,12 @@ func TestToolsArePinned(t *testing.T) {
 				t.Errorf("%s has %s, which many clients do not take", tool.Name, keyword)
 			}
 		}
+		for name, property := range schema["properties"].(map[string]any) {
+			p := property.(map[string]any)
+			if description, _ := p["description"].(string); p["type"] != "string" && strings.Contains(description, "string") {
+				t.Errorf("%s: %s is of type %v, and its description promises more: %s", tool.Name, name, p["type"], description)
+			}
+		}
 		if strings.Contains(tool.Name, "-") {
 			t.Errorf("%s is not a name that every client takes", tool.Name)
 		}

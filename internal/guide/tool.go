@@ -201,7 +201,9 @@ func plainType(property json.RawMessage) (json.RawMessage, error) {
 	for _, m := range members {
 		if m.Name != "oneOf" {
 			if m.Name == "description" {
-				m.Value = bytes.ReplaceAll(m.Value, []byte("; a numeric string is accepted"), nil)
+				for _, other := range []string{"; a numeric string is accepted", ": an object, or a string that contains it as JSON"} {
+					m.Value = bytes.ReplaceAll(m.Value, []byte(other), nil)
+				}
 			}
 			out = append(out, m)
 			continue
