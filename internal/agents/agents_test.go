@@ -99,6 +99,8 @@ func TestParameters(t *testing.T) {
 		{researcher, `{"prompt":1}`, []schema.Violation{{Path: "$.prompt", Message: "1 is not of type 'string'", SchemaPath: "properties.prompt.type"}}},
 		{researcher, `null`, []schema.Violation{{Path: "$", Message: "null is not of type 'object'", SchemaPath: "type"}}},
 		{researcher, `{"prompt":"a","prompt":"b"}`, []schema.Violation{{Path: "$.prompt", Message: "the member is there twice"}}},
+		{researcher, `{"prompt":"\ud83d\ude00"}`, nil},
+		{researcher, `{"prompt":"\ud83d"}`, []schema.Violation{{Path: "$.prompt", Message: `half of a surrogate pair, such as \ud800, is not a character: write both halves, or the character itself`}}},
 		{mustParse(t, crawler), `{"url":"https://example.com/","depth":2}`, nil},
 		{mustParse(t, crawler), `{"url":"not-a-url","depth":0,"tags":[{},{"e":"x"}]}`, []schema.Violation{
 			{Path: "$.depth", Message: "0 is less than the minimum of 1", SchemaPath: "properties.depth.minimum"},

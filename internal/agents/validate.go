@@ -61,6 +61,9 @@ func (v *Validator) Parameters(b Blueprint, parameters []byte) error {
 	if err != nil {
 		return fmt.Errorf("parameters_schema of agent %s: %w", b.Name, err)
 	}
+	if path, found := schema.LoneSurrogate(parameters); found && len(violations) == 0 {
+		violations = []schema.Violation{{Path: path, Message: `half of a surrogate pair, such as \ud800, is not a character: write both halves, or the character itself`}}
+	}
 	if len(violations) > 0 {
 		return &ParameterError{b.Name, violations, b.Schema()}
 	}

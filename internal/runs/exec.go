@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/agent-airlock/airlock/internal/agents"
 	"github.com/agent-airlock/airlock/internal/command"
 	"github.com/agent-airlock/airlock/internal/schema"
@@ -168,7 +170,13 @@ func (w *Worker) result(r Run, printed []byte) outcome {
 	if len(violations) > 0 {
 		return failed("invalid_output", "what the agent printed does not match its output_schema: "+listViolations(violations))
 	}
-	return outcome{Status: Completed, Result: bytes.TrimSpace(printed)}
+	result := jsontext.Value(bytes.TrimSpace(printed))
+	if _, found := schema.LoneSurrogate(result); found {
+		if err := result.Format(jsontext.AllowInvalidUTF8(true)); err != nil { // writes U+FFFD instead
+			return failed("internal", err.Error())
+		}
+	}
+	return outcome{Status: Completed, Result: json.RawMessage(result)}
 }
 
 // mostPath bounds a path in a message, in characters: a value can be nested deeply.

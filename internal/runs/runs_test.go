@@ -160,6 +160,7 @@ func TestHowRunsEnd(t *testing.T) {
 		c.program(t, "killed", `kill -KILL $$`)
 		c.program(t, "prose", `echo hello`)
 		c.program(t, "two", `echo 1 2`)
+		c.program(t, "files", `printf '{"n": 1.50, "name": "x\\udcff"}'`) // as Python writes a name that is not UTF-8
 		c.program(t, "floods", `head -c 6000000 /dev/zero`)
 		c.program(t, "leaks", `echo "\"$KEY\""`)
 		c.program(t, "second", `test "$AIRLOCK_ATTEMPT" = 2 && echo "$AIRLOCK_ATTEMPT"`, `"max_attempts":3`)
@@ -186,6 +187,7 @@ func TestHowRunsEnd(t *testing.T) {
 			{"killed", `{}`, want{runs.Failed, "", "killed", "killed", 1}},
 			{"prose", `{}`, want{runs.Failed, "", "invalid_output", "not valid JSON", 1}},
 			{"two", `{}`, want{runs.Failed, "", "invalid_output", "not valid JSON", 1}},
+			{"files", `{}`, want{runs.Completed, `{"n":1.50,"name":"x` + "\uFFFD" + `"}`, "", "", 1}},
 			{"floods", `{}`, want{runs.Failed, "", "output_too_large", "4 MiB", 1}},
 			{"leaks", `{}`, want{runs.Completed, `"***"`, "", "", 1}},
 			{"second", `{}`, want{runs.Completed, `2`, "", "", 2}},

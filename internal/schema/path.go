@@ -118,6 +118,21 @@ func Duplicate(raw []byte) (path string, found bool) {
 	return decoderPath(dec, syntactic.JSONPointer), true
 }
 
+// LoneSurrogate returns the place of the first string of valid JSON that has half of a surrogate pair,
+// such as \ud800, and whether there is one. It stands for no character, and many readers of JSON
+// refuse all of a document that has one.
+func LoneSurrogate(raw []byte) (path string, found bool) {
+	if !bytes.Contains(raw, []byte(`\u`)) {
+		return "", false
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
+	syntactic, ok := errors.AsType[*jsontext.SyntacticError](dec.SkipValue())
+	if !ok {
+		return "", false
+	}
+	return decoderPath(dec, syntactic.JSONPointer), true
+}
+
 // decoderPath writes a JSON pointer to where dec is, or to a member of the object or array in
 // which it is, as "$.tags[1].e".
 func decoderPath(dec *jsontext.Decoder, ptr jsontext.Pointer) string {

@@ -41,3 +41,19 @@ func TestPathsKeepNamesOfDigits(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestLoneSurrogate(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"a":"x\ud800y"}`:            "$.a",
+		`{"a":[{},{"b":"\uDC00"}]}`:   "$.a[1].b",
+		`"\ud83d"`:                    "$",
+		`{"a":"\ud83d\ud83d\ude00"}`:  "$.a",
+		`{"a":"\ud83d\ude00 \u00e9"}`: "",
+		`{"a":"\\ud800","a":1}`:       "",
+		`{"a":"😀"}`:                   "",
+	} {
+		if path, found := schema.LoneSurrogate([]byte(raw)); path != want || found != (want != "") {
+			t.Errorf("%s: %q %t, want %q", raw, path, found, want)
+		}
+	}
+}
