@@ -15,7 +15,7 @@ import (
 func createIssueHandler() handler {
 	return handler{
 		text:  true,
-		needs: func(n *needs, _ *entry) { n.list(listIssues, 0) },
+		needs: func(n *needs, e *entry) { n.list(issueList(e.key), 0) },
 		plan: func(p *planner, group []*entry) Operation {
 			it := group[0].item.(*safeoutput.CreateIssue)
 			return p.issueOperation(group, group[0].key, it.Title, p.leadText()+it.Body, it.Labels, group[0].settings.Footer)
@@ -23,12 +23,20 @@ func createIssueHandler() handler {
 	}
 }
 
+// issueList returns the list of issues that is read to find one by its key.
+func issueList(key string) string {
+	if len(key) == stableLen { // an earlier workflow run may have created it
+		return listEarlierIssues
+	}
+	return listIssues
+}
+
 // issueOperation plans one new issue for all items of a group.
 func (p *planner) issueOperation(group []*entry, key, title, content string, labels []string, footer *policy.Footer) Operation {
 	title = p.cfg.title(title)
 	op := p.operation(group, fmt.Sprintf("create the issue %q", shortTitle(title)))
 	op.Permissions = permissionsFor(safeoutput.KindCreateIssue, policy.Target{})
-	list := listID{what: listIssues}
+	list := listID{what: issueList(key)}
 	if p.adopt(&op, list, key) {
 		return op
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agent-airlock/airlock/internal/githubtest"
+	"github.com/agent-airlock/airlock/internal/intake"
 	"github.com/agent-airlock/airlock/internal/markdown"
 	"github.com/agent-airlock/airlock/internal/policy"
 	"github.com/agent-airlock/airlock/internal/safeoutput"
@@ -12,6 +13,34 @@ import (
 )
 
 const anIssue = `{"type":"create-issue","title":"Crash on start","body":"It *crashes*.","labels":["bug","fresh"]}`
+
+// TestOwnIssueIsOne creates an issue that later attempts and workflow runs find again by its name:
+// what a fix loop leaves for later.
+func TestOwnIssueIsOne(t *testing.T) {
+	b := ownBench(t, githubtest.Options{})
+	b.pol.Own.Loop = true
+	followUp := func(name string) []intake.OwnItem {
+		return []intake.OwnItem{{Item: &safeoutput.CreateIssue{Title: "Left for later", Body: "One finding."}, Stable: name}}
+	}
+	first := b.runOwn(followUp("loop/7-1"))
+	want(t, first, "applied")
+	b.cfg.Run.Attempt = 2
+	want(t, b.runOwn(followUp("loop/7-1")), "adopted")
+	b.cfg.Run.Attempt = 1
+	for range 24 { // a day of further runs, of any workflow and job
+		b.push()
+		b.cfg.Run.Job, b.cfg.Run.WorkflowPath = b.cfg.Run.Job+"x", "other.yml"
+	}
+	again := b.runOwn(followUp("loop/7-1"))
+	want(t, again, "adopted")
+	if got := again[0].Object; got == nil || got.Number != first[0].Object.Number {
+		t.Errorf("found %+v, want #%d", got, first[0].Object.Number)
+	}
+	want(t, b.runOwn(followUp("loop/7-2")), "applied")
+	if got := operations(b.srv.Writes()); count(got, "issues/create") != 2 || len(got) != 2 {
+		t.Errorf("writes %v", got)
+	}
+}
 
 func TestCreateIssue(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})

@@ -17,9 +17,10 @@ type listID struct {
 }
 
 // The lists. Those of one workflow run are read only as far back as the run can have
-// written something.
+// written something, and the issues of earlier ones reRunAge further.
 const (
 	listIssues             = "issues"
+	listEarlierIssues      = "issues, of earlier workflow runs too"
 	listComments           = "comments of an issue or pull request"
 	listAllComments        = "comments of a pull request, of all workflow runs"
 	listAllReviewComments  = "review comments, of all workflow runs"
@@ -54,12 +55,15 @@ func sameAccount(a, b githubapi.Actor) bool {
 func ownObjects(ctx context.Context, gh GitHub, r githubapi.Repo, id listID, viewer ownAccount, since time.Time) ([]Object, error) {
 	own := ownList{viewer: viewer}
 	add := own.add
-	if id.what == listAllComments || id.what == listAllReviewComments {
+	switch id.what {
+	case listAllComments, listAllReviewComments:
 		since = time.Time{}
+	case listEarlierIssues:
+		since = since.Add(-reRunAge)
 	}
 	var err error
 	switch id.what {
-	case listIssues:
+	case listIssues, listEarlierIssues:
 		err = each(gh.ListIssues(ctx, r, githubapi.IssueFilter{State: "all", Since: since, Creator: viewer.login, CreatedFrom: since}), func(i githubapi.Issue) {
 			if !i.IsPull {
 				add(i.Author, i.Body, issueObject(i))

@@ -104,7 +104,7 @@ func (o *observer) viewer() (err error) {
 	}
 	if o.s.viewer.DatabaseID == actionsBot {
 		o.s.viewer.login = actionsLogin
-	} else if o.need.lists.seen[listID{what: listIssues}] {
+	} else if o.need.lists.seen[listID{what: listIssues}] || o.need.lists.seen[listID{what: listEarlierIssues}] {
 		// Without the name the issues of all authors are listed, which only takes longer.
 		o.s.viewer.login, err = o.deps.GitHub.Login(o.ctx, o.s.viewer.DatabaseID)
 	}

@@ -346,7 +346,7 @@ func (p *planner) adopt(op *Operation, list listID, key string) bool {
 		op.failReading(err)
 		return true
 	}
-	own := p.snap.own[key]
+	own := p.snap.found(key)
 	if len(own) == 0 {
 		return false
 	}

@@ -152,6 +152,8 @@ func (x *executor) unreconciled() (lists []listID, last time.Time) {
 			found.add(listID{what: listComments, number: n})
 		case listAllComments:
 			found.add(listID{what: listComments, number: n})
+		case listEarlierIssues:
+			found.add(listID{what: listIssues})
 		case listCheckRuns: // a second one cannot be removed
 		default:
 			found.add(c.list)
