@@ -240,11 +240,8 @@ func (p *planner) plan(group []*entry) Operation {
 		op = p.withhold(group)
 	case p.lost != "" && h.text && p.cfg.HoldText && !group[0].own:
 		op = p.holdBack(group)
-	case p.falseClaim(group[0]):
-		op = p.operation(group, "nothing: "+describeTarget(group[0].target)+" is something else")
-		for _, e := range group {
-			e.decide(Denied, policy.RuleTargetKind, "the item says that #%d is a %s, and there is none with that number, or the token cannot see it", e.target.Number, e.target.Kind())
-		}
+	case p.unproven(group[0]) != nil:
+		op = p.refuseClaim(group, p.unproven(group[0]))
 	default:
 		if err := crash.Try(func() error { op = h.plan(p, group); return nil }); err != nil {
 			op = p.operation(group, "nothing, because Airlock itself failed")
@@ -260,17 +257,36 @@ func (p *planner) plan(group []*entry) Operation {
 	return op
 }
 
-// falseClaim reports whether an item claims a type for its target, and GitHub has none of that
-// type with its number.
-func (p *planner) falseClaim(e *entry) bool {
-	if !e.target.Claimed {
-		return false
+// unproven returns why reading what an item claims its target to be failed. It is nil without a
+// claim, and where nothing was read.
+func (p *planner) unproven(e *entry) error {
+	switch {
+	case !e.target.Claimed:
+		return nil
+	case e.target.IsDiscussion:
+		return p.snap.discussions[e.target.Number].err
 	}
-	err := p.snap.pulls[e.target.Number].err
-	if e.target.IsDiscussion {
-		err = p.snap.discussions[e.target.Number].err
+	return p.snap.pulls[e.target.Number].err
+}
+
+// refuseClaim decides the items of a group whose target is not what they say, or may not be: err is
+// why it could not be read.
+func (p *planner) refuseClaim(group []*entry, err error) Operation {
+	target := group[0].target
+	op := p.operation(group, "nothing: whether there is "+describeTarget(target)+" is not known")
+	op.Permissions = group[0].permissions()
+	if !isKind(err, githubapi.NotFound) {
+		op.failAll(err, fmt.Sprintf("the item says that #%d is a %s, which could not be checked: ", target.Number, target.Kind()))
+		for _, e := range group {
+			e.decided.Fallback = e.fallback()
+		}
+		return op
 	}
-	return isKind(err, githubapi.NotFound)
+	op.Summary = "nothing: " + describeTarget(target) + " is something else"
+	for _, e := range group {
+		e.decide(Denied, policy.RuleTargetKind, "the item says that #%d is a %s, and there is none with that number, or the token cannot see it", target.Number, target.Kind())
+	}
+	return op
 }
 
 // groups collects what is applied together, in the order of the first item of each group,

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -82,6 +83,29 @@ func TestReviewOfAnotherPullRequest(t *testing.T) {
 	for _, w := range b.srv.Writes() {
 		if !strings.HasPrefix(w.Path, "/repos/octo/repo/pulls/8/") {
 			t.Errorf("a write to %s", w.Path)
+		}
+	}
+}
+
+// TestAClaimThatCannotBeCheckedIsNotBelieved keeps the token from reading what an item says that its
+// target is. Where that may be something that the owner has excluded, nothing is written.
+func TestAClaimThatCannotBeCheckedIsNotBelieved(t *testing.T) {
+	forbidden := githubtest.Fault{Status: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}}, Body: `{"message":"Resource not accessible by integration"}`}
+	for line, reads := range map[string]string{
+		`{"type":"add_labels","labels":["bug"],"pr_number":5}`:                                      "pulls/get",
+		`{"type":"add_comment","body":"b","pull_request_number":5}`:                                 "pulls/get",
+		`{"type":"add_comment","body":"b","discussion_number":5}`:                                   "graphql/Discussion",
+		`{"type":"create_pull_request_review_comment","path":"main.go","line":3,"body":"b","pr":5}`: "pulls/get",
+	} {
+		o := githubtest.Options{Fault: githubtest.Faults([]githubtest.FaultRule{{Operation: reads, Fault: forbidden}})}
+		b := newBench(t, fixture(), o).on("pull_request", pullNumber).anyTarget(safeoutput.KindAddIssueLabel, safeoutput.KindAddIssueComment, safeoutput.KindCreateReviewComment)
+		for _, k := range []safeoutput.Kind{safeoutput.KindAddIssueLabel, safeoutput.KindAddIssueComment} {
+			b.kind(k, func(kc *policy.KindConfig) { kc.Excludes = []safeoutput.Target{safeoutput.Issue} })
+		}
+		results := b.run(line)
+		want(t, results, "failed(permission)")
+		if n := len(b.srv.Writes()); n != 0 || !strings.Contains(results[0].Message, "#5") {
+			t.Errorf("%s: %d writes, %q", line, n, results[0].Message)
 		}
 	}
 }
