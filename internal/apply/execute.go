@@ -223,8 +223,14 @@ func (x *executor) blockadeOf(ctx context.Context, op *Operation) *blockade {
 func permissionKey(op *Operation) string {
 	return "permission " + string(op.Kind) + " " + joinPermissions(op.Permissions)
 }
-func kindKey(op *Operation) string         { return "kind " + string(op.Kind) }
-func conversationKey(op *Operation) string { return "target " + op.Target }
+func kindKey(op *Operation) string { return "kind " + string(op.Kind) }
+func conversationKey(op *Operation) string {
+	switch op.Kind {
+	case safeoutput.KindAddIssueComment, safeoutput.KindCreateReviewComment, safeoutput.KindStickyComment:
+		return "comments on " + op.Target
+	}
+	return string(op.Kind) + " on " + op.Target // a lock leaves labels, title and status alone
+}
 func codeKey(op *Operation) string {
 	if safeoutput.SpecOf(op.Kind).CarriesCode {
 		return "code"

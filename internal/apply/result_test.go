@@ -65,14 +65,17 @@ func TestFailuresInWords(t *testing.T) {
 	}
 }
 
+// TestLockedStopsOnlyItsOwnConversation has items for a locked issue. People who may write can still
+// change its labels, its title and its status, and so can a token.
 func TestLockedStopsOnlyItsOwnConversation(t *testing.T) {
 	f := fixture()
 	f.Issues[0].Locked = true
 	f.Issues = append(f.Issues, &githubtest.Issue{Number: 20, Title: "Open"})
 	b := newBench(t, f, githubtest.Options{})
-	results := b.run(aComment, aComment, `{"type":"add-issue-comment","body":"x","issue_number":20}`)
-	want(t, results, "failed(locked) failed(locked) applied")
-	if n := len(b.srv.Writes()); n != 2 {
+	results := b.run(aComment, aComment, `{"type":"add-issue-comment","body":"x","issue_number":20}`,
+		`{"type":"add-issue-label","labels":["new"],"issue_number":5}`, `{"type":"update-issue","status":"closed","issue_number":5}`)
+	want(t, results, "failed(locked) failed(locked) applied applied applied")
+	if n := len(b.srv.Writes()); n != 4 {
 		t.Errorf("%d writes", n)
 	}
 }
