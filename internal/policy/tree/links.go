@@ -29,16 +29,20 @@ func (j *judgement) checkLinks() {
 	}
 }
 
-// linkTargets returns what protected links lead to: folded path → the link's path.
-// An agent that may not change CLAUDE.md may not change the file that it links to.
+// linkTargets returns what protected links lead to, and changed links that they lead through:
+// folded path → the link's path. An agent that may not change CLAUDE.md may change neither the
+// file that it links to nor which one that is.
 func (j *judgement) linkTargets() map[string]string {
 	to := map[string]string{}
 	for _, path := range slices.Sorted(maps.Keys(j.tree.Links)) {
 		if _, protected := j.rules.protects(path); !protected {
 			continue
 		}
-		if target, _, why := j.links.follow(link{path, j.tree.Links[path], false}); why == "" && target != "" {
-			to[foldPath(target)] = path
+		target, through, why := j.links.follow(link{path, j.tree.Links[path], false})
+		for _, place := range []string{target, through} {
+			if why == "" && place != "" {
+				to[foldPath(place)] = path
+			}
 		}
 	}
 	return to

@@ -49,7 +49,7 @@ func (j *judgement) checkProtected(targets map[string]string) {
 	}
 	for _, c := range j.tree.Changes {
 		if link, ok := lookUpAbove(targets, c.Path); ok {
-			j.report(RuleProtected, c.Path, "is what the protected link %s leads to; to allow it, %s", quotePath(link), theLink)
+			j.report(RuleProtected, c.Path, "is what the protected link %s leads to or through; to allow it, %s", quotePath(link), theLink)
 		}
 		i, ok := j.rules.protects(c.Path)
 		if !ok {

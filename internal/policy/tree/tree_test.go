@@ -33,6 +33,10 @@ func newLink(path, target string) []Change {
 	return []Change{{Path: path, NewMode: "120000", Link: target}}
 }
 
+func changedLink(path, target string) []Change {
+	return []Change{{Path: path, OldMode: "120000", NewMode: "120000", Link: target}}
+}
+
 // broken lists violations as "rule path".
 func broken(s Config, t Tree) (list []string) {
 	for _, v := range Judge(s, t) {
@@ -93,6 +97,11 @@ func TestAllowedAndProtectedFiles(t *testing.T) {
 		{"allowed is not unprotected", Config{Allowed: []string{"**"}}, Tree{Changes: edited("AGENTS.md")}, []string{"protected-files AGENTS.md"}},
 		{"what a protected link leads to", Config{}, Tree{Changes: edited("docs/bot.md", "rules/a/b.md"), Links: map[string]string{"CLAUDE.md": "docs/bot.md", ".cursor/rules": "../rules"}},
 			[]string{"protected-files docs/bot.md", "protected-files rules/a/b.md"}},
+		{"where a protected link leads, changed on the way", Config{}, Tree{Changes: slices.Concat(changedLink("current", "docs/other.md"), changedLink("tools", "vendor/other"), changedLink("free", "docs/other.md")),
+			Links: map[string]string{"CLAUDE.md": "current", ".claude": "tools/claude", "README.md": "free"}},
+			[]string{"protected-files current", "protected-files tools"}},
+		{"a link on the way that becomes a directory", Config{}, Tree{Changes: append(added("tools/claude/a.md"), Change{Path: "tools", OldMode: "120000"}), Links: map[string]string{".claude": "tools/claude"}},
+			[]string{"protected-files tools/claude/a.md"}},
 		{"an invalid pattern lets nothing through", Config{Allowed: []string{"docs/[a"}}, Tree{Changes: edited("docs/a")}, []string{"allowed-files", "allowed-files docs/a"}},
 	})
 }
