@@ -20,6 +20,7 @@ import (
 // the item only adds to it.
 func updateIssueHandler() handler {
 	return handler{
+		text:  true,
 		needs: func(n *needs, e *entry) { n.issues.add(e.target.Number) },
 		plan:  planUpdate,
 	}
@@ -132,7 +133,7 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 	case it.Body == nil:
 	case it.Operation == "" && hasMarker(is.Body, e.key): // what was added to it since stays
 	case it.Operation == "":
-		body, cut := p.cfg.unclaimed().body(p.incompleteNote()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer.Actor, e.key))
+		body, cut := p.cfg.unclaimed().body(p.leadText()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer.Actor, e.key))
 		if !known || !sameText(is.Body, body) {
 			op.noteCut(cut)
 			edit.Body = &body

@@ -12,10 +12,12 @@ import (
 // back.
 func TestTextsOfLostCode(t *testing.T) {
 	t.Parallel()
-	texts := []string{aComment, aDiscussion, anIssue, `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Inline."}`, aLabel}
+	texts := []string{aComment, aDiscussion, anIssue, `{"type":"create-pull-request-review-comment","path":"main.go","line":3,"body":"Inline."}`,
+		`{"type":"update-issue","issue_number":5,"status":"closed","body":"Mended."}`, `{"type":"update-issue","issue_number":6,"operation":"append","body":"Mended, too."}`, aLabel, `{"type":"update-issue","issue_number":6,"status":"closed"}`}
 	for _, late := range []bool{false, true} { // known when planning, or only when pushing
 		for _, holdText := range []bool{false, true} {
 			b := newCodeBench(t, func(f *githubtest.Fixture) {
+				f.Issues = append(f.Issues, &githubtest.Issue{Number: 6, Title: "Another", Body: "Always."})
 				if late {
 					f.Repo.Protected = []string{"topic"}
 				}
@@ -36,18 +38,18 @@ func TestTextsOfLostCode(t *testing.T) {
 				first = "failed(push-refused)"
 			}
 			if holdText {
-				want(t, r, first+strings.Repeat(" skipped(held)", 4)+" applied")
+				want(t, r, first+strings.Repeat(" skipped(held)", 6)+" applied applied")
 				continue
 			}
-			want(t, r, first+strings.Repeat(" applied", 5))
+			want(t, r, first+strings.Repeat(" applied", 8))
 			noted := 0
 			for _, text := range b.texts() {
 				if strings.Contains(text, "were not delivered") {
 					noted++
 				}
 			}
-			if noted != 4 {
-				t.Errorf("late %t: %d of 4 texts carry the note:\n%s", late, noted, b.allText())
+			if noted != 6 {
+				t.Errorf("late %t: %d of 6 texts carry the note:\n%s", late, noted, b.allText())
 			}
 		}
 	}

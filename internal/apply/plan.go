@@ -238,7 +238,7 @@ func (p *planner) plan(group []*entry) Operation {
 	switch {
 	case p.snap.secrets[group[0].index] != "":
 		op = p.withhold(group)
-	case p.lost != "" && h.text && p.cfg.HoldText && !group[0].own:
+	case p.lost != "" && h.text && len(group[0].item.Texts()) > 0 && p.cfg.HoldText && !group[0].own:
 		op = p.holdBack(group)
 	case p.unproven(group[0]) != nil:
 		op = p.refuseClaim(group, p.unproven(group[0]))
