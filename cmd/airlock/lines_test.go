@@ -76,6 +76,7 @@ func TestActionFailsBelowTheMinimum(t *testing.T) {
 	t.Parallel()
 	const comment = `{"type":"add_comment","body":"b"}` + "\n"
 	const label = `{"type":"add_labels","labels":["x"]}` + "\n"
+	secret := `{"type":"add_comment","body":"ghp_` + strings.Repeat("aB3dE6gH9", 4) + `"}` + "\n"
 	for name, c := range map[string]struct {
 		config, lines string
 		code          int
@@ -85,6 +86,8 @@ func TestActionFailsBelowTheMinimum(t *testing.T) {
 		"too few":    {"add-comment: {min: 2, max: 3}\n", comment, 1},
 		"too short":  {"add-comment: {min: 1}\n", `{"type":"add_comment","body":""}` + "\n", 1},
 		"not let in": {"add-comment:\nadd-labels: {min: 1, allowed: [y]}\n", comment + label, 1},
+		"denied":     {"add-comment: {min: 1}\n", secret, 1},
+		"one denied": {"add-comment: {min: 1, max: 2}\n", secret + comment, 0},
 		"empty":      {"add-comment: {min: 1}\n", "", 1},
 		"off":        {"add-comment: {min: 1, enabled: false}\nadd-labels:\n", label, 0},
 	} {

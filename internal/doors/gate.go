@@ -243,6 +243,7 @@ func (g *Gate) Apply(ctx context.Context, collected intake.Result, r Request) (*
 	delivery.performRemaining(ctx)
 	refused, denied = append(refused, delivery.refused...), append(denied, delivery.denied...)
 	done := slices.Concat(execution.Finish(ctx), delivery.undone)
+	collected.Rejected = g.tooFew(collected.Rejected, withoutDenied(approved, done))
 	deniedResults := apply.DeniedResults(denied)
 	if err := crash.Try(func() error { apply.KeepDenied(ctx, r.Deps, r.Config, deniedResults); return nil }); err != nil && r.Deps.Log != nil {
 		r.Deps.Log("the changes of a denied item were not kept: " + err.Error())
@@ -285,8 +286,23 @@ func (g *Gate) report(collected intake.Result, r Request, plan *apply.Plan, deni
 	})
 }
 
-// tooFew adds to what was rejected an entry for each kind of which the second door approved fewer
-// items than the configuration demands.
+// withoutDenied returns the approved items without those that were denied when GitHub and the
+// agent's changes had been looked at, such as for a secret. The results have their indexes.
+func withoutDenied(approved []policy.Approved, results []apply.Result) (left []policy.Approved) {
+	denied := map[int]bool{}
+	for _, r := range results {
+		denied[r.Index] = denied[r.Index] || r.State == apply.Denied
+	}
+	for i, a := range approved {
+		if !denied[i] {
+			left = append(left, a)
+		}
+	}
+	return left
+}
+
+// tooFew adds to what was rejected an entry for each kind of which fewer items were approved than
+// the configuration demands.
 func (g *Gate) tooFew(rejected []intake.Rejected, approved []policy.Approved) []intake.Rejected {
 	left := map[policy.Kind]int{}
 	for _, a := range approved {
