@@ -31,21 +31,44 @@ func (j *judgement) checkLinks() {
 
 // linkTargets returns what protected links lead to, and changed links that they lead through:
 // folded path → the link's path. An agent that may not change CLAUDE.md may change neither the
-// file that it links to nor which one that is.
+// file that it links to nor which one that is. A link in what a protected one leads to counts as
+// protected as well.
 func (j *judgement) linkTargets() map[string]string {
 	to := map[string]string{}
-	for _, path := range slices.Sorted(maps.Keys(j.tree.Links)) {
-		if _, protected := j.rules.protects(path); !protected {
-			continue
-		}
-		target, through, why := j.links.follow(link{path, j.tree.Links[path], false})
-		for _, place := range []string{target, through} {
-			if why == "" && place != "" {
-				to[foldPath(place)] = path
+	left := slices.Sorted(maps.Keys(j.tree.Links))
+	for range maxHops { // a link of the next pass is one that a system follows in addition
+		known := len(to)
+		left = slices.DeleteFunc(left, func(path string) bool {
+			by, ok := j.protectingLink(path, to)
+			if !ok {
+				return false
 			}
+			target, through, why := j.links.follow(link{path, j.tree.Links[path], false})
+			for _, place := range []string{target, through} {
+				if key := foldPath(place); why == "" && place != "" && to[key] == "" {
+					to[key] = by
+				}
+			}
+			return true
+		})
+		if len(to) == known {
+			break
 		}
 	}
 	return to
+}
+
+// protectingLink returns the protected link because of which a link is protected: itself, or one
+// that leads to it or to a directory above it.
+func (j *judgement) protectingLink(path string, to map[string]string) (by string, ok bool) {
+	if _, ok := j.rules.protects(path); ok {
+		return path, true
+	}
+	if by, ok = lookUpAbove(to, path); ok {
+		_, freed := j.rules.unprotected.find(path)
+		ok = !freed
+	}
+	return by, ok
 }
 
 // lookUpAbove returns the value of a path, or of a directory above it.
@@ -72,7 +95,8 @@ const maxHops = 40
 // linkMap follows the links of a tree by their text alone; no file is opened.
 type linkMap struct {
 	places foldedTree
-	links  map[int]link // by the node of their path
+	links  map[int]link   // by the node of their path
+	gone   map[int]string // the paths of links that the last changes removed, by their node
 }
 
 type link struct {
@@ -82,7 +106,7 @@ type link struct {
 
 // newLinkMap returns the links of the resulting tree.
 func newLinkMap(t Tree) linkMap {
-	m := linkMap{foldedTree{}, map[int]link{}}
+	m := linkMap{foldedTree{}, map[int]link{}, map[int]string{}}
 	for _, path := range slices.Sorted(maps.Keys(t.Links)) {
 		m.links[m.places.add(path)] = link{path, t.Links[path], false}
 	}
@@ -90,19 +114,28 @@ func newLinkMap(t Tree) linkMap {
 	return m
 }
 
-// apply changes the links as a commit does, and reports whether it changes any.
+// apply changes the links as a commit does, and reports whether it changes any. It may be that
+// the links it removes are not there.
 func (m linkMap) apply(all []Change) (changed bool) {
 	changes := slices.DeleteFunc(slices.Clone(all), func(c Change) bool {
 		_, isLink := m.find(c.Path)
-		return c.NewMode != modeLink && !isLink
+		return c.NewMode != modeLink && c.OldMode != modeLink && !isLink
 	})
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Link, b.Link))
 	})
+	clear(m.gone)
 	for _, c := range changes {
-		if l, ok := m.find(c.Path); ok && l.path == c.Path && c.NewMode != modeLink {
-			delete(m.links, m.places.add(c.Path))
-			changed = true
+		if c.NewMode == modeLink {
+			continue
+		}
+		node := m.places.add(c.Path)
+		l, ok := m.links[node]
+		if ok = ok && l.path == c.Path; ok {
+			delete(m.links, node)
+		}
+		if ok || c.OldMode == modeLink {
+			m.gone[node], changed = c.Path, true
 		}
 	}
 	for _, c := range changes {
@@ -135,7 +168,7 @@ func (m linkMap) find(path string) (l link, ok bool) {
 }
 
 // follow returns the path that a link leads to in the end, and a changed link that it
-// leads through ("" for none). If the link is not allowed, why is the rest of a
+// leads through, or a removed one that it led through ("" for none). If the link is not allowed, why is the rest of a
 // sentence about it.
 func (m linkMap) follow(l link) (path, through, why string) {
 	dir, _ := cutName(l.path)
@@ -161,6 +194,7 @@ func (m linkMap) follow(l link) (path, through, why string) {
 		here.enter(m.places, name)
 		next, ok := m.links[here.node()]
 		if !ok {
+			through = cmp.Or(m.gone[here.node()], through)
 			continue
 		}
 		if next.changed {

@@ -39,6 +39,7 @@ func TestLinksThroughLinks(t *testing.T) {
 		{"a ring", Config{}, Tree{Changes: ring}, []string{"link a", "link b"}},
 		{"a chain that is too long", Config{MaxFiles: -1}, Tree{Changes: chain}, long},
 		{"a link that was there and now leads out", Config{}, Tree{Changes: newLink("a", "."), Links: map[string]string{"old": "a/../x"}}, []string{"link a"}},
+		{"a link that was there and leads out since another is a directory", Config{}, Tree{Changes: append(added("far/f"), Change{Path: "far", OldMode: "120000"}), Links: map[string]string{"old": "far/../../x"}}, []string{"link far"}},
 		{"a bad link that was there", Config{}, Tree{Changes: edited("f"), Links: map[string]string{"old": "/etc"}}, nil},
 		{"a link that was taken away", Config{}, Tree{Changes: append(newLink("x", "top/../y"), Change{Path: "top", OldMode: "120000"}), Links: map[string]string{"top": "."}}, nil},
 	})

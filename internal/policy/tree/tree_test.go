@@ -101,7 +101,12 @@ func TestAllowedAndProtectedFiles(t *testing.T) {
 			Links: map[string]string{"CLAUDE.md": "current", ".claude": "tools/claude", "README.md": "free"}},
 			[]string{"protected-files current", "protected-files tools"}},
 		{"a link on the way that becomes a directory", Config{}, Tree{Changes: append(added("tools/claude/a.md"), Change{Path: "tools", OldMode: "120000"}), Links: map[string]string{".claude": "tools/claude"}},
-			[]string{"protected-files tools/claude/a.md"}},
+			[]string{"protected-files tools", "protected-files tools/claude/a.md"}},
+		{"a link on the way that is removed", Config{}, Tree{Changes: []Change{{Path: "tools", OldMode: "120000"}, {Path: "free", OldMode: "120000"}}, Links: map[string]string{".claude": "tools/claude"}},
+			[]string{"protected-files tools"}},
+		{"links in what a protected link leads to", Config{Unprotected: []string{"/skills/free.md"}}, Tree{Changes: edited("docs/a.md", "docs/b.md", "docs/free.md", "guide/c.md"),
+			Links: map[string]string{".claude/skills": "../skills", "skills/a.md": "../docs/a.md", "skills/free.md": "../docs/free.md", "skills/more": "../guide", "guide/b.md": "../docs/b.md"}},
+			[]string{"protected-files docs/a.md", "protected-files docs/b.md", "protected-files guide/c.md"}},
 		{"an invalid pattern lets nothing through", Config{Allowed: []string{"docs/[a"}}, Tree{Changes: edited("docs/a")}, []string{"allowed-files", "allowed-files docs/a"}},
 	})
 }
