@@ -78,6 +78,7 @@ func ownScenes() []faultScene {
 		itemScene("own: checks", "pull_request", withHistory, drawOwn(rand.New(rand.NewPCG(1, 5)))...),
 		itemScene("own: a sticky comment", "pull_request", nil, drawSticky(rand.New(rand.NewPCG(1, 5)))),
 		itemScene("own: a check run", "pull_request", nil, drawCheckRun(60)),
+		itemScene("own: an issue", "pull_request", func(b *bench) { b.pol.Own.Loop = true }, followUpIssue()),
 		itemScene("own: boxes", "workflow_dispatch", func(b *bench) {
 			b.srv.Change(func(f *githubtest.Fixture) {
 				issueIn(*f, issueNumber).Body = "## Acceptance criteria\n\n- [ ] It works.\n"
@@ -88,6 +89,23 @@ func ownScenes() []faultScene {
 		scenes[i].plausible = findable
 	}
 	return scenes
+}
+
+// followUpIssue returns the issue that a fix loop leaves.
+func followUpIssue() chaosItem {
+	const title = "Left for later"
+	return chaosItem{
+		name: "follow-up issue", once: true,
+		own: &intake.OwnItem{Item: &safeoutput.CreateIssue{Title: title, Body: "One finding."}, Stable: "loop/7-1/follow-up"},
+		times: func(st githubtest.Fixture) (times int) {
+			for _, i := range st.Issues {
+				if i.Title == title {
+					times++
+				}
+			}
+			return times
+		},
+	}
 }
 
 // tickedBox returns an item that ticks the box of a criterion.
