@@ -145,7 +145,7 @@ func (c *codePreparer) placeOnPull(e *entry, st *codeState) error {
 	if !c.namesBranch(e, st) {
 		return nil
 	}
-	if pull.Head.RepoID != c.o.ev.Repo.ID && c.o.ev.Repo.ID != 0 { // its branch may be called as one of ours
+	if pull.Head.RepoID != pull.Base.RepoID { // its branch may be called as one of ours
 		st.refuseFork(n)
 		return nil
 	}

@@ -165,6 +165,7 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 		{"closed", nil, func(i *githubtest.Issue) { i.State = "closed" }, "skipped(closed)"},
 		{"fork", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/repo" }, "skipped(fork-head)"},
 		{"a fork's branch of the same name", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork, i.Pull.Head.Ref = "someone/repo", "main" }, "skipped(fork-head)"},
+		{"fork of a repository without an id", nil, func(i *githubtest.Issue) { i.Pull.Head.Fork = "someone/repo" }, "skipped(fork-head)"},
 		{"default branch", nil, func(i *githubtest.Issue) { i.Pull.Head.Ref = "main" }, "denied(default-branch)"},
 		{"protected", nil, nil, "denied(protected-branch)"},
 		{"ruled", nil, nil, "denied(protected-branch)"},
@@ -184,6 +185,9 @@ func TestPushIsCheckedAgainstTheRules(t *testing.T) {
 					f.Repo.Ruled = []string{"topic"}
 				}
 			})
+			if tt.name == "fork of a repository without an id" { // in a hand-written event
+				b.ev.Repo.ID = 0
+			}
 			if tt.name == "base" {
 				b.git.SetBranch("next", b.git.SHA("topic"))
 				b.ev.Base.Ref = "next"
