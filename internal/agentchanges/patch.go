@@ -158,7 +158,7 @@ func firstLine(data []byte, prefix string) []byte {
 // readMails splits a mailbox, and reads its mails. line is the number of the file's line at which
 // the mailbox begins.
 func (r reader) readMails(ctx context.Context, name string, data []byte, line int) (patches []patch, notes []string, err error) {
-	if n := bytes.Count(data, []byte("\nFrom ")); n > maxMails {
+	if n := 1 + bytes.Count(data, []byte("\nFrom ")); n > maxMails {
 		return nil, nil, fmt.Errorf("%w: %q has %d mails, and at most %d are read", gitrepo.ErrTooLarge, name, n, maxMails)
 	}
 	dir, remove, err := r.repo.TempDir()

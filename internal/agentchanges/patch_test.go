@@ -320,7 +320,7 @@ func TestPatchSeriesErrors(t *testing.T) {
 		"outside, no prefix": {"--- /dev/null\n+++ ../evil\n@@ -0,0 +1 @@\n+x\n", "leaves the repository"},
 		"through a link":     {create("d")[:len("diff --git a/d b/d\nnew file mode 1")] + "20000\n--- /dev/null\n+++ b/d\n@@ -0,0 +1 @@\n+/etc\n\\ No newline at end of file\n" + create("d/passwd"), "d/passwd"},
 		"a merge's":          {create("b.txt") + "diff --cc a.txt\nindex 1,2..3\n--- a/a.txt\n+++ b/a.txt\n@@@ -1,1 -1,1 +1,1 @@@\n--a\n -b\n++c\n", "line 7: the diff of a merge"},
-		"many mails":         {"From 0 Mon Sep 17 00:00:00 2001\n" + strings.Repeat("\nFrom ", 10_001), "at most 10000"},
+		"many mails":         {"From 0 Mon Sep 17 00:00:00 2001\n" + strings.Repeat("\nFrom ", 10_000), "has 10001 mails, and at most 10000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
