@@ -130,9 +130,10 @@ func TestAlternatesInCirclesAndMissing(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)
 	head := c.Commit("one")
-	c.Write(".git/objects/info/alternates", "# a comment\n\n../objects\n"+c.Dir+"/.git/objects\n/no/such/objects\n")
+	c.Write(".git/objects/info/alternates", "# a comment\n\n../objects\n"+c.Dir+"/.git/objects\n/no/such/objects\n"+c.Dir+"/a-file\n")
+	c.Write("a-file", "x")
 	found := c.Locate()
-	if diff := cmp.Diff([]string{"/no/such/objects"}, found.MissingAlternates); diff != "" {
+	if diff := cmp.Diff([]string{"/no/such/objects", c.Dir + "/a-file"}, found.MissingAlternates); diff != "" {
 		t.Error(diff)
 	}
 	r := gittest.Open(t, found)
@@ -140,8 +141,9 @@ func TestAlternatesInCirclesAndMissing(t *testing.T) {
 		t.Errorf("Has = %v, %v", ok, err)
 	}
 	_, err := r.MergeBase(t.Context(), head, strings.Repeat("0", 40))
-	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), "borrows objects from /no/such/objects") {
-		t.Errorf(`err = %v, want ErrMissing with "borrows objects from /no/such/objects"`, err)
+	want := "borrows objects from /no/such/objects, " + c.Dir + "/a-file, which cannot be opened"
+	if !errors.Is(err, gitrepo.ErrMissing) || !strings.Contains(err.Error(), want) {
+		t.Errorf("err = %v, want ErrMissing with %q", err, want)
 	}
 	lines := ""
 	for i := range 200 {

@@ -65,7 +65,7 @@ func (r *Repo) OtherFormat(commit string) string {
 func (r *Repo) WhyMissing() string {
 	switch {
 	case len(r.clone.MissingAlternates) > 0:
-		return fmt.Sprintf(" (it borrows objects from %s, which is not there)", strings.Join(r.clone.MissingAlternates, ", "))
+		return fmt.Sprintf(" (it borrows objects from %s, which cannot be opened)", strings.Join(r.clone.MissingAlternates, ", "))
 	case len(r.clone.Shallow) > 0:
 		return " (it is shallow)"
 	}
