@@ -20,7 +20,8 @@ type Pushes struct {
 }
 
 // Judge returns the reasons why the changes that lead from one commit to another are refused, nil if
-// there are none. It fetches both commits, without their history. It is a Turn's Judge.
+// there are none. It fetches both commits, without their history. That from is gone is such a reason;
+// if to is gone, the error is gitrepo.ErrMissing. It is a Turn's Judge.
 func (p Pushes) Judge(ctx context.Context, cloneURL, from, to string) ([]string, error) {
 	remote, err := p.Remote(cloneURL)
 	if err != nil {
@@ -33,6 +34,9 @@ func (p Pushes) Judge(ctx context.Context, cloneURL, from, to string) ([]string,
 	defer repo.Close()
 	switch err := repo.Fetch(ctx, remote, []string{from, to}, 1); {
 	case errors.Is(err, gitrepo.ErrMissing):
+		if err := repo.Fetch(ctx, remote, []string{to}, 1); err != nil {
+			return nil, err // because that commit is gone, or for another reason
+		}
 		return []string{fmt.Sprintf("the commit %.12s, which the changes count from, is gone; push onto it instead of replacing it", from)}, nil
 	case err != nil:
 		return nil, err
