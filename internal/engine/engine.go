@@ -32,6 +32,10 @@ const version = "1"
 // shutdown is how long Close waits for steps to end.
 const shutdown = 30 * time.Second
 
+// tablesWithin bounds how long Open waits for other processes that make the engine's tables. The
+// engine makes them when it is opened, and fails if another one does so at the same time.
+const tablesWithin = time.Minute
+
 // Config describes what a process does with the engine.
 type Config struct {
 	// Executor names this process among those that run workflows. A lock of the store ensures that
@@ -101,7 +105,11 @@ func (e *Engine) open(cfg Config) error {
 	if err := e.claim(cfg.Executor); err != nil {
 		return err
 	}
-	var err error
+	ready, err := e.store.LockWithin(e.base, "tables of the engine", tablesWithin)
+	if err != nil {
+		return err
+	}
+	defer ready()
 	e.dbos, err = dbos.NewContext(e.untilEnd(), dbos.Config{AppName: "airlock", ApplicationVersion: version, ExecutorID: e.id,
 		Logger: slog.New(filteredLog{cfg.Logger.Handler(), e}), SQLiteSystemDB: e.store.SQLite(), SystemDBPool: e.store.Postgres()})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -358,6 +359,31 @@ func TestOneProcessAnExecutor(t *testing.T) {
 	}
 	first.Close()
 	open(t, location, listening)
+}
+
+// TestEnginesOfANewStoreOpenAtOnce asserts that several processes may open engines on a store that
+// lacks the engine's tables.
+func TestEnginesOfANewStoreOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, location string) {
+		openStore(t, location).Close()
+		begin := make(chan struct{})
+		var all sync.WaitGroup
+		for range 4 {
+			st := openStore(t, location)
+			all.Go(func() {
+				<-begin
+				e, err := engine.Open(context.WithoutCancel(t.Context()), st, engine.Config{Logger: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				e.Close()
+			})
+		}
+		close(begin)
+		all.Wait()
+	})
 }
 
 func TestEnvironmentOverridesNothing(t *testing.T) {

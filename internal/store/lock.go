@@ -92,14 +92,19 @@ func (s *Store) IsLocked(ctx context.Context, name string) (bool, error) {
 	return false, err
 }
 
-// LockSoon is Lock, but waits for up to a second until the lock is free. If a process was killed
-// while it started another one, that one has the locks until its program begins.
+// LockSoon is LockWithin for a second. If a process was killed while it started another one, that one
+// has the locks until its program begins.
 func (s *Store) LockSoon(ctx context.Context, name string) (release func(), err error) {
+	return s.LockWithin(ctx, name, time.Second)
+}
+
+// LockWithin is Lock, but waits for as long as limit until the lock is free.
+func (s *Store) LockWithin(ctx context.Context, name string, limit time.Duration) (release func(), err error) {
 	pause := time.NewTicker(50 * time.Millisecond)
 	defer pause.Stop()
-	for tries := 1; ; tries++ {
+	for deadline := time.Now().Add(limit); ; {
 		release, err = s.Lock(ctx, name)
-		if !errors.Is(err, ErrLocked) || tries == 20 {
+		if !errors.Is(err, ErrLocked) || !time.Now().Before(deadline) {
 			return release, err
 		}
 		select {
