@@ -87,10 +87,14 @@ func (s *Store) pipeline(ctx context.Context, statements []Statement) (changed [
 }
 
 // withoutURL returns the innermost error. Those that pgx puts around it repeat the user and the
-// database.
+// database. Of the errors of several addresses, or of an address with TLS and without, it is the last.
 func withoutURL(err error) error {
 	for {
 		inner := errors.Unwrap(err)
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			all := several.Unwrap()
+			inner = all[len(all)-1]
+		}
 		if inner == nil {
 			return err
 		}
