@@ -122,7 +122,11 @@ func (s *Server) describe(r *http.Request, err error) *apiError {
 	}
 	s.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	if kind := store.Trouble(err); kind != "" {
-		return refuse(http.StatusServiceUnavailable, "store_"+string(kind), "%s", storeTrouble[kind]).with("Retry-After", "5")
+		message := storeTrouble[kind]
+		if kind == store.Unreachable && (r.Method == http.MethodGet || r.Method == http.MethodHead) { // it records nothing
+			message = "the store cannot be reached: try again"
+		}
+		return refuse(http.StatusServiceUnavailable, "store_"+string(kind), "%s", message).with("Retry-After", "5")
 	}
 	return refuse(http.StatusServiceUnavailable, "unavailable", "the request cannot be carried out now: the server's log says why; try again later")
 }
