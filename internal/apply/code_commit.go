@@ -126,7 +126,7 @@ const (
 // style describes how the commits of an item are made. It follows from the item and the
 // workflow run, so that a later attempt makes the same commits.
 func (c *codePreparer) style(e *entry, st *codeState) gitrepo.Style {
-	committer := committerOf(c.o.s.viewer.Actor)
+	committer := committerOf(c.o.s.viewer.Actor, c.o.cfg.host())
 	last := trailer(st.key, e.key)
 	return gitrepo.Style{
 		Committer: committer,
@@ -155,9 +155,9 @@ func suffixed(message, suffix string) string {
 	return strings.TrimRight(title+suffix+"\n"+rest, "\n")
 }
 
-// committerOf returns the committer: the token's own account, with the address by which GitHub
-// recognises it. The account of GITHUB_TOKEN is shown as a bot.
-func committerOf(viewer githubapi.Actor) gitrepo.Person {
+// committerOf returns the committer: the token's own account, with the address by which the server
+// of that host recognises it. The account of GITHUB_TOKEN is shown as a bot.
+func committerOf(viewer githubapi.Actor, host string) gitrepo.Person {
 	if viewer.DatabaseID == 0 {
 		return gitrepo.Person{Name: "Airlock", Email: "airlock@localhost"}
 	}
@@ -165,7 +165,7 @@ func committerOf(viewer githubapi.Actor) gitrepo.Person {
 	if viewer.DatabaseID == actionsBot {
 		login = actionsLogin
 	}
-	return gitrepo.Person{Name: login, Email: fmt.Sprintf("%d+%s@users.noreply.github.com", viewer.DatabaseID, login)}
+	return gitrepo.Person{Name: login, Email: fmt.Sprintf("%d+%s@users.noreply.%s", viewer.DatabaseID, login, host)}
 }
 
 // The account that GITHUB_TOKEN belongs to, and its name as REST spells it.
@@ -296,9 +296,9 @@ func ofItem(c githubapi.Commit, branchKey, key string) bool {
 
 // ofSeries returns the commits that were made for the branch's key, in any workflow run, and
 // are as we made them.
-func ofSeries(commits []githubapi.Commit, branchKey string, committer gitrepo.Person) []githubapi.Commit {
+func ofSeries(commits []githubapi.Commit, branchKey string, committer gitrepo.Person, host string) []githubapi.Commit {
 	return slices.DeleteFunc(slices.Clone(commits), func(c githubapi.Commit) bool {
-		return !strings.HasPrefix(trailerOf(c.Message), branchKey[:16]+"-") || !madeBy(c, committer)
+		return !strings.HasPrefix(trailerOf(c.Message), branchKey[:16]+"-") || !madeBy(c, committer, host)
 	})
 }
 
@@ -309,14 +309,11 @@ func hasTrailer(commits []githubapi.Commit, branchKey string) bool {
 }
 
 // madeBy reports whether Airlock made a commit. Somebody who amends or rebases a commit keeps its
-// message, with Airlock's trailer, but becomes its committer. GitHub itself is the committer of a
-// commit that it made for Airlock, and has signed it.
-func madeBy(c githubapi.Commit, committer gitrepo.Person) bool {
-	return c.Committer.Email == committer.Email || c.Committer.Email == githubEmail && c.Verified
+// message, with Airlock's trailer, but becomes its committer. GitHub, or the server of that host, is
+// itself the committer of a commit that it made for Airlock, and has signed it.
+func madeBy(c githubapi.Commit, committer gitrepo.Person, host string) bool {
+	return c.Committer.Email == committer.Email || c.Committer.Email == "noreply@"+host && c.Verified
 }
-
-// githubEmail is the address of GitHub itself as a committer.
-const githubEmail = "noreply@github.com"
 
 // skipCommands are the words in a commit message that keep GitHub from starting workflows. An
 // agent may not switch off the checks of its own changes. See GitHub's documentation on

@@ -3,6 +3,8 @@ package apply
 import (
 	"strings"
 	"testing"
+
+	"github.com/agent-airlock/airlock/internal/githubapi"
 )
 
 // TestMessagesSpeakForNobodyElse asserts that trailers that name an author, reviewer or tester are
@@ -53,5 +55,31 @@ func TestMessageOfCreditsAlone(t *testing.T) {
 	want(t, b.run(aPull), "applied")
 	if title := b.git.Run("log", "-1", "--format=%s", b.pulls()[0].Pull.Head.Ref); title != "Mend the demo" {
 		t.Errorf("the title is %q", title)
+	}
+}
+
+// TestCommitterOnEachServer asserts that a commit's committer is an account of the server that it is
+// pushed to, and that a commit which the server made itself counts as Airlock's.
+func TestCommitterOnEachServer(t *testing.T) {
+	t.Parallel()
+	for server, host := range map[string]string{
+		"": "github.com", "https://github.com/": "github.com", "https://ghe.example:8443/": "ghe.example", "https://octo.ghe.com": "octo.ghe.com",
+	} {
+		b := newCodeBench(t)
+		b.cfg.Server = server
+		b.write(map[string]string{"docs/a.md": "1\n"})
+		want(t, b.run(aPull), "applied")
+		branch := b.pulls()[0].Pull.Head.Ref
+		if got, want := b.git.Run("log", "-1", "--format=%ce", branch), "41898282+github-actions[bot]@users.noreply."+host; got != want {
+			t.Errorf("server %q: the committer is %s, want %s", server, got, want)
+		}
+		own := committerOf(b.viewer(), host)
+		for email, want := range map[string]bool{own.Email: true, "noreply@" + host: true, "noreply@elsewhere.example": false} {
+			c := githubapi.Commit{Verified: true}
+			c.Committer.Email = email
+			if madeBy(c, own, host) != want {
+				t.Errorf("server %q: a commit of %s is Airlock's: %v", server, email, !want)
+			}
+		}
 	}
 }

@@ -277,7 +277,8 @@ func (c *codePreparer) earlier(e *entry, st *codeState, b githubapi.Branch) (why
 	if err != nil {
 		return "", err
 	}
-	own := ofSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor))
+	host := c.o.cfg.host()
+	own := ofSeries(diff.Commits, st.key, committerOf(c.o.s.viewer.Actor, host), host)
 	isListedInFull := len(diff.Commits) == diff.AheadBy
 	isMadeByUs := len(own) > 0 || c.begun(e, st.names, b.Name)
 	allOwn := isListedInFull && len(own) == len(diff.Commits) && isMadeByUs

@@ -235,7 +235,7 @@ func TestForgedTrailerPassesNoRule(t *testing.T) {
 	b.srv.SetFault(nil)
 	branch := b.branches("refs/heads/airlock")[0]
 	good := b.git.SHA(branch)
-	b.recommit(branch, committerOf(b.viewer()).Email, b.treeWith(branch, ".github/workflows/evil.yml"))
+	b.recommit(branch, committerOf(b.viewer(), "github.com").Email, b.treeWith(branch, ".github/workflows/evil.yml"))
 	b.cfg.Run.Attempt = 2
 	want(t, b.run(aPull), "applied")
 	if got := b.git.SHA(branch); got != good {
@@ -312,7 +312,7 @@ func TestDefaultBranchIsNeverTakenOver(t *testing.T) {
 	b.pull(func(s *policy.ChangeSettings) { s.Base, s.Branch = "next", "main" })
 	st := branchKey(b.cfg.Run, b.ev.Repo.ID, "create-pull-request", "branch main", 0)
 	b.git.Commit("main", map[string]string{"x": "1"}, "Squashed\n\n"+trailer(st, st))
-	head := b.recommit("main", committerOf(b.viewer()).Email, b.git.Run("rev-parse", "main^{tree}"))
+	head := b.recommit("main", committerOf(b.viewer(), "github.com").Email, b.git.Run("rev-parse", "main^{tree}"))
 	b.write(map[string]string{"docs/a.md": "1\n"})
 	want(t, b.run(aPull), "applied")
 	if got := b.git.SHA("main"); got != head {

@@ -33,7 +33,7 @@ func (b *codeBench) commitTree(email, tree, message string, parents ...string) s
 // updateBranch merges main into a branch, as the button of the pull request does.
 func (b *codeBench) updateBranch(branch string) string {
 	b.t.Helper()
-	merged := b.commitTree(githubEmail, b.git.Run("merge-tree", "--write-tree", branch, "main"), "Merge branch 'main' into "+branch, b.git.SHA(branch), b.git.SHA("main"))
+	merged := b.commitTree("noreply@github.com", b.git.Run("merge-tree", "--write-tree", branch, "main"), "Merge branch 'main' into "+branch, b.git.SHA(branch), b.git.SHA("main"))
 	b.git.SetBranch(branch, merged)
 	return merged
 }

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"cmp"
+	"net/url"
 	"strings"
 	"time"
 
@@ -52,6 +53,15 @@ type Config struct {
 // server returns the address of the server's pages, without a slash at its end.
 func (c Config) server() string {
 	return strings.TrimRight(cmp.Or(c.Server, "https://github.com"), "/")
+}
+
+// host returns the server's name, which ends the addresses of its accounts that receive no mail.
+func (c Config) host() string {
+	u, err := url.Parse(c.server())
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // Reconcile is when Execute looks, at its end, for duplicates of what it created.
