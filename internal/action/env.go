@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ type Env struct {
 
 	APIURL     string // GITHUB_API_URL, by default GitHub.com's
 	GraphQLURL string // GITHUB_GRAPHQL_URL; "" for the one that goes with APIURL
-	ServerURL  string // GITHUB_SERVER_URL, by default GitHub.com's
+	ServerURL  string // see ServerURL
 
 	Event  event.Env
 	Inputs Inputs
@@ -53,7 +54,7 @@ func Snapshot(getenv func(string) string) Env {
 		Workspace: run.Workspace, EventPath: getenv("GITHUB_EVENT_PATH"),
 		OutputPath: getenv("GITHUB_OUTPUT"), SummaryPath: run.StepSummary, Temp: getenv("RUNNER_TEMP"),
 		// Context has GitHub.com's GraphQL URL where there is none, even for another server.
-		APIURL: run.APIURL, GraphQLURL: getenv("GITHUB_GRAPHQL_URL"), ServerURL: run.ServerURL,
+		APIURL: run.APIURL, GraphQLURL: getenv("GITHUB_GRAPHQL_URL"), ServerURL: ServerURL(getenv),
 		Inputs: inputs,
 		Event: event.Env{
 			EventName: run.EventName, Repository: run.Repository, RepositoryID: getenv("GITHUB_REPOSITORY_ID"),
@@ -61,9 +62,26 @@ func Snapshot(getenv func(string) string) Env {
 			RunID: getenv("GITHUB_RUN_ID"), RunNumber: getenv("GITHUB_RUN_NUMBER"), RunAttempt: getenv("GITHUB_RUN_ATTEMPT"),
 			Environment: getenv("RUNNER_ENVIRONMENT"),
 			WorkflowRef: getenv("GITHUB_WORKFLOW_REF"), Workflow: run.Workflow, Job: run.Job, Step: run.Action,
-			MatrixIndex: inputs.Get(MatrixIndexInput), Orchestration: getenv(orchestrationVariable), ServerURL: run.ServerURL,
+			MatrixIndex: inputs.Get(MatrixIndexInput), Orchestration: getenv(orchestrationVariable), ServerURL: ServerURL(getenv),
 		},
 	}
+}
+
+// ServerURL returns the address of the pages of the environment's GitHub server: GITHUB_SERVER_URL or,
+// without it, the one that goes with GITHUB_API_URL, which is GitHub.com's by default.
+func ServerURL(getenv func(string) string) string {
+	if server := getenv("GITHUB_SERVER_URL"); server != "" {
+		return server
+	}
+	u, err := url.Parse(getenv("GITHUB_API_URL"))
+	if err != nil || u.Host == "" {
+		return "https://github.com"
+	}
+	host := u.Host
+	if strings.Trim(u.Path, "/") == "" { // otherwise it is below /api/v3 of the host itself
+		host = strings.TrimPrefix(host, "api.")
+	}
+	return u.Scheme + "://" + host
 }
 
 // MatrixIndexInput is the input that carries the job's place in its matrix: the

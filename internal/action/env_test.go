@@ -30,13 +30,13 @@ func TestSnapshot(t *testing.T) {
 	want := event.Env{
 		EventName: "push", Repository: "o/r", RepositoryID: "5", SHA: "ab", Ref: "refs/heads/main", Actor: "octocat", RunID: "7",
 		RunNumber: "8", RunAttempt: "9", WorkflowRef: "o/r/.github/workflows/x.yml@refs/heads/main", Workflow: "x", Job: "gate", Step: "airlock",
-		MatrixIndex: "3", ServerURL: "https://github.com",
+		MatrixIndex: "3", ServerURL: "https://ghe.example",
 	}
 	if diff := cmp.Diff(want, env.Event); diff != "" {
 		t.Error(diff)
 	}
 	if !env.OnRunner || !env.Debug || env.Workspace != "/github/workspace" || env.OutputPath != "/o" || env.SummaryPath != "/s" || env.Temp != "/t" ||
-		env.APIURL != "https://ghe.example/api/v3" || env.GraphQLURL != "" || env.ServerURL != "https://github.com" {
+		env.APIURL != "https://ghe.example/api/v3" || env.GraphQLURL != "" || env.ServerURL != "https://ghe.example" {
 		t.Errorf("%+v", env)
 	}
 }
@@ -54,6 +54,24 @@ func TestSnapshotOfAnOddEnvironment(t *testing.T) {
 	}
 	if env := action.Snapshot(environment(nil)); env.OnRunner || env.APIURL != "https://api.github.com" || env.ServerURL != "https://github.com" || env.Event.RunID != "" {
 		t.Errorf("%+v", env)
+	}
+}
+
+func TestServerURL(t *testing.T) {
+	for _, tt := range []struct{ server, api, want string }{
+		{"", "", "https://github.com"},
+		{"", "https://api.github.com", "https://github.com"},
+		{"", "https://api.github.com/", "https://github.com"},
+		{"", "https://api.octo.ghe.com", "https://octo.ghe.com"},
+		{"", "https://ghe.example:8443/api/v3/", "https://ghe.example:8443"},
+		{"", "https://api.example/api/v3", "https://api.example"},
+		{"", "http://127.0.0.1:80", "http://127.0.0.1:80"},
+		{"", "ghe.example", "https://github.com"},
+		{"https://ghe.example/", "https://api.github.com", "https://ghe.example/"},
+	} {
+		if got := action.ServerURL(environment(map[string]string{"GITHUB_SERVER_URL": tt.server, "GITHUB_API_URL": tt.api})); got != tt.want {
+			t.Errorf("of %q and %q: %q, want %q", tt.server, tt.api, got, tt.want)
+		}
 	}
 }
 

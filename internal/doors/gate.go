@@ -334,7 +334,7 @@ func refusedResults(refused []intake.Rejected) []apply.Result {
 // ServerHost returns the host of the GitHub server that the environment names, "" for
 // github.com.
 func ServerHost(getenv func(string) string) string {
-	u, err := url.Parse(getenv("GITHUB_SERVER_URL"))
+	u, err := url.Parse(action.ServerURL(getenv))
 	if err != nil || u.Hostname() == "github.com" {
 		return ""
 	}
