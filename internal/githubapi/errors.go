@@ -2,6 +2,8 @@ package githubapi
 
 import (
 	"cmp"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -220,6 +222,9 @@ func (e *Error) remedy() string {
 	case Ambiguous:
 		return "look whether it is there before trying again"
 	case Unreachable:
+		if _, ok := errors.AsType[*tls.CertificateVerificationError](e.Err); ok {
+			return "check the API URL, and give the certificate of the server, or of the proxy, as a PEM file (ca-file)"
+		}
 		return "check the API URL, the network and proxy settings, and GitHub's status page"
 	case Malformed:
 		return "check that the API URL is that of a GitHub API"

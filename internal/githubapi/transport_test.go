@@ -67,6 +67,10 @@ func TestCAFile(t *testing.T) {
 	if _, err := c.GetIssue(t.Context(), repo, 1); err != nil {
 		t.Error(err)
 	}
+	c = plainClient(t, srv.URL, transport(t, githubapi.TransportOptions{}))
+	if _, err := c.GetIssue(t.Context(), repo, 1); !errors.Is(err, githubapi.Unreachable) || !strings.Contains(err.Error(), "ca-file") {
+		t.Errorf(`without the certificate: %v, want Unreachable with "ca-file"`, err)
+	}
 	if _, err := githubapi.NewTransport(githubapi.TransportOptions{CAFile: []byte("no certificate")}); err == nil || !strings.Contains(err.Error(), "PEM") {
 		t.Errorf(`err = %v, want one with "PEM"`, err)
 	}
