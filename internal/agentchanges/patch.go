@@ -86,6 +86,10 @@ var (
 	combined = lazyregexp.New(`(?m)^diff --(?:cc|combined) `)
 	// submodule is what git diff --submodule=log writes instead of a diff.
 	submodule = lazyregexp.New(`(?m)^Submodule .* [0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}`)
+	// inWords is what diff -r writes of a file that it does not compare.
+	inWords = lazyregexp.New(`(?m)^(?:Binary files .+ and .+ differ|Only in .+: .+)$`)
+	// hunkHeader is the line at which a hunk begins, with its counts of lines before and after.
+	hunkHeader = lazyregexp.New(`^@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@`)
 	// lineNumber finds the line of the patch that an error of git apply names.
 	lineNumber = lazyregexp.New(`^(.*?)(?: \(| at | on )?line ([0-9]+)\)?(.*)$`)
 )
@@ -117,6 +121,10 @@ func (r reader) readPatches(ctx context.Context, name string, data []byte) (patc
 		}
 		if words := submodule.Find(p.text); words != nil {
 			notes = append(notes, fmt.Sprintf("%s describes a submodule in words, which is left out: %.100q ('git diff --submodule=short' writes it)", p.where, words))
+		}
+		if all := inWords.FindAllSubmatchIndex(p.text, -1); len(all) > 0 {
+			notes = append(notes, fmt.Sprintf("%s only describes changes, of which it does not have the content: %d, the first of them is %.100q ('git diff --binary' writes files)",
+				p.where, len(all), p.text[all[0][0]:all[0][1]]))
 		}
 	}
 	return patches, notes, nil
@@ -253,7 +261,48 @@ func (r reader) check(ctx context.Context, p *patch, left *int) error {
 	if err == nil && out.ExitCode != 0 {
 		err = p.refused(out)
 	}
+	if line := lineAfterHunk(p.text); err == nil && line > 0 {
+		err = fmt.Errorf("%s: by its @@ line, the hunk before has ended, so that git would drop this line: write the patch again by 'git diff'", p.place(line))
+	}
 	return err
+}
+
+// lineAfterHunk returns the number of the first line that is added or removed although the hunk before
+// has all the lines that its header announces; 0 if there is none. git takes it for words between two
+// diffs. The diffs must be such that git can read them.
+func lineAfterHunk(diffs []byte) int {
+	n, before, after := 0, 0, 0 // before and after are how many lines the hunk still has
+	follows := false            // the lines since a hunk look like more of it
+	for line := range bytes.Lines(diffs) {
+		n++
+		switch {
+		case before > 0 || after > 0:
+			if line[0] != '+' && line[0] != '\\' {
+				before--
+			}
+			if line[0] != '-' && line[0] != '\\' {
+				after--
+			}
+			follows = true
+		case bytes.HasPrefix(line, []byte("@@ -")):
+			if m := hunkHeader.FindStringSubmatch(string(line)); m != nil {
+				before, after = lineCount(m[1]), lineCount(m[2])
+			}
+		case follows && (line[0] == '+' || line[0] == '-' && !bytes.HasPrefix(line, []byte("--"))): // "--" begins a header or a mail's signature
+			return n
+		default:
+			follows = follows && (line[0] == ' ' || line[0] == '\\')
+		}
+	}
+	return 0
+}
+
+// lineCount reads a count of a hunk's header, which is 1 where there is none.
+func lineCount(digits string) int {
+	if n, err := strconv.Atoi(digits); err == nil {
+		return n
+	}
+	return 1
 }
 
 // place returns where a line of the patch's text is, counted from 1.

@@ -279,6 +279,20 @@ func TestPatchSeriesNotesASubmoduleInWords(t *testing.T) {
 	}
 }
 
+// TestPatchSeriesNotesFilesInWords asserts that what diff -r says of files that it does not compare is
+// noted, and that their names in hunks are not.
+func TestPatchSeriesNotesFilesInWords(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	c.Write("a.txt", "Only in b: c\n")
+	base := c.Commit("base")
+	data := "Only in new: logo.png\n--- old/a.txt\n+++ new/a.txt\n@@ -1 +1,2 @@\n Only in b: c\n+Binary files x and y differ\nBinary files old/x and new/x differ\n"
+	s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Name: "x", Data: []byte(data), Bases: []string{base}})
+	if err != nil || len(s.Changes) != 1 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], `does not have the content: 2, the first of them is "Only in new: logo.png"`) {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // TestPatchSeriesErrors asserts that the error names the place of what is wrong, for files that
 // are not patches and for hostile ones.
 func TestPatchSeriesErrors(t *testing.T) {
@@ -319,6 +333,8 @@ func TestPatchSeriesErrors(t *testing.T) {
 		"absolute":           {create("/etc/passwd"), "leaves the repository"},
 		"outside, no prefix": {"--- /dev/null\n+++ ../evil\n@@ -0,0 +1 @@\n+x\n", "leaves the repository"},
 		"through a link":     {create("d")[:len("diff --git a/d b/d\nnew file mode 1")] + "20000\n--- /dev/null\n+++ b/d\n@@ -0,0 +1 @@\n+/etc\n\\ No newline at end of file\n" + create("d/passwd"), "d/passwd"},
+		"a hunk too long":    {"\n" + create("b.txt") + "+y\n", `line 8: by its @@ line, the hunk before has ended`},
+		"and with context":   {mail("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n two\n-three\n-- \n2.39\n"), `line 13: by its @@ line`},
 		"a merge's":          {create("b.txt") + "diff --cc a.txt\nindex 1,2..3\n--- a/a.txt\n+++ b/a.txt\n@@@ -1,1 -1,1 +1,1 @@@\n--a\n -b\n++c\n", "line 7: the diff of a merge"},
 		"many mails":         {"From 0 Mon Sep 17 00:00:00 2001\n" + strings.Repeat("\nFrom ", 10_000), "has 10001 mails, and at most 10000"},
 	} {
