@@ -4,7 +4,6 @@
 package agentchanges
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
@@ -55,7 +54,7 @@ type FileConfig struct {
 // error names the line.
 func FromFile(ctx context.Context, cfg FileConfig) (gitrepo.Series, error) {
 	r := reader{cfg.Repo}
-	if bytes.HasPrefix(cfg.Data, []byte(bundleV2+"\n")) || bytes.HasPrefix(cfg.Data, []byte(bundleV3+"\n")) {
+	if bundleStart.Match(cfg.Data) {
 		return r.bundle(ctx, cfg)
 	}
 	return r.patches(ctx, cfg)

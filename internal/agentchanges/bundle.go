@@ -20,6 +20,9 @@ const (
 	bundleV3 = "# v3 git bundle"
 )
 
+// bundleStart is how a bundle of any version begins.
+var bundleStart = lazyregexp.New(`^# v[0-9]+ git bundle`)
+
 // Limits of a bundle.
 const (
 	maxBundle      = 256 << 20 // bytes

@@ -178,6 +178,12 @@ func TestBundleSeriesErrors(t *testing.T) {
 			}
 		})
 	}
+	for _, first := range []string{"# v4 git bundle\n\n", "# v2 git bundle\r\n\r\n"} { // which are not patches either
+		_, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: fresh.Open(), Name: "x", Data: []byte(first), Bases: []string{base}})
+		if err == nil || !strings.Contains(err.Error(), `the bundle "x" cannot be read: it begins with "# v`) {
+			t.Errorf("%q: %v", first, err)
+		}
+	}
 	if _, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: fresh.Open(), Data: c.bundle("main")}); !errors.Is(err, agentchanges.ErrNoBase) {
 		t.Errorf("without a base: %v", err)
 	}
