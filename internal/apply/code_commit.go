@@ -51,7 +51,12 @@ func (c *codePreparer) carry(e *entry, st *codeState) error {
 	switch {
 	case errors.As(err, &conflict):
 		c.keepPatchOf(st, st.series, false)
-		st.refuse(Failed, CodeConflict, fmt.Sprintf("the changes no longer apply to %s: %s; let the agent work on the current commit, or apply the patch by hand (git am --3way)", c.targetBranch(st), conflict.Error()))
+		where, remedy := c.targetBranch(st), "let the agent work on the current commit"
+		if st.base != "" && st.expect != "" && !st.replace { // see chooseReplaced
+			where = fmt.Sprintf("the commit %.7s, at which the branch %q began", st.onto, st.branch)
+			remedy = fmt.Sprintf("merge the branch %q into that one", st.base)
+		}
+		st.refuse(Failed, CodeConflict, fmt.Sprintf("the changes no longer apply to %s: %s; %s, or apply the patch by hand (git am --3way)", where, conflict.Error(), remedy))
 		return nil
 	case err != nil:
 		return err

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -222,6 +223,31 @@ func TestAmendedCommitStays(t *testing.T) {
 			t.Errorf("%d pull requests", len(pulls))
 		}
 	}
+}
+
+// TestConflictWithABranchThatBeganEarlier asserts that the reason names the commit that the changes do
+// not fit, where that is not the base branch's: others have committed to our branch, and the base
+// branch has moved.
+func TestConflictWithABranchThatBeganEarlier(t *testing.T) {
+	t.Parallel()
+	b := newCodeBench(t)
+	began := b.git.SHA("main")
+	b.write(map[string]string{"docs/a.md": "1\n"})
+	want(t, b.run(aPull), "applied")
+	branch := b.pulls()[0].Pull.Head.Ref
+	b.recommit(branch, "person@example.com", b.treeWith(branch, "theirs.txt"))
+	b.git.Commit("main", map[string]string{"docs/moved.md": "one\n"}, "Move on")
+	b.nextRun()
+	b.write(map[string]string{"docs/moved.md": "two\n"})
+	r := b.run(aPull)
+	want(t, r, "failed(merge-conflict)")
+	for _, part := range []string{fmt.Sprintf("no longer apply to the commit %.7s, at which the branch %q began", began, branch), `merge the branch "main" into that one`} {
+		if !strings.Contains(r[0].Message, part) {
+			t.Errorf("%q lacks %q", r[0].Message, part)
+		}
+	}
+	b.updateBranch(branch)
+	want(t, b.run(aPull), "applied")
 }
 
 // TestForgedTrailerPassesNoRule asserts that a commit whose trailer claims to be from an earlier
