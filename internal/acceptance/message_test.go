@@ -99,6 +99,24 @@ func TestInvalidRequests(t *testing.T) {
 	}
 }
 
+// Spec 001 asks for a time as ISO 8601 writes it, which is without a zone in many programs.
+func TestTimestamps(t *testing.T) {
+	response := func(timestamp string) error {
+		_, err := acceptance.ReadResponse([]byte(`{"task_id":"a","timestamp":"` + timestamp + `","verdict":"PASS","criteria_results":[{"criterion_id":"A","status":"PASS","evidence":"e"}]}`))
+		return err
+	}
+	for _, timestamp := range []string{"2026-02-17T14:30:00Z", "2026-02-17t14:30:00z", "2026-02-17T14:30:00", "2026-02-17T14:30:00.123456", "2026-02-17 14:30:00,5+01", "2026-02-17T14:30-08:00", "2026-02-17T14:30:00+0545"} {
+		if err := response(timestamp); err != nil {
+			t.Errorf("%s: %v", timestamp, err)
+		}
+	}
+	for _, timestamp := range []string{"", "now", "2026-02-17", "14:30:00Z", "17.02.2026 14:30:00", "2026-02-17T14:30:00Z, about", "1771338600", "2026-02-17T14:30:00 CET"} {
+		if err := response(timestamp); err == nil || !strings.Contains(err.Error(), "$.timestamp") {
+			t.Errorf("%s: %v", timestamp, err)
+		}
+	}
+}
+
 // All violations are reported at once: those of the schema, and those that it cannot express.
 func TestAllViolationsAtOnce(t *testing.T) {
 	_, request := acceptance.ReadRequest([]byte(`{"task_id":"T","acceptance_criteria":[{"id":"A"},{"id":"A","description":"d","validation_hint":"h"},{},{}]}`))

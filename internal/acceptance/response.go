@@ -23,7 +23,7 @@ type Response struct {
 	Reasoning  string            `json:"reasoning,omitempty"`
 	Confidence *float64          `json:"confidence,omitempty"` // 0 to 1
 	Duration   float64           `json:"duration_seconds"`
-	Timestamp  string            `json:"timestamp"` // RFC 3339
+	Timestamp  string            `json:"timestamp"` // ISO 8601
 	Validator  string            `json:"validator_id,omitempty"`
 	// Dispatch is the dispatch that is answered; "" stands for the task's newest.
 	Dispatch string `json:"dispatch_id,omitempty"`
