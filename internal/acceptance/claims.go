@@ -35,8 +35,8 @@ func (v *verification) claims(ctx context.Context, r *Response) {
 	}
 }
 
-// claimedFile checks that the branch changes a file, which may mean that it deletes it. changed,
-// comparedWith and unknown are what Worktree.Changed returned.
+// claimedFile checks that the branch changes a file, or one below a directory, which may mean that
+// it deletes it. changed, comparedWith and unknown are what Worktree.Changed returned.
 func (v *verification) claimedFile(file string, changed []string, comparedWith string, unknown error) ClaimResult {
 	out := ClaimResult{Claim: "modified " + file}
 	clean, err := v.relative(file)
@@ -46,7 +46,7 @@ func (v *verification) claimedFile(file string, changed []string, comparedWith s
 	}
 	_, err = v.worktree.Stat(clean)
 	exists := !errors.Is(err, ErrNoPath)
-	isChanged := slices.Contains(changed, clean)
+	isChanged := slices.ContainsFunc(changed, func(name string) bool { return name == clean || strings.HasPrefix(name, clean+"/") })
 	switch {
 	case err != nil && exists:
 		out.Status, out.Evidence = Blocked, fmt.Sprintf("It cannot be looked at: %v.", err)

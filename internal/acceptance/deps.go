@@ -9,6 +9,9 @@ import (
 // Config is what the owner and the user decide.
 type Config struct {
 	Trust Trust // of the author of the request
+	// Roots are absolute paths of the work tree, with slashes. What a hint or claim names below one of
+	// them is in the work tree. Empty ones count for nothing.
+	Roots []string
 	// Commands are those that a stranger's criteria may run, each a complete command line.
 	Commands []string
 	// StrangersToValidator lets the validator judge a stranger's criteria, too.

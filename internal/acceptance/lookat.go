@@ -116,9 +116,13 @@ func isInstalled(name string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(dir string) bool { return dir == "node_modules" || dir == "vendor" })
 }
 
-// relative returns a path of a hint, clean. Only paths in the work tree are looked at.
+// relative returns a path of a hint or claim relative to the work tree, clean. Only paths in the
+// work tree are looked at.
 func (v *verification) relative(hinted string) (string, error) {
 	clean := path.Clean(strings.TrimSpace(hinted))
+	for _, root := range v.cfg.Roots {
+		clean = strings.TrimPrefix(clean, path.Clean(root)+"/")
+	}
 	switch {
 	case strings.ContainsRune(hinted, 0), hinted == "":
 		return "", fmt.Errorf("%s is not a path", v.quote(hinted))

@@ -310,7 +310,7 @@ func reasoning(r Response) string {
 		}
 	}
 	if wrong > 0 {
-		out += fmt.Sprintf(" Of %d claims, %d do not hold.", len(r.Claims), wrong)
+		out += fmt.Sprintf(" %d of %s wrong.", wrong, text.Count(len(r.Claims), "claim"))
 	}
 	return out
 }

@@ -359,7 +359,7 @@ func TestEvidence(t *testing.T) {
 }
 
 func TestGates(t *testing.T) {
-	w := &tree{files: map[string]string{"a.md": "x", "b.md": ""}, changed: []string{"a.md", "deleted.md"}}
+	w := &tree{files: map[string]string{"a.md": "x", "b.md": ""}, changed: []string{"a.md", "deleted.md", "docs/old/c.md"}}
 	claim := func(files, commit string) string {
 		return `"validation_type": "code", "claimed_evidence": {"files_modified": [` + files + `], "commit_hash": "` + commit + `"}`
 	}
@@ -372,6 +372,11 @@ func TestGates(t *testing.T) {
 		{"a right claim", claim(`"a.md", "deleted.md"`, "C0FFEE"), "a.md", "", acceptance.Done, "PASS PASS"},
 		{"a wrong file", claim(`"b.md"`, "c0ffee"), "a.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.CorrectClaim, "FAIL PASS"},
 		{"a wrong commit", claim(`"a.md"`, "abcd"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
+		{"an absolute path", claim(`"/src/app/a.md", "/mirror//deleted.md"`, "c0ffee"), "/src/app/./a.md", "", acceptance.Done, "PASS PASS"},
+		{"an absolute path outside", claim(`"/src/app/../a.md"`, "c0ffee"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
+		{"another directory's path", claim(`"/src/application/a.md"`, "c0ffee"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
+		{"a directory", claim(`"docs", "docs/old/"`, "c0ffee"), "a.md", "", acceptance.Done, "PASS PASS"},
+		{"a directory as it was", claim(`"doc"`, "c0ffee"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
 		{"a path outside", claim(`"../a.md"`, "c0ffee"), "a.md", "", acceptance.CorrectClaim, "FAIL PASS"},
 		{"a failure", "", "c.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.Fix, "SKIP FAIL"},
 		{"blocked", "", "judge", "", acceptance.Unblock, "SKIP BLOCKED"},
@@ -389,7 +394,7 @@ func TestGates(t *testing.T) {
 				return []byte(c.judge), nil
 			}}
 		}
-		r, err := acceptance.Verify(t.Context(), request(t, c.more, c.hint), acceptance.Config{Trust: acceptance.Owner}, d)
+		r, err := acceptance.Verify(t.Context(), request(t, c.more, c.hint), acceptance.Config{Trust: acceptance.Owner, Roots: []string{"", "/src/app/", "/mirror"}}, d)
 		if err != nil {
 			t.Fatal(err)
 		}

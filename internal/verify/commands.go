@@ -172,7 +172,7 @@ func checkedOf(all []phase.CheckResult) acceptance.Checked {
 		printed.WriteString(c.Excerpt)
 		switch {
 		case c.NotRun != "": // it passes, and nothing was verified
-			out.Reasons = append(out.Reasons, string(c.NotRun))
+			out.Reasons = append(out.Reasons, cmp.Or(strings.Join(c.Notes, "; "), string(c.NotRun)))
 		case c.Status == phase.Fail && c.Command == "" && c.Check != phase.CodeReview && c.Check != phase.SecurityReview:
 			if out.Status != acceptance.Fail {
 				out.Status = acceptance.Blocked

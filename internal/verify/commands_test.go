@@ -37,6 +37,18 @@ func TestCheckedOf(t *testing.T) {
 	}
 }
 
+// TestReasonsOfSkipped asserts that a check that did not run is reported with the reason.
+func TestReasonsOfSkipped(t *testing.T) {
+	for _, c := range []phase.CheckResult{
+		{Check: phase.Linter, Status: phase.Pass, NotRun: phase.NotAsked, Notes: []string{"no changed file is in a project"}},
+		{Check: phase.Tests, Status: phase.Skipped, Notes: []string{"no changed file is in a project"}},
+	} {
+		if got := checkedOf([]phase.CheckResult{c}).Reasons; !slices.Equal(got, c.Notes) {
+			t.Errorf("%s: %q, want %q", c.Check, got, c.Notes)
+		}
+	}
+}
+
 // What a check and a program printed is masked before it is cut.
 func TestSecretsAcrossACut(t *testing.T) {
 	long := strings.Repeat("x", 64<<10) + "hunter2" + strings.Repeat("y", 1<<10)

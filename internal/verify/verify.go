@@ -103,7 +103,7 @@ func (w *worktree) acceptanceDeps() acceptance.Deps {
 
 // settings returns what the owner and the user decide.
 func settings(cfg Config) acceptance.Config {
-	return acceptance.Config{Trust: cfg.Trust, Commands: cfg.Acceptance.Commands, StrangersToValidator: cfg.Acceptance.ValidatorForIssues,
+	return acceptance.Config{Trust: cfg.Trust, Roots: []string{filepath.ToSlash(cfg.Dir), cfg.Request.Worktree}, Commands: cfg.Acceptance.Commands, StrangersToValidator: cfg.Acceptance.ValidatorForIssues,
 		Parallel: cmp.Or(cfg.Checks.MaxParallel, runtime.GOMAXPROCS(0)), JudgeOptional: cfg.Acceptance.JudgeOptional,
 		AcceptPartial: cfg.Acceptance.AcceptPartial}
 }
