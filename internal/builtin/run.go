@@ -116,7 +116,7 @@ func (w work) validate(ctx context.Context) error {
 }
 
 func (w work) answer(ctx context.Context, a checks.Answer) error {
-	in, err := phase.ReadInput(bytes.TrimSpace(w.parameters))
+	in, err := phase.ReadInput(w.parameters)
 	if err != nil {
 		return a.Write(nil, false, err)
 	}

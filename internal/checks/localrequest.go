@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -97,7 +96,7 @@ func (l LocalRequest) input(owner config.Checks, deps LocalDeps) (phase.Input, e
 	if len(raw) > maxInput {
 		return phase.Input{}, exitcode.UsageError(fmt.Errorf("--input: it is larger than %d MiB", maxInput>>20))
 	}
-	in, err := phase.ReadInput(bytes.TrimSpace(raw))
+	in, err := phase.ReadInput(raw)
 	if err != nil {
 		return in, err
 	}

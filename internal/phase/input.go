@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,9 +53,10 @@ func (in Input) namesAll() bool {
 	return in.FormatCommand != "" && in.LintCommand != "" && (in.BuildCommand != "" || in.SkipBuild) && (in.TestCommand != "" || in.SkipTests)
 }
 
-// ReadInput reads the JSON of an input, and checks that its directory exists. The error is
-// an *InvalidInput that lists all problems, or about Airlock's own schema.
+// ReadInput reads the JSON of an input, and checks that its directory exists. A byte order mark is
+// ignored. The error is an *InvalidInput that lists all problems, or about Airlock's own schema.
 func ReadInput(raw []byte) (Input, error) {
+	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	if len(raw) == 0 {
 		return Input{}, &InvalidInput{[]string{"Validation failed: the input is empty; a JSON object is expected, such as {\"working_directory\": \"/src/app\", \"changed_files\": [\"app.py\"]}"}}
 	}
@@ -73,13 +75,13 @@ func ReadInput(raw []byte) (Input, error) {
 	for _, v := range violations {
 		problems = append(problems, problem(v))
 	}
-	var doc struct {
-		WorkingDirectory json.RawMessage `json:"working_directory"`
-		ChangedFiles     json.RawMessage `json:"changed_files"`
-	}
+	var doc map[string]json.RawMessage
 	if json.Unmarshal(raw, &doc) == nil { // what the schema cannot express
-		problems = append(problems, directoryProblems(doc.WorkingDirectory)...)
-		problems = append(problems, fileProblems(doc.ChangedFiles)...)
+		problems = append(problems, directoryProblems(doc["working_directory"])...)
+		problems = append(problems, fileProblems(doc["changed_files"])...)
+		for _, check := range []Check{Formatter, Linter, Build, Tests} {
+			problems = append(problems, commandProblems(overrideName(check), doc[overrideName(check)])...)
+		}
 	}
 	if len(problems) > 0 {
 		return Input{}, &InvalidInput{problems}
@@ -184,6 +186,17 @@ func reason(err error) string {
 	return err.Error()
 }
 
+func commandProblems(name string, raw json.RawMessage) []string {
+	var line string
+	if json.Unmarshal(raw, &line) != nil || line == "" {
+		return nil // the schema reports it, or it is not given
+	}
+	if err := CheckCommand(line); err != nil {
+		return []string{fmt.Sprintf("Validation failed: invalid parameter '%s': %v", name, err)}
+	}
+	return nil
+}
+
 func fileProblems(raw json.RawMessage) []string {
 	var files []json.RawMessage
 	if json.Unmarshal(raw, &files) != nil {
@@ -203,6 +216,8 @@ func fileProblems(raw json.RawMessage) []string {
 			why = "it contains a NUL character"
 		case slices.Contains(strings.Split(f, "/"), ".."):
 			why = "it must not contain '..'"
+		case path.Clean(f) == ".":
+			why = "it is not the path of a file"
 		default:
 			continue
 		}

@@ -51,6 +51,9 @@ func TestReadInputResolvesAliasesAndDefaults(t *testing.T) {
 			t.Errorf("%s is read as %q, %v", alias, got.Language, err)
 		}
 	}
+	if _, err := phase.ReadInput(append([]byte("\ufeff\r\n"), inDir(t, dir, nil)...)); err != nil {
+		t.Errorf("a byte order mark: %v", err)
+	}
 	if got, err := phase.ReadInput(inDir(t, dir, map[string]any{"max_retries": json.Number("5.0")})); err != nil || got.MaxRetries != 5 {
 		t.Errorf("5.0 is an integer of the schema, read as %d, %v", got.MaxRetries, err)
 	}
@@ -96,6 +99,16 @@ func TestReadInputListsEveryProblem(t *testing.T) {
 		{"almost the names", `{"working_directory":"/","changedFiles":[],"skip_test":true,"retries":1}`, []string{
 			`unknown parameter 'changedFiles'; did you mean "changed_files"?`, "missing required parameter 'changed_files'",
 			"unknown parameter 'retries'", `unknown parameter 'skip_test'; did you mean "skip_tests"?`,
+		}},
+		{"commands that run nothing", string(inDir(t, dir, map[string]any{"format_command": " ", "lint_command": "\t", "build_command": "", "test_command": "pytest '{files}"})), []string{
+			"invalid parameter 'build_command': '' must not be empty",
+			"invalid parameter 'format_command': it names no command",
+			"invalid parameter 'lint_command': it names no command",
+			`invalid parameter 'test_command': the command "pytest '{files}" cannot be run with {files}: the quote ' is not closed`,
+		}},
+		{"the directory itself", string(inDir(t, dir, map[string]any{"changed_files": []string{"a", ".", ".//"}})), []string{
+			"invalid parameter 'changed_files[1]': it is not the path of a file ('.')",
+			"invalid parameter 'changed_files[2]': it is not the path of a file ('.//')",
 		}},
 		{"no object", `[]`, []string{"the input is invalid: [] is not of type 'object'"}},
 	}
