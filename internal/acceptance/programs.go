@@ -21,13 +21,14 @@ type side struct {
 	program  *Program // nil if none is configured
 	name     string   // for people
 	setting  string   // the key of the configuration that names it
+	browser  bool     // it is the browser command
 	criteria []*criterion
 }
 
 // sides returns the validator and the browser command, each with its criteria, if any.
 func (v *verification) sides() []side {
 	validator := side{program: v.deps.Validator, name: "validator", setting: "acceptance: validator"}
-	browser := side{program: v.deps.Browser, name: "browser command", setting: "acceptance: browser"}
+	browser := side{program: v.deps.Browser, name: "browser command", setting: "acceptance: browser", browser: true}
 	for _, c := range v.criteria {
 		if c.byValidator {
 			validator.criteria = append(validator.criteria, c)
@@ -53,7 +54,7 @@ func (v *verification) askPrograms(ctx context.Context) {
 		}
 		wg.Go(func() {
 			if err := crash.Try(func() error { v.ask(ctx, side); return nil }); err != nil {
-				block(side.criteria, err.Error())
+				side.block(err.Error())
 			}
 		})
 	}
@@ -74,14 +75,21 @@ func (v *verification) blockUnasked(s side) {
 			p.evidence = fmt.Sprintf("Not verified: no %s is configured.", s.name)
 			p.remediation = fmt.Sprintf("Configure one (%s).", s.setting)
 		}
-		c.add(p)
+		s.add(c, p)
 		v.progress(Step{Criterion: c.ID, Status: Blocked})
 	}
 }
 
-func block(criteria []*criterion, why string) {
-	for _, c := range criteria {
-		c.add(part{status: Blocked, evidence: why})
+// add adds a part of a criterion's result that is of this side.
+func (s side) add(c *criterion, p part) {
+	p.browser = s.browser
+	c.add(p)
+}
+
+// block blocks all criteria of this side.
+func (s side) block(why string) {
+	for _, c := range s.criteria {
+		s.add(c, part{status: Blocked, evidence: why})
 	}
 }
 
@@ -94,7 +102,7 @@ func (v *verification) ask(ctx context.Context, s side) {
 	}
 	answer, err := v.askTwice(ctx, s)
 	if err != nil {
-		block(s.criteria, v.stopped(ctx, fmt.Sprintf("The %s gave no valid answer", s.name), err))
+		s.block(v.stopped(ctx, fmt.Sprintf("The %s gave no valid answer", s.name), err))
 	} else {
 		v.addJudgement(answer, s)
 	}
@@ -170,11 +178,11 @@ func (v *verification) addJudgement(answer Response, s side) {
 	for _, c := range s.criteria {
 		i := slices.IndexFunc(answer.Results, func(r CriterionResult) bool { return r.ID == c.ID })
 		if i < 0 {
-			c.add(part{status: Blocked, evidence: fmt.Sprintf("The %s did not judge this criterion.", s.name)})
+			s.add(c, part{status: Blocked, evidence: fmt.Sprintf("The %s did not judge this criterion.", s.name)})
 			continue
 		}
 		r := answer.Results[i]
-		c.add(part{status: r.Status, evidence: v.maskCut(r.Evidence, maxProgramText), remediation: v.maskCut(r.Remediation, maxProgramText), confidence: confidence})
+		s.add(c, part{status: r.Status, evidence: v.maskCut(r.Evidence, maxProgramText), remediation: v.maskCut(r.Remediation, maxProgramText), confidence: confidence})
 	}
 	if answer.Evidence == nil {
 		return

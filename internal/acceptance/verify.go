@@ -48,6 +48,7 @@ type part struct {
 	status                Status
 	evidence, remediation string
 	machine               bool    // a machine verified it
+	browser               bool    // it is the browser's side of the criterion
 	confidence            float64 // of a program that judged it
 }
 
@@ -128,6 +129,22 @@ func (v *verification) evaluate(ctx context.Context) {
 		})
 	}
 	wg.Wait()
+	v.blockIdleSide()
+}
+
+// blockIdleSide blocks all criteria of the type both if one side has skipped each of them: it has
+// verified nothing, and either side has to pass.
+func (v *verification) blockIdleSide() {
+	for _, browser := range []bool{false, true} {
+		verifies := func(p part) bool { return p.browser == browser && p.status != Skip }
+		if v.req.Type != Both || slices.ContainsFunc(v.criteria, func(c *criterion) bool { return slices.ContainsFunc(c.parts, verifies) }) {
+			continue
+		}
+		side := map[bool]string{false: "Without the browser", true: "In the browser"}[browser]
+		for _, c := range v.criteria {
+			c.add(part{status: Blocked, evidence: side + ", every criterion was skipped, and the type both asks for both sides."})
+		}
+	}
 }
 
 // isQuick reports whether a machine verifies only files for a criterion, or nothing, so that it need

@@ -324,6 +324,25 @@ func TestBoth(t *testing.T) {
 			t.Errorf("%s: %s, %v", kind, show(r), err)
 		}
 	}
+	for _, c := range []struct{ hints, browser, want string }{ // a side that skips everything does not pass
+		{"a.md b.md", "SKIP SKIP", "A BLOCKED, B BLOCKED: BLOCKED"},
+		{"check:build", "PASS", "A BLOCKED: BLOCKED"},
+		{"check:build a.md", "PASS SKIP", "A PASS, B PASS: PASS"},
+		{"a.md missing.md", "SKIP SKIP", "A BLOCKED, B FAIL: FAIL"},
+		{"a.md", "BLOCKED", "A BLOCKED: BLOCKED"},
+	} {
+		var results []string
+		var verdict []acceptance.Status
+		for i, status := range strings.Fields(c.browser) {
+			results = append(results, fmt.Sprintf(`{"criterion_id":%q,"status":%q,"evidence":"e"}`, string(rune('A'+i)), status))
+			verdict = append(verdict, acceptance.Status(status))
+		}
+		d.Browser = validator(&questions, answer(string(acceptance.VerdictOf(verdict)), strings.Join(results, ",")))
+		r, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "both"`, strings.Fields(c.hints)...), acceptance.Config{Trust: acceptance.Owner}, d)
+		if err != nil || show(r) != c.want {
+			t.Errorf("%s with %s: %s, want %s, %v", c.hints, c.browser, show(r), c.want, err)
+		}
+	}
 	d.Browser = nil
 	r, err := acceptance.Verify(t.Context(), request(t, `"validation_type": "both"`, "a.md", "missing.md"), acceptance.Config{Trust: acceptance.Owner}, d)
 	if err != nil || show(r) != "A BLOCKED, B FAIL: FAIL" {
