@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-airlock/airlock/internal/schema"
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
@@ -68,6 +69,8 @@ func claimGate(req Request, r Response) Gate {
 
 func verdictGate(r Response, acceptPartial bool) Gate {
 	switch {
+	case r.Verdict == VerdictPass && slices.Contains(r.statuses(), Skip):
+		return Gate{2, Pass, "All criteria are verified that were not skipped."}
 	case r.Verdict == VerdictPass:
 		return Gate{2, Pass, "All criteria are verified."}
 	case r.Verdict == VerdictPartial && acceptPartial:
@@ -154,6 +157,9 @@ func readJudgement(message []byte) (answer judgement, err error) {
 	raw, err := Unwrap(message)
 	if err != nil {
 		return answer, err
+	}
+	if place, twice := schema.Duplicate(raw); twice {
+		return answer, fmt.Errorf("%s is given twice", place)
 	}
 	if err := decodeLoose(raw, &answer); err != nil {
 		return answer, err

@@ -402,6 +402,7 @@ func TestGates(t *testing.T) {
 		{"the judge agrees", "", "a.md", `{"verdict":"PASS","reasoning":"x"}`, acceptance.Done, "SKIP PASS PASS"},
 		{"the judge gives no reason", "", "a.md", `{"verdict":"PASS"}`, acceptance.Done, "SKIP PASS PASS"},
 		{"the judge disagrees", "", "a.md", `{"verdict":"FAIL","reasoning":"x"}`, acceptance.Fix, "SKIP PASS FAIL"},
+		{"the judge disagrees with itself", "", "a.md", `{"verdict":"FAIL","reasoning":"x","verdict":"PASS"}`, acceptance.Unblock, "SKIP PASS BLOCKED"},
 		{"the judge is confused", "", "a.md", `{"verdict":"MAYBE"}`, acceptance.Unblock, "SKIP PASS BLOCKED"},
 	} {
 		d := deps(w)
