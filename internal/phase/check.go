@@ -35,9 +35,9 @@ type run struct {
 	edits    map[string][]toolreport.Edit // of a check that rewrites files
 }
 
-// check does one check of a root, after those that have run.
-func (e *engine) check(ctx context.Context, r root, p plan, ran []*run) (*run, error) {
-	w := &run{e: e, where: e, root: r, plan: p, ran: ran, start: e.deps.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1}}
+// check does one check of a root, after those that have run, with the retries that it has had.
+func (e *engine) check(ctx context.Context, r root, p plan, ran []*run, retries int) (*run, error) {
+	w := &run{e: e, where: e, root: r, plan: p, ran: ran, start: e.deps.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1, Retries: retries}}
 	switch {
 	case p.skip != "":
 		w.skip(p.skip)

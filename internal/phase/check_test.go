@@ -40,6 +40,45 @@ func TestAFixThatHelps(t *testing.T) {
 	}
 }
 
+// TestTheLintersFixIsFormatted asserts that a formatter that passes has passed what the linter's fix
+// left, too.
+func TestTheLintersFixIsFormatted(t *testing.T) {
+	t.Parallel()
+	const format, fixFormat, lint, fixLint = "black --check --diff .", "black a.py", "ruff check --output-format=json .", "ruff check --fix --force-exclude --output-format=json a.py"
+	linted, formatted := writing(map[string]string{"a.py": "\nx = 1\n"}), writing(map[string]string{"a.py": "x = 1\n"})
+	fails, passes := step{code: 1, stdout: "[]"}, step{}
+	for name, c := range map[string]struct {
+		format  []step
+		lint    step
+		config  phase.Config
+		retries int
+		ran     []string // of the formatter and the linter
+		status  phase.Status
+		left    []string // files that the formatter has changed
+	}{
+		"as the formatter has it":  {[]step{passes, passes}, linted, phase.Config{}, 3, []string{format, lint, fixLint, lint, format}, phase.Pass, nil},
+		"in another format":        {[]step{passes, {code: 1}, passes}, linted, phase.Config{}, 3, []string{format, lint, fixLint, lint, format, fixFormat, format}, phase.Pass, []string{"a.py"}},
+		"in a copy":                {[]step{passes, {code: 1}, passes}, linted, phase.Config{Scratch: true}, 3, []string{format, lint, fixLint, lint, format, fixFormat, format}, phase.Pass, []string{"a.py"}},
+		"with no retry left":       {[]step{{code: 1}, passes, {code: 1}}, linted, phase.Config{}, 1, []string{format, fixFormat, format, lint, fixLint, lint, format}, phase.Fail, []string{"a.py"}},
+		"a fix that wrote nothing": {[]step{passes}, passes, phase.Config{}, 3, []string{format, lint, fixLint, lint}, phase.Pass, nil},
+		"only checked":             {[]step{passes}, linted, phase.Config{CheckOnly: true}, 3, []string{format, lint}, phase.Pass, nil},
+	} {
+		dir := files(t, map[string]string{"pyproject.toml": "[tool.black]\n[tool.ruff]\n", "a.py": "import os\nx = 1\n"})
+		s := newStage(t, dir, map[string][]step{format: c.format, fixFormat: {formatted}, lint: {fails, passes}, fixLint: {c.lint}})
+		r := validate(t, phase.Job{Input: phase.Input{WorkingDirectory: dir, ChangedFiles: []string{"a.py"}, MaxRetries: c.retries, SkipBuild: true, SkipTests: true}}, c.config, s.deps())
+		if !slices.Equal(s.ran, c.ran) {
+			t.Errorf("%s: ran %q\nwant %q", name, s.ran, c.ran)
+		}
+		got := checkOf(r, phase.Formatter)
+		if got.Status != c.status || !slices.Equal(got.Rewritten, c.left) || got.Retries > c.retries || len(r.Roots[0].Checks) != 4 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if fixed := len(r.Fixed) > 0; fixed != c.config.Scratch || fixed && string(r.Fixed[0].After) != "x = 1\n" {
+			t.Errorf("%s: %q is carried over", name, r.Fixed)
+		}
+	}
+}
+
 func TestFormatterIgnoresFilesThatGoFmtIgnores(t *testing.T) {
 	t.Parallel()
 	broken := func(names ...string) (printed string) {

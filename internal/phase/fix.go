@@ -205,9 +205,12 @@ func (p *project) replace(name string, f kept) error {
 // has to be carried over.
 func (e *engine) fixesCopy() bool { return e.config.Scratch && !e.config.CheckOnly }
 
-// collectFixed keeps which of a root's changed files a check has changed. The project's own script
-// may have written other files of the copy as well: these are not carried over.
+// collectFixed keeps which of a root's changed files a check has changed, if that is to be carried
+// over. The project's own script may have written other files of the copy as well: these are not.
 func (e *engine) collectFixed(r *rootRun, w *run) {
+	if r.texts == nil || !w.isStyle() || w.before == nil {
+		return
+	}
 	after := e.project.texts(r.files)
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -352,16 +352,39 @@ func (e *engine) runRoot(ctx context.Context, r *rootRun) error {
 	}
 	for _, p := range r.plans {
 		end := e.waitForFirst(ctx, r.language, p.check)
-		w, err := e.check(ctx, r.root, p, r.runs)
+		w, err := e.check(ctx, r.root, p, r.runs, 0)
 		end()
 		if err != nil {
 			return err
 		}
 		r.runs = append(r.runs, w)
-		if r.texts != nil && w.isStyle() && w.before != nil {
-			e.collectFixed(r, w)
+		e.collectFixed(r, w)
+		if p.check == Linter && !e.config.CheckOnly && len(w.out.Rewritten) > 0 {
+			if err := e.formatAgain(ctx, r); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// formatAgain does the formatter's check of a root again if it has passed. The linter has written
+// files since, and seldom as the formatter would. The retries of both count together.
+func (e *engine) formatAgain(ctx context.Context, r *rootRun) error {
+	i := slices.IndexFunc(r.runs, func(w *run) bool { return w.plan.check == Formatter && w.out.Status == Pass && w.out.NotRun == "" })
+	if i < 0 {
+		return nil
+	}
+	first := r.runs[i].out
+	again, err := e.check(ctx, r.root, r.runs[i].plan, slices.Concat(r.runs[:i], r.runs[i+1:]), first.Retries)
+	if err != nil {
+		return err
+	}
+	r.runs[i] = again
+	e.collectFixed(r, again)
+	again.out.Duration += first.Duration
+	again.out.Rewritten = slices.Compact(slices.Sorted(slices.Values(slices.Concat(first.Rewritten, again.out.Rewritten))))
+	again.out.Notes = slices.Concat(again.out.Notes, slices.DeleteFunc(first.Notes, func(n string) bool { return slices.Contains(again.out.Notes, n) }))
 	return nil
 }
 
