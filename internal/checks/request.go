@@ -62,7 +62,12 @@ func (r Request) prepare(ctx context.Context, getenv func(string) string, log fu
 			return cfg, release, exitcode.UsageError(err)
 		}
 	}
-	root, cloned := FindRoot(r.Input.WorkingDirectory)
+	dir, err := filepath.EvalSymlinks(r.Input.WorkingDirectory) // isolate follows no link
+	if err != nil {
+		return cfg, release, exitcode.UsageError(err)
+	}
+	r.Input.WorkingDirectory = filepath.ToSlash(dir)
+	root, cloned := FindRoot(dir)
 	src := ChangeSource{Root: root, Cloned: cloned, Event: ev, Base: r.Base, Log: log, Exclude: doors.PathsBelow(root, ".", append(r.Written, os.TempDir())...)}
 	if cloned {
 		src.Git = doors.OpenLocalGit(ctx, root, action.PathList(getenv), ev, log)
@@ -72,13 +77,13 @@ func (r Request) prepare(ctx context.Context, getenv func(string) string, log fu
 		return cfg, release, err
 	}
 	if r.Listed || r.Input.ChangedFiles != nil {
-		dir, err := filepath.Rel(root, r.Input.WorkingDirectory)
+		prefix, err := filepath.Rel(root, dir)
 		if err != nil {
 			return cfg, release, exitcode.FailedError(err)
 		}
 		src.Paths = []string{}
 		for _, name := range r.Input.ChangedFiles {
-			src.Paths = append(src.Paths, path.Join(filepath.ToSlash(dir), name))
+			src.Paths = append(src.Paths, path.Join(filepath.ToSlash(prefix), name))
 		}
 	}
 	set, err := src.Find(ctx)

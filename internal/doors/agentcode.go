@@ -193,9 +193,22 @@ func PathsBelow(dir, cwd string, paths ...string) []string {
 		if err != nil {
 			continue
 		}
-		if rel, err := filepath.Rel(root, abs); err == nil && filepath.IsLocal(rel) && rel != "." {
+		rel, err := filepath.Rel(root, abs)
+		if err != nil || !filepath.IsLocal(rel) { // a link may lead to one of them
+			rel, err = filepath.Rel(realPath(root), filepath.Join(realPath(filepath.Dir(abs)), filepath.Base(abs)))
+		}
+		if err == nil && filepath.IsLocal(rel) && rel != "." {
 			below = append(below, filepath.ToSlash(rel))
 		}
 	}
 	return below
+}
+
+// realPath returns the path of a directory without links, or the path itself if there is no such
+// directory.
+func realPath(dir string) string {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		return resolved
+	}
+	return dir
 }

@@ -176,7 +176,11 @@ func (s Start) prepare(ctx context.Context, st *store.Store, deps Deps) (p prepa
 
 // work returns the configuration of the loop's work.
 func (s settings) work(deps Deps) (Config, error) {
-	root, cloned := checks.FindRoot(s.Dir)
+	dir, err := filepath.EvalSymlinks(s.Dir) // isolate follows no link
+	if err != nil {
+		return Config{}, exitcode.UsageError(err)
+	}
+	root, cloned := checks.FindRoot(dir)
 	if len(s.Fixer) > 0 && !cloned {
 		return Config{}, exitcode.UsageError(fmt.Errorf("--fixer: what a fixer changes is found out by git, and there is no clone at %s: check the repository out, or make one with 'git init' and a commit", s.Dir))
 	}
