@@ -79,6 +79,30 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 	}
 }
 
+// TestOwnersCommandThatOnlyPrints asserts that the owner's command fails the formatter by what it
+// prints, if it always ends with exit code 0.
+func TestOwnersCommandThatOnlyPrints(t *testing.T) {
+	t.Parallel()
+	for line, fails := range map[string]bool{
+		"gofmt -l .": true, "gofmt -s -l cmd internal": true, "gofmt -d .": true, "/usr/local/go/bin/gofmt -l .": true, "go tool gofumpt -l .": true, "goimports -local x -l .": true,
+		"black --diff .": true, "isort --diff -q src": true, "gofmt -l {files}": true,
+		"gofmt -l . | tee list": false, "gofmt -l . && true": false, "gofmt -s .": false, "gofmt -w .": false, "goimports -local x .": false, "black --color .": false, "make gofmt -l": false, "echo gofmt -l .": false,
+	} {
+		for printed, passes := range map[string]bool{"a.go\n": !fails, "": true} {
+			job, dir := goJob(t)
+			if strings.HasPrefix(line, "black") || strings.HasPrefix(line, "isort") {
+				job.Input.Language = phase.Python
+			}
+			job.Input.FormatCommand, job.Input.LintCommand, job.Input.SkipBuild, job.Input.SkipTests = line, "true", true, true
+			ran := strings.ReplaceAll(line, "{files}", "a.go")
+			r := validate(t, job, phase.Config{CheckOnly: true}, newStage(t, dir, map[string][]step{ran: {{stdout: printed}}, "true": ok}).deps())
+			if f := r.Output.Checks.Formatter; (f.Status == phase.Pass) != passes || f.Command != line {
+				t.Errorf("%s prints %q: %+v", line, printed, f)
+			}
+		}
+	}
+}
+
 func TestFormatterIgnoresFilesThatGoFmtIgnores(t *testing.T) {
 	t.Parallel()
 	broken := func(names ...string) (printed string) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // Check is one of the six checks, as the output calls it.
@@ -138,6 +140,7 @@ func (p *project) overridden(check Check, line string, r root, c commands) plan 
 	if err != nil {
 		return plan{check: check, refuse: err.Error()}
 	}
+	command.silent = check == Formatter && onlyPrints.MatchString(line)
 	own := candidate{check: command}
 	if check == Formatter || check == Linter {
 		own.writes = check == Formatter // it may: only its owner knows
@@ -145,6 +148,10 @@ func (p *project) overridden(check Check, line string, r root, c commands) plan 
 	}
 	return plan{check: check, candidates: []candidate{own}}
 }
+
+// onlyPrints matches a formatter's command that ends with exit code 0 whatever it finds: what it
+// prints is what is wrong. With a pipe or the like, the shell's exit code decides.
+var onlyPrints = lazyregexp.New("^(?:go tool )?(?:\\S*/)?(?:(?:gofmt|gofumpt|goimports)(?: [^|&;<>()$`]*)? -[ld]|(?:black|isort)(?: [^|&;<>()$`]*)? --diff)(?: [^|&;<>()$`]*)?$")
 
 // fixOf returns the fix for a command of the owner's. If the command names a tool, it is the tool's
 // fix. Otherwise a formatter has the fix of the project's formatter, and a linter the command
