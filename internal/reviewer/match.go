@@ -130,6 +130,8 @@ func (m *matcher) call(i, from, end int) {
 	name := parts
 	if alias := m.aliases[parts[0]]; alias != nil {
 		name = slices.Concat(alias, parts[1:])
+	} else if module := m.inlineModule(parts, i); module != nil {
+		name = append(module, m.written(i))
 	} else if m.lang.name == "java" {
 		name = withoutPackage(parts)
 	}
@@ -152,6 +154,15 @@ func (m *matcher) call(i, from, end int) {
 			m.report(p.rule, begin, i, strings.Join(parts, "."), values[n])
 		}
 	}
+}
+
+// inlineModule returns the name of the module whose function is called, at the word at index i, where
+// the file gives the module no name: require("vm").runInThisContext(a). The call's name has these parts.
+func (m *matcher) inlineModule(parts []string, i int) []string {
+	if parts[0] != "" {
+		return nil
+	}
+	return slices.Clip(m.moduleParts(extent{m.chainStart(i), i - 1}))
 }
 
 // withoutPackage returns a dotted name of Java from its first type on: ["File"] of java.io.File.

@@ -176,7 +176,10 @@ func (m *matcher) moduleParts(x extent) []string {
 		return nil
 	case m.is(i, "await"):
 		return m.moduleParts(extent{i + 1, x.to})
-	case m.is(i, "require") && m.is(i+1, "(") && m.kindAt(i+2) == stringText:
+	case m.is(i, "("): // (await import("vm")).runInThisContext
+		parts = m.moduleParts(m.inside(i))
+		i = m.after(i)
+	case m.isOneOf(i, "require", "import") && m.is(i+1, "(") && m.kindAt(i+2) == stringText:
 		parts = m.module(i + 2)
 		i = m.after(i + 1)
 	case m.isWord(i):
@@ -202,9 +205,9 @@ func (m *matcher) moduleParts(x extent) []string {
 }
 
 // module returns the name of the module in the literal at index i, if patterns name
-// functions of it.
+// functions of it. The functions of fs/promises have the names of those of fs.
 func (m *matcher) module(i int) []string {
-	name := strings.TrimPrefix(m.content(i), "node:")
+	name := strings.TrimSuffix(strings.TrimPrefix(m.content(i), "node:"), "/promises")
 	if !m.pack.Modules[name] {
 		return nil
 	}
