@@ -495,7 +495,7 @@ func (e *evaluator) picksNumber(x extent) bool {
 }
 
 // isCleaned reports whether a function's result does no harm: quote or shlex.quote is in
-// the pack's list.
+// the pack's list, and Java's valueOf of a type, other than String's, gives a number or a constant.
 func (e *evaluator) isCleaned(name string, open int) bool {
 	if e.pack.Clean[name] || saysClean(name) {
 		return true
@@ -504,6 +504,9 @@ func (e *evaluator) isCleaned(name string, open int) bool {
 		return false
 	}
 	owner := e.written(open - 3)
+	if name == "valueOf" && e.lang.name == "java" && isTypeName(owner) && owner != "String" {
+		return true
+	}
 	return e.pack.Clean[owner+"."+name] || saysClean(owner) || owner == "clean"
 }
 

@@ -179,11 +179,16 @@ func withoutPackage(parts []string) []string {
 }
 
 // setting looks for the patterns about settings where the word at index i gets a value: verify=False,
-// a.innerHTML = b. The value begins at index from. setting returns its extent.
+// a.innerHTML = b. In Java a pattern may name the variable's type. The value begins at index from.
+// setting returns its extent.
 func (m *matcher) setting(i, from int) extent {
 	x := m.expressionAt(from)
-	if patterns := m.pack.sets[m.written(i)]; patterns != nil && x.from < x.to {
-		parts, begin := m.dottedName(i)
+	named := i
+	if m.lang.name == "java" && m.isWord(i-1) {
+		named = i - 1
+	}
+	if patterns := m.pack.sets[m.written(named)]; patterns != nil && x.from < x.to {
+		parts, begin := m.dottedName(named)
 		m.reportFirst(patterns, parts, x, i, extent{begin, i + 1}, strings.Join(parts, "."))
 	}
 	return x
