@@ -22,7 +22,7 @@ var (
 	// bracePlace matches a place in a format such as "a {} {b}".
 	bracePlace = lazyregexp.New(`\{[^} \n"']{0,62}\}`)
 	// rustVariable matches a variable in the braces of a format of Rust: "{a}", not "{{a}".
-	rustVariable = lazyregexp.New(`(?:^|[^{])(?:\{\{)*\{[a-z_]`)
+	rustVariable = lazyregexp.New(`(?:^|[^{])(?:\{\{)*\{([a-z_]\w{0,62})`)
 )
 
 // fillFormat returns the value of a format whose places the arguments in an extent fill.
@@ -31,6 +31,11 @@ var (
 func (e *evaluator) fillFormat(format value, arguments extent, braces bool, depth int) value {
 	out := value{literal: format.literal, changing: format.changing, origin: format.origin}
 	filling := e.fillingValue(arguments, depth)
+	if e.lang.name == "rust" {
+		for _, m := range rustVariable.FindAllStringSubmatch(format.text, -1) {
+			filling.add(e.scope.value(m[1]))
+		}
+	}
 	filled := hole
 	if isOwn(filling.text) {
 		filled += ownMark
@@ -52,7 +57,7 @@ func (e *evaluator) fillFormat(format value, arguments extent, braces bool, dept
 		out.text = verb.ReplaceAllStringFunc(format.text, fill)
 	}
 	out.addOrigin(filling.origin)
-	if places > 0 && filling.changing || e.lang.name == "rust" && rustVariable.MatchString(format.text) {
+	if places > 0 && filling.changing {
 		out.changing = true
 	}
 	if !out.changing {

@@ -1,8 +1,11 @@
 package reviewer
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
 // This file finds what a program has chosen from a list of its own, though a request says which:
@@ -131,11 +134,39 @@ func (e *evaluator) choosesLiteral(x extent) bool {
 			return false
 		}
 		cases++
-		kind := e.kindAt(i + 1)
-		isLiteral := (kind == stringText || kind == number) && e.isOneOf(i+2, ",", ";", "}")
+		end := e.literalEnd(i + 1)
+		isLiteral := end > 0 && (e.isOneOf(end, ",", ";", "}") || e.is(end-1, "}"))
 		return !isLiteral && !e.leaves(i+1)
 	})
 	return cases > 0 && !isOther
+}
+
+// literalEnd returns the index after the literal that begins at index i, 0 if none does. In Rust a
+// literal may be in a block or an Option, or be made a String.
+func (e *evaluator) literalEnd(i int) int {
+	isRust := e.lang.name == "rust"
+	inner, end := 0, i+1
+	switch kind := e.kindAt(i); {
+	case kind == stringText || kind == number:
+		for isRust && e.is(end, ".") && e.isOneOf(end+1, "to_string", "to_owned", "into") && e.is(end+2, "(") && e.is(end+3, ")") {
+			end += 4
+		}
+		return end
+	case !isRust:
+		return 0
+	case e.is(i, "{"):
+		inner = i
+	case e.isOneOf(i, "Some", "Ok") && e.is(i+1, "("):
+		inner = i + 1
+	case e.isSequence(i, "String", "::", "from", "("):
+		inner = i + 3
+	default:
+		return 0
+	}
+	if x := e.inside(inner); x.from == x.to || e.literalEnd(x.from) != x.to {
+		return 0
+	}
+	return e.after(inner)
 }
 
 // mostChanges bounds the changes that are to come.
@@ -143,11 +174,12 @@ const mostChanges = 64
 
 // change is a value that a name gets, or gets back, at a token.
 type change struct {
-	at     int // index of the token
-	name   string
-	value  value
-	forget bool // the name had no value
-	within int  // index of the token that begins the function around; -1 outside of functions
+	at      int // index of the token
+	name    string
+	value   value
+	forget  bool // the name had no value
+	orGiven bool // the name may as well have what it has at the token, which counts if it changes
+	within  int  // index of the token that begins the function around; -1 outside of functions
 }
 
 // applyChanges gives names the values that they have from the token at index i on.
@@ -156,7 +188,7 @@ func (m *matcher) applyChanges(i int) {
 		switch {
 		case c.at > i:
 			return false
-		case c.within != m.functionBegin():
+		case c.within != m.functionBegin(), c.orGiven && m.scope.values[c.name].changing:
 		case c.forget:
 			delete(m.scope.values, c.name)
 		default:
@@ -184,7 +216,8 @@ func (m *matcher) condition(i int) {
 		return
 	}
 	within := m.functionBegin()
-	if body.from == body.to || m.any(body, m.leaves) {
+	leaves := body.from == body.to || m.alwaysLeaves(body)
+	if leaves {
 		for _, x := range m.foundIn(asked, !runsIf, false, 0) {
 			m.changes = append(m.changes, change{at: body.to, name: m.sourceText(x), value: harmless(), within: within})
 		}
@@ -192,12 +225,112 @@ func (m *matcher) condition(i int) {
 	if body.from == body.to {
 		return
 	}
+	name := m.askedIfAbsent(asked)
+	if old := m.scope.values[name]; old.changing && runsIf && !leaves { // if (!a) { a = "b" }: a may still be what it was
+		m.changes = append(m.changes, change{at: body.to, name: name, value: old, orGiven: true, within: within})
+	}
 	for _, x := range m.foundIn(asked, runsIf, true, 0) {
 		name := m.sourceText(x)
 		old, known := m.scope.values[name]
 		m.changes = append(m.changes, change{at: body.from, name: name, value: harmless(), within: within},
 			change{at: body.to, name: name, value: old, forget: !known, within: within})
 	}
+}
+
+// switched looks for a switch that compares a value with literals, if the word at index i begins it. The
+// value is harmless after a case, up to the next one, and after the switch if its default leaves
+// otherwise or gives the name a literal.
+func (m *matcher) switched(i int) {
+	if !m.is(i, "switch") || len(m.changes) >= mostChanges {
+		return
+	}
+	open := i + 1
+	for open < min(len(m.tokens), i+longestExpression) && !m.is(open, "{") {
+		if m.is(open, ";") { // switch a := f(); a {
+			i = open
+		}
+		open = m.after(open)
+	}
+	asked := extent{i + 1, open}
+	if m.is(i+1, "(") && m.after(i+1) == open {
+		asked = m.inside(i + 1)
+	}
+	if !m.is(open, "{") || !m.isWord(asked.from) {
+		return
+	}
+	name, block, within := m.sourceText(asked), m.inside(open), m.functionBegin()
+	old, known := m.scope.values[name]
+	var list []change
+	for from := block.from; from < block.to; {
+		body := extent{m.labelEnd(from, block.to), 0}
+		for body.to = body.from; body.to < block.to && !m.isOneOf(body.to, "case", "default"); {
+			body.to = m.after(body.to)
+		}
+		switch {
+		case m.is(from, "case") && !m.any(extent{from + 1, body.from - 1}, func(j int) bool { return m.isWord(j) && !isConstantName(m.written(j)) }):
+			list = append(list, change{at: body.from, name: name, value: harmless(), within: within},
+				change{at: body.to, name: name, value: old, forget: !known, within: within})
+		case m.is(from, "default") && m.endsChoice(body, name):
+			list = append(list, change{at: block.to, name: name, value: harmless(), within: within})
+		case m.is(from, "case"):
+			return
+		}
+		from = body.to
+	}
+	m.changes = append(m.changes, list...)
+}
+
+// labelEnd returns the index after the colon or the arrow of the label of a switch that begins at
+// index i, or the index end where there is none.
+func (m *matcher) labelEnd(i, end int) int {
+	for ; i < end; i = m.after(i) {
+		if m.isOneOf(i, ":", "->") {
+			return i + 1
+		}
+	}
+	return end
+}
+
+// endsChoice reports whether the default of a switch leaves more than the switch, or gives a name a
+// literal.
+func (m *matcher) endsChoice(body extent, name string) bool {
+	givesLiteral := m.anyAtLevel(body, func(i int) bool {
+		return m.is(i, name) && m.is(i+1, "=") && m.literalEnd(i+2) > 0 && (m.isOneOf(m.literalEnd(i+2), ";", "}") || m.tokens[m.literalEnd(i+2)].first)
+	})
+	return givesLiteral || m.alwaysLeaves(body) && !m.anyAtLevel(body, func(i int) bool { return m.is(i, "break") })
+}
+
+// absent matches a condition that asks whether a name has no value.
+var absent = lazyregexp.New(`^(?:(?:!\s*|not\s+)(\w+)|(\w+)\s*(?:===?|is)\s*(?:null|undefined|None)|(\w+)\.is(?:Empty|Blank)\(\))$`)
+
+// askedIfAbsent returns the name of which a condition asks nothing but whether it has no value, or "".
+func (m *matcher) askedIfAbsent(asked extent) string {
+	name := ""
+	for _, part := range m.parts(asked, "||", "or") {
+		groups := absent.FindStringSubmatch(m.sourceText(part))
+		if groups == nil || name != "" && name != cmp.Or(groups[1:]...) {
+			return ""
+		}
+		name = cmp.Or(groups[1:]...)
+	}
+	return name
+}
+
+// alwaysLeaves reports whether a block leaves, and not only under a condition of its own. The branch
+// after an else counts as one without a condition.
+func (m *matcher) alwaysLeaves(body extent) bool {
+	for i := body.from; i < body.to; i++ {
+		if !m.isWord(i) {
+			continue
+		}
+		if m.leaves(i) && !(m.lang.ruby && m.any(m.restOfLine(i+1), func(j int) bool { return m.isOneOf(j, "if", "unless") })) {
+			return true
+		}
+		if asked, inner, _ := m.conditional(i); asked.from < asked.to && inner.from < inner.to {
+			i = inner.to - 1
+		}
+	}
+	return false
 }
 
 // conditional returns the condition of the statement that begins with the word at index i, the block
@@ -293,6 +426,9 @@ func (m *matcher) foundInOne(x extent, isTrue, constant bool) []extent {
 	found, list, isNegated := m.membership(x)
 	for m.isOneOf(found.from, "&", "*") { // Rust's &a
 		found.from++
+	}
+	if m.lang.name == "rust" && found.to-found.from > 4 && m.isOneOf(found.to-3, "as_str", "as_ref", "as_deref") && m.is(found.to-2, "(") {
+		found.to -= 4 // a.as_str()
 	}
 	if isTrue == isNegated || found.from >= found.to || found.to-found.from > 4*longestName || !m.isWord(found.from) {
 		return nil

@@ -23,6 +23,7 @@ func TestChosenFromAList(t *testing.T) {
 	for language, cases := range map[string]map[bool][]string{ // bodies; whether something is found
 		"python": {
 			false: {
+				"    s = request.args['s']\n    if s not in COLUMNS:\n        if strict:\n            return None\n        else:\n            raise ValueError(s)\nSINK",
 				"    s = TABLE[request.args['s']]\nSINK",
 				"    s = TABLE.get(request.args['s'], 'a')\nSINK",
 				"    k = request.args['s']\n    s = TABLE.get(k) or 'a'\nSINK",
@@ -36,6 +37,9 @@ func TestChosenFromAList(t *testing.T) {
 				"    s = request.args['s']\n    if s != 'a' and s != 'b':\n        return None\nSINK",
 			},
 			true: {
+				"    s = request.args['s']\n    if s not in COLUMNS:\n        if strict:\n            return None\n        log('odd')\nSINK",
+				"    s = request.args['s']\n    if not s:\n        s = 'a'\nSINK",
+				"    s = request.args.get('s')\n    if s is None:\n        s = 'a'\nSINK",
 				"    k = request.args['s']\n    s = TABLE.get(k, k)\nSINK",
 				"    s = request.args['s']\n    if s not in request.args.getlist('all'):\n        abort(400)\nSINK",
 				"    s = request.args['s']\n    if s not in COLUMNS:\n        log('odd')\nSINK",
@@ -58,6 +62,8 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"javascript": {
 			false: {
+				"  let s = req.query.s;\n  if (!s || !COLUMNS.includes(s)) {\n    s = 'a';\n  }\nSINK",
+				"  const s = req.query.s;\n  switch (s) {\n    case 'a':\n    case 'b':\n      break;\n    default:\n      return res.status(400).end();\n  }\nSINK",
 				"  const s = TABLE[req.query.s] ?? 'a';\nSINK",
 				"  const s = TABLE[String(req.query.s)] || 'a';\nSINK",
 				"  const s = pairs.get(req.query.s) ?? 'a';\nSINK",
@@ -71,6 +77,10 @@ func TestChosenFromAList(t *testing.T) {
 				"  const s = req.query.s;\n  if (s === 'a' || s === 'b') {\nSINK\n  }",
 			},
 			true: {
+				"  const s = req.query.s;\n  if (!COLUMNS.includes(s)) {\n    if (strict) return;\n    log('odd');\n  }\nSINK",
+				"  let s = req.query.s;\n  if (!s) {\n    s = 'a';\n  }\nSINK",
+				"  const s = req.query.s;\n  switch (s) {\n    case 'a': break;\n    default: log('odd');\n  }\nSINK",
+				"  const s = req.query.s;\n  switch (s) {\n    case other: break;\n    default: return;\n  }\nSINK",
 				"  const s = TABLE[req.query.s] || req.query.s;\nSINK",
 				"  const s = req.query.s;\n  if (!COLUMNS.includes(s)) log('odd');\nSINK",
 				"  const s = req.query.s;\n  if (COLUMNS.includes(s)) return;\nSINK",
@@ -89,6 +99,9 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"go": {
 			false: {
+				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"a\", \"b\":\n\tdefault:\n\t\thttp.Error(w, \"odd\", 400)\n\t\treturn\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"a\", \"b\":\n\tdefault:\n\t\ts = \"a\"\n\t}\nSINK",
+				"\tswitch s := r.FormValue(\"s\"); s {\n\tcase \"a\", \"b\":\n\tSINK\n\t}",
 				"\ts := table[r.FormValue(\"s\")]\nSINK",
 				"\ts, ok := table[r.FormValue(\"s\")]\n\tif !ok {\n\t\ts = \"a\"\n\t}\nSINK",
 				"\ts := r.FormValue(\"s\")\n\tif !slices.Contains(columns, s) {\n\t\thttp.Error(w, \"odd\", 400)\n\t\treturn\n\t}\nSINK",
@@ -97,6 +110,10 @@ func TestChosenFromAList(t *testing.T) {
 				"\tif s := r.FormValue(\"s\"); slices.Contains(columns, s) {\n\tSINK\n\t}",
 			},
 			true: {
+				"\ts := r.FormValue(\"s\")\n\tif !slices.Contains(columns, s) {\n\t\tif strict {\n\t\t\treturn\n\t\t}\n\t\tlog.Print(s)\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"\":\n\t\ts = \"a\"\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"a\":\n\tdefault:\n\t\tif strict {\n\t\t\treturn\n\t\t}\n\t}\nSINK",
+				"\ts := r.FormValue(\"s\")\n\tswitch s {\n\tcase \"a\":\n\tdefault:\n\tSINK\n\t}",
 				"\ts := r.FormValue(\"s\")\n\tif slices.Contains(columns, s) {\n\t\treturn\n\t}\nSINK",
 				"\ts := r.FormValue(\"s\")\n\tif !slices.Contains(columns, r.FormValue(\"t\")) {\n\t\treturn\n\t}\nSINK",
 				"\ts := r.FormValue(\"s\")\n\tif !strings.Contains(s, \"x\") {\n\t\treturn\n\t}\nSINK",
@@ -117,6 +134,7 @@ func TestChosenFromAList(t *testing.T) {
 				"    s = params[:s]\n    return unless s.in?(COLUMNS)\nSINK",
 			},
 			true: {
+				"    s = params[:s]\n    unless COLUMNS.include?(s)\n      return if strict?\n      log(s)\n    end\nSINK",
 				"    s = TABLE.fetch(params[:s], params[:s])\nSINK",
 				"    made = { y: params[:s] }\n    s = made.fetch(:y)\nSINK",
 				"    made = {y:params[:s]}\n    s = made.fetch(:y)\nSINK",
@@ -129,6 +147,7 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"java": {
 			false: {
+				"    String s = k;\n    switch (s) {\n      case \"a\": break;\n      default: throw new IllegalArgumentException(s);\n    }\nSINK",
 				"    String s = TABLE.get(k);\nSINK",
 				"    String s = TABLE.getOrDefault(k, \"a\");\nSINK",
 				"    String s = k;\n    if (!COLUMNS.contains(s)) {\n      throw new IllegalArgumentException();\n    }\nSINK",
@@ -136,6 +155,7 @@ func TestChosenFromAList(t *testing.T) {
 				"    String s = switch (k) { case \"x\" -> \"a\"; default -> throw new IllegalStateException(); };\nSINK",
 			},
 			true: {
+				"    String s = k;\n    if (s == null || s.isEmpty()) {\n      s = \"a\";\n    }\nSINK",
 				"    String s = TABLE.getOrDefault(k, k);\nSINK",
 				"    String s = k;\n    if (COLUMNS.contains(s)) {\n      return;\n    }\nSINK",
 				"    String s = switch (k) { case \"x\" -> \"a\"; default -> k; };\nSINK",
@@ -143,10 +163,15 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"rust": {
 			false: {
+				"    let s = match q.s { S::A => \"a\".to_string(), S::B => String::from(\"b\"), _ => { \"c\".into() } };\nSINK",
+				"    let s = q.s;\n    if !COLUMNS.contains(&s.as_str()) {\n        return;\n    }\nSINK",
+				"    let s = if q.s == \"a\" { \"a\" } else { \"b\" };\nSINK",
 				"    let s = match q.s.as_str() { \"x\" => \"a\", _ => \"b\" };\nSINK",
 				"    let s = q.s.as_str();\n    if !COLUMNS.contains(&s) {\n        return;\n    }\nSINK",
 			},
 			true: {
+				"    let s = match q.s.as_str() { \"x\" => \"a\".to_string(), _ => { q.s.clone() } };\nSINK",
+				"    let s = if q.s.is_empty() { \"a\" } else { &q.s };\nSINK",
 				"    let s = match q.s.as_str() { \"x\" => \"a\", other => other };\nSINK",
 				"    let s = q.s.as_str();\n    if COLUMNS.contains(&s) {\n        return;\n    }\nSINK",
 			},

@@ -53,6 +53,7 @@ func (m *matcher) visit(i int) {
 			m.appendElement(i, from, end)
 		}
 		m.condition(i)
+		m.switched(i)
 		m.fill(i)
 		m.imports(i)
 		m.emptyBuilder(i)
