@@ -159,6 +159,9 @@ func TestWhoIsJudgedDoesNotSilenceTheJudge(t *testing.T) {
 		{"a new comment about a high severity", File{Path: "a.js", Text: ignoreHigh + "\n" + injection}, true, false, true},
 		{"new code of a high severity below an old comment", File{Path: "a.js", Text: ignoreHigh + "\n" + injection, Changed: line(2, 2)}, true, false, false},
 		{"code of a high severity that is moved with its comment", File{Path: "a.js", Text: ignoreHigh + "\n" + injection, Changed: line(1, 2), Patch: "@@ -1,2 +1,2 @@\n-  " + ignoreHigh + "\n-  " + injection + "\n+" + ignoreHigh + "\n+" + injection}, false, true, false},
+		{"code of a high severity that is moved below an old comment", File{Path: "a.js", Text: ignoreHigh + "\n" + injection + "\nf();\n", Changed: line(2, 2), Patch: "@@ -1,3 +1,3 @@\n " + ignoreHigh + "\n+" + injection + "\n f();\n-" + injection}, true, false, false},
+		{"code of a high severity that is moved, and a comment from elsewhere", File{Path: "a.js", Text: ignoreHigh + "\n" + injection + "\nf();\n", Changed: line(1, 2), Patch: "@@ -1,3 +1,3 @@\n-" + injection + "\n+" + ignoreHigh + "\n+" + injection + "\n f();\n-" + ignoreHigh}, true, false, true},
+		{"code of a high severity that is indented below its comment", File{Path: "a.js", Text: ignoreHigh + "\n\t" + injection, Changed: line(2, 2), Patch: "@@ -1,2 +1,2 @@\n " + ignoreHigh + "\n-" + injection + "\n+\t" + injection}, false, true, false},
 		{"a new secret", File{Path: "a.env", Text: secret + " " + ignoreSecret + "\n"}, true, false, true},
 		{"a secret below an old comment", File{Path: "a.env", Text: ignoreSecret + "\n" + secret + "\n", Changed: line(2, 2)}, true, false, false},
 	} {

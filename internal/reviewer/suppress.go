@@ -80,12 +80,13 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 // counts reports whether a comment suppresses a finding, and whether the change adds the
 // comment. Whoever is judged must not silence the judge: only a comment that the base has
 // counts, unless Config.NewSuppressions is set. For secrets and findings of high or critical
-// severity the base must have the comment in any case, and their line, too, because new code
-// below an old comment is another weakness. A line that the change only indents or moves counts
-// as one of the base, and so does its comment if it came along.
+// severity the base must have the comment in any case, and their line below it or on its line,
+// too, because new code below an old comment is another weakness. A line that the change only
+// indents or moves counts as one of the base if its comment came along.
 func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
-	hadLine := file.contains(f.Range.StartLine)
-	hadComment := !file.changed(by.line) || hadLine && file.contains(by.line)
+	line := f.Range.StartLine
+	movedTogether := file.had(by.line, line)
+	hadLine, hadComment := !file.changed(line) || movedTogether, !file.changed(by.line) || movedTogether
 	if strings.HasPrefix(f.Rule, secretRule) || f.Severity == finding.High || f.Severity == finding.Critical {
 		return hadComment && hadLine, !hadComment
 	}
@@ -95,15 +96,25 @@ func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts
 // baseLines knows which lines of a file the base has.
 type baseLines struct {
 	*File
-	lines   []string        // of the new file
-	removed map[string]bool // lines that the change removes, without white space at both ends
+	lines []string // of the new file
+	// removed are the lines that the change removes, each alone, after "", and after the line that was
+	// before it in the base. They are without white space at both ends.
+	removed map[[2]string]bool
 }
 
 func newBaseLines(f *File) *baseLines {
-	b := &baseLines{f, slices.Collect(strings.Lines(f.Text)), map[string]bool{}}
+	b := &baseLines{f, slices.Collect(strings.Lines(f.Text)), map[[2]string]bool{}}
+	before := ""
 	for line := range strings.Lines(f.Patch) {
-		if line, ok := strings.CutPrefix(line, "-"); ok {
-			b.removed[strings.TrimSpace(line)] = true
+		text := strings.TrimSpace(line[1:])
+		switch line[0] {
+		case '-':
+			b.removed[[2]string{"", text}], b.removed[[2]string{before, text}] = true, true
+			before = text
+		case ' ':
+			before = text
+		case '@':
+			before = ""
 		}
 	}
 	return b
@@ -116,11 +127,19 @@ func (b *baseLines) changed(line int) bool {
 
 // contains reports whether the base has a line: the change does not touch it, or only moves or
 // indents it.
-func (b *baseLines) contains(line int) bool {
-	if !b.changed(line) {
-		return true
+func (b *baseLines) contains(line int) bool { return !b.changed(line) || b.had(line, line) }
+
+// had reports whether the change only moves or indents a line, after the comment that stands before it
+// or on it.
+func (b *baseLines) had(comment, line int) bool {
+	if line < 1 || line > len(b.lines) {
+		return false
 	}
-	return line >= 1 && line <= len(b.lines) && b.removed[strings.TrimSpace(b.lines[line-1])]
+	before := ""
+	if comment != line {
+		before = strings.TrimSpace(b.lines[comment-1])
+	}
+	return b.removed[[2]string{before, strings.TrimSpace(b.lines[line-1])}]
 }
 
 // Accepted are findings that the owner accepts: those of a rule in files.
