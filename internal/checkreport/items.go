@@ -166,5 +166,21 @@ func (d *Document) sarif(version, category string) (json.RawMessage, error) {
 			findings = append(findings, f.finding())
 		}
 	}
-	return sarif.Build(sarif.Tool{Name: sarif.OwnTool, Version: version, InformationURI: "https://github.com/agent-airlock/airlock"}, category, findings, d.rules())
+	return sarif.Build(sarif.Tool{Name: sarif.OwnTool, Version: version, InformationURI: "https://github.com/agent-airlock/airlock"}, category, findings, d.sarifRules())
+}
+
+// ownTool is the tool of the findings of Airlock's own reviews: reviewer.Tool.
+const ownTool = "airlock"
+
+// sarifRules returns d.rules for code scanning, which lists alerts under the short description of their
+// rule. That of Airlock's own rules says what to do, so their names take its place.
+func (d *Document) sarifRules() finding.Rules {
+	rules := d.rules()
+	return func(tool, id string) (finding.Rule, bool) {
+		r, ok := rules(tool, id)
+		if tool == ownTool && r.Name != "" {
+			r.Short, r.Full = r.Name, r.Short
+		}
+		return r, ok
+	}
 }

@@ -210,6 +210,21 @@ func TestSARIFContainsOnlyTheSecurityReview(t *testing.T) {
 	}
 }
 
+// TestSARIFSaysWhatIsWrong asserts that the short description of a rule of ours, under which code
+// scanning lists its alerts, says what is wrong, and not what to do.
+func TestSARIFSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	in := failing()
+	in.Rules = func(_, rule string) (finding.Rule, bool) {
+		return finding.Rule{ID: rule, Name: "SQL that is built from text", Short: "Use placeholders.", Help: "Why."}, true
+	}
+	raw, err := checkreport.New(in).SARIF("v1.2.3")
+	want := `"shortDescription":{"text":"SQL that is built from text"},"fullDescription":{"text":"Use placeholders."}`
+	if err != nil || !strings.Contains(string(raw), want) {
+		t.Errorf("%v\n%s", err, raw)
+	}
+}
+
 func TestSecretsAndPlaces(t *testing.T) {
 	t.Parallel()
 	in := failing()
