@@ -111,11 +111,11 @@ func (e *evaluator) evaluate(x extent, depth int) value {
 	if depth > deepestValue || x.to-x.from > longestValue {
 		return unknown()
 	}
-	if e.lang.ruby && x.from < x.to && rubyBranches[e.written(x.from)] {
-		return unknown()
-	}
 	if e.choosesLiteral(x) {
 		return harmless()
+	}
+	if e.lang.ruby && x.from < x.to && rubyBranches[e.written(x.from)] {
+		return unknown()
 	}
 	var v value
 	for i := x.from; i < x.to; {
@@ -188,14 +188,14 @@ func (e *evaluator) isListed(x, asked extent) bool {
 	if x.to <= x.from || x.to-x.from > longestExpression || asked.to-asked.from > longestExpression || e.is(asked.from, "!") || e.is(asked.from, "not") {
 		return false
 	}
-	wanted := e.sourceText(x)
+	wanted := e.sourceText(e.withoutType(x))
 	return e.any(asked, func(i int) bool {
 		switch {
 		case e.lang.name == "python" && e.is(i, "in"):
 			return !e.is(i-1, "not") && e.sourceText(extent{asked.from, i}) == wanted && !e.any(extent{i, asked.to}, func(j int) bool { return e.isOneOf(j, "and", "or") })
 		case e.isWord(i) && e.is(i+1, "(") && e.is(i-1, "."):
 			name := strings.TrimSuffix(e.written(i), "?")
-			return (listing[e.written(i)] || listing[name+"?"] && e.lang.ruby) && e.sourceText(e.inside(i+1)) == wanted && e.after(i+1) >= asked.to
+			return (listing[e.written(i)] || listing[name+"?"] && e.lang.ruby) && e.sourceText(e.withoutType(e.inside(i+1))) == wanted && e.after(i+1) >= asked.to
 		}
 		return false
 	})
@@ -304,8 +304,12 @@ func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) 
 }
 
 // listValue returns the value of a list, which comes from where its elements do. In Python its text
-// begins with its first element, the program of a command.
+// begins with its first element, the program of a command. In JavaScript an object with a query and its
+// parameters has the value of the query: { text: "SELECT a WHERE b = $1", values: [c] }.
 func (e *evaluator) listValue(list []argument, depth int) value {
+	if i := slices.IndexFunc(list, func(a argument) bool { return a.name == "text" || a.name == "sql" }); i >= 0 && e.lang.name == "javascript" {
+		return e.evaluate(list[i].extent, depth+1)
+	}
 	v := e.unknownFromAll(list)
 	if e.lang.name == "python" && len(list) > 0 && list[0].name == "" && list[0].to == list[0].from+1 {
 		v.text = e.evaluate(list[0].extent, depth+1).text + hole
@@ -375,6 +379,8 @@ func letsThrough(name string) bool {
 func (e *evaluator) memberValue(owner value, ownerName, member string) value {
 	switch {
 	case e.isHarmlessMember(ownerName, member):
+		return harmless()
+	case e.lang.name == "python" && member == "value" && ownerName != "" && 'A' <= ownerName[0] && ownerName[0] <= 'Z' && strings.Contains(e.text, "Enum"): // Sort(a).value
 		return harmless()
 	case e.lang.name == "python" && isConstantName(member) && e.importsModule(ownerName): // settings.DIGEST
 		return value{text: member}

@@ -112,10 +112,12 @@ func (e *evaluator) asFound(v value, x extent) value {
 }
 
 // choosesLiteral reports whether an expression gives a literal in each of its cases, as in Rust's
-// match a { "b" => "c", _ => "d" } and Java's switch with arrows.
+// match a { "b" => "c", _ => "d" }, Java's switch with arrows and Ruby's case.
 func (e *evaluator) choosesLiteral(x extent) bool {
 	arrow := "->"
 	switch {
+	case e.lang.ruby && e.is(x.from, "case"):
+		return e.caseGivesLiteral(x.from)
 	case e.lang.name == "rust" && e.is(x.from, "match"):
 		arrow = "=>"
 	case e.lang.name != "java" || !e.is(x.from, "switch"):
@@ -141,13 +143,43 @@ func (e *evaluator) choosesLiteral(x extent) bool {
 	return cases > 0 && !isOther
 }
 
+// caseGivesLiteral reports whether Ruby's case at index i gives a literal in each of its branches.
+func (e *evaluator) caseGivesLiteral(i int) bool {
+	branches := 0
+	for end := min(len(e.tokens), i+longestExpression); i < end; i = e.after(i) {
+		given := i + 1
+		switch {
+		case e.is(i, "when"):
+			for given < end && !e.tokens[given].first && !e.is(given, "then") {
+				given = e.after(given)
+			}
+			if e.is(given, "then") {
+				given++
+			}
+			branches++
+		case e.is(i, "end"):
+			return branches > 0
+		case !e.is(i, "else"):
+			continue
+		}
+		if after := e.literalEnd(given); !e.leaves(given) && (after == 0 || after >= end || !e.tokens[after].first && !e.isOneOf(after, "when", "else", "end")) {
+			return false
+		}
+	}
+	return false
+}
+
 // literalEnd returns the index after the literal that begins at index i, 0 if none does. In Rust a
 // literal may be in a block or an Option, or be made a String.
 func (e *evaluator) literalEnd(i int) int {
+	if i >= len(e.tokens) {
+		return 0
+	}
 	isRust := e.lang.name == "rust"
-	inner, end := 0, i+1
-	switch kind := e.kindAt(i); {
-	case kind == stringText || kind == number:
+	inner, end := 0, e.after(i)
+	_, isText := e.plainLiteral(extent{i, end})
+	switch {
+	case isText || e.kindAt(i) == number:
 		for isRust && e.is(end, ".") && e.isOneOf(end+1, "to_string", "to_owned", "into") && e.is(end+2, "(") && e.is(end+3, ")") {
 			end += 4
 		}
@@ -424,6 +456,7 @@ func (m *matcher) foundIn(x extent, isTrue, constant bool, depth int) []extent {
 // foundInOne is foundIn for a condition that no operator joins.
 func (m *matcher) foundInOne(x extent, isTrue, constant bool) []extent {
 	found, list, isNegated := m.membership(x)
+	found = m.withoutType(found)
 	for m.isOneOf(found.from, "&", "*") { // Rust's &a
 		found.from++
 	}
@@ -437,6 +470,14 @@ func (m *matcher) foundInOne(x extent, isTrue, constant bool) []extent {
 		return nil
 	}
 	return []extent{found}
+}
+
+// withoutType returns an expression of TypeScript without the type that it is said to have: a as string.
+func (e *evaluator) withoutType(x extent) extent {
+	if e.lang.name == "javascript" {
+		x, _ = e.split(x, "as")
+	}
+	return x
 }
 
 // foundInParts is foundIn for the parts of a condition. each is whether all of them are as the

@@ -23,6 +23,7 @@ func TestChosenFromAList(t *testing.T) {
 	for language, cases := range map[string]map[bool][]string{ // bodies; whether something is found
 		"python": {
 			false: {
+				"    from enum import Enum\n    s = Sort(request.args['s']).value\nSINK",
 				"    s = request.args['s']\n    if s not in COLUMNS:\n        if strict:\n            return None\n        else:\n            raise ValueError(s)\nSINK",
 				"    s = TABLE[request.args['s']]\nSINK",
 				"    s = TABLE.get(request.args['s'], 'a')\nSINK",
@@ -37,6 +38,7 @@ func TestChosenFromAList(t *testing.T) {
 				"    s = request.args['s']\n    if s != 'a' and s != 'b':\n        return None\nSINK",
 			},
 			true: {
+				"    from enum import Enum\n    s = sort(request.args['s']).value\nSINK",
 				"    s = request.args['s']\n    if s not in COLUMNS:\n        if strict:\n            return None\n        log('odd')\nSINK",
 				"    s = request.args['s']\n    if not s:\n        s = 'a'\nSINK",
 				"    s = request.args.get('s')\n    if s is None:\n        s = 'a'\nSINK",
@@ -62,6 +64,9 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"javascript": {
 			false: {
+				"  const s = ['a', 'b'].includes(req.query.s as string) ? req.query.s : 'a';\nSINK",
+				"  const s = req.query.s as string;\n  if (!COLUMNS.includes(s as Column)) return;\nSINK",
+				"  const q = { text: 'SELECT a FROM t WHERE b = $1', values: [req.query.s] };\n  db.query(q);\n  db.query({ text: 'SELECT a FROM t WHERE b = $1', values: [req.query.s] });",
 				"  let s = req.query.s;\n  if (!s || !COLUMNS.includes(s)) {\n    s = 'a';\n  }\nSINK",
 				"  const s = req.query.s;\n  switch (s) {\n    case 'a':\n    case 'b':\n      break;\n    default:\n      return res.status(400).end();\n  }\nSINK",
 				"  const s = TABLE[req.query.s] ?? 'a';\nSINK",
@@ -77,6 +82,8 @@ func TestChosenFromAList(t *testing.T) {
 				"  const s = req.query.s;\n  if (s === 'a' || s === 'b') {\nSINK\n  }",
 			},
 			true: {
+				"  const s = ['a', 'b'].includes(req.query.t as string) ? req.query.s : 'a';\nSINK",
+				"  db.query({ text: 'SELECT a FROM t WHERE b = ' + req.query.s, values: [] });",
 				"  const s = req.query.s;\n  if (!COLUMNS.includes(s)) {\n    if (strict) return;\n    log('odd');\n  }\nSINK",
 				"  let s = req.query.s;\n  if (!s) {\n    s = 'a';\n  }\nSINK",
 				"  const s = req.query.s;\n  switch (s) {\n    case 'a': break;\n    default: log('odd');\n  }\nSINK",
@@ -123,6 +130,8 @@ func TestChosenFromAList(t *testing.T) {
 		},
 		"ruby": {
 			false: {
+				"    s = case params[:s]\n        when \"x\", \"z\" then \"a\"\n        else \"b\"\n        end\nSINK",
+				"    s = case params[:s]\n    when \"x\"\n      \"a\"\n    else\n      raise \"odd\"\n    end\nSINK",
 				"    s = TABLE[params[:s]] || \"a\"\nSINK",
 				"    s = TABLE.fetch(params[:s], \"a\")\nSINK",
 				"    s = params[:s].presence_in(COLUMNS) || \"a\"\nSINK",
@@ -134,6 +143,8 @@ func TestChosenFromAList(t *testing.T) {
 				"    s = params[:s]\n    return unless s.in?(COLUMNS)\nSINK",
 			},
 			true: {
+				"    s = case params[:s]\n    when \"x\"\n      \"a\"\n    else\n      params[:s]\n    end\nSINK",
+				"    s = case params[:s]\n        when \"x\" then \"a #{params[:t]}\"\n        end\nSINK",
 				"    s = params[:s]\n    unless COLUMNS.include?(s)\n      return if strict?\n      log(s)\n    end\nSINK",
 				"    s = TABLE.fetch(params[:s], params[:s])\nSINK",
 				"    made = { y: params[:s] }\n    s = made.fetch(:y)\nSINK",

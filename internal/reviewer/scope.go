@@ -201,13 +201,17 @@ var numberTypes = wordSetOf("int long short byte double float boolean bool numbe
 	"int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64")
 
 // isNumberAt reports whether the word at index i is a parameter whose type has numbers only: id int,
-// int id, id: number.
+// int id, id: number, Path(id): Path<i64>.
 func (s *scopes) isNumberAt(i int) bool {
 	switch s.lang.name {
 	case "java":
 		return numberTypes[s.wordAt(i-1)]
 	case "go":
 		return numberTypes[s.wordAt(i+1)]
+	case "rust":
+		if s.is(i-1, "(") && s.isSequence(i+1, ")", ":") && s.is(i+4, "<") && s.is(i+6, ">") {
+			return numberTypes[s.wordAt(i+5)]
+		}
 	}
 	return s.is(i+1, ":") && (numberTypes[s.wordAt(i+2)] || strings.HasSuffix(s.wordAt(i+2), "Id") && s.lang.name == "python") && !s.isOneOf(i+3, ".", "|", "[")
 }

@@ -35,7 +35,8 @@ func TestValues(t *testing.T) {
 		{"python", `"x" if a else "y" + b`, "y_", true, true},
 		{"python", `"%s and %d" % (a, b)`, "_ and 0", true, true},
 		{"ruby", `"x" if a`, "x", true, false},
-		{"ruby", `case a when 1 then "x" end`, "_", false, true},
+		{"ruby", `case a when 1 then "x" else b end`, "_", false, true},
+		{"ruby", `case a when 1 then "x" else "y" end`, "0", false, false},
 		// Operands.
 		{"javascript", `["a", "b"]`, "0", false, false},
 		{"javascript", `["a", b]`, "_", false, true},
