@@ -26,14 +26,14 @@ var (
 	// madeUpPath matches paths of files whose credentials are made up.
 	madeUpPath = lazyregexp.New(`(?i)(^|/)(\.github|fixtures?|mocks?|examples?|samples?|docs?|demos?|i18n|locales?|lang|translations?|testing|integration|openapi|swagger|sample[_-]?data|seeds?|tests?[-_]data)/|(example|sample|template|mock|fixture|test|swagger|openapi|compose)[^/]*\.[a-z]+$|(^|/)(\.devcontainer|dev|development|docker)/|\.(md|rst|adoc|txt|html?|svg|example|sample|template|dist|tmpl|lock|sum|csv|tsv|sql|po|pot)$`)
 	// settingPath matches paths of files that contain settings with names, such as password: x.
-	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml)$|(^|/)\.env[^/]*$`)
+	settingPath = lazyregexp.New(`(?i)\.(ya?ml|env|properties|ini|cfg|conf|toml|json|config|xml|tfvars|sh|bash|zsh)$|(^|/)(\.env|\.pypirc|dockerfile)[^/]*$`)
 	// startsServices matches settings that start services, each from an image.
 	startsServices = lazyregexp.New(`(?m)^services:\s*$(?s:.*)^\s+image:\s`)
 	// secretName matches names of secrets in code, settingName those in files of settings,
 	// and settingLine a line that sets one of these.
-	secretName  = lazyregexp.New(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
-	settingName = lazyregexp.New(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
-	settingLine = lazyregexp.New(`(?i)^\s*(?:export\s+|-\s+|set\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
+	secretName  = lazyregexp.New(`(?i)(^|[^a-z])(\w*(password|passwd|passphrase|pwd|(db|database|user|root|admin|smtp|mail|email|ssh|ftp|sudo|become|login|sql|pg|postgres|redis|proxy)_?pass)|\w*(client|app|shared|jwt|session|cookie|auth)_?secret|secret|secret_?key|\w*(api_?key|access_?token|auth_?token))$`)
+	settingName = lazyregexp.New(`(?i)^[\w.-]*(?:password|passwd|passphrase|pwd|[_.-]pass|secret|api[_-]?key|(?:access|auth)[_-]?token)$`)
+	settingLine = lazyregexp.New(`(?i)^\s*(?:export\s+|-\s+|set\s+|ENV\s+|ARG\s+)?["']?([\w.-]*(?:password|passwd|passphrase|pwd|[_.-]pass|secret|api[_-]?key|(?:access|auth)[_-]?token))["']?\s*[:=]\s*["']?([^\s"'#,]{4,128})["']?\s*,?\s*(?:#.*)?$`)
 	// otherName matches names of things that are not the secret itself: forgotPassword.
 	otherName = lazyregexp.New(`(?i)forgot|reset|change|confirm|invalid|wrong|missing|show|hide|enter|label|placeholder|hint|title|error|message|regex|pattern|field|column|header|prompt|min|max|len|type|kind|policy|rule|env|path|file|url|param|attr|selector|hash|crypt|format|encod|algorithm|mock|fake|test|dummy|example`)
 )
@@ -43,16 +43,22 @@ var (
 // not known.
 func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 	rule := r.byID["hard-coded-credential"]
-	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(f.Path) {
+	if !r.uses(rule) || testPath.MatchString(f.Path) || madeUpPath.MatchString(strings.TrimSuffix(f.Path, ".sql")) {
 		return nil
 	}
-	places := passwordsInAddresses(f.Text)
+	var places []writtenCredential
+	if isDump := madeUpPath.MatchString(f.Path); !isDump {
+		places = passwordsInAddresses(f.Text)
+	}
+	givesToServices := s == nil && startsServices.MatchString(f.Text) // what the file starts gets the passwords
 	switch {
 	case s != nil:
 		places = append(places, s.credentialsInCode()...)
-	case startsServices.MatchString(f.Text): // the passwords are those that it gives to what it starts
-	case settingPath.MatchString(f.Path):
+	case settingPath.MatchString(f.Path) && !givesToServices:
 		places = append(places, credentialsInSettings(f.Text)...)
+	}
+	if !givesToServices {
+		places = append(places, f.credentialsInForms()...)
 	}
 	if len(places) == 0 {
 		return nil
@@ -61,7 +67,12 @@ func (r *Reviewer) credentials(f File, s *source) []finding.Finding {
 		s = unscanned(f)
 	}
 	var found []finding.Finding
+	seen := map[int]bool{}
 	for _, p := range places {
+		if seen[p.start] {
+			continue
+		}
+		seen[p.start] = true
 		found = append(found, rule.finding(f.Path, p.what, s.rangeOf(int32(p.start), int32(p.end))))
 	}
 	return found
@@ -116,7 +127,7 @@ func (s *source) credentialsInCode() []writtenCredential {
 // endsLikeSecret reports whether a name ends like that of a secret. It is a cheap test before
 // secretName.
 func endsLikeSecret(name string) bool {
-	for _, end := range []string{"password", "passwd", "passphrase", "pwd", "secret", "key", "token"} {
+	for _, end := range []string{"password", "passwd", "passphrase", "pwd", "pass", "secret", "key", "token"} {
 		if n := len(name) - len(end); n >= 0 && strings.EqualFold(name[n:], end) {
 			return true
 		}
@@ -194,6 +205,9 @@ var passwordPosition = map[string]int{
 	"basicAuth": 2, "basic_auth": 2, "HTTPBasicAuth": 2, "BasicAuth": 2,
 }
 
+// signing are the functions of a package jwt whose second argument is the key.
+var signing = wordSetOf("sign verify encode decode")
+
 // passwordArgument finds a password among the arguments of a call such as
 // DriverManager.getConnection(url, "scott", "tiger"), and in Python's
 // auth=("user", "password"). The word at index i is the name.
@@ -203,6 +217,10 @@ func (s *source) passwordArgument(i int) []writtenCredential {
 	if name == "auth" && s.is(i+1, "=") && s.lang.name == "python" {
 		position, open = 2, i+2
 	}
+	isKey := signing[name] && s.is(i-1, ".") && s.isOneOf(i-2, "jwt", "JWT", "jsonwebtoken")
+	if isKey {
+		position = 2
+	}
 	if position == 0 || !s.is(open, "(") || s.isOneOf(i-1, "func", "def", "fn") {
 		return nil
 	}
@@ -211,7 +229,7 @@ func (s *source) passwordArgument(i int) []writtenCredential {
 		return nil
 	}
 	literal, ok := s.plainLiteral(list[position-1].extent)
-	if !ok || !isPlausible(s.content(literal)) {
+	if !ok || !isPlausible(s.content(literal)) || isKey && !isCredible("secret", s.content(literal), false) {
 		return nil
 	}
 	return []writtenCredential{{int(s.tokens[literal].from), int(s.tokens[literal].to), "An argument of " + name + " is a password that is written down"}}

@@ -59,19 +59,29 @@ func isCredible(name, text string, compared bool) bool {
 	case hasSign, compared && hasDigit:
 		return true
 	}
-	return hasDigit && (!identifier.MatchString(text) || wordAndDigits.MatchString(text) || passwordName.MatchString(name) && isMixed(text))
+	return hasDigit && (!identifier.MatchString(text) || wordAndDigits.MatchString(text) || passwordName.MatchString(name) && isMixed(text) || strings.Contains(strings.ToLower(name), "secret") && isRandom(text))
 }
 
 // isMixed reports whether letters and digits take turns in a text, as in "x9Kd82mQ": an
 // identifier is not written so.
-func isMixed(text string) bool {
+func isMixed(text string) bool { return len(text) >= 8 && turns(text) >= 3 }
+
+// isRandom reports whether a text is random wherever it stands: it is long and mixed, has letters of
+// both cases or no signs between them, and is not a placeholder.
+func isRandom(text string) bool {
+	hasBothCases := strings.ToLower(text) != text && strings.ToUpper(text) != text
+	return len(text) >= 16 && turns(text) >= 6 && (hasBothCases || len(text) >= 32 && !strings.ContainsAny(text, "-_.:")) && !standIn.MatchString(text)
+}
+
+// turns counts where letters and digits take turns in a text.
+func turns(text string) int {
 	turns := 0
 	for i := 1; i < len(text); i++ {
 		if isDigit(text[i]) != isDigit(text[i-1]) {
 			turns++
 		}
 	}
-	return len(text) >= 8 && turns >= 3
+	return turns
 }
 
 var (

@@ -1,0 +1,84 @@
+package reviewer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agent-airlock/airlock/internal/lazyregexp"
+)
+
+// credentialForm is a way to write a credential that shows what it is, in files of whatever language.
+type credentialForm struct {
+	what  string             // the beginning of the finding's message
+	path  *lazyregexp.Regexp // of the files; nil stands for all
+	signs []string           // one of them is in every file in which form finds something, if there are any
+	// form matches the credential in its last group, after its name, if that matters.
+	form *lazyregexp.Regexp
+	// random is set if only a random value is a credential.
+	random bool
+}
+
+const (
+	givenInSQL     = "A statement of SQL gives a user a password"
+	givenToCommand = "A command gets a password"
+)
+
+var (
+	commandPath = lazyregexp.New(`(?i)\.(sh|bash|zsh|ps1|bat|cmd|ya?ml)$|(^|/)(dockerfile|makefile|jenkinsfile)[^/]*$`)
+	phpPath     = lazyregexp.New(`(?i)\.(php|inc)$`)
+)
+
+var credentialForms = []credentialForm{
+	{what: "An element or attribute contains a password", path: lazyregexp.New(`(?i)\.(xml|config)$`),
+		form: lazyregexp.New(`(?i)[<"\s]([\w.:-]*(?:password|passwd|passphrase|pwd|secret))(?:>|\s*=\s*["']|["']\s+value\s*=\s*["']|["'][^<>"']{0,40}>\s*<value>)([^\s<>"']{4,64})(?:["']|</)`)},
+	{what: "A constant is a password", path: phpPath,
+		form: lazyregexp.New(`(?i)\bdefine\(\s*["'](\w*(?:password|passwd|passphrase|pwd|pass|secret))["']\s*,\s*["']([^\s"'|]{4,64})["']`)},
+	{what: "A variable or element is set to a password", path: phpPath,
+		form: lazyregexp.New(`(?i)(?:["'$]|->)(\w*(?:password|passwd|passphrase|pwd|_pass|secret))["']?\]?\s*=>?\s*["']([^\s"'|]{4,64})["']\s*[;,)\]]`)},
+	{what: givenInSQL, signs: []string{"identified", "IDENTIFIED"},
+		form: lazyregexp.New(`(?i)\b(?:create|alter)\s+user\s[^;]{1,120}?\bidentified\s+(?:with\s+\S{1,40}\s+)?by\s+'([^'\s]{4,64})'`)},
+	{what: givenInSQL, signs: []string{"create ", "CREATE ", "alter ", "ALTER ", "set password", "SET PASSWORD"},
+		form: lazyregexp.New(`(?i)\b(?:(?:create|alter)\s+(?:user|role|login)|set\s+password\s+for)\s[^;]{1,120}?\bpassword\s*[=(]?\s*'([^'\s]{4,64})'`)},
+	{what: givenToCommand, path: commandPath,
+		form: lazyregexp.New(`(?:\bsshpass\s+-p\s*|\bdocker\s+login\s[^\n|;&]{0,80}?\s(?:-p|--password)[ =]|\bmysql(?:dump|admin)?\s[^\n|;&]{0,80}?\s(?:-p|--password=)|\b(?:PGPASSWORD|MYSQL_PWD|REDISCLI_AUTH)=)["']?([^\s"'$;|&)]{6,64})`)},
+	{what: givenToCommand, path: commandPath, signs: []string{"-AsPlainText", "-asplaintext"},
+		form: lazyregexp.New(`(?i)\bConvertTo-SecureString\s+(?:-String\s+)?["']([^\s"']{6,64})["'][^\n]{0,80}-AsPlainText`)},
+	{what: "An inventory contains a password", signs: []string{"ansible_"},
+		form: lazyregexp.New(`\bansible_\w{0,30}pass(?:word)?\s*[=:]\s*["']?([^\s"']{4,64})`)},
+	{what: "A variable's default is a password", path: lazyregexp.New(`\.tf$`),
+		form: lazyregexp.New(`\bvariable\s+"([\w-]*(?:password|passwd|secret))"\s*\{[^{}]*?\bdefault\s*=\s*"([^"\s]{4,64})"`)},
+	{what: inAddress, signs: []string{"jdbc:oracle"},
+		form: lazyregexp.New(`(?i)\bjdbc:oracle:\w+:\w+/([^@\s"'/]{4,64})@`)},
+	{what: "A header contains a token", signs: []string{"Authorization", "authorization"}, random: true,
+		form: lazyregexp.New(`(?i)\bauthorization["']?\]?\s*[:=,]\s*["']?(?:bearer|token)\s+([\w.~+/=-]{20,200})["']`)},
+}
+
+// hashedPassword matches what PostgreSQL takes for a password and keeps: its hash.
+var hashedPassword = lazyregexp.New(`^md5[0-9a-f]{32}$`)
+
+// credentialsInForms finds credentials in the forms of the table. The lines that begin like a comment do
+// not count.
+func (f File) credentialsInForms() []writtenCredential {
+	var places []writtenCredential
+	for _, form := range credentialForms {
+		hasSign := len(form.signs) == 0 || slices.ContainsFunc(form.signs, func(sign string) bool { return strings.Contains(f.Text, sign) })
+		if !hasSign || form.path != nil && !form.path.MatchString(f.Path) {
+			continue
+		}
+		for _, m := range form.form.FindAllStringSubmatchIndex(f.Text, -1) {
+			last := len(m) - 2
+			name, value := "password", f.Text[m[last]:m[last+1]]
+			if last > 2 {
+				name = f.Text[m[2]:m[3]]
+			}
+			isCredential := isCredible(name, value, false) && !commonPasswords[value] && !otherName.MatchString(name) && !hashedPassword.MatchString(value)
+			if form.random {
+				isCredential = isRandom(value)
+			}
+			if isCredential && !f.isInComment(m[0]) {
+				places = append(places, writtenCredential{m[last], m[last+1], form.what})
+			}
+		}
+	}
+	return places
+}
