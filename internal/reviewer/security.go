@@ -152,7 +152,7 @@ const secretRule = "secret"
 
 // madeInTests are the rules for secrets that tests make for themselves: tokens that they sign with
 // a key of their own, UUIDs under the name of a vendor, and passwords in addresses for a parser.
-var madeInTests = wordSetOf("jwt jwt-base64 heroku-api-key url-password vault-service-token")
+var madeInTests = wordSetOf("jwt jwt-base64 heroku-api-key url-password vault-service-token sql-password xml-password php-password")
 
 // recordedPage matches the paths of pages that tests have recorded from elsewhere: what looks like a
 // secret in them is the other site's.
@@ -162,8 +162,8 @@ var recordedPage = lazyregexp.New(`(?i)\.(html?|mhtml)$`)
 // matches manuals, which show them. passwordRules are those for passwords that a file gives to a service
 // which it starts, or to an example: tokens of an issuer are valid elsewhere.
 var (
-	passwordRules = wordSetOf("url-password connection-string-password basic-auth")
-	loginRules    = wordSetOf("curl-auth-user curl-auth-header url-password connection-string-password basic-auth netrc-password jwt jwt-base64 stripe-access-token stripe-webhook-secret vault-service-token")
+	passwordRules = wordSetOf("url-password connection-string-password basic-auth sql-password xml-password php-password ansible-password")
+	loginRules    = wordSetOf("curl-auth-user curl-auth-header url-password connection-string-password basic-auth netrc-password sql-password xml-password php-password ansible-password jwt jwt-base64 stripe-access-token stripe-webhook-secret vault-service-token")
 	manualPath    = lazyregexp.New(`(?i)\.(md|mdx|rst|adoc)$`)
 	// docsPath matches directories of manuals, and of the pages that are made of them.
 	docsPath = lazyregexp.New(`(?i)(^|/)(\w+[_-])?(docs?|documentation|website|guides?|manuals?)([_-]\w+)?/`)

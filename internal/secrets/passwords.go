@@ -18,6 +18,10 @@ func passwordRules() []*rule {
 		{id: "npmrc-auth", name: "a credential of .npmrc", keywords: []string{"_authtoken", "_auth=", "_auth =", "_password=", "_password ="}, find: npmrcAuth},
 		{id: "docker-auth", name: "a credential of Docker", keywords: []string{`"auth"`}, find: dockerAuth},
 		{id: "private-key-in-url", name: "a private key in the form of a query", keywords: []string{"-----begin+"}, find: queryPrivateKey},
+		{id: "sql-password", name: "a password of a database's user", keywords: []string{"identified by '", "password '", "password = '", "password='"}, find: sqlPassword},
+		{id: "xml-password", name: "a password in XML", keywords: []string{"<password>", "<passwd>", "<passphrase>"}, find: xmlPassword},
+		{id: "php-password", name: "a password in a constant of PHP", keywords: []string{"password', '", `password", "`, "password','", `password","`}, find: phpPassword},
+		{id: "ansible-password", name: "a password of Ansible", keywords: []string{"ansible_become_pass", "ansible_ssh_pass", "ansible_sudo_pass", "ansible_password"}, find: ansiblePassword},
 		{id: "basic-auth", name: "a password of HTTP's basic authentication", keywords: []string{"basic "}, find: basicAuth},
 	}
 }
@@ -113,6 +117,47 @@ func netrcPassword(text string, start, end int) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	return from, to, true
+}
+
+// endsLiteral reports whether a byte ends a password in a literal, an element or a line.
+func endsLiteral(c byte) bool { return endsURL(c) || c == ';' }
+
+// sqlPassword finds a password that a statement of SQL gives to a user; start is where the word
+// before its quote is.
+func sqlPassword(text string, start, end int) (from, to int, ok bool) {
+	before := strings.ToLower(text[max(0, start-200):start])
+	before = before[strings.LastIndexByte(before, ';')+1:]
+	if !givesPassword().MatchString(before) {
+		return 0, 0, false
+	}
+	to = endOf(text, end, endsLiteral)
+	isHash := strings.HasPrefix(text[end:], "*") || strings.HasPrefix(text[end:], "md5") && isHex(text[end+len("md5"):max(to, end+len("md5"))])
+	return end, to, to < len(text) && text[to] == '\'' && !isHash && !isWeak(text[end:to], false)
+}
+
+// givesPassword matches the beginning of a statement of SQL that gives a user a password.
+var givesPassword = lazily(`\b(?:create|alter)\s+(?:user|role|login)\s|\bgrant\s`)
+
+// xmlPassword finds the content of an element of XML; the keyword is its tag.
+func xmlPassword(text string, _, end int) (from, to int, ok bool) {
+	to = endOf(text, end, endsLiteral)
+	return end, to, strings.HasPrefix(text[to:], "</") && !isWeak(text[end:to], false)
+}
+
+// phpPassword finds the value of a constant of PHP; the keyword is the end of its name, up to the
+// quote of the value.
+func phpPassword(text string, start, end int) (from, to int, ok bool) {
+	to = endOf(text, end, endsLiteral)
+	isDefined := strings.Contains(strings.ToLower(text[max(0, start-40):start]), "define(")
+	return end, to, isDefined && to < len(text) && text[to] == text[end-1] && !isWeak(text[end:to], false)
+}
+
+// ansiblePassword finds the value of a variable of Ansible; the keyword is the beginning of its name.
+func ansiblePassword(text string, _, end int) (from, to int, ok bool) {
+	sign := endOf(text, end, func(c byte) bool { return !wordByte(c) && c != '"' && c != '\'' })
+	from = endOf(text, sign, func(c byte) bool { return c != ' ' && c != '=' && c != ':' && c != '"' && c != '\'' })
+	to = endOf(text, from, endsLiteral)
+	return from, to, strings.ContainsAny(text[sign:from], "=:") && !isWeak(text[from:to], false)
 }
 
 // cutLastWord returns the last word of a text, and what is before it.

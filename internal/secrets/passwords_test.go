@@ -17,6 +17,7 @@ func TestWeakPasswordsAreNoSecrets(t *testing.T) {
 		for _, form := range []string{
 			"postgres://app:%s@db.acme.io/app", "https://u:%s@git.acme.io/x.git", "redis://:%s@cache.acme.io", "jdbc:mysql://h/d?user=u&password=%s", "Server=h;Password=%s;Encrypt=True",
 			"machine git.acme.io login u password %s", "curl -u admin:%s https://api.acme.io/", "//npm.acme.io/:_authToken=%s",
+			"CREATE USER app WITH PASSWORD '%s';", "alter user 'app'@'%%' identified by '%s';", "<password>%s</password>", "define('DB_PASSWORD', '%s');", "ansible_become_pass: %s",
 		} {
 			text := fmt.Sprintf(form, weak)
 			if hits := s.Scan(text); len(hits) != 0 {
@@ -39,6 +40,7 @@ func TestStrongPasswordsAreSecrets(t *testing.T) {
 		for _, form := range []string{
 			"postgres://app:%s@db.acme.io/app", "mongodb+srv://app:%s@cluster0.ab1cd.mongodb.net/?retryWrites=true", "postgres://app:%s@db1.acme.io,db2.acme.io/app", `"postgres:\/\/app:%s@db.acme.io\/app"`,
 			"postgres%%3A%%2F%%2Fapp%%3A%s%%40db.acme.io%%2Fapp", "Server=h;Password=%s;Encrypt=True", "machine git.acme.io login u password %s",
+			"CREATE USER app WITH PASSWORD '%s';", "alter user 'app'@'%%' identified by '%s';", "<password>%s</password>", "define('DB_PASSWORD', '%s');", "ansible_become_pass: %s",
 		} {
 			text := fmt.Sprintf(form, strong)
 			if strings.Contains(strong, "&") && strings.Contains(form, ";Password") {
@@ -55,6 +57,31 @@ func TestStrongPasswordsAreSecrets(t *testing.T) {
 		}
 		if hits := s.Scan("postgres://app:" + random + "@" + host + "/app"); len(hits) != 1 {
 			t.Errorf("%s: a random password was not found", host)
+		}
+	}
+}
+
+// TestPasswordsOfTests asserts that a password which a test makes for itself is explained by its place.
+func TestPasswordsOfTests(t *testing.T) {
+	text := "CREATE USER app PASSWORD '" + randomText(alphanumeric, 14) + "';"
+	for path, want := range map[string]string{"db/testdata/a.sql": "a test", "db/a.sql": ""} {
+		if hits := New(nil).ScanFile(path, text); len(hits) != 1 || hits[0].Explained != want {
+			t.Errorf("%s: %+v", path, hits)
+		}
+	}
+}
+
+// TestPasswordsThatAreNotGiven asserts what looks like a statement, an element or a variable with a
+// password and is none.
+func TestPasswordsThatAreNotGiven(t *testing.T) {
+	s, random := New(nil), randomText(alphanumeric, 14)
+	for _, form := range []string{
+		"ALTER USER app IDENTIFIED BY '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'", "CREATE ROLE app PASSWORD 'md5a3556571e93b0d20722ba62be61e8c2d'",
+		"INSERT INTO users (password) VALUES ('%s')", "CREATE USER app; SELECT password '%s'", "CREATE USER app PASSWORD '%s", "CREATE USER app PASSWORD '",
+		"<password>%s", "<password>", "ansible_become_pass %s", "ansible_become_pass", "notdefine('DB_PASSWORD', '%s",
+	} {
+		if hits := s.Scan(strings.ReplaceAll(form, "%s", random)); len(hits) > 0 && strings.HasSuffix(hits[0].Rule, "-password") {
+			t.Errorf("%s: %v", form, hits)
 		}
 	}
 }

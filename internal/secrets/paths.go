@@ -18,6 +18,7 @@ var madeInTests = map[string]bool{
 	keyRule: true, jwtRule: true, jwkRule: true, kubernetesRule: true, terraformRule: true, "jwt-base64": true, "age-secret-key": true, "putty-private-key": true,
 	"ssh2-private-key": true, "xml-private-key": true, "wireguard-key": true, "extended-private-key": true, "nuget-config-password": true,
 	"curl-auth-user": true, "curl-auth-header": true, "netrc-password": true, "basic-auth": true, "docker-auth": true, "npmrc-auth": true,
+	"sql-password": true, "xml-password": true, "php-password": true, "ansible-password": true,
 }
 
 // explainByPath sets Explained of the hits that the path of their file explains.
