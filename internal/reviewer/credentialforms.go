@@ -28,18 +28,21 @@ var (
 	phpPath     = lazyregexp.New(`(?i)\.(php|inc)$`)
 )
 
+// passwordParts are parts of names of passwords.
+var passwordParts = strings.Fields("assw PASSW assphrase pwd Pwd PWD ecret SECRET _pass _PASS")
+
 var credentialForms = []credentialForm{
-	{what: "An element or attribute contains a password", path: lazyregexp.New(`(?i)\.(xml|config)$`),
+	{what: "An element or attribute contains a password", path: lazyregexp.New(`(?i)\.(xml|config)$`), signs: passwordParts,
 		form: lazyregexp.New(`(?i)[<"\s]([\w.:-]*(?:password|passwd|passphrase|pwd|secret))(?:>|\s*=\s*["']|["']\s+value\s*=\s*["']|["'][^<>"']{0,40}>\s*<value>)([^\s<>"']{4,64})(?:["']|</)`)},
-	{what: "A constant is a password", path: phpPath,
+	{what: "A constant is a password", path: phpPath, signs: []string{"define("},
 		form: lazyregexp.New(`(?i)\bdefine\(\s*["'](\w*(?:password|passwd|passphrase|pwd|pass|secret))["']\s*,\s*["']([^\s"'|]{4,64})["']`)},
-	{what: "A variable or element is set to a password", path: phpPath,
+	{what: "A variable or element is set to a password", path: phpPath, signs: passwordParts,
 		form: lazyregexp.New(`(?i)(?:["'$]|->)(\w*(?:password|passwd|passphrase|pwd|_pass|secret))["']?\]?\s*=>?\s*["']([^\s"'|]{4,64})["']\s*[;,)\]]`)},
 	{what: givenInSQL, signs: []string{"identified", "IDENTIFIED"},
 		form: lazyregexp.New(`(?i)\b(?:create|alter)\s+user\s[^;]{1,120}?\bidentified\s+(?:with\s+\S{1,40}\s+)?by\s+'([^'\s]{4,64})'`)},
-	{what: givenInSQL, signs: []string{"create ", "CREATE ", "alter ", "ALTER ", "set password", "SET PASSWORD"},
+	{what: givenInSQL, signs: []string{"password '", "PASSWORD '", "password = '", "PASSWORD = '", "password='", "PASSWORD='", "password('", "PASSWORD('"},
 		form: lazyregexp.New(`(?i)\b(?:(?:create|alter)\s+(?:user|role|login)|set\s+password\s+for)\s[^;]{1,120}?\bpassword\s*[=(]?\s*'([^'\s]{4,64})'`)},
-	{what: givenToCommand, path: commandPath,
+	{what: givenToCommand, path: commandPath, signs: []string{"sshpass", "docker login", "mysql", "PGPASSWORD", "MYSQL_PWD", "REDISCLI_AUTH"},
 		form: lazyregexp.New(`(?:\bsshpass\s+-p\s*|\bdocker\s+login\s[^\n|;&]{0,80}?\s(?:-p|--password)[ =]|\bmysql(?:dump|admin)?\s[^\n|;&]{0,80}?\s(?:-p|--password=)|\b(?:PGPASSWORD|MYSQL_PWD|REDISCLI_AUTH)=)["']?([^\s"'$;|&)]{6,64})`)},
 	{what: givenToCommand, path: commandPath, signs: []string{"-AsPlainText", "-asplaintext"},
 		form: lazyregexp.New(`(?i)\bConvertTo-SecureString\s+(?:-String\s+)?["']([^\s"']{6,64})["'][^\n]{0,80}-AsPlainText`)},
@@ -56,8 +59,8 @@ var credentialForms = []credentialForm{
 // hashedPassword matches what PostgreSQL takes for a password and keeps: its hash.
 var hashedPassword = lazyregexp.New(`^md5[0-9a-f]{32}$`)
 
-// credentialsInForms finds credentials in the forms of the table. The lines that begin like a comment do
-// not count.
+// credentialsInForms finds credentials in the forms of the table. Lines that begin like a comment do not
+// count, nor does what is far from the beginning of its line.
 func (f File) credentialsInForms() []writtenCredential {
 	var places []writtenCredential
 	for _, form := range credentialForms {
@@ -66,6 +69,10 @@ func (f File) credentialsInForms() []writtenCredential {
 			continue
 		}
 		for _, m := range form.form.FindAllStringSubmatchIndex(f.Text, -1) {
+			isFar := m[0] > longestSource && !strings.Contains(f.Text[m[0]-longestSource:m[0]], "\n")
+			if isFar || f.isInComment(m[0]) {
+				continue
+			}
 			last := len(m) - 2
 			name, value := "password", f.Text[m[last]:m[last+1]]
 			if last > 2 {
@@ -75,7 +82,7 @@ func (f File) credentialsInForms() []writtenCredential {
 			if form.random {
 				isCredential = isRandom(value)
 			}
-			if isCredential && !f.isInComment(m[0]) {
+			if isCredential {
 				places = append(places, writtenCredential{m[last], m[last+1], form.what})
 			}
 		}

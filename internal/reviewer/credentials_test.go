@@ -92,6 +92,7 @@ func TestCredentialsAreFoundWhereTheyStand(t *testing.T) {
 		"a key of random letters":             {"a.js", "const jwtSecret = 'x9Kd82mQpz71Lw3Rt5';\n", "1:20-38"},
 		"a name of a secret":                  {"a.yml", "secret: app-3f2-7d9-1a4-name\nclient_secret: projects/1/secrets/a2/versions/3\n", ""},
 		"the key of a token":                  {"a.js", "jwt.sign(payload, 'Zebra+17');\njwt.verify(token, 'RS256');\njwt.verify(token, key1);\n", "1:20-28"},
+		"far from the beginning of a line":    {"a.xml", strings.Repeat("<a/>", 2000) + "<password>Zebra+17</password>\n", ""},
 		"an address that has no end":          {"a.py", "u = 'https://app:" + strings.Repeat("a1", 500) + "@b.internal'\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
