@@ -107,15 +107,15 @@ func hostileRequests() []hostileRequest {
 		add("PATCH /agents/researcher", body, 400, "invalid_request", says)
 	}
 	for _, name := range []string{"nobody", "%2e%2e", "a%0Ab", strings.Repeat("a", 5000), "Researcher", "researcher%20", "%F0%9F%92%A5", "'%20OR%201=1"} {
-		add("GET /agents/"+name, "", 404, "agent_not_found", "GET /agents lists")
-		add("PATCH /agents/"+name, "{}", 404, "agent_not_found", "GET /agents lists")
-		add("DELETE /agents/"+name, "", 404, "agent_not_found", "GET /agents lists")
+		add("GET /agents/"+name, "", 404, "agent_not_found", "GET /agents and the tool list_agent_blueprints list")
+		add("PATCH /agents/"+name, "{}", 404, "agent_not_found", "GET /agents and the tool list_agent_blueprints list")
+		add("DELETE /agents/"+name, "", 404, "agent_not_found", "GET /agents and the tool list_agent_blueprints list")
 	}
 	add("DELETE /agents/acceptance", "", 409, "agent_read_only", "built in")
 
 	// Runs.
 	for _, name := range []string{`""`, `"a\u0000b"`, `"../agents"`, `"Researcher"`, `"researcher "`, `"\ud800"`, `"` + strings.Repeat("x", 100_000) + `"`} {
-		add("POST /runs", `{"agent_name":`+name+`,"parameters":{"prompt":"x"}}`, 404, "agent_not_found", "GET /agents lists")
+		add("POST /runs", `{"agent_name":`+name+`,"parameters":{"prompt":"x"}}`, 404, "agent_not_found", "GET /agents and the tool list_agent_blueprints list")
 	}
 	for _, name := range []string{`null`, `7`, `["researcher"]`} {
 		add("POST /runs", `{"agent_name":`+name+`}`, 400, "invalid_request", "$.agent_name")

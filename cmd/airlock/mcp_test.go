@@ -199,7 +199,7 @@ update-issue: {status: true}
 		{"missing", "create_issue", `{}`, []string{"'body' is a required property", "'title' is a required property"}},
 		{"no object", "add_comment", `"text"`, []string{"must be an object"}},
 		{"nothing", "add_comment", `null`, []string{"'body' is a required property"}},
-		{"a type of its own", "add_comment", `{"type": "noop", "body": "x"}`, []string{"two members of this name"}},
+		{"a type of its own", "add_comment", `{"type": "noop", "body": "x"}`, []string{"'type' is not an argument"}},
 		{"another target", "add_comment", `{"body": "x", "issue_number": 7}`, []string{"7"}},
 		{"another repository", "add_comment", `{"body": "x", "repo": "other/place"}`, []string{"other/place"}},
 		{"a label", "add_labels", `{"labels": ["wontfix"]}`, []string{"allowed: bug"}},
