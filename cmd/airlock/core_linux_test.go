@@ -71,7 +71,7 @@ func TestNoCommandLeavesACoreFile(t *testing.T) {
 			if err := cmd.Process.Signal(syscall.SIGABRT); err != nil {
 				t.Fatal(err)
 			}
-			for range lines { // the goroutines, to the end
+			for range lines { // read the traces of the goroutines to their end
 			}
 			_ = cmd.Wait() // it was ended by the signal
 			if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.CoreDump() {

@@ -12,8 +12,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// hosted is the repository of the sample event with real branches: master, and
-// changes, of which pull request #2 is made.
+// hosted is the repository of the sample event with two real branches: "master", and "changes",
+// which is the head of pull request #2.
 type hosted struct {
 	git    *githubtest.Git
 	server *githubtest.Server
@@ -30,8 +30,8 @@ var workspaces = struct {
 // sharedDir is for what outlives one test; TestMain sets it.
 var sharedDir string
 
-// newOrigin returns a function that makes repositories with the branches master, and changes, which
-// is one commit with the files ahead of it.
+// newOrigin returns a function that makes repositories with two branches: "master" with the files
+// of master, and "changes", which adds one commit with the files of changes.
 func newOrigin(master, changes map[string]string) func(githubtest.TB) *githubtest.Git {
 	return githubtest.Prepared(func(git *githubtest.Git) {
 		git.Run("symbolic-ref", "HEAD", "refs/heads/master")

@@ -31,7 +31,7 @@ func hostileTexts() []string {
 	return out
 }
 
-// hostileLines has the texts in each place of an item that a log might show.
+// hostileLines returns lines that contain the texts in each place of an item that a log might show.
 func hostileLines(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -47,7 +47,7 @@ func hostileLines(t *testing.T) string {
 			{"type": "create-discussion", "title": text, "body": text, "category": text},
 			{"type": "create-pull-request", "title": text, "body": text, "branch": text},
 			{"type": "noop", "message": text},
-			{"type": text, "body": text}, // a kind that there is not
+			{"type": text, "body": text}, // an unknown kind
 			{"type": "create-issue", text: text},
 			{"type": "update-issue", "issue_number": text, "title": text, "status": text},
 		} {

@@ -15,16 +15,16 @@ import (
 
 // oddRequest is a request and what becomes of it.
 type oddRequest struct {
-	hint    string // of its one criterion; "" where message is all
+	hint    string // of its one criterion; not used if message is set
 	more    string // further members
-	message string // the whole message instead
+	message string // if not "", the complete request
 	flags   []string
 	code    int
 	want    string // part of the answer, as it is in JSON
 }
 
-// TestVerifyOddRequests sends what nobody should: each has one clear answer, the documented exit
-// code, and never a panic.
+// TestVerifyOddRequests sends requests that nobody should send. It asserts that each gets one clear
+// answer and the documented exit code, and that none causes a panic.
 func TestVerifyOddRequests(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// languageProject is a small project of one of the languages of the checks, as it is
-// sound, and what is different about it once it is broken.
+// languageProject is a small project in one of the languages of the checks: the files of the sound
+// project, and those that change when it is broken.
 type languageProject struct {
 	sound, broken map[string]string
 	byHand        string // a script that runs the tools themselves, and prints how each ended
@@ -139,10 +139,10 @@ func checksOf(t *testing.T, outputs map[string]string) (v verdict, tests string)
 	return verdict{c["formatter"].Status, c["linter"].Status, c["build"].Status, c["tests"].Failing}, c["tests"].Status
 }
 
-// TestChecksImageLanguages checks a project of each language in the image, as the runner starts
-// it, and compares with what the tools say when they run by hand: sound in mode check, and
-// broken in mode all, which also reports it. With -short the tools do not run by hand on the
-// sound ones, in which they find nothing.
+// TestChecksImageLanguages checks a project of each language in the image, as the runner starts it,
+// and compares the result with what the tools say when they run by hand. It checks the sound
+// project in mode check, and the broken one in mode all, which also reports the findings. With
+// -short the tools do not run by hand on the sound projects, in which they find nothing.
 func TestChecksImageLanguages(t *testing.T) {
 	files, err := filepath.Glob("testdata/languages/*.txtar")
 	if err != nil || len(files) < 7 {
@@ -248,8 +248,8 @@ func TestChecksImageNothingMayBeReplaced(t *testing.T) {
 	}
 }
 
-// TestChecksImageInstallsBunWhole: an installation that was ended halfway, as by the time limit of
-// a command, is not what the next command runs.
+// TestChecksImageInstallsBunWhole asserts that a command does not run an installation that an
+// earlier command left incomplete, for example because of its time limit.
 func TestChecksImageInstallsBunWhole(t *testing.T) {
 	const script = `mkdir -p /tmp/bin /tmp/app && cd /tmp/app && echo '{"packageManager": "bun@1.2.3"}' >package.json
 cat >/tmp/bin/npm <<'END'

@@ -57,7 +57,7 @@ func newJob(t *testing.T, s *githubtest.Server, event, payload string, files map
 	for _, name := range []string{"set_output_1", "step_summary_1", "set_env_1", "add_path_1", "save_state_1"} {
 		j.write(filepath.Join(j.commands, name), "")
 	}
-	j.write(filepath.Join(base, "docker.sock"), "") // stands in for the engine's socket
+	j.write(filepath.Join(base, "docker.sock"), "") // a file in place of the engine's socket
 	for path, text := range files {
 		j.write(filepath.Join(j.workspace, path), text)
 	}

@@ -267,8 +267,8 @@ func TestImageEndsOnSignals(t *testing.T) {
 	}
 }
 
-// TestImageReadsOnlyFilesOfTheWorkspace tests rule R7: what an earlier step puts in
-// the place of the agent's file leads nowhere else, and does not hang.
+// TestImageReadsOnlyFilesOfTheWorkspace tests rule R7: whatever an earlier step puts in the place
+// of the agent's file, the action reads no other file, and does not hang.
 func TestImageReadsOnlyFilesOfTheWorkspace(t *testing.T) {
 	link := func(target string) func(string) error {
 		return func(path string) error { return os.Symlink(target, path) }

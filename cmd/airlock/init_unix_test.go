@@ -78,8 +78,8 @@ printf '%s\n' '{"type": "create-pull-request", "title": "Add a document", "body"
 	}
 }
 
-// commitAll makes what init wrote a commit of the default branch, as a person does who merges
-// it, and returns the policy.
+// commitAll commits what init wrote to the default branch, as if a person had merged it, and
+// returns the policy.
 func commitAll(t *testing.T, h hosted, work string) string {
 	t.Helper()
 	git(t, work, "add", "--all")

@@ -156,7 +156,7 @@ func TestTriedAgainInOneAttempt(t *testing.T) {
 		if place == "HOME" {
 			env = append(env, "GITHUB_ACTIONS=")
 		}
-		const create = 3 // who the token belongs to, what is there, the comment
+		const create = 3 // the third request, after those for the token's user and for the list of comments
 		runKilled(t, s, dir, env, create, afterEffect, args)
 		s.SetFault(nil)
 		if n := len(s.Writes()); n != 1 {

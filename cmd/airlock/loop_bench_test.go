@@ -25,8 +25,8 @@ func processTime(b *testing.B, cmd *exec.Cmd) time.Duration {
 // BenchmarkLoopTurn measures the turn of a workflow job that judges an App's push by the rules of a
 // configuration file, against a server on this machine, from the start of the program to its end,
 // with all requests (ns/op is what elapsed, cpu-ms/op the processor time). requests/op are those
-// that read and record, git's included; what tells people and agents comes on top of them, in
-// deliveries/op.
+// that read and record, git's included. Requests that inform people and agents are counted apart,
+// as deliveries/op.
 func BenchmarkLoopTurn(b *testing.B) {
 	inputs := map[string]string{"loop-secret": loopSecret, "config-file": ".github/airlock.yml"}
 	var cpu time.Duration

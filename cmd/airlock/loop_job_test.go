@@ -68,7 +68,7 @@ func (j *loopJobs) pushedBy(login string) (name string, payload map[string]any) 
 	return "pull_request", payload
 }
 
-// comment has a user comment on the pull request, and returns the event.
+// comment writes a comment of a user on the pull request, and returns the event.
 func (j *loopJobs) comment(login string, id int64, text string) (name string, payload map[string]any) {
 	j.t.Helper()
 	j.comments++
@@ -91,7 +91,7 @@ func (j *loopJobs) comment(login string, id int64, text string) (name string, pa
 	return "issue_comment", payload
 }
 
-// repository returns how payloads name the repository.
+// repository returns the repository in the form in which payloads describe it.
 func (j *loopJobs) repository() any {
 	j.t.Helper()
 	var payload map[string]any
@@ -169,7 +169,8 @@ func (j *loopJobs) dispatched() (list []map[string]any) {
 }
 
 // TestActionLoopHoldsAnAgentsPushAgainstTheRules lets an agent push what the owner does not allow:
-// it counts as no fix, the next request says why, and what follows it is judged together with it.
+// that push does not count as a fix, the next request says why, and later pushes are judged
+// together with it.
 func TestActionLoopHoldsAnAgentsPushAgainstTheRules(t *testing.T) {
 	t.Parallel()
 	j := newLoopJobs(t)
@@ -219,8 +220,8 @@ func readingAndRecording(requests []githubtest.Request) (operations []string) {
 }
 
 // TestActionLoopReadsItsConfigurationWithTheLog asserts that the turn that judges an agent's push
-// makes six requests, also where a file has the configuration, whose rules hold. A long file takes one
-// more.
+// makes six requests, also if the configuration is in a file, and that the rules of this file
+// apply. A long file takes one more request.
 func TestActionLoopReadsItsConfigurationWithTheLog(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -169,8 +169,8 @@ func TestOrchestratorCorrectsItself(t *testing.T) {
 	}
 }
 
-// TestToolsOverHTTPHoldTheTokensScopes asserts that /mcp admits who the API admits: a token
-// that may read starts nothing, and a page of another site reaches nothing.
+// TestToolsOverHTTPHoldTheTokensScopes asserts that /mcp admits the same callers as the API: a
+// token that may read starts nothing, and a page of another site reaches nothing.
 func TestToolsOverHTTPHoldTheTokensScopes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -276,7 +276,7 @@ func TestBrokenMessagesOverHTTP(t *testing.T) {
 		"what never began ends":            {body: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, status: 202},
 		"an answer to nothing":             {body: `{"jsonrpc":"2.0","id":7,"result":{}}`, status: 202},
 		"a batch":                          {body: "[" + list + `,{"jsonrpc":"2.0","id":2,"method":"ping"}]`, status: 200, want: `"id":2`},
-		"somebody's session":               {session: "of-somebody", body: list, status: 200, want: "start_run"}, // there are none
+		"somebody's session":               {session: "of-somebody", body: list, status: 200, want: "start_run"}, // no sessions exist
 		"the end of a session":             {method: http.MethodDelete, session: "of-somebody", status: 405, want: "send POST"},
 		"a good one":                       {body: list, status: 200, want: "start_run"},
 	} {

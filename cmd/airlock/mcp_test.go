@@ -240,8 +240,8 @@ update-issue: {status: true}
 	}
 }
 
-// TestToolsWithoutAnEvent asserts that a call is refused, without an event, whose item the gate
-// would deny whatever the event is, and no other.
+// TestToolsWithoutAnEvent asserts that, without an event, a call is refused only if the gate would
+// deny its item for every event.
 func TestToolsWithoutAnEvent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -386,8 +386,8 @@ func TestBrokenMessages(t *testing.T) {
 	}
 }
 
-// TestExampleConfigurationsStartTheTools asserts that what the example of each agent starts
-// is a server with tools, in the form that the agent documents.
+// TestExampleConfigurationsStartTheTools asserts that the example configuration for each agent has
+// the form that the agent documents, and starts a server with tools.
 func TestExampleConfigurationsStartTheTools(t *testing.T) {
 	t.Parallel()
 	type server struct {

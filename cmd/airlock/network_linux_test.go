@@ -54,7 +54,7 @@ func TestCheckWithoutNetwork(t *testing.T) {
 					if c.code != 1 {
 						t.Errorf("%s: refused although the network is open", name)
 					}
-					continue // this machine lets nobody make one
+					continue // this machine does not allow a network of one's own
 				}
 				if res.code != c.code || c.code == 1 && (!strings.Contains(res.stdout, "Connection refused") || strings.Count(res.stdout, `"status": "fail"`) != 2) {
 					t.Errorf("%s: exit code %d, want %d\n%s%s", name, res.code, c.code, res.stdout, res.stderr)

@@ -107,7 +107,7 @@ func (b *tab) signIn(token string) {
 	b.untilText("What happens")
 }
 
-// eval returns what an expression of JavaScript is.
+// eval returns the value of an expression of JavaScript.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
@@ -160,8 +160,8 @@ func (b *tab) tabTo(expression string) {
 func (b *tab) follow(text string) {
 	b.t.Helper()
 	b.tabTo(fmt.Sprintf(`e.matches("a, button") && e.textContent.trim() === %q`, text))
-	// As a keyboard sends it: where the key going down has done something, what it types is
-	// dropped.
+	// These are the events of a keyboard: the browser drops the character if rawKeyDown had an
+	// effect.
 	for _, event := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeChar, input.DispatchKeyEventTypeKeyUp} {
 		key := input.DispatchKeyEventParams{Type: event, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13, NativeVirtualKeyCode: 13}
 		if event == input.DispatchKeyEventTypeChar {
@@ -332,7 +332,7 @@ func TestPagesByKeyboard(t *testing.T) {
 	b.follow("Stop the run")
 	b.waitUntil(`document.querySelector("#state .badge").textContent === "stopped"`)
 
-	// Decide: allow another iteration, then abort, which is asked about again.
+	// Decide: allow another iteration, then abort, which the page asks to confirm.
 	b.follow("Start")
 	b.waitUntil(`location.pathname === "/"`)
 	b.untilText("1 loop to decide about")
@@ -464,7 +464,7 @@ func TestPagesOnAPhoneAndInTheDark(t *testing.T) {
 			t.Errorf("%s is %d pixels wide: %s", path, w, eval[string](b, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 361 && !e.closest(".scroll")).map(e => e.outerHTML.slice(0, 120)).join("\n")`))
 		}
 	}
-	// What a row of runs or loops says, such as its status, is seen without moving it.
+	// What a row of runs or loops says, such as its status, is visible without scrolling.
 	rows := func(path string) {
 		t.Helper()
 		if hidden := eval[string](b, `[...document.querySelectorAll(".rows td")].filter(e => e.getBoundingClientRect().right > 361).map(e => e.outerHTML.slice(0, 120)).join("\n")`); hidden != "" {

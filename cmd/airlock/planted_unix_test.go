@@ -70,7 +70,7 @@ var misleading = []string{
 // TestPlantedProgramsDoNotRun asserts rules R6, R8 and R14 where an earlier step has
 // changed PATH, the home and all variables by which git, curl and the loader are led: a
 // push goes to the repository, nothing connects to another server, and no planted program
-// runs. So both for the action and for the command.
+// runs. This holds for the action and for the command.
 func TestPlantedProgramsDoNotRun(t *testing.T) {
 	t.Parallel()
 	other := newElsewhere(t)
@@ -113,8 +113,8 @@ func TestPlantedProgramsDoNotRun(t *testing.T) {
 }
 
 // TestOddTemporaryDirectories pushes with temporary directories whose names mean something to
-// git's configuration, to its lists of directories or to a shell, and with such as cannot be
-// used.
+// git's configuration, to its lists of directories or to a shell, and with directories that cannot
+// be used.
 func TestOddTemporaryDirectories(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

@@ -13,7 +13,7 @@ import (
 )
 
 // refusedReview writes twenty review comments, of which GitHub refuses the first, and returns
-// their directory, the arguments that apply them, and the options of a server that refuses so.
+// their directory, the arguments that apply them, and the options of a server that refuses it.
 func refusedReview(t *testing.T) (dir string, args []string, o githubtest.Options) {
 	t.Helper()
 	var lines strings.Builder
@@ -111,8 +111,8 @@ func TestStoppedWhileAReviewIsPending(t *testing.T) {
 	}
 }
 
-// TestStrangeAnswers asserts that after an answer without content GitHub is asked what was written,
-// which decides, and that such an answer does not keep the other items from being applied.
+// TestStrangeAnswers asserts that, after an answer without content, the program asks GitHub what
+// was written and believes that, and that the other items are applied all the same.
 func TestStrangeAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

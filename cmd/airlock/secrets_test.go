@@ -39,8 +39,9 @@ func inUTF16(text string) string {
 	return string(out)
 }
 
-// TestWhatCountsAsASecretInChanges asserts what denies changes and what does not: forms that
-// issuers document, in other encodings too, against values that something explains.
+// TestWhatCountsAsASecretInChanges asserts which texts in changes count as secrets: those in forms
+// that issuers document, also in other encodings. Values that have another explanation, such as a
+// UUID, do not count.
 func TestWhatCountsAsASecretInChanges(t *testing.T) {
 	t.Parallel()
 	const known = "tr0ub4dor&3-tr0ub4dor"

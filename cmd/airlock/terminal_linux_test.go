@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestNothingActsOnATerminal asserts that control characters in JSON that repeats texts of others
-// are escaped where a terminal shows it, and only there.
+// TestNothingActsOnATerminal asserts that control characters of other people's texts are escaped in
+// JSON that goes to a terminal, and only in such JSON.
 func TestNothingActsOnATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -124,7 +124,7 @@ func TestActionVerifies(t *testing.T) {
 	}
 }
 
-// TestActionVerdictIsSuperseded asserts that, after a push, the verdict about the commit before is
+// TestActionVerdictIsSuperseded asserts that, after a push, the verdict about the earlier commit is
 // reported as a failure, in the same comment.
 func TestActionVerdictIsSuperseded(t *testing.T) {
 	t.Parallel()
