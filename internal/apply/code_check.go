@@ -64,7 +64,8 @@ func (c *codePreparer) check(e *entry, st *codeState) error {
 	case unread != nil:
 		st.refuse(Denied, CodeSecret, fmt.Sprintf("nothing was pushed, because it cannot be scanned for secrets: %v", unread))
 	}
-	return c.preparePatch(st, hit == "" && unread == nil)
+	isSearched := st.steps != nil && unread == nil // otherwise the series was too large, or a file was
+	return c.preparePatch(st, hit == "" && isSearched)
 }
 
 // scan does what secret does, but returns the error that something is too large to be scanned as
