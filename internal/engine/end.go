@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/agent-airlock/airlock/internal/store"
@@ -46,10 +47,17 @@ func (h filteredLog) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
+// endings are in the errors that DBOS logs because a context ended: those of context.Canceled that it
+// does not wrap, and those of pgx about a transaction or a connection that ended with its context.
+var endings = []string{context.Canceled.Error(), "tx is closed", "conn closed"}
+
 // followsFromEnd reports whether an error follows from the engine's end.
 func (h filteredLog) followsFromEnd(err error) bool {
-	ends := h.engine.base.Err() != nil || h.engine.closing.Load()
-	return ends && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), context.Canceled.Error()))
+	if h.engine.base.Err() == nil && !h.engine.closing.Load() {
+		return false
+	}
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		slices.ContainsFunc(endings, func(ending string) bool { return strings.Contains(err.Error(), ending) })
 }
 
 func (h filteredLog) WithAttrs(attrs []slog.Attr) slog.Handler {
