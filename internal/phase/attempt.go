@@ -30,7 +30,7 @@ type attempt struct {
 	report  toolreport.Report
 	missing string // the tool that is not installed
 	fault   string // why the command could not be run, for another reason
-	clean   bool   // nothing that it failed for counts
+	clean   bool   // it failed only because of findings that do not count for the check
 	ran     bool   // the command was tried; false only before the first attempt
 	notes   []string
 }
@@ -91,13 +91,13 @@ func (a attempt) ending(c commandLine, limit time.Duration) string {
 	return fmt.Sprintf("'%s' ended with exit code %d", c.line, a.result.ExitCode)
 }
 
-// watches matches what programs print that wait for files to change, and the options with which
-// they do.
+// watches matches what programs print while they wait for files to change, and the options that
+// make them wait.
 var watches = lazyregexp.New(`(?i)(?:^|\s)--watch(?:all)?(?:$|\s|=true)|\[nodemon\] |\bwatch(?:ing)? (?:mode|usage|for (?:file )?changes)|waiting for (?:file )?changes`)
 
 // attempt runs a command of a root, and reads what it prints and the reports that test
-// runners write. If asking for those may be why it failed, it runs again without. The
-// error is the context's: all else is in the attempt.
+// runners write. If the command may have failed because it was asked for reports, it runs again
+// and is not asked. The error is the context's: all else is in the attempt.
 func (e *engine) attempt(ctx context.Context, r root, check Check, c commandLine) (attempt, error) {
 	asked := e.askForReports(ctx, r, check, c)
 	if asked != nil {
@@ -261,8 +261,9 @@ func goFmtSkips(file string) bool {
 // notFoundCode is a shell's exit code for a command that it does not find.
 const notFoundCode = 127
 
-// missingSigns are what tools print when something that they run is missing. The first
-// group names it; without one, it is the word of the command line after the program.
+// missingSigns are what tools print when something that they run is missing. The first group of
+// a pattern names what is missing. If the pattern has no group, what is missing is the first word
+// after the program that is not an option.
 var missingSigns = []struct {
 	program, pattern string
 	stdout           bool // it is printed on standard output
@@ -323,8 +324,8 @@ func MissingProgram(line string, args []string, r command.Result, err error) str
 	return ""
 }
 
-// notFound returns the program that a shell, bundler or env reports as not found, "" if
-// none of them does: a program may end with their exit code, too.
+// notFound returns the program that a shell, bundler or env reports as not found. It returns "" if
+// none of them reports one, because any program may end with the exit code that they use.
 func notFound(printed string) string {
 	for _, pattern := range []string{
 		`command not found: (\S+)`,

@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// manyFiles makes a repository of n files, 100 a directory, and those of contents. It returns the
+// manyFiles makes a repository of n files, 100 a directory, and of the files in contents. It returns the
 // names of the first nChanged files, and a diff that changes 10 lines in each of them.
 func manyFiles(b *testing.B, n, nChanged int, contents map[string]string) (dir string, names []string, diff []changes.ChangedFile) {
 	b.Helper()

@@ -29,7 +29,7 @@ func TestOnlyNewFindingsBlock(t *testing.T) {
 		{"on a changed line", step{code: 1, stderr: "./a.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0},
 		{"on an old line", step{code: 1, stderr: "./a.go:3:1: bad\n"}, diffOf(patch), phase.Pass, 1},
 		{"in another file", step{code: 1, stderr: "./b.go:2:1: bad\n"}, diffOf(patch), phase.Pass, 1},
-		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // as of a file named "new\nline.go", of whose name the tool's output has two lines
+		{"in a file that is not there", step{code: 1, stderr: "./line.go:2:1: bad\n"}, diffOf(patch), phase.Fail, 0}, // such as the second half of the name "new\nline.go", which takes two lines of the output
 		{"without a diff every line is changed", step{code: 1, stderr: "./a.go:3:1: bad\n"}, nil, phase.Fail, 0},
 		{"a patch that is left out", step{code: 1, stderr: "./a.go:3:1: bad\n"}, []changes.ChangedFile{{Path: "a.go", PatchMissing: true}}, phase.Fail, 0},
 		{"in a new file without a line", step{code: 1, stderr: "./a.go:1:1: expected 'package', found 'EOF'\n"}, []changes.ChangedFile{{Path: "a.go", Status: changes.Added}}, phase.Fail, 0},

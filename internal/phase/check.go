@@ -35,7 +35,8 @@ type run struct {
 	edits    map[string][]toolreport.Edit // of a check that rewrites files
 }
 
-// check does one check of a root, after those that have run, with the retries that it has had.
+// check does one check of a root. ran are the root's checks that have run before, and retries is
+// how many retries this check has already had.
 func (e *engine) check(ctx context.Context, r root, p plan, ran []*run, retries int) (*run, error) {
 	w := &run{e: e, where: e, root: r, plan: p, ran: ran, start: e.deps.Now(), out: CheckResult{Check: p.check, Status: Fail, ExitCode: -1, Retries: retries}}
 	switch {
@@ -188,8 +189,8 @@ func (w *run) attempt(ctx context.Context, c commandLine) (attempt, error) {
 	return a, err
 }
 
-// runCheck runs the check of a candidate. If one run does two checks, and the other has
-// just run, its result is read again.
+// runCheck runs the check of a candidate. If the same run also does another check, and that check
+// has run, runCheck does not run it again but reads the result for this check.
 func (w *run) runCheck(ctx context.Context, c candidate) (err error) {
 	other := slices.IndexFunc(w.ran, func(o *run) bool {
 		return c.part != nil && o.chosen.part != nil && o.shared.ran && o.chosen.check.line == c.check.line
@@ -249,7 +250,7 @@ func (w *run) failMissing() {
 	w.e.addMissing(m)
 }
 
-// mayRetry reports whether the last attempt failed in a way that another one may not.
+// mayRetry reports whether the last attempt failed, and another one may pass.
 func (w *run) mayRetry() bool {
 	return !w.last.passed(w.chosen.check) && !w.last.result.TimedOut && w.last.fault == ""
 }
@@ -299,7 +300,7 @@ func (w *run) judge() {
 		w.out.Blocking, w.out.Old = w.splitStyle(findings)
 	}
 	if passed && w.chosen.part != nil && !last.result.OK() {
-		w.note("all that '%s' found belongs to the other check that it does", w.chosen.check.line)
+		w.note("all findings of '%s' belong to the other check that it does", w.chosen.check.line)
 	}
 	if passed {
 		w.out.Status, w.out.Blocking, w.out.Old = Pass, nil, append(w.out.Old, w.out.Blocking...)

@@ -52,7 +52,7 @@ func TestTheLintersFixIsFormatted(t *testing.T) {
 		lint    step
 		config  phase.Config
 		retries int
-		ran     []string // of the formatter and the linter
+		ran     []string // the commands of the formatter and the linter
 		status  phase.Status
 		left    []string // files that the formatter has changed
 	}{

@@ -28,8 +28,8 @@ type commandLine struct {
 // key returns what distinguishes a command from others.
 func (c commandLine) key() string { return c.line + "\x00" + strings.Join(c.args, "\x00") }
 
-// known returns one of our own commands. Between head and tail it has the flags that make
-// the tool print the form from which most is read; they are not shown.
+// known returns one of our own commands. Between head and tail it has flags that are not shown: they
+// make the tool print in the form from which toolreport reads most.
 func known(name, head, tail string) commandLine {
 	return tool{reads: name}.command(head+" {flags} "+tail, wording{})
 }

@@ -25,10 +25,10 @@ type candidate struct {
 type fixing struct {
 	commandLine
 	// own reports that the command is the project's or the owner's own: it may change any file.
-	// Otherwise it is to fix the changed files. Those stand where it has {files}; without {files}
-	// it fixes all files, and the others are put back.
+	// Otherwise it is to fix the changed files. {files} in the command stands for them. A command
+	// without {files} fixes all files, and the others are put back.
 	own     bool
-	endings []string // of the files that {files} may be; one that is "" is any
+	endings []string // of the files that {files} may stand for; "" is the ending of any file
 }
 
 // ownFix returns a fix by the project's or the owner's own command.
@@ -124,7 +124,7 @@ func (p *project) rustCommands(dir string) commands {
 // clippyOptions are the options with which a project runs Clippy.
 type clippyOptions struct {
 	cargo []string // before "--"
-	lint  []string // levels after it, such as "-D", "warnings"
+	lint  []string // levels after "--", such as "-D", "warnings"
 	// strict reports that each warning makes the check fail. Clippy is not told to deny them:
 	// the first one would end the compilation, and nobody would see the warnings of the crates
 	// that depend on its own.

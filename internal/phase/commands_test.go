@@ -243,7 +243,8 @@ func TestAUsualTool(t *testing.T) {
 }
 
 // TestAUsualToolThatTheProjectDoesNotFollow asserts that a tool which no file names decides
-// nothing, and fixes nothing, where it finds problems on lines that did not change.
+// nothing, and fixes nothing, where it finds problems on lines that did not change. It fails the
+// check all the same if it crashes, or if nobody knows which lines changed.
 func TestAUsualToolThatTheProjectDoesNotFollow(t *testing.T) {
 	t.Parallel()
 	diff := []changes.ChangedFile{{Path: "new.py", Status: changes.Added, Patch: "@@ -0,0 +1 @@\n+import os"}}
@@ -342,8 +343,8 @@ func TestAFixLeavesOtherFiles(t *testing.T) {
 	}
 }
 
-// TestWhatAFixCannotHelp asserts that the linter's fix does not run if the linter ends for its own
-// configuration, or finds problems only in files that did not change.
+// TestWhatAFixCannotHelp asserts that the linter's fix does not run if the linter fails because of
+// its configuration, or finds problems only in files that did not change.
 func TestWhatAFixCannotHelp(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]step{
@@ -359,8 +360,8 @@ func TestWhatAFixCannotHelp(t *testing.T) {
 	}
 }
 
-// TestOneRunOfRuboCop asserts that formatter and linter read one run of RuboCop: what its layout cops
-// find is the formatter's, an error of syntax is reported by both.
+// TestOneRunOfRuboCop asserts that formatter and linter read one run of RuboCop: findings of its
+// layout cops are the formatter's, and a syntax error is reported by both.
 func TestOneRunOfRuboCop(t *testing.T) {
 	t.Parallel()
 	offense := func(cop, severity string) string {

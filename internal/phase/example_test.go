@@ -37,8 +37,8 @@ func play(t *testing.T, name, dir string, deps phase.Deps) phase.Output {
 	return validate(t, phase.Job{Input: in}, phase.Config{}, deps).Output
 }
 
-// golden compares an output with that of the spec's example, in which the function explained first
-// sets what Airlock does otherwise on purpose.
+// golden compares an output with that of the spec's example. Before it does, it calls explained to
+// set in the example's output what Airlock does differently on purpose.
 func golden(t *testing.T, name string, got phase.Output, explained func(*phase.Output)) {
 	t.Helper()
 	var want phase.Output

@@ -23,7 +23,7 @@ func (w *run) fix(ctx context.Context) error {
 		fix := w.fixCommand()
 		if fix.noFile {
 			if w.out.Retries == 0 {
-				w.note("nothing was fixed: none of the files that it is about has changed")
+				w.note("nothing was fixed: there is no changed file for the fix to write")
 			}
 			return nil
 		}
@@ -134,7 +134,7 @@ type kept struct {
 }
 
 // keep returns the files of a directory that a fix may write, without the changed ones. ok
-// is false if there are too many.
+// is false if one of them, or all together, are too large.
 func (p *project) keep(dir string, endings, changed []string) (files map[string]kept, ok bool) {
 	files = map[string]kept{}
 	total := 0
@@ -230,7 +230,7 @@ func (e *engine) collectFixed(r *rootRun, w *run) {
 		return !changed
 	})
 	if len(others) > 0 {
-		w.note("the fix also changes files that did not change, or that are too large, and that stay as they were: %s", list3(others))
+		w.note("the fix also changes files that are not part of the change, or that are too large; they stay as they were: %s", list3(others))
 	}
 }
 

@@ -2,9 +2,9 @@ package phase
 
 import "strings"
 
-// javaCommands returns Maven's commands if there is a pom.xml, or those of its wrapper where it is
-// not installed; otherwise those of Gradle's nearest wrapper, or of the installed Gradle if the
-// project has no wrapper.
+// javaCommands returns Maven's commands if there is a pom.xml, or those of Maven's wrapper where
+// Maven is not installed. Otherwise it returns those of Gradle's nearest wrapper, or of the installed
+// Gradle if the project has no wrapper.
 func (p *project) javaCommands(dir string) commands {
 	if p.has(dir, "pom.xml") {
 		c := p.mavenCommands(dir, "mvn")
@@ -35,7 +35,7 @@ func (p *project) mavenCommands(dir, program string) commands {
 			others[plugin.check] = append(others[plugin.check], plugin.artifact+" of "+module)
 		}
 		run := program
-		if !use.all { // the others have no such plugin, or would be checked by its defaults
+		if !use.all { // other modules do not use the plugin, or would be checked by its defaults
 			run += " -pl " + strings.Join(use.modules, ",")
 		}
 		for _, goal := range []string{"check", "apply"} {

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// TestASecretInWhatACommandPrintsIsMasked asserts that no part of a secret is in the lines that are
-// chosen of an output, wherever the choice divides it.
+// TestASecretInWhatACommandPrintsIsMasked asserts that the lines that are kept of an output contain
+// no part of a secret, even if only a part of it is in these lines.
 func TestASecretInWhatACommandPrintsIsMasked(t *testing.T) {
 	t.Parallel()
 	key := "-----BEGIN EC PRIVATE KEY-----\n" + strings.Repeat("Q7fGh2kLm9Np4rStUv6WxYz1AbC3dEf5Gh7iJk9LmN2oPq4RsT6uVw8XyZ0aBcDe\n", 50) + "-----END EC PRIVATE KEY-----\n"
@@ -40,7 +40,8 @@ func TestASecretInWhatACommandPrintsIsMasked(t *testing.T) {
 	}
 }
 
-// cutAtEachPlace returns lines of which a limit in bytes cuts the value each time in another place.
+// cutAtEachPlace returns lines that contain the value, each at another distance from the line's
+// start. If each line is cut after limit bytes, the value is cut at each place once.
 func cutAtEachPlace(value string, limit int) string {
 	var lines strings.Builder
 	for n := range len(value) + 4 {

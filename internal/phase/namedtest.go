@@ -119,7 +119,7 @@ func selection(c commandLine, script, name string) []string {
 func asWords(name string) string { return `(^|\W)` + regexp.QuoteMeta(name) + `(\W|$)` }
 
 // unittestPatterns returns the patterns of unittest's option -k that match the tests, classes and
-// modules of a name. Without a '*' it would match a part of a name.
+// modules of a name. A pattern without a '*' would match a part of a name.
 func unittestPatterns(name string) []string {
 	literal := strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(name)
 	patterns := []string{"*." + literal, "*." + literal + ".*", literal + ".*"}
@@ -193,8 +193,8 @@ func (w *run) selectedNone(name string) bool {
 	return w.root.language.family() == JavaScript && !passedAny.MatchString(printed)
 }
 
-// goTestPassed reports whether the events of go test show that a test passed. A name that no subtest
-// has selects the test around it, which passes without.
+// goTestPassed reports whether the events of go test show that a test passed. If no subtest has the
+// name, go test runs the test around it, which passes although no subtest has run.
 func goTestPassed(printed, name string) bool {
 	quoted, err := json.Marshal(strings.ReplaceAll(name, " ", "_"))
 	return err == nil && regexp.MustCompile(`"Action":"pass","Package":"[^"]*","Test":`+regexp.QuoteMeta(string(quoted))+`[,}]`).MatchString(printed)

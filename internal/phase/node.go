@@ -32,7 +32,7 @@ func (p *project) nodeCommands(dir string) commands {
 	m := p.manifest(dir)
 	var w wording
 	if p.walkUp(dir, func(p *project, dir string) bool { return p.has(dir, ".pnp.cjs") }) {
-		w.replace = [][2]string{{"npx ", "yarn run "}} // it has no node_modules
+		w.replace = [][2]string{{"npx ", "yarn run "}} // the project has no node_modules
 	}
 	n := node{scripts: m.scripts, adapt: w}
 	n.manager, n.pin = p.packageManager(dir)
@@ -227,15 +227,16 @@ func (n node) runAll(script string, modern bool) commandLine {
 	return c
 }
 
-// packageManager returns the package manager that the nearest package.json names, otherwise
-// that of the nearest lock file, and the version that is pinned as "manager@version".
+// packageManager returns the package manager that the nearest package.json names, otherwise that of
+// the nearest lock file, otherwise npm. pin is "manager@version" if package.json names an exact
+// version of another manager than npm.
 func (p *project) packageManager(dir string) (manager, pin string) {
 	p.walkUp(dir, func(p *project, dir string) bool {
 		pinned, _, _ := strings.Cut(p.manifest(dir).manager, "+") // a digest comes after it
 		name, version, _ := strings.Cut(pinned, "@")
 		if slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, name) {
 			manager = name
-			if isVersion(version) && name != "npm" { // npm runs whichever it is
+			if isVersion(version) && name != "npm" { // the installed npm runs, in any version
 				pin = pinned
 			}
 		}

@@ -99,8 +99,8 @@ func Refused(problems []string) Output {
 	}}
 }
 
-// Encode returns the output as indented JSON with a newline at its end. An output that
-// does not conform to its schema, or contradicts itself, is an error, and ours.
+// Encode returns the output as indented JSON with a newline at its end. It returns an error if the
+// output does not conform to its schema or contradicts itself, which is a defect of Airlock.
 func (o Output) Encode() ([]byte, error) {
 	for _, list := range o.Checks.ProblemLists() {
 		if *list == nil {

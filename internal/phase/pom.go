@@ -164,7 +164,7 @@ func (p *project) mavenPlugin(dir, artifact string) (u pluginUse) {
 		needsQuotes := func(word string) bool { return !unquoted.MatchString(word) || word[0] == '-' }
 		isRunnable := !needsQuotes(name) && !slices.ContainsFunc(ids, needsQuotes)
 		if isRunnable && (configured || slices.Equal(ids, u.ids)) {
-			u.modules = append(u.modules, name) // executions that it lacks run with its plugin's configuration
+			u.modules = append(u.modules, name) // an execution that a module lacks runs with its plugin's configuration
 		} else {
 			u.others = append(u.others, name)
 		}

@@ -74,7 +74,8 @@ func summarise(excerpt string) string {
 }
 
 // summariseEnd returns the last lines of an excerpt that contain words, for tests whose totals are
-// not known. A runner prints why it failed at its end, after the names of tests that passed.
+// not known: at the end of its output, after the names of tests that passed, a runner prints why it
+// failed.
 func summariseEnd(excerpt string) string {
 	lines, _ := splitChatter(excerpt)
 	if len(lines) == 0 {

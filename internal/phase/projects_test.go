@@ -348,8 +348,8 @@ func byHand(t *testing.T, dir, line string) handRun {
 	return handRun{err == nil, strings.ReplaceAll(string(printed), dir+"/", "")}
 }
 
-// hasNew reports whether a line names the file and stood in nothing of what an earlier run
-// printed.
+// hasNew reports whether h printed a line that names the file and that the earlier run did not
+// print.
 func (h handRun) hasNew(earlier handRun, file string) bool {
 	known := strings.Split(earlier.printed, "\n")
 	for line := range strings.SplitSeq(h.printed, "\n") {
@@ -410,8 +410,8 @@ func (p fetched) checked(t *testing.T, base string, c change) map[phase.Check]ph
 		phase.CodeReview: o.CodeReview.Status, phase.SecurityReview: o.SecurityReview.Status}
 }
 
-// copyProject copies a project; what its package manager has installed is linked, without what tools
-// have cached there of another copy.
+// copyProject copies a project. It links what the package manager has installed, after it removes
+// from there what tools have cached about another copy.
 func copyProject(t *testing.T, base string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(base))

@@ -39,8 +39,8 @@ type reports struct {
 // unquoted matches words that need no quotes in a variable or a command line.
 var unquoted = lazyregexp.New(`^[A-Za-z0-9/._-]+$`)
 
-// askForReports makes the directory of one run of a root's tests, and the variables that
-// ask its runner for a report there. It returns nil where there is none.
+// askForReports makes the directory of one run of a root's tests, and the variables that ask its
+// runner for a report there. It returns nil for other checks, and if the directory cannot be made.
 func (e *engine) askForReports(ctx context.Context, r root, check Check, c commandLine) *reports {
 	if check != Tests || e.deps.Reports == "" || !unquoted.MatchString(e.deps.Reports) {
 		return nil
@@ -108,9 +108,10 @@ func (p *project) mentions(dir string, what *lazyregexp.Regexp, files ...string)
 
 // nodeReporter returns the reporter with which node's test runner prints what it would print
 // anyway. It is "" if neither the command nor a script of the root runs that runner, because all
-// programs of node read the variable that asks for a report. It is also "" for Node 18, which does
-// not take the options from the variable in all versions, and if a script chooses reporters: then
-// it would have to choose their destinations, too.
+// programs of node read the variable that asks for a report. It is also "" for Node before version
+// 20, which does not always take the options from the variable, and if the command, a script or the
+// environment chooses reporters, because it would then have to choose their destinations, too. A
+// command or script that sets the variable itself would hide ours.
 func (e *engine) nodeReporter(ctx context.Context, r root, c commandLine) string {
 	lines := append([]string{c.line}, e.project.readManifest(r.dir).scriptTexts()...)
 	runs := false

@@ -79,7 +79,7 @@ func TestRunnersAreAskedForReports(t *testing.T) {
 	for name, c := range map[string]struct {
 		files    map[string]string
 		variable string
-		want     string // before the file's name; "" if it is not asked
+		want     string // the variable's value up to the file's name; "" if no report is asked for
 	}{
 		"pytest":                         {map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\njunit_family = 'xunit2'\n"}, "PYTEST_ADDOPTS", "-p no:randomly --junitxml="},
 		"pytest, decided by the project": {map[string]string{"pyproject.toml": "", "pytest.ini": "[pytest]\naddopts = --junitxml=ci.xml\n"}, "PYTEST_ADDOPTS", ""},
@@ -208,8 +208,8 @@ func TestReportsOfMavenAndGradle(t *testing.T) {
 	}
 }
 
-// TestAskingDoesNoHarm checks that a run which fails because it was asked for a report is
-// run again without.
+// TestAskingDoesNoHarm checks that a command which fails because it was asked for a report runs
+// again and is not asked for one.
 func TestAskingDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

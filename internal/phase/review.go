@@ -11,7 +11,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// reviews runs both reviews at the same time.
+// reviews runs both reviews at the same time, and skips what Config.Only leaves out.
 func (e *engine) reviews(ctx context.Context) ([]CheckResult, error) {
 	results := []CheckResult{{Check: CodeReview}, {Check: SecurityReview}}
 	start := e.deps.Now()
@@ -32,7 +32,7 @@ func (e *engine) reviews(ctx context.Context) ([]CheckResult, error) {
 	return results, ctx.Err()
 }
 
-// review asks a reviewer, and again if it crashes.
+// review asks a reviewer, and once more if it returns an error or panics.
 func (e *engine) review(ctx context.Context, reviewer Reviewer, r *CheckResult) {
 	r.Status, r.Severity = Pass, finding.None
 	if reviewer == nil {
@@ -80,7 +80,8 @@ func NotReviewed(problem string) (why string, ok bool) {
 	return strings.CutPrefix(problem, notReviewed)
 }
 
-// recovered turns a reviewer's panic into an error: its files are hostile.
+// recovered runs a reviewer and turns its panic into an error, because the files that it reads may be
+// hostile.
 func recovered(ctx context.Context, reviewer Reviewer, r ReviewRequest) (findings []finding.Finding, err error) {
 	defer func() {
 		if p := recover(); p != nil {

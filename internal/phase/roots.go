@@ -129,8 +129,8 @@ func (p *project) home(file string) string {
 }
 
 // checksLanguageOf reports whether a directory has a project in the language of a file: a Go file
-// next to a package.json belongs to the module above. A package.json that is there for tools has
-// one only where it is the only marker of a directory below the working directory.
+// next to a package.json belongs to the module above. A package.json that is there for tools counts
+// as a project only where it is the only marker of a directory below the working directory.
 func (p *project) checksLanguageOf(dir, file string) bool {
 	family := languageOfFile(file).family()
 	if !slices.ContainsFunc(p.languages(dir), func(l Language) bool { return l.family() == family }) {
@@ -185,9 +185,9 @@ func isForeign(name string) bool {
 const projectDepth = 3
 
 // Projects returns the directories of a work tree that have a marker of a language, sorted,
-// relative and slash-separated. If the top has one, it is "." alone; otherwise it is those at most
-// three levels below the top, without those in another one. Directories of others' code and of test
-// data are left out, and links are not followed.
+// relative and slash-separated. If the top has one, the only directory is "."; otherwise they are
+// those at most three levels below the top, without any that is inside another one. Directories of
+// others' code and of test data are left out, and links are not followed.
 func Projects(dir string) ([]string, error) {
 	p, err := openProject(dir)
 	if err != nil {

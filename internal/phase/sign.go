@@ -15,7 +15,8 @@ type sign struct {
 	// text is a pattern that the file must match, and shown is the pattern as people read it;
 	// "" if the file alone is the sign.
 	text, shown string
-	// without is a pattern that the file must not match; withoutShown is it for people.
+	// without is a pattern that the file must not match, and withoutShown is the pattern as people
+	// read it.
 	without, withoutShown string
 	// key is a member of package.json, "dependency NAME" for one of its dependencies.
 	key string

@@ -12,9 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/crash"
 )
 
-// snapshot contains the stamps of the regular files of a directory and of the directories
-// below it, by their directory relative to it. Files are in the order in which the system
-// lists them, which stays the same as long as none is added or removed.
+// snapshot contains the stamps of the regular files of a directory and of the directories below it.
+// Its keys are the files' directories, relative to the first one. Files are in the order in which the
+// system lists them, which stays the same as long as none is added or removed.
 type snapshot map[string][]stamped
 
 type stamped struct {
@@ -103,7 +103,7 @@ func (p *project) stampedAgain(dir string, earlier []stamped) []stamped {
 	return now
 }
 
-// walk reads directories at the same time: most of the time is spent in the kernel.
+// walk reads several directories at the same time, because most of the time is spent in the kernel.
 type walk struct {
 	project *project
 	known   func(string) (stamp, bool) // may be nil

@@ -11,8 +11,8 @@ import (
 )
 
 // TestKnownStamps asserts that what a command rewrites is noticed, whether the stamps of files are
-// known before or not. A known file is compared with its stamp, any other with what it was. The
-// stamps are asked for once, before the first command.
+// known before or not. A file whose stamp is known is compared with that stamp, any other with the
+// stamp that it had before the command. Stamps are asked for once, before the first command.
 func TestKnownStamps(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} {

@@ -149,7 +149,7 @@ func (w *run) fixed(ctx context.Context, where *engine, fix commandLine, files m
 func (w *run) noteEdits(before map[string][]byte) {
 	w.edits = w.e.edits(before, before, w.where.project.texts(slices.Sorted(maps.Keys(before))))
 	if len(w.edits) == 0 {
-		w.edits = nil // it only checked: there is still its fix
+		w.edits = nil // the command changed nothing, so its fix may still make suggestions
 	}
 }
 
@@ -200,8 +200,8 @@ func (w *run) addSuggestions(edits map[string][]toolreport.Edit) {
 	}
 }
 
-// attach makes the first edit of a finding's lines its suggestion, and returns the other
-// edits.
+// attach makes the first edit that concerns lines of the finding the finding's suggestion, and
+// returns the other edits.
 func attach(f *finding.Finding, edits []toolreport.Edit) []toolreport.Edit {
 	last := max(f.Range.StartLine, f.Range.EndLine)
 	for i, ed := range edits {
@@ -215,7 +215,7 @@ func attach(f *finding.Finding, edits []toolreport.Edit) []toolreport.Edit {
 
 // perEdit returns a finding for each of a file's edits that counts. If some do not, it adds the
 // finding of the file to the old ones. If the findings would be more than maxSuggestions, counting
-// the existing ones, it returns that of the file alone.
+// the existing ones, it returns only the finding of the file.
 func (w *run) perEdit(file finding.Finding, edits []toolreport.Edit, existing int) []finding.Finding {
 	var counting []finding.Finding
 	for _, ed := range edits {

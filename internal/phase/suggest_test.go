@@ -153,7 +153,7 @@ func TestSuggestions(t *testing.T) {
 			s := newStage(t, dir, steps)
 			deps := s.deps()
 			var copied *copies
-			if inPlace { // the fixes run in a copy alone, and all ends as if the checks did, too
+			if inPlace { // only the fixes run in a copy; the results are the same as if the checks ran there, too
 				config.Scratch = false
 				deps, copied = s.copying(prettierFix, eslintFix)
 			}
@@ -184,8 +184,8 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// TestTooManySuggestionsAreNone asserts that nothing is suggested for a file of which nearly every
-// line would change: there the formatter should be run.
+// TestTooManySuggestionsAreNone asserts that nothing is suggested for a file in which the formatter
+// would change more than 1,000 places: there the formatter should be run.
 func TestTooManySuggestionsAreNone(t *testing.T) {
 	t.Parallel()
 	var before, after strings.Builder
@@ -201,8 +201,8 @@ func TestTooManySuggestionsAreNone(t *testing.T) {
 	}
 }
 
-// TestWhatAToolCannotPrintIsNotSuggested asserts that nothing is suggested for lines with control
-// characters, which are removed from printed diffs.
+// TestWhatAToolCannotPrintIsNotSuggested asserts that no printed diff becomes a suggestion for a file
+// with control characters, because these are removed from what a tool prints.
 func TestWhatAToolCannotPrintIsNotSuggested(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"package  m\n// page\n": `a.go:1-1="package m"`, "package  m\n// \x0cpage\n": "a.go:1-1"} {
@@ -248,9 +248,9 @@ func TestRootsBelowTheRepository(t *testing.T) {
 	}
 }
 
-// TestGofmtSuggests asserts that whoever accepts the suggestions has a formatted file, whether they are
-// made of gofmt's own diff or, for a command that prints nothing, of what its fix writes: in the copy
-// that is checked, or in one for the fix alone.
+// TestGofmtSuggests asserts that a file is formatted once all suggestions are accepted. They are made
+// from gofmt's own diff or, for a command that prints nothing, from what its fix writes in the copy
+// that is checked, or in a copy that is made only for the fix.
 func TestGofmtSuggests(t *testing.T) {
 	t.Parallel()
 	const messy = "package m\n\nimport \"fmt\"\nfunc  A() {\n\n\n\tfmt.Println( 1 )\n   fmt.Println(2)\n}\n\n\n"
@@ -292,7 +292,7 @@ func accepted(t *testing.T, text string, findings []finding.Finding) string {
 
 // suggestedFor runs the formatter and the linter of a project as Airlock does in a
 // copy of the workspace, and returns their findings with the suggestions. It asserts
-// that the findings are gone whose suggestions are accepted.
+// that accepting the suggestions removes at least as many findings.
 func suggestedFor(t *testing.T, archive *txtar.Archive) string {
 	t.Helper()
 	contents, in := unpack(t, archive)
@@ -374,7 +374,7 @@ func (c *copies) ran() []string {
 	return c.stage.ran
 }
 
-// copying returns the stage's deps, in which these commands are there in a copy alone.
+// copying returns the stage's deps, with which these commands exist only in a copy.
 func (s *stage) copying(lines ...string) (phase.Deps, *copies) {
 	steps := map[string][]step{}
 	for _, l := range lines {
@@ -394,8 +394,8 @@ func (s *stage) copying(lines ...string) (phase.Deps, *copies) {
 	return w, c
 }
 
-// TestCopyIsMadeOnce asserts that one copy is made for all roots, only if a fix is to run, and without the
-// installed tools of languages in which none is.
+// TestCopyIsMadeOnce asserts that one copy is made for all roots, and only if a fix is to run. The copy
+// lacks the installed tools of languages in which no fix is to run.
 func TestCopyIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	contents := map[string]string{
@@ -433,7 +433,7 @@ func TestCopyIsMadeOnce(t *testing.T) {
 		maps.Copy(steps, tt.steps)
 		s := newStage(t, dir, steps)
 		deps, copied := s.copying(webFix, shopFix, apiFix)
-		if tt.lint != "" { // its fix is itself
+		if tt.lint != "" { // the owner's command is its own fix
 			s.steps[ours], copied.both = tt.steps[ours], map[string][]step{ours: ok}
 		}
 		if !tt.config.CheckOnly {

@@ -12,9 +12,9 @@ import (
 // tool is a formatter or a linter: by what a project's files name it, and its commands.
 //
 // A command is written as people type it. In it, {files} stands for the changed files, and {flags}
-// for options that are not shown: they make the tool print the form from which most is read. "npx"
-// is shown and not run: the tool has to be in the project's node_modules or in PATH, and nothing is
-// downloaded.
+// for options that are not shown: they make the tool print in the form from which toolreport reads
+// most. "npx" is shown and not run: the tool has to be in the project's node_modules or in PATH, and
+// nothing is downloaded.
 type tool struct {
 	check Check  // Formatter or Linter
 	name  string // as people call it

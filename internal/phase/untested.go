@@ -48,5 +48,5 @@ func (p *project) isUntested(r root) bool {
 	return true
 }
 
-// pytestSection matches settings of pytest, which may find tests where they say.
+// pytestSection matches the beginning of pytest's settings, which may say where tests are.
 var pytestSection = lazyregexp.New(`(?m)^\[+tool[.:]pytest\b`)

@@ -70,7 +70,8 @@ type Config struct {
 	// Informational are checks whose failure does not fail the validation.
 	Informational []Check
 	// Only, if not nil, are the checks that run. The others have no CheckResult, except for reviews,
-	// which are skipped. The Output need not conform to its schema then.
+	// which are skipped; but if no language is known, or ReviewsOnly is set, all have one. The Output
+	// need not conform to its schema then.
 	Only []Check
 	// Test, if not "", runs only the tests of that name instead of all. A root without such a
 	// test has NoTests set.
@@ -171,8 +172,8 @@ type engine struct {
 	fixed   map[string]FixedFile
 }
 
-// Validate runs the six checks. The error is the context's, an *InvalidInput, or ours;
-// whatever the project's commands do is in the result. With an *InvalidInput whose
+// Validate runs the six checks. The error is the context's, an *InvalidInput, or a failure of Airlock
+// itself; whatever the project's commands do is in the result. With an *InvalidInput whose
 // NoLanguage is true, the result is that of the reviews, which need no language; the other
 // checks have failed. With any other error the result is empty.
 func Validate(ctx context.Context, job Job, config Config, deps Deps) (Result, error) {

@@ -66,10 +66,10 @@ func (e *engine) eachRoot(ctx context.Context, workers [][]*rootRun, work func(c
 	return context.Cause(ctx)
 }
 
-// firstRuns are the first runs of each check in languages whose tools fill a cache that all
-// roots share. The same check of another root waits for the first run. Otherwise both would
-// do the same work: two Go modules took 1.7 times the processor time. And two processes that
-// fill Maven's repository damage it.
+// firstRuns are the first runs of each check but the formatter, in languages whose tools fill a
+// cache that all roots share. The same check of another root waits for the first run. Otherwise
+// both would do the same work: two Go modules took 1.7 times the processor time. And two processes
+// that fill Maven's repository damage it.
 type firstRuns struct {
 	mu    sync.Mutex
 	ended map[firstRun]chan struct{}
