@@ -139,7 +139,8 @@ func readerOf(name string) func(*Event, payload) error {
 
 // Parse reads the payload of the named event. If name is empty, it is
 // env.EventName; if that is empty, too, it is inferred from the payload. Of an
-// unknown event only repository, SHA and ref are read, as Notice explains.
+// unknown event only action, sender, repository, SHA and ref are read, and Notice
+// says that the event is unknown.
 //
 // The repository of the payload and that of the environment must be the same:
 // the token is that of the latter, while the payload decides what items act on.
@@ -171,8 +172,8 @@ func Parse(name string, data []byte, env Env) (Event, error) {
 	return ev, nil
 }
 
-// decode reads the payload's JSON. The members of an unknown event may have any
-// type: those of an unexpected one are ignored.
+// decode reads the payload's JSON. In the payload of an unknown event, a member may have any
+// type: it is ignored if its type is not the expected one.
 func decode(data []byte, known bool) (payload, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	trimmed := bytes.TrimSpace(data)
@@ -323,9 +324,9 @@ func (ev *Event) readDiscussion(p payload) error {
 	return nil
 }
 
-// readWorkflowRun reads a workflow_run event. GitHub lists the pull requests of
-// all repositories whose head is the run's commit, but none for a fork. The event
-// is about a pull request if exactly one of them is into this repository.
+// readWorkflowRun reads a workflow_run event. GitHub lists the pull requests whose head
+// is the run's commit, in whatever repository they are, but lists none for a fork. The
+// event is about a pull request if exactly one of them is into this repository.
 func (ev *Event) readWorkflowRun(p payload) error {
 	run := p.WorkflowRun
 	if run == nil {

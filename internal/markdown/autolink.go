@@ -233,7 +233,7 @@ func (p *inlineParser) linkEmails() {
 	first := int(d.Blocks[p.block].FirstInline)
 	nodes := d.Inlines[first:]
 	out := p.s.buffers.nodes[:0] // the new nodes; empty until an address is found
-	done := 0                    // how many of the old nodes out stands for
+	done := 0                    // how many of the old nodes the new ones replace
 	inLink := false
 	run := &p.s.buffers.mail
 	run.text, run.starts = run.text[:0], run.starts[:0]
@@ -260,7 +260,7 @@ func (p *inlineParser) linkEmails() {
 			inLink = inLink || !d.Links[nodes[i].Data].Image
 		case LinkClose:
 			inLink = inLink && d.Links[nodes[i].Data].Image
-		case Autolink: // cmark forgets that it is in a link when one inside it ends
+		case Autolink: // to cmark, the end of an autolink also ends the link around it
 			inLink = false
 		}
 	}

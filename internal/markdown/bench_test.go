@@ -54,7 +54,7 @@ var openers = []string{
 	"a  \n", "a\\\n", "!", "]", "]]", "[[]", "[]", "[a]:b", "[\n", "![a](b", "[![a](b)", "![[a](b)", "[*", "é", "中", "\x00", "\xff", "[ ] ", "- [ ] ", "- [x] a\n", "$", "'", "\"",
 }
 
-// deep makes what follows it stand in many containers or in a table.
+// deep are texts that put what follows them into many containers or into a table.
 var deep = []string{strings.Repeat("> ", 90), strings.Repeat("- ", 90) + "a\n", "a|b\n-|-\n"}
 
 func BenchmarkHostile(b *testing.B) {

@@ -54,8 +54,8 @@ func (s *scanner) scanLine() {
 	}
 }
 
-// openBlocks opens the blocks that start on the line, inside the first containers, of
-// which there are depth, and reports whether there were any.
+// openBlocks opens the blocks that start on the line, inside the outermost depth containers,
+// and reports whether there were any.
 func (s *scanner) openBlocks(depth int, leafMatched bool) (opened bool) {
 	l := &s.line
 	switch s.leaf.kind {
@@ -436,8 +436,8 @@ func (s *scanner) openItem(n int) {
 }
 
 // taskMarker reads a task list box at the start of the item that is the innermost
-// of the first n containers. Like cmark, it goes by the entire line. To cmark, a list
-// or a thematic break that the item ends with is still open, and no box is in it.
+// of the first n containers. Like cmark, it goes by the entire line. If the last block of
+// the item is a list or a thematic break, cmark takes it as still open and reads no box.
 func (s *scanner) taskMarker(n int) {
 	if n == 0 || s.stack[n-1].kind != ItemBlock || !isTaskLine(s.src[s.line.start:s.line.end]) {
 		return

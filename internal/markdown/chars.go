@@ -30,6 +30,7 @@ func nonASCIILen(s string) int {
 
 // UTF16Prefix returns the longest prefix with at most n UTF-16 code units that ends neither
 // within what people see as one character, such as a flag, nor within a character reference.
+// It leaves out at most maxMoved bytes for that, and divides a longer character.
 func UTF16Prefix(s string, n int) string {
 	if len(s) <= n { // a character has no more code units than bytes
 		return s

@@ -58,7 +58,7 @@ func (d *Document) closing(b *Block) (end, element string) {
 	return "", ""
 }
 
-// elements follows which elements are open.
+// elements keeps track of the elements that are open.
 type elements struct {
 	names []string // outermost first
 	// unsure means that a name may stand for an element that browsers have closed, or

@@ -31,9 +31,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestUTF16PrefixDividesNothing asserts, for each place where a text may be cut, that what is one
-// character or reference to a reader is not divided, and that no more is left out for it than it is
-// long.
+// TestUTF16PrefixDividesNothing asserts, for each limit, that the cut does not divide what a reader
+// sees as one character or reference, and that the prefix is shorter than the limit by less than the
+// length of one of these.
 func TestUTF16PrefixDividesNothing(t *testing.T) {
 	for _, unit := range []string{"é", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "☀️", "#️⃣", "각", "नि", "&amp;", "&#x41;", "&CounterClockwiseContourIntegral;"} {
 		for _, before := range []string{"", "a", "ä", " "} {

@@ -130,8 +130,8 @@ func (ds *delimStack) process(bottom int32) {
 	}
 }
 
-// findOpener returns the nearest opener below closer, or -1. It looks at no run from bottom or
-// floor on downwards.
+// findOpener returns the nearest opener below closer, or -1. It stops at bottom or floor, and looks
+// at neither.
 func (ds *delimStack) findOpener(closer *delim, bottom, floor int32) int32 {
 	for i := closer.prev; i >= 0 && i != bottom && i != floor && ds.budget > 0; i = ds.all[i].prev {
 		if ds.all[i].opens(closer) {
@@ -142,8 +142,8 @@ func (ds *delimStack) findOpener(closer *delim, bottom, floor int32) int32 {
 	return -1
 }
 
-// opens reports whether d can be the opener of closer. Of two runs one of which could be both,
-// the lengths together must not be a multiple of 3, unless both are.
+// opens reports whether d can be the opener of closer. If one of the two runs could be both opener
+// and closer, the sum of their lengths must not be a multiple of 3, unless both lengths are.
 func (d *delim) opens(closer *delim) bool {
 	if !d.canOpen || d.char != closer.char {
 		return false

@@ -2,5 +2,5 @@
 
 package markdown
 
-// oracle is nil without cmark-gfm: the golden corpus stands in.
+// oracle is nil without cmark-gfm: the tests then use only the golden corpus.
 var oracle func(md string) string

@@ -117,8 +117,8 @@ func shrink(s string, fails func(string) bool) string {
 	return s
 }
 
-// FuzzAgainstOracle compares on bytes. What is left out is where cmark itself
-// reads beyond its buffers or knows other limits.
+// FuzzAgainstOracle compares our reading of any text with cmark-gfm's. It leaves out texts
+// for which cmark reads beyond its buffers or has other limits: see comparable.
 func FuzzAgainstOracle(f *testing.F) {
 	for _, md := range cases {
 		f.Add(md)

@@ -69,9 +69,10 @@ func (d *Document) Rescan(src string) {
 	d.scanner.scanInlines()
 }
 
-// RescanBlocks is Rescan for a caller that needs the inlines only of some leaves, and one
-// leaf after the other: those for which it calls ReadInlines. In a text with definitions or
-// footnotes all are read at once, because they decide which of these are used.
+// RescanBlocks is Rescan for a caller that needs the inlines only of some leaves, one leaf
+// after the other, and calls ReadInlines for each of these. In a text with definitions or
+// footnotes, the inlines of all leaves are read at once, because they show which definitions
+// and footnotes are used.
 func (d *Document) RescanBlocks(src string) {
 	d.rescanBlocks(src)
 	if s := d.scanner; len(d.Definitions) > 0 || len(d.Footnotes) > 0 {
@@ -131,12 +132,12 @@ func (d *Document) finishBlocks() {
 	}
 }
 
-// Grown returns s, which is filled while a text is read, with room for one more element:
-// the one for what is at an offset in the text, which has size bytes. A large slice gets room for as many as
-// it will have if the rest of the text is like what precedes, so that the elements of a
-// hostile text are not copied again and again. The fewer there are, the less they say about
-// the rest: a thousand get room for four times as many at most, ten thousand for forty times,
-// up to one for each byte.
+// Grown returns s, which is filled while a text of size bytes is read, with room for one more
+// element: one for what is at offset in the text. A large slice gets room for as many elements
+// as it will have if the rest of the text is like what precedes, so that the elements of a
+// hostile text are not copied again and again. The fewer elements there are, the less they say
+// about the rest: a thousand get room for four times as many at most, ten thousand for forty
+// times, up to one for each byte.
 func Grown[T any](s []T, offset, size int) []T {
 	if len(s) < cap(s) {
 		return s

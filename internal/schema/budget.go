@@ -39,8 +39,9 @@ func (b *budget) affordable(s *jsonschema.Schema, v any) bool {
 	return b.left >= 0
 }
 
-// spend subtracts the steps of validating v against s. The names on the way to v and s have length bytes
-// together: the library writes the locations anew for each value, and keeps them for each failure.
+// spend subtracts the steps of validating v against s. length is the number of bytes in the names
+// and patterns on the way to v and s. It counts because the library writes the locations anew for each
+// value, and keeps them for each failure.
 func (b *budget) spend(s *jsonschema.Schema, v any, depth, length int) {
 	if s == nil || b.left < 0 {
 		return
@@ -143,8 +144,8 @@ func (b *budget) match(re *regexp.Regexp, s string) {
 	}
 }
 
-// size returns how many values v consists of, itself included. It stops counting soon after
-// it has reached most.
+// size returns how many values v consists of, itself included. It stops counting soon after the
+// number has passed the limit, most.
 func size(v any, most int) int {
 	n := 1
 	switch v := v.(type) {

@@ -116,8 +116,8 @@ func BoundedNumber(lit string) bool {
 
 // trim shortens every array that is longer than its schema allows to that length, and
 // returns v and a violation for each. So a million elements too many cost nothing. It
-// follows properties, items and references. ptr and schemaPtr are the JSON pointers to v and to s. The path of
-// such a violation is a JSON pointer still.
+// follows properties, items and references. ptr and schemaPtr are the JSON pointers to v and to s.
+// In these violations, Path is still a JSON pointer.
 func trim(s *jsonschema.Schema, v any, ptr, schemaPtr string) (any, []Violation) {
 	for n := 0; s != nil && s.Ref != nil && n < maxDepth; n++ {
 		s = s.Ref

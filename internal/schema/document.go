@@ -22,10 +22,10 @@ func WriteDocument(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// ReadDocument reads a JSON document that another job or program has left into v, a pointer.
-// file is the published schema that it has to conform to, what names such a document for
-// people, and limit is its greatest size in bytes. The error describes what is wrong and where;
-// it is about the document unless r fails.
+// ReadDocument reads into v, a pointer, a JSON document that another job or program has left.
+// The document has to conform to the published schema in file, and to have at most limit bytes.
+// what is what people call such a document, such as "a findings document". The error describes
+// what is wrong and where; it is about the document unless r fails or the schema cannot be used.
 //
 // An object with two members of one name is an error, because the schema might judge one of
 // them and Go read the other.

@@ -205,7 +205,7 @@ func TestFastPathOnSARIF(t *testing.T) {
 	}
 }
 
-// TestFastPathOnGeneratedValues compares on values that are made from each
+// TestFastPathOnGeneratedValues calls compare for values that are made from each
 // schema: most conform, the others differ from it in one or a few places.
 func TestFastPathOnGeneratedValues(t *testing.T) {
 	t.Parallel()
@@ -230,8 +230,9 @@ func TestFastPathOnGeneratedValues(t *testing.T) {
 	}
 }
 
-// FuzzFastPath compares on any bytes, each with one schema. Its seeds are the
-// examples of agents' output, each with the schema of a kind that it names.
+// FuzzFastPath calls compare for any bytes, each time with one schema. Its seeds are the
+// variants of a SARIF log, odd values, and the examples of agents' output, each with the
+// schema of a kind that it names.
 func FuzzFastPath(f *testing.F) {
 	all := comparedSchemas(f)
 	names := slices.Sorted(maps.Keys(all))

@@ -168,13 +168,15 @@ func (c *collector) missing(node map[string]any, value any) []string {
 	return names
 }
 
-// lastToken returns the last part of a JSON pointer: of that to a keyword, the keyword.
+// lastToken returns the last part of a JSON pointer. If the pointer leads to a keyword, that is the
+// keyword.
 func lastToken(ptr string) string {
 	return ptr[strings.LastIndexByte(ptr, '/')+1:]
 }
 
-// keywordOf returns the keyword that a failure is about, or "" if it is about a schema: about the
-// schema false, or several failures of one. Its last token may be the name of a property then.
+// keywordOf returns the keyword that a failure is about. It returns "" if the failure is about a
+// schema, which is false or has several failures: then the last token of its location need not be a
+// keyword, but may be the name of a property.
 func keywordOf(ve *jsonschema.ValidationError) string {
 	if ve.Message == "" || ve.Message == "not allowed" {
 		return ""

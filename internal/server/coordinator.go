@@ -54,9 +54,9 @@ func (c *Coordinator) Serve(ctx context.Context, api API, in io.Reader, out io.W
 	return serveStdio(ctx, c.server(api), in, out)
 }
 
-// Handler returns a handler for requests by the streamable HTTP transport, whose caller the API
-// knows, and whose Host and Origin were checked. It keeps no session: each request is answered by
-// itself.
+// Handler returns a handler for requests by the streamable HTTP transport. The API has to know the
+// caller of each request, and somebody has to check the request's Host and Origin before. The handler
+// keeps no session: each request is answered by itself.
 func (c *Coordinator) Handler(api API) http.Handler {
 	return withSoundIDs(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := c.server(untilGone(r.Context(), api))
@@ -304,8 +304,8 @@ func (t coordinatorTool) handler(api API) mcp.ToolHandler {
 	}
 }
 
-// arguments decodes the arguments of a call, or returns all that is wrong with them. None
-// at all are an empty object.
+// arguments decodes the arguments of a call, or returns all that is wrong with them. A call
+// without arguments counts as a call with an empty object.
 func (t coordinatorTool) arguments(raw json.RawMessage) (a toolArguments, violations []schema.Violation, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")

@@ -14,8 +14,8 @@ import (
 
 // withSoundIDs returns a handler that refuses some messages before next sees them, as serveStdio
 // does: those that next would answer under another id than the request's, and those with two members
-// of one name, also in "params", where next would drop one of two "arguments" in silence. Whatever
-// else is wrong with a message is left to next, whose errors are shortened.
+// of one name, also in the "params" of a request, where next would drop one of two "arguments" in
+// silence. Whatever else is wrong with a message is left to next, whose errors are shortened.
 func withSoundIDs(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)

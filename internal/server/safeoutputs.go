@@ -39,7 +39,7 @@ type SafeOutputs struct {
 	log    *slog.Logger
 }
 
-// NewSafeOutputs returns a server whose tools ask by asker.
+// NewSafeOutputs returns a server whose tools pass each call to asker.
 func NewSafeOutputs(cfg SafeOutputsConfig, asker *doors.Asking) *SafeOutputs {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -47,7 +47,7 @@ func NewSafeOutputs(cfg SafeOutputsConfig, asker *doors.Asking) *SafeOutputs {
 	s := &SafeOutputs{asker: asker, log: cfg.Log}
 	s.server = mcp.NewServer(&mcp.Implementation{Name: "airlock", Title: "Airlock: safe outputs", Version: cfg.Version}, &mcp.ServerOptions{
 		Instructions: safeOutputsInstructions, Logger: cfg.Log,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // whose list does not change, see Coordinator.server
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the list of tools does not change, see Coordinator.server
 	})
 	names, inOrder := map[safeoutput.Kind]string{}, []string{}
 	for _, tool := range cfg.Tools {
@@ -141,7 +141,7 @@ func acceptedText(tool guide.Tool, a doors.Answer) string {
 	fmt.Fprintf(&b, "%s was recorded. It is carried out after you are done.", tool.Name)
 	if a.Remaining != nil {
 		if *a.Remaining == 0 {
-			b.WriteString(" No more of it is allowed.")
+			b.WriteString(" No more calls of it are allowed.")
 		} else {
 			fmt.Fprintf(&b, " %s of it may follow.", text.Count(*a.Remaining, "more call"))
 		}

@@ -94,8 +94,8 @@ func TestToolsSayWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestToolsSayOnceWhatIsLeftOut asserts that an accepted call names what the first door leaves out
-// once, also where the call is held against an event.
+// TestToolsSayOnceWhatIsLeftOut asserts that the answer to an accepted call names only once what the
+// first door leaves out, also where the call is checked against an event.
 func TestToolsSayOnceWhatIsLeftOut(t *testing.T) {
 	s, _ := safeOutputsOn(t, "create-issue:\nadd-issue-label: {max: 1}\n", doors.Rehearsal{Event: &event.Event{Name: "issues", Number: 7, Repo: event.Repo{Owner: "o", Name: "r"}}})
 	session := connect(t, s.Serve)

@@ -18,10 +18,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// stdio is a client's messages on standard input and output, one on each line. The SDK ends
-// the session at the first line that is not a message, and when the input ends it leaves what it
-// has not answered yet. Here such a line is answered with an error, and the input ends when
-// every request has its answer.
+// stdio is a client's messages on standard input and output, one on each line. By itself, the SDK
+// ends the session at the first line that is not a message, and drops requests without an answer
+// when the input ends. stdio answers such a line with an error, and lets the SDK see the end of the
+// input only when every request has its answer.
 type stdio struct {
 	in  *bufio.Reader
 	out io.Writer

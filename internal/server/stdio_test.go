@@ -116,7 +116,7 @@ func TestErrorsAreShort(t *testing.T) {
 			}
 			answer := ""
 			for line := range strings.Lines(output.String()) {
-				if !strings.Contains(line, `"id":1,`) { // the answer to begin may come after the other one
+				if !strings.Contains(line, `"id":1,`) { // the answer to the first request of begin may come last
 					answer += line
 				}
 			}

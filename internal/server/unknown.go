@@ -11,8 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// listTools returns a middleware that answers a call of an unknown tool with the names of those that
-// there are, from which an agent can correct it.
+// listTools returns a middleware that answers a call of an unknown tool with the names of the known
+// ones, so that an agent can correct the call.
 func listTools(names []string) mcp.Middleware {
 	known := map[string]bool{}
 	for _, name := range names {
