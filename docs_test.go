@@ -108,8 +108,8 @@ func documents(t *testing.T) []string {
 }
 
 // TestDocumentsAreReadableAsText asserts that no line of a document is longer than 100
-// characters and no cell of a table longer than 200, without backticks. Table rows, code
-// blocks and a word that cannot be broken, such as a link, may be longer.
+// characters. Table rows, code blocks and a word that cannot be broken, such as a link, may be
+// longer; but no cell of a table has more than 200 characters, not counting backticks.
 func TestDocumentsAreReadableAsText(t *testing.T) {
 	const maxLine, maxCell = 100, 200
 	marker := regexp.MustCompile(`^([-*+>]|\d+\.)\s+`)

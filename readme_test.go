@@ -160,8 +160,8 @@ func TestPinImages(t *testing.T) {
 	}
 }
 
-// TestFormula writes the Homebrew formula of a release as the release does, and has Ruby read it
-// where there is one.
+// TestFormula writes the Homebrew formula of a release as the release does. Where Ruby is installed,
+// it checks the formula's syntax.
 func TestFormula(t *testing.T) {
 	names := []string{"airlock_darwin_amd64", "airlock_darwin_arm64", "airlock_linux_amd64", "airlock_linux_arm64", "airlock_man_and_completions.tar.gz", "airlock_windows_amd64.exe"}
 	var sums strings.Builder
@@ -242,7 +242,7 @@ func replaceBlocks(t *testing.T, text string) string {
 	})
 }
 
-// between puts a table after its marker.
+// between returns text with the table after the marker of that name replaced by another one.
 func between(t *testing.T, text, name, table string) string {
 	t.Helper()
 	section := regexp.MustCompile(`(?s)<!-- ` + name + ` -->\n.*?\n?(### |## )`)

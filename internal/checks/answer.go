@@ -98,7 +98,7 @@ func (a Answer) explain(invalid *phase.InvalidInput, unchanged bool) error {
 	}
 	switch {
 	case invalid.NoLanguage() && unchanged:
-		fmt.Fprintln(a.People, "airlock: no file has changed, which would lead to a project: name one with --dir, or what to compare with by --base")
+		fmt.Fprintln(a.People, "airlock: no file has changed that would lead to a project: name the project's directory with --dir, or a commit to compare with by --base")
 	case invalid.NoLanguage():
 		fmt.Fprintln(a.People, "airlock: "+HowToSetLanguage("--"))
 	}

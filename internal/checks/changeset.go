@@ -109,7 +109,7 @@ func (s ChangeSource) Find(ctx context.Context) (*ChangeSet, error) {
 	case s.Client != nil && doors.KnowsCommits(s.Event):
 		return s.fromAPI(ctx, "there is no clone")
 	case s.Cloned:
-		return nil, exitcode.UsageError(fmt.Errorf("git in %s cannot tell what changed: mend what is said above, or name the files on the command line with --changed-files", s.Root))
+		return nil, exitcode.UsageError(fmt.Errorf("git in %s cannot tell what changed: mend the problem that is named above, or name the files on the command line with --changed-files", s.Root))
 	}
 	return nil, exitcode.UsageError(fmt.Errorf("there is no git clone at %s to tell what changed: check the repository out, or name the files on the command line with --changed-files", s.Root))
 }
@@ -195,7 +195,7 @@ func (s ChangeSource) fromGit(ctx context.Context, remote *gitrepo.Remote) (*Cha
 // is committed. stamps is what was seen of its files.
 func (s ChangeSource) workTree(ctx context.Context, here string) (commit string, notes []string, stamps agentchanges.Stamps, err error) {
 	series, stamps, err := agentchanges.ReadWorkspace(ctx, agentchanges.WorkspaceConfig{Repo: s.Git.Repo, Dir: s.Root, Bases: []string{here}, Exclude: s.Exclude,
-		KeepFiltered: true}) // an attribute of the change keeps nothing from being looked at
+		KeepFiltered: true}) // all files are looked at, whatever attributes the change sets
 	if err != nil {
 		return "", nil, nil, err
 	}

@@ -115,8 +115,9 @@ func (v *review) reviewer(scanner *secrets.Scanner) phase.Reviewer {
 	}
 }
 
-// ask asks every part at the same time. One that has answered about these files is not
-// asked again: phase validation repeats a review when a part of it failed.
+// ask asks every part at the same time. Phase validation repeats a review when a part of it
+// failed: then ask leaves out the parts that have answered about these files, or whose tool
+// is missing.
 func (v *review) ask(ctx context.Context, r phase.ReviewRequest) {
 	if !slices.Equal(v.files, r.Files) {
 		for _, p := range v.parts {
@@ -265,7 +266,7 @@ func (r *reviews) plugIn(cfg plugin.Config, check phase.Check) func(context.Cont
 				continue // the built-in reviewer reports those that should have one
 			}
 			if generated, vendored := leftOut(f, check); generated || vendored {
-				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: "not given to " + cfg.Name + ", since nobody wrote it here"})
+				out.skipped = append(out.skipped, reviewer.Skipped{Path: f.Path, Reason: "not given to " + cfg.Name + ", because it is generated or vendored"})
 				continue
 			}
 			lines := 0
@@ -289,7 +290,7 @@ type reviewDetails struct {
 	suppressed []reviewer.Suppressed // findings that a comment in the file suppresses
 	silences   []reviewer.Silence    // where the change tells tools to be silent
 	skipped    []reviewer.Skipped    // files that were not reviewed, or not completely; each reason once
-	duplicates []finding.Duplicate   // findings that another one stands for
+	duplicates []finding.Duplicate   // findings that were left out because another one means the same
 	missing    []phase.MissingTool
 	notes      []string                   // complete sentences
 	rules      map[[2]string]finding.Rule // of the findings, where they are known; keyed by tool and ID

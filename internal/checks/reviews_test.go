@@ -196,7 +196,7 @@ func TestPluginsAndBuiltInMerge(t *testing.T) {
 		if s2 := d.rules[[2]string{"scan", "S2"}]; s2.Precision != finding.PrecisionLow || s2.ID != "S2" {
 			t.Errorf("S2 is %+v", s2)
 		}
-		// The security review does not believe that gen.go is generated; a linter does.
+		// The security review does not believe that gen.go is generated; the code review does.
 		if _, err := r.codeReview()(t.Context(), request(t, set())); err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // TestLanguagesThatNoCheckKnows asserts that a file's language counts as unknown unless the reviews
-// have rules for the file, or what the owner configures, or a build that compiles it along, may have
-// looked at it.
+// have rules for the file, or the owner's commands or plug-ins may have looked at it, or the build may
+// have compiled it.
 func TestLanguagesThatNoCheckKnows(t *testing.T) {
 	inGo, inJava := phase.Result{Roots: []phase.RootResult{{Language: phase.Go}}}, phase.Result{Roots: []phase.RootResult{{Language: phase.Java}}}
 	for _, c := range []struct {

@@ -62,7 +62,7 @@ JSON, unless that is a terminal.`,
 	flags.BoolVar(&json, "json", false, "print the results as JSON also to a terminal")
 	flags.StringVar(&s.Dir, "dir", "", "the clone that contains the agent's changes (default: GITHUB_WORKSPACE, otherwise the current directory)")
 	flags.StringVar(&s.Changes, "changes", "", "a patch (git format-patch, git diff) or bundle file with the agent's changes, instead of those in the clone")
-	flags.StringVar(&s.ChangesBase, "changes-base", "", "the commit or branch that the changes were made from (default: found out)")
+	flags.StringVar(&s.ChangesBase, "changes-base", "", "the commit or branch that the changes were made from (default: detected)")
 	flags.StringVar(&s.Findings, "findings", "", "the findings document of 'airlock check', to be reported on the pull request")
 	flags.StringVar(&s.Verdict, "verdict", "", "the verdict document of an action's mode verify, to be reported on the pull request")
 	addRouteFlags(flags, &s.Route)

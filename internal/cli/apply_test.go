@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestApplyRefusesFindings asserts that a file is refused that is not a findings document, or does
-// not exist.
+// TestApplyRefusesFindings asserts that --findings refuses a file that is not a findings document,
+// and one that does not exist.
 func TestApplyRefusesFindings(t *testing.T) {
 	dir := files(t, map[string]string{"none.json": `{"version": 1}`, "policy.yml": "checks:\n"})
 	code, _, stderr := process{env: map[string]string{}}.run(t, "apply", "--dry-run", "--event", event(t), "--config", filepath.Join(dir, "policy.yml"), "--findings", filepath.Join(dir, "none.json"))

@@ -60,7 +60,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.StringVar(&f.config, "config", "", configUsage)
 	flags.StringVar(&f.Findings, "findings", "", "write the findings document to this file")
 	flags.StringVar(&f.SARIF, "sarif", "", "write the security review's findings to this file as SARIF")
-	optional(flags, flags.StringVar, &f.Language, "language", "", "javascript, typescript, python, go, rust, ruby or java (default: found out)")
+	optional(flags, flags.StringVar, &f.Language, "language", "", "javascript, typescript, python, go, rust, ruby or java (default: detected)")
 	optional(flags, flags.StringVar, &f.FormatCommand, "format-command", "", "the command that checks the format")
 	optional(flags, flags.StringVar, &f.LintCommand, "lint-command", "", "the command that lints")
 	optional(flags, flags.StringVar, &f.BuildCommand, "build-command", "", "the command that builds")
@@ -76,7 +76,7 @@ validated (its JSON says why), 3 if Airlock itself failed.`,
 	flags.StringSliceVar(&f.PassEnv, "pass-env", nil, "names of variables that the commands get in addition to the usual ones")
 	flags.BoolVar(&f.AllowCredentials, "allow-credentials", false, "on a runner, run the commands although they can use the job's credentials")
 	optional(flags, flags.DurationVar, &f.TimeLimit, "time-limit", phase.DefaultTimeLimit, "the time that one command has")
-	optional(flags, flags.StringVar, &f.Network, "network", "open", "what the commands can reach: open, or none but a loopback of their own (Linux)")
+	optional(flags, flags.StringVar, &f.Network, "network", "open", "what the commands can reach: open (everything) or none (only a loopback of their own; Linux)")
 	flags.BoolVar(&f.json, "json", false, "print the result as JSON also to a terminal")
 	addEventFlags(flags, &f.event)
 	return cmd
@@ -96,7 +96,7 @@ func runCheck(ctx context.Context, env Environment, f checkFlags) error {
 		Deps: env.checkDeps(), Runner: f.event.Env(env.Getenv), Version: env.Version, Read: env.read,
 		Begin: func() *checks.Progress {
 			width := func() int { return 0 }
-			if !terminal.IsDumb(env.Getenv) { // a dumb terminal has no line that moves
+			if !terminal.IsDumb(env.Getenv) { // a dumb terminal cannot rewrite a line
 				width = func() int { return terminal.Width(env.Stderr) }
 			}
 			return checks.StartProgress(env.Stderr, gate.OneLine, width)

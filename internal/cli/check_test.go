@@ -40,9 +40,10 @@ func TestCheckOfAMergeCommit(t *testing.T) {
 	}
 }
 
-// TestCheckOfAnotherCommit has a commit checked out that does not contain the pull request.
-// If it is the base, as for pull_request_target, nothing is checked; if it is another
-// commit, no result is reported for the head.
+// TestCheckOfAnotherCommit has another commit than the pull request's head checked out. For
+// a commit on top of the head, the result is reported for the head. For the base, as for
+// pull_request_target, nothing is checked. For any other commit that does not contain the
+// head, no result is reported for the head.
 func TestCheckOfAnotherCommit(t *testing.T) {
 	p := newProject(t)
 	base := p.commit(t, map[string]string{"package.json": "{}", "a.js": "one\n", "lint.json": "[]"})
@@ -108,7 +109,7 @@ func TestCheckRefusesBeforeItRuns(t *testing.T) {
 }
 
 // TestCheckReadsEveryNameOfAList asserts that names on lines of their own, as git prints those of the
-// changed files, are read like those between commas. One that is quoted may have both in it.
+// changed files, are read like those between commas. A quoted name may contain commas and newlines.
 func TestCheckReadsEveryNameOfAList(t *testing.T) {
 	p := newProject(t)
 	for _, names := range []string{"a.js,b c.js", "a.js\nb c.js", "\na.js\r\nb c.js\r\n", "a.js\n\"b c.js\"", "a.js\n\"d,\ne.js\",b c.js"} {
@@ -124,7 +125,7 @@ func TestCheckReadsEveryNameOfAList(t *testing.T) {
 }
 
 // TestCheckKnowsTheCodeOfAFinding asserts that the code of a finding's lines stays the same
-// when the finding moves, because its comment is found by it.
+// when the finding moves, because Airlock finds the comment about the finding by this code.
 func TestCheckKnowsTheCodeOfAFinding(t *testing.T) {
 	p := newProject(t)
 	lint := func(line int) string {
@@ -221,7 +222,7 @@ func TestCheckNeedsNoLanguage(t *testing.T) {
 		code int
 		want string
 	}{
-		"nothing has changed": {[]string{"--base", "main"}, 2, "airlock: no file has changed, which would lead to a project"},
+		"nothing has changed": {[]string{"--base", "main"}, 2, "airlock: no file has changed that would lead to a project"},
 		"all are the owner's": {commands, 0, "✓ linter          pass"},
 		"one is missing":      {slices.Concat([]string{"--changed-files", "b.c"}, commands[4:]), 2, "Cannot detect programming language. Please provide explicit 'language' parameter.\nairlock: no package.json, go.mod or the like is in the directory or above a changed file: set --language, or all of --format-command, "},
 	}) {

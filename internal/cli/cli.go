@@ -112,7 +112,7 @@ denied, dropped, skipped or failed; 2 for wrong usage or configuration, or input
 that is not there; 3 if Airlock itself failed, or the API did before any item could
 be judged, or the results could not be written.`,
 		Example: `  airlock init                                          workflows and a policy, by three questions
-  airlock doctor                                        what of them would fail, and how to mend it
+  airlock doctor                                        what in them would fail, and how to mend it
   airlock check                                         what a pull request's checks would say
   airlock instructions --config policy.yml              what to put into the agent's prompt
   airlock validate --config policy.yml agent.ndjson     is everything well formed?

@@ -114,7 +114,7 @@ func github(t *testing.T) (*githubtest.Server, map[string]string) {
 }
 
 // TestEveryCommandExplainsItself asserts that the help of each command has examples, an
-// explanation of every flag, and no longer lines than a terminal shows.
+// explanation of every flag, and no line of its text with more than 88 characters.
 func TestEveryCommandExplainsItself(t *testing.T) {
 	code, root, _ := process{}.run(t, "--help")
 	if code != 0 || !strings.Contains(root, "Exit codes: 0") {

@@ -63,7 +63,8 @@ func (v optionalValue[T]) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// takeLines makes the flags of a command and its subcommands that are lists take one name a line, too.
+// takeLines lets each flag that is a list also take one name a line. It changes the flags of a
+// command and of its subcommands.
 func takeLines(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Value.Type() != "stringSlice" {

@@ -107,8 +107,8 @@ func newLoopDecide(env Environment) *cobra.Command {
 
 A loop that waits for a person's fix takes "fixed", and any open loop takes "abort".
 
-Exit codes: 0 if the decision was taken in, 1 if there is nothing to decide, or not any
-more, 2 for wrong usage.`,
+Exit codes: 0 if the decision was recorded, 1 if there is nothing to decide (any more),
+2 for wrong usage.`,
 		Example: `  airlock loop decide --issue 7 extend 2
   airlock loop decide --issue 7 fixed`,
 		Args: cobra.RangeArgs(1, 2),

@@ -21,7 +21,7 @@ If a worker gives no sign of life for 15 seconds, the others start again what it
 running. One that cannot reach the database in time ends its own runs first, and takes
 others when it can.
 
-A run whose agent needs tags, such as gpu, is taken by workers alone that have them all.
+A run whose agent needs tags, such as gpu, is taken only by workers that have them all.
 
 SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 		Example: `  airlock runner --store postgres://airlock@db/airlock --concurrency 8 --pass-env ANTHROPIC_API_KEY
@@ -36,7 +36,7 @@ SIGTERM drains: no new run begins, and those that run have --drain to end.`,
 				return err
 			}
 			defer n.Close()
-			fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once of %s\n", cfg.Concurrency, n.StoreName())
+			fmt.Fprintf(env.Stderr, "airlock: carrying out up to %d runs at once; the store is %s\n", cfg.Concurrency, n.StoreName())
 			n.Work(cmd.Context())
 			return nil
 		},

@@ -159,7 +159,8 @@ func (f *runsFlags) newStop(env Environment) *cobra.Command {
 	}
 }
 
-// printRun returns what a command does that asks for the run of its argument, and prints it.
+// printRun returns the action of a command: it asks for the run that the argument names, and prints
+// it.
 func (f *runsFlags) printRun(env Environment, ask func(runs.Coordinator, context.Context, string) (runs.Run, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		return f.withExisting(cmd.Context(), env, func(to runs.Coordinator) error {

@@ -37,10 +37,10 @@ Of a Markdown file with a front matter, as agentic workflows have, each key is l
 with what becomes of it: honoured, changed, ignored or missing. Files of the repository
 that it imports are read.
 
-What is wrong goes to standard error, one line each, which an agent can correct itself
-from; a report as JSON to standard output, unless that is a terminal, with --json the
-same problems as JSON. The exit code is 0 if all is well, 1 if a line is not, 2 if the
-configuration is not.`,
+Each problem is a line on standard error, from which an agent can correct itself. A
+report goes to standard output as JSON, unless that is a terminal; with --json, the
+problems go there as JSON instead. The exit code is 0 if all is well, 1 if a line is
+not, 2 if the configuration is not.`,
 		Example: `  airlock validate --config policy.yml
   airlock validate --config .github/workflows/triage.md
   airlock validate --config policy.yml --json agent.ndjson

@@ -37,14 +37,14 @@ the branch changes, the commit against the branch, tests by running them again.
 
 Where the validator is elsewhere, --dispatch stores a request and prints it with a
 dispatch_id, and --response takes the answer: it is refused if nothing was dispatched
-for its task (2), and if an answer stands already (2); one that comes late, or is
+for its task (2), and if there is an answer already (2); one that comes late, or is
 about another commit, is kept and not applied (1). --pending lists all dispatches,
 and ends with 1 if an answer is missing.
 
 The response goes to standard output ('airlock schema validation-response').
-Exit codes: 0 for the verdict PASS, 1 for any other one or a gate that does not let
-pass, 2 for an invalid request (its violations go to standard output), 3 if Airlock
-itself failed.`,
+Exit codes: 0 for the verdict PASS, 1 for any other one or if a gate does not let the
+task pass, 2 for an invalid request (its violations go to standard output), 3 if
+Airlock itself failed.`,
 		Example: `  airlock verify --request request.json --evidence evidence
   airlock verify --request - --validator './validate' < message.txt
   airlock verify --request request.json --dir . --envelope team-lead`,

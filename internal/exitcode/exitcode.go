@@ -55,7 +55,7 @@ func FailedUnless(isRefusal func(error) bool, err error) error {
 	return FailedError(err)
 }
 
-// IsFull reports whether an error is that a disk, or a user's share of it, is full.
+// IsFull reports whether an error says that a disk, or a user's share of it, is full.
 func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // Explain returns the text of an error for people. Where a disk is full, it adds what to do, unless

@@ -17,8 +17,8 @@ type Catalogue struct {
 }
 
 // Read calls f with the registry. There need not be a store, unless the user names one. The error,
-// as those of the other methods, carries its exit code. If f returns an error that the user can
-// mend, such as a name that is taken, it is the code for wrong usage.
+// as those of the other methods, carries its exit code, with one exception: an error of f that the
+// user can mend, such as a name that is taken, has none, which means wrong usage.
 func (c Catalogue) Read(ctx context.Context, getenv func(string) string, f func(*agents.Registry) error) error {
 	s, err := store.OpenNamedExisting(ctx, c.Store, "airlock agents add", getenv, agents.Tables)
 	if c.Store == "" && errors.Is(err, store.ErrAbsent) {

@@ -137,7 +137,7 @@ func (n *Node) expireLoops(ctx context.Context, book *loops.Book, retention time
 }
 
 // ServeTools answers the coordinator's API as tools, to the user of this process, who may do
-// everything, until the input ends; then it drains the node. The error carries its exit code.
+// everything, until the input or ctx ends; then it drains the node. The error carries its exit code.
 func (n *Node) ServeTools(ctx context.Context, version string, in io.Reader, out io.Writer) error {
 	api := httpapi.New(httpapi.Config{Agents: n.registry, Runs: n.Runs, Tokens: access.New(n.store), Version: version, Log: n.log})
 	user := access.Grant{Name: "the server's user", Scopes: []access.Scope{access.Admin}}

@@ -25,7 +25,7 @@ func Explain(root *cobra.Command) {
 
 // explainArguments has a command, and those below it, explain what is wrong with what follows it on
 // the command line. A command with subcommands refuses any other word, and shows its help if there
-// is none. One with arguments names the one that is missing or one too many.
+// is none. A command with arguments names those that are missing, or one that is too many.
 func explainArguments(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		explainArguments(c)

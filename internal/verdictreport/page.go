@@ -28,7 +28,7 @@ func (d *Document) Headline() string {
 	}
 	line := fmt.Sprintf("%s, %d of %d criteria verified", d.Response.Verdict, count[acceptance.Pass], len(d.Response.Results))
 	if d.Response.Verdict == acceptance.VerdictPass && !d.Passed() {
-		line += ", and a gate does not let pass"
+		line += ", but a gate does not let the task pass"
 	}
 	return line
 }
@@ -164,7 +164,7 @@ func icon(s acceptance.Status) string {
 	return "⚠️"
 }
 
-// table writes each criterion, those that did not pass first.
+// table writes the first maxRows criteria, those that did not pass first.
 func (p *page) table() {
 	descriptions := map[string]string{}
 	for _, c := range p.d.Criteria {
