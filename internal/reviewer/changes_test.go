@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWhatRealChangesShowed asserts that code about which findings in changes of real projects were
-// wrong is not reported by default, and that similar code that is weak is.
+// TestWhatRealChangesShowed asserts that code of the kinds that were reported wrongly in changes of
+// real projects is not reported by default, and that similar code that is weak is reported.
 func TestWhatRealChangesShowed(t *testing.T) {
 	const (
 		java   = "java/sql-injection"

@@ -13,7 +13,7 @@ import (
 )
 
 // Code reviews files for slips: what was left over, what is silent, what is too long. It works as
-// Security does. It also judges all files together, as for new code without a test.
+// Security does. It also looks at all files together, to find new code without a test.
 func (r *Reviewer) Code(ctx context.Context, files []File) (Result, error) {
 	return r.reviewAll(ctx, files, r.code, r.missingTest(files)...)
 }
@@ -120,7 +120,8 @@ func (c *codeFile) conflicts() {
 	}
 }
 
-// quotes reports whether a line begins in a string of a test, such as one of a parser of conflicts.
+// quotes reports whether a line begins inside a string of a test. The tests of a parser of conflicts,
+// for example, have such strings.
 func (c *codeFile) quotes(line int) bool {
 	if !testPath.MatchString(c.path) {
 		return false
@@ -135,8 +136,8 @@ var (
 	testPath = lazyregexp.New(`(?i)(^|/)(t|tests?|specs?|__tests__|testdata|testing|testsuites?|conformance|test[-_]?(utils?|helpers?|support|environments?)|e2e|features/(support|step_definitions)|tests?[-_]\w+|\w+[-_]tests?|testkit|testing[-_]\w+|cypress|playwright|fixtures?|__mocks__|mocks?)/|(_tests?|_spec|\.test|\.spec)\.[a-z]+$|(^|/)(test[-_][^/]*\.(py|rb|rs)|conftest\.py|[^/]*(Tests?|IT)\.java|tests?\.(rs|go))$|(^|/)[a-z0-9]*[^aenot]test/[^/]*\.go$`)
 	// examplePath matches the directories of examples and manuals; isExample judges a path.
 	examplePath = lazyregexp.New(`(?i)(^|/)(([\w.]+-)?(examples?|samples?|demos?)(-[\w.]+)*|docs?)/|^book/`)
-	// taskPath matches files that developers run by hand, or once, such as migrations and
-	// what makes a release: no stranger's input comes there.
+	// taskPath matches files that developers run by hand, or once, such as migrations and the scripts
+	// that make a release. They get no input of strangers.
 	taskPath = lazyregexp.New(`(^|/)db/(migrate|seeds|default)/|(^|/)alembic/versions/|(^|/)(models|db|database|sql)/(\w+_)?migrations?/|(^|/)migrations?/(versions/|v?\d)|^(scripts?|extra|hack|\.?ci|devtools?|capistrano|bench(marks?)?)/|(^|/)Rakefile$|\.rake$|(^|/)releas(e|er|ing)\.[a-z]+$`)
 )
 
@@ -175,8 +176,8 @@ func (r *Reviewer) missingTest(files []File) []finding.Finding {
 	return []finding.Finding{found}
 }
 
-// changesRustTests reports whether a line after #[cfg(test)] was changed: Rust's tests
-// stand in the file that they try.
+// changesRustTests reports whether the line of #[cfg(test)], or one after it, was changed: Rust's
+// tests are in the file that they test.
 func (f File) changesRustTests() bool {
 	offset := strings.Index(f.Text, "#[cfg(test)]")
 	if offset < 0 || !strings.HasSuffix(f.Path, ".rs") {
@@ -278,9 +279,8 @@ func (c *codeFile) longFile(f File) {
 	}
 }
 
-// longFunctions finds functions that are very long, and more than lists. Only lines with code count,
-// and not those of a function inside the function, so that a module's wrapper is as short as it
-// looks.
+// longFunctions finds functions that are very long and are not just lists. Only lines with code count.
+// Those of a function inside the function do not, so that a module's wrapper is as short as it looks.
 func (c *codeFile) longFunctions() {
 	if c.mayBeLong() {
 		return
@@ -297,7 +297,7 @@ func (c *codeFile) longFunctions() {
 	scope := newScopes(c.source, &pack{})
 	for i, t := range c.tokens {
 		scope.enter(i)
-		same := 0 // how many functions also contain the token before
+		same := 0 // how many functions contain both this token and the one before
 		for same < len(open) && same < len(scope.nested) && open[same].begin == scope.nested[same].begin {
 			same++
 		}

@@ -9,7 +9,7 @@ import (
 var (
 	note = lazyregexp.New(`\b(TODO|FIXME)\b|^\W*(XXX)\b(: |[^:])|\bXXX: `)
 	// notePlace matches what shows where or when a note will be found again: an issue, an
-	// address, or the version with which it goes.
+	// address, or the version that makes the note obsolete.
 	notePlace = lazyregexp.New(`#\d+|https?://|\b[A-Z][A-Z0-9]+-\d+\b|\bGH-\d+|(?i:\bissue ?\d+)|\w/pull/\d+|(?i:\b(remov|drop|replac|updat|requires?\b|once\b|when\b|until\b)).*(\d\.[\dx]|\bv\d|(?i:\bpy\d))`)
 	// notNote matches comments with a note's word that are not notes: what an editor writes
 	// above a stub, what points at another note, and the word in quotation marks.
@@ -37,7 +37,7 @@ func (c *codeFile) notes() {
 // noteIndex returns where the word of a note is in a comment, or nil.
 func noteIndex(comment string) []int {
 	if !strings.Contains(comment, "TODO") && !strings.Contains(comment, "FIXME") && !strings.Contains(comment, "XXX") {
-		return nil // as an expression would find out more slowly
+		return nil // the expression would return the same, but takes longer
 	}
 	return note.FindStringIndex(comment)
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// credentialForm is a way to write a credential that shows what it is, in files of whatever language.
+// credentialForm is a way to write a credential. The way itself shows that the text is a credential,
+// in files of any language.
 type credentialForm struct {
 	what  string             // the beginning of the finding's message
 	path  *lazyregexp.Regexp // of the files; nil stands for all
-	signs []string           // one of them is in every file in which form finds something, if there are any
+	signs []string           // each file with a credential in this form contains one of them; nil if unknown
 	// form matches the credential in its last group, after its name, if that matters.
 	form *lazyregexp.Regexp
 	// random is set if only a random value is a credential.
@@ -56,7 +57,7 @@ var credentialForms = []credentialForm{
 		form: lazyregexp.New(`(?i)\bauthorization["']?\]?\s*[:=,]\s*["']?(?:bearer|token)\s+([\w.~+/=-]{20,200})["']`)},
 }
 
-// hashedPassword matches what PostgreSQL takes for a password and keeps: its hash.
+// hashedPassword matches the hash of a password, which PostgreSQL accepts in the place of one.
 var hashedPassword = lazyregexp.New(`^md5[0-9a-f]{32}$`)
 
 // credentialsInForms finds credentials in the forms of the table. Lines that begin like a comment do not

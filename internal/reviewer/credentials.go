@@ -135,9 +135,9 @@ func endsLikeSecret(name string) bool {
 	return false
 }
 
-// valueIndex returns the index of the value that the name at index i is set to, or compared with,
-// or 0. compared reports whether a variable, or a text by equals, is compared with it; an element
-// such as config["password"] counts as set, because programs compare those with names, too.
+// valueIndex returns the index of the value that the name at index i is set to or compared with, or
+// 0. compared reports whether the program compares the two. Elements such as config["password"] count
+// as set where an operator compares them, because programs also compare elements with names.
 func (s *source) valueIndex(i int) (index int, compared bool) {
 	if index = s.valueInList(i); index > 0 {
 		return index, false
@@ -248,7 +248,7 @@ func credentialsInSettings(text string) []writtenCredential {
 	return places
 }
 
-// credentialsInLine finds the values of such names in one line, which begins at an offset.
+// credentialsInLine finds the values of names like password in one line, which begins at an offset.
 func credentialsInLine(line string, offset int) []writtenCredential {
 	if sign := strings.IndexAny(line, ":="); sign > 0 && endsLikeSecret(strings.TrimRight(line[:sign], " \t\"'")) {
 		if m := settingLine.FindStringSubmatchIndex(strings.TrimRight(line, "\r\n")); m != nil {
@@ -262,7 +262,7 @@ func credentialsInLine(line string, offset int) []writtenCredential {
 	return append(credentialsInPairs(line, offset), passwordsInConnections(line, offset)...)
 }
 
-// credentialsInPairs finds the values of such names in one line of JSON, such as
+// credentialsInPairs finds the values of names like password in one line of JSON, such as
 // {"user": "app", "password": "..."}. The line begins at an offset.
 func credentialsInPairs(line string, offset int) []writtenCredential {
 	const sign = `":`
@@ -327,7 +327,7 @@ const longestAddress = 256
 // user:password@tcp(host:3306).
 func passwordsInAddresses(text string) []writtenCredential {
 	var places []writtenCredential
-	// find judges user:password, which begins at an offset, for a host.
+	// find judges the text user:password between two offsets, which is sent to a host.
 	find := func(begin, end int, host string) {
 		user, password, _ := strings.Cut(text[begin:end], ":")
 		if isPlausible(password) && !strings.EqualFold(user, password) && strings.ToUpper(password) != password && !isMadeUpHost(host) && !isServiceDefault(password, host) {

@@ -112,8 +112,8 @@ func TestCredentialsAreFoundWhereTheyStand(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreFoundOnce asserts that a credential that the scanner of secrets knows, too, is one
-// finding, of the rule for secrets.
+// TestCredentialsAreFoundOnce asserts that a credential that the scanner of secrets also finds is
+// reported once, by the rule for secrets.
 func TestCredentialsAreFoundOnce(t *testing.T) {
 	got := security(t, Config{}, File{Path: "a.go", Text: "const a = \"https://app:" + credential() + "@files.internal/\"\n"}).Findings
 	if len(got) != 1 || got[0].Rule != secretRule {

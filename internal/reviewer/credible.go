@@ -21,7 +21,8 @@ var (
 	identifier = lazyregexp.New(`^([a-z]+|[A-Z]+|[A-Z][a-z]+)([._:-]?([a-z]+|[A-Z][a-z]*|[A-Z]+|\d))*$`)
 	// wordAndDigits matches texts such as hunter2.
 	wordAndDigits = lazyregexp.New(`^[A-Za-z]*[0-9]+$`)
-	// passwordName matches names of passwords, whose values are seldom keys of something else.
+	// passwordName matches names of passwords. A mixed text under such a name is seldom a key that
+	// names something else.
 	passwordName = lazyregexp.New(`(?i)pass_?(word|wd|phrase)?$|pwd$`)
 	// commonPasswords are passwords of letters only that are tried first.
 	commonPasswords = wordSetOf("letmein qwerty welcome admin root toor tiger iloveyou monkey dragon swordfish sunshine master superman")
@@ -66,8 +67,8 @@ func isCredible(name, text string, compared bool) bool {
 // identifier is not written so.
 func isMixed(text string) bool { return len(text) >= 8 && turns(text) >= 3 }
 
-// isRandom reports whether a text is random wherever it stands: it is long and mixed, has letters of
-// both cases or no signs between them, and is not a placeholder.
+// isRandom reports whether a text looks random, whatever is around it: it is long and mixed, has
+// letters of both cases or no signs between them, and is not a placeholder.
 func isRandom(text string) bool {
 	hasBothCases := strings.ToLower(text) != text && strings.ToUpper(text) != text
 	return len(text) >= 16 && turns(text) >= 6 && (hasBothCases || len(text) >= 32 && !strings.ContainsAny(text, "-_.:")) && !standIn.MatchString(text)
@@ -91,9 +92,9 @@ var (
 	madeUpHostParts = lazyregexp.New(`^(127\.|your|my)|example|bogus|[${}%*]|(\.test|\.invalid|\.localhost|host\.com|domain\.com)$`)
 )
 
-// isServiceDefault reports whether a password is the word that a service on the same network begins
-// with, such as root of postgres://app:root@db:5432: the host's name has no dots, so it is not known
-// elsewhere.
+// isServiceDefault reports whether a password is a word with which a service on the same network is
+// installed, such as root in postgres://app:root@db:5432. The name of such a host has no dots, so it
+// is not known elsewhere.
 func isServiceDefault(password, host string) bool {
 	const longest = 8 // letters
 	return !strings.Contains(host, ".") && len(password) <= longest && strings.Trim(password, "abcdefghijklmnopqrstuvwxyz") == ""

@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// This file finds out what a name stands for by Go's declarations: a parameter or receiver of a
+// This file reads the declarations of Go to find out what a name is: a parameter or receiver of a
 // type, or an imported package.
 
 // requestType matches types of parameters from which a request's data can be read.
@@ -59,7 +59,7 @@ func (s *scopes) withoutNamesakes(source string) string {
 			continue
 		}
 		hasRequest, known := s.declaration(name)
-		if known && !hasRequest || !known && strings.Contains(s.values[name].origin, "NewRequest") { // one that the program sends
+		if known && !hasRequest || !known && strings.Contains(s.values[name].origin, "NewRequest") { // a request that the program itself sends
 			source = markName(source, name)
 		}
 	}

@@ -15,8 +15,8 @@ const (
 	deepestSent = 4
 	// mostSent bounds how many operands are followed from one sink.
 	mostSent = 64
-	// longestHead is how many bytes before a function are read for what checks a request before the
-	// function runs.
+	// longestHead is how many bytes before a function are searched for a check of the request, which
+	// happens before the function runs.
 	longestHead = 400
 )
 
@@ -115,7 +115,7 @@ func (m *matcher) isSent(i, to, end, depth int) (sent bool, next int) {
 	return isPlain && m.isUntouched(extent{i, next}, end, depth), next
 }
 
-// readsInput reports whether a source ends with what a stranger's text is read by.
+// readsInput reports whether a source ends with an expression that reads a stranger's text.
 func (m *matcher) readsInput(source string) bool {
 	match := m.pack.Inputs.FindStringIndex(source)
 	return match != nil && match[1] == len(source)
@@ -148,7 +148,7 @@ func (m *matcher) isUntouched(x extent, end, depth int) bool {
 	return strings.Contains(origin, requestMark) || m.pack.Parameters != nil && m.pack.Parameters.MatchString(origin)
 }
 
-// givenIsSent reports whether what the name at index i is given is what a request sends.
+// givenIsSent reports whether the value that the name at index i is given is what a request sends.
 func (m *matcher) givenIsSent(i, depth int) bool {
 	sign := i + 1
 	if !m.isOneOf(sign, "=", ":=") {
@@ -179,8 +179,9 @@ func (m *matcher) isGivenAt(i int) bool {
 	return m.is(j, "{") && m.isOneOf(j-1, "const", "let", "var") && m.is(m.after(j), "=")
 }
 
-// readsRequest reports whether the function around reads, before the token at index end, the part of a
-// request that the expression x is, or gives the request itself to another function.
+// readsRequest reports whether the function that contains the expression x uses the request before the
+// token at index end: it reads the part of the request that x stands for, or it passes the request to
+// another function.
 func (m *matcher) readsRequest(x extent, end int) bool {
 	source := m.sourceText(x)
 	reads := false

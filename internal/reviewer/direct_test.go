@@ -9,7 +9,8 @@ import (
 
 // TestHighPrecisionAsksForWhatArrivesAsItIs asserts that each row is found by default, and at high
 // precision only if nothing, such as a call or a condition, may have changed or checked what a request
-// sends. An entire query is not found there either: to run such queries may be what the program is for.
+// sends. At high precision, a request that sends an entire query is not found either: to run such
+// queries may be what the program is for.
 func TestHighPrecisionAsksForWhatArrivesAsItIs(t *testing.T) {
 	for _, c := range []struct {
 		name, path, rule, code string

@@ -43,7 +43,8 @@ func TestDraw(t *testing.T) {
 // everywhere, and so many that they would hide the rest.
 func isNote(f finding.Finding) bool { return f.Rule == "todo-without-issue" }
 
-// drawn returns at most so many findings of a source, at random.
+// drawn returns findings of a source at random: as many as the parameter most says, or all if there
+// are fewer.
 func drawn[F any](found []F, seed uint64, most int) []F {
 	found = slices.Clone(found)
 	rand.New(rand.NewPCG(seed, uint64(len(found)))).Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })

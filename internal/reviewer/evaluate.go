@@ -56,8 +56,8 @@ func (e *evaluator) asksObject(i int) bool {
 // returnsOwn matches names of methods that return what an object has.
 var returnsOwn = lazyregexp.New(`^([gG]et|[fF]ind|[lL]oad|[fF]etch|[lL]ookup)[A-Z]`)
 
-// upToFunction cuts an extent where a function begins in it: what a handler reads is not
-// what the handler is.
+// upToFunction cuts an extent where a function begins in it: the value of a handler does not
+// depend on what its body reads.
 func (e *evaluator) upToFunction(x extent) extent {
 	for i := x.from; i < min(x.to, x.from+longestExpression, len(e.tokens)); i++ {
 		if e.is(i, "=>") || e.tokens[i].kind == word && slices.Contains(e.lang.functions, e.written(i)) {
@@ -101,8 +101,9 @@ var (
 	comparisons = wordSetOf("== === != !== < > <= >= - * / &&")
 	// valuePrefixes are words before an operand that do not change its value.
 	valuePrefixes = wordSetOf("await new return")
-	// placeholders stand in a query for its parameters, commandSigns between commands.
+	// placeholders stand in a query for its parameters.
 	placeholders = wordSetOf("? %s $")
+	// commandSigns separate commands.
 	commandSigns = wordSetOf("&& || ; |")
 )
 
@@ -182,8 +183,9 @@ func (e *evaluator) choice(asked, yes, no extent, depth int) value {
 	return first
 }
 
-// isListed reports whether a condition asks whether a list of the program has what an expression
-// gives, as in LIST.include?(a) ? a : "b" and a if a in LIST else "b": then it is one of the list.
+// isListed reports whether a condition asks whether a list of the program has the value of an
+// expression, as in LIST.include?(a) ? a : "b" and a if a in LIST else "b". Where the condition is
+// true, the value is one of the list.
 func (e *evaluator) isListed(x, asked extent) bool {
 	if x.to <= x.from || x.to-x.from > longestExpression || asked.to-asked.from > longestExpression || e.is(asked.from, "!") || e.is(asked.from, "not") {
 		return false
@@ -268,7 +270,7 @@ func (e *evaluator) isKeyIndex(i int) bool {
 	return name == "id" || strings.HasSuffix(name, "_id")
 }
 
-// primary returns the value of what an operand begins with, its name if it is one, and
+// primary returns the value of what an operand begins with, its name if it is a name, and
 // the index after it.
 func (e *evaluator) primary(i, end, depth int) (v value, name string, next int) {
 	next = e.after(i)
@@ -349,8 +351,8 @@ func (e *evaluator) stringLiteral(i int) value {
 }
 
 // template returns the value of a string with holes: `a ${b}`. After a tag that escapes what fills
-// them, as in html`a ${b}`, the holes are harmless, except for what a function lets through, by its
-// name, as in html`a ${raw(b)}`.
+// them, as in html`a ${b}`, the holes are harmless, except where the name of a function in a hole says
+// that it does not escape, as in html`a ${raw(b)}`.
 func (e *evaluator) template(i int, isEscaped bool, depth int) value {
 	if e.tokens[i].kind == stringText {
 		return e.stringLiteral(i)
@@ -500,8 +502,9 @@ func (e *evaluator) picksNumber(x extent) bool {
 	return e.is(x.to-2, ".") && e.is(x.to-1, "id") || e.is(x.to-2, "as") && e.is(x.to-1, "number")
 }
 
-// isCleaned reports whether a function's result does no harm: quote or shlex.quote is in
-// the pack's list, and Java's valueOf of a type, other than String's, gives a number or a constant.
+// isCleaned reports whether a function's result does no harm: the pack lists the function, as
+// shlex.quote, or a name says so, as in sanitizeName and clean.Token. Java's valueOf of a type other
+// than String counts as well, because it returns a number or a constant.
 func (e *evaluator) isCleaned(name string, open int) bool {
 	if e.pack.Clean[name] || saysClean(name) {
 		return true
@@ -534,7 +537,7 @@ func (e *evaluator) isExtension(name string, open int) bool {
 }
 
 // saysClean reports whether the name of a function, or of the package or object that has it, says
-// that its results do no harm: sanitizeName, clean.Token. That a path is clean does not.
+// that the function sanitizes. The word clean alone is not enough: a clean path may lead anywhere.
 func saysClean(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "sanitiz") || strings.Contains(name, "sanitis")
@@ -567,8 +570,8 @@ func (e *evaluator) partOf(entire value, list []argument) value {
 	return v
 }
 
-// unknownFromAll returns a value of which nothing is known but that it comes from where the elements
-// of a list do, or the arguments of a call: decode(name) comes from where name does.
+// unknownFromAll returns an unknown value that has the origins of the elements of a list, or of the
+// arguments of a call: decode(name) has the origin of name.
 func (e *evaluator) unknownFromAll(list []argument) value {
 	v := unknown()
 	for _, a := range list {
@@ -603,7 +606,7 @@ func (e *evaluator) joinedList(list value, x extent, separator string) value {
 }
 
 // separatesCommands reports whether a text between the elements of a list makes a command
-// line of them. A list that is joined so is as much built as a text with holes.
+// line of them. A list that is joined by such a text counts as built, like a text with holes.
 func separatesCommands(text string) bool {
 	return text == " " || commandSigns[strings.TrimSpace(text)]
 }

@@ -103,8 +103,8 @@ func (f *File) tests() testCount {
 	return count
 }
 
-// fewerTests returns the tests that a change takes out, one silence a file. A test that stands in
-// another file now was moved.
+// fewerTests returns the tests that a change takes out, as one silence for each file. A test that is
+// in another file now was moved.
 func fewerTests(files []File, counts []testCount) []Silence {
 	moved := map[string]int{}
 	for _, count := range counts {

@@ -70,7 +70,7 @@ type history struct {
 	reviewer     *Reviewer
 }
 
-// openHistory opens a clone, or a bare one.
+// openHistory opens a clone, which may be bare.
 func openHistory(t *testing.T, dir string) *history {
 	t.Helper()
 	dir = strings.TrimSpace(string(output(t, dir, "git", "rev-parse", "--absolute-git-dir")))

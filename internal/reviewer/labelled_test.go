@@ -135,8 +135,8 @@ func TestLabelledCodeIsEnough(t *testing.T) {
 	}
 }
 
-// describeLabelled returns the part about recall and precision on the labelled set of the document
-// that describe returns.
+// describeLabelled returns the part of the document that states recall and precision on the labelled
+// set.
 func describeLabelled(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`

@@ -116,9 +116,9 @@ func (c *codeFile) leftoverCall(i int, called, inTest bool) {
 // testCalls are calls that begin a test, by the first part of their name.
 var testCalls = wordSetOf("it test It Specify Entry")
 
-// focusPrecision returns how precise it is to report that the word at index i focuses on a test or on
-// a group: medium where the file shows no other test that is switched off by that, as where each test
-// of a file has a focus, and in Ruby, where a setting in another file gives a focus its effect.
+// focusPrecision returns the precision of the report that the word at index i focuses on a test or on
+// a group. It is medium where the file has no other test that the focus switches off. In Ruby it is
+// always medium, because a focus has an effect only by a setting in another file.
 func (c *codeFile) focusPrecision(i int) finding.Precision {
 	if c.lang.ruby {
 		return finding.PrecisionMedium

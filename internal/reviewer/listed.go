@@ -31,8 +31,8 @@ func (s *source) leaves(i int) bool {
 	return s.isWord(i) && (leaving[s.written(i)] || leavingIn[s.lang.name][s.written(i)])
 }
 
-// isTable reports whether an extent, between brackets, has only literals, and names of keys. Without
-// any it is none: what is put into it is not known.
+// isTable reports whether an extent, between brackets, has only literals and names of keys. An empty
+// one is not a table, because what the program puts into it later is not known.
 func (e *evaluator) isTable(x extent) bool {
 	return x.from < x.to && x.to-x.from < longestExpression && !e.any(x, func(i int) bool {
 		isKey := e.isOneOf(i+1, ":", "=>", "=")
@@ -65,8 +65,9 @@ func (e *evaluator) goTable(i int) int {
 	return 0
 }
 
-// lookedUp returns the value of an element of a table, which a method with these arguments returns: a
-// constant, unless there may be none and the arguments have what stands for it.
+// lookedUp returns the value of an element of a table, which a method with these arguments returns. It
+// is that of the second argument, which is returned for a missing element, if that may change;
+// otherwise a constant.
 func (e *evaluator) lookedUp(list []argument, depth int) value {
 	if len(list) > 1 {
 		if v := e.evaluate(list[1].extent, depth+1); v.changing {
@@ -76,8 +77,8 @@ func (e *evaluator) lookedUp(list []argument, depth int) value {
 	return harmless()
 }
 
-// fill records that the word at index i is not a constant table any more, if something is put into the
-// table of that name there: a[b] = c, a.b = c, a.set(b, c).
+// fill records that the name at index i is not a constant table any more, if what is put into the table
+// there may change: a[b] = c, a.b = c, a.set(b, c).
 func (m *matcher) fill(i int) {
 	if !m.scope.values[m.written(i)].table {
 		return
@@ -100,8 +101,8 @@ func (m *matcher) fill(i int) {
 	}
 }
 
-// asFound returns the value that a condition has found for an operand, such as params[:sort]; without
-// one, v.
+// asFound returns the value that a condition has found for an operand, such as params[:sort], or v if
+// no condition has found one.
 func (e *evaluator) asFound(v value, x extent) value {
 	if e.scope.hasPaths && v.changing {
 		if found, known := e.scope.values[e.sourceText(x)]; known {
@@ -210,7 +211,7 @@ type change struct {
 	name    string
 	value   value
 	forget  bool // the name had no value
-	orGiven bool // the name may as well have what it has at the token, which counts if it changes
+	orGiven bool // the name may also keep the value that it has at the token; it does keep one that changes
 	within  int  // index of the token that begins the function around; -1 outside of functions
 }
 
@@ -239,9 +240,9 @@ func (m *matcher) functionBegin() int {
 	return -1
 }
 
-// condition looks for a condition that finds a value in a list, at the word at index i. What it has
-// found there is harmless after a block that leaves otherwise, and in a block that runs then, if the
-// list is constant.
+// condition looks for a condition that finds a value in a list, at the word at index i. If the block
+// leaves where the value is not in the list, the value is harmless after the block. If the block runs
+// where the value is in the list, and the list is constant, the value is harmless in the block.
 func (m *matcher) condition(i int) {
 	asked, body, runsIf := m.conditional(i)
 	if len(m.changes) >= mostChanges || asked.from >= asked.to || asked.to-asked.from > longestExpression {
@@ -270,8 +271,8 @@ func (m *matcher) condition(i int) {
 }
 
 // switched looks for a switch that compares a value with literals, if the word at index i begins it. The
-// value is harmless after a case, up to the next one, and after the switch if its default leaves
-// otherwise or gives the name a literal.
+// value is harmless after a case, up to the next one. It is harmless after the switch if the default
+// leaves, or gives the name a literal.
 func (m *matcher) switched(i int) {
 	if !m.is(i, "switch") || len(m.changes) >= mostChanges {
 		return
@@ -335,7 +336,7 @@ func (m *matcher) endsChoice(body extent, name string) bool {
 // absent matches a condition that asks whether a name has no value.
 var absent = lazyregexp.New(`^(?:(?:!\s*|not\s+)(\w+)|(\w+)\s*(?:===?|is)\s*(?:null|undefined|None)|(\w+)\.is(?:Empty|Blank)\(\))$`)
 
-// askedIfAbsent returns the name of which a condition asks nothing but whether it has no value, or "".
+// askedIfAbsent returns a name if a condition asks only whether this name has no value, otherwise "".
 func (m *matcher) askedIfAbsent(asked extent) string {
 	name := ""
 	for _, part := range m.parts(asked, "||", "or") {
@@ -480,9 +481,9 @@ func (e *evaluator) withoutType(x extent) extent {
 	return x
 }
 
-// foundInParts is foundIn for the parts of a condition. each is whether all of them are as the
-// condition is. Otherwise any of them may be, so that they have to find the same, or only ask whether
-// there is a value at all: a && !list.has(a).
+// foundInParts is foundIn for the parts of a condition. each is set if every part is known to be
+// isTrue. Otherwise only one of them may be, so that all of them have to find the same value, or ask
+// whether that value exists at all: a && !list.has(a).
 func (m *matcher) foundInParts(parts []extent, isTrue, constant, each bool, depth int) []extent {
 	var all []extent
 	names := wordSet{}

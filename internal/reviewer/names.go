@@ -84,7 +84,7 @@ func (m *matcher) signAfterType(i int) int {
 	return 0
 }
 
-// loop records the value of a name that runs over a list: harmless, if the list contains only
+// loop records the value of the variable of a loop over a list: harmless if the list contains only
 // literals.
 func (m *matcher) loop(i int) {
 	// A block parameter of this name, as in each { |id| … }, hides the record's own id: see scopes.value.

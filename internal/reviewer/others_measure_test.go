@@ -189,8 +189,8 @@ func semgrepLabels(t *testing.T, dir string) []labelledFile {
 	return all
 }
 
-// reportsImports are rules that report a module where it is imported. Where it is used, they label
-// the line as safe, even for DES and RC4.
+// reportsImports are rules that report a module where it is imported. Their tests label the lines that
+// use the module as safe, even for DES and RC4.
 var reportsImports = map[string]bool{"insecure-module-used": true}
 
 func semgrepFile(rel, text string, rules map[string]string) []judged {

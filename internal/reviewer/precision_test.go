@@ -71,8 +71,8 @@ func TestPrecisionSelectsRules(t *testing.T) {
 	}
 }
 
-// TestPrecisionOfSecrets asserts that what an issuer's form shows to be a secret has high precision,
-// and what only its place shows, or half of a credential, has medium precision.
+// TestPrecisionOfSecrets asserts that a secret in the form of its issuer has high precision. Half of a
+// credential, and a secret that only its place shows, have medium precision.
 func TestPrecisionOfSecrets(t *testing.T) {
 	const (
 		id  = "aws_access_key_id = AKIA" + "Z7QVTB3N4KXWMJ2R\n"
@@ -199,8 +199,9 @@ func TestPrecisionOfFocus(t *testing.T) {
 	}
 }
 
-// TestPrecisionOfExpressions asserts that a stranger's text in a script has high precision where an
-// event that strangers cause brings it and gives the run rights, and medium precision elsewhere.
+// TestPrecisionOfExpressions asserts that a stranger's text in a script has high precision if the text
+// comes with an event that strangers cause and that gives the run rights, and medium precision
+// otherwise.
 func TestPrecisionOfExpressions(t *testing.T) {
 	for name, c := range map[string]struct {
 		on, expression string

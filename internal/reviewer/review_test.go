@@ -173,8 +173,8 @@ func TestWhoIsJudgedDoesNotSilenceTheJudge(t *testing.T) {
 	}
 }
 
-// TestNewCommentOnOldCode asserts that a finding that does not block is not reported as
-// one whose comment does not count.
+// TestNewCommentOnOldCode asserts that a new comment on a finding on an unchanged line, which does
+// not block, is not listed among the comments without effect.
 func TestNewCommentOnOldCode(t *testing.T) {
 	got := security(t, Config{}, File{Path: "a.js", Text: "// airlock:ignore sql-injection c is a number\n" + injection, Changed: []changes.Span{{First: 1, Last: 1}}})
 	if len(got.Unchanged) != 1 || len(got.Findings)+len(got.Suppressed)+len(got.Unsuppressed) != 0 {

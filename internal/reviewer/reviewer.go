@@ -53,7 +53,7 @@ type Config struct {
 	NewSuppressions bool
 	// Accepted are the findings that the owner accepts.
 	Accepted []Accepted
-	// Matches reports whether a path matches a pattern; required where there is Accepted.
+	// Matches reports whether a path matches a pattern. It is required unless Accepted is empty.
 	Matches func(pattern, path string) bool
 }
 
@@ -70,8 +70,8 @@ type File struct {
 	Patch string
 	// Previous is the path that the file had before the change, if that is another one.
 	Previous string
-	// Deleted reports that the change deletes the file, which has no text. Security lists what goes
-	// with it.
+	// Deleted reports that the change deletes the file, which then has no text. Security lists the
+	// tests and the configuration that are lost with it.
 	Deleted bool
 	// Binary, Generated and Vendored are what the caller knows about the file. In a
 	// generated or vendored file only secrets are looked for.
@@ -90,8 +90,8 @@ type Result struct {
 	Suppressed []Suppressed
 	// Unsuppressed are those of Findings that a comment names without effect.
 	Unsuppressed []Suppressed
-	// Silences are where the change tells tools to be silent, or takes out what they are to do,
-	// those that cover more first. Only Security lists them.
+	// Silences are the places where the change tells tools to be silent, or takes out work that they
+	// had to do. Those that cover more come first. Only Security lists them.
 	Silences []Silence
 	// Skipped are the files that were not reviewed, or not completely.
 	Skipped []Skipped
@@ -100,7 +100,7 @@ type Result struct {
 // Suppressed is a finding that an `airlock:ignore` comment names, or that the owner accepts.
 type Suppressed struct {
 	finding.Finding
-	Reason  string // as the comment gives it
+	Reason  string // as the comment gives it, or that the configuration accepts the finding
 	Comment int    // the comment's line, 0 if there is none
 	New     bool   // the change adds the comment
 }

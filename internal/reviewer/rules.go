@@ -54,11 +54,13 @@ type meant struct {
 	// Place matches paths, and names of functions, whose work it is; what a request sends counts
 	// all the same.
 	Place *regexp.Regexp
-	// Before matches the part of the function around that is before it.
+	// Before matches a text before the code, in the function that contains the code.
 	Before *regexp.Regexp
-	// Around matches what the function around says: the name of a protocol that asks for it.
+	// Around matches a text anywhere in that function, such as the name of a protocol that asks for
+	// the code.
 	Around *regexp.Regexp
-	// Under matches the head of a block that it is in: the environment, or the build, asks for it.
+	// Under matches the head of a block that contains the code: the environment, or the build, asks
+	// for the code.
 	Under *regexp.Regexp
 }
 
@@ -187,23 +189,23 @@ type pack struct {
 	// Routes matches what stands before the name of a function that answers requests, such
 	// as @app.route("/a"). Its parameters are a stranger's text.
 	Routes *regexp.Regexp
-	// Clean names functions whose result does no harm: parseInt, shlex.quote.
+	// Clean lists functions whose result does no harm: parseInt, shlex.quote.
 	Clean wordSet
-	// Formats names functions that fill the places of a format: Sprintf.
+	// Formats lists functions that fill the places of a format: Sprintf.
 	Formats wordSet
-	// Joins names functions that join their arguments to one text: concat.
+	// Joins lists functions that join their arguments to one text: concat.
 	Joins wordSet
-	// Keeps names functions that return what they are given, or nearly: trim.
+	// Keeps lists functions that return what they are given, or nearly: trim.
 	Keeps wordSet
-	// Parts names methods that return a part of what they are called on: get, next.
+	// Parts lists methods that return a part of what they are called on: get, next.
 	Parts wordSet
-	// Lookups names functions that return what the program has stored, though a request says which.
+	// Lookups lists functions that return what the program has stored, though a request says which.
 	Lookups wordSet
-	// Grows names methods that append to what they are called on: WriteString.
+	// Grows lists methods that append to what they are called on: WriteString.
 	Grows wordSet
-	// Tags names what stands before a template literal and escapes what fills it: html`…`.
+	// Tags lists the words before a template literal that escape what fills it: html`…`.
 	Tags wordSet
-	// Modules names the modules whose functions a file may give names of its own.
+	// Modules lists the modules whose functions a file may give names of its own.
 	Modules wordSet
 	Rules   []ruleText
 

@@ -18,7 +18,7 @@ type scopes struct {
 	params  []parameter
 	inputs  *regexp.Regexp // matches parameters with a stranger's text; may be nil
 	routes  *regexp.Regexp // matches what stands before a function that answers requests; may be nil
-	// hasPaths is set once values has what is not a name alone, such as params[:sort].
+	// hasPaths is set once a key of values is more than a name, such as params[:sort].
 	hasPaths bool
 }
 
@@ -47,8 +47,8 @@ type function struct {
 	answers bool
 	// given are the names of its parameters that can have text, and of their types.
 	given wordSet
-	// declared are Go's names of its parameters and its receiver: whether each has what a request
-	// sends.
+	// declared has the names of a Go function's parameters and receiver, and whether a request's data
+	// can be read from each. Of Ruby's parameters it has only params.
 	declared map[string]bool
 }
 
@@ -239,8 +239,8 @@ func (s *scopes) parameterName(x extent) string {
 	return name
 }
 
-// push begins a function. Its parameters are unknown, whatever else has their names, and numbers are
-// harmless.
+// push begins a function. Parameters that are numbers become harmless. A parameter becomes unknown if
+// something else had its name, or if it has a stranger's text.
 func (s *scopes) push(f function) {
 	f.given = wordSet{}
 	for _, p := range s.params {

@@ -52,8 +52,8 @@ func (r *Reviewer) security(f File) reviewed {
 	return out
 }
 
-// outsideTests returns the findings of weaknesses that are not in a module of Rust that is only
-// compiled for tests, with all secrets.
+// outsideTests returns all secrets, and the weaknesses outside of modules that Rust compiles only for
+// tests.
 func (s *source) outsideTests(found []finding.Finding) []finding.Finding {
 	if s == nil || s.lang.name != "rust" {
 		return found
@@ -159,8 +159,9 @@ var madeInTests = wordSetOf("jwt jwt-base64 heroku-api-key url-password vault-se
 var recordedPage = lazyregexp.New(`(?i)\.(html?|mhtml)$`)
 
 // loginRules are the rules for what people write into commands, addresses and settings, and manualPath
-// matches manuals, which show them. passwordRules are those for passwords that a file gives to a service
-// which it starts, or to an example: tokens of an issuer are valid elsewhere.
+// matches manuals, which show such commands and settings. passwordRules are the rules for passwords
+// that a file gives to a service which it starts, or to an example. They do not include tokens of an
+// issuer, which are valid elsewhere.
 var (
 	passwordRules = wordSetOf("url-password connection-string-password basic-auth sql-password xml-password php-password ansible-password")
 	loginRules    = wordSetOf("curl-auth-user curl-auth-header url-password connection-string-password basic-auth netrc-password sql-password xml-password php-password ansible-password jwt jwt-base64 stripe-access-token stripe-webhook-secret vault-service-token")
@@ -198,8 +199,8 @@ func (f File) lacksKey(h secrets.Hit) bool {
 	return true
 }
 
-// issuersPrefix matches what the tokens of issuers begin with that are secret wherever they are, and
-// that nothing else begins with.
+// issuersPrefix matches the beginnings of issuers' tokens that are secret wherever they are. Nothing
+// else begins like that.
 var issuersPrefix = lazyregexp.New(`^(?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt|soat|ptt|cbt)-|xox[abeoprs]-|xapp-|npm_|pypi-AgE|rubygems_|dckr_[po]at_|` +
 	`sk-(?:ant|proj|svcacct|admin|or)-|hf_|gsk_|xai-|nvapi-|r8_|GOCSPX-|SG\.|xkeysib-|xsmtpsib-|[rs]k_live_|sq0(?:atp|csp)-|shp(?:at|ca|pa|ss)_|` +
 	`do[opr]_v1_|dapi|hv[sb]\.|lin_api_|ntn_|gl(?:sa|c)_|sntr(?:ys|yu)_|tskey-|PMAK-|pul-|dp\.[ps]t\.|ops_eyJ|sbp_|sb_secret_|pscale_|ATATT3|ATBB|` +

@@ -85,7 +85,8 @@ func maySilence(text string) bool {
 	return slices.ContainsFunc(silencingWords, func(w string) bool { return strings.Contains(text, w) }) || containsNoqa(text)
 }
 
-// containsNoqa reports whether a text contains "noqa" in any case, as its tools take it.
+// containsNoqa reports whether a text contains "noqa", in capitals or not: the tools that obey the
+// word accept both.
 func containsNoqa(text string) bool {
 	for i := 2; i+1 < len(text); i++ {
 		next := strings.IndexAny(text[i:], "qQ")
@@ -135,7 +136,7 @@ func (t *silencerTable) silences(f *File, s *source) []Silence {
 	return found
 }
 
-// silence returns the silence of the tool that words on a line make.
+// silence returns the Silence that some words on a line mean to the tool.
 func (s silencer) silence(line int, words string, scope Scope) Silence {
 	const longest = 120
 	if s.Wide != nil && s.Wide.MatchString(words) {
@@ -308,7 +309,7 @@ func (t *silencerTable) inLine(line string, number int) []Silence {
 	line = strings.TrimRight(line, "\r\n")
 	for i, at := range commentSign.FindAllStringSubmatchIndex(line, -1) {
 		comment := line[max(at[2], at[4]):]
-		// The first comment contains the others, of which the beginnings are left to look at.
+		// Reading the first comment has read the others too, except for what they begin with.
 		if i > 0 && !t.comment.MatchString(beginning(comment[:min(len(comment), longestDirective)])) {
 			continue
 		}
@@ -424,7 +425,7 @@ func (s silencer) settings(code string) []setting {
 	return found
 }
 
-// openKey is a key of a configuration below which a line stands.
+// openKey is a key of a configuration that the current line belongs to.
 type openKey struct {
 	name     string
 	indent   int

@@ -80,9 +80,9 @@ func addIgnore(list map[ignored]ignore, comment string, line int, alone bool) {
 // counts reports whether a comment suppresses a finding, and whether the change adds the
 // comment. Whoever is judged must not silence the judge: only a comment that the base has
 // counts, unless Config.NewSuppressions is set. For secrets and findings of high or critical
-// severity the base must have the comment in any case, and their line below it or on its line,
-// too, because new code below an old comment is another weakness. A line that the change only
-// indents or moves counts as one of the base if its comment came along.
+// severity the base must have the comment in any case. It must also have the line of the finding,
+// because new code below an old comment is another weakness. A line that the change only indents or
+// moves counts as one of the base if its comment came along.
 func (r *Reviewer) counts(file *baseLines, f finding.Finding, by ignore) (counts, isNew bool) {
 	line := f.Range.StartLine
 	movedTogether := file.had(by.line, line)

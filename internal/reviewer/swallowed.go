@@ -8,13 +8,14 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// swallowed finds handlers of errors that do nothing and have no comment. Tests call on
-// purpose what fails, and examples and scripts leave out what they are not about.
+// swallowed finds handlers of errors that do nothing and have no comment. It skips tests, which call
+// functions that fail on purpose, and examples and scripts, which leave out everything that is not
+// their subject.
 func (c *codeFile) swallowed() {
 	if testPath.MatchString(c.path) || isExample(c.path) || taskPath.MatchString(c.path) {
 		return
 	}
-	testsBegin := len(c.text) // in Rust, tests end the file
+	testsBegin := len(c.text) // in Rust, the end of a file may be its tests
 	if at := strings.Index(c.text, "#[cfg(test)]\nmod "); at >= 0 && c.lang.name == "rust" {
 		testsBegin = at
 	}
@@ -163,9 +164,9 @@ func (c *codeFile) asksForClass(end int) bool {
 }
 
 // returnsInstead reports whether what is tried returns, and the code after the handler shows what
-// happens if it fails: it returns as well, also after the ends of blocks around it, or it is any
-// statement of the same block, if the return is not under a condition. The block that is tried ends
-// at index end, and the handler's block begins at index body.
+// happens if it fails. That code is a return, perhaps after the ends of blocks around the handler. It
+// may be any statement of the same block if the return that is tried is not under a condition. The
+// block that is tried ends at index end, and the handler's block begins at index body.
 func (c *codeFile) returnsInstead(end, body int) bool {
 	if body >= len(c.tokens) || c.tokens[end].pair < 0 || !c.blockHas(end, "return") {
 		return false
@@ -181,8 +182,8 @@ func (c *codeFile) returnsInstead(end, body int) bool {
 	return c.is(next, "return")
 }
 
-// returnsInsteadOfPass is returnsInstead for Python: except is the word at index i, and next is the
-// index of the token after its block.
+// returnsInsteadOfPass is returnsInstead for Python. The handler's word except is at index i, and the
+// token after the handler's block is at index next.
 func (c *codeFile) returnsInsteadOfPass(i, next int) bool {
 	begin := c.triedBegin(i, i-longestExpression)
 	goesOn := next < len(c.tokens) && (c.is(next, "return") || c.indent(next) == c.indent(i))
@@ -255,8 +256,8 @@ func (c *codeFile) cleansUp(end int) bool {
 }
 
 // triedBegin returns the index of the brace or colon that begins the body of a try, or 0 if there is
-// none. At index end is the brace that closes the body or, in Python, the word that begins the
-// handler; there it looks no further back than index least.
+// none. The index end is that of the brace that closes the body or, in Python, of the word that begins
+// the handler. In Python, triedBegin looks no further back than index least.
 func (c *codeFile) triedBegin(end, least int) int {
 	if !c.lang.indented {
 		if begin := int(c.tokens[end].pair); c.is(begin-1, "try") {

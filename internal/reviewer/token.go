@@ -41,18 +41,18 @@ type source struct {
 	lines    []int32 // where each line begins
 }
 
-// is reports whether the token at index i, which may be out of range, is written so. A
-// string literal never is.
+// is reports whether the token at index i, which may be out of range, is written like that. For a
+// string literal it returns false.
 func (s *source) is(i int, written string) bool {
 	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && s.written(i) == written
 }
 
-// isOneOf reports whether is reports true for one of several ways to write the token at index i.
+// isOneOf is like is, but accepts several ways to write the token at index i.
 func (s *source) isOneOf(i int, written ...string) bool {
 	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && slices.Contains(written, s.written(i))
 }
 
-// isSequence reports whether is reports true for each of the tokens from index i, in their order.
+// isSequence is like is for several tokens: the first is at index i, and the others follow it.
 func (s *source) isSequence(i int, written ...string) bool {
 	for n, w := range written {
 		if !s.is(i+n, w) {
@@ -62,7 +62,7 @@ func (s *source) isSequence(i int, written ...string) bool {
 	return true
 }
 
-// kindAt returns the kind of the token at index i, and comment out of range.
+// kindAt returns the kind of the token at index i. Where i is out of range, it returns comment.
 func (s *source) kindAt(i int) kind {
 	if i < 0 || i >= len(s.tokens) {
 		return comment

@@ -1,7 +1,7 @@
 package reviewer
 
-// unreachable finds a statement after one that leaves its block. Java's compiler refuses such code,
-// so what looks like it there is something else, and examples show what fails.
+// unreachable finds a statement after one that leaves its block. It skips Java, whose compiler refuses
+// such code, so that what looks like it is something else, and examples, which show what fails.
 func (c *codeFile) unreachable() {
 	if c.lang.name == "java" || isExample(c.path) {
 		return
@@ -35,7 +35,7 @@ func (c *codeFile) leavesBlock(i int) bool {
 		return !c.isOneOf(i+1, "=", "?") // "break?: boolean" is a member of a type
 	case "next":
 		return c.lang.ruby && !c.is(i+1, "=")
-	case "raise": // tests do so on purpose, to see what happens before the code after it
+	case "raise": // a test may raise an error before other code on purpose
 		return c.lang.indented && !c.is(i+1, "=") && !testPath.MatchString(c.path)
 	case "throw":
 		return !c.lang.ruby && !c.lang.indented && !testPath.MatchString(c.path)

@@ -113,7 +113,7 @@ func (w *workflowFile) script(script *yaml.Node) {
 	isBlock := script.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
 	line := script.Line
 	if isBlock {
-		line++ // the text begins below its sign
+		line++ // the text begins on the line after its | or >
 	}
 	for text := range strings.Lines(script.Value) {
 		if expressions := strangerExpression.FindAllString(truths.ReplaceAllString(text, ""), -1); len(expressions) > 0 {
