@@ -103,8 +103,8 @@ func (in Inputs) Get(name string) string {
 	return in.action.GetInput(name)
 }
 
-// Text returns an input as it is given, in whose lines white space has a meaning; "" when it is not
-// set. Its name has no space.
+// Text returns an input exactly as it is given, because white space in its lines has a meaning; ""
+// when it is not set. The input's name contains no space.
 func (in Inputs) Text(name string) string {
 	if in.getenv == nil {
 		return ""

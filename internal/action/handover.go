@@ -27,8 +27,8 @@ const secretsVariable = "INPUT_SECRETS"
 // loopSecretVariable is the input of the secret that signs the logs of fix loops.
 const loopSecretVariable = "INPUT_LOOP-SECRET"
 
-// misnamedVariables are inputs of other actions that contain a token. Airlock does not
-// have them, and reports so; their value leaves the environment before it does.
+// misnamedVariables are inputs of other actions that contain a token. Airlock has no such
+// inputs, and says so. Their values have left the environment by then.
 var misnamedVariables = [...]string{"INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "INPUT_REPO-TOKEN", "INPUT_REPO_TOKEN", "INPUT_GH-TOKEN", "INPUT_GH_TOKEN"}
 
 // handoverVariable names the file descriptor of the pipe that carries the
@@ -80,8 +80,8 @@ func (s Secrets) Further() []string {
 // Loop returns the secret that signs the logs of fix loops; "" when there is none.
 func (s Secrets) Loop() string { return s.trimmed(loopSecretVariable) }
 
-// Orchestration returns what the runner calls the job among those of its workflow run; ""
-// where it does not.
+// Orchestration returns the runner's name for the job, which no other job of the workflow run
+// has; "" when there is none.
 func (s Secrets) Orchestration() string { return s.trimmed(orchestrationVariable) }
 
 // secretVariable reports whether a variable must not stay in the environment: the

@@ -116,8 +116,8 @@ func openLocks(dir string, owner fs.FileInfo) *os.File {
 	return f
 }
 
-// isAtWork locks a byte for each key, and reports whether another process has one of them. Of
-// several processes that lock the same bytes in this order, one gets all of its own.
+// isAtWork locks a byte for each key, and reports whether another process has locked one of them. It
+// locks them in the order of their offsets, so that of several processes one gets all of its bytes.
 func isAtWork(locks *os.File, sums [][sha256.Size]byte) bool {
 	var places []int64
 	for _, sum := range sums {

@@ -34,7 +34,7 @@ func EnvironmentConnection(getenv func(string) string, version string) Connectio
 	return c
 }
 
-// Route is how a user has GitHub reached. Errors name its settings as flags.
+// Route is how a user wants GitHub to be reached. Errors name its settings as flags.
 type Route struct {
 	Proxy    string
 	CAFile   string        // the file of PEM certificates to trust besides the system's; "" for none
@@ -42,8 +42,8 @@ type Route struct {
 	Pace     time.Duration // between two writes; 0 paces nothing
 }
 
-// Connection returns the connection by the route, with what else the environment describes. Its
-// error carries its exit code.
+// Connection returns the connection that the environment describes, with the settings of the route.
+// Its error carries its exit code.
 func (r Route) Connection(getenv func(string) string, version string, log func(string)) (Connection, error) {
 	c := EnvironmentConnection(getenv, version)
 	c.Proxy, c.Log = r.Proxy, log

@@ -13,7 +13,7 @@ import (
 )
 
 // delivery sends what the checks found through both doors, step by step: which item shows a
-// finding depends on what became of those before. The first step's items go together with all
+// finding depends on what became of the items before. The first step's items go together with all
 // others of the request, because code scanning takes one upload.
 type delivery struct {
 	gate      *Gate

@@ -38,8 +38,8 @@ type Config struct {
 	ServerHost string
 	// Strict rejects lines with fields that the schema does not know.
 	Strict bool
-	// Repository is the workflow run's own, as owner/name; "" where it is not known. A line
-	// that names another one is then refused by Apply.
+	// Repository is the workflow run's own, as owner/name; "" where it is not known. Then only
+	// Apply refuses a line that names another repository.
 	Repository string
 	// Page keeps the text of each line, which a page of the report shows.
 	Page bool

@@ -22,9 +22,9 @@ type PlanFiles struct {
 	page  *action.Pending // nil where nothing is begun
 }
 
-// Begin begins the files, so that one which cannot be written is found before anything is done, and
-// has a request of the gate write them. doc is the findings document whose checks the page shows; it may
-// be nil. Abort must be called.
+// Begin begins the files, so that an error in writing them is found before anything is done. It sets
+// the functions of the request r that write them. doc is the findings document whose checks the page
+// shows; it may be nil. Abort must be called.
 func (f *PlanFiles) Begin(g *Gate, doc *checkreport.Document, r *Request) (err error) {
 	f.gate, f.doc = g, doc
 	if f.JSON != "" {

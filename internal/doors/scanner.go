@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/token"
 )
 
-// NewScanner returns a scanner that finds the token, the further values, which source gave, and
-// what looks like a secret.
+// NewScanner returns a scanner that finds the token, further values, and what looks like a secret.
+// source names the place where the further values come from.
 func NewScanner(tok token.Token, source string, further []string) *secrets.Scanner {
 	known := make([]secrets.Known, len(further))
 	for i, v := range further {

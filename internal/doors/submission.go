@@ -129,7 +129,7 @@ func (s Submission) job(client *githubapi.Client, deps SubmissionDeps) (Job, err
 		return Job{}, exitcode.UsageError(err)
 	}
 	if s.DryRun {
-		run.Own = "" // nothing is written that another run could be taken for
+		run.Own = "" // a dry run writes nothing, so it need not be distinguished from other runs
 	}
 	return Job{Event: ev, Run: run, Runner: runner, Getenv: deps.Getenv, Version: deps.Version, Client: client, Files: s.OutputDir, Log: deps.Log}, nil
 }

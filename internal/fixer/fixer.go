@@ -264,7 +264,8 @@ func (c Config) base() []string {
 	return append([]string{"CI=true"}, c.variables(func(name string) bool { return slices.Contains(names, name) })...)
 }
 
-// isMissing reports whether a file is not there, which is so below another file, too.
+// isMissing reports whether an error means that a file is not there, or that a file is in the place of
+// its directory.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -168,7 +168,7 @@ func TestAFileTakesADirectorysPlace(t *testing.T) {
 }
 
 // TestWhatGitDoesNotTake asserts that a fixer's changes that git does not take are named, and that
-// nothing is said of what was so before.
+// files which git did not take before the fix are not named.
 func TestWhatGitDoesNotTake(t *testing.T) {
 	t.Parallel()
 	const filter = `left out, as their content passes a filter (Git LFS, say) that does not run: "a.bin"`
@@ -221,7 +221,7 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a secret across the cut", func(t *testing.T) { // of which the last lines are kept
+	t.Run("a secret across the cut", func(t *testing.T) { // the cut keeps only the last lines
 		key := "BEGIN KEY\n" + strings.Repeat("abc\n", 30) + "END KEY"
 		cfg := config(dir, "sh", "-c", "echo '"+key+"' >&2; exit 1")
 		cfg.Mask = func(s string) string { return strings.ReplaceAll(s, key, "***") }

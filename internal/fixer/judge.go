@@ -56,8 +56,9 @@ func Judge(ctx context.Context, repo *gitrepo.Repo, from, to string, rules Rules
 	return addedSecrets(ctx, repo, from, changes, rules.Secrets)
 }
 
-// addedSecrets returns a reason for each secret in the name of an added or changed file, for each in
-// its content that the tree before has nowhere, and for each such file that is too large to scan.
+// addedSecrets returns reasons for the added and changed files: one for each name that contains a
+// secret, one for each secret in a content that the tree from does not contain anywhere, and one for
+// each file that is too large to scan.
 func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes []gitrepo.TreeChange, scanner *secrets.Scanner) (reasons []string, err error) {
 	var files []gitrepo.TreeChange
 	var oids []string
@@ -114,8 +115,8 @@ func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes 
 	return reasons, nil
 }
 
-// judge returns the reasons why the files of a fix are not taken, by the tree that they make of the
-// copy as it was at its beginning.
+// judge returns the reasons why the files of a fix are not taken. It puts the files into the tree of
+// the copy's beginning, and judges the tree that results.
 func (c *workCopy) judge(ctx context.Context, files []File, rules Rules) ([]string, error) {
 	if most := rules.Files.FileLimit(); most > 0 && len(files) > most {
 		return []string{fmt.Sprintf("%s: %s changed, at most %d may; change fewer, or let the owner set max-patch-files", tree.RuleMaxFiles, text.Count(len(files), "file"), most)}, nil

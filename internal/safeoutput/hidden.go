@@ -31,8 +31,8 @@ type hider struct {
 	// anywhere is whether it also counts in the middle of a line. It then ends with its
 	// paragraph at the latest, as in Markdown.
 	anywhere bool
-	// style is how a terminal shows what follows, until a sequence takes it back; it has
-	// no end of its own then.
+	// style is how a terminal shows what follows, until a control sequence resets it. A hider
+	// with a style has no end.
 	style jsonrepair.TerminalStyle
 }
 
@@ -66,7 +66,7 @@ var hiders = slices.Concat(
 		{open: "(*", end: "*)", why: commentedOut},
 		{open: "<%--", end: "--%>", why: commentedOut},
 		{open: "<#--", end: "-->", why: commentedOut},
-		// Marks of single models around what they think.
+		// Marks that some models write around their thoughts.
 		{open: "[think]", end: "[/think]", why: partOfDraft},
 		{open: "<|start_thinking|>", end: "<|end_thinking|>", why: partOfDraft},
 		{open: "<|channel|>analysis<|message|>", end: "<|end|>", why: partOfDraft},

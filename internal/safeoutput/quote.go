@@ -94,8 +94,8 @@ func unquoted(raw []byte) (string, error) {
 	return unquotedByLibrary(raw)
 }
 
-// unescaped returns the character of the escape at the start of a text and its width, 0 if it
-// is half of a pair, or none of JSON's.
+// unescaped returns the character of the escape at the start of a text and its width. The width
+// is 0 if the escape is half of a surrogate pair, or not one of JSON's.
 func unescaped(text []byte) (c rune, width int) {
 	if len(text) < 2 {
 		return 0, 0

@@ -74,8 +74,8 @@ func (r *Reader) DocumentUnknown() []string {
 const maxNames = 1000
 
 // DocumentProblem returns why nothing in a document counts, or nil: it has two members of
-// one name, or too many. It is complete at the end of the file, and also the error of a
-// record.
+// one name, or too many. A problem may appear as long as the file has not been read to its end.
+// The same error is also that of a record.
 func (r *Reader) DocumentProblem() error {
 	if r.doc == nil {
 		return nil

@@ -44,7 +44,7 @@ func (s *step) loop(ctx context.Context, verdict *verdictreport.Document) error 
 		}
 	}
 	if verdict != nil && doc == nil {
-		return exitcode.UsageError(errors.New("input verdict: the loop takes it in with what the checks found; give the step the input findings, too"))
+		return exitcode.UsageError(errors.New("input verdict: the loop uses it together with what the checks found; give the step the input findings, too"))
 	}
 	began := time.Now()
 	turn := s.turn(doc)

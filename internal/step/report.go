@@ -128,7 +128,8 @@ func (s *step) setCheckOutputs(doc *checkreport.Document, file string) error {
 }
 
 // annotatesChecks reports whether the job that runs the checks shows every finding itself. By
-// default one with fail-on never does not: another job reports the findings, and fails for them.
+// default, a job whose input fail-on is "never" leaves that to another job, which reports the
+// findings and fails for them.
 func (s *step) annotatesChecks() bool {
 	if s.settings.Mode != config.ModeCheck {
 		return false

@@ -185,7 +185,7 @@ func (s *step) open(ctx context.Context) (err error) {
 func (s *step) close() {
 	s.git.Close()
 	if s.workspace != nil {
-		_ = s.workspace.Close() // it was only read from by now
+		_ = s.workspace.Close() // all files that were written below it are closed already
 	}
 }
 

@@ -52,7 +52,7 @@ type heldLock interface {
 // process took it; then it is safe to do what only the lock's holder may. A lock on PostgreSQL
 // goes with a connection: where that was interrupted, the lock is taken again, and the error is
 // ErrLost if another process was faster. While the database does not answer, Hold waits until ctx
-// ends; ReportWaits is how people get to know.
+// ends; see ReportWaits.
 func (s *Store) Hold(ctx context.Context) error {
 	s.mu.Lock()
 	held := slices.Collect(maps.Values(s.locks))
@@ -65,8 +65,8 @@ func (s *Store) Hold(ctx context.Context) error {
 	return nil
 }
 
-// ReportWaits has Hold call report when it has waited for some seconds for a database that does not
-// answer, with the reason, and with nil when it has answered again. Call it before any Hold. report
+// ReportWaits makes Hold call report with the reason when Hold has waited for some seconds for a
+// database that does not answer, and with nil when that wait is over. Call it before any Hold. report
 // is called by one goroutine at a time for each lock.
 func (s *Store) ReportWaits(report func(error)) { s.waits = report }
 

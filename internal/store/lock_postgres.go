@@ -25,8 +25,8 @@ const (
 	retakePause = 200 * time.Millisecond
 )
 
-// lockSchema has who took each lock on PostgreSQL last and has not released it: the lock itself does
-// not show whether somebody else has had it in between.
+// lockSchema is the table of the last holder of each lock on PostgreSQL, until that holder releases
+// it. The lock itself does not show whether somebody else has had it in between.
 var lockSchema = Schema{Package: "locks", Steps: []Step{{Postgres: `CREATE TABLE lock_holders (name TEXT PRIMARY KEY, holder TEXT NOT NULL)`}}}
 
 // postgresLock is an advisory lock on a connection of its own. When the process ends, so does the
@@ -122,7 +122,7 @@ func (l *postgresLock) hold(ctx context.Context) error {
 	return nil
 }
 
-// wait is one time that hold waits for the server.
+// wait is one wait of hold for the server.
 type wait struct {
 	store *Store
 	timer *time.Timer // reports that the wait is long
@@ -159,7 +159,7 @@ func (w *wait) note(why error) {
 	w.why = why
 }
 
-// end ends the wait, and reports that if its length was reported.
+// end ends the wait. If the wait was reported, its end is reported as well.
 func (w *wait) end() {
 	if w.timer == nil || w.timer.Stop() {
 		return

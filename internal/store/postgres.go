@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// openPostgres returns the store in a database, which it need not have reached yet. Airlock's
-// tables are in its schema "airlock", apart from the engine's.
+// openPostgres returns the store in a database. It does not wait until it has reached the database.
+// Airlock's tables are in the database's schema "airlock", apart from the engine's.
 func openPostgres(ctx context.Context, location string) (*Store, error) {
 	s := &Store{name: "PostgreSQL"}
 	if u, err := url.Parse(location); err == nil {
@@ -55,8 +55,8 @@ func (s *Store) unreachable(err error) error {
 // tooManyConnections is the SQLSTATE of a server that has no connection left.
 const tooManyConnections = "53300"
 
-// connectHint returns what to do about a server that accepts no connection. Unless the reason is that
-// it has too many of them, it is the fallback.
+// connectHint returns what to do about a server that accepts no connection. It returns fallback
+// unless the server has too many connections.
 func connectHint(err error, fallback string) string {
 	var server *pgconn.PgError
 	if errors.As(err, &server) && server.Code == tooManyConnections {

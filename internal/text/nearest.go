@@ -26,6 +26,7 @@ func DidYouMean(word string, candidates []string) string {
 
 // Distance returns the number of letters to insert, remove, replace or swap with
 // their neighbour (Damerau's optimal string alignment), or limit if it is more.
+// It counts bytes, so a letter outside of ASCII counts as several.
 // It takes time in proportion to the product of both lengths.
 func Distance(a, b string, limit int) int {
 	if len(a) > len(b) {
