@@ -37,7 +37,8 @@ const ledgerPrefix = "airlock-begun-"
 // ledgerLocks is the name of the file whose bytes are locked, one for each key.
 const ledgerLocks = "airlock-at-work"
 
-// ledgerLife is how long a record counts: longer than any process that may still be at work.
+// ledgerLife is how long a record in a cache directory counts: longer than any process that may still
+// be at work.
 const ledgerLife = 24 * time.Hour
 
 // LedgerOf returns the ledger in the runner's temporary directory, which lives as long as the job.

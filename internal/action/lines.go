@@ -22,8 +22,8 @@ type Lines struct {
 	previous os.FileInfo
 }
 
-// NewLines returns the file of lines at a path. It is made when the first line is
-// appended; a file that exists already must be an ordinary one and not a link.
+// NewLines returns the file of lines at a path. The first call of Update makes the file; one
+// that exists already must be an ordinary file and not a link.
 func NewLines(path string) *Lines { return &Lines{path: path} }
 
 // Path returns the file's path.

@@ -35,7 +35,8 @@ func (g *Gate) Asking(lines *action.Lines, known Rehearsal) *Asking {
 type Answer struct {
 	Accepted bool            `json:"accepted"`
 	Kind     safeoutput.Kind `json:"kind"`
-	// Problems are all the reasons why it is not accepted.
+	// Problems are the reasons why it is not accepted: all those of the first door or, if it passes
+	// the first door, one of the owner's rules.
 	Problems []Problem `json:"problems,omitempty"`
 	// Cleaned is what will be made inert or removed, Repaired what is read in another form
 	// than it was written in, Ignored the fields that mean nothing and are left out.

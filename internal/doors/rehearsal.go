@@ -41,9 +41,9 @@ func (p LineProblem) String() string {
 	return fmt.Sprintf("Line %d: %s: %s (rule %s)", p.Line, p.Kind, p.Message, p.Rule)
 }
 
-// problems returns every reason why lines that were collected would be refused, by line: those of
-// the first door, and those of the owner's rules that need no GitHub. An agent can correct itself
-// from them. The error is one of the workspace.
+// problems returns the reasons why lines that were collected would be refused, by line: those of
+// the first door, and for lines that pass it, those of the owner's rules that need no GitHub. An agent
+// can correct itself from them. The error is one of the workspace.
 func (g *Gate) problems(ctx context.Context, res intake.Result, known Rehearsal) ([]LineProblem, error) {
 	list := []LineProblem{}
 	for _, r := range res.Rejected {

@@ -131,8 +131,8 @@ func (c *workCopy) committed(ctx context.Context, clone *gitrepo.Clone, name str
 }
 
 // install puts the file in its place, or removes it. It writes to another name first and then
-// renames, so that nobody sees half of the file. It follows no links, and new files belong to the
-// workspace's owner.
+// renames, so that nobody sees half of the file. It replaces a link instead of following it, and
+// leaves the workspace through no link to a directory. New files belong to the workspace's owner.
 func (f File) install(root *os.Root) error {
 	name := filepath.FromSlash(f.Path)
 	dir := filepath.FromSlash(path.Dir(f.Path))

@@ -300,8 +300,8 @@ func modeOf(root *os.Root, name string) (string, error) {
 	return fileMode, nil
 }
 
-// content reads a file of the copy, which a stranger's program has written: it follows no
-// link and waits for nothing.
+// content reads a file of the copy, which a stranger's program has written: it does not follow a
+// link in the file's place, follows no link out of the copy, and waits for nothing.
 func content(root *os.Root, f File, limit int64) ([]byte, error) {
 	name := filepath.FromSlash(f.Path)
 	switch f.Mode {

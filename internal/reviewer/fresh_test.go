@@ -137,8 +137,8 @@ func TestFormsThatAreOffByDefault(t *testing.T) {
 	}
 }
 
-// TestWhatAChangeSaysOfItselfHidesNothing asserts that the beginning and the long lines of a copied
-// library exempt a file from the search for weaknesses only if the base has them.
+// TestWhatAChangeSaysOfItselfHidesNothing asserts that the beginning of a copied library and the joined
+// lines of a packed script exempt a file from the search for weaknesses only if the base has them.
 func TestWhatAChangeSaysOfItselfHidesNothing(t *testing.T) {
 	const weakness = "child_process.execSync(`git push origin ${branch}`);\n"
 	long := strings.Repeat("call("+strings.Repeat("a, ", 60)+"1);\n", 30)

@@ -61,8 +61,9 @@ func readOthers(t *testing.T, path string) map[othersRow]othersCount {
 	return all
 }
 
-// TestOthersRecallStands asserts what the measurement has to show in the sets of semgrep's rules: at
-// least about 1.8 times the recall of before, and at most 0.02 of the safe lines flagged.
+// TestOthersRecallStands asserts what the measurement has to show in the sets of semgrep's rules: a
+// recall that is about 1.8 times as high as before the rules were corrected, or higher, and at most
+// 0.02 of the safe lines flagged.
 func TestOthersRecallStands(t *testing.T) {
 	now := readOthers(t, othersFile)
 	for language, least := range map[string]float64{"python": 0.53, "go": 0.76, "java": 0.34} {

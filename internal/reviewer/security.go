@@ -81,11 +81,12 @@ func (r *Reviewer) unreadable(f File) string {
 	return ""
 }
 
-// longestLine is the length in bytes from which a line makes its file a minified one.
+// longestLine is the length in bytes over which a line makes its file a minified one, even if the
+// change adds the line.
 const longestLine = 5000
 
-// densestScript is the mean length of a line in bytes from which a script is one that a tool has
-// packed; written by hand they have 30 to 50.
+// densestScript is the mean length of a line in bytes over which a script counts as packed by a tool.
+// In scripts that are written by hand the mean length is 30 to 50.
 const densestScript = 110
 
 // onlySecrets returns the reason why only secrets are looked for in a file, or "".

@@ -293,8 +293,8 @@ func (c *codeFile) lastName(i int) int {
 	}
 }
 
-// errBranch returns the index of the body of Go's `if err != nil`, or 0 if the if at index i has another
-// condition or an else.
+// errBranch returns the index of the body of Go's `if err != nil`, or 0 if the condition of the if at
+// index i does not end with that, or if there is an else.
 func (c *codeFile) errBranch(i int) int {
 	const longest = 40 // tokens
 	if !c.tokens[i].first {
@@ -363,8 +363,8 @@ func (c *codeFile) isEmptyRescue(i int) bool {
 	return c.is(next, "end") && c.tokens[next].first && !c.isUsedSoon(name, next) && !c.decidesLater(c.rescuedBlock(i), next+1) && !c.hasCommentBefore(i) && !c.hasComment(c.tokens[i].end, c.tokens[next].start)
 }
 
-// rescuedBlock returns the tokens before the rescue at index i from the begin or def that it belongs
-// to, or none if no line nearby begins with that at the same indentation.
+// rescuedBlock returns the tokens before the rescue at index i, from the last line that is indented
+// like it: that of its begin or def. It returns none if no such line is near.
 func (c *codeFile) rescuedBlock(i int) extent {
 	for j := i - 1; j >= max(0, i-longestExpression); j-- {
 		if c.tokens[j].first && c.indent(j) == c.indent(i) {

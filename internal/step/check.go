@@ -70,8 +70,8 @@ func (s *step) readFindings() (*checkreport.Document, error) {
 	return doc, nil
 }
 
-// whyNoChecks returns why mode all runs no checks: an event without the commits of a pull
-// request checks out the default branch.
+// whyNoChecks returns why mode all runs no checks: where the event does not name the commits of
+// a pull request, something else is checked out by default.
 func whyNoChecks(ev event.Event) string {
 	if !ev.IsPull {
 		return fmt.Sprintf("the checks did not run: the event %q is not about a pull request. Use mode check to check what is checked out", ev.Name)

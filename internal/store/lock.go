@@ -98,7 +98,7 @@ func (s *Store) LockSoon(ctx context.Context, name string) (release func(), err 
 	return s.LockWithin(ctx, name, time.Second)
 }
 
-// LockWithin is Lock, but waits for as long as limit until the lock is free.
+// LockWithin is Lock, but waits until the lock is free, for at most limit.
 func (s *Store) LockWithin(ctx context.Context, name string, limit time.Duration) (release func(), err error) {
 	pause := time.NewTicker(50 * time.Millisecond)
 	defer pause.Stop()

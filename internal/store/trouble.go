@@ -73,7 +73,7 @@ func sqliteTrouble(code int) Kind {
 	return ""
 }
 
-// postgresTrouble reads the class of an SQLSTATE: its first two characters.
+// postgresTrouble reads an SQLSTATE. In most cases, its class is enough: the first two characters.
 func postgresTrouble(code string) Kind {
 	switch {
 	case code == "53100", code == "53200": // disk full, out of memory

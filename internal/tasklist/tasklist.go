@@ -26,8 +26,8 @@ type Item struct {
 var criteriaName = lazyregexp.New(`(?i)^(?:[\W_]*)acceptance criteri(?:a|on)(?:[\W_]*)$`)
 
 // Criteria returns the task list items under each heading "Acceptance criteria" of a text, up
-// to the next heading of its level, in their order. What is quoted, code or a comment is not
-// an item.
+// to the next heading of its level or of a higher one, in their order. What is quoted, code or a
+// comment is not an item.
 func Criteria(body string) []Item {
 	items, _ := CriteriaOf(markdown.Scan(body))
 	return items
