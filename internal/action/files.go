@@ -76,8 +76,8 @@ func tooLarge(path string, limit int64) error {
 }
 
 // OpenUser opens a file that the user of the command line named: "-" is stdin,
-// whatever that is. Links are followed, because the user named them, and must lead
-// to an ordinary file.
+// whatever that is, unless stdin is nil. Links are followed, because the user named
+// them, and must lead to an ordinary file.
 func OpenUser(path string, stdin io.Reader, limit int64) (*File, error) {
 	if path == "" {
 		return nil, errors.New("no file is named")

@@ -42,7 +42,7 @@ type File struct {
 }
 
 // workCopy is a copy of the workspace with a clone of its own, by which git finds what changes
-// there. It borrows the workspace's objects.
+// there. The clone borrows the workspace's objects, unless giveObjects has given it its own.
 type workCopy struct {
 	dir      string
 	head     string // the workspace's commit

@@ -108,8 +108,8 @@ func TestPrecisionOfSecrets(t *testing.T) {
 }
 
 // TestPlacesOfSecrets asserts that a key in an issuer's form has high precision in code, and medium
-// precision where people invent such keys, and that a private key has high precision anywhere but in
-// a copied library.
+// precision where people invent such keys. A private key has high precision, unless it is in a copied
+// library or its content contradicts its title.
 func TestPlacesOfSecrets(t *testing.T) {
 	token := "t = '" + credential() + "'\n"
 	key := testKey(t)
@@ -171,7 +171,7 @@ func testCertificate(t *testing.T) string {
 }
 
 // TestPrecisionOfFocus asserts that a focus on a test has high precision where the file shows a test
-// that does not run, and medium precision elsewhere.
+// that does not run, and medium precision elsewhere and in Ruby.
 func TestPrecisionOfFocus(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, code string

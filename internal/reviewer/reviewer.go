@@ -143,7 +143,7 @@ func New(config Config, scanner *secrets.Scanner) (*Reviewer, error) {
 	return &Reviewer{catalogue: built, config: config, secrets: scanner, silencers: table}, nil
 }
 
-// uses reports whether a rule is used, in one of its forms at least.
+// uses reports whether findings of a rule that have the rule's own precision are reported.
 func (r *Reviewer) uses(rule *Rule) bool { return r.config.selects(rule, rule.Precision) }
 
 // Security reviews files for weaknesses and secrets. It works on as many files at a time as there

@@ -119,7 +119,7 @@ var builtIn = sync.OnceValues(func() (*catalogue, error) {
 		built.byID[r.ID] = r
 	}
 	if err == nil {
-		built.byID[secretRule].addForm(finding.PrecisionMedium)   // byPlace and halfOf
+		built.byID[secretRule].addForm(finding.PrecisionMedium)   // by its place alone, or halfOf
 		built.byID[secretRule].addForm(finding.PrecisionLow)      // numberOf
 		built.byID["disabled-test"].addForm(finding.PrecisionLow) // a new test: see reportDisabled
 		built.byID["focused-test"].addForm(finding.PrecisionMedium)

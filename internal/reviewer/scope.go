@@ -240,7 +240,7 @@ func (s *scopes) parameterName(x extent) string {
 }
 
 // push begins a function. Parameters that are numbers become harmless. A parameter becomes unknown if
-// something else had its name, or if it has a stranger's text.
+// something else had its name, if it has a stranger's text, or if it is called id.
 func (s *scopes) push(f function) {
 	f.given = wordSet{}
 	for _, p := range s.params {
