@@ -66,7 +66,7 @@ func TestActionVerifies(t *testing.T) {
 		"an allowed command":   {"```acceptance\n- $ sh test.sh\n```\n", acceptConfig + "  commands: [sh test.sh]\n", "PASS", "success", []string{"PASS, 1 of 1"}, 1},
 		"a mention":            {"# Acceptance criteria\n- [ ] @octocat says <b>closes #1</b>\n", acceptConfig, "BLOCKED", "failure", nil, 1},
 		"more than its line": {"# Acceptance criteria\n- [ ] docs/guide.md exists\n  - and is beautiful\n- unboxed\n", acceptConfig, "BLOCKED", "failure",
-			[]string{"docs/guide.md exists and is beautiful", "of #1 that are not verified, for lack of a box (- \\[ \\]): 1."}, 1},
+			[]string{"docs/guide.md exists and is beautiful", "of #1, list items without a box (- \\[ \\]) are not verified: 1."}, 1},
 		"a broken block": {"```acceptance\nacceptance_criteria: {\n```\n", acceptConfig, "BLOCKED", "failure", []string{"cannot be read"}, 1},
 		"none":           {"Nothing.", acceptConfig, "", "", []string{"no acceptance criteria"}, 0},
 		"none, required": {"Nothing.", acceptConfig + "  require-criteria: true\n", "", "failure", []string{"They are required"}, 1},

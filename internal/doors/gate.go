@@ -268,7 +268,7 @@ func (r *Request) begin(approved []policy.Approved) (end func(), err error) {
 		return nil, err
 	}
 	if err != nil && r.Deps.Log != nil {
-		r.Deps.Log(fmt.Sprintf("whether this was begun before is not known, and GitHub's lists are read as if it was: %v", err))
+		r.Deps.Log(fmt.Sprintf("it is not known whether another process began this before, so GitHub's lists are read as if one did: %v", err))
 	}
 	r.Config.Run.Begun = before || err != nil
 	return end, nil

@@ -96,7 +96,7 @@ func checkUnedited(ctx context.Context, cfg Config, files []File) error {
 			}
 		}
 		if entry != f.Before {
-			return fmt.Errorf("%s %w: look at both, and decide 'fixed'", f.Path, ErrEdited)
+			return fmt.Errorf("%s %w, so nothing of the fix was written: finish it by hand, and decide 'fixed'", f.Path, ErrEdited)
 		}
 	}
 	return nil

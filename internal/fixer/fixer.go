@@ -89,7 +89,7 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 	defer place.close()
 	copied, err := beginCopy(ctx, cfg, place.dir(), place.apart)
 	if err != nil {
-		return Result{}, fmt.Errorf("a fixer's changes are found by git: %w", causeOf(ctx, err))
+		return Result{}, fmt.Errorf("git is needed to find a fixer's changes: %w", causeOf(ctx, err))
 	}
 	defer copied.close()
 	stdin, err := prompt(request, notice)
@@ -121,7 +121,7 @@ func Run(ctx context.Context, cfg Config, request fixloop.Message, notice *fixlo
 	}
 	refused, err := copied.judge(ctx, result.Files, cfg.Rules)
 	if err != nil {
-		return Result{}, fmt.Errorf("a fixer's changes are checked by the rules about files: %w", causeOf(ctx, err))
+		return Result{}, fmt.Errorf("checking a fixer's changes by the rules about files: %w", causeOf(ctx, err))
 	}
 	switch {
 	case len(refused) > 0:

@@ -147,7 +147,7 @@ func (s *step) criteriaOf(issues []githubapi.ClosingIssue, total int) (criteria,
 			stated = []acceptance.IssueCriterion{{Criterion: acceptance.Criterion{ID: "unreadable", Description: fmt.Sprintf("The criteria of #%d can be read", issue.Number)}}}
 		}
 		if unboxed > 0 {
-			c.notes = append(c.notes, fmt.Sprintf("List items under \"Acceptance criteria\" of #%d that are not verified, for lack of a box (- [ ]): %d.", issue.Number, unboxed))
+			c.notes = append(c.notes, fmt.Sprintf("Under \"Acceptance criteria\" of #%d, list items without a box (- [ ]) are not verified: %d.", issue.Number, unboxed))
 		}
 		if len(stated) == 0 {
 			continue
