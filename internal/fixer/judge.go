@@ -57,8 +57,8 @@ func Judge(ctx context.Context, repo *gitrepo.Repo, from, to string, rules Rules
 }
 
 // addedSecrets returns reasons for the added and changed files: one for each name that contains a
-// secret, one for each secret in a content that the tree from does not contain anywhere, and one for
-// each file that is too large to scan.
+// secret, one for each secret in their contents that was nowhere in the tree before, and one for each
+// file that is too large to scan.
 func addedSecrets(ctx context.Context, repo *gitrepo.Repo, from string, changes []gitrepo.TreeChange, scanner *secrets.Scanner) (reasons []string, err error) {
 	var files []gitrepo.TreeChange
 	var oids []string

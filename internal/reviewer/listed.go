@@ -65,9 +65,9 @@ func (e *evaluator) goTable(i int) int {
 	return 0
 }
 
-// lookedUp returns the value of an element of a table, which a method with these arguments returns. It
-// is that of the second argument, which is returned for a missing element, if that may change;
-// otherwise a constant.
+// lookedUp returns the value of an element of a table, which a method with these arguments returns. If
+// the second argument, which the method returns for a missing element, may change, it is the value of
+// that argument; otherwise it is a constant.
 func (e *evaluator) lookedUp(list []argument, depth int) value {
 	if len(list) > 1 {
 		if v := e.evaluate(list[1].extent, depth+1); v.changing {
@@ -481,9 +481,9 @@ func (e *evaluator) withoutType(x extent) extent {
 	return x
 }
 
-// foundInParts is foundIn for the parts of a condition. each is set if every part is known to be
-// isTrue. Otherwise only one of them may be, so that all of them have to find the same value, or ask
-// whether that value exists at all: a && !list.has(a).
+// foundInParts is foundIn for the parts of a condition. each is set if all parts have the truth value
+// isTrue. Otherwise perhaps only one of them has it, so that all of them have to find the same value,
+// or ask whether that value exists at all: a && !list.has(a).
 func (m *matcher) foundInParts(parts []extent, isTrue, constant, each bool, depth int) []extent {
 	var all []extent
 	names := wordSet{}

@@ -47,12 +47,14 @@ func (s *source) is(i int, written string) bool {
 	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && s.written(i) == written
 }
 
-// isOneOf is like is, but accepts several ways to write the token at index i.
+// isOneOf reports whether the token at index i, which may be out of range, is written in one of
+// several ways. For a string literal it returns false.
 func (s *source) isOneOf(i int, written ...string) bool {
 	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind != stringText && slices.Contains(written, s.written(i))
 }
 
-// isSequence is like is for several tokens: the first is at index i, and the others follow it.
+// isSequence reports whether the tokens from index i on are written like these texts, in their order.
+// For a string literal among them it returns false.
 func (s *source) isSequence(i int, written ...string) bool {
 	for n, w := range written {
 		if !s.is(i+n, w) {
