@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,14 +68,15 @@ func (d Dispatches) List(task string) ([]acceptance.Dispatch, error) {
 	if task != "" {
 		pattern = text.Slug(task, 100)
 	}
-	names, err := filepath.Glob(filepath.Join(d.dir, pattern, "*.dispatch.json"))
+	// The directory's own name is not a part of the pattern, because it may contain brackets.
+	names, err := fs.Glob(os.DirFS(d.dir), pattern+"/*.dispatch.json")
 	if err != nil {
 		return nil, err
 	}
 	var all []acceptance.Dispatch
 	for _, name := range names {
 		var one acceptance.Dispatch
-		if err := readJSON(name, &one); err != nil {
+		if err := readJSON(filepath.Join(d.dir, filepath.FromSlash(name)), &one); err != nil {
 			return nil, err
 		}
 		all = append(all, one)
@@ -117,7 +119,7 @@ func (d Dispatches) Answer(dispatch acceptance.Dispatch) (*acceptance.Response, 
 	return &r, err
 }
 
-// Accept stores the response that stands for a dispatch. The error is os.ErrExist if there
+// Accept stores the response that stands for a dispatch. The error wraps os.ErrExist if there
 // is one already.
 func (d Dispatches) Accept(dispatch acceptance.Dispatch, r acceptance.Response) error {
 	return d.writeOnce(dispatch, "answer", r)

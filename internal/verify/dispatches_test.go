@@ -86,6 +86,29 @@ func TestDispatches(t *testing.T) {
 	}
 }
 
+// TestDispatchesBelowBrackets asserts that dispatches are found in a directory whose name would match
+// others if it were a pattern.
+func TestDispatchesBelowBrackets(t *testing.T) {
+	req, err := acceptance.ReadRequest([]byte(`{"task_id":"t","validation_type":"code","acceptance_criteria":[{"id":"A","description":"d","validation_hint":"a.md"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := OpenDispatches(filepath.Join(t.TempDir(), "store [1]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 2; n++ {
+		if _, err := store.Add(req, "", time.Unix(1_800_000_000, 0)); err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range []string{"t", ""} {
+			if all, err := store.List(task); err != nil || len(all) != n {
+				t.Fatalf("task %q has %d dispatches, want %d: %v", task, len(all), n, err)
+			}
+		}
+	}
+}
+
 // A response that comes late is kept without secrets.
 func TestLateResponsesAreMasked(t *testing.T) {
 	req, err := acceptance.ReadRequest([]byte(`{"task_id":"t","validation_type":"code","acceptance_criteria":[{"id":"A","description":"d","validation_hint":"a.md"}]}`))
