@@ -75,7 +75,7 @@ func Check(name string) error {
 	case name[0] == '-':
 		why = "it begins with a dash, as options do"
 	case name == "HEAD":
-		why = "git calls the current commit so"
+		why = "git uses this name for the current commit"
 	case isObjectID(strings.ToLower(name)):
 		why = "it reads as the id of a commit"
 	case strings.HasPrefix(name, "refs/"):

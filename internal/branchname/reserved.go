@@ -7,8 +7,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// reserved are the names that mean something to others, in lower case: complete ones in names,
-// and in beginnings what such names begin with.
+// reserved lists what means something to others, in lower case: complete names, and beginnings of
+// names.
 var reserved = []struct {
 	why               string
 	names, beginnings []string

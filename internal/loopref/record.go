@@ -214,7 +214,7 @@ func (l *Log) add(r Record) error {
 	if err != nil {
 		return err
 	}
-	var stored Record // as it will be read, so that it leads to the same then
+	var stored Record // as decode will read it, so that it leads to the same state then
 	if err := json.Unmarshal(raw, &stored); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (l *Log) restore(text []byte) error {
 var ErrOtherRules = errors.New("the log of the loop was written by an Airlock with other rules")
 
 func (l *Log) otherRules(why error) error {
-	return fmt.Errorf("%w (entry %d leads elsewhere now), and what it had decided is not known: %w; use the version that wrote it until the loop has ended, "+
+	return fmt.Errorf("%w (entry %d leads to something else now), and what that Airlock decided is not known: %w; use the version that wrote the log until the loop has ended, "+
 		"or remove the log with 'git push origin :%s' and the comment that shows the loop, so that another loop begins", ErrOtherRules, l.diverged, why, l.Ref)
 }
 

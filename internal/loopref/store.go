@@ -197,7 +197,7 @@ func (s *Store) Save(ctx context.Context, l *Log, now time.Time) error {
 	return ErrMoved
 }
 
-// The words for a loop's state in the headline of its commit, of which Open looks for the second.
+// The words for a loop's state in the headline of its commit. Open looks for headlineEnded.
 const (
 	headlineOpen  = "open"
 	headlineEnded = "ended"

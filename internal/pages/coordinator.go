@@ -177,7 +177,7 @@ type visit struct {
 // coordinatorView is what each page of the coordinator is rendered from.
 type coordinatorView struct {
 	Title   string
-	Section string // the path of the link at the top to the part of the pages that this one belongs to
+	Section string // the address of the link at the top that is shown as the current one
 	Name    string // the visitor's
 	Session bool
 	Now     time.Time

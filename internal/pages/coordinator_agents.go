@@ -52,7 +52,7 @@ type agentView struct {
 	Agent  agentRecord
 	Form   parameterForm
 	MayRun bool
-	Key    string // makes one run of a form that is sent twice
+	Key    string // with it, a form that is sent twice starts one run
 	// Failure is why nothing was started; Errors are the violations that belong to no
 	// field.
 	Failure      string
@@ -189,7 +189,8 @@ func (x *visit) unreadable(agent string, parameters json.RawMessage, violations 
 const parametersRefused = "parameter_validation_failed"
 
 // formKey returns the idempotency key of what a form asks for. A form that is sent twice is the same
-// request, and one with other contents another request. It returns "" if key cannot be a part of one.
+// request, and one with other contents is another request. It returns "" if key cannot be a part of an
+// idempotency key.
 func formKey(key string, body []byte) string {
 	if key == "" || len(key) > 64 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""

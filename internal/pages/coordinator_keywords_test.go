@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/schema"
 )
 
-// TestFormsOfEachKeyword asserts the same for each keyword of draft-07 that restricts a value: a form
-// has a field in which a valid value can be given, and next to which an invalid one is explained.
+// TestFormsOfEachKeyword asserts for each keyword of draft-07 that restricts a value that a form has a
+// field for it: a valid value can be typed there, and an invalid one is explained next to the field.
 func TestFormsOfEachKeyword(t *testing.T) {
 	for keyword, c := range map[string]struct{ property, good, bad string }{
 		"type":                 {`{"type":"integer"}`, "3", "three"},

@@ -148,7 +148,7 @@ func (x *visit) loops() error {
 	case "decide":
 		q.Set("waits_for", "decide")
 	default:
-		return &problem{Status: http.StatusBadRequest, Message: "Loops can be shown that are open, or that wait for a decision (show=open, show=decide)."}
+		return &problem{Status: http.StatusBadRequest, Message: "The page shows all loops, the open ones (show=open), or those that wait for a decision (show=decide)."}
 	}
 	var err error
 	if v.loopList, err = x.loopList(q); err != nil {
@@ -227,7 +227,7 @@ func (x *visit) confirm() error {
 func (x *visit) showConfirm(decision string) error {
 	v := confirmView{Decision: decision, Does: endings[decision], Key: rand.Text()}
 	if v.Does == "" {
-		return &problem{Status: http.StatusNotFound, Message: "Only skip and abort are asked about once more."}
+		return &problem{Status: http.StatusNotFound, Message: "Only the decisions skip and abort have a page that asks for confirmation."}
 	}
 	if !x.Allows("decide") {
 		return &problem{Status: http.StatusForbidden, Message: fmt.Sprintf("The token %s does not have the scope decide.", x.Name)}

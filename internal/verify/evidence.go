@@ -210,7 +210,7 @@ func (w *worktree) removeTemp() {
 	}
 }
 
-// describeEnd describes how a program ended that did not succeed. What it printed is masked, and then
+// describeEnd describes how a program that did not succeed ended. What it printed is masked, and then
 // cut.
 func describeEnd(r command.Result, mask func(string) string) string {
 	printed := strings.TrimSpace(r.Stderr.Masked(mask))

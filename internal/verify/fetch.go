@@ -73,7 +73,7 @@ func (f fetcher) fetch(ctx context.Context, r acceptance.Fetch) (acceptance.Answ
 	case u.User != nil:
 		return acceptance.Answer{}, errors.New("the URL contains a user, and credentials are not sent")
 	case r.Trust != acceptance.Owner && !f.allowed(u):
-		return acceptance.Answer{}, fmt.Errorf("the host %s is not one that the owner allows criteria from others to read (acceptance: allowed-hosts)", u.Host)
+		return acceptance.Answer{}, fmt.Errorf("criteria from others may read only hosts that the owner allows (acceptance: allowed-hosts), and %s is not among them", u.Host)
 	}
 	dialer := net.Dialer{Timeout: 30 * time.Second}
 	if !f.allowed(u) {

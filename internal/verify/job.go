@@ -217,7 +217,7 @@ func (r running) deps() Deps {
 	return NewDeps(deps, r.gate)
 }
 
-// request reads a validation request, and answers one that is not valid.
+// request reads a validation request. If it is not valid, request reports the violations: see Refuse.
 func (r running) request(flag, name string) (acceptance.Request, error) {
 	message, err := ReadMessage(r.Read, flag, name)
 	if err != nil {
@@ -230,7 +230,8 @@ func (r running) request(flag, name string) (acceptance.Request, error) {
 	return req, nil
 }
 
-// answer writes the response for a program, and what matters of it for a person.
+// answer writes the response as JSON to Out, and a summary for a person to People. It returns
+// exitcode.ErrFindings unless the response has passed.
 func (r running) answer(response acceptance.Response) error {
 	raw, err := response.EncodeIn(r.Envelope)
 	if err != nil {

@@ -21,9 +21,11 @@ func ReadMessage(read func(name string, limit int64) ([]byte, error), flag, name
 	return raw, nil
 }
 
-// Refuse answers a message that is not valid: each violation to people, and all of them with the
-// schema as JSON to out, by which a program can correct it. mask masks secrets in the violations,
-// which quote the message. Any other error keeps its exit code, or gets that of a failure.
+// Refuse reports why a message is not valid. It writes the violations as text to people, and as JSON,
+// with the schema, to out, so that a program can correct the message. It returns an error with the
+// exit code of wrong usage. The violations quote the message, so mask removes secrets from them. If
+// err is not an *acceptance.InvalidError, Refuse writes nothing: the error keeps its exit code, or
+// gets that of a failure.
 func Refuse(err error, mask func(string) string, out, people io.Writer) error {
 	if _, known := errors.AsType[*exitcode.Error](err); known {
 		return err

@@ -128,7 +128,8 @@ func (cfg Config) directory() (string, error) {
 }
 
 // Directory returns the absolute path of the work tree that the user names with --dir, for Config.Dir.
-// If flag is "", it is "" where the request names a work tree, and the current directory otherwise.
+// If flag is "", the result is "" where the request names a work tree, and the current directory
+// otherwise.
 // Its error carries its exit code.
 func Directory(flag string, req acceptance.Request) (string, error) {
 	if flag == "" && req.Worktree != "" {

@@ -1,7 +1,7 @@
-// Command cutopenapi cuts the contracts that githubtest checks against out of
-// GitHub's own published descriptions: of the REST API the operations that are
-// used, with all that they refer to, and of the GraphQL schema everything but
-// the prose.
+// Command cutopenapi makes the contracts that githubtest checks requests against
+// from GitHub's own published descriptions: of the REST API it keeps the operations
+// that are used, with all that they refer to, and of the GraphQL schema everything
+// but the prose.
 //
 // The sources are npm packages of GitHub's:
 //
