@@ -81,7 +81,7 @@ func (d *decision) decide(ctx context.Context) error {
 	return err
 }
 
-// actorOf returns who caused the event if its name is this one, and "" otherwise.
+// actorOf returns who caused the event if that is an event of the given name, and "" otherwise.
 func (d *decision) actorOf(name string) string {
 	if d.Event.Name == name {
 		return d.Event.Actor
@@ -101,7 +101,7 @@ func (d *decision) pusher() string {
 // moved handles a push: the fix that was asked for, or a manual one. An agent's push is first
 // checked against the rules about files. Two kinds of push are left to the turn that the push
 // itself wakes: one that breaks these rules where the event does not show who pushed, and every
-// push if a comment woke this turn.
+// push if a comment woke this turn and the turn has no findings.
 func (d *decision) moved(ctx context.Context) error {
 	wokenByComment := d.Event.Name == "issue_comment" && d.Document == nil
 	if !d.open() || d.log.State.Head() == d.pull.Head || wokenByComment {
@@ -117,7 +117,7 @@ func (d *decision) moved(ctx context.Context) error {
 	if from := d.log.State.Accepted(); d.Judge != nil && from != "" && mayBeAgent {
 		var err error
 		if e.Refused, err = d.Judge(ctx, d.pull.CloneURL, from, d.pull.Head); err != nil {
-			return fmt.Errorf("what was pushed cannot be held against the rules about files: %w", err)
+			return fmt.Errorf("what was pushed cannot be checked against the rules about files: %w", err)
 		}
 		if len(e.Refused) > 0 {
 			d.note("what was pushed is not taken: %s", strings.Join(e.Refused, "; "))
@@ -158,7 +158,7 @@ func (d *decision) command(ctx context.Context) error {
 		d.note("%v", err)
 		return nil
 	case d.log == nil:
-		d.note("there is no fix loop that could be decided about")
+		d.note("the pull request has no fix loop: nothing was decided")
 		return nil
 	case d.log.Commanded(c.ID):
 		d.reaction = githubapi.ThumbsUp
@@ -167,7 +167,7 @@ func (d *decision) command(ctx context.Context) error {
 		d.note("the comment was edited: nothing was decided; write a new one")
 		return nil
 	case !c.IsUser || c.Author.Login == "" || c.Author.Login != ev.Actor:
-		d.note("the comment is not by a user who sent it: nothing was decided")
+		d.note("the comment was not written by the user who caused this event: nothing was decided")
 		return nil
 	}
 	p, err := d.Permission(ctx, c.Author.Login)
@@ -255,7 +255,7 @@ func (d *decision) report(results []fixloop.Result, verdict *fixloop.Result) err
 			return nil
 		}
 		// One run of all six checks answers both steps of the validation: the checks, and the second
-		// try of those that did not work, which whoever ran them has made already.
+		// try of those that did not work. Whoever ran the checks has already made that try.
 		e := fixloop.Event{Type: fixloop.EventResult, Op: w.Op, Head: d.pull.Head}
 		for _, r := range results {
 			if slices.Contains(w.Checks, r.Check) {

@@ -124,7 +124,7 @@ func deliveriesOf(l *loopref.Log) []delivery {
 	return out
 }
 
-// waitsForPeople reports whether the loop waits for what its newest fix request or escalation asks.
+// waitsForPeople reports whether the loop waits for a fix or a decision.
 func waitsForPeople(s fixloop.State) bool {
 	kind := s.Work().Kind
 	return kind == fixloop.WorkFix || kind == fixloop.WorkDecide

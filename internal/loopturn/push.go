@@ -20,8 +20,8 @@ type Pushes struct {
 }
 
 // Judge returns the reasons why the changes that lead from one commit to another are refused, nil if
-// there are none. It fetches both commits, without their history. That from is gone is such a reason;
-// if to is gone, the error is gitrepo.ErrMissing. It is a Turn's Judge.
+// there are none. It fetches both commits, without their history. If only the first one is gone, that
+// is such a reason; if the second one is gone, the error is gitrepo.ErrMissing. It is a Turn's Judge.
 func (p Pushes) Judge(ctx context.Context, cloneURL, from, to string) ([]string, error) {
 	remote, err := p.Remote(cloneURL)
 	if err != nil {

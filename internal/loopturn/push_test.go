@@ -11,7 +11,7 @@ import (
 )
 
 // TestPushesJudgeCommitsThatAreGone asserts that a push is refused if the commit that it counts from
-// is gone, and judged later if its own commit is.
+// is gone, and that the error is gitrepo.ErrMissing if the pushed commit is gone.
 func TestPushesJudgeCommitsThatAreGone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/phase"
 )
 
-// broken returns what is found where no check works, for one reason.
+// broken returns the findings where all checks fail for the same reason.
 func (b *bench) broken(why string) *checkreport.Document {
 	doc := b.found("x")
 	for _, c := range []phase.Check{phase.Formatter, phase.Linter, phase.Build, phase.Tests, phase.CodeReview, phase.SecurityReview} {

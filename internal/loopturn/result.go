@@ -32,8 +32,8 @@ func (r Result) Outcome() string {
 	return string(r.Log.State.Outcome())
 }
 
-// Request returns the fix request that waits for a fix, as Markdown; "" if there is none, or it was
-// made before since, by whole seconds.
+// Request returns the fix request that waits for a fix, as Markdown. It returns "" if there is none,
+// or if it was made earlier than the second of the given time.
 func (r Result) Request(since time.Time) string {
 	if r.Log == nil {
 		return ""

@@ -44,8 +44,9 @@ type Turn struct {
 	Now  func() time.Time    // required
 	// Deliver sends items through both doors and returns, for each, whether GitHub shows it.
 	Deliver func(ctx context.Context, ev event.Event, items []intake.OwnItem) ([]bool, error) // required
-	// Judge returns the reasons why the changes that lead from one commit of a repository to
-	// another are not taken from an agent, none if they are; nil takes all.
+	// Judge returns the reasons why the loop does not take an agent's changes, which lead from one
+	// commit of a repository to another. It returns none if the loop takes them. If Judge is nil,
+	// the loop takes all changes.
 	Judge func(ctx context.Context, cloneURL, from, to string) ([]string, error)
 	// Dispatch sends a repository_dispatch event with a payload, which asks an agent elsewhere for
 	// a fix; nil if there is none.
@@ -114,7 +115,7 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 			return Result{}, err
 		}
 		if t.claimed() > 0 && pull.Head != t.Event.Head.SHA {
-			return Result{}, fmt.Errorf("the findings say that they are about it, but its head is %.12s, and the workflow run was about %.12s", pull.Head, t.Event.Head.SHA)
+			return Result{}, fmt.Errorf("the findings name this pull request, but its head is %.12s, and the workflow run was about %.12s", pull.Head, t.Event.Head.SHA)
 		}
 		if log != nil {
 			if err := t.readComments(log, pull.Comments); err != nil {
@@ -144,7 +145,7 @@ func (t *Turn) takeTurn(ctx context.Context, number int) (Result, error) {
 		}
 		if d.reaction != "" {
 			if err := t.React(ctx, t.Event.CommentID, d.reaction); err != nil {
-				r.Notes = append(r.Notes, "the command has no reaction: "+err.Error())
+				r.Notes = append(r.Notes, "no reaction could be added to the comment with the command: "+err.Error())
 			}
 		}
 		if d.log == nil {
@@ -178,8 +179,8 @@ func (t *Turn) readComments(l *loopref.Log, comments []githubapi.CommentNow) err
 	return nil
 }
 
-// checkLogIsThere returns an error if a comment shows the loop after newest, the newest one that has
-// a log, which is nil if none has: somebody has removed that loop's log, and it would begin again.
+// checkLogIsThere returns an error if a comment shows a loop newer than the newest one that has a
+// log: somebody has removed its log, and it would begin again. newest is nil if no loop has a log.
 func (t *Turn) checkLogIsThere(newest *loopref.Log, number int, comments []githubapi.CommentNow) error {
 	next := 1
 	if newest != nil {

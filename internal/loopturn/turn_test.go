@@ -409,7 +409,7 @@ func TestCommandsGetAReaction(t *testing.T) {
 		b.server.SetFault(githubtest.Faults([]githubtest.FaultRule{{Operation: "reactions/create-for-issue-comment", Fault: githubtest.Fault{Status: 403, Body: `{"message":"Resource not accessible by integration"}`}}}))
 		r := b.must(ev, nil)
 		wantOutcome(t, r[0], fixloop.Aborted)
-		if len(r[0].Notes) != 1 || !strings.HasPrefix(r[0].Notes[0], "the command has no reaction: ") {
+		if len(r[0].Notes) != 1 || !strings.HasPrefix(r[0].Notes[0], "no reaction could be added to the comment with the command: ") {
 			t.Errorf("notes %q", r[0].Notes)
 		}
 	})
