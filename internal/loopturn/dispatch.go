@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agent-airlock/airlock/internal/fixloop"
 	"github.com/agent-airlock/airlock/internal/githubapi"
@@ -21,11 +22,12 @@ const minSecret = 16
 // CheckSecret returns an error unless a loop may run with the secret: with dispatch, an agent
 // pushes with a token of its own, which can write the log's ref too.
 func CheckSecret(secret string, dispatch bool) error {
+	n := utf8.RuneCountInString(secret)
 	switch {
 	case secret == "" && dispatch:
 		return errors.New("loop-dispatch needs loop-secret: an agent that pushes with an App's token can also write the ref with the loop's log, and only a signed log shows that; add a repository secret, such as the output of 'openssl rand -hex 32', and give it as loop-secret")
-	case secret != "" && len(secret) < minSecret:
-		return fmt.Errorf("loop-secret has %d characters; give at least %d, such as the output of 'openssl rand -hex 32'", len(secret), minSecret)
+	case secret != "" && n < minSecret:
+		return fmt.Errorf("loop-secret has %d characters; give at least %d, such as the output of 'openssl rand -hex 32'", n, minSecret)
 	}
 	return nil
 }

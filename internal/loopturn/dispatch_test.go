@@ -144,7 +144,7 @@ func TestCheckSecret(t *testing.T) {
 		secret   string
 		dispatch bool
 		want     string
-	}{{"", false, ""}, {"", true, "needs loop-secret"}, {"too short", true, "at least 16"}, {"too short", false, "at least 16"}, {"correct horse battery", true, ""}} {
+	}{{"", false, ""}, {"", true, "needs loop-secret"}, {"too short", true, "at least 16"}, {"too short", false, "at least 16"}, {"ÄÖÜÄÖÜÄÖÜ", false, "has 9 characters"}, {"correct horse battery", true, ""}} {
 		err := loopturn.CheckSecret(c.secret, c.dispatch)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q, %v: %v", c.secret, c.dispatch, err)
