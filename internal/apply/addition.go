@@ -107,8 +107,8 @@ func join(text, section, lastLine string) string {
 	return text
 }
 
-// hasMarker reports whether a line of the body is the marker of an item, which has been applied to
-// the body then.
+// hasMarker reports whether a line of the body is the marker of an item: the item has been applied
+// to such a body already.
 func hasMarker(body, key string) bool {
 	for line := range strings.Lines(body) {
 		if kind, found, ok := markdown.LineMarker(line); ok && kind == markdown.MarksText && found == key {

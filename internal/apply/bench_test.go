@@ -115,8 +115,8 @@ func newEvent() event.Event {
 		SHA: headSHA, Ref: "refs/heads/main", Actor: "octocat", Time: noon.Add(-10 * time.Minute)}
 }
 
-// on makes the run one that was triggered by a pull request, an issue or a discussion, on which
-// alone each kind may act.
+// on changes the event of the run: a pull request, an issue or a discussion triggered it. Each kind
+// may act only on that one.
 func (b *bench) on(name string, number int) *bench {
 	b.ev.Name, b.ev.Number = name, number
 	switch number {

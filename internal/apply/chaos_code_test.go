@@ -90,8 +90,8 @@ func (c *codeChaos) hook(rate int) func(githubtest.Request) githubtest.Fault {
 	}
 }
 
-// ourBranch returns our branch, "" while there is none that has a commit of ours: until then, the
-// commits of others make it theirs.
+// ourBranch returns our branch. It returns "" until the branch has a commit of ours: before that, a
+// branch to which others have committed counts as theirs.
 func (c *codeChaos) ourBranch() string {
 	branches := c.branches("refs/heads/airlock", "refs/heads/topic-2")
 	if len(branches) == 0 {

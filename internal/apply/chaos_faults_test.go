@@ -13,8 +13,8 @@ import (
 )
 
 // killer is a transport that ends its goroutine at the nth request, like a process that is
-// killed: before the request is sent, or after it took effect. If cancel is set, it calls that
-// instead, like an interruption.
+// killed: before the request is sent, or after it took effect. If cancel is not nil, it calls
+// cancel instead, like an interruption, and sends the request.
 type killer struct {
 	next   http.RoundTripper
 	left   int

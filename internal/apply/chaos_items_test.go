@@ -401,7 +401,8 @@ func drawFinding(name string, line int) chaosItem {
 	}
 }
 
-// drawResolving resolves all findings but those to keep. Only gone is there to be resolved.
+// drawResolving makes an item that resolves all findings except those named keep. The finding named
+// gone is the only one that it finds.
 func drawResolving(gone string, keep ...string) chaosItem {
 	return chaosItem{
 		name: "resolving", once: true,

@@ -188,8 +188,8 @@ func TestOneJobOnTwoRunnersEndsWithOneOfEach(t *testing.T) {
 }
 
 // TestTwoClaimsEndWithOneOfEach plays two jobs with one identity that can be distinguished from each
-// other. At least one of them goes through, whatever the other has written; what is refused,
-// or given up, is there by the other.
+// other. At least one of them is not refused. An item that one job does not write, or removes
+// again, has been written by the other.
 func TestTwoClaimsEndWithOneOfEach(t *testing.T) {
 	eachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c := newChaos(t, seed)

@@ -10,7 +10,7 @@ import (
 )
 
 // ClaimedError is the refusal of a run because another job of the same workflow run has the
-// same identity and is at work: each would take what the other wrote for its own.
+// same identity and is at work: each would treat what the other wrote as its own.
 type ClaimedError struct {
 	Run event.Run
 	URL string // of what the other job wrote
@@ -22,7 +22,7 @@ func (e *ClaimedError) Error() string {
 	if e.Run.Name != "" {
 		same = fmt.Sprintf("the same name %q", e.Run.Name)
 	}
-	return fmt.Sprintf("another job of this workflow run has %s and wrote %s; each would take over what the other writes. Give each of them another input name, such as that of the job that calls the reusable workflow", same, cmp.Or(e.URL, "something"))
+	return fmt.Sprintf("another job of this workflow run has %s and wrote %s; each would take over what the other writes. Set the input name of each to another value, such as the name of the job that calls the reusable workflow", same, cmp.Or(e.URL, "something"))
 }
 
 // unclaimed returns c without its claim, for a text that may keep the marker of another item: the

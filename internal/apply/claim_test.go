@@ -19,7 +19,7 @@ const (
 	claimTwoFirst = "0001222222222222"
 )
 
-// refused observes and returns the refusal, nil if there is none.
+// refused calls Observe and returns the *ClaimedError with which it fails, nil if it succeeds.
 func (b *bench) refused(own []intake.OwnItem, lines ...string) error {
 	b.t.Helper()
 	_, err := Observe(context.Background(), b.deps, b.cfg, b.ev, b.approve(own, lines...))
@@ -29,8 +29,8 @@ func (b *bench) refused(own []intake.OwnItem, lines ...string) error {
 	return err
 }
 
-// TestOneIdentityOfTwoJobsIsRefused lets a second job with the same identity come after the
-// first: what it would take for its own is another's.
+// TestOneIdentityOfTwoJobsIsRefused lets a second job with the same identity run after the
+// first. It is refused if it would treat what the first wrote as its own.
 func TestOneIdentityOfTwoJobsIsRefused(t *testing.T) {
 	check := func(conclusion string) intake.OwnItem {
 		return intake.OwnItem{Item: &safeoutput.CheckRun{Name: "Airlock checks (gate)", HeadSHA: headSHA, Conclusion: conclusion, Title: conclusion, Summary: "S"}, Stable: "checks"}
@@ -74,7 +74,7 @@ func TestOneIdentityOfTwoJobsIsRefused(t *testing.T) {
 			if (err != nil) != c.refused {
 				t.Fatalf("the second job: %v", err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), `the same name "checks"`) || !strings.Contains(err.Error(), "another input name") || !strings.Contains(err.Error(), "https://")) {
+			if err != nil && (!strings.Contains(err.Error(), `the same name "checks"`) || !strings.Contains(err.Error(), "Set the input name") || !strings.Contains(err.Error(), "https://")) {
 				t.Errorf("it says: %v", err)
 			}
 			b.cfg.Run.Attempt = 2
@@ -118,7 +118,7 @@ func TestTwoJobsWithOneIdentityAtOnce(t *testing.T) {
 	want(t, execute(context.Background(), b.deps, one), "applied applied")
 	results := execute(context.Background(), b.deps, two)
 	want(t, results, "failed(same-identity) failed(same-identity)")
-	if !strings.Contains(results[0].Message, "another input name") || len(results[0].Notes) != 1 {
+	if !strings.Contains(results[0].Message, "Set the input name") || len(results[0].Notes) != 1 {
 		t.Errorf("%s, %q", results[0].Message, results[0].Notes)
 	}
 	if n := len(b.issue(issueNumber).Comments); n != 1 {

@@ -113,8 +113,9 @@ type codePreparer struct {
 	taken  []string        // the branches of earlier items
 }
 
-// code prepares every item that carries code: where it goes, what it changes there, and
-// whether it may. Nothing is pushed that was not prepared here.
+// code prepares every item that carries code: it finds out where the changes go, what they change
+// there, and whether they are allowed. Nothing is pushed that a
+// codePreparer did not prepare.
 func (o *observer) code() error {
 	o.s.code = map[int]*codeState{}
 	c := &codePreparer{o: o, code: o.deps.Code}

@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 		"TestABranchThatCannotBeComparedYet", "TestEveryCommitIsJudgedOnPush", "TestRulesetWithoutForcePushes",
 		"TestPushToAMovedBranch", "TestPullRequestIsUpdated", "TestAmendedCommitStays", "TestFailureReportsWhatIsThere",
 		"TestTextsOfLostCode", "TestMoreCommitsThanOnePage",
-		// These start git some dozens of times; tests that stay in cover what they have in common.
+		// These start git some dozens of times. The tests that are not left out cover what these have in common.
 		"TestChangesStayOnTheirBase", "TestBrokenObjectsOfCommits", "TestFetchFaults", "TestForgedTrailerPassesNoRule",
 		"TestPatchWhereTheHistoryIsCutOff", "TestIssueOfCodeIsThereOnce", "TestPullRequestOnAMovedBase", "TestMessagesSpeakForNobodyElse",
 		"TestSignedCommitsGoOnAfterAKill", "TestRetargetedPullRequestIsLeftAlone", "TestPullRequestForbidden", "TestSoundCommitsStayApart",
@@ -109,7 +109,7 @@ func copyOfOrigin(t testing.TB) (git *githubtest.Git, base string) {
 			origin.workspaces[commit] = filepath.Join(lasting{t}.TempDir(), "work")
 			clone(t, g.Dir(), origin.workspaces[commit], commit)
 		}
-		githubtest.New(t, codeFixture(), githubtest.Options{Git: g}).State() // the copies know what it asks git
+		githubtest.New(t, codeFixture(), githubtest.Options{Git: g}).State() // caches git's answers, which the copies of g take over
 		origin.git = g
 	}
 	return origin.git.Copy(t), origin.git.SHA("main")

@@ -48,7 +48,7 @@ func (c *codePreparer) check(e *entry, st *codeState) error {
 		if broken, squashed, err = c.checkSeries(e, st); err != nil {
 			return err
 		}
-		if squashed { // what could not be read may be gone
+		if squashed { // the one commit may lack what was too large to be scanned
 			if hit, unread, err = c.scan(st); err != nil {
 				return err
 			}
@@ -68,8 +68,8 @@ func (c *codePreparer) check(e *entry, st *codeState) error {
 	return c.preparePatch(st, hit == "" && isSearched)
 }
 
-// scan does what secret does, but returns the error that something is too large to be scanned as
-// unread, because it is decided on later.
+// scan calls secret. If something is too large to be scanned, it returns that error as unread and
+// not as err, because check decides later what follows from it.
 func (c *codePreparer) scan(st *codeState) (hit string, unread, err error) {
 	hit, err = c.secret(st)
 	if errors.Is(err, gitrepo.ErrTooLarge) {
@@ -105,8 +105,8 @@ func listViolations(broken []tree.Violation) string {
 	return nothingPushed + strings.Join(list, "; ")
 }
 
-// RuleSignedCommits is the rule that nothing is pushed which GitHub cannot sign, where the
-// owner wants signed commits.
+// RuleSignedCommits is the rule that, where the owner wants signed commits, changes that GitHub
+// cannot sign are not pushed.
 const RuleSignedCommits = "signed-commits"
 
 // unsignable returns what a commit through the API cannot contain: GitHub's

@@ -138,7 +138,7 @@ func (c *codePreparer) style(e *entry, st *codeState) gitrepo.Style {
 		When:      c.o.cfg.Run.StartedAt,
 		Message: func(ch gitrepo.Change) string {
 			fallback := fallbackMessage(e.item)
-			if text.IsBlank(ch.Message) || strings.HasPrefix(ch.Message, strings.TrimSpace(fallback)) { // the latter of a summary
+			if text.IsBlank(ch.Message) || strings.HasPrefix(ch.Message, strings.TrimSpace(fallback)) { // summary's message begins with the fallback
 				st.worded = true
 			}
 			message, notes := c.message(ch.Message, fallback)
@@ -182,8 +182,8 @@ const (
 // defaultMessage is the commit message where neither the agent nor the item has one.
 const defaultMessage = "Apply an agent's changes"
 
-// fallbackMessage returns the message of a change without one of its own: what is not committed
-// yet.
+// fallbackMessage returns the commit message for a change without a message, such as one that the
+// agent did not commit.
 func fallbackMessage(item safeoutput.Item) string {
 	switch it := item.(type) {
 	case *safeoutput.CreatePullRequest:

@@ -30,8 +30,8 @@ const (
 	submoduleMode = "160000"
 )
 
-// files returns the changed files in the order of their paths, after the rules that no
-// file of the result breaks by itself.
+// files returns the broken rules that belong to no changed file, and after them the changed files in
+// the order of their paths, each with the rules that it breaks.
 func (st *codeState) files() []File {
 	if len(st.changes)+len(st.broken) == 0 {
 		return nil

@@ -22,9 +22,9 @@ const maxSlug = 40
 
 // branchNames are the names that the branch of an item may have.
 type branchNames struct {
-	// wanted are the names in the order of preference: the one that was asked for or, for a
-	// default name, made from the title; then the same with fewer slashes, where that one
-	// cannot be. Each may get a number as its suffix.
+	// wanted are the names in the order of preference: first the one that was asked for, or a
+	// default name made from the title; then the same name with fewer slashes, in case git
+	// cannot have the first next to another branch. Each may get a number as its suffix.
 	wanted []string
 	// prefixes begin the default names of one series, whatever the title; nil for a branch
 	// that somebody named.
@@ -62,8 +62,8 @@ func flatter(name, stem string) []string {
 	return slices.Compact([]string{name, stem + strings.ReplaceAll(rest, "/", "-"), strings.ReplaceAll(name, "/", "-")})
 }
 
-// inSeries reports whether a branch can be an earlier one of the series: any with the prefix
-// of a default name, otherwise one of the names, with or without a suffix of ours.
+// inSeries reports whether a branch can be an earlier one of the series. Its name is then one of
+// the wanted names, with or without a suffix of ours, or begins like a default name.
 func (n branchNames) inSeries(branch string) bool {
 	if slices.ContainsFunc(n.prefixes, func(prefix string) bool { return strings.HasPrefix(branch, prefix) }) {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// TestNewBranchesGetOutOfTheWay asserts which name a new branch has where the one that was
-// asked for means something else already, and that a note says why.
+// TestNewBranchesGetOutOfTheWay asserts which name a new branch has where the name that was asked
+// for cannot be used, and that a note says why.
 func TestNewBranchesGetOutOfTheWay(t *testing.T) {
 	t.Parallel()
 	anyName := func(s *policy.ChangeSettings) { s.AllowedBranches = []string{"**"} }

@@ -188,8 +188,8 @@ func (m *patchMaker) masked(ctx context.Context, s gitrepo.Series, largest int64
 	return gitrepo.Series{Base: s.Base, Changes: []gitrepo.Change{change}}, append(notes, ofContents...), nil
 }
 
-// maskContents returns the edits of a tree that replace what masked replaces in the contents that
-// are new since another tree.
+// maskContents compares two trees, and returns edits of the second one. They replace those of its
+// new contents that masked describes.
 func (m *patchMaker) maskContents(ctx context.Context, before, after string, largest int64) (edits []gitrepo.TreeEdit, notes []string, err error) {
 	changes, err := m.repo.TreeChanges(ctx, before, after)
 	if err != nil {
@@ -243,7 +243,7 @@ func (m *patchMaker) maskFile(path, content string) string {
 }
 
 // keepPatch stores changes that were not delivered, so that nobody's work is lost, and records
-// in the result where.
+// in the result where it stored them.
 func (x *executor) keepPatch(e *entry, r *Result) {
 	st := x.plan.snap.code[e.index]
 	lost := r.State == Failed || r.State == Denied || r.State == Skipped

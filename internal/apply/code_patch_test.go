@@ -16,11 +16,11 @@ import (
 )
 
 // TestDeniedChangesKeepTheirPatch asserts that, whatever denies changes, a patch of them is kept.
-// git am applies it, and what it leads to has no secret in any file, name or message.
+// git am applies it, and the commits that result have no secret in any file, name or message.
 func TestDeniedChangesKeepTheirPatch(t *testing.T) {
 	t.Parallel()
 	const known = "correct-horse-battery"
-	const withLittle = 6 // so many cases, the first ones, have little data
+	const withLittle = 6 // number of cases, from the first one, with little data
 	noise := sync.OnceValue(func() []byte {
 		data := make([]byte, 66<<20)
 		_, _ = rand.NewChaCha8([32]byte{}).Read(data)

@@ -87,8 +87,8 @@ func (c *codePreparer) placePush(e *entry, st *codeState) error {
 	return c.pushedBefore(e, st)
 }
 
-// namesBranch reports whether the item names the branch that is pushed to, or none. It
-// refuses one that names another.
+// namesBranch reports whether the item names no branch, or the one that is pushed to. If the item
+// names another branch, namesBranch refuses it.
 func (c *codePreparer) namesBranch(e *entry, st *codeState) bool {
 	named := branchOf(e.item.(*safeoutput.PushToBranch).Branch)
 	if named == "" || named == st.branch {
@@ -102,8 +102,9 @@ func (c *codePreparer) namesBranch(e *entry, st *codeState) bool {
 func branchOf(name string) string { return strings.TrimPrefix(strings.TrimSpace(name), "refs/heads/") }
 
 // placeOnEvent places an item for a run that cannot read GitHub: on the head branch that the event
-// names, unless it shows that nothing may be pushed there. Where it names none or is about another
-// pull request, the branch is a placeholder with the number of the pull request.
+// names, unless the event shows that nothing may be pushed there. Where the event names no head
+// branch, or is not about the item's pull request, the branch is a placeholder with the number of
+// the pull request.
 func (c *codePreparer) placeOnEvent(e *entry, st *codeState) {
 	n, head := e.target.Number, c.o.ev.Head.Ref
 	if !e.target.FromEvent || head == "" {
@@ -145,7 +146,7 @@ func (c *codePreparer) placeOnPull(e *entry, st *codeState) error {
 	if !c.namesBranch(e, st) {
 		return nil
 	}
-	if pull.Head.RepoID != pull.Base.RepoID { // its branch may be called as one of ours
+	if pull.Head.RepoID != pull.Base.RepoID { // its branch may have the same name as one of this repository's
 		st.refuseFork(n)
 		return nil
 	}
@@ -169,8 +170,8 @@ func (c *codePreparer) placeOnPull(e *entry, st *codeState) error {
 	return c.pushedBefore(e, st)
 }
 
-// protected returns which rule of the repository keeps others from pushing to a branch; ""
-// where none does that the token may read.
+// protected returns which rule of the repository keeps others from pushing to a branch; "" where
+// the token can read no such rule.
 func (c *codePreparer) protected(branch string) (why string, err error) {
 	isProtected, err := c.o.deps.GitHub.BranchProtected(c.o.ctx, c.o.repo, branch)
 	if err != nil && !unreadable(err) {

@@ -380,9 +380,9 @@ func TestChangesStayOnTheirBase(t *testing.T) {
 	}
 }
 
-// TestSignedCommitsThatMovedTheBranch asserts that a commit is known by the branch where GitHub answers
-// that the branch has moved, because it carried out an earlier try or took the request twice; and that
-// somebody else's commit is not taken for it.
+// TestSignedCommitsThatMovedTheBranch lets GitHub answer that the branch has moved, because an earlier
+// try took effect late or the request arrived twice. It asserts that Airlock finds its commit on the
+// branch, and that it does not mistake somebody else's commit for its own.
 func TestSignedCommitsThatMovedTheBranch(t *testing.T) {
 	t.Parallel()
 	const moved = `{"data":{"createCommitOnBranch":null},"errors":[{"type":"STALE_DATA","path":["createCommitOnBranch"],"message":"Expected branch to point to another commit"}]}`

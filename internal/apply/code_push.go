@@ -157,9 +157,9 @@ func (p *planner) pushRequests(e *entry, st *codeState) []Request {
 	return reqs
 }
 
-// commitByAPI creates the commits through GitHub, which signs them, and the branch before, if it
-// does not exist. Each commit names the one before it, so that a second try cannot create a
-// second one.
+// commitByAPI creates the commits through GitHub, which signs them. If the branch does not exist, it
+// creates the branch first. Each commit names the one before it, so that a second try cannot create
+// the same commit again.
 func (x *executor) commitByAPI(ctx context.Context, st *codeState) (tip string, err error) {
 	head, from, commits := st.expect, st.onto, st.carried.Commits
 	switch {

@@ -75,7 +75,7 @@ func (c *codePreparer) fetch(commits ...string) error {
 }
 
 // fetchBases fetches the commits that the changes may have been made from, as far as GitHub
-// still has them. It reports whether one is there that was not.
+// still has them. It reports whether the repository now has one that it did not have before.
 func (c *codePreparer) fetchBases(st *codeState) (more bool) {
 	for _, oid := range c.code.Bases {
 		before, _ := c.code.Repo.Has(c.o.ctx, oid)

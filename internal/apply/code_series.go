@@ -23,7 +23,7 @@ func (c *codePreparer) divide(e *entry, st *codeState) (err error) {
 	commits, settings := st.carried.Commits, e.settings.Changes
 	switch {
 	case st.series.Joined && settings.Commits == policy.CommitsKeep:
-		st.refuse(Denied, RuleCommits, nothingPushed+"the commits cannot be pushed as they are, as commits: keep asks for: see the notes; let the agent make fewer, or remove the key")
+		st.refuse(Denied, RuleCommits, nothingPushed+"the commits cannot be pushed as they are, which commits: keep requires (see the notes); let the agent make fewer commits, or remove commits: keep")
 		return c.preparePatch(st, false)
 	case len(commits) == 1:
 		st.steps = [][]gitrepo.TreeChange{st.changes}
@@ -111,7 +111,7 @@ func (c *codePreparer) judgeSeries(e *entry, st *codeState) (culprit string, bro
 	return fmt.Sprintf("the sum of the %d commits", len(commits)), broken, nil
 }
 
-// maxTitles is how many titles the message of a commit lists that was made of several.
+// maxTitles is how many titles a commit that was made of several commits lists in its message.
 const maxTitles = 50
 
 // listTitles returns the titles of commits as a list in a commit's message.
@@ -148,8 +148,8 @@ func (c *codePreparer) squash(e *entry, st *codeState) error {
 }
 
 // summary returns one change that does what several commits on top of onto do. Its message is the
-// item's, or the first title if that is blank, with the titles of all. Its author is theirs if they
-// have only one.
+// item's, or the first title if that is blank, with the titles of all. Its author is that of the
+// commits if they all have the same one.
 func (c *codePreparer) summary(e *entry, onto string, commits []string) (one gitrepo.Change, err error) {
 	ctx, repo := c.o.ctx, c.code.Repo
 	titles := make([]string, len(commits))

@@ -123,7 +123,7 @@ func TestEveryCommitIsJudged(t *testing.T) {
 	for i, sin := range shorttest.First(3, earlierSins()) {
 		for _, form := range seriesForms {
 			if sin.name == "submodule" && form == "mailbox" {
-				continue // git apply refuses a patch that removes one
+				continue // git apply refuses a patch that removes a submodule
 			}
 			if form != "workspace" && form != seriesForms[i%len(seriesForms)] && !everyCombination() {
 				continue

@@ -95,7 +95,7 @@ func (c *codePreparer) leaveShared(e *entry, st *codeState, lastTree string) err
 	case err == nil && again.Tip == st.expect:
 		st.note(fmt.Sprintf("the branch %q contains these changes already, so nothing was pushed", st.branch))
 	case err == nil || conflicts:
-		st.note(fmt.Sprintf("others have changed or taken back on the branch %q what this workflow put there, and these changes are the same once more; so nothing was pushed", st.branch))
+		st.note(fmt.Sprintf("on the branch %q, others have changed or reverted what this workflow put there; the new changes are the same as before, so nothing was pushed", st.branch))
 	default:
 		return err
 	}
@@ -140,8 +140,8 @@ func (c *codePreparer) ownPart(e *entry, st *codeState) (tree string, err error)
 	return tip.Tree, err
 }
 
-// commitRun is a number of our own commits, one after the other, without one of somebody else's
-// between them: the commit before the first one, and the last one.
+// commitRun is a sequence of our own commits in which each is the parent of the next. before is
+// the parent of the first.
 type commitRun struct{ before, last string }
 
 // runsOf divides our own commits, the oldest first, into runs. A commit without exactly one parent

@@ -80,13 +80,13 @@ func TestOthersCommitToOurBranch(t *testing.T) {
 			{"main moves on", move, map[string]string{"docs/a.md": "one\ntrois\nthree\n"}, "applied", map[string]string{"docs/a.md": "one\ntrois\nthree", "docs/c.md": "", "theirs.txt": "theirs", "more.txt": "more", "main.txt": ""}, onTop},
 		},
 		"they mend ours": {
-			{"the agent repeats itself", commits(map[string]string{"docs/a.md": "one\n2 (two)\nthree\n"}), first, "adopted", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": "b"}, "others have changed or taken back"},
+			{"the agent repeats itself", commits(map[string]string{"docs/a.md": "one\n2 (two)\nthree\n"}), first, "adopted", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": "b"}, "others have changed or reverted"},
 			{"and changes another file", nil, map[string]string{"docs/a.md": "one\n2\nthree\n", "docs/b.md": "better\n"}, "applied", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": "better"}, onTop},
 			{"and the same lines", nil, map[string]string{"docs/a.md": "one\nzwei\nthree\n"}, "failed(merge-conflict)", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": "better"}, "as they left it"},
 			{"and goes back", nil, map[string]string{"docs/a.md": "one\n2\nthree\n"}, "applied", map[string]string{"docs/a.md": "one\n2 (two)\nthree", "docs/b.md": ""}, onTop},
 		},
 		"they take ours back": {
-			{"the same", commits(map[string]string{"docs/a.md": "one\ntwo\nthree\n", "docs/b.md": "not b\n"}), first, "adopted", map[string]string{"docs/a.md": "one\ntwo\nthree"}, "others have changed or taken back"},
+			{"the same", commits(map[string]string{"docs/a.md": "one\ntwo\nthree\n", "docs/b.md": "not b\n"}), first, "adopted", map[string]string{"docs/a.md": "one\ntwo\nthree"}, "others have changed or reverted"},
 			{"something else", nil, map[string]string{"docs/a.md": "one\n2\nthree\n", "docs/b.md": "b\n", "docs/c.md": "c\n"}, "applied", map[string]string{"docs/a.md": "one\ntwo\nthree", "docs/c.md": "c"}, onTop},
 		},
 		"they delete ours": {{"again", func(b *codeBench, branch string) {
@@ -201,8 +201,9 @@ func TestWhatIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestABranchThatCannotBeComparedYet asserts that a commit which GitHub does not know
-// everywhere yet makes no second pull request, unless GitHub takes longer than apply waits.
+// TestABranchThatCannotBeComparedYet lets GitHub answer at first that it does not know a commit that
+// was just pushed. It asserts that no second pull request is opened if GitHub knows the commit
+// before apply stops waiting, and that one is opened otherwise.
 func TestABranchThatCannotBeComparedYet(t *testing.T) {
 	t.Parallel()
 	for times, pulls := range map[int]int{1: 1, len(lookWaits): 1, len(lookWaits) + 1: 2} {

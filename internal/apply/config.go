@@ -67,10 +67,10 @@ func (c Config) host() string {
 // Reconcile is when Execute looks, at its end, for duplicates of what it created.
 type Reconcile int
 
-// The values of Reconcile. Looking costs a wait of 30 seconds after the last
-// creation and at most three requests.
+// The values of Reconcile. Looking costs a wait until 30 seconds, or on a first attempt FirstLook,
+// after the last creation, and usually at most three requests.
 const (
-	ReconcileAuto   Reconcile = iota // after a creation that was tried again, on a later attempt, or where Run.Shared is set
+	ReconcileAuto   Reconcile = iota // after a creation that was tried again, on a later attempt, or where Run.Shared or Run.SelfHosted is set
 	ReconcileAlways                  // whenever something was created: two runs of one job may work at the same moment
 	ReconcileNever
 )

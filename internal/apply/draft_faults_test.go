@@ -105,8 +105,8 @@ func (b *bench) draftProcess(ctx context.Context, rt http.RoundTripper, clock Cl
 
 // TestFaultsOnReviewsThatArePending lets each request of a review, of which GitHub refuses a line,
 // go wrong in each way, once or from then on, in one scene after the other. Each comment must be
-// seen once or be reported as failed with its text, people are notified at most once, and no pending review
-// is left without a word. The next run must complete what is missing.
+// seen once or be reported as failed with its text, people must be notified at most once, and a
+// pending review that is left must be reported. The next run must complete what is missing.
 func TestFaultsOnReviewsThatArePending(t *testing.T) {
 	t.Parallel()
 	var scenes []faultScene
@@ -116,9 +116,9 @@ func TestFaultsOnReviewsThatArePending(t *testing.T) {
 	playFaults(t, scenes, 70)
 }
 
-// isPlayedInDrafts reports whether a mishap is played: each, except those that a review cannot be
-// protected from, which are comments that a second delivery adds again (docs/limits.md), and a list
-// that never shows a pending review of an earlier run.
+// isPlayedInDrafts reports whether a mishap is played. Two are not, because a review cannot be
+// protected from them: a request that arrives twice adds its comments twice (docs/limits.md), and a
+// list may never show the pending review of an earlier run.
 func isPlayedInDrafts(m mishap) bool { return !m.fault.Twice && m.fault.Hide == 0 }
 
 // draftPlay is a scene that is being played.

@@ -42,10 +42,10 @@ func (c jobsCell) String() string {
 	return fmt.Sprintf("person's draft %t, job 2 begins at request %d of job 1, job %d goes first, slow by %v, job %d is killed at request %d (after its effect: %t)", c.person, c.begin, c.prefer+1, c.slow, c.killed+1, c.at, c.after)
 }
 
-// TestTwoJobsReviewAtOnce lets two jobs with one account review a pull request at the same moment,
-// in either order of going on, and kills one of them between every two requests. Each text must be
-// seen once, in one review a job, no pending review is left, and nobody deletes one that a person or
-// a job at work has begun.
+// TestTwoJobsReviewAtOnce lets two jobs with one account review a pull request at the same moment.
+// Either job may go first, and one of them is killed between any two requests. Each text must be
+// seen once, and each job must post one review. No pending review may be left, and nobody may delete
+// one that a person or a job at work has begun.
 func TestTwoJobsReviewAtOnce(t *testing.T) {
 	t.Parallel()
 	const requests = 18 // more than either job sends when nothing goes wrong

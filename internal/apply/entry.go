@@ -90,8 +90,8 @@ func entriesOf(cfg Config, ev event.Event, approved []policy.Approved) ([]*entry
 	return entries, nil
 }
 
-// setKeys sets the entry's keys. equal counts the entries before it by what would otherwise give
-// them the same key.
+// setKeys sets the entry's keys, and counts the entry in equal. Entries that would have the same key
+// are counted together, and that count makes their keys differ.
 func (e *entry) setKeys(run event.Run, repositoryID int64, canonical []byte, equal map[string]int) {
 	kind, target := keyKind(e.kind, e.own), targetKey(e.target)
 	same := strings.Join([]string{kind, target, string(canonical)}, "\x00")
@@ -108,8 +108,8 @@ func (e *entry) setKeys(run event.Run, repositoryID int64, canonical []byte, equ
 	equal[same]++
 }
 
-// Keys returns the keys of the approved items that are to be done: a later process with the same
-// workflow run has the same for equal items.
+// Keys returns the keys of the approved items that are not staged. A later process of the same
+// workflow run computes the same keys for equal items.
 func Keys(cfg Config, ev event.Event, approved []policy.Approved) ([]string, error) {
 	entries, err := entriesOf(cfg, ev, approved)
 	var keys []string

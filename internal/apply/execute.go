@@ -200,7 +200,7 @@ const notTried = "not tried, because "
 // everything is the key of a blockade of all writes.
 const everything = "*"
 
-// blockadeOf returns why an operation is not even begun; nil if it is.
+// blockadeOf returns why an operation is not even begun; nil if it may begin.
 func (x *executor) blockadeOf(ctx context.Context, op *Operation) *blockade {
 	if ctx.Err() != nil {
 		return &blockade{CodeCancelled, "the run was cancelled before it was this item's turn; run the job again"}
@@ -219,7 +219,8 @@ func (x *executor) blockadeOf(ctx context.Context, op *Operation) *blockade {
 	return nil
 }
 
-// The keys of what an operation shares with those that would fail for the same reason.
+// Each of these returns a key of executor.blocked. Operations with the same key would fail for the
+// same reason.
 func permissionKey(op *Operation) string {
 	return "permission " + string(op.Kind) + " " + joinPermissions(op.Permissions)
 }
@@ -235,7 +236,7 @@ func codeKey(op *Operation) string {
 	if safeoutput.SpecOf(op.Kind).CarriesCode {
 		return "code"
 	}
-	return "" // of which nothing is remembered
+	return "" // no blockade is recorded under this key
 }
 
 // failed returns the result of an item whose write failed. It remembers what will fail again.

@@ -8,7 +8,7 @@ import (
 // handler applies the items of one kind.
 type handler struct {
 	// text is set where the kind shows people a text of the agent's. Such a text may be about the
-	// code that came with it, so that people are told, or it is held back, where that code is lost.
+	// code that came with it. If that code is lost, the text gets a note, or is held back.
 	text bool
 	// group names what an item is applied together with. An item is applied alone
 	// where it returns "" or is nil.

@@ -178,8 +178,9 @@ func (e *entry) stableName() string {
 	return ""
 }
 
-// writer returns the workflow run as an entry's stable key and marker name it. What has a revision
-// belongs to no job: any finds it again, and the revision takes the run's place. Nor does an issue.
+// writer returns the workflow run as an entry's stable key and marker name it. A comment with a
+// revision and an issue belong to no job, so that any job finds them again. The marker of such a
+// comment has the revision in place of the run's id.
 func (e *entry) writer(run event.Run) event.Run {
 	switch it := e.item.(type) {
 	case *safeoutput.StickyComment:
@@ -225,8 +226,7 @@ func stableMarker(key string, h history) string {
 	return key + resolved + fmt.Sprintf("%016x", uint64(h.run))
 }
 
-// readMarker divides the marker of a stable object. Any other marker is a key, and nothing
-// is known.
+// readMarker divides the marker of a stable object. Any other marker is only a key, and k is nil.
 func readMarker(marker, body string) (key string, k *known) {
 	if len(marker) != stableMarkerLen {
 		return marker, nil

@@ -118,7 +118,7 @@ func tickedBox(criterion string) chaosItem {
 	}
 }
 
-// itemScene returns a scene in which items are applied that can be found again.
+// itemScene returns a scene in which chaosItems are applied.
 func itemScene(name, event string, setUp func(*bench), items ...chaosItem) faultScene {
 	return faultScene{name: name, plausible: honest, begin: func(t *testing.T) faultPlay {
 		t.Helper()
@@ -145,11 +145,12 @@ func itemScene(name, event string, setUp func(*bench), items ...chaosItem) fault
 	}}
 }
 
-// honest reports whether a mishap is not an answer that denies what happened.
+// honest reports whether the answer of a mishap is not a lie.
 func honest(m mishap) bool { return !m.lie }
 
-// findable is honest, but false also for what makes Airlock's own items unfindable: annotations that
-// a second delivery adds again, and a list that lacks entries or is in another order.
+// findable reports whether a mishap is honest and leaves Airlock's own items findable. They are not
+// where a request arrives twice and adds its annotations twice, or where a list lacks entries or is
+// in another order.
 func findable(m mishap) bool {
 	return honest(m) && !m.fault.Twice && m.fault.Hide == 0 && !m.fault.Reverse
 }

@@ -31,7 +31,7 @@ func planMinimise(p *planner, group []*entry) Operation {
 		return op
 	}
 	if !p.snap.connected {
-		op.Notes = append(op.Notes, "which comments are there is unchecked")
+		op.Notes = append(op.Notes, "it was not checked which comments are there")
 	}
 	resolved, kept := p.resolvedNow(e)
 	if len(resolved) == 0 {

@@ -170,7 +170,8 @@ func TestFindingsBeyondTheLimitAreKept(t *testing.T) {
 	b.pol.Own.ReviewComments = 2
 	want(t, b.runOwn(findings("one", "two", "three")), "applied applied skipped(own-limit) applied")
 	b.commit(1)
-	// The two of before are the last of four now, and "two" is only named to be kept.
+	// Two new findings come before the two old ones now. No item asks for "two", but the list of
+	// comments to keep names it.
 	items := findings("three", "four", "one", "two")
 	items[3] = items[4]
 	want(t, b.runOwn(items[:4]), "applied applied adopted applied")

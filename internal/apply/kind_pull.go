@@ -20,9 +20,9 @@ func pullHandler() handler {
 func planPull(p *planner, group []*entry) Operation {
 	e := group[0]
 	it := e.item.(*safeoutput.CreatePullRequest)
-	// Merging makes a commit message of title and text, and one with "[skip ci]" starts no workflow.
+	// Merging makes a commit message of title and text. A message with "[skip ci]" starts no workflow.
 	title, disarmedTitle := startable(p.cfg.title(it.Title))
-	text, disarmedText := startable(markdown.StripMarkers(it.Body)) // without a marker, two halves may become such a word
+	text, disarmedText := startable(markdown.StripMarkers(it.Body)) // removing a marker may join two halves of such a word
 	op := p.operation(group, fmt.Sprintf("open the pull request %q", shortTitle(title)))
 	op.Permissions = e.permissions()
 	st := p.snap.code[e.index]
@@ -258,7 +258,7 @@ func (w *pullWork) update(ctx context.Context, x *executor, op *Operation, tip s
 	return r
 }
 
-// pullObject returns a pull request with its branch and the commit that this is at.
+// pullObject returns a pull request with its branch and the commit that the branch is at.
 func pullObject(pull githubapi.Pull, tip, branch string) *Object {
 	return &Object{Type: objPull, ID: pull.ID, NodeID: pull.NodeID, Number: pull.Number, URL: pull.URL, SHA: tip, Branch: branch}
 }

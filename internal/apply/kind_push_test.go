@@ -92,7 +92,8 @@ func TestPushToAMovedBranch(t *testing.T) {
 		t.Errorf("a.md is %q", got)
 	}
 
-	// It moves between looking and pushing: once, the push is repeated; twice, it fails.
+	// The branch moves between looking and pushing. If it moves once, the push is repeated; if it
+	// moves twice, the push fails.
 	for _, moves := range []int{1, 2} {
 		b := newPullBench(t)
 		b.write(map[string]string{"docs/a.md": "one\ntwo\n3\n"})

@@ -176,8 +176,8 @@ func (p *planner) reviewedCommit(op *Operation, number int) string {
 	return asked
 }
 
-// adoptComment handles a comment that is there already: by itself, or in the body of an
-// object that carries some of the group. It reports whether it is.
+// adoptComment reports whether a comment is there already: by itself, or in the body of an
+// object that carries some of the group. If it is there, adoptComment decides what becomes of it.
 func (p *planner) adoptComment(op *Operation, w *reviewWork, c *reviewComment) bool {
 	own := p.snap.found(c.e.key)
 	for _, o := range p.snap.own[w.group] {

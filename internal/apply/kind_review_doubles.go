@@ -100,8 +100,8 @@ func (x *executor) keepOnePlace(ctx context.Context, g commentGroup, there []Obj
 	}
 }
 
-// trim takes the sections that are elsewhere already out of a body. Where a comment was so long
-// that it was divided, its pieces cannot be told apart, and everything stays.
+// trim removes from a body the sections of doubles, whose texts are elsewhere too. Where a comment
+// was so long that it was divided, its pieces cannot be distinguished, and everything stays.
 func (x *executor) trim(ctx context.Context, g commentGroup, c carrier, doubles []int) {
 	if g.work == nil {
 		return

@@ -285,8 +285,8 @@ func (r *reviewRun) addSome(ctx context.Context, review Object, comments []*revi
 	return said, nil
 }
 
-// notIn returns the comments that a review does not have, once those that are expected are there
-// or GitHub must have caught up.
+// notIn returns the comments that a review does not have. Before, it waits until the expected ones
+// are there, but not longer than GitHub takes to show a write.
 func (r *reviewRun) notIn(ctx context.Context, review Object, comments, expected []*reviewComment) (missing []*reviewComment, err error) {
 	if len(comments) == 0 {
 		return nil, nil
@@ -383,8 +383,8 @@ func (r *reviewRun) addToBody(ctx context.Context, v *postedReview, parts []part
 	return err
 }
 
-// recordPosted records what a review carries that was posted. Comments that GitHub lost on the
-// way are added to its body.
+// recordPosted records what a posted review carries. Comments that GitHub lost on the way are added
+// to its body.
 func (r *reviewRun) recordPosted(ctx context.Context, v *postedReview) error {
 	lost, err := r.notIn(ctx, v.object, v.taken, v.taken)
 	if err != nil { // it was submitted nevertheless

@@ -98,7 +98,8 @@ func TestOneReviewIsOneReview(t *testing.T) {
 	}
 }
 
-// Whatever a comment is on, it arrives there by either way.
+// A comment on one line, on several lines, on old lines or on a file is posted there by way of a
+// pending review as well.
 func TestPlacesInAPendingReview(t *testing.T) {
 	b := refusing(t, githubtest.Options{})
 	b.srv.Change(func(f *githubtest.Fixture) { issueIn(*f, pullNumber).Pull.Head.Fork = "somebody/repo" })
@@ -157,7 +158,8 @@ func TestThePlanShowsAPendingReview(t *testing.T) {
 	}
 }
 
-// An error where GitHub usually answers without a thread concerns the one comment, too.
+// GitHub usually refuses a comment by an answer without a thread. If it reports an error instead, that
+// also concerns this comment alone.
 func TestAThreadThatIsRefusedWithAnError(t *testing.T) {
 	b := refusing(t, githubtest.Options{})
 	b.srv.SetFault(func(r githubtest.Request) githubtest.Fault {
@@ -232,8 +234,8 @@ func TestACommentThatGitHubLoses(t *testing.T) {
 	}
 }
 
-// A person's draft, or another app's, is never deleted. It blocks reviews, so that the
-// conversation is left after a while.
+// A person's draft, or another app's, is never deleted. It blocks reviews, so after a while the
+// comments are posted in the conversation.
 func TestADraftOfSomebodyElse(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{})
 	draft := b.draftOf("My own thoughts.")
@@ -339,7 +341,7 @@ func TestStoppedWhileAReviewIsPending(t *testing.T) {
 	}
 }
 
-// Airlock's own comments stand on lines or nowhere, by either way.
+// Airlock's own comments are posted on lines or not at all, also by way of a pending review.
 func TestOwnCommentsThatGitHubRefuses(t *testing.T) {
 	refuse := func(texts ...string) githubtest.Options {
 		return githubtest.Options{RefuseComment: func(body string) bool {

@@ -360,8 +360,8 @@ func TestRefusedLinesFollowThePolicy(t *testing.T) {
 	})
 }
 
-// GitHub may accept a review from the next attempt that it refused at first. That attempt must
-// not post again what the first one put into the conversation.
+// GitHub may refuse a review and accept it from the next attempt. That attempt must not post again
+// what the first one put into the conversation.
 func TestAnEarlierAttemptPutEverythingIntoTheConversation(t *testing.T) {
 	b := reviewBench(t, githubtest.Options{Fault: always("pulls/create-review", githubtest.Fault{Status: 422, Body: `{"message":"Unprocessable Entity","errors":["User can only have one pending review per pull request"]}`})})
 	want(t, b.run(reviewLine("main.go", 1, "One.")), "applied")

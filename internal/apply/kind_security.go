@@ -112,7 +112,7 @@ func analysed(ev event.Event, head string) (commit, ref string) {
 		return head, fmt.Sprintf("refs/pull/%d/head", ev.Number)
 	case ev.Name == "workflow_run" && !ev.IsPull && head != "":
 		if ev.Fork || ev.Head.Ref == "" {
-			return "", "" // on the default branch, a stranger's code would open alerts there
+			return "", "" // the run's own branch is the default one, where alerts about a stranger's code do not belong
 		}
 		return head, "refs/heads/" + ev.Head.Ref
 	}
@@ -269,8 +269,8 @@ func (w *securityWork) execute(ctx context.Context, x *executor, op *Operation) 
 	return w.sameResult(op, Applied, CodeUnprocessed, note, &Object{Type: objSARIF, NodeID: id}, "")
 }
 
-// wait asks for the state of an upload until it is decided. The error is that of the last
-// look, where it failed.
+// wait asks for the state of an upload after each of pollWaits, until it is decided. The error is
+// that of the last request, where it failed.
 func (w *securityWork) wait(ctx context.Context, x *executor, id string) (status githubapi.SARIFStatus, err error) {
 	for _, d := range pollWaits {
 		if err := x.deps.Clock.Sleep(ctx, d); err != nil {

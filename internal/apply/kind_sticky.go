@@ -83,8 +83,8 @@ func (w *stickyWork) execute(ctx context.Context, x *executor, op *Operation) []
 	return []Result{r}
 }
 
-// isRemoved reports whether somebody has removed the comment. That GitHub answers Not Found is
-// not enough, because it answers so too where a token may not see something.
+// isRemoved reports whether somebody has removed the comment. It reads the list, because GitHub
+// answers Not Found also where the token may not see the comment.
 func (w *stickyWork) isRemoved(ctx context.Context, x *executor) bool {
 	own, err := ownObjects(ctx, x.deps.GitHub, x.repo, w.post.list, x.plan.snap.viewer, x.since)
 	return err == nil && !slices.ContainsFunc(own, func(o Object) bool { return o.key == w.there.key })

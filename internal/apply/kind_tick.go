@@ -34,7 +34,7 @@ func planTick(p *planner, group []*entry) Operation {
 	w := &tickWork{number: e.target.Number, boxes: e.item.(*safeoutput.TickBoxes).Boxes}
 	op.work = w
 	if !p.snap.connected {
-		op.Notes = append(op.Notes, "which boxes are there is unchecked")
+		op.Notes = append(op.Notes, "it was not checked which boxes are there")
 		op.Requests = []Request{newRequest("PATCH", p.path(fmt.Sprintf("/issues/%d", w.number)), bodyJSON{"<the issue's text, with these boxes ticked>"})}
 		return op
 	}
@@ -181,8 +181,8 @@ func (r *tickRun) write(ctx context.Context) Result {
 	}
 }
 
-// writeOnce writes the text and looks at what became of it. done is false where r.text has to be
-// written again or is another text now, which is not so at the last try.
+// writeOnce writes r.text and looks at what became of it. done is false if r.text, which it may have
+// replaced, has to be written again. At the last try done is always true.
 func (r *tickRun) writeOnce(ctx context.Context, isLast bool) (res Result, done bool) {
 	r.sent[r.text.body] = true
 	err := r.x.write(ctx, func(ctx context.Context) error {
@@ -218,8 +218,9 @@ func (r *tickRun) writeOnce(ctx context.Context, isLast bool) (res Result, done 
 	return r.done(), true
 }
 
-// putBack looks whether the text that was written, and is among the versions that are seen,
-// replaced one of somebody else's. If so, that one is written next, with the boxes ticked.
+// putBack is called once the versions in seen include the text that was written. If that text
+// replaced one of somebody else's, putBack has their text written next, with the boxes ticked.
+// If an earlier write took effect after this one, it has the same text written again.
 func (r *tickRun) putBack(seen githubapi.IssueText, isLast bool) (res Result, done bool) {
 	newest := seen.Versions[0]
 	if !isLast && sameAccount(newest.Editor, r.viewer) && newest.Text != r.text.body && r.sent[newest.Text] {

@@ -53,8 +53,8 @@ func (b *bench) tick(github func(GitHub) GitHub, texts ...string) Result {
 	return results[0]
 }
 
-// between is GitHub with something that happens right before or right after an issue is written,
-// which follows its reading.
+// between is a GitHub that calls a function right before or right after an issue is written. Before
+// means after Airlock has read the issue.
 type between struct {
 	GitHub
 	before, after func(n int) // called around the write number n, from 1; may be nil
@@ -348,7 +348,7 @@ func TestTickBoxesFaults(t *testing.T) {
 		r := b.tick(func(g GitHub) GitHub {
 			return &between{GitHub: g, before: func(n int) {
 				switch n {
-				case 1: // is lost for now
+				case 1: // the first write is lost, and takes effect late
 					b.srv.SetFault(once("issues/update", githubtest.Fault{Cut: true}))
 				case 2:
 					b.edits(hubot, replace("Intro", "Theirs"))

@@ -71,7 +71,8 @@ func planUpdate(p *planner, group []*entry) Operation {
 }
 
 // askAgain adds to an edit the fields that have the wanted value only because earlier operations of
-// the plan change them: those may fail. The issue is before at the start, and current after them.
+// the plan change them: those may fail. The parameters before and current are the issue at the start
+// and after these operations.
 func askAgain(edit *githubapi.IssueEdit, e *entry, it *safeoutput.UpdateIssue, before, current githubapi.Issue) {
 	if it.Status != nil && edit.State == nil && current.State != before.State {
 		edit.State = &current.State
@@ -131,7 +132,7 @@ func (p *planner) wantedEdit(op *Operation, e *entry, it *safeoutput.UpdateIssue
 	}
 	switch {
 	case it.Body == nil:
-	case it.Operation == "" && hasMarker(is.Body, e.key): // what was added to it since stays
+	case it.Operation == "" && hasMarker(is.Body, e.key): // the item was applied; what others have added since stays
 	case it.Operation == "":
 		body, cut := p.cfg.unclaimed().body(p.leadText()+*it.Body, p.cfg.footer(e.settings.Footer), markerToKeep(is, p.snap.viewer.Actor, e.key))
 		if !known || !sameText(is.Body, body) {
@@ -202,7 +203,7 @@ func markerToKeep(i githubapi.Issue, viewer githubapi.Actor, key string) string 
 type updateWork struct {
 	number int
 	edit   githubapi.IssueEdit
-	add    *addition // makes the body of edit from the newest one; nil where it replaces it
+	add    *addition // is put into the issue's newest body; nil where edit replaces the body
 	notes  []string
 	since  time.Time // edits by others count from then on; zero if nothing was observed
 }

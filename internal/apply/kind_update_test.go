@@ -152,8 +152,8 @@ func TestUpdatesOfOneIssue(t *testing.T) {
 	}
 }
 
-// TestWhatWasAddedToAReplacedText asserts that a repeated run does not replace a text again, to which
-// another workflow of the same account has added something since, or which somebody has edited.
+// TestWhatWasAddedToAReplacedText asserts that a repeated run does not replace a text again if
+// another workflow of the same account has added something to it since, or somebody has edited it.
 func TestWhatWasAddedToAReplacedText(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	replace := updateLine("", "One.")

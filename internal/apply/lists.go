@@ -16,8 +16,9 @@ type listID struct {
 	commit, name string
 }
 
-// The lists. Those of one workflow run are read only as far back as the run can have
-// written something, and the issues of earlier ones reRunAge further.
+// The lists. Most of them are read only as far back as this workflow run can have written
+// something, listEarlierIssues reRunAge further. Reviews, check runs and the lists of all workflow
+// runs are read entirely.
 const (
 	listIssues             = "issues"
 	listEarlierIssues      = "issues, of earlier workflow runs too"

@@ -257,8 +257,8 @@ func (p *planner) plan(group []*entry) Operation {
 	return op
 }
 
-// unproven returns why reading what an item claims its target to be failed. It is nil without a
-// claim, and where nothing was read.
+// unproven returns the error of reading the target of an item that says what its target is. It is
+// nil if the item does not say that, or nothing was read.
 func (p *planner) unproven(e *entry) error {
 	switch {
 	case !e.target.Claimed:
@@ -269,8 +269,8 @@ func (p *planner) unproven(e *entry) error {
 	return p.snap.pulls[e.target.Number].err
 }
 
-// refuseClaim decides the items of a group whose target is not what they say, or may not be: err is
-// why it could not be read.
+// refuseClaim decides the items of a group that say what their target is, where the target could not
+// be read because of err: it is something else, or GitHub does not show it.
 func (p *planner) refuseClaim(group []*entry, err error) Operation {
 	target := group[0].target
 	op := p.operation(group, "nothing: whether there is "+describeTarget(target)+" is not known")

@@ -8,7 +8,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/policy"
 )
 
-// TestPushRemedies asserts what the advice to a maintainer is about GitHub's own messages.
+// TestPushRemedies asserts which advice a maintainer gets for each of GitHub's messages.
 func TestPushRemedies(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{

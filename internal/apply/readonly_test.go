@@ -88,7 +88,7 @@ func TestATokenThatExpires(t *testing.T) {
 	}
 }
 
-// A repository that was renamed is not one that does not exist.
+// The message about a repository that was renamed does not say that it does not exist.
 func TestAWriteToARenamedRepository(t *testing.T) {
 	b := newBench(t, fixture(), githubtest.Options{})
 	b.srv.SetFault(times(10, "issues/create", githubtest.Fault{Status: 301, Header: map[string][]string{"Location": {"https://api.github.test/repositories/42/issues"}},

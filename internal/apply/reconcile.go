@@ -180,9 +180,9 @@ func (x *executor) reconcileObserved(ctx context.Context) {
 	}
 }
 
-// keepOneOfEach removes, of the objects in found, the duplicates that are of the family of one in
-// wanted, and review comments that are in two places. It notes that in the results of the entries,
-// which it is given by family.
+// keepOneOfEach removes duplicates among the objects in found: those of the same family as an object
+// in wanted, and review comments that are in two places. It notes what it removed in the results of
+// the entries, which the caller gives by family.
 func (x *executor) keepOneOfEach(ctx context.Context, wanted, found []Object, entries map[string][]*entry) {
 	families := map[string][]Object{}
 	for _, o := range found {

@@ -133,7 +133,8 @@ func TestTwoRunsOnOneAttempt(t *testing.T) {
 	}
 }
 
-// TestTheSecondLookTakesThreeRequests writes to every list there is.
+// TestTheSecondLookTakesThreeRequests writes an issue, a discussion, a review, and comments on an
+// issue and on a pull request.
 func TestTheSecondLookTakesThreeRequests(t *testing.T) {
 	b := anyTarget(newBench(t, fixture(), githubtest.Options{}).on("pull_request", pullNumber))
 	b.cfg.Run.Shared = true

@@ -34,7 +34,7 @@ const (
 	CodeDependabotReadOnly = "dependabot-read-only" // the token cannot write, because Dependabot started the workflow run
 	CodeOutsideDiff        = "outside-diff"         // the owner wants comments outside the diff left out
 	CodeOwnLimit           = "own-limit"            // one of Airlock's own comments, beyond their limit
-	CodeNotTicked          = "not-ticked"           // the criteria that were verified are not, or not once, in the list
+	CodeNotTicked          = "not-ticked"           // the list lacks the criteria that were verified, or has them more than once
 	CodeOverwritten        = "overwritten"          // a text that somebody else wrote at the same moment is gone, and could not be put back
 	CodeEditedMeanwhile    = "edited-meanwhile"     // somebody else changed it since the workflow run started
 	CodeNoCodeScanning     = "no-code-scanning"     // it is switched off in the repository

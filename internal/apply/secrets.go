@@ -86,9 +86,8 @@ func (st *codeState) mask(c Config) {
 	}
 }
 
-// describeSecret returns where a secret is and what to do, without showing it. The digest is
-// what an owner who wants to let the value pass needs; there is none of a value that Airlock was
-// given.
+// describeSecret returns where a secret is and what to do, without showing it. An owner who wants
+// to let the value pass needs its digest, which is left out for a value that Airlock was given.
 func describeSecret(h secrets.Hit) string {
 	what := fmt.Sprintf("contains a secret in line %d, column %d (%s, rule %s); if it is a real one, revoke it, because the agent knows it, and remove it", h.Line, h.Column, h.Name, h.Rule)
 	if h.Digest != "" {
@@ -234,9 +233,10 @@ type suspect struct{ path, value, description string }
 // maxSuspects is how many values of changes are looked for in the base tree.
 const maxSuspects = 100
 
-// file looks into the new content of one changed file. It ignores what the file contained
-// before, which would keep everybody from fixing it, and what its place explains or the owner
-// allows. It refuses at once only a secret that needs no further search.
+// file searches the new content of one changed file. It lets pass what the file contained before,
+// because otherwise nobody could fix that file, and what its place explains or the owner allows. It
+// refuses at once a value that Airlock was given, and any secret once maxSuspects are found. The
+// other ones are left to decide.
 func (s *codeSearch) file(ch gitrepo.TreeChange, content string) (refusal string, err error) {
 	hits := s.scanner.ScanFile(ch.Path, content)
 	if len(hits) == 0 {

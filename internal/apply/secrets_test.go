@@ -42,8 +42,8 @@ func sha256Hex(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestWhatLooksLikeASecretInChanges asserts what denies changes, what explains a value, and
-// what the owner can allow.
+// TestWhatLooksLikeASecretInChanges asserts which values deny changes, which ones pass because of the
+// file that they are in, and which ones the owner can allow.
 func TestWhatLooksLikeASecretInChanges(t *testing.T) {
 	t.Parallel()
 	key, pat, general := madeUpKey(t), madeUp("ghp_", 36), madeUp("", 32)

@@ -27,8 +27,8 @@ var written = []struct{ name, item, write, list string }{
 	{"discussion", aDiscussion, "graphql/CreateDiscussion", "graphql/Discussions"},
 }
 
-// Applied means that an object is known which has the item. Whatever else GitHub answers, it is
-// looked for.
+// An item counts as applied only if an object with it is known. If GitHub's answer does not name
+// one, the object is looked for.
 func TestStrangeAnswersToWrites(t *testing.T) {
 	for name, answer := range strangeAnswers {
 		for _, w := range written {

@@ -21,8 +21,8 @@ func (b *bench) anyTarget(kinds ...safeoutput.Kind) *bench {
 }
 
 // TestTheNumberThatIsNamedIsUsed runs on one issue and names the number of another issue, of a pull
-// request or of a discussion, in a field for each of these. The comment goes to the number where it is
-// what the field is for, and nowhere where it is something else.
+// request or of a discussion, in a field for each of these. The comment is posted there if the number
+// is that of what the field names; otherwise it is denied.
 func TestTheNumberThatIsNamedIsUsed(t *testing.T) {
 	const elsewhere = 6 // the event is about this issue
 	names := map[string]int{"pull_request_number": pullNumber, "discussion_number": discussion, "issue_number": issueNumber}
@@ -87,8 +87,8 @@ func TestReviewOfAnotherPullRequest(t *testing.T) {
 	}
 }
 
-// TestAClaimThatCannotBeCheckedIsNotBelieved keeps the token from reading what an item says that its
-// target is. Where that may be something that the owner has excluded, nothing is written.
+// TestAClaimThatCannotBeCheckedIsNotBelieved applies items that say what their target is, with a token
+// that may not read it. Nothing may be written, because the owner may have excluded the target.
 func TestAClaimThatCannotBeCheckedIsNotBelieved(t *testing.T) {
 	forbidden := githubtest.Fault{Status: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}}, Body: `{"message":"Resource not accessible by integration"}`}
 	for line, reads := range map[string]string{

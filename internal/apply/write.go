@@ -40,7 +40,7 @@ const maxTries = 3
 // a page of a proxy. One more try, half a minute later, shows whether that lasts.
 const maxUnreadable = 2
 
-// triesOf returns how often a write is tried that failed with err.
+// triesOf returns how often a write that fails with err is tried.
 func triesOf(err error) int {
 	if e, ok := errors.AsType[*githubapi.Error](err); ok && e.Status >= 200 && e.Status < 300 {
 		return maxUnreadable
