@@ -116,7 +116,14 @@ func TestAnEventThatGitHubRefusesEscalates(t *testing.T) {
 	if notes := strings.Join(r[0].Notes, "\n"); !strings.Contains(notes, "could not be asked") || !strings.Contains(notes, "contents: write") {
 		t.Errorf("notes %q", notes)
 	}
-	for range fixloop.DeliveryAttempts {
+	for attempt := 1; attempt <= fixloop.DeliveryAttempts; attempt++ {
+		next := "a later turn tries again"
+		if attempt == fixloop.DeliveryAttempts {
+			next = "this was the last attempt"
+		}
+		if notes := strings.Join(r[0].Notes, "\n"); !strings.Contains(notes, next) {
+			t.Errorf("the notes after attempt %d are %q", attempt, notes)
+		}
 		r = b.must(event.Event{Name: "schedule"}, nil)
 	}
 	if s := r[0].Log.State; s.Status() != fixloop.Escalated || s.Reason() != fixloop.ReasonUndelivered {

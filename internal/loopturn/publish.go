@@ -56,14 +56,14 @@ func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, 
 			r.Log.MarkSeen(d.entry, d.hides)
 		case !d.hides:
 			failed = append(failed, d.entry)
-			r.Notes = append(r.Notes, "a message could not be delivered; a later turn tries again")
+			r.Notes = append(r.Notes, "a message could not be delivered; "+afterFailure(r.Log, d.entry))
 		}
 	}
 	if pull.Fork && t.mayAsk(r.Log) {
 		r.Notes = append(r.Notes, "no agent is asked for a fix: the branch is in a fork, where its token cannot push")
 	} else if entry, err := t.ask(ctx, r.Log, pull.Branch); err != nil {
 		failed = append(failed, entry)
-		r.Notes = append(r.Notes, "the agent could not be asked for a fix; a later turn tries again: "+err.Error())
+		r.Notes = append(r.Notes, "the agent could not be asked for a fix; "+afterFailure(r.Log, entry)+": "+err.Error())
 	} else if entry != "" {
 		delivered = append(delivered, entry)
 	}
@@ -71,6 +71,14 @@ func (t *Turn) publish(ctx context.Context, r *Result, pull *githubapi.PullNow, 
 		return nil
 	}
 	return t.record(ctx, r, delivered, failed)
+}
+
+// afterFailure says what follows from an attempt to deliver an entry that has just failed.
+func afterFailure(l *loopref.Log, entry string) string {
+	if _, earlier := l.Delivery(entry); earlier+1 >= fixloop.DeliveryAttempts && entry != loopref.FollowUp {
+		return "this was the last attempt"
+	}
+	return "a later turn tries again"
 }
 
 // record records in the log the entries that were delivered other than by a comment, and those whose
