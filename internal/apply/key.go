@@ -111,7 +111,7 @@ func targetKey(t policy.Target) string {
 //	64  what it is: the kind, the target and the stable name
 //	64  its scope: the part that its stable name shares with others
 //	 1  1 when it is resolved, because its reason is gone; otherwise 0
-//	16  the id of the workflow run that wrote it last
+//	16  the id of the workflow run that wrote it last, or the revision of its text
 //
 // The first two parts are the object's key. The marker of a group, which begins alike, has at
 // most 127 digits: see maxMembers.
@@ -202,7 +202,7 @@ func scopeOf(name string) string {
 // history is what the marker of a stable object records in addition to its key.
 type history struct {
 	resolved bool
-	run      int64 // the workflow run that wrote it last; 0 outside a workflow run
+	run      int64 // the workflow run that wrote it last, or its revision; 0 outside a workflow run
 }
 
 // later reports whether a later workflow run than this one has written the object: what

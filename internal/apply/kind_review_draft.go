@@ -248,8 +248,9 @@ func (r *reviewRun) addThreads(ctx context.Context, v *postedReview, comments []
 	return refused, nil
 }
 
-// addSome adds comments to a pending review in one request, and returns those of which GitHub
-// says that it took them.
+// addSome adds comments to a pending review, at most githubapi.MaxThreads, and returns those that
+// GitHub says it took. After an ambiguous failure those that the review has count as taken, and the
+// others are sent again.
 func (r *reviewRun) addSome(ctx context.Context, review Object, comments []*reviewComment) (said []*reviewComment, err error) {
 	for try := 1; len(comments) > 0; try++ {
 		var taken []bool

@@ -14,8 +14,9 @@ import (
 
 // subjectOf returns the subject of an item's branch. Items of later workflow runs get the same
 // branch if and only if they have the same subject. It is the number of the issue or pull request
-// that triggered the workflow. Where nothing with a number did, as on a schedule, it is the branch
-// that the configuration or the item names, otherwise the title.
+// that triggered the workflow. Where nothing with a number did, as on a schedule, the subject of a
+// new pull request is the branch that the configuration or the item names, otherwise the title. All
+// items of other kinds then have the same subject.
 func subjectOf(ev event.Event, e *entry) string {
 	it, ok := e.item.(*safeoutput.CreatePullRequest)
 	switch {
