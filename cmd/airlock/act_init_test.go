@@ -32,7 +32,7 @@ echo '{"type": "add-issue-comment", "body": "There is a pull request."}' >>"$AIR
 airlock validate --config .airlock/policy.yml "$AIRLOCK_LINES" >/dev/null
 `
 
-// initialised is a repository with what 'airlock init' writes, of a release.
+// initialised is a repository with the files that 'airlock init' of a release writes.
 type initialised struct {
 	hosted
 	files     map[string]string
@@ -83,7 +83,7 @@ func newInitialised(t *testing.T) *initialised {
 	return &initialised{hosted{git, server(t, fixture, githubtest.Options{Git: git}), start}, files, imageWithGo(t), t.TempDir()}
 }
 
-// imageWithGo returns the image of the gate with Go: what the complete image has of it.
+// imageWithGo returns the image of the gate with Go added, as in the complete image.
 func imageWithGo(t *testing.T) string {
 	t.Helper()
 	const name = "airlock-go:test"
@@ -126,7 +126,7 @@ func (x *initialised) payload(t *testing.T, name string) (payload map[string]any
 }
 
 // TestActExampleInit runs the workflows that 'airlock init' writes: an issue gets the label that
-// starts the agent, which opens a pull request through the gate; its checks pass. Those of a
+// starts the agent, which opens a pull request through the gate; its checks pass. The checks of a
 // commit that is not formatted fail, and say so where people look.
 func TestActExampleInit(t *testing.T) {
 	x := newInitialised(t)

@@ -60,10 +60,10 @@ func newExampleLoop(t *testing.T, broken func(string) string) *exampleLoop {
 // usedAction is an action that a workflow uses, with its version.
 var usedAction = regexp.MustCompile(`uses: ([\w.-]+/[\w.-]+)[\w./-]*@(\S+)`)
 
-// standIns returns the actions that the workflows among the files use. Ours are those of this
-// repository, in images that were built; checksImage is the one for the checks. GitHub's own are those with
-// the same effect here: a checkout from the server by git, a directory for artifacts, and a token
-// that is at hand. The released binary is that of the runner's image.
+// standIns returns the actions that the workflows among the files use. Our actions come from this
+// repository and run in the built images: the checks in checksImage. Replacements with the same
+// effect stand for GitHub's own actions: a checkout from the server by git, a directory for
+// artifacts, and a token that is at hand. The released binary is the one in the runner's image.
 func standIns(t testing.TB, s *githubtest.Server, checksImage string, files map[string]string) map[string]map[string]string {
 	t.Helper()
 	composite := func(text string) map[string]string { return map[string]string{"action.yml": text} }
@@ -213,7 +213,7 @@ func (x *exampleLoop) assertMessages(want ...string) {
 			form = append(form, line[1]+line[2])
 		}
 		wantForm := strings.Split(messageForm[m.Type], "|")
-		if m.Type == fixloop.RevalidationResult && m.Result == fixloop.Pass { // the spec: if FAIL
+		if m.Type == fixloop.RevalidationResult && m.Result == fixloop.Pass { // the spec: Failure Details only if FAIL
 			wantForm = slices.DeleteFunc(wantForm, func(s string) bool { return s == "### Failure Details" })
 		}
 		if diff := cmp.Diff(wantForm, form); diff != "" {
@@ -250,8 +250,8 @@ func TestActExampleLoop(t *testing.T) {
 	}
 }
 
-// TestActExampleEscalation runs it with two failures of which the agent mends one at a time: the
-// loop is escalated, a user extends it by a comment, and the next fix passes.
+// TestActExampleEscalation runs the example with two failures, of which the agent mends one at a
+// time: the loop is escalated, a user extends it by a comment, and the next fix passes.
 func TestActExampleEscalation(t *testing.T) {
 	x := newExampleLoop(t, func(s string) string {
 		return strings.Replace(strings.Replace(s, "sum + price", "sum - price", 1), ") / $#", ") * $#", 1)

@@ -23,8 +23,8 @@ type actLine struct {
 }
 
 // act runs the workflow's job on a real payload, in a repository that has the
-// files. The action is that of the gate, with its own action.yml but for the image: that is
-// the one that was built, in which the other steps run as well.
+// files. The action is the gate's, with its own action.yml, in which only the image is replaced by
+// the built one. The other steps run in that image, too.
 func act(t *testing.T, s *githubtest.Server, workflow string, files map[string]string) (obeyed []actLine, log string, ok bool) {
 	t.Helper()
 	all := map[string]string{".github/workflows/gate.yml": workflow}
@@ -198,7 +198,8 @@ func assertActLog(t *testing.T, obeyed []actLine, log string) {
 		case "endgroup":
 			ok = l.Arg == ""
 		case "notice", "warning", "error":
-			// act takes a later :: for the end of the properties, so these are not what counts.
+			// act ends the properties at the wrong ::, so the properties that it reports are not
+			// compared.
 			ok = strings.HasPrefix(l.Raw, "::"+l.Command+" title=Airlock")
 		case "add-mask":
 			ok = isForm(l.Arg, secret)

@@ -199,8 +199,8 @@ func TestActionPolicyFromBase(t *testing.T) {
 	}
 }
 
-// TestActionStops asserts that what stops a step before any item is said once,
-// clearly, with the documented exit code and nothing half done.
+// TestActionStops asserts that a problem that stops a step before its first item is reported once
+// and clearly, with the documented exit code, and that nothing is half done.
 func TestActionStops(t *testing.T) {
 	t.Parallel()
 	for _, c := range shorttest.First(2, []struct {

@@ -46,9 +46,9 @@ func answer(status int, body string, headers ...string) githubtest.Fault {
 	return githubtest.Fault{Status: status, Body: body, Header: h}
 }
 
-// TestStrangeRefusals refuses a write in forms that GitHub and what stands before it have:
-// the reason is one harmless line, nothing is written, nothing is sent to another
-// host, and nobody waits for what never ends.
+// TestStrangeRefusals refuses a write in forms that GitHub and the proxies in front of it use. It
+// asserts that the reason is one harmless line, that nothing is written or sent to another host,
+// and that the program does not wait for an answer that never ends.
 func TestStrangeRefusals(t *testing.T) {
 	t.Parallel()
 	other := newElsewhere(t)

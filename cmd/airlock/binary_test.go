@@ -126,8 +126,9 @@ func run(t testing.TB, dir string, env []string, stdin string, args ...string) r
 	return res
 }
 
-// sideBySide plays cases at once that mostly wait, for GitHub's lists or between two writes. They
-// take the place of one test: as parallel ones they would begin only after all other tests have.
+// sideBySide runs all cases at once; they mostly wait, for GitHub's lists or between two writes.
+// Together they count as one of the tests that run in parallel. With t.Parallel they would begin
+// only after all other tests have begun.
 func sideBySide[T any](t *testing.T, cases map[string]T, play func(t *testing.T, name string, c T)) {
 	t.Helper()
 	var playing sync.WaitGroup

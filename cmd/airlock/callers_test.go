@@ -9,8 +9,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// findingsOf returns a findings document of the checks' own tests as one about the pull
-// request of pullRequestFixture.
+// findingsOf returns a findings document of checkreport's tests, changed so that it is about the
+// pull request of pullRequestFixture.
 func findingsOf(t *testing.T, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(root, "internal", "checkreport", "testdata", name))
@@ -27,8 +27,8 @@ type caller struct {
 	inputs map[string]string
 }
 
-// callers returns pairs of jobs of one workflow run that have GITHUB_JOB, the workflow and the
-// matrix index in common, each pair under the difference between the two.
+// callers returns pairs of jobs of one workflow run, by what distinguishes the two jobs. GITHUB_JOB
+// and the workflow are the same for both.
 func callers() map[string][2]caller {
 	return map[string][2]caller{
 		"the runner's own id": {
@@ -169,8 +169,8 @@ func TestOneIdentityOfTwoCallsIsRefused(t *testing.T) {
 
 // TestRunsThatNothingDistinguishes starts at one moment processes that nothing distinguishes:
 // two runs on a later attempt, two calls of a reusable workflow, and the legs of a matrix
-// without an index, on a runner that names no job. What they write must be there once, and a
-// run must say so.
+// without an index, on a runner that names no job. In the end everything must be there once, and if
+// something was written twice, a run must say so.
 func TestRunsThatNothingDistinguishes(t *testing.T) {
 	t.Parallel()
 	type called struct {

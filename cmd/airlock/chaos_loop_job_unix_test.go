@@ -23,7 +23,7 @@ import (
 // loopEvent is something that starts a job: what happens before it, and what the job is given.
 type loopEvent struct {
 	happens  func(j *loopJobs) (name string, payload map[string]any)
-	findings []string // the errors of the build at the head; nil without passes: no checks ran
+	findings []string // the errors of the build at the head; if nil, and passes is false, no checks ran
 	passes   bool     // the checks ran, and nothing failed
 }
 
@@ -76,15 +76,15 @@ func (j *loopJobs) outcome() (log, github []string) {
 	for _, i := range state.Issues[2:] {
 		github = append(github, i.Title)
 	}
-	asked := map[string]bool{} // at least once, by the same name: docs/fix-loop.md
+	asked := map[string]bool{} // a fix may be requested again under the same name: docs/fix-loop.md
 	for _, payload := range j.dispatched() {
 		asked[fmt.Sprint(payload["request_id"], " ", payload["attempt"])] = true
 	}
 	return log, append(github, slices.Sorted(maps.Keys(asked))...)
 }
 
-// playLoop leads a new loop through the story. Each job is killed after the time that moment
-// returns, and run again, until moment returns false.
+// playLoop leads a new loop through the story. It kills each job after the duration that the
+// function moment returns, and runs it again, until that function returns false.
 func playLoop(t *testing.T, moment func() (time.Duration, bool)) *loopJobs {
 	t.Helper()
 	j := newLoopJobs(t)

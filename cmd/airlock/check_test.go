@@ -16,7 +16,7 @@ import (
 // formatter to find; line 3 of it was there before.
 const checkedFile = "package shop\n\nimport \"database/sql\"\n\nfunc Find(db *sql.DB, name string) {\n  db.Query(\"SELECT * FROM users WHERE name = '\" + name + \"'\") // @octocat\n}\n"
 
-// checksConfig leaves the commands that take long out.
+// checksConfig replaces the commands that take long.
 const checksConfig = "checks:\n  lint-command: test -f shop.go\n  build-command: test -f shop.go\n  test-command: sh test.sh\n"
 
 // newChecked returns a pull request whose checks fail, and its workspace.

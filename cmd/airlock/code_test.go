@@ -15,7 +15,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// asked is an agent's line.
+// The lines of an agent that asks for something with code.
 const (
 	askedPull = `{"type": "create-pull-request", "title": "Mend the README", "body": "It was wrong."}` + "\n"
 	askedPush = `{"type": "push-to-branch", "message": "Apply the review"}` + "\n"
@@ -49,7 +49,7 @@ type codeStep struct {
 	env   []string
 }
 
-// newCodeStep has a workspace at the head of the event's pull request.
+// newCodeStep returns a step with a workspace at the head of the event's pull request.
 func newCodeStep(t *testing.T, lines string) *codeStep {
 	t.Helper()
 	s := &codeStep{hosted: newHosted(t), t: t, dir: t.TempDir(), lines: lines}
@@ -79,9 +79,8 @@ func assertSays(t *testing.T, res result, code int, says ...string) {
 	}
 }
 
-// TestCodeRefused asserts that whatever keeps an item that carries code from being
-// done is said in one message with what to do, with the documented exit code, and
-// that nothing is written.
+// TestCodeRefused asserts that, when an item that carries code cannot be done, one message says why
+// and what to do, the exit code is the documented one, and nothing is written.
 func TestCodeRefused(t *testing.T) {
 	t.Parallel()
 	file := func(name, text string) func(*codeStep) {
@@ -321,9 +320,9 @@ func TestCodeSources(t *testing.T) {
 	}
 }
 
-// TestCodeOfEarlierCommits asserts that a workflow and a file of 2 MiB, over the limit, that an
-// earlier commit adds and the last one deletes do not reach GitHub, whether the changes are a
-// clone, patch or bundle.
+// TestCodeOfEarlierCommits makes a commit that adds a workflow and a file of 2 MiB, which is over
+// the limit, and a last commit that deletes both. It asserts that they do not reach GitHub, whether
+// the changes are a clone, a patch or a bundle.
 func TestCodeOfEarlierCommits(t *testing.T) {
 	t.Parallel()
 	for name, setup := range map[string]func(s *codeStep){
@@ -385,14 +384,14 @@ func (s *codeStep) agentCommits() {
 	}
 }
 
-// changes hands the agent's changes over as a file.
+// changes writes the agent's changes to a file, and adds the argument that names it.
 func (s *codeStep) changes(name, text string) {
 	s.t.Helper()
 	s.write(s.t, s.dir, name, text)
 	s.args = append(s.args, "--changes", name)
 }
 
-// bundle hands the agent's commits over as a bundle.
+// bundle writes the agent's commits to a bundle, and adds the argument that names it.
 func (s *codeStep) bundle() {
 	s.t.Helper()
 	git(s.t, s.work, "bundle", "create", "--quiet", filepath.Join(s.dir, "agent.bundle"), s.start+"..HEAD")
@@ -474,7 +473,7 @@ func newCodeWorkspace(t *testing.T, h hosted, lines string, files map[string]str
 	}
 	git(t, ws.dir, "add", "-A")
 	git(t, ws.dir, "commit", "--quiet", "-m", "Do what was asked for")
-	h.write(t, ws.dir, "lines.ndjson", lines) // not committed, and no change
+	h.write(t, ws.dir, "lines.ndjson", lines) // not committed: it is not one of the agent's changes
 	return ws
 }
 
@@ -539,7 +538,7 @@ func TestActionCodeRefused(t *testing.T) {
 	if !strings.Contains(res.stdout, "::warning title=Airlock denied create-pull-request (line 1)::") {
 		t.Errorf("no annotation:\n%s", res.stdout)
 	}
-	git(t, ws.dir, "checkout", "--quiet", h.start) // the patch serves a person
+	git(t, ws.dir, "checkout", "--quiet", h.start) // a person can apply the patch
 	git(t, ws.dir, "am", "--quiet", "--3way", patch)
 }
 

@@ -86,7 +86,7 @@ func BenchmarkCoordinatorPost(b *testing.B) {
 						return
 					}
 					n := 0
-					for !bytes.HasSuffix(answer[:n], []byte("}\n")) { // the only one in an answer
+					for !bytes.HasSuffix(answer[:n], []byte("}\n")) { // an answer ends with its only line break
 						more, err := conn.Read(answer[n:])
 						if err != nil {
 							b.Error(err)

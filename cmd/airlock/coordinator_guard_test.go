@@ -195,7 +195,7 @@ func TestCoordinatorLimitsRequests(t *testing.T) {
 		}
 	}
 	greedy, modest := addToken(t, dir, "greedy", "run"), addToken(t, dir, "modest", "run")
-	c := serveArgs(t, dir, "--rate", "0.01") // a hundred seconds for the next
+	c := serveArgs(t, dir, "--rate", "0.01") // the next request is allowed after a hundred seconds
 	const listing = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	if status, body := ask(t, http.DefaultClient, "GET", c.url+"/agents", "", "Authorization: Bearer "+greedy); status != 200 {
 		t.Fatalf("%d %s", status, body)
@@ -387,8 +387,8 @@ func TestNoCommandOverTheWire(t *testing.T) {
 	}
 }
 
-// TestCoordinatorKnowsItsVisitors asserts who is answered over loopback: before there is a
-// token only the server's own user, not even the checks of a run; then anybody who has one. It
+// TestCoordinatorKnowsItsVisitors asserts whom the server answers over loopback: while no token
+// exists, only its own user, and not even the checks of a run; later, anybody who has a token. It
 // needs root, because other users have to ask.
 func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 	t.Parallel()
@@ -428,7 +428,7 @@ func TestCoordinatorKnowsItsVisitors(t *testing.T) {
 			t.Errorf("another user is answered %s for %q", got, args)
 		}
 	}
-	// A caller that has hung up before the server looks has no user any more.
+	// The server cannot find the user of a caller that has hung up before.
 	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -513,7 +513,7 @@ func TestCoordinatorIsNotForOtherSites(t *testing.T) {
 			"Host: coordinator.example": false, "Host: LOCALHOST:1": false,
 		} {
 			if !refused && strings.HasPrefix(r.path, "/ui/") && r.method == "POST" {
-				continue // a form needs an origin
+				continue // a form needs an Origin header
 			}
 			status, body := ask(t, http.DefaultClient, r.method, c.url+r.path, r.body, header, "Content-Type: "+r.kind, "Accept: application/json, text/event-stream, text/html")
 			if succeeded := status >= 200 && status < 400; refused && status != 403 || !refused && !succeeded {

@@ -236,7 +236,7 @@ func bearHostileRequests(t *testing.T, location string) {
 	if r := run(t, dir, nil, "", "token", "revoke", "revoked", "--store", location); r.code != 0 {
 		t.Fatal(r.stderr)
 	}
-	eventually(t, func() bool { // the server reads them once a second
+	eventually(t, func() bool { // the server reads the tokens once a second
 		known, _ := send(hostileRequest{request: "GET /agents"}, "Authorization: Bearer "+tokens["admin"])
 		revoked, _ := send(hostileRequest{request: "GET /agents"}, "Authorization: Bearer "+tokens["revoked"])
 		return known == 200 && revoked == 401

@@ -285,7 +285,7 @@ func TestPostgresIsFull(t *testing.T) {
 				return strings.Contains(err.Error(), "53300")
 			}
 			taken = append(taken, conn)
-			// Those of the processes are ended, so that they have none.
+			// End the connections of the processes, so that they have none.
 			if _, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'airlock'`); err != nil {
 				t.Fatal(err)
 			}

@@ -14,9 +14,9 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// serveIn starts a coordinator in dir, with its store at a path in dir. below is a script that
-// starts it as "$@"; "" starts it directly. There are two agents: "echo", and "gated", which runs
-// until there is a file called gate.
+// serveIn starts a coordinator in dir, with its store at a path in dir. If below is not empty, it
+// is a script that starts the coordinator by "$@", in namespaces of its own. There are two agents:
+// "echo", and "gated", which runs until there is a file called gate.
 func serveIn(t *testing.T, dir, store, below string) coordinator {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o755); err != nil {
@@ -73,7 +73,7 @@ func TestCoordinatorFullStore(t *testing.T) {
 	if got := get(t, c.url+"/runs/"+gated); !strings.Contains(got, `"run_id":"`+gated+`"`) {
 		t.Errorf("a full store cannot be read: %s", got)
 	}
-	// The server sees the disk where its process has it.
+	// Only the server's process sees its disk.
 	if err := os.Remove(fmt.Sprintf("/proc/%d/root%s/disk/ballast", c.cmd.Process.Pid, dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +145,8 @@ func TestCoordinatorStoreGone(t *testing.T) {
 	c.runsAgain(t)
 }
 
-// TestCoordinatorNewerStore asserts that a server leaves a store alone to which a newer
-// Airlock has written.
+// TestCoordinatorNewerStore asserts that a server does not touch a store to which a newer Airlock
+// has written.
 func TestCoordinatorNewerStore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

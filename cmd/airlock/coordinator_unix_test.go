@@ -132,7 +132,7 @@ func TestCoordinatorKilled(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "agents"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// Each run leaves its process ids, and has a child that leaves its session.
+	// Each run writes its process ids to a file, and has a child in a session of its own.
 	script := `read p; echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 0.3' & sleep 0.2; echo "$p"`
 	blueprint, err := json.Marshal(map[string]any{"name": "slow", "type": "deterministic", "command": []string{"sh", "-c", script}, "parameters_schema": map[string]any{"type": "object"}})
 	if err != nil {
@@ -199,8 +199,8 @@ func TestCoordinatorKilled(t *testing.T) {
 	}
 }
 
-// alive returns the ids of the processes that still live of those that runs have noted in the file
-// pids of a directory.
+// alive reads the process ids that runs have written to the file pids in dir, and returns those of
+// processes that still live.
 func alive(dir string) (pids []string) {
 	raw, _ := os.ReadFile(filepath.Join(dir, "pids"))
 	for pid := range strings.FieldsSeq(string(raw)) {

@@ -12,8 +12,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// TestNoCommandLeavesACoreFile ends commands that have a secret by the signal that ends a crash under
-// GOTRACEBACK=crash, where core files of any size are allowed: the kernel writes none.
+// TestNoCommandLeavesACoreFile ends commands by SIGABRT, as a crash does under GOTRACEBACK=crash,
+// where core files of any size are allowed. It asserts that the kernel writes none, because these
+// commands know a secret.
 func TestNoCommandLeavesACoreFile(t *testing.T) {
 	t.Parallel()
 	policy := map[string]string{"policy.yml": "add-issue-comment:\n", "lines.ndjson": `{"type":"add-issue-comment","body":"Hello"}`}

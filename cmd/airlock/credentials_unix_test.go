@@ -62,8 +62,8 @@ func (u *user) git(args ...string) {
 	}
 }
 
-// check runs `airlock check` as the user, who is another one if the test runs as root.
-// ran reports whether one of the commands ran.
+// check runs `airlock check` as the user: not as root, even if the test runs as root. ran reports
+// whether one of the commands ran.
 func (u *user) check(args ...string) (res result, ran bool) {
 	u.t.Helper()
 	cmd := exec.CommandContext(u.t.Context(), binary, append([]string{"check", "--config", filepath.Join(u.home, "checks.yml"), "--changed-files", "a.js"}, args...)...)
@@ -170,7 +170,7 @@ func TestCheckRunsApartAsRoot(t *testing.T) {
 	u.write("home/checks.yml", "checks:\n  format-command: 'true'\n  lint-command: 'true'\n  build-command: 'true'\n  test-command: sh test.sh "+u.home+"\n")
 	u.env = append(u.env, "GITHUB_TOKEN="+secret)
 	u.git("config", "--local", "http.https://github.com/.extraheader", "AUTHORIZATION: basic "+secret)
-	if os.Getuid() != 0 { // where this is the refusal
+	if os.Getuid() != 0 { // such a user is refused
 		if res, ran := u.check(); res.code != 2 || ran {
 			t.Errorf("exit code %d, ran %v\n%s", res.code, ran, res.stderr)
 		}

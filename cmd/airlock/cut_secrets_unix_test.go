@@ -47,8 +47,8 @@ func padded(limit int, format string) []string {
 	return out
 }
 
-// TestNoPartOfASecretIsInWhatIsRefused asserts that a refusal, which quotes what it is about and
-// shortens that, shows no part of a secret: not on the terminal, and in no document.
+// TestNoPartOfASecretIsInWhatIsRefused asserts that a refusal, which quotes and shortens the
+// refused text, shows no part of a secret: not on the terminal, and in no document.
 func TestNoPartOfASecretIsInWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

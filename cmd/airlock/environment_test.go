@@ -71,8 +71,8 @@ func TestNoVariablePrintsTheToken(t *testing.T) {
 
 // TestUndeclaredInputs asserts that an input that action.yml does not declare stops the
 // step: the runner does not overwrite what an earlier step puts there, and the name of a
-// restriction may be misspelt. An image is refused without its action.yml, and for what it
-// is not made for.
+// restriction may be misspelt. An image refuses to run without its action.yml, and to do what it
+// was not built for.
 func TestUndeclaredInputs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -20,8 +20,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/githubtest"
 )
 
-// workflows returns every workflow that this repository has or shows, by its path, or by the
-// document's name and the text.
+// workflows returns every workflow of this repository: files by their paths, and blocks of
+// documents by the document's name followed by the block's text.
 func workflows(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -221,8 +221,8 @@ func (s flowStep) isAirlock() bool {
 	return slices.Contains([]string{"./", "./actions/gate", "agent-airlock/airlock", "agent-airlock/airlock/actions/gate"}, action)
 }
 
-// isGate reports whether a step has the token: Airlock does, unless it only
-// checks, which runs a pull request's code.
+// isGate reports whether a step has the token. Each of the two actions has it, except in mode
+// check, which runs a pull request's code.
 func (s flowStep) isGate() bool { return s.isAirlock() && s.With["mode"] != "check" }
 
 // checkSeparation checks rule R1 of docs/security.md: a job with a token executes nothing but the

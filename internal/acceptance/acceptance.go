@@ -47,8 +47,8 @@ func VerdictOf(statuses []Status) Verdict {
 	return VerdictPass
 }
 
-// allOf returns the status of what passes only if each of its parts does: FAIL if one
-// fails, BLOCKED if one is blocked, SKIP if all are skipped.
+// allOf combines the statuses of parts: FAIL if one fails; otherwise BLOCKED if one is blocked,
+// SKIP if all are skipped, else PASS.
 func allOf(statuses []Status) Status {
 	for _, s := range []Status{Fail, Blocked, Pass} {
 		if slices.Contains(statuses, s) {

@@ -35,8 +35,8 @@ func (v *verification) claims(ctx context.Context, r *Response) {
 	}
 }
 
-// claimedFile checks that the branch changes a file, or one below a directory, which may mean that
-// it deletes it. changed, comparedWith and unknown are what Worktree.Changed returned.
+// claimedFile checks that the branch changes or deletes a file, or one below it if it is a
+// directory. changed, comparedWith and unknown are what Worktree.Changed returned.
 func (v *verification) claimedFile(file string, changed []string, comparedWith string, unknown error) ClaimResult {
 	out := ClaimResult{Claim: "modified " + file}
 	clean, err := v.relative(file)
@@ -55,7 +55,7 @@ func (v *verification) claimedFile(file string, changed []string, comparedWith s
 	case unknown != nil:
 		out.Status, out.Evidence = Blocked, fmt.Sprintf("Whether it is changed cannot be determined: %s.", strings.TrimSuffix(v.maskLine(unknown.Error()), "."))
 	case !isChanged:
-		out.Status, out.Evidence = Fail, fmt.Sprintf("It is as in %s.", comparedWith)
+		out.Status, out.Evidence = Fail, fmt.Sprintf("It is the same as in %s.", comparedWith)
 	case !exists:
 		out.Status, out.Evidence = Pass, fmt.Sprintf("It is deleted, compared with %s.", comparedWith)
 	default:

@@ -10,7 +10,7 @@ import (
 type Config struct {
 	Trust Trust // of the author of the request
 	// Roots are absolute paths of the work tree, with slashes. What a hint or claim names below one of
-	// them is in the work tree. Empty ones count for nothing.
+	// them is in the work tree. Empty ones are ignored.
 	Roots []string
 	// Commands are those that a stranger's criteria may run, each a complete command line.
 	Commands []string

@@ -47,8 +47,8 @@ func NewDispatch(req Request, head string, earlier []Dispatch, now time.Time) (D
 // Reception is the decision on an answer.
 type Reception string
 
-// The receptions. A Late answer is kept and not applied; of a Conflict, the first answer
-// stands; an Unknown one is refused.
+// The receptions. A Late answer is kept and not applied; after a Conflict the first answer stands;
+// an Unknown answer is refused.
 const (
 	Accepted Reception = "accepted"
 	Late     Reception = "late"

@@ -45,7 +45,7 @@ func (v *verification) maskCut(s string, n int) string { return text.Truncate(v.
 // maskLine returns a text as one line, without secrets.
 func (v *verification) maskLine(s string) string { return text.OneLine(v.deps.Mask(s)) }
 
-// quote is schema.Quote, which cuts a text, without secrets.
+// quote masks secrets in a text and then quotes it with schema.Quote, which cuts it.
 func (v *verification) quote(s string) string { return schema.Quote(v.deps.Mask(s)) }
 
 // end returns the end of a masked output as a snippet.

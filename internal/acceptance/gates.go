@@ -70,7 +70,7 @@ func claimGate(req Request, r Response) Gate {
 func verdictGate(r Response, acceptPartial bool) Gate {
 	switch {
 	case r.Verdict == VerdictPass && slices.Contains(r.statuses(), Skip):
-		return Gate{2, Pass, "All criteria are verified that were not skipped."}
+		return Gate{2, Pass, "All criteria that were not skipped are verified."}
 	case r.Verdict == VerdictPass:
 		return Gate{2, Pass, "All criteria are verified."}
 	case r.Verdict == VerdictPartial && acceptPartial:

@@ -12,7 +12,7 @@ import (
 // probe is one thing that a machine can verify.
 type probe struct {
 	kind probeKind
-	// path is of existence and content; texts is what the file has to contain.
+	// path is set for pathExists and pathContains; texts is what the file has to contain.
 	path  string
 	texts []string
 	// perhaps reports that path may be an ordinary word or a pattern: if there is no such path,
@@ -55,7 +55,7 @@ var (
 	pathForm        = lazyregexp.New(`/|^\.|\.[A-Za-z0-9_]{1,10}$`)
 )
 
-// What stands for a probe in what is left of a hint.
+// The marks that replace probes in a hint.
 const (
 	mark    = "\x00"
 	urlMark = "\x01" // for a URL without a method and a status

@@ -79,7 +79,7 @@ func (v *verification) find(hinted string) (name string, entry Entry, why string
 		return "", entry, "", fmt.Errorf("the files of the work tree cannot be listed: %w", err)
 	}
 	ending := withSuffix(all, clean)
-	if len(ending) > 1 { // what was installed there is rarely meant
+	if len(ending) > 1 { // a hint rarely means what was installed there
 		if own := slices.DeleteFunc(slices.Clone(ending), isInstalled); len(own) == 1 {
 			ending = own
 		}

@@ -11,9 +11,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// nearMisses describes the members of the request that are not known, so that nothing comes of them,
-// and whose names are like that of a known one that is not given: "ports" instead of
-// "required_ports", for example.
+// nearMisses describes the unknown members of the request, which are ignored, whose names are like
+// that of a known member that is not given: "ports" instead of "required_ports", for example.
 func (r Request) nearMisses() []string { return nearMisses("$", r.raw, reflect.TypeFor[Request]()) }
 
 // nearMisses is Request.nearMisses for the value at a path, which is decoded into a type.
@@ -48,7 +47,7 @@ func nearMisses(path string, raw json.RawMessage, into reflect.Type) (out []stri
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			like := likeName(name, known)
 			if _, given := members[like]; like != "" && !given && !slices.Contains(known, name) {
-				out = append(out, fmt.Sprintf("%s has the unknown member %s, of which nothing comes; did you mean %s?", path, text.QuoteList([]string{name}), like))
+				out = append(out, fmt.Sprintf("%s has the unknown member %s, which is ignored; did you mean %s?", path, text.QuoteList([]string{name}), like))
 			}
 		}
 	}

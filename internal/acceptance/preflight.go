@@ -78,7 +78,7 @@ func (v *verification) reachServices(ctx context.Context) (why []string) {
 		return nil
 	}
 	if v.cfg.Trust != Owner {
-		return []string{"The request names services, and only the owner's own requests may have them reached."}
+		return []string{"The request names services; Airlock connects to services only for the owner's own requests."}
 	}
 	for _, port := range v.req.Services.Ports {
 		address := net.JoinHostPort("localhost", strconv.Itoa(int(port)))

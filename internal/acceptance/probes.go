@@ -128,7 +128,7 @@ func (v *verification) check(ctx context.Context, given string) part {
 // test verifies that the tests of one name pass, and that there are any.
 func (v *verification) test(ctx context.Context, c *criterion, name string) part {
 	if v.cfg.Trust != Owner {
-		return part{status: Blocked, evidence: fmt.Sprintf("test:%s names what to run, which only the owner may.", name), remediation: "Use check:tests."}
+		return part{status: Blocked, evidence: fmt.Sprintf("test:%s names what to run; only the owner may do that.", name), remediation: "Use check:tests."}
 	}
 	r, err := v.worktree.Test(ctx, name)
 	if err != nil {

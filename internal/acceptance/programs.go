@@ -80,7 +80,7 @@ func (v *verification) blockUnasked(s side) {
 	}
 }
 
-// add adds a part of a criterion's result that is of this side.
+// add adds this side's part to the result of a criterion.
 func (s side) add(c *criterion, p part) {
 	p.browser = s.browser
 	c.add(p)
@@ -93,8 +93,8 @@ func (s side) block(why string) {
 	}
 }
 
-// ask has a program judge its criteria. An answer that is not valid is asked for again,
-// with what is wrong with it.
+// ask has a program judge its criteria. If its answer is not valid, ask says what is wrong, and
+// asks again.
 func (v *verification) ask(ctx context.Context, s side) {
 	begin := v.deps.Now()
 	for _, c := range s.criteria {
@@ -153,8 +153,8 @@ func (r Request) readAnswer(message []byte) (Response, error) {
 	return answer, nil
 }
 
-// readMasked reads a program's answer. An error quotes the beginning of what is wrong, so it is that
-// of the masked answer, unless the masked answer is valid.
+// readMasked reads a program's answer. An error may quote a part of the answer. So that it shows no
+// part of a secret, it is the error about the masked answer, unless that is valid.
 func readMasked[T any](v *verification, raw []byte, read func([]byte) (T, error)) (T, error) {
 	answer, err := read(raw)
 	if err == nil {

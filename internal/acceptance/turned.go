@@ -9,9 +9,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/lazyregexp"
 )
 
-// What turns the meaning of a sentence around a probe: it may ask for the opposite, for an
-// alternative, under a condition, for a number of times or for another result. In other languages
-// than English these are the commonest.
+// Words that change what the sentence with a probe asks for: the opposite, an alternative, a
+// condition, a number of times or another result. Of languages other than English, only the
+// commonest words are listed.
 var (
 	turningWords = wordSet(`not no non never none nothing nobody neither nor without cannot or either except unless instead rather if until
 		given when whenever while before after only once twice exactly zero
@@ -29,7 +29,8 @@ var (
 	resultWords = wordSet(`print prints output outputs emit emits yield yields show shows display displays contain contains include includes list lists logs report reports return returns
 		respond responds answer answers create creates produce produces generate generates write writes say says match matches equal equals cover covers take takes get gets
 		require requires body header headers errors warn warns abort aborts hang hangs stop stops`)
-	// resultValue is an arrow or a value after a probe: a key's value is another text than the key.
+	// resultValue is an arrow or a value after a probe: the hint then asks for that value, and not
+	// only for the key.
 	resultValue = lazyregexp.New("^[\\s`]*(?:->|→|=>|[:=]\\s*(?:true\\b|null\\b|yes\\b|on\\b|[\"'{\\[]))")
 )
 
@@ -44,8 +45,8 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// turning returns what turns the meaning of what is left of a hint; "" if nothing does. A number may
-// be a status or an exit code.
+// turning returns what changes the meaning of the rest of a hint, in which marks replace the
+// probes; "" if nothing does. A number does, because it may be a status or an exit code.
 func turning(rest string) string {
 	rest = strings.ToLower(rest)
 	for _, sign := range turningSigns {

@@ -20,7 +20,7 @@ type verification struct {
 	deps     Deps
 	worktree Worktree                           // nil until preflight has opened it
 	paths    func() ([]string, error)           // all files of the work tree, listed once
-	checks   func() (map[string]Checked, error) // all that the criteria name, run once
+	checks   func() (map[string]Checked, error) // the results of all checks that are named; they run once
 	criteria []*criterion                       // in the order in which they are evaluated
 
 	mu       sync.Mutex
@@ -132,8 +132,8 @@ func (v *verification) evaluate(ctx context.Context) {
 	v.blockIdleSide()
 }
 
-// blockIdleSide blocks all criteria of the type both if one side has skipped each of them: it has
-// verified nothing, and either side has to pass.
+// blockIdleSide blocks all criteria of the type both if one side has skipped each of them: that
+// side has verified nothing, and both sides have to pass.
 func (v *verification) blockIdleSide() {
 	for _, browser := range []bool{false, true} {
 		verifies := func(p part) bool { return p.browser == browser && p.status != Skip }

@@ -173,10 +173,10 @@ func TestEvaluators(t *testing.T) {
 // to have no effect.
 func TestNearMisses(t *testing.T) {
 	for more, want := range map[string]string{
-		`"services": {"ports": [80], "api_url": "https://x.example"}, "type": "feature", "x": 1`: `$.services has the unknown member "ports", of which nothing comes; did you mean required_ports?`,
-		`"worktree": "/tmp"`:                    `$ has the unknown member "worktree", of which nothing comes; did you mean worktree_path?`,
-		`"timeout_second": 7, "Branch": "main"`: `$ has the unknown member "Branch", of which nothing comes; did you mean branch?|$ has the unknown member "timeout_second", of which nothing comes; did you mean timeout_seconds?`,
-		`"claimed_evidence": {"commit": "abcd"}, "labels": ["a"], "claimed_evidence_url": "x"`: `$.claimed_evidence has the unknown member "commit", of which nothing comes; did you mean commit_hash?`,
+		`"services": {"ports": [80], "api_url": "https://x.example"}, "type": "feature", "x": 1`: `$.services has the unknown member "ports", which is ignored; did you mean required_ports?`,
+		`"worktree": "/tmp"`:                    `$ has the unknown member "worktree", which is ignored; did you mean worktree_path?`,
+		`"timeout_second": 7, "Branch": "main"`: `$ has the unknown member "Branch", which is ignored; did you mean branch?|$ has the unknown member "timeout_second", which is ignored; did you mean timeout_seconds?`,
+		`"claimed_evidence": {"commit": "abcd"}, "labels": ["a"], "claimed_evidence_url": "x"`: `$.claimed_evidence has the unknown member "commit", which is ignored; did you mean commit_hash?`,
 		`"claimed_evidence": {"summary": "x", "note": "y"}, "priority": 1`:                     "",
 	} {
 		d := deps(&tree{files: map[string]string{"a.md": ""}})
@@ -195,8 +195,8 @@ func TestNearMisses(t *testing.T) {
 	}
 }
 
-// Criteria are evaluated at the same time, those of a focus area first. Those that the time does not
-// suffice for are blocked, and what was found of the others stays.
+// Criteria are evaluated at the same time, those of a focus area first. Those for which the time
+// does not suffice are blocked; the results of the others stay.
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &tree{files: map[string]string{"a.md": ""}}
@@ -224,7 +224,7 @@ func TestTime(t *testing.T) {
 	})
 }
 
-// TestStrangers tests rule R11: a text from strangers can have paths looked at and checks run, but
+// TestStrangers tests rule R11: for a stranger's text Airlock looks at paths and runs checks, but
 // commands and hosts have to be the owner's, and no program is asked.
 func TestStrangers(t *testing.T) {
 	w := &tree{files: map[string]string{"a.md": "x"}}

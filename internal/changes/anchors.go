@@ -48,9 +48,9 @@ func NewAnchors(files []ChangedFile) *Anchors {
 }
 
 // Check returns nil if a review comment can be attached to the diff, and otherwise why
-// not, in one sentence for people. The comment is on one side of the file at path, from
-// the line start to the line line; a start of 0 stands for a comment on one line. GitHub's
-// rule: one hunk shows all lines, changed or context lines, and the path is the new one.
+// not, in one sentence for people. The comment is on the lines from start to line of one side of
+// the file at path; if start is 0, it is on one line. GitHub's rule: a single hunk shows all these
+// lines, changed or context lines, and path is the new path.
 func (a *Anchors) Check(path string, side Side, start, line int) error {
 	if start == 0 {
 		start = line

@@ -11,7 +11,8 @@ type LineMap struct {
 	steps []lineStep // by their first old line
 }
 
-// lineStep moves the old lines from first on down by shift, or removes them.
+// lineStep is about the old lines that begin with first: they move down by shift lines, or are
+// removed.
 type lineStep struct {
 	first, shift int
 	gone         bool

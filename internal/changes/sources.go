@@ -31,9 +31,9 @@ type GitSource struct {
 // with the texts of Head and the attributes of the base, which the pull request
 // cannot write.
 //
-// The errors are those of gitrepo, and include what to set: ErrMissing and ErrShallow
-// where the clone lacks history and no remote is given, or it does not help;
-// ErrForged where somebody wrote other objects into the clone.
+// The errors are those of gitrepo, and include what to set: ErrMissing and ErrShallow where the
+// clone lacks history, and no remote is given or the remote does not have it either; ErrForged
+// where somebody wrote other objects into the clone.
 func SetFromGit(ctx context.Context, src GitSource, opt Options) (*Set, error) {
 	only, err := cleanList(src.Only)
 	if err != nil {

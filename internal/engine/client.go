@@ -35,7 +35,7 @@ func (e *Engine) Send(tx store.Tx, to, message, key string) error {
 	return err
 }
 
-// ErrNoWorkflow reports that the engine does not know a workflow, or no longer.
+// ErrNoWorkflow reports that the engine does not know a workflow, or has forgotten it.
 var ErrNoWorkflow = errors.New("there is no such workflow")
 
 // Status is where a workflow is.
@@ -107,8 +107,8 @@ func (e *Engine) Wait(ctx context.Context, id string) (State, error) {
 }
 
 // Recover puts back into their queues the workflows that run under the executor's name, but not in
-// this engine, and returns how many there were. Another engine of that name has taken them since
-// Open, before it noticed that it was replaced.
+// this engine, and returns how many there were. An earlier engine of that name has taken them since
+// Open, before it noticed that this one had replaced it.
 func (e *Engine) Recover() (int, error) {
 	running, err := dbos.ListWorkflows(e.dbos, dbos.WithFilterStatus(dbos.WorkflowStatusPending), dbos.WithFilterExecutorIDs(e.id), dbos.WithFilterLoadInput(false), dbos.WithFilterLoadOutput(false))
 	if err != nil {

@@ -114,8 +114,7 @@ func listen(x *engine.Execution, input string) error {
 var listening = engine.Config{Executor: "here", Queues: []engine.Queue{{Name: "q", Poll: 10 * time.Millisecond}},
 	Workflows: []engine.Workflow{{Name: "listen", Run: listen}, {Name: "fail", Run: func(*engine.Execution, string) error { return errors.New("no luck") }}}}
 
-// running returns the configuration listening with a single workflow of that name, which run carries
-// out.
+// running returns the configuration "listening", with the function run as its only workflow.
 func running(name string, run func(x *engine.Execution, input string) error) engine.Config {
 	cfg := listening
 	cfg.Workflows = []engine.Workflow{{Name: name, Run: run}}

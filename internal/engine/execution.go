@@ -51,8 +51,8 @@ type Execution struct {
 func (x *Execution) ID() string { return x.id }
 
 // Transaction runs do in a transaction, once: its result is recorded in the same transaction, and
-// returned instead if the workflow is replayed. So is an error, after the transaction was rolled
-// back. The result is kept as JSON.
+// returned instead if the workflow is replayed. An error is recorded, too, after the transaction
+// was rolled back. The result is kept as JSON.
 func Transaction[T any](x *Execution, name string, do func(ctx context.Context, tx store.Tx) (T, error)) (T, error) {
 	return dbos.RunAsTransaction(x.ctx, x.engine.data, func(ctx context.Context, tx dbos.Tx) (T, error) {
 		return withoutTrouble(x, func() (T, error) { return do(ctx, engineTx{tx}) })

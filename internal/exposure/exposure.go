@@ -42,10 +42,10 @@ type Credential struct {
 // String returns where the credential is and what it is.
 func (c Credential) String() string { return c.Where + ": " + c.What }
 
-// Find lists what a program could use that runs as this process's user and in its
-// environment: variables, git's configuration with all that it includes, and the files in
-// which common tools keep credentials. What cannot be judged, such as a configuration of 2
-// MiB, is listed as if it were a credential. What this user may not read is not listed.
+// Find lists the credentials that a program could use if it ran as this process's user and in its
+// environment: in variables, in git's configuration with all that it includes, and in the files in
+// which common tools keep credentials. What cannot be judged, such as a configuration of 2 MiB, is
+// listed as if it were a credential. What this user may not read is not listed.
 //
 // It does not run git, waits for no file, and reads nothing without a limit. Conditions of
 // git's includes do not count: a program may read a file whether git would or not.

@@ -99,7 +99,7 @@ func (s *search) gitSecret(key string, e gitEntry) string {
 	switch {
 	case e.value == "":
 	case key == "http.extraheader":
-		return "git sends this header (http.extraheader) with its requests; actions/checkout leaves the job's token so, unless persist-credentials is false"
+		return "git sends this header (http.extraheader) with its requests; actions/checkout leaves the job's token there, unless persist-credentials is false"
 	case key == "http.cookiefile" || key == "http.sslkey":
 		if path, ok := s.expand(e.value, s.cfg.Dir); ok && regular(path) {
 			return "it names a file (" + key + ") that authenticates git"

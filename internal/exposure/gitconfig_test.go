@@ -9,8 +9,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/shorttest"
 )
 
-// TestCredentialsOfCheckout asserts that the credentials are found that versions of actions/checkout
-// leave, by the commands that they run, and those of other repositories in the workspace.
+// TestCredentialsOfCheckout leaves credentials as versions of actions/checkout do, by the same
+// commands. It asserts that these are found, and so are those of other repositories in the
+// workspace.
 func TestCredentialsOfCheckout(t *testing.T) {
 	t.Parallel()
 	const key, placeholder = "http.https://github.com/.extraheader", "AUTHORIZATION: basic ***"

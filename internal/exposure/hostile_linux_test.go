@@ -36,7 +36,7 @@ func TestHostileConfiguration(t *testing.T) {
 			must(t, syscall.Mkfifo(m.work+"/gha-fifo", 0o644))
 			must(t, os.Mkdir(m.work+"/sub", 0o755))
 			must(t, syscall.Mkfifo(m.work+"/sub/.git", 0o644))
-		}, []string{"home/.netrc: this file of credentials cannot be judged: it is a FIFO", "repo/.git/pipe: this configuration of git cannot be judged: it is a FIFO", "repo/sub/.git: where git's directory is cannot be judged: it is a FIFO"}},
+		}, []string{"home/.netrc: this file of credentials cannot be judged: it is a FIFO", "repo/.git/pipe: this configuration of git cannot be judged: it is a FIFO", "repo/sub/.git: the place of git's directory cannot be judged: it is a FIFO"}},
 		{"device", func(t *testing.T, m *machine) {
 			must(t, os.Symlink("/dev/zero", m.home+"/.gitconfig"))
 		}, []string{"home/.gitconfig: this configuration of git cannot be judged: it is a device"}},

@@ -45,7 +45,7 @@ func (s *search) repository(path string) bool {
 	if !info.IsDir() {
 		content, why := read(path)
 		if why != "" {
-			s.add(place(path, 0), "where git's directory is cannot be judged: "+why)
+			s.add(place(path, 0), "the place of git's directory cannot be judged: "+why)
 			return true
 		}
 		dir, ok := strings.CutPrefix(content, "gitdir: ")

@@ -41,7 +41,7 @@ func (r *Repo) takeBatch() (*batch, error) {
 	r.batches.mu.Lock()
 	defer r.batches.mu.Unlock()
 	if r.batches.closed {
-		return nil, errors.New("the repository of our own is closed")
+		return nil, errors.New("the temporary repository is closed")
 	}
 	if n := len(r.batches.idle); n > 0 {
 		b := r.batches.idle[n-1]
@@ -135,7 +135,7 @@ func (r *Repo) contents(ctx context.Context, oids []string, visit func(header, [
 			return visit(h, nil)
 		}
 		if left -= h.size; left < 0 {
-			return fmt.Errorf("%w: the objects have more than %s", ErrTooLarge, text.Bytes(maxObjects))
+			return fmt.Errorf("%w: the objects have more than %s together", ErrTooLarge, text.Bytes(maxObjects))
 		}
 		data := make([]byte, h.size+1) // with the newline after the content
 		if _, err := io.ReadFull(b.out, data); err != nil {
@@ -211,7 +211,7 @@ func (r *Repo) ask(ctx context.Context, cmd string, oids []string, answer func(*
 	<-written
 	<-b.ended
 	switch {
-	case err == nil: // limited ended after the last answer
+	case err == nil: // the context ended only after the last answer
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("git cat-file was ended: %w", context.Cause(ctx))

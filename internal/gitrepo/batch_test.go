@@ -60,7 +60,8 @@ func runsOf(t *testing.T, log string) int {
 }
 
 // TestOneProcessReadsAllObjects asserts that one git cat-file answers all questions that are asked
-// one after the other, and that there is at most one for each that asks at the same time.
+// one after the other, and that goroutines that ask at the same time start at most one process
+// each.
 func TestOneProcessReadsAllObjects(t *testing.T) {
 	t.Parallel()
 	c := newClone(t)

@@ -217,8 +217,8 @@ func (c *Clone) followAlternates() error {
 	return nil
 }
 
-// Branch returns the name of the branch that is checked out, "" if it is a commit without
-// one.
+// Branch returns the name of the branch that is checked out, or "" if a commit is checked out
+// without a branch.
 func (c *Clone) Branch() (string, error) {
 	data, _, err := ReadFile(c.GitDir, "HEAD", maxPointer)
 	if err != nil {

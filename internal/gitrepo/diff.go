@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// maxDiff is how much of a diff's names is read, in bytes, and of its hunks unless Options.MaxDiff says
-// otherwise.
+// maxDiff is how many bytes of a diff's names are read, and how many of its hunks if
+// Options.MaxDiff is 0.
 const maxDiff = 128 << 20
 
 // Has reports whether the repository has the commit.

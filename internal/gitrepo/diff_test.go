@@ -111,7 +111,7 @@ func TestNewWithoutGit(t *testing.T) {
 	if _, err := gitrepo.New(c.Locate(), gitrepo.Options{PathList: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "install it") {
 		t.Errorf(`err = %v, want one with "install it"`, err)
 	}
-	if _, err := gitrepo.New(c.Locate(), gitrepo.Options{TempDir: "/no/such/place"}); err == nil || !strings.Contains(err.Error(), "repository of our own") {
-		t.Errorf(`err = %v, want one with "repository of our own"`, err)
+	if _, err := gitrepo.New(c.Locate(), gitrepo.Options{TempDir: "/no/such/place"}); err == nil || !strings.Contains(err.Error(), "temporary repository") {
+		t.Errorf(`err = %v, want one with "temporary repository"`, err)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// TreeEdit is what is to be at a path of a tree.
+// TreeEdit sets or removes what is at a path of a tree.
 type TreeEdit struct {
 	Path      string
-	Mode, OID string // "" where nothing is to be
+	Mode, OID string // "" to remove what is at Path
 }
 
 // EditTree makes a tree from another one and returns its id. What an edit writes replaces a

@@ -265,8 +265,8 @@ func (r *Repo) read(ctx context.Context, oids []string, limit int64) (map[string
 	return objects, nil
 }
 
-// checkSizes returns the sizes of the objects that can be read. The others are files over the limit
-// and objects that are missing: failed has why.
+// checkSizes returns the sizes of the objects that can be read. The result failed says why the
+// others cannot be read: they are files over the limit, or missing.
 func (r *Repo) checkSizes(ctx context.Context, oids []string, limit int64) (failed map[string]object, sizes map[string]int64, err error) {
 	failed, sizes = map[string]object{}, make(map[string]int64, len(oids))
 	err = r.inspect(ctx, oids, func(h header) {

@@ -98,8 +98,8 @@ func (d *objectDir) inspect(sub string) (subs []string, err error) {
 	return subs, nil
 }
 
-// restore gives the files back the times that git has changed since. Instead of writing an
-// object that it can borrow, git marks the borrowed file as used, by its time.
+// restore resets the times of the files that git has changed since. Instead of writing an object
+// that it can borrow, git marks the borrowed file as used, by its time.
 func (s *objectStore) restore() error {
 	var failed error
 	for _, dir := range s.dirs {
@@ -115,8 +115,8 @@ func (s *objectStore) restore() error {
 	return failed
 }
 
-// restore gives a file back its time of modification, if nothing but that time has changed, and
-// the new one is after the given time.
+// restore resets a file's time of modification, if nothing else has changed and the new time is
+// after the given one.
 func (f objectFile) restore(root *os.Root, after time.Time) error {
 	now, err := root.Lstat(f.name)
 	if err != nil || !os.SameFile(now, f.info) || now.Size() != f.info.Size() {

@@ -21,15 +21,15 @@ type PushRequest struct {
 	Branch string // required; without refs/heads/
 	// Expect is the commit that the branch must be at; "": the branch must not exist.
 	Expect string
-	// Replace allows that Tip does not follow Expect: the branch's commits after those that
-	// they have in common are lost. It is for branches of our own only.
+	// Replace allows a Tip that does not follow Expect: the branch then loses its commits that Tip
+	// does not follow. It is for branches of our own only.
 	Replace bool
 }
 
 // Push moves a branch of the remote from one commit to another, or creates it. It changes
 // nothing else, and nothing if the branch is not at what is expected; a branch that is at
-// Tip already is a success. So it can be tried again after any error. What the server or
-// the way to it did not allow is a *PushError.
+// Tip already is a success. So it can be tried again after any error. The error is a *PushError if
+// the server refused the push, or if the push failed on the way to it.
 func (r *Repo) Push(ctx context.Context, m *Remote, p PushRequest) error {
 	if err := branchname.Check(p.Branch); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 		e.Kind, e.Status = kindOfFailure(all)
 		reasons = slices.Concat(server, own)
 		if e.Status == 0 && strings.Contains(all, noGitServer) {
-			reasons = append([]string{"the server does not answer as one of git does"}, reasons...)
+			reasons = append([]string{"the server does not answer as a git server does"}, reasons...)
 		}
 	}
 	e.Reason = messageLine(strings.Join(reasons, "; "))
@@ -217,8 +217,8 @@ func (m *Remote) pushError(branch string, out Output, err error) *PushError {
 	return e
 }
 
-// kindOfFailure returns what the lines mean that git printed of its own about a push that the
-// server did not answer, and the HTTP status in them, 0 if it is unknown.
+// kindOfFailure returns why a push failed that the server did not answer, and the HTTP status, 0 if
+// it is unknown. It reads both from the lines that git itself printed.
 func kindOfFailure(printed string) (kind PushErrorKind, status int) {
 	sent := strings.Contains(printed, "RPC failed")
 	if code := httpStatus.FindStringSubmatch(printed); code != nil {

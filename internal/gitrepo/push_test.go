@@ -212,7 +212,7 @@ func TestPushErrors(t *testing.T) {
 		"502 before":            {server: respond("GET", status(502, "")), kind: gitrepo.PushUnreachable},
 		"nonsense before": {
 			server: respond("GET", func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>Sign in</html>") }),
-			kind:   gitrepo.PushUnreachable, words: []string{"the server does not answer as one of git does"},
+			kind:   gitrepo.PushUnreachable, words: []string{"the server does not answer as a git server does"},
 		},
 		"too fast":       {server: respond("GET", status(429, "")), kind: gitrepo.PushLimited, words: []string{"429"}},
 		"blocked":        {server: respond("GET", status(451, "Repository unavailable due to DMCA takedown.")), kind: gitrepo.PushRefused, words: []string{"DMCA"}},

@@ -87,7 +87,7 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 	}
 	temp, err := tempdir.Make(opt.TempDir, "airlock-git-", nil)
 	if err != nil {
-		return nil, fmt.Errorf("making a repository of our own: %w", err)
+		return nil, fmt.Errorf("making a temporary repository: %w", err)
 	}
 	r := &Repo{temp: temp, clone: clone, opt: opt, store: store}
 	err = r.initIn(r.gitDir())
@@ -95,13 +95,13 @@ func New(clone *Clone, opt Options) (*Repo, error) {
 		err = os.Mkdir(r.homeDir(), 0o700)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a repository of our own: %w", err), r.Close())
+		return nil, errors.Join(fmt.Errorf("making a temporary repository: %w", err), r.Close())
 	}
 	return r, nil
 }
 
-// Clone returns the clone whose objects the repository borrows. Of a repository without
-// one, all its paths are empty.
+// Clone returns the clone whose objects the repository borrows. If the repository was made without
+// a clone, all paths of the result are empty.
 func (r *Repo) Clone() *Clone { return r.clone }
 
 // IDLen returns how many hex digits an object id has: 40, or 64 for SHA-256.
@@ -200,7 +200,7 @@ func (r *Repo) env() []string {
 	}
 }
 
-// AnyExit as the MaxExit of a Call makes no exit code an error.
+// AnyExit is the MaxExit of a Call for which no exit code is an error.
 const AnyExit = 255
 
 // The limits of one run of git, unless a Call has others.
@@ -269,7 +269,7 @@ func (r *Repo) Run(ctx context.Context, c Call, args ...string) (Output, error) 
 	res, err := command.Run(ctx, spec)
 	out := Output{Stdout: stdout.data, ExitCode: res.ExitCode, Signal: res.Signal, Stderr: res.Stderr.String()}
 	if errors.Is(err, errFull) {
-		return out, fmt.Errorf("%w: git %s gives more than %s", ErrTooLarge, args[0], text.Bytes(stdout.limit))
+		return out, fmt.Errorf("%w: git %s prints more than %s", ErrTooLarge, args[0], text.Bytes(stdout.limit))
 	}
 	return out, r.outcome(c, args[0], out, res, err)
 }
@@ -340,11 +340,11 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TempDir makes a private directory. It is removed with the repository, or before by the
-// function that it returns.
+// TempDir makes a private directory. Close removes it, and so does the function that TempDir
+// returns.
 func (r *Repo) TempDir() (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp(r.temp.Path, "scratch-"); err != nil {
-		return "", nil, fmt.Errorf("making a directory of our own: %w", err)
+		return "", nil, fmt.Errorf("making a temporary directory: %w", err)
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }
@@ -358,7 +358,7 @@ func (r *Repo) tempFile(name, content string) (path string, remove func(), err e
 	path = filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		remove()
-		return "", nil, fmt.Errorf("writing a file of our own: %w", err)
+		return "", nil, fmt.Errorf("writing a temporary file: %w", err)
 	}
 	return path, remove, nil
 }

@@ -39,7 +39,7 @@ func (r *Repo) Revision(ctx context.Context, revision string) (string, error) {
 	defer remove()
 	gitDir := filepath.Join(dir, "refs.git")
 	if err := r.initIn(gitDir); err != nil {
-		return "", fmt.Errorf("making a repository of our own: %w", err)
+		return "", fmt.Errorf("making a temporary repository: %w", err)
 	}
 	if err := r.clone.copyRefs(gitDir, strings.Contains(revision, "@{")); err != nil {
 		return "", fmt.Errorf("reading the refs of the clone: %w", err)

@@ -270,7 +270,7 @@ var conflictWords = map[string]string{
 	"binary":                       "both sides changed a binary file",
 	"modify/delete":                "one side changed what the other deleted",
 	"file/directory":               "one side has a file where the other has a directory",
-	"distinct modes":               "the two sides made different kinds of files of it",
+	"distinct modes":               "the two sides have different kinds of files there",
 	"rename/rename":                "the two sides renamed it differently",
 	"rename/delete":                "one side renamed what the other deleted",
 	"rename involved in collision": "it is among renames that collide",

@@ -40,8 +40,8 @@ const (
 type File struct {
 	Data []byte
 	Mode string // git's, of six digits; also of a link or a submodule; "" if nothing is there
-	// Err is set instead if there is no such file: fs.ErrNotExist, ErrTooLarge, or that the
-	// path is a directory, a link or a submodule.
+	// Err is set instead if the file cannot be returned: it does not exist (fs.ErrNotExist), is too
+	// large (ErrTooLarge), or is a directory, a link or a submodule.
 	Err error
 }
 

@@ -231,7 +231,7 @@ func (o *outcome) ofMember(m planMember) {
 	o.accepted, o.final, o.source = &a, m.item.Approved.Item(), a.Source()
 }
 
-// hasSecret reports whether a denied item contains a secret. Nobody has looked before.
+// hasSecret reports whether a denied item contains a secret, for which no earlier step has looked.
 func (b *pageBuilder) hasSecret(d policy.Denied) bool {
 	if b.r.secret == nil {
 		return false
@@ -364,7 +364,7 @@ func (b *pageBuilder) files(list []apply.File) (shown []pages.PlanFile, more int
 // fields returns the fields of an item that are not texts, as the agent asked for them and as
 // the owner's configuration leaves them.
 func (b *pageBuilder) fields(o outcome) []pages.PlanField {
-	isText := map[string]bool{} // a field that texts shows
+	isText := map[string]bool{} // the fields that the method texts shows
 	for _, it := range []safeoutput.Item{o.final, o.accepted.Item()} {
 		for _, t := range it.Texts() {
 			if t.Mode != safeoutput.Label && *t.Value != "" {

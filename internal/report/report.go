@@ -41,8 +41,8 @@ type Input struct {
 	Grantable []string
 	// Earlier are the errors that a collecting job listed in its document.
 	Earlier []string
-	// Collected are the items that were let in and not sent further, of a step
-	// that only collects; nil for one that applies.
+	// Collected are the items that a step that only collects has accepted; nil for a step that
+	// applies.
 	Collected []intake.Accepted
 	// Safe makes a text of an agent fit to be shown: no control character, no
 	// live mention. Required.
@@ -85,7 +85,7 @@ type Report struct {
 	where  string           // the event and its subject, for people
 	// collected are the items of a step that only collects. They have no state.
 	collected []apply.Result
-	crashed   bool // on a line
+	crashed   bool // Airlock itself failed on a line
 
 	// For pages: see Input.
 	denied          []policy.Denied

@@ -228,9 +228,10 @@ func TestCostIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkPrepareReferring measures each log at two numbers of results. If the time grows with
-// the product, four times the results take four times as long, not less; for "extensions by name",
-// whose large part has the size of that number, sixteen times, not four.
+// BenchmarkPrepareReferring measures each log at two numbers of results. The second number is four
+// times the first, and the large part stays the same, so the second time must be less than four
+// times the first. For "extensions by name" the large part grows with the number, so there it must
+// be less than sixteen times.
 func BenchmarkPrepareReferring(b *testing.B) {
 	for _, many := range []int{375, 1500} {
 		for name, raw := range referring(many) {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// simple returns a log of one tool with n results. level returns the level of the one with an index.
+// simple returns a log of one tool with n results. level returns the level of the result with an
+// index.
 func simple(tool string, n int, level func(i int) string) json.RawMessage {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":%q,"rules":[{"id":"r0"},{"id":"r1"},{"id":"r2"}]}},"results":[`, tool)

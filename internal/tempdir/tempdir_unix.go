@@ -71,8 +71,9 @@ func removeAbandoned(parent, prefix string, remove func(string) error) {
 	}
 }
 
-// removeIfAbandoned removes a directory if its process has ended, and reports whether it tried. A
-// directory whose name begins with the prefix is named, one that is not locked yet is new.
+// removeIfAbandoned removes a directory if its process has ended, and reports whether it tried.
+// named reports whether the directory's name begins with the prefix; isNew, whether it begins with
+// newPrefix.
 func removeIfAbandoned(path string, named, isNew bool, remove func(string) error) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !isOwn(info) {
