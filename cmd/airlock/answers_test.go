@@ -3,6 +3,7 @@ package main_test
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -48,7 +49,7 @@ func answer(status int, body string, headers ...string) githubtest.Fault {
 
 // TestStrangeRefusals refuses a write in forms that GitHub and the proxies in front of it use. It
 // asserts that the reason is one harmless line, that nothing is written or sent to another host,
-// and that the program does not wait for an answer that never ends.
+// and that the program does not wait for a rate limit that ends much later or never.
 func TestStrangeRefusals(t *testing.T) {
 	t.Parallel()
 	other := newElsewhere(t)
@@ -103,6 +104,9 @@ func TestStrangeRefusals(t *testing.T) {
 			}
 			if n := len(s.Requests()); n > 10 {
 				t.Errorf("%d requests", n)
+			}
+			if slices.ContainsFunc(s.Writes(), func(w githubtest.Request) bool { return w.Effect }) {
+				t.Error("something was written")
 			}
 		})
 	}

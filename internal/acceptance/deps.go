@@ -139,7 +139,7 @@ type Program struct {
 // Step is one step of a verification.
 type Step struct {
 	Criterion string // its id; "" for the verification itself
-	Text      string // what begins; "" when the criterion ended
+	Text      string // what begins, or a remark; "" when the criterion ended
 	Status    Status // "" while it goes on
 	Elapsed   time.Duration
 }

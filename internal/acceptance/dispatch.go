@@ -56,9 +56,10 @@ const (
 	Unknown  Reception = "unknown"
 )
 
-// Receive decides on a response, and returns the dispatch that it answers. dispatches are those of
-// its task, oldest first; answered reports whether one has an answer; head is the commit that is
-// checked out now, "" if it is not known. why explains a decision other than Accepted.
+// Receive decides on a response, and returns the dispatch that it answers, unless the decision is
+// Unknown. dispatches are those of its task, oldest first; answered reports whether one has an
+// answer; head is the commit that is checked out now, "" if it is not known. why explains a
+// decision other than Accepted.
 func Receive(r Response, dispatches []Dispatch, answered func(Dispatch) bool, head string, now time.Time) (d Dispatch, decision Reception, why string) {
 	if len(dispatches) == 0 {
 		return d, Unknown, fmt.Sprintf("no request was dispatched for the task %s", schema.Quote(r.TaskID))

@@ -40,8 +40,8 @@ func (v *verification) sides() []side {
 	return []side{validator, browser}
 }
 
-// askPrograms has the validator and the browser command judge their criteria. Each gets one
-// question, both at the same time.
+// askPrograms has the validator and the browser command judge their criteria. Each is asked about
+// all of its criteria at once, and both at the same time.
 func (v *verification) askPrograms(ctx context.Context) {
 	var wg crash.Group
 	for _, side := range v.sides() {

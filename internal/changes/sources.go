@@ -224,7 +224,7 @@ func SetFromAPI(ctx context.Context, src APISource, opt Options) (*Set, error) {
 // files are read as they are now. Nothing is known of what was there before: every
 // line counts as changed, and a path without a file as deleted.
 //
-// The error names every path that is not relative, or leads out by "..".
+// The error names every path that cannot be used, such as one that is absolute or contains "..".
 func SetFromList(ctx context.Context, tree *gitrepo.WorkTree, paths []string, opt Options) (*Set, error) {
 	names, err := cleanList(paths)
 	if err != nil {

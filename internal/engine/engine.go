@@ -187,9 +187,9 @@ func (e *Engine) register(cfg Config) error {
 	return nil
 }
 
-// Close ends the contexts of all steps, waits until they have returned, and closes the
-// engine and its store. Workflows that have not ended go on when their executor's name is
-// opened again.
+// Close ends the contexts of all steps, waits at most 30 seconds until they have returned, and
+// closes the engine and its store. Workflows that have not ended go on when their executor's name
+// is opened again.
 func (e *Engine) Close() {
 	e.closing.Store(true)
 	if e.dbos != nil {

@@ -18,7 +18,7 @@ import (
 type LimitError struct {
 	Status int           // the HTTP status of the answer
 	Wait   time.Duration // how long the server asks to wait; 0: it does not say
-	Reason string        // what the server or otherwise git printed, in one line
+	Reason string        // what the server printed, or else git, in one line
 }
 
 // Error implements error.

@@ -68,8 +68,7 @@ func (r *Repo) Blob(ctx context.Context, oid string, limit int64) ([]byte, error
 }
 
 // Blobs returns the contents of files by their ids, in their order, each as Blob returns it. It
-// reads many of them with each run of git. After an error that does not concern one file
-// alone, it ends.
+// asks git for many of them at once. After an error that does not concern one file alone, it ends.
 func (r *Repo) Blobs(ctx context.Context, oids []string, limit int64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, oid := range oids {

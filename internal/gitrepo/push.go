@@ -100,7 +100,7 @@ const (
 	PushRefused                              // the server's rules or hooks do not allow it
 	PushForbidden                            // the token does not allow it
 	PushAmbiguous                            // the connection was lost: it may have happened
-	PushUnreachable                          // nothing was sent
+	PushUnreachable                          // the commits did not reach the server
 	PushLimited                              // the server asks to slow down: see LimitError
 )
 
@@ -128,8 +128,8 @@ func (k PushErrorKind) String() string {
 type PushError struct {
 	Kind   PushErrorKind
 	Branch string
-	// Reason is what the server or otherwise git printed: one line without control
-	// characters and secrets. It is untrusted text.
+	// Reason is what the server printed, or else git: one line without control characters and
+	// secrets. It is untrusted text.
 	Reason     string
 	Permission string // what the token lacks, as a workflow file writes it; "": unknown
 	Status     int    // the HTTP status of the server's answer; 0: unknown

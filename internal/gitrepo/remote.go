@@ -26,7 +26,7 @@ type RemoteOptions struct {
 	URL     string      // required; https, without user and query, as GitHub's API gives it (clone_url)
 	Token   token.Token // zero: none, which is enough to fetch public repositories
 	CAPEM   []byte      // certificates to trust instead of the system's; nil: the system's
-	Proxy   string      // "http://host:port", likewise with https and socks5h; "": none
+	Proxy   string      // "http://host:port", or with https, socks5 or socks5h; "": none
 	NoProxy string      // hosts that are reached without the proxy, as the variable NO_PROXY lists them
 	// AllowLoopback allows http to an address of this machine, for tests.
 	AllowLoopback bool

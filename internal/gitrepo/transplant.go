@@ -77,8 +77,8 @@ type Transplanted struct {
 
 // Transplant makes commits of a series on the commit onto. If the tree there is the one that
 // a change begins with, the result is the tree that the change ends with; otherwise the
-// change is merged, three-way and with renames, as git rebase would do. A change that does
-// not fit is a *Conflict, and no commit is made.
+// change is merged, three-way and with renames, as git rebase would do. If a change does not fit,
+// the error is a *Conflict, and no commits are returned.
 func (r *Repo) Transplant(ctx context.Context, s Series, onto string, style Style) (Transplanted, error) {
 	base, err := r.Commit(ctx, onto)
 	if err != nil {

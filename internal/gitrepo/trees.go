@@ -40,8 +40,8 @@ const (
 type File struct {
 	Data []byte
 	Mode string // git's, of six digits; also of a link or a submodule; "" if nothing is there
-	// Err is set instead if the file cannot be returned: it does not exist (fs.ErrNotExist), is too
-	// large (ErrTooLarge), or is a directory, a link or a submodule.
+	// Err is set instead if the file cannot be returned, for example because it does not exist
+	// (fs.ErrNotExist), is too large (ErrTooLarge), or is a directory, a link or a submodule.
 	Err error
 }
 
@@ -66,8 +66,8 @@ func (r *Repo) File(ctx context.Context, commit, path string, limit int64) ([]by
 
 // Files reads files of a commit, each of at most limit bytes. Every object on the way from
 // the commit's id to a file is hashed, so replaced objects in the clone lead to an error,
-// never to other contents. All paths together take one or two runs of git for each level of
-// directories; directories that have been read before take none.
+// never to other contents. For all paths together, git is asked once or twice for each level of
+// directories; it is not asked for directories that have been read before.
 func (r *Repo) Files(ctx context.Context, commit string, paths []string, limit int64) (map[string]File, error) {
 	c, err := r.Commit(ctx, commit)
 	if err != nil {
@@ -174,8 +174,8 @@ func (r *Repo) TreeChanges(ctx context.Context, from, to string) ([]TreeChange, 
 const maxPairs = 32
 
 // SeriesChanges does what TreeChanges does for each two neighbours of a list of commits (or
-// trees), with few runs of git for all together. All changes together are bounded as those
-// of two trees: more are ErrTooLarge.
+// trees), with few questions to git for all of them together. All changes together are bounded as
+// those of two trees: more are ErrTooLarge.
 func (r *Repo) SeriesChanges(ctx context.Context, commits ...string) ([][]TreeChange, error) {
 	trees, err := r.verifiedTrees(ctx, commits)
 	if err != nil {

@@ -21,8 +21,9 @@ type Cleaner interface {
 
 // Clean makes every string in an untrusted log safe: the members "markdown" as Markdown,
 // absolute URIs by the link rules (those that are not allowed are left out), and all other
-// strings, names included, as plain text. The text of a message may embed links. Members that are null are left out, and members are
-// sorted; otherwise the log does not change. Prepare checks the URIs of artifacts.
+// strings, names included, as plain text. The text of a message may embed links. Members that are
+// null, and members whose cleaned names are equal to others, are left out; members are sorted.
+// Otherwise the log does not change. Prepare checks the URIs of artifacts.
 func (l *Log) Clean(c Cleaner) []Note {
 	n := notes{}
 	n.add(RuleNulls, "", l.nulls)

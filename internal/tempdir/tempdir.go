@@ -18,12 +18,13 @@ type Dir struct {
 }
 
 // Make makes a directory below parent ("": the system's for temporary files), whose name begins
-// with prefix and which only this user may enter. It contains a file, lock, or no-lock where the
-// file system has no locks. remove removes a directory with all that is in it; nil is os.RemoveAll.
+// with prefix and which only this user may enter. On Unix it contains a file called lock, or
+// no-lock if the file system has no locks. remove removes a directory with all that is in it; nil
+// is os.RemoveAll.
 //
-// Before that it removes directories with this prefix whose process has ended: only those of this
-// user, to which nobody else may write, and whose lock nobody holds. Where the system is not a
-// Unix, the directories of killed processes stay.
+// Before that it removes up to 100 directories with this prefix whose process has ended: only those
+// of this user, to which nobody else may write, and whose lock nobody holds. Where the system is
+// not a Unix, the directories of killed processes stay.
 func Make(parent, prefix string, remove func(string) error) (*Dir, error) {
 	parent, err := filepath.Abs(cmp.Or(parent, os.TempDir()))
 	if err != nil {
