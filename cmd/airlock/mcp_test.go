@@ -240,8 +240,8 @@ update-issue: {status: true}
 	}
 }
 
-// TestToolsWithoutAnEvent asserts that, without an event, a call is refused only if the gate would
-// deny its item for every event.
+// TestToolsWithoutAnEvent asserts that, without an event, a call is refused if the gate would deny
+// its item for every event, and otherwise accepted.
 func TestToolsWithoutAnEvent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -41,7 +41,7 @@ func (v *verification) sides() []side {
 }
 
 // askPrograms has the validator and the browser command judge their criteria. Each is asked about
-// all of its criteria at once, and both at the same time.
+// all of its criteria at once; both are asked at the same time.
 func (v *verification) askPrograms(ctx context.Context) {
 	var wg crash.Group
 	for _, side := range v.sides() {
