@@ -11,8 +11,9 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// nearMisses describes the unknown members of the request, which are ignored, whose names are like
-// that of a known member that is not given: "ports" instead of "required_ports", for example.
+// nearMisses describes those unknown members of the request whose names are like that of a known
+// member that is not given, such as "ports" instead of "required_ports". Unknown members are
+// ignored.
 func (r Request) nearMisses() []string { return nearMisses("$", r.raw, reflect.TypeFor[Request]()) }
 
 // nearMisses is Request.nearMisses for the value at a path, which is decoded into a type.

@@ -201,8 +201,8 @@ func (r Request) focused() []int {
 }
 
 // withCriteria returns the request for a validator as JSON, with the indexed criteria, or all if
-// indexes is nil, and with further members, which replace those of the request. It may change that
-// map. Unknown properties of the request stay.
+// indexes is nil, and with further members, which replace those of the request. The map of these
+// members may be changed. Unknown properties of the request stay.
 func (r Request) withCriteria(indexes []int, members map[string]any) ([]byte, error) {
 	doc := map[string]json.RawMessage{}
 	if err := decodeLoose(r.raw, &doc); err != nil {

@@ -231,7 +231,7 @@ func (o *outcome) ofMember(m planMember) {
 	o.accepted, o.final, o.source = &a, m.item.Approved.Item(), a.Source()
 }
 
-// hasSecret reports whether a denied item contains a secret, for which no earlier step has looked.
+// hasSecret reports whether a denied item contains a secret. No earlier step has looked for one.
 func (b *pageBuilder) hasSecret(d policy.Denied) bool {
 	if b.r.secret == nil {
 		return false
