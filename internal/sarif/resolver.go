@@ -133,7 +133,8 @@ func (r *resolver) artifactLocation(o object) bool {
 }
 
 // resolveBase prepends the URI of a base id to a relative URI. An id that is not defined means the
-// repository's root, and so does one that is named after a root and has an absolute URI elsewhere.
+// repository's root, and so does one whose name contains "root" and whose URI is absolute and
+// outside of the repository.
 func (r *resolver) resolveBase(uri, base string) string {
 	given := uri
 	for range 8 {
@@ -157,7 +158,7 @@ func (r *resolver) resolveBase(uri, base string) string {
 		}
 		base = next
 	}
-	return given // the ids are circular
+	return given // the ids are circular, or more than 8 depend on each other
 }
 
 // isAbsolute reports whether a URI has a scheme or an absolute path.
