@@ -23,7 +23,7 @@ var (
 	jasmineEnd = containing(" spec", `^\d+ specs?, \d+ failures?`)
 )
 
-// The forms of such runners.
+// The forms of the runners whose output a briefReader reads.
 var (
 	bunForm = briefForm{
 		known: bunEnd, end: bunEnd,
@@ -48,7 +48,7 @@ func (f *briefForm) reader(c *collector) lineReader {
 	return &briefReader{form: f, collector: c, seen: map[string]bool{}}
 }
 
-// briefReader reads the output of such a runner.
+// briefReader reads the output of a runner that a briefForm describes.
 type briefReader struct {
 	form *briefForm
 	*collector

@@ -66,7 +66,7 @@ func (c *collector) add(f finding.Finding) {
 
 // addUnparsed keeps the finding that a file could not be parsed.
 func (c *collector) addUnparsed(f finding.Finding) {
-	if f.Rule == "null" { // as JavaScript prints that there is none
+	if f.Rule == "null" { // JavaScript prints this if there is no rule
 		f.Rule = ""
 	}
 	if path, ok := c.places.rel(f.Path); ok {
@@ -119,7 +119,7 @@ func (c *collector) hasFile(printed string) bool {
 	return ok
 }
 
-// failTotal counts the runner's own total, whatever number of failures it names.
+// failTotal keeps the failures that the runner names, and counts as many as its total states.
 func (c *collector) failTotal(named []Failure, total int) {
 	before := c.tally.failed
 	c.failAll(named)
@@ -158,11 +158,11 @@ func inLibrary(path string) bool { return strings.Contains(path, "node_modules")
 // failureList is the failures that a runner names, while its output is read.
 type failureList struct {
 	list    []Failure
-	current *Failure // the one that the lines now read describe; nil for none
+	current *Failure // the failure that the current lines describe; nil for none
 }
 
-// begin adds a failure and makes it the current one. After MaxFailures it adds none, and none is
-// current: the caller counts those.
+// begin adds a failure and makes it the current one. If the list has MaxFailures already, it drops
+// the failure, and there is no current one: the caller counts the dropped failures.
 func (l *failureList) begin(f Failure) {
 	l.current = nil
 	if len(l.list) < MaxFailures {
@@ -200,8 +200,8 @@ func (t *tally) add(f Failure) {
 // end notes that a run came to its end. There may be several in one output.
 func (t *tally) end(noTests bool) { t.join(tally{ended: true, noTests: noTests}) }
 
-// join adds what another run or another reading counted. Those that came to their end had no tests
-// only if none of them had.
+// join adds what another run or another reading counted. It leaves noTests set only if no run that
+// came to its end had tests.
 func (t *tally) join(o tally) {
 	hadTests := t.ended && !t.noTests || o.ended && !o.noTests
 	t.noTests = (t.noTests || o.noTests) && !hadTests

@@ -14,8 +14,8 @@ var (
 	denoPlace  = containing("at file://", `^\s+at file://.+:(\d+):(\d+)$`)
 )
 
-// denoReader reads deno fmt --check, which prints the lines that it would change of each file, and
-// deno lint --compact. Both name a file that cannot be parsed and go on.
+// denoReader reads deno fmt --check, which prints the lines of each file that it would change, and
+// deno lint --compact. Both commands name a file that cannot be parsed and go on.
 type denoReader struct {
 	*collector
 	unread  string // the file whose error is being read
@@ -53,7 +53,7 @@ func (d *denoReader) unreadLine(line string) {
 	}
 }
 
-// pathOfURL returns the path of a URL of a file, as it is written if that is not valid.
+// pathOfURL returns the path of a file's URL, or the URL itself if it is not valid.
 func pathOfURL(url string) string {
 	if path, err := neturl.PathUnescape(strings.TrimPrefix(url, "file://")); err == nil {
 		return path

@@ -70,9 +70,9 @@ func simpleCommands(words []string) [][]string {
 	return all
 }
 
-// programs counts the commands among the words that may fail by themselves: not those of
-// the shell, and not runners that print which command they run. unknown reports whether
-// one of them is not a tool of the registry.
+// programs splits words into commands and counts those that may fail by themselves. It leaves out
+// commands of the shell, and runners that print which command they run. unknown reports whether
+// one of the counted commands is not a tool of the registry.
 func programs(words []string) (n int, unknown bool) {
 	for _, c := range simpleCommands(words) {
 		if slices.Contains([]string{"cd", "echo", "printf", "export", "set", "true", ":", "exit", "npm-run-all", "run-s", "run-p"}, c[0]) || runsScript(c) {
@@ -99,7 +99,8 @@ func runsScript(words []string) bool {
 	return false
 }
 
-// program returns a command without options and without what only starts its program.
+// program returns the name of a command's program and the arguments after it. It leaves out what
+// only starts the program, and options other than --test and -jar.
 func program(words []string) []string {
 	for len(words) > 0 {
 		starting := startingWords(words)

@@ -25,10 +25,10 @@ type Edit struct {
 	Endings bool
 }
 
-// Edits returns the edits that turn the text before into the text after, in order, in
-// line numbers of the text base. Other edits may have turned base into before; the two
-// may also be equal. Edits of lines that base does not have are left out, and there are
-// none for a text that is not UTF-8 or contains a NUL.
+// Edits compares before with after, and returns the edits that turn the one into the other, in
+// order. Their line numbers are those of base. Other edits may have turned base into before; base
+// and before may also be equal. Edits of lines that base does not have are left out. There are no
+// edits if one of the three texts is not UTF-8 or contains a NUL.
 func Edits(base, before, after []byte) []Edit {
 	if !isText(base) || !isText(before) || !isText(after) {
 		return nil
@@ -158,9 +158,9 @@ type hunkLine struct {
 // editsOf returns the runs of changed lines in a hunk, with the lines that their suggestions
 // replace.
 //
-// A suggestion replaces lines, and an empty one means that there is none. So
-//   - a run that only adds lines also takes the kept lines before and after it: either may be one
-//     that the pull request has changed;
+// A suggestion replaces lines, and an empty text means that there is no suggestion. So
+//   - a run that only adds lines also takes the kept lines before and after it, because the pull
+//     request may have changed either of them;
 //   - a run that removes lines, or leaves one empty line, takes one kept line;
 //   - runs become one if no kept line is left between them, so that suggestions never overlap;
 //   - runs become one if one removes lines, the other adds some, and only empty lines and brackets
@@ -174,7 +174,7 @@ func editsOf(hunk []hunkLine) []edit {
 			continue
 		}
 		w := window{i, joinedEnd(hunk, i)}
-		takeLineBefore := func() { // and the window before in full, if that contains the line
+		takeLineBefore := func() { // and the entire window before, if the line is in it
 			w.from--
 			if n := len(windows); n > 0 && w.from < windows[n-1].to {
 				w.from, windows = windows[n-1].from, windows[:n-1]
@@ -202,8 +202,8 @@ func editsOf(hunk []hunkLine) []edit {
 	return found
 }
 
-// joinedEnd returns the end of the run that begins at i, together with those after it that belong
-// to the same change: they add lines where it removes some, or the other way round.
+// joinedEnd returns the end of the change whose first run begins at i. The runs after it belong to
+// the same change if they add lines where it removes some, or the other way round.
 func joinedEnd(hunk []hunkLine, i int) int {
 	end := runEnd(hunk, i)
 	net := growth(hunk[i:end])
@@ -252,8 +252,8 @@ func runEnd(hunk []hunkLine, i int) int {
 	return i
 }
 
-// replaces reports whether the lines contain an old one, and new ones that are more than
-// one empty line.
+// replaces reports whether one of the lines is in the old file, and whether those in the new file
+// are more than one empty line.
 func replaces(lines []hunkLine) bool {
 	hasOld := count(lines, '+') < len(lines)
 	hasText := slices.ContainsFunc(lines, func(l hunkLine) bool { return l.sign != '-' && strings.TrimSuffix(l.text, "\r") != "" })

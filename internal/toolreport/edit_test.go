@@ -143,8 +143,8 @@ func TestSuggestionsMakeTheText(t *testing.T) {
 		if got := applied(before, edits); !slices.Equal(got, after) {
 			t.Fatalf("%q\nshould become %q,\nbut the suggestions make %q:\n%v", before, after, got, showAll(edits))
 		}
-		// A tool that runs after another one: both together make the text, as far as
-		// nothing was left out and they do not touch each other.
+		// Another tool changes the text again: the suggestions of both tools together make its
+		// text, unless one was left out or two of them touch each other.
 		again := alter(after, 0, len(after))
 		later := toolreport.Edits(text(before), text(after), text(again))
 		if len(later) < len(toolreport.Edits(text(after), text(after), text(again))) || overlap(edits, later) {
@@ -174,7 +174,7 @@ func overlap(a, b []toolreport.Edit) bool {
 }
 
 // FuzzEdits asserts that, whatever the two texts are, suggestions are in order and apart. If every
-// edit has one, all of them together turn the first text into the second, save for ends of lines.
+// edit has a suggestion, they turn the first text into the second, except for the ends of lines.
 func FuzzEdits(f *testing.F) {
 	for _, s := range [][2]string{{"a\nb\n", "a\nc\n"}, {"a\r\nb", "a\nb\n"}, {"", "x"}, {"\n\n\n", "\n"}, {"a\n\n}\nb\n", "\n}\na\nb\n"}} {
 		f.Add(s[0], s[1])

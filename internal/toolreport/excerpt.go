@@ -69,7 +69,7 @@ func (e *excerpt) text() string {
 	return strings.Trim(strings.Join(append(all, tail...), "\n"), "\n")
 }
 
-// failureSigns are what a line contains that reports a failure, by their first bytes.
+// failureSigns are the texts that show that a line reports a failure, by their first bytes.
 var failureSigns = sync.OnceValue(func() *[256][]string {
 	var signs [256][]string
 	for _, sign := range []string{"FAIL", "not ok ", "--- FAIL", "panic: ", "Traceback (", "✖", "✕", "×", "●", "[ERROR]", "Failure:", "Failures:", "Error:", "error:", "error[", " error ", "error TS", "FAILED", "[warn]", "would reformat", "Oops!", "ERROR in ", "error during ", "Build failed", "rake aborted!"} {

@@ -58,9 +58,9 @@ func (f *flood) release() []string {
 	return held
 }
 
-// setShape sets the shape of a line that may belong to a flood, in lower case and with a "#" for
-// each number, and reports whether it may. A line that a tool may print for each test or file may
-// not.
+// setShape sets the shape of a line, in lower case and with a "#" for each number, and reports
+// whether the line may belong to a flood. A line that a tool may print for each test or file does
+// not belong to one.
 func (f *flood) setShape(line string) bool {
 	f.shape = f.shape[:0]
 	if len(line) > floodLine || len(line) > shortLine && line[0] == ' ' {
@@ -83,8 +83,8 @@ func (f *flood) setShape(line string) bool {
 	return f.shapes[string(f.shape)] || !isCounted(string(f.shape))
 }
 
-// isCounted reports whether words, in lower case, contain one with which a test runner reports how
-// tests ended, or a formatter that a file is not formatted.
+// isCounted reports whether a text in lower case contains a word with which test runners report how
+// tests ended, or formatters report that a file is not formatted.
 func isCounted(words string) bool {
 	for word := range strings.FieldsSeq(words) {
 		if word == "ok" || slices.ContainsFunc([]string{"fail", "pass", "error", "test", "reformat"}, func(sign string) bool { return strings.Contains(word, sign) }) {

@@ -256,8 +256,9 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// TestFilesThatCannotBeParsed asserts that, of a tool that reads each file on its own, the files are
-// listed that it cannot parse; not those with errors of types, which may come from another file.
+// TestFilesThatCannotBeParsed asserts that a report lists the files that a tool could not parse if
+// the tool reads each file on its own. Files with errors of types are not listed, because such errors
+// may come from another file.
 func TestFilesThatCannotBeParsed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -92,8 +92,7 @@ func TestFloods(t *testing.T) {
 }
 
 // TestManyLinesLikeAScripts checks that only the first lines that look like a script's command line
-// are parsed, because parsing takes long, and that the exit code may be another program's if there are
-// more.
+// are parsed, because parsing takes long, and that a report is Mixed if there are more.
 func TestManyLinesLikeAScripts(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]bool{100: false, 200_000: true} {

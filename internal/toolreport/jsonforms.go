@@ -146,8 +146,8 @@ func (log golangciLog) report(c *collector) {
 	}
 }
 
-// withoutPlace removes what the compiler's own messages begin with there: the package,
-// and the place again.
+// withoutPlace removes the beginning of a compiler's message that golangci-lint quotes: the package,
+// and the place, which the finding has already.
 func withoutPlace(text string) string {
 	rest, ok := strings.CutPrefix(text, ": # ")
 	if !ok {
@@ -429,8 +429,7 @@ func weaknessNumber(id string) []int {
 	return nil
 }
 
-// baseName returns a file's name without its directories, which may be another
-// machine's.
+// baseName returns a file's name without its directories, which may be those of another machine.
 func baseName(file string) string {
 	return text.TruncateBytes(file[strings.LastIndexAny(file, `/\`)+1:], maxName)
 }

@@ -15,7 +15,7 @@ func span(line, column, endLine, endColumn int) finding.Range {
 }
 
 // TestFormsFromAnything asserts which findings are read from the forms that any command may print, and
-// from those of tools of which there is no capture.
+// from the forms of tools that have no capture.
 func TestFormsFromAnything(t *testing.T) {
 	t.Parallel()
 	const ruffText = "src/app.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n"
@@ -126,8 +126,8 @@ func TestBrokenDocumentsAreReported(t *testing.T) {
 	}
 }
 
-// TestSecurityForms asserts what is read from output of security tools that is not among their captures
-// (internal/plugin/testdata).
+// TestSecurityForms asserts what is read from forms of output that the captures of security tools
+// (internal/plugin/testdata) do not have.
 func TestSecurityForms(t *testing.T) {
 	t.Parallel()
 	const match = `{"text":"a","range":{"byteOffset":{"start":4,"end":5},"start":{"line":2,"column":4},"end":{"line":2,"column":5}},"file":"a.js","lines":"x = a;","charCount":{"leading":4,"trailing":1},"ruleId":"R","severity":"warning","note":null,"message":"m",`

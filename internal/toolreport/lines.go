@@ -52,14 +52,14 @@ func (l *lines) end() {
 	}
 }
 
-// lastLines keeps the last lines of many.
+// lastLines keeps the last of the lines that are added to it.
 type lastLines struct {
 	ring []string
 	next int // index in ring of its oldest line, once it is full
 }
 
-// add adds a line, and drops the oldest one if limit lines are there. limit is the same in each
-// call.
+// add adds a line. If there are already as many lines as the limit, it drops the oldest one. Every
+// call must pass the same limit.
 func (l *lastLines) add(line string, limit int) {
 	if len(l.ring) < limit {
 		l.ring = append(l.ring, line)
@@ -147,13 +147,14 @@ type pattern struct {
 	compiled func() *regexp.Regexp
 }
 
-// containing returns a pattern whose matches all contain a literal. For most lines, looking for the
-// literal is enough.
+// containing makes a pattern of an expression. Every match of the expression must contain the
+// literal: lines without it are not matched against the expression.
 func containing(literal, expr string) pattern {
 	return pattern{literal, false, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }
 
-// starting returns a pattern whose matches all begin with a literal.
+// starting makes a pattern of an expression. Every line that the expression matches must begin with
+// the literal.
 func starting(literal, expr string) pattern {
 	p := containing(literal, expr)
 	p.atStart = true

@@ -32,8 +32,8 @@ func TestLinesKeepNoMoreThanTheirLimit(t *testing.T) {
 	}
 }
 
-// TestExcerptsBeginWithTheFile checks that an excerpt of a formatter's diff names its
-// file, however long it is.
+// TestExcerptsBeginWithTheFile checks that an excerpt of a formatter's diff names the
+// file, however long the diff is.
 func TestExcerptsBeginWithTheFile(t *testing.T) {
 	t.Parallel()
 	var lines []string

@@ -72,7 +72,7 @@ AssertionError: expected 1 to be 2
 	}
 }
 
-// TestHiddenByTestMain asserts that failures count that a TestMain hides by its exit code.
+// TestHiddenByTestMain asserts that failures are counted although a TestMain hides them by its exit code.
 func TestHiddenByTestMain(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{
@@ -138,8 +138,8 @@ func TestDocumentsWithEscapes(t *testing.T) {
 	}
 }
 
-// TestRSpecEndedEarly asserts that an example counts that ended the run by a call of exit, after which
-// rspec prints totals without failures.
+// TestRSpecEndedEarly asserts that an example is counted as a failure if it ended the run by a call of
+// exit. rspec then prints totals without failures.
 func TestRSpecEndedEarly(t *testing.T) {
 	t.Parallel()
 	got := failuresOf(t, "rspec --format json", `{"version":"3.12.0","examples":[{"id":"./spec/a_spec.rb[1:1]","description":"a","full_description":"x a","status":"","file_path":"./spec/a_spec.rb","line_number":2,"run_time":0.0001,"pending_message":null}],"summary":{"duration":0.001,"example_count":1,"failure_count":0,"pending_count":0,"errors_outside_of_examples_count":0},"summary_line":"1 example, 0 failures"}`, 0, "spec/a_spec.rb")

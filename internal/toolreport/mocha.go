@@ -9,7 +9,7 @@ var (
 )
 
 // jsFrame matches a line of a stack trace of JavaScript. Directories may have spaces and parentheses;
-// the parts of node itself, as in node:internal/timers, are no files.
+// the parts of node itself, as in node:internal/timers, are not files.
 var jsFrame = containing(" at ", `^\s+at (?:.*? \(|async )?((?:file://|[A-Za-z]:)?[^:]+):(\d+):\d+\)?$`)
 
 // mochaReader reads mocha's spec reporter, and the others that end in the same way.
@@ -37,7 +37,7 @@ func (r *mochaReader) line(line string) {
 	if strings.HasPrefix(line, " Exception during run:") || strings.HasPrefix(line, "Error: Cannot find module") {
 		path, at, _ := cutLastColon(strings.TrimSpace(strings.TrimPrefix(line, " Exception during run:")))
 		if atoi(at) == 0 {
-			path = "" // it is what the file threw, not where
+			path = "" // the line has the error that the file threw, not its place
 		}
 		r.fail(Failure{Cause: Build, Path: path, Line: atoi(at), Message: strings.TrimSpace(line)})
 		return

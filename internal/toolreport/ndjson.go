@@ -15,7 +15,7 @@ import (
 // them are left out.
 type ndjson struct {
 	c      *collector
-	doc    *document // a stream of this kind is not a document
+	doc    *document // dropped once the stream turns out to be one of objects
 	form   string
 	events *goEvents
 	cut    bool // the last line that begins like JSON is cut off
@@ -148,7 +148,7 @@ func (m astGrepMatch) report(c *collector) {
 	c.add(f)
 }
 
-// readItem reads one safe output. One that is about a place is a finding.
+// readItem reads one safe output. If it is about a place, it becomes a finding.
 func readItem(line json.RawMessage, c *collector) bool {
 	var fields map[string]json.RawMessage
 	var kind string

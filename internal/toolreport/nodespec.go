@@ -13,10 +13,10 @@ type nodeSpecReader struct {
 	*collector
 	totals  map[string]int
 	listing bool     // the failing tests are listed
-	placed  bool     // and each with its place, as since Node 20
-	place   string   // of the next one
+	placed  bool     // they are listed with their places, as since Node 20
+	place   string   // of the next test
 	test    *Failure // whose details are read
-	todo    bool     // it may fail
+	todo    bool     // the test may fail
 	listed  []Failure
 }
 
@@ -88,7 +88,7 @@ func (n *nodeSpecReader) end() {
 	}
 	n.failAll(n.listed)
 	if total := n.totals["fail"] + n.totals["cancelled"]; total > 0 && len(n.listed) == 0 {
-		n.tally.failed, n.tally.ended = total, false // it did not list them
+		n.tally.failed, n.tally.ended = total, false // the runner did not list them
 	}
 	n.tally.noTests = n.totals["tests"] == 0
 }

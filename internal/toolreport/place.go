@@ -9,8 +9,8 @@ import (
 type places struct {
 	roots   []string
 	dir     string // in which the command line was started
-	current string // in which the program that prints now runs, as far as that is known
-	lost    bool   // current may be wrong, and paths those of other files
+	current string // in which the program runs whose output is being read, as far as known
+	lost    bool   // current may be wrong, so that a path may name another file
 	strict  bool   // reject a relative path that does not exist
 	// exists reports whether a path of the repository exists; nil: not known.
 	exists func(string) bool
@@ -60,8 +60,8 @@ func (p *places) moved(line string) {
 	}
 }
 
-// placeIn returns the result of the function placeIn, which it remembers for the last line,
-// because several readings ask for one line.
+// placeIn returns the result of the function placeIn. It remembers the result for the last line,
+// because several readings ask about the same line.
 func (p *places) placeIn(line string) int {
 	if p.line != line {
 		p.line, p.place = line, placeIn(line)
@@ -90,8 +90,8 @@ func (p *places) rel(printed string) (rel string, ok bool) {
 	return s, s != "." && s != ".." && !strings.HasPrefix(s, "../")
 }
 
-// nearest returns the path in the repository of a relative path: below the directory in which
-// the tool ran or, if there is no such file, below the nearest parent that has one.
+// nearest returns the path in the repository that a relative path names: below the directory in
+// which the tool ran or, if the file does not exist there, below the nearest parent that has it.
 func (p *places) nearest(rel string) string {
 	s := path.Join(p.current, rel)
 	if p.exists == nil || p.exists(s) {

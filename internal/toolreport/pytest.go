@@ -29,13 +29,13 @@ type pytestReader struct {
 	best     *pytestSummary // of the session that is read
 }
 
-// pytestSummary is what a last line of a session reports, with the summary above it. A
-// session may have several such lines: the output of a failing test is repeated, and may
+// pytestSummary is what a line of totals at the end of a session reports, with the summary above
+// it. A session may have several such lines: the output of a failing test is repeated, and may
 // contain one.
 type pytestSummary struct {
 	failed   int
-	agrees   bool // the summary lists as many
-	none     bool // it counts no tests
+	agrees   bool // the summary lists as many failures
+	none     bool // the totals count no tests
 	failures []Failure
 }
 
@@ -124,7 +124,7 @@ func (p *pytestReader) summary(rest string, isError bool) {
 	p.failures = append(p.failures, f)
 }
 
-// totals reads a last line of a session. A test that failed, and then failed to clean up, is counted
+// totals reads a line of totals. A test that failed, and then failed to clean up, is counted
 // twice in that line, and has two lines in the summary; s.failed counts it once.
 func (p *pytestReader) totals(line string) {
 	s := &pytestSummary{none: true, failures: p.failures}
@@ -144,9 +144,9 @@ func (p *pytestReader) totals(line string) {
 	p.recognised, p.summing = true, false
 }
 
-// replaces reports whether a last line counts instead of an earlier one, which is nil if there is
-// none. One that agrees with its summary counts before one that does not; of two that are alike, the
-// worse one does.
+// replaces reports whether the totals s count instead of earlier ones, which are nil if there are
+// none. Totals that agree with their summary count rather than those that do not. If both agree or
+// neither does, the totals with more failures count.
 func (s *pytestSummary) replaces(before *pytestSummary) bool {
 	switch {
 	case before == nil:

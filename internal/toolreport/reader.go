@@ -146,7 +146,7 @@ func (s *stream) line(line string) {
 	r := s.r
 	r.excerpt.line(line)
 	s.doc.line(line)
-	if len(r.tool.Formats) == 0 && s.flood.skips(line) { // the formats may be of any line
+	if len(r.tool.Formats) == 0 && s.flood.skips(line) { // the owner's formats may match any line
 		return
 	}
 	s.endFlood()

@@ -6,7 +6,7 @@ import (
 
 // lineReader reads the lines of one stream.
 type lineReader interface {
-	line(line string) // of at most maxText bytes; of any length in a row with diffs
+	line(line string) // of at most maxText bytes, unless the row has diffs
 	end()             // after the last line
 }
 

@@ -20,8 +20,8 @@ func suite(failing int) string {
 	return b.String() + "</testsuite></testsuites>"
 }
 
-// TestReportsAgainstWhatWasPrinted asserts that of a report and what was printed the worse one
-// counts, because the code that is tested writes the report.
+// TestReportsAgainstWhatWasPrinted asserts that if a report and the printed output differ, the worse
+// of the two counts, because the code under test writes the report.
 func TestReportsAgainstWhatWasPrinted(t *testing.T) {
 	t.Parallel()
 	const mocha = "  1 passing (3ms)\n  2 failing\n\n  1) a\n       one:\n     Error: no\n\n  2) a\n       two:\n     Error: no\n"

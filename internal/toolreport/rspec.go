@@ -14,7 +14,7 @@ type rspecReader struct {
 	loading  failureList       // files that could not be loaded
 	messages map[string]string // by the example's full name
 	example  string            // the one whose message is read
-	listing  bool              // the list of failed examples has begun; before it, a line like the list's is a test's
+	listing  bool              // the list of failed examples has begun; an earlier line of that form is a test's output
 	listed   []Failure
 }
 
@@ -100,7 +100,7 @@ func (log rspecLog) report(c *collector) {
 		switch e.Status {
 		case "failed":
 			c.fail(Failure{Name: e.Description, Cause: Failed, Path: e.Path, Line: e.Line, Message: strings.TrimSpace(e.Exception.Message)})
-		case "": // rspec prints its totals then, too, without those that did not run
+		case "": // rspec prints its totals nevertheless, without the examples that did not run
 			c.fail(Failure{Name: e.Description, Cause: Crash, Path: e.Path, Line: e.Line, Message: "the run ended in this example"})
 		}
 	}

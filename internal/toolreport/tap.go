@@ -54,7 +54,7 @@ func (t *tapReader) line(line string) {
 		t.syntax = true
 	case strings.HasPrefix(line, "# "):
 		t.comment = ""
-		if !strings.HasPrefix(line, "# Subtest: ") { // node's, which are of tests with lines of their own
+		if !strings.HasPrefix(line, "# Subtest: ") { // node announces tests so, which also have lines of their own
 			t.comment = strings.TrimSpace(line[2:])
 		}
 	case t.test != nil && t.detail(line):
@@ -112,8 +112,8 @@ func tapDirective(text string) (name, directive string) {
 	return strings.TrimSpace(strings.ReplaceAll(name, "\x00", "#")), strings.ToUpper(strings.TrimRight(directive, ":"))
 }
 
-// detail reads a line of the block after a failed test: YAML, or as mocha prints it a
-// message and a stack trace. It reports whether the line belongs to the block.
+// detail reads a line of the block after a failed test: YAML or, as mocha prints it, a message and
+// a stack trace. It reports whether the line belongs to the block.
 func (t *tapReader) detail(line string) bool {
 	f := t.test
 	if strings.TrimSpace(line) == "---" {

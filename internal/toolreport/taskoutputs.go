@@ -72,8 +72,8 @@ func (o *taskOutputs) task(prefix string) *taskOutput {
 	return found
 }
 
-// forget removes the task that was not written to for the longest time, of those in which
-// no test runner was recognised. It reports whether there was one.
+// forget removes one of the tasks in which no test runner was recognised: the one that was last
+// written to the longest time ago. It reports whether there was such a task.
 func (o *taskOutputs) forget() bool {
 	oldest := ""
 	for name, task := range o.byName {

@@ -28,14 +28,14 @@ type form struct {
 	// isUnparsed reports whether a finding means that only its own file could not be parsed: the
 	// tool reads each file by itself.
 	isUnparsed func(finding.Finding) bool
-	// errorPrefix begins the line of an error that keeps code from being compiled. It is not
+	// errorPrefix is the beginning of the line of an error that keeps code from being compiled. It is not
 	// part of the path.
 	errorPrefix string
 	// anyPlace reports that a finding's line may name its place in any way.
 	anyPlace bool
-	// ignored begin messages that are left out.
+	// ignored are the beginnings of messages that are left out.
 	ignored []string
-	// continuations begin the lines that belong to the message before them.
+	// continuations are the beginnings of lines that belong to the message before them.
 	continuations []string
 	// interrupted reports that other lines, such as the source line, may come before a
 	// continuation.
@@ -43,9 +43,9 @@ type form struct {
 	// wrapped reports that a message may go on in the next lines, which are not indented, until its
 	// rule ends it.
 	wrapped bool
-	// own begin lines that only this tool prints; a "#" stands for a number.
+	// own are the beginnings of lines that only this tool prints; a "#" stands for a number.
 	own []string
-	// crashes begin the lines with which the tool reports that it failed itself.
+	// crashes are the beginnings of lines with which the tool reports that it failed itself.
 	crashes []string
 
 	once     sync.Once

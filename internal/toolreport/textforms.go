@@ -88,7 +88,7 @@ var ruffForm = &form{
 
 var mypyForm = &form{
 	formats:  []string{`%f:%l:%c: %t%*[a-z]: %m`, `%f:%l: %t%*[a-z]: %m`},
-	rule:     `^(?s)(?P<message>.*?) {1,2}\[(?P<rule>[a-z0-9-]+)\]$`, // one if it was wrapped there
+	rule:     `^(?s)(?P<message>.*?) {1,2}\[(?P<rule>[a-z0-9-]+)\]$`, // one space if the message was wrapped before the rule
 	isBroken: isError,
 	wrapped:  true,
 	own:      []string{"Found ", "Success: no issues"},

@@ -29,7 +29,7 @@ type Tool struct {
 	// Check is the check that findings belong to. With "tests", test runners are recognised
 	// too.
 	Check string
-	// Formats, if set, read the output instead of what is known of a tool. They are
+	// Formats, if set, are the only patterns with which the output is read as text. They are
 	// patterns of Vim's errorformat; the first that matches wins.
 	Formats []string
 	// Roots are absolute paths of the repository's root, as the tool saw it.

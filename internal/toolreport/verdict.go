@@ -115,9 +115,9 @@ func (r *Reader) runner() string {
 	return ""
 }
 
-// hasFormOf reports whether the output has the form of a text reading, as far as that can be seen.
-// A tool is recognised by what only it prints. One that the command names is believed even without
-// that.
+// hasFormOf reports whether the output seems to have the form of a text reading. A tool is
+// recognised by lines that only it prints. Without such lines, a tool that the command names is
+// believed too, unless it runs tests and the output is that of another test runner.
 func (r *Reader) hasFormOf(candidate *reading) bool {
 	if !r.named[candidate.row.name] {
 		if candidate.row.tests {
@@ -133,9 +133,9 @@ func (r *Reader) hasFormOf(candidate *reading) bool {
 	return !slices.ContainsFunc(r.readings, func(o *reading) bool { return o.row.tests && o.collector.recognised })
 }
 
-// believesUnnamedTests reports whether what looks like the output of a test runner is taken for it
-// although the command does not name that runner. A program that is not known may have started it,
-// or the runner that is named prints another one's form. Otherwise, a test printed it.
+// believesUnnamedTests reports whether what looks like a test runner's output counts as such although
+// the command does not name the runner. It does if a program that is not known may have started the
+// runner, or if the named runner may print another one's form. Otherwise a test printed the text.
 func (r *Reader) believesUnnamedTests() bool {
 	if r.tool.Check != "tests" || r.tool.Name != "" {
 		return false

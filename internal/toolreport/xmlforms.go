@@ -66,7 +66,7 @@ const (
 )
 
 // boundedTags returns an error if a tag is longer than maxXMLTag. Comments and character
-// data may be.
+// data may be longer.
 func boundedTags(b []byte) error {
 	for i := 0; ; {
 		open := bytes.IndexByte(b[i:], '<')
@@ -126,7 +126,7 @@ type xmlReader struct {
 	test    Failure
 	class   string          // of the test; some runners put its file there
 	failed  bool            // the test failed
-	todo    bool            // it is expected to: node's runner does not count it
+	todo    bool            // the test was expected to fail: node's runner does not count it
 	details strings.Builder // the text of the failure element
 	inside  bool            // the reader is in the failure element
 }
@@ -247,7 +247,8 @@ func (x *xmlReader) testEnd() {
 // character, so pytest and Surefire write it in their own ways.
 var xmlEscapes = strings.NewReplacer("#x1B[", "\x1b[", "&#27;[", "\x1b[")
 
-// suiteEnd records a suite that reports failures but lists no failed test as a crash.
+// suiteEnd ends a suite. If the suite reports failures but lists no test that failed, it counts as
+// crashed.
 func (x *xmlReader) suiteEnd() {
 	if len(x.suites) == 0 {
 		return
