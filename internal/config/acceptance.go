@@ -21,8 +21,9 @@ type Acceptance struct {
 	ValidatorForIssues bool
 	// Commands are the command lines that criteria from issues may run.
 	Commands []string
-	// Hosts are those that criteria from issues may ask, each as host or host:port. The owner's
-	// own criteria may ask any, except that a private one has to be among these.
+	// Hosts are the hosts to which criteria from issues may send requests, each as host or
+	// host:port. The owner's own criteria may send requests to any host, except that a private
+	// host has to be among these.
 	Hosts         []string
 	JudgeOptional bool // a judge that gives no valid answer does not block
 	AcceptPartial bool // the verdict PARTIAL is as good as PASS for what follows
@@ -57,7 +58,7 @@ func acceptanceKeys() []key[Acceptance] {
 		into("pass-env", "Names of variables that the validator, the browser command and the judge get, such as the key of an AI service. Default: none.", programVariables(), func(a *Acceptance) *[]string { return &a.PassEnv }),
 		yesNo("validator-for-issues", "Whether the validator and the browser command also judge criteria from issues, which strangers can write. Default: false.", func(a *Acceptance) *bool { return &a.ValidatorForIssues }),
 		into("commands", "Command lines that criteria from issues may run, each exactly as it is written here. Default: none.", texts(`{"type": "string", "maxLength": 10000, "pattern": "\\S"}`, "[make smoke]", checkNotBlank), func(a *Acceptance) *[]string { return &a.Commands }),
-		into("allowed-hosts", "Hosts, or host:port, that criteria from issues may ask by URL; a private address has to be named here for any criterion. Default: none.", texts(`{"type": "string", "pattern": "^[^\\s/@*]+$"}`, "[\"localhost:3000\"]", CheckHost), func(a *Acceptance) *[]string { return &a.Hosts }),
+		into("allowed-hosts", "Hosts, or host:port, to which URLs in criteria from issues may lead; a private address has to be named here even for criteria of the owner. Default: none.", texts(`{"type": "string", "pattern": "^[^\\s/@*]+$"}`, "[\"localhost:3000\"]", CheckHost), func(a *Acceptance) *[]string { return &a.Hosts }),
 		yesNo("require-criteria", "Whether a pull request without acceptance criteria fails. Default: false.", func(a *Acceptance) *bool { return &a.RequireCriteria }),
 		yesNo("tick", "Whether the boxes of verified criteria in the issue's own list are ticked after the pull request is merged. Default: false.", func(a *Acceptance) *bool { return &a.Tick }),
 	}

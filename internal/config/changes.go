@@ -13,7 +13,7 @@ func pullKeys() []kindKey {
 		into("branch", "The name of the new branch. Default: the item's below branch-prefix, otherwise made from the title.", branchName("bot/docs"), func(k *policy.KindConfig) *string { return &k.Changes.Branch }),
 		into("base-branch", "The branch that pull requests are opened against. Default: the event's, otherwise the default branch.", branchName("main"), func(k *policy.KindConfig) *string { return &k.Changes.Base }).alias("base"),
 		into("reviewers", "Who is asked to review. Default: nobody.", mentioned(), func(k *policy.KindConfig) *[]string { return &k.Changes.Reviewers }),
-		yesNo("fallback-as-issue", "Open an issue that links to the branch where creating pull requests is forbidden; otherwise the result has the link. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.FallbackIssue }),
+		yesNo("fallback-as-issue", "If creating pull requests is forbidden, open an issue that links to the branch; otherwise only the result has the link. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.FallbackIssue }),
 		into("branch-prefix", "Begins the name of every new branch, except that of \"branch\". Default: airlock/, and none where allowed-branches is set.", branchPrefix("bot/"), func(k *policy.KindConfig) *string { return &k.Changes.BranchPrefix }),
 		into("allowed-branches", "Patterns that the branch of an item must match; an item that names none is denied. Default: all.", branches(), func(k *policy.KindConfig) *[]string { return &k.Changes.AllowedBranches }),
 		setting("rebase", "Carry the changes over to the base branch's newest commit; false leaves them on the commit that they were made from. Default: true.", boolean(), func(k *policy.KindConfig, v bool) { k.Changes.StayOnBase = !v }),
@@ -58,7 +58,7 @@ func changeKeys() []kindKey {
 		setting("on-violation", "What changes that break a rule about files lead to: nothing is pushed, or an \"issue\" with the patch is opened. Default: \"refuse\".", oneOf("refuse", "issue"), func(k *policy.KindConfig, v string) {
 			k.Changes.OnViolation = map[string]policy.OnViolation{"issue": policy.ViolationIssue}[v]
 		}),
-		setting("commits", "\"keep\" pushes several commits as they are or not at all, \"squash\" always makes one of them. Default: one only where an earlier commit breaks a rule that the result keeps.", oneOf("keep", "squash"), func(k *policy.KindConfig, v string) {
+		setting("commits", "\"keep\" pushes several commits as they are or not at all, \"squash\" always makes one of them. Default: as \"keep\", but one commit if an earlier commit breaks a rule that the result keeps.", oneOf("keep", "squash"), func(k *policy.KindConfig, v string) {
 			k.Changes.Commits = map[string]policy.Commits{"keep": policy.CommitsKeep, "squash": policy.CommitsSquash}[v]
 		}),
 		yesNo("signed-commits", "Commit through the API, which signs the commits. Default: false.", func(k *policy.KindConfig) *bool { return &k.Changes.SignedCommits }),
@@ -114,7 +114,8 @@ func protectionWord() shape {
 	})
 }
 
-// protectionKeys returns the keys below protected-files. They are described there.
+// protectionKeys returns the keys below protected-files. They have no descriptions of their own:
+// docs/configuration.md explains them.
 func protectionKeys() []key[protection] {
 	return []key[protection]{
 		setting("policy", "", protectionWord(), func(p *protection, word protection) {

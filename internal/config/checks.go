@@ -43,7 +43,7 @@ type Checks struct {
 	// skipped leaves its check to the Plugins.
 	CodeReview, SecurityReview         reviewer.Config
 	SkipCodeReview, SkipSecurityReview bool
-	Plugins                            []plugin.Config // valid, and each with another name
+	Plugins                            []plugin.Config // valid, and each with a name of its own
 	Report                             ReportSettings
 }
 
@@ -56,7 +56,7 @@ const (
 	NetworkNone Network = "none"
 )
 
-// ReportSettings are where the result of the checks is shown. nil: where the
+// ReportSettings are where the result of the checks is shown. A place that is nil is used if the
 // event and the token allow it.
 type ReportSettings struct {
 	Comment, CheckRun, SecurityReport *bool
@@ -192,7 +192,7 @@ func reviewRuleKeys(check phase.Check) []key[reviewer.Config] {
 		into("on", "Rules that are used in all their forms, whatever their precision. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.On }),
 		into("off", "Rules that are not used. Default: none.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Off }),
 		into("only", "The only rules that are used, in all their forms. Default: those that are precise enough, and those of `on`.", reviewRules(check), func(r *reviewer.Config) *[]string { return &r.Only }),
-		setting("accepted", "Findings that are accepted: a rule and the path pattern of files, each. Default: none.", acceptedFindings(check), func(r *reviewer.Config, v []reviewer.Accepted) {
+		setting("accepted", "Findings that are accepted, each as a rule and a pattern of paths. Default: none.", acceptedFindings(check), func(r *reviewer.Config, v []reviewer.Accepted) {
 			r.Accepted, r.Matches = v, func(pattern, path string) bool { return tree.MatchesAny([]string{pattern}, path) }
 		}),
 		yesNo("tests", "Whether the security review looks for weaknesses in tests, examples, migrations and rake's tasks too. Default: false.", func(r *reviewer.Config) *bool { return &r.Tests }),
@@ -298,8 +298,8 @@ func CheckVariable(name string) error {
 	return nil
 }
 
-// acceptedFindings returns the shape of findings that the owner accepts: a rule and a pattern of
-// paths each.
+// acceptedFindings returns the shape of findings that the owner accepts, each as a rule and a pattern
+// of paths.
 func acceptedFindings(check phase.Check) shape {
 	split := func(s string) (rule, pattern string) {
 		rule, pattern, _ = strings.Cut(strings.TrimSpace(s), " ")
@@ -311,7 +311,7 @@ func acceptedFindings(check phase.Check) shape {
 			return fmt.Errorf("begins with %q, which %w", rule, err)
 		}
 		if err := tree.CheckPattern(pattern); err != nil {
-			return fmt.Errorf("has after the rule a pattern of paths that %w", err)
+			return fmt.Errorf("has a pattern of paths after the rule that %w", err)
 		}
 		return nil
 	})
@@ -324,13 +324,13 @@ func acceptedFindings(check phase.Check) shape {
 	})
 }
 
-// reviewRules returns the shape of names of built-in rules of one check, or of any where it is "".
+// reviewRules returns the shape of names of the built-in rules of a check, or of all checks for "".
 func reviewRules(check phase.Check) shape {
 	return texts(`{"type": "string", "pattern": "^[a-z0-9/-]+$"}`, "[todo-without-issue]", func(s string) error { return reviewRule(check, s) })
 }
 
-// reviewRule checks that a name is that of a built-in rule of a check, or of any where it
-// is "". The error's text continues a sentence that begins with the name.
+// reviewRule checks that a built-in rule of the check, or of any check for "", has the name. The
+// error's text continues a sentence that begins with the name.
 func reviewRule(check phase.Check, name string) error {
 	rules, err := reviewer.Rules()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// warnOfContradictions warns of restrictions of one kind that nothing can meet together. They
-// deny what the owner seems to allow, and nobody would know before the first item.
+// warnOfContradictions warns of restrictions of one kind that no item can meet all at once. They
+// deny what the owner seems to allow, and nobody would notice before the first item.
 func warnOfContradictions(d *decoder, kind policy.Kind, given *node, kc policy.KindConfig) {
 	warn := func(key, format string, args ...any) {
 		at := given
@@ -98,8 +98,8 @@ func canBranch(pattern, prefix string) bool {
 	return reached[len(prefix)]
 }
 
-// patternCharacter returns the character that a pattern begins with, or that it begins with what
-// stands for any character, and how many bytes of the pattern that is.
+// patternCharacter returns the character that a pattern begins with, and how many bytes of the
+// pattern stand for it. anyCharacter reports that they stand for any character.
 func patternCharacter(pattern string) (c byte, anyCharacter bool, width int) {
 	switch pattern[0] {
 	case '?':
@@ -134,7 +134,7 @@ func afterCharacter(reached []bool, prefix string, c byte, anyCharacter bool) []
 	return next
 }
 
-// isPlainInBranch reports whether new branches have such a character in their names.
+// isPlainInBranch reports whether the name of a new branch may contain the character.
 func isPlainInBranch(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("._/-", c) >= 0
 }

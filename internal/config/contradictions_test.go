@@ -41,7 +41,7 @@ func TestContradictionsOfBranches(t *testing.T) {
 	}
 }
 
-// TestNoContradictions asserts that restrictions which leave something over are not warned of.
+// TestNoContradictions asserts that there is no warning about restrictions that some item can meet.
 func TestNoContradictions(t *testing.T) {
 	for _, text := range []string{
 		"add-issue-label: {allowed: [bug, \"ai-*\"], blocked: [\"ai-x*\", bug]}",

@@ -32,7 +32,7 @@ func globalKeys() []key[SafeOutputs] {
 		key[SafeOutputs]{name: "allowed-secrets", takes: sectionOr("allowed-secrets", "a mapping, such as {files: [\"testdata/**\"]}"),
 			doc: "What may be written and pushed although it looks like a secret; see [secrets](#secrets). Default: none.", set: setSecrets},
 		yesNo("allow-closing-words", "Whether words such as \"fixes #12\" may close issues. Default: false.", func(c *SafeOutputs) *bool { return &c.ClosingWords }).alias("closing-words"),
-		into("max-bot-mentions", "The most closing words that may act in one text, the first ones, where allow-closing-words lets them. Default: any number.", integerBetween(1, 10000, 10), func(c *SafeOutputs) *int { return &c.MaxClosingWords }),
+		into("max-bot-mentions", "How many closing words may close issues in one text, counted from its beginning, if allow-closing-words is true. Default: any number.", integerBetween(1, 10000, 10), func(c *SafeOutputs) *int { return &c.MaxClosingWords }),
 		into("allowed-github-references", "Repositories whose issues, pull requests and discussions texts may refer to: \"repo\" for the text's own, \"owner/name\", \"owner/*\"; others become inert. Default: all.",
 			references(), func(c *SafeOutputs) *[]string { return &c.References }),
 		key[SafeOutputs]{name: "threat-detection", takes: anything(), foreign: true, set: stageForDetection},
@@ -95,8 +95,8 @@ func setDomains(d *decoder, given *node, v any, c *SafeOutputs) {
 	}
 }
 
-// stageForDetection stages everything, unless the detection is switched off: what the
-// owner wants to be looked at first is not applied.
+// stageForDetection stages everything, unless the detection is switched off: the owner wants items
+// to be examined before they are applied, which Airlock does not do.
 func stageForDetection(d *decoder, given *node, _ any, c *SafeOutputs) {
 	off := given.kind == boolNode && given.text == "false" || given.kind == nullNode
 	for _, e := range given.entries {

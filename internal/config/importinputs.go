@@ -158,8 +158,8 @@ func (in *importInputs) fill(matter []byte) []byte {
 	return out.Bytes()
 }
 
-// replacement returns what stands in place of an expression: the text of the input's value, or the
-// expression itself if the input has no value or one that cannot stand there.
+// replacement returns the text that replaces an expression: the value of the input, or the expression
+// itself if the input has no value or one that cannot be written in a front matter.
 func (in *importInputs) replacement(expression string) string {
 	inside := strings.TrimSuffix(strings.TrimPrefix(expression, "${{"), "}}")
 	value := in.named(strings.TrimSpace(inside))
@@ -168,7 +168,7 @@ func (in *importInputs) replacement(expression string) string {
 	}
 	filled, why := inputText(value)
 	if why != "" {
-		in.d.fail(value, "imports: the input for %s in %s %s; write it below safe-outputs of the importing file, where it counts", quote(expression), in.file, why)
+		in.d.fail(value, "imports: the input for %s in %s %s; write the setting itself below safe-outputs of the importing file", quote(expression), in.file, why)
 		return expression
 	}
 	return filled
@@ -200,8 +200,8 @@ func (in *importInputs) named(expression string) *node {
 	return nil
 }
 
-// inputText returns a value as it stands in a front matter in place of an expression; why is set
-// where it cannot stand there.
+// inputText returns the text that replaces an expression in a front matter by a value; why is set if
+// the value cannot be written there.
 func inputText(value *node) (filled, why string) {
 	switch value.kind {
 	case textNode:

@@ -112,8 +112,8 @@ func importsOf(doc document) []importEntry {
 }
 
 // load reads one import of a file, and returns what is to be merged, with its file's name. It returns
-// nil where nothing is: the imported file was read before or has nothing to merge, or the import is not
-// followed, and the reason is recorded.
+// nil if there is nothing to merge: the imported file was read before or sets nothing, or the import
+// is not followed, and the reason is recorded.
 func (im *importing) load(one importEntry, importer string, depth int) (*document, string) {
 	at := one.file
 	spec, _, _ := strings.Cut(at.text, "#")
@@ -212,7 +212,7 @@ func mergeEntries(d *decoder, own, theirs []entry) []entry {
 		case name == "allowed-domains":
 			own[i].value = joinLists(own[i].value, e.value)
 		default:
-			d.record(e.keyNode(), Changed, "%s: the importing file says it too, on line %d, and that counts", e.key, own[i].line)
+			d.record(e.keyNode(), Changed, "%s: the importing file also has this key, on line %d; its value counts, not this one", e.key, own[i].line)
 		}
 	}
 	return own

@@ -84,7 +84,7 @@ func TestImportsAreFollowed(t *testing.T) {
 		workflow + `:6:5: honoured: imports: .github/workflows/shared/base.md: 5 keys below safe-outputs`,
 		workflow + `:10:5: honoured: add-issue-comment: max`,
 		`.github/workflows/shared/base.md:5:5: honoured: create-issue: title-prefix`,
-		`.github/workflows/shared/base.md:6:3: changed: add-issue-comment: the importing file says it too, on line 9, and that counts`,
+		`.github/workflows/shared/base.md:6:3: changed: add-issue-comment: the importing file also has this key, on line 9; its value counts, not this one`,
 		`.github/workflows/shared/more.md:6:3: missing: close-issue: Airlock does not have this kind; lines that ask for it are rejected: no issue is closed; update-issue with "status:" closes one`,
 	} {
 		if !strings.Contains(got, want) {
@@ -137,7 +137,7 @@ func TestImportsThatAreNotFollowed(t *testing.T) {
 }
 
 // TestImportsFromATree asserts that imports are read by Sources.ReadFile, as the workflow itself
-// is, and by no name that leads out of its tree.
+// is, and that ReadFile is never given a name that leads out of the tree.
 func TestImportsFromATree(t *testing.T) {
 	files := map[string]string{workflow: "---\nimports: [shared/base.md, ../../x.md, ../../../x.md]\nsafe-outputs:\n---\n",
 		".github/workflows/shared/base.md": "---\nsafe-outputs:\n  create-issue:\n    labels: ${{ vars.LABEL }}\n---\n"}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestImportOfAFIFO asserts that an import of a FIFO is a warning, and waits for nobody to write
-// to it.
+// TestImportOfAFIFO asserts that an import of a FIFO is a warning, and does not wait until somebody
+// writes to the FIFO.
 func TestImportOfAFIFO(t *testing.T) {
 	dir := repository(t, map[string]string{workflow: "---\nimports: [pipe.md]\nsafe-outputs:\n  create-issue:\n---\n"})
 	if err := syscall.Mkfifo(filepath.Join(dir, filepath.Dir(workflow), "pipe.md"), 0o600); err != nil {

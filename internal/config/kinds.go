@@ -47,7 +47,7 @@ func kindRows() []kindRow {
 	addLabels := into("labels", "Labels that are added to those the item asks for. Default: none.", labels(), func(k *policy.KindConfig) *[]string { return &k.Labels })
 	allowedLabels := into("allowed-labels", "Labels that an item may ask for; * stands for any text. Others are left out and listed. Default: all.", labelPatterns(), func(k *policy.KindConfig) *[]string { return &k.AllowedLabels })
 	blockedLabels := into("blocked-labels", "Labels that no item may ask for; * stands for any text. Default: none.", labelPatterns(), func(k *policy.KindConfig) *[]string { return &k.BlockedLabels })
-	allowed, blocked := allowedLabels, blockedLabels // as add-issue-label, which is about labels alone, names them
+	allowed, blocked := allowedLabels, blockedLabels // add-issue-label, which is about labels alone, has shorter names for them
 	allowed.name, blocked.name = "allowed", "blocked"
 	ownFooter := optional("footer", "As the footer at the top, for this kind alone.", footer(), func(k *policy.KindConfig) **policy.Footer { return &k.Footer })
 	issueOfReports := func(doc string) []kindKey { // of kinds that report: whether an issue is opened, and how it looks
@@ -143,7 +143,7 @@ func updateKeys() []kindKey {
 		mayChange("status", func(k *policy.KindConfig) *bool { return &k.Update.Status }),
 		mayChange("title", func(k *policy.KindConfig) *bool { return &k.Update.Title }),
 		mayChange("body", func(k *policy.KindConfig) *bool { return &k.Update.Body }),
-		into("operation", "What is done with the body of an item that does not say it: it replaces the issue's text, goes below or above it, or replaces only what the job wrote so before. Default: \"replace\".",
+		into("operation", "What becomes of an item's body if the item has no operation: it replaces the issue's text, goes below or above that text, or replaces only the part that the same job wrote by replace-island before. Default: \"replace\".",
 			oneOf(safeoutput.OperationReplace, safeoutput.OperationAppend, safeoutput.OperationPrepend, safeoutput.OperationReplaceIsland), func(k *policy.KindConfig) *string { return &k.Update.Operation }),
 	)
 }

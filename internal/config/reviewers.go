@@ -85,11 +85,11 @@ func unknownReviewer(name string) string {
 func reviewerKeys() []key[plugin.Config] {
 	severities := []string{"low", "medium", "high", "critical"}
 	return []key[plugin.Config]{
-		into("name", "What it is called in results. That of a known reviewer ("+strings.Join(plugin.Presets(), ", ")+") stands for its settings, which the other keys change.", line(64, "our-linter"), func(r *plugin.Config) *string { return &r.Name }),
+		into("name", "Its name in results. The name of a known reviewer ("+strings.Join(plugin.Presets(), ", ")+") also gives the settings of that reviewer, which the other keys change.", line(64, "our-linter"), func(r *plugin.Config) *string { return &r.Name }),
 		into("command", "The command line, which a shell reads. The word {files} stands for the changed files, each an argument that begins with \"./\"; there is no shell then.", commandLine("lint {files}"), func(r *plugin.Config) *string { return &r.Command }),
 		into("args", "The program and its arguments, one text each, instead of \"command\"; {files} stands for the changed files.", arguments(), func(r *plugin.Config) *[]string { return &r.Args }),
 		setting("check", "The review that its findings belong to. Default: \"code-review\".", oneOf("code-review", "security-review"), func(r *plugin.Config, v string) { r.Check = phase.Check(strings.ReplaceAll(v, "-", "_")) }),
-		setting("format", "The form of its output: \"ndjson\" is safe outputs, a tool's name its own JSON; \"auto\" detects it. Default: \"auto\", or \"patterns\" if there are any.", oneOf(formats()...), func(r *plugin.Config, v string) { r.Format = plugin.Format(v) }),
+		setting("format", "The form of its output: \"ndjson\" is safe outputs, a tool's name is the JSON of that tool; \"auto\" detects the form. Default: \"auto\", or \"patterns\" if there are any.", oneOf(formats()...), func(r *plugin.Config, v string) { r.Format = plugin.Format(v) }),
 		into("patterns", "Lines of its output that are findings, as Vim's errorformat describes them.", texts(`{"type": "string"}`, `["%f:%l:%c: %m"]`, anyText), func(r *plugin.Config) *[]string { return &r.Patterns }),
 		into("languages", "Only changed files in these languages are given to it; it does not run where there are none. Default: all files.", languages(), func(r *plugin.Config) *[]string { return &r.Languages }),
 		into("dirs", "Directories in which it runs, one after the other, each with the changed files below it. Default: the repository's root.", directories(), func(r *plugin.Config) *[]string { return &r.Dirs }),

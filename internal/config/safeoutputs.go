@@ -211,9 +211,9 @@ func (c SafeOutputs) Intake(clean sanitize.Config, strict bool) intake.Config {
 	return intake.Config{Strict: strict, Max: most, Min: least, MaxLabels: label.MaxLabels, Sanitize: clean}
 }
 
-// Permissions returns the names of GitHub's permissions to write that all that is allowed can
-// need: the kinds' items, and Airlock's own about checks and acceptance where those are
-// configured; sorted.
+// Permissions returns the names of GitHub's permissions to write that a run may need, sorted. A run
+// may write the items of the allowed kinds, and Airlock's own items about checks and acceptance if
+// those are configured.
 func (c SafeOutputs) Permissions() []string {
 	p := c.Policy
 	if c.Checks.Given {
@@ -241,8 +241,8 @@ func (c SafeOutputs) Enabled() map[policy.Kind]bool {
 	return enabled
 }
 
-// WriteNotes writes for a person what becomes of each key of a front matter; of another file, the
-// warnings.
+// WriteNotes writes for a person what becomes of each key of a front matter. For a configuration
+// without a front matter it writes the warnings.
 func (c SafeOutputs) WriteNotes(w io.Writer) {
 	for _, k := range c.Keys {
 		fmt.Fprintln(w, k)

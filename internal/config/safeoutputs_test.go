@@ -142,8 +142,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestFooterWords asserts what becomes of words that other programs take for true and false: none
-// stands below a body as a text.
+// TestFooterWords asserts what becomes of words that other programs read as true and false: none of
+// the words becomes the text of a footer.
 func TestFooterWords(t *testing.T) {
 	for word, want := range map[string]policy.Footer{"always": {}, "if-body": {}, "true": {}, "none": {None: true}, "false": {None: true}} {
 		cfg, err := Parse("policy.yml", []byte("footer: "+word+"\n"))
@@ -185,7 +185,7 @@ func TestEmptyIsNoConfiguration(t *testing.T) {
 }
 
 // TestConfiguredBranchAndPullRequestsStage asserts that push-to-branch is staged, with a warning,
-// if it names a branch and has keys about a pull request, because such a branch has none.
+// if it names a branch and has keys about a pull request, because a branch by name belongs to no pull request.
 func TestConfiguredBranchAndPullRequestsStage(t *testing.T) {
 	for keys, staged := range map[string]bool{
 		"branch: bot": false, "branch: triggering, labels: [a]": false, "target: 5, labels: [a]": false,

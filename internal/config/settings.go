@@ -219,8 +219,8 @@ func choice[T ~string](in *inputs, name string, words ...T) T {
 	return words[0]
 }
 
-// modesOf names the modes that use an input, for inputs whose neglect would mislead: who gives
-// findings to a mode that does not report them takes them for reported.
+// modesOf names the modes that use an input, for inputs that no mode may ignore silently: somebody
+// who gives findings to a mode that does not report them would believe that they were reported.
 var modesOf = map[string][]Mode{
 	"changes":       {ModeApply, ModeAll},
 	"changes-base":  {ModeApply, ModeAll},

@@ -386,8 +386,8 @@ func target() shape {
 	})
 }
 
-// footer returns the shape of the owner's text, or whether there is one. The words of the widely
-// used front matter for the latter are understood.
+// footer returns the shape of the owner's text, or of true or false for whether there is a footer.
+// The words of the widely used front matter that mean true or false are understood too.
 func footer() shape {
 	const most = 2000
 	const schema = `{"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "\\S", ` +
@@ -454,7 +454,7 @@ func labelPatterns() shape {
 	return s
 }
 
-// braces match a choice as patterns of files have it.
+// braces matches a choice in braces, as in patterns of files.
 var braces = lazyregexp.New(`\{[^{}]*,[^{}]*\}`)
 
 // nameItem describes hosts and users only roughly; package sanitize knows better.
