@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAnAllowedValueCoversItsParts asserts that a key, which another rule finds, is allowed as a part
-// of an allowed password, and not alone.
+// TestAnAllowedValueCoversItsParts asserts that a key is allowed inside an allowed password, although
+// another rule finds it there, and is not allowed alone.
 func TestAnAllowedValueCoversItsParts(t *testing.T) {
 	sampler := newSamples()
 	pat := sampler.match(t, `ghp_[0-9a-zA-Z]{36}`)

@@ -14,8 +14,8 @@ const cutMark = "…"
 
 const (
 	mostCut   = 1100 // bytes that a cut secret of a rule has at most
-	fewestCut = 6    // characters that it has at least after what its issuer begins all with
-	// mostEscape is how many bytes an escape has at most that the cut divides, such as \u{0041}.
+	fewestCut = 6    // characters that a cut token has at least after the beginning that all tokens of its issuer share
+	// mostEscape is how many bytes an escape such as \u{0041}, which a cut may divide, has at most.
 	mostEscape = 9
 )
 
@@ -31,8 +31,8 @@ func endsInMark(text string, offset int) (mark int, ok bool) {
 	return offset + n, isEscape && !strings.ContainsAny(part[len(part)-n:], " \t\n")
 }
 
-// leastCut returns how many bytes of a known value's form of a length must be left before a mark to
-// count as the value: fewer occur in ordinary text.
+// leastCut returns how many bytes must be left before a mark to count as a known value, given the
+// length of the value's form: fewer bytes occur in ordinary text.
 func leastCut(length int) int { return min(shortest, (length+1)/2) }
 
 // findCut returns where the beginnings of known values are directly before a mark.
@@ -95,14 +95,14 @@ func (s *ruleSet) findCut(text string) []Hit {
 	return hits
 }
 
-// looksRandom reports whether a part of a token has a digit and a letter, as most that are random
+// looksRandom reports whether a part of a token has a digit and a letter, as most random parts
 // have, and words do not.
 func looksRandom(part string) bool {
 	return strings.ContainsFunc(part, func(r rune) bool { return '0' <= r && r <= '9' }) &&
 		strings.ContainsFunc(part, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' })
 }
 
-// beginningOf returns an expression that matches a text if one that tree matches can begin with it.
+// beginningOf returns an expression that matches every text with which a match of tree can begin.
 func beginningOf(tree *syntax.Regexp) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\A(?:` + beginning(tree).String() + `)\z`)
@@ -154,7 +154,7 @@ func beginning(re *syntax.Regexp) *syntax.Regexp {
 // keyBoundary matches the first and the last line of a private key.
 var keyBoundary = lazily(`(?i)-----(BEGIN|END)[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----`)
 
-// findCutKeys returns where private keys are of which the first or the last lines may be missing.
+// findCutKeys returns where private keys are, even if their first or last lines are missing.
 func findCutKeys(text string) []Hit {
 	if !strings.Contains(text, "-----") {
 		return nil
@@ -180,8 +180,8 @@ const (
 	mostBetween     = 40 // bytes between two lines
 )
 
-// keyEnd returns where the lines of a key end that begin at an offset, after headers such as
-// "Version: 1".
+// keyEnd returns where the lines of a key end, given where they begin. Headers such as "Version: 1"
+// may come first.
 func keyEnd(text string, from int) (end int) {
 	for line := range strings.Lines(text[from:min(len(text), from+endlessAfter)]) {
 		if !strings.Contains(line, ": ") && strings.TrimSpace(line) != "" {
@@ -197,7 +197,7 @@ func keyEnd(text string, from int) (end int) {
 		}
 		switch isCut := strings.HasPrefix(text[next+n:], cutMark); {
 		case n > 1 && n < shortestKeyLine && !isCut:
-			return end // a word, or what is not worth much
+			return end // a word, or a part of a key that is too short to matter
 		case n > 1 || n > 0 && isCut:
 			end, next = next+n, next+n
 		case text[next] == '\\':
@@ -209,7 +209,7 @@ func keyEnd(text string, from int) (end int) {
 	return end
 }
 
-// keyStart returns where the lines of a key begin that end at an offset.
+// keyStart returns where the lines of a key begin, given where they end.
 func keyStart(text string, to int) (start int) {
 	start = to
 	for before, isLast := to, true; before > max(0, start-mostBetween); {

@@ -16,7 +16,7 @@ const (
 	wrapped = 40
 )
 
-// scanEncoded returns the hits in what stands in the text encoded: as Base64 or hexadecimal, in
+// scanEncoded returns the hits in the parts of a text that are encoded: as Base64 or hexadecimal, in
 // UTF-16, or with escapes. The text was itself decoded depth times.
 func (s *Scanner) scanEncoded(path, text string, depth int) []Hit {
 	var hits []Hit

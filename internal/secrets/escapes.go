@@ -298,8 +298,8 @@ func unescape(text string, e escaping) unescaped {
 	return d
 }
 
-// place returns where an offset of the decoded text is in the original text: for the start of a hit
-// where the byte at the offset begins, for its end where the byte before the offset ends.
+// place returns where an offset of the decoded text is in the original text. For the start of a
+// hit, that is where the byte at the offset begins; for its end, where the byte before the offset ends.
 func (d unescaped) place(offset int, isEnd bool) int {
 	if isEnd {
 		offset--
@@ -323,8 +323,8 @@ func (d unescaped) place(offset int, isEnd bool) int {
 	return place
 }
 
-// concerns reports whether a hit in the decoded text depends on an escape: one is in it, or
-// shortly before it, where a name may be that makes it a secret.
+// concerns reports whether a hit in the decoded text depends on an escape: an escape is in the hit,
+// or shortly before it, where the name may be that makes the hit a secret.
 func (d unescaped) concerns(h Hit) bool {
 	const reach = 120 // bytes
 	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].at+d.marks[i].size >= h.Start-reach })

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// excerpt returns what a hit found with what stands around it.
+// excerpt describes a hit, with the text around it.
 func excerpt(text string, h Hit) string {
 	return fmt.Sprintf("%s at %d:%d in %q", h.Rule, h.Line, h.Column, text[max(0, h.Start-40):min(len(text), h.End+10)])
 }

@@ -10,7 +10,7 @@ type issuerRule struct {
 }
 
 // issuerRules returns our own rules for issuers' tokens. Lower bounds are those of the
-// issuers or a little less, because they lengthen tokens without notice.
+// issuers or a little less, because issuers change the lengths of tokens without notice.
 func issuerRules() []issuerRule {
 	return []issuerRule{
 		// Models.

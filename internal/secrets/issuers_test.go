@@ -221,8 +221,8 @@ var documented = map[string]string{
 // literal are the names in documented whose text is not an expression.
 var literal = []string{"Docker's configuration", ".npmrc auth", "basic authentication", "Kubernetes secret"}
 
-// TestSecretsInEveryEncoding asserts that each encoding hides none of a few secrets of different
-// alphabets, in a line of other text.
+// TestSecretsInEveryEncoding asserts that a few secrets of different alphabets are found and masked
+// in each encoding, in a line of other text.
 func TestSecretsInEveryEncoding(t *testing.T) {
 	sampler := newSamples()
 	s := New([]Known{known("word", "Kn0wn-Value_98765+x")})

@@ -48,7 +48,7 @@ func newKnownSet(known []Known) (set *knownSet, ignored []string) {
 			continue
 		}
 		if len(value) < shortest {
-			if strings.ContainsFunc(value, isLetterOrDigit) { // unlike a brace, a line of a key in JSON
+			if strings.ContainsFunc(value, isLetterOrDigit) { // not for a brace, for example, which is a line of a key in JSON
 				ignored = append(ignored, k.Name)
 			}
 			continue
@@ -102,8 +102,8 @@ func formsOf(value token.Token) []string {
 	return forms
 }
 
-// escaped returns the text as an encoder of JSON writes it that leaves <, > and & as they
-// are, unlike Go's.
+// escaped returns a text as many encoders of JSON write it: unlike Go's, they leave <, > and & as
+// they are.
 func escaped(text string) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -207,8 +207,8 @@ func secretGroup(match []int, group int, part string) (start, end int) {
 	return start, end
 }
 
-// nameStart returns where the name begins that the byte at an offset is part of: at most
-// 50 bytes before it, as in namePart.
+// nameStart returns where the name around an offset begins: at most 50 bytes before the offset, as
+// in namePart.
 func nameStart(text string, offset int) int {
 	start := offset
 	for start > max(0, offset-50) && (wordByte(text[start-1]) || text[start-1] == '.' || text[start-1] == '-') {

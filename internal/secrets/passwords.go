@@ -104,7 +104,7 @@ func connectionPassword(text string, start, end int) (from, to int, ok bool) {
 // is where the word password is.
 func netrcPassword(text string, start, end int) (from, to int, ok bool) {
 	before, last := cutLastWord(text[max(0, start-300):start])
-	_, key := cutLastWord(before) // of which last is the value
+	_, key := cutLastWord(before) // last is the value of this key
 	if key != "login" && key != "account" && key != "machine" && key != "user" && last != "default" {
 		return 0, 0, false
 	}

@@ -44,7 +44,7 @@ func TestStrongPasswordsAreSecrets(t *testing.T) {
 		} {
 			text := fmt.Sprintf(form, strong)
 			if strings.Contains(strong, "&") && strings.Contains(form, ";Password") {
-				continue // it would end there
+				continue // an & ends a password among parameters
 			}
 			if hits := s.Scan(text); len(hits) != 1 || s.Mask(text) != strings.Replace(text, strong, "***", 1) {
 				t.Errorf("%s: %v, masked %s", text, hits, s.Mask(text))
@@ -61,7 +61,7 @@ func TestStrongPasswordsAreSecrets(t *testing.T) {
 	}
 }
 
-// TestPasswordsOfTests asserts that a password which a test makes for itself is explained by its place.
+// TestPasswordsOfTests asserts that a password in a file of tests is Explained by the path.
 func TestPasswordsOfTests(t *testing.T) {
 	text := "CREATE USER app PASSWORD '" + randomText(alphanumeric, 14) + "';"
 	for path, want := range map[string]string{"db/testdata/a.sql": "a test", "db/a.sql": ""} {
@@ -71,8 +71,8 @@ func TestPasswordsOfTests(t *testing.T) {
 	}
 }
 
-// TestPasswordsThatAreNotGiven asserts what looks like a statement, an element or a variable with a
-// password and is none.
+// TestPasswordsThatAreNotGiven asserts that nothing is found in texts that only look like a statement,
+// an element or a variable with a password.
 func TestPasswordsThatAreNotGiven(t *testing.T) {
 	s, random := New(nil), randomText(alphanumeric, 14)
 	for _, form := range []string{

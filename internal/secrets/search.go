@@ -55,7 +55,7 @@ func newSearcher(words []string, fold *[256]byte) *searcher {
 			*n = uint16(len(s.lists))
 			s.lists = append(s.lists, nil)
 		}
-		if list := s.lists[*n]; len(list) == 0 || list[len(list)-1] != w { // of a short word, several third bytes may share a bucket
+		if list := s.lists[*n]; len(list) == 0 || list[len(list)-1] != w { // several third bytes after a short word may share a bucket
 			s.lists[*n] = append(list, w)
 		}
 	}

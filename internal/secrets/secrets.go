@@ -64,7 +64,8 @@ func New(known []Known) *Scanner {
 }
 
 // Ignored returns the names of the known values of less than six bytes, which would be
-// found in ordinary text, so that the caller can report it. Signs alone are not among them.
+// found in ordinary text, so that the caller can report it. Values without a letter or a digit
+// are not among them.
 func (s *Scanner) Ignored() []string { return s.ignored }
 
 // defaultRules returns all rules. They are constant, so they are read once a process.
@@ -122,16 +123,16 @@ func (s *Scanner) scanPlain(path, text string) []Hit {
 const (
 	// stars is what stands for a secret in a masked text.
 	stars = "***"
-	// mostPasses is how often a text is masked. Once is enough, unless what stands around a
-	// secret is part of another one as soon as the first is masked.
+	// mostPasses is how often a text is masked at most. Once is enough, unless masking a secret
+	// makes the text around it part of another secret.
 	mostPasses = 8
 )
 
 // Mask returns the text with every secret replaced by ***. In what it returns there is no known
 // value in any form and nothing that Scan finds, and masking it again changes nothing. What is left
 // of a secret that was cut is masked too, where it is directly before the mark of text.Truncate or has
-// the first or the last line of a private key, so that a text can be masked that was cut by somebody
-// who does not know the secrets.
+// the first or the last line of a private key. So a text can be masked even after somebody who does
+// not know the secrets has cut it.
 func (s *Scanner) Mask(text string) string {
 	cutting := *s
 	cutting.cut = true
@@ -154,7 +155,7 @@ func (s *Scanner) Mask(text string) string {
 
 // MaskFile returns the content of a file with every hit of ScanFile replaced by ***, in UTF-16
 // where the hit is. It reports whether nothing is left that ScanFile finds: a content may be made
-// so that the parts around a secret are another one.
+// so that masking one secret makes another.
 func (s *Scanner) MaskFile(path, content string) (masked string, clean bool) {
 	hits := s.ScanFile(path, content)
 	if len(hits) == 0 {
@@ -164,7 +165,8 @@ func (s *Scanner) MaskFile(path, content string) (masked string, clean bool) {
 	return masked, len(s.ScanFile(path, masked)) == 0
 }
 
-// replace replaces hits by what stands for the text of each; hits that overlap or touch become one.
+// replace replaces each hit by what standIn returns for its text. Hits that overlap or touch become
+// one, for which standIn gets the text of the first.
 func replace(text string, hits []Hit, standIn func(secret string) string) string {
 	slices.SortFunc(hits, comparePlaces)
 	var out strings.Builder

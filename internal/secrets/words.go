@@ -72,8 +72,8 @@ func longestConsonants(word string) int {
 
 func lowerLetter(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// weakWords are words of passwords that protect nothing, in the order in which they are taken
-// out of a password: the longer before their parts.
+// weakWords are words of passwords that protect nothing, in the order in which they are taken out of
+// a password: a word comes after the longer words that contain it.
 var weakWords = []string{
 	"placeholder", "credentials", "credential", "postgresql", "elasticsearch", "undefined", "password", "passwort", "redacted", "changeme", "postgres", "rabbitmq", "username",
 	"whatever", "sensitive", "anonymous", "letmein", "mongodb", "default", "replace", "example", "nothing", "invalid", "private", "encoded", "account",
@@ -120,7 +120,7 @@ func isTemplate(password string) bool {
 }
 
 // isBareWords reports whether a text in lower case has at most three letters in addition to its weak
-// words; none, if it has neither such a word nor a space.
+// words. A text without weak words and spaces must have no letters at all.
 func isBareWords(lower string) bool {
 	for _, w := range weakWords {
 		lower = strings.ReplaceAll(lower, w, " ")
