@@ -21,8 +21,8 @@ type WorkspaceConfig struct {
 	Bases []string      // commits that the changes may have been made from, best first
 	// Exclude are slash-separated paths below Dir that are never part of the changes.
 	Exclude []string
-	// KeepFiltered takes a file whose content would pass a filter as it is in the work tree.
-	// Without it the file is left out, because git would not commit it as it is.
+	// KeepFiltered takes files as they are in the work tree even if git would pass their content
+	// through a filter. Otherwise such files are left out, because git would commit other content.
 	KeepFiltered bool
 }
 

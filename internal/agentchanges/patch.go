@@ -25,7 +25,7 @@ const (
 	maxNamedBases = 10        // commits that base-commit lines name
 )
 
-// patch is the change of one mail, or the one of a file that is not a mail.
+// patch is the change in one mail, or in a file that is not a mail.
 type patch struct {
 	author  gitrepo.Person
 	message string
@@ -123,7 +123,7 @@ func (r reader) readPatches(ctx context.Context, name string, data []byte) (patc
 			notes = append(notes, fmt.Sprintf("%s describes a submodule in words, which is left out: %.100q ('git diff --submodule=short' writes it)", p.where, words))
 		}
 		if all := inWords.FindAllSubmatchIndex(p.text, -1); len(all) > 0 {
-			notes = append(notes, fmt.Sprintf("%s only describes changes, of which it does not have the content: %d, the first of them is %.100q ('git diff --binary' writes files)",
+			notes = append(notes, fmt.Sprintf("%s only mentions some changes, without their content (%d, the first is %.100q): 'git diff --binary' writes the content",
 				p.where, len(all), p.text[all[0][0]:all[0][1]]))
 		}
 	}
@@ -269,7 +269,7 @@ func (r reader) check(ctx context.Context, p *patch, left *int) error {
 
 // lineAfterHunk returns the number of the first line that is added or removed although the hunk before
 // has all the lines that its header announces; 0 if there is none. git takes it for words between two
-// diffs. The diffs must be such that git can read them.
+// diffs. git must be able to read the diffs.
 func lineAfterHunk(diffs []byte) int {
 	n, before, after := 0, 0, 0 // before and after are how many lines the hunk still has
 	follows := false            // the lines since a hunk look like more of it
@@ -403,7 +403,7 @@ func stripOfPair(before, after string) int {
 	if after == "/dev/null" {
 		after = before
 	}
-	// Two names differ as a/x and b/x do, or old/x and new/x.
+	// Names with prefixes differ, such as a/x and b/x, or old/x and new/x.
 	if before != after || strings.HasPrefix(before, "a/") || strings.HasPrefix(before, "b/") {
 		return 1
 	}

@@ -141,8 +141,9 @@ func TestPatchSeriesOfOtherDiffs(t *testing.T) {
 	}
 }
 
-// patched returns a clone with three commits on base: the tip of main changes line 20, near changes
-// a line near it, and same the same line. diff is a mail with the change of main.
+// patched returns a clone with three commits on base: the tip of main changes line 20, the commit
+// near changes a line near it, and the commit same changes line 20, too. diff is a mail with the change
+// of main.
 func patched(t *testing.T) (c clone, base, near, same string, diff []byte) {
 	t.Helper()
 	c = newClone(t)
@@ -288,7 +289,7 @@ func TestPatchSeriesNotesFilesInWords(t *testing.T) {
 	base := c.Commit("base")
 	data := "Only in new: logo.png\n--- old/a.txt\n+++ new/a.txt\n@@ -1 +1,2 @@\n Only in b: c\n+Binary files x and y differ\nBinary files old/x and new/x differ\n"
 	s, err := agentchanges.FromFile(t.Context(), agentchanges.FileConfig{Repo: c.Open(), Name: "x", Data: []byte(data), Bases: []string{base}})
-	if err != nil || len(s.Changes) != 1 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], `does not have the content: 2, the first of them is "Only in new: logo.png"`) {
+	if err != nil || len(s.Changes) != 1 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], `only mentions some changes, without their content (2, the first is "Only in new: logo.png")`) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -350,8 +350,8 @@ func (s *scan) content(name string) (data []byte, mode uint32, err error) {
 	return data, mode, err
 }
 
-// filtered returns the content that git would commit of a file with a filter, as far as that is
-// known without running the filter, and otherwise nil. committed is the id of the file in the last
+// filtered returns the content that git would commit of a file with a filter, or nil if that is not
+// known without running the filter. committed is the id of the file in the last
 // commit.
 func filtered(filter string, data []byte, committed string) []byte {
 	// Instead of a large file, Git LFS commits a pointer: a small file that begins like this.

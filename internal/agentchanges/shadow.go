@@ -103,7 +103,7 @@ func (sh *shadow) ignored(ctx context.Context, names []string) (map[string]bool,
 	}
 	paths := make([]string, len(names))
 	for i, name := range names {
-		paths[i] = "./" + name // so that no name is taken for more than a path
+		paths[i] = "./" + name // so that git reads a name as a path even if it begins with a colon
 	}
 	out, err := sh.git(ctx, 1, paths, "check-ignore", "--no-index", "-z", "--stdin") // 1: none is ignored
 	if err != nil {

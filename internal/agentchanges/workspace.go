@@ -35,7 +35,7 @@ const (
 // file that needs one is left out, unless cfg.KeepFiltered is set. Submodules, nested repositories
 // and what is neither a file nor a link are left out, too. For all of these there are notes.
 //
-// The error is ErrNoBase without a base that can be read, and gitrepo.ErrTooLarge over a limit. If
+// The error is ErrNoBase if no base can be read, and gitrepo.ErrTooLarge if a limit is exceeded. If
 // a file cannot be read, or is written meanwhile, the error names it.
 func FromWorkspace(ctx context.Context, cfg WorkspaceConfig) (gitrepo.Series, error) {
 	s, _, err := ReadWorkspace(ctx, cfg)

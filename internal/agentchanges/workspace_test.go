@@ -302,7 +302,7 @@ func TestWorkspaceSeriesOfCommitsAndMore(t *testing.T) {
 	if tree["kept.txt"] != "100644 new" || tree["plain.txt"] == "100644 excluded" || tree["link"] != "120000 ../outside" {
 		t.Errorf("%q", tree)
 	}
-	// An excluded file that is gone stays, too.
+	// An excluded file stays in the tree even if it was removed from the work tree.
 	c.Remove("plain.txt")
 	if _, tree := c.workspace(src); tree["plain.txt"] == "" {
 		t.Error("an excluded file was removed")
