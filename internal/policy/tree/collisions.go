@@ -63,7 +63,7 @@ type occupancy struct {
 // descendants are the files somewhere below a place.
 type descendants struct {
 	count   int
-	example string // one of them, or of those that were there
+	example string // one of them, or one that was removed
 }
 
 // newOccupancy returns which of a tree's paths are equal to one of the interesting paths, or to

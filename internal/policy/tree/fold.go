@@ -22,7 +22,7 @@ func foldPath(path string) string {
 
 // foldProtected returns a path as foldPath does, and in addition without regard to what only
 // looks different (ZFS with formKC, where a wide letter is the letter). It is for comparing
-// with what nobody may change, where one likeness too many does no harm.
+// a path with protected ones, where it does no harm to find two different paths equal.
 func foldProtected(path string) string {
 	if isASCII(path) {
 		return strings.ToLower(path)

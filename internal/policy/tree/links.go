@@ -30,13 +30,13 @@ func (j *judgement) checkLinks() {
 }
 
 // linkTargets returns what protected links lead to, and changed links that they lead through:
-// folded path → the link's path. An agent that may not change CLAUDE.md may change neither the
-// file that it links to nor which one that is. A link in what a protected one leads to counts as
-// protected as well.
+// folded path → the link's path. If CLAUDE.md is a protected link, an agent may change neither the
+// file that it leads to nor the links on the way there. What a protected link leads to may be, or
+// contain, another link, which counts as protected as well.
 func (j *judgement) linkTargets() map[string]string {
 	to := map[string]string{}
 	left := slices.Sorted(maps.Keys(j.tree.Links))
-	for range maxHops { // a link of the next pass is one that a system follows in addition
+	for range maxHops { // each pass finds links that are one hop further away
 		known := len(to)
 		left = slices.DeleteFunc(left, func(path string) bool {
 			by, ok := j.protectingLink(path, to)
@@ -114,8 +114,8 @@ func newLinkMap(t Tree) linkMap {
 	return m
 }
 
-// apply changes the links as a commit does, and reports whether it changes any. It may be that
-// the links it removes are not there.
+// apply changes the links as a commit does, and reports whether it changes any. m may lack
+// the links that the commit removes.
 func (m linkMap) apply(all []Change) (changed bool) {
 	changes := slices.DeleteFunc(slices.Clone(all), func(c Change) bool {
 		_, isLink := m.find(c.Path)

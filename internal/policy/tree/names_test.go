@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// pathCases returns a case for each path: a file that is added there breaks the rule, or none if
+// pathCases returns a case for each path: adding a file there breaks the rule, or no rule if the
 // rule is "".
 func pathCases(rule string, paths ...string) (cases []treeCase) {
 	for _, p := range paths {

@@ -3,8 +3,8 @@ package tree
 import "strings"
 
 // CanPass reports whether a changed path can be allowed and neither protected nor excluded. It
-// tries a path for each of the allowed patterns, and takes those with braces or classes for
-// ones that let something through.
+// tries a path for each of the allowed patterns. It assumes that a pattern with braces, classes or
+// backslashes lets something through.
 func (c Config) CanPass(excluded []string) bool {
 	if c.Allowed == nil {
 		return true

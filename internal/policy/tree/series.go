@@ -87,7 +87,7 @@ func (j *judgement) advance(places *occupancy) (linksChanged bool) {
 // the contents that they add. A file counts once, also after it has moved, and so does a content.
 // A content that was at one of the paths before the series is not new.
 func (s Series) sum() (files int, size int64) {
-	fileAt := map[string]int{}           // the number of the file that is at a path, or was last
+	fileAt := map[string]int{}           // by path, the number of the file there, or of the last file there
 	counted := map[string]bool{"": true} // contents that are not new, or have been added
 	for _, changes := range s.Commits {
 		firstTouched := map[string]bool{} // paths that no commit before touched
