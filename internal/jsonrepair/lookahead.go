@@ -151,9 +151,9 @@ func (f *fixer) skipSpace() error {
 
 func isJSONSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// oddSpace returns the width of what is at the start of in if it is a control
-// character, a terminal's control sequence (ECMA-48: ESC [, parameters, a
-// letter) or white space that JSON does not allow, otherwise 0.
+// oddSpace returns the width of the odd space that a text begins with: a control
+// character, a terminal's control sequence (ECMA-48: ESC [, parameters, a letter)
+// or white space that JSON does not allow. It returns 0 if there is none.
 func oddSpace(in []byte) int {
 	c := in[0]
 	if c < utf8.RuneSelf {
@@ -178,8 +178,8 @@ func oddSpace(in []byte) int {
 	return 0
 }
 
-// isComment reports whether a comment starts at the start of in. A # starts one only
-// before white space, another # or the end, so that "#12" does not.
+// isComment reports whether a text begins with a comment. A # begins one only before white
+// space, another # or the end: "#12" is not a comment.
 func isComment(in []byte) bool {
 	if in[0] == '#' {
 		return len(in) == 1 || in[1] <= ' ' || in[1] == '#'

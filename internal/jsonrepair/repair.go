@@ -31,7 +31,7 @@ const (
 	TrailingComma    = "trailing-comma"    // a comma with nothing after it
 	InnerQuote       = "inner-quote"       // a delimiter inside a string that was not escaped
 	ControlCharacter = "control-character" // a raw newline or other control character: escaped in a string, removed between tokens
-	BadEscape        = "bad-escape"        // an escape that JSON does not define; one of Python's means what it does there, others are kept as written
+	BadEscape        = "bad-escape"        // an escape that JSON does not define: one that Python writes was replaced by what it means, any other became text
 	LoneSurrogate    = "lone-surrogate"    // half of a surrogate pair became U+FFFD
 	InvalidUTF8      = "invalid-utf8"      // a byte that is not UTF-8 became U+FFFD
 	MissingCloser    = "missing-closer"    // } or ] was added
@@ -188,8 +188,8 @@ func (f *fixer) findStart() (int, error) {
 	return f.pos + brace, nil
 }
 
-// afterValue removes what follows the value. It is an error if that may belong to the
-// object, or is another one.
+// afterValue removes what follows the value. It returns an error if what follows may belong to
+// the object, or contains another object.
 func (f *fixer) afterValue() error {
 	f.replace(f.pos, len(f.in), "")
 	for {

@@ -21,7 +21,7 @@ const (
 	smartSingle
 )
 
-// openingQuote returns the family of the delimiter that in starts with.
+// openingQuote returns the family of the delimiter that a text begins with.
 func openingQuote(in []byte) (q quote, ok bool) {
 	switch in[0] {
 	case '"':
@@ -38,7 +38,7 @@ func openingQuote(in []byte) (q quote, ok bool) {
 	return 0, false
 }
 
-// isQuote reports whether in starts with a delimiter of a string.
+// isQuote reports whether a text begins with a delimiter of a string.
 func isQuote(in []byte) bool {
 	_, ok := openingQuote(in)
 	return ok
@@ -50,8 +50,8 @@ func (q quote) delimiters() string {
 	return [...]string{plainDouble: `"`, plainSingle: `"'`, smartDouble: `"“”`, smartSingle: `"'‘’`}[q]
 }
 
-// closes returns the width of the character at the start of in if it can close
-// a string of the family, otherwise 0.
+// closes returns the width of the character that a text begins with if the
+// character can close a string of the family, otherwise 0.
 func (q quote) closes(in []byte) int {
 	switch c := in[0]; {
 	case c == '"':
@@ -203,7 +203,7 @@ func (f *fixer) escape() {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		f.pos++
 		return
-	case '\'': // it means the quote alone
+	case '\'': // \' means a single quote, which JSON does not escape
 		f.note(BadEscape, from)
 		f.replace(from, f.pos, "")
 		f.pos++
@@ -258,7 +258,7 @@ func (f *fixer) pythonEscape(p int) (json string, width int) {
 	}
 }
 
-// hexUnit reads the \uXXXX at the start of in.
+// hexUnit reads the \uXXXX that a text begins with.
 func hexUnit(in []byte) (unit rune, ok bool) {
 	if len(in) < 6 || in[0] != '\\' || in[1] != 'u' {
 		return 0, false
@@ -312,9 +312,9 @@ func (f *fixer) judge(q quote, width int, inQuotation *bool) verdict {
 	return inside
 }
 
-// lacksComma reports whether the delimiter before offset after ends its string, and only the
-// comma before the next key is missing. That is so if a plain key follows and the delimiter
-// stands where no quotation can begin: after prev.
+// lacksComma reports whether a delimiter ends its string, and only the comma before the next key
+// is missing. The delimiter is between the character prev and the offset after. The comma is
+// missing if a plain key follows and no quotation can begin at the delimiter.
 func (f *fixer) lacksComma(prev rune, after int) bool {
 	p := f.nextToken(after)
 	return p > after && f.stack[len(f.stack)-1].open == '{' && f.isPlainKey(p) && !f.canOpen(prev, after, false)
@@ -439,7 +439,7 @@ func (f *fixer) canOpen(prev rune, after int, unpaired bool) bool {
 	return prev <= ' ' || prev >= '\u0E00' || strings.ContainsRune("\"'([{<>=:,-/|`*_~+&#$@\\", prev)
 }
 
-// looksLikeEnd reports whether the delimiter before offset after looks like the end of
+// looksLikeEnd reports whether the delimiter that ends at an offset looks like the end of
 // its string, although nothing that fits follows: a comma may be missing or be
 // another character, or strings may be joined. If the delimiter is doubtful, a
 // key after it is enough.
