@@ -48,7 +48,8 @@ func Agents() []Agent {
 				return mcpServers(map[string]any{"type": "local", "command": "airlock", "args": toolsArguments(), "tools": []string{"*"}})
 			}},
 		{Name: "gemini-cli", Title: "Gemini CLI", install: "@google/gemini-cli@0.61.0", secret: "GEMINI_API_KEY", variable: "GEMINI_API_KEY", key: "a key of the Gemini API", instructions: "GEMINI.md",
-			// Gemini takes no settings by name where a directory above them is writable for others.
+			// Gemini does not read a settings file that is given by name if others may write to a directory
+			// above it.
 			command: "mkdir -p \"$HOME/.gemini\"\ncp " + toolsFile + " \"$HOME/.gemini/settings.json\"\n" + `gemini --skip-trust --approval-mode yolo --prompt "$(cat "$AIRLOCK_PROMPT")"`,
 			tools: func() any {
 				return mcpServers(map[string]any{"command": "airlock", "args": toolsArguments(), "trust": true})

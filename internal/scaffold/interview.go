@@ -13,10 +13,10 @@ import (
 	"github.com/agent-airlock/airlock/internal/text"
 )
 
-// Interview finds the answers: those that the user has given, and for the rest those of a person,
-// of an earlier run, or the defaults.
+// Interview finds the answers. It takes those that the flags give. For the others it asks a person,
+// or, if Quick is set, takes the answers of an earlier run or the defaults.
 type Interview struct {
-	// Allow, Agent and CheckPulls are what the user has given; nil is not given.
+	// Allow, Agent and CheckPulls are the answers that the flags give; nil if they give none.
 	Allow      *[]string
 	Agent      *string
 	CheckPulls *bool
@@ -41,7 +41,7 @@ func (i Interview) Answers(dir *action.Dir) (Answers, error) {
 	}
 	if i.Allow != nil {
 		if len(*i.Allow) == 0 {
-			return answers, fmt.Errorf("--allow is empty: name what agents may do, such as %s, or write nothing", strings.Join(presetNames(), ", "))
+			return answers, fmt.Errorf("--allow is empty: name what agents may do, such as %s, or give \"nothing\"", strings.Join(presetNames(), ", "))
 		}
 		answers.Allow = allowed(*i.Allow)
 	}
@@ -96,7 +96,7 @@ func (i Interview) missing() error {
 		"  --check-pull-requests  true or false")
 }
 
-// allowed returns what names allow; "nothing" alone allows nothing.
+// allowed returns the names of what is allowed, or nil if the only name is "nothing".
 func allowed(names []string) []string {
 	if len(names) == 1 && strings.TrimSpace(names[0]) == "nothing" {
 		return nil

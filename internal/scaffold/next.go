@@ -7,7 +7,7 @@ import (
 	"github.com/agent-airlock/airlock/internal/safeoutput"
 )
 
-// next lists what a person has to do, in order: nothing of it can be done with files.
+// next lists what a person still has to do, in order, because Write cannot do it.
 func (w *writer) next() []string {
 	var list []string
 	addIf := func(applies bool, format string, args ...any) {

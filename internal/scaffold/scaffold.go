@@ -86,8 +86,8 @@ func (r Report) Edited() bool {
 type Config struct {
 	Answers Answers // required, unless SetUp finds them; valid
 	Release Release
-	// Projects are the directories with a language of which the checks know the tools, as
-	// phase.Projects returns them. Without one the checks are the two reviews.
+	// Projects are the directories with a language whose tools the checks know, as phase.Projects
+	// returns them. If there are none, the checks are the two reviews alone.
 	Projects []string
 	// Force overwrites files that people edited.
 	Force bool

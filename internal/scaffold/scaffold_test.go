@@ -153,8 +153,9 @@ func TestEveryChoiceIsSound(t *testing.T) {
 	}
 }
 
-// TestOtherLabelsWaitForNobody asserts that a run that another label than the agent's started is in a
-// group of its own, and that only who can open an issue is warned of where that starts an agent.
+// TestOtherLabelsWaitForNobody asserts that a run is in a group of its own if the label that started
+// it is not the agent's. It also asserts that a comment warns the owner if, and only if, everybody who
+// opens an issue starts the agent.
 func TestOtherLabelsWaitForNobody(t *testing.T) {
 	t.Parallel()
 	const numbers = "github.event.issue.number || github.event.pull_request.number || github.run_id }}\n"
@@ -169,7 +170,7 @@ func TestOtherLabelsWaitForNobody(t *testing.T) {
 	} {
 		_, files := write(t, t.TempDir(), scaffold.Config{Answers: scaffold.Answers{Allow: tt.allow, Agent: "other"}, Release: released})
 		text := files[".github/workflows/airlock.yml"]
-		if opened := strings.Contains(text, "# who can open an issue starts the agent"); !strings.Contains(text, tt.group) || opened != tt.opened {
+		if opened := strings.Contains(text, "# everybody who opens an issue starts the agent"); !strings.Contains(text, tt.group) || opened != tt.opened {
 			t.Errorf("%v: warned of: %v; want the group\n%s\n%s", tt.allow, opened, tt.group, text)
 		}
 	}
@@ -244,7 +245,7 @@ func TestActionsAreThoseOfOurOwnWorkflows(t *testing.T) {
 }
 
 // TestVersionsOfActions asserts which version of the actions and of the program is written for each
-// kind of binary, and that a note says so where the actions are not pinned by a release's commit.
+// kind of binary, and that there is a note if the actions are not pinned by a release's commit.
 func TestVersionsOfActions(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct{ uses, install, note, schema string }{
@@ -371,8 +372,8 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenThroughLinks refuses links, directories and broken markers before the
-// first file is written.
+// TestNothingIsWrittenThroughLinks asserts that links, directories and broken markers are refused
+// before the first file is written.
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
@@ -417,8 +418,8 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	}
 }
 
-// TestNamesThatNoWorkflowCanContain refuses directories whose names YAML would change, or GitHub
-// would replace.
+// TestNamesThatNoWorkflowCanContain asserts that a directory is refused if YAML would change its
+// name or GitHub would replace it.
 func TestNamesThatNoWorkflowCanContain(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a\nb", "\x1b[31m", "\xff", "${{ x }}"} {
@@ -429,7 +430,7 @@ func TestNamesThatNoWorkflowCanContain(t *testing.T) {
 	}
 }
 
-// TestPolicyOfAPersonIsRead refuses to derive permissions from a policy that cannot be read.
+// TestPolicyOfAPersonIsRead asserts that no workflow is written for a policy that cannot be read.
 func TestPolicyOfAPersonIsRead(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -445,7 +446,7 @@ func TestPolicyOfAPersonIsRead(t *testing.T) {
 	}
 }
 
-// TestAnswers refuses what cannot be chosen, and says what can.
+// TestAnswers asserts that answers that cannot be chosen are refused, with the reason.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -71,7 +71,7 @@ func writeTriggers(b *strings.Builder, s selection) {
 		if has(onLabel) {
 			types = append(types, "labeled")
 		}
-		b.WriteString("  issues:" + when(has(onIssue), " # who can open an issue starts the agent, at your cost") + "\n    types: [" + strings.Join(types, ", ") + "]\n")
+		b.WriteString("  issues:" + when(has(onIssue), " # everybody who opens an issue starts the agent, at your cost") + "\n    types: [" + strings.Join(types, ", ") + "]\n")
 	}
 	b.WriteString(when(has(onPull), "  pull_request:\n    types: [opened, synchronize, ready_for_review]\n") +
 		when(has(onceAWeek), "  schedule:\n    - cron: \"23 6 * * 1\" # Mondays, in UTC\n"))
@@ -155,13 +155,13 @@ func checksWorkflowText(r Release, projects []string) ([]byte, error) {
 	}
 	given := "          config: |\n" + indent(checks, "            ")
 	return []byte("# Made by 'airlock init'. The first job runs the pull request's code, and can read and nothing else.\n" +
-		"# The second job has the token: it says what was found, and fails. Require both in the rules of the\n" +
-		"# branch: GitHub counts a job that was skipped as a success.\n" +
+		"# The second job has the token: it shows the result, and fails if a check failed. Require both in the\n" +
+		"# rules of the branch: GitHub counts a job that was skipped as a success.\n" +
 		"name: Airlock checks\n\non: pull_request\n\npermissions: {}\n\n" +
 		"concurrency:\n  group: airlock-checks-${{ github.ref }}\n  cancel-in-progress: true\n\n" +
 		"jobs:\n  check:\n    runs-on: ubuntu-24.04\n    timeout-minutes: 30\n    permissions:\n      contents: read\n    steps:\n" +
 		"      - uses: " + actionCheckout + "\n        with:\n          fetch-depth: 0 # so that git can tell what changed\n          persist-credentials: false\n" +
-		"      - uses: " + repository + "@" + r.ref() + "\n        with:\n          mode: check\n          fail-on: never # the job below reports, and fails\n" + given +
+		"      - uses: " + repository + "@" + r.ref() + "\n        with:\n          mode: check\n          fail-on: never # the job below reports, and fails if a check failed\n" + given +
 		"      - uses: " + actionUpload + "\n        with:\n          name: findings\n          include-hidden-files: true\n          path: .airlock/findings.json\n" +
 		"\n  report:\n    needs: check\n    runs-on: ubuntu-24.04\n    timeout-minutes: 15\n" + indent(apply.WriteBlock(cfg.Permissions()), "    ") +
 		"    steps:\n      - uses: " + actionDownload + "\n        with:\n          name: findings\n" +
