@@ -82,8 +82,7 @@ CREATE INDEX sessions_by_end ON sessions (expires)`)}}
 // that time, a token that another process has revoked is refused.
 const refresh = time.Second
 
-// Tokens are the tokens of a store that was opened with Tables. It is safe for concurrent
-// use.
+// Tokens keeps the tokens of a store that was opened with Tables. It is safe for concurrent use.
 type Tokens struct {
 	store *store.Store
 
@@ -111,7 +110,7 @@ var validName = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
 // Add makes a token and returns it, which is the only time that it can be read.
 func (t *Tokens) Add(ctx context.Context, name string, granted ...Scope) (token string, err error) {
 	if !validName.MatchString(name) {
-		return "", fmt.Errorf("the name %q of a token must be letters, digits, '.', '_' and '-', at most 63", name)
+		return "", fmt.Errorf("the name %q of a token must have 1 to 63 letters, digits, '.', '_' and '-', and begin with a letter or digit", name)
 	}
 	if len(granted) == 0 {
 		return "", errors.New("a token needs a scope: read, run, decide or admin")
@@ -143,7 +142,7 @@ func (t *Tokens) Revoke(ctx context.Context, name string) error {
 		return err
 	})
 	if err == nil && removed == 0 {
-		err = fmt.Errorf("there is no token %q: 'airlock token list' lists those there are", name)
+		err = fmt.Errorf("there is no token %q: 'airlock token list' lists the tokens", name)
 	}
 	t.forget()
 	return err
@@ -245,7 +244,7 @@ func current[T any](ctx context.Context, t *Tokens, s *snapshot[T], scan func(st
 	return entries, nil
 }
 
-// forget has the tokens and sessions read again before they are next asked for.
+// forget makes the next lookup of a token or session read the store again.
 func (t *Tokens) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

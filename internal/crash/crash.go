@@ -1,5 +1,5 @@
-// Package crash turns panics into errors, so that a defect costs one thing and not everything
-// that was done before it, and so that nothing is printed that must stay secret.
+// Package crash turns panics into errors, so that a defect fails one task and does not lose the
+// results of others, and so that no secret in the value of a panic is printed.
 package crash
 
 import (
@@ -14,14 +14,15 @@ import (
 
 // Error is a panic that was caught.
 type Error struct {
-	// What is the runtime's own description, which quotes no data; for a value that the
-	// program panicked with, its type alone, because the value may contain a secret.
+	// What is the runtime's own description, which may have numbers, such as an index, but no text
+	// that the program handles. For a value that the program panicked with, What is only the
+	// value's type, because the value may contain a secret.
 	What string
 	// Where are the places of the calls that led to it, the innermost first.
 	Where []string
 }
 
-// Error describes the panic in one line that contains no data of the program.
+// Error describes the panic in one line, which contains no text that the program handles.
 func (e *Error) Error() string {
 	return fmt.Sprintf("Airlock itself failed: %s (at %s); please report this as a defect of Airlock", e.What, strings.Join(e.Where, ", "))
 }

@@ -12,8 +12,8 @@ import (
 // exampleNumber stands for a number that an agent has to know itself.
 const exampleNumber = 123
 
-// exampleFor returns a kind's example, changed so that the owner's settings let it pass, or ""
-// if they refuse every item or none that passes is known.
+// exampleFor returns a kind's example, changed so that the owner's settings let it pass. It returns
+// "" if the settings refuse every item, or if no example that passes is known.
 func exampleFor(kc policy.KindConfig, spec safeoutput.Spec) (string, error) {
 	item, err := safeoutput.Decode(spec.Kind, []byte(spec.Example))
 	if err != nil {

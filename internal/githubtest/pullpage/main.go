@@ -1,6 +1,6 @@
 // Command pullpage writes a page that shows a pull request's reviews and comments, as they are on
-// the server of githubserver. The page needs nothing else, and nothing in it acts: the texts are
-// rendered as those on the page of a plan.
+// the server of githubserver. The page needs no other file, and has no scripts, images or
+// links to files: the texts are rendered as on the page of a plan.
 //
 //	pullpage NUMBER <STATE >PAGE
 //

@@ -36,8 +36,8 @@ func New(t testing.TB, initArgs ...string) Clone {
 
 var empty, forked templates
 
-// templates keeps the files of clones in memory, so that each clone is built once. Its
-// directory could not be copied later: the end of the test that made it removes it.
+// templates keeps the files of clones in memory, so that each clone is built once. The directory of
+// a clone cannot be copied later, because it is removed when the test that made it ends.
 type templates struct {
 	mu    sync.Mutex
 	files map[string]fstest.MapFS // by the arguments of git init
