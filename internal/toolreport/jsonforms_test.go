@@ -69,6 +69,11 @@ func TestFormsFromAnything(t *testing.T) {
 				{Tool: "ruff", Severity: finding.Low, Message: toolreport.Unformatted, Path: "a.py"},
 				{Tool: "ruff", Severity: finding.Low, Message: toolreport.Unformatted, Path: "b.py"},
 			}},
+		"an unformatted file with another finding": {"biome ci .", "::error title=lint/x,file=a.js,line=1,endLine=1,col=2,endColumn=3::bad\n::error title=format,file=a.js,line=1,endLine=9,col=1,endColumn=1::File content differs\n", "biome",
+			[]finding.Finding{
+				{Tool: "biome", Severity: finding.Low, Message: toolreport.Unformatted, Path: "a.js"},
+				{Tool: "biome", Rule: "lint/x", Severity: finding.High, Message: "bad", Path: "a.js", Range: span(1, 2, 1, 3)},
+			}},
 		"ruff JSON": {"ruff check --output-format=json .", `[{"cell":null,"code":"F401","end_location":{"column":10,"row":1},"filename":"/src/app.py","fix":null,"location":{"column":8,"row":1},"message":"unused","noqa_row":1,"url":"https://docs.astral.sh/"}]`, "ruff",
 			[]finding.Finding{{Tool: "ruff", Rule: "F401", Severity: finding.Medium, Message: "unused", Path: "app.py", Range: span(1, 8, 1, 10)}}},
 		"mypy JSON": {"mypy -O json .", `{"file": "app.py", "line": 6, "column": 11, "message": "Incompatible", "hint": null, "code": "return-value", "severity": "error"}` + "\n", "mypy",

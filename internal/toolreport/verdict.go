@@ -305,7 +305,7 @@ func (p *Report) add(c *collector) {
 func withoutRepeats(findings []finding.Finding) []finding.Finding {
 	exact := map[[2]string]bool{}
 	for _, f := range findings {
-		if f.Range.StartLine > 0 {
+		if f.Range.StartLine > 0 && f.Message == UnformattedLines {
 			exact[[2]string{f.Tool, f.Path}] = true
 		}
 	}
