@@ -143,7 +143,7 @@ func updateKeys() []kindKey {
 		mayChange("status", func(k *policy.KindConfig) *bool { return &k.Update.Status }),
 		mayChange("title", func(k *policy.KindConfig) *bool { return &k.Update.Title }),
 		mayChange("body", func(k *policy.KindConfig) *bool { return &k.Update.Body }),
-		into("operation", "What becomes of an item's body if the item has no operation: it replaces the issue's text, goes below or above that text, or replaces only the part that the same job wrote by replace-island before. Default: \"replace\".",
+		into("operation", "What becomes of an item's body if the item has no operation: it replaces the issue's text, goes below or above it, or replaces what the job wrote there before. Default: \"replace\".",
 			oneOf(safeoutput.OperationReplace, safeoutput.OperationAppend, safeoutput.OperationPrepend, safeoutput.OperationReplaceIsland), func(k *policy.KindConfig) *string { return &k.Update.Operation }),
 	)
 }

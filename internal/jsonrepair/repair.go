@@ -47,8 +47,8 @@ type Repair struct {
 }
 
 // Fix returns raw as valid JSON: RFC 8259, in UTF-8, without lone surrogates,
-// at most [MaxDepth] deep. Valid input of any kind is returned as it is, the
-// same slice without repairs. Other input must contain one object or array,
+// at most [MaxDepth] deep. Valid input of any kind that is not deeper is returned
+// as it is, the same slice without repairs. Invalid input must contain one object or array,
 // which is repaired. Repairs are listed once per kind, in the order in which
 // they were first made. Duplicate keys are left as they are.
 //

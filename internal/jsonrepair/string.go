@@ -278,10 +278,11 @@ const (
 
 // judge decides what the delimiter at pos, width bytes wide, is. The string ends
 // there only if what follows is a comma with a key or value, closers that fit,
-// or the end of the input.
+// the end of the input, or a key whose comma is missing: see lacksComma.
 //
 // inQuotation reports whether a quotation inside the string is open, and judge
-// updates it. Inch marks and apostrophes neither open nor close one. A string that
+// updates it. A delimiter that may be an inch mark or an apostrophe opens no
+// quotation, but closes an open one unless it is inside a word. A string that
 // would end while a quotation is open was read wrongly, for instance because its own
 // closing quote is missing.
 func (f *fixer) judge(q quote, width int, inQuotation *bool) verdict {
