@@ -185,7 +185,8 @@ func TestEmptyIsNoConfiguration(t *testing.T) {
 }
 
 // TestConfiguredBranchAndPullRequestsStage asserts that push-to-branch is staged, with a warning,
-// if it names a branch and has keys about a pull request, because a branch by name belongs to no pull request.
+// if it names a branch and has keys about a pull request, because a branch by name belongs to no
+// pull request.
 func TestConfiguredBranchAndPullRequestsStage(t *testing.T) {
 	for keys, staged := range map[string]bool{
 		"branch: bot": false, "branch: triggering, labels: [a]": false, "target: 5, labels: [a]": false,

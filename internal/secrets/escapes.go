@@ -299,7 +299,8 @@ func unescape(text string, e escaping) unescaped {
 }
 
 // place returns where an offset of the decoded text is in the original text. For the start of a
-// hit, that is where the byte at the offset begins; for its end, where the byte before the offset ends.
+// hit, that is where the byte at the offset begins. For the end, it is where the byte before the
+// offset ends.
 func (d unescaped) place(offset int, isEnd bool) int {
 	if isEnd {
 		offset--

@@ -72,7 +72,8 @@ AssertionError: expected 1 to be 2
 	}
 }
 
-// TestHiddenByTestMain asserts that failures are counted although a TestMain hides them by its exit code.
+// TestHiddenByTestMain asserts that failures are counted although a TestMain hides them by its exit
+// code.
 func TestHiddenByTestMain(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{

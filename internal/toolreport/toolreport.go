@@ -87,8 +87,8 @@ type Report struct {
 	Tests   Tests
 	Outside int // findings left out because they are about a file outside the root
 	Omitted int // findings after MaxFindings
-	// Notes describe for people what could not be read, what is doubtful, such as exit code 0 after tests
-	// failed, and which tools a reviewer lacked.
+	// Notes describe for people what could not be read, what is doubtful, such as exit code 0
+	// after tests failed, and which tools a reviewer lacked.
 	Notes []string
 	// FirstFailures are the lines in which failing began, and the last lines.
 	FirstFailures string
